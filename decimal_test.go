@@ -1,0 +1,81 @@
+package trading
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+)
+
+func ExampleDec() {
+	size := Dec("0.1")
+	fmt.Println(size.Add(Dec("0.2")))
+	// Output: 0.3
+}
+
+func TestDec(t *testing.T) {
+	for text, want := range map[string]decimal.Decimal{
+		"0":     decimal.Zero,
+		"42":    decimal.New(42, 0),
+		"-0.50": decimal.New(-5, -1),
+		"1e-7":  decimal.New(1, -7),
+	} {
+		assert.True(t, Dec(text).Equal(want), "Dec(%q) is %v", text, Dec(text))
+	}
+	for _, text := range []string{"", " 1", ".5", "5.", "+5", "1,000", "0x10", "NaN", "Infinity", "null", "1e999999999"} {
+		assert.Panics(t, func() { Dec(text) }, "Dec(%q)", text)
+	}
+}
+
+// unwritable are numbers that arithmetic can produce and that would take
+// gigabytes in plain notation.
+var unwritable = []decimal.Decimal{
+	decimal.New(1, 2_000_000_000),
+	decimal.New(1, -2_000_000_000),
+}
+
+func TestUnwritableNumbers(t *testing.T) {
+	for _, d := range unwritable {
+		assert.False(t, writable(d))
+		assert.Equal(t, fmt.Sprintf("1e%d", d.Exponent()), numberText(d))
+
+		for _, v := range []interface{ MarshalJSON() ([]byte, error) }{
+			MarkAt(d), At(d), Percent(d), Some(d),
+		} {
+			_, err := v.MarshalJSON()
+			assert.ErrorIs(t, err, errUnwritable, "%T", v)
+			assert.LessOrEqual(t, len(fmt.Sprint(v)), 16, "%T", v)
+		}
+		assert.False(t, At(d).valid())
+		assert.False(t, Percent(d).valid())
+	}
+}
+
+// What this package prints and writes does not depend on the settings of package
+// decimal, which any part of the program can change at any time.
+func TestSettingsOfPackageDecimalAreIgnored(t *testing.T) {
+	defer func(quotes, zeros, scientific bool) {
+		decimal.MarshalJSONWithoutQuotes = quotes
+		decimal.TrimTrailingZeros = zeros
+		decimal.UseScientificNotation = scientific
+	}(decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation)
+
+	d := decimal.New(15000, -4) // 1.5
+	k := decimal.New(12, 2)     // 1200
+	for _, on := range []bool{false, true} {
+		decimal.MarshalJSONWithoutQuotes = on
+		decimal.TrimTrailingZeros = on
+		decimal.UseScientificNotation = on
+
+		assert.Equal(t, "1.5 1.5 1.5 1.5%", fmt.Sprint(MarkAt(d), " ", At(d), " ", Some(d), " ", Percent(d)))
+		assert.Equal(t, "1200 1200 1200 1200%", fmt.Sprint(MarkAt(k), " ", At(k), " ", Some(k), " ", Percent(k)))
+		for _, v := range []interface{ MarshalJSON() ([]byte, error) }{
+			MarkAt(d), At(d), Some(d), Percent(d),
+		} {
+			text, err := v.MarshalJSON()
+			assert.NoError(t, err)
+			assert.Equal(t, "1.5", string(text), "%T", v)
+		}
+	}
+}
