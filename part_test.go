@@ -1,0 +1,45 @@
+package trading
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func ExamplePart() {
+	half := Percent(Dec("50"))
+	fmt.Println(half, All)
+	// Output: 50% 100%
+}
+
+func TestPartValid(t *testing.T) {
+	for _, p := range []Part{All, Percent(Dec("1")), Percent(Dec("33.3")), Percent(Dec("100.00"))} {
+		assert.True(t, p.valid(), p)
+	}
+	for _, p := range []Part{{}, Percent(Dec("0")), Percent(Dec("0.99")), Percent(Dec("100.01")), Percent(Dec("-50"))} {
+		assert.False(t, p.valid(), p)
+	}
+}
+
+func TestPartJSON(t *testing.T) {
+	for _, text := range []string{"100", "25.5", "0"} {
+		var p Part
+		require.NoError(t, json.Unmarshal([]byte(text), &p))
+		got, err := json.Marshal(p)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+	for _, text := range []string{`"all"`, `true`} {
+		p := All
+		assert.Error(t, json.Unmarshal([]byte(text), &p))
+		assert.True(t, p.Equal(Part{}), "a part that cannot be read closes nothing")
+	}
+	p := All
+	require.NoError(t, json.Unmarshal([]byte("null"), &p))
+	assert.False(t, p.valid(), "null is not all")
+	assert.True(t, All.Equal(Percent(Dec("100.0"))))
+	assert.True(t, All.Percent().Equal(Dec("100")))
+}
