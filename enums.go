@@ -1,0 +1,96 @@
+package trading
+
+// What the service sends is an open string: a value that this version does not
+// know survives decoding and prints as it came. What only the caller sends is
+// closed; see [OrderType] and [ExecKind].
+
+// Environment is which of the two worlds a key, a call or an account belongs to.
+type Environment string
+
+const (
+	// EnvSandbox is the paper account; keys begin with pk_test_.
+	EnvSandbox Environment = "sandbox"
+	// EnvLive is real accounts and real money; keys begin with pk_live_.
+	EnvLive Environment = "live"
+)
+
+// Side is the direction of an order or a position. An order against an open
+// position shrinks it, and what exceeds it opens the other side.
+type Side string
+
+const (
+	// Long gains when the price rises.
+	Long Side = "long"
+	// Short gains when the price falls.
+	Short Side = "short"
+)
+
+// Opposite returns the other side. A side that is neither [Long] nor [Short]
+// has none and is returned as it is: it stays one that is refused.
+func (s Side) Opposite() Side {
+	switch s {
+	case Long:
+		return Short
+	case Short:
+		return Long
+	default:
+		return s
+	}
+}
+
+// valid reports whether the service takes s in an order; anything else is
+// bad_side.
+func (s Side) valid() bool { return s == Long || s == Short }
+
+// CloseCause is why a trade was closed: orderType of a trade on the wire.
+type CloseCause string
+
+const (
+	// CauseStopLoss is a stop-loss that fired.
+	CauseStopLoss CloseCause = "stop_loss"
+	// CauseTakeProfit is a take-profit that fired.
+	CauseTakeProfit CloseCause = "take_profit"
+	// CauseMarket is a close by hand, by an order that flipped the position, or
+	// by the liquidation after a breach: the record does not tell them apart.
+	CauseMarket CloseCause = "market"
+)
+
+// EvalType is the kind of challenge that an account belongs to.
+type EvalType string
+
+const (
+	// EvalOneStep is a challenge of one phase.
+	EvalOneStep EvalType = "1-step"
+	// EvalTwoStep is a challenge of two phases.
+	EvalTwoStep EvalType = "2-step"
+	// EvalGauntlet is the gauntlet.
+	EvalGauntlet EvalType = "gauntlet"
+	// EvalHyper is the hyper challenge.
+	EvalHyper EvalType = "hyper"
+)
+
+// HealthStatus is the service's assessment of itself. It is about the whole
+// platform: while it is [Healthy], a single market can still be unpriced.
+type HealthStatus string
+
+const (
+	// Healthy is safe to trade.
+	Healthy HealthStatus = "healthy"
+	// Degraded is reachable, but the price feed or the risk loop is stale: hold
+	// off.
+	Degraded HealthStatus = "degraded"
+	// Unavailable is a dependency that is down or cannot be judged: do not trade.
+	Unavailable HealthStatus = "unavailable"
+)
+
+// Feed is how fresh the service's prices are.
+type Feed string
+
+const (
+	// FeedLive is the only value under which prices can be trusted.
+	FeedLive Feed = "live"
+	// FeedStale is prices that are too old.
+	FeedStale Feed = "stale"
+	// FeedUnknown is freshness that could not be determined: not live.
+	FeedUnknown Feed = "unknown"
+)
