@@ -1,0 +1,101 @@
+package trading
+
+import "github.com/shopspring/decimal"
+
+// AccountState is a live or paper account as one read saw it, some seconds old.
+// Amounts are in dollars. ProfitTarget and the floors are absolute levels of
+// equity: an account of 10000 that may lose 500 has its floor at 9500.
+type AccountState struct {
+	// ID names the account.
+	ID AccountID
+
+	// Environment is the sandbox or live.
+	Environment Environment
+
+	// Status decides what the service accepts on the account.
+	Status AccountStatus
+
+	// Locked is isLocked of a paper account, true after a breach; only a reset
+	// unlocks it. Of a live account Status tells.
+	Locked bool
+
+	// Balance is the money of the account without its open positions.
+	Balance decimal.Decimal
+
+	// Equity is the balance and the unrealized PnL together. The loss limits and
+	// the target are judged by it.
+	Equity decimal.Decimal
+
+	// UnrealizedPnL is the gross PnL of the open positions.
+	UnrealizedPnL Opt[decimal.Decimal]
+
+	// ProfitTarget is the equity at which the account passes, once the taker
+	// fees to close every position are deducted. A pass closes the book.
+	ProfitTarget Opt[decimal.Decimal]
+
+	// DailyLossFloor is the equity at or below which the day's loss limit is
+	// breached.
+	DailyLossFloor Opt[decimal.Decimal]
+
+	// GlobalLossFloor is the equity at or below which the account's loss limit
+	// is breached.
+	GlobalLossFloor Opt[decimal.Decimal]
+
+	// ProfitSplit is the trader's share of the profit, as a fraction: 0.8 is 80
+	// percent.
+	ProfitSplit Opt[decimal.Decimal]
+
+	// Phase is the phase of the challenge.
+	Phase Opt[int]
+
+	// Extra holds members that have no field here.
+	Extra Extra `json:",omitempty"`
+}
+
+// LossRoom returns how far the equity is above the higher of the loss floors, in
+// dollars. The breach is at 0, not only below: at exactly the floor the account
+// is lost.
+//
+// ok is false if no floor is known. If one of the two is not known, the room is
+// the one above the other.
+func (s AccountState) LossRoom() (room decimal.Decimal, ok bool) {
+	for _, floor := range []Opt[decimal.Decimal]{s.DailyLossFloor, s.GlobalLossFloor} {
+		level, known := floor.Get()
+		if !known {
+			continue
+		}
+		if above := s.Equity.Sub(level); !ok || above.LessThan(room) {
+			room, ok = above, true
+		}
+	}
+	return room, ok
+}
+
+// TargetGap returns how far the equity is below the profit target, in dollars;
+// negative above it. The account passes a little later than at 0, since the
+// service deducts the taker fees to close every position first. ok is false if
+// the target is not known.
+func (s AccountState) TargetGap() (gap decimal.Decimal, ok bool) {
+	target, ok := s.ProfitTarget.Get()
+	if !ok {
+		return decimal.Decimal{}, false
+	}
+	return target.Sub(s.Equity), true
+}
+
+// Equal reports whether nothing differs between two states.
+func (s AccountState) Equal(other AccountState) bool {
+	return s.ID == other.ID &&
+		s.Environment == other.Environment &&
+		s.Status == other.Status &&
+		s.Locked == other.Locked &&
+		s.Balance.Equal(other.Balance) &&
+		s.Equity.Equal(other.Equity) &&
+		s.UnrealizedPnL.Equal(other.UnrealizedPnL) &&
+		s.ProfitTarget.Equal(other.ProfitTarget) &&
+		s.DailyLossFloor.Equal(other.DailyLossFloor) &&
+		s.GlobalLossFloor.Equal(other.GlobalLossFloor) &&
+		s.ProfitSplit.Equal(other.ProfitSplit) &&
+		s.Phase.Equal(other.Phase) &&
+		s.Extra.equal(other.Extra)
+}
