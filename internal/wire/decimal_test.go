@@ -127,7 +127,7 @@ func TestParseDecimal_RefusesAMegabyteAtOnce(t *testing.T) {
 func TestError_RepeatsNoValue(t *testing.T) {
 	_, err := ParseDecimal([]byte("pk_live_secret"))
 	require.Error(t, err)
-	assert.Equal(t, "wire: value: not a JSON number (byte 0)", err.Error())
+	assert.Equal(t, "wire: not a JSON number (byte 0)", err.Error())
 	var wireErr *Error
 	assert.True(t, errors.As(err, &wireErr))
 }

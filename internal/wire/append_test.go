@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+)
+
+// T67: the three states of a level. Absent leaves it, null clears it.
+func TestTrap_T67_AppendOpt(t *testing.T) {
+	type level = Opt[decimal.Decimal]
+	for _, tt := range []struct {
+		first, second level
+		want          string
+	}{
+		{level{}, level{}, `{}`},
+		{Null[decimal.Decimal](), level{}, `{"a":null}`},
+		{level{}, Some(decimal.New(10, -2)), `{"b":0.1}`},
+		{Some(decimal.New(1, 3)), Null[decimal.Decimal](), `{"a":1000,"b":null}`},
+	} {
+		dst := []byte("body ")
+		start := len(dst)
+		dst = AppendOpt(dst, `,"a":`, tt.first, AppendDecimal)
+		dst = AppendOpt(dst, `,"b":`, tt.second, AppendDecimal)
+		assert.Equal(t, "body "+tt.want, string(EndObject(dst, start)))
+	}
+}
+
+func TestAppend(t *testing.T) {
+	type side string
+	assert.Equal(t, `true`, string(AppendBool(nil, true)))
+	assert.Equal(t, `-5`, string(AppendInt64(nil, -5)))
+	assert.Equal(t, `null`, string(AppendRaw(nil, nil)))
+	assert.Equal(t, `{"a":1}`, string(AppendRaw(nil, json.RawMessage(`{"a":1}`))))
+	assert.Equal(t, `"long"`, string(AppendString(nil, side("long"))))
+	assert.Equal(t, `"\"\\\u000a\u0000é😀`+"\x7f"+`"`, string(AppendString(nil, "\"\\\n\x00é😀\x7f")))
+	assert.Equal(t, "\"a\ufffdb\"", string(AppendString(nil, "a\xffb")))
+	assert.Equal(t, `,"s":"x"`, string(AppendOpt(nil, `,"s":`, Some("x"), AppendString)))
+}
+
+func FuzzAppendString(f *testing.F) {
+	f.Fuzz(func(t *testing.T, s string) {
+		text := AppendString(nil, s)
+		std, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want string
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%q: %s: %v", s, text, err)
+		}
+		if err := json.Unmarshal(std, &want); err != nil {
+			t.Fatal(err)
+		}
+		d := NewDecoder(text)
+		if own := d.Text(); got != want || own != want || d.Finish() != nil {
+			t.Fatalf("%q: encoding/json reads %q, Decoder %q, want %q", s, got, own, want)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package wire
+
+// maxDepth is how many objects and arrays may be open at once.
+const maxDepth = 64
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r'
+}
+
+func skipSpace(data []byte, i int) int {
+	for i < len(data) && isSpace(data[i]) {
+		i++
+	}
+	return i
+}
+
+// skipValue checks the JSON value that begins at data[i], inside of depth open
+// objects and arrays, and returns where it ends; with a problem, where that is.
+func skipValue(data []byte, i, depth int) (end int, problem Problem) {
+	if i < len(data) && data[i] != '{' && data[i] != '[' {
+		return skipScalar(data, i)
+	}
+	var objects uint64 // bit n is set if the container at depth n is an object
+	outer := depth
+	for {
+		if i >= len(data) {
+			return i, Truncated
+		}
+		if c := data[i]; c == '{' || c == '[' {
+			if depth == maxDepth {
+				return i, TooDeep
+			}
+			bit := uint64(1) << depth
+			objects &^= bit
+			if c == '{' {
+				objects |= bit
+			}
+			depth++
+			i = skipSpace(data, i+1)
+			if i >= len(data) || data[i] != c+2 { // '{'+2 is '}', '['+2 is ']'
+				if c == '{' {
+					if i, problem = skipName(data, i); problem != noProblem {
+						return i, problem
+					}
+				}
+				continue
+			}
+			depth--
+			i++
+		} else if i, problem = skipScalar(data, i); problem != noProblem {
+			return i, problem
+		}
+		// A value has ended: close what ends with it, go on to the next.
+		for {
+			if depth == outer {
+				return i, noProblem
+			}
+			i = skipSpace(data, i)
+			if i >= len(data) {
+				return i, Truncated
+			}
+			object := objects&(1<<(depth-1)) != 0
+			if data[i] == ',' {
+				i = skipSpace(data, i+1)
+				if object {
+					if i, problem = skipName(data, i); problem != noProblem {
+						return i, problem
+					}
+				}
+				break
+			}
+			if (object && data[i] != '}') || (!object && data[i] != ']') {
+				return i, Syntax
+			}
+			depth--
+			i++
+		}
+	}
+}
+
+// skipName skips the name of a member, its colon, and the space around.
+func skipName(data []byte, i int) (end int, problem Problem) {
+	_, end, problem = scanName(data, i)
+	return end, problem
+}
+
+// scanName finds the name of a member and where its value begins.
+func scanName(data []byte, i int) (name text, value int, problem Problem) {
+	if i >= len(data) {
+		return text{}, i, Truncated
+	}
+	if data[i] != '"' {
+		return text{}, i, Syntax
+	}
+	name = scanText(data, i)
+	if name.problem != noProblem {
+		return name, name.end, name.problem
+	}
+	i = skipSpace(data, name.end)
+	if i >= len(data) {
+		return name, i, Truncated
+	}
+	if data[i] != ':' {
+		return name, i, Syntax
+	}
+	return name, skipSpace(data, i+1), noProblem
+}
+
+// skipScalar skips anything but an object or an array.
+func skipScalar(data []byte, i int) (end int, problem Problem) {
+	if i >= len(data) {
+		return i, Truncated
+	}
+	switch c := data[i]; {
+	case c == '"':
+		t := scanText(data, i)
+		return t.end, t.problem
+	case c == '-' || c-'0' <= 9:
+		n, ok := scanNumber(data[i:])
+		if !ok {
+			return i, NotANumber
+		}
+		return i + n.end, noProblem
+	case c == 't':
+		return skipLiteral(data, i, "true")
+	case c == 'f':
+		return skipLiteral(data, i, "false")
+	case c == 'n':
+		return skipLiteral(data, i, "null")
+	}
+	return i, Syntax
+}
+
+func skipLiteral(data []byte, i int, literal string) (end int, problem Problem) {
+	if !hasLiteral(data, i, literal) {
+		return i, Syntax
+	}
+	return i + len(literal), noProblem
+}
+
+func hasLiteral(data []byte, i int, literal string) bool {
+	return len(data)-i >= len(literal) && string(data[i:i+len(literal)]) == literal
+}
