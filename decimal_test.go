@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -25,6 +26,26 @@ func TestDec(t *testing.T) {
 	}
 	for _, text := range []string{"", " 1", ".5", "5.", "+5", "1,000", "0x10", "NaN", "Infinity", "null", "1e999999999"} {
 		assert.Panics(t, func() { Dec(text) }, "Dec(%q)", text)
+	}
+}
+
+// The service takes JSON numbers: no quotes, no exponent, no digit lost.
+func TestTrap_T100_NumbersArePlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"1e-7":                    "0.0000001",
+		"9e-05":                   "0.00009",
+		"6E4":                     "60000",
+		"0.10":                    "0.1",
+		"100":                     "100",
+		"99987.1234":              "99987.1234",
+		"12345678901234567.89012": "12345678901234567.89012",
+	} {
+		d := Dec(text)
+		for _, v := range []any{MarkAt(d), At(d), Percent(d), Some(d), Number(d)} {
+			got, err := json.Marshal(v)
+			assert.NoError(t, err)
+			assert.Equal(t, want, string(got), "%s as %T", text, v)
+		}
 	}
 }
 

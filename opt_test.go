@@ -62,6 +62,17 @@ func TestOptPrints(t *testing.T) {
 	assert.Equal(t, "none", none.String())
 }
 
+// The slippage of a market whose book cannot fill the order is null, which is not
+// a slippage of 0 percent.
+func TestTrap_T34_NullIsNotZero(t *testing.T) {
+	var refusal struct{ EstSlippagePct Opt[decimal.Decimal] }
+	require.NoError(t, json.Unmarshal([]byte(`{"EstSlippagePct": null}`), &refusal))
+	_, ok := refusal.EstSlippagePct.Get()
+	assert.False(t, ok)
+	assert.False(t, refusal.EstSlippagePct.Equal(Some(decimal.Zero)))
+	assert.Equal(t, "none", refusal.EstSlippagePct.String())
+}
+
 func TestOptJSON(t *testing.T) {
 	type inner struct{ A Opt[int] }
 	type record struct {

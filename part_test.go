@@ -15,7 +15,9 @@ func ExamplePart() {
 	// Output: 50% 100%
 }
 
-func TestPartValid(t *testing.T) {
+// The zero value is no part: nobody closes a position by forgetting to say how much
+// of it, and nobody leaves it to the service to decide.
+func TestTrap_T59_HowMuchToCloseIsAlwaysSaid(t *testing.T) {
 	for _, p := range []Part{All, Percent(Dec("1")), Percent(Dec("33.3")), Percent(Dec("100.00"))} {
 		assert.True(t, p.valid(), p)
 	}
