@@ -1,0 +1,123 @@
+package trading
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Fill is the execution of one order. Its price is the only authoritative one:
+// every price that is read can be some seconds old. The entry price of the
+// position afterwards is an average with what was there before.
+type Fill struct {
+	// Price is what the order paid or got.
+	Price decimal.Decimal
+
+	// Size is what was filled, in base units. Live only.
+	Size Opt[decimal.Decimal]
+
+	// Fee is the fee of this fill alone, in dollars. Live only: a paper fill
+	// pays a fee too, and does not tell it.
+	Fee Opt[decimal.Decimal]
+
+	// Repriced is as the sandbox reports it; the contract does not say more.
+	// Sandbox only.
+	Repriced Opt[bool]
+
+	// MarkAge is how old the mark was that the order filled at. Sandbox only.
+	MarkAge Opt[time.Duration]
+}
+
+// OrderResult is what an order did.
+type OrderResult struct {
+	// Action is what happened in the service's words, such as "opened". Empty
+	// on the sandbox.
+	Action string
+
+	// Fill is the order's own execution.
+	Fill Fill
+
+	// Balance is the account's balance afterwards, in dollars.
+	Balance decimal.Decimal
+
+	// Position is the whole position afterwards, what was there before included;
+	// none if the order ended it. Its Leverage is what the service made of the
+	// one asked for. Whether it has the triggers that were asked for is to be
+	// seen in its levels.
+	Position Opt[Position]
+
+	// Account is the account afterwards. Sandbox only.
+	Account Opt[AccountState]
+
+	// Meta tells how the answer came about. If it is a replay, all of the above
+	// is as it was when the order was first answered.
+	Meta Meta
+
+	// Extra holds members that have no field here.
+	Extra Extra `json:",omitempty"`
+}
+
+// CloseResult is what a close did. PnL and Fee are as the service reports them:
+// on a live account rounded to cents and on a basis that the contract does not
+// show. For accounting read the trades.
+type CloseResult struct {
+	// PnL is in dollars. On the sandbox it is realizedPnL, which in the trades
+	// is gross.
+	PnL decimal.Decimal
+
+	// Fee is in dollars. Whether it covers the opening too, the contract does
+	// not show.
+	Fee decimal.Decimal
+
+	// Balance is the account's balance afterwards, in dollars.
+	Balance decimal.Decimal
+
+	// Status is the account's status afterwards: a close can pass or fail the
+	// account.
+	Status AccountStatus
+
+	// Sandbox is what only the sandbox tells.
+	Sandbox Opt[SandboxClose]
+
+	// Meta tells how the answer came about.
+	Meta Meta
+
+	// Extra holds members that have no field here.
+	Extra Extra `json:",omitempty"`
+}
+
+// SandboxClose is what the sandbox tells about a close and a live account does
+// not.
+type SandboxClose struct {
+	// Pct is how much of the position was closed, in percent.
+	Pct decimal.Decimal
+
+	// ExitPrice is the price of the close.
+	ExitPrice decimal.Decimal
+
+	// Left is what is left of the position; none after a full close.
+	Left Opt[Position]
+
+	// Account is the account afterwards.
+	Account AccountState
+}
+
+// Equal reports whether nothing differs between two closes.
+func (c SandboxClose) Equal(other SandboxClose) bool {
+	return c.Pct.Equal(other.Pct) &&
+		c.ExitPrice.Equal(other.ExitPrice) &&
+		c.Left.Equal(other.Left) &&
+		c.Account.Equal(other.Account)
+}
+
+// TriggerResult is what became of a change of triggers.
+type TriggerResult struct {
+	// Position is the position afterwards, with its levels.
+	Position Opt[Position]
+
+	// Meta tells how the answer came about.
+	Meta Meta
+
+	// Extra holds members that have no field here.
+	Extra Extra `json:",omitempty"`
+}
