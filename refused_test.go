@@ -105,6 +105,18 @@ func TestRefusedByTheCompiler(t *testing.T) {
 			meant:   `closePart(trading.All)`,
 		},
 		{
+			mistake: "a kind of execution as text",
+			refused: `use(trading.Conditional{Exec: "stop-limit"})`,
+			because: `cannot use "stop-limit"`,
+			meant:   `use(trading.Conditional{Exec: trading.StopLimit})`,
+		},
+		{
+			mistake: "a bare number where percent and basis points are easily confused (T97)",
+			refused: `use(trading.Swarm{SlippageBps: 0.5})`,
+			because: "cannot use 0.5",
+			meant:   `use(trading.Swarm{SlippageBps: trading.Number(trading.Dec("50"))})`,
+		},
+		{
 			mistake: "a bare number for a setting",
 			refused: `setSkew(1.5)`,
 			because: "cannot use 1.5",
