@@ -15,7 +15,7 @@ const (
 )
 
 // Side is the direction of an order or a position. An order against an open
-// position shrinks it, and what exceeds it opens the other side.
+// position can shrink it, end it, or flip it to the other side.
 type Side string
 
 const (

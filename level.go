@@ -34,8 +34,8 @@ const (
 )
 
 // Clear removes a level: it is sent as null. It is a variable only because Go
-// has no constants of a struct type. Do not assign to it; the package never
-// reads it, so no order of another part of the program could change by that.
+// has no constants of a struct type: do not assign to it. The package itself never
+// reads it.
 var Clear = Level{state: levelClear}
 
 // At sets a level to n: a price, or a percent, as the field says.

@@ -14,7 +14,7 @@ type Part struct {
 }
 
 // All is the whole position. It is a variable only because Go has no constants
-// of a struct type: do not assign to it.
+// of a struct type: do not assign to it. The package itself never reads it.
 var All = Percent(decimal.NewFromInt(100))
 
 // Percent is p percent of a position. The service takes 1 to 100, and 100 is

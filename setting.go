@@ -18,7 +18,8 @@ type Setting struct {
 }
 
 // On and Off are the JSON values true and false. They are variables only because
-// Go has no constants of a struct type: do not assign to them.
+// Go has no constants of a struct type: do not assign to them. The package itself
+// never reads them.
 var (
 	On  = Setting{json: "true"}
 	Off = Setting{json: "false"}
