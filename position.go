@@ -54,7 +54,8 @@ type Position struct {
 	Extra Extra `json:",omitempty"`
 }
 
-// Signed returns the size with a sign, in base units: negative for a [Short].
+// Signed returns the size with a sign, in base units: negative for a [Short],
+// positive for anything else.
 func (p Position) Signed() decimal.Decimal {
 	if p.Side == Short {
 		return p.Size.Neg()
