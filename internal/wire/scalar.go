@@ -48,6 +48,9 @@ func (d *Decoder) TextBytes() []byte {
 // Text reads a string.
 func (d *Decoder) Text() string {
 	text := d.TextBytes()
+	if word := commonWord(text); word != "" {
+		return word
+	}
 	if d.recent != nil {
 		return d.recent.string(text)
 	}
