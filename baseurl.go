@@ -1,0 +1,52 @@
+package trading
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// parseBaseURL returns the versioned root that every path is joined to. It
+// refuses what would send a key in the clear, to a redirect, or to a path that
+// is not the service's.
+func parseBaseURL(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, errors.New("trading: the base URL is empty; it is the versioned root of the API, which ends in /v1")
+	}
+	base, err := url.Parse(text)
+	if err != nil {
+		// The parser's own error repeats the text, and with it a password.
+		return nil, errors.New("trading: the base URL cannot be parsed")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	switch {
+	case base.User != nil:
+		return nil, errors.New("trading: the base URL must not hold a user or password; keys are options of their own")
+	case base.Host == "" || base.Hostname() == "":
+		return nil, fmt.Errorf("trading: the base URL %q has no host", text)
+	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
+		return nil, fmt.Errorf("trading: the base URL of %q must not have a query or fragment", base.Host)
+	case base.Scheme != "https" && base.Scheme != "http":
+		return nil, fmt.Errorf("trading: the base URL %q must begin with https://", text)
+	case base.Scheme == "http" && !isLoopback(base.Hostname()):
+		return nil, fmt.Errorf("trading: the base URL %q would send the API key in the clear: https is required, except for this machine itself", text)
+	case base.RawPath != "":
+		return nil, fmt.Errorf("trading: the base URL %q must not have an escaped path", text)
+	case strings.HasSuffix(base.Path, "/api/v1"):
+		return nil, fmt.Errorf("trading: the base URL %q is the legacy path, which redirects and can lose the API key: use %s",
+			text, base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
+	case !strings.HasSuffix(base.Path, "/v1"):
+		return nil, fmt.Errorf("trading: the base URL %q must end in /v1", text)
+	}
+	return base, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

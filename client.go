@@ -1,0 +1,233 @@
+package trading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/tradingapi/trading-go/internal/api"
+)
+
+// Client is the service as seen with one or two API keys. It is safe for
+// concurrent use, and one is enough for a program.
+type Client struct {
+	// Sandbox is the paper account, and the market data for live bots too. It is
+	// never nil: without a sandbox key its calls are refused locally.
+	Sandbox *Sandbox
+
+	core     *core
+	defaults callOptions
+}
+
+// core is what every handle of one client shares.
+type core struct {
+	base        *url.URL
+	sandboxKey  apiKey
+	liveKey     apiKey
+	userAgent   string
+	http        *retryablehttp.Client
+	log         logger
+	gate        *healthGate
+	guards      []Guard
+	halt        halt
+	closures    closures
+	latches     latches
+	maxSlippage Level
+
+	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
+
+	closing   context.Context // ends when Close begins
+	close     context.CancelFunc
+	flightsMu sync.Mutex     // orders enter and Close
+	flights   sync.WaitGroup // what can run on without a caller
+}
+
+// New returns a client for the versioned root of the API, which ends in /v1. It
+// opens nothing and sends nothing. https is required except for this machine
+// itself; a key of the other environment is an error here.
+func New(baseURL string, opts ...Option) (*Client, error) {
+	base, err := parseBaseURL(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	cfg := config{defaults: defaultCallOptions()}
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, errors.New("trading: New: nil option")
+		}
+		if err := opt.applyClient(&cfg); err != nil {
+			return nil, err
+		}
+	}
+
+	c := &core{
+		base:          base,
+		sandboxKey:    cfg.sandboxKey,
+		liveKey:       cfg.liveKey,
+		userAgent:     userAgent(cfg.application),
+		http:          newRetryClient(cfg.transport),
+		log:           logger{cfg.logger},
+		guards:        cfg.guards,
+		maxSlippage:   cfg.maxSlippagePct,
+		sandboxWriter: make(chan struct{}, 1),
+	}
+	c.closing, c.close = context.WithCancel(context.Background())
+	c.gate = newHealthGate(c, cfg.gate)
+	return newClient(c, cfg.defaults), nil
+}
+
+func newClient(c *core, defaults callOptions) *Client {
+	client := &Client{core: c, defaults: defaults}
+	client.Sandbox = &Sandbox{MarketData: &MarketData{caller: caller{c, defaults}}}
+	return client
+}
+
+// FromEnv is [New] with TRADING_BASE_URL, TRADING_SANDBOX_KEY and
+// TRADING_LIVE_KEY. A key that is not set is not an error; options win over the
+// environment.
+func FromEnv(opts ...Option) (*Client, error) {
+	baseURL := os.Getenv("TRADING_BASE_URL")
+	if baseURL == "" {
+		return nil, errors.New("trading: TRADING_BASE_URL is not set; it is the versioned root of the API, which ends in /v1")
+	}
+	var all []Option
+	if key := os.Getenv("TRADING_SANDBOX_KEY"); key != "" {
+		all = append(all, WithSandboxKey(key))
+	}
+	if key := os.Getenv("TRADING_LIVE_KEY"); key != "" {
+		all = append(all, WithLiveKey(key))
+	}
+	return New(baseURL, append(all, opts...)...)
+}
+
+// With returns a client whose every call has opts. It shares connections, keys,
+// limits and guards with c; closing either closes both.
+func (c *Client) With(opts ...CallOption) (*Client, error) {
+	defaults := c.defaults
+	for _, opt := range opts {
+		if err := opt.applyCall(&defaults); err != nil {
+			return nil, err
+		}
+	}
+	return newClient(c.core, defaults), nil
+}
+
+// Close refuses further calls, ends every wait, and waits for the writes that are
+// in flight: an attempt ends by its answer or its time-out. After it, nothing of
+// the client runs. It may be called more than once.
+func (c *Client) Close() error {
+	c.core.flightsMu.Lock()
+	c.core.close()
+	c.core.flightsMu.Unlock()
+	c.core.flights.Wait()
+	return nil
+}
+
+// ErrClosed is the error of calls after [Client.Close].
+var ErrClosed = errors.New("trading: the client is closed")
+
+// Halt refuses entries from this process until [Client.Unhalt]; exits pass.
+func (c *Client) Halt(reason string) { c.core.halt.set(reason) }
+
+// Unhalt lets entries pass again.
+func (c *Client) Unhalt() { c.core.halt.clear() }
+
+// Halted returns whether entries are refused, and the reason that Halt was given.
+func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.get() }
+
+// Health reads whether it is safe to trade. Degraded and unavailable, which the
+// service answers with 503, are answers and no errors: ask [Health.Safe].
+func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error) {
+	call := c.caller().begin(ctx, &endpointHealth, opts)
+	var answer api.Health
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return healthOf(&answer), nil
+}
+
+// Identity is whose key it is.
+type Identity struct {
+	// UserID is the owner.
+	UserID string
+	// KeyID names the key; it is not the key.
+	KeyID string
+	// Environment is what the key trades.
+	Environment Environment
+	// Extra holds members that have no field here.
+	Extra Extra
+}
+
+// Me resolves the key of an environment to its owner.
+func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*Identity, error) {
+	if env != EnvSandbox && env != EnvLive {
+		return nil, refuse(env, CodeBadRequest, "Me: environment %q is neither sandbox nor live", env)
+	}
+	call := c.caller().begin(ctx, &endpointMe, opts)
+	call.env = env
+	var answer api.Identity
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return &Identity{
+		UserID:      answer.UserID,
+		KeyID:       answer.KeyID,
+		Environment: Environment(answer.Environment),
+		Extra:       answer.Extra,
+	}, nil
+}
+
+// OpenAPI returns the machine-readable description that the service serves. No
+// key is sent.
+func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
+	call := c.caller().begin(ctx, &endpointOpenAPI, opts)
+	if err := call.do(nil); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(call.last.body), nil
+}
+
+func (c *Client) caller() caller { return caller{c.core, c.defaults} }
+
+// key returns the key for an environment.
+func (c *core) key(env Environment) apiKey {
+	if env == EnvLive {
+		return c.liveKey
+	}
+	return c.sandboxKey
+}
+
+// endpointURL joins the versioned root and a path. The path's variable segments
+// are escaped by whoever filled them in.
+func (c *core) endpointURL(path, query string) *url.URL {
+	u := *c.base
+	u.Path += path
+	u.RawQuery = query
+	return &u
+}
+
+// header returns a new header for one call. The values are shared and never
+// written to: their capacity is clipped, so that an append elsewhere copies.
+func (c *call) header(key apiKey) http.Header {
+	h := make(http.Header, 5)
+	h["Accept"] = acceptJSON
+	h["User-Agent"] = []string{c.core.userAgent}
+	if c.body != nil {
+		h["Content-Type"] = contentTypeJSON
+	}
+	if !key.isZero() {
+		h["X-Api-Key"] = []string{key.reveal()}
+	}
+	return h
+}
+
+var (
+	acceptJSON      = []string{"application/json"}
+	contentTypeJSON = []string{"application/json"}
+)

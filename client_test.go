@@ -1,0 +1,149 @@
+package trading
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBaseURL(t *testing.T) {
+	for _, row := range []struct{ url, problem string }{
+		{"https://api.example.test/v1", ""},
+		{"https://api.example.test/v1/", ""},
+		{"https://api.example.test/tenant/v1", ""},
+		{"http://127.0.0.1:8080/v1", ""},
+		{"http://localhost:8080/v1", ""},
+		{"http://[::1]:8080/v1", ""},
+		{"", "empty"},
+		{"api.example.test/v1", "has no host"},
+		{"/v1", "has no host"},
+		{"https:///v1", "has no host"},
+		{"https://:443/v1", "has no host"},
+		{"ftp://api.example.test/v1", "must begin with https"},
+		{"http://api.example.test/v1", "in the clear"},
+		{"http://127.0.0.1.example.test/v1", "in the clear"},
+		{"https://api.example.test", "must end in /v1"},
+		{"https://api.example.test/v2", "must end in /v1"},
+		{"https://api.example.test/v1/sandbox", "must end in /v1"},
+		{"https://api.example.test/api/v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/v1?key=1", "query"},
+		{"https://api.example.test/v1#top", "query"},
+		{"https://user:hunter2@api.example.test/v1", "user or password"},
+		{"https://user:hunter2@[api/v1", "cannot be parsed"},
+		{"https://api.example.test/a%2Fv1", "escaped path"},
+	} {
+		t.Run(row.url, func(t *testing.T) {
+			base, err := parseBaseURL(row.url)
+			if row.problem == "" {
+				require.NoError(t, err)
+				assert.NotEqual(t, '/', base.Path[len(base.Path)-1])
+				return
+			}
+			require.ErrorContains(t, err, row.problem)
+			assert.NotContains(t, err.Error(), "hunter2")
+		})
+	}
+}
+
+func TestTrap_T84_KeysAreCheckedBeforeAnyByte(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		opt  Option
+		code Code
+	}{
+		{"empty", WithSandboxKey(""), CodeMissingAPIKey},
+		{"a live key for the sandbox", WithSandboxKey(testLiveKey), CodeWrongEnvironment},
+		{"a sandbox key for live", WithLiveKey(testSandboxKey), CodeWrongEnvironment},
+		{"a typo in the prefix", WithSandboxKey("pk_tset_abc"), CodeInvalidAPIKey},
+		{"the prefix alone", WithLiveKey("pk_live_"), CodeInvalidAPIKey},
+		{"a line break", WithSandboxKey("pk_test_abc\n"), CodeInvalidAPIKey},
+		{"not ASCII", WithSandboxKey("pk_test_abč"), CodeInvalidAPIKey},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			client, err := New(testBaseURL, row.opt)
+			require.ErrorIs(t, err, row.code)
+			assert.Nil(t, client)
+			assert.NotContains(t, err.Error(), "s3cret")
+		})
+	}
+}
+
+func TestAMissingKeyIsRefusedLocally(t *testing.T) {
+	client, err := New(testBaseURL, WithTransport(newScript(t)), WithHealthGate(HealthGate{Off: true}))
+	require.NoError(t, err)
+	_, err = client.Sandbox.State(context.Background())
+	require.ErrorIs(t, err, CodeMissingAPIKey)
+	_, err = client.Sandbox.PlaceOrder(context.Background(), testOrder())
+	require.ErrorIs(t, err, CodeMissingAPIKey)
+	assert.Equal(t, NotApplied, OutcomeOf(err))
+	_, err = client.Me(context.Background(), EnvLive)
+	require.ErrorIs(t, err, CodeMissingAPIKey)
+	_, err = client.Me(context.Background(), "paper")
+	require.ErrorIs(t, err, CodeBadRequest)
+}
+
+func TestFromEnv(t *testing.T) {
+	t.Setenv("TRADING_BASE_URL", "")
+	t.Setenv("TRADING_SANDBOX_KEY", testSandboxKey)
+	t.Setenv("TRADING_LIVE_KEY", "")
+	_, err := FromEnv()
+	require.ErrorContains(t, err, "TRADING_BASE_URL")
+
+	t.Setenv("TRADING_BASE_URL", testBaseURL)
+	script := newScript(t, answered(200, `{"ok":true,"trades":[]}`))
+	client, err := FromEnv(WithTransport(script), WithApplication("bot", "1.2"))
+	require.NoError(t, err)
+	_, err = client.Sandbox.Trades(context.Background())
+	require.NoError(t, err)
+	got := script.received()[0]
+	assert.Equal(t, testSandboxKey, got.header.Get("X-API-Key"))
+	assert.Regexp(t, ` bot/1\.2$`, got.header.Get("User-Agent"))
+
+	t.Setenv("TRADING_LIVE_KEY", testSandboxKey)
+	_, err = FromEnv()
+	require.ErrorIs(t, err, CodeWrongEnvironment)
+}
+
+func TestOptionsRefuseNonsense(t *testing.T) {
+	for name, opt := range map[string]Option{
+		"nil":                   nil,
+		"nil transport":         WithTransport(nil),
+		"nil guard":             WithGuard(nil),
+		"negative attempts":     WithRetry(Retry{Attempts: -1}),
+		"no attempt time":       WithAttemptTimeout(0),
+		"lifetime too long":     WithLifetime(maxLifetime + 1),
+		"negative lifetime":     WithLifetime(-1),
+		"negative grace":        WithGrace(-1),
+		"slippage of 31":        WithMaxSlippagePct(Dec("31")),
+		"slippage of 0.25":      WithMaxSlippagePct(Dec("0.25")),
+		"an application's name": WithApplication("my bot", "1"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(testBaseURL, opt)
+			require.Error(t, err)
+		})
+	}
+	client := newTestClient(t, newScript(t))
+	_, err := client.Sandbox.Trades(context.Background(), nil)
+	require.Error(t, err)
+	_, err = client.Sandbox.Trades(context.Background(), ResponseInto(nil))
+	require.Error(t, err)
+	_, err = client.With(WithLifetime(-1))
+	require.Error(t, err)
+}
+
+func TestWithSharesTheClientAndKeepsItsOptions(t *testing.T) {
+	var meta Meta
+	script := newScript(t, answered(200, `{"ok":true,"trades":[]}`))
+	client := newTestClient(t, script)
+	tagged, err := client.With(ResponseInto(&meta), WithTag("x"))
+	require.NoError(t, err)
+	_, err = tagged.Sandbox.Trades(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, OpSandboxTrades, meta.Operation)
+	client.Halt("both")
+	_, halted := tagged.Halted()
+	assert.True(t, halted)
+}

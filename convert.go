@@ -1,0 +1,233 @@
+package trading
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Between the shapes of the wire, which are generated, and the records, which
+// have a meaning.
+
+// convertAll converts a list. An empty list is empty and not nil, as it came.
+func convertAll[W, T any](from []W, convert func(*W) T) []T {
+	to := make([]T, len(from))
+	for i := range from {
+		to[i] = convert(&from[i])
+	}
+	return to
+}
+
+// optOf takes null and absent for the same: the answer lacks it.
+func optOf[T any](member wire.Opt[T]) Opt[T] {
+	if v, ok := member.Get(); ok {
+		return Some(v)
+	}
+	return Opt[T]{}
+}
+
+// textOf returns a text, empty if the answer lacks it.
+func textOf(member wire.Opt[string]) string {
+	text, _ := member.Get()
+	return text
+}
+
+// markOf returns a mark, unpriced if the answer lacks it.
+func markOf(member wire.Opt[decimal.Decimal]) Mark {
+	if price, ok := member.Get(); ok {
+		return MarkAt(price)
+	}
+	return Mark{}
+}
+
+// levelOf keeps the three states.
+func levelOf(member wire.Opt[decimal.Decimal]) Level {
+	if price, ok := member.Get(); ok {
+		return At(price)
+	}
+	if member.IsNull() {
+		return Level{state: levelClear}
+	}
+	return Level{}
+}
+
+// wireLevel keeps the three states.
+func wireLevel(level Level) wire.Opt[decimal.Decimal] {
+	switch level.state {
+	case levelAt:
+		return wire.Some(level.at)
+	case levelClear:
+		return wire.Null[decimal.Decimal]()
+	default:
+		return wire.Opt[decimal.Decimal]{}
+	}
+}
+
+// wireUnlessZero leaves out a number that the caller did not give.
+func wireUnlessZero(d decimal.Decimal) wire.Opt[decimal.Decimal] {
+	if d.IsZero() {
+		return wire.Opt[decimal.Decimal]{}
+	}
+	return wire.Some(d)
+}
+
+// timeOf returns a point in time. One that cannot be read is the zero time, and
+// stays reachable in extra under its name.
+func timeOf(at wire.Time, name string, extra *map[string]json.RawMessage) time.Time {
+	t, ok := at.Get()
+	if !ok && at.Raw() != "" {
+		if *extra == nil {
+			*extra = make(map[string]json.RawMessage, 1)
+		}
+		raw, _ := json.Marshal(at.Raw()) // a string always marshals
+		(*extra)[name] = raw
+	}
+	return t
+}
+
+// optTimeOf is timeOf for a member that may be missing.
+func optTimeOf(member wire.Opt[wire.Time], name string, extra *map[string]json.RawMessage) time.Time {
+	at, _ := member.Get()
+	return timeOf(at, name, extra)
+}
+
+func marketOf(m *api.Market) Market {
+	return Market{
+		Symbol:      m.Symbol,
+		Label:       m.Label,
+		Category:    m.Category,
+		MaxLeverage: m.MaxLeverage,
+		Mark:        markOf(m.MarkPrice),
+		Extra:       m.Extra,
+	}
+}
+
+func accountStateOf(a *api.SandboxAccount) AccountState {
+	return AccountState{
+		ID:              AccountID(a.ID),
+		Environment:     Environment(a.Environment),
+		Status:          AccountStatus(a.Status),
+		Locked:          a.IsLocked,
+		Balance:         a.Balance,
+		Equity:          a.Equity,
+		UnrealizedPnL:   Some(a.UnrealizedPnL),
+		ProfitTarget:    Some(a.ProfitTarget),
+		DailyLossFloor:  Some(a.DailyLossFloor),
+		GlobalLossFloor: Some(a.GlobalLossFloor),
+		ProfitSplit:     Some(a.ProfitSplit),
+		Extra:           a.Extra,
+	}
+}
+
+func positionOf(p *api.SandboxPosition) Position {
+	opened := timeOf(p.OpenedAt, "openedAt", &p.Extra)
+	position := Position{
+		Symbol:     p.Symbol,
+		Side:       Side(p.Side),
+		Size:       p.Size,
+		Leverage:   p.Leverage,
+		EntryPrice: p.EntryPrice,
+		Mark:       markOf(p.MarkPrice),
+		Notional:   p.NotionalValue,
+		Margin:     p.MarginRequired,
+		TakeProfit: levelOf(p.TakeProfitPrice),
+		StopLoss:   levelOf(p.StopLossPrice),
+		OpenedAt:   opened,
+		Extra:      p.Extra,
+	}
+	// What hangs on a mark is worth what the mark is: a profit beside a missing
+	// price is somebody's zero.
+	if _, priced := position.Mark.Price(); priced {
+		position.UnrealizedPnL = optOf(p.UnrealizedPnL)
+	}
+	return position
+}
+
+func optPosition(p wire.Opt[api.SandboxPosition]) Opt[Position] {
+	if position, ok := p.Get(); ok {
+		return Some(positionOf(&position))
+	}
+	return Opt[Position]{}
+}
+
+func tradeOf(t *api.ClosedTrade) Trade {
+	opened := optTimeOf(t.OpenedAt, "openedAt", &t.Extra)
+	closed := optTimeOf(t.ClosedAt, "closedAt", &t.Extra)
+	return Trade{
+		Symbol:       textOf(t.Symbol),
+		Side:         Side(textOf(t.Side)),
+		Cause:        CloseCause(t.OrderType),
+		Size:         optOf(t.Size),
+		EntryPrice:   optOf(t.EntryPrice),
+		ExitPrice:    t.ExitPrice,
+		GrossPnL:     t.RealizedPnL,
+		RoundTripFee: t.Fee,
+		OpenedAt:     opened,
+		ClosedAt:     closed,
+		Extra:        t.Extra,
+	}
+}
+
+func sandboxFillOf(f *api.SandboxFill) Fill {
+	return Fill{
+		Price:    f.Price,
+		Repriced: Some(f.Repriced),
+		MarkAge:  Some(durationOf(f.AgeMs, time.Millisecond)),
+	}
+}
+
+func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
+	account := accountStateOf(&answer.Account)
+	return &CloseResult{
+		PnL:     answer.Closed.RealizedPnL,
+		Fee:     answer.Closed.Fee,
+		Balance: account.Balance,
+		Status:  account.Status,
+		Sandbox: Some(SandboxClose{
+			Pct:       answer.Closed.Pct,
+			ExitPrice: answer.Closed.ExitPrice,
+			Left:      optPosition(answer.Position),
+			Account:   account,
+		}),
+		Meta:  meta,
+		Extra: answer.Extra,
+	}
+}
+
+// durationOf returns a number of units, bounded by a day either way: the service
+// counts seconds and milliseconds of age, and a decimal can be any number.
+func durationOf(n decimal.Decimal, unit time.Duration) time.Duration {
+	const bound = 24 * time.Hour
+	d := n.Mul(decimal.NewFromInt(int64(unit)))
+	switch {
+	case d.GreaterThan(decimal.NewFromInt(int64(bound))):
+		return bound
+	case d.LessThan(decimal.NewFromInt(-int64(bound))):
+		return -bound
+	default:
+		return time.Duration(d.IntPart())
+	}
+}
+
+// sandboxOrder is an order as the sandbox takes it.
+func sandboxOrder(o *Order) *api.SandboxOrderRequest {
+	request := &api.SandboxOrderRequest{
+		Symbol:          o.Symbol,
+		Side:            api.Side(o.Side),
+		Size:            o.Size,
+		Leverage:        wireUnlessZero(o.Leverage),
+		LimitPrice:      wireLevel(o.LimitPrice),
+		TakeProfitPrice: wireLevel(o.TakeProfit),
+		StopLossPrice:   wireLevel(o.StopLoss),
+		ExpectedPrice:   wireLevel(o.ExpectedPrice),
+		MaxSlippagePct:  wireLevel(o.MaxSlippagePct),
+	}
+	if o.Type == LimitOrder {
+		request.OrderType = wire.Some(string(api.OrderTypeLimit))
+	}
+	return request
+}

@@ -1,0 +1,257 @@
+package trading
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Error is a refusal: by the service, or by this client with the code that the
+// service would have used ([Error.Local]).
+//
+// Branch on the code, with [errors.Is] and a Code or a [Kind]; show the message
+// to people and never parse it.
+type Error struct {
+	// Code is the service's `error`, exactly.
+	Code Code
+	// Status is the HTTP status; 0 if Local.
+	Status int
+	// Message is a sentence for people.
+	Message string
+	// Reason and Symbol are optional members of the body.
+	Reason, Symbol string
+	// EstSlippagePct is the estimate of a MAX_SLIPPAGE, in percent. It is none for
+	// INSUFFICIENT_LIQUIDITY, which is not the same as no slippage.
+	EstSlippagePct Opt[decimal.Decimal]
+	// MaxSlippagePct is what the order allowed, in percent.
+	MaxSlippagePct Opt[decimal.Decimal]
+	// RetryAfter is how long to wait before anything of the kind can work; 0 if not told.
+	RetryAfter time.Duration
+	// Local means that nothing was sent.
+	Local bool
+	// Meta are the facts of the answer.
+	Meta Meta
+	// Extra holds the body's members that have no field here.
+	Extra Extra
+
+	env     Environment
+	outcome Outcome
+}
+
+// Error says who refused what, and why.
+func (e *Error) Error() string {
+	text := string(e.Code)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	if e.Local {
+		return text + " (refused before sending)"
+	}
+	return text + " (" + strconv.Itoa(e.Status) + ")"
+}
+
+// Is reports whether target is this refusal's Code or its Kind.
+func (e *Error) Is(target error) bool {
+	switch target := target.(type) {
+	case Code:
+		return e.Code == target
+	case Kind:
+		return e.rule().Kind == target
+	default:
+		return false
+	}
+}
+
+// LogValue logs what a person needs, and no body.
+func (e *Error) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("code", string(e.Code)),
+		slog.String("message", e.Message),
+	}
+	if e.Local {
+		attrs = append(attrs, slog.Bool("local", true))
+	} else {
+		attrs = append(attrs, slog.Int("status", e.Status))
+	}
+	if e.RetryAfter > 0 {
+		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+func (e *Error) rule() Rule                 { return ruleFor(e.Code, e.Status, e.env) }
+func (e *Error) outcomeOfCall() Outcome     { return e.outcome }
+func (e *Error) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+// WriteError is what every failed write returns: what became of it, and why the
+// call failed. The cause (a refusal, an edge page, a lost connection, an ended
+// context) is inside and visible to [errors.Is] and [errors.As].
+type WriteError struct {
+	// Outcome says whether it happened.
+	Outcome Outcome
+	// Operation is the write.
+	Operation Operation
+	// Symbol is the market it was for, if it was for one.
+	Symbol string
+	// Err is why the call failed; never nil.
+	Err error
+}
+
+// Error says what, whether it happened, and why.
+func (e *WriteError) Error() string {
+	text := string(e.Operation)
+	if e.Symbol != "" {
+		text += " " + e.Symbol
+	}
+	return text + ": " + e.Outcome.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// LogValue logs the outcome and the cause.
+func (e *WriteError) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("operation", string(e.Operation)),
+		slog.String("symbol", e.Symbol),
+		slog.String("outcome", e.Outcome.String()),
+		slog.Any("cause", e.Err),
+	)
+}
+
+// GuardError is a write that a guard held back; nothing was sent.
+type GuardError struct {
+	// Kind is which guard: ErrUnhealthy, ErrHalted, ErrGuard.
+	Kind Kind
+	// Reason explains it to a person.
+	Reason string
+	// Health is the assessment that held it back; nil if it could not be read or was not the cause.
+	Health *Health
+	// Err is the cause beneath, such as why health could not be read; may be nil.
+	Err error
+
+	outcome Outcome
+}
+
+// Error says which guard, and why.
+func (e *GuardError) Error() string {
+	text := string(e.Kind)
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Is reports whether target is this guard's Kind.
+func (e *GuardError) Is(target error) bool { return target == e.Kind }
+
+// Unwrap returns the cause beneath.
+func (e *GuardError) Unwrap() error { return e.Err }
+
+func (e *GuardError) outcomeOfCall() Outcome     { return e.outcome }
+func (e *GuardError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+// EdgeError is an answer without the service's shape: a page by a proxy, `{}`
+// where a result belongs, a body too large to be one. Something in front wrote
+// it, so it proves nothing about a write.
+type EdgeError struct {
+	// Meta are the facts of the answer.
+	Meta Meta
+	// Snippet is the beginning of the body, for people; at most 256 bytes.
+	Snippet string
+	// Reason says what is not the service's about it.
+	Reason string
+
+	outcome Outcome
+}
+
+// Error says what came instead of an answer.
+func (e *EdgeError) Error() string {
+	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, e.Snippet)
+}
+
+func (e *EdgeError) outcomeOfCall() Outcome     { return e.outcome }
+func (e *EdgeError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+// RedirectError is a redirect. It is never followed, since the API key and the
+// order would go along. It usually means that the base URL is not the versioned
+// root.
+type RedirectError struct {
+	// Meta are the facts of the answer.
+	Meta Meta
+	// Location is where it pointed, without query and user.
+	Location string
+
+	outcome Outcome
+}
+
+// Error names the address to use instead.
+func (e *RedirectError) Error() string {
+	return fmt.Sprintf("redirect to %q not followed (status %d): use the versioned root, which ends in /v1, as the base URL",
+		e.Location, e.Meta.Status)
+}
+
+func (e *RedirectError) outcomeOfCall() Outcome     { return e.outcome }
+func (e *RedirectError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+// DecodeError is a 2xx of the service that does not have the documented shape.
+// After a write that means: it was executed. Meta.Body has the answer.
+type DecodeError struct {
+	// Meta are the facts of the answer.
+	Meta Meta
+	// Err is where the shape differs.
+	Err error
+
+	outcome Outcome
+}
+
+// Error says where the shape differs, and after a write that it was executed.
+func (e *DecodeError) Error() string {
+	if e.outcome == Applied {
+		return "executed, but the answer cannot be read: " + e.Err.Error()
+	}
+	return "the answer cannot be read: " + e.Err.Error()
+}
+
+// Unwrap returns where the shape differs.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+func (e *DecodeError) outcomeOfCall() Outcome     { return e.outcome }
+func (e *DecodeError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+// TransportError is an attempt that got no answer.
+type TransportError struct {
+	// Meta are the facts of the attempt; it has no status.
+	Meta Meta
+	// Written means that the request, or part of it, may have arrived.
+	Written bool
+	// Err is what broke.
+	Err error
+
+	outcome Outcome
+}
+
+// Error says whether the request may have arrived, and what broke.
+func (e *TransportError) Error() string {
+	if e.Written {
+		return "no answer: " + e.Err.Error()
+	}
+	return "not sent: " + e.Err.Error()
+}
+
+// Unwrap returns what broke.
+func (e *TransportError) Unwrap() error { return e.Err }
+
+func (e *TransportError) outcomeOfCall() Outcome     { return e.outcome }
+func (e *TransportError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+// refuse is a local refusal, with the code that the service would have used.
+func refuse(env Environment, code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Local: true, env: env, outcome: NotApplied}
+}

@@ -1,0 +1,117 @@
+package trading
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// flight joins a write in flight with its caller. When the caller's context ends
+// while bytes are under way, the caller gets Unknown at once and the attempt
+// flies on alone for its grace, so that its answer is still seen.
+type flight struct {
+	mu        sync.Mutex
+	airborne  context.CancelFunc // of the attempt under way; nil between attempts
+	abandoned bool
+}
+
+// takeOff notes an attempt; false if the caller has left meanwhile.
+func (f *flight) takeOff(cancel context.CancelFunc) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.abandoned {
+		return false
+	}
+	f.airborne = cancel
+	return true
+}
+
+// land notes the attempt's end.
+func (f *flight) land() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.airborne = nil
+}
+
+// abandon ends the flight's further attempts and, after the grace, the one under
+// way. It reports whether there was one.
+func (f *flight) abandon(grace time.Duration) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.abandoned = true
+	if f.airborne == nil {
+		return false
+	}
+	// The attempt's own time-out ends it too, so this timer is harmless late.
+	time.AfterFunc(grace, f.airborne)
+	return true
+}
+
+// fly runs a write whose caller may leave. It returns nil once the write is
+// settled, and otherwise the error of the caller that left.
+func (c *call) fly() error {
+	if !c.core.enter() {
+		c.stopped = ErrClosed
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		defer c.core.leave()
+		defer close(done)
+		c.run()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-c.Done():
+	}
+	if !c.flight.abandon(c.opts.grace) {
+		<-done // nothing is under way, so this is at once, and exact
+		return nil
+	}
+	// The goroutine still writes to c: nothing of it may be read from here on but
+	// what was fixed before it began.
+	ended := fmt.Errorf("the caller left while the write was in flight: %w", context.Cause(c.Context))
+	return &WriteError{Outcome: Unknown, Operation: c.endpoint.op, Symbol: c.symbol, Err: ended}
+}
+
+// enter counts what runs without a caller; false once Close has begun.
+func (c *core) enter() bool {
+	c.flightsMu.Lock()
+	defer c.flightsMu.Unlock()
+	if c.closing.Err() != nil {
+		return false
+	}
+	c.flights.Add(1)
+	return true
+}
+
+func (c *core) leave() { c.flights.Done() }
+
+// holdWriter takes the sandbox's one place for a writer: the service refuses a
+// second with concurrent_request.
+func (c *call) holdWriter() error {
+	if !c.endpoint.write || c.env != EnvSandbox {
+		return nil
+	}
+	select {
+	case c.core.sandboxWriter <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case c.core.sandboxWriter <- struct{}{}:
+		return nil
+	case <-c.Done():
+		return c.Err()
+	case <-c.core.closing.Done():
+		return ErrClosed
+	}
+}
+
+func (c *call) releaseWriter() {
+	if c.endpoint.write && c.env == EnvSandbox {
+		<-c.core.sandboxWriter
+	}
+}

@@ -1,0 +1,324 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Option configures a [Client].
+type Option interface{ applyClient(*config) error }
+
+// CallOption configures one call, or every call of a handle.
+type CallOption interface{ applyCall(*callOptions) error }
+
+// SharedOption is the client's default, or one call's own.
+type SharedOption interface {
+	Option
+	CallOption
+}
+
+type clientOption func(*config) error
+
+func (o clientOption) applyClient(c *config) error { return o(c) }
+
+type callOption func(*callOptions) error
+
+func (o callOption) applyCall(c *callOptions) error { return o(c) }
+
+type sharedOption func(*callOptions) error
+
+func (o sharedOption) applyClient(c *config) error    { return o(&c.defaults) }
+func (o sharedOption) applyCall(c *callOptions) error { return o(c) }
+
+// config is what the options of New come to.
+type config struct {
+	sandboxKey, liveKey apiKey
+	transport           http.RoundTripper
+	logger              *slog.Logger
+	application         string
+	gate                HealthGate
+	guards              []Guard
+	maxSlippagePct      Level
+	defaults            callOptions
+}
+
+// callOptions is what one call goes by; the zero value is completed by defaults.
+type callOptions struct {
+	retry          Retry
+	attemptTimeout time.Duration
+	lifetime       time.Duration
+	lifetimeSet    bool // lifetime is the caller's, and may be 0
+	grace          time.Duration
+	failFast       bool
+	skipHealthGate bool
+	tag            string
+	meta           *Meta
+}
+
+// Defaults of the options.
+const (
+	defaultAttemptTimeout = 5 * time.Second
+	defaultGrace          = 5 * time.Second
+	// An entry is decided at a price, which does not keep; an exit is wanted
+	// at any price.
+	defaultEntryLifetime = 10 * time.Second
+	defaultExitLifetime  = 2 * time.Minute
+	// The service lets a key be claimed again after 15 minutes: whatever is sent
+	// later than that can run a second time.
+	maxLifetime = 12 * time.Minute
+)
+
+func defaultCallOptions() callOptions {
+	return callOptions{
+		retry: Retry{
+			Attempts:      4,
+			PriceAttempts: 3,
+			MinWait:       200 * time.Millisecond,
+			MaxWait:       5 * time.Second,
+		},
+		attemptTimeout: defaultAttemptTimeout,
+		grace:          defaultGrace,
+	}
+}
+
+// lifetimeOf returns how long after the call a write may still be sent.
+func (o *callOptions) lifetimeOf(entry bool) time.Duration {
+	switch {
+	case o.lifetimeSet:
+		return o.lifetime
+	case entry:
+		return defaultEntryLifetime
+	default:
+		return defaultExitLifetime
+	}
+}
+
+// WithSandboxKey sets the key for the sandbox and for market data; it begins
+// with pk_test_. A key of the other environment is an error here, before a byte
+// is sent.
+func WithSandboxKey(key string) Option {
+	return clientOption(func(c *config) error {
+		if err := checkKey(EnvSandbox, key); err != nil {
+			return err
+		}
+		c.sandboxKey = newAPIKey(key)
+		return nil
+	})
+}
+
+// WithLiveKey sets the key for the real accounts; it begins with pk_live_.
+func WithLiveKey(key string) Option {
+	return clientOption(func(c *config) error {
+		if err := checkKey(EnvLive, key); err != nil {
+			return err
+		}
+		c.liveKey = newAPIKey(key)
+		return nil
+	})
+}
+
+// WithTransport sends through rt instead of the client's own connections. It
+// must not retry and not follow redirects; a test's fake service is the usual one.
+func WithTransport(rt http.RoundTripper) Option {
+	return clientOption(func(c *config) error {
+		if rt == nil {
+			return errors.New("trading: WithTransport: nil transport")
+		}
+		c.transport = rt
+		return nil
+	})
+}
+
+// WithLogger logs what the client does: each call at debug level, refusals at
+// info, writes of unknown outcome at warn. Without it nothing is logged. What is
+// logged is a fixed list of facts; keys, headers and bodies are not among them.
+func WithLogger(l *slog.Logger) Option {
+	return clientOption(func(c *config) error {
+		c.logger = l
+		return nil
+	})
+}
+
+var productToken = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
+
+// WithApplication adds the program's name and version to the User-Agent header.
+func WithApplication(name, version string) Option {
+	return clientOption(func(c *config) error {
+		if !productToken.MatchString(name) || !productToken.MatchString(version) {
+			return fmt.Errorf("trading: WithApplication(%q, %q): letters, digits, dots and dashes only", name, version)
+		}
+		c.application = name + "/" + version
+		return nil
+	})
+}
+
+// WithHealthGate configures the health gate, which is on by default.
+func WithHealthGate(g HealthGate) Option {
+	return clientOption(func(c *config) error {
+		c.gate = g
+		return nil
+	})
+}
+
+// WithGuard adds guards of the program's own, asked in order before every send of a write.
+func WithGuard(guards ...Guard) Option {
+	return clientOption(func(c *config) error {
+		for _, guard := range guards {
+			if guard == nil {
+				return errors.New("trading: WithGuard: nil guard")
+			}
+		}
+		c.guards = append(c.guards, guards...)
+		return nil
+	})
+}
+
+// WithMaxSlippagePct is sent with every market order that names none of its own:
+// percent, 0.1 to 30, one decimal place. The service's own default, 8, is wide.
+func WithMaxSlippagePct(pct decimal.Decimal) Option {
+	return clientOption(func(c *config) error {
+		if err := checkMaxSlippage("", At(pct)); err != nil {
+			return err
+		}
+		c.maxSlippagePct = At(pct)
+		return nil
+	})
+}
+
+// Retry bounds how often and how fast a call is sent again. Whether it may be
+// sent again at all is not a setting: that is decided by [Rules].
+type Retry struct {
+	// Attempts is how often a call is sent at the most, the first time included; 4.
+	Attempts int
+	// PriceAttempts is how often a write is sent at the most for want of a fresh price; 3.
+	PriceAttempts int
+	// MinWait and MaxWait bound the wait between attempts, which doubles and is
+	// spread at random; 200ms and 5s. A Retry-After is waited for in full.
+	MinWait, MaxWait time.Duration
+}
+
+// WithRetry replaces the bounds of sending again; fields left zero keep their default.
+func WithRetry(r Retry) SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		if r.Attempts < 0 || r.PriceAttempts < 0 || r.MinWait < 0 || r.MaxWait < 0 {
+			return errors.New("trading: WithRetry: negative bound")
+		}
+		if r.Attempts > 0 {
+			c.retry.Attempts = r.Attempts
+		}
+		if r.PriceAttempts > 0 {
+			c.retry.PriceAttempts = r.PriceAttempts
+		}
+		if r.MinWait > 0 {
+			c.retry.MinWait = r.MinWait
+		}
+		if r.MaxWait > 0 {
+			c.retry.MaxWait = r.MaxWait
+		}
+		c.retry.MaxWait = max(c.retry.MaxWait, c.retry.MinWait)
+		return nil
+	})
+}
+
+// WithAttemptTimeout bounds one attempt, from connecting to the last byte of the
+// answer; 5 seconds unless set. The context bounds the whole call.
+func WithAttemptTimeout(d time.Duration) SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		if d <= 0 {
+			return errors.New("trading: WithAttemptTimeout: not above 0")
+		}
+		c.attemptTimeout = d
+		return nil
+	})
+}
+
+// WithLifetime bounds how long after the call began a write may still be sent,
+// waits included: a decision taken at one price must not go out at another. 10
+// seconds for entries and 2 minutes for exits unless set; 0 sends once and never
+// again; 12 minutes is the most.
+func WithLifetime(d time.Duration) SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		if d < 0 || d > maxLifetime {
+			return fmt.Errorf("trading: WithLifetime(%s): outside 0 to %s", d, maxLifetime)
+		}
+		c.lifetime, c.lifetimeSet = d, true
+		return nil
+	})
+}
+
+// WithGrace bounds how long a write in flight runs on after its context has
+// ended, and how long Close waits for it, so that its answer is not lost; 5
+// seconds unless set. The call itself returns at once.
+func WithGrace(d time.Duration) SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		if d < 0 {
+			return errors.New("trading: WithGrace: below 0")
+		}
+		c.grace = d
+		return nil
+	})
+}
+
+// WithTag names the decision behind a call in logs and guards. It is never sent.
+func WithTag(tag string) SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		c.tag = tag
+		return nil
+	})
+}
+
+// FailFast refuses with [CodeRateLimited] where the call would otherwise wait
+// for a rate limit.
+func FailFast() SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		c.failFast = true
+		return nil
+	})
+}
+
+// SkipHealthGate sends this write whatever the health gate says.
+func SkipHealthGate() CallOption {
+	return callOption(func(c *callOptions) error {
+		c.skipHealthGate = true
+		return nil
+	})
+}
+
+// ResponseInto writes the facts of the answer, raw body included, into m, also
+// when the call fails.
+func ResponseInto(m *Meta) CallOption {
+	return callOption(func(c *callOptions) error {
+		if m == nil {
+			return errors.New("trading: ResponseInto: nil")
+		}
+		c.meta = m
+		return nil
+	})
+}
+
+// Write is what a guard is told about a write.
+type Write struct {
+	// Operation is the endpoint.
+	Operation Operation
+	// Environment is sandbox or live.
+	Environment Environment
+	// Symbol is the market, empty where the write is for none.
+	Symbol string
+	// Entry means that the write can add exposure; an exit cannot.
+	Entry bool
+	// Order is the order; nil unless the write is one.
+	Order *Order
+	// Tag is the caller's name for the decision.
+	Tag string
+}
+
+// Guard is asked before every send of a write. An error holds the write back:
+// nothing is sent, and the caller gets a [GuardError] that wraps it.
+type Guard func(ctx context.Context, w Write) error

@@ -1,0 +1,262 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Every call goes the same way, a file a stage:
+//
+//	validate.go   what the caller got wrong is refused here
+//	pipeline.go   the stages below, before every send, the first and each other
+//	  latch.go      a refused key is not tried on and on
+//	  ratelimit.go  a closed budget is waited for
+//	  guard.go      health, halt, and the program's own guards
+//	  lifetime.go   a decision that is too old is not sent
+//	transport.go  one attempt: request out, whole answer in
+//	classify.go   whose answer is it, and what does it say
+//	retry.go      settled, or once more
+//
+// The loop around them is go-retryablehttp's, and it is the only one.
+
+// caller is what a handle needs to begin calls.
+type caller struct {
+	core     *core
+	defaults callOptions
+}
+
+// call is one API call, from its options to its settlement. It is the context of
+// its own requests, which is how go-retryablehttp's hooks find it; so the
+// context in it is not kept beyond the call.
+type call struct {
+	context.Context
+	core     *core
+	endpoint *endpoint
+	env      Environment
+	opts     callOptions
+	url      *url.URL
+	body     []byte // encoded once; every attempt sends these bytes
+	symbol   string
+	entry    bool // a write that can add exposure
+	order    *Order
+	began    time.Time
+
+	flight  flight
+	sends   int // attempts so far
+	prices  int // of those, refused for want of a price
+	last    attempt
+	answer  answer
+	wait    time.Duration // before the next attempt
+	outcome Outcome
+	doubt   bool  // an earlier attempt may have been applied
+	failure error // how the last attempt failed; nil after a success
+	stopped error // why there is no further attempt, where failure does not say it
+	invalid error // what was wrong before anything was sent
+}
+
+// begin starts a call to an endpoint without variable parts.
+func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
+	c := &call{Context: ctx, core: h.core, endpoint: e, env: e.env, opts: h.defaults, began: time.Now(), outcome: NotApplied}
+	for _, opt := range opts {
+		if opt == nil {
+			c.invalid = errors.New("trading: nil option")
+			break
+		}
+		if err := opt.applyCall(&c.opts); err != nil {
+			c.invalid = err
+			break
+		}
+	}
+	c.url = h.core.endpointURL(e.op.path(), "")
+	return c
+}
+
+type callContextKey struct{}
+
+// Value finds the call itself, besides what the caller's context holds.
+func (c *call) Value(key any) any {
+	if key == (callContextKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// callOf returns the call whose request this context belongs to.
+func callOf(ctx context.Context) *call { return ctx.Value(callContextKey{}).(*call) }
+
+// do carries the call out and decodes its answer into result, which may be nil.
+func (c *call) do(result wire.Value) error {
+	switch {
+	case c.invalid != nil:
+		c.stopped = c.invalid
+	case !c.endpoint.keyless && c.core.key(c.env).isZero():
+		c.stopped = refuse(c.env, CodeMissingAPIKey, "the client was given no %s key", c.env)
+	case c.endpoint.write && c.Context.Done() != nil:
+		if left := c.fly(); left != nil {
+			return left
+		}
+	default:
+		c.run()
+	}
+	return c.settle(result)
+}
+
+// run sends until the call is settled or nothing more may be sent.
+func (c *call) run() {
+	if err := c.holdWriter(); err != nil {
+		c.stopped = err
+		return
+	}
+	defer c.releaseWriter()
+	if err := c.admit(); err != nil {
+		c.stopped = err
+		return
+	}
+	resp, err := c.core.http.Do(&retryablehttp.Request{Request: c.request()})
+	if err == nil {
+		_ = resp.Body.Close() // empty: the attempt has read the real one
+	}
+	if ended := c.Err(); ended != nil && c.failure != nil {
+		c.stopped = ended
+	}
+}
+
+// admit takes one send through the stages, in this order. Guards follow what can
+// wait, since a wait would outlive what they saw; the lifetime is judged last,
+// right before the first byte.
+func (c *call) admit() error {
+	for _, stage := range [...]func(*call) error{
+		(*call).stillOpen,
+		(*call).checkLatch,
+		(*call).waitForBudget,
+		(*call).askGuards,
+		(*call).checkLifetime,
+	} {
+		if err := stage(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused ends the call before anything is sent.
+func (c *call) refused(err *Error) error {
+	c.stopped = err
+	return c.settle(nil)
+}
+
+// request is what every attempt sends.
+func (c *call) request() *http.Request {
+	var key apiKey
+	if !c.endpoint.keyless {
+		key = c.core.key(c.env)
+	}
+	req := &http.Request{
+		Method:     c.endpoint.op.method(),
+		URL:        c.url,
+		Host:       c.url.Host,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     c.header(key),
+	}
+	c.loadBody(req)
+	return req.WithContext(c)
+}
+
+// loadBody gives a request a fresh reader: net/http may still hold the one of
+// the attempt before.
+func (c *call) loadBody(req *http.Request) {
+	if c.body == nil {
+		req.Body = http.NoBody
+		return
+	}
+	req.Body = &sentBody{rest: c.body}
+	req.ContentLength = int64(len(c.body))
+}
+
+// settle turns what the call has come to into its result or its error.
+func (c *call) settle(result wire.Value) error {
+	if c.opts.meta != nil {
+		*c.opts.meta = c.meta()
+	}
+	err := c.stopped
+	switch {
+	case err != nil && c.failure != nil:
+		err = fmt.Errorf("%w: %w", err, c.failure)
+	case err == nil:
+		err = c.failure
+	}
+	if err == nil && result != nil {
+		if decodeErr := wire.Unmarshal(c.last.body, result); decodeErr != nil {
+			err = &DecodeError{Meta: c.meta(), Err: decodeErr}
+		}
+	}
+	if err != nil {
+		err = c.carryOutcome(err)
+	}
+	c.core.log.call(c, err)
+	return err
+}
+
+// carryOutcome puts the call's outcome into the error and, for a write, around it.
+func (c *call) carryOutcome(err error) error {
+	if bearer := outcomeBearer(nil); errors.As(err, &bearer) {
+		bearer.setOutcomeOfCall(c.outcome)
+	}
+	if !c.endpoint.write {
+		return err
+	}
+	return &WriteError{Outcome: c.outcome, Operation: c.endpoint.op, Symbol: c.symbol, Err: err}
+}
+
+// meta returns the facts of the last answer.
+func (c *call) meta() Meta {
+	m := Meta{
+		Operation: c.endpoint.op,
+		Status:    c.last.status,
+		Header:    c.last.header,
+		Body:      c.last.body,
+		Attempts:  c.sends,
+		Sent:      c.last.sent,
+		Received:  c.last.received,
+	}
+	if m.Header != nil {
+		m.RateLimit = parseRateLimit(m.Header)
+		m.RetryAfter = parseRetryAfter(m.Header, m.Received)
+	}
+	return m
+}
+
+// pause waits, unless the caller or the client goes first.
+func (c *call) pause(d time.Duration) error {
+	if d <= 0 {
+		return c.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.Done():
+		return c.Err()
+	case <-c.core.closing.Done():
+		return ErrClosed
+	}
+}
+
+// stillOpen refuses what comes after Close, or after the caller has left.
+func (c *call) stillOpen() error {
+	if c.core.closing.Err() != nil {
+		return ErrClosed
+	}
+	return c.Err()
+}

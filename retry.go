@@ -1,0 +1,162 @@
+package trading
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// judge looks at the attempt that has just ended: what it says of the outcome,
+// and whether to send once more. It is go-retryablehttp's CheckRetry.
+func (c *call) judge() (again bool) {
+	c.classify()
+	rule := c.rule()
+	c.noteOutcome(rule)
+	c.noteKey()
+
+	if !c.mayResend(rule) {
+		return false
+	}
+	c.wait = c.backoff()
+	if c.answer == answerRefusal && rule.Advice == AdviseWait {
+		c.wait = max(c.last.retryAfter(), c.wait)
+		c.core.closures.block(c.env, c.wait)
+	}
+	if rule.Kind == ErrNoPrice {
+		c.prices++
+		if c.prices >= c.opts.retry.PriceAttempts {
+			return false
+		}
+	}
+	if c.opts.failFast && rule.Advice == AdviseWait || c.outlives(c.wait) {
+		c.nameWait()
+		return false
+	}
+	return c.sends < c.opts.retry.Attempts && c.Err() == nil
+}
+
+// rule is the row for a refusal; the zero Rule for anything else.
+func (c *call) rule() Rule {
+	if refusal, ok := c.failure.(*Error); ok {
+		return refusal.rule()
+	}
+	return Rule{}
+}
+
+// noteOutcome keeps what is known of the write. Doubt sticks: after an attempt
+// that may have been applied, only a success settles the call, and every other
+// answer speaks for its own attempt alone.
+func (c *call) noteOutcome(rule Rule) {
+	if !c.endpoint.write {
+		return // nothing to apply
+	}
+	switch c.answer {
+	case answerSuccess:
+		c.outcome, c.doubt = Applied, false
+		return
+	case answerRefusal:
+		c.outcome = rule.Outcome
+	case answerForeign, answerRedirect:
+		c.outcome = Unknown
+	case answerNone:
+		c.outcome = NotApplied
+		if c.last.written {
+			c.outcome = Unknown
+		}
+	}
+	if c.doubt {
+		c.outcome = Unknown
+	}
+	c.doubt = c.outcome == Unknown
+}
+
+// noteKey latches a key that was refused, and opens the latch when one works.
+func (c *call) noteKey() {
+	if c.endpoint.keyless {
+		return
+	}
+	refusal, refused := c.failure.(*Error)
+	switch {
+	case refused && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
+		c.core.latches.shut(c.env, refusal.Code, refusal.Message)
+	case c.answer == answerSuccess || refused:
+		c.core.latches.open(c.env)
+	}
+}
+
+// mayResend reports whether sending the same bytes again can do no harm and may
+// do some good.
+func (c *call) mayResend(rule Rule) bool {
+	switch c.answer {
+	case answerRefusal:
+		return c.mayResendRefused(rule)
+	case answerForeign:
+		// A page by something in front: a read can be asked again where that
+		// thing says that it failed. A write may have passed it.
+		return !c.endpoint.write && c.last.status >= 500
+	case answerNone:
+		// The sandbox has no idempotency: what may have arrived is not sent again.
+		return !c.endpoint.write || !c.last.written
+	default:
+		return false
+	}
+}
+
+func (c *call) mayResendRefused(rule Rule) bool {
+	switch rule.Advice {
+	case AdviseSameKey, AdviseNewKey:
+		// To a read a missing price is an answer, and not one that is worth
+		// waiting for unasked.
+		return c.endpoint.write && (rule.Kind == ErrNoPrice || rule.Advice == AdviseSameKey)
+	case AdviseWait:
+		return true
+	case AdviseRead:
+		return !c.endpoint.write && c.last.status >= 500
+	default:
+		return false
+	}
+}
+
+// backoff returns the wait before the next attempt: doubled each time, and
+// spread over its upper half so that callers who failed together do not come
+// back together.
+func (c *call) backoff() time.Duration {
+	r := c.opts.retry
+	wait := r.MaxWait
+	if shift := c.sends - 1; shift < 20 && r.MinWait<<shift < r.MaxWait {
+		wait = r.MinWait << shift
+	}
+	return wait/2 + rand.N(wait/2+1)
+}
+
+// retryAfter is what the answer asks for. The full window stands for a 429 that
+// does not say.
+func (a *attempt) retryAfter() time.Duration {
+	if d := parseRetryAfter(a.header, a.received); d > 0 {
+		return d
+	}
+	return time.Minute
+}
+
+// nameWait tells in the refusal how long waiting would have taken.
+func (c *call) nameWait() {
+	if refusal := (*Error)(nil); errors.As(c.failure, &refusal) && refusal.RetryAfter == 0 && refusal.rule().Advice == AdviseWait {
+		refusal.RetryAfter = c.wait
+	}
+}
+
+// again waits and takes the next send through the stages. It is
+// go-retryablehttp's PrepareRetry; an error ends the loop.
+func (c *call) again(req *http.Request) error {
+	err := c.pause(c.wait)
+	if err == nil {
+		err = c.admit()
+	}
+	if err != nil {
+		c.stopped = err
+		return err
+	}
+	c.loadBody(req)
+	return nil
+}

@@ -1,0 +1,185 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// MarketData is markets and marks: the part of the sandbox that a live bot
+// needs. It cannot read the paper account, and so never fires its triggers.
+// Reads come from a warm cache and lag by seconds; only a fill's price is
+// authoritative.
+type MarketData struct{ caller caller }
+
+// Markets lists the tradeable universe. It is the only place that does: a live
+// key has no markets endpoint.
+func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market, error) {
+	call := m.caller.begin(ctx, &endpointMarkets, opts)
+	var answer api.SandboxMarketsResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return convertAll(answer.Markets, marketOf), nil
+}
+
+// Price reads one market's mark. A real market without a price is an unpriced
+// mark and no error; an unknown symbol is [CodeBadSymbol], which no retry mends.
+func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOption) (Mark, error) {
+	call := m.caller.begin(ctx, &endpointPrices, opts)
+	call.symbol = symbol
+	if err := checkSymbol(EnvSandbox, symbol); err != nil {
+		return Mark{}, call.refused(err)
+	}
+	call.url = m.caller.core.endpointURL(OpPrices.path(), url.Values{"symbol": {symbol}}.Encode())
+	var answer api.SandboxPrice
+	err := call.do(&answer)
+	if errors.Is(err, CodeNoPrice) {
+		return Mark{}, nil
+	}
+	if err != nil {
+		return Mark{}, err
+	}
+	return MarkAt(answer.Price), nil
+}
+
+// Prices reads every mark. A symbol that is missing from the map has no price
+// now, and reads as the unpriced mark.
+func (m *MarketData) Prices(ctx context.Context, opts ...CallOption) (map[string]Mark, error) {
+	call := m.caller.begin(ctx, &endpointPrices, opts)
+	var answer api.SandboxPriceMap
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	marks := make(map[string]Mark, len(answer.Prices))
+	for symbol, price := range answer.Prices {
+		marks[symbol] = markOf(price)
+	}
+	return marks, nil
+}
+
+// Sandbox is the paper account. Nothing there counts, and its rules are simpler
+// than a live account's: no resting limits, no Pro orders, no idempotency. So
+// its writes go one at a time, and one that may have arrived is never sent again.
+//
+// Triggers fire when the account or its positions are read, and only then:
+// [Sandbox.State] and [Sandbox.Positions] can close positions, and without a
+// reader no stop fires.
+type Sandbox struct{ *MarketData }
+
+// State reads the paper account. Reading it fires triggers.
+func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
+	call := s.caller.begin(ctx, &endpointSandboxState, opts)
+	var answer api.SandboxAccountResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	state := accountStateOf(&answer.Account)
+	return &state, nil
+}
+
+// Positions reads the open positions. Reading them fires triggers.
+func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
+	call := s.caller.begin(ctx, &endpointSandboxPositions, opts)
+	var answer api.SandboxPositionsResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return convertAll(answer.Positions, positionOf), nil
+}
+
+// Trades reads the closed trades, the most recent first.
+func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
+	call := s.caller.begin(ctx, &endpointSandboxTrades, opts)
+	var answer api.SandboxTradesResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return convertAll(answer.Trades, tradeOf), nil
+}
+
+// PlaceOrder opens a position, adds to one, or nets against an opposite one, at
+// a fresh mark. The result is nil exactly when the error is not.
+func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
+	call := s.caller.begin(ctx, &endpointSandboxOrder, opts)
+	call.symbol, call.entry, call.order = o.Symbol, true, &o
+	if err := o.checkSandbox(); err != nil {
+		return nil, call.refused(err)
+	}
+	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
+		o.MaxSlippagePct = s.caller.core.maxSlippage
+	}
+	call.body = sandboxOrder(&o).AppendWire(nil)
+	var answer api.SandboxOrderResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return &OrderResult{
+		Fill:     sandboxFillOf(&answer.Fill),
+		Balance:  answer.Account.Balance,
+		Position: optPosition(answer.Position),
+		Account:  Some(accountStateOf(&answer.Account)),
+		Meta:     call.meta(),
+		Extra:    answer.Extra,
+	}, nil
+}
+
+// ClosePosition closes a position or part of it, at a fresh mark.
+func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
+	call := s.caller.begin(ctx, &endpointSandboxClose, opts)
+	call.symbol = symbol
+	if err := checkSymbol(EnvSandbox, symbol); err != nil {
+		return nil, call.refused(err)
+	}
+	if err := checkPart(EnvSandbox, part); err != nil {
+		return nil, call.refused(err)
+	}
+	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.Percent())}
+	call.body = request.AppendWire(nil)
+	var answer api.SandboxCloseResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return sandboxCloseOf(&answer, call.meta()), nil
+}
+
+// SetTriggers changes the levels that are named, and leaves the others. Levels
+// are judged against the current price, not the entry: for a long the stop
+// below it and the take-profit above, for a short the reverse.
+func (s *Sandbox) SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error) {
+	call := s.caller.begin(ctx, &endpointSandboxTriggers, opts)
+	call.symbol = symbol
+	if err := checkSymbol(EnvSandbox, symbol); err != nil {
+		return nil, call.refused(err)
+	}
+	if err := t.checkSandbox(); err != nil {
+		return nil, call.refused(err)
+	}
+	request := api.SandboxTriggersRequest{
+		Symbol:          symbol,
+		TakeProfitPrice: wireLevel(t.TakeProfit),
+		StopLossPrice:   wireLevel(t.StopLoss),
+		ClosePct:        wireLevel(t.ClosePct),
+	}
+	call.body = request.AppendWire(nil)
+	var answer api.SandboxTriggersResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return &TriggerResult{Position: Some(positionOf(&answer.Position)), Meta: call.meta(), Extra: answer.Extra}, nil
+}
+
+// Reset wipes the paper account back to its opening balance: positions, trades
+// and all. It is how a locked account is used again.
+func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState, error) {
+	call := s.caller.begin(ctx, &endpointSandboxReset, opts)
+	var answer api.SandboxResetResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	state := accountStateOf(&answer.Account)
+	return &state, nil
+}

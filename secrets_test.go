@@ -1,0 +1,166 @@
+package trading
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// outputs prints v in every way that a program or its logger might.
+func outputs(v any) string {
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
+		fmt.Fprintf(&out, verb+"\n", v)
+	}
+	for _, text := range []bool{true, false} {
+		var handler slog.Handler = slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
+		if text {
+			handler = slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
+		}
+		slog.New(handler).Info("swept", "v", v)
+	}
+	if encoded, err := json.Marshal(v); err == nil {
+		out.Write(encoded)
+	}
+	if err, ok := v.(error); ok {
+		out.WriteString(err.Error())
+	}
+	return out.String()
+}
+
+// assertNoKey fails if a key, or its secret part, or either in hexadecimal, is
+// in what was printed.
+func assertNoKey(t *testing.T, where, printed string) {
+	t.Helper()
+	for _, key := range []string{testSandboxKey, testLiveKey} {
+		secret := key[len(prefixSandbox):]
+		assert.NotContains(t, printed, secret, where)
+		assert.NotContains(t, printed, fmt.Sprintf("%x", secret), where)
+		assert.NotContains(t, printed, fmt.Sprintf("%X", secret), where)
+	}
+}
+
+// echo is a hostile or misconfigured thing in front of the service that puts the
+// request's headers into its answer.
+func echo(status int, format string) step {
+	return func(req *http.Request) (*http.Response, error) {
+		key := req.Header.Get("X-API-Key")
+		return answered(status, fmt.Sprintf(format, key), "X-Echo", key, "Location", "https://elsewhere.test/"+key)(req)
+	}
+}
+
+func TestTrap_T88_NoKeyInAnyOutput(t *testing.T) {
+	var logged bytes.Buffer
+	script := newScript(t)
+	client := newTestClient(t, script,
+		WithLogger(slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+		WithRetry(Retry{Attempts: 1}),
+	)
+	key := newAPIKey(testLiveKey)
+	assertNoKey(t, "the client", outputs(client))
+	assertNoKey(t, "the client by value", outputs(*client))
+	assertNoKey(t, "the sandbox", outputs(*client.Sandbox))
+	assertNoKey(t, "the market data", outputs(*client.Sandbox.MarketData))
+	assertNoKey(t, "a key", outputs(key))
+	assertNoKey(t, "a struct of keys", outputs(struct{ Key apiKey }{key}))
+	assertNoKey(t, "an option", outputs(WithLiveKey(testLiveKey)))
+	assert.Contains(t, outputs(key), "pk_live_[redacted]")
+
+	for name, answer := range map[string]step{
+		"success":         answered(200, orderBody),
+		"refusal":         echo(400, `{"error":"bad_size","message":"no: %s"}`),
+		"refusal, extras": echo(400, `{"error":"bad_size","message":"no","reason":"%[1]s","symbol":"%[1]s","hint":"%[1]s"}`),
+		"refusal, odd":    echo(400, `{"error":"bad_size","message":"no","reason":5,"hint":"%s"}`),
+		"code":            echo(400, `{"error":"%s","message":"no"}`),
+		"page":            echo(502, "<html>X-API-Key: %s</html>"),
+		"long page":       echo(200, strings.Repeat("x", snippetSize-10)+"%s"),
+		"undecodable":     echo(200, `{"ok":true,"fill":"%s"}`),
+		"redirect":        echo(307, "%s"),
+		"broken": func(req *http.Request) (*http.Response, error) {
+			return nil, errors.New("proxy says: " + req.Header.Get("X-API-Key"))
+		},
+	} {
+		for _, read := range []bool{true, false} {
+			script.steps = []step{answer}
+			var err error
+			if read {
+				_, err = client.Sandbox.State(context.Background())
+			} else {
+				_, err = client.Sandbox.PlaceOrder(context.Background(), testOrder())
+			}
+			where := fmt.Sprintf("%s (read: %t)", name, read)
+			assertNoKey(t, where, outputs(err))
+			for e := err; e != nil; e = errors.Unwrap(e) {
+				assertNoKey(t, where+", unwrapped", outputs(e))
+			}
+			if refusal := (*Error)(nil); errors.As(err, &refusal) {
+				assertNoKey(t, where+", by value", outputs(*refusal))
+				assertNoKey(t, where+", body", string(refusal.Meta.Body))
+			}
+			if edge := (*EdgeError)(nil); errors.As(err, &edge) {
+				assertNoKey(t, where+", body", string(edge.Meta.Body))
+				assertNoKey(t, where+", header", fmt.Sprint(edge.Meta.Header))
+			}
+		}
+	}
+	assertNoKey(t, "the log", logged.String())
+	assert.NotEmpty(t, logged.String())
+}
+
+func TestTrap_T88_NoKeyInAPanic(t *testing.T) {
+	script := newScript(t, func(req *http.Request) (*http.Response, error) { panic("the transport is broken") })
+	client := newTestClient(t, script, WithHealthGate(HealthGate{Off: true}))
+	defer func() {
+		assertNoKey(t, "a panic", outputs(recover()))
+	}()
+	_, _ = client.Sandbox.State(context.Background())
+	t.Error("the panic of a program's own transport is the program's to see")
+}
+
+func TestNothingIsLoggedWithoutALogger(t *testing.T) {
+	var logged bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	defer slog.SetDefault(before)
+	script := newScript(t, answered(200, orderBody), answered(500, "oops"))
+	client := newTestClient(t, script)
+	_, _ = client.Sandbox.PlaceOrder(context.Background(), testOrder())
+	_, _ = client.Sandbox.PlaceOrder(context.Background(), testOrder())
+	script.done()
+	assert.Empty(t, logged.String())
+}
+
+func TestWhatIsLogged(t *testing.T) {
+	var logged bytes.Buffer
+	script := newScript(t, answered(200, orderBody), answered(403, refusalBody(CodeAssetDisabled)), cutAfterWrite())
+	client := newTestClient(t, script, WithLogger(slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+		WithHealthGate(HealthGate{Off: true}))
+	for range 3 {
+		_, _ = client.Sandbox.PlaceOrder(context.Background(), testOrder(), WithTag("t1"))
+	}
+	lines := strings.Split(strings.TrimSpace(logged.String()), "\n")
+	require.Len(t, lines, 3)
+	for i, want := range []map[string]any{
+		{"level": "DEBUG", "outcome": "applied", "status": 200.0},
+		{"level": "INFO", "outcome": "not applied", "status": 403.0, "code": "asset_disabled"},
+		{"level": "WARN", "outcome": "unknown"},
+	} {
+		var line map[string]any
+		require.NoError(t, json.Unmarshal([]byte(lines[i]), &line))
+		for name, value := range want {
+			assert.Equal(t, value, line[name], "%s of line %d", name, i)
+		}
+		for name := range line {
+			assert.Contains(t, []string{"time", "level", "msg", "operation", "attempts", "took", "symbol", "tag", "status", "outcome", "err", "code"}, name)
+		}
+	}
+}

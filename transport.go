@@ -1,0 +1,174 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// newRetryClient returns the one loop that sends again. What it would do by
+// itself is taken away: its log, its limits, its idea of what may be sent again.
+// It asks the call, which travels as the request's context.
+func newRetryClient(rt http.RoundTripper) *retryablehttp.Client {
+	if rt == nil {
+		rt = newConnectionPool()
+	}
+	return &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport: attempts{rt},
+			// A redirect is an answer, and one that must not be followed: key and
+			// order would go along.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		RetryMax: math.MaxInt32, // the call counts
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			return callOf(ctx).judge(), nil
+		},
+		// The wait is PrepareRetry's, where it can also end with Close.
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
+		PrepareRetry: func(req *http.Request) error { return callOf(req.Context()).again(req) },
+		ErrorHandler: func(_ *http.Response, err error, _ int) (*http.Response, error) { return nil, err },
+	}
+}
+
+// newConnectionPool returns net/http's transport with room for a burst: its own
+// two idle connections a host make every third call of a busy bot dial.
+func newConnectionPool() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    128,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    5 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// attempts is the bottom of go-retryablehttp: each RoundTrip is one attempt of a
+// call, which reads the whole answer and keeps it. What it returns upwards is
+// only the signal that the attempt is over, never an error: an error would make
+// the library close other callers' idle connections.
+//
+// It has no CloseIdleConnections for the same reason.
+type attempts struct{ rt http.RoundTripper }
+
+func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := callOf(req.Context())
+	c.attempt(a.rt, req)
+	return &http.Response{Body: http.NoBody, Request: req}, nil
+}
+
+// attempt is how one send ended.
+type attempt struct {
+	sent, received time.Time
+	status         int         // 0 without an answer
+	header         http.Header // of the answer
+	body           []byte      // of the answer, whole
+	tooLarge       bool        // the answer is larger than any right one
+	err            error       // why there is no answer
+	written        bool        // any of the request may have left
+}
+
+var errAttemptTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceeded)
+
+// attempt sends the call once. It ends with the whole answer, a broken
+// connection, or its time-out.
+func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
+	c.last = attempt{sent: time.Now()}
+	// A write in flight outlives its caller; what ends it is its time-out, or
+	// the grace after the caller has left.
+	parent := c.Context
+	if c.endpoint.write {
+		parent = context.WithoutCancel(parent)
+	}
+	ctx, cancel := context.WithTimeoutCause(parent, c.opts.attemptTimeout, errAttemptTimeout)
+	defer cancel()
+	if !c.flight.takeOff(cancel) {
+		c.last.err = context.Canceled
+		return
+	}
+	defer c.flight.land()
+
+	c.sends++
+	resp, err := rt.RoundTrip(req.WithContext(ctx))
+	if err == nil {
+		c.last.status, c.last.header = resp.StatusCode, c.core.scrubHeader(resp.Header)
+		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.maxBody)
+		c.last.body = c.core.scrub(c.last.body)
+	}
+	c.last.received = time.Now()
+	if err != nil {
+		c.last.status = 0
+		c.last.err = c.core.scrubError(causeOf(ctx, err))
+		c.last.written = mayHaveLeft(req, err)
+	}
+}
+
+// readAnswer reads the whole body, or reports that it is too large to be right.
+// The buffer is the caller's to keep.
+func readAnswer(resp *http.Response, limit int) (body []byte, tooLarge bool, err error) {
+	defer resp.Body.Close()
+	if resp.ContentLength > int64(limit) {
+		return nil, true, nil
+	}
+	if resp.ContentLength >= 0 {
+		body = make([]byte, resp.ContentLength)
+		n, err := io.ReadFull(resp.Body, body)
+		return body[:n], false, err
+	}
+	body, err = io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if len(body) > limit {
+		return body[:limit], true, nil
+	}
+	return body, false, err
+}
+
+// causeOf names the end of the attempt's own time instead of net/http's idea of it.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
+		return cause
+	}
+	return err
+}
+
+// mayHaveLeft reports whether a send that failed can have reached the service.
+// The body tells exactly: net/http asks for it only once it has a connection,
+// and without its body a request cannot be executed. A request without one is
+// taken to have left unless dialing failed.
+func mayHaveLeft(req *http.Request, err error) bool {
+	if body, ok := req.Body.(*sentBody); ok {
+		return body.touched.Load()
+	}
+	var op *net.OpError
+	var dns *net.DNSError
+	return !(errors.As(err, &op) && op.Op == "dial") && !errors.As(err, &dns)
+}
+
+// sentBody is the one encoded body on its way through one attempt. It has no
+// GetBody beside it, so that net/http cannot send it again by itself.
+type sentBody struct {
+	rest    []byte
+	touched atomic.Bool
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	b.touched.Store(true)
+	if len(b.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+func (b *sentBody) Close() error { return nil }

@@ -1,0 +1,152 @@
+package trading
+
+import (
+	"github.com/shopspring/decimal"
+)
+
+// What the contract refuses for certain is refused here, before a byte is sent,
+// with the code that the service would have used.
+
+// check returns the first reason why no environment would take the order.
+func (o *Order) check(env Environment) *Error {
+	switch {
+	case o.Symbol == "":
+		code := CodeBadSymbol
+		if env == EnvLive {
+			code = CodeMissingFields
+		}
+		return refuse(env, code, "the order names no symbol")
+	case !o.Side.valid():
+		return refuse(env, CodeBadSide, "side %q is neither long nor short", o.Side)
+	case !o.Size.IsPositive() || !writable(o.Size):
+		return refuse(env, CodeBadSize, "size %s is not a number of base units above 0", numberText(o.Size))
+	case !o.Leverage.IsZero() && (!o.Leverage.IsPositive() || !writable(o.Leverage)):
+		return refuse(env, CodeBadRequest, "leverage %s is not above 0", numberText(o.Leverage))
+	}
+	if err := o.checkType(env); err != nil {
+		return err
+	}
+	if err := o.checkLevels(env); err != nil {
+		return err
+	}
+	return checkMaxSlippage(env, o.MaxSlippagePct)
+}
+
+// checkType holds the type and the limit price against each other: neither kind
+// of order may turn into the other by a field that was forgotten.
+func (o *Order) checkType(env Environment) *Error {
+	_, limited := o.LimitPrice.Value()
+	switch {
+	case !o.Type.valid():
+		return refuse(env, CodeBadRequest, "order type %s is neither market nor limit", o.Type)
+	case o.Type == LimitOrder && !limited:
+		return refuse(env, CodeBadLimitPrice, "a limit order needs a limit price")
+	case o.Type == LimitOrder && !o.LimitPrice.valid():
+		return refuse(env, CodeBadLimitPrice, "limit price %s is not above 0", o.LimitPrice)
+	case o.Type == MarketOrder && !o.LimitPrice.IsZero():
+		return refuse(env, CodeBadLimitPrice, "a market order takes no limit price")
+	default:
+		return nil
+	}
+}
+
+// checkLevels wants every level of an order to be left out or a price, and the
+// stop not past the take-profit.
+func (o *Order) checkLevels(env Environment) *Error {
+	for _, level := range [...]struct {
+		name string
+		Level
+		code Code
+	}{
+		{"take-profit", o.TakeProfit, CodeInvalidTPSL},
+		{"stop-loss", o.StopLoss, CodeInvalidTPSL},
+		{"expected price", o.ExpectedPrice, CodeBadRequest},
+	} {
+		if level.IsClear() {
+			return refuse(env, level.code, "the order has nothing to clear: leave the %s out", level.name)
+		}
+		if !level.valid() {
+			return refuse(env, level.code, "the %s, %s, is not a price above 0", level.name, level.Level)
+		}
+	}
+	target, hasTarget := o.TakeProfit.Value()
+	stop, hasStop := o.StopLoss.Value()
+	if !hasTarget || !hasStop {
+		return nil
+	}
+	if o.Side == Long && stop.GreaterThan(target) || o.Side == Short && stop.LessThan(target) {
+		return refuse(env, CodeInvalidTPSL, "the stop-loss, %s, is past the take-profit, %s", o.StopLoss, o.TakeProfit)
+	}
+	return nil
+}
+
+var (
+	minMaxSlippage = decimal.New(1, -1)
+	maxMaxSlippage = decimal.NewFromInt(30)
+)
+
+// checkMaxSlippage wants 0.1 to 30 percent with one decimal place, or nothing.
+func checkMaxSlippage(env Environment, level Level) *Error {
+	pct, ok := level.Value()
+	switch {
+	case level.IsZero():
+		return nil
+	case !ok || !level.valid() || pct.LessThan(minMaxSlippage) || pct.GreaterThan(maxMaxSlippage):
+		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s is outside 0.1 to 30 percent", level)
+	case !pct.Equal(pct.Truncate(1)):
+		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s has more than one decimal place", level)
+	default:
+		return nil
+	}
+}
+
+// checkSandbox adds what only the paper account refuses.
+func (o *Order) checkSandbox() *Error {
+	if o.ReduceOnly {
+		return refuse(EnvSandbox, CodeBadRequest, "the sandbox does not know reduce-only and could open a position instead: close part of the position")
+	}
+	return o.check(EnvSandbox)
+}
+
+// checkSymbol wants a symbol for what is not an order.
+func checkSymbol(env Environment, symbol string) *Error {
+	if symbol != "" {
+		return nil
+	}
+	if env == EnvLive {
+		return refuse(env, CodeMissingFields, "no symbol is named")
+	}
+	return refuse(env, CodeBadSymbol, "no symbol is named")
+}
+
+// checkPart wants a part between 1 and 100 percent. The zero value is refused,
+// since nobody can mean it.
+func checkPart(env Environment, part Part) *Error {
+	if part.valid() {
+		return nil
+	}
+	code := CodeBadPct
+	if env == EnvLive {
+		code = CodeBadRequest
+	}
+	return refuse(env, code, "cannot close %s: outside 1 to 100 percent", part)
+}
+
+// checkSandboxTriggers wants a change, and levels that can be prices.
+func (t Triggers) checkSandbox() *Error {
+	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() && t.ClosePct.IsZero() {
+		return refuse(EnvSandbox, CodeInvalidTPSL, "no trigger is named: set one with At, or remove one with Clear")
+	}
+	for _, level := range [...]struct {
+		name string
+		Level
+	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
+		if !level.valid() {
+			return refuse(EnvSandbox, CodeInvalidTPSL, "the %s, %s, is not a price above 0", level.name, level.Level)
+		}
+	}
+	if pct, ok := t.ClosePct.Value(); ok && !Percent(pct).valid() {
+		return refuse(EnvSandbox, CodeBadPct, "a trigger cannot close %s percent: outside 1 to 100", t.ClosePct)
+	}
+	return nil
+}
