@@ -1,0 +1,211 @@
+package tradingsim
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// The fees of the contract, as shares of the notional.
+var (
+	takerFee = decimal.RequireFromString("0.00045")
+	makerFee = decimal.RequireFromString("0.00015")
+)
+
+const (
+	long  = "long"
+	short = "short"
+)
+
+// direction is 1 for a long and -1 for a short.
+func direction(side string) decimal.Decimal {
+	if side == short {
+		return decimal.NewFromInt(-1)
+	}
+	return decimal.NewFromInt(1)
+}
+
+func opposite(side string) string {
+	if side == short {
+		return long
+	}
+	return short
+}
+
+// position is what is open in one market. It keeps cost instead of a blended
+// price, since a sum is exact and a quotient is not.
+type position struct {
+	symbol     string
+	side       string
+	size       decimal.Decimal
+	cost       decimal.Decimal // size × price of all that is still open
+	openFees   decimal.Decimal // paid at opening, for what is still open
+	leverage   decimal.Decimal
+	takeProfit opt
+	stopLoss   opt
+	closePct   opt // the share a trigger closes
+	openedAt   time.Time
+}
+
+func (p position) entryPrice() decimal.Decimal { return p.cost.DivRound(p.size, quotientPlaces) }
+
+func (p position) notional(price decimal.Decimal) decimal.Decimal { return p.size.Mul(price) }
+
+// pnl is the unrealized profit at a price, before fees.
+func (p position) pnl(price decimal.Decimal) decimal.Decimal {
+	return p.notional(price).Sub(p.cost).Mul(direction(p.side))
+}
+
+// notionalAt is the notional at the mark, or at the entry while unpriced.
+func (p position) notionalAt(mark opt) decimal.Decimal {
+	if mark.set {
+		return p.notional(mark.value)
+	}
+	return p.cost
+}
+
+func (p position) margin(mark opt) decimal.Decimal {
+	return p.notionalAt(mark).DivRound(p.leverage, quotientPlaces)
+}
+
+// trade is a closed trade.
+type trade struct {
+	symbol, side string
+	size         decimal.Decimal
+	leverage     decimal.Decimal
+	entryPrice   decimal.Decimal
+	exitPrice    decimal.Decimal
+	gross        decimal.Decimal // realizedPnL: no fee deducted
+	openFee      decimal.Decimal
+	closeFee     decimal.Decimal
+	cause        string
+	openedAt     time.Time
+	closedAt     time.Time
+}
+
+// fee is the round trip of what was closed.
+func (t trade) fee() decimal.Decimal { return t.openFee.Add(t.closeFee) }
+
+// The causes of a close.
+const (
+	causeMarket     = "market"
+	causeTakeProfit = "take_profit"
+	causeStopLoss   = "stop_loss"
+)
+
+// book is the money of one account. Every amount that leaves a position enters
+// the balance: opening balance + gross - fees = balance, to the last digit.
+type book struct {
+	balance   decimal.Decimal
+	positions []position // in the order of opening
+	trades    []trade    // oldest first; rows never change
+}
+
+// clone is the book as it stands, for reads that lag.
+func (b *book) clone() *book {
+	c := *b
+	c.positions = append([]position(nil), b.positions...)
+	c.trades = b.trades[:len(b.trades):len(b.trades)]
+	return &c
+}
+
+func (b *book) find(symbol string) *position {
+	for i := range b.positions {
+		if b.positions[i].symbol == symbol {
+			return &b.positions[i]
+		}
+	}
+	return nil
+}
+
+// open opens a position or adds to one, and takes the fee from the balance. An
+// add takes the leverage of the new order.
+func (b *book) open(symbol, side string, size, price, leverage, feeRate decimal.Decimal, now time.Time) (fee decimal.Decimal) {
+	notional := size.Mul(price)
+	fee = notional.Mul(feeRate)
+	b.balance = b.balance.Sub(fee)
+	p := b.find(symbol)
+	if p == nil {
+		b.positions = append(b.positions, position{symbol: symbol, side: side, openedAt: now})
+		p = &b.positions[len(b.positions)-1]
+	}
+	p.size = p.size.Add(size)
+	p.cost = p.cost.Add(notional)
+	p.openFees = p.openFees.Add(fee)
+	p.leverage = leverage
+	return fee
+}
+
+// close closes some or all of a position at a price. Cost and opening fees go
+// with the closed part in proportion; what rounding leaves stays with the rest.
+func (b *book) close(symbol string, size, price, feeRate decimal.Decimal, cause string, now time.Time) trade {
+	p := b.find(symbol)
+	cost, openFee := p.cost, p.openFees
+	if size.LessThan(p.size) {
+		cost = p.cost.Mul(size).DivRound(p.size, quotientPlaces)
+		openFee = p.openFees.Mul(size).DivRound(p.size, quotientPlaces)
+	}
+	proceeds := size.Mul(price)
+	t := trade{
+		symbol: p.symbol, side: p.side, size: size, leverage: p.leverage,
+		entryPrice: cost.DivRound(size, quotientPlaces), exitPrice: price,
+		gross:   proceeds.Sub(cost).Mul(direction(p.side)),
+		openFee: openFee, closeFee: proceeds.Mul(feeRate),
+		cause: cause, openedAt: p.openedAt, closedAt: now,
+	}
+	b.balance = b.balance.Add(t.gross).Sub(t.closeFee)
+	b.trades = append(b.trades, t)
+	if size.LessThan(p.size) {
+		p.size = p.size.Sub(size)
+		p.cost = p.cost.Sub(cost)
+		p.openFees = p.openFees.Sub(openFee)
+	} else {
+		b.remove(symbol)
+	}
+	return t
+}
+
+func (b *book) remove(symbol string) {
+	for i := range b.positions {
+		if b.positions[i].symbol == symbol {
+			b.positions = append(b.positions[:i:i], b.positions[i+1:]...)
+			return
+		}
+	}
+}
+
+// shareOf is the part of a size that a percentage names, cut to a bounded
+// number of places. What is too small to divide goes whole.
+func shareOf(size, pct decimal.Decimal) decimal.Decimal {
+	if pct.Equal(hundred) {
+		return size
+	}
+	if share := size.Mul(pct).Shift(-2).Round(18); share.IsPositive() {
+		return share
+	}
+	return size
+}
+
+// valuation is a book at marks.
+type valuation struct {
+	pnl      decimal.Decimal // unrealized; an unpriced position counts for nothing
+	exitFees decimal.Decimal // taker fees to close every priced position
+	margin   decimal.Decimal
+	unpriced string // a symbol without a mark, if there is one
+}
+
+func (b *book) value(mark func(symbol string) opt) (v valuation) {
+	for _, p := range b.positions {
+		m := mark(p.symbol)
+		v.margin = v.margin.Add(p.margin(m))
+		if !m.set {
+			v.unpriced = p.symbol
+			continue
+		}
+		v.pnl = v.pnl.Add(p.pnl(m.value))
+		v.exitFees = v.exitFees.Add(p.notional(m.value).Mul(takerFee))
+	}
+	return v
+}
+
+func (b *book) equity(v valuation) decimal.Decimal { return b.balance.Add(v.pnl) }

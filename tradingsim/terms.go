@@ -1,0 +1,39 @@
+package tradingsim
+
+import "github.com/shopspring/decimal"
+
+// terms are the levels an account lives between, all in absolute dollars.
+type terms struct {
+	opening     decimal.Decimal
+	dailyFloor  decimal.Decimal
+	globalFloor decimal.Decimal
+	target      decimal.Decimal
+	split       decimal.Decimal // the owner's share of the profit: 0.8 is 80 percent
+}
+
+// newTerms puts the floors 5 and 10 percent below the opening balance and the
+// target 10 percent above it, where they are not given.
+func newTerms(balance, daily, global, target, split string) terms {
+	t := terms{opening: mustOr("balance", balance, "100000"), split: mustOr("profit split", split, "0.8")}
+	share := func(what, text, of string) decimal.Decimal {
+		if text != "" {
+			return must(what, text)
+		}
+		return t.opening.Mul(decimal.RequireFromString(of))
+	}
+	t.dailyFloor = share("daily loss floor", daily, "0.95")
+	t.globalFloor = share("global loss floor", global, "0.9")
+	t.target = share("profit target", target, "1.1")
+	return t
+}
+
+// breached tells whether an equity is at or below a floor.
+func (t terms) breached(equity decimal.Decimal) bool {
+	return equity.LessThanOrEqual(t.dailyFloor) || equity.LessThanOrEqual(t.globalFloor)
+}
+
+// passed is the automatic pass: what would be left after the taker fees of
+// closing every position reaches the target.
+func (t terms) passed(equity, exitFees decimal.Decimal) bool {
+	return equity.Sub(exitFees).GreaterThanOrEqual(t.target)
+}
