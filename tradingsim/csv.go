@@ -1,0 +1,117 @@
+package tradingsim
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+const (
+	maxCSVRows = 5_000_000
+	maxCSVLine = 256
+)
+
+// ReadCSV reads a recording of marks: lines "time,price" in order of time. A
+// time is RFC 3339 or whole Unix milliseconds; an empty price means unpriced
+// from then on. Empty lines, lines that begin with # and one heading line are
+// skipped. A mark holds until the next line, the last one for good; before the
+// first line the market is unpriced. Errors name the line.
+func ReadCSV(r io.Reader) (Feed, error) {
+	var rows recording
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, maxCSVLine), maxCSVLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' || (number == 1 && strings.EqualFold(line, "time,price")) {
+			continue
+		}
+		row, err := readRow(line)
+		if err != nil {
+			return nil, fmt.Errorf("tradingsim: line %d: %w", number, err)
+		}
+		if n := len(rows); n > 0 && !row.at.After(rows[n-1].at) {
+			return nil, fmt.Errorf("tradingsim: line %d: its time is not after the time before it", number)
+		}
+		if len(rows) == maxCSVRows {
+			return nil, fmt.Errorf("tradingsim: line %d: a recording has at most %d rows", number, maxCSVRows)
+		}
+		rows = append(rows, row)
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("longer than %d bytes", maxCSVLine)
+		}
+		return nil, fmt.Errorf("tradingsim: line %d: %w", number+1, err)
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("tradingsim: a recording without a row")
+	}
+	return rows, nil
+}
+
+func readRow(line string) (markChange, error) {
+	when, price, ok := strings.Cut(line, ",")
+	if !ok {
+		return markChange{}, errors.New(`want "time,price"`)
+	}
+	at, err := readTime(strings.TrimSpace(when))
+	if err != nil {
+		return markChange{}, err
+	}
+	price = strings.TrimSpace(price)
+	if price == "" {
+		return markChange{at: at}, nil
+	}
+	d, err := parseNumber(price)
+	if err != nil {
+		return markChange{}, fmt.Errorf("price: %w", err)
+	}
+	if !d.IsPositive() {
+		return markChange{}, fmt.Errorf("price %s is not positive", price)
+	}
+	return markChange{at: at, mark: some(d)}, nil
+}
+
+func readTime(text string) (time.Time, error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.UnixMilli(ms).UTC(), nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time %q is neither RFC 3339 nor milliseconds", text)
+	}
+	return at, nil
+}
+
+// recording is rows in order of time.
+type recording []markChange
+
+func (r recording) row(t time.Time) (markChange, bool) {
+	i := sort.Search(len(r), func(i int) bool { return r[i].at.After(t) })
+	if i == 0 {
+		return markChange{}, false
+	}
+	return r[i-1], true
+}
+
+func (r recording) At(t time.Time) (decimal.Decimal, bool) {
+	row, ok := r.row(t)
+	return row.mark.value, ok && row.mark.set
+}
+
+func (r recording) age(t time.Time) time.Duration {
+	row, ok := r.row(t)
+	if !ok {
+		return 0
+	}
+	return t.Sub(row.at)
+}

@@ -1,0 +1,170 @@
+package tradingsim
+
+import (
+	"math/bits"
+	"sort"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Feed is where the marks of a market come from. At gives the mark at t; ok is
+// false while the market is unpriced. A feed is asked for present and, where
+// reads lag, for past times.
+type Feed interface {
+	At(t time.Time) (price decimal.Decimal, ok bool)
+}
+
+// anchored is a feed that starts with the simulation.
+type anchored interface {
+	startAt(t time.Time) Feed
+}
+
+// aged is a feed that knows how old its mark is.
+type aged interface {
+	age(t time.Time) time.Duration
+}
+
+// setMarks are marks set by the test: each holds until the next.
+type setMarks struct {
+	changes []markChange
+}
+
+type markChange struct {
+	at   time.Time
+	mark opt
+}
+
+// keepMarks bounds how long replaced marks are remembered for lagging reads.
+const keepMarks = time.Hour
+
+func (m *setMarks) set(at time.Time, mark opt) {
+	stale := 0
+	for stale+1 < len(m.changes) && m.changes[stale+1].at.Before(at.Add(-keepMarks)) {
+		stale++
+	}
+	m.changes = append(m.changes[stale:], markChange{at, mark})
+}
+
+// At finds the last change that is not after t.
+func (m *setMarks) At(t time.Time) (decimal.Decimal, bool) {
+	i := sort.Search(len(m.changes), func(i int) bool { return m.changes[i].at.After(t) })
+	if i > 0 {
+		i--
+	}
+	return m.changes[i].mark.value, m.changes[i].mark.set
+}
+
+// RandomWalk is a feed that starts at price with the simulation and moves once
+// a second by about stepBps hundredths of a percent. It is a pure function of
+// the seed and of the time since the start, and costs the same a second or a
+// year later. Every 48 days it passes through price again, so a long
+// simulation does not drift out of the world. Used outside a [Sim] it starts at
+// 2000-01-01T00:00:00Z.
+func RandomWalk(seed uint64, price string, stepBps int) Feed {
+	start := must("RandomWalk price", price)
+	if !start.IsPositive() {
+		panic("tradingsim: RandomWalk price " + price + " is not positive")
+	}
+	if stepBps < 0 || stepBps > 1000 {
+		panic("tradingsim: RandomWalk moves by 0 to 1000 basis points")
+	}
+	w := walk{
+		seed:   seed,
+		start:  start,
+		origin: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
+		places: max(2, -start.Exponent(), 6-int32(start.NumDigits())-start.Exponent()),
+	}
+	// The spread of a Brownian bridge over 2^level steps, in the middle, is
+	// step × sqrt(2^level) / 2.
+	for level := range w.spread {
+		w.spread[level] = int64(stepBps) * walkUnit / 10_000 * int64(isqrt(uint64(1)<<level<<20)) >> 11
+	}
+	return w
+}
+
+const (
+	walkLevels = 22            // 2^22 seconds are 48 days
+	walkUnit   = 1_000_000_000 // a displacement of 1 is the price itself
+)
+
+// walk is a Brownian bridge by midpoint displacement: the position at a time is
+// found by halving the interval around it, with a hash for each midpoint.
+type walk struct {
+	seed   uint64
+	start  decimal.Decimal
+	origin time.Time
+	places int32
+	spread [walkLevels + 1]int64
+}
+
+func (w walk) startAt(t time.Time) Feed {
+	w.origin = t
+	return w
+}
+
+func (w walk) age(t time.Time) time.Duration {
+	age := t.Sub(w.origin) % time.Second
+	if age < 0 {
+		age += time.Second
+	}
+	return age
+}
+
+func (w walk) At(t time.Time) (decimal.Decimal, bool) {
+	second := int64(t.Sub(w.origin) / time.Second)
+	block, step := second>>walkLevels, second&(1<<walkLevels-1)
+	var left, right, at int64 // displacements at the ends of the interval, and its begin
+	for level := walkLevels; level > 0; level-- {
+		half := int64(1) << (level - 1)
+		if step == at {
+			break
+		}
+		h := mix(w.seed ^ mix(uint64(block)<<walkLevels|uint64(at+half)))
+		// Uniform within ±sqrt(3) spreads: the spread of one.
+		offset, _ := bits.Mul64(h, uint64(w.spread[level])*3464/1000)
+		middle := (left+right)/2 + int64(offset) - w.spread[level]*1732/1000
+		if step < at+half {
+			right = middle
+		} else {
+			left, at = middle, at+half
+		}
+	}
+	return w.priceAt(left), true
+}
+
+// priceAt bends a displacement so that the price stays positive: up by the
+// share, down by its reciprocal.
+func (w walk) priceAt(displacement int64) decimal.Decimal {
+	if displacement >= 0 {
+		return w.start.Mul(decimal.New(walkUnit+displacement, -9)).Round(w.places)
+	}
+	price := w.start.DivRound(decimal.New(walkUnit-displacement, -9), w.places)
+	if !price.IsPositive() {
+		return decimal.New(1, -w.places)
+	}
+	return price
+}
+
+// mix is the finalizer of SplitMix64: a cheap, well-spread hash.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// isqrt is the whole square root.
+func isqrt(n uint64) uint64 {
+	if n < 2 {
+		return n
+	}
+	x := uint64(1) << ((bits.Len64(n) + 1) / 2)
+	for {
+		y := (x + n/x) / 2
+		if y >= x {
+			return x
+		}
+		x = y
+	}
+}
