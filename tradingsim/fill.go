@@ -1,0 +1,125 @@
+package tradingsim
+
+import "github.com/shopspring/decimal"
+
+// intent is what an order would do to a book.
+type intent struct {
+	ticket
+	market   *market
+	price    decimal.Decimal
+	leverage decimal.Decimal // after the clamp
+	reduce   decimal.Decimal // what closes an opposite position
+	add      decimal.Decimal // what opens or adds
+}
+
+// plan nets an order against the position it meets: the excess of an opposite
+// order opens the other side.
+func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
+	in := intent{ticket: t, market: m, price: price, add: t.size, leverage: clamp(t.leverage, m.maxLeverage)}
+	p := b.find(t.symbol)
+	if p == nil {
+		return in
+	}
+	if p.side == t.side {
+		if s.other(27) {
+			in.leverage = p.leverage
+		}
+		return in
+	}
+	in.reduce = decimal.Min(t.size, p.size)
+	in.add = t.size.Sub(in.reduce)
+	if s.other(15) {
+		in.reduce, in.add = p.size, t.size
+	}
+	if t.reduceOnly {
+		in.reduce, in.add = decimal.Min(t.size, p.size), decimal.Zero
+	}
+	return in
+}
+
+// judgeLevels judges an order's triggers against the fill price. An order that
+// opens nothing ignores them.
+func (in *intent) judgeLevels(b *book) *refusal {
+	if in.add.IsZero() {
+		return nil
+	}
+	l := levels{takeProfit: in.takeProfit, stopLoss: in.stopLoss, judgeTP: in.takeProfit.set, judgeSL: in.stopLoss.set}
+	if p := b.find(in.symbol); p != nil && p.side == in.side {
+		if !l.judgeTP {
+			l.takeProfit = p.takeProfit
+		}
+		if !l.judgeSL {
+			l.stopLoss = p.stopLoss
+		}
+	}
+	return l.check(in.side, in.price)
+}
+
+// execute fills an order. The fee is this order's own: both legs of a flip.
+func (s *Sim) execute(b *book, in intent, feeRate decimal.Decimal) (fee decimal.Decimal) {
+	if in.reduce.IsPositive() {
+		fee = b.close(in.symbol, in.reduce, in.price, feeRate, causeMarket, s.now).closeFee
+	}
+	if in.add.IsPositive() {
+		fee = fee.Add(b.open(in.symbol, in.side, in.add, in.price, in.leverage, feeRate, s.now))
+		p := b.find(in.symbol)
+		if in.takeProfit.set {
+			p.takeProfit = in.takeProfit
+		}
+		if in.stopLoss.set {
+			p.stopLoss = in.stopLoss
+		}
+	}
+	return fee
+}
+
+// mark is the fresh mark of a symbol.
+func (s *Sim) mark(symbol string) opt {
+	m, ok := s.markets[symbol]
+	if !ok {
+		return opt{}
+	}
+	return m.markAt(s.now)
+}
+
+// seenMark is the mark as reads show it, from a cache that may lag.
+func (s *Sim) seenMark(symbol string) opt {
+	m, ok := s.markets[symbol]
+	if !ok {
+		return opt{}
+	}
+	return m.markAt(s.now.Add(-s.lag))
+}
+
+// troubles with the price stand in the way of closes too.
+var priceTroubles = map[string]bool{"STALE_PRICE": true, "NO_PRICE": true, "no_price": true}
+
+// priceFor takes the fresh mark that a fill happens at.
+func (s *Sim) priceFor(m *market, closing bool) (decimal.Decimal, *refusal) {
+	if m.trouble != "" && (!closing || priceTroubles[m.trouble]) {
+		return decimal.Decimal{}, refuse(m.trouble, "%s", troubleMessage(m)).with("symbol", m.symbol)
+	}
+	mark := m.markAt(s.now)
+	if mark.set {
+		return mark.value, nil
+	}
+	code := "no_price"
+	if s.other(16) {
+		code = "NO_PRICE"
+	}
+	return decimal.Decimal{}, refuse(code, "%s has no price at the moment; retry shortly.", m.symbol).with("symbol", m.symbol)
+}
+
+func troubleMessage(m *market) string {
+	switch m.trouble {
+	case "STALE_PRICE":
+		return "The reference price of " + m.symbol + " is too old to fill at; retry shortly."
+	case "NO_PRICE", "no_price":
+		return "There is no reference price of " + m.symbol + " to fill at; retry shortly."
+	case "asset_disabled":
+		return m.symbol + " is not tradeable at the moment."
+	case "cap_exceeded":
+		return "The order would exceed a risk cap."
+	}
+	return "The order in " + m.symbol + " could not be filled."
+}

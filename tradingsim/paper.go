@@ -1,0 +1,211 @@
+package tradingsim
+
+import (
+	"fmt"
+	"time"
+)
+
+// Sandbox describes the paper account. Amounts are absolute dollars, as text.
+type Sandbox struct {
+	Balance         string // 100000 unless set
+	DailyLossFloor  string // 95 percent of the balance unless set
+	GlobalLossFloor string // 90 percent of the balance unless set
+	ProfitTarget    string // 110 percent of the balance unless set
+	ProfitSplit     string // a share: 0.8 unless set
+}
+
+// The states of a paper account.
+const (
+	paperActive = "active"
+	paperLocked = "locked"
+	paperPassed = "passed"
+)
+
+// sandboxIdle is how long a sandbox without writes is kept.
+const sandboxIdle = 30 * 24 * time.Hour
+
+// paper is a paper account.
+type paper struct {
+	book
+	id        string
+	status    string
+	lastWrite time.Time
+}
+
+// paperOf finds the account of a key, or opens it: an idle one is deleted, and
+// the next call starts afresh under a new id.
+func (s *Sim) paperOf(k *apiKey) *desk {
+	owner := ""
+	if s.other(30) {
+		owner = k.id
+	}
+	d, ok := s.desks[owner]
+	if !ok {
+		d = &desk{}
+		s.desks[owner] = d
+	}
+	if d.paper == nil || s.now.Sub(d.paper.lastWrite) >= sandboxIdle {
+		s.papers++
+		d.paper = &paper{id: fmt.Sprintf("sbx_%d", s.papers)}
+		d.past = history[*paper]{}
+		s.open(d)
+	}
+	return d
+}
+
+// desk is a holder's place in the sandbox: the account and what is kept about it.
+type desk struct {
+	paper *paper
+	busy  bool // a write is in flight
+	past  history[*paper]
+}
+
+// open wipes the account to its opening balance.
+func (s *Sim) open(d *desk) {
+	d.paper = &paper{
+		id:        d.paper.id,
+		book:      book{balance: s.paperTerms.opening},
+		status:    paperActive,
+		lastWrite: s.now,
+	}
+	s.remember(d)
+}
+
+func (s *Sim) remember(d *desk) {
+	if s.lag > 0 {
+		seen := *d.paper
+		seen.book = *d.paper.clone()
+		d.past.put(s.now, s.now.Add(-s.lag), &seen)
+	}
+}
+
+// seen is the account as reads show it.
+func (s *Sim) seen(d *desk) *paper {
+	if s.lag == 0 {
+		return d.paper
+	}
+	return d.past.at(s.now.Add(-s.lag))
+}
+
+// settle judges the breach and then the pass. While a position is unpriced the
+// equity is not known, and neither is judged.
+func (s *Sim) settle(d *desk, c *call) {
+	p := d.paper
+	if p.status != paperActive {
+		return
+	}
+	v := p.value(s.mark)
+	if v.unpriced != "" && !s.other(17) {
+		return
+	}
+	equity := p.equity(v)
+	switch {
+	case s.paperTerms.breached(equity):
+		s.closeBook(&p.book, c, "")
+		p.status = paperLocked
+	case s.paperTerms.passed(equity, v.exitFees):
+		s.closeBook(&p.book, c, "")
+		if !s.other(19) {
+			p.status = paperPassed
+		}
+	default:
+		return
+	}
+	s.remember(d)
+}
+
+// closeBook closes every priced position at its mark.
+func (s *Sim) closeBook(b *book, c *call, account string) {
+	for _, p := range append([]position(nil), b.positions...) {
+		if m := s.mark(p.symbol); m.set {
+			t := b.close(p.symbol, p.size, m.value, takerFee, causeMarket, s.now)
+			s.recordClose(c, account, "service", t)
+		}
+	}
+}
+
+// fireTriggers closes what has crossed its level, at the mark as it is now and
+// not at the level: a gap fills at the gapped mark.
+func (s *Sim) fireTriggers(b *book, c *call, account string) {
+	for _, p := range append([]position(nil), b.positions...) {
+		m := s.mark(p.symbol)
+		if !m.set {
+			continue
+		}
+		cause, ok := s.crossed(p, m)
+		if !ok {
+			continue
+		}
+		size := p.size
+		if p.closePct.set {
+			size = shareOf(p.size, p.closePct.value)
+		}
+		s.recordClose(c, account, "service", b.close(p.symbol, size, m.value, takerFee, cause, s.now))
+		if left := b.find(p.symbol); left != nil {
+			// The share is closed once; the other level stays.
+			if cause == causeTakeProfit || s.other(22) {
+				left.takeProfit = opt{}
+			}
+			if cause == causeStopLoss || s.other(22) {
+				left.stopLoss = opt{}
+			}
+		}
+	}
+}
+
+// crossed tells which level a mark has reached. A mark exactly at a level
+// counts.
+func (s *Sim) crossed(p position, mark opt) (cause string, ok bool) {
+	past := func(level opt, against int) bool {
+		if !level.set {
+			return false
+		}
+		beyond := mark.value.Cmp(level.value) * against
+		return beyond > 0 || (beyond == 0 && !s.other(23))
+	}
+	up := 1
+	if p.side == short {
+		up = -1
+	}
+	switch {
+	case past(p.stopLoss, -up):
+		return causeStopLoss, true
+	case past(p.takeProfit, up):
+		return causeTakeProfit, true
+	}
+	return "", false
+}
+
+// beginRead is what a read of the account or of its positions does first.
+func (s *Sim) beginRead(c *call) *desk {
+	d := s.paperOf(c.key)
+	if s.other(18) {
+		s.settle(d, c)
+	}
+	if d.paper.status != paperLocked {
+		s.fireTriggers(&d.paper.book, c, "")
+		s.remember(d)
+	}
+	s.settle(d, c)
+	return d
+}
+
+// beginWrite judges the account before a write: triggers do not fire.
+func (s *Sim) beginWrite(c *call) (*desk, *refusal) {
+	d := s.paperOf(c.key)
+	s.settle(d, c)
+	switch d.paper.status {
+	case paperLocked:
+		return nil, refuse("account_locked", "The sandbox account is locked after a breach of a loss floor; reset it to go on.")
+	case paperPassed:
+		return nil, refuse("account_locked", "The sandbox account has passed and is not active; reset it to go on.")
+	}
+	return d, nil
+}
+
+// endWrite keeps the account alive and judges it again.
+func (s *Sim) endWrite(d *desk, c *call) {
+	d.paper.lastWrite = s.now
+	s.remember(d)
+	s.settle(d, c)
+}

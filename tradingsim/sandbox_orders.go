@@ -1,0 +1,140 @@
+package tradingsim
+
+import "github.com/shopspring/decimal"
+
+// sandboxBody reads the body of a sandbox write.
+func (s *Sim) sandboxBody(c *call) (fields, *refusal) {
+	f, ok := parseFields(c.body)
+	if !ok {
+		if len(c.body) == 0 && s.other(33) {
+			return fields{}, nil
+		}
+		return nil, refuse("invalid_json", "The request body must be a JSON object.")
+	}
+	return f, nil
+}
+
+func (s *Sim) sandboxMarket(f fields) (*market, *refusal) {
+	symbol, _ := f.text("symbol")
+	m, ok := s.markets[symbol]
+	if !ok {
+		return nil, refuse("bad_symbol", "%q is not a tradeable market; GET /sandbox/markets lists them.", symbol)
+	}
+	return m, nil
+}
+
+// readSandboxOrder judges the fields. An order type that is not known is placed
+// as a market order, not refused.
+func (s *Sim) readSandboxOrder(f fields) (t ticket, m *market, r *refusal) {
+	if m, r = s.sandboxMarket(f); r != nil {
+		return t, nil, r
+	}
+	t.symbol = m.symbol
+	kind, _ := f.text("orderType")
+	t.limit = kind == "limit"
+	checks := []func() *refusal{
+		func() *refusal { return t.readSide(f) },
+		func() *refusal { return t.readSize(f) },
+		func() *refusal {
+			if !t.limit {
+				return nil
+			}
+			return t.readLimitPrice(f)
+		},
+		func() *refusal { return s.readMaxSlippage(&t, f) },
+		func() *refusal { return s.readOptions(&t, f) },
+	}
+	for _, check := range checks {
+		if r := check(); r != nil {
+			return t, nil, r
+		}
+	}
+	return t, m, nil
+}
+
+// sandboxOrder opens or adds, at a fresh mark of the one symbol.
+func (s *Sim) sandboxOrder(c *call) (any, *refusal) {
+	f, r := s.sandboxBody(c)
+	if r != nil {
+		return nil, r
+	}
+	t, m, r := s.readSandboxOrder(f)
+	if r != nil {
+		return nil, r
+	}
+	d, r := s.beginWrite(c)
+	if r != nil {
+		return nil, r
+	}
+	b := &d.paper.book
+	in, r := s.judgeSandboxOrder(b, t, m)
+	if r != nil {
+		return nil, r
+	}
+	s.execute(b, in, takerFee)
+	s.record(c, Execution{
+		Symbol: t.symbol, Side: t.side, Actor: "api", Filled: true,
+		Size: in.reduce.Add(in.add), Price: in.price,
+	})
+	s.endWrite(d, c)
+	cached := s.seenMark(t.symbol)
+	return object{
+		{"ok", true},
+		{"fill", object{
+			{"price", num(in.price)},
+			{"repriced", !cached.set || !cached.value.Equal(in.price)},
+			{"ageMs", m.ageAt(s.now).Milliseconds()},
+		}},
+		{"position", s.positionNow(b, t.symbol)},
+		{"account", s.accountView(d.paper, s.mark)},
+	}, nil
+}
+
+// judgeSandboxOrder is everything between a well-formed order and its fill.
+func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal) {
+	if m.disabled {
+		return intent{}, refuse("asset_disabled", "%s is not tradeable at the moment.", m.symbol).with("symbol", m.symbol)
+	}
+	price, r := s.priceFor(m, false)
+	if r != nil {
+		return intent{}, r
+	}
+	if t.limit && !marketable(t.side, t.limitPrice, price) {
+		return intent{}, refuse("order_not_marketable", "A %s limit at %s is not marketable at the current mark %s; the sandbox does not rest orders.",
+			t.side, t.limitPrice, price)
+	}
+	if r := t.checkGuard(price); r != nil {
+		return intent{}, r
+	}
+	in := s.plan(b, t, m, price)
+	if r := in.judgeLevels(b); r != nil {
+		return intent{}, r
+	}
+	if in.add.IsZero() {
+		return in, nil
+	}
+	e := exposure{market: m, side: t.side, size: in.add, price: price, leverage: in.leverage}
+	if r := s.caps.check(b, s.mark, e); r != nil {
+		return intent{}, r
+	}
+	if !t.limit {
+		if r := m.checkSlippage(t.size, t.maxSlippage); r != nil {
+			return intent{}, r
+		}
+	}
+	return in, nil
+}
+
+// readPct reads the share of a position, 100 when left out.
+func (s *Sim) readPct(f fields, name string) (decimal.Decimal, bool) {
+	pct, p := f.number(name)
+	switch {
+	case p == absent:
+		return hundred, true
+	case p != given, pct.LessThan(decimal.NewFromInt(1)), pct.GreaterThan(hundred):
+		return pct, false
+	case s.other(28) && !pct.IsInteger():
+		return pct, false
+	}
+	return pct, true
+}

@@ -1,0 +1,174 @@
+package tradingsim
+
+import "time"
+
+// isoTime is a time on the wire.
+func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// sandboxRead is the body of a sandbox read: "sandbox success contains ok: true".
+func (s *Sim) sandboxRead(data ...member) object {
+	if s.other(31) {
+		return data
+	}
+	return append(object{{"ok", true}}, data...)
+}
+
+func (s *Sim) sandboxAccount(c *call) (any, *refusal) {
+	d := s.beginRead(c)
+	return s.sandboxRead(member{"account", s.accountView(s.seen(d), s.seenMark)}), nil
+}
+
+func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
+	d := s.beginRead(c)
+	return s.sandboxRead(member{"positions", positionViews(&s.seen(d).book, s.seenMark)}), nil
+}
+
+func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
+	p := s.seen(s.paperOf(c.key))
+	rows := make([]tradeView, 0, len(p.trades))
+	for i := len(p.trades) - 1; i >= 0; i-- {
+		rows = append(rows, viewTrade(p.trades[i]))
+	}
+	return s.sandboxRead(member{"trades", rows}), nil
+}
+
+type marketView struct {
+	Symbol      string `json:"symbol"`
+	Label       string `json:"label"`
+	Category    string `json:"category"`
+	MaxLeverage num    `json:"maxLeverage"`
+	MarkPrice   opt    `json:"markPrice"`
+}
+
+func (s *Sim) sandboxMarkets(*call) (any, *refusal) {
+	rows := make([]marketView, 0, len(s.symbols))
+	for _, symbol := range s.symbols {
+		m := s.markets[symbol]
+		if m.disabled && s.other(32) {
+			continue
+		}
+		rows = append(rows, marketView{symbol, m.label, m.category, num(m.maxLeverage), s.seenMark(symbol)})
+	}
+	return s.sandboxRead(member{"markets", rows}), nil
+}
+
+// sandboxPrices tells an unknown symbol (never retry) from one that has no
+// price on this read (retry).
+func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
+	if c.query.Has("symbol") {
+		symbol := c.query.Get("symbol")
+		m, ok := s.markets[symbol]
+		if !ok || (m.disabled && s.other(32)) {
+			return nil, refuse("bad_symbol", "%q is not a tradeable market.", symbol)
+		}
+		mark := s.seenMark(symbol)
+		if !mark.set {
+			return nil, refuse("no_price", "%s has no price on this read; retry shortly.", symbol).
+				as(404).with("symbol", symbol)
+		}
+		return s.sandboxRead(member{"symbol", symbol}, member{"price", mark}), nil
+	}
+	prices := make(object, 0, len(s.symbols))
+	for _, symbol := range s.symbols {
+		if m := s.markets[symbol]; m.disabled && s.other(32) {
+			continue
+		}
+		if mark := s.seenMark(symbol); mark.set {
+			prices = append(prices, member{symbol, mark})
+		}
+	}
+	return s.sandboxRead(member{"prices", prices}), nil
+}
+
+type accountView struct {
+	ID              string `json:"id"`
+	Environment     string `json:"environment"`
+	Balance         num    `json:"balance"`
+	Equity          num    `json:"equity"`
+	UnrealizedPnL   num    `json:"unrealizedPnL"`
+	ProfitTarget    num    `json:"profitTarget"`
+	DailyLossFloor  num    `json:"dailyLossFloor"`
+	GlobalLossFloor num    `json:"globalLossFloor"`
+	ProfitSplit     num    `json:"profitSplit"`
+	Status          string `json:"status"`
+	IsLocked        bool   `json:"isLocked"`
+}
+
+func (s *Sim) accountView(p *paper, mark func(string) opt) accountView {
+	v, t := p.value(mark), s.paperTerms
+	return accountView{
+		ID: p.id, Environment: "sandbox", Status: p.status, IsLocked: p.status == paperLocked,
+		Balance: num(p.balance), Equity: num(p.equity(v)), UnrealizedPnL: num(v.pnl),
+		ProfitTarget: num(t.target), DailyLossFloor: num(t.dailyFloor), GlobalLossFloor: num(t.globalFloor),
+		ProfitSplit: num(t.split),
+	}
+}
+
+type positionView struct {
+	Symbol          string `json:"symbol"`
+	Side            string `json:"side"`
+	Size            num    `json:"size"`
+	Leverage        num    `json:"leverage"`
+	EntryPrice      num    `json:"entryPrice"`
+	MarkPrice       opt    `json:"markPrice"`
+	NotionalValue   num    `json:"notionalValue"`
+	MarginRequired  num    `json:"marginRequired"`
+	UnrealizedPnL   opt    `json:"unrealizedPnL"`
+	TakeProfitPrice opt    `json:"takeProfitPrice"`
+	StopLossPrice   opt    `json:"stopLossPrice"`
+	OpenedAt        string `json:"openedAt"`
+}
+
+func viewPosition(p position, mark opt) positionView {
+	v := positionView{
+		Symbol: p.symbol, Side: p.side, Size: num(p.size), Leverage: num(p.leverage),
+		EntryPrice: num(p.entryPrice()), MarkPrice: mark,
+		NotionalValue: num(p.notionalAt(mark)), MarginRequired: num(p.margin(mark)),
+		TakeProfitPrice: p.takeProfit, StopLossPrice: p.stopLoss, OpenedAt: isoTime(p.openedAt),
+	}
+	if mark.set {
+		v.UnrealizedPnL = some(p.pnl(mark.value))
+	}
+	return v
+}
+
+func positionViews(b *book, mark func(string) opt) []positionView {
+	rows := make([]positionView, 0, len(b.positions))
+	for _, p := range b.positions {
+		rows = append(rows, viewPosition(p, mark(p.symbol)))
+	}
+	return rows
+}
+
+// positionNow is the position in a symbol, null when there is none.
+func (s *Sim) positionNow(b *book, symbol string) *positionView {
+	p := b.find(symbol)
+	if p == nil {
+		return nil
+	}
+	v := viewPosition(*p, s.mark(symbol))
+	return &v
+}
+
+type tradeView struct {
+	Symbol      string `json:"symbol"`
+	Side        string `json:"side"`
+	Size        num    `json:"size"`
+	Leverage    num    `json:"leverage"`
+	EntryPrice  num    `json:"entryPrice"`
+	ExitPrice   num    `json:"exitPrice"`
+	RealizedPnL num    `json:"realizedPnL"`
+	Fee         num    `json:"fee"`
+	OrderType   string `json:"orderType"`
+	OpenedAt    string `json:"openedAt"`
+	ClosedAt    string `json:"closedAt"`
+}
+
+func viewTrade(t trade) tradeView {
+	return tradeView{
+		Symbol: t.symbol, Side: t.side, Size: num(t.size), Leverage: num(t.leverage),
+		EntryPrice: num(t.entryPrice), ExitPrice: num(t.exitPrice),
+		RealizedPnL: num(t.gross), Fee: num(t.fee()),
+		OrderType: t.cause, OpenedAt: isoTime(t.openedAt), ClosedAt: isoTime(t.closedAt),
+	}
+}
