@@ -1,0 +1,154 @@
+package tradingsim_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// bot speaks raw HTTP to a simulation.
+type bot struct {
+	t         *testing.T
+	url       string
+	key       string
+	transport http.RoundTripper
+}
+
+func sandboxBot(t *testing.T, sim *tradingsim.Sim) bot {
+	return bot{t, sim.URL(), sim.SandboxKey(), sim.Transport()}
+}
+
+// got is one answer.
+type got struct {
+	t      *testing.T
+	Status int
+	Header http.Header
+	Text   string
+	Body   map[string]any
+}
+
+// try sends a request; headers are name, value, name, value …
+func (b bot) try(method, path, body string, headers ...string) (*http.Response, error) {
+	b.t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, reader)
+	require.NoError(b.t, err)
+	if b.key != "" {
+		r.Header.Set("X-API-Key", b.key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return b.transport.RoundTrip(r)
+}
+
+func (b bot) send(method, path, body string, headers ...string) got {
+	b.t.Helper()
+	res, err := b.try(method, path, body, headers...)
+	require.NoError(b.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(b.t, err)
+	g := got{t: b.t, Status: res.StatusCode, Header: res.Header, Text: string(text)}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&g.Body); err != nil {
+		g.Body = nil
+	}
+	return g
+}
+
+func (b bot) get(path string) got {
+	b.t.Helper()
+	return b.send("GET", path, "")
+}
+
+func (b bot) post(path, body string, headers ...string) got {
+	b.t.Helper()
+	return b.send("POST", path, body, headers...)
+}
+
+// at walks into the body: "account.balance", "trades.0.fee".
+func (g got) at(path string) any {
+	g.t.Helper()
+	var v any = g.Body
+	for _, step := range strings.Split(path, ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			member, ok := in[step]
+			require.True(g.t, ok, "no %s in %s", path, g.Text)
+			v = member
+		case []any:
+			i := int(step[0] - '0')
+			require.Less(g.t, i, len(in), "no %s in %s", path, g.Text)
+			v = in[i]
+		default:
+			require.Fail(g.t, "no "+path, g.Text)
+		}
+	}
+	return v
+}
+
+// text is a member as it was written, numbers too.
+func (g got) text(path string) string {
+	g.t.Helper()
+	switch v := g.at(path).(type) {
+	case json.Number:
+		return v.String()
+	case string:
+		return v
+	case nil:
+		return "null"
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	default:
+		require.Fail(g.t, "no scalar at "+path, g.Text)
+		return ""
+	}
+}
+
+func (g got) number(path string) decimal.Decimal {
+	g.t.Helper()
+	d, err := decimal.NewFromString(g.text(path))
+	require.NoError(g.t, err)
+	return d
+}
+
+func (g got) len(path string) int {
+	g.t.Helper()
+	list, ok := g.at(path).([]any)
+	require.True(g.t, ok, g.Text)
+	return len(list)
+}
+
+// ok requires a 200.
+func (g got) ok() got {
+	g.t.Helper()
+	require.Equal(g.t, 200, g.Status, g.Text)
+	return g
+}
+
+// refused requires an error body of the contract.
+func (g got) refused(status int, code string) got {
+	g.t.Helper()
+	require.Equal(g.t, status, g.Status, g.Text)
+	require.Equal(g.t, code, g.text("error"), g.Text)
+	require.NotEmpty(g.t, g.text("message"))
+	require.NotContains(g.t, g.Body, "ok")
+	require.NotContains(g.t, g.Body, "success")
+	return g
+}

@@ -1,0 +1,65 @@
+package tradingsim
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// call is one request as the service sees it.
+type call struct {
+	operation *operation // nil for a path that does not exist
+	name      string     // what logs and faults call it
+	path      string     // below the root, escaped, with the query
+	legacy    string     // where a legacy path redirects to
+	query     url.Values
+	params    []string
+	header    http.Header
+	body      []byte
+	from      string // network address of the caller
+
+	key     *apiKey // after authentication
+	instead *refusal
+	after   *refusal
+	answer  *answer // once there is one
+}
+
+const (
+	root       = "/v1"
+	legacyRoot = "/api/v1"
+	// maxBody bounds a request; the contract names no limit.
+	maxBody = 1 << 20
+)
+
+// newCall reads everything about a request but its body.
+func newCall(r *http.Request, from string) *call {
+	c := &call{header: r.Header, from: from}
+	escaped := r.URL.EscapedPath()
+	if below, ok := strings.CutPrefix(escaped, legacyRoot); ok && (below == "" || below[0] == '/') {
+		c.legacy = root + below
+		if r.URL.RawQuery != "" {
+			c.legacy += "?" + r.URL.RawQuery
+		}
+	}
+	below, inRoot := strings.CutPrefix(escaped, root)
+	if inRoot {
+		c.operation, c.params = route(r.Method, below)
+	}
+	c.path = below
+	if r.URL.RawQuery != "" {
+		c.path += "?" + r.URL.RawQuery
+		c.query = r.URL.Query()
+	}
+	c.name = r.Method + " " + below
+	if c.operation != nil {
+		c.name = c.operation.name
+	}
+	return c
+}
+
+// copy is the same request once more, as a proxy sends it.
+func (c *call) copy() *call {
+	again := *c
+	again.answer, again.instead, again.after = nil, nil, nil
+	return &again
+}

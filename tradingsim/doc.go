@@ -1,0 +1,27 @@
+// Package tradingsim simulates the whole trading service: the sandbox and the
+// live environment, every rule, every refusal, every limit of the contract.
+// It is a test double for trading bots, and it needs nothing but Go.
+//
+//	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+//	client := &http.Client{Transport: sim.Transport()}
+//	// … point the bot at sim.URL() with sim.SandboxKey() or sim.LiveKey()
+//
+// A simulation made by [New] is reached through [Sim.Transport], in process: no
+// socket and no goroutine, so a bot runs unmodified inside a testing/synctest
+// bubble and a month passes in seconds. [Start] also serves on loopback, for
+// bots in another process or another language.
+//
+// Marks come from the test ([WithMark], [Sim.SetMark]), from a seeded walk
+// ([RandomWalk]) or from a recording ([ReadCSV]). [Sim.Fault] breaks chosen
+// calls: lost before or after execution, delayed, truncated, masked, repeated.
+// [Sim.Ledger] tells what was really executed, whatever the bot was told.
+//
+// Where the contract leaves room, the simulation takes one reading; a bot must
+// come out right under the others too, which [WithReading] switches on.
+//
+// Money is exact: amounts are decimals from the request to the answer. Numbers
+// that a test writes are therefore text, and a number that cannot be read, or
+// an unknown name, panics: it is a mistake in the test, not in the bot.
+package tradingsim
+
+//go:generate go run ./internal/copyspec ../openapi.json openapi.json

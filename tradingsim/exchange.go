@@ -1,0 +1,116 @@
+package tradingsim
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// reply is what comes back over the wire.
+type reply struct {
+	*answer
+	cut      bool // nothing comes back
+	truncate bool // half of the body comes back
+}
+
+// lateCall is something that happens later without anybody waiting for it.
+type lateCall struct {
+	due time.Time
+	run func()
+}
+
+// later schedules what the next look at the simulation will find done: nothing
+// outside can tell this from its being done in time, and no goroutine is left.
+func (s *Sim) later(due time.Time, run func()) *lateCall {
+	l := &lateCall{due, run}
+	i := len(s.late)
+	for i > 0 && s.late[i-1].due.After(due) {
+		i--
+	}
+	s.late = slices.Insert(s.late, i, l)
+	return l
+}
+
+// begin lets a call arrive and takes its fault off the plan.
+func (s *Sim) begin(c *call) (*fault, error) {
+	s.enter()
+	defer s.leave()
+	if s.closed {
+		return nil, errClosed
+	}
+	return s.nextFault(c), nil
+}
+
+// exchange plays one call with its fault. It never holds the lock while it
+// waits; its error is that of the caller's context.
+func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
+	s.enter()
+	entry := s.log.add(s.now, c)
+	a, held := s.play(c, f)
+	s.leave()
+
+	if held != nil {
+		err := s.clock.wait(ctx, f.hold)
+		s.enter()
+		if err == nil {
+			s.runNow(held)
+		}
+		s.leave()
+		if err != nil {
+			return reply{}, err
+		}
+		a = c.answer
+	}
+	if f.slow > 0 {
+		if err := s.clock.wait(ctx, f.slow); err != nil {
+			return reply{}, err
+		}
+	}
+	if f.mask != nil {
+		a = f.mask
+	}
+	if !f.cut {
+		s.mu.Lock()
+		entry.Status = a.status
+		s.mu.Unlock()
+	}
+	return reply{answer: a, cut: f.cut, truncate: f.truncate}, nil
+}
+
+// play does what happens at once. Where the service works on the call for a
+// while, it returns what will end that work.
+func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
+	if f.late > 0 {
+		again := c.copy()
+		s.later(s.now.Add(f.late), func() { s.serve(again) })
+	}
+	switch {
+	case f.front != nil:
+		return f.front, nil
+	case f.lost:
+		return nil, nil
+	}
+	c.instead, c.after = f.instead, f.after
+	if f.hold > 0 {
+		if a := s.admit(c); a != nil {
+			return s.finish(c, a), nil
+		}
+		return nil, s.later(s.now.Add(f.hold), func() { s.finish(c, s.work(c)) })
+	}
+	a := s.serve(c)
+	if f.repeat {
+		a = s.serve(c.copy())
+	}
+	return a, nil
+}
+
+// runNow ends the work on a call, unless it was found done already.
+func (s *Sim) runNow(l *lateCall) {
+	i := slices.Index(s.late, l)
+	if i < 0 {
+		return
+	}
+	s.late = slices.Delete(s.late, i, i+1)
+	s.moveTo(l.due)
+	l.run()
+}

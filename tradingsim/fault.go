@@ -1,0 +1,189 @@
+package tradingsim
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Fault is what happens to one call.
+type Fault interface{ fault() }
+
+// fault is a Fault: what is wrong on the way there, at work, and on the way
+// back. The zero value is a call that nothing happens to.
+type fault struct {
+	refuse bool          // no connection
+	lost   bool          // the service never sees the request
+	front  *answer       // something in front answers; the service never sees the request
+	hold   time.Duration // the service works that long before it executes
+
+	instead *refusal // the service refuses and does not execute
+	after   *refusal // the service executes, and then refuses
+
+	repeat bool          // the request arrives twice
+	late   time.Duration // a copy arrives that much later
+
+	mask     *answer       // executed, but something in front answers
+	slow     time.Duration // the answer takes that long
+	cut      bool          // the answer never arrives
+	truncate bool          // half of the answer arrives
+}
+
+func (*fault) fault() {}
+
+// Fault plans what happens to the next calls of an operation, one fault a call:
+// "POST /orders", "GET /accounts/{accountId}" (method and path as in the
+// contract, without a query), or "*" for calls of any operation that has none
+// planned. Calls beyond the plan go well.
+func (s *Sim) Fault(operation string, faults ...Fault) {
+	if _, ok := operations[operation]; !ok && operation != "*" {
+		panic(fmt.Sprintf("tradingsim: the contract has no operation %q", operation))
+	}
+	s.enter()
+	defer s.leave()
+	for _, f := range faults {
+		s.faults[operation] = append(s.faults[operation], f.(*fault))
+	}
+}
+
+// ClearFaults forgets every fault that has not happened yet.
+func (s *Sim) ClearFaults() {
+	s.enter()
+	defer s.leave()
+	clear(s.faults)
+}
+
+// nextFault takes the fault of a call off the plan.
+func (s *Sim) nextFault(c *call) *fault {
+	for _, name := range []string{c.name, "*"} {
+		if plan := s.faults[name]; len(plan) > 0 {
+			s.faults[name] = plan[1:]
+			return plan[0]
+		}
+	}
+	return &fault{}
+}
+
+// Pass lets one call go well.
+func Pass() Fault { return &fault{} }
+
+// RefuseConnection lets no connection come about: nothing was written. Over
+// loopback, where the connection already stands, it is cut before the request
+// is read.
+func RefuseConnection() Fault { return &fault{refuse: true} }
+
+// LoseRequest cuts the connection before the service sees the request.
+func LoseRequest() Fault { return &fault{lost: true, cut: true} }
+
+// LoseReply executes the request and cuts the connection.
+func LoseReply() Fault { return &fault{cut: true} }
+
+// TruncateReply executes the request and cuts the connection in the middle of
+// the answer.
+func TruncateReply() Fault { return &fault{truncate: true} }
+
+// Delay makes the service work on the request for d before it executes it. All
+// that time the request is in flight: a second sandbox write meets
+// concurrent_request, a second use of its key idempotency_in_flight. A caller
+// who gives up does not stop it.
+func Delay(d time.Duration) Fault { return &fault{hold: d} }
+
+// DelayReply executes the request at once and holds the answer back for d.
+func DelayReply(d time.Duration) Fault { return &fault{slow: d} }
+
+// Fail makes the service refuse with a status and a code, without executing.
+func Fail(status int, code string) Fault {
+	return &fault{instead: injected(status, code)}
+}
+
+// FailAfter makes the service execute and then refuse all the same.
+func FailAfter(status int, code string) Fault {
+	return &fault{after: injected(status, code)}
+}
+
+// injected refuses with any status and code: the pair need not be of the
+// contract.
+func injected(status int, code string) *refusal {
+	return &refusal{status: status, code: code, message: "The simulation was told to answer " + code + "."}
+}
+
+// RateLimit answers 429 rate_limited in front of the route.
+func RateLimit(retryAfter time.Duration) Fault {
+	r := refuse("rate_limited", "Too many requests; wait %s seconds.", wholeSeconds(retryAfter))
+	r.wait = retryAfter
+	return &fault{instead: r}
+}
+
+// EdgePage makes a proxy answer with an HTML page; nothing is executed.
+func EdgePage(status int) Fault { return &fault{front: edgePage(status)} }
+
+// EdgePageAfter executes the request, but a proxy hides the answer behind an
+// HTML page.
+func EdgePageAfter(status int) Fault { return &fault{mask: edgePage(status)} }
+
+func edgePage(status int) *answer {
+	return &answer{
+		status: status,
+		header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
+		body: fmt.Appendf(nil, "<!DOCTYPE html>\n<html><head><title>%d %s</title></head><body><h1>%[2]s</h1></body></html>\n",
+			status, http.StatusText(status)),
+	}
+}
+
+// Raw answers with anything at all; nothing is executed.
+func Raw(status int, header http.Header, body string) Fault {
+	return &fault{front: raw(status, header, body)}
+}
+
+// RawAfter executes the request and answers with anything at all.
+func RawAfter(status int, header http.Header, body string) Fault {
+	return &fault{mask: raw(status, header, body)}
+}
+
+func raw(status int, header http.Header, body string) *answer {
+	if header == nil {
+		header = http.Header{}
+	}
+	return &answer{status: status, header: header.Clone(), body: []byte(body)}
+}
+
+// Repeat makes a proxy send the request twice and hand back the second answer.
+func Repeat() Fault { return &fault{repeat: true} }
+
+// LateCopy executes the request, and a copy of it arrives d later.
+func LateCopy(d time.Duration) Fault { return &fault{late: d} }
+
+// ArriveLate cuts the connection, and the request arrives d later all the same.
+func ArriveLate(d time.Duration) Fault { return &fault{lost: true, cut: true, late: d} }
+
+// Together makes one call meet several faults, such as a 500 after execution
+// whose answer is lost too: Together(FailAfter(500, "internal_error"), LoseReply()).
+func Together(faults ...Fault) Fault {
+	all := &fault{}
+	for _, f := range faults {
+		all.merge(f.(*fault))
+	}
+	return all
+}
+
+func (f *fault) merge(g *fault) {
+	f.refuse = f.refuse || g.refuse
+	f.lost = f.lost || g.lost
+	f.repeat = f.repeat || g.repeat
+	f.cut = f.cut || g.cut
+	f.truncate = f.truncate || g.truncate
+	f.hold += g.hold
+	f.late += g.late
+	f.slow += g.slow
+	f.front = either(f.front, g.front)
+	f.mask = either(f.mask, g.mask)
+	f.instead = either(f.instead, g.instead)
+	f.after = either(f.after, g.after)
+}
+
+func either[T any](a, b *T) *T {
+	if a != nil {
+		return a
+	}
+	return b
+}

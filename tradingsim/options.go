@@ -1,0 +1,136 @@
+package tradingsim
+
+import "time"
+
+// Option configures a simulation.
+type Option interface{ sim() }
+
+type option func(*config)
+
+func (option) sim() {}
+
+// config is what options say; it becomes a Sim in [New].
+type config struct {
+	clock       clock
+	skew        time.Duration
+	lag         time.Duration
+	markets     []Market
+	feeds       map[string]Feed
+	sandbox     Sandbox
+	balance     string
+	caps        Caps
+	readings    map[int]bool
+	redirect    int
+	keyLimit    int
+	authLimit   int
+	requestsLog int
+}
+
+func newConfig(opts []Option) *config {
+	c := &config{
+		clock:       readClock(time.Now),
+		feeds:       map[string]Feed{},
+		readings:    map[int]bool{},
+		redirect:    308,
+		keyLimit:    600,
+		authLimit:   10,
+		requestsLog: 10_000,
+	}
+	for _, o := range opts {
+		o.(option)(c)
+	}
+	return c
+}
+
+// WithMark adds a market at a price; "" is unpriced. Without any WithMark,
+// [WithMarket] or [WithFeed] there are BTC at 64000, ETH at 3200, SOL at 150,
+// TSLA at 250, GOLD at 2400 and EURUSD at 1.08.
+func WithMark(symbol, price string) Option {
+	return WithMarket(Market{Symbol: symbol, Price: price})
+}
+
+// WithMarket adds a market.
+func WithMarket(m Market) Option {
+	return option(func(c *config) { c.markets = append(c.markets, m) })
+}
+
+// WithFeed adds a market whose marks come from a feed, or gives a feed to a
+// market named before.
+func WithFeed(symbol string, f Feed) Option {
+	return option(func(c *config) {
+		c.feeds[symbol] = f
+		for _, m := range c.markets {
+			if m.Symbol == symbol {
+				return
+			}
+		}
+		c.markets = append(c.markets, Market{Symbol: symbol})
+	})
+}
+
+// WithBalance is the opening balance of the sandbox and of every account that
+// names none: 100000 dollars unless set.
+func WithBalance(dollars string) Option {
+	return option(func(c *config) { c.balance = dollars })
+}
+
+// WithSandbox sets the levels of the paper account.
+func WithSandbox(s Sandbox) Option {
+	return option(func(c *config) { c.sandbox = s })
+}
+
+// WithCaps sets the risk caps.
+func WithCaps(caps Caps) Option {
+	return option(func(c *config) { c.caps = caps })
+}
+
+// WithLag makes reads lag behind writes and marks by d, as a warm cache does.
+// The price of a fill never lags.
+func WithLag(d time.Duration) Option {
+	return option(func(c *config) { c.lag = d })
+}
+
+// WithClock reads the time from a function instead of time.Now. Delays still
+// wait in real time.
+func WithClock(now func() time.Time) Option {
+	return option(func(c *config) { c.clock = readClock(now) })
+}
+
+// WithManualClock starts the service's clock at a time and moves it with
+// [Sim.Advance] alone. Delays wait for it too, so a test can hold a request for
+// a quarter of an hour, even over loopback.
+func WithManualClock(start time.Time) Option {
+	return option(func(c *config) { c.clock = newManualClock(start) })
+}
+
+// WithSkew makes the service's clock differ from the bot's.
+func WithSkew(d time.Duration) Option {
+	return option(func(c *config) { c.skew = d })
+}
+
+// WithRedirect sets the status of the legacy /api/v1 redirect: 308 unless set.
+func WithRedirect(status int) Option {
+	return option(func(c *config) {
+		if status < 300 || status > 399 {
+			panic("tradingsim: a redirect has a status from 300 to 399")
+		}
+		c.redirect = status
+	})
+}
+
+// WithKeyLimit sets how many requests a key has in a minute: 600 unless set.
+func WithKeyLimit(perMinute int) Option {
+	return option(func(c *config) { c.keyLimit = perMinute })
+}
+
+// WithAuthLimit sets how many failed authentications an address has in a
+// minute: 10 unless set.
+func WithAuthLimit(perMinute int) Option {
+	return option(func(c *config) { c.authLimit = perMinute })
+}
+
+// WithRequestLog sets how many requests [Sim.Requests] keeps, the latest:
+// 10,000 unless set.
+func WithRequestLog(size int) Option {
+	return option(func(c *config) { c.requestsLog = size })
+}

@@ -1,0 +1,52 @@
+package tradingsim
+
+import "fmt"
+
+// otherReadings says what a bot meets under the other reading of an open rule.
+var otherReadings = map[int]string{
+	1:  "wrong_environment is judged before api_access_denied",
+	2:  "a 403 counts as a failed authentication too",
+	3:  "a throttled address gets no Retry-After",
+	4:  "every answer to a key carries the X-RateLimit headers",
+	5:  "requests refused with 403 in front of the route do not count against the key",
+	8:  "a path that does not exist answers 404 only to a good key",
+	15: "an opposite order closes the whole position and opens its full size",
+	16: "an order that meets a null mark answers 409 NO_PRICE",
+	17: "breach and pass are judged although a position is unpriced",
+	18: "reads judge the breach before they fire triggers, too",
+	19: "a passed sandbox account trades on",
+	21: "the fee in a sandbox close is the leg",
+	22: "a trigger that closes a share clears both levels",
+	23: "a mark exactly at a level has not crossed it",
+	24: "a sandbox level sent with its present value is not judged",
+	25: "null triggers in an order count as left out",
+	26: "maxSlippagePct is not judged on limit orders",
+	27: "an add keeps the leverage of the position",
+	28: "pct and closePercent are whole numbers",
+	30: "every sandbox key has an account of its own",
+	31: "sandbox reads carry no ok",
+	32: "disabled markets are neither listed nor priced",
+	33: "an empty body counts as {}",
+	48: "Authorization wins over X-API-Key",
+}
+
+// WithReading takes the other reading of a rule that the contract leaves open,
+// by its number in the project's list of readings.
+func WithReading(number int) Option {
+	if _, ok := otherReadings[number]; !ok {
+		panic(fmt.Sprintf("tradingsim: there is no other reading %d", number))
+	}
+	return option(func(c *config) { c.readings[number] = true })
+}
+
+// Readings lists the numbers that [WithReading] knows and what each changes.
+func Readings() map[int]string {
+	list := make(map[int]string, len(otherReadings))
+	for n, what := range otherReadings {
+		list[n] = what
+	}
+	return list
+}
+
+// other tells whether the other reading is in force.
+func (s *Sim) other(number int) bool { return s.readings[number] }

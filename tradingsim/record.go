@@ -1,0 +1,93 @@
+package tradingsim
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Execution is something that really happened to an account.
+type Execution struct {
+	At        time.Time
+	Operation string // the operation that did it, or that it happened on
+	Account   string // empty on the sandbox
+	Symbol    string
+	Side      string // the direction of a fill: closing a long is "short"
+	Key       string // the Idempotency-Key it came under
+	Actor     string // "api", "terminal" or "service"
+	Filled    bool   // it traded; setting triggers, resting or cancelling does not
+	Size      decimal.Decimal
+	Price     decimal.Decimal
+}
+
+// Request is what arrived, without API keys. Requests that a fault lost on
+// their way are here too, with the Status 0 of a call that got no answer.
+type Request struct {
+	At        time.Time
+	Operation string
+	Header    http.Header
+	Body      []byte
+	Status    int
+}
+
+// Ledger is what was really executed, oldest first, whatever callers were told.
+func (s *Sim) Ledger() []Execution {
+	s.enter()
+	defer s.leave()
+	return slices.Clone(s.ledger)
+}
+
+// Requests are the latest requests, oldest first.
+func (s *Sim) Requests() []Request {
+	s.enter()
+	defer s.leave()
+	kept := s.log.kept()
+	list := make([]Request, len(kept))
+	for i, r := range kept {
+		list[i] = *r
+	}
+	return list
+}
+
+// record notes an execution.
+func (s *Sim) record(c *call, e Execution) {
+	e.At = s.now
+	if c != nil {
+		e.Operation = c.name
+		if e.Actor == "api" {
+			e.Key = c.header.Get("Idempotency-Key")
+		}
+	}
+	s.ledger = append(s.ledger, e)
+}
+
+func (s *Sim) recordClose(c *call, account, actor string, t trade) {
+	s.record(c, Execution{
+		Account: account, Symbol: t.symbol, Side: opposite(t.side), Actor: actor,
+		Filled: true, Size: t.size, Price: t.exitPrice,
+	})
+}
+
+// requestLog keeps the latest requests.
+type requestLog struct {
+	size    int
+	entries []*Request
+}
+
+func (l *requestLog) add(at time.Time, c *call) *Request {
+	header := c.header.Clone()
+	header.Del("X-API-Key")
+	header.Del("Authorization")
+	r := &Request{At: at, Operation: c.name, Header: header, Body: c.body}
+	if len(l.entries) >= 2*l.size {
+		l.entries = slices.Clone(l.kept())
+	}
+	l.entries = append(l.entries, r)
+	return r
+}
+
+func (l *requestLog) kept() []*Request {
+	return l.entries[max(0, len(l.entries)-l.size):]
+}

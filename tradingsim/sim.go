@@ -1,0 +1,185 @@
+package tradingsim
+
+import (
+	_ "embed"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+)
+
+//go:embed openapi.json
+var description []byte
+
+// Sim is a simulated service. It is safe for concurrent use.
+type Sim struct {
+	// What New fixed.
+	clock      clock
+	skew       time.Duration
+	lag        time.Duration
+	readings   map[int]bool
+	redirect   int
+	keyLimit   int
+	authLimit  int
+	caps       caps
+	paperTerms terms
+
+	mu      sync.Mutex
+	url     string
+	server  *http.Server
+	now     time.Time // the time of what is being done
+	closed  bool
+	markets map[string]*market
+	symbols []string // in the order they were added
+	keys    map[string]*apiKey
+	denied  bool // the holder's access is withdrawn
+	failed  map[string]*window
+	desks   map[string]*desk
+	papers  int // paper accounts so far
+	health  health
+	faults  map[string][]*fault
+	late    []*lateCall
+	ledger  []Execution
+	log     requestLog
+}
+
+// offlineURL is what an in-process simulation answers to. The name resolves
+// nowhere, so a client without [Sim.Transport] cannot reach anything by it.
+const offlineURL = "https://tradingsim.invalid/v1"
+
+// New makes a simulation in process: reach it through [Sim.Transport]. It has
+// no socket and no goroutine, and runs in a synctest bubble.
+func New(opts ...Option) *Sim {
+	c := newConfig(opts)
+	s := &Sim{
+		clock: c.clock, skew: c.skew, lag: c.lag, readings: c.readings,
+		redirect: c.redirect, keyLimit: c.keyLimit, authLimit: c.authLimit,
+		caps:    newCaps(c.caps),
+		url:     offlineURL,
+		markets: map[string]*market{},
+		keys:    map[string]*apiKey{},
+		failed:  map[string]*window{},
+		desks:   map[string]*desk{},
+		faults:  map[string][]*fault{},
+		log:     requestLog{size: c.requestsLog},
+		health:  health{status: "healthy", feed: "live"},
+	}
+	if c.sandbox.Balance == "" {
+		c.sandbox.Balance = c.balance
+	}
+	s.paperTerms = newTerms(c.sandbox.Balance, c.sandbox.DailyLossFloor,
+		c.sandbox.GlobalLossFloor, c.sandbox.ProfitTarget, c.sandbox.ProfitSplit)
+	s.now = s.time()
+	if len(c.markets) == 0 {
+		c.markets = defaultMarkets
+	}
+	for _, m := range c.markets {
+		s.putMarket(m)
+	}
+	for symbol, f := range c.feeds {
+		if a, ok := f.(anchored); ok {
+			f = a.startAt(s.now)
+		}
+		s.markets[symbol].feed = f
+	}
+	s.addKey(sandboxEnv)
+	s.addKey(liveEnv)
+	return s
+}
+
+// time is the service's clock.
+func (s *Sim) time() time.Time { return s.clock.now().Add(s.skew) }
+
+// enter locks the simulation and brings it up to the present.
+func (s *Sim) enter() {
+	s.mu.Lock()
+	s.advance(s.time())
+}
+
+func (s *Sim) leave() { s.mu.Unlock() }
+
+// advance does what was due until t. Time never runs backwards here, whatever
+// the clock does.
+func (s *Sim) advance(t time.Time) {
+	for len(s.late) > 0 && !s.late[0].due.After(t) {
+		l := s.late[0]
+		s.late = s.late[1:]
+		s.moveTo(l.due)
+		l.run()
+	}
+	s.moveTo(t)
+}
+
+func (s *Sim) moveTo(t time.Time) {
+	if t.After(s.now) {
+		s.now = t
+	}
+}
+
+// Advance moves the clock of a simulation made [WithManualClock].
+func (s *Sim) Advance(d time.Duration) {
+	c, ok := s.clock.(*manualClock)
+	if !ok {
+		panic("tradingsim: Advance needs WithManualClock")
+	}
+	c.advance(d)
+	s.enter()
+	s.leave()
+}
+
+// Now is the service's time.
+func (s *Sim) Now() time.Time {
+	s.enter()
+	defer s.leave()
+	return s.now
+}
+
+var errClosed = errors.New("tradingsim: the simulation is closed")
+
+// Close ends the simulation: it answers nothing any more.
+func (s *Sim) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	server := s.server
+	s.server = nil
+	s.mu.Unlock()
+	if server == nil {
+		return nil
+	}
+	return server.Close()
+}
+
+// URL is the versioned root of the simulated API; it ends in /v1.
+func (s *Sim) URL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.url
+}
+
+// SetMark sets the mark of a market, "" for none, and makes the market if need
+// be. It ends a feed.
+func (s *Sim) SetMark(symbol, price string) {
+	s.enter()
+	defer s.leave()
+	s.setMark(s.market(symbol), price)
+}
+
+// SetMarket adds a market or changes one. Without a Price its marks go on as
+// they were.
+func (s *Sim) SetMarket(m Market) {
+	s.enter()
+	defer s.leave()
+	s.putMarket(m)
+}
+
+// SetTrouble makes fills in a market answer with a code until it is set to "":
+// STALE_PRICE or NO_PRICE (closes too), order_rejected, fill_rejected,
+// cap_exceeded, or any other refusal of the contract.
+func (s *Sim) SetTrouble(symbol, code string) {
+	if _, ok := statuses[code]; !ok && code != "" {
+		panic("tradingsim: the contract has no code " + code)
+	}
+	s.enter()
+	defer s.leave()
+	s.market(symbol).trouble = code
+}

@@ -1,0 +1,130 @@
+package tradingsim
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"syscall"
+)
+
+// Transport reaches the simulation in process. It answers requests to any host,
+// leaves no goroutine behind, and calls the hooks of httptrace as a connection
+// would.
+func (s *Sim) Transport() http.RoundTripper { return transport{s} }
+
+type transport struct{ sim *Sim }
+
+// inProcess is the network address of callers without a network.
+const inProcess = "in-process"
+
+// errBroken is a connection that ended before the answer did.
+var errBroken = fmt.Errorf("tradingsim: the connection was cut: %w", io.ErrUnexpectedEOF)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	ctx := r.Context()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := newCall(r, inProcess)
+	f, err := t.sim.begin(c)
+	if err != nil {
+		return nil, err
+	}
+	trace := httptrace.ContextClientTrace(ctx)
+	if f.refuse {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: simAddr(r.URL.Host), Err: syscall.ECONNREFUSED}
+	}
+	connect(trace, r.URL.Host)
+	if err := readBody(c, r.Body); err != nil {
+		return nil, err
+	}
+	written(trace)
+	rep, err := t.sim.exchange(ctx, c, f)
+	switch {
+	case err != nil:
+		return nil, err
+	case rep.cut:
+		return nil, errBroken
+	}
+	if trace != nil && trace.GotFirstResponseByte != nil {
+		trace.GotFirstResponseByte()
+	}
+	return response(r, rep), nil
+}
+
+// simAddr is the address that no connection came about to.
+type simAddr string
+
+func (simAddr) Network() string  { return "tcp" }
+func (a simAddr) String() string { return string(a) }
+
+var errTooLarge = errors.New("tradingsim: the request body is too large")
+
+func readBody(c *call, body io.Reader) error {
+	if body == nil {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(body, maxBody+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxBody {
+		return errTooLarge
+	}
+	c.body = text
+	return nil
+}
+
+func connect(trace *httptrace.ClientTrace, host string) {
+	if trace == nil {
+		return
+	}
+	if trace.GetConn != nil {
+		trace.GetConn(host)
+	}
+	if trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{})
+	}
+}
+
+func written(trace *httptrace.ClientTrace) {
+	if trace == nil {
+		return
+	}
+	if trace.WroteHeaders != nil {
+		trace.WroteHeaders()
+	}
+	if trace.WroteRequest != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
+	}
+}
+
+func response(r *http.Request, rep reply) *http.Response {
+	var body io.Reader = bytes.NewReader(rep.body)
+	if rep.truncate {
+		body = io.MultiReader(bytes.NewReader(rep.body[:len(rep.body)/2]), brokenReader{})
+	}
+	header := rep.header.Clone()
+	header.Set("Content-Length", strconv.Itoa(len(rep.body)))
+	return &http.Response{
+		Status:     strconv.Itoa(rep.status) + " " + http.StatusText(rep.status),
+		StatusCode: rep.status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        header,
+		Body:          io.NopCloser(body),
+		ContentLength: int64(len(rep.body)),
+		Request:       r,
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
