@@ -1,0 +1,167 @@
+package tradingsim_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+func TestBreachAtAFloorLocksTheAccount(t *testing.T) {
+	for _, c := range []struct {
+		name, mark string
+		locked     bool
+	}{
+		{"above the floor", "59028.9", false},
+		{"at the floor", "59028.8", true}, // 100000 - 28.8 - 4971.2 = 95000
+		{"below the floor", "50000", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+			b := sandboxBot(t, sim)
+			b.post("/sandbox/orders", buyBTC).ok()
+			sim.SetMark("BTC", c.mark)
+			g := b.get("/sandbox/account").ok()
+			if !c.locked {
+				require.Equal(t, "active", g.text("account.status"))
+				return
+			}
+			require.Equal(t, "locked", g.text("account.status"))
+			require.Equal(t, "true", g.text("account.isLocked"))
+			require.Equal(t, 0, b.get("/sandbox/positions").ok().len("positions"), "a breach liquidates")
+			require.Equal(t, "market", b.get("/sandbox/trades").ok().text("trades.0.orderType"))
+			b.post("/sandbox/orders", buyBTC).refused(403, "account_locked")
+			b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).refused(403, "account_locked")
+			b.post("/sandbox/positions/tpsl", `{"symbol":"BTC","stopLossPrice":1}`).refused(403, "account_locked")
+
+			g = b.post("/sandbox/reset", "").ok()
+			require.Equal(t, "active", g.text("account.status"))
+			require.Equal(t, "100000", g.text("account.balance"))
+			require.Equal(t, 0, b.get("/sandbox/trades").ok().len("trades"))
+			b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1}`).ok()
+		})
+	}
+}
+
+func TestAWriteMeetsTheBreachFirst(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := sandboxBot(t, sim)
+	b.post("/sandbox/orders", buyBTC).ok()
+	sim.SetMark("BTC", "50000")
+	b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).refused(403, "account_locked")
+}
+
+func TestAWriteIsJudgedAfterwards(t *testing.T) {
+	// The fees of a large order alone reach a floor that is close.
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"),
+		tradingsim.WithSandbox(tradingsim.Sandbox{DailyLossFloor: "99975"}))
+	g := sandboxBot(t, sim).post("/sandbox/orders", buyBTC).ok()
+	require.Equal(t, "locked", g.text("account.status"))
+	require.Equal(t, "null", g.text("position"))
+}
+
+func TestPassClosesTheBook(t *testing.T) {
+	// 100000 - 28.8 + (m - 64000) - m × 0.00045 ≥ 110000 from m = 74062.09… on.
+	for _, c := range []struct {
+		name, mark, status string
+		opts               []tradingsim.Option
+		trades             bool
+	}{
+		{name: "not after exit fees", mark: "74062", status: "active"},
+		{name: "after exit fees", mark: "74063", status: "passed"},
+		{name: "the other reading trades on", mark: "74063", status: "active", trades: true,
+			opts: []tradingsim.Option{tradingsim.WithReading(19)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := sandboxBot(t, sim)
+			b.post("/sandbox/orders", buyBTC).ok()
+			sim.SetMark("BTC", c.mark)
+			g := b.get("/sandbox/account").ok()
+			require.Equal(t, c.status, g.text("account.status"))
+			require.Equal(t, "false", g.text("account.isLocked"))
+			if c.status == "passed" {
+				require.Equal(t, "market", b.get("/sandbox/trades").ok().text("trades.0.orderType"))
+				b.post("/sandbox/orders", buyBTC).refused(403, "account_locked")
+			}
+			if c.trades {
+				require.Equal(t, 1, b.get("/sandbox/trades").ok().len("trades"))
+				b.post("/sandbox/orders", buyBTC).ok()
+			}
+		})
+	}
+}
+
+func TestAnUnpricedPositionSuspendsTheJudgment(t *testing.T) {
+	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200")}
+	prepare := func(sim *tradingsim.Sim) bot {
+		b := sandboxBot(t, sim)
+		b.post("/sandbox/orders", buyBTC).ok()
+		b.post("/sandbox/orders", `{"symbol":"ETH","side":"long","size":1}`).ok()
+		sim.SetMark("BTC", "50000")
+		sim.SetMark("ETH", "")
+		return b
+	}
+	g := prepare(tradingsim.New(opts...)).get("/sandbox/account").ok()
+	require.Equal(t, "active", g.text("account.status"))
+	require.Equal(t, "-14000", g.text("account.unrealizedPnL"), "the unpriced position counts for nothing")
+
+	g = prepare(tradingsim.New(append(opts, tradingsim.WithReading(17))...)).get("/sandbox/account").ok()
+	require.Equal(t, "locked", g.text("account.status"))
+}
+
+func TestIdleSandboxIsDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := sandboxBot(t, sim)
+		first := b.post("/sandbox/orders", buyBTC).ok().text("account.id")
+
+		time.Sleep(30*24*time.Hour - time.Second)
+		b.post("/sandbox/orders", `{}`).refused(400, "bad_symbol") // no write
+		require.Equal(t, first, b.get("/sandbox/account").ok().text("account.id"))
+		time.Sleep(time.Second)
+		g := b.get("/sandbox/account").ok()
+		require.NotEqual(t, first, g.text("account.id"))
+		require.Equal(t, "100000", g.text("account.balance"))
+		require.Equal(t, 0, b.get("/sandbox/trades").ok().len("trades"))
+	})
+}
+
+func TestEveryWriteKeepsTheSandbox(t *testing.T) {
+	for _, write := range []struct{ path, body string }{
+		{"/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1}`},
+		{"/sandbox/positions/close", `{"symbol":"BTC","pct":1}`},
+		{"/sandbox/positions/tpsl", `{"symbol":"BTC","stopLossPrice":1}`},
+		{"/sandbox/reset", ``},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+			first := b.post("/sandbox/orders", buyBTC).ok().text("account.id")
+			time.Sleep(20 * 24 * time.Hour)
+			b.post(write.path, write.body).ok()
+			time.Sleep(20 * 24 * time.Hour)
+			require.Equal(t, first, b.get("/sandbox/account").ok().text("account.id"), write.path)
+		})
+	}
+}
+
+func TestOneSandboxAHolder(t *testing.T) {
+	for _, reading := range []bool{false, true} {
+		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
+		if reading {
+			opts = append(opts, tradingsim.WithReading(30))
+		}
+		sim := tradingsim.New(opts...)
+		b := sandboxBot(t, sim)
+		b.post("/sandbox/orders", buyBTC).ok()
+		b.key = sim.NewSandboxKey()
+		want := 1
+		if reading {
+			want = 0
+		}
+		require.Equal(t, want, b.get("/sandbox/positions").ok().len("positions"))
+	}
+}
