@@ -1,0 +1,271 @@
+package tradingsim_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+const order = "POST /sandbox/orders"
+
+// TestFaults shows what each fault does to one order, in process and over
+// loopback.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fault    tradingsim.Fault
+		executed int
+		broken   bool // no whole answer comes back
+		status   int
+		check    func(*testing.T, got)
+	}{
+		{name: "pass", fault: tradingsim.Pass(), executed: 1, status: 200},
+		{name: "lose request", fault: tradingsim.LoseRequest(), broken: true},
+		{name: "lose reply", fault: tradingsim.LoseReply(), executed: 1, broken: true},
+		{name: "truncate", fault: tradingsim.TruncateReply(), executed: 1, broken: true},
+		{name: "refuse connection", fault: tradingsim.RefuseConnection(), broken: true},
+		{name: "fail", fault: tradingsim.Fail(500, "internal_error"), status: 500},
+		{name: "fail after", fault: tradingsim.FailAfter(503, "unavailable"), executed: 1, status: 503},
+		{name: "edge page", fault: tradingsim.EdgePage(403), status: 403, check: isHTML},
+		{name: "edge page after", fault: tradingsim.EdgePageAfter(502), executed: 1, status: 502, check: isHTML},
+		{name: "raw", fault: tradingsim.Raw(200, http.Header{"X-Odd": {"1"}}, `{"ok":`), status: 200, check: func(t *testing.T, g got) {
+			require.Equal(t, `{"ok":`, g.Text)
+			require.Equal(t, "1", g.Header.Get("X-Odd"))
+		}},
+		{name: "raw after", fault: tradingsim.RawAfter(204, nil, ""), executed: 1, status: 204},
+		{name: "rate limit", fault: tradingsim.RateLimit(7 * time.Second), status: 429, check: func(t *testing.T, g got) {
+			g.refused(429, "rate_limited")
+			require.Equal(t, "7", g.Header.Get("Retry-After"))
+		}},
+		{name: "repeat", fault: tradingsim.Repeat(), executed: 2, status: 200},
+		{name: "a 500 after the work, lost", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply()), executed: 1, broken: true},
+		{name: "a 500 after the work, behind a page", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.EdgePageAfter(502)), executed: 1, status: 502, check: isHTML},
+	} {
+		for _, how := range []string{"in process", "over loopback"} {
+			t.Run(c.name+" "+how, func(t *testing.T) {
+				sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
+				b := sandboxBot(t, sim)
+				if how == "over loopback" {
+					transport := &http.Transport{}
+					defer transport.CloseIdleConnections()
+					b.transport = transport
+				}
+				sim.Fault(order, c.fault)
+				res, err := b.try("POST", "/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1}`)
+				if err == nil && c.broken {
+					_, err = io.ReadAll(res.Body)
+					require.NoError(t, res.Body.Close())
+				}
+				if c.broken {
+					require.Error(t, err)
+				} else {
+					require.NoError(t, err)
+					text, err := io.ReadAll(res.Body)
+					require.NoError(t, err)
+					require.Equal(t, c.status, res.StatusCode)
+					if c.check != nil {
+						g := got{t: t, Status: res.StatusCode, Header: res.Header, Text: string(text), Body: map[string]any{}}
+						if !strings.Contains(g.Text, "<") && c.status == 429 {
+							g.Body = map[string]any{"error": "rate_limited", "message": "x"}
+						}
+						c.check(t, g)
+					}
+				}
+				require.Len(t, sim.Ledger(), c.executed)
+				b.get("/sandbox/account").ok() // the next call goes well
+			})
+		}
+	}
+}
+
+func isHTML(t *testing.T, g got) {
+	require.Contains(t, g.Header.Get("Content-Type"), "text/html")
+	require.Contains(t, g.Text, "<html>")
+}
+
+func TestRefusedConnectionWritesNothing(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	sim.Fault("*", tradingsim.RefuseConnection())
+	body := &countingReader{Reader: strings.NewReader(buyBTC)}
+	wrote := false
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { wrote = true },
+	})
+	r, err := http.NewRequestWithContext(ctx, "POST", sim.URL()+"/sandbox/orders", body)
+	require.NoError(t, err)
+	_, err = sim.Transport().RoundTrip(r)
+	var op *net.OpError
+	require.ErrorAs(t, err, &op)
+	require.Equal(t, "dial", op.Op)
+	require.Zero(t, body.read)
+	require.False(t, wrote)
+	require.Empty(t, sim.Requests())
+
+	_, err = sim.Transport().RoundTrip(r)
+	require.NoError(t, err)
+	require.True(t, wrote)
+}
+
+type countingReader struct {
+	io.Reader
+	read int
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.read += n
+	return n, err
+}
+
+func TestFaultsAreTakenInOrder(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := sandboxBot(t, sim)
+	sim.Fault("GET /sandbox/account", tradingsim.Pass(), tradingsim.Fail(500, "internal_error"))
+	sim.Fault("*", tradingsim.EdgePage(502))
+	b.get("/sandbox/account").ok()
+	b.get("/sandbox/account").refused(500, "internal_error")
+	require.Equal(t, 502, b.get("/sandbox/account").Status)
+	b.get("/sandbox/account").ok()
+
+	sim.Fault("*", tradingsim.EdgePage(502))
+	sim.ClearFaults()
+	b.get("/sandbox/account").ok()
+	require.Panics(t, func() { sim.Fault("POST /nope", tradingsim.Pass()) })
+}
+
+func TestDelayHoldsTheWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := sandboxBot(t, sim)
+		sim.Fault(order, tradingsim.Delay(2*time.Second))
+		done := make(chan got)
+		start := time.Now()
+		go func() { done <- b.post("/sandbox/orders", buyBTC) }()
+		synctest.Wait()
+
+		b.post("/sandbox/orders", buyBTC).refused(409, "concurrent_request")
+		b.post("/sandbox/reset", "").refused(409, "concurrent_request")
+		require.Equal(t, 0, b.get("/sandbox/positions").ok().len("positions"), "not executed yet")
+		require.Empty(t, sim.Ledger())
+
+		(<-done).ok()
+		require.Equal(t, 2*time.Second, time.Since(start))
+		b.post("/sandbox/orders", buyBTC).ok()
+		require.Len(t, sim.Ledger(), 2)
+	})
+}
+
+func TestGivingUpDoesNotStopADelayedWrite(t *testing.T) {
+	for _, f := range []struct {
+		name  string
+		fault tradingsim.Fault
+		soon  int // executions when the caller gives up
+	}{
+		{"held before execution", tradingsim.Delay(10 * time.Second), 0},
+		{"held after execution", tradingsim.DelayReply(10 * time.Second), 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+			sim.Fault(order, f.fault)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, "POST", sim.URL()+"/sandbox/orders", strings.NewReader(buyBTC))
+			require.NoError(t, err)
+			r.Header.Set("X-API-Key", sim.SandboxKey())
+			_, err = sim.Transport().RoundTrip(r)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Len(t, sim.Ledger(), f.soon, f.name)
+			time.Sleep(9 * time.Second)
+			require.Len(t, sim.Ledger(), 1, f.name)
+		})
+	}
+}
+
+func TestLateCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := sandboxBot(t, sim)
+		sim.Fault(order, tradingsim.LateCopy(time.Minute), tradingsim.ArriveLate(2*time.Minute))
+		start := time.Now()
+		b.post("/sandbox/orders", buyBTC).ok()
+		_, err := b.try("POST", "/sandbox/orders", buyBTC)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Len(t, sim.Ledger(), 1)
+		time.Sleep(5 * time.Minute)
+		var at []time.Duration
+		for _, e := range sim.Ledger() {
+			at = append(at, e.At.Sub(start))
+		}
+		require.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute}, at)
+	})
+}
+
+func TestOverlappingWritesOverLoopback(t *testing.T) {
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(time.Unix(0, 0)))
+	sim.Fault(order, tradingsim.Delay(time.Hour))
+	b := sandboxBot(t, sim)
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	b.transport = transport
+
+	done := make(chan got)
+	go func() { done <- b.post("/sandbox/orders", buyBTC) }()
+	require.Eventually(t, func() bool { return len(sim.Requests()) == 1 }, 5*time.Second, time.Millisecond)
+	b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).refused(409, "concurrent_request")
+	sim.Advance(time.Hour)
+	(<-done).ok()
+}
+
+func TestRequestsKeepNoKeys(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithRequestLog(3))
+	b := sandboxBot(t, sim)
+	for range 10 {
+		b.get("/me").ok()
+	}
+	sim.Fault(order, tradingsim.LoseRequest())
+	_, err := b.try("POST", "/sandbox/orders", buyBTC, "Idempotency-Key", "k", "Authorization", "Bearer "+sim.LiveKey())
+	require.Error(t, err)
+	list := sim.Requests()
+	require.Len(t, list, 3)
+	last := list[2]
+	require.Equal(t, order, last.Operation)
+	require.Equal(t, buyBTC, string(last.Body))
+	require.Equal(t, "k", last.Header.Get("Idempotency-Key"))
+	require.Zero(t, last.Status)
+	require.Equal(t, 200, list[1].Status)
+	for _, r := range list {
+		require.Empty(t, r.Header.Get("X-API-Key"))
+		require.Empty(t, r.Header.Get("Authorization"))
+	}
+}
+
+func TestSandboxIgnoresTheIdempotencyKey(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := sandboxBot(t, sim)
+	for _, key := range []string{"same", "same", "not valid", ""} {
+		b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1}`, "Idempotency-Key", key).ok()
+	}
+	require.Len(t, sim.Ledger(), 4)
+	require.Equal(t, "same", sim.Ledger()[0].Key)
+}
+
+func TestClosedSimulationAnswersNothing(t *testing.T) {
+	sim := tradingsim.New()
+	b := sandboxBot(t, sim)
+	require.NoError(t, sim.Close())
+	require.NoError(t, sim.Close())
+	_, err := b.try("GET", "/health", "")
+	require.Error(t, err)
+	require.False(t, errors.Is(err, io.ErrUnexpectedEOF))
+}

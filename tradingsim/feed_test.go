@@ -1,0 +1,166 @@
+package tradingsim_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestRandomWalkIsAFunctionOfSeedAndTime(t *testing.T) {
+	a, b := tradingsim.RandomWalk(7, "64000", 2), tradingsim.RandomWalk(7, "64000", 2)
+	other := tradingsim.RandomWalk(8, "64000", 2)
+	first, ok := a.At(bubbleStart)
+	require.True(t, ok)
+	require.Equal(t, "64000", first.String())
+	differ, moved := 0, 0
+	last := first
+	for i := range 1000 {
+		at := bubbleStart.Add(time.Duration(999-i) * time.Hour) // backwards: no state
+		p, _ := a.At(at)
+		q, _ := b.At(at)
+		r, _ := other.At(at)
+		require.Equal(t, p, q)
+		if !p.Equal(r) {
+			differ++
+		}
+		if !p.Equal(last) {
+			moved++
+		}
+		last = p
+		require.True(t, p.IsPositive())
+	}
+	require.Greater(t, differ, 990)
+	require.Greater(t, moved, 990)
+}
+
+func TestRandomWalkTakesStepsOfTheAskedSize(t *testing.T) {
+	walk := tradingsim.RandomWalk(1, "64000", 10)
+	sum, n := decimal.Zero, 20_000
+	last, _ := walk.At(bubbleStart)
+	for i := 1; i <= n; i++ {
+		p, _ := walk.At(bubbleStart.Add(time.Duration(i) * time.Second))
+		sum = sum.Add(p.Sub(last).Abs().Div(last))
+		last = p
+	}
+	mean, _ := sum.Div(decimal.NewFromInt(int64(n))).Mul(decimal.NewFromInt(10_000)).Float64()
+	require.InDelta(t, 8, mean, 2) // the mean size of a step whose spread is 10
+}
+
+func TestRandomWalkStaysPositive(t *testing.T) {
+	walk := tradingsim.RandomWalk(3, "0.0000001", 1000)
+	for day := range 60 {
+		p, ok := walk.At(bubbleStart.AddDate(0, 0, day))
+		require.True(t, ok)
+		require.True(t, p.IsPositive(), p)
+	}
+}
+
+func TestRandomWalkRefusesNonsense(t *testing.T) {
+	for _, f := range []func(){
+		func() { tradingsim.RandomWalk(1, "0", 1) },
+		func() { tradingsim.RandomWalk(1, "x", 1) },
+		func() { tradingsim.RandomWalk(1, "1", -1) },
+		func() { tradingsim.RandomWalk(1, "1", 1001) },
+	} {
+		require.Panics(t, f)
+	}
+}
+
+// TestThirtyDaysOfPolling reads a walk every three seconds for a month, as a
+// bot does.
+func TestThirtyDaysOfPolling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		walk := tradingsim.RandomWalk(1, "64000", 2)
+		for range 30 * 24 * 1200 {
+			_, ok := walk.At(time.Now())
+			if !ok {
+				t.Fatal("a walk is never unpriced")
+			}
+			time.Sleep(3 * time.Second)
+		}
+	})
+}
+
+func TestWalkStartsWithTheSimulation(t *testing.T) {
+	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(1, "64000", 2)),
+		tradingsim.WithClock(func() time.Time { return now }))
+	b := sandboxBot(t, sim)
+	require.Equal(t, "64000", b.get("/sandbox/prices").ok().text("prices.BTC"))
+	now = now.Add(time.Hour)
+	require.NotEqual(t, "64000", b.get("/sandbox/prices").ok().text("prices.BTC"))
+	sim.SetMark("BTC", "1")
+	require.Equal(t, "1", b.get("/sandbox/prices").ok().text("prices.BTC"), "a set mark ends the feed")
+}
+
+func TestReadCSV(t *testing.T) {
+	feed, err := tradingsim.ReadCSV(strings.NewReader("time,price\n# a comment\n\n2000-01-01T00:00:01Z,64000.5\n946684802000,\n2000-01-01T00:00:03.5Z, 64001\n"))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		after time.Duration
+		price string // "" is unpriced
+	}{
+		{0, ""},
+		{time.Second, "64000.5"},
+		{1999 * time.Millisecond, "64000.5"},
+		{2 * time.Second, ""},
+		{3500 * time.Millisecond, "64001"},
+		{time.Hour, "64001"},
+	} {
+		p, ok := feed.At(bubbleStart.Add(c.after))
+		require.Equal(t, c.price != "", ok, c.after)
+		if ok {
+			require.Equal(t, c.price, p.String())
+		}
+	}
+}
+
+func TestReadCSVNamesTheLine(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "without a row"},
+		{"only a heading", "time,price\n", "without a row"},
+		{"one field", "1\n", `line 1: want "time,price"`},
+		{"bad time", "time,price\nyesterday,1\n", "line 2: time"},
+		{"bad price", "1,2\n2,x\n", "line 2: price"},
+		{"negative", "1,-2\n", "line 1: price -2 is not positive"},
+		{"zero", "1,0\n", "line 1: price 0 is not positive"},
+		{"endless", "1,1e999999999\n", "line 1: price: the exponent"},
+		{"backwards", "2,1\n1,1\n", "line 2: its time is not after"},
+		{"twice", "2,1\n2,1\n", "line 2: its time is not after"},
+		{"long line", "1,1\n2," + strings.Repeat("1", 300) + "\n", "line 2: longer than 256 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := tradingsim.ReadCSV(strings.NewReader(c.text))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func FuzzReadCSV(f *testing.F) {
+	for _, name := range []string{"testdata/marks.csv"} {
+		text, err := os.ReadFile(name)
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		feed, err := tradingsim.ReadCSV(strings.NewReader(string(text)))
+		if err != nil {
+			require.Nil(t, feed)
+			return
+		}
+		for _, at := range []time.Time{{}, bubbleStart, time.Now()} {
+			if p, ok := feed.At(at); ok {
+				require.True(t, p.IsPositive())
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package tradingsim_test
+
+import (
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+func TestTransportLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	sim := tradingsim.New()
+	b := sandboxBot(t, sim)
+	sim.Fault("GET /me", tradingsim.LateCopy(time.Hour), tradingsim.LoseReply(), tradingsim.TruncateReply())
+	for range 3 {
+		_, _ = b.try("GET", "/me", "")
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
+
+func TestTransportAnswersLikeHTTP(t *testing.T) {
+	sim := tradingsim.New()
+	client := &http.Client{Transport: sim.Transport()}
+	res, err := client.Get(sim.URL() + "/health")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, "200 OK", res.Status)
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"))
+	require.Equal(t, res.ContentLength, int64(len(text)))
+	require.NotEmpty(t, res.Header.Get("Date"))
+	require.True(t, strings.HasSuffix(sim.URL(), "/v1"))
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	sim := tradingsim.New()
+	b := sandboxBot(t, sim)
+	_, err := b.try("POST", "/sandbox/orders", strings.Repeat(" ", 2<<20))
+	require.Error(t, err)
+}
+
+func BenchmarkPolling(b *testing.B) {
+	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(1, "64000", 2)), tradingsim.WithKeyLimit(1<<40))
+	r, err := http.NewRequest("GET", sim.URL()+"/sandbox/prices?symbol=BTC", nil)
+	require.NoError(b, err)
+	r.Header.Set("X-API-Key", sim.SandboxKey())
+	for b.Loop() {
+		res, err := sim.Transport().RoundTrip(r)
+		if err != nil || res.StatusCode != 200 {
+			b.Fatal(res, err)
+		}
+	}
+}
