@@ -1,0 +1,154 @@
+// Command tradingsim serves a simulation of the trading service, for bots in
+// any language. It prints its URL and its keys, and runs until interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "tradingsim:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are the flags.
+type settings struct {
+	addr     string
+	open     bool
+	seed     uint64
+	balance  string
+	csv      map[string]string // file by symbol
+	readings []int
+}
+
+func run(ctx context.Context, args []string, out, usage io.Writer) error {
+	set, err := parse(args, usage)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := checkAddress(set.addr, set.open); err != nil {
+		return err
+	}
+	opts, err := options(set)
+	if err != nil {
+		return err
+	}
+	sim := tradingsim.New(opts...)
+	if err := sim.Listen(set.addr); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "TRADING_BASE_URL=%s\nTRADING_SANDBOX_KEY=%s\nTRADING_LIVE_KEY=%s\n",
+		sim.URL(), sim.SandboxKey(), sim.LiveKey())
+	<-ctx.Done()
+	return sim.Close()
+}
+
+func parse(args []string, usage io.Writer) (settings, error) {
+	set := settings{csv: map[string]string{}}
+	f := flag.NewFlagSet("tradingsim", flag.ContinueOnError)
+	f.SetOutput(usage)
+	f.StringVar(&set.addr, "addr", "127.0.0.1:0", "the `address` to serve on")
+	f.BoolVar(&set.open, "open", false, "allow an address that is not loopback")
+	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
+	set.balance = "100000"
+	f.Func("balance", "opening balance in `dollars` (default 100000)", func(v string) error {
+		_, err := decimal.NewFromString(v)
+		set.balance = v
+		return err
+	})
+	f.Func("csv", "marks of a market from a recording, `SYMBOL=FILE`; may be repeated", func(v string) error {
+		symbol, file, ok := strings.Cut(v, "=")
+		if !ok || symbol == "" {
+			return fmt.Errorf("want SYMBOL=FILE")
+		}
+		set.csv[symbol] = file
+		return nil
+	})
+	f.Func("reading", "take the other reading of an open rule, by `number`; may be repeated", func(v string) error {
+		n, err := strconv.Atoi(v)
+		if _, known := tradingsim.Readings()[n]; err != nil || !known {
+			return fmt.Errorf("there is no such reading")
+		}
+		set.readings = append(set.readings, n)
+		return nil
+	})
+	return set, f.Parse(args)
+}
+
+// checkAddress keeps the simulation, whose keys are no secret, off the network.
+func checkAddress(addr string, open bool) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); open || host == "localhost" || ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%s is not a loopback address; -open serves there all the same", addr)
+}
+
+// walks are the markets that move by themselves: price and basis points a second.
+var walks = []struct {
+	market tradingsim.Market
+	price  string
+	step   int
+}{
+	{tradingsim.Market{Symbol: "BTC", Label: "Bitcoin"}, "64000", 2},
+	{tradingsim.Market{Symbol: "ETH", Label: "Ether"}, "3200", 2},
+	{tradingsim.Market{Symbol: "SOL", Label: "Solana"}, "150", 3},
+	{tradingsim.Market{Symbol: "TSLA", Label: "Tesla", Category: "stocks"}, "250", 1},
+}
+
+func options(set settings) ([]tradingsim.Option, error) {
+	opts := []tradingsim.Option{tradingsim.WithBalance(set.balance)}
+	for i, w := range walks {
+		opts = append(opts, tradingsim.WithMarket(w.market),
+			tradingsim.WithFeed(w.market.Symbol, tradingsim.RandomWalk(set.seed+uint64(i), w.price, w.step)))
+	}
+	opts = append(opts, tradingsim.WithMark("NEWCOIN", "")) // a market without a price
+	for symbol, name := range set.csv {
+		feed, err := recording(name)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, tradingsim.WithFeed(symbol, feed))
+	}
+	for _, n := range set.readings {
+		opts = append(opts, tradingsim.WithReading(n))
+	}
+	return opts, nil
+}
+
+func recording(name string) (tradingsim.Feed, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	feed, err := tradingsim.ReadCSV(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return feed, nil
+}
