@@ -203,15 +203,6 @@ func (c *core) key(env Environment) apiKey {
 	return c.sandboxKey
 }
 
-// endpointURL joins the versioned root and a path. The path's variable segments
-// are escaped by whoever filled them in.
-func (c *core) endpointURL(path, query string) *url.URL {
-	u := *c.base
-	u.Path += path
-	u.RawQuery = query
-	return &u
-}
-
 // header returns a new header for one call. The values are shared and never
 // written to: their capacity is clipped, so that an append elsewhere copies.
 func (c *call) header(key apiKey) http.Header {

@@ -75,7 +75,7 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 			break
 		}
 	}
-	c.url = h.core.endpointURL(e.op.path(), "")
+	c.at(e.op.path(), "")
 	return c
 }
 

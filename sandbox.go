@@ -3,7 +3,6 @@ package trading
 import (
 	"context"
 	"errors"
-	"net/url"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -34,9 +33,13 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	if err := checkSymbol(EnvSandbox, symbol); err != nil {
 		return Mark{}, call.refused(err)
 	}
-	call.url = m.caller.core.endpointURL(OpPrices.path(), url.Values{"symbol": {symbol}}.Encode())
+	query, err := queryParam("symbol", symbol)
+	if err != nil {
+		return Mark{}, err
+	}
+	call.at(OpPrices.path(), query)
 	var answer api.SandboxPrice
-	err := call.do(&answer)
+	err = call.do(&answer)
 	if errors.Is(err, CodeNoPrice) {
 		return Mark{}, nil
 	}

@@ -1,0 +1,285 @@
+package trading_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// simulated returns a client of a simulated service with BTC at 64000, as the
+// examples use it.
+func simulated(opts ...tradingsim.Option) (*trading.Client, *tradingsim.Sim) {
+	sim := tradingsim.New(append([]tradingsim.Option{tradingsim.WithMark("BTC", "64000")}, opts...)...)
+	client, err := trading.New(sim.URL(),
+		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()),
+		trading.WithTransport(sim.Transport()),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sim
+}
+
+var (
+	ctx   = context.Background()
+	order = trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
+)
+
+func ExampleFromEnv() {
+	sim := tradingsim.New()
+	if err := sim.Listen("127.0.0.1:0"); err != nil {
+		log.Fatal(err)
+	}
+	defer sim.Close()
+	os.Setenv("TRADING_BASE_URL", sim.URL())
+	os.Setenv("TRADING_SANDBOX_KEY", sim.SandboxKey())
+	// README
+	client, err := trading.FromEnv()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	health, err := client.Health(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("safe to trade:", health.Safe())
+	// Output: safe to trade: true
+}
+
+func ExampleMarketData_Price() {
+	client, _ := simulated()
+	// README
+	mark, err := client.Sandbox.Price(ctx, "BTC")
+	if err != nil {
+		log.Fatal(err)
+	}
+	price, ok := mark.Price()
+	if !ok {
+		fmt.Println("BTC has no price right now")
+		return
+	}
+	fmt.Println("BTC is at", price)
+	// Output: BTC is at 64000
+}
+
+func ExampleMarketData_Prices() {
+	client, _ := simulated(tradingsim.WithMark("NEWCOIN", ""))
+	marks, err := client.Sandbox.Prices(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("BTC", marks["BTC"])
+	fmt.Println("NEWCOIN", marks["NEWCOIN"]) // not in the answer: unpriced, never zero
+	// Output:
+	// BTC 64000
+	// NEWCOIN unpriced
+}
+
+func ExampleSandbox_PlaceOrder() {
+	client, _ := simulated()
+	// README
+	bought, err := client.Sandbox.PlaceOrder(ctx, trading.Order{
+		Symbol:   "BTC",
+		Side:     trading.Long,
+		Size:     trading.Dec("0.05"), // base units
+		Leverage: trading.Dec("2"),
+		StopLoss: trading.At(trading.Dec("63000")),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("filled at", bought.Fill.Price)
+	// Output: filled at 64000
+}
+
+func ExampleOutcomeOf() {
+	client, sim := simulated()
+	sim.Fault("POST /sandbox/orders", tradingsim.Fail(409, "MAX_SLIPPAGE"))
+	// README
+	_, err := client.Sandbox.PlaceOrder(ctx, order)
+	switch trading.OutcomeOf(err) {
+	case trading.Applied:
+		fmt.Println("done") // with an err: executed, but its answer could not be read
+	case trading.Unknown:
+		fmt.Println("it may have been placed: look before doing anything")
+	case trading.NotApplied:
+		switch {
+		case errors.Is(err, trading.CodeMaxSlippage):
+			fmt.Println("the book is too thin:", err)
+		case errors.Is(err, trading.ErrNoPrice):
+			fmt.Println("no fresh price: next tick, next chance")
+		default:
+			fmt.Println("refused:", err)
+		}
+	}
+	// Output: the book is too thin: POST /sandbox/orders BTC: not applied: MAX_SLIPPAGE: The simulation was told to answer MAX_SLIPPAGE. (409)
+}
+
+func ExampleAdviceOf() {
+	client, sim := simulated()
+	sim.Fault("POST /sandbox/orders", tradingsim.RateLimit(time.Minute))
+	// README
+	_, err := client.Sandbox.PlaceOrder(ctx, order)
+	switch trading.AdviceOf(err) {
+	case trading.AdviseWait:
+		wait, _ := trading.RetryAfter(err)
+		fmt.Println("again in", wait)
+	case trading.AdviseChange:
+		fmt.Println("another order, perhaps:", err)
+	case trading.AdviseRead:
+		fmt.Println("look at the account first")
+	default:
+		fmt.Println("a person should look:", err)
+	}
+	// Output: again in 1m0s
+}
+
+func ExampleRules() {
+	for rule := range trading.Rules() {
+		if rule.Kind == trading.ErrNoPrice {
+			fmt.Printf("%d %-11s %s\n", rule.Status, rule.Code, rule.Advice)
+		}
+	}
+	// Output:
+	// 503 no_price    send again under the same key
+	// 404 no_price    send again under a new key
+	// 400 no_price    send again under a new key
+	// 409 NO_PRICE    send again under a new key
+	// 409 STALE_PRICE send again under a new key
+}
+
+func ExampleTrade_NetPnL() {
+	client, sim := simulated()
+	if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+		log.Fatal(err)
+	}
+	sim.SetMark("BTC", "64500")
+	// README
+	if _, err := client.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50"))); err != nil {
+		log.Fatal(err)
+	}
+	trades, err := client.Sandbox.Trades(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	last := trades[0]
+	fmt.Println("gross", last.GrossPnL, "fees", last.RoundTripFee, "net", last.NetPnL())
+	// Output: gross 12.5 fees 1.445625 net 11.054375
+}
+
+func ExampleSandbox_SetTriggers() {
+	client, sim := simulated()
+	if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+		log.Fatal(err)
+	}
+	sim.SetMark("BTC", "65000")
+	// README
+	_, err := client.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{
+		StopLoss:   trading.At(trading.Dec("64000")), // set
+		TakeProfit: trading.Clear,                    // remove
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions, err := client.Sandbox.Positions(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	position, _ := positions.In("BTC")
+	fmt.Println("stop", position.StopLoss, "target", position.TakeProfit)
+	// Output: stop 64000 target clear
+}
+
+func ExampleWithHealthGate() {
+	sim := tradingsim.New()
+	baseURL, key := sim.URL(), sim.SandboxKey()
+	// README
+	client, err := trading.New(baseURL,
+		trading.WithSandboxKey(key),
+		trading.WithHealthGate(trading.HealthGate{KeepWarm: true}), // no entry waits for the check
+		trading.WithMaxSlippagePct(trading.Dec("0.5")),             // the service's own default is 8
+		trading.WithGuard(func(_ context.Context, w trading.Write) error {
+			if w.Entry && w.Symbol == "NEWCOIN" {
+				return errors.New("not this one")
+			}
+			return nil
+		}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	gated, sim := simulated()
+	defer gated.Close()
+	sim.SetHealth("degraded", "stale")
+	_, err = gated.Sandbox.PlaceOrder(ctx, order)
+	fmt.Println(err)
+	// Output: POST /sandbox/orders BTC: not applied: not safe to trade: status degraded, feed stale
+}
+
+func ExampleWithLifetime() {
+	client, sim := simulated()
+	ctx := ctx
+	sim.Fault("POST /sandbox/orders", tradingsim.RateLimit(time.Minute))
+	// README
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+
+	_, err := client.Sandbox.PlaceOrder(ctx, order,
+		trading.WithLifetime(2*time.Second), // older than this, it is not sent
+		trading.FailFast(),                  // and not kept waiting for a rate limit
+	)
+	fmt.Println(trading.OutcomeOf(err), errors.Is(err, trading.CodeRateLimited))
+	// Output: not applied true
+}
+
+func ExampleResponseInto() {
+	client, _ := simulated()
+	var meta trading.Meta
+	if _, err := client.Sandbox.State(ctx, trading.ResponseInto(&meta)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(meta.Operation, meta.Status, meta.Attempts, len(meta.Body) > 0)
+	// Output: GET /sandbox/account 200 1 true
+}
+
+func ExampleClient_Halt() {
+	client, _ := simulated()
+	client.Halt("the desk is closed")
+	_, err := client.Sandbox.PlaceOrder(ctx, order)
+	fmt.Println(err)
+	// Output: POST /sandbox/orders BTC: not applied: halted: the desk is closed
+}
+
+// A bot's own test: the simulator stands in for the service.
+func Example_test() {
+	// README
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	defer sim.Close()
+	client, err := trading.New(sim.URL(),
+		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithTransport(sim.Transport()),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	sim.Fault("POST /sandbox/orders", tradingsim.LoseReply()) // executed, but nobody hears of it
+	_, err = client.Sandbox.PlaceOrder(ctx, order)
+	fmt.Println("the program:", trading.OutcomeOf(err))
+	fmt.Println("the service:", len(sim.Ledger()), "executed")
+	// Output:
+	// the program: unknown
+	// the service: 1 executed
+}
