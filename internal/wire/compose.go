@@ -30,17 +30,16 @@ func OptionalRecord[T any, P record[T]](d *Decoder, member *Opt[T]) {
 // error.
 func List[T any, P record[T]](d *Decoder) []T {
 	list := []T{}
-	if d.recent == nil {
-		d.recent = new(recentTexts)
-		defer func() { d.recent = nil }()
+	if d.recentTexts == nil {
+		d.recentTexts = new(recentTexts)
+		defer func() { d.recentTexts = nil }()
 	}
 	d.Array()
 	for start := d.pos; d.Element(); {
 		if len(list) == cap(list) {
 			list = grow(list, d.pos-start, len(d.data)-d.pos)
 		}
-		var zero T
-		list = append(list, zero)
+		list = list[:len(list)+1] // room is zero: it was never used
 		d.Record(P(&list[len(list)-1]))
 	}
 	if d.err != nil {

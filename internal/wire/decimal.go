@@ -101,14 +101,35 @@ func parseDecimal(text []byte) (decimal.Decimal, Problem) {
 	if !ok || n.end != len(text) {
 		return decimal.Decimal{}, NotANumber
 	}
-	exp := n.exponent - n.fraction
-	if n.exponent > maxExponent || n.exponent < -maxExponent || exp < -maxExponent {
-		return decimal.Decimal{}, NumberTooLarge
+	if problem := n.limits(); problem != noProblem {
+		return decimal.Decimal{}, problem
 	}
+	return n.decimal(text), noProblem
+}
+
+// limits checks the number against the bounds of [ParseDecimal].
+func (n *number) limits() Problem {
+	if n.end > maxNumberLen {
+		return NumberTooLong
+	}
+	if n.exponent > maxExponent || n.exponent < -maxExponent || n.scale() < -maxExponent {
+		return NumberTooLarge
+	}
+	return noProblem
+}
+
+// scale is the exponent of the digits taken as an integer.
+func (n *number) scale() int { return n.exponent - n.fraction }
+
+// decimal returns the value of a number within limits, which text begins with.
+func (n *number) decimal(text []byte) decimal.Decimal {
 	if n.digits > maxFastDigits {
-		return decimal.NewFromBigInt(bigCoefficient(text), int32(exp)), noProblem
+		return decimal.NewFromBigInt(bigCoefficient(text[:n.end]), int32(n.scale()))
 	}
-	return newDecimal(n.coefficient, exp), noProblem
+	if small, ok := smallDecimal(n.coefficient, n.scale()); ok {
+		return small
+	}
+	return decimal.New(n.coefficient, int32(n.scale()))
 }
 
 // bigCoefficient collects the digits before the exponent of a valid number.
@@ -144,9 +165,9 @@ var smallDecimals = func() (table [smallExponents][smallCoefficients]decimal.Dec
 	return table
 }()
 
-func newDecimal(coefficient int64, exp int) decimal.Decimal {
+func smallDecimal(coefficient int64, exp int) (small decimal.Decimal, ok bool) {
 	if 0 <= coefficient && coefficient < smallCoefficients && -smallExponents < exp && exp <= 0 {
-		return smallDecimals[-exp][coefficient]
+		return smallDecimals[-exp][coefficient], true
 	}
-	return decimal.New(coefficient, int32(exp))
+	return decimal.Decimal{}, false
 }

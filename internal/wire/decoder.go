@@ -45,9 +45,8 @@ type Decoder struct {
 	buf   []byte // for texts with escapes
 	err   error
 
-	// recent holds the last texts of a list, whose rows repeat each other;
-	// nil outside of lists.
-	recent *recentTexts
+	recentNumbers recentNumbers
+	recentTexts   *recentTexts // nil outside of lists
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder
@@ -166,6 +165,16 @@ func (d *Decoder) Member() bool {
 	if d.err != nil || !d.next('}') {
 		return false
 	}
+	// The usual spelling: a plain name and its colon, with no space before it.
+	data, i := d.data, d.pos+1
+	for i < len(data) && plainByte[data[i]] {
+		i++
+	}
+	if i+1 < len(data) && data[i] == '"' && data[i+1] == ':' && data[d.pos] == '"' {
+		d.name = data[d.pos+1 : i]
+		d.pos = skipSpace(data, i+2)
+		return true
+	}
 	name, value, problem := scanName(d.data, d.pos)
 	if problem != noProblem {
 		d.failAt(problem, value)
@@ -240,17 +249,12 @@ func (d *Decoder) skip() (start, end int) {
 
 // Unknown keeps the current member, which the type does not know.
 func (d *Decoder) Unknown(extra *map[string]json.RawMessage) {
-	if _, again := (*extra)[string(d.name)]; again {
+	if *extra == nil {
+		*extra = make(map[string]json.RawMessage)
+	} else if _, again := (*extra)[string(d.name)]; again {
 		d.fail(Duplicate)
 		return
 	}
-	name := string(d.name)
-	raw := d.Raw()
-	if d.err != nil {
-		return
-	}
-	if *extra == nil {
-		*extra = make(map[string]json.RawMessage)
-	}
-	(*extra)[name] = raw
+	name := d.recentTexts.string(d.name)
+	(*extra)[name] = d.Raw()
 }

@@ -51,89 +51,84 @@ func (d *Decoder) Text() string {
 	if word := commonWord(text); word != "" {
 		return word
 	}
-	if d.recent != nil {
-		return d.recent.string(text)
-	}
-	return string(text)
+	return d.recentTexts.string(text)
 }
 
 // Decimal reads a number exactly, within the limits of [ParseDecimal]. A string
 // that holds a JSON number counts as one: services flip between the two.
 func (d *Decoder) Decimal() decimal.Decimal {
-	start := d.pos
-	text := d.number()
+	n, text, start := d.number()
 	if d.err != nil {
 		return decimal.Decimal{}
 	}
-	n, problem := parseDecimal(text)
-	if problem != noProblem {
-		d.failAt(problem, skipSpace(d.data, start))
+	if problem := n.limits(); problem != noProblem {
+		d.failAt(problem, start)
+		return decimal.Decimal{}
 	}
-	return n
+	if n.digits > maxFastDigits {
+		return n.decimal(text)
+	}
+	if small, ok := smallDecimal(n.coefficient, n.scale()); ok {
+		return small
+	}
+	return d.recentNumbers.decimal(n.coefficient, int32(n.scale()))
 }
 
 // Int64 reads a whole number, in any notation and from a string as well.
 func (d *Decoder) Int64() int64 {
-	start := d.pos
-	text := d.number()
+	n, text, start := d.number()
 	if d.err != nil {
 		return 0
 	}
-	n, problem := parseInt64(text)
+	value, problem := n.int64(text)
 	if problem != noProblem {
-		d.failAt(problem, skipSpace(d.data, start))
+		d.failAt(problem, start)
 	}
-	return n
+	return value
 }
 
-func parseInt64(text []byte) (int64, Problem) {
-	n, ok := scanNumber(text)
-	if ok && n.end == len(text) && n.digits <= maxFastDigits && n.fraction == 0 && n.exponent == 0 {
+// int64 returns the value of the number, which text begins with.
+func (n *number) int64(text []byte) (int64, Problem) {
+	if n.digits <= maxFastDigits && n.fraction == 0 && n.exponent == 0 {
 		return n.coefficient, noProblem
 	}
-	d, problem := parseDecimal(text)
-	if problem != noProblem {
+	if problem := n.limits(); problem != noProblem {
 		return 0, problem
 	}
+	d := n.decimal(text)
 	if !d.IsInteger() || !d.BigInt().IsInt64() {
 		return 0, NotAnInteger
 	}
 	return d.IntPart(), noProblem
 }
 
-// number reads a number, or a string in the place of one, and returns its text.
-func (d *Decoder) number() []byte {
+// number reads a number, or a string that holds one. It returns the text, which
+// the number spans, and where in the input the value begins.
+func (d *Decoder) number() (n number, text []byte, start int) {
 	c := d.peek()
+	start = d.pos
 	if c == '"' {
-		return d.TextBytes()
+		text = d.TextBytes()
+		if len(text) > maxNumberLen {
+			d.failAt(NumberTooLong, start)
+			return n, nil, start
+		}
+		n, ok := scanNumber(text)
+		if !ok || n.end != len(text) {
+			d.failAt(NotANumber, start)
+		}
+		return n, text, start
 	}
 	if c != '-' && c-'0' > 9 {
 		d.mismatch()
-		return nil
+		return n, nil, start
 	}
-	n, ok := scanNumber(d.data[d.pos:])
+	text = d.data[start:]
+	n, ok := scanNumber(text)
 	if !ok {
 		d.fail(NotANumber)
-		return nil
+		return n, nil, start
 	}
-	text := d.data[d.pos : d.pos+n.end]
-	d.pos += n.end
-	return text
-}
-
-// recentTexts holds short strings that were read a moment ago. The rows of a
-// list repeat symbols and names of states; one copy of each is enough.
-type recentTexts [32]string
-
-const maxRecentLen = 16
-
-func (r *recentTexts) string(text []byte) string {
-	if len(text) == 0 || len(text) > maxRecentLen {
-		return string(text)
-	}
-	slot := &r[(len(text)+7*int(text[0])+31*int(text[len(text)-1]))%len(r)]
-	if *slot != string(text) {
-		*slot = string(text)
-	}
-	return *slot
+	d.pos = start + n.end
+	return n, text, start
 }

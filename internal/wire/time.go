@@ -21,33 +21,50 @@ func (t Time) Raw() string { return t.raw }
 // Time reads milliseconds since the epoch, or a text in one of the forms of
 // ISO 8601; one without a zone is in UTC.
 func (d *Decoder) Time() Time {
-	quoted := d.peek() == '"'
-	text := d.number()
+	if d.peek() == '"' {
+		return parseTime(d.TextBytes())
+	}
+	n, text, _ := d.number()
 	if d.err != nil {
 		return Time{}
 	}
-	at, ok := time.Time{}, false
-	if !quoted || len(text) >= minMillisLen {
-		at, ok = parseMillis(text)
-	}
-	if !ok && quoted {
-		at, ok = parseTime(text)
-	}
-	// The zero time means "could not be read", and years of more than four
-	// digits cannot be written again.
-	if !ok || at.IsZero() || at.Year() < 0 || at.Year() > 9999 {
-		return Time{raw: string(text)}
-	}
-	return Time{at: at}
+	return timeOfMillis(n, text)
 }
 
-// minMillisLen is the length from which a text of digits is milliseconds:
-// shorter ones are dates such as 20261102, or before 1973.
-const minMillisLen = 12
+// parseTime reads the text of a time stamp.
+func parseTime(text []byte) Time {
+	// Fewer digits than milliseconds have had since 1973 are a date.
+	const minMillisLen = 12
+	if len(text) >= minMillisLen {
+		if n, ok := scanNumber(text); ok && n.end == len(text) {
+			return timeOfMillis(n, text)
+		}
+	}
+	return readableTime(parseISO(text), text)
+}
 
-func parseMillis(text []byte) (time.Time, bool) {
-	ms, problem := parseInt64(text)
-	return time.UnixMilli(ms).UTC(), problem == noProblem
+// timeOfMillis is the time of a number, which text begins with.
+func timeOfMillis(n number, text []byte) Time {
+	var at time.Time
+	if ms, problem := n.int64(text); problem == noProblem {
+		at = time.UnixMilli(ms)
+	}
+	return readableTime(at, text[:n.end])
+}
+
+// The years that can be written with four digits.
+const (
+	minUnix = -62167219200 // 0000-01-01
+	maxUnix = 253402300799 // 9999-12-31
+)
+
+// readableTime is at, or the text that it was made of if at is no time that
+// can be used. The zero time says that the text could not be read.
+func readableTime(at time.Time, text []byte) Time {
+	if at.IsZero() || at.Unix() < minUnix || at.Unix() > maxUnix {
+		return Time{raw: string(text)}
+	}
+	return TimeAt(at)
 }
 
 // isoLayouts are tried in turn. A fraction of a second is accepted by
@@ -69,18 +86,19 @@ var isoLayouts = [...]string{
 	"20060102",
 }
 
-func parseTime(text []byte) (time.Time, bool) {
-	var t time.Time
-	if t.UnmarshalText(text) == nil { // RFC 3339, without an allocation
-		return t.UTC(), true
+// parseISO returns the zero time for a text in none of the layouts.
+func parseISO(text []byte) time.Time {
+	var at time.Time
+	if at.UnmarshalText(text) == nil { // RFC 3339, without an allocation
+		return at
 	}
 	if len(text) > len("2006-01-02T15:04:05.999999999 +00:00") {
-		return time.Time{}, false
+		return time.Time{}
 	}
 	for _, layout := range isoLayouts {
-		if t, err := time.Parse(layout, string(text)); err == nil {
-			return t.UTC(), true
+		if at, err := time.Parse(layout, string(text)); err == nil {
+			return at
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}
 }
