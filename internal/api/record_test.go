@@ -1,0 +1,201 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// records returns a new value of every generated record, by schema.
+func records() map[string]func() wire.Value {
+	return map[string]func() wire.Value{
+		"AccountOrdersResponse":    func() wire.Value { return new(AccountOrdersResponse) },
+		"AccountResponse":          func() wire.Value { return new(AccountResponse) },
+		"AccountRunsResponse":      func() wire.Value { return new(AccountRunsResponse) },
+		"AccountsResponse":         func() wire.Value { return new(AccountsResponse) },
+		"CancelOrderResponse":      func() wire.Value { return new(CancelOrderResponse) },
+		"CancelRunResponse":        func() wire.Value { return new(CancelRunResponse) },
+		"ClosePositionResponse":    func() wire.Value { return new(ClosePositionResponse) },
+		"ClosedTrade":              func() wire.Value { return new(ClosedTrade) },
+		"EditRunResponse":          func() wire.Value { return new(EditRunResponse) },
+		"Error":                    func() wire.Value { return new(Error) },
+		"FundingPayment":           func() wire.Value { return new(FundingPayment) },
+		"FundingResponse":          func() wire.Value { return new(FundingResponse) },
+		"Health":                   func() wire.Value { return new(Health) },
+		"Identity":                 func() wire.Value { return new(Identity) },
+		"LimitOrderResponse":       func() wire.Value { return new(LimitOrderResponse) },
+		"LiveAccount":              func() wire.Value { return new(LiveAccount) },
+		"LiveAccountDetail":        func() wire.Value { return new(LiveAccountDetail) },
+		"LiveFill":                 func() wire.Value { return new(LiveFill) },
+		"LivePosition":             func() wire.Value { return new(LivePosition) },
+		"Market":                   func() wire.Value { return new(Market) },
+		"OrderResponse":            func() wire.Value { return new(OrderResponse) },
+		"PositionsResponse":        func() wire.Value { return new(PositionsResponse) },
+		"RestingOrder":             func() wire.Value { return new(RestingOrder) },
+		"Run":                      func() wire.Value { return new(Run) },
+		"RunResponse":              func() wire.Value { return new(RunResponse) },
+		"SandboxAccount":           func() wire.Value { return new(SandboxAccount) },
+		"SandboxAccountResponse":   func() wire.Value { return new(SandboxAccountResponse) },
+		"SandboxClose":             func() wire.Value { return new(SandboxClose) },
+		"SandboxCloseResponse":     func() wire.Value { return new(SandboxCloseResponse) },
+		"SandboxFill":              func() wire.Value { return new(SandboxFill) },
+		"SandboxMarketsResponse":   func() wire.Value { return new(SandboxMarketsResponse) },
+		"SandboxOrderResponse":     func() wire.Value { return new(SandboxOrderResponse) },
+		"SandboxPosition":          func() wire.Value { return new(SandboxPosition) },
+		"SandboxPositionsResponse": func() wire.Value { return new(SandboxPositionsResponse) },
+		"SandboxPrice":             func() wire.Value { return new(SandboxPrice) },
+		"SandboxPriceMap":          func() wire.Value { return new(SandboxPriceMap) },
+		"SandboxResetResponse":     func() wire.Value { return new(SandboxResetResponse) },
+		"SandboxTradesResponse":    func() wire.Value { return new(SandboxTradesResponse) },
+		"SandboxTriggersResponse":  func() wire.Value { return new(SandboxTriggersResponse) },
+		"TradesResponse":           func() wire.Value { return new(TradesResponse) },
+		"TriggersResponse":         func() wire.Value { return new(TriggersResponse) },
+	}
+}
+
+// TestRecords holds every record against its schema, member by member.
+func TestRecords(t *testing.T) {
+	c := readContract(t)
+	all := records()
+	for name, s := range c.Components.Schemas {
+		if !s.isRecord() {
+			continue
+		}
+		newValue := all[name]
+		require.NotNil(t, newValue, "no record for schema %s", name)
+		delete(all, name)
+		t.Run(name, func(t *testing.T) { testRecord(t, c, s, newValue) })
+	}
+	assert.Empty(t, all, "records without a schema")
+}
+
+func testRecord(t *testing.T, c *contract, s *schema, newValue func() wire.Value) {
+	members := c.exampleMembers(s)
+	decode := func(members []member) (wire.Value, error) {
+		v := newValue()
+		return v, wire.Unmarshal([]byte(object(members)), v)
+	}
+	full, err := decode(members)
+	require.NoError(t, err)
+	assert.Nil(t, extraOf(full))
+
+	// Members that the contract does not know are kept byte by byte.
+	const raw = `{"a" : [1.50, "x\u0041"]}`
+	got, err := decode(append([]member{{"notInTheContract", raw}}, members...))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]json.RawMessage{"notInTheContract": json.RawMessage(raw)}, extraOf(got))
+	_, err = decode([]member{{"notInTheContract", raw}, {"notInTheContract", raw}})
+	assertProblem(t, wire.Duplicate, "notInTheContract", err)
+
+	for i, m := range members {
+		property := s.Properties[m.name]
+		required, nullable := s.requires(m.name), c.resolve(property).Nullable || property.Nullable
+
+		without := append(append([]member{}, members[:i]...), members[i+1:]...)
+		got, err := decode(without)
+		if required {
+			assertProblem(t, wire.Missing, m.name, err)
+		} else {
+			require.NoError(t, err, m.name)
+			assert.True(t, changedMember(t, full, got).IsAbsent(), m.name)
+		}
+
+		got, err = decode(append(without, member{m.name, "null"}))
+		if required && !nullable {
+			assertProblem(t, wire.UnexpectedNull, m.name, err)
+		} else {
+			require.NoError(t, err, m.name)
+			assert.True(t, changedMember(t, full, got).IsNull(), m.name)
+		}
+
+		_, err = decode(append(members[:len(members):len(members)], m))
+		assertProblem(t, wire.Duplicate, m.name, err)
+
+		// T28: the name in another case is another member.
+		upper := strings.ToUpper(m.name)
+		got, err = decode(append(without, member{upper, m.value}))
+		if required {
+			assertProblem(t, wire.Missing, m.name, err)
+		} else {
+			require.NoError(t, err, m.name)
+		}
+		assert.Equal(t, m.value, string(extraOf(got)[upper]))
+
+		// Another type is an error, but for a number in quotes.
+		_, err = decode(append(without, member{m.name, "[[]]"}))
+		require.Error(t, err, m.name)
+		if typ := c.resolve(property).Type; typ == "number" || typ == "integer" {
+			got, err = decode(append(without, member{m.name, `"` + m.value + `"`}))
+			require.NoError(t, err, m.name)
+			assert.Equal(t, full, got, m.name)
+		}
+	}
+}
+
+// TestRecords_Examples decodes the contract's own examples of every success.
+func TestRecords_Examples(t *testing.T) {
+	c := readContract(t)
+	all := records()
+	decoded := 0
+	for path, methods := range c.Paths {
+		for _, op := range methods {
+			for status, response := range op.Responses {
+				content := response.Content["application/json"]
+				for name, example := range content.Examples {
+					if example.Value == nil { // a reference to a refusal
+						continue
+					}
+					where := path + " " + status + " " + name
+					record := strings.TrimPrefix(content.Schema.Ref, "#/components/schemas/")
+					if record == "SandboxPricesResponse" {
+						record = map[string]string{"one": "SandboxPrice", "all": "SandboxPriceMap"}[name]
+					}
+					v := all[record]()
+					require.NoError(t, wire.Unmarshal(example.Value, v), where)
+					decoded++
+				}
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, decoded, len(c.Paths))
+}
+
+func extraOf(v wire.Value) map[string]json.RawMessage {
+	return reflect.ValueOf(v).Elem().FieldByName("Extra").Interface().(map[string]json.RawMessage)
+}
+
+func assertProblem(t *testing.T, want wire.Problem, path string, err error) {
+	t.Helper()
+	var wireErr *wire.Error
+	require.ErrorAs(t, err, &wireErr, path)
+	assert.Equal(t, want, wireErr.Problem, path)
+	assert.Equal(t, path, wireErr.Path)
+}
+
+// optional is what every wire.Opt is.
+type optional interface {
+	IsAbsent() bool
+	IsNull() bool
+}
+
+// changedMember returns the one member of got that is not as in full.
+func changedMember(t *testing.T, full, got wire.Value) optional {
+	t.Helper()
+	var changed []optional
+	a, b := reflect.ValueOf(full).Elem(), reflect.ValueOf(got).Elem()
+	for i := range a.NumField() {
+		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			o, ok := b.Field(i).Interface().(optional)
+			require.True(t, ok, "%s is not optional", a.Type().Field(i).Name)
+			changed = append(changed, o)
+		}
+	}
+	require.Len(t, changed, 1)
+	return changed[0]
+}
