@@ -2,17 +2,29 @@ package trading
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/oapi-codegen/runtime"
 )
 
-// at aims the call at a path and query below the versioned root. Variable parts
-// are styled as the contract says before they get here.
-func (c *call) at(path, query string) {
-	u := *c.core.base
-	u.Path += path
+// endpointURLs joins the versioned root with the paths that have no variable
+// part, once for the life of the client. They are shared by all requests, which
+// only read them.
+func endpointURLs(base *url.URL) map[*endpoint]*url.URL {
+	urls := make(map[*endpoint]*url.URL, len(fixedEndpoints))
+	for _, e := range fixedEndpoints {
+		u := *base
+		u.Path += e.op.path()
+		urls[e] = &u
+	}
+	return urls
+}
+
+// withQuery returns the URL of a fixed endpoint with a query.
+func (c *core) withQuery(e *endpoint, query string) *url.URL {
+	u := *c.urls[e]
 	u.RawQuery = query
-	c.url = &u
+	return &u
 }
 
 // queryParam styles one query parameter.

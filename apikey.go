@@ -15,28 +15,24 @@ const redacted = "[redacted]"
 // apiKey holds a key so that no printing reaches it: every way to format,
 // marshal or log it gives the prefix alone, and the text itself hangs on a
 // pointer, so that even a printer that walks unexported fields finds an address.
-type apiKey struct{ text *string }
+type apiKey struct{ text *[1]string }
 
-func newAPIKey(text string) apiKey { return apiKey{text: &text} }
+func newAPIKey(text string) apiKey { return apiKey{text: &[1]string{text}} }
 
 func (k apiKey) isZero() bool { return k.text == nil }
 
-// reveal returns the key itself. Only the request's header is given it.
-func (k apiKey) reveal() string {
-	if k.text == nil {
-		return ""
-	}
-	return *k.text
-}
+// reveal returns the key itself, as the value of a header. Nothing else is given
+// it.
+func (k apiKey) reveal() []string { return k.text[:] }
 
 // String returns the key's prefix, which tells the environment.
 func (k apiKey) String() string {
 	switch {
 	case k.text == nil:
 		return "(no key)"
-	case strings.HasPrefix(*k.text, prefixSandbox):
+	case strings.HasPrefix(k.text[0], prefixSandbox):
 		return prefixSandbox + redacted
-	case strings.HasPrefix(*k.text, prefixLive):
+	case strings.HasPrefix(k.text[0], prefixLive):
 		return prefixLive + redacted
 	default:
 		return redacted
@@ -55,17 +51,17 @@ func (k apiKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
 // scrub takes the key out of text that came from outside: a debugging proxy may
 // print the request, and with it the header, into its error page.
 func (k apiKey) scrub(text []byte) []byte {
-	if k.text == nil || *k.text == "" || !bytes.Contains(text, []byte(*k.text)) {
+	if k.text == nil || k.text[0] == "" || !bytes.Contains(text, []byte(k.text[0])) {
 		return text
 	}
-	return bytes.ReplaceAll(text, []byte(*k.text), []byte(redacted))
+	return bytes.ReplaceAll(text, []byte(k.text[0]), []byte(redacted))
 }
 
 func (k apiKey) scrubText(text string) string {
-	if k.text == nil || *k.text == "" || !strings.Contains(text, *k.text) {
+	if k.text == nil || k.text[0] == "" || !strings.Contains(text, k.text[0]) {
 		return text
 	}
-	return strings.ReplaceAll(text, *k.text, redacted)
+	return strings.ReplaceAll(text, k.text[0], redacted)
 }
 
 const (

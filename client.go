@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -27,10 +26,10 @@ type Client struct {
 
 // core is what every handle of one client shares.
 type core struct {
-	base        *url.URL
+	urls        map[*endpoint]*url.URL
 	sandboxKey  apiKey
 	liveKey     apiKey
-	userAgent   string
+	userAgent   []string
 	http        *retryablehttp.Client
 	log         logger
 	gate        *healthGate
@@ -67,10 +66,10 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 
 	c := &core{
-		base:          base,
+		urls:          endpointURLs(base),
 		sandboxKey:    cfg.sandboxKey,
 		liveKey:       cfg.liveKey,
-		userAgent:     userAgent(cfg.application),
+		userAgent:     []string{userAgent(cfg.application)},
 		http:          newRetryClient(cfg.transport),
 		log:           logger{cfg.logger},
 		guards:        cfg.guards,
@@ -202,23 +201,3 @@ func (c *core) key(env Environment) apiKey {
 	}
 	return c.sandboxKey
 }
-
-// header returns a new header for one call. The values are shared and never
-// written to: their capacity is clipped, so that an append elsewhere copies.
-func (c *call) header(key apiKey) http.Header {
-	h := make(http.Header, 5)
-	h["Accept"] = acceptJSON
-	h["User-Agent"] = []string{c.core.userAgent}
-	if c.body != nil {
-		h["Content-Type"] = contentTypeJSON
-	}
-	if !key.isZero() {
-		h["X-Api-Key"] = []string{key.reveal()}
-	}
-	return h
-}
-
-var (
-	acceptJSON      = []string{"application/json"}
-	contentTypeJSON = []string{"application/json"}
-)

@@ -202,20 +202,25 @@ func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 // counts seconds and milliseconds of age, and a decimal can be any number.
 func durationOf(n decimal.Decimal, unit time.Duration) time.Duration {
 	const bound = 24 * time.Hour
-	d := n.Mul(decimal.NewFromInt(int64(unit)))
-	switch {
-	case d.GreaterThan(decimal.NewFromInt(int64(bound))):
-		return bound
-	case d.LessThan(decimal.NewFromInt(-int64(bound))):
-		return -bound
-	default:
-		return time.Duration(d.IntPart())
+	if n.Exponent() < 0 {
+		n = n.Mul(decimal.NewFromInt(int64(unit))).Truncate(0)
+		unit = 1
 	}
+	// A day has 14 digits of nanoseconds; more digits than that are out of bounds
+	// whatever the unit, and would overflow.
+	if n.NumDigits()+int(n.Exponent()) > 15 {
+		return bound * time.Duration(n.Sign())
+	}
+	whole := n.IntPart()
+	if limit := int64(bound / unit); whole > limit || whole < -limit {
+		return bound * time.Duration(n.Sign())
+	}
+	return time.Duration(whole) * unit
 }
 
 // sandboxOrder is an order as the sandbox takes it.
-func sandboxOrder(o *Order) *api.SandboxOrderRequest {
-	request := &api.SandboxOrderRequest{
+func sandboxOrder(o *Order) api.SandboxOrderRequest {
+	request := api.SandboxOrderRequest{
 		Symbol:          o.Symbol,
 		Side:            api.Side(o.Side),
 		Size:            o.Size,

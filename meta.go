@@ -66,11 +66,21 @@ func parseRetryAfter(header http.Header, now time.Time) time.Duration {
 	return min(max(at.Sub(now), 0), maxRetryAfter)
 }
 
+// The X-RateLimit headers, in the form that net/http keeps them.
+const (
+	headerLimit     = "X-Ratelimit-Limit"
+	headerRemaining = "X-Ratelimit-Remaining"
+	headerReset     = "X-Ratelimit-Reset"
+)
+
 // parseRateLimit reads the X-RateLimit headers; none unless all three are numbers.
 func parseRateLimit(header http.Header) Opt[RateLimit] {
-	limit, errLimit := strconv.Atoi(header.Get("X-RateLimit-Limit"))
-	remaining, errRemaining := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
-	reset, errReset := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
+	if header[headerLimit] == nil {
+		return Opt[RateLimit]{} // nearly always, so it costs one look
+	}
+	limit, errLimit := strconv.Atoi(header.Get(headerLimit))
+	remaining, errRemaining := strconv.Atoi(header.Get(headerRemaining))
+	reset, errReset := strconv.ParseInt(header.Get(headerReset), 10, 64)
 	if errLimit != nil || errRemaining != nil || errReset != nil {
 		return Opt[RateLimit]{}
 	}

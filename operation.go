@@ -66,6 +66,13 @@ var (
 	endpointSandboxReset     = endpoint{op: OpSandboxReset, env: EnvSandbox, write: true, maxBody: smallAnswer}
 )
 
+// fixedEndpoints are those whose path has no variable part.
+var fixedEndpoints = [...]*endpoint{
+	&endpointHealth, &endpointOpenAPI, &endpointMe,
+	&endpointSandboxState, &endpointSandboxPositions, &endpointSandboxTrades, &endpointMarkets, &endpointPrices,
+	&endpointSandboxOrder, &endpointSandboxClose, &endpointSandboxTriggers, &endpointSandboxReset,
+}
+
 // method returns the HTTP method of the operation.
 func (o Operation) method() string {
 	method, _, _ := strings.Cut(string(o), " ")

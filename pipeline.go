@@ -75,7 +75,7 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 			break
 		}
 	}
-	c.at(e.op.path(), "")
+	c.url = h.core.urls[e]
 	return c
 }
 
@@ -153,35 +153,21 @@ func (c *call) refused(err *Error) error {
 	return c.settle(nil)
 }
 
-// request is what every attempt sends.
+// request is what go-retryablehttp sends again and again. Its header is empty:
+// each attempt sets its own.
 func (c *call) request() *http.Request {
-	var key apiKey
-	if !c.endpoint.keyless {
-		key = c.core.key(c.env)
-	}
 	req := &http.Request{
-		Method:     c.endpoint.op.method(),
-		URL:        c.url,
-		Host:       c.url.Host,
-		Proto:      "HTTP/1.1",
-		ProtoMajor: 1,
-		ProtoMinor: 1,
-		Header:     c.header(key),
+		Method: c.endpoint.op.method(),
+		URL:    c.url,
+		Host:   c.url.Host,
+		Header: noHeader,
 	}
 	c.loadBody(req)
 	return req.WithContext(c)
 }
 
-// loadBody gives a request a fresh reader: net/http may still hold the one of
-// the attempt before.
-func (c *call) loadBody(req *http.Request) {
-	if c.body == nil {
-		req.Body = http.NoBody
-		return
-	}
-	req.Body = &sentBody{rest: c.body}
-	req.ContentLength = int64(len(c.body))
-}
+// noHeader stands for a header that is still to be set; it is never written to.
+var noHeader = http.Header{}
 
 // settle turns what the call has come to into its result or its error.
 func (c *call) settle(result wire.Value) error {

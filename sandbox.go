@@ -37,7 +37,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	if err != nil {
 		return Mark{}, err
 	}
-	call.at(OpPrices.path(), query)
+	call.url = m.caller.core.withQuery(&endpointPrices, query)
 	var answer api.SandboxPrice
 	err = call.do(&answer)
 	if errors.Is(err, CodeNoPrice) {
@@ -115,7 +115,8 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
-	call.body = sandboxOrder(&o).AppendWire(nil)
+	request := sandboxOrder(&o)
+	call.body = request.AppendWire(newBody())
 	var answer api.SandboxOrderResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 		return nil, call.refused(err)
 	}
 	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.Percent())}
-	call.body = request.AppendWire(nil)
+	call.body = request.AppendWire(newBody())
 	var answer api.SandboxCloseResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (s *Sandbox) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 		StopLossPrice:   wireLevel(t.StopLoss),
 		ClosePct:        wireLevel(t.ClosePct),
 	}
-	call.body = request.AppendWire(nil)
+	call.body = request.AppendWire(newBody())
 	var answer api.SandboxTriggersResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 	// A write in flight outlives its caller; what ends it is its time-out, or
 	// the grace after the caller has left.
 	parent := c.Context
-	if c.endpoint.write {
+	if c.endpoint.write && parent.Done() != nil {
 		parent = context.WithoutCancel(parent)
 	}
 	ctx, cancel := context.WithTimeoutCause(parent, c.opts.attemptTimeout, errAttemptTimeout)
@@ -100,7 +100,9 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 	defer c.flight.land()
 
 	c.sends++
-	resp, err := rt.RoundTrip(req.WithContext(ctx))
+	sent := req.WithContext(ctx)
+	sent.Header = c.header()
+	resp, err := rt.RoundTrip(sent)
 	if err == nil {
 		c.last.status, c.last.header = resp.StatusCode, c.core.scrubHeader(resp.Header)
 		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.maxBody)
@@ -152,6 +154,37 @@ func mayHaveLeft(req *http.Request, err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError
 	return !(errors.As(err, &op) && op.Op == "dial") && !errors.As(err, &dns)
+}
+
+// header returns the header of one attempt. Its values are shared and never
+// written to: their capacity is their length, so that an append copies.
+func (c *call) header() http.Header {
+	h := make(http.Header, 4)
+	h["Accept"] = contentJSON
+	h["User-Agent"] = c.core.userAgent
+	if c.body != nil {
+		h["Content-Type"] = contentJSON
+	}
+	if !c.endpoint.keyless {
+		h["X-Api-Key"] = c.core.key(c.env).reveal()
+	}
+	return h
+}
+
+var contentJSON = []string{"application/json"}
+
+// newBody returns room for a request's body; nearly all fit.
+func newBody() []byte { return make([]byte, 0, 256) }
+
+// loadBody gives a request a fresh reader: net/http may still hold the one of
+// the attempt before.
+func (c *call) loadBody(req *http.Request) {
+	if c.body == nil {
+		req.Body = http.NoBody
+		return
+	}
+	req.Body = &sentBody{rest: c.body}
+	req.ContentLength = int64(len(c.body))
 }
 
 // sentBody is the one encoded body on its way through one attempt. It has no

@@ -80,20 +80,17 @@ func (o *Order) checkLevels(env Environment) *Error {
 	return nil
 }
 
-var (
-	minMaxSlippage = decimal.New(1, -1)
-	maxMaxSlippage = decimal.NewFromInt(30)
-)
-
 // checkMaxSlippage wants 0.1 to 30 percent with one decimal place, or nothing.
 func checkMaxSlippage(env Environment, level Level) *Error {
-	pct, ok := level.Value()
-	switch {
-	case level.IsZero():
+	if level.IsZero() {
 		return nil
-	case !ok || !level.valid() || pct.LessThan(minMaxSlippage) || pct.GreaterThan(maxMaxSlippage):
+	}
+	pct, ok := level.Value()
+	tenths := pct.Shift(1)
+	switch {
+	case !ok || !level.valid() || tenths.LessThan(decimal.NewFromInt(1)) || tenths.GreaterThan(decimal.NewFromInt(300)):
 		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s is outside 0.1 to 30 percent", level)
-	case !pct.Equal(pct.Truncate(1)):
+	case !tenths.IsInteger():
 		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s has more than one decimal place", level)
 	default:
 		return nil

@@ -1,0 +1,129 @@
+package trading
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// canned answers every request with the same bytes and no network.
+type canned struct {
+	body   []byte
+	header http.Header
+}
+
+func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(req.URL.Path, "/health") {
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(healthyBody)), ContentLength: int64(len(healthyBody))}, nil
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	return &http.Response{
+		StatusCode:    200,
+		Header:        c.header,
+		Body:          io.NopCloser(bytes.NewReader(c.body)),
+		ContentLength: int64(len(c.body)),
+	}, nil
+}
+
+func benchClient(b *testing.B, rt http.RoundTripper, url string) *Client {
+	b.Helper()
+	opts := []Option{WithSandboxKey(testSandboxKey)}
+	if rt != nil {
+		opts = append(opts, WithTransport(rt))
+	}
+	client, err := New(url, opts...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func benchOrder() Order {
+	return Order{
+		Symbol: "BTC", Side: Long, Size: Dec("0.01"), Leverage: Dec("2"),
+		StopLoss: At(Dec("63000")), MaxSlippagePct: At(Dec("0.5")),
+	}
+}
+
+func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
+
+// BenchmarkOrder is an order with the network taken away, gate and guards on.
+func BenchmarkOrder(b *testing.B) {
+	client := benchClient(b, &canned{body: []byte(orderBody), header: jsonHeader()}, testBaseURL)
+	ctx, order := context.Background(), benchOrder()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOrderWhoseCallerMayLeave is the same under a context that can end.
+func BenchmarkOrderWhoseCallerMayLeave(b *testing.B) {
+	client := benchClient(b, &canned{body: []byte(orderBody), header: jsonHeader()}, testBaseURL)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	order := benchOrder()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOrderLoopback is an order to a server over a kept connection.
+func BenchmarkOrderLoopback(b *testing.B) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/health") {
+			_, _ = io.WriteString(w, healthyBody)
+			return
+		}
+		_, _ = io.WriteString(w, orderBody)
+	}))
+	defer server.Close()
+	client := benchClient(b, nil, server.URL+"/v1")
+	ctx, order := context.Background(), benchOrder()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTrades reads 10,000 closed trades of 2.8 MB, with the network taken away.
+func BenchmarkTrades(b *testing.B) {
+	var body strings.Builder
+	body.WriteString(`{"ok":true,"trades":[`)
+	for i := range 10_000 {
+		if i > 0 {
+			body.WriteByte(',')
+		}
+		fmt.Fprintf(&body, `{"symbol":"BTC","side":"long","size":0.0%d,"entryPrice":%d.25,"exitPrice":%d.5,"realizedPnL":%d.1234,"fee":1.%d,`+
+			`"orderType":"take_profit","openedAt":"2026-11-20T10:00:00.000Z","closedAt":"2026-11-20T11:00:00.000Z"}`,
+			i+1, 64000+i, 64100+i, i, i)
+	}
+	body.WriteString(`]}`)
+	client := benchClient(b, &canned{body: []byte(body.String()), header: jsonHeader()}, testBaseURL)
+	ctx := context.Background()
+	b.SetBytes(int64(body.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		trades, err := client.Sandbox.Trades(ctx)
+		if err != nil || len(trades) != 10_000 {
+			b.Fatal(len(trades), err)
+		}
+	}
+}
