@@ -60,6 +60,7 @@ type callOptions struct {
 	skipHealthGate bool
 	tag            string
 	meta           *Meta
+	key            keySource
 }
 
 // Defaults of the options.
