@@ -30,9 +30,9 @@ func OptionalRecord[T any, P record[T]](d *Decoder, member *Opt[T]) {
 // error.
 func List[T any, P record[T]](d *Decoder) []T {
 	list := []T{}
-	if d.recentTexts == nil {
-		d.recentTexts = new(recentTexts)
-		defer func() { d.recentTexts = nil }()
+	if d.recent == nil {
+		d.recent = new(recentTexts)
+		defer func() { d.recent = nil }()
 	}
 	d.Array()
 	for start := d.pos; d.Element(); {
@@ -86,12 +86,12 @@ func ListOf[T any](d *Decoder, read func(*Decoder) T) []T {
 func Map[T any](d *Decoder, read func(*Decoder) T) map[string]Opt[T] {
 	m := make(map[string]Opt[T])
 	for d.Object(); d.Member(); {
-		if _, again := m[string(d.Name())]; again {
-			d.fail(Duplicate)
-			break
-		}
+		start, before := d.pos, len(m)
 		name := string(d.Name())
 		m[name] = Optional(d, read)
+		if len(m) == before {
+			d.failAt(Duplicate, start)
+		}
 	}
 	if d.err != nil {
 		return nil

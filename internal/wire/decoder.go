@@ -45,8 +45,8 @@ type Decoder struct {
 	buf   []byte // for texts with escapes
 	err   error
 
-	recentNumbers recentNumbers
-	recentTexts   *recentTexts // nil outside of lists
+	numbers recentNumbers
+	recent  *recentTexts // nil outside of lists
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder
@@ -88,7 +88,7 @@ func (d *Decoder) peek() byte {
 		i++
 	}
 	d.pos = i
-	if i == len(d.data) {
+	if i >= len(d.data) {
 		return 0
 	}
 	return d.data[i]
@@ -229,7 +229,7 @@ func (d *Decoder) Raw() json.RawMessage {
 	if start == end {
 		return nil
 	}
-	return append(json.RawMessage(nil), d.data[start:end]...)
+	return d.recent.copy(d.data[start:end])
 }
 
 // Skip reads any value and drops it.
@@ -249,12 +249,18 @@ func (d *Decoder) skip() (start, end int) {
 
 // Unknown keeps the current member, which the type does not know.
 func (d *Decoder) Unknown(extra *map[string]json.RawMessage) {
-	if *extra == nil {
-		*extra = make(map[string]json.RawMessage)
-	} else if _, again := (*extra)[string(d.name)]; again {
-		d.fail(Duplicate)
+	start := d.pos
+	name := d.recent.string(d.name)
+	raw := d.Raw()
+	if d.err != nil {
 		return
 	}
-	name := d.recentTexts.string(d.name)
-	(*extra)[name] = d.Raw()
+	if *extra == nil {
+		*extra = make(map[string]json.RawMessage)
+	}
+	before := len(*extra)
+	(*extra)[name] = raw
+	if len(*extra) == before {
+		d.failAt(Duplicate, start)
+	}
 }

@@ -26,19 +26,41 @@ func (r *recentNumbers) decimal(coefficient int64, exp int32) decimal.Decimal {
 	return n
 }
 
-// recentTexts holds short texts, each in a place that follows from its bytes.
-type recentTexts [32]string
+// recentTexts serves the rows of a list, which have the same short texts.
+// Without one (a nil receiver) every text is new.
+type recentTexts struct {
+	texts [32]string // each in a place that follows from its bytes
+	chunk []byte     // room for copies of raw values
+}
 
-const maxRecentLen = 16
+const (
+	maxRecentLen = 16
+	chunkLen     = 4096
+	maxChunkPart = 128 // longer copies get room of their own
+)
 
-// string returns the text as a string; a nil receiver always makes a new one.
+// string returns the text as a string.
 func (r *recentTexts) string(text []byte) string {
 	if r == nil || len(text) == 0 || len(text) > maxRecentLen {
 		return string(text)
 	}
-	place := &r[(len(text)+7*int(text[0])+31*int(text[len(text)-1]))%len(r)]
+	place := &r.texts[(len(text)+7*int(text[0])+31*int(text[len(text)-1]))%len(r.texts)]
 	if *place != string(text) {
 		*place = string(text)
 	}
 	return *place
+}
+
+// copy returns a copy of raw. Small ones share an allocation, but no byte:
+// the capacity ends with the copy.
+func (r *recentTexts) copy(raw []byte) []byte {
+	if r == nil || len(raw) > maxChunkPart {
+		return append([]byte(nil), raw...)
+	}
+	if cap(r.chunk)-len(r.chunk) < len(raw) {
+		r.chunk = make([]byte, 0, chunkLen)
+	}
+	start := len(r.chunk)
+	r.chunk = append(r.chunk, raw...)
+	return r.chunk[start:len(r.chunk):len(r.chunk)]
 }

@@ -51,7 +51,7 @@ func (d *Decoder) Text() string {
 	if word := commonWord(text); word != "" {
 		return word
 	}
-	return d.recentTexts.string(text)
+	return d.recent.string(text)
 }
 
 // Decimal reads a number exactly, within the limits of [ParseDecimal]. A string
@@ -71,7 +71,7 @@ func (d *Decoder) Decimal() decimal.Decimal {
 	if small, ok := smallDecimal(n.coefficient, n.scale()); ok {
 		return small
 	}
-	return d.recentNumbers.decimal(n.coefficient, int32(n.scale()))
+	return d.numbers.decimal(n.coefficient, int32(n.scale()))
 }
 
 // Int64 reads a whole number, in any notation and from a string as well.
