@@ -30,6 +30,24 @@ type orderFloats struct {
 	NewBalance float64
 }
 
+const sandboxOrderAnswer = `{"ok":true,"fill":{"price":64010.5,"repriced":false,"ageMs":120},` +
+	`"position":{"symbol":"BTC","side":"long","size":0.1,"leverage":3,"entryPrice":64010.5,"markPrice":64010.5,` +
+	`"notionalValue":6401.05,"marginRequired":2133.683333,"unrealizedPnL":0,"takeProfitPrice":66000,` +
+	`"stopLossPrice":63000,"openedAt":"2026-11-02T09:30:00.000Z"},"account":{"id":"sbx_1","environment":"sandbox",` +
+	`"balance":49997.1195275,"equity":49997.1195275,"unrealizedPnL":0,"profitTarget":54000,"dailyLossFloor":47500,` +
+	`"globalLossFloor":45000,"profitSplit":0.8,"status":"active","isLocked":false}}`
+
+func BenchmarkSandboxOrderAnswer(b *testing.B) {
+	data := []byte(sandboxOrderAnswer)
+	b.ReportAllocs()
+	for b.Loop() {
+		var v SandboxOrderResponse
+		if err := wire.Unmarshal(data, &v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkOrderAnswer(b *testing.B) {
 	data := []byte(orderAnswer)
 	b.Run("generated", func(b *testing.B) {
