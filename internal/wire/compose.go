@@ -68,19 +68,6 @@ func grow[T any](list []T, read, rest int) []T {
 	return grown
 }
 
-// ListOf reads an array of values that read reads. It is not nil unless there
-// was an error.
-func ListOf[T any](d *Decoder, read func(*Decoder) T) []T {
-	list := []T{}
-	for d.Array(); d.Element(); {
-		list = append(list, read(d))
-	}
-	if d.err != nil {
-		return nil
-	}
-	return list
-}
-
 // Map reads an object whose members are data, such as prices by symbol. Each
 // may be null. The map is not nil unless there was an error.
 func Map[T any](d *Decoder, read func(*Decoder) T) map[string]Opt[T] {

@@ -50,7 +50,7 @@ type Decoder struct {
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder
-// is done: nothing that it returns is part of data, except Name and TextBytes.
+// is done: nothing that it returns is part of data, except Name.
 func NewDecoder(data []byte) *Decoder {
 	return &Decoder{input: data, data: data}
 }

@@ -60,7 +60,6 @@ type book struct {
 	Legs  []leg
 	Best  Opt[leg]
 	Marks map[string]Opt[decimal.Decimal]
-	Tags  []string
 	Extra map[string]json.RawMessage
 }
 
@@ -77,9 +76,6 @@ func (v *book) DecodeWire(d *Decoder) error {
 		case "marks":
 			d.Once(&seen, 1<<2)
 			v.Marks = Map(d, (*Decoder).Decimal)
-		case "tags":
-			d.Once(&seen, 1<<3)
-			v.Tags = ListOf(d, (*Decoder).Text)
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -91,7 +87,7 @@ func (v *book) DecodeWire(d *Decoder) error {
 func TestUnmarshal(t *testing.T) {
 	data := []byte(` {"legs" : [ {"symbol":"BTC","size":0.10,"mark":null,"count":"12","open":true,"at":1793612760000},
 		{"size":"-1.5","symbol":"\u0045TH\ud83d\ude00","mark":2,"new":{"a":[1, "x"]}} ],
-		"best":{"symbol":"","size":1e2}, "marks":{"BTC":1,"ETH":null}, "tags":["a","b"], "x":"y"} ` + "\n")
+		"best":{"symbol":"","size":1e2}, "marks":{"BTC":1,"ETH":null}, "x":"y"} ` + "\n")
 	var v book
 	require.NoError(t, Unmarshal(data, &v))
 	for i := range data { // a pooled buffer is written again
@@ -126,17 +122,18 @@ func TestUnmarshal(t *testing.T) {
 	assert.Len(t, v.Marks, 2)
 	assert.True(t, v.Marks["ETH"].IsNull())
 	assert.True(t, v.Marks["SOL"].IsAbsent())
-	assert.Equal(t, []string{"a", "b"}, v.Tags)
 	assert.Equal(t, map[string]json.RawMessage{"x": json.RawMessage(`"y"`)}, v.Extra)
 }
 
 func TestUnmarshal_EmptyListsAreNotNil(t *testing.T) {
 	var v book
-	require.NoError(t, Unmarshal([]byte(`{"legs":[],"marks":{},"tags":[]}`), &v))
+	require.NoError(t, Unmarshal([]byte(`{"legs":[],"marks":{}}`), &v))
 	assert.NotNil(t, v.Legs)
 	assert.NotNil(t, v.Marks)
-	assert.NotNil(t, v.Tags)
 	assert.True(t, v.Best.IsAbsent())
+
+	require.NoError(t, Unmarshal([]byte(`{"legs":[],"best":null}`), &v))
+	assert.True(t, v.Best.IsNull())
 }
 
 func TestUnmarshal_Errors(t *testing.T) {
@@ -180,6 +177,7 @@ func TestUnmarshal_Errors(t *testing.T) {
 		{`{"legs":[{"symbol":"\u12"}]}`, "legs[0].symbol", 20, Syntax},
 		{`{"legs":[{"symbol":"a`, "legs[0].symbol", 21, Truncated},
 		{`{"legs":[{"count":1.5}]}`, "legs[0].count", 18, NotAnInteger},
+		{`{"legs":[{"count":1e` + strings.Repeat("0", 63) + `}]}`, "legs[0].count", 18, NumberTooLong},
 		{`{"legs":[{"count":9223372036854775808}]}`, "legs[0].count", 18, NotAnInteger},
 		{`{"legs":[{"open":"true"}]}`, "legs[0].open", 17, WrongType},
 		{`{"legs":[{"at":false}]}`, "legs[0].at", 15, WrongType},

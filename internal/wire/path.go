@@ -24,7 +24,7 @@ func pathAt(input []byte, offset int, missing string) string {
 		level := &levels[depth]
 		switch c := input[i]; c {
 		case '{', '[':
-			if depth == maxDepth {
+			if depth == maxDepth { // no decoder gets here
 				return joinPath(levels[1:])
 			}
 			depth++

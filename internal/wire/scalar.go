@@ -25,9 +25,9 @@ func (d *Decoder) Bool() bool {
 	return false
 }
 
-// TextBytes reads a string and returns its bytes, which are valid until the next
-// call: for generated code that compares them with constants.
-func (d *Decoder) TextBytes() []byte {
+// text reads a string and returns its bytes, which are part of the input or
+// of the buffer that the next text is decoded into.
+func (d *Decoder) text() []byte {
 	if d.peek() != '"' {
 		d.mismatch()
 		return nil
@@ -47,7 +47,7 @@ func (d *Decoder) TextBytes() []byte {
 
 // Text reads a string.
 func (d *Decoder) Text() string {
-	text := d.TextBytes()
+	text := d.text()
 	if word := commonWord(text); word != "" {
 		return word
 	}
@@ -89,11 +89,11 @@ func (d *Decoder) Int64() int64 {
 
 // int64 returns the value of the number, which text begins with.
 func (n *number) int64(text []byte) (int64, Problem) {
-	if n.digits <= maxFastDigits && n.fraction == 0 && n.exponent == 0 {
-		return n.coefficient, noProblem
-	}
 	if problem := n.limits(); problem != noProblem {
 		return 0, problem
+	}
+	if n.digits <= maxFastDigits && n.fraction == 0 && n.exponent == 0 {
+		return n.coefficient, noProblem
 	}
 	d := n.decimal(text)
 	if !d.IsInteger() || !d.BigInt().IsInt64() {
@@ -108,7 +108,7 @@ func (d *Decoder) number() (n number, text []byte, start int) {
 	c := d.peek()
 	start = d.pos
 	if c == '"' {
-		text = d.TextBytes()
+		text = d.text()
 		if len(text) > maxNumberLen {
 			d.failAt(NumberTooLong, start)
 			return n, nil, start

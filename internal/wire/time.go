@@ -22,7 +22,7 @@ func (t Time) Raw() string { return t.raw }
 // ISO 8601; one without a zone is in UTC.
 func (d *Decoder) Time() Time {
 	if d.peek() == '"' {
-		return parseTime(d.TextBytes())
+		return parseTime(d.text())
 	}
 	n, text, _ := d.number()
 	if d.err != nil {
