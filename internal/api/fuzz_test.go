@@ -102,7 +102,7 @@ func FuzzOrderRequest(f *testing.F) {
 			t.Fatalf("%s: symbol is not %q", text, symbol)
 		}
 		got, err := wire.ParseDecimal(members["size"])
-		if wire.FitsDecimal(r.Size) && (err != nil || !got.Equal(r.Size)) {
+		if len(members["size"]) <= 64 && (err != nil || !got.Equal(r.Size)) {
 			t.Fatalf("%s: size is not %s: %v", text, r.Size, err)
 		}
 		stop, there := members["stopLossPrice"]

@@ -24,8 +24,8 @@ const (
 // quotes, no digit more than needed, so that equal values are equal bytes. It
 // depends on none of package decimal's global settings.
 //
-// The length follows the exponent of d: a number that did not come from
-// [ParseDecimal] is to be checked with [FitsDecimal] first.
+// The length follows the exponent of d, which the caller bounds if d did not
+// come from [ParseDecimal].
 func AppendDecimal(dst []byte, d decimal.Decimal) []byte {
 	// The digits of a coefficient of up to 18 digits fit the stack.
 	var buf [24]byte
@@ -67,18 +67,6 @@ func appendZeros(dst []byte, n int) []byte {
 		dst = append(dst, '0')
 	}
 	return dst
-}
-
-// FitsDecimal reports whether d is within the bounds of [ParseDecimal]: what
-// a caller computed can have any number of digits and any exponent.
-func FitsDecimal(d decimal.Decimal) bool {
-	exp := int(d.Exponent())
-	if exp > maxExponent || exp < -maxExponent {
-		return false
-	}
-	digits := d.NumDigits()
-	// The sign, the leading zero and the point also take room.
-	return digits+max(exp, 0)+1 <= maxNumberLen && max(digits, -exp)+3 <= maxNumberLen
 }
 
 // ParseDecimal parses a JSON number exactly. It refuses what is not one by the
