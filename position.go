@@ -17,8 +17,9 @@ type Position struct {
 	// Size is in base units and positive on either side; see [Position.Signed].
 	Size decimal.Decimal
 
-	// Leverage is the one in force, after the service clamped what was asked.
-	Leverage decimal.Decimal
+	// Leverage is the one in force, after the service clamped what was asked. None
+	// if the record does not tell, which the contract leaves open on a live account.
+	Leverage Opt[decimal.Decimal]
 
 	// EntryPrice is the average of all fills that added to the position.
 	EntryPrice decimal.Decimal
@@ -27,11 +28,13 @@ type Position struct {
 	// on this read.
 	Mark Mark
 
-	// Notional is the value of the position in dollars.
-	Notional decimal.Decimal
+	// Notional is the value of the position in dollars; none if the record does
+	// not tell.
+	Notional Opt[decimal.Decimal]
 
-	// Margin is what the position binds of the account, in dollars.
-	Margin decimal.Decimal
+	// Margin is what the position binds of the account, in dollars; none if the
+	// record does not tell.
+	Margin Opt[decimal.Decimal]
 
 	// UnrealizedPnL is in dollars and before fees. There is none while the
 	// market is unpriced, which is not a PnL of 0.

@@ -60,8 +60,8 @@ func TestSigned(t *testing.T) {
 
 func fullPosition() Position {
 	return Position{
-		Symbol: "BTC", Side: Long, Size: Dec("0.5"), Leverage: Dec("2"), EntryPrice: Dec("60000"),
-		Mark: MarkAt(Dec("61000")), Notional: Dec("30500"), Margin: Dec("15250"), UnrealizedPnL: Some(Dec("500")),
+		Symbol: "BTC", Side: Long, Size: Dec("0.5"), Leverage: Some(Dec("2")), EntryPrice: Dec("60000"),
+		Mark: MarkAt(Dec("61000")), Notional: Some(Dec("30500")), Margin: Some(Dec("15250")), UnrealizedPnL: Some(Dec("500")),
 		TakeProfit: At(Dec("65000")), StopLoss: At(Dec("59000")), OpenedAt: time.UnixMilli(1_780_000_000_000).UTC(),
 		Extra: Extra{"a": json.RawMessage("1")},
 	}

@@ -187,7 +187,7 @@ func open(ctx context.Context, client *trading.Client, out io.Writer) (trading.P
 	if !open {
 		return trading.Position{}, fmt.Errorf("the position is gone already: its stop or target was hit")
 	}
-	say(out, "position", "%s %s at %s, worth %s", position.Side, position.Size, position.EntryPrice, dollars(position.Notional))
+	say(out, "position", "%s %s at %s, at %sx", position.Side, position.Size, position.EntryPrice, position.Leverage)
 	say(out, "", "stop %s, target %s", position.StopLoss, position.TakeProfit)
 	return position, nil
 }

@@ -19,7 +19,7 @@ account    equity $100000.00, active
            $5000.00 above the nearer loss floor
            $10000.00 below the profit target
 buy        0.05 BTC filled at 64000
-position   long 0.05 at 64000, worth $3200.00
+position   long 0.05 at 64000, at 2x
            stop 62720, target 64640
 close 40%  at 64000, gross $0.00
 market     BTC moves to 64650
