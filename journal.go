@@ -15,24 +15,30 @@ import (
 //
 // An intent that cannot be written is an entry that is not sent; an exit goes
 // out all the same, and its [Meta] says so.
+//
+// Once its context has ended a method fails with the context's error; what is to
+// be settled all the same takes a context that has not. A journal keeps and gives
+// out memory of its own: neither the caller's nor the reader's bytes are shared.
 type Journal interface {
 	// Begin makes an intent durable before it returns. A second Begin with the
 	// same ID replaces the intent: it goes on under another key, or its key has
 	// been fenced. It is pending until it is settled; once it is settled, Begin
-	// fails.
+	// fails with [ErrSettled]. An intent without an ID is refused.
 	Begin(ctx context.Context, in Intent) error
 
 	// Settle closes an intent for good: the first settlement stands, and later
 	// ones change nothing and are no errors. An intent that the journal does not
-	// know is an error.
+	// know is [ErrUnknownIntent]. What was settled long ago may have been forgotten.
 	Settle(ctx context.Context, id IntentID, s Settlement) error
 
-	// Pending yields the intents that are not settled, oldest first. An error
-	// ends it.
+	// Pending yields the intents that are not settled, in the order of their first
+	// Begin. An error ends it. The loop may write to the journal: what it begins is
+	// not yielded for certain, and what it settles may be.
 	Pending(ctx context.Context) iter.Seq2[Intent, error]
 
-	// Decision returns the intents of a decision, oldest first, for as long as
-	// the journal keeps what is settled: 30 days, unless it was told otherwise.
+	// Decision returns the intents of a decision, in the order of their first Begin,
+	// for as long as the journal keeps what is settled: 30 days from the settlement,
+	// unless it was told otherwise. The empty decision has none.
 	Decision(ctx context.Context, decision string) ([]Entry, error)
 }
 
