@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/tradingapi/trading-go/internal/api"
@@ -19,6 +20,8 @@ type Client struct {
 	// Sandbox is the paper account, and the market data for live bots too. It is
 	// never nil: without a sandbox key its calls are refused locally.
 	Sandbox *Sandbox
+	// Live is the way to the real accounts. It is never nil either.
+	Live *Live
 
 	core     *core
 	defaults callOptions
@@ -26,6 +29,7 @@ type Client struct {
 
 // core is what every handle of one client shares.
 type core struct {
+	baseURL     string
 	urls        map[*endpoint]*url.URL
 	sandboxKey  apiKey
 	liveKey     apiKey
@@ -38,6 +42,11 @@ type core struct {
 	closures    closures
 	latches     latches
 	maxSlippage Level
+	accounts    accountViews
+	soleActor   []AccountID
+	journal     Journal
+	process     string // names this client in the journal
+	unsettled   unsettled
 
 	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
 
@@ -66,6 +75,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 
 	c := &core{
+		baseURL:       base.String(),
 		urls:          endpointURLs(base),
 		sandboxKey:    cfg.sandboxKey,
 		liveKey:       cfg.liveKey,
@@ -74,7 +84,13 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		log:           logger{cfg.logger},
 		guards:        cfg.guards,
 		maxSlippage:   cfg.maxSlippagePct,
+		soleActor:     cfg.soleActor,
+		journal:       cfg.journal,
+		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),
+	}
+	if c.journal == nil {
+		c.journal = newMemoryJournal()
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.gate = newHealthGate(c, cfg.gate)
@@ -84,6 +100,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 func newClient(c *core, defaults callOptions) *Client {
 	client := &Client{core: c, defaults: defaults}
 	client.Sandbox = &Sandbox{MarketData: &MarketData{caller: caller{c, defaults}}}
+	client.Live = &Live{caller: caller{c, defaults}}
 	return client
 }
 

@@ -94,8 +94,12 @@ type WriteError struct {
 	Outcome Outcome
 	// Operation is the write.
 	Operation Operation
+	// Account is the live account it was for, if it was for one.
+	Account AccountID
 	// Symbol is the market it was for, if it was for one.
 	Symbol string
+	// Intent names it in the journal, if it is there.
+	Intent IntentID
 	// Err is why the call failed; never nil.
 	Err error
 }
@@ -116,7 +120,9 @@ func (e *WriteError) Unwrap() error { return e.Err }
 func (e *WriteError) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("operation", string(e.Operation)),
+		slog.String("account", string(e.Account)),
 		slog.String("symbol", e.Symbol),
+		slog.String("intent", string(e.Intent)),
 		slog.String("outcome", e.Outcome.String()),
 		slog.Any("cause", e.Err),
 	)

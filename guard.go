@@ -16,6 +16,12 @@ func (c *call) askGuards() error {
 			return &GuardError{Kind: ErrHalted, Reason: reason}
 		}
 	}
+	if err := c.checkAccount(); err != nil {
+		return err
+	}
+	if err := c.checkUnsettled(); err != nil {
+		return err
+	}
 	gate := c.core.gate
 	if !gate.Off && !c.opts.skipHealthGate && (c.entry || gate.Strict) {
 		if err := gate.check(c); err != nil {
@@ -28,6 +34,7 @@ func (c *call) askGuards() error {
 	w := Write{
 		Operation:   c.endpoint.op,
 		Environment: c.env,
+		Account:     c.account,
 		Symbol:      c.symbol,
 		Entry:       c.entry,
 		Order:       c.order,
@@ -39,6 +46,19 @@ func (c *call) askGuards() error {
 		}
 	}
 	return nil
+}
+
+// checkAccount refuses entries on an account whose status, as last seen, takes
+// none. A status that this version does not know takes none either.
+func (c *call) checkAccount() error {
+	if !c.entry || c.env != EnvLive {
+		return nil
+	}
+	status := c.core.accounts.status(c.account)
+	if status == "" || status.AllowsEntry() {
+		return nil
+	}
+	return refuse(EnvLive, CodeAccountLocked, "account %s was last seen %s; read its state if that has changed", c.account, status)
 }
 
 // guardError keeps a guard's own GuardError, and makes one of anything else.

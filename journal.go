@@ -90,6 +90,9 @@ type Baseline struct {
 	// Orders and Runs are the ids of what rests and runs, in order.
 	Orders []OrderID
 	Runs   []RunID
+	// Finished are the ids of the runs that have ended, in order; known for Pro
+	// orders only.
+	Finished []RunID
 	// Trades are the closed trades in the symbol, as rows.
 	Trades []string
 }

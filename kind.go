@@ -28,6 +28,12 @@ const (
 	ErrUnhealthy Kind = "not safe to trade"
 	// ErrHalted is a write held back by [Client.Halt].
 	ErrHalted Kind = "halted"
+	// ErrUnsettled is an entry held back because an earlier write in its symbol is Unknown, until it is resolved or acknowledged.
+	ErrUnsettled Kind = "an earlier write is unsettled"
+	// ErrJournal is an entry held back because the journal cannot take it.
+	ErrJournal Kind = "the journal cannot be written"
+	// ErrDecided is a decision that was carried out before; nothing was sent this time.
+	ErrDecided Kind = "already carried out"
 	// ErrExpired is a write that was not sent because it was decided too long ago; see [WithLifetime].
 	ErrExpired Kind = "too old to be sent"
 	// ErrGuard is a write held back by a guard of the program's own.

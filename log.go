@@ -54,3 +54,15 @@ func (l logger) call(c *call, err error) {
 	}
 	l.LogAttrs(ctx, level, text, attrs...)
 }
+
+// unwritten logs a settlement that the journal did not take: the intent stays
+// pending there, and the next run will look into it.
+func (l logger) unwritten(c *call, err error) {
+	if l.Logger == nil {
+		return
+	}
+	l.LogAttrs(context.WithoutCancel(c.Context), slog.LevelWarn, "settlement not written",
+		slog.String("operation", string(c.endpoint.op)),
+		slog.String("outcome", c.outcome.String()),
+		slog.String("err", err.Error()))
+}

@@ -17,6 +17,14 @@ type Meta struct {
 	Header http.Header
 	// Body is the last answer's body as it came. It is the caller's to keep.
 	Body []byte
+	// Key is the idempotency key that was sent last; empty on the sandbox and for reads.
+	Key Key
+	// Replayed means that the service repeated its stored first answer: what it
+	// says of fill, position and balance is of then.
+	Replayed bool
+	// Unjournaled is why an exit went out without being in the journal; nil if it
+	// did not.
+	Unjournaled error `json:"-"`
 	// Attempts counts how often the request was sent; 0 if it never was.
 	Attempts int
 	// Sent is when the last attempt began, Received when it ended.

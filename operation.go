@@ -33,6 +33,50 @@ const (
 	OpSandboxReset Operation = "POST /sandbox/reset"
 )
 
+// The operations of the live accounts.
+const (
+	// OpAccounts lists the accounts.
+	OpAccounts Operation = "GET /accounts"
+	// OpState is an account's balance, equity, floors, target and status.
+	OpState Operation = "GET /accounts/{accountId}"
+	// OpPositions are an account's open positions.
+	OpPositions Operation = "GET /positions"
+	// OpTrades are an account's closed trades.
+	OpTrades Operation = "GET /trades"
+	// OpOpenOrders are an account's resting limits and running runs.
+	OpOpenOrders Operation = "GET /accounts/{accountId}/orders"
+	// OpFinishedRuns are an account's finished Pro runs.
+	OpFinishedRuns Operation = "GET /accounts/{accountId}/runs"
+	// OpFunding are an account's funding payments.
+	OpFunding Operation = "GET /accounts/{accountId}/funding"
+	// OpOrder places an order that fills now.
+	OpOrder Operation = "POST /orders"
+	// OpLimit places an order that rests.
+	OpLimit Operation = "POST /orders/limit"
+	// OpCancelOrder cancels a resting order.
+	OpCancelOrder Operation = "POST /orders/cancel"
+	// OpClose closes a position, or part of it.
+	OpClose Operation = "POST /positions/close"
+	// OpTriggers sets and clears a position's triggers.
+	OpTriggers Operation = "POST /positions/tpsl"
+	// OpConditional is an order that waits for a trigger price.
+	OpConditional Operation = "POST /orders/conditional"
+	// OpLadder is a ladder of limits.
+	OpLadder Operation = "POST /orders/ladder"
+	// OpTWAP spreads an order over time.
+	OpTWAP Operation = "POST /orders/twap"
+	// OpChase follows the market with a limit.
+	OpChase Operation = "POST /orders/chase"
+	// OpChaseTWAP spreads an order over time, each clip a chase.
+	OpChaseTWAP Operation = "POST /orders/chase-twap"
+	// OpSwarm is a swarm of orders.
+	OpSwarm Operation = "POST /orders/swarm"
+	// OpEditRun edits a running TWAP.
+	OpEditRun Operation = "POST /runs/edit"
+	// OpCancelRun cancels a Pro run.
+	OpCancelRun Operation = "POST /runs/cancel"
+)
+
 // endpoint is what the client has to know of an operation to send it. The
 // method and path are the operation's own text.
 type endpoint struct {
@@ -40,6 +84,8 @@ type endpoint struct {
 	keyless bool        // the key never goes there
 	env     Environment // whose key it takes; empty for either
 	write   bool        // changes the account, so every failure carries an outcome
+	trades  bool        // a live write that can trade: it is journaled, the rest shows in a read
+	pro     bool        // it begins a run
 	maxBody int         // bytes of answer that can be right; more is refused unread
 }
 
@@ -66,11 +112,39 @@ var (
 	endpointSandboxReset     = endpoint{op: OpSandboxReset, env: EnvSandbox, write: true, maxBody: smallAnswer}
 )
 
+var (
+	endpointAccounts     = endpoint{op: OpAccounts, env: EnvLive, maxBody: largeAnswer}
+	endpointState        = endpoint{op: OpState, env: EnvLive, maxBody: smallAnswer}
+	endpointPositions    = endpoint{op: OpPositions, env: EnvLive, maxBody: largeAnswer}
+	endpointTrades       = endpoint{op: OpTrades, env: EnvLive, maxBody: largeAnswer}
+	endpointOpenOrders   = endpoint{op: OpOpenOrders, env: EnvLive, maxBody: largeAnswer}
+	endpointFinishedRuns = endpoint{op: OpFinishedRuns, env: EnvLive, maxBody: largeAnswer}
+	endpointFunding      = endpoint{op: OpFunding, env: EnvLive, maxBody: largeAnswer}
+
+	endpointOrder       = endpoint{op: OpOrder, env: EnvLive, write: true, trades: true, maxBody: smallAnswer}
+	endpointLimit       = endpoint{op: OpLimit, env: EnvLive, write: true, trades: true, maxBody: smallAnswer}
+	endpointClose       = endpoint{op: OpClose, env: EnvLive, write: true, trades: true, maxBody: smallAnswer}
+	endpointConditional = endpoint{op: OpConditional, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
+	endpointLadder      = endpoint{op: OpLadder, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
+	endpointTWAP        = endpoint{op: OpTWAP, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
+	endpointChase       = endpoint{op: OpChase, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
+	endpointChaseTWAP   = endpoint{op: OpChaseTWAP, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
+	endpointSwarm       = endpoint{op: OpSwarm, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
+	endpointCancelOrder = endpoint{op: OpCancelOrder, env: EnvLive, write: true, maxBody: smallAnswer}
+	endpointTriggers    = endpoint{op: OpTriggers, env: EnvLive, write: true, maxBody: smallAnswer}
+	endpointEditRun     = endpoint{op: OpEditRun, env: EnvLive, write: true, maxBody: smallAnswer}
+	endpointCancelRun   = endpoint{op: OpCancelRun, env: EnvLive, write: true, maxBody: smallAnswer}
+)
+
 // fixedEndpoints are those whose path has no variable part.
 var fixedEndpoints = [...]*endpoint{
 	&endpointHealth, &endpointOpenAPI, &endpointMe,
 	&endpointSandboxState, &endpointSandboxPositions, &endpointSandboxTrades, &endpointMarkets, &endpointPrices,
 	&endpointSandboxOrder, &endpointSandboxClose, &endpointSandboxTriggers, &endpointSandboxReset,
+	&endpointAccounts, &endpointPositions, &endpointTrades,
+	&endpointOrder, &endpointLimit, &endpointClose, &endpointCancelOrder, &endpointTriggers,
+	&endpointConditional, &endpointLadder, &endpointTWAP, &endpointChase, &endpointChaseTWAP, &endpointSwarm,
+	&endpointEditRun, &endpointCancelRun,
 }
 
 // method returns the HTTP method of the operation.
@@ -83,4 +157,14 @@ func (o Operation) method() string {
 func (o Operation) path() string {
 	_, path, _ := strings.Cut(string(o), " ")
 	return path
+}
+
+// endpointOf returns the fixed endpoint of an operation; nil if there is none.
+func endpointOf(op Operation) *endpoint {
+	for _, e := range fixedEndpoints {
+		if e.op == op {
+			return e
+		}
+	}
+	return nil
 }

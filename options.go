@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -46,6 +47,8 @@ type config struct {
 	gate                HealthGate
 	guards              []Guard
 	maxSlippagePct      Level
+	journal             Journal
+	soleActor           []AccountID
 	defaults            callOptions
 }
 
@@ -58,6 +61,8 @@ type callOptions struct {
 	grace          time.Duration
 	failFast       bool
 	skipHealthGate bool
+	skipUnsettled  bool
+	readBaseline   bool
 	tag            string
 	meta           *Meta
 	key            keySource
@@ -181,6 +186,31 @@ func WithGuard(guards ...Guard) Option {
 	})
 }
 
+// WithJournal keeps intents where they survive the end of the process, so that
+// [Client.Recover] can settle them after a restart. The program opens it and
+// closes it, after the client. While it cannot be written, entries are refused
+// and exits go out without it.
+func WithJournal(j Journal) Option {
+	return clientOption(func(c *config) error {
+		if j == nil {
+			return errors.New("trading: WithJournal: nil journal")
+		}
+		c.journal = j
+		return nil
+	})
+}
+
+// SoleActor declares that nobody and nothing but this client trades the accounts:
+// no person in the terminal, no other program, no order left from before. Only
+// then does a change of the account prove that a write of unknown outcome was the
+// cause of it. Without it such a write stays [Unknown] until a person has looked.
+func SoleActor(ids ...AccountID) Option {
+	return clientOption(func(c *config) error {
+		c.soleActor = append(c.soleActor, ids...)
+		return nil
+	})
+}
+
 // WithMaxSlippagePct is sent with every market order that names none of its own:
 // percent, 0.1 to 30, one decimal place. The service's own default, 8, is wide.
 func WithMaxSlippagePct(pct decimal.Decimal) Option {
@@ -292,6 +322,25 @@ func SkipHealthGate() CallOption {
 	})
 }
 
+// SkipUnsettled sends this entry although an earlier write in its symbol is
+// [Unknown]. If that one was executed, this one comes on top of it.
+func SkipUnsettled() CallOption {
+	return callOption(func(c *callOptions) error {
+		c.skipUnsettled = true
+		return nil
+	})
+}
+
+// ReadBaseline reads positions, trades and open orders before each live write
+// that can trade, unless they are known. A write whose reply is lost can only be
+// told from one that never arrived by comparing with what was there before.
+func ReadBaseline() SharedOption {
+	return sharedOption(func(c *callOptions) error {
+		c.readBaseline = true
+		return nil
+	})
+}
+
 // ResponseInto writes the facts of the answer, raw body included, into m, also
 // when the call fails.
 func ResponseInto(m *Meta) CallOption {
@@ -310,6 +359,8 @@ type Write struct {
 	Operation Operation
 	// Environment is sandbox or live.
 	Environment Environment
+	// Account is the live account; empty on the sandbox.
+	Account AccountID
 	// Symbol is the market, empty where the write is for none.
 	Symbol string
 	// Entry means that the write can add exposure; an exit cannot.
@@ -318,6 +369,18 @@ type Write struct {
 	Order *Order
 	// Tag is the caller's name for the decision.
 	Tag string
+}
+
+// OnlyAccounts is a guard that refuses writes to any other account: one live key
+// reaches every account of its owner.
+func OnlyAccounts(ids ...AccountID) Guard {
+	allowed := slices.Clone(ids)
+	return func(_ context.Context, w Write) error {
+		if w.Environment == EnvLive && !slices.Contains(allowed, w.Account) {
+			return fmt.Errorf("account %q is not one of this program's", w.Account)
+		}
+		return nil
+	}
 }
 
 // Guard is asked before every send of a write. An error holds the write back:

@@ -20,6 +20,7 @@ import (
 //	  latch.go      a refused key is not tried on and on
 //	  ratelimit.go  a closed budget is waited for
 //	  guard.go      health, halt, and the program's own guards
+//	  intent.go     the intent is in the journal, under each new key
 //	  lifetime.go   a decision that is too old is not sent
 //	transport.go  one attempt: request out, whole answer in
 //	classify.go   whose answer is it, and what does it say
@@ -44,10 +45,22 @@ type call struct {
 	opts     callOptions
 	url      *url.URL
 	body     []byte // encoded once; every attempt sends these bytes
+	account  AccountID
 	symbol   string
 	entry    bool // a write that can add exposure
 	order    *Order
 	began    time.Time
+
+	// A live write goes out under an idempotency key, and one that can trade is
+	// in the journal.
+	key         Key
+	keySends    int // attempts under this key
+	try         int
+	decision    string
+	intent      IntentID // empty until it is in the journal
+	journaled   Key      // the key that the journal has
+	unjournaled error    // why an exit went out without the journal
+	baseline    Opt[Baseline]
 
 	flight  flight
 	sends   int // attempts so far
@@ -60,6 +73,8 @@ type call struct {
 	failure error // how the last attempt failed; nil after a success
 	stopped error // why there is no further attempt, where failure does not say it
 	invalid error // what was wrong before anything was sent
+
+	decode func(body []byte) error // reads an answer that is not one record
 }
 
 // begin starts a call to an endpoint without variable parts.
@@ -116,6 +131,14 @@ func (c *call) run() {
 		return
 	}
 	defer c.releaseWriter()
+	defer c.settleIntent()
+	if err := c.chooseKey(); err != nil {
+		c.stopped = err
+		return
+	}
+	if c.answer == answerSuccess {
+		return // the journal has the answer
+	}
 	if err := c.admit(); err != nil {
 		c.stopped = err
 		return
@@ -138,6 +161,7 @@ func (c *call) admit() error {
 		(*call).checkLatch,
 		(*call).waitForBudget,
 		(*call).askGuards,
+		(*call).writeIntent,
 		(*call).checkLifetime,
 	} {
 		if err := stage(c); err != nil {
@@ -181,16 +205,28 @@ func (c *call) settle(result wire.Value) error {
 	case err == nil:
 		err = c.failure
 	}
-	if err == nil && result != nil {
-		if decodeErr := wire.Unmarshal(c.last.body, result); decodeErr != nil {
-			err = &DecodeError{Meta: c.meta(), Err: decodeErr}
-		}
+	if err == nil {
+		err = c.read(result)
 	}
 	if err != nil {
 		err = c.carryOutcome(err)
 	}
 	c.core.log.call(c, err)
 	return err
+}
+
+// read decodes the answer of a call that succeeded.
+func (c *call) read(result wire.Value) (err error) {
+	switch {
+	case c.decode != nil:
+		err = c.decode(c.last.body)
+	case result != nil:
+		err = wire.Unmarshal(c.last.body, result)
+	}
+	if err != nil {
+		return &DecodeError{Meta: c.meta(), Err: err}
+	}
+	return nil
 }
 
 // carryOutcome puts the call's outcome into the error and, for a write, around it.
@@ -201,7 +237,14 @@ func (c *call) carryOutcome(err error) error {
 	if !c.endpoint.write {
 		return err
 	}
-	return &WriteError{Outcome: c.outcome, Operation: c.endpoint.op, Symbol: c.symbol, Err: err}
+	return &WriteError{
+		Outcome:   c.outcome,
+		Operation: c.endpoint.op,
+		Account:   c.account,
+		Symbol:    c.symbol,
+		Intent:    c.intent,
+		Err:       err,
+	}
 }
 
 // meta returns the facts of the last answer.
@@ -211,10 +254,13 @@ func (c *call) meta() Meta {
 		Status:    c.last.status,
 		Header:    c.last.header,
 		Body:      c.last.body,
+		Key:       c.key,
+		Replayed:  c.last.replayed(),
 		Attempts:  c.sends,
 		Sent:      c.last.sent,
 		Received:  c.last.received,
 	}
+	m.Unjournaled = c.unjournaled
 	if m.Header != nil {
 		m.RateLimit = parseRateLimit(m.Header)
 		m.RetryAfter = parseRetryAfter(m.Header, m.Received)

@@ -15,7 +15,7 @@ func (c *call) judge() (again bool) {
 	c.noteOutcome(rule)
 	c.noteKey()
 
-	if !c.mayResend(rule) {
+	if !c.mayResend(rule) || c.newKeyNeeded(rule) && !c.nextKey() {
 		return false
 	}
 	c.wait = c.backoff()
@@ -45,8 +45,8 @@ func (c *call) rule() Rule {
 }
 
 // noteOutcome keeps what is known of the write. Doubt sticks: after an attempt
-// that may have been applied, only a success settles the call, and every other
-// answer speaks for its own attempt alone.
+// that may have been applied, only a success or a repeated first answer settles
+// the call, and every other answer speaks for its own attempt alone.
 func (c *call) noteOutcome(rule Rule) {
 	if !c.endpoint.write {
 		return // nothing to apply
@@ -57,6 +57,12 @@ func (c *call) noteOutcome(rule Rule) {
 		return
 	case answerRefusal:
 		c.outcome = rule.Outcome
+		if c.last.replayed() {
+			c.doubt = false // this is what became of the attempts before
+		}
+		if rule.Code == CodeIdempotencyKeyReused && c.decision != "" {
+			c.outcome = Unknown // the decision was sent before, in other bytes
+		}
 	case answerForeign, answerRedirect:
 		c.outcome = Unknown
 	case answerNone:
@@ -85,37 +91,55 @@ func (c *call) noteKey() {
 	}
 }
 
-// mayResend reports whether sending the same bytes again can do no harm and may
-// do some good.
+// mayResend reports whether sending again can do no harm and may do some good.
 func (c *call) mayResend(rule Rule) bool {
+	// The sandbox has no idempotency: what may have arrived is not sent again.
+	// A live write may be, since its key is executed once.
+	safe := !c.endpoint.write || c.env == EnvLive
 	switch c.answer {
 	case answerRefusal:
 		return c.mayResendRefused(rule)
 	case answerForeign:
-		// A page by something in front: a read can be asked again where that
-		// thing says that it failed. A write may have passed it.
-		return !c.endpoint.write && c.last.status >= 500
+		// A page by something in front. A read is asked again where that thing
+		// says that it failed; a write, since it may have passed it.
+		return c.endpoint.write && safe || !c.endpoint.write && c.last.status >= 500
 	case answerNone:
-		// The sandbox has no idempotency: what may have arrived is not sent again.
-		return !c.endpoint.write || !c.last.written
+		return safe || !c.last.written
 	default:
 		return false
 	}
 }
 
 func (c *call) mayResendRefused(rule Rule) bool {
-	switch rule.Advice {
-	case AdviseSameKey, AdviseNewKey:
+	if !c.endpoint.write {
 		// To a read a missing price is an answer, and not one that is worth
 		// waiting for unasked.
-		return c.endpoint.write && (rule.Kind == ErrNoPrice || rule.Advice == AdviseSameKey)
-	case AdviseWait:
+		return rule.Advice == AdviseWait || rule.Advice == AdviseRead && c.last.status >= 500
+	}
+	switch {
+	case c.repeatedTry():
 		return true
-	case AdviseRead:
-		return !c.endpoint.write && c.last.status >= 500
+	case rule.Advice == AdviseSameKey, rule.Advice == AdviseWait:
+		return true
 	default:
+		// The refusal is stored, so going on takes a new key; beside an attempt
+		// in doubt that would be a second order.
+		return rule.Kind == ErrNoPrice && !c.doubt
+	}
+}
+
+// newKeyNeeded reports whether the refusal is stored under the call's key.
+func (c *call) newKeyNeeded(rule Rule) bool {
+	if c.key == "" || c.answer != answerRefusal {
 		return false
 	}
+	return c.repeatedTry() || rule.Advice == AdviseNewKey || rule.Advice == AdviseWait && c.last.replayed()
+}
+
+// repeatedTry reports whether a decision's first send under a key brought back a
+// refusal from before: that try is dead, and the decision goes on with the next.
+func (c *call) repeatedTry() bool {
+	return c.decision != "" && c.keySends == 1 && c.answer == answerRefusal && c.last.replayed() && c.outcome == NotApplied
 }
 
 // backoff returns the wait before the next attempt: doubled each time, and

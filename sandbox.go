@@ -33,13 +33,9 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	if err := checkSymbol(EnvSandbox, symbol); err != nil {
 		return Mark{}, call.refused(err)
 	}
-	query, err := queryParam("symbol", symbol)
-	if err != nil {
-		return Mark{}, err
-	}
-	call.url = m.caller.core.withQuery(&endpointPrices, query)
+	call.aimByQuery("symbol", symbol)
 	var answer api.SandboxPrice
-	err = call.do(&answer)
+	err := call.do(&answer)
 	if errors.Is(err, CodeNoPrice) {
 		return Mark{}, nil
 	}

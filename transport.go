@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +78,12 @@ type attempt struct {
 	tooLarge       bool        // the answer is larger than any right one
 	err            error       // why there is no answer
 	written        bool        // any of the request may have left
+	stored         bool        // the answer is the journal's
+}
+
+// replayed reports whether the answer is the stored one of an earlier request.
+func (a *attempt) replayed() bool {
+	return a.stored || strings.EqualFold(a.header.Get("Idempotent-Replayed"), "true")
 }
 
 var errAttemptTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceeded)
@@ -100,6 +107,11 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 	defer c.flight.land()
 
 	c.sends++
+	c.keySends++
+	if c.endpoint.write && c.env == EnvLive {
+		c.core.accounts.moved(c.account)
+		defer c.core.accounts.moved(c.account)
+	}
 	sent := req.WithContext(ctx)
 	sent.Header = c.header()
 	resp, err := rt.RoundTrip(sent)
@@ -159,7 +171,7 @@ func mayHaveLeft(req *http.Request, err error) bool {
 // header returns the header of one attempt. Its values are shared and never
 // written to: their capacity is their length, so that an append copies.
 func (c *call) header() http.Header {
-	h := make(http.Header, 4)
+	h := make(http.Header, 5)
 	h["Accept"] = contentJSON
 	h["User-Agent"] = c.core.userAgent
 	if c.body != nil {
@@ -167,6 +179,12 @@ func (c *call) header() http.Header {
 	}
 	if !c.endpoint.keyless {
 		h["X-Api-Key"] = c.core.key(c.env).reveal()
+	}
+	if c.key != "" {
+		// Not in canonical form: net/http sends a POST with the canonical one
+		// again by itself when a kept connection dies, and only the retry stage
+		// may do that. On the wire the case does not matter.
+		h["idempotency-key"] = []string{string(c.key)}
 	}
 	return h
 }

@@ -105,6 +105,35 @@ func (o *Order) checkSandbox() *Error {
 	return o.check(EnvSandbox)
 }
 
+// checkLive adds what only a live account refuses.
+func (o *Order) checkLive() *Error {
+	if o.Leverage.IsZero() {
+		return refuse(EnvLive, CodeMissingFields, "a live order names its leverage")
+	}
+	return o.check(EnvLive)
+}
+
+// checkLive wants both levels named, since the contract does not say what leaving
+// one out does on a live account.
+func (t Triggers) checkLive() *Error {
+	if !t.ClosePct.IsZero() {
+		return refuse(EnvLive, CodeBadRequest, "a live trigger closes the whole position: only the sandbox knows a percent")
+	}
+	for _, level := range [...]struct {
+		name string
+		Level
+	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
+		switch {
+		case level.IsZero():
+			return refuse(EnvLive, CodeMissingFields,
+				"the %s is not named, and what that does on a live account is not known: give the one that was read, or Clear", level.name)
+		case !level.valid():
+			return refuse(EnvLive, CodeInvalidTPSL, "the %s, %s, is not a price above 0", level.name, level.Level)
+		}
+	}
+	return nil
+}
+
 // checkSymbol wants a symbol for what is not an order.
 func checkSymbol(env Environment, symbol string) *Error {
 	if symbol != "" {

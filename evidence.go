@@ -1,0 +1,175 @@
+package trading
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Reading is what one look at an account showed of a symbol.
+type Reading struct {
+	// At is when it was begun.
+	At time.Time
+	// Size is the position in base units, negative for a short, and EntryPrice
+	// its average entry.
+	Size, EntryPrice decimal.Decimal
+	// Orders and Runs are the ids of what rests and runs on the account, in order.
+	Orders []OrderID
+	Runs   []RunID
+	// Finished are the ids of the runs that have ended, in order.
+	Finished []RunID
+	// Trades are the closed trades in the symbol, as rows.
+	Trades []string
+}
+
+// look reads everything in which a write can show.
+func (a *Account) look(ctx context.Context, symbol string) (Reading, error) {
+	r := Reading{At: time.Now()}
+	positions, err := a.Positions(ctx)
+	if err != nil {
+		return r, err
+	}
+	open, err := a.OpenOrders(ctx)
+	if err != nil {
+		return r, err
+	}
+	finished, err := a.FinishedRuns(ctx)
+	if err != nil {
+		return r, err
+	}
+	trades, err := a.Trades(ctx)
+	if err != nil {
+		return r, err
+	}
+	if p, held := positions.In(symbol); held {
+		r.Size, r.EntryPrice = p.Signed(), p.EntryPrice
+	}
+	r.Orders, r.Runs, r.Finished = orderIDs(open), sortedRunIDs(open.Runs), sortedRunIDs(finished)
+	for _, t := range trades {
+		if t.Symbol == symbol || t.Symbol == "" {
+			r.Trades = append(r.Trades, tradeRow(t))
+		}
+	}
+	return r, nil
+}
+
+// equal reports whether two looks saw the same.
+func (r Reading) equal(other Reading) bool {
+	return r.Size.Equal(other.Size) &&
+		r.EntryPrice.Equal(other.EntryPrice) &&
+		slices.Equal(r.Orders, other.Orders) &&
+		slices.Equal(r.Runs, other.Runs) &&
+		slices.Equal(r.Finished, other.Finished) &&
+		slices.Equal(r.Trades, other.Trades)
+}
+
+// traceSince reports whether anything is there that was not there before, or gone
+// that was: the position, its entry, a trade, an order, a run. What a trigger or
+// a resting order of before did in between counts too: it cannot be told from the
+// write. Trades that are gone do not count, since a list may be cut.
+func (r Reading) traceSince(b Baseline) bool {
+	return !r.Size.Equal(b.Size) ||
+		!r.EntryPrice.Equal(b.EntryPrice) ||
+		!slices.Equal(r.Orders, b.Orders) ||
+		!slices.Equal(r.Runs, b.Runs) ||
+		b.Finished != nil && !slices.Equal(r.Finished, b.Finished) ||
+		len(newRows(r.Trades, b.Trades)) > 0
+}
+
+// newRows returns the rows of now that were not there before, each as often as it
+// is new.
+func newRows(now, before []string) []string {
+	counts := make(map[string]int, len(before))
+	for _, row := range before {
+		counts[row]++
+	}
+	var added []string
+	for _, row := range now {
+		if counts[row]--; counts[row] < 0 {
+			added = append(added, row)
+		}
+	}
+	return added
+}
+
+// explains reports whether the account has changed exactly as the intent would
+// have changed it, and by nothing else that the readings can tell: a trigger that
+// fired meanwhile changes an account too.
+func (in Intent) explains(b Baseline, r Reading) bool {
+	var sent struct {
+		Side         Side        `json:"side"`
+		Size         json.Number `json:"size"`
+		ClosePercent json.Number `json:"closePercent"`
+	}
+	if json.Unmarshal(in.Body, &sent) != nil {
+		return false
+	}
+	for _, row := range newRows(r.Trades, b.Trades) {
+		var trade Trade
+		if json.Unmarshal([]byte(row), &trade) != nil || trade.Cause != CauseMarket {
+			return false // a trigger's work
+		}
+	}
+	moved := r.Size.Sub(b.Size)
+	switch {
+	case in.Operation == OpClose:
+		pct, err := decimal.NewFromString(sent.ClosePercent.String())
+		whole := decimal.NewFromInt(100)
+		// The service rounds sizes as it likes, so a part is a direction only.
+		return err == nil && !b.Size.IsZero() && moved.Sign() == -b.Size.Sign() &&
+			moved.Abs().LessThanOrEqual(b.Size.Abs()) && (pct.LessThan(whole) || r.Size.IsZero())
+	case endpointOf(in.Operation).pro:
+		return len(newRuns(r, b)) == 1
+	}
+	size, err := decimal.NewFromString(sent.Size.String())
+	if err != nil {
+		return false
+	}
+	if sent.Side == Short {
+		size = size.Neg()
+	}
+	switch resting := len(r.Orders) - len(b.Orders); {
+	case in.Operation == OpLimit && resting == 1:
+		return moved.IsZero()
+	default:
+		return resting == 0 && moved.Equal(size)
+	}
+}
+
+// newRuns returns the runs that were not there before, running or finished.
+func newRuns(r Reading, b Baseline) []RunID {
+	var added []RunID
+	for _, id := range append(slices.Clone(r.Runs), r.Finished...) {
+		if !slices.Contains(b.Runs, id) && !slices.Contains(b.Finished, id) && !slices.Contains(added, id) {
+			added = append(added, id)
+		}
+	}
+	return added
+}
+
+// maxLooks bounds how long an account that keeps changing is looked at.
+const maxLooks = 8
+
+// twoLooks reads an account until two readings, a settle window apart, agree.
+// Reads lag by seconds, so the first is a window away from whatever came before.
+func (r *resolver) twoLooks(ctx context.Context, in Intent) ([]Reading, error) {
+	account := &Account{id: in.Account, caller: caller{r.core, r.opts}}
+	var looks []Reading
+	for len(looks) < maxLooks {
+		if err := r.pause(ctx, readLag); err != nil {
+			return looks, err
+		}
+		look, err := account.look(ctx, in.Symbol)
+		if err != nil {
+			return looks, err
+		}
+		looks = append(looks, look)
+		if n := len(looks); n > 1 && looks[n-2].equal(look) {
+			return looks, nil
+		}
+	}
+	return looks, errRestless
+}

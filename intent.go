@@ -1,0 +1,366 @@
+package trading
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// chooseKey gives a live write its first key. A decision goes on where the last
+// program that took it stopped: it walks the same keys, and one that was carried
+// out is answered from the journal.
+func (c *call) chooseKey() error {
+	if !c.endpoint.write || c.env != EnvLive {
+		return nil
+	}
+	c.try = 1
+	switch source := &c.opts.key; {
+	case source.given != "":
+		c.key = source.given
+	case len(source.decision) > 0:
+		c.decision = decisionName(c.account, c.endpoint.op, source.decision)
+		if err := c.resumeDecision(); err != nil {
+			return err
+		}
+		c.key = keyOfTry(c.decision, c.try)
+	default:
+		c.key = NewKey()
+	}
+	return nil
+}
+
+// resumeDecision finds out from the journal what became of the decision.
+func (c *call) resumeDecision() error {
+	entries, err := c.core.journal.Decision(c, c.decision)
+	if err != nil {
+		if c.entry {
+			return &GuardError{Kind: ErrJournal, Err: err}
+		}
+		return nil // an exit goes out under the first key, which is the worst it can do
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	last := entries[len(entries)-1]
+	c.try = last.Intent.Try
+	settlement, settled := last.Settlement.Get()
+	switch {
+	case !settled && c.entry && !c.opts.skipUnsettled:
+		return &GuardError{Kind: ErrUnsettled, Reason: "this decision was sent before, and what became of it is not known"}
+	case !settled:
+		return nil // the same bytes under the same key, or a refusal
+	case settlement.Outcome == Applied && len(settlement.Answer) > 0:
+		c.key = last.Intent.Key
+		c.last = attempt{status: 200, body: settlement.Answer, received: settlement.At, stored: true}
+		c.answer, c.outcome = answerSuccess, Applied
+	case settlement.Outcome == Applied:
+		c.outcome = Applied
+		return &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("settled %s by %s", settlement.At.Format(time.RFC3339), settlement.Basis)}
+	case settlement.Spent:
+		c.try++
+	}
+	return nil
+}
+
+// nextKey moves on to a new key, which the last one's stored refusal asks for. A
+// key that the caller gave is never replaced.
+func (c *call) nextKey() bool {
+	switch {
+	case c.opts.key.given != "":
+		return false
+	case c.decision != "":
+		c.try++
+		c.key = keyOfTry(c.decision, c.try)
+	default:
+		c.try++
+		c.key = NewKey()
+	}
+	c.keySends = 0
+	return true
+}
+
+// writeIntent makes the intent durable before its first byte, and again before
+// the first byte under each new key. Only what can trade is journaled.
+func (c *call) writeIntent() error {
+	if !c.endpoint.trades || c.journaled == c.key {
+		return nil
+	}
+	if c.intent == "" {
+		if c.opts.readBaseline {
+			c.readBaseline()
+		}
+		c.baseline = c.core.accounts.baseline(c.account, c.symbol, c.endpoint.pro)
+	}
+	in := c.intentNow()
+	if err := c.core.journal.Begin(c, in); err != nil {
+		if c.entry {
+			return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can", Err: err}
+		}
+		c.unjournaled = err
+		return nil
+	}
+	c.intent, c.journaled = in.ID, c.key
+	c.core.unsettled.open(in)
+	return nil
+}
+
+// intentNow is the intent as it stands.
+func (c *call) intentNow() Intent {
+	id := c.intent
+	if id == "" {
+		id = IntentID(NewKey())
+	}
+	return Intent{
+		ID:          id,
+		Decision:    c.decision,
+		Try:         c.try,
+		Key:         c.key,
+		Tag:         c.opts.tag,
+		BaseURL:     c.core.baseURL,
+		Process:     c.core.process,
+		Operation:   c.endpoint.op,
+		Environment: c.env,
+		Account:     c.account,
+		Symbol:      c.symbol,
+		Body:        c.body,
+		Entry:       c.entry,
+		Created:     c.began,
+		Expires:     c.began.Add(c.opts.lifetimeOf(c.entry)),
+		Baseline:    c.baseline,
+	}
+}
+
+// readBaseline reads what the baseline lacks. A read that fails leaves it out:
+// then it is not known, which the write says if it matters.
+func (c *call) readBaseline() {
+	if _, known := c.core.accounts.baseline(c.account, c.symbol, c.endpoint.pro).Get(); known {
+		return
+	}
+	account := &Account{id: c.account, caller: caller{c.core, defaultCallOptions()}}
+	_, _ = account.Positions(c)
+	_, _ = account.Trades(c)
+	_, _ = account.OpenOrders(c)
+	if c.endpoint.pro {
+		_, _ = account.FinishedRuns(c)
+	}
+}
+
+// settleIntent writes down how the call ended, as soon as it is known, also where
+// its caller has left. What stays Unknown stays pending.
+func (c *call) settleIntent() {
+	if c.intent == "" {
+		return
+	}
+	if c.outcome == Unknown {
+		c.core.unsettled.doubt(c.intent)
+		return
+	}
+	s := Settlement{Outcome: c.outcome, At: time.Now(), Basis: c.basis(), Spent: c.spent()}
+	if refusal := (*Error)(nil); errors.As(c.failure, &refusal) {
+		s.Code = refusal.Code
+	}
+	if c.decision != "" && c.answer == answerSuccess {
+		s.Answer = c.last.body
+	}
+	// The caller's context may have ended, and the settlement is wanted all the same.
+	if err := c.core.journal.Settle(context.WithoutCancel(c.Context), c.intent, s); err != nil {
+		c.core.log.unwritten(c, err)
+	}
+	c.core.unsettled.landed(c.intent, Verdict{
+		Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: s.Answer, Err: c.failure,
+	})
+}
+
+func (c *call) basis() Basis {
+	switch {
+	case c.sends == 0 || c.answer == answerNone:
+		return BasisUnsent
+	case c.last.replayed():
+		return BasisReplay
+	default:
+		return BasisAnswer
+	}
+}
+
+// spent reports whether nothing can run under the call's key any more: its first
+// answer is stored. A 429 need not be.
+func (c *call) spent() bool {
+	refusal, refused := c.failure.(*Error)
+	switch {
+	case c.answer == answerSuccess:
+		return true
+	case !refused:
+		return false
+	default:
+		return refusal.Status < 500 && (refusal.rule().Advice != AdviseWait || c.last.replayed())
+	}
+}
+
+// unsettled are the intents of this process that are not settled, and those that
+// earlier ones left. While one in a symbol is Unknown, entries there are refused:
+// the caller's own retry would be a second order.
+type unsettled struct {
+	mu     sync.Mutex
+	begun  map[IntentID]*openIntent
+	late   map[IntentID]Verdict // of callers that had left
+	loaded bool                 // the journal has been asked what earlier processes left
+}
+
+type openIntent struct {
+	Intent
+	unknown bool
+	flying  <-chan struct{} // closed when the attempt under way has ended; nil if its caller waits
+}
+
+// open notes an intent whose call is under way.
+func (u *unsettled) open(in Intent) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.begun == nil {
+		u.begun = make(map[IntentID]*openIntent)
+	}
+	if known := u.begun[in.ID]; known != nil {
+		known.Intent = in
+		return
+	}
+	u.begun[in.ID] = &openIntent{Intent: in}
+}
+
+// leave notes that the caller of an intent has gone, and the attempt flies on.
+func (u *unsettled) leave(id IntentID, flying <-chan struct{}) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if in := u.begun[id]; in != nil {
+		in.unknown, in.flying = true, flying
+	}
+}
+
+// doubt notes that an intent's call has ended without its outcome.
+func (u *unsettled) doubt(id IntentID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if in := u.begun[id]; in != nil {
+		in.unknown = true
+	}
+}
+
+// settle forgets an intent.
+func (u *unsettled) settle(id IntentID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.begun, id)
+}
+
+// maxLate bounds how many verdicts wait for a caller that may never ask.
+const maxLate = 1024
+
+// landed forgets an intent, and keeps its verdict where its caller had left.
+func (u *unsettled) landed(id IntentID, v Verdict) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	in := u.begun[id]
+	delete(u.begun, id)
+	if in == nil || in.flying == nil {
+		return
+	}
+	if u.late == nil {
+		u.late = make(map[IntentID]Verdict)
+	}
+	for old := range u.late {
+		if len(u.late) < maxLate {
+			break
+		}
+		delete(u.late, old)
+	}
+	u.late[id] = v
+}
+
+// lateVerdict returns what an intent came to after its caller had left.
+func (u *unsettled) lateVerdict(id IntentID) (Verdict, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	v, ok := u.late[id]
+	return v, ok
+}
+
+// left returns what other processes than this one left, oldest first.
+func (u *unsettled) left(process string) []Intent {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var left []Intent
+	for _, in := range u.begun {
+		if in.Process != process {
+			left = append(left, in.Intent)
+		}
+	}
+	slices.SortFunc(left, func(a, b Intent) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(string(a.ID), string(b.ID)))
+	})
+	return left
+}
+
+// find returns an intent that is not settled.
+func (u *unsettled) find(id IntentID) (openIntent, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if in := u.begun[id]; in != nil {
+		return *in, true
+	}
+	return openIntent{}, false
+}
+
+// inSymbol returns the intents that are Unknown in a symbol of an account.
+func (u *unsettled) inSymbol(account AccountID, symbol string) []IntentID {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var ids []IntentID
+	for id, in := range u.begun {
+		if in.unknown && in.Account == account && in.Symbol == symbol {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// loadUnsettled takes over, once, what earlier processes left for this service.
+func (c *core) loadUnsettled(ctx context.Context) error {
+	c.unsettled.mu.Lock()
+	defer c.unsettled.mu.Unlock()
+	if c.unsettled.loaded {
+		return nil
+	}
+	left := make(map[IntentID]*openIntent)
+	for in, err := range c.journal.Pending(ctx) {
+		if err != nil {
+			return fmt.Errorf("what earlier runs left cannot be read from the journal: %w", err)
+		}
+		if in.Process != c.process && in.BaseURL == c.baseURL {
+			left[in.ID] = &openIntent{Intent: in, unknown: true}
+		}
+	}
+	for id, in := range c.unsettled.begun {
+		left[id] = in
+	}
+	c.unsettled.begun, c.unsettled.loaded = left, true
+	return nil
+}
+
+// checkUnsettled refuses entries beside a write whose fate is not known.
+func (c *call) checkUnsettled() error {
+	if !c.entry || c.env != EnvLive || c.opts.skipUnsettled || c.doubt {
+		return nil
+	}
+	if err := c.core.loadUnsettled(c); err != nil {
+		return &GuardError{Kind: ErrJournal, Err: err}
+	}
+	if ids := c.core.unsettled.inSymbol(c.account, c.symbol); len(ids) > 0 {
+		return &GuardError{Kind: ErrUnsettled, Reason: fmt.Sprintf("intent %s: resolve or acknowledge it first", ids[0])}
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package trading
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Live is the way to the real accounts. A live key has no markets or prices: a
+// live bot reads them with a sandbox key, from [Client.Sandbox]'s MarketData.
+type Live struct{ caller caller }
+
+// Accounts lists every account that the key's owner can trade, the newest first,
+// archived ones too. Do not take the first: a key reaches all of them.
+func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo, error) {
+	call := l.caller.begin(ctx, &endpointAccounts, opts)
+	var answer api.AccountsResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	for i := range answer.Accounts {
+		l.caller.core.accounts.saw(AccountID(answer.Accounts[i].ID), AccountStatus(answer.Accounts[i].Status))
+	}
+	return convertAll(answer.Accounts, accountInfoOf), nil
+}
+
+// Account returns a handle of an account. It sends nothing: a wrong id shows on
+// the first call. opts hold for each of the handle's calls, and one that is not
+// valid is reported by them.
+func (l *Live) Account(id AccountID, opts ...CallOption) *Account {
+	return &Account{id: id, caller: l.caller, opts: opts}
+}
+
+// Account is one live account. Every write to it carries an idempotency key, and
+// is sent again only where that cannot place it twice. Results are nil exactly
+// when the error is not.
+type Account struct {
+	id     AccountID
+	caller caller
+	opts   []CallOption
+}
+
+// ID returns the account's id.
+func (a *Account) ID() AccountID { return a.id }
+
+// begin starts a call of this account.
+func (a *Account) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
+	if len(a.opts) > 0 {
+		opts = append(a.opts[:len(a.opts):len(a.opts)], opts...)
+	}
+	c := a.caller.begin(ctx, e, opts)
+	c.account = a.id
+	if err := checkID("account", string(a.id)); err != nil && c.invalid == nil {
+		c.invalid = err
+	}
+	return c
+}
+
+// State reads balance, equity, floors, target and status.
+func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
+	call := a.begin(ctx, &endpointState, opts)
+	call.aimAtAccount("")
+	var answer api.LiveAccountDetail
+	call.decode = func(body []byte) error { return wire.UnmarshalRecord(body, "account", &answer) }
+	if err := call.do(nil); err != nil {
+		return nil, err
+	}
+	state := liveStateOf(a.id, &answer)
+	a.caller.core.accounts.saw(a.id, state.Status)
+	return &state, nil
+}
+
+// Positions reads the open positions, with their triggers.
+func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
+	call := a.begin(ctx, &endpointPositions, opts)
+	call.aimByQuery("accountId", string(a.id))
+	var rows []api.LivePosition
+	call.decode = func(body []byte) (err error) {
+		rows, err = wire.UnmarshalList[api.LivePosition](body, "positions")
+		return err
+	}
+	if err := call.do(nil); err != nil {
+		return nil, err
+	}
+	positions := Positions(convertAll(rows, livePositionOf))
+	a.caller.core.accounts.sawPositions(a.id, call.last.sent, positions)
+	return positions, nil
+}
+
+// Trades reads the closed trades.
+func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
+	call := a.begin(ctx, &endpointTrades, opts)
+	call.aimByQuery("accountId", string(a.id))
+	var rows []api.ClosedTrade
+	call.decode = func(body []byte) (err error) {
+		rows, err = wire.UnmarshalList[api.ClosedTrade](body, "trades")
+		return err
+	}
+	if err := call.do(nil); err != nil {
+		return nil, err
+	}
+	trades := convertAll(rows, tradeOf)
+	a.caller.core.accounts.sawTrades(a.id, call.last.sent, trades)
+	return trades, nil
+}
+
+// OpenOrders reads what waits on the account: resting limits and running runs.
+func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrders, error) {
+	call := a.begin(ctx, &endpointOpenOrders, opts)
+	call.aimAtAccount("/orders")
+	var answer api.AccountOrdersResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	open := &OpenOrders{
+		Limits: convertAll(answer.Orders, restingOrderOf),
+		Runs:   convertAll(answer.Runs, runOf),
+	}
+	a.caller.core.accounts.sawOrders(a.id, call.last.sent, open)
+	return open, nil
+}
+
+// FinishedRuns reads the Pro runs that have ended, whatever ended them.
+func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
+	call := a.begin(ctx, &endpointFinishedRuns, opts)
+	call.aimAtAccount("/runs")
+	var rows []api.Run
+	call.decode = func(body []byte) (err error) {
+		rows, err = wire.UnmarshalList[api.Run](body, "history")
+		return err
+	}
+	if err := call.do(nil); err != nil {
+		return nil, err
+	}
+	runs := convertAll(rows, runOf)
+	a.caller.core.accounts.sawFinished(a.id, call.last.sent, runs)
+	return runs, nil
+}
+
+// Funding reads the funding payments.
+func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPayment, error) {
+	call := a.begin(ctx, &endpointFunding, opts)
+	call.aimAtAccount("/funding")
+	var rows []api.FundingPayment
+	call.decode = func(body []byte) (err error) {
+		rows, err = wire.UnmarshalList[api.FundingPayment](body, "funding")
+		return err
+	}
+	if err := call.do(nil); err != nil {
+		return nil, err
+	}
+	return convertAll(rows, fundingOf), nil
+}
+
+// PlaceOrder places an order that fills now: a market order, or a limit that the
+// market has reached. ErrNotMarketable says that it has not: the same order given
+// to PlaceLimit rests until it has.
+func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
+	call := a.beginOrder(ctx, &endpointOrder, &o, opts)
+	if err := o.checkLive(); err != nil {
+		return nil, call.refused(err)
+	}
+	request := a.orderRequest(&o)
+	call.body = request.AppendWire(newBody())
+	before := a.caller.core.accounts.knows(a.id)
+	var answer api.OrderResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	result := orderResultOf(&answer, call.meta())
+	if p, open := result.Position.Get(); open && p.Side == o.Side && !result.Meta.Replayed { // a replay is of the past
+		a.caller.core.accounts.opened(a.id, before, call.last.received, p)
+	}
+	return result, nil
+}
+
+// PlaceLimit leaves a limit order with the service until the market reaches it.
+// It fills there even when this program no longer runs.
+func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (*LimitResult, error) {
+	o.Type = LimitOrder
+	call := a.beginOrder(ctx, &endpointLimit, &o, opts)
+	if err := o.checkLive(); err != nil {
+		return nil, call.refused(err)
+	}
+	request := a.limitRequest(&o)
+	call.body = request.AppendWire(newBody())
+	var answer api.LimitOrderResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return &LimitResult{Order: restingOrderOf(&answer.Order), Meta: call.meta(), Extra: answer.Extra}, nil
+}
+
+// CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
+// has filled: read the positions.
+func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
+	call := a.begin(ctx, &endpointCancelOrder, opts)
+	if err := checkID("order", string(id)); err != nil {
+		return nil, call.refused(err)
+	}
+	request := api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}
+	call.body = request.AppendWire(newBody())
+	return call.acknowledge()
+}
+
+// ClosePosition closes a position or part of it, at a fresh price. How much is
+// always sent. A close can pass or fail the account: read the result's Status.
+func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
+	call := a.begin(ctx, &endpointClose, opts)
+	call.symbol = symbol
+	if err := checkSymbol(EnvLive, symbol); err != nil {
+		return nil, call.refused(err)
+	}
+	if err := checkPart(EnvLive, part); err != nil {
+		return nil, call.refused(err)
+	}
+	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.Percent())}
+	call.body = request.AppendWire(newBody())
+	var answer api.ClosePositionResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	result := closeResultOf(&answer, call.meta())
+	if !result.Meta.Replayed { // a replay is of the past
+		a.caller.core.accounts.saw(a.id, result.Status)
+	}
+	return result, nil
+}
+
+// SetTriggers sets or clears both levels. Both must be named: the contract does
+// not say what leaving one out does on a live account. A level that was read from
+// the position can be given back; one sent unchanged is not judged.
+func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error) {
+	call := a.begin(ctx, &endpointTriggers, opts)
+	call.symbol = symbol
+	if err := checkSymbol(EnvLive, symbol); err != nil {
+		return nil, call.refused(err)
+	}
+	if err := t.checkLive(); err != nil {
+		return nil, call.refused(err)
+	}
+	request := api.TriggersRequest{
+		AccountID:       string(a.id),
+		Symbol:          symbol,
+		TakeProfitPrice: wireLevel(t.TakeProfit),
+		StopLossPrice:   wireLevel(t.StopLoss),
+	}
+	call.body = request.AppendWire(newBody())
+	var answer api.TriggersResponse
+	if err := call.do(&answer); err != nil {
+		return nil, err
+	}
+	return &TriggerResult{Position: optLivePosition(answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+}
+
+// beginOrder starts a call that places an order.
+func (a *Account) beginOrder(ctx context.Context, e *endpoint, o *Order, opts []CallOption) *call {
+	call := a.begin(ctx, e, opts)
+	call.symbol, call.order, call.entry = o.Symbol, o, !o.ReduceOnly
+	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
+		o.MaxSlippagePct = a.caller.core.maxSlippage
+	}
+	return call
+}
+
+// acknowledge carries out a write whose answer the contract does not show.
+func (c *call) acknowledge() (*Ack, error) {
+	var members Extra
+	c.decode = func(body []byte) error { return json.Unmarshal(body, &members) }
+	if err := c.do(nil); err != nil {
+		return nil, err
+	}
+	delete(members, "success")
+	return &Ack{Meta: c.meta(), Extra: members}, nil
+}
