@@ -19,9 +19,14 @@ type call struct {
 	from      string // network address of the caller
 
 	key     *apiKey // after authentication
-	instead *refusal
-	after   *refusal
-	answer  *answer // once there is one
+	claim   string  // the name of the idempotency record it holds
+	invalid bool    // its fields were refused
+
+	instead    *refusal
+	after      *refusal
+	crash      bool
+	crashAfter bool
+	answer     *answer // once there is one
 }
 
 const (
@@ -60,6 +65,8 @@ func newCall(r *http.Request, from string) *call {
 // copy is the same request once more, as a proxy sends it.
 func (c *call) copy() *call {
 	again := *c
-	again.answer, again.instead, again.after = nil, nil, nil
+	again.claim, again.invalid = "", false
+	again.instead, again.after, again.crash, again.crashAfter = nil, nil, false, false
+	again.answer = nil
 	return &again
 }

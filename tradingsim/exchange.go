@@ -90,7 +90,7 @@ func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
 	case f.lost:
 		return nil, nil
 	}
-	c.instead, c.after = f.instead, f.after
+	c.instead, c.after, c.crash, c.crashAfter = f.instead, f.after, f.crash, f.crashAfter
 	if f.hold > 0 {
 		if a := s.admit(c); a != nil {
 			return s.finish(c, a), nil
@@ -111,6 +111,6 @@ func (s *Sim) runNow(l *lateCall) {
 		return
 	}
 	s.late = slices.Delete(s.late, i, i+1)
-	s.moveTo(l.due)
+	s.progressTo(l.due)
 	l.run()
 }

@@ -20,6 +20,9 @@ type fault struct {
 	instead *refusal // the service refuses and does not execute
 	after   *refusal // the service executes, and then refuses
 
+	crash      bool // the service dies over the request, before it executes …
+	crashAfter bool // … or after it did
+
 	repeat bool          // the request arrives twice
 	late   time.Duration // a copy arrives that much later
 
@@ -101,6 +104,14 @@ func FailAfter(status int, code string) Fault {
 	return &fault{after: injected(status, code)}
 }
 
+// Crash makes the service die over a request before it executes it: the
+// connection is cut, and a live write's key answers idempotency_result_unknown
+// from then on.
+func Crash() Fault { return &fault{crash: true, cut: true} }
+
+// CrashAfter is Crash after the execution.
+func CrashAfter() Fault { return &fault{crashAfter: true, cut: true} }
+
 // injected refuses with any status and code: the pair need not be of the
 // contract.
 func injected(status int, code string) *refusal {
@@ -172,6 +183,8 @@ func (f *fault) merge(g *fault) {
 	f.repeat = f.repeat || g.repeat
 	f.cut = f.cut || g.cut
 	f.truncate = f.truncate || g.truncate
+	f.crash = f.crash || g.crash
+	f.crashAfter = f.crashAfter || g.crashAfter
 	f.hold += g.hold
 	f.late += g.late
 	f.slow += g.slow

@@ -18,12 +18,18 @@ type config struct {
 	feeds       map[string]Feed
 	sandbox     Sandbox
 	balance     string
+	accounts    []Account
 	caps        Caps
+	pro         ProLimits
 	readings    map[int]bool
 	redirect    int
 	keyLimit    int
 	authLimit   int
+	classLimit  int
+	proLimit    int
 	requestsLog int
+
+	omittedClears bool
 }
 
 func newConfig(opts []Option) *config {
@@ -34,6 +40,8 @@ func newConfig(opts []Option) *config {
 		redirect:    308,
 		keyLimit:    600,
 		authLimit:   10,
+		classLimit:  150,
+		proLimit:    20,
 		requestsLog: 10_000,
 	}
 	for _, o := range opts {
@@ -133,4 +141,16 @@ func WithAuthLimit(perMinute int) Option {
 // 10,000 unless set.
 func WithRequestLog(size int) Option {
 	return option(func(c *config) { c.requestsLog = size })
+}
+
+// WithUserLimits sets how many live writes of a class, and of a Pro type, the
+// holder has in a minute: 150 and 20 unless set.
+func WithUserLimits(class, pro int) Option {
+	return option(func(c *config) { c.classLimit, c.proLimit = class, pro })
+}
+
+// WithOmittedLevelsCleared makes POST /positions/tpsl clear a level that is left
+// out. The contract says of the sandbox only that it stays.
+func WithOmittedLevelsCleared() Option {
+	return option(func(c *config) { c.omittedClears = true })
 }

@@ -12,6 +12,9 @@ type operation struct {
 	write   bool
 	special func(*Sim, *call) *answer // answers by itself, outside the usual envelope
 	run     func(*Sim, *call) (any, *refusal)
+	prepare func(*Sim, *call) (job, *refusal) // a live write, in two steps
+	class   string                            // of the limit that the terminal shares
+	pro     bool                              // has the limit of a Pro type
 }
 
 var operations = map[string]*operation{}
@@ -34,6 +37,27 @@ func init() {
 		{name: "POST /sandbox/positions/close", env: sandboxEnv, write: true, run: (*Sim).sandboxClose},
 		{name: "POST /sandbox/positions/tpsl", env: sandboxEnv, write: true, run: (*Sim).sandboxTriggers},
 		{name: "POST /sandbox/reset", env: sandboxEnv, write: true, run: (*Sim).sandboxReset},
+
+		{name: "GET /accounts", env: liveEnv, run: (*Sim).liveAccounts},
+		{name: "GET /accounts/{accountId}", env: liveEnv, run: (*Sim).liveAccount},
+		{name: "GET /positions", env: liveEnv, run: (*Sim).livePositions},
+		{name: "GET /trades", env: liveEnv, run: (*Sim).liveTrades},
+		{name: "GET /accounts/{accountId}/orders", env: liveEnv, run: (*Sim).liveOrders},
+		{name: "GET /accounts/{accountId}/runs", env: liveEnv, run: (*Sim).liveRuns},
+		{name: "GET /accounts/{accountId}/funding", env: liveEnv, run: (*Sim).liveFunding},
+		{name: "POST /orders", env: liveEnv, write: true, class: "market", prepare: (*Sim).prepareOrder},
+		{name: "POST /orders/limit", env: liveEnv, write: true, class: "limit", prepare: (*Sim).prepareLimit},
+		{name: "POST /orders/cancel", env: liveEnv, write: true, class: "cancel", prepare: (*Sim).prepareCancel},
+		{name: "POST /positions/close", env: liveEnv, write: true, class: "close", prepare: (*Sim).prepareClose},
+		{name: "POST /positions/tpsl", env: liveEnv, write: true, class: "tpsl", prepare: (*Sim).prepareTriggers},
+		{name: "POST /orders/conditional", env: liveEnv, write: true, class: "conditional", pro: true, prepare: preparePro("conditional")},
+		{name: "POST /orders/ladder", env: liveEnv, write: true, class: "ladder", pro: true, prepare: preparePro("ladder")},
+		{name: "POST /orders/twap", env: liveEnv, write: true, class: "twap", pro: true, prepare: preparePro("twap")},
+		{name: "POST /orders/chase", env: liveEnv, write: true, class: "chase", pro: true, prepare: preparePro("chase")},
+		{name: "POST /orders/chase-twap", env: liveEnv, write: true, class: "chase-twap", pro: true, prepare: preparePro("chase-twap")},
+		{name: "POST /orders/swarm", env: liveEnv, write: true, class: "swarm", pro: true, prepare: preparePro("swarm")},
+		{name: "POST /runs/edit", env: liveEnv, write: true, class: "runs", prepare: (*Sim).prepareRunEdit},
+		{name: "POST /runs/cancel", env: liveEnv, write: true, class: "runs", prepare: (*Sim).prepareRunCancel},
 	} {
 		operations[o.name] = o
 		if strings.Contains(o.name, "{") {

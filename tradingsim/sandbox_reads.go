@@ -24,12 +24,7 @@ func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
 }
 
 func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
-	p := s.seen(s.paperOf(c.key))
-	rows := make([]tradeView, 0, len(p.trades))
-	for i := len(p.trades) - 1; i >= 0; i-- {
-		rows = append(rows, viewTrade(p.trades[i]))
-	}
-	return s.sandboxRead(member{"trades", rows}), nil
+	return s.sandboxRead(member{"trades", tradeViews(s.seen(s.paperOf(c.key)).trades)}), nil
 }
 
 type marketView struct {
@@ -171,4 +166,13 @@ func viewTrade(t trade) tradeView {
 		RealizedPnL: num(t.gross), Fee: num(t.fee()),
 		OrderType: t.cause, OpenedAt: isoTime(t.openedAt), ClosedAt: isoTime(t.closedAt),
 	}
+}
+
+// tradeViews puts the most recent trade first.
+func tradeViews(trades []trade) []tradeView {
+	rows := make([]tradeView, 0, len(trades))
+	for i := len(trades) - 1; i >= 0; i-- {
+		rows = append(rows, viewTrade(trades[i]))
+	}
+	return rows
 }

@@ -20,14 +20,40 @@ func (s *Sim) admit(c *call) *answer {
 	if c.operation.special != nil {
 		return c.operation.special(s, c)
 	}
-	if c.operation.write && c.operation.env == sandboxEnv {
-		d := s.paperOf(c.key)
-		if d.busy {
-			return refuse("concurrent_request", "Another write to this sandbox is still in flight; try again.").answer()
-		}
-		d.busy = true
+	switch {
+	case !c.operation.write:
+		return nil
+	case c.operation.env == sandboxEnv:
+		return s.claimSandbox(c)
 	}
+	return s.claimLive(c)
+}
+
+// claimSandbox takes the one write at a time that a sandbox has.
+func (s *Sim) claimSandbox(c *call) *answer {
+	d := s.paperOf(c.key)
+	if d.busy {
+		return refuse("concurrent_request", "Another write to this sandbox is still in flight; try again.").answer()
+	}
+	d.busy = true
 	return nil
+}
+
+// claimLive judges the limit that the terminal shares, and then the key of the
+// write.
+func (s *Sim) claimLive(c *call) *answer {
+	s.sweepClaims()
+	if !s.other(6) {
+		if r := s.userLimit(c.operation); r != nil {
+			return r.answer()
+		}
+	}
+	if s.other(51) {
+		if _, r := c.operation.prepare(s, c); r != nil {
+			return r.answer()
+		}
+	}
+	return s.claimKey(c)
 }
 
 // unstored are the refusals given before a call begins to work.
@@ -62,8 +88,12 @@ func (s *Sim) unknownPath(c *call) *answer {
 // work does what an admitted call asks for.
 func (s *Sim) work(c *call) *answer {
 	a := s.outcome(c)
-	if c.operation.write && c.operation.env == sandboxEnv {
+	switch {
+	case !c.operation.write:
+	case c.operation.env == sandboxEnv:
 		s.paperOf(c.key).busy = false
+	default:
+		s.settleKey(c, a)
 	}
 	return a
 }
@@ -71,17 +101,40 @@ func (s *Sim) work(c *call) *answer {
 // outcome is the service's own answer to an admitted call: a fault may refuse
 // it without executing it, or after that.
 func (s *Sim) outcome(c *call) *answer {
-	if c.instead != nil {
+	switch {
+	case c.instead != nil:
 		return c.instead.answer()
+	case c.crash:
+		return refuse("internal_error", "The request failed part-way.").answer()
 	}
-	body, r := c.operation.run(s, c)
+	body, r := s.run(c)
 	switch {
 	case c.after != nil:
 		return c.after.answer()
+	case c.crashAfter:
+		return refuse("internal_error", "The request failed part-way.").answer()
 	case r != nil:
 		return r.answer()
 	}
 	return success(body)
+}
+
+// run executes a call.
+func (s *Sim) run(c *call) (any, *refusal) {
+	if c.operation.prepare == nil {
+		return c.operation.run(s, c)
+	}
+	if s.other(6) {
+		if r := s.userLimit(c.operation); r != nil {
+			return nil, r
+		}
+	}
+	do, r := c.operation.prepare(s, c)
+	if r != nil {
+		c.invalid = true
+		return nil, r
+	}
+	return do()
 }
 
 // serve is a whole call that nothing delays.

@@ -21,8 +21,13 @@ type Sim struct {
 	redirect   int
 	keyLimit   int
 	authLimit  int
+	classLimit int
+	proLimit   int
 	caps       caps
+	pro        ProLimits
 	paperTerms terms
+
+	omittedClears bool
 
 	mu      sync.Mutex
 	url     string
@@ -37,10 +42,20 @@ type Sim struct {
 	desks   map[string]*desk
 	papers  int // paper accounts so far
 	health  health
-	faults  map[string][]*fault
-	late    []*lateCall
-	ledger  []Execution
-	log     requestLog
+
+	accounts   map[string]*account
+	accountIDs []string  // in the order they were added
+	orders     int       // resting orders so far
+	runs       int       // Pro runs so far
+	ticked     time.Time // the last look of the live engine at the market
+	classes    map[string]*window
+	claims     map[string]*claim
+	swept      time.Time
+
+	faults map[string][]*fault
+	late   []*lateCall
+	ledger []Execution
+	log    requestLog
 }
 
 // offlineURL is what an in-process simulation answers to. The name resolves
@@ -54,15 +69,20 @@ func New(opts ...Option) *Sim {
 	s := &Sim{
 		clock: c.clock, skew: c.skew, lag: c.lag, readings: c.readings,
 		redirect: c.redirect, keyLimit: c.keyLimit, authLimit: c.authLimit,
-		caps:    newCaps(c.caps),
-		url:     offlineURL,
-		markets: map[string]*market{},
-		keys:    map[string]*apiKey{},
-		failed:  map[string]*window{},
-		desks:   map[string]*desk{},
-		faults:  map[string][]*fault{},
-		log:     requestLog{size: c.requestsLog},
-		health:  health{status: "healthy", feed: "live"},
+		classLimit: c.classLimit, proLimit: c.proLimit, omittedClears: c.omittedClears,
+		caps:     newCaps(c.caps),
+		pro:      c.pro.withDefaults(),
+		url:      offlineURL,
+		markets:  map[string]*market{},
+		keys:     map[string]*apiKey{},
+		failed:   map[string]*window{},
+		desks:    map[string]*desk{},
+		accounts: map[string]*account{},
+		classes:  map[string]*window{},
+		claims:   map[string]*claim{},
+		faults:   map[string][]*fault{},
+		log:      requestLog{size: c.requestsLog},
+		health:   health{status: "healthy", feed: "live"},
 	}
 	if c.sandbox.Balance == "" {
 		c.sandbox.Balance = c.balance
@@ -70,6 +90,7 @@ func New(opts ...Option) *Sim {
 	s.paperTerms = newTerms(c.sandbox.Balance, c.sandbox.DailyLossFloor,
 		c.sandbox.GlobalLossFloor, c.sandbox.ProfitTarget, c.sandbox.ProfitSplit)
 	s.now = s.time()
+	s.ticked, s.swept = s.now, s.now
 	if len(c.markets) == 0 {
 		c.markets = defaultMarkets
 	}
@@ -81,6 +102,12 @@ func New(opts ...Option) *Sim {
 			f = a.startAt(s.now)
 		}
 		s.markets[symbol].feed = f
+	}
+	if len(c.accounts) == 0 {
+		c.accounts = []Account{{ID: "acc_1"}}
+	}
+	for _, a := range c.accounts {
+		s.addAccount(a, c.balance)
 	}
 	s.addKey(sandboxEnv)
 	s.addKey(liveEnv)
@@ -104,10 +131,10 @@ func (s *Sim) advance(t time.Time) {
 	for len(s.late) > 0 && !s.late[0].due.After(t) {
 		l := s.late[0]
 		s.late = s.late[1:]
-		s.moveTo(l.due)
+		s.progressTo(l.due)
 		l.run()
 	}
-	s.moveTo(t)
+	s.progressTo(t)
 }
 
 func (s *Sim) moveTo(t time.Time) {
@@ -162,6 +189,7 @@ func (s *Sim) SetMark(symbol, price string) {
 	s.enter()
 	defer s.leave()
 	s.setMark(s.market(symbol), price)
+	s.tick()
 }
 
 // SetMarket adds a market or changes one. Without a Price its marks go on as
@@ -170,6 +198,7 @@ func (s *Sim) SetMarket(m Market) {
 	s.enter()
 	defer s.leave()
 	s.putMarket(m)
+	s.tick()
 }
 
 // SetTrouble makes fills in a market answer with a code until it is set to "":

@@ -1,0 +1,238 @@
+package tradingsim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Account describes a live account. Amounts are absolute dollars, as text.
+type Account struct {
+	ID              string
+	Status          string // ACTIVE unless set
+	EvalType        string // 1-step unless set
+	Phase           int    // 1 unless set
+	Balance         string // that of [WithBalance] unless set
+	DailyLossFloor  string // 95 percent of the balance unless set
+	GlobalLossFloor string // 90 percent of the balance unless set
+	ProfitTarget    string // 110 percent of the balance unless set
+	TournamentName  string
+	FundedFrom      string // on a funded account: the challenge it was issued from
+	Trial           bool
+	Tournament      bool
+	Archived        bool
+}
+
+// The statuses of a live account.
+const (
+	statusActive    = "ACTIVE"
+	statusPurchased = "PURCHASED" // legacy, like ACTIVE
+	statusFunded    = "FUNDED"
+	statusPassed    = "PASSED"
+	statusFailed    = "FAILED"
+	statusExpired   = "EXPIRED"
+)
+
+// WithAccount adds a live account. Without any there is "acc_1". A later one is
+// newer.
+func WithAccount(a Account) Option {
+	return option(func(c *config) { c.accounts = append(c.accounts, a) })
+}
+
+// account is a live account in force.
+type account struct {
+	book
+	Account
+	terms     terms
+	createdAt time.Time
+	resting   []*resting // oldest first
+	runs      []*run     // running, oldest first
+	finished  []*run     // oldest first
+	funding   []payment  // oldest first
+	past      history[*account]
+}
+
+// payment is one funding payment; negative was paid by the account.
+type payment struct {
+	symbol string
+	amount decimal.Decimal
+	at     time.Time
+}
+
+func (s *Sim) addAccount(a Account, balance string) {
+	if a.ID == "" {
+		panic("tradingsim: an account needs an ID")
+	}
+	if _, ok := s.accounts[a.ID]; ok {
+		panic("tradingsim: there are two accounts " + a.ID)
+	}
+	if a.Status == "" {
+		a.Status = statusActive
+	}
+	if a.EvalType == "" {
+		a.EvalType = "1-step"
+	}
+	if a.Phase == 0 {
+		a.Phase = 1
+	}
+	if a.Balance == "" {
+		a.Balance = balance
+	}
+	live := &account{
+		Account:   a,
+		terms:     newTerms(a.Balance, a.DailyLossFloor, a.GlobalLossFloor, a.ProfitTarget, ""),
+		createdAt: s.now.Add(time.Duration(len(s.accounts)) * time.Second),
+	}
+	live.balance = live.terms.opening
+	s.accounts[a.ID] = live
+	s.accountIDs = append(s.accountIDs, a.ID)
+	s.keep(live)
+}
+
+// SetStatus sets the status of a live account.
+func (s *Sim) SetStatus(accountID, status string) {
+	s.enter()
+	defer s.leave()
+	a := s.mustAccount(accountID)
+	a.Status = status
+	s.tick()
+	s.keep(a)
+}
+
+// PayFunding books a funding payment to a live account; a negative amount is
+// paid by the account.
+func (s *Sim) PayFunding(accountID, symbol, amount string) {
+	s.enter()
+	defer s.leave()
+	a := s.mustAccount(accountID)
+	p := payment{symbol, must("funding", amount), s.now}
+	a.funding = append(a.funding, p)
+	a.balance = a.balance.Add(p.amount)
+	s.keep(a)
+}
+
+// Trade places a market order on a live account as somebody in the terminal
+// would: it counts against the shared limit of market orders, and no cap of
+// the API is in its way.
+func (s *Sim) Trade(accountID, side, size, symbol string) {
+	s.enter()
+	defer s.leave()
+	if side != long && side != short {
+		panic("tradingsim: side must be long or short")
+	}
+	a, m := s.mustAccount(accountID), s.market(symbol)
+	mark := m.markAt(s.now)
+	if !mark.set {
+		panic("tradingsim: Trade in " + symbol + ", which has no mark")
+	}
+	_ = s.userLimit(operations["POST /orders"]) // a person is not turned away here
+	t := ticket{symbol: symbol, side: side, size: must("size", size), leverage: some(m.maxLeverage)}
+	in := s.plan(&a.book, t, m, mark.value)
+	s.execute(&a.book, in, takerFee)
+	s.record(nil, Execution{
+		Account: accountID, Symbol: symbol, Side: side, Actor: "terminal", Filled: true,
+		Size: in.reduce.Add(in.add), Price: mark.value,
+	})
+	s.keep(a)
+}
+
+func (s *Sim) mustAccount(id string) *account {
+	a, ok := s.accounts[id]
+	if !ok {
+		panic(fmt.Sprintf("tradingsim: there is no account %q", id))
+	}
+	return a
+}
+
+// accountFor finds the account of a request. One that is not the caller's looks
+// like one that does not exist.
+func (s *Sim) accountFor(id string) (*account, *refusal) {
+	a, ok := s.accounts[id]
+	if !ok {
+		return nil, refuse("account_not_found", "There is no account %q of yours.", id)
+	}
+	return a, nil
+}
+
+// active tells whether the account takes new exposure.
+func (a *account) active() bool {
+	return a.Status == statusActive || a.Status == statusPurchased || a.Status == statusFunded
+}
+
+// mayEnter judges the status before new exposure.
+func (a *account) mayEnter() *refusal {
+	if a.Status == statusPassed {
+		return refuse("account_locked", "The account is not active: it has passed, and takes closes, TP/SL and reduceOnly orders only.")
+	}
+	return a.mayExit()
+}
+
+// mayExit judges the status before anything that adds no exposure.
+func (a *account) mayExit() *refusal {
+	if a.active() || a.Status == statusPassed {
+		return nil
+	}
+	return refuse("account_locked", "The account is locked: its status is %s.", a.Status)
+}
+
+// mayCancel judges the status before a cancel.
+func (s *Sim) mayCancel(a *account) *refusal {
+	if s.other(37) {
+		return a.mayEnter()
+	}
+	return a.mayExit()
+}
+
+// conclude moves the status after a close: at or below a floor the account has
+// failed, at the target it has passed. Either way its book is closed.
+func (s *Sim) conclude(a *account, c *call) {
+	if !a.active() {
+		return
+	}
+	v := a.value(s.mark)
+	if v.unpriced != "" && !s.other(17) {
+		return
+	}
+	equity := a.equity(v)
+	switch {
+	case a.terms.breached(equity):
+		a.Status = statusFailed
+	case a.Status != statusFunded && a.terms.passed(equity, v.exitFees):
+		a.Status = statusPassed
+	default:
+		return
+	}
+	s.closeBook(&a.book, c, a.ID)
+	s.dropAll(a)
+}
+
+// keep remembers the account for reads that lag.
+func (s *Sim) keep(a *account) {
+	if s.lag == 0 {
+		return
+	}
+	seen := *a
+	seen.book = *a.clone()
+	seen.resting = copies(a.resting)
+	seen.runs = copies(a.runs)
+	seen.past = history[*account]{}
+	a.past.put(s.now, s.now.Add(-s.lag), &seen)
+}
+
+func copies[T any](list []*T) []*T {
+	out := make([]*T, len(list))
+	for i, v := range list {
+		c := *v
+		out[i] = &c
+	}
+	return out
+}
+
+// seenAccount is the account as reads show it.
+func (s *Sim) seenAccount(a *account) *account {
+	if s.lag == 0 {
+		return a
+	}
+	return a.past.at(s.now.Add(-s.lag))
+}

@@ -1,0 +1,261 @@
+package tradingsim
+
+import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// job is a live write whose fields are in order: what is left to do.
+type job func() (any, *refusal)
+
+// liveBody reads the body of a live write and its required fields.
+func (s *Sim) liveBody(c *call, required ...string) (fields, *refusal) {
+	f, ok := parseFields(c.body)
+	if !ok {
+		return nil, refuse("invalid_json", "The request body must be a JSON object.")
+	}
+	var missing []string
+	for _, name := range required {
+		if _, p := f.presence(name); p != given {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, refuse("missing_fields", "Required and missing: %s.", strings.Join(missing, ", "))
+	}
+	return f, nil
+}
+
+// id reads a required identifier.
+func (f fields) id(name string) (string, *refusal) {
+	text, p := f.text(name)
+	if p != given || text == "" {
+		return "", refuse("bad_request", "%s must be a text.", name)
+	}
+	return text, nil
+}
+
+// liveTicket is a live order after its fields were judged.
+type liveTicket struct {
+	ticket
+	accountID string
+	fields    fields
+}
+
+var orderFields = []string{"accountId", "symbol", "side", "size", "leverage"}
+
+// readLiveOrder judges the fields that all live orders share.
+func (s *Sim) readLiveOrder(c *call, more ...string) (t liveTicket, r *refusal) {
+	f, r := s.liveBody(c, append(more, orderFields...)...)
+	if r != nil {
+		return t, r
+	}
+	t.fields = f
+	if t.accountID, r = f.id("accountId"); r != nil {
+		return t, r
+	}
+	if t.symbol, r = f.id("symbol"); r != nil {
+		return t, r
+	}
+	if r := t.readSide(f); r != nil {
+		return t, r
+	}
+	if r := t.readSize(f); r != nil {
+		return t, r
+	}
+	kind, p := f.text("orderType")
+	t.limit = kind == "limit"
+	if p != absent && kind != "market" && !t.limit && !s.other(34) {
+		return t, refuse("bad_request", "orderType must be market or limit.")
+	}
+	var bad presence
+	if t.reduceOnly, bad = f.flag("reduceOnly"); bad != absent && bad != given {
+		return t, refuse("bad_request", "reduceOnly must be true or false.")
+	}
+	if r := s.readMaxSlippage(&t.ticket, f); r != nil {
+		return t, r
+	}
+	return t, s.readOptions(&t.ticket, f)
+}
+
+// liveMarket finds the market of an order that may add exposure.
+func (s *Sim) liveMarket(t ticket) (*market, *refusal) {
+	m, ok := s.markets[t.symbol]
+	switch {
+	case !ok && s.other(34):
+		return nil, refuse("bad_symbol", "%q is not a tradeable market.", t.symbol)
+	case !ok, m.disabled:
+		return nil, refuse("asset_disabled", "%s is not tradeable at the moment.", t.symbol).with("symbol", t.symbol)
+	case m.paused && !t.reduceOnly:
+		return nil, refuse("market_paused", "New positions in %s are paused while its feed is unavailable; closing still works.", t.symbol).with("symbol", t.symbol)
+	}
+	return m, nil
+}
+
+// enter judges account, status and market of an order.
+func (s *Sim) enterLive(t liveTicket) (*account, *market, *refusal) {
+	a, r := s.accountFor(t.accountID)
+	if r != nil {
+		return nil, nil, r
+	}
+	status := a.mayEnter
+	if t.reduceOnly {
+		status = a.mayExit
+	}
+	if r := status(); r != nil {
+		return nil, nil, r
+	}
+	m, r := s.liveMarket(t.ticket)
+	return a, m, r
+}
+
+// livePrice is priceFor with the status that live answers carry.
+func (s *Sim) livePrice(m *market, closing bool) (decimal.Decimal, *refusal) {
+	price, r := s.priceFor(m, closing)
+	if r != nil && r.code == "no_price" && s.other(35) {
+		r.as(400)
+	}
+	return price, r
+}
+
+// nothingToReduce is a reduceOnly order without an opposite position.
+func (s *Sim) nothingToReduce(a *account, t ticket) *refusal {
+	if !t.reduceOnly {
+		return nil
+	}
+	if p := a.find(t.symbol); p != nil && p.side != t.side {
+		return nil
+	}
+	r := noPosition(t.symbol)
+	if !s.other(35) {
+		r.as(400)
+	}
+	return r
+}
+
+// checkEquity is the live equity check of an order that adds exposure: its own
+// fee counts.
+func (s *Sim) checkEquity(a *account, added decimal.Decimal) *refusal {
+	v := a.value(s.mark)
+	if v.unpriced != "" {
+		return refuse("PRICE_UNAVAILABLE", "The equity cannot be verified while %s has no price; nothing was placed.", v.unpriced).with("symbol", v.unpriced)
+	}
+	equity := a.equity(v)
+	if a.terms.breached(equity) {
+		return refuse("ACCOUNT_LOCKED", "The equity %s is at or below a loss limit.", dollars(equity))
+	}
+	after := equity.Sub(added.Mul(takerFee))
+	global := refuse("GLOBAL_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the global loss limit of %s.", dollars(after), dollars(a.terms.globalFloor))
+	daily := refuse("DAILY_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the daily loss limit of %s.", dollars(after), dollars(a.terms.dailyFloor))
+	belowGlobal := after.LessThanOrEqual(a.terms.globalFloor)
+	belowDaily := after.LessThanOrEqual(a.terms.dailyFloor)
+	switch {
+	case belowDaily && s.other(41):
+		return daily
+	case belowGlobal:
+		return global
+	case belowDaily:
+		return daily
+	}
+	return nil
+}
+
+// checkEntry judges the part of an order that opens or adds.
+func (s *Sim) checkEntry(a *account, in intent) *refusal {
+	if in.add.IsZero() {
+		return nil
+	}
+	if r := s.checkEquity(a, in.add.Mul(in.price)); r != nil {
+		return r
+	}
+	return s.caps.check(&a.book, s.mark, exposure{
+		market: in.market, side: in.side, size: in.add, price: in.price, leverage: in.leverage,
+	})
+}
+
+// prepareOrder is POST /orders: a market order or a marketable limit.
+func (s *Sim) prepareOrder(c *call) (job, *refusal) {
+	t, r := s.readLiveOrder(c)
+	if r != nil {
+		return nil, r
+	}
+	if t.limit {
+		if r := t.readLimitPrice(t.fields); r != nil {
+			return nil, r
+		}
+	}
+	return func() (any, *refusal) { return s.liveOrder(c, t) }, nil
+}
+
+func (s *Sim) liveOrder(c *call, t liveTicket) (any, *refusal) {
+	a, m, r := s.enterLive(t)
+	if r != nil {
+		return nil, r
+	}
+	in, r := s.judgeLiveOrder(a, t, m)
+	if r != nil {
+		return nil, r
+	}
+	action := actionOf(a.find(t.symbol), in)
+	fee := s.execute(&a.book, in, takerFee)
+	size := in.reduce.Add(in.add)
+	s.record(c, Execution{
+		Account: a.ID, Symbol: t.symbol, Side: t.side, Actor: "api", Filled: true, Size: size, Price: in.price,
+	})
+	if s.other(38) {
+		s.conclude(a, c)
+	}
+	s.keep(a)
+	return object{
+		{"success", true},
+		{"action", action},
+		{"fill", object{{"price", num(in.price)}, {"size", num(size)}, {"fee", num(fee)}}},
+		{"position", s.positionNow(&a.book, t.symbol)},
+		{"newBalance", num(a.balance)},
+	}, nil
+}
+
+func (s *Sim) judgeLiveOrder(a *account, t liveTicket, m *market) (intent, *refusal) {
+	price, r := s.livePrice(m, t.reduceOnly)
+	if r != nil {
+		return intent{}, r
+	}
+	if t.limit && !marketable(t.side, t.limitPrice, price) {
+		return intent{}, refuse("NOT_MARKETABLE", "The market is at %s and has not reached the limit %s; POST /orders/limit rests an order.", price, t.limitPrice)
+	}
+	if r := t.checkGuard(price); r != nil {
+		return intent{}, r
+	}
+	if r := s.nothingToReduce(a, t.ticket); r != nil {
+		return intent{}, r
+	}
+	in := s.plan(&a.book, t.ticket, m, price)
+	if r := in.judgeLevels(&a.book); r != nil {
+		return intent{}, r
+	}
+	if r := s.checkEntry(a, in); r != nil {
+		return intent{}, r
+	}
+	if in.add.IsPositive() && !t.limit {
+		if r := m.checkSlippage(t.size, t.maxSlippage); r != nil {
+			return intent{}, r
+		}
+	}
+	return in, nil
+}
+
+// actionOf names what an order does to the position it meets.
+func actionOf(p *position, in intent) string {
+	switch {
+	case p == nil:
+		return "opened"
+	case in.reduce.IsZero():
+		return "increased"
+	case in.add.IsPositive():
+		return "flipped"
+	case in.reduce.Equal(p.size):
+		return "closed"
+	}
+	return "reduced"
+}

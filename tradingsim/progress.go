@@ -1,0 +1,107 @@
+package tradingsim
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+const (
+	// tickTime is how often the live engine looks at the market while orders,
+	// runs or triggers wait.
+	tickTime = time.Second
+	// maxTicks bounds one catching up; beyond it the ticks are farther apart.
+	maxTicks = 100_000
+)
+
+// progressTo lets the live engine work until t, a tick at a time, so that what
+// waits fills at the time and at the mark that it would have met.
+func (s *Sim) progressTo(t time.Time) {
+	step := max(tickTime, t.Sub(s.ticked)/maxTicks)
+	for s.waiting() {
+		next := s.ticked.Add(step)
+		if next.After(t) {
+			s.moveTo(t)
+			return
+		}
+		s.moveTo(next)
+		s.ticked = next
+		s.tick()
+	}
+	// Nothing waits: the skipped ticks would have found nothing to do.
+	if skipped := t.Sub(s.ticked).Truncate(tickTime); skipped > 0 {
+		s.ticked = s.ticked.Add(skipped)
+	}
+	s.moveTo(t)
+}
+
+// waiting tells whether a tick could find anything to do.
+func (s *Sim) waiting() bool {
+	for _, id := range s.accountIDs {
+		a := s.accounts[id]
+		if len(a.resting) > 0 || len(a.runs) > 0 {
+			return true
+		}
+		for i := range a.positions {
+			if p := &a.positions[i]; p.takeProfit.set || p.stopLoss.set {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tick is one look of the live engine at the market.
+func (s *Sim) tick() {
+	for _, id := range s.accountIDs {
+		a := s.accounts[id]
+		trades := len(a.trades)
+		if a.mayExit() == nil {
+			s.fireTriggers(&a.book, nil, a.ID)
+		}
+		if len(a.trades) != trades {
+			s.conclude(a, nil)
+		}
+		changed := s.fillResting(a)
+		changed = s.runAll(a) || changed
+		if changed || len(a.trades) != trades {
+			s.keep(a)
+		}
+	}
+}
+
+// fillOf is where and how something that waited fills.
+type fillOf struct {
+	market    *market
+	price     decimal.Decimal
+	feeRate   decimal.Decimal
+	operation string
+	key       string
+}
+
+// fillFor fills an order that waited on the server. A reduceOnly order that
+// finds nothing to reduce fills nothing.
+func (s *Sim) fillFor(a *account, t ticket, f fillOf) (filled decimal.Decimal) {
+	if t.reduceOnly {
+		if p := a.find(t.symbol); p == nil || p.side == t.side {
+			return decimal.Zero
+		}
+	}
+	in := s.plan(&a.book, t, f.market, f.price)
+	s.execute(&a.book, in, f.feeRate)
+	filled = in.reduce.Add(in.add)
+	s.record(nil, Execution{
+		Operation: f.operation, Account: a.ID, Symbol: t.symbol, Side: t.side, Key: f.key,
+		Actor: "service", Filled: true, Size: filled, Price: f.price,
+	})
+	return filled
+}
+
+// dropAll ends whatever waits on an account.
+func (s *Sim) dropAll(a *account) {
+	a.resting = nil
+	for _, r := range a.runs {
+		s.endRun(a, r, runStopped)
+	}
+	a.runs = nil
+}

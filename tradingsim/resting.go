@@ -1,0 +1,142 @@
+package tradingsim
+
+import (
+	"fmt"
+	"time"
+)
+
+// resting is a limit order that waits on the server for its price.
+type resting struct {
+	ticket
+	id        string
+	market    *market
+	key       string // the Idempotency-Key it was placed under
+	operation string
+	createdAt time.Time
+}
+
+// prepareLimit is POST /orders/limit.
+func (s *Sim) prepareLimit(c *call) (job, *refusal) {
+	var more []string
+	if s.other(36) {
+		more = append(more, "limitPrice")
+	}
+	t, r := s.readLiveOrder(c, more...)
+	if r != nil {
+		return nil, r
+	}
+	t.limit = true
+	if r := t.readLimitPrice(t.fields); r != nil {
+		return nil, r
+	}
+	return func() (any, *refusal) { return s.liveLimit(c, t) }, nil
+}
+
+// liveLimit rests an order, after the checks that need no fill price.
+func (s *Sim) liveLimit(c *call, t liveTicket) (any, *refusal) {
+	a, m, r := s.enterLive(t)
+	if r != nil {
+		return nil, r
+	}
+	if r := s.nothingToReduce(a, t.ticket); r != nil {
+		return nil, r
+	}
+	in := s.plan(&a.book, t.ticket, m, t.limitPrice)
+	if r := in.judgeLevels(&a.book); r != nil {
+		return nil, r
+	}
+	if r := s.checkEntry(a, in); r != nil {
+		return nil, r
+	}
+	o := s.rest(a, t.ticket, m, c.name, c.header.Get("Idempotency-Key"))
+	s.record(c, Execution{Account: a.ID, Symbol: t.symbol, Side: t.side, Actor: "api", Size: t.size, Price: t.limitPrice})
+	s.fillResting(a)
+	s.keep(a)
+	return object{{"success", true}, {"order", s.viewResting(o)}}, nil
+}
+
+func (s *Sim) rest(a *account, t ticket, m *market, operation, key string) *resting {
+	s.orders++
+	o := &resting{ticket: t, id: fmt.Sprintf("ord_%d", s.orders), market: m, key: key, operation: operation, createdAt: s.now}
+	a.resting = append(a.resting, o)
+	return o
+}
+
+// fillResting fills the orders whose price the market has reached: at their own
+// price and for the maker fee. It tells whether anything happened.
+func (s *Sim) fillResting(a *account) bool {
+	if len(a.resting) == 0 {
+		return false
+	}
+	before := len(a.resting)
+	kept := a.resting[:0:0]
+	for _, o := range a.resting {
+		mark := o.market.markAt(s.now)
+		switch {
+		case !o.allowed(a): // the account can no longer trade: dropped
+		case !mark.set || !marketable(o.side, o.limitPrice, mark.value):
+			kept = append(kept, o)
+		default:
+			price, feeRate := o.limitPrice, makerFee
+			if s.other(39) {
+				price, feeRate = mark.value, takerFee
+			}
+			s.fillFor(a, o.ticket, fillOf{o.market, price, feeRate, o.operation, o.key})
+		}
+	}
+	a.resting = kept
+	return len(kept) != before
+}
+
+// allowed tells whether an order may still fill.
+func (o *ticket) allowed(a *account) bool {
+	return a.active() || a.Status == statusPassed && o.reduceOnly
+}
+
+// prepareCancel is POST /orders/cancel.
+func (s *Sim) prepareCancel(c *call) (job, *refusal) {
+	f, r := s.liveBody(c, "accountId", "orderId")
+	if r != nil {
+		return nil, r
+	}
+	accountID, r := f.id("accountId")
+	if r != nil {
+		return nil, r
+	}
+	orderID, r := f.id("orderId")
+	if r != nil {
+		return nil, r
+	}
+	return func() (any, *refusal) {
+		a, r := s.accountFor(accountID)
+		if r != nil {
+			return nil, r
+		}
+		if r := s.mayCancel(a); r != nil {
+			return nil, r
+		}
+		for i, o := range a.resting {
+			if o.id == orderID {
+				a.resting = append(a.resting[:i:i], a.resting[i+1:]...)
+				s.record(c, Execution{Account: a.ID, Symbol: o.symbol, Side: o.side, Actor: "api"})
+				s.keep(a)
+				return s.brief(member{"orderId", o.id}, member{"order", s.viewResting(o)}), nil
+			}
+		}
+		return nil, refuse("order_not_found", "There is no resting order %q on this account.", orderID)
+	}, nil
+}
+
+func (s *Sim) viewResting(o *resting) object {
+	return object{
+		{"id", o.id},
+		{"symbol", o.symbol},
+		{"side", o.side},
+		{"size", num(o.size)},
+		{"limitPrice", num(o.limitPrice)},
+		{"reduceOnly", o.reduceOnly},
+		{"takeProfitPrice", o.takeProfit},
+		{"stopLossPrice", o.stopLoss},
+		{"createdAt", s.stamp(o.createdAt)},
+	}
+}
