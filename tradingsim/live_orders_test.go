@@ -1,0 +1,293 @@
+package tradingsim_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+const (
+	liveBTC   = `{"accountId":"acc_1","symbol":"BTC","side":"long","size":1,"leverage":5}`
+	liveShort = `{"accountId":"acc_1","symbol":"BTC","side":"short","size":1,"leverage":5}`
+)
+
+func liveBot(t *testing.T, sim *tradingsim.Sim) bot {
+	b := sandboxBot(t, sim)
+	b.key = sim.LiveKey()
+	return b
+}
+
+// with adds members to a body.
+func with(body, more string) string { return strings.TrimSuffix(body, "}") + "," + more + "}" }
+
+// instead replaces members of a body.
+func instead(body string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(body) }
+
+func TestLiveOrder(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	g := b.post("/orders", with(liveBTC, `"stopLossPrice":63000`)).ok()
+	require.NotContains(t, g.Body, "ok", "a live success never carries ok")
+	for path, want := range map[string]string{
+		"success": "true", "action": "opened", "fill.price": "64000", "fill.size": "1", "fill.fee": "28.8",
+		"position.size": "1", "position.entryPrice": "64000", "position.stopLossPrice": "63000", "newBalance": "99971.2",
+	} {
+		require.Equal(t, want, g.text(path), path)
+	}
+	sim.SetMark("BTC", "65000")
+	g = b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.5`)).ok()
+	require.Equal(t, "increased", g.text("action"))
+	require.Equal(t, "0.5", g.text("fill.size"), "this order's own execution")
+	require.Equal(t, "1.5", g.text("position.size"), "the whole position")
+	require.Equal(t, "64333.3333333333333333", g.text("position.entryPrice"))
+
+	require.Equal(t, "reduced", b.post("/orders", instead(liveShort, `"size":1`, `"size":0.5`)).ok().text("action"))
+	g = b.post("/orders", instead(liveShort, `"size":1`, `"size":1.2`)).ok()
+	require.Equal(t, "flipped", g.text("action"))
+	require.Equal(t, "short", g.text("position.side"))
+	require.Equal(t, "1.2", g.text("fill.size"))
+	g = b.post("/orders", with(instead(liveBTC, `"size":1`, `"size":9`), `"reduceOnly":true`)).ok()
+	require.Equal(t, "closed", g.text("action"))
+	require.Equal(t, "0.2", g.text("fill.size"), "reduceOnly never opens")
+	require.Equal(t, "null", g.text("position"))
+}
+
+func TestLiveOrderRefusals(t *testing.T) {
+	reading := func(n int) []tradingsim.Option { return []tradingsim.Option{tradingsim.WithReading(n)} }
+	account := func(a tradingsim.Account) []tradingsim.Option {
+		a.ID = "acc_1"
+		return []tradingsim.Option{tradingsim.WithAccount(a)}
+	}
+	unpriced := func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }
+	market := func(m tradingsim.Market) func(*tradingsim.Sim, bot) {
+		return func(s *tradingsim.Sim, _ bot) { s.SetMarket(m) }
+	}
+	for _, c := range []struct {
+		name   string
+		body   string
+		status int
+		code   string
+		opts   []tradingsim.Option
+		before func(*tradingsim.Sim, bot)
+	}{
+		{name: "no JSON", body: `{`, status: 400, code: "invalid_json"},
+		{name: "nothing", body: `{}`, status: 400, code: "missing_fields"},
+		{name: "no account", body: instead(liveBTC, `"accountId":"acc_1",`, ``), status: 400, code: "missing_fields"},
+		{name: "no symbol", body: instead(liveBTC, `"symbol":"BTC",`, ``), status: 400, code: "missing_fields"},
+		{name: "no side", body: instead(liveBTC, `"side":"long",`, ``), status: 400, code: "missing_fields"},
+		{name: "no size", body: instead(liveBTC, `"size":1,`, ``), status: 400, code: "missing_fields"},
+		{name: "no leverage", body: instead(liveBTC, `,"leverage":5`, ``), status: 400, code: "missing_fields"},
+		{name: "bad side", body: instead(liveBTC, `long`, `buy`), status: 400, code: "bad_side"},
+		{name: "bad size", body: instead(liveBTC, `"size":1`, `"size":-1`), status: 400, code: "bad_size"},
+		{name: "limit without a price", body: with(liveBTC, `"orderType":"limit"`), status: 400, code: "bad_limit_price"},
+		{name: "unknown type", body: with(liveBTC, `"orderType":"Market"`), status: 400, code: "bad_request"},
+		{name: "reduceOnly as text", body: with(liveBTC, `"reduceOnly":"yes"`), status: 400, code: "bad_request"},
+		{name: "slippage", body: with(liveBTC, `"maxSlippagePct":31`), status: 400, code: "BAD_MAX_SLIPPAGE"},
+		{name: "another's account", body: instead(liveBTC, "acc_1", "acc_2"), status: 404, code: "account_not_found"},
+		{name: "passed", body: liveBTC, status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "PASSED"})},
+		{name: "failed", body: liveBTC, status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "FAILED"})},
+		{name: "expired", body: with(liveBTC, `"reduceOnly":true`), status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "EXPIRED"})},
+		{name: "unknown symbol", body: instead(liveBTC, "BTC", "NOPE"), status: 403, code: "asset_disabled"},
+		{name: "unknown symbol under the other reading", body: instead(liveBTC, "BTC", "NOPE"), status: 400, code: "bad_symbol", opts: reading(34)},
+		{name: "disabled", body: liveBTC, status: 403, code: "asset_disabled", before: market(tradingsim.Market{Symbol: "BTC", Disabled: true})},
+		{name: "paused", body: liveBTC, status: 403, code: "market_paused", before: market(tradingsim.Market{Symbol: "BTC", Paused: true})},
+		{name: "unpriced", body: liveBTC, status: 503, code: "no_price", before: unpriced},
+		{name: "unpriced under the other reading", body: liveBTC, status: 400, code: "no_price", before: unpriced, opts: reading(35)},
+		{name: "stale", body: liveBTC, status: 409, code: "STALE_PRICE", before: trouble("STALE_PRICE")},
+		{name: "no reference", body: liveBTC, status: 409, code: "NO_PRICE", before: trouble("NO_PRICE")},
+		{name: "limit not reached", body: with(liveBTC, `"orderType":"limit","limitPrice":63999`), status: 400, code: "NOT_MARKETABLE"},
+		{name: "moved", body: with(liveBTC, `"expectedPrice":60000`), status: 409, code: "GUARD_BAND"},
+		{name: "levels", body: with(liveBTC, `"takeProfitPrice":60000`), status: 400, code: "invalid_tpsl"},
+		{name: "nothing to reduce", body: with(liveBTC, `"reduceOnly":true`), status: 400, code: "no_position"},
+		{name: "nothing to reduce under the other reading", body: with(liveBTC, `"reduceOnly":true`), status: 404, code: "no_position", opts: reading(35)},
+		{name: "minimum", body: instead(liveBTC, `"size":1`, `"size":0.0001`), status: 400, code: "MIN_NOTIONAL"},
+		{name: "position cap", body: instead(liveBTC, `"size":1`, `"size":8`), status: 400, code: "PER_POSITION_CAP"},
+		{name: "margin cap", body: instead(liveBTC, `"leverage":5`, `"leverage":1`, `"size":1`, `"size":2`), status: 400, code: "TOTAL_MARGIN_CAP"},
+		{name: "market cap", body: liveBTC, status: 400, code: "ASSET_NOTIONAL_CAP", before: market(tradingsim.Market{Symbol: "BTC", NotionalCap: "1000"})},
+		{name: "no equity", body: liveBTC, status: 400, code: "NO_EQUITY", opts: account(tradingsim.Account{Balance: "0", DailyLossFloor: "-100", GlobalLossFloor: "-100"})},
+		{name: "slippage above the maximum", body: with(liveBTC, `"maxSlippagePct":0.1`), status: 409, code: "MAX_SLIPPAGE", before: thin},
+		{name: "thin book", body: instead(liveBTC, `"size":1`, `"size":2.5`), status: 409, code: "INSUFFICIENT_LIQUIDITY", before: thin},
+		{name: "below the floor already", body: liveBTC, status: 403, code: "ACCOUNT_LOCKED", opts: account(tradingsim.Account{DailyLossFloor: "100000"})},
+		{name: "the fee reaches the daily floor", body: liveBTC, status: 403, code: "DAILY_DRAWDOWN_BREACH", opts: account(tradingsim.Account{DailyLossFloor: "99971.2"})},
+		{name: "the fee reaches the global floor", body: liveBTC, status: 403, code: "GLOBAL_DRAWDOWN_BREACH", opts: account(tradingsim.Account{DailyLossFloor: "99980", GlobalLossFloor: "99980"})},
+		{name: "daily first under the other reading", body: liveBTC, status: 403, code: "DAILY_DRAWDOWN_BREACH",
+			opts: append(account(tradingsim.Account{DailyLossFloor: "99980", GlobalLossFloor: "99980"}), tradingsim.WithReading(41))},
+		{name: "equity unavailable", body: liveBTC, status: 503, code: "equity_unavailable", before: trouble("equity_unavailable")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := liveBot(t, sim)
+			if c.before != nil {
+				c.before(sim, b)
+			}
+			b.post("/orders", c.body).refused(c.status, c.code)
+			require.Empty(t, sim.Ledger())
+		})
+	}
+}
+
+func TestEquityCannotBeVerifiedWhileAPositionIsUnpriced(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))
+	b := liveBot(t, sim)
+	b.post("/orders", instead(liveBTC, "BTC", "ETH")).ok()
+	sim.SetMark("ETH", "")
+	b.post("/orders", liveBTC).refused(503, "PRICE_UNAVAILABLE")
+	b.post("/orders", with(liveBTC, `"reduceOnly":true`)).refused(400, "no_position")
+}
+
+func TestLiveOrdersThatAreAccepted(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		opts []tradingsim.Option
+	}{
+		"an unknown type under the other reading":  {with(liveBTC, `"orderType":"Market"`), []tradingsim.Option{tradingsim.WithReading(34)}},
+		"PURCHASED is like ACTIVE":                 {liveBTC, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "PURCHASED"})}},
+		"FUNDED":                                   {liveBTC, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "FUNDED"})}},
+		"a marketable limit fills at the mark":     {with(liveBTC, `"orderType":"limit","limitPrice":70000`), nil},
+		"a limit is not held against the slippage": {with(liveBTC, `"orderType":"limit","limitPrice":70000,"maxSlippagePct":0.1`), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := liveBot(t, sim)
+			if strings.Contains(name, "slippage") {
+				thin(sim, b)
+			}
+			require.Equal(t, "64000", b.post("/orders", c.body).ok().text("fill.price"))
+		})
+	}
+}
+
+func TestReduceOnlyMeetsNoCheckOfEntries(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	thin(sim, b)
+	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
+	sim.SetStatus("acc_1", "PASSED")
+	b.post("/orders", liveShort).refused(403, "account_locked")
+	b.post("/orders", with(liveShort, `"reduceOnly":true,"maxSlippagePct":0.1`)).ok()
+}
+
+func TestLiveClose(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	sim.SetMark("BTC", "65000.333")
+	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true}) // closing still works
+	g := b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC","closePercent":50}`).ok()
+	for path, want := range map[string]any{
+		"success": true, "pnl": "500.17", "fee": "29.03", "newBalance": "100456.74", "status": "ACTIVE",
+	} {
+		require.Equal(t, want, g.at(path), "%s is a text with two decimals", path)
+	}
+	b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`).ok()
+	g = b.get("/trades?accountId=acc_1").ok()
+	require.Equal(t, 2, g.len("trades"))
+	require.Equal(t, "500.1665", g.text("trades.0.realizedPnL"))
+}
+
+func TestLiveCloseRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, body, code string
+		status           int
+		reading          int
+		account          string
+	}{
+		{name: "no symbol", body: `{"accountId":"acc_1"}`, status: 400, code: "missing_fields"},
+		{name: "percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":101}`, status: 400, code: "bad_request"},
+		{name: "percent under the other reading", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_pct", reading: 34},
+		{name: "account", body: `{"accountId":"x","symbol":"BTC"}`, status: 404, code: "account_not_found"},
+		{name: "nothing open", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position"},
+		{name: "nothing open under the other reading", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 400, code: "no_position", reading: 35},
+		{name: "failed", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", account: "FAILED"},
+		{name: "expired", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", account: "EXPIRED"},
+		{name: "passed may close", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position", account: "PASSED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			opts := []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account})}
+			if c.reading > 0 {
+				opts = append(opts, tradingsim.WithReading(c.reading))
+			}
+			liveBot(t, tradingsim.New(opts...)).post("/positions/close", c.body).refused(c.status, c.code)
+		})
+	}
+}
+
+func TestACloseMovesTheStatus(t *testing.T) {
+	for _, c := range []struct{ name, status, mark, want string }{
+		{"to the target", "ACTIVE", "75000", "PASSED"},
+		{"to a floor", "ACTIVE", "58000", "FAILED"},
+		{"in between", "ACTIVE", "64100", "ACTIVE"},
+		{"a funded account passes no more", "FUNDED", "75000", "FUNDED"},
+		{"a funded account fails", "FUNDED", "58000", "FAILED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.status}))
+			b := liveBot(t, sim)
+			b.post("/orders", liveBTC).ok()
+			sim.SetMark("BTC", c.mark)
+			require.Equal(t, c.status, b.get("/accounts/acc_1").ok().text("account.status"), "reads move nothing")
+			g := b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`).ok()
+			require.Equal(t, c.want, g.text("status"))
+			require.Equal(t, c.want, b.get("/accounts/acc_1").ok().text("account.status"))
+		})
+	}
+}
+
+func TestReadsMoveTheStatusUnderTheOtherReading(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(38))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	sim.SetMark("BTC", "58000")
+	require.Equal(t, "FAILED", b.get("/accounts/acc_1").ok().text("account.status"))
+}
+
+func TestLiveTriggers(t *testing.T) {
+	tpsl := func(more string) string { return with(`{"accountId":"acc_1","symbol":"BTC"}`, more) }
+	for _, omitted := range []bool{false, true} {
+		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
+		if omitted {
+			opts = append(opts, tradingsim.WithOmittedLevelsCleared())
+		}
+		sim := tradingsim.New(opts...)
+		b := liveBot(t, sim)
+		b.post("/positions/tpsl", tpsl(`"stopLossPrice":1`)).refused(404, "no_position")
+		b.post("/orders", with(liveBTC, `"stopLossPrice":60000,"takeProfitPrice":70000`)).ok()
+		b.post("/positions/tpsl", `{"accountId":"acc_1"}`).refused(400, "missing_fields")
+		b.post("/positions/tpsl", tpsl(`"stopLossPrice":64000`)).refused(400, "invalid_tpsl")
+		sim.SetMarket(tradingsim.Market{Symbol: "BTC", Disabled: true})
+		g := b.post("/positions/tpsl", tpsl(`"stopLossPrice":61000`)).ok()
+		require.Equal(t, "true", g.text("success"))
+		want := "70000"
+		if omitted {
+			want = "null"
+		}
+		require.Equal(t, want, g.text("position.takeProfitPrice"))
+		g = b.post("/positions/tpsl", tpsl(`"stopLossPrice":null,"takeProfitPrice":null`)).ok()
+		require.Equal(t, "null", g.text("position.stopLossPrice"))
+	}
+}
+
+func TestALevelSentUnchangedIsNotJudged(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "1"))
+	b := liveBot(t, sim)
+	b.post("/orders", with(liveBTC, `"stopLossPrice":60000`)).ok()
+	sim.SetMark("BTC", "") // a stop that cannot fire now, and at the entry it is fine
+	b.post("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":60000}`).ok()
+	b.post("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":64000}`).refused(400, "invalid_tpsl")
+}
+
+func TestLiveTriggersFireByThemselves(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", with(liveBTC, `"stopLossPrice":63000`)).ok()
+	sim.SetMark("BTC", "62500")
+	sim.SetMark("BTC", "64000")
+	g := b.get("/trades?accountId=acc_1").ok()
+	require.Equal(t, "stop_loss", g.text("trades.0.orderType"))
+	require.Equal(t, "62500", g.text("trades.0.exitPrice"))
+	require.Equal(t, "service", sim.Ledger()[1].Actor)
+}
