@@ -1,0 +1,355 @@
+package tradingsim_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+const smallBTC = `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":5}`
+
+// keyed sends a live order under a key.
+func keyed(b bot, key, body string) got {
+	b.t.Helper()
+	return b.post("/orders", body, "Idempotency-Key", key)
+}
+
+func replayed(g got) bool { return g.Header.Get("Idempotent-Replayed") == "true" }
+
+func TestSameKeyReplaysTheFirstAnswer(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	first := keyed(b, "k1", smallBTC).ok()
+	require.False(t, replayed(first))
+	sim.SetMark("BTC", "65000")
+	b.key = sim.NewLiveKey() // the scope is the holder
+	again := keyed(b, "k1", smallBTC).ok()
+	require.True(t, replayed(again))
+	require.Equal(t, first.Text, again.Text)
+	require.Len(t, sim.Ledger(), 1)
+	require.Equal(t, "k1", sim.Ledger()[0].Key)
+}
+
+func TestRefusalsAreStoredToo(t *testing.T) {
+	for _, c := range []struct {
+		name, body, code string
+		status           int
+	}{
+		{"a guard", with(smallBTC, `"expectedPrice":60000`), "GUARD_BAND", 409},
+		{"missing fields", `{}`, "missing_fields", 400},
+		{"no JSON", `{`, "invalid_json", 400},
+		{"not found", instead(smallBTC, "acc_1", "acc_9"), "account_not_found", 404},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+			b := liveBot(t, sim)
+			require.False(t, replayed(keyed(b, "k", c.body).refused(c.status, c.code)))
+			sim.SetMark("BTC", "60000")
+			require.True(t, replayed(keyed(b, "k", c.body).refused(c.status, c.code)), "even though conditions changed")
+		})
+	}
+}
+
+func TestUnstoredAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fault    tradingsim.Fault
+		executed int // in the end
+		replayed bool
+		opts     []tradingsim.Option
+	}{
+		{name: "a 5xx before the work", fault: tradingsim.Fail(500, "internal_error"), executed: 1},
+		{name: "a 5xx after the work runs again and does it twice", fault: tradingsim.FailAfter(500, "internal_error"), executed: 2},
+		{name: "something in front after the work", fault: tradingsim.EdgePageAfter(502), executed: 1, replayed: true},
+		{name: "something in front before the work", fault: tradingsim.EdgePage(502), executed: 1},
+		{name: "the limit of the user", fault: tradingsim.RateLimit(time.Second), executed: 1},
+		{name: "the limit of the user, stored under the other reading", fault: tradingsim.RateLimit(time.Second), executed: 0, replayed: true,
+			opts: []tradingsim.Option{tradingsim.WithReading(6)}},
+		{name: "the key could not be checked", fault: tradingsim.Fail(503, "idempotency_unavailable"), executed: 1},
+		{name: "a stored refusal", fault: tradingsim.Fail(409, "GUARD_BAND"), executed: 0, replayed: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := liveBot(t, sim)
+			sim.Fault("POST /orders", c.fault)
+			require.NotEqual(t, 200, keyed(b, "k", smallBTC).Status)
+			require.Equal(t, c.replayed, replayed(keyed(b, "k", smallBTC)))
+			require.Len(t, sim.Ledger(), c.executed)
+		})
+	}
+}
+
+func TestLostRepliesAreReplayed(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	sim.Fault("POST /orders", tradingsim.LoseReply(), tradingsim.LoseRequest())
+	for range 2 {
+		_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	}
+	require.True(t, replayed(keyed(b, "k", smallBTC).ok()))
+	require.Len(t, sim.Ledger(), 1)
+}
+
+func TestCrashLeavesTheResultUnknown(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fault    tradingsim.Fault
+		executed int
+		opts     []tradingsim.Option
+		whole    bool // an answer comes back
+	}{
+		{name: "before the work", fault: tradingsim.Crash()},
+		{name: "after the work", fault: tradingsim.CrashAfter(), executed: 1},
+		{name: "a 5xx after the work under the other reading", fault: tradingsim.FailAfter(500, "internal_error"), executed: 1, whole: true,
+			opts: []tradingsim.Option{tradingsim.WithReading(12)}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := liveBot(t, sim)
+			sim.Fault("POST /orders", c.fault)
+			_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
+			require.Equal(t, c.whole, err == nil, c.name)
+			keyed(b, "k", smallBTC).refused(409, "idempotency_result_unknown")
+			keyed(b, "k", `{}`).refused(422, "idempotency_key_reused")
+			require.Len(t, sim.Ledger(), c.executed, c.name)
+			time.Sleep(24 * time.Hour)
+			keyed(b, "k", smallBTC).ok()
+		})
+	}
+}
+
+func TestAnotherRequestWithTheKey(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	keyed(b, "k", smallBTC).ok()
+	keyed(b, "k", with(smallBTC, `"stopLossPrice":1`)).refused(422, "idempotency_key_reused")
+	keyed(b, "k", smallBTC+" ").refused(422, "idempotency_key_reused")
+	b.post("/orders/cancel", `{"accountId":"acc_1","orderId":"x"}`, "Idempotency-Key", "k").refused(422, "idempotency_key_reused")
+
+	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(9), tradingsim.WithReading(49)))
+	keyed(b, "k", smallBTC).ok()
+	require.True(t, replayed(keyed(b, "k", smallBTC+" ").ok()), "the same meaning")
+	b.post("/orders/cancel", `{"accountId":"acc_1","orderId":"x"}`, "Idempotency-Key", "k").refused(404, "order_not_found")
+}
+
+func TestKeyInFlight(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		opts    []tradingsim.Option
+		other   string // what another request meets while the first runs
+		status  int
+		overdue string // and what one meets after a quarter of an hour; "" is success
+	}{
+		{name: "as read", other: "idempotency_key_reused", status: 422},
+		{name: "the other reading 10", other: "idempotency_in_flight", status: 409, opts: []tradingsim.Option{tradingsim.WithReading(10)}},
+		{name: "the other reading 50", other: "idempotency_key_reused", status: 422, overdue: "idempotency_key_reused",
+			opts: []tradingsim.Option{tradingsim.WithReading(50)}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := liveBot(t, sim)
+			sim.Fault("POST /orders", tradingsim.Delay(time.Hour))
+			done := make(chan got)
+			go func() { done <- keyed(b, "k", smallBTC) }()
+			synctest.Wait()
+			time.Sleep(15*time.Minute - time.Second)
+			keyed(b, "k", smallBTC).refused(409, "idempotency_in_flight")
+			another := with(smallBTC, `"stopLossPrice":1`)
+			keyed(b, "k", another).refused(c.status, c.other)
+			time.Sleep(time.Second)
+			if c.overdue != "" {
+				keyed(b, "k", another).refused(422, c.overdue)
+				keyed(b, "k", smallBTC).ok() // the claim can be taken over
+			} else {
+				keyed(b, "k", another).ok()
+			}
+			(<-done).ok() // and the first still runs: twice in all
+			require.Len(t, sim.Ledger(), 2, c.name)
+		})
+	}
+}
+
+func TestAnswersReplayForADay(t *testing.T) {
+	for _, reading := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
+			lasts := 24 * time.Hour
+			if reading {
+				opts = append(opts, tradingsim.WithReading(11))
+				lasts -= time.Minute
+			}
+			sim := tradingsim.New(opts...)
+			b := liveBot(t, sim)
+			sim.Fault("POST /orders", tradingsim.Delay(time.Minute))
+			keyed(b, "k", smallBTC).ok()
+			time.Sleep(lasts - time.Second)
+			require.True(t, replayed(keyed(b, "k", smallBTC).ok()))
+			time.Sleep(time.Second)
+			require.False(t, replayed(keyed(b, "k", smallBTC).ok()))
+			require.Len(t, sim.Ledger(), 2)
+		})
+	}
+}
+
+func TestKeysAreVisibleASCII(t *testing.T) {
+	b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	for _, key := range []string{"", "a b", "é", "a\tb", "\x7f", strings.Repeat("k", 256)} {
+		keyed(b, key, smallBTC).refused(400, "invalid_idempotency_key")
+	}
+	for _, key := range []string{"!", "~", strings.Repeat("k", 255)} {
+		keyed(b, key, smallBTC).ok()
+	}
+	b.post("/orders", smallBTC, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, "invalid_idempotency_key")
+	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(14)))
+	b.post("/orders", smallBTC, "Idempotency-Key", "a", "Idempotency-Key", "b").ok()
+}
+
+func TestWithoutAKeyNothingProtects(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", smallBTC).ok()
+	b.post("/orders", smallBTC).ok()
+	require.Len(t, sim.Ledger(), 2)
+}
+
+func TestReadsAreNeverDeduplicated(t *testing.T) {
+	b := liveBot(t, tradingsim.New())
+	for range 2 {
+		require.False(t, replayed(b.send("GET", "/accounts", "", "Idempotency-Key", "not valid").ok()))
+	}
+}
+
+func TestValidationAndTheKey(t *testing.T) {
+	for _, reading := range []int{13, 51} {
+		b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(reading)))
+		keyed(b, "k", `{}`).refused(400, "missing_fields")
+		require.False(t, replayed(keyed(b, "k", `{}`).refused(400, "missing_fields")))
+		keyed(b, "k", smallBTC).ok()
+		if reading == 51 {
+			keyed(b, "k", `{}`).refused(400, "missing_fields")
+		} else {
+			keyed(b, "k", `{}`).refused(422, "idempotency_key_reused")
+		}
+	}
+}
+
+func TestEveryLiveWriteIsCovered(t *testing.T) {
+	for _, path := range livePaths {
+		sim := tradingsim.New()
+		b := liveBot(t, sim)
+		b.post(path, `{}`, "Idempotency-Key", "k").refused(400, "missing_fields")
+		require.True(t, replayed(b.post(path, `{}`, "Idempotency-Key", "k")), path)
+		b.post(path, `{"a":1}`, "Idempotency-Key", "k").refused(422, "idempotency_key_reused")
+	}
+}
+
+var livePaths = []string{
+	"/orders", "/orders/limit", "/orders/cancel", "/positions/close", "/positions/tpsl",
+	"/orders/conditional", "/orders/ladder", "/orders/twap", "/orders/chase", "/orders/chase-twap", "/orders/swarm",
+	"/runs/edit", "/runs/cancel",
+}
+
+func TestUserLimits(t *testing.T) {
+	for _, path := range livePaths {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New()
+			b := liveBot(t, sim)
+			limit := 150
+			if strings.HasPrefix(path, "/orders/") && path != "/orders/limit" && path != "/orders/cancel" {
+				limit = 20
+			}
+			for range limit {
+				b.post(path, `{}`).refused(400, "missing_fields")
+			}
+			time.Sleep(20 * time.Second)
+			b.key = sim.NewLiveKey() // the limit is the user's
+			g := b.post(path, `{}`).refused(429, "rate_limited")
+			require.Equal(t, "40", g.Header.Get("Retry-After"), path)
+			require.Empty(t, g.Header.Get("X-RateLimit-Limit"))
+			for _, other := range livePaths {
+				if other != path && !(strings.HasPrefix(path, "/runs") && strings.HasPrefix(other, "/runs")) {
+					b.post(other, `{}`).refused(400, "missing_fields")
+				}
+			}
+			time.Sleep(40 * time.Second)
+			b.post(path, `{}`).refused(400, "missing_fields")
+		})
+	}
+}
+
+func TestRunEditsShareTheLimitOfCancelsUnderTheOtherReading(t *testing.T) {
+	b := liveBot(t, tradingsim.New(tradingsim.WithUserLimits(1, 1), tradingsim.WithReading(7)))
+	b.post("/orders/cancel", `{}`).refused(400, "missing_fields")
+	b.post("/runs/edit", `{}`).refused(429, "rate_limited")
+}
+
+func TestUserLimitAndTheKey(t *testing.T) {
+	for _, reading := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithUserLimits(2, 1)}
+			if reading {
+				opts = append(opts, tradingsim.WithReading(6))
+			}
+			b := liveBot(t, tradingsim.New(opts...))
+			keyed(b, "k", smallBTC).ok()
+			keyed(b, "k", smallBTC).ok() // a replay consumes budget only in front of the check
+			if reading {
+				keyed(b, "l", smallBTC).ok()
+			}
+			keyed(b, "m", smallBTC).refused(429, "rate_limited")
+			time.Sleep(time.Minute)
+			if reading {
+				require.True(t, replayed(keyed(b, "m", smallBTC).refused(429, "rate_limited")))
+			} else {
+				keyed(b, "m", smallBTC).ok()
+			}
+		})
+	}
+}
+
+func TestProxyThatRepeats(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	sim.Fault("POST /orders", tradingsim.Repeat(), tradingsim.LateCopy(25*time.Hour))
+	require.True(t, replayed(keyed(b, "k", smallBTC).ok()), "a replay on a first send")
+	require.Len(t, sim.Ledger(), 1)
+}
+
+func TestACopyAfterADayIsANewOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := liveBot(t, sim)
+		sim.Fault("POST /orders", tradingsim.LateCopy(time.Minute), tradingsim.LateCopy(25*time.Hour))
+		keyed(b, "k", smallBTC).ok()
+		keyed(b, "l", smallBTC).ok()
+		time.Sleep(24 * time.Hour)
+		require.Len(t, sim.Ledger(), 2)
+		time.Sleep(2 * time.Hour)
+		require.Len(t, sim.Ledger(), 3)
+	})
+}
+
+func TestKeyedWritesOverLoopbackOnAManualClock(t *testing.T) {
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(time.Unix(1_700_000_000, 0)))
+	b := liveBot(t, sim)
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	b.transport = transport
+	sim.Fault("POST /orders", tradingsim.LoseReply())
+	_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
+	require.Error(t, err)
+	sim.Advance(24*time.Hour - time.Second)
+	require.True(t, replayed(keyed(b, "k", smallBTC).ok()))
+	sim.Advance(time.Second)
+	require.False(t, replayed(keyed(b, "k", smallBTC).ok()))
+	require.Len(t, sim.Ledger(), 2)
+	require.Equal(t, time.Unix(1_700_000_000, 0).Add(24*time.Hour), sim.Now())
+}
