@@ -152,3 +152,5 @@ func (g got) refused(status int, code string) got {
 	require.NotContains(g.t, g.Body, "success")
 	return g
 }
+
+func dec(text string) decimal.Decimal { return decimal.RequireFromString(text) }

@@ -10,8 +10,9 @@ const (
 	// tickTime is how often the live engine looks at the market while orders,
 	// runs or triggers wait.
 	tickTime = time.Second
-	// maxTicks bounds one catching up; beyond it the ticks are farther apart.
-	maxTicks = 100_000
+	// maxTicks bounds one catching up: beyond five weeks without a look the ticks
+	// are farther apart.
+	maxTicks = 3_000_000
 )
 
 // progressTo lets the live engine work until t, a tick at a time, so that what

@@ -1,0 +1,159 @@
+package tradingsim_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+func TestRestingLimitFillsAtItsOwnPrice(t *testing.T) {
+	for _, c := range []struct {
+		name, price, fee string
+		opts             []tradingsim.Option
+	}{
+		{name: "as a maker", price: "60000", fee: "9"},
+		{name: "at the mark as a taker under the other reading", price: "59000", fee: "26.55", opts: []tradingsim.Option{tradingsim.WithReading(39)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			b := liveBot(t, sim)
+			g := b.post("/orders/limit", with(liveBTC, `"limitPrice":60000,"stopLossPrice":50000`), "Idempotency-Key", "k").ok()
+			require.Equal(t, "true", g.text("success"))
+			id := g.text("order.id")
+			g = b.get("/accounts/acc_1/orders").ok()
+			require.Equal(t, id, g.text("orders.0.id"))
+			require.Equal(t, "60000", g.text("orders.0.limitPrice"))
+			require.Equal(t, 0, b.get("/positions?accountId=acc_1").ok().len("positions"))
+
+			sim.SetMark("BTC", "59000")
+			require.Equal(t, 0, b.get("/accounts/acc_1/orders").ok().len("orders"))
+			g = b.get("/positions?accountId=acc_1").ok()
+			require.Equal(t, c.price, g.text("positions.0.entryPrice"))
+			require.Equal(t, "50000", g.text("positions.0.stopLossPrice"))
+			balance := b.get("/accounts/acc_1").ok().number("account.balance")
+			require.Equal(t, c.fee, dec("100000").Sub(balance).String())
+
+			ledger := sim.Ledger()
+			require.Len(t, ledger, 2)
+			require.False(t, ledger[0].Filled)
+			require.True(t, ledger[1].Filled)
+			require.Equal(t, "service", ledger[1].Actor)
+			require.Equal(t, "k", ledger[1].Key)
+			b.post("/orders/cancel", `{"accountId":"acc_1","orderId":"`+id+`"}`).refused(404, "order_not_found")
+		})
+	}
+}
+
+func TestRestingLimitThatIsReachedFillsAtOnce(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders/limit", with(liveBTC, `"limitPrice":65000`)).ok()
+	require.Equal(t, "65000", b.get("/positions?accountId=acc_1").ok().text("positions.0.entryPrice"))
+}
+
+func TestRestingLimitMeetsAMarkBetweenReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		walk := tradingsim.RandomWalk(5, "64000", 20)
+		sim := tradingsim.New(tradingsim.WithFeed("BTC", walk))
+		b := liveBot(t, sim)
+		b.post("/orders/limit", with(liveBTC, `"limitPrice":63900`)).ok()
+		var reached time.Time
+		for at := time.Now(); reached.IsZero(); at = at.Add(time.Second) {
+			if p, _ := walk.At(at); p.LessThanOrEqual(dec("63900")) {
+				reached = at
+			}
+		}
+		time.Sleep(30 * 24 * time.Hour) // nobody looks
+		filled := sim.Ledger()[1]
+		require.True(t, filled.At.Equal(reached), "filled at %s, reached at %s", filled.At, reached)
+	})
+}
+
+func TestRestingLimitRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, body, code string
+		status           int
+		reading          int
+		account          string
+	}{
+		{name: "no limit", body: liveBTC, status: 400, code: "bad_limit_price"},
+		{name: "no limit under the other reading", body: liveBTC, status: 400, code: "missing_fields", reading: 36},
+		{name: "zero", body: with(liveBTC, `"limitPrice":0`), status: 400, code: "bad_limit_price"},
+		{name: "passed", body: with(liveBTC, `"limitPrice":1`), status: 403, code: "account_locked", account: "PASSED"},
+		{name: "nothing to reduce", body: with(liveBTC, `"limitPrice":1,"reduceOnly":true`), status: 400, code: "no_position"},
+		{name: "minimum", body: with(instead(liveBTC, `"size":1`, `"size":0.01`), `"limitPrice":999`), status: 400, code: "MIN_NOTIONAL"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			opts := []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account})}
+			if c.reading > 0 {
+				opts = append(opts, tradingsim.WithReading(c.reading))
+			}
+			liveBot(t, tradingsim.New(opts...)).post("/orders/limit", c.body).refused(c.status, c.code)
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, reading := range []bool{false, true} {
+		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
+		if reading {
+			opts = append(opts, tradingsim.WithReading(44))
+		}
+		sim := tradingsim.New(opts...)
+		b := liveBot(t, sim)
+		id := b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok().text("order.id")
+		body := `{"accountId":"acc_1","orderId":"` + id + `"}`
+		b.post("/orders/cancel", instead(body, "acc_1", "acc_9")).refused(404, "account_not_found")
+		b.post("/orders/cancel", instead(body, `"`+id+`"`, `7`)).refused(400, "bad_request")
+		g := b.post("/orders/cancel", body).ok()
+		if reading {
+			require.Equal(t, `{"success":true}`, g.Text)
+		} else {
+			require.Equal(t, id, g.text("orderId"))
+			require.Equal(t, id, g.text("order.id"))
+		}
+		b.post("/orders/cancel", body).refused(404, "order_not_found")
+		sim.SetMark("BTC", "50000")
+		require.Equal(t, 0, b.get("/positions?accountId=acc_1").ok().len("positions"))
+	}
+}
+
+func TestStatusAndWhatWaits(t *testing.T) {
+	for _, c := range []struct {
+		status  string
+		reading int
+		cancel  int // status of a cancel
+	}{
+		{status: "PASSED", cancel: 200},
+		{status: "PASSED", cancel: 403, reading: 37},
+		{status: "FAILED", cancel: 403},
+		{status: "EXPIRED", cancel: 403},
+	} {
+		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
+		if c.reading > 0 {
+			opts = append(opts, tradingsim.WithReading(c.reading))
+		}
+		sim := tradingsim.New(opts...)
+		b := liveBot(t, sim)
+		b.post("/orders", liveBTC).ok()
+		reduce := b.post("/orders/limit", with(liveShort, `"limitPrice":70000,"reduceOnly":true`)).ok().text("order.id")
+		b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
+		b.post("/orders/twap", with(liveBTC, `"durationMs":60000`)).ok()
+		sim.SetStatus("acc_1", c.status)
+
+		g := b.get("/accounts/acc_1/orders").ok()
+		require.Equal(t, 0, g.len("runs"), "what would add exposure is dropped")
+		require.Equal(t, "stopped", b.get("/accounts/acc_1/runs").ok().text("history.0.status"))
+		if c.status == "PASSED" {
+			require.Equal(t, 1, g.len("orders"))
+			require.Equal(t, reduce, g.text("orders.0.id"))
+		} else {
+			require.Equal(t, 0, g.len("orders"))
+		}
+		require.Equal(t, c.cancel, b.post("/orders/cancel", `{"accountId":"acc_1","orderId":"`+reduce+`"}`).Status)
+	}
+}

@@ -1,0 +1,223 @@
+package tradingsim_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// fills lists what the service filled: "0.25@64000 after 30s".
+func fills(sim *tradingsim.Sim, start time.Time) (list []string) {
+	for _, e := range sim.Ledger() {
+		if e.Actor == "service" {
+			list = append(list, e.Size.String()+"@"+e.Price.String()+" after "+e.At.Sub(start).String())
+		}
+	}
+	return list
+}
+
+// TestRuns plays each kind of Pro run while the mark goes 64000, 63000 (after a
+// minute), 65000 (after two).
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		name, path, more string
+		opts             []tradingsim.Option
+		want             []string
+		left             int // still running after three minutes
+	}{
+		{name: "conditional below", path: "conditional", more: `"triggerPrice":63500`, want: []string{"1@63000 after 1m0s"}},
+		{name: "conditional above", path: "conditional", more: `"triggerPrice":64500,"execKind":"stop-market"`, want: []string{"1@65000 after 2m0s"}},
+		{name: "conditional never", path: "conditional", more: `"triggerPrice":70000`, left: 1},
+		{name: "stop-limit rests", path: "conditional", more: `"triggerPrice":64500,"execKind":"stop-limit","limitPrice":64800`},
+		{name: "ladder", path: "ladder", more: `"startPrice":63800,"endPrice":62200,"totalOrders":3`, left: 1,
+			want: []string{"0.33333333@63800 after 1m0s", "0.33333333@63000 after 1m0s"}},
+		{name: "twap", path: "twap", more: `"durationMs":120000,"randomizeSize":true,"randomizeTime":"a bit"`,
+			want: []string{"0.25@64000 after 30s", "0.25@63000 after 1m0s", "0.25@63000 after 1m30s", "0.25@65000 after 2m0s"}},
+		{name: "twap at once under the other reading", path: "twap", more: `"durationMs":60000`, opts: []tradingsim.Option{tradingsim.WithReading(46)},
+			want: []string{"0.5@64000 after 0s", "0.5@64000 after 30s"}},
+		{name: "chase", path: "chase", more: `"aggression":1`, want: []string{"1@64000 after 5s"}},
+		{name: "chase with a bound", path: "chase", more: `"chaseTo":63500`, want: []string{"1@63000 after 1m0s"}},
+		{name: "chase-twap", path: "chase-twap", more: `"durationMs":60000,"chaseTo":63000`,
+			want: []string{"0.5@63000 after 1m0s", "0.5@63000 after 1m0s"}},
+		{name: "swarm", path: "swarm", more: `"totalOrders":2,"slippageBps":5,"irregular":true`,
+			want: []string{"0.5@64000 after 1s", "0.5@64000 after 2s"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start := time.Unix(1_700_000_000, 0)
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(start))...)
+			b := liveBot(t, sim)
+			run := b.post("/orders/"+c.path, with(liveBTC, c.more), "Idempotency-Key", "k").ok().text("runId")
+			for _, mark := range []string{"63000", "65000", "65000"} {
+				sim.Advance(59*time.Second + 999*time.Millisecond)
+				sim.SetMark("BTC", mark)
+				sim.Advance(time.Millisecond)
+			}
+			want := c.want
+			got := fills(sim, start)
+			for i := range got {
+				got[i] = instead(got[i], "59.999s", "1m0s", "1m59.999s", "2m0s")
+			}
+			require.Equal(t, want, got)
+
+			orders := b.get("/accounts/acc_1/orders").ok()
+			history := b.get("/accounts/acc_1/runs").ok()
+			require.Equal(t, c.left, orders.len("runs"))
+			require.Equal(t, 1-c.left, history.len("history"))
+			if c.left == 1 {
+				require.Equal(t, run, orders.text("runs.0.runId"))
+				require.Equal(t, "running", orders.text("runs.0.status"))
+			} else {
+				require.Equal(t, run, history.text("history.0.runId"))
+				require.Equal(t, "completed", history.text("history.0.status"))
+			}
+			if c.name == "stop-limit rests" {
+				require.Equal(t, "64800", orders.text("orders.0.limitPrice"))
+			}
+			require.Equal(t, "k", sim.Ledger()[0].Key)
+		})
+	}
+}
+
+func TestProRefusals(t *testing.T) {
+	type row struct {
+		path, more, code string
+		status           int
+		opts             []tradingsim.Option
+		body             string
+	}
+	other := []tradingsim.Option{tradingsim.WithReading(45)}
+	for name, c := range map[string]row{
+		"no fields":                        {path: "twap", body: `{}`, status: 400, code: "missing_fields"},
+		"duration left out":                {path: "twap", more: `"x":1`, status: 400, code: "BAD_DURATION"},
+		"duration too short":               {path: "chase-twap", more: `"durationMs":59999`, status: 400, code: "BAD_DURATION"},
+		"duration too long":                {path: "twap", more: `"durationMs":86400001`, status: 400, code: "BAD_DURATION"},
+		"duration under the other reading": {path: "twap", more: `"durationMs":1.5`, status: 422, code: "BAD_DURATION", opts: other},
+		"count left out":                   {path: "swarm", more: `"x":1`, status: 400, code: "BAD_ORDER_COUNT"},
+		"one order":                        {path: "swarm", more: `"totalOrders":1`, status: 400, code: "BAD_ORDER_COUNT"},
+		"too many orders":                  {path: "ladder", more: `"startPrice":1,"endPrice":2,"totalOrders":51`, status: 400, code: "BAD_ORDER_COUNT"},
+		"no start":                         {path: "ladder", more: `"endPrice":2,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
+		"end of zero":                      {path: "ladder", more: `"startPrice":1,"endPrice":0,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
+		"chase to nothing":                 {path: "chase", more: `"chaseTo":0`, status: 400, code: "BAD_PRICE"},
+		"stop-limit without a limit":       {path: "conditional", more: `"triggerPrice":1,"execKind":"stop-limit"`, status: 400, code: "BAD_PRICE"},
+		"unknown execKind":                 {path: "conditional", more: `"triggerPrice":1,"execKind":"stop"`, status: 400, code: "bad_request"},
+		"no trigger":                       {path: "conditional", more: `"x":1`, status: 400, code: "BAD_TRIGGER"},
+		"trigger at the mark":              {path: "conditional", more: `"triggerPrice":64000`, status: 400, code: "BAD_TRIGGER"},
+		"account":                          {path: "chase", body: instead(liveBTC, "acc_1", "x"), status: 404, code: "account_not_found"},
+		"nothing to reduce":                {path: "chase", more: `"reduceOnly":true`, status: 400, code: "no_position"},
+		"levels":                           {path: "chase", more: `"stopLossPrice":64001`, status: 400, code: "invalid_tpsl"},
+		"cap":                              {path: "chase", body: instead(liveBTC, `"size":1`, `"size":9`), status: 400, code: "PER_POSITION_CAP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
+			body := c.body
+			if body == "" {
+				body = with(liveBTC, c.more)
+			}
+			liveBot(t, sim).post("/orders/"+c.path, body).refused(c.status, c.code)
+			require.Empty(t, sim.Ledger())
+		})
+	}
+}
+
+func TestMinimumOfAClipNamesWhatWouldWork(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	body := with(instead(liveBTC, `"size":1`, `"size":0.001`), `"durationMs":600000`)
+	g := b.post("/orders/twap", body).refused(400, "MIN_NOTIONAL")
+	require.Contains(t, g.text("message"), "0.00005 BTC", "the size of a clip")
+	require.Contains(t, g.text("message"), "a total of 0.003125", "the size that would work")
+	b.post("/orders/twap", instead(body, "0.001", "0.003125")).ok()
+}
+
+func TestRunLimits(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		opts   []tradingsim.Option
+	}{
+		{409, nil},
+		{400, []tradingsim.Option{tradingsim.WithReading(45)}},
+	} {
+		sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"),
+			tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 2}))...)
+		b := liveBot(t, sim)
+		b.post("/orders/chase", with(liveBTC, `"chaseTo":1`)).ok()
+		b.post("/orders/chase", with(liveBTC, `"chaseTo":1`)).refused(c.status, "CHASE_EXISTS")
+		b.post("/orders/chase", with(instead(liveBTC, "BTC", "ETH"), `"chaseTo":1`)).ok()
+		b.post("/orders/twap", with(liveBTC, `"durationMs":60000`)).refused(c.status, "TOO_MANY_RUNS")
+	}
+}
+
+func TestEditAndCancelARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := liveBot(t, sim)
+		id := b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok().text("runId")
+		edit := func(total string) got {
+			return b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":`+total+`}`)
+		}
+		time.Sleep(time.Minute) // 0.5 are filled
+		edit("0.4").refused(400, "size_below_executed")
+		edit("0").refused(400, "bad_size")
+		g := edit("0.6").ok()
+		require.Equal(t, id, g.text("runId"))
+		require.Equal(t, "0.6", g.text("run.totalSize"))
+		require.Equal(t, "0.5", g.text("run.executedSize"))
+		time.Sleep(30 * time.Second)
+		require.Equal(t, "0.55", b.get("/positions?accountId=acc_1").ok().text("positions.0.size"))
+
+		sim.SetStatus("acc_1", "ACTIVE")
+		cancel := `{"accountId":"acc_1","runId":"` + id + `"}`
+		g = b.post("/runs/cancel", cancel).ok()
+		require.Equal(t, "cancelled", g.text("run.status"))
+		b.post("/runs/cancel", cancel).refused(404, "run_not_found")
+		edit("1").refused(404, "run_not_found")
+		time.Sleep(time.Hour)
+		require.Equal(t, "0.55", b.get("/positions?accountId=acc_1").ok().text("positions.0.size"))
+		g = b.get("/accounts/acc_1/runs").ok()
+		require.Equal(t, 1, g.len("history"))
+		require.Equal(t, "0.55", g.text("history.0.executedSize"))
+
+		chase := b.post("/orders/chase", with(liveBTC, `"chaseTo":1`)).ok().text("runId")
+		b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+chase+`","totalSize":1}`).refused(400, "bad_request")
+	})
+}
+
+func TestEditToWhatIsFilledEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+		id := b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok().text("runId")
+		time.Sleep(time.Minute)
+		b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":0.5}`).ok()
+		require.Equal(t, 0, b.get("/accounts/acc_1/orders").ok().len("runs"))
+		require.Equal(t, "completed", b.get("/accounts/acc_1/runs").ok().text("history.0.status"))
+	})
+}
+
+func TestPassedAccountEditsRunsDownwards(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	id := b.post("/orders/twap", with(liveShort, `"durationMs":120000,"reduceOnly":true`)).ok().text("runId")
+	sim.SetStatus("acc_1", "PASSED")
+	b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":2}`).refused(403, "account_locked")
+	b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":0.5}`).ok()
+	b.post("/runs/cancel", `{"accountId":"acc_1","runId":"`+id+`"}`).ok()
+}
+
+func TestFailingAnAccountEndsWhatWaits(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
+	b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok()
+	sim.SetMark("BTC", "60001")
+	sim.SetMark("BTC", "58900")
+	require.Equal(t, "FAILED", b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`).ok().text("status"))
+	g := b.get("/accounts/acc_1/orders").ok()
+	require.Equal(t, 0, g.len("orders")+g.len("runs"))
+	require.Equal(t, "stopped", b.get("/accounts/acc_1/runs").ok().text("history.0.status"))
+}
