@@ -1,44 +1,79 @@
-package tradingsim
+package tradingsim_test
 
 import (
-	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
-	"sort"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// contract is what these tests read of openapi.json.
-type contract struct {
-	Paths map[string]map[string]json.RawMessage `json:"paths"`
+// TestMain also tells which codes of the contract no test has produced, after a
+// run of all tests.
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if run := flag.Lookup("test.run").Value.String(); status == 0 && run == "" {
+		status = missingCodes()
+	}
+	os.Exit(status)
+}
+
+func missingCodes() (status int) {
+	for _, code := range theContract().codes() {
+		if _, ok := produced.Load(code); !ok {
+			fmt.Println("no test produces", code)
+			status = 1
+		}
+	}
+	return status
+}
+
+// TestAnyCodeCanBePlanned is for those that the service gives only where
+// nothing more specific fits.
+func TestAnyCodeCanBePlanned(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		code   string
+	}{
+		{400, "bad_request"}, {401, "unauthorized"}, {403, "forbidden"}, {404, "not_found"}, {409, "conflict"},
+		{422, "unprocessable"}, {500, "internal_error"}, {502, "unavailable"}, {503, "unavailable"},
+	} {
+		sim := tradingsim.New()
+		sim.Fault("POST /orders", tradingsim.Fail(c.status, c.code))
+		liveBot(t, sim).post("/orders", liveBTC).refused(c.status, c.code)
+		require.Empty(t, sim.Ledger())
+	}
 }
 
 func TestEveryOperationOfTheContractIsServed(t *testing.T) {
-	var c contract
-	require.NoError(t, json.Unmarshal(description, &c))
-	var want, have []string
-	for path, item := range c.Paths {
+	sim := tradingsim.New()
+	count := 0
+	for path, item := range theContract().Paths {
 		for method := range item {
-			if m := strings.ToUpper(method); m == "GET" || m == "POST" {
-				want = append(want, m+" "+path)
+			method = strings.ToUpper(method)
+			if method != "GET" && method != "POST" {
+				continue
 			}
+			count++
+			require.NotPanics(t, func() { sim.Fault(method+" "+path, tradingsim.Pass()) }, "%s %s", method, path)
+			b := sandboxBot(t, sim)
+			if !strings.HasPrefix(path, "/sandbox") {
+				b.key = sim.LiveKey()
+			}
+			g := b.send(method, strings.ReplaceAll(path, "{accountId}", "acc_1"), "")
+			require.False(t, g.Status == 404 && g.text("error") == "not_found", "%s %s", method, path)
 		}
 	}
-	for name := range operations {
-		if name != "GET /openapi.json" { // describes the others
-			have = append(have, name)
-		}
-	}
-	sort.Strings(want)
-	sort.Strings(have)
-	require.Equal(t, want, have)
-	require.Len(t, want, 31)
+	require.Equal(t, 31, count)
 }
 
-func TestTheEmbeddedContractIsTheContract(t *testing.T) {
+func TestTheServedContractIsTheContract(t *testing.T) {
 	spec, err := os.ReadFile("../openapi.json")
 	require.NoError(t, err)
-	require.True(t, string(spec) == string(description), "run go generate ./tradingsim")
+	served := sandboxBot(t, tradingsim.New()).get("/openapi.json").ok().Text
+	require.True(t, string(spec) == served, "run go generate ./tradingsim")
 }

@@ -71,6 +71,7 @@ func TestEnvelopes(t *testing.T) {
 	require.Equal(t, "99998.75", b.get("/accounts/acc_1").ok().text("account.balance"))
 
 	b = liveBot(t, tradingsim.New(tradingsim.WithReading(43)))
+	b.otherReading = true
 	for _, path := range []string{"/positions?accountId=acc_1", "/trades?accountId=acc_1", "/accounts/acc_1/funding"} {
 		require.Equal(t, "[]", b.get(path).ok().Text)
 	}

@@ -95,6 +95,15 @@ func (m *market) markAt(t time.Time) opt {
 	return some(price)
 }
 
+// markFor is the mark that an order which waited on the server fills at: none
+// while the market takes no such order.
+func (m *market) markFor(t ticket, now time.Time) opt {
+	if m.disabled || m.trouble != "" || m.paused && !t.reduceOnly {
+		return opt{}
+	}
+	return m.markAt(now)
+}
+
 // ageAt is how old the mark is.
 func (m *market) ageAt(t time.Time) time.Duration {
 	if f, ok := m.feed.(aged); ok {
@@ -107,18 +116,20 @@ func (m *market) ageAt(t time.Time) time.Duration {
 // description has no price.
 func (s *Sim) putMarket(m Market) *market {
 	fresh := newMarket(m)
-	old, ok := s.markets[m.Symbol]
+	known, ok := s.markets[m.Symbol]
 	if ok {
-		fresh.feed, fresh.trouble = old.feed, old.trouble
+		fresh.feed, fresh.trouble = known.feed, known.trouble
+		*known = *fresh // orders that wait hold on to the market
 	} else {
+		known = fresh
+		known.feed = &setMarks{changes: []markChange{{at: s.now}}}
 		s.symbols = append(s.symbols, m.Symbol)
-		fresh.feed = &setMarks{changes: []markChange{{at: s.now}}}
+		s.markets[m.Symbol] = known
 	}
-	s.markets[m.Symbol] = fresh
 	if m.Price != "" {
-		s.setMark(fresh, m.Price)
+		s.setMark(known, m.Price)
 	}
-	return fresh
+	return known
 }
 
 // market finds a market for a test, or makes it.

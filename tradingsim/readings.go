@@ -1,6 +1,10 @@
 package tradingsim
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"net/http"
+)
 
 // otherReadings says what a bot meets under the other reading of an open rule.
 var otherReadings = map[int]string{
@@ -47,6 +51,7 @@ var otherReadings = map[int]string{
 	44: "live answers that are not shown are success alone",
 	45: "Pro fields answer 422, and the limits on runs 400",
 	46: "the first clip of a TWAP comes at once",
+	47: "the legacy redirect is a 301; WithRedirect gives it any other status",
 	48: "Authorization wins over X-API-Key",
 	49: "idempotency keys are kept per route",
 	50: "a different request meets 422 although the claim is overdue",
@@ -59,16 +64,17 @@ func WithReading(number int) Option {
 	if _, ok := otherReadings[number]; !ok {
 		panic(fmt.Sprintf("tradingsim: there is no other reading %d", number))
 	}
-	return option(func(c *config) { c.readings[number] = true })
+	return option(func(c *config) {
+		c.readings[number] = true
+		if number == 47 {
+			c.redirect = http.StatusMovedPermanently
+		}
+	})
 }
 
 // Readings lists the numbers that [WithReading] knows and what each changes.
 func Readings() map[int]string {
-	list := make(map[int]string, len(otherReadings))
-	for n, what := range otherReadings {
-		list[n] = what
-	}
-	return list
+	return maps.Clone(otherReadings)
 }
 
 // other tells whether the other reading is in force.

@@ -71,7 +71,7 @@ func (s *Sim) fillResting(a *account) bool {
 	before := len(a.resting)
 	kept := a.resting[:0:0]
 	for _, o := range a.resting {
-		mark := o.market.markAt(s.now)
+		mark := o.market.markFor(o.ticket, s.now)
 		switch {
 		case !o.allowed(a): // the account can no longer trade: dropped
 		case !mark.set || !marketable(o.side, o.limitPrice, mark.value):

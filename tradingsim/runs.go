@@ -81,7 +81,7 @@ func (s *Sim) progress(a *account, r *run) (changed bool) {
 		s.endRun(a, r, runStopped)
 		return true
 	}
-	mark := r.market.markAt(s.now)
+	mark := r.market.markFor(r.ticket, s.now)
 	if !mark.set {
 		return false
 	}

@@ -15,7 +15,6 @@ var description []byte
 type Sim struct {
 	// What New fixed.
 	clock      clock
-	skew       time.Duration
 	lag        time.Duration
 	readings   map[int]bool
 	redirect   int
@@ -31,6 +30,7 @@ type Sim struct {
 
 	mu      sync.Mutex
 	url     string
+	skew    time.Duration // how far the service's clock is from the bot's
 	server  *http.Server
 	now     time.Time // the time of what is being done
 	closed  bool
@@ -143,15 +143,20 @@ func (s *Sim) moveTo(t time.Time) {
 	}
 }
 
-// Advance moves the clock of a simulation made [WithManualClock].
+// Advance moves the service's clock on by d. A clock [WithManualClock] moves by
+// this alone, and delays wait for it; any other clock jumps and runs on.
 func (s *Sim) Advance(d time.Duration) {
-	c, ok := s.clock.(*manualClock)
-	if !ok {
-		panic("tradingsim: Advance needs WithManualClock")
+	if d < 0 {
+		panic("tradingsim: time does not run backwards")
 	}
-	c.advance(d)
-	s.enter()
-	s.leave()
+	if c, ok := s.clock.(*manualClock); ok {
+		c.advance(d)
+		d = 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skew += d
+	s.advance(s.time())
 }
 
 // Now is the service's time.
