@@ -73,6 +73,19 @@ func TestRestingLimitMeetsAMarkBetweenReads(t *testing.T) {
 	})
 }
 
+func TestRestingLimitWaitsForItsMarket(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(1, "64000", 0)))
+	b := liveBot(t, sim)
+	b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
+	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
+	sim.SetMark("BTC", "59000") // ends the feed
+	sim.SetTrouble("BTC", "STALE_PRICE")
+	sim.SetMarket(tradingsim.Market{Symbol: "BTC"})
+	require.Len(t, sim.Ledger(), 1)
+	sim.SetTrouble("BTC", "")
+	require.Len(t, sim.Ledger(), 2)
+}
+
 func TestRestingLimitRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, body, code string
