@@ -152,6 +152,7 @@ func (s *Sim) accountFor(id string) (*account, *refusal) {
 	if !ok {
 		return nil, refuse("account_not_found", "There is no account %q of yours.", id)
 	}
+	s.newDay(&a.terms, a.balance)
 	return a, nil
 }
 

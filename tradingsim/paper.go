@@ -30,6 +30,7 @@ type paper struct {
 	id        string
 	status    string
 	lastWrite time.Time
+	terms     terms
 }
 
 // paperOf finds the account of a key, or opens it: an idle one is deleted, and
@@ -50,6 +51,7 @@ func (s *Sim) paperOf(k *apiKey) *desk {
 		d.past = history[*paper]{}
 		s.open(d)
 	}
+	s.newDay(&d.paper.terms, d.paper.balance)
 	return d
 }
 
@@ -65,6 +67,7 @@ func (s *Sim) open(d *desk) {
 	d.paper = &paper{
 		id:        d.paper.id,
 		book:      book{balance: s.paperTerms.opening},
+		terms:     s.paperTerms,
 		status:    paperActive,
 		lastWrite: s.now,
 	}
@@ -100,10 +103,10 @@ func (s *Sim) settle(d *desk, c *call) {
 	}
 	equity := p.equity(v)
 	switch {
-	case s.paperTerms.breached(equity):
+	case p.terms.breached(equity):
 		s.closeBook(&p.book, c, "")
 		p.status = paperLocked
-	case s.paperTerms.passed(equity, v.exitFees):
+	case p.terms.passed(equity, v.exitFees):
 		s.closeBook(&p.book, c, "")
 		if !s.other(19) {
 			p.status = paperPassed

@@ -27,6 +27,7 @@ var otherReadings = map[int]string{
 	17: "breach and pass are judged although a position is unpriced",
 	18: "reads judge the breach before they fire triggers, too",
 	19: "a passed sandbox account trades on",
+	20: "the daily loss floor moves with the balance that a UTC day begins with",
 	21: "the fee in a sandbox close is the leg",
 	22: "a trigger that closes a share clears both levels",
 	23: "a mark exactly at a level has not crossed it",

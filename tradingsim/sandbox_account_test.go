@@ -148,6 +148,31 @@ func TestEveryWriteKeepsTheSandbox(t *testing.T) {
 	}
 }
 
+func TestDailyFloorMovesUnderTheOtherReading(t *testing.T) {
+	for _, reading := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
+			want := "95000"
+			if reading {
+				opts, want = append(opts, tradingsim.WithReading(20)), "98743.85"
+			}
+			sim := tradingsim.New(opts...)
+			paper, live := sandboxBot(t, sim), liveBot(t, sim)
+			paper.post("/sandbox/orders", buyBTC).ok()
+			live.post("/orders", liveBTC).ok()
+			sim.SetMark("BTC", "68000.3")
+			paper.post("/sandbox/positions/close", `{"symbol":"BTC"}`).ok() // 100000 + 4000.3 - 28.8 - 30.600135
+			live.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`).ok()
+			time.Sleep(23 * time.Hour)
+			require.Equal(t, "95000", paper.get("/sandbox/account").ok().text("account.dailyLossFloor"))
+			require.Equal(t, "95000", live.get("/accounts/acc_1").ok().text("account.dailyLossFloor"))
+			time.Sleep(time.Hour)
+			require.Equal(t, want, paper.get("/sandbox/account").ok().text("account.dailyLossFloor"))
+			require.Equal(t, want, live.get("/accounts/acc_1").ok().text("account.dailyLossFloor"))
+		})
+	}
+}
+
 func TestOneSandboxAHolder(t *testing.T) {
 	for _, reading := range []bool{false, true} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}

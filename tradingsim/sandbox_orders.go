@@ -86,7 +86,7 @@ func (s *Sim) sandboxOrder(c *call) (any, *refusal) {
 			{"ageMs", m.ageAt(s.now).Milliseconds()},
 		}},
 		{"position", s.positionNow(b, t.symbol)},
-		{"account", s.accountView(d.paper, s.mark)},
+		{"account", viewAccount(d.paper, s.mark)},
 	}, nil
 }
 

@@ -213,6 +213,29 @@ func TestOrdersThatAreAccepted(t *testing.T) {
 	}
 }
 
+func TestOrdersUnderTheOtherReadings(t *testing.T) {
+	for _, c := range []struct {
+		reading int
+		body    string
+		refused string
+	}{
+		{25, with(buyBTC, `"stopLossPrice":null,"takeProfitPrice":null`), ""},
+		{26, with(buyBTC, `"orderType":"limit","limitPrice":65000,"maxSlippagePct":0`), ""},
+		{26, with(buyBTC, `"maxSlippagePct":0`), "BAD_MAX_SLIPPAGE"},
+		{33, "", "bad_symbol"},
+	} {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(c.reading))
+		g := sandboxBot(t, sim).post("/sandbox/orders", c.body)
+		if c.refused == "" {
+			g.ok()
+		} else {
+			g.refused(400, c.refused)
+		}
+	}
+	require.Panics(t, func() { tradingsim.WithReading(29) }, "there is no other")
+	require.NotContains(t, tradingsim.Readings(), 29)
+}
+
 func TestSlippage(t *testing.T) {
 	order := func(size, more string) string {
 		return `{"symbol":"BTC","side":"long","leverage":5,"size":` + size + more + `}`

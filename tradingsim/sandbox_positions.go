@@ -48,7 +48,7 @@ func (s *Sim) sandboxClose(c *call) (any, *refusal) {
 			{"fee", num(fee)},
 		}},
 		{"position", s.positionNow(b, m.symbol)},
-		{"account", s.accountView(d.paper, s.mark)},
+		{"account", viewAccount(d.paper, s.mark)},
 	}, nil
 }
 
@@ -154,5 +154,5 @@ func (s *Sim) sandboxReset(c *call) (any, *refusal) {
 	d := s.paperOf(c.key)
 	s.open(d)
 	s.record(c, Execution{Actor: "api"})
-	return object{{"ok", true}, {"account", s.accountView(d.paper, s.mark)}}, nil
+	return object{{"ok", true}, {"account", viewAccount(d.paper, s.mark)}}, nil
 }

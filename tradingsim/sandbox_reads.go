@@ -15,7 +15,7 @@ func (s *Sim) sandboxRead(data ...member) object {
 
 func (s *Sim) sandboxAccount(c *call) (any, *refusal) {
 	d := s.beginRead(c)
-	return s.sandboxRead(member{"account", s.accountView(s.seen(d), s.seenMark)}), nil
+	return s.sandboxRead(member{"account", viewAccount(s.seen(d), s.seenMark)}), nil
 }
 
 func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
@@ -89,8 +89,8 @@ type accountView struct {
 	IsLocked        bool   `json:"isLocked"`
 }
 
-func (s *Sim) accountView(p *paper, mark func(string) opt) accountView {
-	v, t := p.value(mark), s.paperTerms
+func viewAccount(p *paper, mark func(string) opt) accountView {
+	v, t := p.value(mark), p.terms
 	return accountView{
 		ID: p.id, Environment: "sandbox", Status: p.status, IsLocked: p.status == paperLocked,
 		Balance: num(p.balance), Equity: num(p.equity(v)), UnrealizedPnL: num(v.pnl),

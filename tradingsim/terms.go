@@ -1,10 +1,16 @@
 package tradingsim
 
-import "github.com/shopspring/decimal"
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
 
 // terms are the levels an account lives between, all in absolute dollars.
 type terms struct {
+	day         time.Time // the day that the daily floor is for
 	opening     decimal.Decimal
+	firstFloor  decimal.Decimal // the daily floor of the first day
 	dailyFloor  decimal.Decimal
 	globalFloor decimal.Decimal
 	target      decimal.Decimal
@@ -22,9 +28,23 @@ func newTerms(balance, daily, global, target, split string) terms {
 		return t.opening.Mul(decimal.RequireFromString(of))
 	}
 	t.dailyFloor = share("daily loss floor", daily, "0.95")
+	t.firstFloor = t.dailyFloor
 	t.globalFloor = share("global loss floor", global, "0.9")
 	t.target = share("profit target", target, "1.1")
 	return t
+}
+
+// newDay moves the daily floor with the balance that a day begins with, under
+// the other reading of reading 20.
+func (s *Sim) newDay(t *terms, balance decimal.Decimal) {
+	today := s.now.UTC().Truncate(24 * time.Hour)
+	if !s.other(20) || today.Equal(t.day) {
+		return
+	}
+	if !t.day.IsZero() && !t.opening.IsZero() {
+		t.dailyFloor = balance.Mul(t.firstFloor).DivRound(t.opening, 2)
+	}
+	t.day = today
 }
 
 // breached tells whether an equity is at or below a floor.
