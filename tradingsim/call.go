@@ -14,7 +14,9 @@ type call struct {
 	legacy    string     // where a legacy path redirects to
 	query     url.Values
 	params    []string
-	header    http.Header
+	header    http.Header // without API keys
+	direct    string      // the key in X-API-Key
+	bearer    string      // the key in Authorization
 	body      []byte
 	from      string // network address of the caller
 
@@ -38,7 +40,11 @@ const (
 
 // newCall reads everything about a request but its body.
 func newCall(r *http.Request, from string) *call {
-	c := &call{header: r.Header, from: from}
+	c := &call{header: r.Header.Clone(), from: from} // a call may outlive its request
+	c.direct = c.header.Get("X-API-Key")
+	c.bearer, _ = strings.CutPrefix(c.header.Get("Authorization"), "Bearer ")
+	c.header.Del("X-API-Key")
+	c.header.Del("Authorization")
 	escaped := r.URL.EscapedPath()
 	if below, ok := strings.CutPrefix(escaped, legacyRoot); ok && (below == "" || below[0] == '/') {
 		c.legacy = root + below

@@ -95,7 +95,11 @@ func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
 		if a := s.admit(c); a != nil {
 			return s.finish(c, a), nil
 		}
-		return nil, s.later(s.now.Add(f.hold), func() { s.finish(c, s.work(c)) })
+		held := s.later(s.now.Add(f.hold), func() { s.finish(c, s.work(c)) })
+		if f.repeat { // the copy arrives while the first is at work
+			return s.serve(c.copy()), nil
+		}
+		return nil, held
 	}
 	a := s.serve(c)
 	if f.repeat {

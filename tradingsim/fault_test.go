@@ -192,6 +192,14 @@ func TestGivingUpDoesNotStopADelayedWrite(t *testing.T) {
 	}
 }
 
+func TestDelayOnAClockThatStands(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(func() time.Time { return now }))
+	sim.Fault(order, tradingsim.Delay(time.Millisecond))
+	sandboxBot(t, sim).post("/sandbox/orders", buyBTC).ok()
+	require.Equal(t, now.Add(time.Millisecond), sim.Ledger()[0].At)
+}
+
 func TestLateCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))

@@ -214,6 +214,12 @@ func TestLegacyPathRedirects(t *testing.T) {
 	}
 }
 
+func TestLegacyPathUnderTheOtherReading(t *testing.T) {
+	b := sandboxBot(t, tradingsim.New(tradingsim.WithReading(47)))
+	b.url = b.url[:len(b.url)-len("/v1")] + "/api/v1"
+	require.Equal(t, 301, b.get("/me").Status)
+}
+
 func TestAnOwnerHasTwentyKeys(t *testing.T) {
 	sim := tradingsim.New()
 	for range 18 {
@@ -222,6 +228,16 @@ func TestAnOwnerHasTwentyKeys(t *testing.T) {
 	require.Panics(t, func() { sim.NewLiveKey() })
 	sim.RevokeKey(sim.LiveKey())
 	require.NotPanics(t, func() { sim.NewLiveKey() })
+}
+
+func TestAdvanceMakesAnyClockJump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New()
+		sim.Advance(time.Hour)
+		time.Sleep(time.Second)
+		require.Equal(t, time.Now().Add(time.Hour), sim.Now())
+		require.Panics(t, func() { sim.Advance(-1) })
+	})
 }
 
 func TestClockSkew(t *testing.T) {

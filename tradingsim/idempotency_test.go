@@ -323,6 +323,18 @@ func TestProxyThatRepeats(t *testing.T) {
 	require.Len(t, sim.Ledger(), 1)
 }
 
+func TestProxyThatRepeatsWhileTheFirstIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := liveBot(t, sim)
+		sim.Fault("POST /orders", tradingsim.Together(tradingsim.Repeat(), tradingsim.Delay(time.Second)))
+		keyed(b, "k", smallBTC).refused(409, "idempotency_in_flight")
+		require.Empty(t, sim.Ledger())
+		time.Sleep(time.Second)
+		require.Len(t, sim.Ledger(), 1)
+	})
+}
+
 func TestACopyAfterADayIsANewOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))

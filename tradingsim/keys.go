@@ -1,9 +1,6 @@
 package tradingsim
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // environment is what a key is for.
 type environment string
@@ -122,12 +119,10 @@ func (s *Sim) SetAccess(allowed bool) {
 
 // sentKey is the key of a request, from X-API-Key or else from Authorization.
 func (s *Sim) sentKey(c *call) string {
-	direct := c.header.Get("X-API-Key")
-	bearer, _ := strings.CutPrefix(c.header.Get("Authorization"), "Bearer ")
-	if direct == "" || (bearer != "" && s.other(48)) {
-		return bearer
+	if c.direct == "" || (c.bearer != "" && s.other(48)) {
+		return c.bearer
 	}
-	return direct
+	return c.direct
 }
 
 // authenticate judges a request in front of its route: throttle, key, access,

@@ -77,10 +77,7 @@ type requestLog struct {
 }
 
 func (l *requestLog) add(at time.Time, c *call) *Request {
-	header := c.header.Clone()
-	header.Del("X-API-Key")
-	header.Del("Authorization")
-	r := &Request{At: at, Operation: c.name, Header: header, Body: c.body}
+	r := &Request{At: at, Operation: c.name, Header: c.header, Body: c.body}
 	if len(l.entries) >= 2*l.size {
 		l.entries = slices.Clone(l.kept())
 	}

@@ -14,6 +14,9 @@ func (s *Sim) admit(c *call) *answer {
 	if r := s.authenticate(c); r != nil {
 		return r.answer()
 	}
+	if len(c.body) > maxBody {
+		return refuse("bad_request", "The request body is longer than %d bytes.", maxBody).answer()
+	}
 	if c.instead != nil && s.inFront(c) {
 		return c.instead.answer()
 	}

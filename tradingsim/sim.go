@@ -216,4 +216,5 @@ func (s *Sim) SetTrouble(symbol, code string) {
 	s.enter()
 	defer s.leave()
 	s.market(symbol).trouble = code
+	s.tick()
 }

@@ -2,7 +2,6 @@ package tradingsim
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -66,21 +65,12 @@ type simAddr string
 func (simAddr) Network() string  { return "tcp" }
 func (a simAddr) String() string { return string(a) }
 
-var errTooLarge = errors.New("tradingsim: the request body is too large")
-
-func readBody(c *call, body io.Reader) error {
-	if body == nil {
-		return nil
+// readBody reads a body, of one that is too long a byte too many.
+func readBody(c *call, body io.Reader) (err error) {
+	if body != nil {
+		c.body, err = io.ReadAll(io.LimitReader(body, maxBody+1))
 	}
-	text, err := io.ReadAll(io.LimitReader(body, maxBody+1))
-	if err != nil {
-		return err
-	}
-	if len(text) > maxBody {
-		return errTooLarge
-	}
-	c.body = text
-	return nil
+	return err
 }
 
 func connect(trace *httptrace.ClientTrace, host string) {

@@ -35,7 +35,7 @@ type settings struct {
 	open     bool
 	seed     uint64
 	balance  string
-	csv      map[string]string // file by symbol
+	csv      [][2]string // symbol and file
 	readings []int
 }
 
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 }
 
 func parse(args []string, usage io.Writer) (settings, error) {
-	set := settings{csv: map[string]string{}}
+	set := settings{}
 	f := flag.NewFlagSet("tradingsim", flag.ContinueOnError)
 	f.SetOutput(usage)
 	f.StringVar(&set.addr, "addr", "127.0.0.1:0", "the `address` to serve on")
@@ -82,7 +82,7 @@ func parse(args []string, usage io.Writer) (settings, error) {
 		if !ok || symbol == "" {
 			return fmt.Errorf("want SYMBOL=FILE")
 		}
-		set.csv[symbol] = file
+		set.csv = append(set.csv, [2]string{symbol, file})
 		return nil
 	})
 	f.Func("reading", "take the other reading of an open rule, by `number`; may be repeated", func(v string) error {
@@ -127,12 +127,12 @@ func options(set settings) ([]tradingsim.Option, error) {
 			tradingsim.WithFeed(w.market.Symbol, tradingsim.RandomWalk(set.seed+uint64(i), w.price, w.step)))
 	}
 	opts = append(opts, tradingsim.WithMark("NEWCOIN", "")) // a market without a price
-	for symbol, name := range set.csv {
-		feed, err := recording(name)
+	for _, c := range set.csv {
+		feed, err := recording(c[1])
 		if err != nil {
 			return nil, err
 		}
-		opts = append(opts, tradingsim.WithFeed(symbol, feed))
+		opts = append(opts, tradingsim.WithFeed(c[0], feed))
 	}
 	for _, n := range set.readings {
 		opts = append(opts, tradingsim.WithReading(n))
