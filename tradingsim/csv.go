@@ -108,6 +108,28 @@ func (r recording) At(t time.Time) (decimal.Decimal, bool) {
 	return row.mark.value, ok && row.mark.set
 }
 
+// FromStart moves a recording of [ReadCSV] so that its first line comes when the
+// simulation starts, whatever its times say.
+func FromStart(f Feed) Feed {
+	r, ok := f.(recording)
+	if !ok {
+		panic("tradingsim: FromStart takes a feed of ReadCSV")
+	}
+	return shifted{r}
+}
+
+// shifted is a recording that will start with the simulation.
+type shifted struct{ recording }
+
+func (s shifted) startAt(t time.Time) Feed {
+	by := t.Sub(s.recording[0].at)
+	moved := make(recording, len(s.recording))
+	for i, row := range s.recording {
+		moved[i] = markChange{row.at.Add(by), row.mark}
+	}
+	return moved
+}
+
 func (r recording) age(t time.Time) time.Duration {
 	row, ok := r.row(t)
 	if !ok {

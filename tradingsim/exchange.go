@@ -34,11 +34,15 @@ func (s *Sim) later(due time.Time, run func()) *lateCall {
 // begin lets a call arrive and takes its fault off the plan.
 func (s *Sim) begin(c *call) (*fault, error) {
 	s.enter()
-	defer s.leave()
-	if s.closed {
+	closed, f := s.closed, s.nextFault(c)
+	s.leave()
+	switch {
+	case closed:
 		return nil, errClosed
+	case f == nil:
+		f = s.chosenFault(c)
 	}
-	return s.nextFault(c), nil
+	return f, nil
 }
 
 // exchange plays one call with its fault. It never holds the lock while it

@@ -49,6 +49,27 @@ func (s *Sim) Fault(operation string, faults ...Fault) {
 	}
 }
 
+// FaultEach asks a function for the fault of every call that has none planned;
+// nil is none. The function is called for one call after the other, in the
+// order of their arrival, and may use the simulation.
+func (s *Sim) FaultEach(choose func(operation string) Fault) {
+	s.choosing.Lock()
+	defer s.choosing.Unlock()
+	s.choose = choose
+}
+
+// chosenFault asks the function of [Sim.FaultEach].
+func (s *Sim) chosenFault(c *call) *fault {
+	s.choosing.Lock()
+	defer s.choosing.Unlock()
+	if s.choose != nil {
+		if f := s.choose(c.name); f != nil {
+			return f.(*fault)
+		}
+	}
+	return &fault{}
+}
+
 // ClearFaults forgets every fault that has not happened yet.
 func (s *Sim) ClearFaults() {
 	s.enter()
@@ -56,7 +77,7 @@ func (s *Sim) ClearFaults() {
 	clear(s.faults)
 }
 
-// nextFault takes the fault of a call off the plan.
+// nextFault takes the fault of a call off the plan, nil if none is planned.
 func (s *Sim) nextFault(c *call) *fault {
 	for _, name := range []string{c.name, "*"} {
 		if plan := s.faults[name]; len(plan) > 0 {
@@ -64,7 +85,7 @@ func (s *Sim) nextFault(c *call) *fault {
 			return plan[0]
 		}
 	}
-	return &fault{}
+	return nil
 }
 
 // Pass lets one call go well.

@@ -144,6 +144,26 @@ func TestFaultsAreTakenInOrder(t *testing.T) {
 	require.Panics(t, func() { sim.Fault("POST /nope", tradingsim.Pass()) })
 }
 
+func TestFaultEachDecidesCallByCall(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := sandboxBot(t, sim)
+	var asked []string
+	sim.FaultEach(func(operation string) tradingsim.Fault {
+		asked = append(asked, operation)
+		if operation == order && len(sim.Ledger()) == 1 { // it may look
+			return tradingsim.Fail(500, "internal_error")
+		}
+		return nil
+	})
+	sim.Fault("GET /me", tradingsim.Pass()) // planned faults come first
+	b.get("/me").ok()
+	b.post("/sandbox/orders", buyBTC).ok()
+	b.post("/sandbox/orders", buyBTC).refused(500, "internal_error")
+	require.Equal(t, []string{order, order}, asked)
+	sim.FaultEach(nil)
+	b.post("/sandbox/orders", instead(buyBTC, `"size":1`, `"size":0.1`)).ok()
+}
+
 func TestDelayHoldsTheWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))

@@ -124,6 +124,24 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
+func TestRecordingFromStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		feed, err := tradingsim.ReadCSV(strings.NewReader("2026-05-04T03:02:01Z,1\n2026-05-04T03:02:03Z,2\n"))
+		require.NoError(t, err)
+		sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.FromStart(feed)), tradingsim.WithFeed("ETH", feed))
+		b := sandboxBot(t, sim)
+		for _, want := range []string{"1", "1", "2", "2"} {
+			g := b.get("/sandbox/prices").ok()
+			require.Equal(t, want, g.text("prices.BTC"))
+			require.NotContains(t, g.Text, "ETH", "at its own times it has not begun")
+			time.Sleep(time.Second)
+		}
+		g := b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":10}`).ok()
+		require.Equal(t, "2000", g.text("fill.ageMs"))
+	})
+	require.Panics(t, func() { tradingsim.FromStart(tradingsim.RandomWalk(1, "1", 1)) })
+}
+
 func TestReadCSVNamesTheLine(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "without a row"},

@@ -96,7 +96,7 @@ func (s *Sim) liveTrades(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	return s.envelope("trades", tradeViews(a.trades)), nil
+	return s.envelope("trades", s.tradeViews(a.trades)), nil
 }
 
 func (s *Sim) liveOrders(c *call) (any, *refusal) {

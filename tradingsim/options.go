@@ -28,6 +28,7 @@ type config struct {
 	classLimit  int
 	proLimit    int
 	requestsLog int
+	tradeRows   int
 
 	omittedClears bool
 }
@@ -141,6 +142,12 @@ func WithAuthLimit(perMinute int) Option {
 // 10,000 unless set.
 func WithRequestLog(size int) Option {
 	return option(func(c *config) { c.requestsLog = size })
+}
+
+// WithTradeRows makes the reads of closed trades show the latest n only. The
+// contract promises neither the whole list nor a way to page.
+func WithTradeRows(n int) Option {
+	return option(func(c *config) { c.tradeRows = n })
 }
 
 // WithUserLimits sets how many live writes of a class, and of a Pro type, the

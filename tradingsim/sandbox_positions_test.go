@@ -38,6 +38,18 @@ func TestClose(t *testing.T) {
 	}
 }
 
+func TestTradesMayBeCut(t *testing.T) {
+	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithTradeRows(2)))
+	b.post("/sandbox/orders", buyBTC).ok()
+	for _, pct := range []string{"10", "20", "50"} {
+		b.post("/sandbox/positions/close", `{"symbol":"BTC","pct":`+pct+`}`).ok()
+	}
+	g := b.get("/sandbox/trades").ok()
+	require.Equal(t, 2, g.len("trades"))
+	require.Equal(t, "0.36", g.text("trades.0.size"))
+	require.Equal(t, "0.18", g.text("trades.1.size"))
+}
+
 func TestCloseFeeIsTheLegUnderTheOtherReading(t *testing.T) {
 	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(21)))
 	b.post("/sandbox/orders", buyBTC).ok()

@@ -24,7 +24,7 @@ func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
 }
 
 func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
-	return s.sandboxRead(member{"trades", tradeViews(s.seen(s.paperOf(c.key)).trades)}), nil
+	return s.sandboxRead(member{"trades", s.tradeViews(s.seen(s.paperOf(c.key)).trades)}), nil
 }
 
 type marketView struct {
@@ -169,7 +169,10 @@ func viewTrade(t trade) tradeView {
 }
 
 // tradeViews puts the most recent trade first.
-func tradeViews(trades []trade) []tradeView {
+func (s *Sim) tradeViews(trades []trade) []tradeView {
+	if s.tradeRows > 0 {
+		trades = trades[max(0, len(trades)-s.tradeRows):]
+	}
 	rows := make([]tradeView, 0, len(trades))
 	for i := len(trades) - 1; i >= 0; i-- {
 		rows = append(rows, viewTrade(trades[i]))

@@ -22,11 +22,15 @@ type Sim struct {
 	authLimit  int
 	classLimit int
 	proLimit   int
+	tradeRows  int // 0 is all
 	caps       caps
 	pro        ProLimits
 	paperTerms terms
 
 	omittedClears bool
+
+	choosing sync.Mutex
+	choose   func(operation string) Fault
 
 	mu      sync.Mutex
 	url     string
@@ -69,7 +73,7 @@ func New(opts ...Option) *Sim {
 	s := &Sim{
 		clock: c.clock, skew: c.skew, lag: c.lag, readings: c.readings,
 		redirect: c.redirect, keyLimit: c.keyLimit, authLimit: c.authLimit,
-		classLimit: c.classLimit, proLimit: c.proLimit, omittedClears: c.omittedClears,
+		classLimit: c.classLimit, proLimit: c.proLimit, tradeRows: c.tradeRows, omittedClears: c.omittedClears,
 		caps:     newCaps(c.caps),
 		pro:      c.pro.withDefaults(),
 		url:      offlineURL,

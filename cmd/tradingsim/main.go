@@ -77,7 +77,7 @@ func parse(args []string, usage io.Writer) (settings, error) {
 		set.balance = v
 		return err
 	})
-	f.Func("csv", "marks of a market from a recording, `SYMBOL=FILE`; may be repeated", func(v string) error {
+	f.Func("csv", "marks of a market from a recording that starts now, `SYMBOL=FILE`; may be repeated", func(v string) error {
 		symbol, file, ok := strings.Cut(v, "=")
 		if !ok || symbol == "" {
 			return fmt.Errorf("want SYMBOL=FILE")
@@ -132,7 +132,7 @@ func options(set settings) ([]tradingsim.Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		opts = append(opts, tradingsim.WithFeed(c[0], feed))
+		opts = append(opts, tradingsim.WithFeed(c[0], tradingsim.FromStart(feed)))
 	}
 	for _, n := range set.readings {
 		opts = append(opts, tradingsim.WithReading(n))
