@@ -1,8 +1,6 @@
 package tradingsim
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -100,29 +98,6 @@ type refusal struct {
 	limit   *window       // X-RateLimit headers, where the answer carries them
 }
 
-// object is a JSON object whose members keep their order.
-type object []member
-
-type member struct {
-	name  string
-	value any
-}
-
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(mustJSON(m.name))
-		b.WriteByte(':')
-		b.Write(mustJSON(m.value))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
 // refuse makes a refusal with the code's own status.
 func refuse(code, format string, args ...any) *refusal {
 	status, ok := statuses[code]
@@ -160,15 +135,6 @@ func (r *refusal) answer() *answer {
 		r.limit.describe(a.header)
 	}
 	return a
-}
-
-// mustJSON encodes values of this package, which all have a JSON form.
-func mustJSON(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("tradingsim: " + err.Error())
-	}
-	return text
 }
 
 func jsonHeader() http.Header {
