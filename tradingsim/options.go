@@ -9,11 +9,25 @@ type option func(*config)
 
 func (option) sim() {}
 
-// config is what options say; it becomes a Sim in [New].
+// settings are what options say and nothing changes later.
+type settings struct {
+	clock      clock
+	lag        time.Duration
+	readings   map[int]bool
+	redirect   int
+	keyLimit   int
+	authLimit  int
+	classLimit int
+	proLimit   int
+	tradeRows  int // 0 is all
+
+	omittedClears bool
+}
+
+// config is all that options say; [New] makes a Sim of it.
 type config struct {
-	clock       clock
+	settings
 	skew        time.Duration
-	lag         time.Duration
 	markets     []Market
 	feeds       map[string]Feed
 	sandbox     Sandbox
@@ -21,28 +35,21 @@ type config struct {
 	accounts    []Account
 	caps        Caps
 	pro         ProLimits
-	readings    map[int]bool
-	redirect    int
-	keyLimit    int
-	authLimit   int
-	classLimit  int
-	proLimit    int
 	requestsLog int
-	tradeRows   int
-
-	omittedClears bool
 }
 
 func newConfig(opts []Option) *config {
 	c := &config{
-		clock:       readClock(time.Now),
+		settings: settings{
+			clock:      readClock(time.Now),
+			readings:   map[int]bool{},
+			redirect:   308,
+			keyLimit:   600,
+			authLimit:  10,
+			classLimit: 150,
+			proLimit:   20,
+		},
 		feeds:       map[string]Feed{},
-		readings:    map[int]bool{},
-		redirect:    308,
-		keyLimit:    600,
-		authLimit:   10,
-		classLimit:  150,
-		proLimit:    20,
 		requestsLog: 10_000,
 	}
 	for _, o := range opts {

@@ -13,21 +13,10 @@ var description []byte
 
 // Sim is a simulated service. It is safe for concurrent use.
 type Sim struct {
-	// What New fixed.
-	clock      clock
-	lag        time.Duration
-	readings   map[int]bool
-	redirect   int
-	keyLimit   int
-	authLimit  int
-	classLimit int
-	proLimit   int
-	tradeRows  int // 0 is all
+	settings
 	caps       caps
 	pro        ProLimits
 	paperTerms terms
-
-	omittedClears bool
 
 	choosing sync.Mutex
 	choose   func(operation string) Fault
@@ -71,9 +60,8 @@ const offlineURL = "https://tradingsim.invalid/v1"
 func New(opts ...Option) *Sim {
 	c := newConfig(opts)
 	s := &Sim{
-		clock: c.clock, skew: c.skew, lag: c.lag, readings: c.readings,
-		redirect: c.redirect, keyLimit: c.keyLimit, authLimit: c.authLimit,
-		classLimit: c.classLimit, proLimit: c.proLimit, tradeRows: c.tradeRows, omittedClears: c.omittedClears,
+		settings: c.settings,
+		skew:     c.skew,
 		caps:     newCaps(c.caps),
 		pro:      c.pro.withDefaults(),
 		url:      offlineURL,
@@ -147,29 +135,6 @@ func (s *Sim) moveTo(t time.Time) {
 	}
 }
 
-// Advance moves the service's clock on by d. A clock [WithManualClock] moves by
-// this alone, and delays wait for it; any other clock jumps and runs on.
-func (s *Sim) Advance(d time.Duration) {
-	if d < 0 {
-		panic("tradingsim: time does not run backwards")
-	}
-	if c, ok := s.clock.(*manualClock); ok {
-		c.advance(d)
-		d = 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.skew += d
-	s.advance(s.time())
-}
-
-// Now is the service's time.
-func (s *Sim) Now() time.Time {
-	s.enter()
-	defer s.leave()
-	return s.now
-}
-
 var errClosed = errors.New("tradingsim: the simulation is closed")
 
 // Close ends the simulation: it answers nothing any more.
@@ -190,35 +155,4 @@ func (s *Sim) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.url
-}
-
-// SetMark sets the mark of a market, "" for none, and makes the market if need
-// be. It ends a feed.
-func (s *Sim) SetMark(symbol, price string) {
-	s.enter()
-	defer s.leave()
-	s.setMark(s.market(symbol), price)
-	s.tick()
-}
-
-// SetMarket adds a market or changes one. Without a Price its marks go on as
-// they were.
-func (s *Sim) SetMarket(m Market) {
-	s.enter()
-	defer s.leave()
-	s.putMarket(m)
-	s.tick()
-}
-
-// SetTrouble makes fills in a market answer with a code until it is set to "":
-// STALE_PRICE or NO_PRICE (closes too), order_rejected, fill_rejected,
-// cap_exceeded, or any other refusal of the contract.
-func (s *Sim) SetTrouble(symbol, code string) {
-	if _, ok := statuses[code]; !ok && code != "" {
-		panic("tradingsim: the contract has no code " + code)
-	}
-	s.enter()
-	defer s.leave()
-	s.market(symbol).trouble = code
-	s.tick()
 }
