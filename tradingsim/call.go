@@ -42,7 +42,9 @@ const (
 func newCall(r *http.Request, from string) *call {
 	c := &call{header: r.Header.Clone(), from: from} // a call may outlive its request
 	c.direct = c.header.Get("X-API-Key")
-	c.bearer, _ = strings.CutPrefix(c.header.Get("Authorization"), "Bearer ")
+	if key, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
+		c.bearer = key
+	}
 	c.header.Del("X-API-Key")
 	c.header.Del("Authorization")
 	escaped := r.URL.EscapedPath()

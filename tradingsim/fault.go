@@ -51,7 +51,7 @@ func (s *Sim) Fault(operation string, faults ...Fault) {
 
 // FaultEach asks a function for the fault of every call that has none planned;
 // nil is none. The function is called for one call after the other, in the
-// order of their arrival, and may use the simulation.
+// order of their arrival, and may use the simulation, but not send it requests.
 func (s *Sim) FaultEach(choose func(operation string) Fault) {
 	s.choosing.Lock()
 	defer s.choosing.Unlock()

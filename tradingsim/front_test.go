@@ -83,6 +83,7 @@ func TestBearerIsTheFallback(t *testing.T) {
 		b.key = ""
 		g = b.send("GET", "/me", "", "Authorization", "Bearer "+sim.LiveKey()).ok()
 		require.Equal(t, "live", g.text("environment"))
+		b.send("GET", "/me", "", "Authorization", "Basic "+sim.LiveKey()).refused(401, "missing_api_key")
 	}
 }
 

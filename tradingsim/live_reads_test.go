@@ -91,6 +91,8 @@ func TestLiveReadsLag(t *testing.T) {
 			require.Equal(t, n, b.get("/accounts/acc_1/orders").ok().len("orders"))
 			require.Equal(t, n, b.get("/accounts/acc_1/orders").ok().len("runs"))
 		}
+		require.Equal(t, "1", sim.Position("acc_1", "BTC").String())
+		require.Equal(t, "0", sim.Position("", "BTC").String())
 		see(0)
 		time.Sleep(5 * time.Second)
 		see(1)

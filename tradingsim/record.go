@@ -8,15 +8,16 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Execution is something that really happened to an account.
+// Execution is something that really happened to an account. What a request did
+// by itself has the Actor "api", one entry for each time that it was executed.
 type Execution struct {
 	At        time.Time
-	Operation string // the operation that did it, or that it happened on
+	Operation string // what did it, what placed it, or the read that it happened on
 	Account   string // empty on the sandbox
 	Symbol    string
 	Side      string // the direction of a fill: closing a long is "short"
-	Key       string // the Idempotency-Key it came under
-	Actor     string // "api", "terminal" or "service"
+	Key       string // the Idempotency-Key that did it, or that placed what filled
+	Actor     string // "api", "terminal", or "service" for what filled by itself
 	Filled    bool   // it traded; setting triggers, resting or cancelling does not
 	Size      decimal.Decimal
 	Price     decimal.Decimal
@@ -37,6 +38,23 @@ func (s *Sim) Ledger() []Execution {
 	s.enter()
 	defer s.leave()
 	return slices.Clone(s.ledger)
+}
+
+// Position is what an account really holds in a market, however much reads lag:
+// more than zero is long, less is short. The account "" is the sandbox.
+func (s *Sim) Position(accountID, symbol string) decimal.Decimal {
+	s.enter()
+	defer s.leave()
+	var held *position
+	if accountID != "" {
+		held = s.mustAccount(accountID).find(symbol)
+	} else if d, ok := s.desks[""]; ok {
+		held = d.paper.find(symbol)
+	}
+	if held == nil {
+		return decimal.Zero
+	}
+	return held.size.Mul(direction(held.side))
 }
 
 // Requests are the latest requests, oldest first.

@@ -82,6 +82,7 @@ func TestReadsLagBehindWrites(t *testing.T) {
 		require.Equal(t, "true", g.text("fill.repriced"))
 		require.Equal(t, "1", g.text("position.size"))
 		require.Equal(t, 0, b.get("/sandbox/positions").ok().len("positions"))
+		require.Equal(t, "1", sim.Position("", "BTC").String())
 
 		time.Sleep(3 * time.Second)
 		require.Equal(t, "65000", b.get("/sandbox/prices").ok().text("prices.BTC"))
