@@ -38,9 +38,20 @@ const (
 	maxBody = 1 << 20
 )
 
+// received returns a header as a server gets it: a copy, each name in its
+// canonical form, however the client wrote it.
+func received(sent http.Header) http.Header {
+	header := make(http.Header, len(sent))
+	for name, values := range sent {
+		name = http.CanonicalHeaderKey(name)
+		header[name] = append(header[name], values...)
+	}
+	return header
+}
+
 // newCall reads everything about a request but its body.
 func newCall(r *http.Request, from string) *call {
-	c := &call{header: r.Header.Clone(), from: from} // a call may outlive its request
+	c := &call{header: received(r.Header), from: from} // a call may outlive its request
 	c.direct = c.header.Get("X-API-Key")
 	if key, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
 		c.bearer = key
