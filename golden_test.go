@@ -198,7 +198,7 @@ func TestRefusedBeforeSending(t *testing.T) {
 		{"limit price cleared", CodeBadLimitPrice, order(func(o *Order) { o.Type, o.LimitPrice = LimitOrder, Clear })},
 		{"a computed stop of 0", CodeInvalidTPSL, order(func(o *Order) { o.StopLoss = At(Dec("0")) })},
 		{"a negative target", CodeInvalidTPSL, order(func(o *Order) { o.TakeProfit = At(Dec("-5")) })},
-		{"a stop to clear", CodeInvalidTPSL, order(func(o *Order) { o.StopLoss = Clear })},
+		{"a stop to clear", CodeBadRequest, order(func(o *Order) { o.StopLoss = Clear })},
 		{"a stop past the target", CodeInvalidTPSL, order(func(o *Order) { o.StopLoss, o.TakeProfit = At(Dec("2")), At(Dec("1")) })},
 		{"expected price 0", CodeBadRequest, order(func(o *Order) { o.ExpectedPrice = At(Dec("0")) })},
 		{"T64 slippage 0", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("0")) })},

@@ -63,7 +63,7 @@ func (o *Order) checkLevels(env Environment) *Error {
 		{"expected price", o.ExpectedPrice, CodeBadRequest},
 	} {
 		if level.IsClear() {
-			return refuse(env, level.code, "the order has nothing to clear: leave the %s out", level.name)
+			return refuse(env, CodeBadRequest, "the order has nothing to clear: leave the %s out", level.name)
 		}
 		if !level.valid() {
 			return refuse(env, level.code, "the %s, %s, is not a price above 0", level.name, level.Level)
