@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -158,14 +159,15 @@ func causeOf(ctx context.Context, err error) error {
 // mayHaveLeft reports whether a send that failed can have reached the service.
 // The body tells exactly: net/http asks for it only once it has a connection,
 // and without its body a request cannot be executed. A request without one is
-// taken to have left unless dialing failed.
+// taken to have left unless no connection came about.
 func mayHaveLeft(req *http.Request, err error) bool {
 	if body, ok := req.Body.(*sentBody); ok {
 		return body.touched.Load()
 	}
 	var op *net.OpError
 	var dns *net.DNSError
-	return !(errors.As(err, &op) && op.Op == "dial") && !errors.As(err, &dns)
+	var certificate *tls.CertificateVerificationError
+	return !(errors.As(err, &op) && op.Op == "dial") && !errors.As(err, &dns) && !errors.As(err, &certificate)
 }
 
 // header returns the header of one attempt. Its values are shared and never
