@@ -79,7 +79,17 @@ func (c *call) fly() error {
 	return left
 }
 
-// enter counts what runs without a caller; false once Close has begun.
+// stay runs a write whose caller cannot leave. Close waits for it all the same.
+func (c *call) stay() {
+	if !c.core.enter() {
+		c.stopped = ErrClosed
+		return
+	}
+	defer c.core.leave()
+	c.run()
+}
+
+// enter counts what Close waits for; false once Close has begun.
 func (c *core) enter() bool {
 	c.flightsMu.Lock()
 	defer c.flightsMu.Unlock()

@@ -118,6 +118,8 @@ func (c *call) do(result wire.Value) error {
 		if left := c.fly(); left != nil {
 			return left
 		}
+	case c.endpoint.write:
+		c.stay()
 	default:
 		c.run()
 	}
