@@ -1,0 +1,167 @@
+package trading_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Sixty-four goroutines on one paper account, over loopback: their writes never
+// meet each other, and what was executed is what succeeded.
+func TestTrap_T101_ManyGoroutinesOnOneSandbox(t *testing.T) {
+	sim := tradingsim.Start(t, tradingsim.WithKeyLimit(100_000))
+	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithLifetime(time.Minute))
+	require.NoError(t, err)
+
+	var applied, refused atomic.Int64
+	count := func(err error) {
+		switch {
+		case err == nil:
+			applied.Add(1)
+		case errors.Is(err, trading.CodeNoPosition):
+			refused.Add(1)
+		default:
+			t.Error(err)
+		}
+	}
+	var group sync.WaitGroup
+	for worker := range 64 {
+		group.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			for i := range 4 {
+				var err error
+				switch (worker + i) % 4 {
+				case 0:
+					_, err = client.Sandbox.PlaceOrder(ctx, buy("0.001"))
+					count(err)
+				case 1:
+					_, err = client.Sandbox.ClosePosition(context.Background(), "BTC", trading.Percent(dec("50")))
+					count(err)
+				case 2:
+					_, err = client.Sandbox.State(ctx)
+					assert.NoError(t, err)
+				default:
+					_, err = client.Sandbox.Prices(ctx)
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	require.NoError(t, client.Close())
+
+	assert.EqualValues(t, 128, applied.Load()+refused.Load())
+	assert.EqualValues(t, applied.Load(), len(sim.Ledger()))
+	for _, request := range sim.Requests() {
+		assert.NotEqual(t, 409, request.Status, "two writes of this client met: %s", request.Operation)
+	}
+}
+
+// Another program on the same paper account is waited for.
+func TestTrap_T101_AnotherProgramsWriteIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.Fault("POST /sandbox/positions/close", tradingsim.Delay(300*time.Millisecond))
+		go r.raw(trading.OpSandboxClose, `{"symbol":"BTC"}`)
+		synctest.Wait()
+		bought := r.place(buy("1"))
+		assert.Greater(t, bought.Meta.Attempts, 1)
+		assert.Len(t, r.fills(), 1)
+		time.Sleep(time.Second)
+	})
+}
+
+// After Close nothing of the client runs, whatever it was doing.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	sim := tradingsim.Start(t)
+	before := stacks()
+	for range 3 {
+		client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()),
+			trading.WithHealthGate(trading.HealthGate{KeepWarm: true}), trading.WithGrace(0))
+		require.NoError(t, err)
+		sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(50*time.Millisecond))
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := client.Sandbox.PlaceOrder(ctx, buy("0.01"))
+			left <- err
+		}()
+		for len(sim.Ledger()) == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		require.Error(t, <-left)
+		require.NoError(t, client.Close())
+		_, err = client.Sandbox.Reset(t.Context())
+		require.ErrorIs(t, err, trading.ErrClosed)
+		assert.Empty(t, newIn(before, stacks()), "after Close")
+		require.Equal(t, 200, join(t, sim).raw(trading.OpSandboxReset, "").Status)
+	}
+}
+
+// Close waits for a write in flight, also one whose caller cannot leave.
+func TestCloseWaitsForWritesInFlight(t *testing.T) {
+	for name, ctx := range map[string]func() (context.Context, context.CancelFunc){
+		"a caller who cannot leave": func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
+		"a caller who can":          func() (context.Context, context.CancelFunc) { return context.WithCancel(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				r.sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(3*time.Second))
+				ctx, cancel := ctx()
+				defer cancel()
+				var placed atomic.Bool
+				go func() {
+					_, err := r.Sandbox.PlaceOrder(ctx, buy("1"))
+					assert.NoError(t, err)
+					placed.Store(true)
+				}()
+				synctest.Wait()
+				began := time.Now()
+				require.NoError(t, r.Close())
+				synctest.Wait()
+				assert.True(t, placed.Load())
+				assert.Equal(t, 3*time.Second, time.Since(began))
+				require.NoError(t, r.Close(), "again")
+			})
+		})
+	}
+}
+
+// stacks returns what the goroutines of this package's code are doing.
+func stacks() map[string]int {
+	buf := make([]byte, 1<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	found := map[string]int{}
+	for _, stack := range strings.Split(string(buf), "\n\n") {
+		head, rest, _ := strings.Cut(stack, "\n")
+		if strings.Contains(rest, "trading-go.") { // the root package
+			found[head+"\n"+rest]++
+		}
+	}
+	return found
+}
+
+// newIn returns what runs now and did not before.
+func newIn(before, after map[string]int) (added []string) {
+	for stack := range after {
+		if before[stack] == 0 {
+			added = append(added, stack)
+		}
+	}
+	return added
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package trading_test
+
+const raceDetector = false

@@ -1,0 +1,96 @@
+package trading_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// trade is a bot: every three seconds it looks at the account, which is what
+// fires its stops, and while it has nothing open it buys, protected on both
+// sides.
+func trade(ctx context.Context, paper *trading.Sandbox, rounds int) error {
+	for range rounds {
+		time.Sleep(3 * time.Second)
+		if positions, err := paper.Positions(ctx); err != nil || len(positions) > 0 {
+			continue // there is another round soon
+		}
+		mark, err := paper.Price(ctx, "BTC")
+		price, priced := mark.Price()
+		if err != nil || !priced {
+			continue
+		}
+		_, err = paper.PlaceOrder(ctx, trading.Order{
+			Symbol: "BTC", Side: trading.Long, Size: dec("0.01"), Leverage: dec("2"), ExpectedPrice: trading.At(price),
+			StopLoss: trading.At(price.Mul(dec("0.99"))), TakeProfit: trading.At(price.Mul(dec("1.01"))),
+		})
+		switch {
+		case errors.Is(err, trading.ErrAccountLocked):
+			_, err = paper.Reset(ctx)
+		case trading.OutcomeOf(err) == trading.Unknown:
+			continue // the next look tells
+		}
+		if err != nil && trading.AdviceOf(err) == trading.AdviseNever {
+			return err
+		}
+	}
+	return nil
+}
+
+// run lets the bot trade on a walk of its own and returns what was executed.
+func run(t *testing.T, seed uint64, rounds int) (ledger string, fills int) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, []tradingsim.Option{tradingsim.WithFeed("BTC", tradingsim.RandomWalk(seed, "64000", 4))})
+		began := time.Now()
+		// Some trouble, on the way.
+		r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply(), tradingsim.Fail(500, "internal_error"), tradingsim.EdgePage(502))
+		require.NoError(t, trade(t.Context(), r.Sandbox, rounds))
+		assert.GreaterOrEqual(t, time.Since(began), time.Duration(rounds)*3*time.Second)
+		var lines []string
+		for _, e := range r.sim.Ledger() {
+			lines = append(lines, fmt.Sprint(e.At.Sub(began), e.Operation, e.Side, e.Size, e.Price))
+		}
+		ledger, fills = strings.Join(lines, "\n"), len(r.fills())
+
+		// Whatever happened, the money adds up.
+		state, earned := r.state(), dec("100000")
+		for _, trade := range r.trades() {
+			earned = earned.Add(trade.NetPnL())
+		}
+		for _, position := range r.positions() {
+			earned = earned.Sub(trading.TakerFee(position.Size.Mul(position.EntryPrice)))
+		}
+		assert.Less(t, state.Balance.Sub(earned).Abs().InexactFloat64(), 1e-6, "%s, %s", state.Balance, earned)
+	})
+	return ledger, fills
+}
+
+func TestABotTradesForAWeek(t *testing.T) {
+	rounds := 7 * 24 * 60 * 20
+	if testing.Short() || raceDetector {
+		rounds /= 7 // a day
+	}
+	_, fills := run(t, 1, rounds)
+	assert.Greater(t, fills, 20)
+	t.Logf("%d fills", fills)
+}
+
+func TestABotTradesTheSameEachTime(t *testing.T) {
+	const hours = 6 * 60 * 20
+	once, fills := run(t, 2, hours)
+	again, _ := run(t, 2, hours)
+	other, _ := run(t, 3, hours)
+	assert.Positive(t, fills)
+	assert.Equal(t, once, again)
+	assert.NotEqual(t, once, other)
+}
