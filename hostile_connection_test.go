@@ -103,20 +103,28 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 	}
 }
 
-// A connection that the server closed while nobody used it was never written to:
-// the order goes out on another one, once.
-func TestAClosedIdleConnectionLosesNothing(t *testing.T) {
-	good := `{"ok":true,"trades":[]}`
-	server := newHostile(t, func(conn *net.TCPConn) {
-		_, _ = io.WriteString(conn, plainAnswer(200, good)) // keep-alive, it says
-		_ = conn.Close()
-	})
-	client := server.client(t, trading.WithHealthGate(trading.HealthGate{Off: true}))
-	_, err := client.Sandbox.Trades(t.Context())
-	require.NoError(t, err)
-	_, err = client.Sandbox.PlaceOrder(t.Context(), buy("1"))
-	assert.Equal(t, 1, server.seen("POST"))
-	assert.Equal(t, trading.Applied, trading.OutcomeOf(err), "it was answered, though not with a fill: %v", err)
+// A connection that the server closes while nobody uses it can die before, while
+// or after an order is written to it. Whichever it was, the order goes out once
+// at the most, and is not said to have failed if it arrived.
+func TestAClosedIdleConnectionRepeatsNothing(t *testing.T) {
+	for range 20 {
+		server := newHostile(t, func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, plainAnswer(200, `{"ok":true,"trades":[]}`)) // keep-alive, it says
+			_ = conn.Close()
+		})
+		client := server.client(t, trading.WithHealthGate(trading.HealthGate{Off: true}))
+		_, err := client.Sandbox.Trades(t.Context())
+		require.NoError(t, err)
+		_, err = client.Sandbox.PlaceOrder(t.Context(), buy("1"))
+		arrived := server.seen("POST")
+		assert.LessOrEqual(t, arrived, 1)
+		switch trading.OutcomeOf(err) {
+		case trading.Applied:
+			assert.Equal(t, 1, arrived, "%v", err)
+		case trading.NotApplied:
+			assert.Zero(t, arrived, "%v", err)
+		}
+	}
 }
 
 // Over TLS: a certificate that is not trusted means that nothing was sent.
