@@ -1,0 +1,229 @@
+package trading_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/api"
+)
+
+// notYet are the operations of the contract that have no method so far. It only
+// ever gets shorter: an operation that is here and has a method fails.
+var notYet = []string{
+	"GET /accounts", "GET /accounts/{accountId}", "GET /positions", "GET /trades",
+	"GET /accounts/{accountId}/orders", "GET /accounts/{accountId}/runs", "GET /accounts/{accountId}/funding",
+	"POST /orders", "POST /orders/limit", "POST /orders/cancel", "POST /positions/close", "POST /positions/tpsl",
+	"POST /orders/conditional", "POST /orders/ladder", "POST /orders/twap", "POST /orders/chase",
+	"POST /orders/chase-twap", "POST /orders/swarm", "POST /runs/edit", "POST /runs/cancel",
+}
+
+// methods calls each method that stands for an operation.
+var methods = map[string]func(context.Context, *trading.Client) error{
+	"Client.Health":  func(ctx context.Context, c *trading.Client) error { _, err := c.Health(ctx); return err },
+	"Client.OpenAPI": func(ctx context.Context, c *trading.Client) error { _, err := c.OpenAPI(ctx); return err },
+	"Client.Me": func(ctx context.Context, c *trading.Client) error {
+		_, err := c.Me(ctx, trading.EnvSandbox)
+		return err
+	},
+	"MarketData.Markets": func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Markets(ctx); return err },
+	"MarketData.Price":   func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Price(ctx, "BTC"); return err },
+	"MarketData.Prices":  func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Prices(ctx); return err },
+	"Sandbox.State":      func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.State(ctx); return err },
+	"Sandbox.Positions":  func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Positions(ctx); return err },
+	"Sandbox.Trades":     func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Trades(ctx); return err },
+	"Sandbox.PlaceOrder": func(ctx context.Context, c *trading.Client) error {
+		_, err := c.Sandbox.PlaceOrder(ctx, buy("1"))
+		return err
+	},
+	"Sandbox.ClosePosition": func(ctx context.Context, c *trading.Client) error {
+		_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
+		return err
+	},
+	"Sandbox.SetTriggers": func(ctx context.Context, c *trading.Client) error {
+		_, err := c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.Clear})
+		return err
+	},
+	"Sandbox.Reset": func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Reset(ctx); return err },
+}
+
+// twoMethods is the one operation with two: a query decides which it is.
+const twoMethods = "GET /sandbox/prices"
+
+// recorder notes which requests go out, and refuses them all.
+type recorder struct{ sent []string }
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.sent = append(r.sent, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/v1"))
+	return &http.Response{StatusCode: 404, Header: http.Header{}, ContentLength: -1,
+		Body: io.NopCloser(strings.NewReader(`{"error":"not_found","message":"recorded"}`))}, nil
+}
+
+// Each operation of the contract has exactly one method, and each method that
+// sends is one operation.
+func TestEveryOperationHasOneMethod(t *testing.T) {
+	byMethod := map[string][]string{} // operation to methods
+	for name, call := range methods {
+		var recorder recorder
+		client, err := trading.New("https://api.example.test/v1",
+			trading.WithSandboxKey("pk_test_x"), trading.WithLiveKey("pk_live_x"),
+			trading.WithTransport(&recorder), trading.WithHealthGate(trading.HealthGate{Off: true}))
+		require.NoError(t, err)
+		require.ErrorIs(t, call(t.Context(), client), trading.CodeNotFound, name)
+		require.Len(t, recorder.sent, 1, name)
+		operation := templateOf(recorder.sent[0])
+		byMethod[operation] = append(byMethod[operation], name)
+	}
+
+	known := map[string]bool{"GET /openapi.json": true} // the description does not describe itself
+	for _, op := range api.Operations() {
+		known[op.Method+" "+op.Path] = true
+	}
+	for operation := range known {
+		names, want := byMethod[operation], 1
+		switch {
+		case slices.Contains(notYet, operation):
+			want = 0
+		case operation == twoMethods:
+			want = 2
+		}
+		assert.Len(t, names, want, "%s: %v", operation, names)
+	}
+	for operation, names := range byMethod {
+		assert.True(t, known[operation], "%v sends %s, which the contract does not have", names, operation)
+	}
+	for _, operation := range notYet {
+		assert.True(t, known[operation], "%s", operation)
+	}
+	assert.Equal(t, 32, len(known))
+
+	for _, name := range sendingMethods(reflect.TypeFor[*trading.Client](), map[reflect.Type]bool{}) {
+		assert.Contains(t, methods, name, "it takes a context: give it a row, and take its operation off notYet")
+	}
+}
+
+// templateOf finds the contract's path for a path with values in it.
+func templateOf(sent string) string {
+	for _, op := range api.Operations() {
+		template := op.Method + " " + op.Path
+		want, got := strings.Split(template, "/"), strings.Split(sent, "/")
+		if slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") }) {
+			return template
+		}
+	}
+	return sent
+}
+
+// sendingMethods names the methods that take a context: of a handle, and of the
+// handles that its fields and methods lead to.
+func sendingMethods(handle reflect.Type, seen map[reflect.Type]bool) (names []string) {
+	if handle.Kind() == reflect.Struct {
+		handle = reflect.PointerTo(handle)
+	}
+	if handle.Kind() != reflect.Pointer || handle.Elem().PkgPath() != rootPath || seen[handle] {
+		return nil
+	}
+	seen[handle] = true
+	inherited := map[string]bool{} // from what is embedded
+	if of := handle.Elem(); of.Kind() == reflect.Struct {
+		for i := range of.NumField() {
+			field := of.Field(i)
+			if field.IsExported() {
+				names = append(names, sendingMethods(field.Type, seen)...)
+			}
+			for m := range field.Type.NumMethod() {
+				inherited[field.Type.Method(m).Name] = inherited[field.Type.Method(m).Name] || field.Anonymous
+			}
+		}
+	}
+	for i := range handle.NumMethod() {
+		method := handle.Method(i)
+		takesContext := method.Type.NumIn() > 1 && method.Type.In(1) == reflect.TypeFor[context.Context]()
+		switch {
+		case inherited[method.Name]:
+		case takesContext:
+			names = append(names, handle.Elem().Name()+"."+method.Name)
+		default:
+			for out := range method.Type.NumOut() {
+				names = append(names, sendingMethods(method.Type.Out(out), seen)...)
+			}
+		}
+	}
+	return names
+}
+
+// What the client knows of an endpoint is what the contract says: which key it
+// takes, and whether it changes something.
+func TestEndpointsAreTheContracts(t *testing.T) {
+	contract := map[string]api.Operation{"GET /openapi.json": {Method: "GET", Key: api.KeyNone}}
+	for _, op := range api.Operations() {
+		contract[op.Method+" "+op.Path] = op
+	}
+	keys := map[api.KeyKind]string{api.KeyTest: "EnvSandbox", api.KeyLive: "EnvLive", api.KeyAny: "", api.KeyNone: ""}
+	constants, endpoints := parseEndpoints(t)
+	assert.GreaterOrEqual(t, len(endpoints), 12)
+	seen := map[string]bool{}
+	for name, fields := range endpoints {
+		operation, ok := constants[fields["op"]]
+		require.True(t, ok, "%s", name)
+		assert.False(t, seen[operation], "%s has two endpoints", operation)
+		seen[operation] = true
+		want, ok := contract[operation]
+		require.True(t, ok, "%s: %s is not in the contract", name, operation)
+		assert.Equal(t, want.Key == api.KeyNone, fields["keyless"] == "true", "%s: keyless", name)
+		assert.Equal(t, keys[want.Key], fields["env"], "%s: whose key", name)
+		assert.Equal(t, want.Write, fields["write"] == "true", "%s: write", name)
+	}
+	for operation := range contract {
+		if !slices.Contains(notYet, operation) {
+			assert.True(t, seen[operation], "%s has no endpoint", operation)
+		}
+	}
+}
+
+// parseEndpoints reads operation.go: the constants of operations, and the fields
+// of each endpoint as they are written.
+func parseEndpoints(t *testing.T) (constants map[string]string, endpoints map[string]map[string]string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "operation.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	constants, endpoints = map[string]string{}, map[string]map[string]string{}
+	ast.Inspect(file, func(node ast.Node) bool {
+		spec, ok := node.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		switch value := spec.Values[0].(type) {
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(value.Value); err == nil {
+				constants[spec.Names[0].Name] = text
+			}
+		case *ast.CompositeLit:
+			if kind, ok := value.Type.(*ast.Ident); !ok || kind.Name != "endpoint" {
+				return true
+			}
+			fields := map[string]string{}
+			for _, element := range value.Elts {
+				pair := element.(*ast.KeyValueExpr)
+				if text, ok := pair.Value.(*ast.Ident); ok {
+					fields[pair.Key.(*ast.Ident).Name] = text.Name
+				}
+			}
+			endpoints[spec.Names[0].Name] = fields
+		}
+		return true
+	})
+	return constants, endpoints
+}
