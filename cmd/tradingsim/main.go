@@ -8,12 +8,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -36,7 +39,9 @@ type settings struct {
 	seed     uint64
 	balance  string
 	csv      [][2]string // symbol and file
+	lag      time.Duration
 	readings []int
+	list     bool
 }
 
 func run(ctx context.Context, args []string, out, usage io.Writer) error {
@@ -46,6 +51,9 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	}
 	if err != nil {
 		return err
+	}
+	if set.list {
+		return listReadings(out)
 	}
 	if err := checkAddress(set.addr, set.open); err != nil {
 		return err
@@ -85,6 +93,8 @@ func parse(args []string, usage io.Writer) (settings, error) {
 		set.csv = append(set.csv, [2]string{symbol, file})
 		return nil
 	})
+	f.DurationVar(&set.lag, "lag", 0, "how long reads lag behind writes")
+	f.BoolVar(&set.list, "readings", false, "list the other readings of open rules and exit")
 	f.Func("reading", "take the other reading of an open rule, by `number`; may be repeated", func(v string) error {
 		n, err := strconv.Atoi(v)
 		if _, known := tradingsim.Readings()[n]; err != nil || !known {
@@ -94,6 +104,16 @@ func parse(args []string, usage io.Writer) (settings, error) {
 		return nil
 	})
 	return set, f.Parse(args)
+}
+
+func listReadings(out io.Writer) error {
+	readings := tradingsim.Readings()
+	for _, n := range slices.Sorted(maps.Keys(readings)) {
+		if _, err := fmt.Fprintf(out, "%2d  %s\n", n, readings[n]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkAddress keeps the simulation, whose keys are no secret, off the network.
@@ -121,7 +141,7 @@ var walks = []struct {
 }
 
 func options(set settings) ([]tradingsim.Option, error) {
-	opts := []tradingsim.Option{tradingsim.WithBalance(set.balance)}
+	opts := []tradingsim.Option{tradingsim.WithBalance(set.balance), tradingsim.WithLag(set.lag)}
 	for i, w := range walks {
 		opts = append(opts, tradingsim.WithMarket(w.market),
 			tradingsim.WithFeed(w.market.Symbol, tradingsim.RandomWalk(set.seed+uint64(i), w.price, w.step)))

@@ -59,6 +59,13 @@ func TestServesUntilInterrupted(t *testing.T) {
 	require.NotContains(t, prices, `"ok"`, "the other reading")
 }
 
+func TestListsTheReadings(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-readings"}, &out, io.Discard))
+	require.Contains(t, out.String(), "15  an opposite order closes")
+	require.NoError(t, run(t.Context(), []string{"-h"}, &out, io.Discard))
+}
+
 func TestRefusesWhatItCannotServe(t *testing.T) {
 	for _, c := range []struct {
 		want string
@@ -69,6 +76,7 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 		{"missing port", []string{"-addr", "127.0.0.1"}},
 		{"no such reading", []string{"-reading", "29"}},
 		{"want SYMBOL=FILE", []string{"-csv", "marks.csv"}},
+		{"balance", []string{"-balance", "much"}},
 		{"no such file", []string{"-csv", "BTC=none.csv"}},
 	} {
 		require.ErrorContains(t, run(t.Context(), c.args, io.Discard, io.Discard), c.want)
