@@ -16,6 +16,19 @@
 // calls: lost before or after execution, delayed, truncated, masked, repeated.
 // [Sim.Ledger] tells what was really executed, whatever the bot was told.
 //
+// Most refusals come about as they would with the service: by a wrong field, a
+// cap ([WithCaps]), a floor ([WithAccount], [WithSandbox]). Some need a hand:
+//
+//   - asset_disabled, market_paused, ASSET_NOTIONAL_CAP, MAX_SLIPPAGE and
+//     INSUFFICIENT_LIQUIDITY: [Sim.SetMarket]
+//   - STALE_PRICE, NO_PRICE, order_rejected, fill_rejected, cap_exceeded and
+//     equity_unavailable: [Sim.SetTrouble]
+//   - no_price: [Sim.SetMark] with ""
+//   - concurrent_request and idempotency_in_flight: [Delay]
+//   - idempotency_result_unknown: [Crash]
+//   - revoked_api_key and api_access_denied: [Sim.RevokeKey], [Sim.SetAccess]
+//   - any other, at any moment: [Fail]
+//
 // Where the contract leaves room, the simulation takes one reading; a bot must
 // come out right under the others too, which [WithReading] switches on.
 //

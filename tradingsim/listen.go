@@ -27,7 +27,8 @@ func Start(t TB, opts ...Option) *Sim {
 	return s
 }
 
-// Listen serves on an address until [Sim.Close], and makes it the [Sim.URL].
+// Listen serves on an address until [Sim.Close], and makes it the [Sim.URL]. A
+// simulation listens once.
 func (s *Sim) Listen(address string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -38,11 +39,15 @@ func (s *Sim) Listen(address string) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
+	done := make(chan struct{})
 	s.mu.Lock()
-	s.server = server
+	s.server, s.served = server, done
 	s.url = "http://" + listener.Addr().String() + root
 	s.mu.Unlock()
-	go func() { _ = server.Serve(listener) }() // ends with Close
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // until Close
+	}()
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Sim struct {
 	url     string
 	skew    time.Duration // how far the service's clock is from the bot's
 	server  *http.Server
+	served  chan struct{} // closed when the server has ended
 	now     time.Time // the time of what is being done
 	closed  bool
 	markets map[string]*market
@@ -141,13 +142,15 @@ var errClosed = errors.New("tradingsim: the simulation is closed")
 func (s *Sim) Close() error {
 	s.mu.Lock()
 	s.closed = true
-	server := s.server
+	server, served := s.server, s.served
 	s.server = nil
 	s.mu.Unlock()
 	if server == nil {
 		return nil
 	}
-	return server.Close()
+	err := server.Close()
+	<-served
+	return err
 }
 
 // URL is the versioned root of the simulated API; it ends in /v1.
