@@ -34,8 +34,8 @@ func (s *Sim) SetMark(symbol, price string) {
 	s.tick()
 }
 
-// SetMarket adds a market or changes one. Without a Price its marks go on as
-// they were.
+// SetMarket adds a market or describes one anew: what is left out has its
+// default again, only the marks go on as they were without a Price.
 func (s *Sim) SetMarket(m Market) {
 	s.enter()
 	defer s.leave()

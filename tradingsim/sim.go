@@ -26,7 +26,7 @@ type Sim struct {
 	skew    time.Duration // how far the service's clock is from the bot's
 	server  *http.Server
 	served  chan struct{} // closed when the server has ended
-	now     time.Time // the time of what is being done
+	now     time.Time     // the time of what is being done
 	closed  bool
 	markets map[string]*market
 	symbols []string // in the order they were added
