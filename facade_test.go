@@ -133,7 +133,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Each operation of the contract has exactly one method, and each method that
-// sends is one operation.
+// sends is one operation. T104: so the sandbox has none that only a live account
+// has. T105: the operations are those of the pinned description.
 func TestEveryOperationHasOneMethod(t *testing.T) {
 	byMethod := map[string][]string{} // operation to methods
 	for name, call := range methods {

@@ -304,7 +304,7 @@ func TestFailedAuthThrottle(t *testing.T) {
 }
 
 // A budget is the key's own: what one key used up, another still has.
-func TestBudgetsAreTheKeysOwn(t *testing.T) {
+func TestTrap_T92_BudgetsAreTheKeysOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithKeyLimit(2))
 		first, second := join(t, sim), join(t, sim, trading.WithSandboxKey(sim.NewSandboxKey()))

@@ -16,10 +16,10 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// trade is a bot: every three seconds it looks at the account, which is what
+// tradeFor is a bot: every three seconds it looks at the account, which is what
 // fires its stops, and while it has nothing open it buys, protected on both
 // sides.
-func trade(ctx context.Context, paper *trading.Sandbox, rounds int) error {
+func tradeFor(ctx context.Context, paper *trading.Sandbox, rounds int) error {
 	for range rounds {
 		time.Sleep(3 * time.Second)
 		if positions, err := paper.Positions(ctx); err != nil || len(positions) > 0 {
@@ -47,14 +47,14 @@ func trade(ctx context.Context, paper *trading.Sandbox, rounds int) error {
 	return nil
 }
 
-// run lets the bot trade on a walk of its own and returns what was executed.
-func run(t *testing.T, seed uint64, rounds int) (ledger string, fills int) {
+// runBot lets the bot trade on a walk of its own and returns what was executed.
+func runBot(t *testing.T, seed uint64, rounds int) (ledger string, fills int) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, []tradingsim.Option{tradingsim.WithFeed("BTC", tradingsim.RandomWalk(seed, "64000", 4))})
 		began := time.Now()
 		// Some trouble, on the way.
 		r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply(), tradingsim.Fail(500, "internal_error"), tradingsim.EdgePage(502))
-		require.NoError(t, trade(t.Context(), r.Sandbox, rounds))
+		require.NoError(t, tradeFor(t.Context(), r.Sandbox, rounds))
 		assert.GreaterOrEqual(t, time.Since(began), time.Duration(rounds)*3*time.Second)
 		var lines []string
 		for _, e := range r.sim.Ledger() {
@@ -80,16 +80,16 @@ func TestABotTradesForAWeek(t *testing.T) {
 	if testing.Short() || raceDetector {
 		rounds /= 28 // a quarter of a day
 	}
-	_, fills := run(t, 1, rounds)
+	_, fills := runBot(t, 1, rounds)
 	assert.Greater(t, fills, 20)
 	t.Logf("%d fills", fills)
 }
 
 func TestABotTradesTheSameEachTime(t *testing.T) {
 	const hours = 2 * 60 * 20
-	once, fills := run(t, 2, hours)
-	again, _ := run(t, 2, hours)
-	other, _ := run(t, 3, hours)
+	once, fills := runBot(t, 2, hours)
+	again, _ := runBot(t, 2, hours)
+	other, _ := runBot(t, 3, hours)
 	assert.Positive(t, fills)
 	assert.Equal(t, once, again)
 	assert.NotEqual(t, once, other)

@@ -1,0 +1,376 @@
+package trading_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// The sandbox has no idempotency: what may have been executed is not sent again,
+// whichever way the answer was lost.
+func TestTrap_T1_ALostAnswerDoublesNothing(t *testing.T) {
+	for name, fault := range map[string]tradingsim.Fault{
+		"the answer lost":         tradingsim.LoseReply(),
+		"the answer truncated":    tradingsim.TruncateReply(),
+		"the answer late":         tradingsim.DelayReply(time.Minute),
+		"a page over the answer":  tradingsim.EdgePageAfter(502),
+		"T5 a 500 over it":        tradingsim.FailAfter(500, "internal_error"),
+		"T5 a 503 over it":        tradingsim.FailAfter(503, "unavailable"),
+		"a redirect over it":      tradingsim.RawAfter(307, map[string][]string{"Location": {"/v2"}}, ""),
+		"T23 an ok that is false": tradingsim.RawAfter(200, nil, `{"ok":false}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				r.sim.Fault("POST /sandbox/orders", fault)
+				err := r.refused(buy("1"))
+				assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				assert.Equal(t, trading.AdviseRead, trading.AdviceOf(err))
+				assert.Equal(t, 1, r.sent(trading.OpSandboxOrder))
+				position, open := r.positions().In("BTC")
+				require.True(t, open, "a look at the account tells")
+				equalDec(t, "1", position.Size)
+				time.Sleep(time.Hour)
+				assert.Len(t, r.fills(), 1)
+			})
+		})
+	}
+}
+
+// And what was certainly not executed is sent again, until it is, once.
+func TestTrap_T1_ALostRequestIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.Fault("POST /sandbox/orders", tradingsim.RefuseConnection(), tradingsim.Fail(409, "concurrent_request"), tradingsim.Fail(503, "no_price"))
+		bought := r.place(buy("1"))
+		assert.Equal(t, 4, bought.Meta.Attempts)
+		assert.Len(t, r.fills(), 1)
+	})
+}
+
+// Success has three shapes, and only its own is a write's.
+func TestTrap_T22_EachSuccessHasItsShape(t *testing.T) {
+	r := newRig(t, nil)
+	trades := func(body string) error {
+		r.sim.Fault("GET /sandbox/trades", tradingsim.Raw(200, nil, body))
+		_, err := r.Sandbox.Trades(t.Context())
+		return err
+	}
+	require.NoError(t, trades(`{"ok":true,"trades":[]}`))
+	require.NoError(t, trades(`{"trades":[]}`))
+	require.NoError(t, trades(`{"success":true,"trades":[]}`))
+	require.ErrorIs(t, trades(`{"error":"bad_request","message":"no","trades":[]}`), trading.CodeBadRequest)
+
+	r.sim.Fault("POST /sandbox/reset", tradingsim.Raw(200, nil, `{"success":true,"account":{}}`))
+	_, err := r.Sandbox.Reset(t.Context())
+	var edge *trading.EdgeError
+	require.ErrorAs(t, err, &edge, "a live success, on the sandbox")
+}
+
+// A rejection is told by error, never by an ok that is false; false is what
+// health says when it is not safe to trade.
+func TestTrap_T23_ARejectionIsToldByError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.Fault("POST /sandbox/orders", tradingsim.Raw(400, nil, `{"error":"bad_size","message":"no"}`))
+		err := r.refused(buy("1"))
+		require.ErrorIs(t, err, trading.CodeBadSize)
+		assert.NotContains(t, string(refusalOf(t, err).Meta.Body), "ok")
+
+		time.Sleep(time.Minute)
+		r.sim.SetHealth("degraded", "stale")
+		health, err := r.Health(t.Context())
+		require.NoError(t, err)
+		assert.False(t, health.OK)
+		assert.False(t, health.Safe())
+	})
+}
+
+func TestTrap_T31_NoPriceIsNotBadSymbol(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("NEW", "")})
+	mark, err := r.Sandbox.Price(t.Context(), "NEW")
+	require.NoError(t, err, "it will have a price")
+	assert.True(t, mark.IsZero())
+	_, err = r.Sandbox.Price(t.Context(), "NOPE")
+	require.ErrorIs(t, err, trading.CodeBadSymbol)
+	assert.Equal(t, trading.AdviseChange, trading.AdviceOf(err), "no retry mends it")
+	assert.Equal(t, 2, r.sent(trading.OpPrices))
+}
+
+func TestTrap_T45_AHealthyServiceCanLackAPrice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.SetMark("BTC", "")
+		health, err := r.Health(t.Context())
+		require.NoError(t, err)
+		assert.True(t, health.Safe())
+		require.ErrorIs(t, r.refused(buy("1")), trading.ErrNoPrice)
+	})
+}
+
+// T106: and what one market lacks says nothing about another, or the account.
+func TestTrap_T106_APriceMissingIsTheMarketsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.SetTrouble("BTC", "STALE_PRICE")
+		err := r.refused(buy("1"))
+		require.ErrorIs(t, err, trading.ErrNoPrice)
+		assert.Equal(t, "BTC", refusalOf(t, err).Symbol)
+		assert.NotErrorIs(t, err, trading.ErrAccountLocked)
+		r.place(buy("1", func(o *trading.Order) { o.Symbol = "ETH" }))
+	})
+}
+
+// Points in time come in three forms and are all a time.Time.
+func TestTrap_T47_EveryTimeIsATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(90 * time.Minute)
+		now := time.Now()
+		r := newRig(t, []tradingsim.Option{tradingsim.WithKeyLimit(2)})
+		health, err := r.Health(t.Context()) // milliseconds
+		require.NoError(t, err)
+		assert.True(t, health.AsOf.Equal(now))
+		r.place(buy("1"))
+		position, _ := r.positions().In("BTC") // ISO 8601
+		assert.True(t, position.OpenedAt.Equal(now))
+		_, err = r.Sandbox.Trades(t.Context(), trading.FailFast()) // seconds
+		limit, told := refusalOf(t, err).Meta.RateLimit.Get()
+		require.True(t, told)
+		assert.True(t, limit.Reset.Equal(now.Add(time.Minute)))
+		assert.Equal(t, time.Minute, refusalOf(t, err).RetryAfter)
+	})
+}
+
+// T53, T54, T55: reading the account fires what its marks have crossed, reading
+// the market fires nothing, and while nobody reads no stop fires.
+func TestTrap_T53_MarketDataClosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.place(buy("1", func(o *trading.Order) { o.StopLoss = at("63000") }))
+		r.sim.SetMark("BTC", "62000")
+		market := r.Sandbox.MarketData
+		for range 10 {
+			_, err := market.Markets(t.Context())
+			require.NoError(t, err)
+			_, err = market.Prices(t.Context())
+			require.NoError(t, err)
+			_, err = market.Price(t.Context(), "BTC")
+			require.NoError(t, err)
+			assert.Empty(t, r.trades())
+			time.Sleep(time.Minute)
+		}
+		assert.Len(t, r.fills(), 1)
+	})
+}
+
+func TestTrap_T54_ReadingTheAccountFiresTriggers(t *testing.T) {
+	for name, read := range map[string]func(rig){
+		"the account":   func(r rig) { r.state() },
+		"its positions": func(r rig) { r.positions() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			r.place(buy("1", func(o *trading.Order) { o.StopLoss = at("63000") }))
+			r.sim.SetMark("BTC", "62000")
+			read(r)
+			trades := r.trades()
+			require.Len(t, trades, 1)
+			assert.Equal(t, trading.CauseStopLoss, trades[0].Cause)
+			equalDec(t, "62000", trades[0].ExitPrice, "T55: not at the level, where there was no price")
+		})
+	}
+}
+
+// A crossing that comes back before anybody reads is missed for good; one that
+// stands is late and not lost.
+func TestTrap_T55_WithoutAReaderNoStopFires(t *testing.T) {
+	r := newRig(t, nil)
+	r.place(buy("1", func(o *trading.Order) { o.StopLoss = at("63000") }))
+	r.sim.SetMark("BTC", "60000")
+	r.sim.SetMark("BTC", "64000")
+	assert.Len(t, r.positions(), 1)
+	r.sim.SetMark("BTC", "62500")
+	assert.Empty(t, r.positions())
+	equalDec(t, "62500", r.trades()[0].ExitPrice)
+}
+
+// The refusal stands while the expected price does; a fresh one fills.
+func TestTrap_T66_AFreshExpectedPriceGoesThrough(t *testing.T) {
+	r := newRig(t, nil)
+	expecting := func(price string) trading.Order {
+		return buy("1", func(o *trading.Order) { o.ExpectedPrice = at(price) })
+	}
+	r.sim.SetMark("BTC", "66000")
+	err := r.refused(expecting("64000"))
+	require.ErrorIs(t, err, trading.CodeGuardBand)
+	assert.Equal(t, trading.AdviseChange, trading.AdviceOf(err))
+	assert.Equal(t, 1, r.sent(trading.OpSandboxOrder), "it is not sent again as it was")
+	mark, err := r.Sandbox.Price(t.Context(), "BTC")
+	require.NoError(t, err)
+	equalDec(t, "66000", r.place(expecting(mark.String())).Fill.Price)
+}
+
+// A level is judged against the price of now, and against the entry only where
+// there is none.
+func TestTrap_T69_LevelsAreJudgedByThePresentPrice(t *testing.T) {
+	r := newRig(t, nil)
+	r.place(buy("1"))
+	stop := func(price string) error {
+		_, err := r.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{StopLoss: at(price)})
+		return err
+	}
+	require.ErrorIs(t, stop("65000"), trading.CodeInvalidTPSL)
+	r.sim.SetMark("BTC", "66000")
+	require.NoError(t, stop("65000"), "a stop in profit")
+	require.ErrorIs(t, stop("66000"), trading.CodeInvalidTPSL, "at the price")
+	r.sim.SetMark("BTC", "")
+	require.ErrorIs(t, stop("65000"), trading.CodeInvalidTPSL, "by the entry, without a price")
+	require.NoError(t, stop("63000"))
+}
+
+// An order whose stop is refused opens nothing, and one that opens has its stop.
+func TestTrap_T71_NoNakedPosition(t *testing.T) {
+	r := newRig(t, nil)
+	err := r.refused(buy("1", func(o *trading.Order) { o.StopLoss = at("65000") }))
+	require.ErrorIs(t, err, trading.CodeInvalidTPSL)
+	assert.Empty(t, r.positions())
+	opened := r.place(buy("1", func(o *trading.Order) { o.StopLoss, o.TakeProfit = at("63000"), at("66000") }))
+	position := must(opened.Position.Get())
+	assert.True(t, position.StopLoss.Equal(at("63000")), "the result shows the levels in force")
+	assert.True(t, position.TakeProfit.Equal(at("66000")))
+}
+
+// Whether the fee of a close is the round trip or the leg the contract leaves
+// open; of a trade it does not.
+func TestTrap_T74_AccountingReadsTheTrades(t *testing.T) {
+	for reading, reported := range map[int]string{0: "57.6", 21: "28.8"} {
+		var options []tradingsim.Option
+		if reading != 0 {
+			options = append(options, tradingsim.WithReading(reading))
+		}
+		r := newRig(t, options)
+		r.place(buy("1"))
+		closed, err := r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err)
+		equalDec(t, reported, closed.Fee, "as reported")
+		equalDec(t, "57.6", r.trades()[0].RoundTripFee)
+		equalDec(t, closed.Balance.String(), dec("100000").Add(r.trades()[0].NetPnL()))
+	}
+}
+
+// The contract does not name every member of a trade: what has no field is kept.
+func TestTrap_T75_UnknownMembersAreKept(t *testing.T) {
+	r := newRig(t, nil)
+	r.sim.Fault("GET /sandbox/trades", tradingsim.Raw(200, nil,
+		`{"trades":[{"orderType":"market","exitPrice":1,"realizedPnL":3,"fee":1,"avgEntry":"64000.5","note":"x"}],"more":false}`))
+	trade := r.trades()[0]
+	equalDec(t, "2", trade.NetPnL())
+	equalOpt(t, "none", trade.EntryPrice)
+	entry, ok := trade.Extra.Decimal("avgEntry")
+	require.True(t, ok)
+	equalDec(t, "64000.5", entry)
+	note, _ := trade.Extra.Text("note")
+	assert.Equal(t, "x", note)
+}
+
+// Withdrawn access kills every key at once. Reads stop after the first refusal;
+// exits try all the same, and work as soon as access is back.
+func TestTrap_T86_WithdrawnAccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.place(buy("1"))
+		r.sim.SetAccess(false)
+		for range 10 {
+			_, err := r.Sandbox.State(t.Context())
+			require.ErrorIs(t, err, trading.CodeAPIAccessDenied)
+			require.ErrorIs(t, err, trading.ErrKeyRefused)
+			assert.Equal(t, trading.AdviseNever, trading.AdviceOf(err))
+		}
+		assert.Equal(t, 1, r.sent(trading.OpSandboxState))
+		_, err := r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		require.ErrorIs(t, err, trading.CodeAPIAccessDenied)
+
+		r.sim.SetAccess(true)
+		_, err = r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err)
+		assert.Empty(t, r.positions())
+	})
+}
+
+// An entry is refused rather than sent a minute later at another price; an exit
+// is wanted at any price, and waits.
+func TestTrap_T93_EntriesDoNotWaitAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.place(buy("1"))
+		r.sim.Fault("POST /sandbox/orders", tradingsim.RateLimit(time.Minute))
+		began := time.Now()
+		err := r.refused(buy("1"))
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		wait, _ := trading.RetryAfter(err)
+		assert.Equal(t, time.Minute, wait)
+		assert.Zero(t, time.Since(began))
+
+		_, err = r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err)
+		assert.Equal(t, time.Minute, time.Since(began))
+	})
+}
+
+// A sandbox that nobody wrote to for thirty days is another one afterwards: its
+// id tells. A reset tells by what it returns.
+func TestTrap_T102_AReplacedSandboxHasAnotherID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.place(buy("1"))
+		before := r.state()
+		time.Sleep(29 * 24 * time.Hour)
+		assert.Equal(t, before.ID, r.state().ID)
+		time.Sleep(24 * time.Hour)
+		after := r.state()
+		assert.NotEqual(t, before.ID, after.ID)
+		assert.False(t, before.Equal(*after))
+		assert.Empty(t, r.positions())
+	})
+}
+
+// A caller who leaves is told Unknown at once; the write goes on, and what it
+// did is on the account.
+func TestTrap_T103_ACallerWhoLeavesHasNotCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.Fault("POST /sandbox/orders", tradingsim.Delay(time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := r.Sandbox.PlaceOrder(ctx, buy("1"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		var write *trading.WriteError
+		require.True(t, errors.As(err, &write))
+		assert.Equal(t, "BTC", write.Symbol)
+		assert.Empty(t, r.fills())
+		time.Sleep(time.Second)
+		assert.Len(t, r.fills(), 1)
+	})
+}
+
+// The order of a list is promised for trades alone: a position is asked for by
+// its market.
+func TestTrap_T108_PositionsAreFoundByMarket(t *testing.T) {
+	r := newRig(t, nil)
+	r.place(buy("0.1"))
+	r.place(buy("1", func(o *trading.Order) { o.Symbol = "ETH" }))
+	for _, symbol := range []string{"ETH", "BTC"} {
+		position, open := r.positions().In(symbol)
+		assert.True(t, open)
+		assert.Equal(t, symbol, position.Symbol)
+	}
+}
