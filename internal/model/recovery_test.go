@@ -1,0 +1,163 @@
+package model
+
+// recoveryGoesOn lets Recover or Resolve take its next step.
+func (e *explorer) recoveryGoesOn(s state) {
+	r := &s.recovery
+	switch r.step {
+	case off:
+		e.recoveryBegins(s)
+		return
+	case begun:
+		e.notesFence(s)
+		return
+	case noted:
+		if !r.held {
+			e.sendsFence(s)
+		}
+	case fencing:
+		e.waitsForFence(s)
+	}
+	e.readsAccount(s)
+}
+
+// recoveryBegins takes a pending intent of an earlier process, or of a call that
+// has returned. What the call learned about its key is known to the same process
+// only.
+func (e *explorer) recoveryBegins(s state) {
+	if !s.journal.pending {
+		return
+	}
+	living := s.call.phase == open || s.call.phase == awaiting || s.call.phase == idle
+	if living && e.has(recoverySparesLiving) {
+		return
+	}
+	s.recovery = recovery{step: begun, second: s.journal.second, held: s.call.spent}
+	e.reach(evRecover, s)
+}
+
+// notesFence makes it durable that the key is given up.
+func (e *explorer) notesFence(s state) {
+	s.recovery.step = noted
+	s.journal.fenced = e.has(fenceNoted)
+	e.reach(evFenceNoted, s)
+}
+
+func (e *explorer) sendsFence(s state) {
+	if s.fences == e.fences || !s.put(message{kind: fenceOf(s.recovery.second), awaited: true}) {
+		return
+	}
+	s.fences++
+	s.recovery.step = fencing
+	e.reach(evFenceSent, s)
+}
+
+// waitsForFence judges the fence's answer. This is the table of the fence.
+func (e *explorer) waitsForFence(s state) {
+	heard := s.recovery.reply
+	s.stopWaiting(true)
+	s.recovery.step = noted
+	e.reach(evFenceLost, s)
+	r := &s.recovery
+	holds, received := false, false
+	switch heard.answer {
+	case noAnswer:
+		return
+	case noSuchOrder, resultUnknown:
+		holds = true
+	case keyReused:
+		received = true
+		holds = !e.has(receivedHoldsNothing)
+	case notHolder:
+		holds = !e.has(otherHolderHoldsNothing)
+	case notAccepted, tooMany:
+		holds = heard.replayed || !e.has(freshRefusalHoldsNothing)
+	}
+	switch {
+	case holds:
+		r.held = true
+		if heard.replayed {
+			e.goals[goalFenceReplayed] = true
+		}
+		e.reach(evFenceHolds, s)
+	case received:
+		r.late = r.late || e.sole && s.now >= settledIn
+		e.reach(evFenceReceived, s)
+		if !e.has(recoveryNeverPlaces) && s.sends < e.sends+1 && s.put(message{kind: orderOf(r.second), sent: fromRecovery}) {
+			s.sends++
+			e.reach(evResends, s)
+		}
+	default:
+		e.reach(evFenceNothing, s)
+	}
+}
+
+// readsAccount reads twice over the settle window. Reads lag: the first may miss
+// what has executed, the second shows what had executed before the first.
+func (e *explorer) readsAccount(s state) {
+	shows := s.account.executions > 0 && !s.account.vanished
+	other := e.others || e.active || !e.has(baselineSettled)
+	if !s.recovery.reading {
+		e.readsFirst(s, false, evReadNone)
+		if shows {
+			e.readsFirst(s, true, evReadOurs)
+		} else if other {
+			e.readsFirst(s, true, evReadOther)
+		}
+		return
+	}
+	saw, mustSee := s.recovery.saw, s.recovery.mustSee
+	if saw || shows || other {
+		e.decides(s, true)
+	}
+	if !saw && !(shows && mustSee) {
+		e.decides(s, false)
+	}
+}
+
+func (e *explorer) readsFirst(s state, saw bool, ev event) {
+	r := &s.recovery
+	r.reading, r.saw = true, saw
+	r.mustSee = s.account.executions > 0
+	r.readHeld = r.held
+	r.readLate = e.sole && r.mayDecideWithout(e, s.now)
+	if !e.has(settleWindow) {
+		e.decides(s, saw)
+		return
+	}
+	e.reach(ev, s)
+}
+
+// mayDecideWithout tells whether a missing trace decides for a sole actor although
+// no fence holds.
+func (r *recovery) mayDecideWithout(e *explorer, now epoch) bool {
+	if e.has(noneWaitsForRunning) {
+		return r.late && now >= half
+	}
+	return now >= settledIn
+}
+
+// decides is the table of the reads.
+func (e *explorer) decides(s state, trace bool) {
+	r := &s.recovery
+	held := r.held && (r.readHeld || !e.has(readsAfterHeld))
+	late := r.readLate
+	r.reading, r.saw, r.mustSee, r.readHeld, r.readLate = false, false, false, false, false
+	switch {
+	case trace && (!e.has(traceNeedsSoleActor) || e.sole && (!e.active || !e.has(traceNeedsQuiet))):
+		e.says(&s, true, goalTrace)
+		s.recovery = recovery{}
+		e.reach(evVerdictApplied, s)
+	case trace:
+		e.reach(evUndecided, s)
+	case held && (e.sole || !e.canVanish || !e.has(noneNeedsLastingTrace)):
+		e.says(&s, false, goalFence)
+		s.recovery = recovery{}
+		e.reach(evVerdictNot, s)
+	case !e.has(noneOnlyOnceHeld) || e.sole && late:
+		e.says(&s, false, goalNone)
+		s.recovery = recovery{}
+		e.reach(evVerdictNot, s)
+	default:
+		e.reach(evUndecided, s)
+	}
+}
