@@ -2,6 +2,8 @@ package trading
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,24 +17,32 @@ const redacted = "[redacted]"
 // apiKey holds a key so that no printing reaches it: every way to format,
 // marshal or log it gives the prefix alone, and the text itself hangs on a
 // pointer, so that even a printer that walks unexported fields finds an address.
-type apiKey struct{ text *[1]string }
+type apiKey struct{ text *keyText }
 
-func newAPIKey(text string) apiKey { return apiKey{text: &[1]string{text}} }
+type keyText struct {
+	header [1]string // as the value of a header
+	digest string    // names the key where the key itself must not be kept
+}
+
+func newAPIKey(text string) apiKey {
+	digest := sha256.Sum256([]byte(text))
+	return apiKey{text: &keyText{header: [1]string{text}, digest: string(digest[:])}}
+}
 
 func (k apiKey) isZero() bool { return k.text == nil }
 
 // reveal returns the key itself, as the value of a header. Nothing else is given
 // it.
-func (k apiKey) reveal() []string { return k.text[:] }
+func (k apiKey) reveal() []string { return k.text.header[:] }
 
 // String returns the key's prefix, which tells the environment.
 func (k apiKey) String() string {
 	switch {
 	case k.text == nil:
 		return "(no key)"
-	case strings.HasPrefix(k.text[0], prefixSandbox):
+	case strings.HasPrefix(k.text.header[0], prefixSandbox):
 		return prefixSandbox + redacted
-	case strings.HasPrefix(k.text[0], prefixLive):
+	case strings.HasPrefix(k.text.header[0], prefixLive):
 		return prefixLive + redacted
 	default:
 		return redacted
@@ -51,17 +61,17 @@ func (k apiKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
 // scrub takes the key out of text that came from outside: a debugging proxy may
 // print the request, and with it the header, into its error page.
 func (k apiKey) scrub(text []byte) []byte {
-	if k.text == nil || k.text[0] == "" || !bytes.Contains(text, []byte(k.text[0])) {
+	if k.text == nil || k.text.header[0] == "" || !bytes.Contains(text, []byte(k.text.header[0])) {
 		return text
 	}
-	return bytes.ReplaceAll(text, []byte(k.text[0]), []byte(redacted))
+	return bytes.ReplaceAll(text, []byte(k.text.header[0]), []byte(redacted))
 }
 
 func (k apiKey) scrubText(text string) string {
-	if k.text == nil || k.text[0] == "" || !strings.Contains(text, k.text[0]) {
+	if k.text == nil || k.text.header[0] == "" || !strings.Contains(text, k.text.header[0]) {
 		return text
 	}
-	return strings.ReplaceAll(text, k.text[0], redacted)
+	return strings.ReplaceAll(text, k.text.header[0], redacted)
 }
 
 const (
@@ -92,13 +102,51 @@ func checkKey(env Environment, text string) error {
 	return nil
 }
 
-// scrub takes both keys out of what came from outside, as soon as it is in. So
-// nothing behind the transport, errors and results alike, can hold one.
-func (c *core) scrub(text []byte) []byte {
-	return c.liveKey.scrub(c.sandboxKey.scrub(text))
+// keyring is where the key of an environment comes from: it is given once, or
+// asked for at each attempt.
+type keyring struct {
+	given apiKey
+	ask   func(context.Context) (string, error)
 }
 
-func (c *core) scrubHeader(header http.Header) http.Header {
+func (r keyring) isZero() bool { return r.given.isZero() && r.ask == nil }
+
+// current returns the key to use now.
+func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
+	if r.ask == nil {
+		return r.given, nil
+	}
+	text, err := r.ask(ctx)
+	if err != nil {
+		return apiKey{}, fmt.Errorf("trading: the %s key cannot be had: %w", env, err)
+	}
+	if err := checkKey(env, text); err != nil {
+		return apiKey{}, err
+	}
+	return newAPIKey(text), nil
+}
+
+// takeKey gets the key for the next attempt. One that has been rotated since the
+// last is another key: what was held against the old one does not hold.
+func (c *call) takeKey() error {
+	if c.endpoint.keyless {
+		return nil
+	}
+	key, err := c.core.keys(c.env).current(c.Context, c.env)
+	c.apiKey = key
+	return err
+}
+
+// scrub takes the keys out of what came from outside, as soon as it is in. So
+// nothing behind the transport, errors and results alike, can hold one.
+func (c *call) scrub(text []byte) []byte {
+	for _, key := range c.knownKeys() {
+		text = key.scrub(text)
+	}
+	return text
+}
+
+func (c *call) scrubHeader(header http.Header) http.Header {
 	clean := header
 	for name, values := range header {
 		for i, value := range values {
@@ -111,7 +159,7 @@ func (c *core) scrubHeader(header http.Header) http.Header {
 	return clean
 }
 
-func (c *core) scrubError(err error) error {
+func (c *call) scrubError(err error) error {
 	text := err.Error()
 	if clean := c.scrubText(text); clean != text {
 		return errors.New(clean)
@@ -119,6 +167,14 @@ func (c *core) scrubError(err error) error {
 	return err
 }
 
-func (c *core) scrubText(text string) string {
-	return c.liveKey.scrubText(c.sandboxKey.scrubText(text))
+func (c *call) scrubText(text string) string {
+	for _, key := range c.knownKeys() {
+		text = key.scrubText(text)
+	}
+	return text
+}
+
+// knownKeys are the keys that an answer to this call could repeat.
+func (c *call) knownKeys() [3]apiKey {
+	return [...]apiKey{c.apiKey, c.core.sandboxKeys.given, c.core.liveKeys.given}
 }

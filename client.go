@@ -31,8 +31,8 @@ type Client struct {
 type core struct {
 	baseURL     string
 	urls        map[*endpoint]*url.URL
-	sandboxKey  apiKey
-	liveKey     apiKey
+	sandboxKeys keyring
+	liveKeys    keyring
 	userAgent   []string
 	http        *retryablehttp.Client
 	log         logger
@@ -77,8 +77,8 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c := &core{
 		baseURL:       base.String(),
 		urls:          endpointURLs(base),
-		sandboxKey:    cfg.sandboxKey,
-		liveKey:       cfg.liveKey,
+		sandboxKeys:   cfg.sandboxKeys,
+		liveKeys:      cfg.liveKeys,
 		userAgent:     []string{userAgent(cfg.application)},
 		http:          newRetryClient(cfg.transport),
 		log:           logger{cfg.logger},
@@ -211,10 +211,10 @@ func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessa
 
 func (c *Client) caller() caller { return caller{c.core, c.defaults} }
 
-// key returns the key for an environment.
-func (c *core) key(env Environment) apiKey {
+// keys returns where the key of an environment comes from.
+func (c *core) keys(env Environment) keyring {
 	if env == EnvLive {
-		return c.liveKey
+		return c.liveKeys
 	}
-	return c.sandboxKey
+	return c.sandboxKeys
 }

@@ -243,6 +243,7 @@ func TestEndpointsAreTheContracts(t *testing.T) {
 		assert.Equal(t, want.Key == api.KeyNone, fields["keyless"] == "true", "%s: keyless", name)
 		assert.Equal(t, keys[want.Key], fields["env"], "%s: whose key", name)
 		assert.Equal(t, want.Write, fields["write"] == "true", "%s: write", name)
+		assert.Equal(t, want.LimitClass, fields["class"], "%s: limit class", name)
 	}
 	for operation := range contract {
 		assert.True(t, seen[operation], "%s has no endpoint", operation)
@@ -273,8 +274,11 @@ func parseEndpoints(t *testing.T) (constants map[string]string, endpoints map[st
 			fields := map[string]string{}
 			for _, element := range value.Elts {
 				pair := element.(*ast.KeyValueExpr)
-				if text, ok := pair.Value.(*ast.Ident); ok {
-					fields[pair.Key.(*ast.Ident).Name] = text.Name
+				switch value := pair.Value.(type) {
+				case *ast.Ident:
+					fields[pair.Key.(*ast.Ident).Name] = value.Name
+				case *ast.BasicLit:
+					fields[pair.Key.(*ast.Ident).Name], _ = strconv.Unquote(value.Value)
 				}
 			}
 			endpoints[spec.Names[0].Name] = fields

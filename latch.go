@@ -13,7 +13,7 @@ const latchTime = 30 * time.Second
 // one call probes. Exits may try at any time.
 type latches struct {
 	mu   sync.Mutex
-	keys map[Environment]latch
+	keys map[string]latch // by digest, so that no key is kept
 }
 
 type latch struct {
@@ -23,28 +23,28 @@ type latch struct {
 }
 
 // shut notes a refused key.
-func (l *latches) shut(env Environment, code Code, message string) {
+func (l *latches) shut(key string, code Code, message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.keys == nil {
-		l.keys = make(map[Environment]latch, 2)
+		l.keys = make(map[string]latch, 2)
 	}
-	l.keys[env] = latch{until: time.Now().Add(latchTime), code: code, message: message}
+	l.keys[key] = latch{until: time.Now().Add(latchTime), code: code, message: message}
 }
 
 // open forgets a refusal: the key works.
-func (l *latches) open(env Environment) {
+func (l *latches) open(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.keys, env)
+	delete(l.keys, key)
 }
 
 // check returns the refusal that still stands. The caller that finds it run out
 // becomes the probe, and the others wait for what it finds.
-func (l *latches) check(env Environment) (shut latch, held bool) {
+func (l *latches) check(key string) (shut latch, held bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	shut, ok := l.keys[env]
+	shut, ok := l.keys[key]
 	if !ok {
 		return latch{}, false
 	}
@@ -54,7 +54,7 @@ func (l *latches) check(env Environment) (shut latch, held bool) {
 	}
 	probe := shut
 	probe.until = now.Add(latchTime)
-	l.keys[env] = probe
+	l.keys[key] = probe
 	return latch{}, false
 }
 
@@ -64,7 +64,7 @@ func (c *call) checkLatch() error {
 	if c.endpoint.keyless || exit {
 		return nil
 	}
-	shut, held := c.core.latches.check(c.env)
+	shut, held := c.core.latches.check(c.apiKey.text.digest)
 	if !held {
 		return nil
 	}

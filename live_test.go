@@ -333,3 +333,26 @@ func TestADecisionWalksOverStoredRefusals(t *testing.T) {
 		assert.Equal(t, 1, executed(sim))
 	})
 }
+
+func TestA429ClosesItsClassAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		sim := newSim(tradingsim.WithUserLimits(2, 20))
+		_, account := live(t, sim)
+		for range 2 {
+			_, err := account.PlaceOrder(ctx, order)
+			require.NoError(t, err)
+		}
+		_, err := account.PlaceOrder(ctx, order)
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		sent := len(sim.Requests())
+		_, err = account.PlaceOrder(ctx, order)
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		assert.Len(t, sim.Requests(), sent, "the class is closed for every caller")
+		_, err = account.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")))
+		require.NoError(t, err, "closes are another class")
+		time.Sleep(time.Minute)
+		_, err = account.PlaceOrder(ctx, order)
+		require.NoError(t, err)
+	})
+}

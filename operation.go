@@ -86,6 +86,7 @@ type endpoint struct {
 	write   bool        // changes the account, so every failure carries an outcome
 	trades  bool        // a live write that can trade: it is journaled, the rest shows in a read
 	pro     bool        // it begins a run
+	class   string      // the per-user limit of a live write, besides the key's own
 	maxBody int         // bytes of answer that can be right; more is refused unread
 }
 
@@ -121,19 +122,19 @@ var (
 	endpointFinishedRuns = endpoint{op: OpFinishedRuns, env: EnvLive, maxBody: largeAnswer}
 	endpointFunding      = endpoint{op: OpFunding, env: EnvLive, maxBody: largeAnswer}
 
-	endpointOrder       = endpoint{op: OpOrder, env: EnvLive, write: true, trades: true, maxBody: smallAnswer}
-	endpointLimit       = endpoint{op: OpLimit, env: EnvLive, write: true, trades: true, maxBody: smallAnswer}
-	endpointClose       = endpoint{op: OpClose, env: EnvLive, write: true, trades: true, maxBody: smallAnswer}
-	endpointConditional = endpoint{op: OpConditional, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
-	endpointLadder      = endpoint{op: OpLadder, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
-	endpointTWAP        = endpoint{op: OpTWAP, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
-	endpointChase       = endpoint{op: OpChase, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
-	endpointChaseTWAP   = endpoint{op: OpChaseTWAP, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
-	endpointSwarm       = endpoint{op: OpSwarm, env: EnvLive, write: true, trades: true, pro: true, maxBody: smallAnswer}
-	endpointCancelOrder = endpoint{op: OpCancelOrder, env: EnvLive, write: true, maxBody: smallAnswer}
-	endpointTriggers    = endpoint{op: OpTriggers, env: EnvLive, write: true, maxBody: smallAnswer}
-	endpointEditRun     = endpoint{op: OpEditRun, env: EnvLive, write: true, maxBody: smallAnswer}
-	endpointCancelRun   = endpoint{op: OpCancelRun, env: EnvLive, write: true, maxBody: smallAnswer}
+	endpointOrder       = endpoint{op: OpOrder, env: EnvLive, write: true, trades: true, class: "market-orders", maxBody: smallAnswer}
+	endpointLimit       = endpoint{op: OpLimit, env: EnvLive, write: true, trades: true, class: "resting-limits", maxBody: smallAnswer}
+	endpointClose       = endpoint{op: OpClose, env: EnvLive, write: true, trades: true, class: "closes", maxBody: smallAnswer}
+	endpointConditional = endpoint{op: OpConditional, env: EnvLive, write: true, trades: true, pro: true, class: "conditional", maxBody: smallAnswer}
+	endpointLadder      = endpoint{op: OpLadder, env: EnvLive, write: true, trades: true, pro: true, class: "ladder", maxBody: smallAnswer}
+	endpointTWAP        = endpoint{op: OpTWAP, env: EnvLive, write: true, trades: true, pro: true, class: "twap", maxBody: smallAnswer}
+	endpointChase       = endpoint{op: OpChase, env: EnvLive, write: true, trades: true, pro: true, class: "chase", maxBody: smallAnswer}
+	endpointChaseTWAP   = endpoint{op: OpChaseTWAP, env: EnvLive, write: true, trades: true, pro: true, class: "chase-twap", maxBody: smallAnswer}
+	endpointSwarm       = endpoint{op: OpSwarm, env: EnvLive, write: true, trades: true, pro: true, class: "swarm", maxBody: smallAnswer}
+	endpointCancelOrder = endpoint{op: OpCancelOrder, env: EnvLive, write: true, class: "cancels", maxBody: smallAnswer}
+	endpointTriggers    = endpoint{op: OpTriggers, env: EnvLive, write: true, class: "tpsl-changes", maxBody: smallAnswer}
+	endpointEditRun     = endpoint{op: OpEditRun, env: EnvLive, write: true, class: "run-changes", maxBody: smallAnswer}
+	endpointCancelRun   = endpoint{op: OpCancelRun, env: EnvLive, write: true, class: "run-changes", maxBody: smallAnswer}
 )
 
 // fixedEndpoints are those whose path has no variable part.

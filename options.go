@@ -40,16 +40,17 @@ func (o sharedOption) applyCall(c *callOptions) error { return o(c) }
 
 // config is what the options of New come to.
 type config struct {
-	sandboxKey, liveKey apiKey
-	transport           http.RoundTripper
-	logger              *slog.Logger
-	application         string
-	gate                HealthGate
-	guards              []Guard
-	maxSlippagePct      Level
-	journal             Journal
-	soleActor           []AccountID
-	defaults            callOptions
+	sandboxKeys    keyring
+	liveKeys       keyring
+	transport      http.RoundTripper
+	logger         *slog.Logger
+	application    string
+	gate           HealthGate
+	guards         []Guard
+	maxSlippagePct Level
+	journal        Journal
+	soleActor      []AccountID
+	defaults       callOptions
 }
 
 // callOptions is what one call goes by; the zero value is completed by defaults.
@@ -114,7 +115,7 @@ func WithSandboxKey(key string) Option {
 		if err := checkKey(EnvSandbox, key); err != nil {
 			return err
 		}
-		c.sandboxKey = newAPIKey(key)
+		c.sandboxKeys = keyring{given: newAPIKey(key)}
 		return nil
 	})
 }
@@ -125,7 +126,33 @@ func WithLiveKey(key string) Option {
 		if err := checkKey(EnvLive, key); err != nil {
 			return err
 		}
-		c.liveKey = newAPIKey(key)
+		c.liveKeys = keyring{given: newAPIKey(key)}
+		return nil
+	})
+}
+
+// WithSandboxKeyFunc asks for the sandbox key at each attempt, so that it can be
+// rotated while the program runs. ask is called by many goroutines, often, and
+// should not block; its error ends the call before anything is sent.
+func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
+	return clientOption(func(c *config) error {
+		if ask == nil {
+			return errors.New("trading: WithSandboxKeyFunc: nil function")
+		}
+		c.sandboxKeys = keyring{ask: ask}
+		return nil
+	})
+}
+
+// WithLiveKeyFunc asks for the live key at each attempt, as [WithSandboxKeyFunc].
+// Idempotency keys belong to the account holder: a resend under a rotated API key
+// is still covered.
+func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
+	return clientOption(func(c *config) error {
+		if ask == nil {
+			return errors.New("trading: WithLiveKeyFunc: nil function")
+		}
+		c.liveKeys = keyring{ask: ask}
 		return nil
 	})
 }

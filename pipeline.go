@@ -17,6 +17,7 @@ import (
 //
 //	validate.go   what the caller got wrong is refused here
 //	pipeline.go   the stages below, before every send, the first and each other
+//	  apikey.go     the key, which may have been rotated
 //	  latch.go      a refused key is not tried on and on
 //	  ratelimit.go  a closed budget is waited for
 //	  guard.go      health, halt, and the program's own guards
@@ -43,6 +44,7 @@ type call struct {
 	endpoint *endpoint
 	env      Environment
 	opts     callOptions
+	apiKey   apiKey // of the next attempt, or the last
 	url      *url.URL
 	body     []byte // encoded once; every attempt sends these bytes
 	account  AccountID
@@ -112,7 +114,7 @@ func (c *call) do(result wire.Value) error {
 	switch {
 	case c.invalid != nil:
 		c.stopped = c.invalid
-	case !c.endpoint.keyless && c.core.key(c.env).isZero():
+	case !c.endpoint.keyless && c.core.keys(c.env).isZero():
 		c.stopped = refuse(c.env, CodeMissingAPIKey, "the client was given no %s key", c.env)
 	case c.endpoint.write && c.Context.Done() != nil:
 		if left := c.fly(); left != nil {
@@ -160,6 +162,7 @@ func (c *call) run() {
 func (c *call) admit() error {
 	for _, stage := range [...]func(*call) error{
 		(*call).stillOpen,
+		(*call).takeKey,
 		(*call).checkLatch,
 		(*call).waitForBudget,
 		(*call).askGuards,

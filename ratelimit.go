@@ -10,49 +10,69 @@ import (
 // another try before can only be refused too.
 type closures struct {
 	mu    sync.Mutex
-	until map[Environment]time.Time
+	until map[string]time.Time
 }
 
-// block closes the key's budget for d.
-func (b *closures) block(env Environment, d time.Duration) {
+// block closes a budget for d.
+func (b *closures) block(budget string, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.until == nil {
-		b.until = make(map[Environment]time.Time, 2)
+		b.until = make(map[string]time.Time, 2)
 	}
-	if at := time.Now().Add(d); at.After(b.until[env]) {
-		b.until[env] = at
+	if at := time.Now().Add(d); at.After(b.until[budget]) {
+		b.until[budget] = at
 	}
 }
 
-// wait returns how long the key's budget stays closed.
-func (b *closures) wait(env Environment) time.Duration {
+// wait returns how long the first of the budgets that is closed stays so.
+func (b *closures) wait(budgets ...string) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at, ok := b.until[env]
-	if !ok {
-		return 0
+	for _, budget := range budgets {
+		at, ok := b.until[budget]
+		if !ok {
+			continue
+		}
+		if wait := time.Until(at); wait > 0 {
+			return wait
+		}
+		delete(b.until, budget)
 	}
-	wait := time.Until(at)
-	if wait <= 0 {
-		delete(b.until, env)
-	}
-	return max(wait, 0)
+	return 0
 }
 
-// waitForBudget waits until the key's budget is open. A wait that the call would
-// not survive is refused at once, with its length.
+// keyBudget is the budget of the call's key, over everything.
+func (c *call) keyBudget() string { return string(c.env) }
+
+// classBudget is the budget of the user for writes of the call's class, which the
+// terminal and the user's other keys draw on too.
+func (c *call) classBudget() string { return c.endpoint.class }
+
+// blockBudget closes the budget that a 429 speaks of. Only the key's own comes
+// with the X-RateLimit headers.
+func (c *call) blockBudget(d time.Duration) {
+	_, ofKey := parseRateLimit(c.last.header).Get()
+	if c.endpoint.class != "" && !ofKey {
+		c.core.closures.block(c.classBudget(), d)
+		return
+	}
+	c.core.closures.block(c.keyBudget(), d)
+}
+
+// waitForBudget waits until the call's budgets are open. A wait that the call
+// would not survive is refused at once, with its length.
 func (c *call) waitForBudget() error {
 	if c.endpoint.keyless {
 		return nil
 	}
 	for {
-		wait := c.core.closures.wait(c.env)
+		wait := c.core.closures.wait(c.keyBudget(), c.classBudget())
 		if wait == 0 {
 			return nil
 		}
 		if c.opts.failFast || c.outlives(wait) {
-			refusal := refuse(c.env, CodeRateLimited, "the service has closed this key's budget for another %s", wait.Round(time.Millisecond))
+			refusal := refuse(c.env, CodeRateLimited, "the service has closed this budget for another %s", wait.Round(time.Millisecond))
 			refusal.RetryAfter = wait
 			return refusal
 		}

@@ -21,7 +21,7 @@ func (c *call) judge() (again bool) {
 	c.wait = c.backoff()
 	if c.answer == answerRefusal && rule.Advice == AdviseWait {
 		c.wait = max(c.last.retryAfter(), c.wait)
-		c.core.closures.block(c.env, c.wait)
+		c.blockBudget(c.wait)
 	}
 	if rule.Kind == ErrNoPrice {
 		c.prices++
@@ -85,9 +85,9 @@ func (c *call) noteKey() {
 	refusal, refused := c.failure.(*Error)
 	switch {
 	case refused && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
-		c.core.latches.shut(c.env, refusal.Code, refusal.Message)
+		c.core.latches.shut(c.apiKey.text.digest, refusal.Code, refusal.Message)
 	case c.answer == answerSuccess || refused:
-		c.core.latches.open(c.env)
+		c.core.latches.open(c.apiKey.text.digest)
 	}
 }
 

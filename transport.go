@@ -117,14 +117,14 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 	sent.Header = c.header()
 	resp, err := rt.RoundTrip(sent)
 	if err == nil {
-		c.last.status, c.last.header = resp.StatusCode, c.core.scrubHeader(resp.Header)
+		c.last.status, c.last.header = resp.StatusCode, c.scrubHeader(resp.Header)
 		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.maxBody)
-		c.last.body = c.core.scrub(c.last.body)
+		c.last.body = c.scrub(c.last.body)
 	}
 	c.last.received = time.Now()
 	if err != nil {
 		c.last.status = 0
-		c.last.err = c.core.scrubError(causeOf(ctx, err))
+		c.last.err = c.scrubError(causeOf(ctx, err))
 		c.last.written = mayHaveLeft(req, err)
 	}
 }
@@ -180,7 +180,7 @@ func (c *call) header() http.Header {
 		h["Content-Type"] = contentJSON
 	}
 	if !c.endpoint.keyless {
-		h["X-Api-Key"] = c.core.key(c.env).reveal()
+		h["X-Api-Key"] = c.apiKey.reveal()
 	}
 	if c.key != "" {
 		// Not in canonical form: net/http sends a POST with the canonical one

@@ -1,0 +1,72 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRotatedKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const second = "pk_test_secondSecret"
+		key, asked := testSandboxKey, 0
+		trades := answered(200, `{"ok":true,"trades":[]}`)
+		script := newScript(t,
+			answered(500, refusalBody(CodeInternalError)), trades,
+			answered(401, refusalBody(CodeRevokedAPIKey)), trades)
+		client := newTestClient(t, script, WithSandboxKeyFunc(func(context.Context) (string, error) {
+			asked++
+			return key, nil
+		}))
+		ctx := context.Background()
+
+		// Rotated between an attempt and the next.
+		go func() {
+			time.Sleep(time.Millisecond)
+			key = second
+		}()
+		_, err := client.Sandbox.Trades(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, 2, asked, "once an attempt")
+		got := script.received()
+		assert.Equal(t, testSandboxKey, got[0].header.Get("X-API-Key"))
+		assert.Equal(t, second, got[1].header.Get("X-API-Key"))
+
+		// A refused key is held back, and a rotated one starts clean.
+		_, err = client.Sandbox.Trades(ctx)
+		require.ErrorIs(t, err, CodeRevokedAPIKey)
+		_, err = client.Sandbox.Trades(ctx)
+		require.ErrorIs(t, err, CodeRevokedAPIKey)
+		key = testSandboxKey
+		_, err = client.Sandbox.Trades(ctx)
+		require.NoError(t, err)
+		script.done()
+	})
+}
+
+func TestAKeyThatCannotBeHad(t *testing.T) {
+	vault := errors.New("the vault is sealed")
+	for name, row := range map[string]struct {
+		key string
+		err error
+		is  error
+	}{
+		"no answer":   {"", vault, vault},
+		"empty":       {"", nil, CodeMissingAPIKey},
+		"the other's": {testLiveKey, nil, CodeWrongEnvironment},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := newTestClient(t, newScript(t), WithHealthGate(HealthGate{Off: true}),
+				WithSandboxKeyFunc(func(context.Context) (string, error) { return row.key, row.err }))
+			_, err := client.Sandbox.PlaceOrder(context.Background(), testOrder())
+			require.ErrorIs(t, err, row.is)
+			assert.Equal(t, NotApplied, OutcomeOf(err))
+			assertNoKey(t, "the error", outputs(err))
+		})
+	}
+}
