@@ -190,6 +190,18 @@ func (v *accountViews) baseline(id AccountID, symbol string, pro bool) Opt[Basel
 	return Some(b)
 }
 
+// paperAccount is the paper account among the views; no live account has that id.
+const paperAccount AccountID = ""
+
+// sandboxBaseline is baseline for the paper account, where nothing waits.
+func (v *accountViews) sandboxBaseline(symbol string) Opt[Baseline] {
+	v.mu.Lock()
+	view := v.view(paperAccount)
+	view.orderRead = view.posRead
+	v.mu.Unlock()
+	return v.baseline(paperAccount, symbol, false)
+}
+
 func oldest(times ...time.Time) time.Time {
 	return slices.MinFunc(times, time.Time.Compare)
 }

@@ -102,6 +102,8 @@ type WriteError struct {
 	Intent IntentID
 	// Err is why the call failed; never nil.
 	Err error
+
+	sandbox *Intent // of a paper write of unknown outcome
 }
 
 // Error says what, whether it happened, and why.

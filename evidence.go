@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -25,35 +26,44 @@ type Reading struct {
 	Trades []string
 }
 
-// look reads everything in which a write can show.
-func (a *Account) look(ctx context.Context, symbol string) (Reading, error) {
-	r := Reading{At: time.Now()}
-	positions, err := a.Positions(ctx)
-	if err != nil {
-		return r, err
-	}
-	open, err := a.OpenOrders(ctx)
-	if err != nil {
-		return r, err
-	}
-	finished, err := a.FinishedRuns(ctx)
-	if err != nil {
-		return r, err
-	}
-	trades, err := a.Trades(ctx)
-	if err != nil {
-		return r, err
-	}
+func newReading() Reading { return Reading{At: time.Now()} }
+
+// note takes a symbol's part of positions and trades.
+func (r *Reading) note(symbol string, positions Positions, trades []Trade) {
 	if p, held := positions.In(symbol); held {
 		r.Size, r.EntryPrice = p.Signed(), p.EntryPrice
 	}
-	r.Orders, r.Runs, r.Finished = orderIDs(open), sortedRunIDs(open.Runs), sortedRunIDs(finished)
 	for _, t := range trades {
 		if t.Symbol == symbol || t.Symbol == "" {
 			r.Trades = append(r.Trades, tradeRow(t))
 		}
 	}
-	return r, nil
+}
+
+// look reads everything in which a write can show.
+func (a *Account) look(symbol string) func(context.Context) (Reading, error) {
+	return func(ctx context.Context) (Reading, error) {
+		r := newReading()
+		positions, err := a.Positions(ctx)
+		if err != nil {
+			return r, err
+		}
+		open, err := a.OpenOrders(ctx)
+		if err != nil {
+			return r, err
+		}
+		finished, err := a.FinishedRuns(ctx)
+		if err != nil {
+			return r, err
+		}
+		trades, err := a.Trades(ctx)
+		if err != nil {
+			return r, err
+		}
+		r.Orders, r.Runs, r.Finished = orderIDs(open), sortedRunIDs(open.Runs), sortedRunIDs(finished)
+		r.note(symbol, positions, trades)
+		return r, nil
+	}
 }
 
 // equal reports whether two looks saw the same.
@@ -103,6 +113,7 @@ func (in Intent) explains(b Baseline, r Reading) bool {
 		Side         Side        `json:"side"`
 		Size         json.Number `json:"size"`
 		ClosePercent json.Number `json:"closePercent"`
+		Pct          json.Number `json:"pct"` // the sandbox's name for it
 	}
 	if json.Unmarshal(in.Body, &sent) != nil {
 		return false
@@ -115,8 +126,8 @@ func (in Intent) explains(b Baseline, r Reading) bool {
 	}
 	moved := r.Size.Sub(b.Size)
 	switch {
-	case in.Operation == OpClose:
-		pct, err := decimal.NewFromString(sent.ClosePercent.String())
+	case in.Operation == OpClose, in.Operation == OpSandboxClose:
+		pct, err := decimal.NewFromString(cmp.Or(sent.ClosePercent, sent.Pct).String())
 		whole := decimal.NewFromInt(100)
 		// The service rounds sizes as it likes, so a part is a direction only.
 		return err == nil && !b.Size.IsZero() && moved.Sign() == -b.Size.Sign() &&
@@ -155,19 +166,18 @@ const maxLooks = 8
 
 // twoLooks reads an account until two readings, a settle window apart, agree.
 // Reads lag by seconds, so the first is a window away from whatever came before.
-func (r *resolver) twoLooks(ctx context.Context, in Intent) ([]Reading, error) {
-	account := &Account{id: in.Account, caller: caller{r.core, r.opts}}
+func (r *resolver) twoLooks(ctx context.Context, look func(context.Context) (Reading, error)) ([]Reading, error) {
 	var looks []Reading
 	for len(looks) < maxLooks {
 		if err := r.pause(ctx, readLag); err != nil {
 			return looks, err
 		}
-		look, err := account.look(ctx, in.Symbol)
+		reading, err := look(ctx)
 		if err != nil {
 			return looks, err
 		}
-		looks = append(looks, look)
-		if n := len(looks); n > 1 && looks[n-2].equal(look) {
+		looks = append(looks, reading)
+		if n := len(looks); n > 1 && looks[n-2].equal(reading) {
 			return looks, nil
 		}
 	}

@@ -73,7 +73,7 @@ func (c *call) fly() error {
 	// The goroutine still writes to c: nothing of it may be read from here on but
 	// what was fixed before it began.
 	ended := fmt.Errorf("the caller left while the write was in flight: %w", context.Cause(c.Context))
-	left := &WriteError{Outcome: Unknown, Operation: c.endpoint.op, Account: c.account, Symbol: c.symbol, Err: ended}
+	left := c.writeError(Unknown, ended)
 	left.Intent = c.intent // fixed before the attempt took off
 	c.core.unsettled.leave(c.intent, done)
 	return left

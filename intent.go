@@ -87,7 +87,15 @@ func (c *call) nextKey() bool {
 // writeIntent makes the intent durable before its first byte, and again before
 // the first byte under each new key. Only what can trade is journaled.
 func (c *call) writeIntent() error {
-	if !c.endpoint.trades || c.journaled == c.key {
+	switch {
+	case !c.endpoint.trades:
+		return nil
+	case c.env == EnvSandbox:
+		if c.sends == 0 {
+			c.baseline = c.core.accounts.sandboxBaseline(c.symbol)
+		}
+		return nil // nothing on paper is worth a journal
+	case c.journaled == c.key:
 		return nil
 	}
 	if c.intent == "" {

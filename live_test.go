@@ -356,3 +356,49 @@ func TestA429ClosesItsClassAlone(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
+
+func TestResolveOnThePaperAccount(t *testing.T) {
+	for _, row := range []struct {
+		name      string
+		fault     tradingsim.Fault
+		outcome   trading.Outcome
+		stopped   bool // a stop fires meanwhile
+		undecided bool
+	}{
+		{"never arrived", tradingsim.LoseRequest(), trading.NotApplied, false, false},
+		{"executed", tradingsim.LoseReply(), trading.Applied, false, false},
+		{"never arrived, and a stop fired", tradingsim.LoseRequest(), trading.Unknown, true, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := context.Background()
+				sim := newSim()
+				client, _ := live(t, sim)
+				var trader trading.Trader = client.Sandbox
+				held := order
+				held.StopLoss = trading.At(trading.Dec("63000"))
+				_, err := trader.PlaceOrder(ctx, held)
+				require.NoError(t, err)
+				time.Sleep(10 * time.Second) // reads lag
+				_, err = trader.Positions(ctx)
+				require.NoError(t, err)
+				_, err = trader.Trades(ctx)
+				require.NoError(t, err)
+
+				sim.Fault("POST /sandbox/orders", row.fault)
+				_, err = trader.PlaceOrder(ctx, order)
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				if row.stopped {
+					sim.SetMark("BTC", "62000")
+				}
+				verdict, err := trader.Resolve(ctx, err)
+				if row.undecided {
+					require.ErrorIs(t, err, trading.ErrUndetermined)
+				} else {
+					require.NoError(t, err)
+				}
+				assert.Equal(t, row.outcome, verdict.Outcome)
+			})
+		})
+	}
+}

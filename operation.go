@@ -84,7 +84,7 @@ type endpoint struct {
 	keyless bool        // the key never goes there
 	env     Environment // whose key it takes; empty for either
 	write   bool        // changes the account, so every failure carries an outcome
-	trades  bool        // a live write that can trade: it is journaled, the rest shows in a read
+	trades  bool        // a write that can trade: on a live account it is journaled, the rest shows in a read
 	pro     bool        // it begins a run
 	class   string      // the per-user limit of a live write, besides the key's own
 	maxBody int         // bytes of answer that can be right; more is refused unread
@@ -107,8 +107,8 @@ var (
 	endpointSandboxTrades    = endpoint{op: OpSandboxTrades, env: EnvSandbox, maxBody: largeAnswer}
 	endpointMarkets          = endpoint{op: OpMarkets, env: EnvSandbox, maxBody: largeAnswer}
 	endpointPrices           = endpoint{op: OpPrices, env: EnvSandbox, maxBody: largeAnswer}
-	endpointSandboxOrder     = endpoint{op: OpSandboxOrder, env: EnvSandbox, write: true, maxBody: smallAnswer}
-	endpointSandboxClose     = endpoint{op: OpSandboxClose, env: EnvSandbox, write: true, maxBody: smallAnswer}
+	endpointSandboxOrder     = endpoint{op: OpSandboxOrder, env: EnvSandbox, write: true, trades: true, maxBody: smallAnswer}
+	endpointSandboxClose     = endpoint{op: OpSandboxClose, env: EnvSandbox, write: true, trades: true, maxBody: smallAnswer}
 	endpointSandboxTriggers  = endpoint{op: OpSandboxTriggers, env: EnvSandbox, write: true, maxBody: smallAnswer}
 	endpointSandboxReset     = endpoint{op: OpSandboxReset, env: EnvSandbox, write: true, maxBody: smallAnswer}
 )

@@ -242,14 +242,27 @@ func (c *call) carryOutcome(err error) error {
 	if !c.endpoint.write {
 		return err
 	}
-	return &WriteError{
-		Outcome:   c.outcome,
-		Operation: c.endpoint.op,
-		Account:   c.account,
-		Symbol:    c.symbol,
-		Intent:    c.intent,
-		Err:       err,
+	write := c.writeError(c.outcome, err)
+	write.Intent = c.intent
+	return write
+}
+
+// writeError is the error of a write. What it takes of the call is fixed before
+// the first attempt.
+func (c *call) writeError(outcome Outcome, err error) *WriteError {
+	write := &WriteError{Outcome: outcome, Operation: c.endpoint.op, Account: c.account, Symbol: c.symbol, Err: err}
+	if outcome == Unknown && c.endpoint.trades && c.env == EnvSandbox {
+		write.sandbox = &Intent{
+			Operation:   c.endpoint.op,
+			Environment: EnvSandbox,
+			Symbol:      c.symbol,
+			Body:        c.body,
+			Entry:       c.entry,
+			Created:     c.began,
+			Baseline:    c.baseline,
+		}
 	}
+	return write
 }
 
 // meta returns the facts of the last answer.

@@ -228,7 +228,8 @@ func (r *resolver) examine(ctx context.Context, in Intent) Verdict {
 		return v
 	}
 	v.Intent.Fenced = true
-	v.Readings, v.Err = r.twoLooks(ctx, in)
+	account := &Account{id: in.Account, caller: caller{r.core, r.opts}}
+	v.Readings, v.Err = r.twoLooks(ctx, account.look(in.Symbol))
 	if v.Err != nil {
 		return v
 	}

@@ -87,7 +87,9 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	return convertAll(answer.Positions, positionOf), nil
+	positions := Positions(convertAll(answer.Positions, positionOf))
+	s.caller.core.accounts.sawPositions(paperAccount, call.last.sent, positions)
+	return positions, nil
 }
 
 // Trades reads the closed trades, the most recent first.
@@ -97,7 +99,9 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	return convertAll(answer.Trades, tradeOf), nil
+	trades := convertAll(answer.Trades, tradeOf)
+	s.caller.core.accounts.sawTrades(paperAccount, call.last.sent, trades)
+	return trades, nil
 }
 
 // PlaceOrder opens a position, adds to one, or nets against an opposite one, at

@@ -109,7 +109,7 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 
 	c.sends++
 	c.keySends++
-	if c.endpoint.write && c.env == EnvLive {
+	if c.endpoint.write {
 		c.core.accounts.moved(c.account)
 		defer c.core.accounts.moved(c.account)
 	}
