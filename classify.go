@@ -25,7 +25,7 @@ const (
 // classify tells the service's answers from those of whatever stands in front of
 // it, and leaves why the attempt failed in c.failure.
 func (c *call) classify() {
-	c.answer, c.failure = answerNone, nil
+	c.answer, c.failure, c.refusal = answerNone, nil, nil
 	last := &c.last
 	switch {
 	case last.err != nil:
@@ -46,7 +46,8 @@ func (c *call) classify() {
 		c.foreign("not JSON")
 	case shape.HasError && shape.HasMessage:
 		c.answer = answerRefusal
-		c.failure = c.refusal(shape)
+		c.refusal = c.refusalOf(shape)
+		c.failure = c.refusal
 	case c.isSuccess(shape):
 		c.answer = answerSuccess
 	case last.status >= 200 && last.status < 300:
@@ -80,9 +81,9 @@ func (c *call) foreign(reason string) {
 	c.failure = &EdgeError{Meta: c.meta(), Snippet: snippet(c.last.body), Reason: reason}
 }
 
-// refusal decodes the service's error body. Only code and message make it one,
+// refusalOf decodes the service's error body. Only code and message make it one,
 // so a member that does not decode is kept as it came and loses nothing.
-func (c *call) refusal(shape wire.Shape) *Error {
+func (c *call) refusalOf(shape wire.Shape) *Error {
 	e := &Error{
 		Code:    Code(shape.Error),
 		Status:  c.last.status,

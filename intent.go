@@ -3,7 +3,6 @@ package trading
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,8 +168,8 @@ func (c *call) settleIntent() {
 		return
 	}
 	s := Settlement{Outcome: c.outcome, At: time.Now(), Basis: c.basis(), Spent: c.spent()}
-	if refusal := (*Error)(nil); errors.As(c.failure, &refusal) {
-		s.Code = refusal.Code
+	if c.refusal != nil {
+		s.Code = c.refusal.Code
 	}
 	if c.decision != "" && c.answer == answerSuccess {
 		s.Answer = c.last.body
@@ -198,14 +197,13 @@ func (c *call) basis() Basis {
 // spent reports whether nothing can run under the call's key any more: its first
 // answer is stored. A 429 need not be.
 func (c *call) spent() bool {
-	refusal, refused := c.failure.(*Error)
 	switch {
 	case c.answer == answerSuccess:
 		return true
-	case !refused:
+	case c.refusal == nil:
 		return false
 	default:
-		return refusal.Status < 500 && (refusal.rule().Advice != AdviseWait || c.last.replayed())
+		return c.refusal.Status < 500 && (c.rule().Advice != AdviseWait || c.last.replayed())
 	}
 }
 

@@ -71,10 +71,11 @@ type call struct {
 	answer  answer
 	wait    time.Duration // before the next attempt
 	outcome Outcome
-	doubt   bool  // an earlier attempt may have been applied
-	failure error // how the last attempt failed; nil after a success
-	stopped error // why there is no further attempt, where failure does not say it
-	invalid error // what was wrong before anything was sent
+	doubt   bool   // an earlier attempt may have been applied
+	failure error  // how the last attempt failed; nil after a success
+	refusal *Error // the same, if the service refused
+	stopped error  // why there is no further attempt, where failure does not say it
+	invalid error  // what was wrong before anything was sent
 
 	decode func(body []byte) error // reads an answer that is not one record
 }

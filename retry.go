@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -38,8 +37,8 @@ func (c *call) judge() (again bool) {
 
 // rule is the row for a refusal; the zero Rule for anything else.
 func (c *call) rule() Rule {
-	if refusal, ok := c.failure.(*Error); ok {
-		return refusal.rule()
+	if c.refusal != nil {
+		return c.refusal.rule()
 	}
 	return Rule{}
 }
@@ -82,11 +81,11 @@ func (c *call) noteKey() {
 	if c.endpoint.keyless {
 		return
 	}
-	refusal, refused := c.failure.(*Error)
+	refusal := c.refusal
 	switch {
-	case refused && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
+	case refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
 		c.core.latches.shut(c.apiKey.text.digest, refusal.Code, refusal.Message)
-	case c.answer == answerSuccess || refused:
+	case c.answer == answerSuccess || refusal != nil:
 		c.core.latches.open(c.apiKey.text.digest)
 	}
 }
@@ -165,8 +164,8 @@ func (a *attempt) retryAfter() time.Duration {
 
 // nameWait tells in the refusal how long waiting would have taken.
 func (c *call) nameWait() {
-	if refusal := (*Error)(nil); errors.As(c.failure, &refusal) && refusal.RetryAfter == 0 && refusal.rule().Advice == AdviseWait {
-		refusal.RetryAfter = c.wait
+	if c.refusal != nil && c.refusal.RetryAfter == 0 && c.rule().Advice == AdviseWait {
+		c.refusal.RetryAfter = c.wait
 	}
 }
 

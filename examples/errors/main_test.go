@@ -1,0 +1,27 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+const want = `all is well:               filled at 64000
+the reply is lost:         filled at 64000
+a limit below the market:  resting as ord_1
+the price is stale:        no fresh price: next tick, next chance
+the book is too thin:      too far from where it was decided: decide again
+the account has passed:    stop: this account takes no more orders
+                           (POST /orders BTC: not applied: account_locked: The account is not active: it has passed, and takes closes, TP/SL and reduceOnly orders only. (403))
+too many orders:           again in 1m0s
+`
+
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		require.NoError(t, run(t.Context(), &out))
+		require.Equal(t, want, out.String())
+	})
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+const want = `placed   1.2 BTC over an hour
+holds    0.6 BTC, 1 running
+edit     more than 0.3 is filled already
+edit     down to 0.9 BTC
+cancel   the rest
+holds    0.75 BTC, 0 running
+`
+
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		require.NoError(t, run(t.Context(), &out))
+		require.Equal(t, want, out.String())
+	})
+}
