@@ -54,6 +54,7 @@ type memoryEntry struct {
 	intent       Intent
 	settlement   Settlement
 	settled      bool
+	settledAt    time.Time
 	age          uint64       // counts what was begun
 	older, newer *memoryEntry // in the ring of what is pending
 	body         []byte       // room for the next intent
@@ -117,17 +118,20 @@ func (j *memoryJournal) Settle(ctx context.Context, id IntentID, s Settlement) e
 		j.give(entry)
 		return nil
 	}
-	entry.settled, entry.settlement = true, s
+	entry.settled, entry.settlement, entry.settledAt = true, s, s.At
+	if s.At.IsZero() { // and yet it is not over since the year 1
+		entry.settledAt = entry.intent.Created
+	}
 	entry.settlement.Answer = slices.Clone(s.Answer)
 	heap.Push(&j.settled, entry)
-	j.forget(s.At)
+	j.forget(entry.settledAt)
 	return nil
 }
 
 // forget drops what was settled too long before now, and what is too much. Each
 // settlement adds one and drops what it must, so that no call pays for others.
 func (j *memoryJournal) forget(now time.Time) {
-	for len(j.settled) > memoryKeeps || len(j.settled) > 0 && now.Sub(j.settled[0].settlement.At) > keepSettled {
+	for len(j.settled) > memoryKeeps || len(j.settled) > 0 && now.Sub(j.settled[0].settledAt) > keepSettled {
 		entry := heap.Pop(&j.settled).(*memoryEntry)
 		delete(j.entries, entry.intent.ID)
 		j.leaveDecision(entry)
@@ -243,7 +247,7 @@ func (j *memoryJournal) Decision(ctx context.Context, decision string) ([]Entry,
 type memoryHeap []*memoryEntry
 
 func (h memoryHeap) Len() int           { return len(h) }
-func (h memoryHeap) Less(a, b int) bool { return h[a].settlement.At.Before(h[b].settlement.At) }
+func (h memoryHeap) Less(a, b int) bool { return h[a].settledAt.Before(h[b].settledAt) }
 func (h memoryHeap) Swap(a, b int)      { h[a], h[b] = h[b], h[a] }
 func (h *memoryHeap) Push(entry any)    { *h = append(*h, entry.(*memoryEntry)) }
 func (h *memoryHeap) Pop() any {

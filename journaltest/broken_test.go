@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -47,11 +48,17 @@ func (j *journal) Begin(ctx context.Context, in trading.Intent) error {
 	if in.ID == "" && !j.is("takes intents without a name") {
 		return trading.ErrUnnamedIntent
 	}
-	if j.busy.Add(1); j.is("loses what comes while it is busy") && j.busy.Load() > 1 {
-		j.busy.Add(-1)
-		return nil
-	}
+	j.busy.Add(1)
 	defer j.busy.Add(-1)
+	for range 1000 { // to let others come
+		if !j.is("loses what comes while it is busy") {
+			break
+		}
+		if j.busy.Load() > 1 {
+			return nil
+		}
+		runtime.Gosched()
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	in = j.takeIn(in)
@@ -156,6 +163,9 @@ func (j *journal) forget(now time.Time) {
 func (j *journal) old(e *trading.Entry, now time.Time) bool {
 	s, ok := e.Settlement.Get()
 	at, keep := s.At, 30*24*time.Hour
+	if at.IsZero() && !j.is("takes no time for the year 1") {
+		at = e.Intent.Created
+	}
 	switch {
 	case j.is("forgets what is pending") || ok && j.is("counts from the beginning"):
 		at = e.Intent.Created

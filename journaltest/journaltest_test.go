@@ -45,7 +45,7 @@ func TestBrokenJournals(t *testing.T) {
 		"the intents of a decision are in order": {"the last one first", "only the last one", "does not show what is pending"},
 		"decisions are not mixed up":             {"takes no decision for one", "mixes up decisions"},
 		"a settled decision is answered for as long as promised": {
-			"forgets too early", "counts from the beginning", "forgets what is pending",
+			"forgets too early", "counts from the beginning", "forgets what is pending", "takes no time for the year 1",
 		},
 		"what was settled long ago is forgotten": {"never forgets", "forgets only before the first pending one"},
 		"a journal keeps memory of its own":      {"keeps the caller's memory", "gives its own memory"},

@@ -14,6 +14,8 @@ func (s *suite) retention(t tester, j trading.Journal) {
 	begin(t, j, intent("open", "open", -3*keep))
 	begin(t, j, intent("old", "old", -3*keep))
 	settle(t, j, "old", settledAt(0))
+	begin(t, j, intent("timeless", "timeless", 0))
+	settle(t, j, "timeless", trading.Settlement{Outcome: trading.Applied}) // counts from its intent
 	for i := range 50 {
 		id := fmt.Sprint("i", i)
 		begin(t, j, intent(id, id, keep-1))
@@ -22,6 +24,7 @@ func (s *suite) retention(t tester, j trading.Journal) {
 	wantPending(t, j, "open")
 	wantDecision(t, j, "open", "open")
 	wantDecision(t, j, "old", "old")
+	wantDecision(t, j, "timeless", "timeless")
 }
 
 // forgetting has an intent that stays pending before all others.
