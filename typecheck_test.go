@@ -78,7 +78,11 @@ func compile(t *testing.T, source string) (pkg *types.Package, complaints []stri
 	}
 	config := types.Config{
 		Importer: typesImporter(t),
-		Error:    func(err error) { complaints = append(complaints, err.(types.Error).Msg) },
+		Error: func(err error) {
+			if complaint := (types.Error{}); errors.As(err, &complaint) {
+				complaints = append(complaints, complaint.Msg)
+			}
+		},
 	}
 	pkg, _ = config.Check("snippet", fset, []*ast.File{file}, nil) // errors are in complaints
 	return pkg, complaints

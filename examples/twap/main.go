@@ -65,11 +65,12 @@ func run(ctx context.Context, out io.Writer) error {
 
 	sim.Advance(15 * time.Minute)
 	_, err = account.CancelRun(ctx, run.ID)
-	if errors.Is(err, trading.CodeRunNotFound) {
+	switch {
+	case errors.Is(err, trading.CodeRunNotFound):
 		fmt.Fprintf(out, "%-8s it had ended by itself\n", "cancel")
-	} else if err != nil {
+	case err != nil:
 		return err
-	} else {
+	default:
 		fmt.Fprintf(out, "%-8s the rest\n", "cancel")
 	}
 	return show(ctx, account, out)
