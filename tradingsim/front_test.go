@@ -154,6 +154,13 @@ func TestKeyLimit(t *testing.T) {
 	})
 }
 
+func TestTheKeyLimitIsJudgedLast(t *testing.T) {
+	b := sandboxBot(t, tradingsim.New(tradingsim.WithKeyLimit(1)))
+	b.get("/accounts").refused(403, "wrong_environment")
+	b.get("/accounts").refused(403, "wrong_environment")
+	b.get("/me").refused(429, "rate_limited")
+}
+
 func TestKeyLimitUnderTheOtherReadings(t *testing.T) {
 	sim := tradingsim.New(tradingsim.WithKeyLimit(1), tradingsim.WithReading(4), tradingsim.WithReading(5))
 	b := sandboxBot(t, sim)

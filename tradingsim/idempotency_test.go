@@ -167,12 +167,14 @@ func TestKeyInFlight(t *testing.T) {
 			time.Sleep(time.Second)
 			if c.overdue != "" {
 				keyed(b, "k", another).refused(422, c.overdue)
-				keyed(b, "k", smallBTC).ok() // the claim can be taken over
-			} else {
-				keyed(b, "k", another).ok()
+				another = smallBTC
 			}
-			(<-done).ok() // and the first still runs: twice in all
+			second := keyed(b, "k", another).ok() // the claim is taken over
+			(<-done).ok()                         // and the first still runs: twice in all
 			require.Len(t, sim.Ledger(), 2, c.name)
+			again := keyed(b, "k", another).ok()
+			require.True(t, replayed(again))
+			require.Equal(t, second.Text, again.Text, "the key is the second's")
 		})
 	}
 }

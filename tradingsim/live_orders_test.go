@@ -165,6 +165,8 @@ func TestReduceOnlyMeetsNoCheckOfEntries(t *testing.T) {
 	b := liveBot(t, sim)
 	b.post("/orders", liveBTC).ok()
 	thin(sim, b)
+	b.post("/orders", with(instead(liveShort, `"size":1`, `"size":0.1`), `"maxSlippagePct":0.1`)).ok() // it adds nothing
+	b.post("/orders", instead(liveShort, `"size":1`, `"size":2.8`)).refused(409, "INSUFFICIENT_LIQUIDITY")
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
 	sim.SetStatus("acc_1", "PASSED")
 	b.post("/orders", liveShort).refused(403, "account_locked")
@@ -272,12 +274,15 @@ func TestLiveTriggers(t *testing.T) {
 }
 
 func TestALevelSentUnchangedIsNotJudged(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "1"))
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	b := liveBot(t, sim)
-	b.post("/orders", with(liveBTC, `"stopLossPrice":60000`)).ok()
-	sim.SetMark("BTC", "") // a stop that cannot fire now, and at the entry it is fine
-	b.post("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":60000}`).ok()
-	b.post("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":64000}`).refused(400, "invalid_tpsl")
+	b.post("/orders", liveBTC).ok()
+	sim.SetMark("BTC", "66000")
+	stop := `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":65000}`
+	b.post("/positions/tpsl", stop).ok() // in profit
+	sim.SetMark("BTC", "")               // now levels are judged against the entry
+	b.post("/positions/tpsl", stop).ok()
+	b.post("/positions/tpsl", instead(stop, "65000", "65001")).refused(400, "invalid_tpsl")
 }
 
 func TestLiveTriggersFireByThemselves(t *testing.T) {

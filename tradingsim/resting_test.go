@@ -86,6 +86,17 @@ func TestRestingLimitWaitsForItsMarket(t *testing.T) {
 	require.Len(t, sim.Ledger(), 2)
 }
 
+func TestReduceOnlyThatFindsNothingToReduce(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	b.post("/orders/limit", with(liveShort, `"limitPrice":65000,"reduceOnly":true`)).ok()
+	b.post("/orders", instead(liveShort, `"size":1`, `"size":1.5`)).ok() // short by now
+	sim.SetMark("BTC", "65000")
+	require.Equal(t, "-0.5", sim.Position("acc_1", "BTC").String())
+	require.Equal(t, 0, b.get("/accounts/acc_1/orders").ok().len("orders"))
+}
+
 func TestRestingLimitRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, body, code string

@@ -131,6 +131,10 @@ func TestMinimumOfAClipNamesWhatWouldWork(t *testing.T) {
 	require.Contains(t, g.text("message"), "0.00005 BTC", "the size of a clip")
 	require.Contains(t, g.text("message"), "a total of 0.003125", "the size that would work")
 	b.post("/orders/twap", instead(body, "0.001", "0.003125")).ok()
+
+	sim.SetMark("BTC", "63999") // no round number of clips: rounded up
+	require.Contains(t, b.post("/orders/twap", body).text("message"), "a total of 0.0031252")
+	b.post("/orders/twap", instead(body, "0.001", "0.0031252")).ok()
 }
 
 func TestRunLimits(t *testing.T) {
@@ -183,6 +187,18 @@ func TestEditAndCancelARun(t *testing.T) {
 
 		chase := b.post("/orders/chase", with(liveBTC, `"chaseTo":1`)).ok().text("runId")
 		b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+chase+`","totalSize":1}`).refused(400, "bad_request")
+	})
+}
+
+func TestACancelledRunFillsNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := liveBot(t, sim)
+		time.Sleep(500 * time.Millisecond) // between two looks of the engine
+		id := b.post("/orders/twap", with(liveBTC, `"durationMs":60000`)).ok().text("runId")
+		time.Sleep(30*time.Second + 200*time.Millisecond) // a clip is due, and not filled yet
+		b.post("/runs/cancel", `{"accountId":"acc_1","runId":"`+id+`"}`).ok()
+		require.Empty(t, fills(sim, time.Now()))
 	})
 }
 

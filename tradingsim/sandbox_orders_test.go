@@ -287,6 +287,21 @@ func TestCapsScaleWithEquity(t *testing.T) {
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1,"leverage":5}`).ok()
 }
 
+func TestCapsCountThePositionOnce(t *testing.T) {
+	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":1,"leverage":1}`).ok()
+	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.5,"leverage":1}`).ok() // 96,000 of margin in all
+	b.post("/sandbox/orders", `{"symbol":"BTC","side":"short","size":9,"leverage":5}`).ok()  // 7.5 are left, 480,000
+	b.post("/sandbox/orders", `{"symbol":"BTC","side":"short","size":0.4,"leverage":5}`).refused(400, "PER_POSITION_CAP")
+}
+
+func TestLimitsThatAreMetExactly(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: "201",
+		Book: tradingsim.Book{Levels: []tradingsim.BookLevel{{Bps: "10", Size: "5"}}}}))
+	sandboxBot(t, sim).post("/sandbox/orders",
+		`{"symbol":"BTC","side":"long","size":5,"expectedPrice":200,"maxSlippagePct":0.1}`).ok()
+}
+
 func TestOrderThatOnlyReducesMeetsNoCap(t *testing.T) {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	b := sandboxBot(t, sim)
