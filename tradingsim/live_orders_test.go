@@ -165,7 +165,7 @@ func TestReduceOnlyMeetsNoCheckOfEntries(t *testing.T) {
 	b := liveBot(t, sim)
 	b.post("/orders", liveBTC).ok()
 	thin(sim, b)
-	b.post("/orders", with(instead(liveShort, `"size":1`, `"size":0.1`), `"maxSlippagePct":0.1`)).ok() // it adds nothing
+	b.post("/orders", with(instead(liveShort, `"size":1`, `"size":0.8`), `"maxSlippagePct":0.1`)).ok() // it adds nothing
 	b.post("/orders", instead(liveShort, `"size":1`, `"size":2.8`)).refused(409, "INSUFFICIENT_LIQUIDITY")
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
 	sim.SetStatus("acc_1", "PASSED")
