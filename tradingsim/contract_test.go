@@ -16,10 +16,20 @@ import (
 // run of all tests.
 func TestMain(m *testing.M) {
 	status := m.Run()
-	if run := flag.Lookup("test.run").Value.String(); status == 0 && run == "" {
+	if status == 0 && wholeRun() {
 		status = missingCodes()
 	}
 	os.Exit(status)
+}
+
+// wholeRun tells whether nothing chose among the tests.
+func wholeRun() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
+		if flag.Lookup(name).Value.String() != "" {
+			return false
+		}
+	}
+	return true
 }
 
 func missingCodes() (status int) {

@@ -1,6 +1,7 @@
 package tradingsim
 
 import (
+	"context"
 	"io"
 	"log"
 	"net"
@@ -30,7 +31,8 @@ func Start(t TB, opts ...Option) *Sim {
 // Listen serves on an address until [Sim.Close], and makes it the [Sim.URL]. A
 // simulation listens once.
 func (s *Sim) Listen(address string) error {
-	listener, err := net.Listen("tcp", address)
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,7 @@ import (
 // the other share, so nothing is lost.
 const quotientPlaces = 16
 
-var (
-	hundred     = decimal.NewFromInt(100)
-	basisPoints = decimal.NewFromInt(10_000)
-)
+var hundred = decimal.NewFromInt(100)
 
 // num is a number on the wire: a JSON number in plain notation, never quoted,
 // never with an exponent.

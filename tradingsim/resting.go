@@ -89,8 +89,8 @@ func (s *Sim) fillResting(a *account) bool {
 }
 
 // allowed tells whether an order may still fill.
-func (o *ticket) allowed(a *account) bool {
-	return a.active() || a.Status == statusPassed && o.reduceOnly
+func (t *ticket) allowed(a *account) bool {
+	return a.active() || a.Status == statusPassed && t.reduceOnly
 }
 
 // prepareCancel is POST /orders/cancel.

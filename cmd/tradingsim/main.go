@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -161,12 +162,11 @@ func options(set settings) ([]tradingsim.Option, error) {
 }
 
 func recording(name string) (tradingsim.Feed, error) {
-	file, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	feed, err := tradingsim.ReadCSV(file)
+	feed, err := tradingsim.ReadCSV(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
