@@ -76,7 +76,9 @@ func (c *call) noteOutcome(rule Rule) {
 	c.doubt = c.outcome == Unknown
 }
 
-// noteKey latches a key that was refused, and opens the latch when one works.
+// noteKey latches a key that was refused, and opens the latch when one works. A
+// 429 may come from in front of the key, and a 5xx from anywhere: they say
+// nothing of it.
 func (c *call) noteKey() {
 	if c.endpoint.keyless {
 		return
@@ -85,7 +87,7 @@ func (c *call) noteKey() {
 	switch {
 	case refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
 		c.core.latches.shut(c.apiKey.text.digest, refusal.Code, refusal.Message)
-	case c.answer == answerSuccess || refusal != nil:
+	case c.answer == answerSuccess || refusal != nil && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
 		c.core.latches.open(c.apiKey.text.digest)
 	}
 }
