@@ -149,7 +149,7 @@ func (c *call) repeatedTry() bool {
 func (c *call) backoff() time.Duration {
 	r := c.opts.retry
 	wait := r.MaxWait
-	if shift := c.sends - 1; shift < 20 && r.MinWait<<shift < r.MaxWait {
+	if shift := max(c.sends-1, 0); shift < 20 && r.MinWait<<shift < r.MaxWait {
 		wait = r.MinWait << shift
 	}
 	return wait/2 + rand.N(wait/2+1)
