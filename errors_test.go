@@ -166,6 +166,22 @@ func TestWaitingWritersLeave(t *testing.T) {
 	})
 }
 
+// A caller who leaves while a guard is asked has sent nothing, and is told so.
+func TestACallerWhoLeavesDuringAGuard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := newRig(t, nil, trading.WithGuard(func(context.Context, trading.Write) error {
+			cancel()
+			synctest.Wait() // the caller has gone
+			return nil
+		}))
+		_, err := r.Sandbox.PlaceOrder(ctx, buy("1"))
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+		assert.Zero(t, r.sent(trading.OpSandboxOrder))
+	})
+}
+
 // A caller who leaves while a call waits for a closed budget leaves at once.
 func TestAWaitForABudgetEndsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -205,10 +221,16 @@ func TestGateAtItsEnds(t *testing.T) {
 		}
 		assert.InDelta(t, 150, r.sent(trading.OpHealth)-asked, 5, "one each four seconds")
 
-		// An assessment that cannot be read is asked for again by the next entry.
-		r.sim.Fault("GET /health", tradingsim.EdgePage(502))
-		time.Sleep(5 * time.Second)
+		// An assessment that could not be read is asked for again by the next entry,
+		// and not a second time beside it, however long the answer takes.
+		time.Sleep(2 * time.Second) // between two refreshes
+		r.sim.Fault("GET /health", tradingsim.EdgePage(502), tradingsim.DelayReply(4*time.Second))
+		time.Sleep(3 * time.Second)
+		began := time.Now()
+		asked = r.sent(trading.OpHealth)
 		r.place(buy("0.01"))
+		assert.Equal(t, 4*time.Second, time.Since(began))
+		assert.Equal(t, 1, r.sent(trading.OpHealth)-asked)
 		time.Sleep(time.Minute)
 
 		require.NoError(t, r.Close())
