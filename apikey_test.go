@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,21 +15,23 @@ import (
 func TestRotatedKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const second = "pk_test_secondSecret"
-		key, asked := testSandboxKey, 0
+		var key atomic.Value
+		key.Store(testSandboxKey)
+		asked := 0
 		trades := answered(200, `{"ok":true,"trades":[]}`)
 		script := newScript(t,
 			answered(500, refusalBody(CodeInternalError)), trades,
 			answered(401, refusalBody(CodeRevokedAPIKey)), trades)
 		client := newTestClient(t, script, WithSandboxKeyFunc(func(context.Context) (string, error) {
 			asked++
-			return key, nil
+			return key.Load().(string), nil
 		}))
 		ctx := context.Background()
 
 		// Rotated between an attempt and the next.
 		go func() {
 			time.Sleep(time.Millisecond)
-			key = second
+			key.Store(second)
 		}()
 		_, err := client.Sandbox.Trades(ctx)
 		require.NoError(t, err)
@@ -42,7 +45,7 @@ func TestRotatedKeys(t *testing.T) {
 		require.ErrorIs(t, err, CodeRevokedAPIKey)
 		_, err = client.Sandbox.Trades(ctx)
 		require.ErrorIs(t, err, CodeRevokedAPIKey)
-		key = testSandboxKey
+		key.Store(testSandboxKey)
 		_, err = client.Sandbox.Trades(ctx)
 		require.NoError(t, err)
 		script.done()
