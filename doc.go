@@ -2,7 +2,9 @@
 // hold real money.
 //
 // A [Client] is made with [New] or [FromEnv] and is safe for concurrent use. Its
-// [Sandbox] is the paper account, and the market data for live bots too.
+// [Sandbox] is the paper account, and the market data for live bots too; its [Live]
+// leads to the real accounts, each an [Account]. A strategy that takes a [Trader]
+// runs on either.
 //
 // # Did it happen?
 //
@@ -10,6 +12,12 @@
 // unknown. [OutcomeOf] asks any error for it, [AdviceOf] says what to do next, and
 // [errors.Is] with a [Code] or a [Kind] says why. What may have arrived is never
 // sent again where that could place it twice.
+//
+// Every write to a live account goes out under an idempotency [Key], the same on
+// every attempt, and what can trade is in the [Journal] before its first byte.
+// [Account.Resolve] finds out about a write whose outcome is unknown, and
+// [Client.Recover] about those that an earlier run of the program left; they never
+// place. While a write is unknown, entries in its symbol are refused.
 //
 // # Numbers
 //

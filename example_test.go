@@ -101,6 +101,38 @@ func ExampleSandbox_PlaceOrder() {
 	// Output: filled at 64000
 }
 
+func ExampleAccount_PlaceOrder() {
+	client, _ := simulated()
+	// README
+	account := client.Live.Account("acc_1")
+	bought, err := account.PlaceOrder(ctx, order)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("filled at", bought.Fill.Price, "for a fee of", bought.Fill.Fee)
+	// Output: filled at 64000 for a fee of 1.44
+}
+
+func ExampleAccount_Resolve() {
+	client, sim := simulated()
+	account := client.Live.Account("acc_1")
+	sim.Fault("POST /orders", tradingsim.LoseReply()) // executed, and sent again under its key
+	place := func() error {
+		// README
+		_, err := account.PlaceOrder(ctx, order)
+		if trading.OutcomeOf(err) == trading.Unknown {
+			verdict, err := account.Resolve(ctx, err)
+			if err != nil {
+				return err // still unknown: a person has to look
+			}
+			fmt.Println(verdict.Outcome, "by", verdict.Basis)
+		}
+		return err
+	}
+	fmt.Println(place(), len(sim.Ledger()), "executed")
+	// Output: <nil> 1 executed
+}
+
 func ExampleOutcomeOf() {
 	client, sim := simulated()
 	sim.Fault("POST /sandbox/orders", tradingsim.Fail(409, "MAX_SLIPPAGE"))

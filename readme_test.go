@@ -28,8 +28,9 @@ func TestReadmeSnippetsAreExamples(t *testing.T) {
 		name, code := snippet[1], snippet[2]
 		body, ok := bodies[name]
 		require.True(t, ok, "the README names %s, which does not exist", name)
-		_, shown, ok := strings.Cut(body, "// README\n")
+		before, shown, ok := strings.Cut(body, "// README\n")
 		require.True(t, ok, "%s has no README comment", name)
+		shown = outdent(shown, before[strings.LastIndexByte(before, '\n')+1:])
 		assert.True(t, strings.HasPrefix(shown, code), "the README's snippet is not what %s runs:\n%s\n--- runs ---\n%s", name, code, shown)
 	}
 }
@@ -57,4 +58,13 @@ func exampleBodies(t *testing.T, file string) map[string]string {
 		bodies[fn.Name.Name] = strings.Join(lines, "\n")
 	}
 	return bodies
+}
+
+// outdent takes the indentation of a snippet within its Example from each line.
+func outdent(text, indent string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], indent)
+	}
+	return strings.Join(lines, "\n")
 }
