@@ -15,7 +15,7 @@ func (c *call) checkLifetime() error {
 	if c.sends == 0 && lifetime == 0 {
 		return nil
 	}
-	if age := time.Since(c.began); age >= lifetime {
+	if age := elapsed(c.began); age >= lifetime {
 		return &GuardError{
 			Kind:   ErrExpired,
 			Reason: fmt.Sprintf("it was decided %s ago and may be sent for %s", age.Round(time.Millisecond), lifetime),
@@ -30,5 +30,12 @@ func (c *call) outlives(wait time.Duration) bool {
 	if deadline, ok := c.Deadline(); ok && time.Until(deadline) <= wait {
 		return true
 	}
-	return c.endpoint.write && time.Since(c.began)+wait >= c.opts.lifetimeOf(c.entry)
+	return c.endpoint.write && elapsed(c.began)+wait >= c.opts.lifetimeOf(c.entry)
+}
+
+// elapsed is how long ago that was, by whichever clock ran further: the wall clock
+// can be set back, and the monotonic one stands still while the machine sleeps.
+func elapsed(since time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
 }

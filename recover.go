@@ -269,7 +269,7 @@ const claimTime = 15 * time.Minute
 // stillWanted reports whether the caller wants the order, and it is young enough
 // for its key to be safe.
 func (r *resolver) stillWanted(in Intent) bool {
-	return r.resend > 0 && !in.Fenced && time.Since(in.Created) < min(r.resend, maxLifetime)
+	return r.resend > 0 && !in.Fenced && elapsed(in.Created) < min(r.resend, maxLifetime)
 }
 
 // sendAgain sends the intent's bytes once more, under its key. Only a success or a
