@@ -10,6 +10,8 @@ func (e *explorer) callGoesOn(s state) {
 		e.givesUp(s)
 	case awaiting, grace:
 		e.waits(s)
+	case returned:
+		e.stillWants(s)
 	case gone:
 		e.decidesAgain(s)
 	}
@@ -43,8 +45,7 @@ func (e *explorer) maySend(s *state) bool {
 		return true
 	case !e.has(everySendInLifetime) && s.everSent && !s.call.again:
 		return true
-	// Without a journal nobody knows when the first call was.
-	case s.call.again && (!e.has(lifetimeOfIntent) || !e.durable):
+	case !e.has(lifetimeOfIntent) && s.call.again:
 		return true
 	default:
 		return false
@@ -164,7 +165,11 @@ func (e *explorer) hears(s state, r reply) {
 func (e *explorer) hearsRefusal(s state, r reply, doubt bool) {
 	c := &s.call
 	settlesIt := !doubt || r.replayed && !e.has(replayInDoubtOnlyFences)
-	if settlesIt || !e.has(newKeyNeverInDoubt) {
+	switch {
+	case !settlesIt && e.has(newKeyNeverInDoubt):
+	case !r.replayed && e.has(newKeyOnlyOnReplay):
+		e.continues(s, evReadRetry) // the same key tells whether the refusal is stored
+	default:
 		e.newKey(s)
 	}
 	if settlesIt {
@@ -179,7 +184,7 @@ func (e *explorer) hearsRefusal(s state, r reply, doubt bool) {
 // of it is in doubt.
 func (e *explorer) newKey(s state) {
 	c := &s.call
-	if c.second || c.phase != awaiting {
+	if c.second || c.phase != awaiting || e.oneKey {
 		return
 	}
 	c.second, c.doubt, c.phase = true, false, open
@@ -240,6 +245,16 @@ func (e *explorer) says(s *state, applied bool, g goal) {
 		e.goals[g] = true
 	}
 	s.journal = journal{settled: true}
+}
+
+// stillWants is a caller who got Unknown and has the same bytes sent again, which
+// is asked for in so many words, and before the key is given up.
+func (e *explorer) stillWants(s state) {
+	if !s.journal.pending || s.journal.fenced || s.call.spent || s.call.heard5xx || s.recovery.step != off {
+		return
+	}
+	s.call = call{phase: open, doubt: true, second: s.journal.second}
+	e.reach(evStillWants, s)
 }
 
 // decidesAgain is a restarted program that comes to the same decision, and so to

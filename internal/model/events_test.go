@@ -53,6 +53,7 @@ const (
 	evReadNewKey
 	evReadDoubt
 	evAgain
+	evStillWants
 	evCrash
 	// Recovery.
 	evRecover
@@ -117,6 +118,7 @@ var events = [eventCount]string{
 	evReadNewKey:       "client: reads the answer; goes on under a new key",
 	evReadDoubt:        "client: reads the answer; in doubt, same key",
 	evAgain:            "program: decides the same again",
+	evStillWants:       "program: still wants the order, and has it sent again",
 	evCrash:            "program: CRASHES and starts again",
 	evRecover:          "recovery: begins",
 	evFenceNoted:       "recovery: the fence is durable",

@@ -80,7 +80,6 @@ func (e *explorer) waitsForFence(s state) {
 		}
 		e.reach(evFenceHolds, s)
 	case received:
-		r.late = r.late || e.sole && s.now >= settledIn
 		e.reach(evFenceReceived, s)
 		if !e.has(recoveryNeverPlaces) && s.sends < e.sends+1 && s.put(message{kind: orderOf(r.second), sent: fromRecovery}) {
 			s.sends++
@@ -119,7 +118,7 @@ func (e *explorer) readsFirst(s state, saw bool, ev event) {
 	r.reading, r.saw = true, saw
 	r.mustSee = s.account.executions > 0
 	r.readHeld = r.held
-	r.readLate = e.sole && r.mayDecideWithout(e, s.now)
+	r.readLate = (e.sole || e.unfenced) && s.now >= e.quiet()
 	if !e.has(settleWindow) {
 		e.decides(s, saw)
 		return
@@ -127,19 +126,20 @@ func (e *explorer) readsFirst(s state, saw bool, ev event) {
 	e.reach(ev, s)
 }
 
-// mayDecideWithout tells whether a missing trace decides for a sole actor although
-// no fence holds.
-func (r *recovery) mayDecideWithout(e *explorer, now epoch) bool {
+// quiet is from when on a missing trace decides although no fence holds: once
+// nothing can be on its way, and nothing that arrived can still be running.
+func (e *explorer) quiet() epoch {
 	if e.has(noneWaitsForRunning) {
-		return r.late && now >= half
+		return half
 	}
-	return now >= settledIn
+	return settledIn
 }
 
 // decides is the table of the reads.
 func (e *explorer) decides(s state, trace bool) {
 	r := &s.recovery
-	held := r.held && (r.readHeld || !e.has(readsAfterHeld))
+	held := r.held && (r.readHeld || !e.has(readsAfterHeld)) && !e.unfenced
+	lasting := e.sole || !e.canVanish || !e.has(noneNeedsLastingTrace)
 	late := r.readLate
 	r.reading, r.saw, r.mustSee, r.readHeld, r.readLate = false, false, false, false, false
 	switch {
@@ -149,11 +149,11 @@ func (e *explorer) decides(s state, trace bool) {
 		e.reach(evVerdictApplied, s)
 	case trace:
 		e.reach(evUndecided, s)
-	case held && (e.sole || !e.canVanish || !e.has(noneNeedsLastingTrace)):
+	case held && lasting:
 		e.says(&s, false, goalFence)
 		s.recovery = recovery{}
 		e.reach(evVerdictNot, s)
-	case !e.has(noneOnlyOnceHeld) || e.sole && late:
+	case !e.has(noneOnlyOnceHeld) || late && lasting:
 		e.says(&s, false, goalNone)
 		s.recovery = recovery{}
 		e.reach(evVerdictNot, s)

@@ -42,6 +42,10 @@ const (
 	noneNeedsLastingTrace
 	noneWaitsForRunning
 	ruleCount
+
+	// newKeyOnlyOnReplay is more than a network without repeats asks for: see
+	// TestRepeats.
+	newKeyOnlyOnReplay = ruleCount
 )
 
 // sentences are the rules in words, for the tables and the counterexamples.
@@ -81,7 +85,7 @@ var sentences = [ruleCount]string{
 	onlyReplayFences:         "a refusal fences the key only if it was replayed",
 	traceNeedsQuiet:          "a trace decides only if nothing of ours could act by itself",
 	noneNeedsLastingTrace:    "where a trace can vanish, its absence decides only for a sole actor",
-	noneWaitsForRunning:      "without the fence, none decides only 15 minutes after a 422 that came 15 minutes after the last send",
+	noneWaitsForRunning:      "without the fence, none decides only 30 minutes after the last send",
 }
 
 // rules is the set that the client follows.
@@ -89,6 +93,9 @@ type rules uint64
 
 // allRules is the protocol.
 const allRules rules = 1<<ruleCount - 1
+
+// hardened is the protocol for a network that repeats requests.
+const hardened = allRules | 1<<newKeyOnlyOnReplay
 
 func (r rules) has(one rule) bool { return r&(1<<one) != 0 }
 

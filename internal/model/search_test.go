@@ -84,7 +84,6 @@ type result struct {
 	count               [findingCount]int
 	goals               [goalCount]bool
 	nodes               []node
-	full                bool // stopped by the limit on states
 }
 
 // explorer walks through every state that a world and a set of rules allow.
@@ -96,13 +95,12 @@ type explorer struct {
 	at    int32
 	found []finding
 	until uint32 // stop once all of these were found
-	limit int
 }
 
 // explore searches breadth first, so that the first schedule found is a shortest
 // one. It stops early once every finding of until was seen.
-func explore(w world, r rules, limit int, until ...finding) *result {
-	e := &explorer{world: w, rules: r, seen: map[state]struct{}{}, limit: limit}
+func explore(w world, r rules, until ...finding) *result {
+	e := &explorer{world: w, rules: r, seen: map[state]struct{}{}}
 	for _, f := range until {
 		e.until |= 1 << f
 	}
@@ -112,10 +110,6 @@ func explore(w world, r rules, limit int, until ...finding) *result {
 	for e.at = 0; int(e.at) < len(e.nodes); e.at++ {
 		e.expand(e.nodes[e.at].state)
 		if len(until) > 0 && e.until == 0 {
-			break
-		}
-		if limit > 0 && len(e.nodes) > limit {
-			e.full = true
 			break
 		}
 	}

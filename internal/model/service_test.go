@@ -89,11 +89,7 @@ func (e *explorer) meetsRecord(s state, m message) {
 	old := r.status != free && mayBeGone(r, s.now)
 	sure := r.status != free && mustBeGone(r, s.now)
 	if r.status == free || old {
-		if r.status == running && !same && e.compareAtFirst {
-			e.answers(s, m, reply{answer: keyReused}, evReused)
-			return
-		}
-		if r.status == running && !same { // the other reading: met by chance
+		if r.status == running && !same { // 50: compared before the claim is released
 			e.answers(s, m, reply{answer: keyReused}, evReused)
 		}
 		e.claims(s, m, at)

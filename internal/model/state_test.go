@@ -194,7 +194,7 @@ func (s *state) take(i int) message {
 // it alone are one.
 func (s *state) forget() {
 	if s.call.phase == returned {
-		s.call = call{phase: returned, spent: s.call.spent}
+		s.call = call{phase: returned, spent: s.call.spent, heard5xx: s.call.heard5xx}
 	}
 	for i := range s.records {
 		if r := &s.records[i]; r.status > running && r.since < day {
@@ -205,7 +205,7 @@ func (s *state) forget() {
 		return
 	}
 	// After a verdict only orders matter. A fence that never arrives is the worse case.
-	s.recovery, s.journal.fenced, s.call.spent = recovery{}, false, false
+	s.recovery, s.journal.fenced, s.call.spent, s.call.heard5xx = recovery{}, false, false, false
 	for i := 0; i < inTheAir; {
 		if s.air[i].kind.isFence() {
 			s.take(i)

@@ -9,21 +9,25 @@ type world struct {
 	sends, fences, crashes, repeats uint8
 
 	// Service. The numbers are those of the readings.
-	refuseInFront  bool // 51: validation in front of the claim, nothing stored
-	limitInFront   bool // 6: 429 in front of the claim
-	limitStored    bool // 6: 429 stored
-	failAfterWork  bool // 12, 52: a 5xx after executed work
-	keysPerRoute   bool // 49: a fence is alone under its key
-	unknownFades   bool // 11: idempotency_result_unknown does not last
-	zombies        bool // a worker goes on after its claim has run out
-	otherHolder    bool // recovery runs with the API key of another holder
-	arriveUntil    epoch
-	answersExpire  bool // 24 hours may pass
-	compareAtFirst bool // 50: a different request is compared before an overdue claim is released
+	refuseInFront bool  // 51: validation in front of the claim, nothing stored
+	limitInFront  bool  // 6: 429 in front of the claim
+	limitStored   bool  // 6: 429 stored
+	failAfterWork bool  // 12, 52: a 5xx after executed work
+	keysPerRoute  bool  // 49: a fence is alone under its key
+	unknownFades  bool  // 11: idempotency_result_unknown does not last
+	zombies       bool  // a worker goes on after its claim has run out
+	otherHolder   bool  // recovery runs with the API key of another holder
+	arriveUntil   epoch // when the last order still on its way may arrive
+	answersExpire bool  // 24 hours may pass
 
 	// Caller.
 	derived bool // the key comes from the decision: a restarted program sends it again
 	durable bool // the journal survives a crash
+	oneKey  bool // a refusal ends the call: there is no second try
+
+	// unfenced is a client that knows that a fence proves nothing (49), and waits
+	// until nothing can run any more.
+	unfenced bool
 
 	// Account.
 	others    bool // somebody else trades it
