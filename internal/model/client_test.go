@@ -15,7 +15,7 @@ func (e *explorer) callGoesOn(s state) {
 	case gone:
 		e.decidesAgain(s)
 	}
-	if !e.has(journalFirst) && s.call.phase != idle && s.call.phase != gone && s.everSent && !s.journal.pending && !s.journal.settled {
+	if !e.has(journalFirst) && s.call.phase != idle && s.call.phase != gone && s.sends > 0 && !s.journal.pending && !s.journal.settled {
 		s.journal.pending = true
 		e.reach(evJournalLate, s)
 	}
@@ -41,9 +41,9 @@ func (e *explorer) maySend(s *state) bool {
 		return true
 	case !e.has(lifetimeUnder15) && s.now <= quarter:
 		return true
-	case !e.has(firstSendInLifetime) && !s.everSent:
+	case !e.has(firstSendInLifetime) && s.sends == 0:
 		return true
-	case !e.has(everySendInLifetime) && s.everSent && !s.call.again:
+	case !e.has(everySendInLifetime) && s.sends > 0 && !s.call.again:
 		return true
 	case !e.has(lifetimeOfIntent) && s.call.again:
 		return true
@@ -58,7 +58,6 @@ func (e *explorer) sendsOrder(s state) {
 	}
 	s.sends++
 	s.call.phase = awaiting
-	s.everSent = true
 	if s.call.heard5xx {
 		s.sentAfter5xx = true
 	}
@@ -234,7 +233,7 @@ func (e *explorer) says(s *state, applied bool, g goal) {
 		s.saidApplied = true
 		if s.records[1].status == stored && s.records[1].answer == ok {
 			e.goals[goalSecondKey] = true
-			if s.stored429 {
+			if s.records[0].answer == tooMany {
 				e.goals[goalAfter429] = true
 			}
 		}
@@ -284,7 +283,7 @@ func (e *explorer) crash(s state) {
 	if !e.durable {
 		s.journal = journal{}
 	}
-	if s.journal.pending && s.everSent {
+	if s.journal.pending && s.sends > 0 {
 		e.goals[goalUnknownKept] = true
 	}
 	e.reach(evCrash, s)

@@ -96,7 +96,12 @@ func (e *explorer) readsAccount(s state) {
 	shows := s.account.executions > 0 && !s.account.vanished
 	other := e.others || e.active || !e.has(baselineSettled)
 	if !s.recovery.reading {
-		e.readsFirst(s, false, evReadNone)
+		if e.noneMayDecide(&s) {
+			e.readsFirst(s, false, evReadNone)
+		}
+		if !e.traceMayDecide() {
+			return
+		}
 		if shows {
 			e.readsFirst(s, true, evReadOurs)
 		} else if other {
@@ -113,12 +118,28 @@ func (e *explorer) readsAccount(s state) {
 	}
 }
 
+// traceMayDecide tells whether a trace says Applied.
+func (e *explorer) traceMayDecide() bool {
+	return !e.has(traceNeedsSoleActor) || e.sole && (!e.active || !e.has(traceNeedsQuiet))
+}
+
+// noneMayDecide tells whether reads that begin now can come to anything without a
+// trace, or have to show that they cannot.
+func (e *explorer) noneMayDecide(s *state) bool {
+	return s.recovery.held || !e.has(readsAfterHeld) || !e.has(noneOnlyOnceHeld) || e.mayDecideUnheld(s)
+}
+
+// mayDecideUnheld tells whether a missing trace decides although no fence holds.
+func (e *explorer) mayDecideUnheld(s *state) bool {
+	return (e.sole || e.unfenced) && s.now >= e.quiet()
+}
+
 func (e *explorer) readsFirst(s state, saw bool, ev event) {
 	r := &s.recovery
 	r.reading, r.saw = true, saw
-	r.mustSee = s.account.executions > 0
+	r.mustSee = !saw && s.account.executions > 0
 	r.readHeld = r.held
-	r.readLate = (e.sole || e.unfenced) && s.now >= e.quiet()
+	r.readLate = e.mayDecideUnheld(&s)
 	if !e.has(settleWindow) {
 		e.decides(s, saw)
 		return
@@ -143,7 +164,7 @@ func (e *explorer) decides(s state, trace bool) {
 	late := r.readLate
 	r.reading, r.saw, r.mustSee, r.readHeld, r.readLate = false, false, false, false, false
 	switch {
-	case trace && (!e.has(traceNeedsSoleActor) || e.sole && (!e.active || !e.has(traceNeedsQuiet))):
+	case trace && e.traceMayDecide():
 		e.says(&s, true, goalTrace)
 		s.recovery = recovery{}
 		e.reach(evVerdictApplied, s)

@@ -70,9 +70,9 @@ var goals = [goalCount]string{
 	goalUnknownKept:   "unknown, and pending after a crash",
 }
 
-// step of a schedule: what happened, from which state.
+// node is a state, and how it was first reached.
 type node struct {
-	state  state
+	state  packed
 	parent int32
 	event  event
 }
@@ -91,7 +91,7 @@ type explorer struct {
 	world
 	rules
 	result
-	seen  map[state]struct{}
+	seen  map[packed]struct{}
 	at    int32
 	found []finding
 	until uint32 // stop once all of these were found
@@ -100,15 +100,15 @@ type explorer struct {
 // explore searches breadth first, so that the first schedule found is a shortest
 // one. It stops early once every finding of until was seen.
 func explore(w world, r rules, until ...finding) *result {
-	e := &explorer{world: w, rules: r, seen: map[state]struct{}{}}
+	e := &explorer{world: w, rules: r, seen: map[packed]struct{}{}}
 	for _, f := range until {
 		e.until |= 1 << f
 	}
-	start := state{}
+	start := pack(state{})
 	e.seen[start] = struct{}{}
 	e.nodes = append(e.nodes, node{state: start, parent: -1})
 	for e.at = 0; int(e.at) < len(e.nodes); e.at++ {
-		e.expand(e.nodes[e.at].state)
+		e.expand(unpack(e.nodes[e.at].state))
 		if len(until) > 0 && e.until == 0 {
 			break
 		}
@@ -125,17 +125,17 @@ func (e *explorer) reach(ev event, s state) {
 	if e.durable && forgets(&s) {
 		e.found = append(e.found, forgotten)
 	}
-	at := int32(-1)
-	if _, known := e.seen[s]; !known {
-		e.seen[s] = struct{}{}
-		e.nodes = append(e.nodes, node{state: s, parent: e.at, event: ev})
+	at, p := int32(-1), pack(s)
+	if _, known := e.seen[p]; !known {
+		e.seen[p] = struct{}{}
+		e.nodes = append(e.nodes, node{state: p, parent: e.at, event: ev})
 		at = int32(len(e.nodes) - 1)
 	}
 	for _, f := range e.found {
 		e.count[f]++
 		if e.first[f] == 0 {
 			if at < 0 { // the state is known, the way to it is new
-				e.nodes = append(e.nodes, node{state: s, parent: e.at, event: ev})
+				e.nodes = append(e.nodes, node{state: p, parent: e.at, event: ev})
 				at = int32(len(e.nodes) - 1)
 			}
 			e.first[f] = at
@@ -149,7 +149,7 @@ func (e *explorer) reach(ev event, s state) {
 // accounts for.
 func forgets(s *state) bool {
 	living := s.call.phase == open || s.call.phase == awaiting || s.call.phase == grace
-	return s.everSent && !living && !s.journal.pending && !s.saidApplied && !s.saidNotApplied
+	return s.sends > 0 && !living && !s.journal.pending && !s.saidApplied && !s.saidNotApplied
 }
 
 // broken lists what must never be and was seen.

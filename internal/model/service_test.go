@@ -195,9 +195,6 @@ func (e *explorer) stores(s state, at int, next status, a answer, ev event) {
 	default:
 		r.status, r.answer, r.since = next, a, s.now
 		r.request = message{kind: m.kind}
-		if a == tooMany && m.kind == order1 {
-			s.stored429 = true
-		}
 	}
 	if m.awaited {
 		s.replyTo(m, reply{answer: a})

@@ -160,10 +160,8 @@ type state struct {
 
 	sends, fences, crashes, repeats uint8
 
-	everSent                    bool
 	sentAfter5xx                bool
 	saidApplied, saidNotApplied bool
-	stored429                   bool
 	zombie                      bool // a worker that outlived its claim
 }
 
@@ -213,6 +211,19 @@ func (s *state) forget() {
 			i++
 		}
 	}
+	if !s.orderMayRun() {
+		*s = state{now: day, call: call{phase: returned}, saidApplied: s.saidApplied, saidNotApplied: s.saidNotApplied}
+	}
+}
+
+// orderMayRun tells whether an order is on its way, or running and not executed.
+func (s *state) orderMayRun() bool {
+	for i := range s.records {
+		if r := &s.records[i]; r.status == running && !r.request.kind.isFence() && !r.executed {
+			return true
+		}
+	}
+	return s.air[0].kind != nothing || s.zombie
 }
 
 // less puts empty places last.
