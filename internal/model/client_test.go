@@ -163,7 +163,7 @@ func (e *explorer) hears(s state, r reply) {
 // hearsRefusal judges a refusal that is or may be stored.
 func (e *explorer) hearsRefusal(s state, r reply, doubt bool) {
 	c := &s.call
-	settlesIt := !doubt || r.replayed && !e.has(replayInDoubtOnlyFences)
+	settlesIt := !doubt || r.replayed && (s.oneBefore() || !e.has(replayInDoubtOnlyFences))
 	switch {
 	case !settlesIt && e.has(newKeyNeverInDoubt):
 	case !r.replayed && e.has(newKeyOnlyOnReplay):
@@ -177,6 +177,12 @@ func (e *explorer) hearsRefusal(s state, r reply, doubt bool) {
 	}
 	c.spent = r.replayed || !e.has(onlyReplayFences)
 	e.returnsUnknown(s, evReadUnknown)
+}
+
+// oneBefore tells whether the call knows that exactly one send came before the one
+// that was answered: what is replayed is then that send's own answer.
+func (s *state) oneBefore() bool {
+	return s.sends == 2 && s.crashes == 0 && !s.call.second
 }
 
 // newKey goes on with the next try: nothing of the one before can run, so nothing

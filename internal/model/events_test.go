@@ -54,6 +54,7 @@ const (
 	evReadDoubt
 	evAgain
 	evStillWants
+	evNextTry
 	evCrash
 	// Recovery.
 	evRecover
@@ -119,6 +120,7 @@ var events = [eventCount]string{
 	evReadDoubt:        "client: reads the answer; in doubt, same key",
 	evAgain:            "program: decides the same again",
 	evStillWants:       "program: still wants the order, and has it sent again",
+	evNextTry:          "program: the key is dead; goes on under the next",
 	evCrash:            "program: CRASHES and starts again",
 	evRecover:          "recovery: begins",
 	evFenceNoted:       "recovery: the fence is durable",

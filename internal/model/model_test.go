@@ -26,6 +26,8 @@ var worlds = []struct {
 		[]goal{goalApplied, goalUnknownKept}},
 	{"requests on their way for hours", func(w *world) { w.arriveUntil = half },
 		[]goal{goalFence}},
+	{"three sends", func(w *world) { w.sends, w.fences, w.crashes = 3, 1, 0 },
+		[]goal{goalApplied, goalAfter429, goalFence}},
 	// One send, so that nothing may run twice, whatever happens.
 	{"lifetime 0", func(w *world) { w.sends, w.fences, w.crashes = 1, 3, 2 },
 		[]goal{goalRefused, goalFence}},

@@ -13,6 +13,8 @@ func (e *explorer) recoveryGoesOn(s state) {
 	case noted:
 		if !r.held {
 			e.sendsFence(s)
+		} else if !e.has(nextTryNeedsVerdict) {
+			e.nextTry(s)
 		}
 	case fencing:
 		e.waitsForFence(s)
@@ -49,6 +51,19 @@ func (e *explorer) sendsFence(s state) {
 	s.fences++
 	s.recovery.step = fencing
 	e.reach(evFenceSent, s)
+}
+
+// nextTry is what a program must not do: go on under the next key because the one
+// before can run no more, although it may have run.
+func (e *explorer) nextTry(s state) {
+	living := s.call.phase != returned && s.call.phase != gone
+	if living || s.recovery.second {
+		return
+	}
+	s.call = call{phase: open, second: true}
+	s.journal = journal{pending: true, second: true}
+	s.recovery = recovery{}
+	e.reach(evNextTry, s)
 }
 
 // waitsForFence judges the fence's answer. This is the table of the fence.

@@ -41,6 +41,7 @@ const (
 	traceNeedsQuiet
 	noneNeedsLastingTrace
 	noneWaitsForRunning
+	nextTryNeedsVerdict
 	ruleCount
 
 	// newKeyOnlyOnReplay is more than a network without repeats asks for: see
@@ -81,11 +82,12 @@ var sentences = [ruleCount]string{
 	settleWindow:             "two reads over a settle window",
 	traceNeedsSoleActor:      "a trace decides only for a sole actor",
 	baselineSettled:          "the baseline is read one window after our last write",
-	replayInDoubtOnlyFences:  "after a doubt, a replayed refusal fences the key and does not settle",
+	replayInDoubtOnlyFences:  "after more than one doubtful send, a replayed refusal fences the key and does not settle",
 	onlyReplayFences:         "a refusal fences the key only if it was replayed",
 	traceNeedsQuiet:          "a trace decides only if nothing of ours could act by itself",
 	noneNeedsLastingTrace:    "where a trace can vanish, its absence decides only for a sole actor",
 	noneWaitsForRunning:      "without the fence, none decides only 30 minutes after the last send",
+	nextTryNeedsVerdict:      "a decision's next try needs NotApplied, and not only a dead key",
 }
 
 // rules is the set that the client follows.

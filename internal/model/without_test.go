@@ -47,6 +47,7 @@ var needed = []without{
 	{rule: traceNeedsQuiet, world: func(w *world) { w.sole, w.active = true, true }, find: falseApplied},
 	{rule: noneNeedsLastingTrace, world: func(w *world) { w.others, w.canVanish = true, true }, find: falseNotApplied},
 	{rule: noneWaitsForRunning, world: soleActor, find: ranAfterNotApplied},
+	{rule: nextTryNeedsVerdict, find: ranTwice},
 }
 
 func threeSends(w *world) { w.sends, w.crashes = 3, 0 }
