@@ -23,8 +23,9 @@ type Execution struct {
 	Price     decimal.Decimal
 }
 
-// Request is what arrived, without API keys. Requests that a fault lost on
-// their way are here too, with the Status 0 of a call that got no answer.
+// Request is what a caller sent, without API keys. Requests that a fault lost on
+// their way are here too, with the Status 0 of a call that got no answer; copies
+// that a fault made are not.
 type Request struct {
 	At        time.Time
 	Operation string
