@@ -165,7 +165,7 @@ func (e *explorer) hearsRefusal(s state, r reply, doubt bool) {
 	c := &s.call
 	settlesIt := !doubt || r.replayed && (s.oneBefore() || !e.has(replayInDoubtOnlyFences))
 	switch {
-	case !settlesIt && e.has(newKeyNeverInDoubt):
+	case doubt && e.has(newKeyNeverInDoubt):
 	case !r.replayed && e.has(newKeyOnlyOnReplay):
 		e.continues(s, evReadRetry) // the same key tells whether the refusal is stored
 	default:
