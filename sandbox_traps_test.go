@@ -45,6 +45,38 @@ func TestTrap_T1_ALostAnswerDoublesNothing(t *testing.T) {
 	}
 }
 
+// What became of it, two looks at the account tell: against what it held before,
+// and if nobody else trades it. T20: one look, which lags, tells nothing.
+func TestTrap_T1_LooksAtTheAccountTell(t *testing.T) {
+	for name, row := range map[string]struct {
+		fault   tradingsim.Fault
+		outcome trading.Outcome
+	}{
+		"executed, the answer lost": {tradingsim.LoseReply(), trading.Applied},
+		"executed, then a 500":      {tradingsim.FailAfter(500, "internal_error"), trading.Applied},
+		"never arrived":             {tradingsim.LoseRequest(), trading.NotApplied},
+		"a 500 before":              {tradingsim.Fail(500, "internal_error"), trading.NotApplied},
+		"stopped in front":          {tradingsim.EdgePage(502), trading.NotApplied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, []tradingsim.Option{tradingsim.WithLag(3 * time.Second)})
+				r.place(buy("0.1"))
+				time.Sleep(time.Minute) // until reads show it
+				r.positions()
+				r.trades()
+				r.sim.Fault("POST /sandbox/orders", row.fault)
+				err := r.refused(buy("0.5"))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				verdict, err := r.Sandbox.Resolve(t.Context(), err)
+				require.NoError(t, err)
+				assert.Equal(t, row.outcome, verdict.Outcome)
+				assert.Equal(t, row.outcome == trading.Applied, len(r.fills()) == 2)
+			})
+		})
+	}
+}
+
 // And what was certainly not executed is sent again, until it is, once.
 func TestTrap_T1_ALostRequestIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -24,23 +24,23 @@ type trap struct {
 
 // Why a trap has no test.
 const (
-	aboutLive    = "it is about live accounts, which have no methods yet"
-	aboutKeys    = "it is about idempotency keys and the journal of live writes, which no call uses yet"
+	aboutLive    = "it is about live accounts, and no test is named for it yet"
+	aboutKeys    = "it is about idempotency keys and the journal, and no test is named for it yet"
 	aboutRisk    = "package risk is not there yet"
 	aboutWatch   = "package watch is not there yet"
 	aboutFlatten = "package flatten is not there yet"
 )
 
 var traps = []trap{
-	{1, "a sandbox order sent twice", "TestTrap_T1_ALostAnswerDoublesNothing TestTrap_T1_ALostRequestIsSentAgain", ""},
+	{1, "a sandbox order sent twice", "TestTrap_T1_ALostAnswerDoublesNothing TestTrap_T1_ALostRequestIsSentAgain TestTrap_T1_LooksAtTheAccountTell", ""},
 	{2, "net/http repeats a POST", "TestTrap_T2_ADyingConnectionRepeatsNoWrite", ""},
 	{3, "a stored refusal replays under its key", "", aboutLive},
 	{4, "a 429 may be stored", "", aboutLive},
 	{5, "a 5xx after the work", "TestTrap_T1_ALostAnswerDoublesNothing", ""},
 	{6, "a claim expires after 15 minutes", "", aboutKeys},
 	{7, "a replay keeps for 24 hours", "", aboutLive},
-	{8, "idempotency_in_flight wants the same key", "", aboutLive},
-	{9, "idempotency_result_unknown is no refusal", "", aboutLive},
+	{8, "idempotency_in_flight wants the same key", "TestLiveOrderAfterOneAttempt", ""},
+	{9, "idempotency_result_unknown is no refusal", "TestLiveOrderAfterOneAttempt", ""},
 	{10, "409 is not one thing", "TestRuleFor", ""},
 	{11, "one code, several statuses", "TestRuleFor", ""},
 	{12, "another body under the key is 422", "", aboutLive},
@@ -51,7 +51,7 @@ var traps = []trap{
 	{17, "every live write has a key", "", aboutLive},
 	{18, "a resend is a late command", "", aboutLive},
 	{19, "market results have no id", "", aboutKeys},
-	{20, "one read that lags proves nothing", "TestReadsLagAndFillsDoNot", ""},
+	{20, "one read that lags proves nothing", "TestReadsLagAndFillsDoNot TestTrap_T1_LooksAtTheAccountTell", ""},
 	{21, "others trade the same account", "", aboutKeys},
 	{22, "three shapes of success", "TestTrap_T22_EachSuccessHasItsShape", ""},
 	{23, "ok that is false", "TestTrap_T23_ARejectionIsToldByError", ""},
@@ -69,7 +69,7 @@ var traps = []trap{
 	{35, "deciding by a message", "TestTrap_T35_NoCodeDecidesByAMessage", ""},
 	{36, "403 is a mix", "TestRuleFor", ""},
 	{37, "one account_locked for two states", "", aboutLive},
-	{38, "loss limits are terminal", "", aboutLive},
+	{38, "loss limits are terminal", "TestLiveOrderAfterOneAttempt", ""},
 	{39, "fallback codes are not retried", "TestSandboxWriteAfterOneAttempt", ""},
 	{40, "a refused order sent for ever", "", aboutRisk},
 	{41, "503 of health is an answer", "TestTrap_T41_A503OfHealthIsAnAnswer", ""},
