@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,10 +79,9 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 	}
 	for name, send := range write {
 		t.Run(name, func(t *testing.T) {
-			first := true
+			var answered atomic.Bool
 			server := newHostile(t, func(conn *net.TCPConn) {
-				if first {
-					first = false
+				if !answered.Swap(true) {
 					_, _ = io.WriteString(conn, plainAnswer(200, `{"ok":true,"trades":[]}`))
 					return
 				}

@@ -150,7 +150,7 @@ func flood(header string, size int) func(*net.TCPConn) {
 		defer conn.Close()
 		_, _ = io.WriteString(conn, header)
 		chunk := make([]byte, 64<<10)
-		for ; size > 0; size -= len(chunk) {
+		for left := size; left > 0; left -= len(chunk) {
 			if _, err := conn.Write(chunk); err != nil {
 				return
 			}
