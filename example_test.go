@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -32,14 +33,32 @@ var (
 	order = trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
 )
 
-func ExampleFromEnv() {
+// served sets the environment of a configured service, and a folder to work in.
+func served() (end func()) {
 	sim := tradingsim.New()
-	if err := sim.Listen("127.0.0.1:0"); err != nil {
+	dir, err := os.MkdirTemp("", "example")
+	if err == nil {
+		err = sim.Listen("127.0.0.1:0")
+	}
+	before, _ := os.Getwd()
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
-	defer sim.Close()
 	os.Setenv("TRADING_BASE_URL", sim.URL())
 	os.Setenv("TRADING_SANDBOX_KEY", sim.SandboxKey())
+	os.Setenv("TRADING_LIVE_KEY", sim.LiveKey())
+	return func() {
+		_ = sim.Close()
+		_ = os.Chdir(before)
+		_ = os.RemoveAll(dir)
+	}
+}
+
+func ExampleFromEnv() {
+	defer served()()
 	// README
 	client, err := trading.FromEnv()
 	if err != nil {
@@ -131,6 +150,44 @@ func ExampleAccount_Resolve() {
 	}
 	fmt.Println(place(), len(sim.Ledger()), "executed")
 	// Output: <nil> 1 executed
+}
+
+func ExampleClient_Recover() {
+	defer served()()
+	// README
+	intents, err := journal.Open("bot.journal", journal.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer intents.Close()
+	client, err := trading.FromEnv(trading.WithJournal(intents))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	if verdicts, err := client.Recover(ctx); err != nil {
+		log.Fatalf("a person has to look at %v: %v", verdicts, err)
+	}
+	fmt.Println("nothing is open")
+	// Output: nothing is open
+}
+
+func ExampleWithDecision() {
+	client, sim := simulated()
+	account := client.Live.Account("acc_1")
+	for range 2 { // the bot restarts, and decides the same
+		bought, err := account.PlaceOrder(ctx, order, trading.WithDecision("breakout", "2026-11-20T10:15"))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("replayed:", bought.Meta.Replayed)
+	}
+	fmt.Println(len(sim.Ledger()), "executed")
+	// Output:
+	// replayed: false
+	// replayed: true
+	// 1 executed
 }
 
 func ExampleOutcomeOf() {
