@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -244,6 +245,21 @@ func TestKeepWarm(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, ended, asked, "Close ends it")
 	})
+}
+
+func TestGateAsksNothingAfterClose(t *testing.T) {
+	script := newScript(t)
+	script.health = func(*http.Request) (*http.Response, error) {
+		t.Error("it asked")
+		return nil, io.ErrUnexpectedEOF
+	}
+	client := newTestClient(t, script)
+	require.NoError(t, client.Close())
+	for range 2 {
+		err := client.core.gate.check(context.Background())
+		require.ErrorIs(t, err, ErrClosed)
+		require.ErrorIs(t, err, ErrUnhealthy)
+	}
 }
 
 func TestHalt(t *testing.T) {

@@ -68,7 +68,7 @@ var traps = []trap{
 	{34, "null slippage is not 0", "TestTrap_T34_NullIsNotZero", ""},
 	{35, "deciding by a message", "TestTrap_T35_NoCodeDecidesByAMessage", ""},
 	{36, "403 is a mix", "TestRuleFor", ""},
-	{37, "one account_locked for two states", "", aboutLive},
+	{37, "one account_locked for two states", "TestTrap_T37_TheStatusTellsWhichLockItIs", ""},
 	{38, "loss limits are terminal", "TestLiveOrderAfterOneAttempt", ""},
 	{39, "fallback codes are not retried", "TestSandboxWriteAfterOneAttempt", ""},
 	{40, "a refused order sent for ever", "", aboutRisk},
