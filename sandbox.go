@@ -42,7 +42,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	if err != nil {
 		return Mark{}, err
 	}
-	return MarkAt(answer.Price), nil
+	return markOf(answer.Price), nil
 }
 
 // Prices reads every mark. A symbol that is missing from the map has no price

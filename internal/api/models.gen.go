@@ -1944,7 +1944,7 @@ type SandboxPrice struct {
 	// true where present. The data alone makes the answer.
 	OK wire.Opt[bool]
 	// Current mark.
-	Price decimal.Decimal
+	Price wire.Opt[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Members that are not in the contract, as they came; nil if there is none.
@@ -1963,7 +1963,7 @@ func (v *SandboxPrice) DecodeWire(d *wire.Decoder) error {
 			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
 		case "price":
 			d.Once(&seen, 1<<1)
-			v.Price = d.Decimal()
+			v.Price = wire.Optional(d, (*wire.Decoder).Decimal)
 		case "symbol":
 			d.Once(&seen, 1<<2)
 			v.Symbol = d.Text()
