@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,9 +33,9 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func benchClient(b *testing.B, rt http.RoundTripper, url string) *Client {
+func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option) *Client {
 	b.Helper()
-	opts := []Option{WithSandboxKey(testSandboxKey)}
+	opts = append(opts, WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey))
 	if rt != nil {
 		opts = append(opts, WithTransport(rt))
 	}
@@ -80,6 +81,43 @@ func BenchmarkOrderWhoseCallerMayLeave(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLiveOrder is an order on a live account, with the network taken away:
+// what gate, journal and key cost.
+func BenchmarkLiveOrder(b *testing.B) {
+	const body = `{"success":true,"action":"opened","fill":{"price":64000,"size":0.01,"fee":0.288},"position":` +
+		positionBody + `,"newBalance":99999.712}`
+	for _, row := range []struct {
+		name string
+		opts []Option
+	}{
+		{"ungated, unjournaled", []Option{WithHealthGate(HealthGate{Off: true}), WithJournal(nullJournal{})}},
+		{"gated, unjournaled", []Option{WithJournal(nullJournal{})}},
+		{"gated, journal in memory", nil},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			client := benchClient(b, &canned{body: []byte(body), header: jsonHeader()}, testBaseURL, row.opts...)
+			account := client.Live.Account("acc_1")
+			ctx, order := context.Background(), benchOrder()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := account.PlaceOrder(ctx, order); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// nullJournal forgets everything: what a journal costs is measured against it.
+type nullJournal struct{}
+
+func (nullJournal) Begin(context.Context, Intent) error                { return nil }
+func (nullJournal) Settle(context.Context, IntentID, Settlement) error { return nil }
+func (nullJournal) Pending(context.Context) iter.Seq2[Intent, error] {
+	return func(func(Intent, error) bool) {}
+}
+func (nullJournal) Decision(context.Context, string) ([]Entry, error) { return nil, nil }
 
 // BenchmarkOrderLoopback is an order to a server over a kept connection.
 func BenchmarkOrderLoopback(b *testing.B) {
