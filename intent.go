@@ -105,6 +105,7 @@ func (c *call) writeIntent() error {
 	}
 	in := c.intentNow()
 	if err := c.core.journal.Begin(c, in); err != nil {
+		c.takeBack(in)
 		if c.entry {
 			return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can", Err: err}
 		}
@@ -114,6 +115,17 @@ func (c *call) writeIntent() error {
 	c.intent, c.journaled = in.ID, c.key
 	c.core.unsettled.open(in)
 	return nil
+}
+
+// takeBack settles an intent that the journal would not take, in case it has: a
+// context that ends while it is written leaves that open, and the next run would
+// look for an order that was never sent.
+func (c *call) takeBack(in Intent) {
+	if c.Err() == nil || c.sends > 0 {
+		return
+	}
+	s := Settlement{Outcome: NotApplied, At: time.Now(), Basis: BasisUnsent}
+	_ = c.core.journal.Settle(context.WithoutCancel(c.Context), in.ID, s) // an intent it does not have is no harm
 }
 
 // intentNow is the intent as it stands.
