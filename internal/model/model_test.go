@@ -6,7 +6,7 @@ import (
 )
 
 // deep lets one more send and one more crash happen.
-var deep = flag.Bool("deep", false, "explore further, for minutes and in some gigabytes")
+var deep = flag.Bool("deep", false, "explore further, for minutes and in more than a gigabyte")
 
 // worlds are those in which the protocol must hold.
 var worlds = []struct {

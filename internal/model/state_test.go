@@ -127,7 +127,6 @@ type recovery struct {
 	step   step
 	second bool // of the second key
 	held   bool
-	late   bool // a 422, 15 minutes after the last send
 	reply  reply
 
 	reading  bool // between the two reads
