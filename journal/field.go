@@ -58,7 +58,7 @@ func appendTime(b []byte, number uint64, value time.Time) []byte {
 // How large a decimal can be. What the service sends is far below, and an
 // exponent is not free: comparing 1e999999999 with 1 takes gigabytes.
 const (
-	maxExponent    = 10_000
+	maxExponent    = 1000
 	maxCoefficient = 4096
 )
 
