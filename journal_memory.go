@@ -191,7 +191,8 @@ func (e *memoryEntry) hold(in *Intent) {
 // ownBaseline returns the baseline in memory of its own.
 func ownBaseline(o Opt[Baseline]) Opt[Baseline] {
 	b := o.value
-	b.Orders, b.Runs, b.Trades = slices.Clone(b.Orders), slices.Clone(b.Runs), slices.Clone(b.Trades)
+	b.Orders, b.Runs = slices.Clone(b.Orders), slices.Clone(b.Runs)
+	b.Finished, b.Trades = slices.Clone(b.Finished), slices.Clone(b.Trades)
 	return Opt[Baseline]{value: b, ok: o.ok}
 }
 

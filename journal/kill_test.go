@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 func child(path, round string, limited bool) int {
 	if limited {
 		signal.Ignore(syscall.SIGXFSZ) // so that a write fails instead
-		limit := syscall.Rlimit{Cur: 256 << 10, Max: 256 << 10}
+		const size = 5 << 20           // more than a new file has
+		limit := syscall.Rlimit{Cur: size, Max: size}
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -54,8 +55,7 @@ func child(path, round string, limited bool) int {
 	for writer := range 4 {
 		wg.Go(func() {
 			for i := 0; ; i++ {
-				in := intent(fmt.Sprintf("%s-%d-%d", round, writer, i))
-				in.Decision = "round " + round
+				in := childIntent(fmt.Sprintf("%s-%d-%d", round, writer, i))
 				if j.Begin(context.Background(), in) != nil {
 					return
 				}
@@ -77,6 +77,13 @@ func child(path, round string, limited bool) int {
 		return 1
 	}
 	return 0
+}
+
+func childIntent(id string) trading.Intent {
+	in := intent(id)
+	in.Decision, _, _ = strings.Cut(id, "-")
+	in.Body = []byte(strings.Repeat(id+",", 2000))
+	return in
 }
 
 // taken is what children have told.
@@ -134,7 +141,7 @@ func (k *taken) check(t *testing.T, path string, round int) {
 			t.Fatal(err)
 		}
 		id := string(entry.Intent.ID)
-		want := intent(id)
+		want := childIntent(id)
 		if string(entry.Intent.Body) != string(want.Body) || entry.Intent.Key != want.Key {
 			t.Fatalf("the intent %s is not what was written: %+v", id, entry.Intent)
 		}
@@ -174,7 +181,7 @@ func countAll(t *testing.T, j *journal.Journal) int {
 // TestKill kills a process in the middle of its writes, again and again, on one
 // file.
 func TestKill(t *testing.T) {
-	rounds := 30
+	rounds := 20
 	if testing.Short() {
 		rounds = 5
 	}

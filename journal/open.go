@@ -107,7 +107,7 @@ func makeFile(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(db.Update(makeTables), db.Close()); err != nil {
+	if err := errors.Join(db.Update(makeTables), db.Close(), reserve(temporary)); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	if empty { // a file without a byte is as good as none
@@ -119,6 +119,23 @@ func makeFile(path string) (err error) {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return syncDir(dir)
+}
+
+// room is the size of a new file, which some thousand intents fill.
+const room = 4 << 20
+
+// reserve fills the file up with zeros: a sync is slower where a file system has
+// to note that a part of a file is written for the first time.
+func reserve(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		_, err = file.Write(make([]byte, max(0, room-info.Size())))
+	}
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 func makeTables(tx *bbolt.Tx) error {

@@ -58,6 +58,9 @@ func encodeBaseline(baseline *trading.Baseline) ([]byte, error) {
 	for _, row := range baseline.Trades {
 		b = appendField(b, 6, []byte(row))
 	}
+	for _, id := range baseline.Finished {
+		b = appendField(b, 7, []byte(id))
+	}
 	return b, nil
 }
 
@@ -159,6 +162,8 @@ func decodeBaseline(b *trading.Baseline, record []byte) error {
 			b.Runs = append(b.Runs, trading.RunID(value))
 		case 6:
 			b.Trades = append(b.Trades, string(value))
+		case 7:
+			b.Finished = append(b.Finished, trading.RunID(value))
 		}
 		return nil
 	})

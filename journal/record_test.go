@@ -23,6 +23,7 @@ func fullEntry() trading.Entry {
 			Baseline: trading.Some(trading.Baseline{
 				At: at, Size: decimal.RequireFromString("-1.50"), EntryPrice: decimal.RequireFromString("64000.5"),
 				Orders: []trading.OrderID{"o1", ""}, Runs: []trading.RunID{"r1"}, Trades: []string{"t1", "t2"},
+				Finished: []trading.RunID{"r2"},
 			}),
 		},
 		Settlement: trading.Some(trading.Settlement{
@@ -158,10 +159,7 @@ func FuzzVerify(f *testing.F) {
 	if err := j.Close(); err != nil {
 		f.Fatal(err)
 	}
-	image, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	image := used(f, path)
 	f.Add(uint16(0), []byte{})
 	f.Add(uint16(16), []byte{1})
 	f.Fuzz(func(_ *testing.T, at uint16, bytes []byte) {

@@ -296,7 +296,12 @@ func (j *journal) giveOut(e *trading.Entry) trading.Entry {
 func copyIntent(in trading.Intent) trading.Intent {
 	in.Body = slices.Clone(in.Body)
 	if b, ok := in.Baseline.Get(); ok {
-		b.Orders, b.Runs, b.Trades = slices.Clone(b.Orders), slices.Clone(b.Runs), slices.Clone(b.Trades)
+		lists := reflect.ValueOf(&b).Elem()
+		for i := range lists.NumField() {
+			if list := lists.Field(i); list.Kind() == reflect.Slice {
+				list.Set(reflect.AppendSlice(reflect.MakeSlice(list.Type(), 0, list.Len()), list))
+			}
+		}
 		in.Baseline = trading.Some(b)
 	}
 	return in

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/tradingapi/trading-go"
 )
@@ -35,9 +36,12 @@ func ownMemory(t tester, j trading.Journal) {
 func scribbleIntent(in *trading.Intent) {
 	clear(in.Body)
 	baseline, _ := in.Baseline.Get()
-	clear(baseline.Orders)
-	clear(baseline.Runs)
-	clear(baseline.Trades)
+	lists := reflect.ValueOf(baseline)
+	for i := range lists.NumField() {
+		if list := lists.Field(i); list.Kind() == reflect.Slice {
+			list.Clear()
+		}
+	}
 }
 
 func endedContext(t tester, j trading.Journal) {
