@@ -67,6 +67,8 @@ func (c *call) isSuccess(shape wire.Shape) bool {
 		return shape.Object && (ok || c.last.status == http.StatusServiceUnavailable)
 	case !ok:
 		return false
+	case c.endpoint == &endpointOpenAPI: // nothing decodes it, so its shape is judged here
+		return shape.Object && !shape.HasError
 	case !c.endpoint.write:
 		return !shape.HasError
 	case c.env == EnvLive:
