@@ -1,0 +1,399 @@
+package trading
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	livePositionBody = `{"symbol":"BTC","side":"long","size":0.01,"leverage":2,"entryPrice":64000}`
+	liveOrderBody    = `{"success":true,"action":"opened","fill":{"price":64000,"size":0.01,"fee":0.288},"position":` + livePositionBody + `,"newBalance":99999.712}`
+	liveLimitBody    = `{"success":true,"order":{"id":"ord_1"}}`
+	liveCloseBody    = `{"success":true,"pnl":"1.50","fee":"0.58","newBalance":"100000.92","status":"ACTIVE"}`
+	runBody          = `{"success":true,"runId":"run_1"}`
+	doneBody         = `{"success":true}`
+)
+
+// liveCall is a call on the account acc_1.
+type liveCall func(context.Context, *Account) error
+
+// orderCall is a liveCall with an order, of which only what is required is set.
+func orderCall(place func(context.Context, *Account, Order) error, change func(*Order)) liveCall {
+	return func(ctx context.Context, a *Account) error {
+		o := Order{Symbol: "BTC", Side: Long, Size: Dec("0.01"), Leverage: Dec("2")}
+		if change != nil {
+			change(&o)
+		}
+		return place(ctx, a, o)
+	}
+}
+
+func placeOrder(ctx context.Context, a *Account, o Order) error {
+	_, err := a.PlaceOrder(ctx, o)
+	return err
+}
+
+func placeLimit(ctx context.Context, a *Account, o Order) error {
+	_, err := a.PlaceLimit(ctx, o)
+	return err
+}
+
+func conditional(how Conditional) func(context.Context, *Account, Order) error {
+	return func(ctx context.Context, a *Account, o Order) error {
+		_, err := a.PlaceConditional(ctx, o, how)
+		return err
+	}
+}
+
+func ladder(how Ladder) func(context.Context, *Account, Order) error {
+	return func(ctx context.Context, a *Account, o Order) error {
+		_, err := a.PlaceLadder(ctx, o, how)
+		return err
+	}
+}
+
+func twap(how TWAP) func(context.Context, *Account, Order) error {
+	return func(ctx context.Context, a *Account, o Order) error {
+		_, err := a.PlaceTWAP(ctx, o, how)
+		return err
+	}
+}
+
+func chase(how Chase) func(context.Context, *Account, Order) error {
+	return func(ctx context.Context, a *Account, o Order) error {
+		_, err := a.PlaceChase(ctx, o, how)
+		return err
+	}
+}
+
+func chaseTWAP(how ChaseTWAP) func(context.Context, *Account, Order) error {
+	return func(ctx context.Context, a *Account, o Order) error {
+		_, err := a.PlaceChaseTWAP(ctx, o, how)
+		return err
+	}
+}
+
+func swarm(how Swarm) func(context.Context, *Account, Order) error {
+	return func(ctx context.Context, a *Account, o Order) error {
+		_, err := a.PlaceSwarm(ctx, o, how)
+		return err
+	}
+}
+
+func closing(symbol string, part Part) liveCall {
+	return func(ctx context.Context, a *Account) error {
+		_, err := a.ClosePosition(ctx, symbol, part)
+		return err
+	}
+}
+
+func liveTriggers(symbol string, tr Triggers) liveCall {
+	return func(ctx context.Context, a *Account) error {
+		_, err := a.SetTriggers(ctx, symbol, tr)
+		return err
+	}
+}
+
+// everything sets all that a market order can carry.
+func everything(o *Order) {
+	o.Side, o.Size, o.Leverage = Short, Dec("1e-7"), Dec("2.50")
+	o.TakeProfit, o.StopLoss = At(Dec("60000")), At(Dec("66000.10"))
+	o.ExpectedPrice, o.MaxSlippagePct = At(Dec("64001")), At(Dec("0.5"))
+}
+
+func limited(o *Order) { o.Type, o.LimitPrice = LimitOrder, At(Dec("63000")) }
+
+// liveRows are the live requests, byte for byte.
+var liveRows = []struct {
+	name    string
+	call    liveCall
+	answer  string
+	request string
+	body    string
+}{
+	{"State", func(ctx context.Context, a *Account) error { _, err := a.State(ctx); return err },
+		`{"account":{"id":"acc_1","status":"ACTIVE","balance":1,"equity":1}}`, "GET /accounts/acc_1", ""},
+	{"Positions", func(ctx context.Context, a *Account) error { _, err := a.Positions(ctx); return err },
+		`{"positions":[]}`, "GET /positions?accountId=acc_1", ""},
+	{"Trades", func(ctx context.Context, a *Account) error { _, err := a.Trades(ctx); return err },
+		`{"trades":[]}`, "GET /trades?accountId=acc_1", ""},
+	{"OpenOrders", func(ctx context.Context, a *Account) error { _, err := a.OpenOrders(ctx); return err },
+		`{"orders":[],"runs":[]}`, "GET /accounts/acc_1/orders", ""},
+	{"FinishedRuns", func(ctx context.Context, a *Account) error { _, err := a.FinishedRuns(ctx); return err },
+		`{"history":[]}`, "GET /accounts/acc_1/runs", ""},
+	{"Funding", func(ctx context.Context, a *Account) error { _, err := a.Funding(ctx); return err },
+		`{"funding":[]}`, "GET /accounts/acc_1/funding", ""},
+
+	{"an order with what is required", orderCall(placeOrder, nil), liveOrderBody, "POST /orders",
+		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"an order with everything", orderCall(placeOrder, everything), liveOrderBody, "POST /orders",
+		`{"accountId":"acc_1","expectedPrice":64001,"leverage":2.5,"maxSlippagePct":0.5,"side":"short",` +
+			`"size":0.0000001,"stopLossPrice":66000.1,"symbol":"BTC","takeProfitPrice":60000}`},
+	{"a reduce-only order", orderCall(placeOrder, func(o *Order) { o.ReduceOnly = true }), liveOrderBody, "POST /orders",
+		`{"accountId":"acc_1","leverage":2,"reduceOnly":true,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a marketable limit", orderCall(placeOrder, limited), liveOrderBody, "POST /orders",
+		`{"accountId":"acc_1","leverage":2,"limitPrice":63000,"orderType":"limit","side":"long","size":0.01,"symbol":"BTC"}`},
+	{"T100 a large size", orderCall(placeOrder, func(o *Order) { o.Size = Dec("1e9") }), liveOrderBody, "POST /orders",
+		`{"accountId":"acc_1","leverage":2,"side":"long","size":1000000000,"symbol":"BTC"}`},
+	{"a resting limit", orderCall(placeLimit, limited), liveLimitBody, "POST /orders/limit",
+		`{"accountId":"acc_1","leverage":2,"limitPrice":63000,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a resting limit with everything", orderCall(placeLimit, func(o *Order) { everything(o); o.LimitPrice, o.ReduceOnly = At(Dec("65000")), true }),
+		liveLimitBody, "POST /orders/limit",
+		`{"accountId":"acc_1","expectedPrice":64001,"leverage":2.5,"limitPrice":65000,"maxSlippagePct":0.5,"reduceOnly":true,` +
+			`"side":"short","size":0.0000001,"stopLossPrice":66000.1,"symbol":"BTC","takeProfitPrice":60000}`},
+	{"a cancel", func(ctx context.Context, a *Account) error { _, err := a.CancelOrder(ctx, `o/"1`); return err },
+		doneBody, "POST /orders/cancel", `{"accountId":"acc_1","orderId":"o/\"1"}`},
+	{"T59 all, always named", closing("BTC", All), liveCloseBody, "POST /positions/close",
+		`{"accountId":"acc_1","closePercent":100,"symbol":"BTC"}`},
+	{"a part", closing("BTC", Percent(Dec("12.50"))), liveCloseBody, "POST /positions/close",
+		`{"accountId":"acc_1","closePercent":12.5,"symbol":"BTC"}`},
+	{"T68 both levels, one cleared", liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), doneBody, "POST /positions/tpsl",
+		`{"accountId":"acc_1","stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
+	{"both levels cleared", liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: Clear}), doneBody, "POST /positions/tpsl",
+		`{"accountId":"acc_1","stopLossPrice":null,"symbol":"BTC","takeProfitPrice":null}`},
+
+	{"a stop-market", orderCall(conditional(Conditional{Trigger: Dec("65000")}), nil), runBody, "POST /orders/conditional",
+		`{"accountId":"acc_1","execKind":"stop-market","leverage":2,"side":"long","size":0.01,"symbol":"BTC","triggerPrice":65000}`},
+	{"a stop-limit with everything", orderCall(conditional(Conditional{Trigger: Dec("62000"), Exec: StopLimit}),
+		func(o *Order) { everything(o); o.LimitPrice, o.ReduceOnly = At(Dec("61000")), true }), runBody, "POST /orders/conditional",
+		`{"accountId":"acc_1","execKind":"stop-limit","expectedPrice":64001,"leverage":2.5,"limitPrice":61000,"maxSlippagePct":0.5,"reduceOnly":true,` +
+			`"side":"short","size":0.0000001,"stopLossPrice":66000.1,"symbol":"BTC","takeProfitPrice":60000,"triggerPrice":62000}`},
+	{"a ladder", orderCall(ladder(Ladder{From: Dec("64000"), To: Dec("63000"), Rungs: 5}), nil), runBody, "POST /orders/ladder",
+		`{"accountId":"acc_1","endPrice":63000,"leverage":2,"side":"long","size":0.01,"startPrice":64000,"symbol":"BTC","totalOrders":5}`},
+	{"a skewed ladder", orderCall(ladder(Ladder{From: Dec("64000"), To: Dec("63000"), Rungs: 2, SizeSkew: Number(Dec("1.50"))}), nil), runBody, "POST /orders/ladder",
+		`{"accountId":"acc_1","endPrice":63000,"leverage":2,"side":"long","size":0.01,"sizeSkew":1.5,"startPrice":64000,"symbol":"BTC","totalOrders":2}`},
+	{"a TWAP", orderCall(twap(TWAP{Duration: 90 * time.Second}), nil), runBody, "POST /orders/twap",
+		`{"accountId":"acc_1","durationMs":90000,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a randomized TWAP", orderCall(twap(TWAP{Duration: time.Millisecond, RandomizeSize: On, RandomizeTime: Off}), nil), runBody, "POST /orders/twap",
+		`{"accountId":"acc_1","durationMs":1,"leverage":2,"randomizeSize":true,"randomizeTime":false,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a chase", orderCall(chase(Chase{}), nil), runBody, "POST /orders/chase",
+		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a bounded chase", orderCall(chase(Chase{To: At(Dec("64500"))}), nil), runBody, "POST /orders/chase",
+		`{"accountId":"acc_1","chaseTo":64500,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a chased TWAP", orderCall(chaseTWAP(ChaseTWAP{Duration: time.Hour, To: At(Dec("64500"))}), nil), runBody, "POST /orders/chase-twap",
+		`{"accountId":"acc_1","chaseTo":64500,"durationMs":3600000,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
+	{"a swarm", orderCall(swarm(Swarm{Orders: 7}), nil), runBody, "POST /orders/swarm",
+		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC","totalOrders":7}`},
+	{"T97 a swarm with settings", orderCall(swarm(Swarm{Orders: 7, Aggression: Text("high"), SlippageBps: Number(Dec("25")), Irregular: On}), nil), runBody, "POST /orders/swarm",
+		`{"accountId":"acc_1","aggression":"high","irregular":true,"leverage":2,"side":"long","size":0.01,"slippageBps":25,"symbol":"BTC","totalOrders":7}`},
+	{"an edit", func(ctx context.Context, a *Account) error {
+		_, err := a.EditRun(ctx, "run_1", RunEdit{TotalSize: Dec("2.0")})
+		return err
+	}, doneBody, "POST /runs/edit", `{"accountId":"acc_1","runId":"run_1","totalSize":2}`},
+	{"a cancelled run", func(ctx context.Context, a *Account) error { _, err := a.CancelRun(ctx, "run_1"); return err },
+		doneBody, "POST /runs/cancel", `{"accountId":"acc_1","runId":"run_1"}`},
+}
+
+// Every live request, byte for byte: what is absent is not sent, null is null,
+// numbers are plain, and nothing is sent that was not asked for. T17: every write
+// goes under a key, no read does, and no two calls share one.
+func TestLiveRequestsOnTheWire(t *testing.T) {
+	keys := map[string]bool{}
+	for _, row := range liveRows {
+		t.Run(row.name, func(t *testing.T) {
+			script := newScript(t, answered(200, row.answer), answered(200, row.answer))
+			account := newTestClient(t, script).Live.Account("acc_1")
+			for range 2 {
+				require.NoError(t, row.call(context.Background(), account))
+			}
+			script.done()
+			for _, got := range script.received() {
+				assert.Equal(t, row.request, got.operation)
+				assert.Equal(t, row.body, got.body)
+				want := []string{"Accept", "User-Agent", "X-Api-Key"}
+				if row.body != "" {
+					want = append(want, "Content-Type", "idempotency-key")
+					key := got.header["idempotency-key"]
+					require.Len(t, key, 1)
+					assert.False(t, keys[key[0]], "a key is one intent's")
+					keys[key[0]] = true
+				}
+				assert.ElementsMatch(t, want, headerNames(got.header),
+					"T2: not Idempotency-Key, by which net/http would send a POST again by itself")
+			}
+		})
+	}
+}
+
+// An account id is one segment of a path, one value of a query, and one string of
+// a body, whatever its characters are.
+func TestAccountIDsOnTheWire(t *testing.T) {
+	const odd = AccountID(`a/b?c=d&e#f%2F ü"..`)
+	script := newScript(t,
+		answered(200, `{"account":{"id":"x","status":"ACTIVE","balance":1,"equity":1}}`),
+		answered(200, `{"orders":[],"runs":[]}`), answered(200, `{"history":[]}`), answered(200, `{"funding":[]}`),
+		answered(200, `{"positions":[]}`), answered(200, `{"trades":[]}`), answered(200, doneBody))
+	account := newTestClient(t, script).Live.Account(odd)
+	ctx := context.Background()
+	_, err := account.State(ctx)
+	require.NoError(t, err)
+	_, err = account.OpenOrders(ctx)
+	require.NoError(t, err)
+	_, err = account.FinishedRuns(ctx)
+	require.NoError(t, err)
+	_, err = account.Funding(ctx)
+	require.NoError(t, err)
+	_, err = account.Positions(ctx)
+	require.NoError(t, err)
+	_, err = account.Trades(ctx)
+	require.NoError(t, err)
+	_, err = account.CancelRun(ctx, "r")
+	require.NoError(t, err)
+	var operations []string
+	for _, got := range script.received() {
+		operations = append(operations, got.operation)
+	}
+	const segment = "/accounts/a%2Fb%3Fc=d&e%23f%252F%20%C3%BC%22.."
+	const query = "?accountId=a%2Fb%3Fc%3Dd%26e%23f%252F+%C3%BC%22.."
+	assert.Equal(t, []string{
+		"GET " + segment, "GET " + segment + "/orders", "GET " + segment + "/runs", "GET " + segment + "/funding",
+		"GET /positions" + query, "GET /trades" + query, "POST /runs/cancel",
+	}, operations)
+	assert.Equal(t, `{"accountId":"a/b?c=d&e#f%2F ü\"..","runId":"r"}`, script.received()[6].body)
+}
+
+// An id that would make one endpoint into another is refused before it is sent, by
+// every method.
+func TestTrap_T83_IDsThatNameNothing(t *testing.T) {
+	for _, id := range []string{"", ".", ".."} {
+		for _, row := range liveRows {
+			script := newScript(t) // any request fails the test
+			err := row.call(context.Background(), newTestClient(t, script).Live.Account(AccountID(id)))
+			refusal := refusalIn(err)
+			require.IsType(t, &Error{}, refusal, "%s of account %q: %v", row.name, id, err)
+			assert.True(t, refusal.(*Error).Local)
+			assert.Equal(t, NotApplied, OutcomeOf(err))
+		}
+		script := newScript(t)
+		account := newTestClient(t, script).Live.Account("acc_1")
+		_, err := account.CancelOrder(context.Background(), OrderID(id))
+		assert.Equal(t, NotApplied, OutcomeOf(err))
+		require.Error(t, err)
+		_, err = account.CancelRun(context.Background(), RunID(id))
+		require.Error(t, err)
+		_, err = account.EditRun(context.Background(), RunID(id), RunEdit{TotalSize: Dec("1")})
+		require.Error(t, err)
+	}
+}
+
+// The client's slippage bound goes with market orders that open, and with no
+// other: to a limit and to a reduce-only order it does not apply.
+func TestTheClientsMaxSlippageOnALiveAccount(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*Order)
+		place  func(context.Context, *Account, Order) error
+		answer string
+		sent   bool
+	}{
+		"a market order":     {nil, placeOrder, liveOrderBody, true},
+		"a limit":            {limited, placeOrder, liveOrderBody, false},
+		"reduce-only":        {func(o *Order) { o.ReduceOnly = true }, placeOrder, liveOrderBody, false},
+		"a resting limit":    {limited, placeLimit, liveLimitBody, false},
+		"a TWAP":             {nil, twap(TWAP{Duration: time.Hour}), runBody, true},
+		"a stop-limit":       {limited, conditional(Conditional{Trigger: Dec("1"), Exec: StopLimit}), runBody, false},
+		"one of the order's": {func(o *Order) { o.MaxSlippagePct = At(Dec("0.7")) }, placeOrder, liveOrderBody, true},
+	} {
+		script := newScript(t, answered(200, row.answer))
+		account := newTestClient(t, script, WithMaxSlippagePct(Dec("0.7"))).Live.Account("acc_1")
+		require.NoError(t, orderCall(row.place, row.change)(context.Background(), account))
+		assert.Equal(t, row.sent, strings.Contains(script.received()[0].body, `"maxSlippagePct":0.7`), name)
+	}
+}
+
+// What is refused before a byte is sent, with the service's own code.
+func TestLiveRefusedBeforeSending(t *testing.T) {
+	order := func(change func(*Order)) liveCall { return orderCall(placeOrder, change) }
+	pro := func(place func(context.Context, *Account, Order) error) liveCall { return orderCall(place, nil) }
+	nan := Number(decimal.New(1, 60000000))
+	for _, row := range []struct {
+		name string
+		code Code
+		call liveCall
+	}{
+		{"no symbol", CodeMissingFields, order(func(o *Order) { o.Symbol = "" })},
+		{"no leverage", CodeMissingFields, order(func(o *Order) { o.Leverage = decimal.Decimal{} })},
+		{"a negative leverage", CodeBadRequest, order(func(o *Order) { o.Leverage = Dec("-2") })},
+		{"no side", CodeBadSide, order(func(o *Order) { o.Side = "" })},
+		{"side LONG", CodeBadSide, order(func(o *Order) { o.Side = "LONG" })},
+		{"size 0", CodeBadSize, order(func(o *Order) { o.Size = Dec("0") })},
+		{"an absurd size", CodeBadSize, order(func(o *Order) { o.Size = decimal.New(1, 60000000) })},
+		{"an unknown type", CodeBadRequest, order(func(o *Order) { o.Type = 7 })},
+		{"limit without a price", CodeBadLimitPrice, order(func(o *Order) { o.Type = LimitOrder })},
+		{"market with a price", CodeBadLimitPrice, order(func(o *Order) { o.LimitPrice = At(Dec("1")) })},
+		{"a stop of 0", CodeInvalidTPSL, order(func(o *Order) { o.StopLoss = At(Dec("0")) })},
+		{"slippage 0.25", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("0.25")) })},
+		{"a resting limit without a price", CodeBadLimitPrice, orderCall(placeLimit, nil)},
+		{"close without a symbol", CodeMissingFields, closing("", All)},
+		{"close no part", CodeBadRequest, closing("BTC", Part{})},
+		{"close half a percent", CodeBadRequest, closing("BTC", Percent(Dec("0.5")))},
+		{"triggers without a symbol", CodeMissingFields, liveTriggers("", Triggers{TakeProfit: Clear, StopLoss: Clear})},
+		{"T68 a target left out", CodeMissingFields, liveTriggers("BTC", Triggers{StopLoss: Clear})},
+		{"T68 a stop left out", CodeMissingFields, liveTriggers("BTC", Triggers{TakeProfit: Clear})},
+		{"a trigger at 0", CodeInvalidTPSL, liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: At(Dec("0"))})},
+		{"T108 a share", CodeBadRequest, liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: Clear, ClosePct: At(Dec("50"))})},
+
+		{"no trigger price", CodeBadTrigger, pro(conditional(Conditional{}))},
+		{"a negative trigger price", CodeBadTrigger, pro(conditional(Conditional{Trigger: Dec("-1")}))},
+		{"an unknown exec kind", CodeBadRequest, pro(conditional(Conditional{Trigger: Dec("1"), Exec: 9}))},
+		{"a stop-limit without a price", CodeBadLimitPrice, pro(conditional(Conditional{Trigger: Dec("1"), Exec: StopLimit}))},
+		{"a stop-market with a price", CodeBadLimitPrice, orderCall(conditional(Conditional{Trigger: Dec("1")}), func(o *Order) { o.LimitPrice = At(Dec("1")) })},
+		{"a ladder from nowhere", CodeBadPrice, pro(ladder(Ladder{To: Dec("1"), Rungs: 2}))},
+		{"a ladder to nowhere", CodeBadPrice, pro(ladder(Ladder{From: Dec("1"), Rungs: 2}))},
+		{"a ladder without rungs", CodeBadOrderCount, pro(ladder(Ladder{From: Dec("1"), To: Dec("2")}))},
+		{"T97 rungs below $10", CodeMinNotional, pro(ladder(Ladder{From: Dec("64000"), To: Dec("60000"), Rungs: 65}))},
+		{"a skew that is no number", CodeBadRequest, pro(ladder(Ladder{From: Dec("64000"), To: Dec("60000"), Rungs: 2, SizeSkew: nan}))},
+		{"no duration", CodeBadDuration, pro(twap(TWAP{}))},
+		{"less than a millisecond", CodeBadDuration, pro(twap(TWAP{Duration: time.Microsecond}))},
+		{"part of a millisecond", CodeBadDuration, pro(twap(TWAP{Duration: time.Second + time.Microsecond}))},
+		{"a negative duration", CodeBadDuration, pro(chaseTWAP(ChaseTWAP{Duration: -time.Hour}))},
+		{"a randomization that is no number", CodeBadRequest, pro(twap(TWAP{Duration: time.Hour, RandomizeSize: nan}))},
+		{"a chase to 0", CodeBadPrice, pro(chase(Chase{To: At(Dec("0"))}))},
+		{"a chase to null", CodeBadPrice, pro(chase(Chase{To: Clear}))},
+		{"a chased TWAP to 0", CodeBadPrice, pro(chaseTWAP(ChaseTWAP{Duration: time.Hour, To: At(Dec("0"))}))},
+		{"a swarm of none", CodeBadOrderCount, pro(swarm(Swarm{}))},
+		{"an aggression that is no number", CodeBadRequest, pro(swarm(Swarm{Orders: 2, Aggression: nan}))},
+		{"an edit to 0", CodeBadSize, func(ctx context.Context, a *Account) error {
+			_, err := a.EditRun(ctx, "run_1", RunEdit{})
+			return err
+		}},
+		{"a key with a space", CodeInvalidIdempotencyKey, keyed("a b")},
+		{"a key of no characters", CodeInvalidIdempotencyKey, keyed("")},
+		{"a key beyond ASCII", CodeInvalidIdempotencyKey, keyed("kéy")},
+		{"a key of 256 characters", CodeInvalidIdempotencyKey, keyed(Key(strings.Repeat("k", 256)))},
+		{"a key with a line break", CodeInvalidIdempotencyKey, keyed("k\n")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			script := newScript(t) // any request fails the test
+			err := row.call(context.Background(), newTestClient(t, script).Live.Account("acc_1"))
+			require.ErrorIs(t, err, row.code)
+			assert.Equal(t, NotApplied, OutcomeOf(err))
+			refusal, ok := refusalIn(err).(*Error)
+			require.True(t, ok)
+			assert.True(t, refusal.Local)
+			assert.Zero(t, refusal.Status)
+		})
+	}
+}
+
+func keyed(k Key) liveCall {
+	return func(ctx context.Context, a *Account) error {
+		_, err := a.PlaceOrder(ctx, testOrder(), WithIdempotencyKey(k))
+		return err
+	}
+}
+
+// T16: what the service accepts as a key, the client accepts.
+func TestTrap_T16_KeysThatAreValid(t *testing.T) {
+	for _, key := range []Key{"k", Key(strings.Repeat("k", 255)), "!", "~", `"\/`} {
+		script := newScript(t, answered(200, liveOrderBody))
+		require.NoError(t, keyed(key)(context.Background(), newTestClient(t, script).Live.Account("acc_1")))
+		header := script.received()[0].header
+		assert.Equal(t, []string{string(key)}, header["idempotency-key"])
+	}
+}
