@@ -84,6 +84,7 @@ var harmless = []struct {
 }
 
 func TestRulesThatAreNotAboutSafety(t *testing.T) {
+	skipUnderRaceDetector(t)
 	for _, c := range harmless {
 		t.Run(sentences[c.rule], func(t *testing.T) {
 			t.Parallel()
