@@ -67,6 +67,9 @@ func TestJournal(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all rules once more")
+	}
 	const keep = 25 * time.Hour
 	journaltest.Run(t, func(t *testing.T) trading.Journal {
 		return open(t, file(t), journal.Options{Keep: keep, History: 60})

@@ -106,7 +106,7 @@ func brokenIteration(t tester, j trading.Journal) {
 // writingIteration is a recovery: it settles what it finds, and begins what
 // follows. It must see all that was pending when it started, once, and end.
 func writingIteration(t tester, j trading.Journal) {
-	const count = 200
+	const count = 100
 	for i := range count {
 		begin(t, j, intent(fmt.Sprint("i", i), "", i))
 	}

@@ -146,7 +146,7 @@ func unnamed(t tester, j trading.Journal) {
 // pendingOrder has enough of them that an order by chance is out of the question,
 // and more than fit into one batch of any size that is likely.
 func pendingOrder(t tester, j trading.Journal) {
-	const count = 300
+	const count = 150
 	var want []trading.IntentID
 	for i := range count {
 		id := trading.IntentID(fmt.Sprint(i * 7919 % count)) // not the order of the IDs
