@@ -37,5 +37,5 @@
 // [Options.Keep], counted from its settlement; without a decision, which nobody
 // can ask for again, the last [Options.History] of it at most. Each write deletes
 // a few that are over. Time is that of the intents and settlements themselves.
-// Space is used again; the file does not shrink.
+// A new file has 4 MiB, which are used again and again; a file does not shrink.
 package journal
