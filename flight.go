@@ -35,14 +35,16 @@ func (f *flight) land() {
 }
 
 // abandon ends the flight's further attempts and, after the grace, the one under
-// way. It reports whether there was one.
-func (f *flight) abandon(grace time.Duration) bool {
+// way. It reports whether there was one; if so it has called left while that could
+// not land.
+func (f *flight) abandon(grace time.Duration, left func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.abandoned = true
 	if f.airborne == nil {
 		return false
 	}
+	left()
 	// The attempt's own time-out ends it too, so this timer is harmless late.
 	time.AfterFunc(grace, f.airborne)
 	return true
@@ -66,17 +68,18 @@ func (c *call) fly() error {
 		return nil
 	case <-c.Done():
 	}
-	if !c.flight.abandon(c.opts.grace) {
+	// Noted before the attempt can land: its verdict is kept for a caller who left.
+	left := func() { c.core.unsettled.leave(c.intent, done) }
+	if !c.flight.abandon(c.opts.grace, left) {
 		<-done // nothing is under way, so this is at once, and exact
 		return nil
 	}
 	// The goroutine still writes to c: nothing of it may be read from here on but
 	// what was fixed before it began.
 	ended := fmt.Errorf("the caller left while the write was in flight: %w", context.Cause(c.Context))
-	left := c.writeError(Unknown, ended)
-	left.Intent = c.intent // fixed before the attempt took off
-	c.core.unsettled.leave(c.intent, done)
-	return left
+	unknown := c.writeError(Unknown, ended)
+	unknown.Intent = c.intent // fixed before the attempt took off
+	return unknown
 }
 
 // stay runs a write whose caller cannot leave. Close waits for it all the same.

@@ -183,15 +183,19 @@ func (c *call) settleIntent() {
 	if c.refusal != nil {
 		s.Code = c.refusal.Code
 	}
-	if c.decision != "" && c.answer == answerSuccess {
-		s.Answer = c.last.body
+	var answer []byte
+	if c.answer == answerSuccess {
+		answer = c.last.body
+	}
+	if c.decision != "" {
+		s.Answer = answer
 	}
 	// The caller's context may have ended, and the settlement is wanted all the same.
 	if err := c.core.journal.Settle(context.WithoutCancel(c.Context), c.intent, s); err != nil {
 		c.core.log.unwritten(c, err)
 	}
 	c.core.unsettled.landed(c.intent, Verdict{
-		Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: s.Answer, Err: c.failure,
+		Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure,
 	})
 }
 
@@ -223,10 +227,10 @@ func (c *call) spent() bool {
 // earlier ones left. While one in a symbol is Unknown, entries there are refused:
 // the caller's own retry would be a second order.
 type unsettled struct {
-	mu     sync.Mutex
-	begun  map[IntentID]*openIntent
-	late   map[IntentID]Verdict // of callers that had left
-	loaded bool                 // the journal has been asked what earlier processes left
+	mu       sync.Mutex
+	begun    map[IntentID]*openIntent
+	verdicts map[IntentID]Verdict // of those that were in doubt
+	loaded   bool                 // the journal has been asked what earlier processes left
 }
 
 type openIntent struct {
@@ -267,15 +271,8 @@ func (u *unsettled) doubt(id IntentID) {
 	}
 }
 
-// settle forgets an intent.
-func (u *unsettled) settle(id IntentID) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.begun, id)
-}
-
-// maxLate bounds how many verdicts wait for a caller that may never ask.
-const maxLate = 1024
+// maxVerdicts bounds how many verdicts wait for a caller that may never ask.
+const maxVerdicts = 1024
 
 // landed forgets an intent, and keeps its verdict where its caller had left.
 func (u *unsettled) landed(id IntentID, v Verdict) {
@@ -283,26 +280,39 @@ func (u *unsettled) landed(id IntentID, v Verdict) {
 	defer u.mu.Unlock()
 	in := u.begun[id]
 	delete(u.begun, id)
-	if in == nil || in.flying == nil {
-		return
+	if in != nil && in.flying != nil {
+		u.keep(id, v)
 	}
-	if u.late == nil {
-		u.late = make(map[IntentID]Verdict)
-	}
-	for old := range u.late {
-		if len(u.late) < maxLate {
-			break
-		}
-		delete(u.late, old)
-	}
-	u.late[id] = v
 }
 
-// lateVerdict returns what an intent came to after its caller had left.
-func (u *unsettled) lateVerdict(id IntentID) (Verdict, bool) {
+// settle forgets an intent that was in doubt, and keeps its verdict for who asks
+// about it again.
+func (u *unsettled) settle(id IntentID, v Verdict) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	v, ok := u.late[id]
+	delete(u.begun, id)
+	u.keep(id, v)
+}
+
+// keep remembers a verdict. The lock is held.
+func (u *unsettled) keep(id IntentID, v Verdict) {
+	if u.verdicts == nil {
+		u.verdicts = make(map[IntentID]Verdict)
+	}
+	for old := range u.verdicts {
+		if len(u.verdicts) < maxVerdicts {
+			break
+		}
+		delete(u.verdicts, old)
+	}
+	u.verdicts[id] = v
+}
+
+// verdict returns what an intent that was in doubt has come to.
+func (u *unsettled) verdict(id IntentID) (Verdict, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	v, ok := u.verdicts[id]
 	return v, ok
 }
 

@@ -146,6 +146,10 @@ func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, no
 	if found != Applied && found != NotApplied {
 		return fmt.Errorf("trading: Acknowledge: %s is nothing that was found", found)
 	}
+	in := Intent{ID: id}
+	if open, ok := c.core.unsettled.find(id); ok {
+		in = open.Intent
+	}
 	err := c.core.journal.Settle(ctx, id, Settlement{
 		Outcome: found, At: time.Now(), Basis: BasisPerson, Note: note,
 		Spent: true, // a late copy may still come, so the key is not used again
@@ -153,7 +157,7 @@ func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, no
 	if err != nil {
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
-	c.core.unsettled.settle(id)
+	c.core.unsettled.settle(id, Verdict{Intent: in, Outcome: found, Basis: BasisPerson})
 	return nil
 }
 
@@ -190,6 +194,9 @@ func newResolver(c *core, defaults callOptions, opts []CallOption) (*resolver, e
 func (r *resolver) resolve(ctx context.Context, in Intent) Verdict {
 	v := r.examine(ctx, in)
 	if v.Outcome == Unknown {
+		if known, ok := r.core.unsettled.verdict(in.ID); ok {
+			return known // somebody else has found out meanwhile
+		}
 		if v.Err == nil {
 			v.Err = ErrUndetermined
 		} else if !errors.Is(v.Err, ErrUndetermined) {
@@ -209,7 +216,7 @@ func (r *resolver) resolve(ctx context.Context, in Intent) Verdict {
 		v.Outcome, v.Err = Unknown, fmt.Errorf("%w: the verdict (%s) cannot be written: %w", ErrUndetermined, v.Basis, err)
 		return v
 	}
-	r.core.unsettled.settle(in.ID)
+	r.core.unsettled.settle(in.ID, v)
 	return v
 }
 
@@ -325,9 +332,10 @@ func (r *resolver) landed(ctx context.Context, id IntentID) (*Intent, error) {
 	return &in.Intent, nil
 }
 
-// settledMeanwhile reports an intent whose answer came in after its caller had left.
+// settledMeanwhile reports an intent that is not open any more: its answer came in
+// after its caller had left, or it was resolved before.
 func (r *resolver) settledMeanwhile(write *WriteError) (*Verdict, error) {
-	v, ok := r.core.unsettled.lateVerdict(write.Intent)
+	v, ok := r.core.unsettled.verdict(write.Intent)
 	if !ok {
 		return nil, fmt.Errorf("%w: intent %s is not open in this client", ErrUndetermined, write.Intent)
 	}
