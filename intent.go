@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -49,13 +50,13 @@ func (c *call) resumeDecision() error {
 	c.try = last.Intent.Try
 	settlement, settled := last.Settlement.Get()
 	switch {
-	case !settled && c.entry && !c.opts.skipUnsettled:
+	case !settled && (last.Intent.Fenced || c.entry && !c.opts.skipUnsettled):
 		return &GuardError{Kind: ErrUnsettled, Reason: "this decision was sent before, and what became of it is not known"}
 	case !settled:
-		return nil // the same bytes under the same key, or a refusal
+		c.resumeIntent(last.Intent) // the same bytes under the same key, or a refusal
 	case settlement.Outcome == Applied && len(settlement.Answer) > 0:
 		c.key = last.Intent.Key
-		c.last = attempt{status: 200, body: settlement.Answer, received: settlement.At, stored: true}
+		c.last = attempt{key: c.key, status: 200, body: settlement.Answer, received: settlement.At, stored: true}
 		c.answer, c.outcome = answerSuccess, Applied
 	case settlement.Outcome == Applied:
 		c.outcome = Applied
@@ -66,21 +67,26 @@ func (c *call) resumeDecision() error {
 	return nil
 }
 
-// nextKey moves on to a new key, which the last one's stored refusal asks for. A
-// key that the caller gave is never replaced.
-func (c *call) nextKey() bool {
-	switch {
-	case c.opts.key.given != "":
-		return false
-	case c.decision != "":
-		c.try++
+// resumeIntent goes on with an intent that is pending since another call. It is in
+// doubt, and as old as it is: its key may be about to be free again.
+func (c *call) resumeIntent(in Intent) {
+	c.doubt, c.outcome, c.began, c.resumed = true, Unknown, in.Created, true
+	if bytes.Equal(in.Body, c.body) {
+		c.intent, c.journaled, c.baseline = in.ID, in.Key, in.Baseline
+		c.core.unsettled.open(in)
+		c.core.unsettled.doubt(in.ID)
+	}
+}
+
+// nextKey moves on to a new key, which the last one's stored refusal asks for.
+func (c *call) nextKey() {
+	c.try++
+	if c.decision != "" {
 		c.key = keyOfTry(c.decision, c.try)
-	default:
-		c.try++
+	} else {
 		c.key = NewKey()
 	}
-	c.keySends = 0
-	return true
+	c.keySends, c.rekey = 0, false
 }
 
 // writeIntent makes the intent durable before its first byte, and again before
@@ -214,6 +220,8 @@ func (c *call) basis() Basis {
 // answer is stored. A 429 need not be.
 func (c *call) spent() bool {
 	switch {
+	case c.keySends == 0 && c.journaled == c.key:
+		return false // it was never sent
 	case c.answer == answerSuccess:
 		return true
 	case c.refusal == nil:

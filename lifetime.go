@@ -12,7 +12,7 @@ func (c *call) checkLifetime() error {
 		return nil
 	}
 	lifetime := c.opts.lifetimeOf(c.entry)
-	if c.sends == 0 && lifetime == 0 {
+	if c.sends == 0 && lifetime == 0 && !c.resumed {
 		return nil
 	}
 	if age := elapsed(c.began); age >= lifetime {

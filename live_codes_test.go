@@ -38,6 +38,8 @@ internal_error 500, unavailable 502, unavailable 503`
 // simulation has one), and arrives as what it is: code, status, kind, advice and
 // outcome. Nothing is executed, or not once more. What the client would not send
 // itself is changed on its way, so that the service's own refusal is what is read.
+// Among them T32: an unknown symbol, for which live has no bad_symbol; T98: what
+// refuses Pro orders and edits.
 func TestEveryLiveCode(t *testing.T) {
 	type call func(context.Context, rig) error
 	order := func(o trading.Order) call {
@@ -255,7 +257,7 @@ func TestEveryLiveCode(t *testing.T) {
 			_, err := r.account().EditRun(ctx, "run_9", trading.RunEdit{TotalSize: dec("1")})
 			return err
 		}},
-		{code: "size_below_executed", status: 400, advice: change,
+		{code: "size_below_executed", status: 400, advice: change, // T98
 			prepare: func(r rig) {
 				_, err := r.account().PlaceTWAP(r.t.Context(), buy("0.5"), trading.TWAP{Duration: 5 * time.Minute})
 				require.NoError(r.t, err)

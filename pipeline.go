@@ -56,7 +56,9 @@ type call struct {
 	// A live write goes out under an idempotency key, and one that can trade is
 	// in the journal.
 	key         Key
-	keySends    int // attempts under this key
+	keySends    int  // attempts under this key
+	rekey       bool // the next attempt needs another
+	resumed     bool // the intent is pending since another call
 	try         int
 	decision    string
 	intent      IntentID // empty until it is in the journal
@@ -273,7 +275,7 @@ func (c *call) meta() Meta {
 		Status:    c.last.status,
 		Header:    c.last.header,
 		Body:      c.last.body,
-		Key:       c.key,
+		Key:       c.last.key,
 		Replayed:  c.last.replayed(),
 		Attempts:  c.sends,
 		Sent:      c.last.sent,

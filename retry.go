@@ -14,8 +14,9 @@ func (c *call) judge() (again bool) {
 	c.noteOutcome(rule)
 	c.noteKey()
 
-	if !c.mayResend(rule) || c.newKeyNeeded(rule) && !c.nextKey() {
-		return false
+	c.rekey = c.newKeyNeeded(rule)
+	if !c.mayResend(rule) || c.rekey && c.opts.key.given != "" {
+		return false // a key that the caller gave is never replaced
 	}
 	c.wait = c.backoff()
 	if c.answer == answerRefusal && rule.Advice == AdviseWait {
@@ -175,6 +176,9 @@ func (c *call) nameWait() {
 // go-retryablehttp's PrepareRetry; an error ends the loop.
 func (c *call) again(req *http.Request) error {
 	err := c.pause(c.wait)
+	if err == nil && c.rekey {
+		c.nextKey()
+	}
 	if err == nil {
 		err = c.admit()
 	}

@@ -14,6 +14,9 @@ type sharedJournal struct {
 	mu      sync.Mutex
 	order   []trading.IntentID
 	entries map[trading.IntentID]trading.Entry
+
+	slow func(trading.Intent)       // takes its time over a Begin
+	fail func(trading.Intent) error // refuses a Begin
 }
 
 func newSharedJournal() *sharedJournal {
@@ -21,10 +24,22 @@ func newSharedJournal() *sharedJournal {
 }
 
 func (j *sharedJournal) Begin(_ context.Context, in trading.Intent) error {
+	if j.slow != nil {
+		j.slow(in)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, known := j.entries[in.ID]; !known {
+	if j.fail != nil {
+		if err := j.fail(in); err != nil {
+			return err
+		}
+	}
+	known, begun := j.entries[in.ID]
+	if !begun {
 		j.order = append(j.order, in.ID)
+	}
+	if _, settled := known.Settlement.Get(); settled {
+		return trading.ErrSettled
 	}
 	j.entries[in.ID] = trading.Entry{Intent: in}
 	return nil

@@ -80,6 +80,7 @@ type attempt struct {
 	err            error       // why there is no answer
 	written        bool        // any of the request may have left
 	stored         bool        // the answer is the journal's
+	key            Key
 }
 
 // replayed reports whether the answer is the stored one of an earlier request.
@@ -92,7 +93,7 @@ var errAttemptTimeout = fmt.Errorf("the attempt timed out: %w", context.Deadline
 // attempt sends the call once. It ends with the whole answer, a broken
 // connection, or its time-out.
 func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
-	c.last = attempt{sent: time.Now()}
+	c.last = attempt{sent: time.Now(), key: c.key}
 	// A write in flight outlives its caller; what ends it is its time-out, or
 	// the grace after the caller has left.
 	parent := c.Context
