@@ -35,7 +35,14 @@ type accountView struct {
 	finRead   time.Time
 }
 
-type heldPosition struct{ size, entry decimal.Decimal }
+type heldPosition struct {
+	size, entry decimal.Decimal
+	armed       bool // it has a trigger, or may have one
+}
+
+func holding(p Position) heldPosition {
+	return heldPosition{size: p.Signed(), entry: p.EntryPrice, armed: !p.TakeProfit.IsClear() || !p.StopLoss.IsClear()}
+}
 
 // view returns the account's view, made when first seen. The lock is held.
 func (v *accountViews) view(id AccountID) *accountView {
@@ -81,7 +88,7 @@ func (v *accountViews) sawPositions(id AccountID, begun time.Time, positions Pos
 	}
 	view.positions = make(map[string]heldPosition, len(positions))
 	for _, p := range positions {
-		view.positions[p.Symbol] = heldPosition{p.Signed(), p.EntryPrice}
+		view.positions[p.Symbol] = holding(p)
 	}
 	view.posRead = begun
 }
@@ -131,7 +138,7 @@ func (v *accountViews) opened(id AccountID, before knowledge, answered time.Time
 	if before.moves != view.moves-2 || before.posRead.IsZero() {
 		return // another write of ours has been under way beside it
 	}
-	view.positions[p.Symbol] = heldPosition{p.Signed(), p.EntryPrice}
+	view.positions[p.Symbol] = holding(p)
 	view.posRead = answered
 	view.tradeRead, view.orderRead, view.finRead = before.tradeRead, before.orderRead, before.finRead
 }
@@ -183,6 +190,7 @@ func (v *accountViews) baseline(id AccountID, symbol string, pro bool) Opt[Basel
 		Orders:     slices.Clone(view.orders),
 		Runs:       slices.Clone(view.runs),
 		Trades:     trades,
+		Armed:      held.armed,
 	}
 	if pro {
 		b.Finished = slices.Clone(view.finished)

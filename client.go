@@ -45,6 +45,7 @@ type core struct {
 	accounts    accountViews
 	soleActor   []AccountID
 	journal     Journal
+	durable     bool   // the journal is the program's, and outlives the process
 	process     string // names this client in the journal
 	unsettled   unsettled
 
@@ -86,6 +87,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		maxSlippage:   cfg.maxSlippagePct,
 		soleActor:     cfg.soleActor,
 		journal:       cfg.journal,
+		durable:       cfg.journal != nil,
 		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),
 	}

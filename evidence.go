@@ -76,16 +76,23 @@ func (r Reading) equal(other Reading) bool {
 		slices.Equal(r.Trades, other.Trades)
 }
 
+// quiet reports whether nothing was there that changes an account by itself, so
+// that a change can have come from a write alone.
+func (b Baseline) quiet() bool {
+	return len(b.Orders) == 0 && len(b.Runs) == 0 && !b.Armed
+}
+
 // traceSince reports whether anything is there that was not there before, or gone
 // that was: the position, its entry, a trade, an order, a run. What a trigger or
 // a resting order of before did in between counts too: it cannot be told from the
-// write. Trades that are gone do not count, since a list may be cut.
-func (r Reading) traceSince(b Baseline) bool {
+// write. Trades that are gone do not count, since a list may be cut; finished runs
+// count for a Pro order, whose baseline has them.
+func (r Reading) traceSince(b Baseline, pro bool) bool {
 	return !r.Size.Equal(b.Size) ||
 		!r.EntryPrice.Equal(b.EntryPrice) ||
 		!slices.Equal(r.Orders, b.Orders) ||
 		!slices.Equal(r.Runs, b.Runs) ||
-		b.Finished != nil && !slices.Equal(r.Finished, b.Finished) ||
+		pro && !slices.Equal(r.Finished, b.Finished) ||
 		len(newRows(r.Trades, b.Trades)) > 0
 }
 

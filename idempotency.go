@@ -67,6 +67,10 @@ func WithIdempotencyKey(k Key) CallOption {
 // one decision, and not the day or the strategy alone: a second order under the
 // same name is taken for the first, whose answer comes back. Account, operation
 // and the number of the try are added by the client.
+//
+// Use it with a journal ([WithJournal]). Without one an earlier run may have sent
+// the decision, so a refusal does not say that it was not executed: it is
+// [Unknown].
 func WithDecision(program, decision string, more ...string) CallOption {
 	return callOption(func(c *callOptions) error {
 		if program == "" || decision == "" {

@@ -34,16 +34,22 @@ func (c *call) chooseKey() error {
 	return nil
 }
 
-// resumeDecision finds out from the journal what became of the decision.
+// resumeDecision finds out from the journal what became of the decision. Where no
+// journal that outlives a process says that it was never taken, it may have been:
+// then the call begins in doubt, since an earlier run may have sent its key.
 func (c *call) resumeDecision() error {
 	entries, err := c.core.journal.Decision(c, c.decision)
 	if err != nil {
 		if c.entry {
 			return &GuardError{Kind: ErrJournal, Err: err}
 		}
-		return nil // an exit goes out under the first key, which is the worst it can do
+		c.beginInDoubt()
+		return nil
 	}
 	if len(entries) == 0 {
+		if !c.core.durable {
+			c.beginInDoubt()
+		}
 		return nil
 	}
 	last := entries[len(entries)-1]
@@ -62,7 +68,7 @@ func (c *call) resumeDecision() error {
 		c.outcome = Applied
 		return &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("settled %s by %s", settlement.At.Format(time.RFC3339), settlement.Basis)}
 	case settlement.Spent:
-		c.try++
+		c.try++ // not applied, and its key is dead
 	}
 	return nil
 }
@@ -70,13 +76,17 @@ func (c *call) resumeDecision() error {
 // resumeIntent goes on with an intent that is pending since another call. It is in
 // doubt, and as old as it is: its key may be about to be free again.
 func (c *call) resumeIntent(in Intent) {
-	c.doubt, c.outcome, c.began, c.resumed = true, Unknown, in.Created, true
+	c.beginInDoubt()
+	c.outcome, c.began, c.resumed = Unknown, in.Created, true
 	if bytes.Equal(in.Body, c.body) {
 		c.intent, c.journaled, c.baseline = in.ID, in.Key, in.Baseline
 		c.core.unsettled.open(in)
 		c.core.unsettled.doubt(in.ID)
 	}
 }
+
+// beginInDoubt notes that the call's key may have been sent before this call.
+func (c *call) beginInDoubt() { c.doubt, c.doubted, c.begunInDoubt = true, true, true }
 
 // nextKey moves on to a new key, which the last one's stored refusal asks for.
 func (c *call) nextKey() {
@@ -348,6 +358,12 @@ func (u *unsettled) find(id IntentID) (openIntent, bool) {
 		return *in, true
 	}
 	return openIntent{}, false
+}
+
+// beside reports whether another write in the intent's symbol is Unknown.
+func (u *unsettled) beside(in Intent) bool {
+	ids := u.inSymbol(in.Account, in.Symbol)
+	return slices.ContainsFunc(ids, func(id IntentID) bool { return id != in.ID })
 }
 
 // inSymbol returns the intents that are Unknown in a symbol of an account.

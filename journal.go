@@ -95,6 +95,9 @@ type Baseline struct {
 	Finished []RunID
 	// Trades are the closed trades in the symbol, as rows.
 	Trades []string
+	// Armed means that the position had a trigger, or may have had one: it could
+	// change by itself.
+	Armed bool
 }
 
 // Settlement is how an intent ended.

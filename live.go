@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -170,6 +172,7 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 		return nil, err
 	}
 	result := orderResultOf(&answer, call.meta())
+	result.Twice = call.ranTwice(&o, result)
 	if p, open := result.Position.Get(); open && p.Side == o.Side && !result.Meta.Replayed { // a replay is of the past
 		a.caller.core.accounts.opened(a.id, before, call.last.received, p)
 	}
@@ -253,6 +256,31 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 		return nil, err
 	}
 	return &TriggerResult{Position: optLivePosition(answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+}
+
+// ranTwice compares the position after an order that was sent again in doubt with
+// what was known before it.
+func (c *call) ranTwice(o *Order, result *OrderResult) Opt[bool] {
+	before, known := c.baseline.Get()
+	if !c.doubted || result.Meta.Replayed || !known {
+		return Opt[bool]{}
+	}
+	var after decimal.Decimal // none is flat
+	if p, open := result.Position.Get(); open {
+		after = p.Signed()
+	}
+	once := o.Size
+	if o.Side == Short {
+		once = once.Neg()
+	}
+	switch moved := after.Sub(before.Size); {
+	case moved.Equal(once):
+		return Some(false)
+	case moved.Equal(once.Add(once)):
+		return Some(true)
+	default:
+		return Opt[bool]{}
+	}
 }
 
 // beginOrder starts a call that places an order.

@@ -315,22 +315,44 @@ func TestDecisionsAreTakenOnce(t *testing.T) {
 	})
 }
 
-func TestADecisionWalksOverStoredRefusals(t *testing.T) {
+func TestADecisionGoesOnBehindADeadTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		sim := newSim()
 		decision := trading.WithDecision("breakout", "2026-11-20T10:15")
 		small := order
 		small.Size = trading.Dec("0.0001") // $6.40
-		_, account := live(t, sim)
+		intents := newSharedJournal()
+		_, account := live(t, sim, trading.WithJournal(intents))
 		_, err := account.PlaceOrder(ctx, small, decision)
 		require.ErrorIs(t, err, trading.CodeMinNotional)
+		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
 		sim.SetMark("BTC", "128000")
-		_, account = live(t, sim) // a restart without a journal
+
+		_, account = live(t, sim, trading.WithJournal(intents)) // a restart
 		result, err := account.PlaceOrder(ctx, small, decision)
-		require.NoError(t, err, "the refusal of then is dead, and the decision goes on under the next key")
-		assert.Equal(t, 2, result.Meta.Attempts)
+		require.NoError(t, err, "the journal has the refusal, so the decision goes on under the next key")
+		assert.Equal(t, 1, result.Meta.Attempts)
 		assert.Equal(t, 1, executed(sim))
+	})
+}
+
+// Without a journal that outlives the process, an earlier run may have sent the
+// decision: a refusal, fresh or repeated, does not say that it was not executed.
+func TestADecisionWithoutAJournalBeginsInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		sim := newSim()
+		decision := trading.WithDecision("breakout", "2026-11-20T10:15")
+		small := order
+		small.Size = trading.Dec("0.0001")
+		for range 2 { // fresh, and repeated after a restart
+			_, account := live(t, sim)
+			_, err := account.PlaceOrder(ctx, small, decision)
+			require.ErrorIs(t, err, trading.CodeMinNotional)
+			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		}
+		assert.Zero(t, executed(sim))
 	})
 }
 
@@ -376,7 +398,9 @@ func TestResolveOnThePaperAccount(t *testing.T) {
 				client, _ := live(t, sim)
 				var trader trading.Trader = client.Sandbox
 				held := order
-				held.StopLoss = trading.At(trading.Dec("63000"))
+				if row.stopped {
+					held.StopLoss = trading.At(trading.Dec("63000"))
+				}
 				_, err := trader.PlaceOrder(ctx, held)
 				require.NoError(t, err)
 				time.Sleep(10 * time.Second) // reads lag
@@ -398,6 +422,43 @@ func TestResolveOnThePaperAccount(t *testing.T) {
 					require.NoError(t, err)
 				}
 				assert.Equal(t, row.outcome, verdict.Outcome)
+			})
+		})
+	}
+}
+
+// The one fault that the contract leaves open: a 5xx after the work, its answer
+// lost. The same key runs again, and the answer's position tells.
+func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
+	lost := tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply())
+	for name, row := range map[string]struct {
+		fault    tradingsim.Fault
+		known    bool
+		executed int
+		twice    trading.Opt[bool]
+	}{
+		"ran twice":            {lost, true, 2, trading.Some(true)},
+		"ran once":             {tradingsim.LoseRequest(), true, 1, trading.Some(false)},
+		"replayed":             {tradingsim.LoseReply(), true, 1, trading.Opt[bool]{}},
+		"no doubt":             {tradingsim.Pass(), true, 1, trading.Opt[bool]{}},
+		"nothing known before": {lost, false, 2, trading.Opt[bool]{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim := newSim()
+				_, account := live(t, sim)
+				if row.known {
+					readAll(t, account)
+				}
+				sim.Fault("POST /orders", row.fault)
+				result, err := account.PlaceOrder(context.Background(), order)
+				require.NoError(t, err)
+				assert.Equal(t, row.executed, executed(sim))
+				assert.True(t, row.twice.Equal(result.Twice), "%s", result.Twice)
+
+				sim.Fault("POST /orders", row.fault)
+				_, _ = account.PlaceOrder(context.Background(), order, trading.WithLifetime(0))
+				assert.LessOrEqual(t, executed(sim), row.executed+1, "with a lifetime of 0 there is no exception")
 			})
 		})
 	}

@@ -73,11 +73,15 @@ type call struct {
 	answer  answer
 	wait    time.Duration // before the next attempt
 	outcome Outcome
-	doubt   bool   // an earlier attempt may have been applied
-	failure error  // how the last attempt failed; nil after a success
-	refusal *Error // the same, if the service refused
-	stopped error  // why there is no further attempt, where failure does not say it
-	invalid error  // what was wrong before anything was sent
+	doubt   bool // an earlier attempt may have been applied
+	doubted bool // there has been doubt, whether or not it was settled
+	// The key may have been sent before this call, in a number of ways that it
+	// cannot know.
+	begunInDoubt bool
+	failure      error  // how the last attempt failed; nil after a success
+	refusal      *Error // the same, if the service refused
+	stopped      error  // why there is no further attempt, where failure does not say it
+	invalid      error  // what was wrong before anything was sent
 
 	decode func(body []byte) error // reads an answer that is not one record
 }

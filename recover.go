@@ -252,26 +252,36 @@ func (r *resolver) weigh(v *Verdict, finding fenceFinding) {
 		return
 	}
 	last := v.Readings[len(v.Readings)-1]
-	trace := last.traceSince(baseline)
 	alone := slices.Contains(r.soleActs, v.Intent.Account)
+	e := endpointOf(v.Intent.Operation)
+	pro := e != nil && e.pro
+	trace := last.traceSince(baseline, pro)
+	// What rests or runs can be cancelled by somebody else, and then leaves none.
+	lasts := !pro && v.Intent.Operation != OpLimit
 	switch {
-	case finding == fenceHolds && !trace:
+	case finding == fenceHolds && !trace && (lasts || alone):
 		v.Outcome, v.Basis = NotApplied, BasisFence
-	case trace && alone && v.Intent.explains(baseline, last):
-		v.Outcome, v.Basis = Applied, BasisReads
-	case trace && alone:
-		v.Err = errors.New("the account has changed, but not as this write would have changed it")
-	case trace:
-		v.Err = errors.New("the account has changed, and somebody else may have done it: see SoleActor")
-	case alone && time.Since(v.Intent.Expires) >= claimTime:
+	case !trace && alone && v.Readings[0].At.Sub(v.Intent.Expires) >= goneAfter:
 		v.Outcome, v.Basis = NotApplied, BasisReads
-	default:
+	case !trace && finding == fenceHolds:
+		v.Err = errors.New("nothing shows, and somebody else may have cancelled it: see SoleActor")
+	case !trace:
 		v.Err = errors.New("the service has received it, and the account does not show it yet")
+	case !alone:
+		v.Err = errors.New("the account has changed, and somebody else may have done it: see SoleActor")
+	case !baseline.quiet() || r.core.unsettled.beside(v.Intent):
+		v.Err = errors.New("the account has changed, and a trigger, an order or a run of before may have done it")
+	case v.Intent.explains(baseline, last):
+		v.Outcome, v.Basis = Applied, BasisReads
+	default:
+		v.Err = errors.New("the account has changed, but not as this write would have changed it")
 	}
 }
 
-// claimTime is how long the service holds a key for a request that runs.
-const claimTime = 15 * time.Minute
+// goneAfter is how long after the last send a request that the service received
+// has run or never will: it can arrive until its claim of 15 minutes is released,
+// and then run for as long.
+const goneAfter = 30 * time.Minute
 
 // stillWanted reports whether the caller wants the order, and it is young enough
 // for its key to be safe.
@@ -297,7 +307,8 @@ func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool) {
 	call.symbol, call.entry, call.body = in.Symbol, in.Entry, in.Body
 	call.began = in.Created
 	call.journaled = in.Key // it is in the journal already, and the resolver settles it
-	call.doubt, call.outcome = true, Unknown
+	call.beginInDoubt()
+	call.outcome = Unknown
 	err := call.do(nil)
 	switch call.outcome {
 	case Applied:

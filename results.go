@@ -49,6 +49,13 @@ type OrderResult struct {
 	// Account is the account afterwards. Sandbox only.
 	Account Opt[AccountState]
 
+	// Twice tells of an order that was sent again in doubt and was not answered
+	// by a replay: whether it ran both times, by its position against what was
+	// known before. None where there was no doubt, or where that is not known.
+	// Live only. The contract leaves this open for a 5xx after the work whose
+	// answer was lost; WithLifetime(0) never sends again.
+	Twice Opt[bool]
+
 	// Meta tells how the answer came about. If it is a replay, all of the above
 	// is as it was when the order was first answered.
 	Meta Meta

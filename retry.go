@@ -15,8 +15,10 @@ func (c *call) judge() (again bool) {
 	c.noteKey()
 
 	c.rekey = c.newKeyNeeded(rule)
-	if !c.mayResend(rule) || c.rekey && c.opts.key.given != "" {
-		return false // a key that the caller gave is never replaced
+	// A key that the caller gave is never replaced, and beside an attempt in doubt
+	// a new key would be a second order.
+	if !c.mayResend(rule) || c.rekey && (c.doubt || c.opts.key.given != "") {
+		return false
 	}
 	c.wait = c.backoff()
 	if c.answer == answerRefusal && rule.Advice == AdviseWait {
@@ -45,8 +47,10 @@ func (c *call) rule() Rule {
 }
 
 // noteOutcome keeps what is known of the write. Doubt sticks: after an attempt
-// that may have been applied, only a success or a repeated first answer settles
-// the call, and every other answer speaks for its own attempt alone.
+// that may have been applied, only a success settles the call, or the repeated
+// refusal of the one attempt that was in doubt. Every other answer speaks for its
+// own attempt alone: after two in doubt, a repeated refusal can be the second's,
+// while the first was executed and failed after that.
 func (c *call) noteOutcome(rule Rule) {
 	if !c.endpoint.write {
 		return // nothing to apply
@@ -57,8 +61,8 @@ func (c *call) noteOutcome(rule Rule) {
 		return
 	case answerRefusal:
 		c.outcome = rule.Outcome
-		if c.last.replayed() {
-			c.doubt = false // this is what became of the attempts before
+		if c.last.replayed() && c.keySends == 2 && !c.begunInDoubt {
+			c.doubt = false // this is what became of the one before
 		}
 		if rule.Code == CodeIdempotencyKeyReused && c.decision != "" {
 			c.outcome = Unknown // the decision was sent before, in other bytes
@@ -75,6 +79,7 @@ func (c *call) noteOutcome(rule Rule) {
 		c.outcome = Unknown
 	}
 	c.doubt = c.outcome == Unknown
+	c.doubted = c.doubted || c.doubt
 }
 
 // noteKey latches a key that was refused, and opens the latch when one works. A
@@ -118,16 +123,7 @@ func (c *call) mayResendRefused(rule Rule) bool {
 		// waiting for unasked.
 		return rule.Advice == AdviseWait || rule.Advice == AdviseRead && c.last.status >= 500
 	}
-	switch {
-	case c.repeatedTry():
-		return true
-	case rule.Advice == AdviseSameKey, rule.Advice == AdviseWait:
-		return true
-	default:
-		// The refusal is stored, so going on takes a new key; beside an attempt
-		// in doubt that would be a second order.
-		return rule.Kind == ErrNoPrice && !c.doubt
-	}
+	return rule.Advice == AdviseSameKey || rule.Advice == AdviseWait || rule.Kind == ErrNoPrice
 }
 
 // newKeyNeeded reports whether the refusal is stored under the call's key.
@@ -135,13 +131,7 @@ func (c *call) newKeyNeeded(rule Rule) bool {
 	if c.key == "" || c.answer != answerRefusal {
 		return false
 	}
-	return c.repeatedTry() || rule.Advice == AdviseNewKey || rule.Advice == AdviseWait && c.last.replayed()
-}
-
-// repeatedTry reports whether a decision's first send under a key brought back a
-// refusal from before: that try is dead, and the decision goes on with the next.
-func (c *call) repeatedTry() bool {
-	return c.decision != "" && c.keySends == 1 && c.answer == answerRefusal && c.last.replayed() && c.outcome == NotApplied
+	return rule.Advice == AdviseNewKey || rule.Advice == AdviseWait && c.last.replayed()
 }
 
 // backoff returns the wait before the next attempt: doubled each time, and

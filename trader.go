@@ -64,9 +64,9 @@ func (s *Sandbox) Resolve(ctx context.Context, err error, opts ...CallOption) (*
 	}
 	last := v.Readings[len(v.Readings)-1]
 	switch {
-	case !last.traceSince(baseline):
+	case !last.traceSince(baseline, false):
 		v.Outcome, v.Basis = NotApplied, BasisReads
-	case v.Intent.explains(baseline, last):
+	case baseline.quiet() && v.Intent.explains(baseline, last):
 		v.Outcome, v.Basis = Applied, BasisReads
 	default:
 		v.Err = fmt.Errorf("%w: the account has changed, but not as this write would have changed it", ErrUndetermined)

@@ -61,6 +61,7 @@ func encodeBaseline(baseline *trading.Baseline) ([]byte, error) {
 	for _, id := range baseline.Finished {
 		b = appendField(b, 7, []byte(id))
 	}
+	b = appendBool(b, 8, baseline.Armed)
 	return b, nil
 }
 
@@ -164,6 +165,8 @@ func decodeBaseline(b *trading.Baseline, record []byte) error {
 			b.Trades = append(b.Trades, string(value))
 		case 7:
 			b.Finished = append(b.Finished, trading.RunID(value))
+		case 8:
+			return readBool(&b.Armed, value)
 		}
 		return nil
 	})
