@@ -48,6 +48,7 @@ type core struct {
 	durable     bool   // the journal is the program's, and outlives the process
 	process     string // names this client in the journal
 	unsettled   unsettled
+	begins      sync.RWMutex // held to write while an intent is written for another's sake
 
 	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
 

@@ -143,8 +143,8 @@ func (in Intent) explains(b Baseline, r Reading) bool {
 		return len(newRuns(r, b)) == 1
 	}
 	size, err := decimal.NewFromString(sent.Size.String())
-	if err != nil {
-		return false
+	if err != nil || len(b.Runs) > 0 {
+		return false // what ran before may have filled
 	}
 	if sent.Side == Short {
 		size = size.Neg()

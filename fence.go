@@ -42,7 +42,8 @@ const (
 // the context. The error says why nothing was proven.
 func (r *resolver) fence(ctx context.Context, in Intent) (fenceFinding, error) {
 	in.Fenced = true
-	if err := r.core.journal.Begin(ctx, in); err != nil {
+	in, err := r.core.beginIntent(ctx, in)
+	if err != nil {
 		return fenceProvesNothing, &GuardError{Kind: ErrJournal, Reason: "the fence is noted before it is sent", Err: err}
 	}
 	var last error

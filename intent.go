@@ -80,8 +80,7 @@ func (c *call) resumeIntent(in Intent) {
 	c.outcome, c.began, c.resumed = Unknown, in.Created, true
 	if bytes.Equal(in.Body, c.body) {
 		c.intent, c.journaled, c.baseline = in.ID, in.Key, in.Baseline
-		c.core.unsettled.open(in)
-		c.core.unsettled.doubt(in.ID)
+		c.core.unsettled.resume(in)
 	}
 }
 
@@ -120,7 +119,17 @@ func (c *call) writeIntent() error {
 		c.baseline = c.core.accounts.baseline(c.account, c.symbol, c.endpoint.pro)
 	}
 	in := c.intentNow()
-	if err := c.core.journal.Begin(c, in); err != nil {
+	var err error
+	if c.intent == "" {
+		err = c.noteBeside(in)
+	}
+	if err == nil {
+		in, err = c.core.beginIntent(c, in)
+	}
+	if err != nil {
+		if c.intent == "" {
+			c.core.unsettled.forget(in.ID)
+		}
 		c.takeBack(in)
 		if c.entry {
 			return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can", Err: err}
@@ -129,7 +138,6 @@ func (c *call) writeIntent() error {
 		return nil
 	}
 	c.intent, c.journaled = in.ID, c.key
-	c.core.unsettled.open(in)
 	return nil
 }
 
@@ -253,22 +261,30 @@ type unsettled struct {
 
 type openIntent struct {
 	Intent
+	durable bool // it is in the journal
 	unknown bool
 	flying  <-chan struct{} // closed when the attempt under way has ended; nil if its caller waits
 }
 
-// open notes an intent whose call is under way.
-func (u *unsettled) open(in Intent) {
+// began notes that an open intent is in the journal as it is now.
+func (u *unsettled) began(in Intent) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known := u.begun[in.ID]; known != nil {
+		known.Intent, known.durable = in, true
+	}
+}
+
+// resume notes a pending intent that a call goes on with.
+func (u *unsettled) resume(in Intent) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.begun == nil {
 		u.begun = make(map[IntentID]*openIntent)
 	}
-	if known := u.begun[in.ID]; known != nil {
-		known.Intent = in
-		return
+	if u.begun[in.ID] == nil {
+		u.begun[in.ID] = &openIntent{Intent: in, durable: true, unknown: true}
 	}
-	u.begun[in.ID] = &openIntent{Intent: in}
 }
 
 // leave notes that the caller of an intent has gone, and the attempt flies on.
@@ -360,12 +376,6 @@ func (u *unsettled) find(id IntentID) (openIntent, bool) {
 	return openIntent{}, false
 }
 
-// beside reports whether another write in the intent's symbol is Unknown.
-func (u *unsettled) beside(in Intent) bool {
-	ids := u.inSymbol(in.Account, in.Symbol)
-	return slices.ContainsFunc(ids, func(id IntentID) bool { return id != in.ID })
-}
-
 // inSymbol returns the intents that are Unknown in a symbol of an account.
 func (u *unsettled) inSymbol(account AccountID, symbol string) []IntentID {
 	u.mu.Lock()
@@ -393,7 +403,7 @@ func (c *core) loadUnsettled(ctx context.Context) error {
 			return fmt.Errorf("what earlier runs left cannot be read from the journal: %w", err)
 		}
 		if in.Process != c.process && in.BaseURL == c.baseURL {
-			left[in.ID] = &openIntent{Intent: in, unknown: true}
+			left[in.ID] = &openIntent{Intent: in, durable: true, unknown: true}
 		}
 	}
 	for id, in := range c.unsettled.begun {

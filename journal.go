@@ -75,6 +75,9 @@ type Intent struct {
 	// Fenced means that its key has been spent, or is about to be, on a request
 	// that does nothing: Body is not sent under it any more.
 	Fenced bool
+	// Beside means that another write of the program was open at the same time and
+	// shows in the same part of the account: a change there may be of either.
+	Beside bool
 	// Baseline is what was known of the account before it.
 	Baseline Opt[Baseline]
 }

@@ -258,6 +258,7 @@ func (r *resolver) weigh(v *Verdict, finding fenceFinding) {
 	trace := last.traceSince(baseline, pro)
 	// What rests or runs can be cancelled by somebody else, and then leaves none.
 	lasts := !pro && v.Intent.Operation != OpLimit
+	beside := v.Intent.Beside || r.core.unsettled.isBeside(v.Intent.ID)
 	switch {
 	case finding == fenceHolds && !trace && (lasts || alone):
 		v.Outcome, v.Basis = NotApplied, BasisFence
@@ -269,7 +270,9 @@ func (r *resolver) weigh(v *Verdict, finding fenceFinding) {
 		v.Err = errors.New("the service has received it, and the account does not show it yet")
 	case !alone:
 		v.Err = errors.New("the account has changed, and somebody else may have done it: see SoleActor")
-	case !baseline.quiet() || r.core.unsettled.beside(v.Intent):
+	case beside:
+		v.Err = errors.New("the account has changed, and another write of this program may have done it")
+	case !baseline.quiet():
 		v.Err = errors.New("the account has changed, and a trigger, an order or a run of before may have done it")
 	case v.Intent.explains(baseline, last):
 		v.Outcome, v.Basis = Applied, BasisReads
@@ -298,7 +301,8 @@ func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool) {
 	}
 	in := v.Intent
 	in.Expires = in.Created.Add(r.resend)
-	if err := r.core.journal.Begin(ctx, in); err != nil {
+	in, err := r.core.beginIntent(ctx, in)
+	if err != nil {
 		return false
 	}
 	v.Intent = in
@@ -309,7 +313,7 @@ func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool) {
 	call.journaled = in.Key // it is in the journal already, and the resolver settles it
 	call.beginInDoubt()
 	call.outcome = Unknown
-	err := call.do(nil)
+	err = call.do(nil)
 	switch call.outcome {
 	case Applied:
 		v.Outcome, v.Answer, v.Basis = Applied, call.last.body, BasisReplay

@@ -38,6 +38,9 @@ func encodeIntent(in *trading.Intent) ([]byte, error) {
 		}
 		b = appendField(b, 17, v)
 	}
+	if in.Beside {
+		b = appendBool(b, 18, true) // left out otherwise, as by the versions before it
+	}
 	return appendField(make([]byte, 0, len(b)+8), fieldIntent, b), nil
 }
 
@@ -143,6 +146,8 @@ func decodeIntent(in *trading.Intent, record []byte) error {
 			err := decodeBaseline(&baseline, value)
 			in.Baseline = trading.Some(baseline)
 			return err
+		case 18:
+			return readBool(&in.Beside, value)
 		}
 		return nil
 	})

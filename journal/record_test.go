@@ -19,7 +19,7 @@ func fullEntry() trading.Entry {
 		Intent: trading.Intent{
 			ID: "id", Decision: "decision", Try: 2, Key: "key", Tag: "tag \xff", BaseURL: "https://example.com/v1",
 			Process: "process", Operation: trading.OpSandboxOrder, Environment: trading.EnvLive, Account: "acc_1",
-			Symbol: "BTC", Body: []byte(`{"size":0.01}`), Entry: true, Created: at, Expires: at.Add(time.Second), Fenced: true,
+			Symbol: "BTC", Body: []byte(`{"size":0.01}`), Entry: true, Created: at, Expires: at.Add(time.Second), Fenced: true, Beside: true,
 			Baseline: trading.Some(trading.Baseline{
 				At: at, Size: decimal.RequireFromString("-1.50"), EntryPrice: decimal.RequireFromString("64000.5"),
 				Orders: []trading.OrderID{"o1", ""}, Runs: []trading.RunID{"r1"}, Trades: []string{"t1", "t2"},

@@ -1,0 +1,108 @@
+package trading
+
+import (
+	"context"
+	"errors"
+)
+
+// Two writes that are open at the same time, and show in the same part of the
+// account, cannot be told apart by what the account shows. Each is noted to have
+// been beside the other before its first byte, in the journal too, since the
+// question may be asked after a restart.
+
+// register notes an intent that is about to begin, and returns those that are open
+// beside it.
+func (u *unsettled) register(in Intent) (beside []IntentID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.begun == nil {
+		u.begun = make(map[IntentID]*openIntent)
+	}
+	for id, other := range u.begun {
+		if id != in.ID && other.showsWith(in) {
+			beside = append(beside, id)
+		}
+	}
+	in.Beside = in.Beside || len(beside) > 0
+	u.begun[in.ID] = &openIntent{Intent: in}
+	return beside
+}
+
+// forget takes back an intent that did not begin.
+func (u *unsettled) forget(id IntentID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.begun, id)
+}
+
+// isBeside reports whether another write has been open beside an intent.
+func (u *unsettled) isBeside(id IntentID) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	in := u.begun[id]
+	return in != nil && in.Beside
+}
+
+// setBeside notes that another write is open beside an intent, and returns the
+// intent as the journal has to have it; false if it has that already, or the
+// intent is settled or not in the journal.
+func (u *unsettled) setBeside(id IntentID) (Intent, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	in := u.begun[id]
+	if in == nil || in.Beside {
+		return Intent{}, false
+	}
+	in.Beside = true
+	return in.Intent, in.durable
+}
+
+// showsWith reports whether two intents show in the same part of an account: in a
+// symbol, or among what waits, which need not tell its symbol.
+func (in *Intent) showsWith(other Intent) bool {
+	return in.Account == other.Account &&
+		(in.Symbol == other.Symbol || waits(in.Operation) && waits(other.Operation))
+}
+
+// waits reports whether a write leaves something with the service that waits.
+func waits(op Operation) bool { return op == OpLimit || endpointOf(op).pro }
+
+// noteBeside tells the intents that are open beside the call's own.
+func (c *call) noteBeside(in Intent) error {
+	if err := c.core.loadUnsettled(c); err != nil && c.entry {
+		return err
+	}
+	for _, id := range c.core.unsettled.register(in) {
+		if err := c.core.markBeside(c, id); err != nil && c.entry {
+			return err
+		}
+	}
+	return nil
+}
+
+// markBeside writes down that another write is open beside an intent. No other
+// Begin may come between: it would be of the intent as it was.
+func (c *core) markBeside(ctx context.Context, id IntentID) error {
+	c.begins.Lock()
+	defer c.begins.Unlock()
+	in, wanted := c.unsettled.setBeside(id)
+	if !wanted {
+		return nil
+	}
+	if err := c.journal.Begin(ctx, in); err != nil && !errors.Is(err, ErrSettled) {
+		return err
+	}
+	return nil
+}
+
+// beginIntent makes an intent durable as it is now.
+func (c *core) beginIntent(ctx context.Context, in Intent) (Intent, error) {
+	c.begins.RLock()
+	defer c.begins.RUnlock()
+	in.Beside = in.Beside || c.unsettled.isBeside(in.ID)
+	if err := c.journal.Begin(ctx, in); err != nil {
+		return in, err
+	}
+	c.unsettled.began(in)
+	return in, nil
+}
