@@ -97,10 +97,23 @@ func (w *world) checkSettlements(when string) {
 		switch {
 		case s.Outcome == trading.Applied && n == 0:
 			w.problem("%s: %.8s is settled as applied by %s, and was not executed", when, entry.Intent.ID, s.Basis)
+		case s.Outcome == trading.NotApplied && n > 0 && !s.Spent && w.copiedOnTheWay():
+			w.copyUnstored = true // see gaps_test.go
 		case s.Outcome == trading.NotApplied && n > 0 && !w.anotherRan(entry.Intent):
 			w.problem("%s: %.8s is settled as not applied by %s, and was executed %d times", when, entry.Intent.ID, s.Basis, n)
 		}
 	}
+}
+
+// copiedOnTheWay reports whether something in front of the service has repeated a
+// request.
+func (w *world) copiedOnTheWay() bool {
+	for name := range w.faulted {
+		if strings.HasPrefix(name, "a copy") || strings.HasPrefix(name, "sent twice") {
+			return true
+		}
+	}
+	return false
 }
 
 // anotherRan reports whether an execution under the intent's key can be another
@@ -214,6 +227,7 @@ func reasonOf(v trading.Verdict) string {
 		{"it is not known what the account held", "no baseline"},
 		{"somebody else may have done it", "the account has changed, and others may trade it"},
 		{"but not as this write", "the account has changed otherwise"},
+		{"been cancelled by somebody else", "no trace, of a kind that others can take away"},
 		{"does not show it yet", "received, and no trace"},
 		{"kept changing", "the account kept changing"},
 		{"the process is dead", "the recovery was killed"},

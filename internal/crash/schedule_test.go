@@ -141,7 +141,7 @@ func newSchedule(seed uint64) schedule {
 		s.reads = append(s.reads, pickFault(r, readFaults))
 	}
 	for chance(25) && len(s.readings) < 3 {
-		s.readings = append(s.readings, pick(r, 6, 9, 10, 11, 12, 13, 35, 38, 39, 43, 44, 46, 49, 50, 51))
+		s.readings = append(s.readings, pick(r, 6, 9, 10, 12, 13, 35, 38, 39, 43, 44, 46, 50, 51))
 	}
 	if chance(25) {
 		s.second = pick(r, closesHalf, closesAll, ordersToo, limitsETH)

@@ -15,7 +15,7 @@ type table struct {
 	total   row
 }
 
-type row struct{ schedules, applied, notApplied, unknown, unbegun, doubles, copied, problems int }
+type row struct{ schedules, applied, notApplied, unknown, unbegun, doubles, copied, unstored, problems int }
 
 func newTable() *table { return &table{rows: map[string]*row{}, reasons: map[string]int{}} }
 
@@ -42,6 +42,9 @@ func (t *table) add(w *world) {
 		if w.copyDouble {
 			r.copied++
 		}
+		if w.copyUnstored {
+			r.unstored++
+		}
 		if len(w.problems) > 0 {
 			r.problems++
 		}
@@ -60,9 +63,9 @@ func (t *table) String() string {
 	var b strings.Builder
 	b.WriteString("\n")
 	out := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "first fault\tschedules\tapplied\tnot applied\tunknown\tnever begun\t5xx doubles\t5xx, late copy\tproblems\t")
+	fmt.Fprintln(out, "first fault\tschedules\tapplied\tnot applied\tunknown\tnever begun\t5xx doubles\t5xx, late copy\trefused, late copy\tproblems\t")
 	line := func(name string, r *row) {
-		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, r.schedules, r.applied, r.notApplied, r.unknown, r.unbegun, r.doubles, r.copied, r.problems)
+		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, r.schedules, r.applied, r.notApplied, r.unknown, r.unbegun, r.doubles, r.copied, r.unstored, r.problems)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.rows)) {
 		line(name, t.rows[name])

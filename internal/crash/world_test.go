@@ -41,7 +41,9 @@ type world struct {
 	// Executed twice by a 5xx after the work, and a copy of the request later.
 	copyDouble bool
 	ranAgain   map[string]int // by key
-	open       int            // intents not settled in the end
+	// Executed after a refusal that the service does not store, by a copy of the request.
+	copyUnstored bool
+	open         int // intents not settled in the end
 }
 
 // told is what the bot was told about an intent.
