@@ -17,6 +17,8 @@ type sharedJournal struct {
 
 	slow func(trading.Intent)       // takes its time over a Begin
 	fail func(trading.Intent) error // refuses a Begin
+
+	failSettle error
 }
 
 func newSharedJournal() *sharedJournal {
@@ -48,6 +50,9 @@ func (j *sharedJournal) Begin(_ context.Context, in trading.Intent) error {
 func (j *sharedJournal) Settle(_ context.Context, id trading.IntentID, s trading.Settlement) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.failSettle != nil {
+		return j.failSettle
+	}
 	entry, known := j.entries[id]
 	if !known {
 		return trading.ErrUnknownIntent
