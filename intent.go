@@ -53,10 +53,16 @@ func (c *call) resumeDecision() error {
 		return nil
 	}
 	last := entries[len(entries)-1]
+	for _, entry := range entries {
+		if _, settled := entry.Settlement.Get(); !settled {
+			last = entry // whatever came after it
+		}
+	}
 	c.try = last.Intent.Try
 	settlement, settled := last.Settlement.Get()
 	switch {
-	case !settled && (last.Intent.Fenced || c.entry && !c.opts.skipUnsettled):
+	case !settled && (last.Intent.Fenced || c.entry && !c.opts.skipUnsettled || elapsed(last.Intent.Created) < 0):
+		c.outcome = Unknown // of the decision, which a clock that was set back cannot tell the age of either
 		return &GuardError{Kind: ErrUnsettled, Reason: "this decision was sent before, and what became of it is not known"}
 	case !settled:
 		c.resumeIntent(last.Intent) // the same bytes under the same key, or a refusal
@@ -235,7 +241,9 @@ func (c *call) basis() Basis {
 }
 
 // spent reports whether nothing can run under the call's key any more: its first
-// answer is stored. A 429 need not be.
+// answer is stored. A 429 need not be, and what is refused for the API key is
+// refused in front of the idempotency key: beside another one a late copy would be
+// a second order.
 func (c *call) spent() bool {
 	switch {
 	case c.keySends == 0 && c.journaled == c.key:
@@ -245,7 +253,8 @@ func (c *call) spent() bool {
 	case c.refusal == nil:
 		return false
 	default:
-		return c.refusal.Status < 500 && (c.rule().Advice != AdviseWait || c.last.replayed())
+		front := c.rule().Advice == AdviseWait || c.rule().Kind == ErrKeyRefused
+		return c.refusal.Status < 500 && (!front || c.last.replayed())
 	}
 }
 
