@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,20 +72,11 @@ func (w *world) outcome() string {
 	}
 	outcome := "unknown"
 	for _, entry := range w.disk.all() {
-		if s, settled := entry.Settlement.Get(); settled && containsID(all[0].intents, entry.Intent.ID) {
+		if s, settled := entry.Settlement.Get(); settled && slices.Contains(all[0].intents, entry.Intent.ID) {
 			if outcome != trading.Applied.String() {
 				outcome = s.Outcome.String()
 			}
 		}
 	}
 	return outcome
-}
-
-func containsID(ids []trading.IntentID, id trading.IntentID) bool {
-	for _, known := range ids {
-		if known == id {
-			return true
-		}
-	}
-	return false
 }

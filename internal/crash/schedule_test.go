@@ -173,7 +173,9 @@ func newSchedule(seed uint64) schedule {
 // keepItsWord takes the declaration back where it would be false: then the client
 // is allowed to be wrong.
 func (s *schedule) keepItsWord() {
-	if s.owner != none && s.owner != moveMarks || s.held == waiting || s.held == running {
+	others := s.owner != none && s.owner != moveMarks || s.held == waiting || s.held == running
+	// By another address it is another program to the first.
+	if elsewhere := s.elsewhere && (s.beside == sameMarket || s.repeat != none); others || elsewhere {
 		s.sole = false
 	}
 }

@@ -30,7 +30,6 @@ type world struct {
 	first    time.Time      // when the first of them went out
 	planned  map[string]int // faults taken, by plan
 	quiet    int            // calls of the harness's own, which meet no faults
-	resting  []string       // orders of the owner's
 	told     []told
 	copied   map[trading.IntentID]bool
 	faulted  map[string]bool // of writeFaults, those that came about
@@ -161,18 +160,8 @@ func (w *world) problem(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
-// ask sends a write of the owner's own program, and returns the id in its answer.
-func (w *world) ask(path, body string) {
-	answer := w.raw(w.ownerKey, "/v1"+path, "", []byte(body))
-	var made struct {
-		Order struct {
-			ID string `json:"id"`
-		} `json:"order"`
-	}
-	if json.Unmarshal(answer, &made) == nil && made.Order.ID != "" {
-		w.resting = append(w.resting, made.Order.ID)
-	}
-}
+// ask sends a write of the owner's own program.
+func (w *world) ask(path, body string) { w.raw(w.ownerKey, "/v1"+path, "", []byte(body)) }
 
 // raw sends a request around the bot, and around the faults.
 func (w *world) raw(apiKey, path, key string, body []byte) []byte {
