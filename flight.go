@@ -50,6 +50,13 @@ func (f *flight) abandon(grace time.Duration, left func()) bool {
 	return true
 }
 
+// left reports whether the caller has gone: then the call may still be changing.
+func (f *flight) left() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.abandoned
+}
+
 // fly runs a write whose caller may leave. It returns nil once the write is
 // settled, and otherwise the error of the caller that left.
 func (c *call) fly() error {

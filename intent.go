@@ -101,7 +101,7 @@ func (c *call) nextKey() {
 	} else {
 		c.key = NewKey()
 	}
-	c.keySends, c.rekey = 0, false
+	c.keySends, c.rekey, c.heard = 0, false, heard{}
 }
 
 // writeIntent makes the intent durable before its first byte, and again before
@@ -206,7 +206,7 @@ func (c *call) settleIntent() {
 		return
 	}
 	if c.outcome == Unknown {
-		c.core.unsettled.doubt(c.intent)
+		c.core.unsettled.doubt(c.intent, c.heard)
 		return
 	}
 	s := Settlement{Outcome: c.outcome, At: time.Now(), Basis: c.basis(), Spent: c.spent()}
@@ -272,7 +272,15 @@ type openIntent struct {
 	Intent
 	durable bool // it is in the journal
 	unknown bool
+	heard   heard
 	flying  <-chan struct{} // closed when the attempt under way has ended; nil if its caller waits
+}
+
+// heard is what the calls of an intent heard of its key, besides its outcome. It is
+// known to this process alone.
+type heard struct {
+	held   bool // nothing can run under the key any more
+	failed bool // the service failed with it, so that it would run again
 }
 
 // began notes that an open intent is in the journal as it is now.
@@ -305,12 +313,13 @@ func (u *unsettled) leave(id IntentID, flying <-chan struct{}) {
 	}
 }
 
-// doubt notes that an intent's call has ended without its outcome.
-func (u *unsettled) doubt(id IntentID) {
+// doubt notes that an intent's call has ended without its outcome, and what it
+// heard of the key.
+func (u *unsettled) doubt(id IntentID, h heard) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if in := u.begun[id]; in != nil {
-		in.unknown = true
+		in.unknown, in.heard = true, h
 	}
 }
 

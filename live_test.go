@@ -463,3 +463,33 @@ func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
 		})
 	}
 }
+
+// A caller who still wants the order does not get it twice: what the service failed
+// with would run again, and what is held is not sent again.
+func TestResolveDoesNotSendWhatWouldRunAgain(t *testing.T) {
+	for name, row := range map[string]struct {
+		fault    tradingsim.Fault
+		executed int
+		outcome  trading.Outcome
+	}{
+		"failed after the work":  {tradingsim.FailAfter(500, "internal_error"), 1, trading.Applied},
+		"failed before the work": {tradingsim.Fail(500, "internal_error"), 0, trading.NotApplied},
+		"failed part-way":        {tradingsim.Fail(409, "idempotency_result_unknown"), 0, trading.NotApplied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := context.Background()
+				sim := newSim()
+				_, account := live(t, sim, trading.SoleActor("acc_1"))
+				readAll(t, account)
+				sim.Fault("POST /orders", row.fault)
+				_, err := account.PlaceOrder(ctx, order)
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				verdict, err := account.Resolve(ctx, err, trading.WithLifetime(time.Minute))
+				require.NoError(t, err)
+				assert.Equal(t, row.outcome, verdict.Outcome)
+				assert.Equal(t, row.executed, executed(sim))
+			})
+		})
+	}
+}

@@ -78,6 +78,7 @@ type call struct {
 	// The key may have been sent before this call, in a number of ways that it
 	// cannot know.
 	begunInDoubt bool
+	heard        heard
 	failure      error  // how the last attempt failed; nil after a success
 	refusal      *Error // the same, if the service refused
 	stopped      error  // why there is no further attempt, where failure does not say it

@@ -224,17 +224,23 @@ func (r *resolver) resolve(ctx context.Context, in Intent) Verdict {
 // key is fenced, and the account is read against the baseline.
 func (r *resolver) examine(ctx context.Context, in Intent) Verdict {
 	v := Verdict{Intent: in}
-	if r.stillWanted(in) {
-		if done := r.sendAgain(ctx, &v); done {
+	open, _ := r.core.unsettled.find(in.ID)
+	known := open.heard
+	if r.stillWanted(in, known) {
+		var done bool
+		if done, known = r.sendAgain(ctx, &v); done {
 			return v
 		}
 	}
-	finding, err := r.fence(ctx, in)
-	if finding == fenceProvesNothing {
-		v.Err = err
-		return v
+	finding := fenceHolds
+	if !known.held {
+		var err error
+		if finding, err = r.fence(ctx, v.Intent); finding == fenceProvesNothing {
+			v.Err = err
+			return v
+		}
+		v.Intent.Fenced = true
 	}
-	v.Intent.Fenced = true
 	account := &Account{id: in.Account, caller: caller{r.core, r.opts}}
 	v.Readings, v.Err = r.twoLooks(ctx, account.look(in.Symbol))
 	if v.Err != nil {
@@ -286,24 +292,24 @@ func (r *resolver) weigh(v *Verdict, finding fenceFinding) {
 // and then run for as long.
 const goneAfter = 30 * time.Minute
 
-// stillWanted reports whether the caller wants the order, and it is young enough
-// for its key to be safe.
-func (r *resolver) stillWanted(in Intent) bool {
-	return r.resend > 0 && !in.Fenced && elapsed(in.Created) < min(r.resend, maxLifetime)
+// stillWanted reports whether the caller wants the order, it is young enough for its
+// key to be safe, and sending it again cannot run it twice.
+func (r *resolver) stillWanted(in Intent, known heard) bool {
+	return r.resend > 0 && !in.Fenced && !known.held && !known.failed && elapsed(in.Created) < min(r.resend, maxLifetime)
 }
 
-// sendAgain sends the intent's bytes once more, under its key. Only a success or a
-// repeated refusal says what became of it.
-func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool) {
+// sendAgain sends the intent's bytes once more, under its key. Only a success says
+// what became of it; whatever else comes may tell something of the key.
+func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool, known heard) {
 	e := endpointOf(v.Intent.Operation)
 	if e == nil {
-		return false
+		return false, heard{}
 	}
 	in := v.Intent
 	in.Expires = in.Created.Add(r.resend)
 	in, err := r.core.beginIntent(ctx, in)
 	if err != nil {
-		return false
+		return false, heard{}
 	}
 	v.Intent = in
 	account := &Account{id: in.Account, caller: caller{r.core, r.opts}}
@@ -313,20 +319,18 @@ func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool) {
 	call.journaled = in.Key // it is in the journal already, and the resolver settles it
 	call.beginInDoubt()
 	call.outcome = Unknown
-	err = call.do(nil)
-	switch call.outcome {
-	case Applied:
-		v.Outcome, v.Answer, v.Basis = Applied, call.last.body, BasisReplay
-		if !call.last.replayed() {
-			v.Basis = BasisAnswer // it had not arrived, and ran now
-		}
-		return true
-	case NotApplied:
-		v.Outcome, v.Basis, v.Err = NotApplied, BasisReplay, refusalIn(err)
-		return true
-	default:
-		return false
+	_ = call.do(nil) // what it comes to is in the call
+	switch {
+	case call.flight.left():
+		return false, heard{}
+	case call.outcome != Applied:
+		return false, call.heard
 	}
+	v.Outcome, v.Answer, v.Basis = Applied, call.last.body, BasisReplay
+	if !call.last.replayed() {
+		v.Basis = BasisAnswer // it had not arrived, and ran now
+	}
+	return true, call.heard
 }
 
 // landed waits for the attempt of an intent whose caller has left, and returns the

@@ -61,6 +61,8 @@ func (c *call) noteOutcome(rule Rule) {
 		return
 	case answerRefusal:
 		c.outcome = rule.Outcome
+		c.heard.held = c.heard.held || c.last.replayed() || rule.Code == CodeIdempotencyResultUnknown
+		c.heard.failed = c.heard.failed || c.last.status >= 500 && rule.Outcome == Unknown
 		if c.last.replayed() && c.keySends == 2 && !c.begunInDoubt {
 			c.doubt = false // this is what became of the one before
 		}
