@@ -176,3 +176,22 @@ func TestARestingOrderMayHaveDoneIt(t *testing.T) {
 		assert.Zero(t, executed(sim))
 	})
 }
+
+// Who leaves while what is still wanted is on its way learns nothing of it, and
+// reads nothing that is still written to.
+func TestLeavingWhileWhatIsWantedIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := newSim()
+		_, account := live(t, sim)
+		sim.Fault("POST /orders", tradingsim.LoseRequest(), tradingsim.Delay(3*time.Second))
+		_, err := account.PlaceOrder(context.Background(), order, trading.WithLifetime(0))
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		verdict, err := account.Resolve(ctx, err, trading.WithLifetime(time.Minute))
+		require.ErrorIs(t, err, trading.ErrUndetermined)
+		assert.Equal(t, trading.Unknown, verdict.Outcome)
+		time.Sleep(10 * time.Second)
+		assert.Equal(t, 1, executed(sim))
+	})
+}
