@@ -18,7 +18,7 @@ type sharedJournal struct {
 	slow func(trading.Intent)       // takes its time over a Begin
 	fail func(trading.Intent) error // refuses a Begin
 
-	failSettle error
+	failSettle, failRead error
 }
 
 func newSharedJournal() *sharedJournal {
@@ -66,6 +66,10 @@ func (j *sharedJournal) Settle(_ context.Context, id trading.IntentID, s trading
 
 func (j *sharedJournal) Pending(context.Context) iter.Seq2[trading.Intent, error] {
 	return func(yield func(trading.Intent, error) bool) {
+		if j.failRead != nil {
+			yield(trading.Intent{}, j.failRead)
+			return
+		}
 		for _, entry := range j.all() {
 			if _, settled := entry.Settlement.Get(); !settled && !yield(entry.Intent, nil) {
 				return
@@ -75,6 +79,9 @@ func (j *sharedJournal) Pending(context.Context) iter.Seq2[trading.Intent, error
 }
 
 func (j *sharedJournal) Decision(_ context.Context, decision string) ([]trading.Entry, error) {
+	if j.failRead != nil {
+		return nil, j.failRead
+	}
 	var entries []trading.Entry
 	for _, entry := range j.all() {
 		if entry.Intent.Decision == decision {
