@@ -138,6 +138,9 @@ func (v *accountViews) opened(id AccountID, before knowledge, answered time.Time
 	if before.moves != view.moves-2 || before.posRead.IsZero() {
 		return // another write of ours has been under way beside it
 	}
+	if held, ok := view.positions[p.Symbol]; ok && held.size.Sign() == -p.Signed().Sign() {
+		return // it has closed a position first, and left a trade
+	}
 	view.positions[p.Symbol] = holding(p)
 	view.posRead = answered
 	view.tradeRead, view.orderRead, view.finRead = before.tradeRead, before.orderRead, before.finRead
