@@ -33,7 +33,7 @@ const (
 
 var traps = []trap{
 	{1, "a sandbox order sent twice", "TestTrap_T1_ALostAnswerDoublesNothing TestTrap_T1_ALostRequestIsSentAgain TestTrap_T1_LooksAtTheAccountTell", ""},
-	{2, "net/http repeats a POST", "TestTrap_T2_ADyingConnectionRepeatsNoWrite", ""},
+	{2, "net/http repeats a POST", "TestTrap_T2_ADyingConnectionRepeatsNoWrite TestTrap_T2_AKeyedOrderOnADyingConnection", ""},
 	{3, "a stored refusal replays under its key", "TestTrap_T3_NewKeysAndTheSameKey", ""},
 	{4, "a 429 may be stored", "TestTrap_T4_A429StoredOrNot", ""},
 	{5, "a 5xx after the work", "TestTrap_T1_ALostAnswerDoublesNothing", ""},
@@ -51,7 +51,7 @@ var traps = []trap{
 	{17, "every live write has a key", "TestLiveRequestsOnTheWire", ""},
 	{18, "a resend is a late command", "TestTrap_T18_NothingIsSentAfterTheLifetime", ""},
 	{19, "market results have no id", "TestTrap_T19_Baselines", ""},
-	{20, "one read that lags proves nothing", "TestReadsLagAndFillsDoNot TestTrap_T1_LooksAtTheAccountTell", ""},
+	{20, "one read that lags proves nothing", "TestReadsLagAndFillsDoNot TestTrap_T1_LooksAtTheAccountTell TestTrap_T20_ARestlessAccount", ""},
 	{21, "others trade the same account", "TestTrap_T21_OthersMayHaveTraded", ""},
 	{22, "three shapes of success", "TestTrap_T22_EachSuccessHasItsShape", ""},
 	{23, "ok that is false", "TestTrap_T23_ARejectionIsToldByError", ""},

@@ -1,0 +1,39 @@
+package trading_test
+
+import (
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// T2: a kept connection that dies under a keyed POST is where net/http would send
+// it again by itself. It does not: the order is sent once by a call that sends
+// once, and its key is on the wire under the contract's name.
+func TestTrap_T2_AKeyedOrderOnADyingConnection(t *testing.T) {
+	var answered atomic.Bool
+	server := newHostile(t, func(conn *net.TCPConn) {
+		if !answered.Swap(true) {
+			_, _ = io.WriteString(conn, plainAnswer(200, `{"trades":[]}`))
+			return
+		}
+		_ = conn.Close()
+	})
+	client := server.client(t, trading.WithLiveKey("pk_live_x"))
+	account := client.Live.Account(acc)
+	_, err := account.Trades(t.Context())
+	require.NoError(t, err)
+	_, err = account.PlaceOrder(t.Context(), buy("0.05"), trading.WithLifetime(0), trading.SkipHealthGate(), trading.WithIdempotencyKey("once"))
+	require.Error(t, err)
+	assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+	assert.Equal(t, 1, server.seen("POST"))
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	last := server.requests[len(server.requests)-1]
+	assert.Equal(t, "once", last.Header.Get("Idempotency-Key"), "a server does not see the case of a header's name")
+}
