@@ -24,8 +24,6 @@ type trap struct {
 
 // Why a trap has no test.
 const (
-	aboutLive    = "it is about live accounts, and no test is named for it yet"
-	aboutKeys    = "it is about idempotency keys and the journal, and no test is named for it yet"
 	aboutRisk    = "package risk is not there yet"
 	aboutWatch   = "package watch is not there yet"
 	aboutFlatten = "package flatten is not there yet"
