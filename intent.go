@@ -46,6 +46,8 @@ func (c *call) resumeDecision() error {
 		c.beginInDoubt()
 		return nil
 	}
+	// Another service has not been told of it.
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Intent.BaseURL != c.core.baseURL })
 	if len(entries) == 0 {
 		if !c.core.durable {
 			c.beginInDoubt()

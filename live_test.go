@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -492,4 +493,22 @@ func TestResolveDoesNotSendWhatWouldRunAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestADecisionIsTakenOncePerService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		intents := newSharedJournal()
+		decision := trading.WithDecision("breakout", "2026-11-20T10:15")
+		for range 2 {
+			sim := newSim()
+			client, err := trading.New("https://"+uuid.NewString()+".test/v1", trading.WithJournal(intents),
+				trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()))
+			require.NoError(t, err)
+			result, err := client.Live.Account("acc_1").PlaceOrder(context.Background(), order, decision)
+			require.NoError(t, err)
+			assert.False(t, result.Meta.Replayed)
+			assert.Equal(t, 1, executed(sim))
+			require.NoError(t, client.Close())
+		}
+	})
 }
