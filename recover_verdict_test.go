@@ -217,6 +217,9 @@ func TestFences(t *testing.T) {
 		"pages and broken connections": {func(r rig) {
 			r.sim.Fault("POST /orders/cancel", tradingsim.EdgePage(404), tradingsim.LoseReply(), tradingsim.RefuseConnection(), tradingsim.Fail(500, "internal_error"))
 		}, true, time.Second},
+		"a result that is not known": {func(r rig) {
+			r.sim.Fault("POST /orders/cancel", tradingsim.Fail(409, "idempotency_result_unknown"))
+		}, true, 0},
 		"never answered": {func(r rig) {
 			r.sim.FaultEach(func(op string) tradingsim.Fault {
 				if op == string(trading.OpCancelOrder) {
@@ -313,4 +316,29 @@ func TestAJournalThatCannotBeRead(t *testing.T) {
 		require.NoError(t, exitCall(r, trading.WithDecision("c", "d")))
 		assert.Zero(t, r.ran(trading.OpOrder))
 	})
+}
+
+// A request that the service received and that does not show half an hour after its
+// last send has not run and never will, where nobody else trades the account.
+func TestWhatDoesNotShowAfterHalfAnHour(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		var opts []trading.Option
+		if alone {
+			opts = append(opts, sole)
+		}
+		liveTest(t, nil, opts, func(r rig) {
+			r.readAll()
+			err := r.doubtful(tradingsim.Crash(), buy("0.05"))
+			_, verdictErr := r.verdict(err)
+			require.ErrorIs(r.t, verdictErr, trading.ErrUndetermined, "too early")
+			time.Sleep(31 * time.Minute)
+			verdict, verdictErr := r.verdict(err)
+			assert.Equal(r.t, alone, verdictErr == nil)
+			if alone {
+				assert.Equal(r.t, trading.NotApplied, verdict.Outcome)
+				assert.Equal(r.t, trading.BasisReads, verdict.Basis)
+			}
+			assert.Zero(r.t, r.ran(trading.OpOrder))
+		})
+	}
 }
