@@ -299,7 +299,10 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "idempotency_in_flight", status: 409, advice: read, sends: 4, unknown: true,
 			prepare: func(r rig) {
 				r.sim.Fault("POST /orders", tradingsim.Delay(time.Minute))
-				go r.account().PlaceOrder(context.Background(), buy("0.5"), trading.WithIdempotencyKey("k"), trading.WithAttemptTimeout(2*time.Minute))
+				go func() {
+					_, _ = r.account().PlaceOrder(context.Background(), buy("0.5"),
+						trading.WithIdempotencyKey("k"), trading.WithAttemptTimeout(2*time.Minute))
+				}()
 				synctest.Wait()
 			},
 			call: func(ctx context.Context, r rig) error {

@@ -19,7 +19,7 @@ import (
 // answered with. Doubt sticks: only a success or a repeated first answer settles
 // the call; any other answer speaks for its own attempt alone.
 func TestSecondAnswersInDoubt(t *testing.T) {
-	refusal := func(status int, code string) tradingsim.Fault { return tradingsim.Fail(status, code) }
+	refusal := tradingsim.Fail
 	redirect := tradingsim.Raw(308, http.Header{"Location": {"/v1/orders"}}, "")
 	for _, row := range []struct {
 		name   string
@@ -254,8 +254,8 @@ func TestAJournalThatFails(t *testing.T) {
 
 		intents.fail = nil
 		r.open(buy("0.05"))
-		for in := range intents.Pending(t.Context()) {
-			t.Errorf("%s is pending", in.Operation)
+		for in, err := range intents.Pending(t.Context()) {
+			t.Errorf("%s is pending (%v)", in.Operation, err)
 		}
 	})
 }

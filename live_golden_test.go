@@ -209,7 +209,7 @@ func TestLiveRequestsOnTheWire(t *testing.T) {
 				want := []string{"Accept", "User-Agent", "X-Api-Key"}
 				if row.body != "" {
 					want = append(want, "Content-Type", "idempotency-key")
-					key := got.header["idempotency-key"]
+					key := got.header[sentKeyHeader]
 					require.Len(t, key, 1)
 					assert.False(t, keys[key[0]], "a key is one intent's")
 					keys[key[0]] = true
@@ -265,9 +265,9 @@ func TestTrap_T83_IDsThatNameNothing(t *testing.T) {
 		for _, row := range liveRows {
 			script := newScript(t) // any request fails the test
 			err := row.call(context.Background(), newTestClient(t, script).Live.Account(AccountID(id)))
-			refusal := refusalIn(err)
-			require.IsType(t, &Error{}, refusal, "%s of account %q: %v", row.name, id, err)
-			assert.True(t, refusal.(*Error).Local)
+			var refusal *Error
+			require.ErrorAs(t, err, &refusal, "%s of account %q", row.name, id)
+			assert.True(t, refusal.Local)
 			assert.Equal(t, NotApplied, OutcomeOf(err))
 		}
 		script := newScript(t)
@@ -373,13 +373,17 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 			err := row.call(context.Background(), newTestClient(t, script).Live.Account("acc_1"))
 			require.ErrorIs(t, err, row.code)
 			assert.Equal(t, NotApplied, OutcomeOf(err))
-			refusal, ok := refusalIn(err).(*Error)
-			require.True(t, ok)
+			var refusal *Error
+			require.ErrorAs(t, err, &refusal)
 			assert.True(t, refusal.Local)
 			assert.Zero(t, refusal.Status)
 		})
 	}
 }
+
+// sentKeyHeader is the name of the header as the client writes it, which is not the
+// canonical one on purpose.
+var sentKeyHeader = strings.ToLower("Idempotency-Key")
 
 func keyed(k Key) liveCall {
 	return func(ctx context.Context, a *Account) error {
@@ -394,6 +398,6 @@ func TestTrap_T16_KeysThatAreValid(t *testing.T) {
 		script := newScript(t, answered(200, liveOrderBody))
 		require.NoError(t, keyed(key)(context.Background(), newTestClient(t, script).Live.Account("acc_1")))
 		header := script.received()[0].header
-		assert.Equal(t, []string{string(key)}, header["idempotency-key"])
+		assert.Equal(t, []string{string(key)}, header[sentKeyHeader])
 	}
 }

@@ -195,7 +195,7 @@ func TestADecisionInDoubtKeepsItsKey(t *testing.T) {
 						return join(t, sim)
 					}
 					r := restart()
-					r.doubtful(row.fault, buy("0.05"), decision)
+					_ = r.doubtful(row.fault, buy("0.05"), decision)
 					_, err := r.account().PlaceOrder(ctx, buy("0.05"), decision)
 					require.ErrorIs(t, err, trading.ErrUnsettled)
 
@@ -209,8 +209,8 @@ func TestADecisionInDoubtKeepsItsKey(t *testing.T) {
 					require.NoError(t, err, "the same bytes under the same key")
 					assert.Equal(t, row.ran == 1, result.Meta.Replayed)
 					assert.Equal(t, 1, r.ran(trading.OpOrder))
-					for in := range intents.Pending(ctx) {
-						t.Errorf("intent %s is settled by its own answer, and still pending", in.ID)
+					for in, err := range intents.Pending(ctx) {
+						t.Errorf("intent %s is settled by its own answer, and still pending (%v)", in.ID, err)
 					}
 					for _, key := range r.keysOf(trading.OpOrder) {
 						assert.Equal(t, r.keysOf(trading.OpOrder)[0], key)

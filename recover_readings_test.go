@@ -49,7 +49,7 @@ type world struct {
 
 // lose has one order lost in a world, and asks what became of it. It returns the
 // verdict, and how often the order has been executed half an hour later.
-func (w world) lose(t *testing.T, fault tradingsim.Fault) (verdict trading.Verdict, err error, ran int) {
+func (w world) lose(t *testing.T, fault tradingsim.Fault) (verdict trading.Verdict, ran int, err error) {
 	t.Helper()
 	ctx := context.Background()
 	options := []tradingsim.Option{tradingsim.WithLag(w.lag)}
@@ -102,7 +102,7 @@ func (w world) lose(t *testing.T, fault tradingsim.Fault) (verdict trading.Verdi
 	time.Sleep(30 * time.Minute)
 	_, err2 := r.account().State(ctx) // whatever was late is done by now
 	require.NoError(t, err2)
-	return verdict, err, r.ran(trading.OpOrder)
+	return verdict, r.ran(trading.OpOrder), err
 }
 
 // lies reports whether a verdict contradicts what was executed.
@@ -124,7 +124,7 @@ func TestNoVerdictIsFalse(t *testing.T) {
 			w.reading = reading
 			for name, fault := range losses {
 				synctest.Test(t, func(t *testing.T) {
-					verdict, err, ran := w.lose(t, fault)
+					verdict, ran, err := w.lose(t, fault)
 					if lies(verdict, ran) {
 						t.Errorf("%s, %+v: %s by %s, executed %d times (%v)", name, w, verdict.Outcome, verdict.Basis, ran, err)
 					}
@@ -149,7 +149,7 @@ func TestReading49KeysPerRoute(t *testing.T) {
 		w.reading = 49
 		for name, fault := range losses {
 			synctest.Test(t, func(t *testing.T) {
-				verdict, _, ran := w.lose(t, fault)
+				verdict, ran, _ := w.lose(t, fault)
 				if lies(verdict, ran) {
 					assert.True(t, unprotected[name], "%s, %+v: %s, executed %d times", name, w, verdict.Outcome, ran)
 					assert.Equal(t, trading.NotApplied, verdict.Outcome, "what has run is never denied once it shows")

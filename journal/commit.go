@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -112,7 +113,7 @@ func (j *Journal) commit(batch []*write) (err error) {
 	}
 	for _, w := range batch {
 		err := w.apply(c)
-		if refused, ok := err.(refusal); ok {
+		if refused := (refusal{}); errors.As(err, &refused) {
 			w.err = refused.error
 		} else if err != nil {
 			return err

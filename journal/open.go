@@ -99,7 +99,7 @@ func makeFile(path string) (err error) {
 		return fmt.Errorf("journal: %w", err)
 	}
 	temporary := file.Name()
-	defer os.Remove(temporary)
+	defer func() { _ = os.Remove(temporary) }() // gone already, if all went well
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}

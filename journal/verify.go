@@ -18,7 +18,7 @@ func verifyFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	info, err := file.Stat()
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)

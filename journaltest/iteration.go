@@ -131,7 +131,10 @@ func writingIteration(t tester, j trading.Journal) {
 func nestedIteration(t tester, j trading.Journal) {
 	begin(t, j, intent("a", "one", 0))
 	begin(t, j, intent("b", "one", 1))
-	for range j.Pending(t.Context()) {
+	for _, err := range j.Pending(t.Context()) {
+		if err != nil {
+			t.Fatalf("Pending: %v", err)
+		}
 		wantPending(t, j, "a", "b")
 		wantDecision(t, j, "one", "a", "b")
 	}

@@ -57,7 +57,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	}
 	j, err := journal.Open(flags.Arg(0), journal.Options{ReadOnly: true, Wait: *wait})
 	if locked := (*journal.LockedError)(nil); errors.As(err, &locked) {
-		return fmt.Errorf("%w\nStop the bot that uses it, or look at a copy that was made while it was stopped.", err)
+		return fmt.Errorf("%w: stop the bot that uses it, or look at a copy that was made while it was stopped", err)
 	}
 	if err != nil {
 		return err

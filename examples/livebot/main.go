@@ -56,7 +56,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	intents, err := journal.Open(filepath.Join(dir, "livebot.journal"), journal.Options{})
 	if err != nil {
 		return err

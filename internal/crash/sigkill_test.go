@@ -29,9 +29,9 @@ func traced(ctx context.Context, sent func()) context.Context {
 	})
 }
 
-// real is one schedule of real processes: the service's clock is the test's, the
+// realRun is one schedule of real processes: the service's clock is the test's, the
 // bot's is the machine's.
-type real struct {
+type realRun struct {
 	order
 	name  string
 	fault fault
@@ -55,9 +55,9 @@ var realFaults = []fault{
 
 // newReal makes the schedule of a seed. Recovery takes ten seconds of real time at
 // least, so most are killed at the write's own steps, which come first.
-func newReal(seed uint64) real {
+func newReal(seed uint64) realRun {
 	r := rand.New(rand.NewPCG(seed, 0x6b696c6c))
-	s := real{
+	s := realRun{
 		fault: pickFault(r, realFaults),
 		away:  pick(r, awayTimes...),
 	}
@@ -125,7 +125,7 @@ func TestSIGKILL(t *testing.T) {
 
 // play is the life of a real schedule. It returns what does not hold, and what the
 // processes told.
-func (s real) play(t *testing.T) (problem string, told []string) {
+func (s realRun) play(t *testing.T) (problem string, told []string) {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)))
 	if err := sim.Listen("127.0.0.1:0"); err != nil {
 		return err.Error(), nil
@@ -166,7 +166,7 @@ func (s real) play(t *testing.T) (problem string, told []string) {
 }
 
 // process runs a child until it stops at its step, which it is killed in, or ends.
-func (s real) process() (told []string) {
+func (s realRun) process() (told []string) {
 	text, err := json.Marshal(s.order)
 	if err != nil {
 		return []string{err.Error()}
@@ -201,7 +201,7 @@ func (s real) process() (told []string) {
 }
 
 // check holds the journal on the disk against the ledger.
-func (s real) check(sim *tradingsim.Sim, when string) string {
+func (s realRun) check(sim *tradingsim.Sim, when string) string {
 	j, err := durable.Open(s.Journal, durable.Options{})
 	if err != nil {
 		return fmt.Sprintf("%s: the journal cannot be opened: %v", when, err)

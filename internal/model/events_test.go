@@ -4,7 +4,7 @@ package model
 type event uint8
 
 const (
-	evStart event = iota
+	_ event = iota // a schedule has no event before its first
 	// Time.
 	evExpired
 	evQuarter
