@@ -4,6 +4,7 @@ package journal_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,10 +143,10 @@ func (k *taken) check(t *testing.T, path string, round int) {
 		}
 		id := string(entry.Intent.ID)
 		want := childIntent(id)
-		if string(entry.Intent.Body) != string(want.Body) || entry.Intent.Key != want.Key {
+		if !bytes.Equal(entry.Intent.Body, want.Body) || entry.Intent.Key != want.Key {
 			t.Fatalf("the intent %s is not what was written: %+v", id, entry.Intent)
 		}
-		if s, ok := entry.Settlement.Get(); ok && string(s.Answer) != string(settlement(want).Answer) {
+		if s, ok := entry.Settlement.Get(); ok && !bytes.Equal(s.Answer, settlement(want).Answer) {
 			t.Fatalf("the settlement of %s is not what was written: %+v", id, s)
 		} else if !ok && k.settled[id] {
 			t.Fatalf("%s was settled, and is pending", id)

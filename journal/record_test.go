@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,7 +24,7 @@ func fullEntry() trading.Entry {
 			Baseline: trading.Some(trading.Baseline{
 				At: at, Size: decimal.RequireFromString("-1.50"), EntryPrice: decimal.RequireFromString("64000.5"),
 				Orders: []trading.OrderID{"o1", ""}, Runs: []trading.RunID{"r1"}, Trades: []string{"t1", "t2"},
-				Finished: []trading.RunID{"r2"},
+				Finished: []trading.RunID{"r2"}, Armed: true,
 			}),
 		},
 		Settlement: trading.Some(trading.Settlement{
@@ -53,7 +54,7 @@ func TestStableRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := encodeEntry(t, fullEntry()); string(got) != string(want) {
+	if got := encodeEntry(t, fullEntry()); !bytes.Equal(got, want) {
 		t.Errorf("the entry is written as\n%q, want\n%q", got, want)
 	}
 	if got, err := decodeEntry(want); err != nil || !reflect.DeepEqual(got, fullEntry()) {
@@ -84,7 +85,7 @@ func TestUnknownFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, err := j.Decision(t.Context(), "of a")
-	if err != nil || len(entries) != 1 || string(entries[0].Intent.Body) != string(in.Body) {
+	if err != nil || len(entries) != 1 || !bytes.Equal(entries[0].Intent.Body, in.Body) {
 		t.Fatalf("the entry reads as %+v, %v", entries, err)
 	}
 	if _, ok := entries[0].Settlement.Get(); !ok {
