@@ -65,6 +65,7 @@ func (c *call) resumeDecision() error {
 	switch {
 	case !settled && (last.Intent.Fenced || c.entry && !c.opts.skipUnsettled || elapsed(last.Intent.Created) < 0):
 		c.outcome = Unknown // of the decision, which a clock that was set back cannot tell the age of either
+		c.intent = last.Intent.ID
 		return &GuardError{Kind: ErrUnsettled, Reason: "this decision was sent before, and what became of it is not known"}
 	case !settled:
 		c.resumeIntent(last.Intent) // the same bytes under the same key, or a refusal
@@ -321,7 +322,9 @@ func (u *unsettled) doubt(id IntentID, h heard) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if in := u.begun[id]; in != nil {
-		in.unknown, in.heard = true, h
+		in.unknown = true
+		in.heard.held = in.heard.held || h.held
+		in.heard.failed = in.heard.failed || h.failed
 	}
 }
 

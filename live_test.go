@@ -512,3 +512,31 @@ func TestADecisionIsTakenOncePerService(t *testing.T) {
 		}
 	})
 }
+
+// A decision that is pending is Unknown to whoever takes it again, and the error
+// leads to what became of it.
+func TestAPendingDecisionCanBeResolved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		sim := newSim()
+		intents := newSharedJournal()
+		decision := trading.WithDecision("breakout", "2026-11-20T10:15")
+		_, account := live(t, sim, trading.WithJournal(intents))
+		readAll(t, account)
+		sim.Fault("POST /orders", tradingsim.LoseRequest())
+		_, err := account.PlaceOrder(ctx, order, decision, trading.WithLifetime(0))
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+
+		_, account = live(t, sim, trading.WithJournal(intents)) // a restart
+		_, err = account.PlaceOrder(ctx, order, decision)
+		require.ErrorIs(t, err, trading.ErrUnsettled)
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err), "of the decision")
+		verdict, err := account.Resolve(ctx, err)
+		require.NoError(t, err)
+		assert.Equal(t, trading.NotApplied, verdict.Outcome)
+		result, err := account.PlaceOrder(ctx, order, decision)
+		require.NoError(t, err)
+		assert.False(t, result.Meta.Replayed)
+		assert.Equal(t, 1, executed(sim))
+	})
+}

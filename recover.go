@@ -126,6 +126,10 @@ func (a *Account) Resolve(ctx context.Context, err error, opts ...CallOption) (*
 	if optErr != nil {
 		return nil, optErr
 	}
+	// It may be of an earlier run, whose decision was taken again.
+	if loadErr := r.core.loadUnsettled(ctx); loadErr != nil {
+		return nil, loadErr
+	}
 	in, landErr := r.landed(ctx, write.Intent)
 	if landErr != nil {
 		return nil, landErr
