@@ -22,113 +22,86 @@ func (a *Account) PlaceConditional(ctx context.Context, o Order, how Conditional
 	if how.Exec == StopLimit {
 		o.Type = LimitOrder
 	}
-	call := a.beginOrder(ctx, &endpointConditional, &o, opts)
-	if err := firstError(o.checkLive(), how.check()); err != nil {
-		return nil, call.refused(err)
-	}
-	r := a.orderRequest(&o)
-	request := api.ConditionalOrderRequest{
-		AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-		LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-		TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-		ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-		TriggerPrice: how.Trigger,
-		ExecKind:     wire.Some(api.ExecKind(how.Exec.String())),
-	}
-	call.body = request.AppendWire(newBody())
-	return call.placeRun()
+	return a.placeRun(ctx, &endpointConditional, &o, opts, how.check(), func(r api.OrderRequest) wireBody {
+		return &api.ConditionalOrderRequest{
+			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
+			LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
+			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
+			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
+			TriggerPrice: how.Trigger,
+			ExecKind:     wire.Some(api.ExecKind(how.Exec.String())),
+		}
+	})
 }
 
 // PlaceLadder spreads the size over limits between two prices.
 func (a *Account) PlaceLadder(ctx context.Context, o Order, how Ladder, opts ...CallOption) (*RunResult, error) {
-	call := a.beginOrder(ctx, &endpointLadder, &o, opts)
-	if err := firstError(o.checkLive(), how.check(), how.checkRungs(o.Size)); err != nil {
-		return nil, call.refused(err)
-	}
-	r := a.orderRequest(&o)
-	request := api.LadderOrderRequest{
-		AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-		OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-		TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-		ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-		StartPrice: how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireSetting(how.SizeSkew),
-	}
-	call.body = request.AppendWire(newBody())
-	return call.placeRun()
+	wrong := firstError(how.check(), how.checkRungs(o.Size))
+	return a.placeRun(ctx, &endpointLadder, &o, opts, wrong, func(r api.OrderRequest) wireBody {
+		return &api.LadderOrderRequest{
+			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
+			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
+			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
+			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
+			StartPrice: how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireSetting(how.SizeSkew),
+		}
+	})
 }
 
 // PlaceTWAP spreads the size over time, in clips.
 func (a *Account) PlaceTWAP(ctx context.Context, o Order, how TWAP, opts ...CallOption) (*RunResult, error) {
-	call := a.beginOrder(ctx, &endpointTWAP, &o, opts)
-	if err := firstError(o.checkLive(), checkDuration(how.Duration), checkSettings(how.RandomizeSize, how.RandomizeTime)); err != nil {
-		return nil, call.refused(err)
-	}
-	r := a.orderRequest(&o)
-	request := api.TWAPOrderRequest{
-		AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-		OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-		TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-		ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-		DurationMs:    how.Duration.Milliseconds(),
-		RandomizeSize: wireSetting(how.RandomizeSize), RandomizeTime: wireSetting(how.RandomizeTime),
-	}
-	call.body = request.AppendWire(newBody())
-	return call.placeRun()
+	wrong := firstError(checkDuration(how.Duration), checkSettings(how.RandomizeSize, how.RandomizeTime))
+	return a.placeRun(ctx, &endpointTWAP, &o, opts, wrong, func(r api.OrderRequest) wireBody {
+		return &api.TWAPOrderRequest{
+			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
+			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
+			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
+			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
+			DurationMs:    how.Duration.Milliseconds(),
+			RandomizeSize: wireSetting(how.RandomizeSize), RandomizeTime: wireSetting(how.RandomizeTime),
+		}
+	})
 }
 
 // PlaceChase follows the market with a limit, as far as how.To if it is set.
 func (a *Account) PlaceChase(ctx context.Context, o Order, how Chase, opts ...CallOption) (*RunResult, error) {
-	call := a.beginOrder(ctx, &endpointChase, &o, opts)
-	if err := firstError(o.checkLive(), checkChaseTo(how.To)); err != nil {
-		return nil, call.refused(err)
-	}
-	r := a.orderRequest(&o)
-	request := api.ChaseOrderRequest{
-		AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-		OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-		TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-		ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-		ChaseTo: wireLevel(how.To),
-	}
-	call.body = request.AppendWire(newBody())
-	return call.placeRun()
+	return a.placeRun(ctx, &endpointChase, &o, opts, checkChaseTo(how.To), func(r api.OrderRequest) wireBody {
+		return &api.ChaseOrderRequest{
+			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
+			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
+			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
+			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
+			ChaseTo: wireLevel(how.To),
+		}
+	})
 }
 
 // PlaceChaseTWAP spreads the size over time, each clip a chase.
 func (a *Account) PlaceChaseTWAP(ctx context.Context, o Order, how ChaseTWAP, opts ...CallOption) (*RunResult, error) {
-	call := a.beginOrder(ctx, &endpointChaseTWAP, &o, opts)
-	if err := firstError(o.checkLive(), checkDuration(how.Duration), checkChaseTo(how.To)); err != nil {
-		return nil, call.refused(err)
-	}
-	r := a.orderRequest(&o)
-	request := api.ChaseTWAPOrderRequest{
-		AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-		OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-		TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-		ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-		DurationMs: how.Duration.Milliseconds(), ChaseTo: wireLevel(how.To),
-	}
-	call.body = request.AppendWire(newBody())
-	return call.placeRun()
+	wrong := firstError(checkDuration(how.Duration), checkChaseTo(how.To))
+	return a.placeRun(ctx, &endpointChaseTWAP, &o, opts, wrong, func(r api.OrderRequest) wireBody {
+		return &api.ChaseTWAPOrderRequest{
+			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
+			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
+			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
+			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
+			DurationMs: how.Duration.Milliseconds(), ChaseTo: wireLevel(how.To),
+		}
+	})
 }
 
 // PlaceSwarm splits the size into many orders.
 func (a *Account) PlaceSwarm(ctx context.Context, o Order, how Swarm, opts ...CallOption) (*RunResult, error) {
-	call := a.beginOrder(ctx, &endpointSwarm, &o, opts)
-	if err := firstError(o.checkLive(), how.check()); err != nil {
-		return nil, call.refused(err)
-	}
-	r := a.orderRequest(&o)
-	request := api.SwarmOrderRequest{
-		AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-		OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-		TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-		ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-		TotalOrders: int64(how.Orders), Aggression: wireSetting(how.Aggression),
-		SlippageBps: wireSetting(how.SlippageBps), Irregular: wireSetting(how.Irregular),
-	}
-	call.body = request.AppendWire(newBody())
-	return call.placeRun()
+	return a.placeRun(ctx, &endpointSwarm, &o, opts, how.check(), func(r api.OrderRequest) wireBody {
+		return &api.SwarmOrderRequest{
+			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
+			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
+			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
+			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
+			TotalOrders: int64(how.Orders), Aggression: wireSetting(how.Aggression),
+			SlippageBps: wireSetting(how.SlippageBps), Irregular: wireSetting(how.Irregular),
+		}
+	})
 }
 
 // EditRun edits a running TWAP. It can add exposure, so it is an entry.
@@ -159,13 +132,24 @@ func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (
 	return call.acknowledge()
 }
 
-// placeRun carries out a call that begins a run.
-func (c *call) placeRun() (*RunResult, error) {
+// wireBody is a request of the wire.
+type wireBody interface{ AppendWire(dst []byte) []byte }
+
+// placeRun places an order that the service carries out over time. how is what is
+// wrong with the second argument, and request adds that to what the order says.
+func (a *Account) placeRun(ctx context.Context, e *endpoint, o *Order, opts []CallOption, how *Error,
+	request func(api.OrderRequest) wireBody,
+) (*RunResult, error) {
+	call := a.beginOrder(ctx, e, o, opts)
+	if err := firstError(o.checkLive(), how); err != nil {
+		return nil, call.refused(err)
+	}
+	call.body = request(a.orderRequest(o)).AppendWire(newBody())
 	var answer api.RunResponse
-	if err := c.do(&answer); err != nil {
+	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	return &RunResult{ID: RunID(answer.RunID), Meta: c.meta(), Extra: answer.Extra}, nil
+	return &RunResult{ID: RunID(answer.RunID), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // minOrderValue is the contract's: dollars of an order, a clip or a rung.

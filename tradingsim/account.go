@@ -126,7 +126,7 @@ func (s *Sim) Trade(accountID, side, size, symbol string) {
 	if !mark.set {
 		panic("tradingsim: Trade in " + symbol + ", which has no mark")
 	}
-	_ = s.userLimit(operations["POST /orders"]) // a person is not turned away here
+	_ = s.userLimit(s.routes.byName["POST /orders"]) // a person is not turned away here
 	t := ticket{symbol: symbol, side: side, size: must("size", size), leverage: some(m.maxLeverage)}
 	in := s.plan(&a.book, t, m, mark.value)
 	s.execute(&a.book, in, takerFee)

@@ -50,7 +50,7 @@ func received(sent http.Header) http.Header {
 }
 
 // newCall reads everything about a request but its body.
-func newCall(r *http.Request, from string) *call {
+func (s *Sim) newCall(r *http.Request, from string) *call {
 	c := &call{header: received(r.Header), from: from} // a call may outlive its request
 	c.direct = c.header.Get("X-API-Key")
 	if key, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
@@ -67,7 +67,7 @@ func newCall(r *http.Request, from string) *call {
 	}
 	below, inRoot := strings.CutPrefix(escaped, root)
 	if inRoot {
-		c.operation, c.params = route(r.Method, below)
+		c.operation, c.params = s.routes.find(r.Method, below)
 	}
 	c.path = below
 	if r.URL.RawQuery != "" {

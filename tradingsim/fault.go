@@ -39,7 +39,7 @@ func (*fault) fault() {}
 // contract, without a query), or "*" for calls of any operation that has none
 // planned. Calls beyond the plan go well.
 func (s *Sim) Fault(operation string, faults ...Fault) {
-	if _, ok := operations[operation]; !ok && operation != "*" {
+	if _, ok := s.routes.byName[operation]; !ok && operation != "*" {
 		panic(fmt.Sprintf("tradingsim: the contract has no operation %q", operation))
 	}
 	s.enter()

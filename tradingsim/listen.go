@@ -61,7 +61,7 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		from = r.RemoteAddr
 	}
-	c := newCall(r, from)
+	c := s.newCall(r, from)
 	f, err := s.begin(c)
 	if err != nil || f.refuse {
 		panic(http.ErrAbortHandler)

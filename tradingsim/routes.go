@@ -17,12 +17,14 @@ type operation struct {
 	pro     bool                              // has the limit of a Pro type
 }
 
-var operations = map[string]*operation{}
+// routes are the operations of a simulation.
+type routes struct {
+	byName    map[string]*operation
+	templated []*operation // those with a parameter in their path
+}
 
-// templated are the operations with a parameter in their path.
-var templated []*operation
-
-func init() {
+func newRoutes() routes {
+	r := routes{byName: map[string]*operation{}}
 	for _, o := range []*operation{
 		{name: "GET /health", env: keyless, special: (*Sim).serveHealth},
 		{name: "GET /openapi.json", env: keyless, special: (*Sim).serveDescription},
@@ -59,23 +61,24 @@ func init() {
 		{name: "POST /runs/edit", env: liveEnv, write: true, class: "runs", prepare: (*Sim).prepareRunEdit},
 		{name: "POST /runs/cancel", env: liveEnv, write: true, class: "runs", prepare: (*Sim).prepareRunCancel},
 	} {
-		operations[o.name] = o
+		r.byName[o.name] = o
 		if strings.Contains(o.name, "{") {
-			templated = append(templated, o)
+			r.templated = append(r.templated, o)
 		}
 	}
+	return r
 }
 
-// route finds the operation of a request below the root, and the parameters in
+// find finds the operation of a request below the root, and the parameters in
 // its path. Segments are matched as they were escaped, so an id cannot turn one
 // endpoint into another.
-func route(method, escapedPath string) (o *operation, params []string) {
+func (r routes) find(method, escapedPath string) (o *operation, params []string) {
 	name := method + " " + escapedPath
-	if o, ok := operations[name]; ok && !strings.Contains(name, "{") {
+	if o, ok := r.byName[name]; ok && !strings.Contains(name, "{") {
 		return o, nil
 	}
 	parts := strings.Split(name, "/")
-	for _, o := range templated {
+	for _, o := range r.templated {
 		if params, ok := matchTemplate(strings.Split(o.name, "/"), parts); ok {
 			return o, params
 		}

@@ -14,6 +14,7 @@ var description []byte
 // Sim is a simulated service. It is safe for concurrent use.
 type Sim struct {
 	settings
+	routes     routes
 	caps       caps
 	pro        ProLimits
 	paperTerms terms
@@ -62,6 +63,7 @@ func New(opts ...Option) *Sim {
 	c := newConfig(opts)
 	s := &Sim{
 		settings: c.settings,
+		routes:   newRoutes(),
 		skew:     c.skew,
 		caps:     newCaps(c.caps),
 		pro:      c.pro.withDefaults(),

@@ -32,7 +32,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := newCall(r, inProcess)
+	c := t.sim.newCall(r, inProcess)
 	f, err := t.sim.begin(c)
 	if err != nil {
 		return nil, err
