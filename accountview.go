@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -25,8 +24,8 @@ type accountView struct {
 	moved     time.Time     // when a write of ours was last under way
 	moves     int           // how often one began or ended
 	positions map[string]heldPosition
-	posRead   time.Time // when the positions were read as a whole; zero if they are not known
-	trades    map[string][]string
+	posRead   time.Time           // when the positions were read as a whole; zero if they are not known
+	trades    map[string][]uint64 // digests, by symbol
 	tradeRead time.Time
 	orders    []OrderID
 	runs      []RunID
@@ -100,9 +99,11 @@ func (v *accountViews) sawTrades(id AccountID, begun time.Time, trades []Trade) 
 	if !view.settled(begun) {
 		return
 	}
-	view.trades = make(map[string][]string)
-	for _, t := range trades {
-		view.trades[t.Symbol] = append(view.trades[t.Symbol], tradeRow(t))
+	view.trades = make(map[string][]uint64)
+	var d digester
+	for i := range trades {
+		t := &trades[i]
+		view.trades[t.Symbol] = append(view.trades[t.Symbol], d.trade(t))
 	}
 	view.tradeRead = begun
 }
@@ -215,13 +216,6 @@ func (v *accountViews) sandboxBaseline(symbol string) Opt[Baseline] {
 
 func oldest(times ...time.Time) time.Time {
 	return slices.MinFunc(times, time.Time.Compare)
-}
-
-// tradeRow writes a trade so that two are equal exactly when nothing differs:
-// trades have no ids in the contract.
-func tradeRow(t Trade) string {
-	row, _ := json.Marshal(t) // nothing in a Trade can fail to marshal
-	return string(row)
 }
 
 func orderIDs(open *OpenOrders) []OrderID {

@@ -22,8 +22,8 @@ type Reading struct {
 	Runs   []RunID
 	// Finished are the ids of the runs that have ended, in order.
 	Finished []RunID
-	// Trades are the closed trades in the symbol, as rows.
-	Trades []string
+	// Trades are the closed trades in the symbol.
+	Trades []Trade
 }
 
 func newReading() Reading { return Reading{At: time.Now()} }
@@ -35,7 +35,7 @@ func (r *Reading) note(symbol string, positions Positions, trades []Trade) {
 	}
 	for _, t := range trades {
 		if t.Symbol == symbol || t.Symbol == "" {
-			r.Trades = append(r.Trades, tradeRow(t))
+			r.Trades = append(r.Trades, t)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (r Reading) equal(other Reading) bool {
 		slices.Equal(r.Orders, other.Orders) &&
 		slices.Equal(r.Runs, other.Runs) &&
 		slices.Equal(r.Finished, other.Finished) &&
-		slices.Equal(r.Trades, other.Trades)
+		slices.EqualFunc(r.Trades, other.Trades, Trade.Equal)
 }
 
 // quiet reports whether nothing was there that changes an account by itself, so
@@ -93,20 +93,22 @@ func (r Reading) traceSince(b Baseline, pro bool) bool {
 		!slices.Equal(r.Orders, b.Orders) ||
 		!slices.Equal(r.Runs, b.Runs) ||
 		pro && !slices.Equal(r.Finished, b.Finished) ||
-		len(newRows(r.Trades, b.Trades)) > 0
+		len(newTrades(r.Trades, b.Trades)) > 0
 }
 
-// newRows returns the rows of now that were not there before, each as often as it
-// is new.
-func newRows(now, before []string) []string {
-	counts := make(map[string]int, len(before))
-	for _, row := range before {
-		counts[row]++
+// newTrades returns the trades that were not there before, each as often as it is
+// new.
+func newTrades(now []Trade, before []uint64) []Trade {
+	counts := make(map[uint64]int, len(before))
+	for _, digest := range before {
+		counts[digest]++
 	}
-	var added []string
-	for _, row := range now {
-		if counts[row]--; counts[row] < 0 {
-			added = append(added, row)
+	var added []Trade
+	var d digester
+	for i := range now {
+		digest := d.trade(&now[i])
+		if counts[digest]--; counts[digest] < 0 {
+			added = append(added, now[i])
 		}
 	}
 	return added
@@ -125,9 +127,8 @@ func (in Intent) explains(b Baseline, r Reading) bool {
 	if json.Unmarshal(in.Body, &sent) != nil {
 		return false
 	}
-	for _, row := range newRows(r.Trades, b.Trades) {
-		var trade Trade
-		if json.Unmarshal([]byte(row), &trade) != nil || trade.Cause != CauseMarket {
+	for _, trade := range newTrades(r.Trades, b.Trades) {
+		if trade.Cause != CauseMarket {
 			return false // a trigger's work
 		}
 	}

@@ -96,8 +96,8 @@ type Baseline struct {
 	// Finished are the ids of the runs that have ended, in order; known for Pro
 	// orders only.
 	Finished []RunID
-	// Trades are the closed trades in the symbol, as rows.
-	Trades []string
+	// Trades are digests of the closed trades in the symbol.
+	Trades []uint64
 	// Armed means that the position had a trigger, or may have had one: it could
 	// change by itself.
 	Armed bool

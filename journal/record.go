@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/tradingapi/trading-go"
@@ -58,8 +59,12 @@ func encodeBaseline(baseline *trading.Baseline) ([]byte, error) {
 	for _, id := range baseline.Runs {
 		b = appendField(b, 5, []byte(id))
 	}
-	for _, row := range baseline.Trades {
-		b = appendField(b, 6, []byte(row))
+	if len(baseline.Trades) > 0 {
+		digests := make([]byte, 0, 8*len(baseline.Trades))
+		for _, digest := range baseline.Trades {
+			digests = binary.BigEndian.AppendUint64(digests, digest)
+		}
+		b = appendField(b, 6, digests)
 	}
 	for _, id := range baseline.Finished {
 		b = appendField(b, 7, []byte(id))
@@ -167,7 +172,12 @@ func decodeBaseline(b *trading.Baseline, record []byte) error {
 		case 5:
 			b.Runs = append(b.Runs, trading.RunID(value))
 		case 6:
-			b.Trades = append(b.Trades, string(value))
+			for ; len(value) >= 8; value = value[8:] {
+				b.Trades = append(b.Trades, binary.BigEndian.Uint64(value))
+			}
+			if len(value) > 0 {
+				return errRecord
+			}
 		case 7:
 			b.Finished = append(b.Finished, trading.RunID(value))
 		case 8:

@@ -23,7 +23,7 @@ func fullEntry() trading.Entry {
 			Symbol: "BTC", Body: []byte(`{"size":0.01}`), Entry: true, Created: at, Expires: at.Add(time.Second), Fenced: true, Beside: true,
 			Baseline: trading.Some(trading.Baseline{
 				At: at, Size: decimal.RequireFromString("-1.50"), EntryPrice: decimal.RequireFromString("64000.5"),
-				Orders: []trading.OrderID{"o1", ""}, Runs: []trading.RunID{"r1"}, Trades: []string{"t1", "t2"},
+				Orders: []trading.OrderID{"o1", ""}, Runs: []trading.RunID{"r1"}, Trades: []uint64{1, 1<<63 + 7},
 				Finished: []trading.RunID{"r2"}, Armed: true,
 			}),
 		},

@@ -35,6 +35,8 @@ func fill(v reflect.Value, n *int64) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(*n)
+	case reflect.Uint64: // digests
+		v.SetUint(uint64(*n) << 32)
 	case reflect.Uint8: // outcomes and bases
 		v.SetUint(uint64(*n%2 + 1))
 	case reflect.Slice:
