@@ -84,7 +84,6 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		userAgent:     []string{userAgent(cfg.application)},
 		http:          newRetryClient(cfg.transport),
 		log:           logger{cfg.logger},
-		guards:        cfg.guards,
 		maxSlippage:   cfg.maxSlippagePct,
 		soleActor:     cfg.soleActor,
 		journal:       cfg.journal,
@@ -97,6 +96,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.gate = newHealthGate(c, cfg.gate)
+	c.guards = guardsOf(c, cfg.guards)
 	return newClient(c, cfg.defaults), nil
 }
 

@@ -1,44 +1,33 @@
 package trading
 
 import (
+	"context"
 	"errors"
 	"sync"
 )
 
-// askGuards asks everything that can hold a write back: halt, health, and the
-// program's own guards. It is asked again before every resend.
+// guardsOf returns everything that can hold a write back, in the order in which it
+// is asked: what the client knows by itself, what it may have to ask the service,
+// and the program's own.
+func guardsOf(c *core, own []Guard) []Guard {
+	return append([]Guard{c.halt.guard, c.guardAccount, c.guardUnsettled, c.gate.guard}, own...)
+}
+
+// askGuards asks every guard, before every send.
 func (c *call) askGuards() error {
 	if !c.endpoint.write {
 		return nil
 	}
-	if c.entry {
-		if reason, halted := c.core.halt.get(); halted {
-			return &GuardError{Kind: ErrHalted, Reason: reason}
-		}
-	}
-	if err := c.checkAccount(); err != nil {
-		return err
-	}
-	if err := c.checkUnsettled(); err != nil {
-		return err
-	}
-	gate := c.core.gate
-	if !gate.Off && !c.opts.skipHealthGate && (c.entry || gate.Strict) {
-		if err := gate.check(c); err != nil {
-			return err
-		}
-	}
-	if len(c.core.guards) == 0 {
-		return nil
-	}
 	w := Write{
-		Operation:   c.endpoint.op,
-		Environment: c.env,
-		Account:     c.account,
-		Symbol:      c.symbol,
-		Entry:       c.entry,
-		Order:       c.order,
-		Tag:         c.opts.tag,
+		Operation:     c.endpoint.op,
+		Environment:   c.env,
+		Account:       c.account,
+		Symbol:        c.symbol,
+		Entry:         c.entry,
+		Order:         c.order,
+		Tag:           c.opts.tag,
+		skipHealth:    c.opts.skipHealthGate,
+		skipUnsettled: c.opts.skipUnsettled || c.doubt, // its own doubt does not hold it back
 	}
 	for _, guard := range c.core.guards {
 		if err := guard(c.Context, w); err != nil {
@@ -48,17 +37,18 @@ func (c *call) askGuards() error {
 	return nil
 }
 
-// checkAccount refuses entries on an account whose status, as last seen, takes
+// guardAccount refuses entries on an account whose status, as last seen, takes
 // none. A status that this version does not know takes none either.
-func (c *call) checkAccount() error {
-	if !c.entry || c.env != EnvLive {
+func (c *core) guardAccount(_ context.Context, w Write) error {
+	if !w.Entry || w.Environment != EnvLive {
 		return nil
 	}
-	status := c.core.accounts.status(c.account)
+	status := c.accounts.status(w.Account)
 	if status == "" || status.AllowsEntry() {
 		return nil
 	}
-	return refuse(EnvLive, CodeAccountLocked, "account %s was last seen %s; read its state if that has changed", c.account, status)
+	return &GuardError{Kind: ErrAccountLocked, Err: refuse(EnvLive, CodeAccountLocked,
+		"account %s was last seen %s; read its state if that has changed", w.Account, status)}
 }
 
 // guardError keeps a guard's own GuardError, and makes one of anything else.
@@ -86,6 +76,14 @@ func (h *halt) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.halted, h.reason = false, ""
+}
+
+// guard refuses entries while the program is halted.
+func (h *halt) guard(_ context.Context, w Write) error {
+	if reason, halted := h.get(); halted && w.Entry {
+		return &GuardError{Kind: ErrHalted, Reason: reason}
+	}
+	return nil
 }
 
 func (h *halt) get() (reason string, halted bool) {

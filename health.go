@@ -65,6 +65,15 @@ type healthGate struct {
 
 func newHealthGate(c *core, g HealthGate) *healthGate { return &healthGate{core: c, HealthGate: g} }
 
+// guard refuses entries, and exits too where it is strict, while it is not safe to
+// trade.
+func (g *healthGate) guard(ctx context.Context, w Write) error {
+	if g.Off || w.skipHealth || !w.Entry && !g.Strict {
+		return nil
+	}
+	return g.check(ctx)
+}
+
 // check returns nil if it is safe to trade, and otherwise the reason.
 func (g *healthGate) check(ctx context.Context) error {
 	health, err := g.assessment(ctx)

@@ -436,15 +436,15 @@ func (c *core) loadUnsettled(ctx context.Context) error {
 	return nil
 }
 
-// checkUnsettled refuses entries beside a write whose fate is not known.
-func (c *call) checkUnsettled() error {
-	if !c.entry || c.env != EnvLive || c.opts.skipUnsettled || c.doubt {
+// guardUnsettled refuses entries beside a write whose fate is not known.
+func (c *core) guardUnsettled(ctx context.Context, w Write) error {
+	if !w.Entry || w.Environment != EnvLive || w.skipUnsettled {
 		return nil
 	}
-	if err := c.core.loadUnsettled(c); err != nil {
+	if err := c.loadUnsettled(ctx); err != nil {
 		return &GuardError{Kind: ErrJournal, Err: err}
 	}
-	if ids := c.core.unsettled.inSymbol(c.account, c.symbol); len(ids) > 0 {
+	if ids := c.unsettled.inSymbol(w.Account, w.Symbol); len(ids) > 0 {
 		return &GuardError{Kind: ErrUnsettled, Reason: fmt.Sprintf("intent %s: resolve or acknowledge it first", ids[0])}
 	}
 	return nil

@@ -396,6 +396,9 @@ type Write struct {
 	Order *Order
 	// Tag is the caller's name for the decision.
 	Tag string
+
+	// What the caller asked the client's own guards to let pass.
+	skipHealth, skipUnsettled bool
 }
 
 // OnlyAccounts is a guard that refuses writes to any other account: one live key

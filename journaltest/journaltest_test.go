@@ -145,7 +145,7 @@ func TestFill(t *testing.T) {
 	}
 	in := filled[trading.Intent](0)
 	b, _ := in.Baseline.Get()
-	b.Trades[1] ++
+	b.Trades[1]++
 	if diff := differ(in, filled[trading.Intent](0)); !strings.Contains(diff, "Baseline.Trades[1]") {
 		t.Errorf("the difference in a trade of the baseline is described as %q", diff)
 	}
