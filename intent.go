@@ -46,8 +46,8 @@ func (c *call) resumeDecision() error {
 		c.beginInDoubt()
 		return nil
 	}
-	// Another service has not been told of it.
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Intent.BaseURL != c.core.baseURL })
+	// Whatever base URL they were for: two can lead to one service, and a decision
+	// that is taken for another's is not taken twice.
 	if len(entries) == 0 {
 		if !c.core.durable {
 			c.beginInDoubt()
