@@ -3,6 +3,7 @@ package trading
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -119,6 +120,37 @@ func (nullJournal) Pending(context.Context) iter.Seq2[Intent, error] {
 }
 func (nullJournal) Decision(context.Context, string) ([]Entry, error) { return nil, nil }
 
+// The shapes of somebody who writes the call by hand, with floats.
+type (
+	bareOrder struct {
+		Symbol         string  `json:"symbol"`
+		Side           string  `json:"side"`
+		Size           float64 `json:"size"`
+		Leverage       float64 `json:"leverage"`
+		StopLossPrice  float64 `json:"stopLossPrice"`
+		MaxSlippagePct float64 `json:"maxSlippagePct"`
+	}
+	bareResult struct {
+		OK   bool `json:"ok"`
+		Fill struct {
+			Price    float64 `json:"price"`
+			Repriced bool    `json:"repriced"`
+			AgeMs    float64 `json:"ageMs"`
+		} `json:"fill"`
+		Position *struct {
+			Symbol, Side, OpenedAt                                    string
+			Size, Leverage, EntryPrice, NotionalValue, MarginRequired float64
+			MarkPrice, UnrealizedPnL, TakeProfitPrice, StopLossPrice  *float64
+		} `json:"position"`
+		Account struct {
+			ID, Environment, Status                                                       string
+			Balance, Equity, UnrealizedPnL, ProfitTarget, DailyLossFloor, GlobalLossFloor float64
+			ProfitSplit                                                                   float64
+			IsLocked                                                                      bool
+		} `json:"account"`
+	}
+)
+
 // BenchmarkOrderLoopback is an order to a server over a kept connection.
 func BenchmarkOrderLoopback(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,14 +163,36 @@ func BenchmarkOrderLoopback(b *testing.B) {
 		_, _ = io.WriteString(w, orderBody)
 	}))
 	defer server.Close()
-	client := benchClient(b, nil, server.URL+"/v1")
-	ctx, order := context.Background(), benchOrder()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
-			b.Fatal(err)
+	b.Run("client", func(b *testing.B) {
+		client := benchClient(b, nil, server.URL+"/v1")
+		ctx, order := context.Background(), benchOrder()
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	// The same by hand: the server runs in this process, so its own allocations
+	// are in both figures.
+	b.Run("net/http and encoding/json", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			body, err := json.Marshal(bareOrder{"BTC", "long", 0.01, 2, 63000, 0.5})
+			if err != nil {
+				b.Fatal(err)
+			}
+			resp, err := server.Client().Post(server.URL+"/v1/sandbox/orders", "application/json", bytes.NewReader(body))
+			if err != nil {
+				b.Fatal(err)
+			}
+			var answer bareResult
+			if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+				b.Fatal(err)
+			}
+			_ = resp.Body.Close()
+		}
+	})
 }
 
 // BenchmarkTrades reads 10,000 closed trades of 2.8 MB, with the network taken away.
