@@ -132,7 +132,8 @@ func (e *WriteError) LogValue() slog.Value {
 
 // GuardError is a write that a guard held back; nothing was sent.
 type GuardError struct {
-	// Kind is which guard: ErrUnhealthy, ErrHalted, ErrGuard.
+	// Kind is which guard: ErrUnhealthy, ErrHalted, ErrUnsettled, ErrAccountLocked, ErrJournal, ErrExpired,
+	// ErrDecided, or ErrGuard for one of the program's own.
 	Kind Kind
 	// Reason explains it to a person.
 	Reason string
