@@ -61,6 +61,7 @@ type callOptions struct {
 	lifetimeSet    bool // lifetime is the caller's, and may be 0
 	grace          time.Duration
 	failFast       bool
+	lane           Opt[Lane]
 	skipHealthGate bool
 	skipUnsettled  bool
 	readBaseline   bool
@@ -337,6 +338,19 @@ func WithTag(tag string) SharedOption {
 func FailFast() SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		c.failFast = true
+		return nil
+	})
+}
+
+// InLane asks for the call's place in the rate limits in a higher lane than its
+// own, as the reads need that a way out depends on. An entry cannot take what is
+// reserved for exits.
+func InLane(l Lane) CallOption {
+	return callOption(func(c *callOptions) error {
+		if l > LaneExit {
+			return fmt.Errorf("trading: InLane(%s): no such lane", l)
+		}
+		c.lane = Some(l)
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"strconv"
 	"sync"
 	"time"
 )
@@ -80,4 +81,58 @@ func (c *call) waitForBudget() error {
 			return err
 		}
 	}
+}
+
+// Lane says what a call's place in the rate limits is for. Where places are
+// short, a higher lane is served first; within a lane it is first come, first
+// served.
+type Lane uint8
+
+// The lanes, from the one that is served last.
+const (
+	// LaneRead is for reads, polling above all.
+	LaneRead Lane = iota
+	// LaneEntry is for writes that can add exposure.
+	LaneEntry
+	// LaneDoubt is for what finds out what became of a write: resends, fences, and
+	// the reads of a recovery. It may use the reserve.
+	LaneDoubt
+	// LaneExit is for closes, cancels, triggers and reduce-only orders, and for the
+	// reads that getting out needs. It may use the reserve.
+	LaneExit
+)
+
+// String returns the name of the lane.
+func (l Lane) String() string {
+	switch l {
+	case LaneRead:
+		return "read"
+	case LaneEntry:
+		return "entry"
+	case LaneDoubt:
+		return "doubt"
+	case LaneExit:
+		return "exit"
+	default:
+		return "Lane(" + strconv.Itoa(int(l)) + ")"
+	}
+}
+
+// lane returns the lane that the next send takes its places in.
+func (c *call) lane() Lane {
+	lane := LaneRead
+	switch {
+	case !c.endpoint.write:
+	case c.entry:
+		lane = LaneEntry
+	default:
+		lane = LaneExit
+	}
+	if asked, ok := c.opts.lane.Get(); ok && !c.entry {
+		lane = max(lane, asked)
+	}
+	if c.doubt {
+		lane = max(lane, LaneDoubt)
+	}
+	return lane
 }
