@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,11 +23,16 @@ type apiKey struct{ text *keyText }
 type keyText struct {
 	header [1]string // as the value of a header
 	digest string    // names the key where the key itself must not be kept
+	bucket string    // names its rate limit, by a part of the digest
 }
 
 func newAPIKey(text string) apiKey {
 	digest := sha256.Sum256([]byte(text))
-	return apiKey{text: &keyText{header: [1]string{text}, digest: string(digest[:])}}
+	return apiKey{text: &keyText{
+		header: [1]string{text},
+		digest: string(digest[:]),
+		bucket: "key/" + hex.EncodeToString(digest[:8]),
+	}}
 }
 
 func (k apiKey) isZero() bool { return k.text == nil }
@@ -34,6 +40,9 @@ func (k apiKey) isZero() bool { return k.text == nil }
 // reveal returns the key itself, as the value of a header. Nothing else is given
 // it.
 func (k apiKey) reveal() []string { return k.text.header[:] }
+
+// bucket names the key's rate limit.
+func (k apiKey) bucket() string { return k.text.bucket }
 
 // String returns the key's prefix, which tells the environment.
 func (k apiKey) String() string {

@@ -39,7 +39,8 @@ type core struct {
 	gate        *healthGate
 	guards      []Guard
 	halt        halt
-	closures    closures
+	budgets     *budgets
+	hooks       []Hooks
 	latches     latches
 	maxSlippage Level
 	accounts    accountViews
@@ -87,6 +88,8 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		maxSlippage:   cfg.maxSlippagePct,
 		soleActor:     cfg.soleActor,
 		journal:       cfg.journal,
+		hooks:         cfg.hooks,
+		budgets:       newBudgets(cfg.budget, logger{cfg.logger}),
 		durable:       cfg.journal != nil,
 		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),

@@ -13,6 +13,7 @@ import (
 type flight struct {
 	mu        sync.Mutex
 	airborne  context.CancelFunc // of the attempt under way; nil between attempts
+	takeOffs  int
 	abandoned bool
 }
 
@@ -24,7 +25,15 @@ func (f *flight) takeOff(cancel context.CancelFunc) bool {
 		return false
 	}
 	f.airborne = cancel
+	f.takeOffs++
 	return true
+}
+
+// taken returns how many attempts there have been.
+func (f *flight) taken() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.takeOffs
 }
 
 // land notes the attempt's end.
@@ -59,7 +68,7 @@ func (f *flight) left() bool {
 
 // fly runs a write whose caller may leave. It returns nil once the write is
 // settled, and otherwise the error of the caller that left.
-func (c *call) fly() error {
+func (c *call) fly() *WriteError {
 	if !c.core.enter() {
 		c.stopped = ErrClosed
 		return nil
@@ -115,16 +124,18 @@ func (c *core) leave() { c.flights.Done() }
 // holdWriter takes the sandbox's one place for a writer: the service refuses a
 // second with concurrent_request.
 func (c *call) holdWriter() error {
-	if !c.endpoint.write || c.env != EnvSandbox {
+	if !c.endpoint.write || c.env != EnvSandbox || c.writer {
 		return nil
 	}
 	select {
 	case c.core.sandboxWriter <- struct{}{}:
+		c.writer = true
 		return nil
 	default:
 	}
 	select {
 	case c.core.sandboxWriter <- struct{}{}:
+		c.writer = true
 		return nil
 	case <-c.Done():
 		return c.Err()
@@ -134,7 +145,7 @@ func (c *call) holdWriter() error {
 }
 
 func (c *call) releaseWriter() {
-	if c.endpoint.write && c.env == EnvSandbox {
+	if c.writer {
 		<-c.core.sandboxWriter
 	}
 }

@@ -193,7 +193,9 @@ func (c *call) readBaseline() {
 	if _, known := c.core.accounts.baseline(c.account, c.symbol, c.endpoint.pro).Get(); known {
 		return
 	}
-	account := &Account{id: c.account, caller: caller{c.core, defaultCallOptions()}}
+	opts := defaultCallOptions()
+	opts.lane = Some(c.lane())
+	account := &Account{id: c.account, caller: caller{c.core, opts}}
 	_, _ = account.Positions(c)
 	_, _ = account.Trades(c)
 	_, _ = account.OpenOrders(c)
@@ -227,9 +229,10 @@ func (c *call) settleIntent() {
 	if err := c.core.journal.Settle(context.WithoutCancel(c.Context), c.intent, s); err != nil {
 		c.core.log.unwritten(c, err)
 	}
-	c.core.unsettled.landed(c.intent, Verdict{
-		Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure,
-	})
+	v := Verdict{Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure}
+	if left := c.core.unsettled.landed(c.intent, v); left {
+		c.core.hookSettled(c.Context, v)
+	}
 }
 
 func (c *call) basis() Basis {
@@ -332,14 +335,16 @@ func (u *unsettled) doubt(id IntentID, h heard) {
 const maxVerdicts = 1024
 
 // landed forgets an intent, and keeps its verdict where its caller had left.
-func (u *unsettled) landed(id IntentID, v Verdict) {
+func (u *unsettled) landed(id IntentID, v Verdict) (left bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	in := u.begun[id]
 	delete(u.begun, id)
-	if in != nil && in.flying != nil {
+	left = in != nil && in.flying != nil
+	if left {
 		u.keep(id, v)
 	}
+	return left
 }
 
 // settle forgets an intent that was in doubt, and keeps its verdict for who asks

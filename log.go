@@ -55,6 +55,16 @@ func (l logger) call(c *call, err error) {
 	l.LogAttrs(ctx, level, text, attrs...)
 }
 
+// budgetStore logs a budget store that failed: the client counts for itself
+// meanwhile.
+func (l logger) budgetStore(what string, err error) {
+	if l.Logger == nil {
+		return
+	}
+	l.LogAttrs(context.Background(), slog.LevelWarn, "budget store failed",
+		slog.String("doing", what), slog.String("err", err.Error()))
+}
+
 // unwritten logs a settlement that the journal did not take: the intent stays
 // pending there, and the next run will look into it.
 func (l logger) unwritten(c *call, err error) {

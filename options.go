@@ -49,6 +49,8 @@ type config struct {
 	guards         []Guard
 	maxSlippagePct Level
 	journal        Journal
+	budget         Budget
+	hooks          []Hooks
 	soleActor      []AccountID
 	defaults       callOptions
 }
@@ -62,6 +64,7 @@ type callOptions struct {
 	grace          time.Duration
 	failFast       bool
 	lane           Opt[Lane]
+	resolving      bool // the client finds out what became of a write
 	skipHealthGate bool
 	skipUnsettled  bool
 	readBaseline   bool

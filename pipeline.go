@@ -19,7 +19,7 @@ import (
 //	pipeline.go   the stages below, before every send, the first and each other
 //	  apikey.go     the key, which may have been rotated
 //	  latch.go      a refused key is not tried on and on
-//	  ratelimit.go  a closed budget is waited for
+//	  ratelimit.go  it has a place in the rate limits, or waits in line
 //	  guard.go      health, halt, and the program's own guards
 //	  intent.go     the intent is in the journal, under each new key
 //	  lifetime.go   a decision that is too old is not sent
@@ -66,6 +66,9 @@ type call struct {
 	unjournaled error    // why an exit went out without the journal
 	baseline    Opt[Baseline]
 
+	claims  [2]Claim // on the rate limits
+	place   place    // what the next send holds of them
+	writer  bool     // it holds the sandbox's one place for a writer
 	flight  flight
 	sends   int // attempts so far
 	prices  int // of those, refused for want of a price
@@ -119,13 +122,17 @@ func callOf(ctx context.Context) *call { return ctx.Value(callContextKey{}).(*ca
 
 // do carries the call out and decodes its answer into result, which may be nil.
 func (c *call) do(result wire.Value) error {
+	c.hookStart()
 	switch {
 	case c.invalid != nil:
 		c.stopped = c.invalid
 	case !c.endpoint.keyless && c.core.keys(c.env).isZero():
 		c.stopped = refuse(c.env, CodeMissingAPIKey, "the client was given no %s key", c.env)
 	case c.endpoint.write && c.Context.Done() != nil:
+		told := c.hookCall()
 		if left := c.fly(); left != nil {
+			told.Intent = left.Intent
+			c.hookDone(told, Done{Err: left, Outcome: Unknown, Attempts: c.flight.taken()})
 			return left
 		}
 	case c.endpoint.write:
@@ -138,11 +145,8 @@ func (c *call) do(result wire.Value) error {
 
 // run sends until the call is settled or nothing more may be sent.
 func (c *call) run() {
-	if err := c.holdWriter(); err != nil {
-		c.stopped = err
-		return
-	}
 	defer c.releaseWriter()
+	defer c.leavePlace(false)
 	defer c.settleIntent()
 	if err := c.chooseKey(); err != nil {
 		c.stopped = err
@@ -164,15 +168,31 @@ func (c *call) run() {
 	}
 }
 
-// admit takes one send through the stages, in this order. Guards follow what can
-// wait, since a wait would outlive what they saw; the lifetime is judged last,
-// right before the first byte.
+// admit takes one send through the stages, and again where the service has closed
+// the rate limit while the guards were asked.
 func (c *call) admit() error {
+	for {
+		if err := c.passStages(); err != nil {
+			c.leavePlace(false)
+			return err
+		}
+		if !c.budgetClosed() {
+			return nil
+		}
+		c.leavePlace(false)
+	}
+}
+
+// passStages asks the stages, in this order. Guards follow what can wait, since a
+// wait would outlive what they saw; the lifetime is judged last, right before the
+// first byte.
+func (c *call) passStages() error {
 	for _, stage := range [...]func(*call) error{
 		(*call).stillOpen,
 		(*call).takeKey,
 		(*call).checkLatch,
 		(*call).waitForBudget,
+		(*call).holdWriter,
 		(*call).askGuards,
 		(*call).writeIntent,
 		(*call).checkLifetime,
@@ -186,6 +206,7 @@ func (c *call) admit() error {
 
 // refused ends the call before anything is sent.
 func (c *call) refused(err *Error) error {
+	c.hookStart()
 	c.stopped = err
 	return c.settle(nil)
 }
@@ -225,6 +246,7 @@ func (c *call) settle(result wire.Value) error {
 		err = c.carryOutcome(err)
 	}
 	c.core.log.call(c, err)
+	c.hookDone(c.hookCall(), Done{Err: err, Outcome: OutcomeOf(err), Attempts: c.sends})
 	return err
 }
 

@@ -1,86 +1,131 @@
 package trading
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strconv"
-	"sync"
 	"time"
 )
 
-// closures are the budgets that the service has closed: a 429 closes its budget
-// for every caller of this client until its Retry-After has passed, since
-// another try before can only be refused too.
-type closures struct {
-	mu    sync.Mutex
-	until map[string]time.Time
+// The service's limits: 600 requests a minute for a key over everything, and for
+// a user 150 a minute of each class of live writes, 20 of each Pro order type.
+const (
+	limitWindow = time.Minute
+	keyLimit    = 600
+	classLimit  = 150
+	proLimit    = 20
+)
+
+// Budget is how a client keeps within the service's rate limits. Its zero value
+// is the default: exact windows in this process, and a tenth of each limit kept
+// for exits and for what finds out what became of a write.
+//
+// The limits are counted as windows: a place is held from the moment it is taken
+// until a minute after the answer. So however the service cuts its own minutes, it
+// sees no more than it allows.
+type Budget struct {
+	// Off counts nothing. What the service closes by a 429 stays closed all the
+	// same until its Retry-After has passed.
+	Off bool
+	// Store counts the places; nil counts in this process, for this client alone.
+	// Clients that share a key or a user share a store: [NewBudgetStore] within a
+	// process, one of the program's own across processes. While it fails, the
+	// client counts for itself.
+	Store BudgetStore
+	// Owner names the user whose limits are counted in Store. It must be the same
+	// in every client that shares them, and is required with a Store.
+	Owner string
+	// ReservePct is the share of each limit, in percent, that entries and reads
+	// leave to the other lanes: 10 if 0, none if below 0, 90 at the most.
+	ReservePct int
 }
 
-// block closes a budget for d.
-func (b *closures) block(budget string, d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.until == nil {
-		b.until = make(map[string]time.Time, 2)
-	}
-	if at := time.Now().Add(d); at.After(b.until[budget]) {
-		b.until[budget] = at
-	}
-}
-
-// wait returns how long the first of the budgets that is closed stays so.
-func (b *closures) wait(budgets ...string) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, budget := range budgets {
-		at, ok := b.until[budget]
-		if !ok {
-			continue
+// WithBudget configures how the client keeps within the rate limits.
+func WithBudget(b Budget) Option {
+	return clientOption(func(c *config) error {
+		switch {
+		case b.ReservePct > 90:
+			return fmt.Errorf("trading: WithBudget: a reserve of %d percent leaves nothing", b.ReservePct)
+		case b.Store != nil && b.Owner == "":
+			return errors.New("trading: WithBudget: a Store needs an Owner: the user whose limits it counts")
+		case b.Store != nil && b.Off:
+			return errors.New("trading: WithBudget: a Store that is off")
 		}
-		if wait := time.Until(at); wait > 0 {
-			return wait
-		}
-		delete(b.until, budget)
-	}
-	return 0
-}
-
-// keyBudget is the budget of the call's key, over everything.
-func (c *call) keyBudget() string { return string(c.env) }
-
-// classBudget is the budget of the user for writes of the call's class, which the
-// terminal and the user's other keys draw on too.
-func (c *call) classBudget() string { return c.endpoint.class }
-
-// blockBudget closes the budget that a 429 speaks of. Only the key's own comes
-// with the X-RateLimit headers.
-func (c *call) blockBudget(d time.Duration) {
-	_, ofKey := parseRateLimit(c.last.header).Get()
-	if c.endpoint.class != "" && !ofKey {
-		c.core.closures.block(c.classBudget(), d)
-		return
-	}
-	c.core.closures.block(c.keyBudget(), d)
-}
-
-// waitForBudget waits until the call's budgets are open. A wait that the call
-// would not survive is refused at once, with its length.
-func (c *call) waitForBudget() error {
-	if c.endpoint.keyless {
+		c.budget = b
 		return nil
-	}
-	for {
-		wait := c.core.closures.wait(c.keyBudget(), c.classBudget())
-		if wait == 0 {
-			return nil
-		}
-		if c.opts.failFast || c.outlives(wait) {
-			refusal := refuse(c.env, CodeRateLimited, "the service has closed this budget for another %s", wait.Round(time.Millisecond))
-			refusal.RetryAfter = wait
-			return refusal
-		}
-		if err := c.pause(wait); err != nil {
-			return err
-		}
-	}
+	})
+}
+
+// Bucket is one rate limit: of a key, or of a user for one class of writes.
+type Bucket struct {
+	// Name tells buckets apart. It holds a digest of the API key, never the key.
+	Name string
+	// Limit is the number of places in a window.
+	Limit int
+	// Window is the length of the window.
+	Window time.Duration
+}
+
+// Claim asks for one place of a bucket.
+type Claim struct {
+	// Bucket is where.
+	Bucket Bucket
+	// Keep is how many places must be left after it, for higher lanes.
+	Keep int
+}
+
+// Taken is what a [BudgetStore] answers to claims: a place in every bucket, or
+// none in any.
+type Taken struct {
+	// Wait is how long no place can become free, above 0 exactly if none was taken.
+	Wait time.Duration
+	// Lacks names the bucket that this is for.
+	Lacks string
+	// Place names the places for Return, as the store likes.
+	Place string
+}
+
+// Usage is what a rate limit has left.
+type Usage struct {
+	// Bucket is the limit, as the service last told it.
+	Bucket Bucket
+	// Spent is how many places the store's clients hold: requests under way, and
+	// those answered less than a window ago.
+	Spent int
+	// Elsewhere is how many others held when the service last told: the terminal,
+	// other programs, the user's other keys. 0 once that is over.
+	Elsewhere int
+	// Left is how many places could be taken now, reserve included.
+	Left int
+	// Closed is how long the service still refuses everything.
+	Closed time.Duration
+}
+
+// BudgetStore counts the places of rate limits. It is safe for concurrent use;
+// package budgettest shows whether an implementation is right.
+type BudgetStore interface {
+	// Take takes a place for each claim, or none at all. hold is how long the
+	// request can be under way at the most: a store that outlives a process gives
+	// the places of one that has died back a window after that.
+	Take(ctx context.Context, claims []Claim, hold time.Duration) (Taken, error)
+	// Return ends what Take began, with the same claims. A request that was sent
+	// holds its places for one window from now, one that was not gives them back.
+	Return(ctx context.Context, place string, claims []Claim, sent bool) error
+	// Block closes a bucket for d from now. A shorter block does not end a longer one.
+	Block(ctx context.Context, b Bucket, d time.Duration) error
+	// Learn notes the service's word, in the answer to a request that is not
+	// returned yet, that left places of the bucket can still be taken within d. The
+	// newest word counts; of the others under way it may not know.
+	Learn(ctx context.Context, b Bucket, left int, d time.Duration) error
+	// Usage returns what is left of the buckets, in their order.
+	Usage(ctx context.Context, buckets []Bucket) ([]Usage, error)
+}
+
+// Usage returns what is left of the client's rate limits: of its keys, and with
+// a live key of each class of live writes.
+func (c *Client) Usage(ctx context.Context) ([]Usage, error) {
+	return c.core.budgets.usage(ctx, c.core)
 }
 
 // Lane says what a call's place in the rate limits is for. Where places are
@@ -122,10 +167,11 @@ func (l Lane) String() string {
 func (c *call) lane() Lane {
 	lane := LaneRead
 	switch {
-	case !c.endpoint.write:
+	case c.opts.resolving:
+		return LaneDoubt
 	case c.entry:
 		lane = LaneEntry
-	default:
+	case c.endpoint.write:
 		lane = LaneExit
 	}
 	if asked, ok := c.opts.lane.Get(); ok && !c.entry {

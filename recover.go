@@ -161,7 +161,9 @@ func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, no
 	if err != nil {
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
-	c.core.unsettled.settle(id, Verdict{Intent: in, Outcome: found, Basis: BasisPerson})
+	v := Verdict{Intent: in, Outcome: found, Basis: BasisPerson}
+	c.core.unsettled.settle(id, v)
+	c.core.hookSettled(ctx, v)
 	return nil
 }
 
@@ -190,7 +192,7 @@ func newResolver(c *core, defaults callOptions, opts []CallOption) (*resolver, e
 	}
 	// The resolver's own calls are reads and fences; they neither take the key of
 	// the write nor write into the caller's Meta.
-	r.opts.key, r.opts.meta, r.opts.lifetimeSet = keySource{}, nil, false
+	r.opts.key, r.opts.meta, r.opts.lifetimeSet, r.opts.resolving = keySource{}, nil, false, true
 	return r, nil
 }
 
@@ -221,6 +223,7 @@ func (r *resolver) resolve(ctx context.Context, in Intent) Verdict {
 		return v
 	}
 	r.core.unsettled.settle(in.ID, v)
+	r.core.hookSettled(ctx, v)
 	return v
 }
 

@@ -13,6 +13,7 @@ func (c *call) judge() (again bool) {
 	rule := c.rule()
 	c.noteOutcome(rule)
 	c.noteKey()
+	c.hookSent()
 
 	c.rekey = c.newKeyNeeded(rule)
 	// A key that the caller gave is never replaced, and beside an attempt in doubt
@@ -21,9 +22,12 @@ func (c *call) judge() (again bool) {
 		return false
 	}
 	c.wait = c.backoff()
+	blocked := false
 	if c.answer == answerRefusal && rule.Advice == AdviseWait {
 		c.wait = max(c.last.retryAfter(), c.wait)
-		c.blockBudget(c.wait)
+		if blocked = !c.last.replayed(); blocked { // a stored 429 is of then
+			c.blockBudget(c.wait)
+		}
 	}
 	if rule.Kind == ErrNoPrice {
 		c.prices++
@@ -34,6 +38,9 @@ func (c *call) judge() (again bool) {
 	if c.opts.failFast && rule.Advice == AdviseWait || c.outlives(c.wait) {
 		c.nameWait()
 		return false
+	}
+	if blocked {
+		c.wait = 0 // the line waits for the budget, lane by lane
 	}
 	return c.sends < c.opts.retry.Attempts && c.Err() == nil
 }
@@ -167,6 +174,9 @@ func (c *call) nameWait() {
 // again waits and takes the next send through the stages. It is
 // go-retryablehttp's PrepareRetry; an error ends the loop.
 func (c *call) again(req *http.Request) error {
+	if c.wait > 0 {
+		c.hookWait(c.wait, WaitBackoff, "")
+	}
 	err := c.pause(c.wait)
 	if err == nil && c.rekey {
 		c.nextKey()

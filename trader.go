@@ -71,6 +71,9 @@ func (s *Sandbox) Resolve(ctx context.Context, err error, opts ...CallOption) (*
 	default:
 		v.Err = fmt.Errorf("%w: the account has changed, but not as this write would have changed it", ErrUndetermined)
 	}
+	if v.Outcome != Unknown {
+		r.core.hookSettled(ctx, *v)
+	}
 	return v, v.Err
 }
 

@@ -81,6 +81,7 @@ type attempt struct {
 	written        bool        // any of the request may have left
 	stored         bool        // the answer is the journal's
 	key            Key
+	ctx            context.Context // of the request, for the hooks
 }
 
 // replayed reports whether the answer is the stored one of an earlier request.
@@ -114,6 +115,8 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 		c.core.accounts.moved(c.account)
 		defer c.core.accounts.moved(c.account)
 	}
+	ctx = c.hookSend(ctx)
+	c.last.ctx = ctx
 	sent := req.WithContext(ctx)
 	sent.Header = c.header()
 	resp, err := rt.RoundTrip(sent)
@@ -128,6 +131,8 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 		c.last.err = c.scrubError(causeOf(ctx, err))
 		c.last.written = mayHaveLeft(req, err)
 	}
+	c.believeHeaders()
+	c.leavePlace(err == nil || c.last.written)
 }
 
 // readAnswer reads the whole body, or reports that it is too large to be right.

@@ -1,0 +1,111 @@
+package trading
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// waitForBudget gets the next send its place in the rate limits. A wait that the
+// call would not survive is refused at once, with its length.
+func (c *call) waitForBudget() error {
+	if c.endpoint.keyless {
+		return nil
+	}
+	return c.core.budgets.take(c)
+}
+
+// waitsUntil is when the call has no use for a place any more: its context has
+// ended by then, or its lifetime. Zero if there is no such time.
+func (c *call) waitsUntil() time.Time {
+	until, _ := c.Deadline()
+	if c.endpoint.write {
+		if end := time.Now().Add(c.opts.lifetimeOf(c.entry) - elapsed(c.began)); until.IsZero() || end.Before(until) {
+			until = end
+		}
+	}
+	return until
+}
+
+// budgetClosed reports whether the service has closed one of the call's budgets
+// since it got its place.
+func (c *call) budgetClosed() bool {
+	if c.endpoint.keyless {
+		return false
+	}
+	b := c.core.budgets
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.closed) == 0 {
+		return false
+	}
+	return b.closedFor(c.apiKey.bucket()) > 0 || b.closedFor(b.classes[c.endpoint.class]) > 0
+}
+
+// leavePlace ends the holding of the call's place, if it has one.
+func (c *call) leavePlace(sent bool) {
+	p := c.place
+	if p.store == nil {
+		return
+	}
+	c.place = place{}
+	b := c.core.budgets
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.giveBack(p, b.claims(c, LaneExit), sent)
+}
+
+// blockBudget closes the budget that a 429 speaks of. Only the key's own comes
+// with the X-RateLimit headers.
+func (c *call) blockBudget(d time.Duration) {
+	b := c.core.budgets
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	claims := b.claims(c, LaneExit)
+	bucket := claims[len(claims)-1].Bucket
+	if _, ofKey := parseRateLimit(c.last.header).Get(); ofKey {
+		bucket = claims[0].Bucket
+	}
+	b.block(bucket, d)
+}
+
+// believeHeaders takes over what an answer's X-RateLimit headers say of the key:
+// its limit, and what is left of it until the service's window ends.
+func (c *call) believeHeaders() {
+	told, ok := parseRateLimit(c.last.header).Get()
+	if !ok || c.endpoint.keyless || told.Limit < 1 || told.Limit > maxToldLimit || told.Remaining < 0 {
+		return
+	}
+	b := c.core.budgets
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	name := c.apiKey.bucket()
+	switch {
+	case told.Limit != keyLimit:
+		if b.limits == nil {
+			b.limits = make(map[string]int, 1)
+		}
+		b.limits[name] = told.Limit
+	case b.limits != nil:
+		delete(b.limits, name)
+	}
+	window := min(told.Reset.Sub(c.last.serviceTime()), limitWindow)
+	if b.store == nil || window <= 0 {
+		return
+	}
+	bucket := b.bucket(name, keyLimit)
+	b.tell(b.store, "Learn", func(ctx context.Context, s BudgetStore) error {
+		return s.Learn(ctx, bucket, told.Remaining, window)
+	})
+}
+
+// maxToldLimit is above any limit that a service could mean.
+const maxToldLimit = 1_000_000
+
+// serviceTime is the service's clock when it answered; this machine's may be wrong.
+func (a *attempt) serviceTime() time.Time {
+	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
+		return date
+	}
+	return a.received
+}
