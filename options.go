@@ -68,6 +68,8 @@ type callOptions struct {
 	skipHealthGate bool
 	skipUnsettled  bool
 	readBaseline   bool
+	resolveWithin  time.Duration
+	fields         []bodyField
 	tag            string
 	meta           *Meta
 	key            keySource

@@ -123,6 +123,9 @@ func callOf(ctx context.Context) *call { return ctx.Value(callContextKey{}).(*ca
 // do carries the call out and decodes its answer into result, which may be nil.
 func (c *call) do(result wire.Value) error {
 	c.hookStart()
+	if c.invalid == nil {
+		c.invalid = c.addFields()
+	}
 	switch {
 	case c.invalid != nil:
 		c.stopped = c.invalid
@@ -140,6 +143,7 @@ func (c *call) do(result wire.Value) error {
 	default:
 		c.run()
 	}
+	c.resolveNow()
 	return c.settle(result)
 }
 

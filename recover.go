@@ -193,6 +193,7 @@ func newResolver(c *core, defaults callOptions, opts []CallOption) (*resolver, e
 	// The resolver's own calls are reads and fences; they neither take the key of
 	// the write nor write into the caller's Meta.
 	r.opts.key, r.opts.meta, r.opts.lifetimeSet, r.opts.resolving = keySource{}, nil, false, true
+	r.opts.fields, r.opts.resolveWithin = nil, 0
 	return r, nil
 }
 

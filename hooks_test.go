@@ -1,0 +1,238 @@
+package trading_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// told writes down what hooks are told, a line each.
+type told struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+type markKey struct{}
+
+func (l *told) add(ctx context.Context, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line := fmt.Sprintf(format, args...)
+	if mark := ctx.Value(markKey{}); mark != nil {
+		line += fmt.Sprint(" ", mark)
+	}
+	l.lines = append(l.lines, line)
+}
+
+func (l *told) take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	l.lines = nil
+	return lines
+}
+
+func (l *told) hooks() trading.Hooks {
+	return trading.Hooks{
+		CallStart: func(ctx context.Context, c trading.Call) context.Context {
+			l.add(ctx, "call %s %s %s", c.Operation, c.Symbol, c.Lane)
+			return context.WithValue(ctx, markKey{}, "in call")
+		},
+		CallDone: func(ctx context.Context, c trading.Call, d trading.Done) {
+			l.add(ctx, "done %s after %d in %s, intent %t", d.Outcome, d.Attempts, d.Took, c.Intent != "")
+		},
+		AttemptStart: func(ctx context.Context, _ trading.Call, n int) context.Context {
+			l.add(ctx, "send %d", n)
+			return context.WithValue(ctx, markKey{}, fmt.Sprint("in attempt ", n))
+		},
+		AttemptDone: func(ctx context.Context, _ trading.Call, a trading.Attempt) {
+			l.add(ctx, "sent %d: %d %s %s, written %t, key %t, %d bytes out", a.Number, a.Status, a.Code, a.Outcome, a.Written, a.Key != "", len(a.Request))
+		},
+		Waiting: func(ctx context.Context, _ trading.Call, w trading.Wait) {
+			l.add(ctx, "wait for %s %s", w.Reason, w.Bucket[strings.LastIndex(w.Bucket, "/")+1:])
+		},
+		Settled: func(ctx context.Context, v trading.Verdict) {
+			l.add(ctx, "settled %s by %s", v.Outcome, v.Basis)
+		},
+	}
+}
+
+func TestHooksAreTold(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		opts []trading.Option
+		do   func(r rig)
+		want []string
+	}{
+		{"a read", nil, func(r rig) {
+			_, err := r.account().Positions(r.t.Context())
+			require.NoError(r.t, err)
+		}, []string{
+			"call GET /positions  read",
+			"send 1 in call",
+			"sent 1: 200  not applied, written true, key false, 0 bytes out in attempt 1",
+			"done applied after 1 in 0s, intent false in call",
+		}},
+		{"an order that is refused before it is sent", nil, func(r rig) {
+			_, err := r.account().PlaceOrder(r.t.Context(), buy("-1"))
+			require.ErrorIs(r.t, err, trading.CodeBadSize)
+		}, []string{
+			"call POST /orders BTC entry",
+			"done not applied after 0 in 0s, intent false in call",
+		}},
+		{"a limit that the service has closed", nil, func(r rig) {
+			r.sim.Fault("POST /positions/close", tradingsim.RateLimit(7*time.Second))
+			_, _ = r.account().ClosePosition(r.t.Context(), "BTC", trading.All)
+		}, []string{
+			"call POST /positions/close BTC exit",
+			"send 1 in call",
+			"sent 1: 429 rate_limited not applied, written true, key true, 55 bytes out in attempt 1",
+			"wait for budget closes in call",
+			"send 2 in call",
+			"sent 2: 404 no_position not applied, written true, key true, 55 bytes out in attempt 2",
+			"done not applied after 2 in 7s, intent true in call",
+		}},
+		{"a connection that is refused", []trading.Option{trading.WithRetry(trading.Retry{MinWait: time.Second, MaxWait: time.Second, Attempts: 2})}, func(r rig) {
+			r.sim.Fault("GET /trades", tradingsim.LoseRequest())
+			_, err := r.account().Trades(r.t.Context())
+			require.NoError(r.t, err)
+		}, []string{
+			"call GET /trades  read",
+			"send 1 in call",
+			"sent 1: 0  not applied, written true, key false, 0 bytes out in attempt 1",
+			"wait for backoff  in call",
+			"send 2 in call",
+			"sent 2: 200  not applied, written true, key false, 0 bytes out in attempt 2",
+		}},
+		{"an order in doubt that is resolved", nil, func(r rig) {
+			r.readAll()
+			r.sim.Fault("POST /orders", tradingsim.EdgePage(502))
+			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.01"), trading.WithLifetime(0), trading.SkipHealthGate())
+			_, err = r.account().Resolve(r.t.Context(), err)
+			require.NoError(r.t, err)
+		}, []string{
+			"call POST /orders BTC entry",
+			"send 1 in call",
+			"sent 1: 502  unknown, written true, key true, 75 bytes out in attempt 1",
+			"done unknown after 1 in 0s, intent true in call",
+			"call POST /orders/cancel  doubt",
+		}},
+		{"an order whose caller leaves", nil, func(r rig) {
+			r.sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))
+			ctx, cancel := context.WithTimeout(r.t.Context(), time.Second)
+			defer cancel()
+			_, err := r.account().PlaceOrder(ctx, buy("0.01"), trading.SkipHealthGate())
+			require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
+			time.Sleep(5 * time.Second)
+		}, []string{
+			"call POST /orders BTC entry",
+			"send 1 in call",
+			"done unknown after 1 in 1s, intent true in call",
+			"sent 1: 200  applied, written true, key true, 75 bytes out in attempt 1",
+			"settled applied by its answer in call",
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := &told{}
+				r := newRig(t, nil, append(row.opts, trading.WithHooks(log.hooks()), trading.WithHooks(trading.Hooks{}))...)
+				row.do(r)
+				got := log.take()
+				at := 0
+				for _, line := range got {
+					if at < len(row.want) && line == row.want[at] {
+						at++
+					}
+				}
+				assert.Equal(t, len(row.want), at, "not told in this order: %s\n%s", strings.Join(row.want[at:], "\n"), strings.Join(got, "\n"))
+			})
+		})
+	}
+}
+
+// The last of an order that is resolved.
+func TestHooksAreToldOfVerdicts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &told{}
+		r := newRig(t, nil, trading.WithHooks(log.hooks()))
+		r.readAll()
+		err := r.doubtful(tradingsim.EdgePage(502), buy("0.01"))
+		_, err = r.account().Resolve(t.Context(), err)
+		require.NoError(t, err)
+		lines := log.take()
+		assert.Equal(t, "settled not applied by fenced, and no trace", lines[len(lines)-1])
+	})
+}
+
+// A client without hooks tells nobody, and pays nothing for it.
+func TestHooksThatReturnNothingKeepTheContext(t *testing.T) {
+	r := newRig(t, nil, trading.WithHooks(trading.Hooks{
+		CallStart:    func(context.Context, trading.Call) context.Context { return nil },
+		AttemptStart: func(context.Context, trading.Call, int) context.Context { return nil },
+	}))
+	_, err := r.account().Positions(t.Context())
+	require.NoError(t, err)
+}
+
+func TestResolveWithin(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		fault    tradingsim.Fault
+		alone    bool
+		within   time.Duration
+		want     trading.Outcome
+		contains string
+	}{
+		{"not asked for", tradingsim.EdgePage(502), true, 0, trading.Unknown, "not JSON"},
+		{"never arrived", tradingsim.EdgePage(502), true, time.Minute, trading.NotApplied, "not executed and never will be (fenced, and no trace)"},
+		{"executed", tradingsim.EdgePageAfter(502), true, time.Hour, trading.Applied, "was executed ("},
+		{"executed, and others trade too", tradingsim.EdgePageAfter(502), false, time.Hour, trading.Unknown, "SoleActor"},
+		{"no time for it", tradingsim.EdgePage(502), true, time.Second, trading.Unknown, "cannot be told"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var opts []trading.Option
+				if row.alone {
+					opts = append(opts, trading.SoleActor(acc))
+				}
+				r := newRig(t, nil, append(opts, trading.ResolveWithin(row.within))...)
+				r.readAll()
+				r.sim.Fault("POST /orders", row.fault)
+				began := time.Now()
+				result, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithLifetime(0))
+				require.Error(t, err)
+				require.Nil(t, result)
+				assert.Equal(t, row.want, trading.OutcomeOf(err), "%v", err)
+				assert.Contains(t, err.Error(), row.contains)
+				assert.LessOrEqual(t, time.Since(began), row.within)
+				edge := (*trading.EdgeError)(nil)
+				require.ErrorAs(t, err, &edge, "why it was in doubt stays in the error")
+				// What is settled holds nothing back.
+				_, err = r.account().PlaceOrder(t.Context(), buy("0.01"))
+				assert.Equal(t, row.want == trading.Unknown, err != nil, "%v", err)
+			})
+		})
+	}
+	t.Run("on paper", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil, trading.ResolveWithin(time.Minute))
+			r.positions()
+			r.trades()
+			r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply())
+			_, err := r.Sandbox.PlaceOrder(t.Context(), buy("0.01"))
+			assert.Equal(t, trading.Applied, trading.OutcomeOf(err), "%v", err)
+		})
+	})
+	_, err := trading.New("https://api.example/v1", trading.ResolveWithin(-1))
+	require.Error(t, err)
+}
