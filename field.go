@@ -49,7 +49,8 @@ func (c *call) addFields() error {
 	if len(c.body) == 0 {
 		return fmt.Errorf("trading: WithField: %s has no body", c.endpoint.op)
 	}
-	body := slices.Clone(c.body[:len(c.body)-1])
+	body := slices.Clone(c.body)
+	body = body[:len(body)-1]
 	for _, f := range c.opts.fields {
 		if body[len(body)-1] != '{' {
 			body = append(body, ',')
@@ -60,6 +61,7 @@ func (c *call) addFields() error {
 		}
 		body = append(append(append(body, name...), ':'), f.value.json...)
 	}
-	c.body = append(body, '}')
+	body = append(body, '}')
+	c.body = body
 	return nil
 }

@@ -3,6 +3,7 @@ package trading
 import (
 	"container/list"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -148,10 +149,11 @@ func (b *budgets) await(c *call, w *waiter) error {
 		late = timer.C
 	}
 	var err error
+	tooLate := false
 	select {
 	case <-w.served:
 	case <-late:
-		err = c.limited(0)
+		tooLate = true
 	case <-c.Done():
 		err = c.Err()
 	case <-c.core.closing.Done():
@@ -160,10 +162,11 @@ func (b *budgets) await(c *call, w *waiter) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !w.isServed() {
-		if refusal, ok := err.(*Error); ok {
-			refusal.RetryAfter = b.waitOf(w)
-		}
+		wait := b.waitOf(w)
 		b.leave(w)
+		if tooLate || errors.Is(err, context.DeadlineExceeded) {
+			return c.limited(wait)
+		}
 		return err
 	}
 	switch {
