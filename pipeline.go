@@ -215,8 +215,8 @@ func (c *call) refused(err *Error) error {
 	return c.settle(nil)
 }
 
-// request is what go-retryablehttp sends again and again. Its header is empty:
-// each attempt sets its own.
+// request is what go-retryablehttp sends again and again. It has no header and no
+// body: each attempt sets its own.
 func (c *call) request() *http.Request {
 	req := &http.Request{
 		Method: c.endpoint.op.method(),
@@ -224,7 +224,6 @@ func (c *call) request() *http.Request {
 		Host:   c.url.Host,
 		Header: noHeader,
 	}
-	c.loadBody(req)
 	return req.WithContext(c)
 }
 

@@ -173,7 +173,7 @@ func (c *call) nameWait() {
 
 // again waits and takes the next send through the stages. It is
 // go-retryablehttp's PrepareRetry; an error ends the loop.
-func (c *call) again(req *http.Request) error {
+func (c *call) again() error {
 	if c.wait > 0 {
 		c.hookWait(c.wait, WaitBackoff, "")
 	}
@@ -186,8 +186,6 @@ func (c *call) again(req *http.Request) error {
 	}
 	if err != nil {
 		c.stopped = err
-		return err
 	}
-	c.loadBody(req)
-	return nil
+	return err
 }

@@ -2,15 +2,12 @@ package trading
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -23,9 +20,10 @@ func newRetryClient(rt http.RoundTripper) *retryablehttp.Client {
 	if rt == nil {
 		rt = newConnectionPool()
 	}
+	_, traced := rt.(*http.Transport)
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{
-			Transport: attempts{rt},
+			Transport: attempts{rt, traced},
 			// A redirect is an answer, and one that must not be followed: key and
 			// order would go along.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -36,7 +34,7 @@ func newRetryClient(rt http.RoundTripper) *retryablehttp.Client {
 		},
 		// The wait is PrepareRetry's, where it can also end with Close.
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
-		PrepareRetry: func(req *http.Request) error { return callOf(req.Context()).again(req) },
+		PrepareRetry: func(req *http.Request) error { return callOf(req.Context()).again() },
 		ErrorHandler: func(_ *http.Response, err error, _ int) (*http.Response, error) { return nil, err },
 	}
 }
@@ -62,11 +60,14 @@ func newConnectionPool() *http.Transport {
 // the library close other callers' idle connections.
 //
 // It has no CloseIdleConnections for the same reason.
-type attempts struct{ rt http.RoundTripper }
+type attempts struct {
+	rt     http.RoundTripper
+	traced bool // it tells when a request has a connection
+}
 
 func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callOf(req.Context())
-	c.attempt(a.rt, req)
+	c.attempt(a, req)
 	return &http.Response{Body: http.NoBody, Request: req}, nil
 }
 
@@ -93,7 +94,7 @@ var errAttemptTimeout = fmt.Errorf("the attempt timed out: %w", context.Deadline
 
 // attempt sends the call once. It ends with the whole answer, a broken
 // connection, or its time-out.
-func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
+func (c *call) attempt(a attempts, req *http.Request) {
 	c.last = attempt{sent: time.Now(), key: c.key}
 	// A write in flight outlives its caller; what ends it is its time-out, or
 	// the grace after the caller has left.
@@ -117,9 +118,11 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 	}
 	ctx = c.hookSend(ctx)
 	c.last.ctx = ctx
-	sent := req.WithContext(ctx)
+	body := c.newSentBody(a.traced)
+	sent := req.WithContext(body.trace(ctx))
 	sent.Header = c.header()
-	resp, err := rt.RoundTrip(sent)
+	body.load(sent)
+	resp, err := a.rt.RoundTrip(sent)
 	if err == nil {
 		c.last.status, c.last.header = resp.StatusCode, c.scrubHeader(resp.Header)
 		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.maxBody)
@@ -129,7 +132,7 @@ func (c *call) attempt(rt http.RoundTripper, req *http.Request) {
 	if err != nil {
 		c.last.status = 0
 		c.last.err = c.scrubError(causeOf(ctx, err))
-		c.last.written = mayHaveLeft(req, err)
+		c.last.written = body.mayHaveLeft(err)
 	}
 	c.believeHeaders()
 	c.leavePlace(err == nil || c.last.written)
@@ -162,20 +165,6 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// mayHaveLeft reports whether a send that failed can have reached the service.
-// The body tells exactly: net/http asks for it only once it has a connection,
-// and without its body a request cannot be executed. A request without one is
-// taken to have left unless no connection came about.
-func mayHaveLeft(req *http.Request, err error) bool {
-	if body, ok := req.Body.(*sentBody); ok {
-		return body.touched.Load()
-	}
-	var op *net.OpError
-	var dns *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	return !(errors.As(err, &op) && op.Op == "dial") && !errors.As(err, &dns) && !errors.As(err, &certificate)
-}
-
 // header returns the header of one attempt. Its values are shared and never
 // written to: their capacity is their length, so that an append copies.
 func (c *call) header() http.Header {
@@ -198,36 +187,3 @@ func (c *call) header() http.Header {
 }
 
 var contentJSON = []string{"application/json"}
-
-// newBody returns room for a request's body; nearly all fit.
-func newBody() []byte { return make([]byte, 0, 256) }
-
-// loadBody gives a request a fresh reader: net/http may still hold the one of
-// the attempt before.
-func (c *call) loadBody(req *http.Request) {
-	if c.body == nil {
-		req.Body = http.NoBody
-		return
-	}
-	req.Body = &sentBody{rest: c.body}
-	req.ContentLength = int64(len(c.body))
-}
-
-// sentBody is the one encoded body on its way through one attempt. It has no
-// GetBody beside it, so that net/http cannot send it again by itself.
-type sentBody struct {
-	rest    []byte
-	touched atomic.Bool
-}
-
-func (b *sentBody) Read(p []byte) (int, error) {
-	b.touched.Store(true)
-	if len(b.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-func (b *sentBody) Close() error { return nil }
