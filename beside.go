@@ -11,20 +11,13 @@ import (
 // question may be asked after a restart.
 
 // register notes an intent that is about to begin, and returns those that are open
-// beside it.
-func (u *unsettled) register(in Intent) (beside []IntentID) {
+// beside it and have been alone so far.
+func (u *unsettled) register(in Intent) []IntentID {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.begun == nil {
-		u.begun = make(map[IntentID]*openIntent)
-	}
-	for id, other := range u.begun {
-		if id != in.ID && other.showsWith(in) {
-			beside = append(beside, id)
-		}
-	}
-	in.Beside = in.Beside || len(beside) > 0
-	u.begun[in.ID] = &openIntent{Intent: in}
+	beside, any := u.open.beside(&in)
+	in.Beside = in.Beside || any
+	u.open.put(&openIntent{Intent: in})
 	return beside
 }
 
@@ -32,14 +25,14 @@ func (u *unsettled) register(in Intent) (beside []IntentID) {
 func (u *unsettled) forget(id IntentID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.begun, id)
+	u.open.drop(id)
 }
 
 // isBeside reports whether another write has been open beside an intent.
 func (u *unsettled) isBeside(id IntentID) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	in := u.begun[id]
+	in := u.open.find(id)
 	return in != nil && in.Beside
 }
 
@@ -49,23 +42,20 @@ func (u *unsettled) isBeside(id IntentID) bool {
 func (u *unsettled) setBeside(id IntentID) (Intent, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	in := u.begun[id]
+	in := u.open.find(id)
 	if in == nil || in.Beside {
 		return Intent{}, false
 	}
 	in.Beside = true
+	u.open.note(in)
 	return in.Intent, in.durable
 }
 
-// showsWith reports whether two intents show in the same part of an account: in a
-// symbol, or among what waits, which need not tell its symbol.
-func (in *Intent) showsWith(other Intent) bool {
-	return in.Account == other.Account &&
-		(in.Symbol == other.Symbol || waits(in.Operation) && waits(other.Operation))
-}
-
 // waits reports whether a write leaves something with the service that waits.
-func waits(op Operation) bool { return op == OpLimit || endpointOf(op).pro }
+func waits(op Operation) bool {
+	e := endpointOf(op) // nil for one that this version does not know
+	return op == OpLimit || e != nil && e.pro
+}
 
 // noteBeside tells the intents that are open beside the call's own.
 func (c *call) noteBeside(in Intent) error {

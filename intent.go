@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -269,7 +270,7 @@ func (c *call) spent() bool {
 // the caller's own retry would be a second order.
 type unsettled struct {
 	mu       sync.Mutex
-	begun    map[IntentID]*openIntent
+	open     openIntents
 	verdicts map[IntentID]Verdict // of those that were in doubt
 	loaded   bool                 // the journal has been asked what earlier processes left
 }
@@ -293,8 +294,9 @@ type heard struct {
 func (u *unsettled) began(in Intent) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if known := u.begun[in.ID]; known != nil {
+	if known := u.open.find(in.ID); known != nil {
 		known.Intent, known.durable = in, true
+		u.open.note(known)
 	}
 }
 
@@ -302,11 +304,8 @@ func (u *unsettled) began(in Intent) {
 func (u *unsettled) resume(in Intent) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.begun == nil {
-		u.begun = make(map[IntentID]*openIntent)
-	}
-	if u.begun[in.ID] == nil {
-		u.begun[in.ID] = &openIntent{Intent: in, durable: true, unknown: true}
+	if u.open.find(in.ID) == nil {
+		u.open.put(&openIntent{Intent: in, durable: true, unknown: true})
 	}
 }
 
@@ -314,8 +313,9 @@ func (u *unsettled) resume(in Intent) {
 func (u *unsettled) leave(id IntentID, flying <-chan struct{}) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if in := u.begun[id]; in != nil {
+	if in := u.open.find(id); in != nil {
 		in.unknown, in.flying = true, flying
+		u.open.note(in)
 	}
 }
 
@@ -324,8 +324,9 @@ func (u *unsettled) leave(id IntentID, flying <-chan struct{}) {
 func (u *unsettled) doubt(id IntentID, h heard) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if in := u.begun[id]; in != nil {
+	if in := u.open.find(id); in != nil {
 		in.unknown = true
+		u.open.note(in)
 		in.heard.held = in.heard.held || h.held
 		in.heard.failed = in.heard.failed || h.failed
 	}
@@ -338,8 +339,8 @@ const maxVerdicts = 1024
 func (u *unsettled) landed(id IntentID, v Verdict) (left bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	in := u.begun[id]
-	delete(u.begun, id)
+	in := u.open.find(id)
+	u.open.drop(id)
 	left = in != nil && in.flying != nil
 	if left {
 		u.keep(id, v)
@@ -352,7 +353,7 @@ func (u *unsettled) landed(id IntentID, v Verdict) (left bool) {
 func (u *unsettled) settle(id IntentID, v Verdict) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.begun, id)
+	u.open.drop(id)
 	u.keep(id, v)
 }
 
@@ -383,7 +384,7 @@ func (u *unsettled) left(process string) []Intent {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var left []Intent
-	for _, in := range u.begun {
+	for _, in := range u.open.byID {
 		if in.Process != process {
 			left = append(left, in.Intent)
 		}
@@ -398,7 +399,7 @@ func (u *unsettled) left(process string) []Intent {
 func (u *unsettled) find(id IntentID) (openIntent, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if in := u.begun[id]; in != nil {
+	if in := u.open.find(id); in != nil {
 		return *in, true
 	}
 	return openIntent{}, false
@@ -408,14 +409,11 @@ func (u *unsettled) find(id IntentID) (openIntent, bool) {
 func (u *unsettled) inSymbol(account AccountID, symbol string) []IntentID {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var ids []IntentID
-	for id, in := range u.begun {
-		if in.unknown && in.Account == account && in.Symbol == symbol {
-			ids = append(ids, id)
-		}
+	shown := u.open.places[accountPlace{account: account, symbol: symbol}]
+	if shown == nil {
+		return nil
 	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(maps.Keys(shown.unknown))
 }
 
 // loadUnsettled takes over, once, what earlier processes left for this service.
@@ -425,19 +423,21 @@ func (c *core) loadUnsettled(ctx context.Context) error {
 	if c.unsettled.loaded {
 		return nil
 	}
-	left := make(map[IntentID]*openIntent)
+	var left []*openIntent
 	for in, err := range c.journal.Pending(ctx) {
 		if err != nil {
 			return fmt.Errorf("what earlier runs left cannot be read from the journal: %w", err)
 		}
 		if in.Process != c.process && in.BaseURL == c.baseURL {
-			left[in.ID] = &openIntent{Intent: in, durable: true, unknown: true}
+			left = append(left, &openIntent{Intent: in, durable: true, unknown: true})
 		}
 	}
-	for id, in := range c.unsettled.begun {
-		left[id] = in
+	for _, in := range left {
+		if c.unsettled.open.find(in.ID) == nil {
+			c.unsettled.open.put(in)
+		}
 	}
-	c.unsettled.begun, c.unsettled.loaded = left, true
+	c.unsettled.loaded = true
 	return nil
 }
 

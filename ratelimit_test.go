@@ -411,3 +411,20 @@ func TestManyTakePlacesAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// The health has no key, and so no budget: a 429 there closes nothing.
+func TestA429OfTheHealthClosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.Fault("GET /health", tradingsim.RateLimit(3*time.Second))
+		began := time.Now()
+		_, err := r.Health(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, 3*time.Second, time.Since(began))
+		r.sim.Fault("GET /health", tradingsim.RateLimit(3*time.Second))
+		_, err = r.Health(t.Context(), trading.FailFast())
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		_, err = r.account().Positions(t.Context(), trading.FailFast())
+		require.NoError(t, err)
+	})
+}

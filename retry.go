@@ -25,7 +25,7 @@ func (c *call) judge() (again bool) {
 	blocked := false
 	if c.answer == answerRefusal && rule.Advice == AdviseWait {
 		c.wait = max(c.last.retryAfter(), c.wait)
-		if blocked = !c.last.replayed(); blocked { // a stored 429 is of then
+		if blocked = !c.endpoint.keyless && !c.last.replayed(); blocked { // a stored 429 is of then
 			c.blockBudget(c.wait)
 		}
 	}

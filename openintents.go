@@ -1,0 +1,116 @@
+package trading
+
+// openIntents are the intents that are not settled, by name and by where they show
+// on an account. An order beside a thousand others must not look at each of them.
+type openIntents struct {
+	byID   map[IntentID]*openIntent
+	places map[accountPlace]*shownIntents
+}
+
+// accountPlace is a part of an account in which a write can show: a symbol, or
+// what waits on the account, which need not tell its symbol.
+type accountPlace struct {
+	account AccountID
+	symbol  string
+	waiting bool
+}
+
+// shownIntents are the open intents that show in one place.
+type shownIntents struct {
+	open    int
+	lone    map[IntentID]*openIntent // those not noted to have been beside another
+	unknown map[IntentID]*openIntent
+}
+
+// placesOf returns where an intent shows; the second is the zero value for one that
+// leaves nothing waiting.
+func placesOf(in *Intent) [2]accountPlace {
+	places := [2]accountPlace{{account: in.Account, symbol: in.Symbol}}
+	if waits(in.Operation) {
+		places[1] = accountPlace{account: in.Account, waiting: true}
+	}
+	return places
+}
+
+func (o *openIntents) find(id IntentID) *openIntent { return o.byID[id] }
+
+// put adds an intent, or replaces the one of its name.
+func (o *openIntents) put(in *openIntent) {
+	o.drop(in.ID)
+	if o.byID == nil {
+		o.byID = make(map[IntentID]*openIntent)
+		o.places = make(map[accountPlace]*shownIntents)
+	}
+	o.byID[in.ID] = in
+	for _, place := range placesOf(&in.Intent) {
+		if place == (accountPlace{}) {
+			continue
+		}
+		shown := o.places[place]
+		if shown == nil {
+			shown = &shownIntents{}
+			o.places[place] = shown
+		}
+		shown.open++
+	}
+	o.note(in)
+}
+
+// note brings the sets up to date with what has become known of an intent.
+func (o *openIntents) note(in *openIntent) {
+	for _, place := range placesOf(&in.Intent) {
+		if shown := o.places[place]; shown != nil {
+			shown.lone = keepIf(shown.lone, in, !in.Beside)
+			shown.unknown = keepIf(shown.unknown, in, in.unknown)
+		}
+	}
+}
+
+func keepIf(set map[IntentID]*openIntent, in *openIntent, member bool) map[IntentID]*openIntent {
+	switch {
+	case !member:
+		delete(set, in.ID)
+	case set == nil:
+		set = map[IntentID]*openIntent{in.ID: in}
+	default:
+		set[in.ID] = in
+	}
+	return set
+}
+
+// drop forgets an intent.
+func (o *openIntents) drop(id IntentID) {
+	in := o.byID[id]
+	if in == nil {
+		return
+	}
+	delete(o.byID, id)
+	for _, place := range placesOf(&in.Intent) {
+		shown := o.places[place]
+		if shown == nil {
+			continue
+		}
+		shown.open--
+		delete(shown.lone, id)
+		delete(shown.unknown, id)
+		if shown.open == 0 {
+			delete(o.places, place)
+		}
+	}
+}
+
+// beside returns the open intents that show where in does and are not noted yet to
+// have been beside another, and whether there are any at all.
+func (o *openIntents) beside(in *Intent) (lone []IntentID, any bool) {
+	for _, place := range placesOf(in) {
+		shown := o.places[place]
+		if shown == nil {
+			continue
+		}
+		any = true
+		for id := range shown.lone {
+			lone = append(lone, id)
+		}
+	}
+	return lone, any
+}
