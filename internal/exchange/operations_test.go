@@ -1,0 +1,226 @@
+package exchange_test
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// operation is a row of the contract's index with the public method that calls it.
+type operation struct {
+	id           string
+	method, path string
+	env          trading.Environment // "" for both and for none
+	write        bool
+	// ready is what must be there for the call to go well.
+	ready func(*world)
+	call  call
+	// place is the call with an order of the case's own.
+	place func(trading.Order) call
+	// shows is what the plain success is called in the name of its case.
+	shows string
+}
+
+// call is a call of a public method: what it returned.
+type call func(context.Context, *world, *trading.Client, ...trading.CallOption) (any, error)
+
+func (o *operation) live() bool      { return o.env == trading.EnvLive }
+func (o *operation) liveWrite() bool { return o.live() && o.write }
+func (o *operation) name() string    { return o.method + " " + o.path }
+
+// result keeps a method's result away from its error: a nil pointer in an
+// interface is not nil.
+func result[T any](v T, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// read is an operation without a body.
+func read(id, path string, env trading.Environment, shows string, ready func(*world), c call) *operation {
+	return &operation{id: id, method: http.MethodGet, path: path, env: env, shows: shows, ready: ready, call: c}
+}
+
+func write(id, path string, env trading.Environment, shows string, ready func(*world), c call) *operation {
+	return &operation{id: id, method: http.MethodPost, path: path, env: env, shows: shows, ready: ready, call: c, write: true}
+}
+
+// orders is an operation that takes an order.
+func orders(id, path string, env trading.Environment, shows string, base trading.Order, place func(trading.Order) call) *operation {
+	o := write(id, path, env, shows, nil, place(base))
+	o.place = func(order trading.Order) call {
+		if order.LimitPrice.IsZero() && order.Type == trading.MarketOrder {
+			order.Type, order.LimitPrice = base.Type, base.LimitPrice
+		}
+		return place(order)
+	}
+	return o
+}
+
+// pro is an operation that places a Pro order.
+func pro(id, path string, place func(context.Context, *trading.Account, trading.Order, ...trading.CallOption) (*trading.RunResult, error)) *operation {
+	return orders(id, path, trading.EnvLive, "placed", anOrder(), func(order trading.Order) call {
+		return func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
+			return result(place(ctx, c.Live.Account(w.account), order, opts...))
+		}
+	})
+}
+
+// operations are the 31 paths of the contract, in its order.
+func operations() []*operation {
+	const sandbox, live = trading.EnvSandbox, trading.EnvLive
+	type (
+		ctxt = context.Context
+		opt  = trading.CallOption
+	)
+	return []*operation{
+		read("getHealth", "/health", "", "healthy", nil, func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+			return result(c.Health(ctx, opts...))
+		}),
+		read("getMe", "/me", "", "sandbox_key", nil, func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+			return result(c.Me(ctx, sandbox, opts...))
+		}),
+
+		read("getSandboxAccount", "/sandbox/account", sandbox, "active", func(w *world) { w.buy("0.05") },
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.State(ctx, opts...))
+			}),
+		read("listSandboxPositions", "/sandbox/positions", sandbox, "priced", func(w *world) { w.buy("0.05"); w.protect() },
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.Positions(ctx, opts...))
+			}),
+		read("listSandboxTrades", "/sandbox/trades", sandbox, "manual_close", func(w *world) { w.buy("0.05"); w.closes() },
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.Trades(ctx, opts...))
+			}),
+		read("listMarkets", "/sandbox/markets", sandbox, "priced", nil,
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.Markets(ctx, opts...))
+			}),
+		read("getPrices", "/sandbox/prices", sandbox, "one", nil,
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.Price(ctx, "BTC", opts...))
+			}),
+		orders("placeSandboxOrder", "/sandbox/orders", sandbox, "opened", anOrder(), func(o trading.Order) call {
+			return func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.PlaceOrder(ctx, o, opts...))
+			}
+		}),
+		write("closeSandboxPosition", "/sandbox/positions/close", sandbox, "all", func(w *world) { w.buy("0.05") },
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.ClosePosition(ctx, "BTC", trading.All, opts...))
+			}),
+		write("setSandboxTriggers", "/sandbox/positions/tpsl", sandbox, "set", func(w *world) { w.buy("0.05") },
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{
+					TakeProfit: at("1000000"), StopLoss: at("1000"), ClosePct: at("50"), // whatever the price is
+				}, opts...))
+			}),
+		write("resetSandbox", "/sandbox/reset", sandbox, "fresh", func(w *world) { w.buy("0.05") },
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Sandbox.Reset(ctx, opts...))
+			}),
+
+		read("listAccounts", "/accounts", live, "accounts", nil,
+			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Accounts(ctx, opts...))
+			}),
+		read("getAccount", "/accounts/{accountId}", live, "active", (*world).hold,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).State(ctx, opts...))
+			}),
+		read("listPositions", "/positions", live, "priced", (*world).hold,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).Positions(ctx, opts...))
+			}),
+		read("listTrades", "/trades", live, "closed", func(w *world) { w.hold(); w.live(closeAll) },
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).Trades(ctx, opts...))
+			}),
+		read("listAccountOrders", "/accounts/{accountId}/orders", live, "working", func(w *world) { w.rest(); w.start() },
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).OpenOrders(ctx, opts...))
+			}),
+		read("listAccountRuns", "/accounts/{accountId}/runs", live, "finished", func(w *world) { w.start(); w.live(cancelRun(w)) },
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).FinishedRuns(ctx, opts...))
+			}),
+		read("listFunding", "/accounts/{accountId}/funding", live, "payments", func(w *world) {
+			w.sim.PayFunding(string(w.account), "BTC", "-1.25")
+			w.sim.PayFunding(string(w.account), "ETH", "0.5")
+		}, func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+			return result(c.Live.Account(w.account).Funding(ctx, opts...))
+		}),
+		orders("placeOrder", "/orders", live, "opened", anOrder(), func(o trading.Order) call {
+			return func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).PlaceOrder(ctx, o, opts...))
+			}
+		}),
+		orders("placeLimitOrder", "/orders/limit", live, "resting", anOrder(limited("63000")), func(o trading.Order) call {
+			return func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).PlaceLimit(ctx, o, opts...))
+			}
+		}),
+		write("cancelOrder", "/orders/cancel", live, "cancelled", (*world).rest,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).CancelOrder(ctx, w.order, opts...))
+			}),
+		write("closePosition", "/positions/close", live, "all", (*world).hold,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).ClosePosition(ctx, "BTC", trading.All, opts...))
+			}),
+		write("setTriggers", "/positions/tpsl", live, "set", (*world).hold,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).SetTriggers(ctx, "BTC", trading.Triggers{
+					TakeProfit: at("70000"), StopLoss: at("60000"),
+				}, opts...))
+			}),
+		pro("placeConditional", "/orders/conditional", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
+			return a.PlaceConditional(ctx, o, trading.Conditional{Trigger: dec("65000")}, opts...)
+		}),
+		pro("placeLadder", "/orders/ladder", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
+			return a.PlaceLadder(ctx, o, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 5}, opts...)
+		}),
+		pro("placeTwap", "/orders/twap", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
+			return a.PlaceTWAP(ctx, o, trading.TWAP{Duration: time.Hour}, opts...)
+		}),
+		pro("placeChase", "/orders/chase", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
+			return a.PlaceChase(ctx, o, trading.Chase{To: at("64500")}, opts...)
+		}),
+		pro("placeChaseTwap", "/orders/chase-twap", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
+			return a.PlaceChaseTWAP(ctx, o, trading.ChaseTWAP{Duration: time.Hour, To: at("64500")}, opts...)
+		}),
+		pro("placeSwarm", "/orders/swarm", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
+			return a.PlaceSwarm(ctx, o, trading.Swarm{Orders: 5}, opts...)
+		}),
+		write("editRun", "/runs/edit", live, "edited", (*world).start,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).EditRun(ctx, w.run, trading.RunEdit{TotalSize: dec("0.075")}, opts...))
+			}),
+		write("cancelRun", "/runs/cancel", live, "cancelled", (*world).start,
+			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
+				return result(c.Live.Account(w.account).CancelRun(ctx, w.run, opts...))
+			}),
+	}
+}
+
+func closeAll(ctx context.Context, a *trading.Account) error {
+	_, err := a.ClosePosition(ctx, "BTC", trading.All)
+	return err
+}
+
+func cancelRun(w *world) func(context.Context, *trading.Account) error {
+	return func(ctx context.Context, a *trading.Account) error {
+		_, err := a.CancelRun(ctx, w.run)
+		return err
+	}
+}
+
+func dec(text string) decimal.Decimal { return trading.Dec(text) }
+
+func at(text string) trading.Level { return trading.At(dec(text)) }
