@@ -1,7 +1,9 @@
 package exchange_test
 
 import (
+	"maps"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -131,6 +133,33 @@ func TestRecordElsewhere(t *testing.T) {
 			for _, f := range files {
 				assert.Equal(t, exchange.Service, f.Source)
 			}
+			for _, r := range sim.Requests() {
+				if !strings.HasPrefix(r.Operation, "POST ") {
+					continue
+				}
+				paper := strings.HasPrefix(r.Operation, "POST /sandbox/")
+				assert.True(t, paper && row.sandboxWrites || !paper && row.liveWrites, "%s was sent unasked", r.Operation)
+				assert.True(t, paper || r.Status >= 400, "%s was accepted", r.Operation)
+			}
 		})
 	}
+}
+
+// Of the live writes only those are sent to another service that no service could
+// take for a trade, however it reads them; not one that goes well, even by mistake
+// in the table.
+func TestNoLiveWriteThatCouldTradeIsPermitted(t *testing.T) {
+	all := maps.Clone(cases(t))
+	opened := all["placeOrder/200-opened.json"]
+	opened.anywhere = true
+	all["placeOrder/200-opened.json"] = opened
+	harmless := []string{"account_not_found", "invalid_json", "missing_fields", "order_not_found", "run_not_found"}
+	sent := 0
+	for _, c := range permitted(all, "acc_1", true, true) {
+		if c.op.liveWrite() {
+			sent++
+			assert.Contains(t, harmless, c.code, c.path())
+		}
+	}
+	assert.Positive(t, sent)
 }

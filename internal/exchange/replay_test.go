@@ -147,27 +147,41 @@ func checkMeta(t *testing.T, f *exchange.File, value any) {
 
 // checkNothingLost holds the expected result against the answer, apart from the
 // client: every number and every text of the answer is somewhere in the result
-// unless the caller has named it, and no null was read as zero.
+// unless the caller has named it, under its own name if the result has the name,
+// and no null was read as zero.
 func checkNothingLost(t *testing.T, f *exchange.File) {
 	t.Helper()
 	if f.Response.Status == http.StatusNotFound {
 		return // the result is that there is no price
 	}
-	have, nulls := map[string]int{}, 0
-	leaves(t, f.Expect.Result, "", func(_, leaf string) { have[leaf]++ })
-	resultNulls := have["null"]
-	have[strings.TrimPrefix(f.Request.Query, "symbol=")]++ // the caller has named it
-	if f.Request.JSON != nil {
-		leaves(t, f.Request.JSON, "", func(_, leaf string) { have[leaf]++ })
+	have, named, nulls := map[string]bool{}, map[string]bool{}, 0
+	note := func(name, leaf string) {
+		have[leaf] = true
+		named[strings.ToLower(name)] = true
+		named[strings.ToLower(name)+" "+leaf] = true
 	}
-	leaves(t, f.Response.Bytes(), "", func(name, leaf string) {
+	leaves(t, f.Expect.Result, "", func(name, leaf string) {
+		note(name, leaf)
 		if leaf == "null" {
 			nulls++
-		} else if have[leaf] == 0 {
-			t.Errorf("%s: %s of the answer is not in the result", name, leaf)
 		}
 	})
-	assert.GreaterOrEqual(t, resultNulls, nulls, "a null of the answer is a value in the result")
+	if symbol, ok := strings.CutPrefix(f.Request.Query, "symbol="); ok {
+		note("symbol", symbol)
+	}
+	if f.Request.JSON != nil {
+		leaves(t, f.Request.JSON, "", note)
+	}
+	leaves(t, f.Response.Bytes(), "", func(name, leaf string) {
+		name = strings.ToLower(name)
+		switch {
+		case leaf == "null":
+			nulls--
+		case !have[leaf], named[name] && !named[name+" "+leaf]:
+			t.Errorf("%s %s of the answer is not in the result", name, leaf)
+		}
+	})
+	assert.GreaterOrEqual(t, nulls, 0, "a null of the answer is a value in the result")
 }
 
 // leaves visits the numbers, texts and nulls of a JSON value in one form each:
