@@ -118,6 +118,15 @@ func (w *world) buy(size string) {
 		_, err := c.Sandbox.PlaceOrder(ctx, anOrder(func(o *trading.Order) { o.Size = dec(size) }))
 		return err
 	})
+	w.move()
+}
+
+// move moves the market, so that mark and entry, balance and equity are not the
+// same numbers and cannot be taken for each other unseen.
+func (w *world) move() {
+	if w.sim != nil {
+		w.sim.SetMark("BTC", "64150")
+	}
 }
 
 // protect sets both levels of the position that buy has opened, if the price is
@@ -164,6 +173,7 @@ func (w *world) hold() {
 		_, err := a.PlaceOrder(ctx, anOrder())
 		return err
 	})
+	w.move()
 }
 
 // rest leaves a limit to rest.
