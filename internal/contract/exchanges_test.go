@@ -83,7 +83,7 @@ func TestExchanges(t *testing.T) {
 
 // problems are where an exchange leaves the contract.
 func (e *exchange) problems(op operation) []string {
-	return slices.Concat(e.requestProblems(op), e.responseProblems(op), e.headerProblems(op))
+	return slices.Concat(e.requestProblems(op), e.sentHeaderProblems(op), e.responseProblems(op), e.headerProblems(op))
 }
 
 func (e *exchange) requestProblems(op operation) (problems []string) {
@@ -203,6 +203,33 @@ func (e *exchange) headerProblems(op operation) (problems []string) {
 			problems = append(problems, fmt.Sprintf("header %s: %v", name, err))
 		}
 	}
+	return problems
+}
+
+// sentHeaderProblems are those of the request's headers: the one key, the type of
+// a body, and nothing that the contract does not know.
+func (e *exchange) sentHeaderProblems(op operation) (problems []string) {
+	known := []string{"Accept", "X-API-Key"}
+	want := map[string]string{"Accept": "application/json"}
+	if op.RequestBody != nil {
+		known = append(known, "Content-Type")
+		want["Content-Type"] = "application/json"
+	}
+	for _, p := range op.Parameters {
+		if p.Value.In == "header" {
+			known = append(known, p.Value.Name)
+		}
+	}
+	for _, name := range sorted(e.Request.Header) {
+		if !slices.Contains(known, name) {
+			problems = append(problems, "the request has the header "+name)
+		}
+	}
+	for _, name := range sorted(want) {
+		if e.Request.Header[name] != want[name] {
+			problems = append(problems, fmt.Sprintf("%s of the request is %q", name, e.Request.Header[name]))
+		}
+	}
 	key, sent := e.Request.Header["X-API-Key"]
 	if e.Changed != "header" && (sent != (op.key != "none") || sent && op.key != "any" && !strings.HasPrefix(key, "pk_"+op.key+"_")) {
 		problems = append(problems, fmt.Sprintf("the key is %q, and the operation takes %s", key, op.key))
@@ -249,6 +276,8 @@ func TestExchangesCanFail(t *testing.T) {
 		"a quoted size":      {"200-opened", func(e *exchange) { e.Request.Body = bytes.Replace(e.Request.Body, []byte("0.05"), []byte(`"0.05"`), 1) }},
 		"the other key":      {"200-opened", func(e *exchange) { e.Request.Header["X-API-Key"] = "pk_test_[redacted]" }},
 		"no key":             {"200-opened", func(e *exchange) { delete(e.Request.Header, "X-API-Key") }},
+		"a body's type":      {"200-opened", func(e *exchange) { e.Request.Header["Content-Type"] = "text/plain" }},
+		"a foreign header":   {"200-opened", func(e *exchange) { e.Request.Header["Authorization"] = "Bearer x" }},
 		"an idempotency key": {"200-opened", func(e *exchange) { e.Request.Header["Idempotency-Key"] = "a b" }},
 		"a result's type": {"200-opened", func(e *exchange) {
 			e.Response.Body = bytes.Replace(e.Response.Body, []byte("99998.56"), []byte(`"99998.56"`), 1)
