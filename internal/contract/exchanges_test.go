@@ -124,11 +124,13 @@ func (e *exchange) requestProblems(op operation) (problems []string) {
 
 // matches tells whether a path is one of a template.
 func matches(template, path string) bool {
-	a, b := strings.Split(template, "/"), strings.Split(path, "/")
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(part string) bool {
-		i := slices.Index(a, part)
-		return !strings.HasPrefix(part, "{") && part != b[i]
-	})
+	parts := strings.Split(path, "/")
+	for i, part := range strings.Split(template, "/") {
+		if i >= len(parts) || part != parts[i] && !strings.HasPrefix(part, "{") {
+			return false
+		}
+	}
+	return len(parts) == strings.Count(template, "/")+1
 }
 
 // unknownMembers are those of a request that the contract does not have: what the
@@ -269,6 +271,8 @@ func TestExchangesCanFail(t *testing.T) {
 		change func(*exchange)
 	}{
 		"another path":       {"200-opened", func(e *exchange) { e.Request.Path = "/orders/limit" }},
+		"a path too short":   {"200-opened", func(e *exchange) { e.Request.Path = "" }},
+		"a path too long":    {"200-opened", func(e *exchange) { e.Request.Path = "/orders/" }},
 		"another method":     {"200-opened", func(e *exchange) { e.Request.Method = "PUT" }},
 		"no body":            {"200-opened", func(e *exchange) { e.Request.Body = nil }},
 		"a required field":   {"200-opened", func(e *exchange) { e.Request.Body = json.RawMessage(`{"accountId":"a"}`) }},
