@@ -2,6 +2,8 @@ package exchange_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -116,4 +118,26 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		assert.Equal(t, string(once), string(again))
 	})
+}
+
+// A file in the wrong place would be replayed as what it is not.
+func TestLoadRefusesMisplacedFiles(t *testing.T) {
+	at := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(at, "README.md"), nil, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(at, "getMe"), 0o700))
+	for _, row := range []struct{ name, text, wrong string }{
+		{"200-x.json", `{"operation":"getMe","case":"200-x"}`, ""},
+		{"200-x.json", `{"operation":"getMe","case":"200-y"}`, "belongs to"},
+		{"200-x.json", `{"operation":"getHealth","case":"200-x"}`, "belongs to"},
+		{"200-x.json", `{`, "unexpected EOF"},
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(at, "getMe", row.name), []byte(row.text), 0o600))
+		files, err := exchange.Load(at)
+		if row.wrong == "" {
+			require.NoError(t, err)
+			assert.Len(t, files, 1)
+			continue
+		}
+		assert.ErrorContains(t, err, row.wrong)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -48,9 +49,11 @@ var allCases = sync.OnceValues(func() (map[string]testCase, error) {
 	for _, o := range operations() {
 		list = append(list, refusals(ops[o.id], codes[o.id])...)
 	}
-	slices.Reverse(list) // of two with one path the earlier stays: it was made by hand
 	cases := map[string]testCase{}
 	for _, c := range list {
+		if _, taken := cases[c.path()]; taken {
+			return nil, fmt.Errorf("two cases are called %s", c.path())
+		}
 		cases[c.path()] = c
 	}
 	return cases, nil
