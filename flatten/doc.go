@@ -1,0 +1,59 @@
+// Package flatten gets an account out of the market, and claims it only with
+// proof.
+//
+// [Account] cancels the Pro runs, then the resting limits, then closes the
+// positions, and looks again, until two looks in a row show nothing. Closing first
+// would be in vain: what still waits on the account would fill into it again.
+// [Sandbox] does the same on the paper account, [All] on every account of a key,
+// and [Inspect] looks and touches nothing.
+//
+//	report, err := flatten.Account(ctx, account, flatten.Options{Halt: client})
+//
+// The error is nil only if the account is proven flat, and the [Report] is never
+// nil: it says what was done and what was seen.
+//
+// # The proof
+//
+// Reads lag by seconds, and each by its own. So one look proves nothing, nor do two
+// at once. A look reads what waits first and the positions after it, and the proof
+// is two looks, the second begun [Options.Settle] after the first had ended, that
+// both showed nothing, with no write between them. Whatever filled before the first
+// look found nothing waiting is a position by the second. A read that failed is no
+// look, and an answer in another shape than the service's is a read that failed.
+//
+// The proof is of the time that the looks saw. An order that someone places
+// afterwards, or that was in flight then, is exposure again: stop what trades the
+// account first. [Options.Halt] stops this process; it does not bind another
+// process, the terminal, or the service itself.
+//
+// # Doubt
+//
+// A write whose outcome is unknown is neither a failure nor a success: the next
+// look tells. To repeat it is safe, since nothing that this package sends can add
+// exposure: a close of 100 percent closes what is there, at whatever size that is
+// by then, and cannot turn it round, and a cancel can only cancel. For the same
+// reason the proof does not have to wait for writes in doubt: arriving late, they
+// take away. That holds until the account trades again: a late close would then
+// close the new position. The client remembers a close in doubt as it does any
+// write and holds back entries in its symbol until it is resolved: with
+// [trading.Account.Resolve] and the [Step]'s Err, or [trading.Client.Recover].
+//
+// That an order or a run is not found may mean that it has filled, and that there
+// is no position, that somebody else closed it: neither is an error, and both are
+// looked at again.
+//
+// # The end
+//
+// It ends with proof; with its context; or when nothing can be done any more, as
+// on an account that has failed and accepts nothing ([ErrStuck]). Then what is left
+// is in the error and in the last look. What passes (no price, a rate limit, a
+// degraded service, lost connections, edge pages) is tried until the context ends,
+// so give it a deadline that fits, and no shorter than two looks and the time
+// between them. Looks are apart by a wait that doubles up to [Options.Settle], and
+// what was refused with a Retry-After is not tried before. A wait that the context
+// would not survive is not begun.
+//
+// Closes and cancels are exits: they pass the health gate, a halt and every other
+// guard unless the client is told otherwise, and they and the reads here take their
+// places in the rate limits in [trading.LaneExit].
+package flatten

@@ -1,0 +1,159 @@
+package flatten
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// besides is how many calls of one stage go at once: one that hangs must not keep
+// the other positions open.
+const besides = 8
+
+// task is a step that is about to be made.
+type task struct {
+	Step
+	entry bool // the service takes it only where it takes entries too
+	call  func(ctx context.Context, opts ...trading.CallOption) error
+}
+
+// act cancels the runs, then the limits, then closes the positions that a look
+// found, and returns the best prospect of any of them.
+func (j *job) act(ctx context.Context, look Look) prospect {
+	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), make([]task, 0, len(look.Positions))}
+	best := hopeless
+	for _, run := range look.Runs {
+		if j.leaves(run.Symbol) {
+			j.refusals = append(j.refusals, fmt.Errorf("run %s does not tell its symbol and was left alone", run.ID))
+			continue
+		}
+		stages[0] = append(stages[0], task{Step{Do: CancelRun, Target: string(run.ID)}, true,
+			func(ctx context.Context, opts ...trading.CallOption) error {
+				_, err := j.live.CancelRun(ctx, run.ID, opts...)
+				return err
+			}})
+	}
+	for _, limit := range look.Limits {
+		if j.leaves(limit.Symbol) {
+			j.refusals = append(j.refusals, fmt.Errorf("limit %s does not tell its symbol and was left alone", limit.ID))
+			continue
+		}
+		stages[1] = append(stages[1], task{Step{Do: CancelLimit, Target: string(limit.ID)}, true,
+			func(ctx context.Context, opts ...trading.CallOption) error {
+				_, err := j.live.CancelOrder(ctx, limit.ID, opts...)
+				return err
+			}})
+	}
+	for _, p := range look.Positions {
+		stages[2] = append(stages[2], task{Step{Do: Close, Target: p.Symbol}, false,
+			func(ctx context.Context, opts ...trading.CallOption) error {
+				_, err := j.trader.ClosePosition(ctx, p.Symbol, trading.All, opts...)
+				return err
+			}})
+	}
+	var status accountStatus
+	for _, tasks := range stages {
+		for i, err := range j.stage(ctx, tasks) {
+			best = min(best, j.weigh(ctx, tasks[i], err, &status))
+		}
+	}
+	return best
+}
+
+// errHeld is a call that was not made, since its Retry-After has not passed.
+var errHeld = errors.New("waits for its Retry-After")
+
+// stage makes calls beside each other and returns when all have ended.
+func (j *job) stage(ctx context.Context, tasks []task) []error {
+	errs := make([]error, len(tasks))
+	places := make(chan struct{}, besides)
+	var wg sync.WaitGroup
+	for i := range tasks {
+		if time.Now().Before(j.notBefore[target{tasks[i].Do, tasks[i].Target}]) {
+			errs[i] = errHeld
+			continue
+		}
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			errs[i] = j.make(ctx, tasks[i])
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+// make makes one call. It does not wait for a rate limit, which would hold up what
+// is under another one.
+func (j *job) make(ctx context.Context, t task) error {
+	step := t.Step
+	step.At = time.Now()
+	step.Err = t.call(ctx, trading.FailFast(), trading.ResponseInto(&step.Meta))
+	step.Outcome = trading.OutcomeOf(step.Err)
+	j.note(step)
+	return step.Err
+}
+
+// weigh says what to expect of a call that has ended.
+func (j *job) weigh(ctx context.Context, t task, err error, status *accountStatus) prospect {
+	if err == nil {
+		j.patience.renew()
+		return moved
+	}
+	if errors.Is(err, errHeld) {
+		return later
+	}
+	err = fmt.Errorf("%s %s: %w", t.Do, t.Target, err)
+	if wait, ok := trading.RetryAfter(err); ok {
+		j.notBefore[target{t.Do, t.Target}] = time.Now().Add(wait)
+	}
+	prospect := prospectOf(err)
+	if prospect == hopeless && errors.Is(err, trading.ErrAccountLocked) {
+		// One code for an account that has failed and for one that has passed.
+		switch known, takes := status.of(ctx, j); {
+		case !known, takes(t.entry):
+			prospect = later
+		default:
+			err = fmt.Errorf("the account is %s: %w", status.text, err)
+		}
+	}
+	if prospect != moved {
+		j.refusals = append(j.refusals, err)
+	}
+	return prospect
+}
+
+// accountStatus is what an account is in, read once a round if it is asked for.
+type accountStatus struct {
+	asked, known bool
+	text         trading.AccountStatus
+	locked       bool
+}
+
+func (s *accountStatus) of(ctx context.Context, j *job) (known bool, takes func(entry bool) bool) {
+	if !s.asked {
+		s.asked = true
+		began := time.Now()
+		state, err := j.trader.State(ctx, j.reading()...)
+		if err != nil {
+			read := trading.OpState
+			if j.live == nil {
+				read = trading.OpSandboxState
+			}
+			_ = j.failed(read, began, err) // it is in the steps; the refusal stands
+		} else {
+			s.known, s.text, s.locked = true, state.Status, state.Locked
+		}
+	}
+	return s.known, func(entry bool) bool {
+		if s.locked || !s.text.AllowsExit() {
+			return false
+		}
+		// Whether an account that has passed takes cancels, the contract leaves open.
+		return !entry || s.text.AllowsEntry()
+	}
+}
