@@ -584,3 +584,75 @@ func TestInspectChangesNothing(t *testing.T) {
 		require.ErrorIs(t, err, trading.CodeAccountNotFound)
 	})
 }
+
+// What is not found may have filled, or been closed by somebody else; as long as
+// the looks show it, it is tried again.
+func TestWhatIsNotFoundIsLookedForAgain(t *testing.T) {
+	for _, tc := range []struct {
+		op   trading.Operation
+		code string
+	}{
+		{trading.OpClose, "no_position"}, {trading.OpCancelOrder, "order_not_found"},
+		{trading.OpCancelRun, "run_not_found"}, {trading.OpClose, "asset_disabled"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			switch tc.op {
+			case trading.OpClose:
+				r.open(trading.Long, "0.1", "BTC")
+			case trading.OpCancelOrder:
+				r.rest(trading.Long, "0.1", "BTC", "63000")
+			default:
+				r.slice("10", "SOL")
+			}
+			for range 8 {
+				r.sim.Fault(string(tc.op), tradingsim.Fail(404, tc.code))
+			}
+			_, err := r.flatten(time.Minute, flatten.Options{})
+			require.NoError(t, err, tc.code)
+			r.holdsNothing("acc_1", "BTC", "SOL")
+			assert.Equal(t, 9, r.wrote(tc.op))
+		})
+	}
+}
+
+// It gives up on refusals in a row alone, and over a settle window: two are not
+// enough, nor are those that came before something else.
+func TestGivingUp(t *testing.T) {
+	bad := tradingsim.Fail(400, "bad_request")
+	for name, tc := range map[string]struct {
+		faults []tradingsim.Fault
+		stuck  bool
+	}{
+		"once":                  {faults: []tradingsim.Fault{bad}},
+		"three times, too soon": {faults: []tradingsim.Fault{bad, bad, bad}},
+		"four times":            {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(403, "forbidden"), bad}, stuck: true},
+		"with hope between":     {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(500, "internal_error"), bad, bad, tradingsim.Fail(404, "no_position"), bad, bad}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				r.open(trading.Long, "0.1", "BTC")
+				r.sim.Fault(string(trading.OpClose), tc.faults...)
+				_, err := r.flatten(5*time.Minute, flatten.Options{})
+				assert.Equal(t, tc.stuck, errors.Is(err, flatten.ErrStuck), "%v", err)
+				assert.Equal(t, tc.stuck, err != nil, "%v", err)
+			})
+		})
+	}
+}
+
+// What stands in the way of an account whose time runs out is in the error, also
+// what is held back for its Retry-After.
+func TestTheErrorSaysWhatStandsInTheWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.open(trading.Long, "0.1", "BTC")
+		r.sim.Fault(string(trading.OpClose), tradingsim.RateLimit(10*time.Minute))
+		_, err := r.flatten(2*time.Minute, flatten.Options{})
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "long 0.1 BTC")
+		assert.Equal(t, 1, r.wrote(trading.OpClose))
+	})
+}

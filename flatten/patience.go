@@ -55,7 +55,7 @@ func (p *patience) after(err error) time.Duration {
 // ends notes a read that failed, and reports whether to give up. One that failed
 // for something that passes says nothing either way.
 func (p *patience) ends(err error) bool {
-	return errors.Is(err, trading.ErrClosed) || prospectOf(err) == hopeless && p.lose(time.Now())
+	return errors.Is(err, trading.ErrClosed) || hopeless(err) && p.lose(time.Now())
 }
 
 // sleep waits, unless the context would end before the wait does.
@@ -73,39 +73,25 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prospect is what can be expected of the same call in another round.
-type prospect uint8
-
-const (
-	moved    prospect = iota // it was done, is gone, or is in doubt: the next look tells
-	later                    // it was refused for something that passes
-	hopeless                 // it would be refused again
-)
-
-// prospectOf judges an error by what it is, never by its message. Only a refusal
-// that says so makes a call hopeless: what comes from in front of the service
-// proves nothing.
-func prospectOf(err error) prospect {
+// hopeless reports whether the same call would be refused again. Only a refusal
+// that says so makes it that: what comes from in front of the service proves
+// nothing, and what is not found may have filled or been closed by somebody else,
+// so it is looked for again.
+func hopeless(err error) bool {
 	switch {
-	case err == nil:
-		return moved
-	case errors.Is(err, trading.ErrClosed), errors.Is(err, trading.ErrGuard):
-		return hopeless
-	case errors.As(err, new(*trading.RedirectError)):
-		return hopeless
-	case trading.OutcomeOf(err) != trading.NotApplied,
-		errors.Is(err, trading.CodeNoPosition),
+	case errors.Is(err, trading.ErrClosed),
+		errors.Is(err, trading.ErrGuard),
+		errors.As(err, new(*trading.RedirectError)):
+		return true
+	case errors.Is(err, trading.CodeNoPosition),
 		errors.Is(err, trading.CodeOrderNotFound),
-		errors.Is(err, trading.CodeRunNotFound):
-		return moved
-	case errors.Is(err, trading.CodeAssetDisabled):
-		return later // the contract says "currently"
+		errors.Is(err, trading.CodeRunNotFound),
+		errors.Is(err, trading.CodeAssetDisabled): // the contract says "currently"
+		return false
 	}
-	if refusal := (*trading.Error)(nil); errors.As(err, &refusal) {
-		switch trading.AdviceOf(err) {
-		case trading.AdviseNever, trading.AdviseChange:
-			return hopeless
-		}
+	if !errors.As(err, new(*trading.Error)) {
+		return false
 	}
-	return later
+	advice := trading.AdviceOf(err)
+	return advice == trading.AdviseNever || advice == trading.AdviseChange
 }

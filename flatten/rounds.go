@@ -25,17 +25,17 @@ type job struct {
 	slots  chan struct{}    // bounds how many accounts are at work at once; nil is no bound
 	report *Report
 
-	mu        sync.Mutex           // steps of one stage go beside each other
-	notBefore map[target]time.Time // what was refused with a Retry-After
-	patience  patience             // when to look again, and when to give up
-	refusals  []error              // of the last round: what stands in the way
+	mu        sync.Mutex      // steps of one stage go beside each other
+	notBefore map[target]held // what was refused with a Retry-After
+	patience  patience        // when to look again, and when to give up
+	refusals  []error         // of the last round: what stands in the way
 }
 
 func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Account) *job {
 	return &job{
 		Options: o, id: id, trader: t, live: live,
 		report:    newReport(id),
-		notBefore: make(map[target]time.Time),
+		notBefore: make(map[target]held),
 		patience:  patience{settle: o.settle()},
 	}
 }
@@ -94,16 +94,14 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 		j.patience.renew()
 		return &look, j.patience.settle, nil
 	}
-	switch j.act(ctx, look) {
-	case hopeless:
-		if j.patience.lose(time.Now()) {
-			return &look, 0, ErrStuck
-		}
-	default:
-		j.patience.hope()
-	}
+	hope := j.act(ctx, look)
 	if ctx.Err() != nil {
 		return &look, 0, context.Cause(ctx)
+	}
+	if hope {
+		j.patience.hope()
+	} else if j.patience.lose(time.Now()) {
+		return &look, 0, ErrStuck
 	}
 	return &look, j.patience.next(), nil
 }

@@ -22,10 +22,9 @@ type task struct {
 }
 
 // act cancels the runs, then the limits, then closes the positions that a look
-// found, and returns the best prospect of any of them.
-func (j *job) act(ctx context.Context, look Look) prospect {
+// found, and reports whether anything can still come of that.
+func (j *job) act(ctx context.Context, look Look) (hope bool) {
 	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), make([]task, 0, len(look.Positions))}
-	best := hopeless
 	for _, run := range look.Runs {
 		if j.leaves(run.Symbol) {
 			j.refusals = append(j.refusals, fmt.Errorf("run %s does not tell its symbol and was left alone", run.ID))
@@ -58,14 +57,22 @@ func (j *job) act(ctx context.Context, look Look) prospect {
 	var status accountStatus
 	for _, tasks := range stages {
 		for i, err := range j.stage(ctx, tasks) {
-			best = min(best, j.weigh(ctx, tasks[i], err, &status))
+			if j.weigh(ctx, tasks[i], err, &status) {
+				hope = true
+			}
 		}
 	}
-	return best
+	return hope
 }
 
-// errHeld is a call that was not made, since its Retry-After has not passed.
-var errHeld = errors.New("waits for its Retry-After")
+// held is a call that was refused with a Retry-After. It is not made again before,
+// and what refused it still stands in the way.
+type held struct {
+	until time.Time
+	error
+}
+
+func (h held) Unwrap() error { return h.error }
 
 // stage makes calls beside each other and returns when all have ended.
 func (j *job) stage(ctx context.Context, tasks []task) []error {
@@ -73,8 +80,8 @@ func (j *job) stage(ctx context.Context, tasks []task) []error {
 	places := make(chan struct{}, besides)
 	var wg sync.WaitGroup
 	for i := range tasks {
-		if time.Now().Before(j.notBefore[target{tasks[i].Do, tasks[i].Target}]) {
-			errs[i] = errHeld
+		if before := j.notBefore[target{tasks[i].Do, tasks[i].Target}]; time.Now().Before(before.until) {
+			errs[i] = before
 			continue
 		}
 		places <- struct{}{}
@@ -98,33 +105,32 @@ func (j *job) make(ctx context.Context, t task) error {
 	return step.Err
 }
 
-// weigh says what to expect of a call that has ended.
-func (j *job) weigh(ctx context.Context, t task, err error, status *accountStatus) prospect {
+// weigh reports whether a call that has ended leaves hope: it was made, or it may
+// be accepted in another round.
+func (j *job) weigh(ctx context.Context, t task, err error, status *accountStatus) (hope bool) {
 	if err == nil {
 		j.patience.renew()
-		return moved
+		return true
 	}
-	if errors.Is(err, errHeld) {
-		return later
+	if errors.As(err, new(held)) {
+		j.refusals = append(j.refusals, err)
+		return true
 	}
 	err = fmt.Errorf("%s %s: %w", t.Do, t.Target, err)
 	if wait, ok := trading.RetryAfter(err); ok {
-		j.notBefore[target{t.Do, t.Target}] = time.Now().Add(wait)
+		j.notBefore[target{t.Do, t.Target}] = held{time.Now().Add(wait), err}
 	}
-	prospect := prospectOf(err)
-	if prospect == hopeless && errors.Is(err, trading.ErrAccountLocked) {
+	hope = !hopeless(err)
+	if !hope && errors.Is(err, trading.ErrAccountLocked) {
 		// One code for an account that has failed and for one that has passed.
-		switch known, takes := status.of(ctx, j); {
-		case !known, takes(t.entry):
-			prospect = later
-		default:
+		known, takes := status.of(ctx, j)
+		hope = !known || takes(t.entry)
+		if !hope {
 			err = fmt.Errorf("the account is %s: %w", status.text, err)
 		}
 	}
-	if prospect != moved {
-		j.refusals = append(j.refusals, err)
-	}
-	return prospect
+	j.refusals = append(j.refusals, err)
+	return hope
 }
 
 // accountStatus is what an account is in, read once a round if it is asked for.
