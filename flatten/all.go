@@ -99,19 +99,30 @@ func list(ctx context.Context, live *trading.Live, o Options) ([]trading.Account
 
 // oneAtATime keeps the accounts from calling the program at the same time.
 func (o *Options) oneAtATime() {
-	var mu sync.Mutex
+	turn := newTurn()
 	if progress := o.Progress; progress != nil {
 		o.Progress = func(s Step) {
-			mu.Lock()
-			defer mu.Unlock()
+			defer turn.take()()
 			progress(s)
 		}
 	}
 	if looked := o.Looked; looked != nil {
 		o.Looked = func(l Look) {
-			mu.Lock()
-			defer mu.Unlock()
+			defer turn.take()()
 			looked(l)
 		}
 	}
+}
+
+// turn is a lock that is held while the program's own functions run. They may
+// sleep, and a goroutine that waits for a channel does not stop virtual time as
+// one that waits for a mutex does.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+// take waits for the turn and returns what ends it.
+func (t turn) take() (end func()) {
+	t <- struct{}{}
+	return func() { <-t }
 }

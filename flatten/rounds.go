@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -25,7 +24,7 @@ type job struct {
 	slots  chan struct{}    // bounds how many accounts are at work at once; nil is no bound
 	report *Report
 
-	mu        sync.Mutex      // steps of one stage go beside each other
+	steps     turn            // to add a step: those of one stage go beside each other
 	notBefore map[target]held // what was refused with a Retry-After
 	patience  patience        // when to look again, and when to give up
 	refusals  []error         // of the last round: what stands in the way
@@ -35,6 +34,7 @@ func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Acc
 	return &job{
 		Options: o, id: id, trader: t, live: live,
 		report:    newReport(id),
+		steps:     newTurn(),
 		notBefore: make(map[target]held),
 		patience:  patience{settle: o.settle()},
 	}
@@ -144,8 +144,7 @@ func (j *job) failed(read trading.Operation, at time.Time, err error) error {
 }
 
 func (j *job) note(s Step) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	defer j.steps.take()()
 	s.Account = j.id
 	j.report.Steps = append(j.report.Steps, s)
 	if j.Progress != nil {
