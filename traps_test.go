@@ -24,9 +24,8 @@ type trap struct {
 
 // Why a trap has no test.
 const (
-	aboutRisk    = "package risk is not there yet"
-	aboutWatch   = "package watch is not there yet"
-	aboutFlatten = "package flatten is not there yet"
+	aboutRisk  = "package risk is not there yet"
+	aboutWatch = "package watch is not there yet"
 )
 
 var traps = []trap{
@@ -124,8 +123,8 @@ var traps = []trap{
 	{92, "whose budget it is", "TestTrap_T92_BudgetsAreTheKeysOwn TestTrap_T92_NoSendBeforeRetryAfter", ""},
 	{93, "entries do not wait", "TestTrap_T93_EntriesDoNotWaitAMinute", ""},
 	{94, "exits starve behind entries", "TestTrap_T94_OverloadForAnHour", ""},
-	{95, "flatten in the wrong order", "", aboutFlatten},
-	{96, "resting orders fill without the bot", "", aboutFlatten},
+	{95, "flatten in the wrong order", "TestTrap_T95_RunsThenLimitsThenPositions", ""},
+	{96, "resting orders fill without the bot", "TestTrap_T96_ACancelThatFindsNothing", ""},
 	{97, "units that are easily confused", "TestRefusedByTheCompiler", ""},
 	{98, "refusals of Pro orders", "TestEveryLiveCode", ""},
 	{99, "minimum and caps of the two environments", "", aboutRisk},
