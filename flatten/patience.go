@@ -84,8 +84,6 @@ func hopeless(err error) bool {
 		errors.As(err, new(*trading.RedirectError)):
 		return true
 	case errors.Is(err, trading.CodeNoPosition),
-		errors.Is(err, trading.CodeOrderNotFound),
-		errors.Is(err, trading.CodeRunNotFound),
 		errors.Is(err, trading.CodeAssetDisabled): // the contract says "currently"
 		return false
 	}
