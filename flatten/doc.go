@@ -49,8 +49,9 @@
 // is in the error and in the last look. What passes (no price, a rate limit, a
 // degraded service, lost connections, edge pages) is tried until the context ends,
 // so give it a deadline that fits, and no shorter than two looks and the time
-// between them. Looks are apart by a wait that doubles up to [Options.Settle], and
-// what was refused with a Retry-After is not tried before. A wait that the context
+// between them. Looks are apart by a wait that doubles up to [Options.Settle].
+// What failed is tried again after a wait that doubles too, up to a quarter of a
+// minute, and never before its Retry-After. A wait that the context
 // would not survive is not begun.
 //
 // Closes and cancels are exits: they pass the health gate, a halt and every other

@@ -210,7 +210,7 @@ func TestAnAccountThatIsLockedForAWhile(t *testing.T) {
 		for range 6 {
 			r.sim.Fault(string(trading.OpClose), tradingsim.Fail(403, "account_locked"))
 		}
-		_, err := r.flatten(time.Minute, flatten.Options{})
+		_, err := r.flatten(5*time.Minute, flatten.Options{})
 		require.NoError(t, err)
 		r.holdsNothing("acc_1", "BTC")
 	})
@@ -608,7 +608,7 @@ func TestWhatIsNotFoundIsLookedForAgain(t *testing.T) {
 			for range 8 {
 				r.sim.Fault(string(tc.op), tradingsim.Fail(404, tc.code))
 			}
-			_, err := r.flatten(time.Minute, flatten.Options{})
+			_, err := r.flatten(5*time.Minute, flatten.Options{})
 			require.NoError(t, err, tc.code)
 			r.holdsNothing("acc_1", "BTC", "SOL")
 			assert.Equal(t, 9, r.wrote(tc.op))

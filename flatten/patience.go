@@ -10,7 +10,10 @@ import (
 )
 
 const (
-	firstPause = time.Second
+	// firstPause is the first wait between rounds, and of what failed before it is
+	// tried again; longestHold is the longest of those.
+	firstPause  = time.Second
+	longestHold = 15 * time.Second
 	// stuckRounds is how often in a row nothing can be done before that is
 	// believed, over at least one settle window: a single refusal may be stale, or
 	// come from in front of the service.

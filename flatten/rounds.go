@@ -25,7 +25,7 @@ type job struct {
 	report *Report
 
 	steps     turn            // to add a step: those of one stage go beside each other
-	notBefore map[target]held // what was refused with a Retry-After
+	notBefore map[target]held // what failed, and when it is tried again
 	patience  patience        // when to look again, and when to give up
 	refusals  []error         // of the last round: what stands in the way
 }

@@ -65,10 +65,13 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 	return hope
 }
 
-// held is a call that was refused with a Retry-After. It is not made again before,
-// and what refused it still stands in the way.
+// held is a call that failed, and is not made again before a time: its Retry-After,
+// or a wait that doubles with each failure in a row. Without that, what cannot be
+// closed for want of a price would use up the rate limit of what can. Why it failed
+// still stands in the way.
 type held struct {
 	until time.Time
+	pause time.Duration
 	error
 }
 
@@ -95,11 +98,12 @@ func (j *job) stage(ctx context.Context, tasks []task) []error {
 }
 
 // make makes one call. It does not wait for a rate limit, which would hold up what
-// is under another one.
+// is under another one, nor for a price, which the rounds do.
 func (j *job) make(ctx context.Context, t task) error {
+	onePriceEach := trading.WithRetry(trading.Retry{PriceAttempts: 1})
 	step := t.Step
 	step.At = time.Now()
-	step.Err = t.call(ctx, trading.FailFast(), trading.ResponseInto(&step.Meta))
+	step.Err = t.call(ctx, trading.FailFast(), onePriceEach, trading.ResponseInto(&step.Meta))
 	step.Outcome = trading.OutcomeOf(step.Err)
 	j.note(step)
 	return step.Err
@@ -108,7 +112,9 @@ func (j *job) make(ctx context.Context, t task) error {
 // weigh reports whether a call that has ended leaves hope: it was made, or it may
 // be accepted in another round.
 func (j *job) weigh(ctx context.Context, t task, err error, status *accountStatus) (hope bool) {
+	on := target{t.Do, t.Target}
 	if err == nil {
+		delete(j.notBefore, on)
 		j.patience.renew()
 		return true
 	}
@@ -117,9 +123,6 @@ func (j *job) weigh(ctx context.Context, t task, err error, status *accountStatu
 		return true
 	}
 	err = fmt.Errorf("%s %s: %w", t.Do, t.Target, err)
-	if wait, ok := trading.RetryAfter(err); ok {
-		j.notBefore[target{t.Do, t.Target}] = held{time.Now().Add(wait), err}
-	}
 	hope = !hopeless(err)
 	if !hope && errors.Is(err, trading.ErrAccountLocked) {
 		// One code for an account that has failed and for one that has passed.
@@ -130,6 +133,11 @@ func (j *job) weigh(ctx context.Context, t task, err error, status *accountStatu
 		}
 	}
 	j.refusals = append(j.refusals, err)
+	if hope {
+		asked, _ := trading.RetryAfter(err)
+		pause := min(max(2*j.notBefore[on].pause, firstPause), longestHold)
+		j.notBefore[on] = held{time.Now().Add(max(asked, pause)), pause, err}
+	}
 	return hope
 }
 
