@@ -206,7 +206,7 @@ func TestStormsNeverClaimFlatFalsely(t *testing.T) {
 
 func flattenInAStorm(t *testing.T, seed uint64, count func(string)) {
 	rng := rand.New(rand.NewPCG(seed, 95))
-	lag := time.Duration(rng.IntN(5000)) * time.Millisecond
+	lag := time.Duration(rng.IntN(4700)) * time.Millisecond
 	options := []tradingsim.Option{
 		tradingsim.WithLag(lag),
 		tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "1000000000", DailyLossFloor: "1", GlobalLossFloor: "1", ProfitTarget: "9000000000"}),
@@ -251,7 +251,15 @@ func flattenInAStorm(t *testing.T, seed uint64, count func(string)) {
 		time.AfterFunc(a.some(30*time.Second), func() { sim.SetStatus("acc_1", status) })
 	}
 
-	var transport = sim.Transport()
+	watching, unwatch := context.WithCancel(t.Context())
+	defer unwatch()
+	transport := sim.Transport()
+	if skew := a.some(max(1, 4800*time.Millisecond-lag)); rng.IntN(3) == 0 {
+		service := &skewed{RoundTripper: transport, lag: lag + skew}
+		go service.watch(watching, sim)
+		time.Sleep(10 * time.Millisecond)
+		transport, lag = service, lag+skew+sampling
+	}
 	if rng.IntN(4) == 0 {
 		transport = idsAlone{transport}
 	}
@@ -269,6 +277,7 @@ func flattenInAStorm(t *testing.T, seed uint64, count func(string)) {
 	r.consistent(report, err, flatten.Options{})
 	assert.LessOrEqual(t, time.Since(began), within, "it ends")
 	cancel()
+	unwatch()
 	players.Wait()
 
 	switch {
@@ -314,10 +323,11 @@ func claimHolds(t *testing.T, r rig, a *adversary, report *flatten.Report, lag t
 		}
 		time.Sleep(time.Minute) // whatever runs would trade
 	}
-	open, err := r.account.OpenOrders(t.Context())
+	after := join(t, r.sim).account
+	open, err := after.OpenOrders(t.Context())
 	for err != nil {
 		time.Sleep(time.Minute)
-		open, err = r.account.OpenOrders(t.Context())
+		open, err = after.OpenOrders(t.Context())
 	}
 	assert.Empty(t, open.Limits)
 	assert.Empty(t, open.Runs)
