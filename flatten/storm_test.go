@@ -41,6 +41,7 @@ type adversary struct {
 	faults  int       // percent of the calls that go wrong
 	trades  bool      // somebody trades meanwhile
 	hostile bool      // codes too that no retry can help
+	ambush  bool      // the market comes to all limits as the first look begins
 
 	mu       sync.Mutex
 	unpriced map[string]bool
@@ -51,6 +52,13 @@ func (a *adversary) choose(operation string) tradingsim.Fault {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if time.Now().After(a.until) {
+		return nil
+	}
+	if a.ambush && operation == string(trading.OpOpenOrders) {
+		a.ambush = false
+		for _, m := range stormMarkets {
+			a.sim.SetMark(m.symbol, fmt.Sprint(m.price*97/100))
+		}
 		return nil
 	}
 	switch trading.Operation(operation) {
@@ -224,17 +232,25 @@ func flattenInAStorm(t *testing.T, seed uint64, count func(string)) {
 	}
 	sim := tradingsim.New(options...)
 	other := join(t, sim)
+	ambush := rng.IntN(4) == 0 // nothing is held yet, and something is about to be
 	for _, m := range stormMarkets {
-		if rng.IntN(2) == 0 {
+		if !ambush && rng.IntN(2) == 0 {
 			sim.Trade("acc_1", []string{"long", "short"}[rng.IntN(2)], "1", m.symbol)
 		}
 	}
 
-	a := &adversary{rng: rng, sim: sim, unpriced: map[string]bool{}, faults: rng.IntN(60), hostile: rng.IntN(5) == 0}
+	a := &adversary{rng: rng, sim: sim, unpriced: map[string]bool{}, faults: rng.IntN(60), hostile: rng.IntN(5) == 0, ambush: ambush}
 	for market := range stormMarkets {
 		for range rng.IntN(3) {
-			leave(t.Context(), other.account, market, rng.IntN(3))
+			what := rng.IntN(3)
+			if ambush {
+				what = 0
+			}
+			leave(t.Context(), other.account, market, what)
 		}
+	}
+	if ambush {
+		time.Sleep(6 * time.Second) // until what rests shows
 	}
 	a.trades = rng.IntN(3) > 0
 	within := 6*time.Minute + a.some(4*time.Minute)
