@@ -92,8 +92,11 @@ func TestAFillThatTheFirstLookCannotSee(t *testing.T) {
 		sim := tradingsim.New()
 		service := &skewed{RoundTripper: sim.Transport(), lag: 4 * time.Second}
 		ctx, cancel := context.WithCancel(t.Context())
+		var watching sync.WaitGroup
+		defer watching.Wait()
 		defer cancel()
-		go service.watch(ctx, sim)
+		watching.Go(func() { service.watch(ctx, sim) })
+		time.Sleep(sampling)
 		r := join(t, sim, trading.WithTransport(service))
 		r.rest(trading.Long, "0.1", "BTC", "63000")
 		time.Sleep(5 * time.Second)
