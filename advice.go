@@ -91,6 +91,9 @@ func AdviceOf(err error) Advice {
 	if transport := (*TransportError)(nil); errors.As(err, &transport) {
 		return AdviseSameKey
 	}
+	if edge := (*EdgeError)(nil); errors.As(err, &edge) {
+		return AdviseSameKey // to a read, by something in front, which passes
+	}
 	if guard := (*GuardError)(nil); errors.As(err, &guard) {
 		return AdviseNewKey // nothing was sent; it may pass later
 	}
