@@ -54,6 +54,10 @@ type Call struct {
 	Intent IntentID
 	// Tag is the caller's name for the decision.
 	Tag string
+	// Body is what is sent, the same bytes with every attempt; nil for reads, and
+	// for what was refused before it was encoded. It is the client's, and must be
+	// copied to be kept.
+	Body []byte
 }
 
 // Attempt is how one send ended. The API key is in none of it.
@@ -127,6 +131,7 @@ func (c *call) hookCall() Call {
 		Entry:       c.entry,
 		Intent:      c.intent,
 		Tag:         c.opts.tag,
+		Body:        c.body,
 	}
 }
 
