@@ -1,0 +1,158 @@
+package record
+
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Kind says what a line of an audit tells.
+type Kind string
+
+// What happens to a write, in this order, though a write that its caller left goes
+// on after Done.
+const (
+	// KindBegun: a call has begun. Nothing has been sent, and nothing may ever be.
+	KindBegun Kind = "begun"
+	// KindWait: it waits, for a place in a rate limit or before sending again.
+	KindWait Kind = "wait"
+	// KindSent: an attempt is about to be sent. Without the KindAttempt that belongs
+	// to it, the process ended while it was under way.
+	KindSent Kind = "sent"
+	// KindAttempt: how an attempt ended, and what is known of the write since.
+	KindAttempt Kind = "attempt"
+	// KindDone: what the caller got.
+	KindDone Kind = "done"
+	// KindSettled: a write that had been unknown has come to an outcome.
+	KindSettled Kind = "settled"
+)
+
+// What happens to the audit itself.
+const (
+	// KindSegment begins each file, and carries the chain on from the file before.
+	KindSegment Kind = "segment"
+	// KindOpened: a process has opened the audit.
+	KindOpened Kind = "opened"
+	// KindResumed: the audit can be written again, after a time in which it could not.
+	KindResumed Kind = "resumed"
+	// KindClosed: the audit was closed. A KindOpened without one before it follows a
+	// crash.
+	KindClosed Kind = "closed"
+)
+
+// Event is a line of an audit. Members that its kind does not have are zero.
+type Event struct {
+	// Seq counts the lines of all files, from 1.
+	Seq uint64 `json:"seq"`
+	// At is when it happened, by this machine's clock.
+	At time.Time `json:"at"`
+	// Kind is what happened.
+	Kind Kind `json:"event"`
+
+	// Call joins the lines of one call. KindSettled lacks it where somebody else than
+	// the call found out: there Intent and Key join.
+	Call string `json:"call,omitempty"`
+	// Intent is the write's place in the journal. A call gets it right before it is
+	// sent, so KindBegun lacks it; what cannot trade and what is on paper has none.
+	Intent trading.IntentID `json:"intent,omitempty"`
+	// Operation, Account and Symbol say what the write is.
+	Operation trading.Operation `json:"operation,omitempty"`
+	Account   trading.AccountID `json:"account,omitempty"`
+	Symbol    string            `json:"symbol,omitempty"`
+	// Environment is sandbox or live (KindBegun, KindSettled).
+	Environment trading.Environment `json:"environment,omitempty"`
+	// Entry means that it can add exposure (KindBegun, KindSettled).
+	Entry bool `json:"entry,omitempty"`
+	// Tag is the caller's name for the decision (KindBegun, KindSettled).
+	Tag string `json:"tag,omitempty"`
+	// Lane is the one in which it takes its places in the rate limits.
+	Lane string `json:"lane,omitempty"`
+
+	// Attempt counts the sends of the call, from 1 (KindSent, KindAttempt). An attempt
+	// that was called off before its first byte has no KindSent.
+	Attempt int `json:"attempt,omitempty"`
+	// Key is the idempotency key.
+	Key trading.Key `json:"key,omitempty"`
+	// Status is the HTTP status, 0 without an answer.
+	Status int `json:"status,omitempty"`
+	// Code is the refusal's.
+	Code trading.Code `json:"code,omitempty"`
+	// Outcome is "applied", "not applied" or "unknown" (KindAttempt, KindDone,
+	// KindSettled).
+	Outcome string `json:"outcome,omitempty"`
+	// Replayed means that the service repeated its stored answer.
+	Replayed bool `json:"replayed,omitempty"`
+	// Written means that any of the request may have left.
+	Written bool `json:"written,omitempty"`
+	// Took is how long the attempt or the call lasted, in nanoseconds.
+	Took time.Duration `json:"tookNs,omitempty"`
+	// Request is the body to be sent (KindBegun) or sent, Response the answer's.
+	Request  Body `json:"request,omitempty"`
+	Response Body `json:"response,omitempty"`
+	// RequestSize and ResponseSize are the length of the whole, where it was cut.
+	RequestSize  int `json:"requestSize,omitempty"`
+	ResponseSize int `json:"responseSize,omitempty"`
+	// Err is the error in words.
+	Err string `json:"err,omitempty"`
+
+	// For is how long a wait is, as far as it is known, in nanoseconds; Reason and
+	// Bucket are what it is for (KindWait).
+	For    time.Duration      `json:"forNs,omitempty"`
+	Reason trading.WaitReason `json:"reason,omitempty"`
+	Bucket string             `json:"bucket,omitempty"`
+	// Attempts counts all sends of a call (KindDone).
+	Attempts int `json:"attempts,omitempty"`
+	// Basis is what a verdict rests on, in words (KindSettled).
+	Basis string `json:"basis,omitempty"`
+
+	// Format is that of the file (KindSegment).
+	Format int `json:"format,omitempty"`
+	// Torn is what the file before ends in, after its last whole line (KindSegment).
+	Torn *Torn `json:"torn,omitempty"`
+	// Since is when the audit could first not be written. Held counts the events that
+	// were kept meanwhile, and follow; Lost those that were not (KindResumed). Of
+	// KindSettled, Since is when the write was begun.
+	Since time.Time `json:"since,omitzero"`
+	Held  int       `json:"held,omitempty"`
+	Lost  int       `json:"lost,omitempty"`
+}
+
+// Torn is the beginning of a line whose writer did not get to its end.
+type Torn struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// about fills in the call that an event is about.
+func (e *Event) about(c *trading.Call) {
+	e.Intent, e.Operation, e.Account, e.Symbol = c.Intent, c.Operation, c.Account, c.Symbol
+}
+
+// maxName bounds names, which come from the program and from the service.
+const maxName = 1 << 10
+
+// bound cuts what no right value comes near.
+func (e *Event) bound() {
+	e.Intent = trading.IntentID(cutText(string(e.Intent), maxName))
+	e.Account = trading.AccountID(cutText(string(e.Account), maxName))
+	e.Symbol = cutText(e.Symbol, maxName)
+	e.Tag = cutText(e.Tag, maxName)
+	e.Key = trading.Key(cutText(string(e.Key), maxName))
+	e.Code = trading.Code(cutText(string(e.Code), maxName))
+	e.Bucket = cutText(e.Bucket, maxName)
+}
+
+// clone returns the event with bodies of its own: those of a call are the client's.
+func (e *Event) clone() Event {
+	c := *e
+	c.Request = append(Body(nil), e.Request...)
+	c.Response = append(Body(nil), e.Response...)
+	return c
+}
+
+// bytes is about how much memory the event holds.
+func (e *Event) bytes() int {
+	const fixed = 768
+	return fixed + len(e.Request) + len(e.Response) + len(e.Err) +
+		len(e.Account) + len(e.Symbol) + len(e.Tag) + len(e.Key) + len(e.Code) + len(e.Bucket)
+}

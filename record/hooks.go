@@ -1,0 +1,112 @@
+package record
+
+import (
+	"context"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// callKey finds the name that an audit gave to a call, in the call's context.
+type callKey struct{ *Audit }
+
+// Hooks returns what a client tells the audit. Each event is written before the
+// client goes on; events of reads are not.
+//
+// An AttemptDone and a Settled can come after the CallDone of a caller that left.
+func (a *Audit) Hooks() trading.Hooks {
+	return trading.Hooks{
+		CallStart:    a.callStart,
+		CallDone:     a.callDone,
+		AttemptStart: a.attemptStart,
+		AttemptDone:  a.attemptDone,
+		Waiting:      a.waiting,
+		Settled:      a.settled,
+	}
+}
+
+func (a *Audit) callStart(ctx context.Context, c trading.Call) context.Context {
+	if !c.Write {
+		return ctx
+	}
+	e := Event{
+		Kind: KindBegun, Call: a.newCall(), Environment: c.Environment, Entry: c.Entry,
+		Tag: c.Tag, Lane: c.Lane.String(),
+	}
+	e.about(&c)
+	e.Request, e.RequestSize = cut(c.Body, a.options.MaxBody)
+	a.write(&e)
+	return context.WithValue(ctx, callKey{a}, e.Call)
+}
+
+func (a *Audit) waiting(ctx context.Context, c trading.Call, w trading.Wait) {
+	if !c.Write {
+		return
+	}
+	e := Event{
+		Kind: KindWait, Call: a.callOf(ctx), Lane: c.Lane.String(),
+		For: w.For, Reason: w.Reason, Bucket: w.Bucket,
+	}
+	e.about(&c)
+	a.write(&e)
+}
+
+func (a *Audit) attemptStart(ctx context.Context, c trading.Call, attempt int) context.Context {
+	if c.Write {
+		e := Event{Kind: KindSent, Call: a.callOf(ctx), Lane: c.Lane.String(), Attempt: attempt}
+		e.about(&c)
+		a.write(&e)
+	}
+	return ctx
+}
+
+func (a *Audit) attemptDone(ctx context.Context, c trading.Call, at trading.Attempt) {
+	if !c.Write {
+		return
+	}
+	e := Event{
+		Kind: KindAttempt, Call: a.callOf(ctx), Attempt: at.Number, Key: at.Key, Status: at.Status, Code: at.Code,
+		Outcome: at.Outcome.String(), Replayed: at.Replayed, Written: at.Written, Took: max(at.Took, 0),
+		Err: a.textOf(at.Err),
+	}
+	e.about(&c)
+	e.Request, e.RequestSize = cut(at.Request, a.options.MaxBody)
+	e.Response, e.ResponseSize = cut(at.Response, a.options.MaxBody)
+	a.write(&e)
+}
+
+func (a *Audit) callDone(ctx context.Context, c trading.Call, d trading.Done) {
+	if !c.Write {
+		return
+	}
+	e := Event{
+		Kind: KindDone, Call: a.callOf(ctx), Outcome: d.Outcome.String(), Attempts: d.Attempts, Took: d.Took,
+		Err: a.textOf(d.Err),
+	}
+	e.about(&c)
+	a.durable(a.write(&e))
+}
+
+func (a *Audit) settled(ctx context.Context, v trading.Verdict) {
+	in := &v.Intent
+	e := Event{
+		Kind: KindSettled, Call: a.callOf(ctx), Intent: in.ID, Operation: in.Operation, Environment: in.Environment,
+		Account: in.Account, Symbol: in.Symbol, Entry: in.Entry, Tag: in.Tag, Key: in.Key,
+		Outcome: v.Outcome.String(), Basis: v.Basis.String(), Err: a.textOf(v.Err), Since: in.Created.UTC().Round(0),
+	}
+	e.Request, e.RequestSize = cut(in.Body, a.options.MaxBody)
+	e.Response, e.ResponseSize = cut(v.Answer, a.options.MaxBody)
+	a.durable(a.write(&e))
+}
+
+// callOf returns the name of the call whose context it is.
+func (a *Audit) callOf(ctx context.Context) string {
+	name, _ := ctx.Value(callKey{a}).(string)
+	return name
+}
+
+func (a *Audit) textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return cutText(err.Error(), a.options.MaxBody)
+}
