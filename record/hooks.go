@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tradingapi/trading-go"
 )
@@ -80,7 +81,7 @@ func (a *Audit) callDone(ctx context.Context, c trading.Call, d trading.Done) {
 	}
 	e := Event{
 		Kind: KindDone, Call: a.callOf(ctx), Outcome: d.Outcome.String(), Attempts: d.Attempts, Took: d.Took,
-		Err: a.textOf(d.Err),
+		Code: refusalIn(d.Err), Err: a.textOf(d.Err),
 	}
 	e.about(&c)
 	a.durable(a.write(&e))
@@ -91,7 +92,7 @@ func (a *Audit) settled(ctx context.Context, v trading.Verdict) {
 	e := Event{
 		Kind: KindSettled, Call: a.callOf(ctx), Intent: in.ID, Operation: in.Operation, Environment: in.Environment,
 		Account: in.Account, Symbol: in.Symbol, Entry: in.Entry, Tag: in.Tag, Key: in.Key,
-		Outcome: v.Outcome.String(), Basis: v.Basis.String(), Err: a.textOf(v.Err), Since: in.Created.UTC().Round(0),
+		Outcome: v.Outcome.String(), Basis: v.Basis.String(), Code: refusalIn(v.Err), Err: a.textOf(v.Err), Since: in.Created.UTC().Round(0),
 	}
 	e.Request, e.RequestSize = cut(in.Body, a.options.MaxBody)
 	e.Response, e.ResponseSize = cut(v.Answer, a.options.MaxBody)
@@ -102,6 +103,14 @@ func (a *Audit) settled(ctx context.Context, v trading.Verdict) {
 func (a *Audit) callOf(ctx context.Context) string {
 	name, _ := ctx.Value(callKey{a}).(string)
 	return name
+}
+
+// refusalIn returns the code of a refusal, the service's or the client's own.
+func refusalIn(err error) trading.Code {
+	if refusal := (*trading.Error)(nil); errors.As(err, &refusal) {
+		return refusal.Code
+	}
+	return ""
 }
 
 func (a *Audit) textOf(err error) string {
