@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -229,4 +230,16 @@ func (f *faultyFile) Sync() error {
 		return syscall.EIO
 	}
 	return nil
+}
+
+// readerOf reads so many bytes of one kind.
+func readerOf(c byte, n int) io.Reader { return io.LimitReader(same(c), int64(n)) }
+
+type same byte
+
+func (c same) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(c)
+	}
+	return len(p), nil
 }
