@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,13 +105,16 @@ func only(events []Event, kind Kind) []Event {
 
 // written returns what a short session leaves in an audit, in files of at most so many
 // bytes. Each is closed properly.
-func written(t testing.TB, maxFile int64) (path string, contents [][]byte) {
+func written(t testing.TB, maxFile int64, symbols ...string) (path string, contents [][]byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "audit.jsonl")
 	a, err := OpenAudit(path, Options{MaxFile: maxFile})
 	require.NoError(t, err)
 	h := a.Hooks()
-	for _, symbol := range []string{"BTC", "ETH", "SOL"} {
+	if symbols == nil {
+		symbols = []string{"BTC", "ETH", "SOL"}
+	}
+	for _, symbol := range symbols {
 		tellWrite(h, symbol)
 	}
 	require.NoError(t, a.Close())
@@ -230,16 +232,4 @@ func (f *faultyFile) Sync() error {
 		return syscall.EIO
 	}
 	return nil
-}
-
-// readerOf reads so many bytes of one kind.
-func readerOf(c byte, n int) io.Reader { return io.LimitReader(same(c), int64(n)) }
-
-type same byte
-
-func (c same) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = byte(c)
-	}
-	return len(p), nil
 }

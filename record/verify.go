@@ -161,7 +161,7 @@ func (v *verifier) file(name string, r io.Reader, yield func(Event) bool) error 
 	v.name, v.line = name, 0
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
-		line, tail, err := readLine(lines)
+		line, tail, err := readLine(lines, maxLine)
 		if err != nil {
 			if errors.Is(err, errLongLine) {
 				v.line++
@@ -250,9 +250,9 @@ func sameTorn(a, b *Torn) bool {
 var errLongLine = errors.New("record: a line is too long")
 
 // readLine returns the next line without its newline, or nil and what is left
-// without one. A tail can be of any length, so only its digest is kept. The line is
-// good until the next call.
-func readLine(r *bufio.Reader) (line []byte, tail *Torn, err error) {
+// without one. A tail can be of any length, so only its digest is kept, and no line is
+// longer than the limit. It is good until the next call.
+func readLine(r *bufio.Reader, limit int64) (line []byte, tail *Torn, err error) {
 	var whole []byte
 	var long hash.Hash // of what is too long to be a line
 	size := int64(0)
@@ -269,7 +269,7 @@ func readLine(r *bufio.Reader) (line []byte, tail *Torn, err error) {
 		case !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF):
 			return nil, nil, err
 		}
-		if long == nil && size > maxLine {
+		if long == nil && size > limit {
 			long = sha256.New()
 			long.Write(whole)
 			whole = nil

@@ -1,12 +1,12 @@
 package record
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +89,7 @@ func TestStableFormat(t *testing.T) {
 // Each byte of each line is covered: any change of one is found, and at its line. What
 // a change of the last newline leaves looks as if it was torn.
 func TestAnyChangedByteShows(t *testing.T) {
-	_, contents := written(t, 0)
+	_, contents := written(t, 0, "BTC")
 	text := contents[0]
 	for at := range text {
 		changed := bytes.Clone(text)
@@ -239,19 +239,21 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // What no program writes is neither read into memory nor taken for a torn line, if it
 // has an end.
-func TestVerifyOfALineWithoutMeasure(t *testing.T) {
-	endless := readerOf('x', maxLine+5)
-	_, err := Verify(endless)
-	torn := (*TornError)(nil)
-	require.ErrorAs(t, err, &torn)
-	assert.Equal(t, int64(maxLine+5), torn.Torn.Bytes)
-	want := sha256.New()
-	want.Write(bytes.Repeat([]byte("x"), maxLine+5))
-	assert.Equal(t, hex.EncodeToString(want.Sum(nil)), torn.Torn.SHA256)
+func TestALineWithoutMeasure(t *testing.T) {
+	const limit, size = 200_000, 1_000_000
+	text := bytes.Repeat([]byte("x"), size)
+	line, tail, err := readLine(bufio.NewReader(bytes.NewReader(text)), limit)
+	require.NoError(t, err)
+	require.Nil(t, line)
+	assert.Equal(t, tornOf(text), tail)
 
-	tampered := (*TamperedError)(nil)
-	_, err = Verify(io.MultiReader(readerOf('x', maxLine+5), strings.NewReader("\n")))
-	require.ErrorAs(t, err, &tampered)
+	_, _, err = readLine(bufio.NewReader(bytes.NewReader(append(text, '\n'))), limit)
+	require.ErrorIs(t, err, errLongLine)
+
+	line, tail, err = readLine(bufio.NewReader(bytes.NewReader(append(text[:limit-1:limit-1], '\n'))), limit)
+	require.NoError(t, err)
+	require.Nil(t, tail)
+	assert.Equal(t, text[:limit-1], line)
 }
 
 func TestNoAudit(t *testing.T) {
