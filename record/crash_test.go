@@ -25,7 +25,11 @@ func TestATornLastLine(t *testing.T) {
 	_, contents := written(t, 0)
 	all := lines(contents[0])
 	before := bytes.Join(all[:9], nil)
-	for cut := 0; cut < len(all[9]); cut += 1 + cut/8 {
+	var cuts []int
+	for cut := 0; cut < len(all[9])-1; cut += 1 + cut/8 {
+		cuts = append(cuts, cut)
+	}
+	for _, cut := range append(cuts, len(all[9])-1) { // the last lacks the newline alone
 		torn := append(bytes.Clone(before), all[9][:cut]...)
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
 		require.NoError(t, os.WriteFile(path, torn, 0o600))

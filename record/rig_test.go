@@ -123,7 +123,7 @@ func written(t testing.TB, maxFile int64, symbols ...string) (path string, conte
 
 // tellWrite tells hooks what a client tells of an order that goes well.
 func tellWrite(h trading.Hooks, symbol string) {
-	body := []byte(`{"accountId":"acc_1","symbol":"` + symbol + `","side":"buy","size":0.01,"leverage":2}`)
+	body := []byte(`{"accountId":"acc_1","symbol":"` + symbol + `","side":"long","size":0.01,"leverage":2}`)
 	c := trading.Call{
 		Operation: trading.OpOrder, Environment: trading.EnvLive, Account: "acc_1", Symbol: symbol, Write: true, Entry: true,
 		Lane: trading.LaneEntry, Body: body,

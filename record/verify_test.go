@@ -39,7 +39,8 @@ func TestVerifyWhatWasWritten(t *testing.T) {
 		events = append(events, e)
 	}
 	assert.Len(t, events, 15)
-	for e := range Events(bytes.NewReader(contents[0])) {
+	for e, err := range Events(bytes.NewReader(contents[0])) {
+		require.NoError(t, err)
 		assert.Equal(t, KindSegment, e.Kind)
 		break
 	}
@@ -52,7 +53,7 @@ func TestTheFormatIsAsDocumented(t *testing.T) {
 	for i, line := range lines(contents[0]) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		m := parse(t, line)
-		head := fmt.Sprintf(`{"hash":"%s",`, m["hash"])
+		head := fmt.Sprintf(`{"hash":%q,`, m["hash"])
 		require.True(t, bytes.HasPrefix(line, []byte(head)))
 		sum := sha256.Sum256(line[len(head):])
 		require.Equal(t, hex.EncodeToString(sum[:]), m["hash"], "line %d", i+1)

@@ -1,0 +1,127 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// FuzzVerify reads anything for an audit. What is accepted is a chain in which no line
+// can be left out, and what is opened is appended to rightly.
+func FuzzVerify(f *testing.F) {
+	_, contents := written(f, 300, "BTC")
+	f.Add(contents[0]) // small ones, which are soon worked through
+	all := bytes.Join(contents, nil)
+	f.Add(all)
+	f.Add(all[:len(all)-20])
+	f.Add([]byte(`{"hash":"`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		report, err := Verify(bytes.NewReader(text))
+		events := 0
+		var last error
+		for _, err := range Events(bytes.NewReader(text)) {
+			if last = err; err == nil {
+				events++
+			}
+		}
+		if events != report.Lines || (err == nil) != (last == nil) {
+			t.Fatalf("%d events until %v, %d lines until %v", events, last, report.Lines, err)
+		}
+		torn := (*TornError)(nil)
+		if err == nil && report.Lines > 2 {
+			all := lines(text)
+			without := bytes.Join(append(all[:1:1], all[2:]...), nil)
+			if _, err := Verify(bytes.NewReader(without)); err == nil {
+				t.Fatal("a line that is left out does not show")
+			}
+		}
+		if err != nil && !errors.As(err, &torn) || report.Lines == 0 {
+			return
+		}
+		path := filepath.Join(t.TempDir(), "audit")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := openAudit((&faultyDisk{room: -1}).disk(), path, Options{}) // whose syncs take no time
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := VerifyFile(path); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzRead reads anything for a dump. What is read is dumped and read as the same.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"sent":"2026-01-15T09:30:00.123Z","tookNs":5,"operation":"POST /orders","environment":"live","attempt":1,"key":"k","status":200,"outcome":"applied","request":{"size":0.01},"response":"<html>"}` + "\n"))
+	f.Add([]byte("\n" + `{"operation":"GET /health","request":[1],"response":null,"err":"\ud800"}`))
+	f.Add([]byte(`{"operation":"x","response":" {}"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		records, err := Read(bytes.NewReader(text))
+		if err != nil || len(records) == 0 {
+			return
+		}
+		flight := NewFlight(len(records))
+		for i := range records {
+			flight.add(records[i])
+		}
+		var once, twice bytes.Buffer
+		if err := flight.Dump(&once); err != nil {
+			return // a time that JSON cannot have, of a year beyond 9999
+		}
+		first := bytes.Clone(once.Bytes())
+		again, err := Read(&once)
+		if err != nil {
+			t.Fatalf("%v: %s", err, first)
+		}
+		flight = NewFlight(len(again))
+		for i := range again {
+			flight.add(again[i])
+		}
+		if err := flight.Dump(&twice); err != nil || !bytes.Equal(first, twice.Bytes()) {
+			t.Fatalf("%v: dumped as\n%s\nthen as\n%s", err, first, twice.Bytes())
+		}
+	})
+}
+
+// FuzzBody writes any body into a line and reads it back: it can break neither the line
+// nor what is in it.
+func FuzzBody(f *testing.F) {
+	for _, body := range []string{`{"a":1}`, `[]`, `"text"`, "<html>\x00", "{\"a\":\"\xff\"}", "\xff", "", `{"a":1} trailing`, " {}\n"} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var enc encoder
+		line, hash, err := enc.line(noHash, &Event{Seq: 1, Kind: KindSegment, Operation: trading.OpOrder, Request: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Count(line, []byte("\n")) != 1 {
+			t.Fatalf("%q is more than a line", line)
+		}
+		c, parsed, err := parseLine(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil || parsed != hash {
+			t.Fatalf("%v: %q", err, line)
+		}
+		want := []byte(string([]rune(string(body)))) // what is no UTF-8 is lost
+		if Body(body).isJSON() {
+			var compact bytes.Buffer
+			if err := json.Compact(&compact, body); err != nil {
+				t.Fatal(err)
+			}
+			want = compact.Bytes()
+		}
+		if !bytes.Contains(body, []byte("pk_")) && !bytes.Equal(c.Request, want) {
+			t.Fatalf("%q is read as %q", body, c.Request)
+		}
+	})
+}
