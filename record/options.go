@@ -24,7 +24,7 @@ type Options struct {
 	Sync Sync
 
 	// MaxFile is how large a file grows before the next one is begun, 64 MiB if zero.
-	// OpenAudit reads the latest file through, at some 100 MiB a second.
+	// OpenAudit reads the latest file through, at some tens of MiB a second.
 	MaxFile int64
 
 	// MaxBody is how much of each body is kept, 16 KiB if zero and 1 MiB at most. No

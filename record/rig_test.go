@@ -76,16 +76,10 @@ func (r *rig) events() []Event {
 func eventsOf(t testing.TB, path string) []Event {
 	t.Helper()
 	var events []Event
-	var v verifier
-	names, err := Files(path)
-	require.NoError(t, err)
-	for _, name := range names {
-		require.NoError(t, v.named(name, func(e Event) bool {
-			events = append(events, e)
-			return true
-		}))
+	for e, err := range FileEvents(path) {
+		require.NoError(t, err)
+		events = append(events, e)
 	}
-	require.NoError(t, v.ended())
 	return events
 }
 

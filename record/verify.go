@@ -114,19 +114,41 @@ func Events(files ...io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var v verifier
 		for _, file := range files {
-			err := v.file("", file, func(e Event) bool { return yield(e, nil) })
-			if errors.Is(err, errEnough) {
-				return
-			}
-			if err != nil {
-				yield(Event{}, err)
+			if !v.yield(yield, func(each func(Event) bool) error { return v.file("", file, each) }) {
 				return
 			}
 		}
-		if err := v.ended(); err != nil {
-			yield(Event{}, err)
-		}
+		v.yield(yield, func(func(Event) bool) error { return v.ended() })
 	}
+}
+
+// FileEvents yields the events of the audit at a path, from all its files, as [Events]
+// does.
+func FileEvents(path string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var v verifier
+		names, err := Files(path)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		for _, name := range names {
+			if !v.yield(yield, func(each func(Event) bool) error { return v.named(name, each) }) {
+				return
+			}
+		}
+		v.yield(yield, func(func(Event) bool) error { return v.ended() })
+	}
+}
+
+// yield yields what a part of the audit has, and then its error; false if that, or the
+// loop that is yielded to, was the end.
+func (v *verifier) yield(yield func(Event, error) bool, part func(each func(Event) bool) error) bool {
+	err := part(func(e Event) bool { return yield(e, nil) })
+	if err != nil && !errors.Is(err, errEnough) {
+		yield(Event{}, err)
+	}
+	return err == nil
 }
 
 var errEnough = errors.New("record: enough")
