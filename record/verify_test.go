@@ -218,6 +218,16 @@ func TestVerifyAcrossFiles(t *testing.T) {
 	require.NoError(t, err, "the last one can be empty: a process died when it had made it")
 }
 
+// A line that is larger than a file may be has one of its own, behind its first line.
+func TestAFileHasMoreThanItsFirstLine(t *testing.T) {
+	_, contents := written(t, 1)
+	for _, text := range contents {
+		assert.Len(t, lines(text), 2)
+	}
+	_, err := verify(contents...)
+	require.NoError(t, err)
+}
+
 func TestVerifyOfANewerFormat(t *testing.T) {
 	var enc encoder
 	line, _, err := enc.line(noHash, &Event{Seq: 1, Kind: KindSegment, Format: format + 1})
