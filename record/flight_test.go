@@ -213,6 +213,11 @@ func TestReplayNamesTheNewIDs(t *testing.T) {
 		differences, err := replayer(again).Replay(t.Context(), records)
 		require.NoError(t, err)
 		assert.Empty(t, differences)
+		for _, request := range again.Requests() {
+			if request.Operation == string(trading.OpCancelOrder) {
+				assert.Contains(t, string(request.Body), `"ord_5"`, "and not one of the others, which are there too")
+			}
+		}
 	})
 }
 
