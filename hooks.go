@@ -52,6 +52,9 @@ type Call struct {
 	Write, Entry bool
 	// Intent is the write's place in the journal, once it has one.
 	Intent IntentID
+	// Key is the idempotency key of the next send, or the last; empty where there is
+	// none.
+	Key Key
 	// Tag is the caller's name for the decision.
 	Tag string
 	// Body is what is sent, the same bytes with every attempt; nil for reads, and
@@ -130,6 +133,7 @@ func (c *call) hookCall() Call {
 		Write:       c.endpoint.write,
 		Entry:       c.entry,
 		Intent:      c.intent,
+		Key:         c.key,
 		Tag:         c.opts.tag,
 		Body:        c.body,
 	}
@@ -171,7 +175,7 @@ func (c *call) hookSend(ctx context.Context) context.Context {
 
 // hookSent tells the hooks how the last send ended.
 func (c *call) hookSent() {
-	if len(c.core.hooks) == 0 {
+	if len(c.core.hooks) == 0 || c.last.ctx == nil { // it never took off
 		return
 	}
 	a := Attempt{
@@ -190,13 +194,9 @@ func (c *call) hookSent() {
 	if c.refusal != nil {
 		a.Code = c.refusal.Code
 	}
-	ctx := c.last.ctx
-	if ctx == nil {
-		ctx = c.Context // it never took off
-	}
 	for i := range c.core.hooks {
 		if done := c.core.hooks[i].AttemptDone; done != nil {
-			done(ctx, c.hookCall(), a)
+			done(c.last.ctx, c.hookCall(), a)
 		}
 	}
 }
