@@ -9,14 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/tradingapi/trading-go"
 )
 
 // BenchmarkJournal begins and settles intents, each by one of so many writers: an
-// operation is both, which is two commits for a lone writer. Compare it with
-// BenchmarkDisk, and read the commits for each operation.
+// operation is both, which is two syncs for a lone writer, and its share of the
+// checkpoints. Compare it with twice BenchmarkDisk.
 //
 //	go test -run '^$' -bench 'Journal|Disk' ./journal
 func BenchmarkJournal(b *testing.B) {
@@ -26,11 +24,8 @@ func BenchmarkJournal(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var commits, ids atomic.Int64
-			j.finish = func(tx *bbolt.Tx) error {
-				commits.Add(1)
-				return tx.Commit()
-			}
+			var ids atomic.Int64
+			syncs := countSyncs(j)
 			work := func() {
 				in := testIntent(fmt.Sprint(ids.Add(1)))
 				in.Decision = ""
@@ -55,7 +50,7 @@ func BenchmarkJournal(b *testing.B) {
 					}
 				})
 			}
-			b.ReportMetric(float64(commits.Load())/float64(b.N), "commits/op")
+			b.ReportMetric(float64(syncs.Load())/float64(b.N), "syncs/op")
 			if err := j.Close(); err != nil {
 				b.Fatal(err)
 			}
@@ -63,44 +58,31 @@ func BenchmarkJournal(b *testing.B) {
 	}
 }
 
-// BenchmarkDisk is what the disk itself takes for the bytes of one commit, within
-// a file that has them already: with one sync, which is the least that anything
-// durable costs, and as bbolt has to do it, with the data before the page that
-// makes it valid.
+// BenchmarkDisk is what the disk itself takes for a frame of one write, within a
+// file that has the bytes already: one write and one sync, which is the least that
+// anything durable costs.
 func BenchmarkDisk(b *testing.B) {
-	page := make([]byte, os.Getpagesize())
-	for name, syncs := range map[string]int{"syncs=1": 1, "syncs=2": 2} {
-		b.Run(name, func(b *testing.B) {
-			file, err := os.Create(filepath.Join(b.TempDir(), "pages"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer file.Close()
-			const pages = 128
-			write := func(at int) {
-				if _, err := file.WriteAt(page, int64(at%pages*len(page))); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for at := range pages {
-				write(at)
-			}
-			if err := file.Sync(); err != nil {
-				b.Fatal(err)
-			}
-			at := 0
-			for b.Loop() {
-				for range 6 { // what a Begin changes: the rows of three tables, state, root
-					at += 7
-					write(at)
-				}
-				if syncs == 2 {
-					datasync(b, file)
-				}
-				write(0)
-				datasync(b, file)
-			}
-		})
+	file, err := os.Create(filepath.Join(b.TempDir(), "bytes"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Write(make([]byte, logRoom)); err != nil {
+		b.Fatal(err)
+	}
+	if err := file.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	frame := make([]byte, 400)
+	at := 0
+	for b.Loop() {
+		if _, err := file.WriteAt(frame, int64(at)); err != nil {
+			b.Fatal(err)
+		}
+		if err := datasync(file); err != nil {
+			b.Fatal(err)
+		}
+		at = (at + len(frame)) % (logFull)
 	}
 }
 
@@ -111,7 +93,7 @@ func BenchmarkOpen(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	j.db.NoSync = true
+	noSync(j)
 	for i := range 10_000 {
 		in := testIntent(fmt.Sprint(i))
 		mustBeginSettle(b, j, in)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-
-	"go.etcd.io/bbolt"
 )
 
 // write is a Begin or a Settle on its way to the disk.
@@ -92,40 +90,54 @@ func (j *Journal) commitAll() {
 			}
 			close(w.done)
 		}
+		if failed == nil {
+			if err := guard(j.tidy); err != nil {
+				_ = j.fail(err) // of what comes next
+			}
+		}
 	}
 }
 
-// commit applies a batch and makes it durable. Its error is a failure of the
+// commit makes a batch durable, and then visible. Its error is a failure of the
 // file; a write that is refused has its own.
-func (j *Journal) commit(batch []*write) (err error) {
-	tx, err := j.db.Begin(true)
+func (j *Journal) commit(batch []*write) error {
+	c, err := j.stage(batch)
+	if err != nil || c.top().empty() {
+		return err
+	}
+	if err := j.log.append(c.top(), c.totals); err != nil {
+		return err
+	}
+	now := published{rows: j.now.rows.under(c.top()), state: j.now.state}
+	now.state.totals = c.totals
+	j.publish(now)
+	return nil
+}
+
+// stage finds out what a batch changes.
+func (j *Journal) stage(batch []*write) (*change, error) {
+	over, now, err := j.snapshot()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() {
-		if tx.DB() != nil { // neither committed nor rolled back
-			_ = tx.Rollback()
-		}
-	}()
-	c := &change{tx: tx}
-	if c.state, err = decodeState(c.get(tableState, keyState)); err != nil {
-		return err
-	}
+	defer rollback(over.tx)
+	c := newChange(over, now.totals)
 	for _, w := range batch {
 		err := w.apply(c)
 		if refused := (refusal{}); errors.As(err, &refused) {
 			w.err = refused.error
 		} else if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if !c.changed {
-		return nil
-	}
-	if err := tx.Bucket(tableState).Put(keyState, c.state.encode()); err != nil {
-		return err
-	}
-	return j.finish(tx)
+	return c, nil
+}
+
+// idle reports whether nobody waits for the next batch.
+func (j *Journal) idle() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.queue) == 0
 }
 
 // fail makes the first failure final, and returns it.
@@ -150,6 +162,3 @@ func guard(f func() error) (err error) {
 	}()
 	return f()
 }
-
-// finish is (*bbolt.Tx).Commit, unless a test puts a disk that fails in its place.
-type finish func(*bbolt.Tx) error

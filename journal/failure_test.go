@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +29,28 @@ func mustOpen(t testing.TB, path string) *Journal {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	return j
+}
+
+// noSync leaves out what changes no byte.
+func noSync(j *Journal) {
+	j.work.Wait()
+	j.db.NoSync = true
+	j.disk.sync = func(*os.File) error { return nil }
+}
+
+// countSyncs counts the syncs of the log, and two for each commit of the tables.
+func countSyncs(j *Journal) *atomic.Int64 {
+	j.work.Wait()
+	var syncs atomic.Int64
+	j.disk.sync = func(file *os.File) error {
+		syncs.Add(1)
+		return datasync(file)
+	}
+	j.disk.commit = func(tx *bbolt.Tx) error {
+		syncs.Add(2)
+		return tx.Commit()
+	}
+	return &syncs
 }
 
 func testIntent(id string) trading.Intent {
@@ -83,24 +106,33 @@ func wantFailed(t *testing.T, j *Journal, is error) {
 // After a sync that failed nobody knows what the disk holds: the write is either
 // there when the file is opened again or not, and until then nothing is taken.
 func TestFailedSync(t *testing.T) {
+	type write = func(*os.File, []byte, int64) error
+	type sync = func(*os.File) error
+	whole, synced := osDisk().write, osDisk().sync
+	half := func(file *os.File, b []byte, at int64) error {
+		return errors.Join(whole(file, b[:len(b)/2], at), errDisk)
+	}
 	for name, test := range map[string]struct {
-		finish finish
-		after  []string
+		write write
+		sync  sync
+		after []string
 	}{
-		"nothing was written":      {func(*bbolt.Tx) error { return errDisk }, []string{"a"}},
-		"all was written, in fact": {func(tx *bbolt.Tx) error { return errors.Join(tx.Commit(), errDisk) }, []string{"a", "b"}},
-		"bbolt panics":             {func(*bbolt.Tx) error { panic(errDisk) }, []string{"a"}},
+		"nothing was written":       {func(*os.File, []byte, int64) error { return errDisk }, synced, []string{"a"}},
+		"a half was written":        {half, synced, []string{"a"}},
+		"all was written, in fact":  {whole, func(*os.File) error { return errDisk }, []string{"a", "b"}},
+		"the file's memory is gone": {func(*os.File, []byte, int64) error { panic(errDisk) }, synced, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := testFile(t)
 			j := mustOpen(t, path)
 			mustBegin(t, j, "a")
-			j.finish = test.finish
+			j.work.Wait()
+			j.disk.write, j.disk.sync = test.write, test.sync
 			var failed *FailedError
 			if err := j.Begin(t.Context(), testIntent("b")); !errors.As(err, &failed) {
 				t.Fatalf("Begin: %v, want a FailedError", err)
 			}
-			j.finish = (*bbolt.Tx).Commit // the disk is back, and that changes nothing
+			j.disk = osDisk() // the disk is back, and that changes nothing
 			wantFailed(t, j, failed.Err)
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
@@ -114,20 +146,74 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
+// A checkpoint that fails takes nothing away from what was answered for: it is all
+// in the log.
+func TestFailedCheckpoint(t *testing.T) {
+	for name, commit := range map[string]func(*bbolt.Tx) error{
+		"nothing was committed":      func(*bbolt.Tx) error { return errDisk },
+		"all was committed, in fact": func(tx *bbolt.Tx) error { return errors.Join(tx.Commit(), errDisk) },
+		"bbolt panics":               func(*bbolt.Tx) error { panic(errDisk) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := testFile(t)
+			j := mustOpen(t, path)
+			mustBegin(t, j, "a")
+			j.disk.commit = commit
+			large := testIntent("large")
+			large.Body = make([]byte, logIdle)
+			if err := j.Begin(t.Context(), large); err != nil {
+				t.Fatalf("the write before the checkpoint: %v", err)
+			}
+			j.work.Wait()
+			if j.failed == nil {
+				t.Fatal("the checkpoint has not failed")
+			}
+			wantFailed(t, j, j.failed.Err)
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			j = mustOpen(t, path)
+			if got := pendingIDs(t, j); !slices.Equal(got, []string{"a", "large"}) {
+				t.Errorf("opened again, %q are pending, want both", got)
+			}
+			mustBegin(t, j, "c")
+		})
+	}
+}
+
+// Close reports that it could not put everything into one file, and the next Open
+// does it.
+func TestFailedClose(t *testing.T) {
+	path := testFile(t)
+	j := mustOpen(t, path)
+	mustBegin(t, j, "a")
+	j.work.Wait()
+	j.disk.commit = func(*bbolt.Tx) error { return errDisk }
+	if err := j.Close(); !errors.Is(err, errDisk) {
+		t.Errorf("Close: %v, want %v", err, errDisk)
+	}
+	if got := pendingIDs(t, mustOpen(t, path)); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("opened again, %q are pending, want a", got)
+	}
+}
+
 // The file is really gone here: the process has lost it, as to a disk that was
 // taken out.
 func TestFailedWrite(t *testing.T) {
 	path := testFile(t)
 	var files []*os.File
-	j, err := openWith(func(path string, flag int, mode os.FileMode) (*os.File, error) {
+	d := osDisk()
+	d.open = func(path string, flag int, mode os.FileMode) (*os.File, error) {
 		file, err := os.OpenFile(path, flag, mode)
 		files = append(files, file)
 		return file, err
-	}, path, Options{})
+	}
+	j, err := openWith(d, path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustBegin(t, j, "a")
+	j.work.Wait()
 	if err := files[len(files)-1].Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +234,10 @@ func TestGroupCommit(t *testing.T) {
 		start := time.Now()
 		j := mustOpen(t, testFile(t))
 		gate, commits := make(chan bool), 0
-		j.finish = func(tx *bbolt.Tx) error {
+		j.disk.sync = func(file *os.File) error {
 			commits++
 			<-gate
-			return tx.Commit()
+			return datasync(file)
 		}
 		const company = 50
 		results := make(chan error, 1+company)
@@ -199,10 +285,10 @@ func TestMixedBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		gate, commits := make(chan bool), 0
-		j.finish = func(tx *bbolt.Tx) error {
+		j.disk.sync = func(file *os.File) error {
 			commits++
 			<-gate
-			return tx.Commit()
+			return datasync(file)
 		}
 		results := map[string]chan error{}
 		run := func(what string, write func() error) {
@@ -241,9 +327,9 @@ func TestContextEndsDuringCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := mustOpen(t, testFile(t))
 		gate := make(chan bool)
-		j.finish = func(tx *bbolt.Tx) error {
+		j.disk.sync = func(file *os.File) error {
 			<-gate
-			return tx.Commit()
+			return datasync(file)
 		}
 		results := make(chan error, 2)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -273,9 +359,9 @@ func TestCloseDuringCommit(t *testing.T) {
 		path := testFile(t)
 		j := mustOpen(t, path)
 		gate := make(chan bool)
-		j.finish = func(tx *bbolt.Tx) error {
+		j.disk.sync = func(file *os.File) error {
 			<-gate
-			return tx.Commit()
+			return datasync(file)
 		}
 		results, closed := make(chan error, 2), make(chan error, 1)
 		for _, id := range []string{"taken", "waiting"} {

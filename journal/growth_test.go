@@ -25,7 +25,7 @@ func TestGrowth(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	j.db.NoSync = true
+	noSync(j)
 	mustBegin(t, j, "open")
 	cycle := func(i int) {
 		in := testIntent(fmt.Sprint(i))
@@ -49,6 +49,7 @@ func TestGrowth(t *testing.T) {
 		}
 		wg.Wait()
 		if (i+company)%tenth == 0 {
+			j.work.Wait() // for a checkpoint
 			sizes = append(sizes, len(used(t, path)))
 		}
 	}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -15,8 +16,12 @@ var _ trading.Journal = (*Journal)(nil)
 type Journal struct {
 	path    string
 	options Options
+	disk    disk
 	db      *bbolt.DB
-	finish  finish
+	log     *log // none if it is read only
+
+	look sync.Mutex // for a look at the file and the log at the same moment
+	now  published
 
 	mu         sync.Mutex
 	queue      []*write // the next batch
@@ -26,8 +31,9 @@ type Journal struct {
 	work       sync.WaitGroup
 }
 
-// Close waits for the writes that are under way and gives up the file. Whoever
-// reads gets [ErrClosed].
+// Close waits for the writes that are under way, puts everything into one file and
+// gives it up. Whoever reads gets [ErrClosed]. Nothing is lost where it fails, or
+// is never called: the next Open does it.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	if j.closed {
@@ -37,7 +43,24 @@ func (j *Journal) Close() error {
 	j.closed = true
 	j.mu.Unlock()
 	j.work.Wait()
-	return guard(j.db.Close)
+	return errors.Join(j.finish(), guard(j.db.Close))
+}
+
+// finish leaves the file whole, without a log, unless something has failed: then
+// what is in the log is all there is to rely on.
+func (j *Journal) finish() error {
+	if j.log == nil {
+		return nil
+	}
+	var err error
+	if j.failed == nil {
+		err = guard(func() error { return j.checkpoint(j.now.state.whole()) })
+	}
+	whole := j.failed == nil && err == nil
+	if err := errors.Join(err, j.log.file.Close()); err != nil || !whole {
+		return err
+	}
+	return j.disk.remove(logPath(j.path))
 }
 
 // Begin implements [trading.Journal]: the intent is on the disk when it returns.

@@ -103,20 +103,32 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func TestFileMode(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such modes")
-	}
+// While it is open a journal is two files, and one again when it is closed. Nobody
+// else may read them.
+func TestFiles(t *testing.T) {
 	path := file(t)
-	open(t, path, journal.Options{})
-	info, err := os.Stat(path)
-	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("the file's mode is %v, %v, want 0600", info.Mode(), err)
+	j := open(t, path, journal.Options{})
+	want := func(when string, names ...string) {
+		t.Helper()
+		files, err := os.ReadDir(filepath.Dir(path))
+		if err != nil || len(files) != len(names) {
+			t.Fatalf("%s there is %v, %v, want %q", when, files, err, names)
+		}
+		for i, file := range files {
+			info, err := file.Info()
+			if err != nil || file.Name() != names[i] || runtime.GOOS != "windows" && info.Mode() != 0o600 {
+				t.Errorf("%s there is %s, %v, %v, want %s with mode 0600", when, file.Name(), info.Mode(), err, names[i])
+			}
+		}
 	}
-	names, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(names) != 1 {
-		t.Errorf("beside the journal there is %v, %v", names, err)
+	want("open,", "intents.db", "intents.db-wal")
+	if err := j.Begin(t.Context(), intent("a")); err != nil {
+		t.Fatal(err)
 	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want("closed,", "intents.db")
 }
 
 // A file that something has made without writing to it is as good as none.

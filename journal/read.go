@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 
-	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tradingapi/trading-go"
@@ -35,7 +34,7 @@ func (j *Journal) All(ctx context.Context) iter.Seq2[trading.Entry, error] {
 }
 
 // entries yields those whose numbers are the keys of a table.
-func (j *Journal) entries(ctx context.Context, table []byte) iter.Seq2[trading.Entry, error] {
+func (j *Journal) entries(ctx context.Context, table table) iter.Seq2[trading.Entry, error] {
 	return func(yield func(trading.Entry, error) bool) {
 		var last uint64 // that had begun when it started
 		from := numberKey(0)
@@ -43,15 +42,11 @@ func (j *Journal) entries(ctx context.Context, table []byte) iter.Seq2[trading.E
 			var entries []trading.Entry
 			err := ctx.Err()
 			if err == nil {
-				err = j.view(func(tx *bbolt.Tx) (err error) {
+				err = j.view(func(s *snapshot, now state) (err error) {
 					if last == 0 {
-						state, err := decodeState(tx.Bucket(tableState).Get(keyState))
-						if err != nil {
-							return err
-						}
-						last = state.begun
+						last = now.begun
 					}
-					entries, from, err = readChunk(tx, table, from, numberKey(last))
+					entries, from, err = readChunk(s, table, from, numberKey(last))
 					return err
 				})
 			}
@@ -76,15 +71,15 @@ func (j *Journal) entries(ctx context.Context, table []byte) iter.Seq2[trading.E
 
 // readChunk returns some entries between two numbers, and where the next begin;
 // nil if there are no more.
-func readChunk(tx *bbolt.Tx, table, from, to []byte) (entries []trading.Entry, next []byte, err error) {
-	records := tx.Bucket(tableEntries)
-	cursor := tx.Bucket(table).Cursor()
-	key, _ := cursor.Seek(from)
-	for ; key != nil && bytes.Compare(key, to) <= 0; key, _ = cursor.Next() {
-		if len(entries) == chunk {
+func readChunk(s *snapshot, table table, from, to []byte) (entries []trading.Entry, next []byte, err error) {
+	for key := range s.scan(table, from) {
+		switch {
+		case bytes.Compare(key, to) > 0:
+			return entries, nil, nil
+		case len(entries) == chunk:
 			return entries, bytes.Clone(key), nil
 		}
-		entry, err := decodeEntry(records.Get(key))
+		entry, err := decodeEntry(s.get(tableEntries, key))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -102,12 +97,13 @@ func (j *Journal) Decision(ctx context.Context, decision string) ([]trading.Entr
 		return nil, errTooLong
 	}
 	var entries []trading.Entry
-	err := j.view(func(tx *bbolt.Tx) error {
-		records := tx.Bucket(tableEntries)
+	err := j.view(func(s *snapshot, _ state) error {
 		prefix := decisionKey(decision, nil)
-		cursor := tx.Bucket(tableDecisions).Cursor()
-		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
-			entry, err := decodeEntry(records.Get(numberOf(key)))
+		for key := range s.scan(tableDecisions, prefix) {
+			if !bytes.HasPrefix(key, prefix) {
+				break
+			}
+			entry, err := decodeEntry(s.get(tableEntries, numberOf(key)))
 			if err != nil {
 				return err
 			}
@@ -123,7 +119,7 @@ func (j *Journal) Decision(ctx context.Context, decision string) ([]trading.Entr
 
 // view reads. What cannot be read is a failure for good, like a failed write: a
 // journal that answers for a part only is worse than none.
-func (j *Journal) view(read func(*bbolt.Tx) error) error {
+func (j *Journal) view(read func(*snapshot, state) error) error {
 	j.mu.Lock()
 	closed, failed := j.closed, j.failed
 	j.mu.Unlock()
@@ -133,7 +129,14 @@ func (j *Journal) view(read func(*bbolt.Tx) error) error {
 	if failed != nil {
 		return failed
 	}
-	err := guard(func() error { return j.db.View(read) })
+	err := guard(func() error {
+		s, now, err := j.snapshot()
+		if err != nil {
+			return err
+		}
+		defer rollback(s.tx)
+		return read(s, now)
+	})
 	switch {
 	case err == nil:
 		return nil

@@ -23,16 +23,7 @@ func verifyFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	err = verify(file, info.Size())
-	newer := (*VersionError)(nil)
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &newer):
-		newer.Path = path
-		return newer
-	}
-	return &DamagedError{Path: path, Err: err}
+	return refuse(path, verify(file, info.Size()))
 }
 
 func verify(r io.ReaderAt, size int64) error {
@@ -53,13 +44,13 @@ func verify(r io.ReaderAt, size int64) error {
 			if flags != 0 {
 				return errors.New("a table holds something else than rows")
 			}
-			if bytes.Equal(name, tableState) {
+			if bytes.Equal(name, bucketState) {
 				noted = bytes.Clone(value)
 				return nil
 			}
 			got.rows++
 			got.digest += digestRow(name, key, value)
-			if bytes.Equal(name, tableHistory) {
+			if string(name) == tableNames[tableHistory] {
 				got.history++
 			}
 			return nil
@@ -72,11 +63,11 @@ func verify(r io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	if want.format != format {
+	if want.format > format {
 		return &VersionError{Format: int(want.format), Known: format}
 	}
-	for _, name := range tables {
-		if !names[string(name)] {
+	for _, name := range tableNames {
+		if !names[name] {
 			return fmt.Errorf("it has no table %q", name)
 		}
 	}
@@ -158,12 +149,12 @@ func (f *pageFile) readMeta(size int64) (root uint64, err error) {
 	return native.Uint64(last[16:]), nil
 }
 
-// row is called for each row of a table, in order.
-type row func(flags uint32, key, value []byte) error
+// visit is called for each visit of a table, in order.
+type visit func(flags uint32, key, value []byte) error
 
 // walk reads the tree below a page. All its keys are at least low, and below
 // high unless that is nil.
-func (f *pageFile) walk(id uint64, low, high []byte, each row) error {
+func (f *pageFile) walk(id uint64, low, high []byte, each visit) error {
 	page, err := f.read(id)
 	if err != nil {
 		return err
@@ -172,7 +163,7 @@ func (f *pageFile) walk(id uint64, low, high []byte, each row) error {
 }
 
 // walkTable reads a table, whose only page may be within its header.
-func (f *pageFile) walkTable(header []byte, each row) error {
+func (f *pageFile) walkTable(header []byte, each visit) error {
 	if root := native.Uint64(header); root != 0 {
 		return f.walk(root, nil, nil, each)
 	}
@@ -206,7 +197,7 @@ func (f *pageFile) read(id uint64) ([]byte, error) {
 	return page, err
 }
 
-func (f *pageFile) walkPage(page, low, high []byte, each row) error {
+func (f *pageFile) walkPage(page, low, high []byte, each visit) error {
 	flags, count := native.Uint16(page[8:]), int(native.Uint16(page[10:]))
 	if pageHeader+count*element > len(page) || flags != leafPage && (flags != branchPage || count == 0) {
 		return errPage

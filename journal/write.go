@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,12 +15,13 @@ var errTooLong = fmt.Errorf("journal: an ID or a decision has at most %d bytes",
 
 // begin puts an intent's record, in the place of an earlier one that is pending.
 func (j *Journal) begin(c *change, id trading.IntentID, decision string, record []byte, now time.Time) error {
-	number := bytes.Clone(c.get(tableIDs, []byte(id)))
-	isNew := number == nil
+	number := c.number(string(id))
 	switch {
-	case isNew:
-		c.state.begun++
-		number = numberKey(c.state.begun)
+	case number == nil:
+		c.begun++
+		number = numberKey(c.begun)
+		c.put(tableIDs, []byte(id), number)
+		c.put(tablePending, number, present)
 	case c.get(tablePending, number) == nil:
 		return refusal{fmt.Errorf("%w: %s", trading.ErrSettled, id)}
 	default:
@@ -30,30 +30,19 @@ func (j *Journal) begin(c *change, id trading.IntentID, decision string, record 
 			return err
 		}
 		if name := old.Intent.Decision; name != decision && name != "" {
-			if err := c.remove(tableDecisions, decisionKey(name, number)); err != nil {
-				return err
-			}
-		}
-	}
-	if isNew {
-		if err := errors.Join(c.put(tableIDs, []byte(id), number), c.put(tablePending, number, present)); err != nil {
-			return err
+			c.remove(tableDecisions, decisionKey(name, number))
 		}
 	}
 	if decision != "" {
-		if err := c.put(tableDecisions, decisionKey(decision, number), present); err != nil {
-			return err
-		}
+		c.put(tableDecisions, decisionKey(decision, number), present)
 	}
-	if err := c.put(tableEntries, number, record); err != nil {
-		return err
-	}
+	c.put(tableEntries, number, record)
 	return j.forget(c, now)
 }
 
 // settle appends a settlement's record to its intent's.
 func (j *Journal) settle(c *change, id trading.IntentID, record []byte, at time.Time) error {
-	number := bytes.Clone(c.get(tableIDs, []byte(id)))
+	number := c.number(string(id))
 	if number == nil {
 		return refusal{fmt.Errorf("%w: %s", trading.ErrUnknownIntent, id)}
 	}
@@ -71,15 +60,11 @@ func (j *Journal) settle(c *change, id trading.IntentID, record []byte, at time.
 	table := tableDecided
 	if entry.Intent.Decision == "" {
 		table = tableHistory
-		c.state.history++
+		c.history++
 	}
-	if err := errors.Join(
-		c.remove(tablePending, number),
-		c.put(table, timeKey(at, number), present),
-		c.put(tableEntries, number, append(bytes.Clone(intent), record...)),
-	); err != nil {
-		return err
-	}
+	c.remove(tablePending, number)
+	c.put(table, timeKey(at, number), present)
+	c.put(tableEntries, number, append(bytes.Clone(intent), record...))
 	return j.forget(c, at)
 }
 
@@ -89,12 +74,11 @@ func (j *Journal) settle(c *change, id trading.IntentID, record []byte, at time.
 func (j *Journal) forget(c *change, now time.Time) error {
 	const few = 4
 	before := timeKey(now.Add(-j.options.Keep), nil)
-	for _, table := range [][]byte{tableDecided, tableHistory} {
-		cursor := c.tx.Bucket(table).Cursor()
+	for _, table := range []table{tableDecided, tableHistory} {
 		var over [][]byte
-		for key, _ := cursor.First(); key != nil && len(over) < few; key, _ = cursor.Next() {
-			tooMany := bytes.Equal(table, tableHistory) && c.state.history > uint64(j.options.History+len(over))
-			if !tooMany && bytes.Compare(key, before) >= 0 {
+		for key := range c.scan(table, nil) {
+			tooMany := table == tableHistory && c.history > uint64(j.options.History+len(over))
+			if len(over) == few || !tooMany && bytes.Compare(key, before) >= 0 {
 				break
 			}
 			over = append(over, bytes.Clone(key))
@@ -109,20 +93,22 @@ func (j *Journal) forget(c *change, now time.Time) error {
 }
 
 // drop deletes a settled entry, which is in the table under the key.
-func (c *change) drop(table, key []byte) error {
+func (c *change) drop(table table, key []byte) error {
 	number := numberOf(key)
 	entry, err := decodeEntry(c.get(tableEntries, number))
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(table, tableHistory) {
-		c.state.history--
+	if table == tableHistory {
+		c.history--
 	}
-	err = errors.Join(c.remove(table, key), c.remove(tableEntries, number), c.remove(tableIDs, []byte(entry.Intent.ID)))
+	c.remove(table, key)
+	c.remove(tableEntries, number)
+	c.remove(tableIDs, []byte(entry.Intent.ID))
 	if name := entry.Intent.Decision; name != "" {
-		err = errors.Join(err, c.remove(tableDecisions, decisionKey(name, number)))
+		c.remove(tableDecisions, decisionKey(name, number))
 	}
-	return err
+	return nil
 }
 
 // refusal is an error of one write that leaves the others of its batch alone.
