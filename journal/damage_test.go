@@ -73,7 +73,7 @@ func read(t testing.TB, path string) []byte {
 	return b
 }
 
-func all(t *testing.T, j *Journal) []trading.Entry {
+func all(t testing.TB, j *Journal) []trading.Entry {
 	t.Helper()
 	var entries []trading.Entry
 	for entry, err := range j.All(t.Context()) {
