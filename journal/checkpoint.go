@@ -7,7 +7,7 @@ import "go.etcd.io/bbolt"
 // this bounds how long, and also how much memory the rows of the log take.
 const (
 	logIdle = 64 << 10
-	logFull = 256 << 10
+	logFull = 128 << 10
 )
 
 // published is what readers see, besides the file: the rows of the log. It is

@@ -29,13 +29,14 @@
 // Tables that can be searched cost two syncs a commit, one for the data and one
 // for the page that makes it valid. So what is written goes to a log beside them
 // first, whose name ends in -wal, and from there to the tables many writes at a
-// time: some 64 KiB of them while nobody waits, 256 KiB at most. A write that comes
-// in that moment waits for it, which takes as long as a few writes. Until then the
-// rows of the log are kept in memory.
+// time: some 64 KiB of them while nobody waits, twice that at most besides the last
+// writes. One that comes in that moment waits for it, which takes as long as half a
+// dozen writes, or a dozen (BenchmarkCheckpoint measures it). Until then the rows of
+// the log are kept in memory.
 //
-// Close puts everything into the one file and removes the log; so does the next
-// Open, where a process has ended without. Then the file can be copied and moved,
-// and versions that knew of no log open it. As long as there is a log, the two
+// Close puts everything into the one file and removes the log. Then the file can be
+// copied and moved, and versions that knew of no log open it. Where a process has
+// ended without closing, the next Open goes on from both. As long as there is a log, the two
 // belong together: Open refuses one without the other, or with another's, since
 // orders may be pending in it. Where a log ends in the middle of a write, nobody has
 // been told that it was written, and it is left out. Where something of the log is
@@ -60,5 +61,5 @@
 // can ask for again, the last [Options.History] of it at most. Each write deletes
 // a few that are over. Time is that of the intents and settlements themselves.
 // A new file has 4 MiB, which are used again and again; a file does not shrink. Its
-// log has 1 MiB, or what the largest writes have taken since it was opened.
+// log has 512 KiB, or what the largest writes have taken since it was opened.
 package journal

@@ -252,6 +252,9 @@ func TestGroupCommit(t *testing.T) {
 		if commits != 1 || len(results) != 0 {
 			t.Fatalf("%d commits and %d results before the first sync, want 1 and none", commits, len(results))
 		}
+		if got := pendingIDs(t, j); len(got) != 0 { // nobody acts on what can still be lost
+			t.Errorf("%q are seen before they are on the disk", got)
+		}
 		gate <- true
 		synctest.Wait()
 		if commits != 2 || len(results) != 1 {

@@ -31,7 +31,7 @@ const (
 	framesAt   = 4096
 	frameHead  = 4*8 + 2*4 // ID, generation, number, length, checksums of the payload and the head
 	frameAlign = 8
-	logRoom    = 1 << 20 // what the file has from the start
+	logRoom    = 512 << 10 // what the file has from the start
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

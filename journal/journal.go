@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -52,15 +53,20 @@ func (j *Journal) finish() error {
 	if j.log == nil {
 		return nil
 	}
+	j.mu.Lock()
+	whole := j.failed == nil
+	j.mu.Unlock()
 	var err error
-	if j.failed == nil {
+	if whole {
 		err = guard(func() error { return j.checkpoint(j.now.state.whole()) })
 	}
-	whole := j.failed == nil && err == nil
-	if err := errors.Join(err, j.log.file.Close()); err != nil || !whole {
-		return err
+	if err = errors.Join(err, j.log.file.Close()); err == nil && whole {
+		err = j.disk.remove(logPath(j.path))
 	}
-	return j.disk.remove(logPath(j.path))
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
 }
 
 // Begin implements [trading.Journal]: the intent is on the disk when it returns.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/tradingapi/trading-go"
 )
 
@@ -282,11 +284,33 @@ func TestLogBelongs(t *testing.T) {
 	j.work.Wait()
 	late := filesAt(t, old)
 
+	// A file that claims the log, and is not the one that it was written for.
+	id, err := logID(mine.log)
+	first, _ := frameAt(mine.log, id, framesAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := files{tables: whole.tables}
+	claims.write(t, path)
+	db, err := openFile(os.OpenFile, path, false, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		now, err := readState(tx)
+		return errors.Join(err, writeState(tx, now.logged(id, first.generation)))
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	claims.tables = used(t, path)
+
 	text := []byte(strings.Repeat("not a log\n", 1000))
 	for name, torn := range map[string]files{
 		"no log":                             {mine.tables, nil},
 		"an empty log":                       {mine.tables, []byte{}},
 		"another journal's log":              {mine.tables, other.log},
+		"tables of other rows":               {claims.tables, mine.log},
 		"a log without tables":               {nil, mine.log},
 		"a log beside an empty file":         {[]byte{}, mine.log},
 		"a log beside older tables":          {early.tables, late.log},
@@ -322,26 +346,40 @@ func TestNewerLog(t *testing.T) {
 	}
 }
 
+// someLog is a log of some frames over longer ones of an earlier generation.
+func someLog(id, generation uint64) (log []byte, bounds []int) {
+	log = make([]byte, 2*framesAt)
+	copy(log, encodeHead(id))
+	for back := range uint64(2) {
+		bounds = []int{framesAt}
+		for i := range uint64(8) {
+			at := bounds[i]
+			payload := bytes.Repeat([]byte{byte('a' + i)}, 150-int(100*back+i))
+			b := appendFrame(nil, id, generation-1+back, i+1, int64(at), payload)
+			bounds = append(bounds, at+copy(log[at:], b))
+		}
+	}
+	copy(log[noteAt:], encodeNote(id, generation, 8))
+	return log, bounds
+}
+
 // FuzzReadFrames changes a log anywhere. What is read is the beginning of what was
 // written, and the change shows unless only the end is missing.
 func FuzzReadFrames(f *testing.F) {
-	_, after, _, _ := unclosed(f)
-	bounds := after.bounds(f)
-	log := after.log[:bounds[len(bounds)-1]+4096]
-	id := number(log, 2)
-	first, _ := frameAt(log, id, framesAt)
-	want, err := readFrames(log, id, first.generation)
-	if err != nil {
-		f.Fatal(err)
+	const id, generation = 0x0123456789abcdef, 3
+	log, bounds := someLog(id, generation)
+	want, err := readFrames(log, id, generation)
+	if err != nil || len(want) != 8 {
+		f.Fatal(len(want), err)
 	}
 	f.Add(uint16(framesAt), []byte{1}, uint16(noteAt), []byte{0})
 	f.Add(uint16(bounds[3]), bytes.Clone(log[framesAt:bounds[1]]), uint16(0), []byte{})
-	f.Add(uint16(bounds[18]), []byte{}, uint16(noteAt), make([]byte, noteSize))
+	f.Add(uint16(bounds[7]), []byte{}, uint16(noteAt), make([]byte, noteSize))
 	f.Fuzz(func(t *testing.T, at uint16, b []byte, also uint16, c []byte) {
 		changed := bytes.Clone(log)
 		copy(changed[int(at)%len(log):], b)
 		copy(changed[int(also)%len(log):], c)
-		got, err := readFrames(changed, id, first.generation)
+		got, err := readFrames(changed, id, generation)
 		if err != nil {
 			return
 		}
@@ -350,8 +388,7 @@ func FuzzReadFrames(f *testing.F) {
 				t.Fatalf("frame %d is not what was written", i+1)
 			}
 		}
-		note, ok := checked(changed[noteAt : noteAt+noteSize])
-		if len(got) < len(want) && ok && number(note, 0) == id && bytes.Equal(note, log[noteAt:noteAt+len(note)]) {
+		if len(got) < len(want) && bytes.Equal(changed[noteAt:noteAt+noteSize], log[noteAt:noteAt+noteSize]) {
 			t.Errorf("%d of %d frames are read, and nobody says that some are missing", len(got), len(want))
 		}
 	})

@@ -5,7 +5,8 @@
 //	tradingjournal -show ID FILE     one intent, with its body and answer
 //
 // A bot has its journal open for itself alone, so look while it is stopped, or at
-// a copy that was made while it was.
+// a copy that was made while it was. Where it was killed there are two files, whose
+// names differ by -wal: copy both.
 package main
 
 import (
