@@ -187,11 +187,11 @@ func fill(b *testing.B, j *Journal, count int) {
 	d := j.disk
 	noSync(j)
 	defer func() { j.disk, j.db.NoSync = d, false }()
-	const batch = 1000
+	const batch = 10_000
 	for at := 0; at < count; at += batch {
 		var writes []*write
 		for i := at; i < min(at+batch, count); i++ {
-			id := fmt.Sprint(i * 7919 % count) // names are in no order
+			id := fmt.Sprintf("%08d", i)
 			s := trading.Settlement{Outcome: trading.Applied, Answer: []byte(`{"success":true}`)}
 			settled := encodeSettlement(&s)
 			writes = append(writes, beginOf(b, j, id), &write{apply: func(c *change) error {
