@@ -1,0 +1,79 @@
+package watch
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// evidence is what tells that a paper account was replaced, beyond one look.
+type evidence struct {
+	untouched trading.Opt[decimal.Decimal] // the balance of an account that nobody has traded on yet
+	wiped     time.Time                    // when the trades began anew; zero if they did not
+	wipedAt   decimal.Decimal              // the balance before that
+}
+
+// note learns from a look.
+func (e *evidence) note(is *accountLook) {
+	if len(is.positions) == 0 && len(is.trades) == 0 {
+		e.untouched = trading.Some(is.state.Balance)
+	}
+}
+
+// replaced reports whether the account is another one than before. Only the paper
+// account ever is. A live account that is passed and then active again is the same.
+func (e *evidence) replaced(was, is *accountLook, fresh freshTrades) bool {
+	switch {
+	case was.state.ID != is.state.ID:
+	case is.state.Environment != trading.EnvSandbox:
+		return false
+	case ended(was.state) && is.state.Status == trading.StatusSandboxActive && !is.state.Locked:
+	case e.tradesWiped(was, is, fresh):
+	case e.cleared(was, is):
+	default:
+		return false
+	}
+	*e = evidence{}
+	return true
+}
+
+// ended reports whether only a reset leads on.
+func ended(state trading.AccountState) bool {
+	return state.Locked || state.Status == trading.StatusSandboxLocked || state.Status == trading.StatusSandboxPassed
+}
+
+// tradesWiped reports whether the trades began anew, and with them the balance and the
+// positions. The reads may show it one after the other.
+func (e *evidence) tradesWiped(was, is *accountLook, fresh freshTrades) bool {
+	if fresh.anew {
+		e.wiped, e.wipedAt = is.at, was.state.Balance
+	}
+	if e.wiped.IsZero() {
+		return false
+	}
+	if is.at.Sub(e.wiped) > readLag {
+		e.wiped = time.Time{}
+		return false
+	}
+	return !is.state.Balance.Equal(e.wipedAt) && !survives(was.positions, is.positions)
+}
+
+// cleared reports whether everything is as it was before anybody traded, to the cent:
+// a position that was closed would have left fees.
+func (e *evidence) cleared(was, is *accountLook) bool {
+	opening, known := e.untouched.Get()
+	return known && len(is.positions) == 0 && len(is.trades) == 0 &&
+		is.state.Balance.Equal(opening) && !was.state.Balance.Equal(opening)
+}
+
+// survives reports whether a position is still there.
+func survives(was, is trading.Positions) bool {
+	for pair := range pairs(was, is) {
+		if pair.was != nil && pair.is != nil && continues(*pair.was, *pair.is) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,208 @@
+package watch
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Trades have no ids, their list may be cut, and reads of it may lag and even go back.
+// So they are counted: of equal ones as many are new as the list has more than have
+// been told.
+
+// ledger knows which trades have been told.
+type ledger struct {
+	begun   bool
+	at      time.Time       // when the list was last read
+	last    []trading.Trade // the list
+	shown   []trading.Trade // the list, or a longer one read shortly before
+	shownAt time.Time
+	told    map[string]entry
+}
+
+// entry is a number of equal trades, and when the list last had so many.
+type entry struct {
+	n    int
+	seen time.Time
+}
+
+// forget is how long a trade that the list does not show any more counts as told: while
+// an older copy of the list may still be read.
+const forget = time.Minute
+
+// freshTrades is what a list shows that has not been told.
+type freshTrades struct {
+	trades []trading.Trade // oldest first
+	hole   string          // why more may have been closed than that; empty if not
+	anew   bool            // nothing of the list before is in it, and it is shorter
+}
+
+// list takes the list as it was read, the newest first.
+func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
+	if !l.begun {
+		l.begun, l.at, l.last, l.told = true, at, list, map[string]entry{}
+		l.show(at, list)
+		for key, n := range count(list) {
+			l.told[key] = entry{n, at}
+		}
+		return freshTrades{}
+	}
+	if slices.EqualFunc(list, l.last, trading.Trade.Equal) {
+		l.at, l.last = at, list
+		if len(list) >= len(l.shown) || at.Sub(l.shownAt) > forget {
+			l.show(at, list)
+		}
+		return freshTrades{}
+	}
+	l.catchUp()
+
+	counts, left := count(list), map[string]int{}
+	overlap := false
+	for key, n := range counts {
+		e, known := l.told[key]
+		overlap = overlap || known
+		if n > e.n {
+			left[key] = n - e.n
+		}
+		if n >= e.n || at.Sub(e.seen) > forget {
+			l.told[key] = entry{n, at}
+		}
+	}
+	for key, e := range l.told {
+		if _, shown := counts[key]; !shown && at.Sub(e.seen) > forget {
+			delete(l.told, key)
+		}
+	}
+
+	var fresh freshTrades
+	for i := range list { // of equal ones the newest are new
+		if key := keyOf(&list[i]); left[key] > 0 {
+			left[key]--
+			fresh.trades = append(fresh.trades, list[i])
+		}
+	}
+	slices.Reverse(fresh.trades)
+	switch before := len(l.last); {
+	case before > 0 && !overlap:
+		fresh.anew = len(list) < before
+		fresh.hole = "the list of closed trades shows none that was known"
+	case before == 0 && len(fresh.trades) > 1:
+		// One by one they would show that nothing came before the first.
+		fresh.hole = "several closed trades where there was none: the list may not go back to the first"
+	}
+	l.at, l.last = at, list
+	if len(fresh.trades) > 0 || len(list) >= len(l.shown) || at.Sub(l.shownAt) > forget {
+		l.show(at, list)
+	}
+	return fresh
+}
+
+// show makes a list the one that shows what there is. One that has nothing new and is
+// shorter may be an older copy.
+func (l *ledger) show(at time.Time, list []trading.Trade) { l.shown, l.shownAt = list, at }
+
+// catchUp notes that the last list was shown until it was read last.
+func (l *ledger) catchUp() {
+	for key, n := range count(l.last) {
+		if e := l.told[key]; n >= e.n {
+			l.told[key] = entry{e.n, l.at}
+		}
+	}
+}
+
+func count(list []trading.Trade) map[string]int {
+	counts := make(map[string]int, len(list))
+	for i := range list {
+		counts[keyOf(&list[i])]++
+	}
+	return counts
+}
+
+// keyOf is equal for trades that cannot be told apart. Members that this version does
+// not know are left out: one that moves would make a trade another.
+func keyOf(t *trading.Trade) string {
+	b := make([]byte, 0, 160)
+	for _, text := range []string{t.Symbol, string(t.Side), string(t.Cause)} {
+		b = strconv.AppendQuote(b, text)
+	}
+	for _, n := range []trading.Opt[decimal.Decimal]{t.Size, t.EntryPrice} {
+		if d, ok := n.Get(); ok {
+			b = appendNumber(b, d)
+		}
+		b = append(b, '|')
+	}
+	for _, d := range []decimal.Decimal{t.ExitPrice, t.GrossPnL, t.RoundTripFee} {
+		b = append(appendNumber(b, d), '|')
+	}
+	for _, at := range []time.Time{t.OpenedAt, t.ClosedAt} {
+		if !at.IsZero() {
+			b = strconv.AppendInt(b, at.Unix(), 10)
+			b = append(b, '.')
+			b = strconv.AppendInt(b, int64(at.Nanosecond()), 10)
+		}
+		b = append(b, '|')
+	}
+	return string(b)
+}
+
+// appendNumber writes equal numbers alike, whatever their digits and whatever the
+// settings of package decimal.
+func appendNumber(b []byte, d decimal.Decimal) []byte {
+	digits := d.Coefficient().Append(nil, 10)
+	exponent := int64(d.Exponent())
+	for len(digits) > 1 && digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+		exponent++
+	}
+	if string(digits) == "0" {
+		exponent = 0
+	}
+	b = append(append(b, digits...), 'e')
+	return strconv.AppendInt(b, exponent, 10)
+}
+
+// tradeLog is the trades that were told, numbered. Looks hold beginnings of one log, so
+// that loops of every speed are told each trade. It is never changed, only continued.
+type tradeLog struct {
+	rows  []trading.Trade
+	first int // number of rows[0]
+	anew  int // number of the first trade after the account was last replaced
+}
+
+// logSize is how many trades a loop can be behind: memory is bounded by it.
+const logSize = 4096
+
+func (l tradeLog) end() int { return l.first + len(l.rows) }
+
+func (l tradeLog) add(trades []trading.Trade) tradeLog {
+	if len(trades) == 0 {
+		return l
+	}
+	l.rows = append(l.rows, trades...)
+	if surplus := len(l.rows) - 2*logSize; surplus > 0 {
+		drop := len(l.rows) - logSize
+		l.first += drop
+		l.rows = slices.Clone(l.rows[drop:])
+	}
+	return l
+}
+
+func (l tradeLog) beginAnew() tradeLog {
+	l.anew = l.end()
+	return l
+}
+
+// since returns the trades after those of an earlier log; how many of them are of the
+// account before it was replaced; and whether some are missing, since it is too long ago.
+func (l tradeLog) since(was tradeLog) (trades []trading.Trade, before int, missing bool) {
+	from := was.end()
+	if from < l.first {
+		from, missing = l.first, true
+	}
+	trades = l.rows[from-l.first:]
+	return trades, min(max(l.anew-from, 0), len(trades)), missing
+}
