@@ -73,6 +73,7 @@ type reading struct {
 	state     trading.AccountState
 	positions trading.Positions
 	trades    []trading.Trade
+	held      bool // the positions have been read
 	listed    bool // the trades have been read
 	parts     int  // how many have been read
 }
@@ -109,6 +110,7 @@ func (s *accountSource) read(ctx context.Context, was *accountLook) (*reading, e
 			if err == nil {
 				r.positions = slices.Clone(positions)
 				slices.SortStableFunc(r.positions, comparePositions)
+				r.held = true
 			}
 			return err
 		},
@@ -161,7 +163,7 @@ func (s *accountSource) follow(was *accountLook, r *reading) *accountLook {
 	}
 	is.shown = s.ledger.shown
 	if was == nil {
-		s.evidence.note(is)
+		s.evidence.note(is, r.listed)
 		return is
 	}
 	is.told, is.early = was.told, was.early
@@ -171,15 +173,22 @@ func (s *accountSource) follow(was *accountLook, r *reading) *accountLook {
 		is.replaced++
 		is.told = is.told.beginAnew()
 		is.early = nil
-		s.ledger.show(r.at, r.trades)
-		is.shown = r.trades
+		if !r.held {
+			is.positions = nil // those were the other's
+		}
+		if !r.listed {
+			is.trades = nil
+			s.ledger.last = nil
+		}
+		s.ledger.show(r.at, is.trades)
+		is.shown = is.trades
 	} else if fresh.hole != "" {
 		is.holes++
 		is.hole, is.holeFrom = fresh.hole, listed
 	}
 	is.told = is.told.add(fresh.trades)
 	is.early = unexplained(was, is, fresh.trades)
-	s.evidence.note(is)
+	s.evidence.note(is, r.listed)
 	return is
 }
 

@@ -11,12 +11,16 @@ import (
 // evidence is what tells that a paper account was replaced, beyond one look.
 type evidence struct {
 	untouched trading.Opt[decimal.Decimal] // the balance of an account that nobody has traded on yet
-	wiped     time.Time                    // when the trades began anew; zero if they did not
-	wipedAt   decimal.Decimal              // the balance before that
+	listed    *accountLook                 // the last look that read the trades
+	wiped     *accountLook                 // the one before the trades began anew, a moment ago; nil if they did not
+	wipedAt   time.Time
 }
 
 // note learns from a look.
-func (e *evidence) note(is *accountLook) {
+func (e *evidence) note(is *accountLook, listed bool) {
+	if listed {
+		e.listed = is
+	}
 	if len(is.positions) == 0 && len(is.trades) == 0 {
 		e.untouched = trading.Some(is.state.Balance)
 	}
@@ -30,7 +34,7 @@ func (e *evidence) replaced(was, is *accountLook, fresh freshTrades) bool {
 	case is.state.Environment != trading.EnvSandbox:
 		return false
 	case ended(was.state) && is.state.Status == trading.StatusSandboxActive && !is.state.Locked:
-	case e.tradesWiped(was, is, fresh):
+	case e.tradesWiped(is, fresh):
 	case e.cleared(was, is):
 	default:
 		return false
@@ -45,19 +49,19 @@ func ended(state trading.AccountState) bool {
 }
 
 // tradesWiped reports whether the trades began anew, and with them the balance and the
-// positions. The reads may show it one after the other.
-func (e *evidence) tradesWiped(was, is *accountLook, fresh freshTrades) bool {
-	if fresh.anew {
-		e.wiped, e.wipedAt = is.at, was.state.Balance
-	}
-	if e.wiped.IsZero() {
+// positions. Where the balance follows later, since reads lag, nothing else may have
+// happened that could have changed it.
+func (e *evidence) tradesWiped(is *accountLook, fresh freshTrades) bool {
+	switch {
+	case fresh.anew && e.listed != nil:
+		e.wiped, e.wipedAt = e.listed, is.at
+	case e.wiped == nil:
+		return false
+	case len(is.positions) > 0 || len(is.trades) > 0 || is.at.Sub(e.wipedAt) > readLag:
+		e.wiped = nil
 		return false
 	}
-	if is.at.Sub(e.wiped) > readLag {
-		e.wiped = time.Time{}
-		return false
-	}
-	return !is.state.Balance.Equal(e.wipedAt) && !survives(was.positions, is.positions)
+	return !is.state.Balance.Equal(e.wiped.state.Balance) && !survives(e.wiped.positions, is.positions)
 }
 
 // cleared reports whether everything is as it was before anybody traded, to the cent:

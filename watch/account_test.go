@@ -1,0 +1,280 @@
+package watch_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/watch"
+)
+
+func TestAPositionFromItsOpeningToItsClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		got := during(t, func() {
+			r.buy("1")
+			time.Sleep(4 * time.Second)
+			r.sim.SetMark("BTC", "65000")
+			time.Sleep(4 * time.Second)
+			r.buy("0.5")
+			time.Sleep(4 * time.Second)
+			r.close("50")
+			time.Sleep(4 * time.Second)
+			_, err := r.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{StopLoss: trading.At(dec("60000"))})
+			require.NoError(t, err)
+			time.Sleep(4 * time.Second)
+			r.close("100")
+		}, watch.Account(r.Sandbox))
+		require.Empty(t, got.errs)
+		assert.Equal(t, []string{
+			"PositionOpened",
+			"PositionChanged", // added
+			"TradeClosed", "PositionChanged",
+			"PositionChanged", // the stop
+			"TradeClosed", "PositionClosed",
+		}, got.names())
+
+		opened := of[watch.PositionOpened](got)[0]
+		assert.True(t, opened.Position.Size.Equal(dec("1")))
+		assert.NotEmpty(t, opened.Account)
+		marked := of[watch.PositionMarked](got)
+		require.Len(t, marked, 1)
+		assert.Equal(t, "64000", marked[0].Was.Mark.String())
+		assert.Equal(t, "65000", marked[0].Is.Mark.String())
+		changed := of[watch.PositionChanged](got)
+		assert.True(t, changed[0].Is.Size.Equal(dec("1.5")))
+		assert.True(t, changed[1].Is.Size.Equal(dec("0.75")))
+		assert.Equal(t, "60000", changed[2].Is.StopLoss.String())
+		trades, closed := of[watch.TradeClosed](got), of[watch.PositionClosed](got)[0]
+		require.Len(t, closed.Trades, 1, "the half that was closed before belongs to the change")
+		assert.True(t, closed.Trades[0].Equal(trades[1].Trade))
+		assert.Equal(t, watch.CauseMarket, closed.Cause)
+		assert.True(t, closed.Was.Size.Equal(dec("0.75")))
+	})
+}
+
+func TestInitialTellsWhatIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.buy("1")
+		r.close("50")
+		r.close("50")
+		without := during(t, func() {}, watch.Account(r.Sandbox))
+		assert.Empty(t, without.events)
+
+		with := during(t, func() {}, watch.Account(r.Sandbox).Initial())
+		assert.Equal(t, []string{"StatusChanged", "TradeClosed", "TradeClosed", "PositionOpened"}, with.names())
+		trades := of[watch.TradeClosed](with)
+		assert.True(t, trades[0].Trade.Size.Equal(trading.Some(dec("0.5"))), "the oldest first")
+		status := of[watch.StatusChanged](with)[0]
+		assert.Equal(t, trading.AccountStatus(""), status.Was)
+		assert.Equal(t, trading.StatusSandboxActive, status.Is)
+	})
+}
+
+// A trade says "market" of a close by hand, a flip, a liquidation and a pass alike.
+func TestTrap_T76_WhatMarketMeans(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		act    func(r rig)
+		cause  watch.Cause
+		status trading.AccountStatus
+	}{
+		{"by hand", func(r rig) { r.close("100") }, watch.CauseMarket, ""},
+		{"a stop", func(r rig) {
+			r.trigger(trading.Triggers{StopLoss: trading.At(dec("63000"))})
+			r.sim.SetMark("BTC", "62990")
+		}, watch.CauseStopLoss, ""},
+		{"a target", func(r rig) {
+			r.trigger(trading.Triggers{TakeProfit: trading.At(dec("65000"))})
+			r.sim.SetMark("BTC", "65010")
+		}, watch.CauseTakeProfit, ""},
+		{"a flip", func(r rig) { r.sell("3") }, watch.CauseFlip, ""},
+		{"a breach", func(r rig) { r.sim.SetMark("BTC", "61000") }, watch.CauseLiquidation, trading.StatusSandboxLocked},
+		{"a pass", func(r rig) { r.sim.SetMark("BTC", "69500") }, watch.CausePass, trading.StatusSandboxPassed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, tradingsim.WithCaps(tradingsim.Caps{PerPosition: "10", TotalMargin: "10"}))
+				r.buy("2")
+				r.buyETH("1")
+				got := during(t, func() { test.act(r) }, watch.Account(r.Sandbox))
+				require.Empty(t, got.errs)
+				var closed watch.PositionClosed
+				for _, ev := range of[watch.PositionClosed](got) {
+					if ev.Was.Symbol == "BTC" {
+						closed = ev
+					}
+				}
+				assert.Equal(t, test.cause, closed.Cause)
+				require.Len(t, closed.Trades, 1)
+				assert.Equal(t, "BTC", closed.Trades[0].Symbol)
+				if test.cause == watch.CauseFlip {
+					require.Len(t, of[watch.PositionOpened](got), 1)
+					assert.Equal(t, trading.Short, of[watch.PositionOpened](got)[0].Position.Side)
+				}
+				statuses := of[watch.StatusChanged](got)
+				if test.status == "" {
+					assert.Empty(t, statuses)
+					return
+				}
+				require.Len(t, statuses, 1)
+				assert.Equal(t, trading.StatusSandboxActive, statuses[0].Was)
+				assert.Equal(t, test.status, statuses[0].Is)
+				assert.Len(t, of[watch.PositionClosed](got), 2, "the whole book")
+			})
+		})
+	}
+}
+
+func (r rig) trigger(levels trading.Triggers) {
+	r.t.Helper()
+	_, err := r.Sandbox.SetTriggers(r.t.Context(), "BTC", levels)
+	require.NoError(r.t, err)
+}
+
+func (r rig) buyETH(size string) {
+	r.t.Helper()
+	_, err := r.Sandbox.PlaceOrder(r.t.Context(), trading.Order{Symbol: "ETH", Side: trading.Long, Size: dec(size), Leverage: dec("2")})
+	require.NoError(r.t, err)
+}
+
+// A pass closes the book in the middle of what a strategy is doing: it is told, and
+// entries are known to be over.
+func TestTrap_T79_APassIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, tradingsim.WithCaps(tradingsim.Caps{PerPosition: "10", TotalMargin: "10"}))
+		r.buy("3")
+		r.sim.SetMark("BTC", "68000")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var over watch.StatusChanged
+		var view watch.View
+		for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).Initial()) {
+			require.NoError(t, err)
+			view.Apply(ev)
+			if ev, ok := ev.(watch.StatusChanged); ok {
+				over = ev
+			}
+		}
+		assert.Equal(t, trading.StatusSandboxPassed, over.Is)
+		assert.False(t, over.Is.AllowsEntry())
+		assert.False(t, over.Locked)
+		assert.Empty(t, view.Positions)
+		assert.Len(t, view.Trades, 1)
+	})
+}
+
+// A close can pass or fail a live account; a bot that watches it is told.
+func TestTrap_T80_ALiveCloseThatPassesIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", ProfitTarget: "100100"}))
+		got := during(t, func() {
+			_, err := r.account().PlaceOrder(t.Context(), order(trading.Long, "1"))
+			require.NoError(t, err)
+			time.Sleep(3 * time.Second)
+			r.sim.SetMark("BTC", "64500")
+			_, err = r.account().ClosePosition(t.Context(), "BTC", trading.All)
+			require.NoError(t, err)
+		}, watch.Account(r.account()))
+		require.Empty(t, got.errs)
+		assert.Equal(t, []string{"PositionOpened", "StatusChanged", "TradeClosed", "PositionClosed"}, got.names())
+		assert.Equal(t, trading.StatusPassed, of[watch.StatusChanged](got)[0].Is)
+		assert.Equal(t, watch.CausePass, of[watch.PositionClosed](got)[0].Cause)
+		assert.Equal(t, trading.AccountID("acc_1"), of[watch.PositionClosed](got)[0].Account)
+	})
+}
+
+// A paper account that is replaced is not one whose positions were closed.
+func TestTrap_T102_AReplacedAccountIsTold(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before func(r rig)
+		act    func(r rig)
+		trades int // told afterwards
+		every  time.Duration
+	}{
+		{"a reset with a position and trades", func(r rig) { r.buy("1"); r.close("50") }, rig.reset, 0, 0},
+		{"a reset that is traded on at once", func(r rig) { r.buy("1"); r.close("50"); r.close("50") },
+			func(r rig) { r.reset(); r.buy("1"); r.close("50") }, 1, 0},
+		{"a reset of a locked account", func(r rig) {
+			r.buy("1")
+			r.sim.SetMark("BTC", "50000")
+			_, err := r.Sandbox.State(r.t.Context())
+			require.NoError(r.t, err)
+		}, rig.reset, 0, 0},
+		{"a reset with a position and no trade", nil, func(r rig) { r.buy("1"); time.Sleep(3 * time.Second); r.reset() }, 0, 0},
+		{"thirty days without a write", func(r rig) { r.buy("1") }, func(rig) { time.Sleep(30*24*time.Hour + time.Second) }, 0, time.Hour},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				if test.before != nil {
+					test.before(r)
+				}
+				got := during(t, func() {
+					test.act(r)
+					time.Sleep(test.every + time.Minute)
+				}, watch.Account(r.Sandbox).Every(test.every).Initial())
+				require.Empty(t, got.errs)
+				replaced := of[watch.AccountReplaced](got)
+				require.Len(t, replaced, 1)
+				assert.True(t, replaced[0].Is.Status.AllowsEntry())
+				assert.Empty(t, of[watch.PositionClosed](got), "nothing was closed by it")
+				assert.Empty(t, of[watch.Gap](got))
+
+				var view watch.View
+				for _, ev := range got.events {
+					view.Apply(ev)
+				}
+				positions, err := r.Sandbox.Positions(t.Context())
+				require.NoError(t, err)
+				assert.True(t, samePositions(positions, view.Positions))
+				assert.Len(t, view.Trades, test.trades)
+			})
+		})
+	}
+}
+
+// Of one market without a price only that market is told, and the account goes on.
+func TestUnpricedPositionIsMarkedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.buy("1")
+		r.buyETH("1")
+		got := during(t, func() {
+			r.sim.SetMark("ETH", "")
+			time.Sleep(3 * time.Second)
+			r.close("100")
+		}, watch.Account(r.Sandbox))
+		marked := of[watch.PositionMarked](got)
+		require.Len(t, marked, 1)
+		assert.Equal(t, "ETH", marked[0].Is.Symbol)
+		_, priced := marked[0].Is.Mark.Price()
+		assert.False(t, priced)
+		assert.Len(t, of[watch.PositionClosed](got), 1)
+	})
+}
+
+// The side effect that makes a watch useful: without it, no stop fires.
+func TestLookingKeepsStopsAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.buy("1")
+		r.trigger(trading.Triggers{StopLoss: trading.At(dec("63000"))})
+		during(t, func() {
+			r.sim.SetMark("BTC", "62000")
+			time.Sleep(time.Minute)
+		}, watch.Marks(r.Sandbox.MarketData))
+		assert.True(t, r.sim.Position("", "BTC").Equal(dec("1")), "prices alone touch nothing")
+		got := during(t, func() {}, watch.Account(r.Sandbox).Initial())
+		assert.True(t, r.sim.Position("", "BTC").IsZero())
+		assert.Equal(t, trading.CauseStopLoss, of[watch.TradeClosed](got)[0].Trade.Cause)
+	})
+}

@@ -1,0 +1,497 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/watch"
+)
+
+// A bubble fails when a goroutine is left in it, so each of these also shows that
+// nothing runs on.
+func TestNothingRunsOnAfterTheLoop(t *testing.T) {
+	everything := func(r rig) []watch.Watch {
+		return []watch.Watch{
+			watch.Account(r.Sandbox).Initial(), watch.Account(r.account()).Every(time.Hour), watch.Orders(r.account()),
+			watch.Marks(r.Sandbox.MarketData).Shared(), watch.Health(r.Client), watch.Ticks(time.Hour),
+		}
+	}
+	t.Run("a break, beside an hourly watch", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			began := time.Now()
+			for range watch.Events(t.Context(), everything(r)...) {
+				break
+			}
+			assert.Less(t, time.Since(began), time.Second)
+		})
+	})
+	t.Run("a break while a look hangs", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.sim.Fault("GET /sandbox/account", tradingsim.Delay(time.Hour))
+			began := time.Now()
+			for range watch.Events(t.Context(), watch.Account(r.Sandbox), watch.Ticks(time.Second)) {
+				break
+			}
+			assert.Equal(t, time.Second+time.Millisecond, time.Since(began))
+		})
+	})
+	t.Run("a break while a limit is waited for", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.sim.Fault("GET /sandbox/account", tradingsim.RateLimit(20*time.Second))
+			for range watch.Events(t.Context(), watch.Account(r.Sandbox), watch.Ticks(time.Second)) {
+				break
+			}
+		})
+	})
+	t.Run("the context ends", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			began := time.Now()
+			for _, err := range watch.Events(ctx, everything(r)...) {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, 10*time.Second, time.Since(began))
+		})
+	})
+	t.Run("the context has ended", func(t *testing.T) {
+		r := newRig(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range watch.Events(ctx, everything(r)...) {
+			t.Error("nothing is yielded")
+		}
+		assert.Empty(t, r.sim.Requests())
+	})
+	t.Run("the body panics", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			assert.Panics(t, func() {
+				for range watch.Events(t.Context(), everything(r)...) {
+					panic("the program's own")
+				}
+			})
+		})
+	})
+	t.Run("nothing is watched", func(t *testing.T) {
+		for range watch.Events(t.Context()) {
+			t.Error("nothing is yielded")
+		}
+	})
+	t.Run("again", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			events := watch.Events(t.Context(), watch.Marks(r.Sandbox.MarketData, "BTC").Initial().Shared())
+			for range 3 {
+				n := 0
+				for range events {
+					n++
+					break
+				}
+				assert.Equal(t, 1, n, "each range begins anew")
+			}
+		})
+	})
+}
+
+// Looks begin the interval apart, or up to a tenth more: never sooner, whoever listens.
+func TestLooksKeepToTheirInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		shared := watch.Account(r.Sandbox).Every(3 * time.Second).Shared()
+		var loops sync.WaitGroup
+		for range 100 {
+			loops.Go(func() {
+				for _, err := range watch.Events(ctx, shared) {
+					assert.NoError(t, err)
+				}
+			})
+		}
+		loops.Wait()
+		var last time.Time
+		spread := map[time.Duration]bool{}
+		looks := 0
+		for _, request := range r.sim.Requests() {
+			if request.Operation != string(trading.OpSandboxState) {
+				continue
+			}
+			looks++
+			if !last.IsZero() {
+				apart := request.At.Sub(last)
+				spread[apart] = true
+				assert.GreaterOrEqual(t, apart, 3*time.Second)
+				assert.LessOrEqual(t, apart, 3300*time.Millisecond)
+			}
+			last = request.At
+		}
+		assert.LessOrEqual(t, looks, 1200+1)
+		assert.GreaterOrEqual(t, looks, 1090)
+		assert.Greater(t, len(spread), 100, "with jitter")
+		assert.Len(t, r.sim.Requests(), 3*looks, "a hundred loops cost the requests of one")
+	})
+}
+
+func TestSeedRepeatsTheJitter(t *testing.T) {
+	times := func(w func(watch.Watch) watch.Watch) (at []time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			began := time.Now()
+			for range watch.Events(ctx, w(watch.Marks(r.Sandbox.MarketData))) {
+				t.Error("nothing changes")
+			}
+			for _, request := range r.sim.Requests() {
+				at = append(at, request.At.Sub(began))
+			}
+		})
+		return at
+	}
+	seven := func(w watch.Watch) watch.Watch { return w.Seed(7) }
+	assert.Equal(t, times(seven), times(seven))
+	assert.NotEqual(t, times(seven), times(func(w watch.Watch) watch.Watch { return w.Seed(8) }))
+	assert.NotEqual(t, times(seven), times(func(w watch.Watch) watch.Watch { return w }))
+}
+
+// A loop that hangs in its body holds up neither the looks, and with them the stops, nor
+// the other loops; and it is told all that it has missed.
+func TestASlowLoopHurtsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.buy("1")
+		shared := watch.Account(r.Sandbox).Every(time.Second).Initial().Shared()
+		ctx, cancel := context.WithCancel(t.Context())
+		var loops sync.WaitGroup
+		var slow, quick watch.View
+		slept, gap := false, false
+		loops.Go(func() {
+			for ev := range watch.Events(ctx, shared) {
+				slow.Apply(ev)
+				if !slept && len(slow.Positions) == 1 {
+					slept = true
+					time.Sleep(time.Hour)
+				}
+				if _, is := ev.(watch.Gap); is {
+					gap = true
+				}
+			}
+		})
+		var late []time.Duration // from what happened to its being told
+		loops.Go(func() {
+			for ev := range watch.Events(ctx, shared) {
+				quick.Apply(ev)
+				if ev, ok := ev.(watch.TradeClosed); ok {
+					late = append(late, ev.At.Sub(ev.Trade.ClosedAt))
+					assert.Equal(t, time.Now(), ev.At)
+				}
+			}
+		})
+		for range 50 {
+			time.Sleep(10 * time.Second)
+			r.close("10")
+		}
+		r.trigger(trading.Triggers{StopLoss: trading.At(dec("63000"))})
+		r.sim.SetMark("BTC", "62000")
+		time.Sleep(2 * time.Second)
+		assert.True(t, r.sim.Position("", "BTC").IsZero(), "the stop fires meanwhile")
+		synctest.Wait()
+		require.Len(t, quick.Trades, 51)
+		assert.Empty(t, slow.Trades)
+		for _, d := range late {
+			assert.Less(t, d, 1200*time.Millisecond)
+		}
+
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.Len(t, slow.Trades, 51)
+		assert.Empty(t, slow.Positions)
+		assert.True(t, slow.State.Equal(quick.State))
+		assert.False(t, gap, "nothing was lost")
+		cancel()
+		loops.Wait()
+	})
+}
+
+// Looking begins with the first loop and ends with the last; who comes in between joins,
+// and a hasty one makes all of them hastier.
+func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		shared := watch.Marks(r.Sandbox.MarketData, "BTC").Every(time.Minute).Shared()
+		listen := func(w watch.Watch) (leave func(), got *told) {
+			ctx, cancel := context.WithCancel(t.Context())
+			over := make(chan struct{})
+			got = &told{}
+			go func() {
+				defer close(over)
+				for ev, err := range watch.Events(ctx, w) {
+					got.take(ev, err)
+				}
+			}()
+			return func() { cancel(); <-over }, got
+		}
+		time.Sleep(time.Hour)
+		assert.Empty(t, r.sim.Requests())
+
+		leaveFirst, first := listen(shared)
+		time.Sleep(time.Second)
+		assert.Equal(t, 1, r.sent(trading.OpPrices))
+		leaveSecond, second := listen(shared.Initial())
+		time.Sleep(time.Second)
+		assert.Equal(t, 1, r.sent(trading.OpPrices), "it is given what the last look saw")
+		assert.Len(t, second.events, 1)
+		assert.Empty(t, first.events)
+
+		r.sim.SetMark("BTC", "65000")
+		leaveThird, _ := listen(shared.Every(5 * time.Second))
+		time.Sleep(6 * time.Second)
+		assert.Equal(t, 2, r.sent(trading.OpPrices))
+		assert.Len(t, first.events, 1)
+		leaveThird()
+		leaveFirst()
+		time.Sleep(66 * time.Second)
+		assert.LessOrEqual(t, r.sent(trading.OpPrices), 4)
+		leaveSecond()
+		before := len(r.sim.Requests())
+		time.Sleep(time.Hour)
+		assert.Len(t, r.sim.Requests(), before)
+
+		leaveAgain, again := listen(shared.Initial())
+		time.Sleep(time.Second)
+		assert.Len(t, r.sim.Requests(), before+1, "it looks anew")
+		assert.Len(t, again.events, 1)
+		leaveAgain()
+	})
+}
+
+// Loops that come and go at once, under the race detector.
+func TestManyLoopsComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		shared := watch.Account(r.Sandbox).Every(100 * time.Millisecond).Initial().Shared()
+		var loops sync.WaitGroup
+		for i := range 50 {
+			loops.Go(func() {
+				for round := range 20 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+(i*7+round*13)%300)*time.Millisecond)
+					for ev := range watch.Events(ctx, shared, watch.Ticks(50*time.Millisecond)) {
+						if _, tick := ev.(watch.Tick); tick && round%3 == 0 {
+							break
+						}
+					}
+					cancel()
+				}
+			})
+		}
+		loops.Wait()
+	})
+}
+
+func TestErrorsAreYieldedAndOutlived(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		fault  tradingsim.Fault
+		is     error
+		within time.Duration // until it is told again
+	}{
+		{"the service fails", tradingsim.Fail(500, "internal_error"), trading.CodeInternalError, 10 * time.Second},
+		{"a page in front", tradingsim.EdgePage(503), nil, 10 * time.Second},
+		{"a lost connection", tradingsim.LoseReply(), nil, 10 * time.Second},
+		{"an answer that cannot be read", tradingsim.Raw(200, nil, `{"prices":{"BTC":true}}`), nil, 40 * time.Second},
+		{"a limit of a minute", tradingsim.RateLimit(time.Minute), trading.CodeRateLimited, 70 * time.Second},
+		{"it hangs", tradingsim.Delay(time.Hour), nil, 60 * time.Second},
+		{"a key that is refused for a moment", tradingsim.Fail(401, "revoked_api_key"), trading.ErrKeyRefused, 40 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				began := time.Now()
+				var failedAt time.Time
+				got := during(t, func() {
+					failedAt = time.Now()
+					n := 4
+					if test.is != nil && errors.Is(test.is, trading.CodeRateLimited) || test.is == trading.ErrKeyRefused {
+						n = 1
+					}
+					for range n {
+						r.sim.Fault("GET /sandbox/prices", test.fault)
+					}
+					r.sim.SetMark("BTC", "65000")
+					time.Sleep(2 * time.Minute)
+				}, watch.Marks(r.Sandbox.MarketData))
+				require.NotEmpty(t, got.errs)
+				var failed *watch.Error
+				require.ErrorAs(t, got.errs[0], &failed)
+				assert.Equal(t, "marks", failed.Watch)
+				assert.Equal(t, 1, failed.Failures)
+				assert.False(t, failed.Ends)
+				assert.Positive(t, failed.Again)
+				if test.is != nil {
+					assert.ErrorIs(t, failed, test.is)
+				}
+				assert.Equal(t, []string{"Gap", "MarkChanged"}, got.names())
+				gap, changed := of[watch.Gap](got)[0], of[watch.MarkChanged](got)[0]
+				assert.Equal(t, began, gap.From, "the last look that went well")
+				assert.Equal(t, changed.At, gap.To)
+				assert.Equal(t, "marks", gap.Watch)
+				assert.NotEmpty(t, gap.Reason)
+				assert.LessOrEqual(t, changed.At.Sub(failedAt), test.within)
+			})
+		})
+	}
+}
+
+// T85, T90: what the service asks to wait is waited, and no look is wasted on it.
+func TestRetryAfterIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		var limited time.Time
+		during(t, func() {
+			r.sim.Fault("GET /sandbox/account", tradingsim.RateLimit(time.Minute))
+			time.Sleep(1500 * time.Millisecond)
+			limited = time.Now()
+			before := len(r.sim.Requests())
+			time.Sleep(58 * time.Second)
+			assert.Len(t, r.sim.Requests(), before)
+			time.Sleep(4 * time.Second)
+			assert.Greater(t, len(r.sim.Requests()), before)
+		}, watch.Account(r.Sandbox))
+		assert.False(t, limited.IsZero())
+	})
+}
+
+func TestFailuresSlowTheLooksDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.RefuseConnection() })
+		got := during(t, func() { time.Sleep(10 * time.Minute) }, watch.Marks(r.Sandbox.MarketData))
+		assert.Less(t, len(got.errs), 25)
+		assert.Greater(t, len(got.errs), 15)
+		var last *watch.Error
+		require.ErrorAs(t, got.errs[len(got.errs)-1], &last)
+		assert.Equal(t, 30*time.Second, last.Again)
+		assert.Equal(t, len(got.errs), last.Failures)
+		assert.Empty(t, got.events)
+	})
+}
+
+// One part that fails by itself does not blind the others, nor slow them down.
+func TestAPartThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		got := during(t, func() {
+			r.sim.FaultEach(func(op string) tradingsim.Fault {
+				if op == string(trading.OpSandboxTrades) {
+					return tradingsim.Raw(200, nil, `{"ok":true,"trades":[{"symbol":7}]}`)
+				}
+				return nil
+			})
+			r.buy("1")
+			time.Sleep(10 * time.Second)
+			r.close("100")
+			time.Sleep(10 * time.Second)
+			r.sim.FaultEach(func(string) tradingsim.Fault { return nil })
+			time.Sleep(5 * time.Second)
+		}, watch.Account(r.Sandbox))
+		assert.Greater(t, len(got.errs), 8)
+		assert.Equal(t, []string{"PositionOpened", "PositionClosed", "Gap", "TradeClosed"}, got.names())
+		assert.Equal(t, watch.CauseUntold, of[watch.PositionClosed](got)[0].Cause)
+		gap := of[watch.Gap](got)[0]
+		assert.Greater(t, gap.To.Sub(gap.From), 20*time.Second)
+	})
+}
+
+func TestErrorsThatCannotHealEndTheLoop(t *testing.T) {
+	closed := func(r rig) watch.Watch {
+		require.NoError(r.t, r.Close())
+		return watch.Account(r.Sandbox)
+	}
+	for _, test := range []struct {
+		name  string
+		watch func(r rig) watch.Watch
+		is    error
+		after time.Duration
+		n     int
+	}{
+		{"a client that is closed", closed, trading.ErrClosed, 0, 1},
+		{"an account that does not exist", func(r rig) watch.Watch { return watch.Account(r.Live.Account("acc_9")) }, trading.CodeAccountNotFound, 0, 1},
+		{"orders of none", func(r rig) watch.Watch { return watch.Orders(r.Live.Account("")) }, trading.CodeMissingFields, 0, 1},
+		{"a run that does not exist", func(r rig) watch.Watch { return watch.Run(r.account(), "run_9") }, trading.CodeRunNotFound, 15 * time.Second, 1},
+		{"a symbol that does not exist", func(r rig) watch.Watch { return watch.Marks(r.Sandbox.MarketData, "BTC", "BCT") }, trading.CodeBadSymbol, 0, 1},
+		{"a key that is revoked", func(r rig) watch.Watch {
+			r.sim.RevokeKey(r.sim.LiveKey())
+			return watch.Account(r.account())
+		}, trading.CodeRevokedAPIKey, 31 * time.Second, 2},
+		{"no key", func(r rig) watch.Watch {
+			client, err := trading.New(r.sim.URL(), trading.WithTransport(r.sim.Transport()))
+			require.NoError(r.t, err)
+			return watch.Account(client.Sandbox)
+		}, trading.CodeMissingAPIKey, 0, 1},
+		{"the zero Watch", func(rig) watch.Watch { return watch.Watch{}.Shared() }, nil, 0, 1},
+		{"no account", func(rig) watch.Watch { return watch.Orders(nil) }, nil, 0, 1},
+		{"no run", func(rig) watch.Watch { return watch.Run(nil, "run_1") }, nil, 0, 1},
+		{"no trader", func(rig) watch.Watch { return watch.Account(nil) }, nil, 0, 1},
+		{"no sandbox", func(rig) watch.Watch { return watch.Account((*trading.Sandbox)(nil)) }, nil, 0, 1},
+		{"no handle", func(rig) watch.Watch { return watch.Account((*trading.Account)(nil)) }, nil, 0, 1},
+		{"no client", func(rig) watch.Watch { return watch.Health(nil) }, nil, 0, 1},
+		{"no market data", func(rig) watch.Watch { return watch.Marks(nil) }, nil, 0, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				began := time.Now()
+				var errs []error
+				for ev, err := range watch.Events(t.Context(), test.watch(r), watch.Ticks(time.Hour), watch.Health(r.Client)) {
+					assert.Nil(t, ev)
+					errs = append(errs, err)
+				}
+				require.Len(t, errs, test.n)
+				var last *watch.Error
+				require.ErrorAs(t, errs[test.n-1], &last)
+				assert.True(t, last.Ends)
+				assert.Zero(t, last.Again)
+				assert.Contains(t, last.Error(), "ends: ")
+				if test.is != nil {
+					assert.ErrorIs(t, last, test.is)
+				}
+				assert.Less(t, time.Since(began)-test.after, 3*time.Second)
+				if test.n > 1 { // T85: the key is not tried on and on
+					assert.Equal(t, test.n, r.sent(trading.OpState))
+				}
+			})
+		})
+	}
+}
+
+// A loop that joins a watch whose looks fail is told so at once.
+func TestWhoComesLaterIsToldTheStandingError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.RefuseConnection() })
+		shared := watch.Marks(r.Sandbox.MarketData).Shared()
+		during(t, func() {
+			time.Sleep(5 * time.Minute)
+			began := time.Now()
+			for _, err := range watch.Events(t.Context(), shared) {
+				require.Error(t, err)
+				break
+			}
+			assert.Zero(t, time.Since(began))
+		}, shared)
+	})
+}
