@@ -24,8 +24,7 @@ type trap struct {
 
 // Why a trap has no test.
 const (
-	aboutRisk  = "package risk is not there yet"
-	aboutWatch = "package watch is not there yet"
+	aboutRisk = "package risk is not there yet"
 )
 
 var traps = []trap{
@@ -104,11 +103,11 @@ var traps = []trap{
 	{73, "gross and net", "TestTrap_T73_FeesAreDeductedOnce", ""},
 	{74, "fees as reported", "TestTrap_T74_AccountingReadsTheTrades", ""},
 	{75, "members the contract does not name", "TestTrap_T75_UnknownMembersAreKept", ""},
-	{76, "market is a cause of three kinds", "TestBreachLocksAndResetUnlocks", ""},
-	{77, "trades without ids", "", aboutWatch},
+	{76, "market is a cause of three kinds", "TestBreachLocksAndResetUnlocks TestTrap_T76_WhatMarketMeans", ""},
+	{77, "trades without ids", "TestTrap_T77_EachTradeIsToldOnce", ""},
 	{78, "a breach at the floor", "TestTrap_T78_FloorsAreLevelsAndBreachedAtTheFloor", ""},
-	{79, "a pass closes the book", "TestPassClosesTheBook", ""},
-	{80, "a close can pass or fail the account", "TestTrap_T80_ACloseCanEndTheAccount", ""},
+	{79, "a pass closes the book", "TestPassClosesTheBook TestTrap_T79_APassIsTold", ""},
+	{80, "a close can pass or fail the account", "TestTrap_T80_ACloseCanEndTheAccount TestTrap_T80_ALiveCloseThatPassesIsTold", ""},
 	{81, "the first account may be any", "TestTrap_T81_TheFirstAccountIsNotChosen", ""},
 	{82, "statuses nobody knows", "TestTrap_T82_StatusesAllowNoEntryUnlessKnownTo TestTrap_T82_AnUnknownStatus", ""},
 	{83, "account_not_found is not flat", "TestTrap_T83_IDsThatNameNothing", ""},
@@ -130,11 +129,11 @@ var traps = []trap{
 	{99, "minimum and caps of the two environments", "", aboutRisk},
 	{100, "numbers are plain", "TestTrap_T100_NumbersArePlain", ""},
 	{101, "one write at a time", "TestTrap_T101_AnotherProgramsWriteIsWaitedFor TestTrap_T101_ManyGoroutinesOnOneSandbox", ""},
-	{102, "a sandbox that was replaced", "TestTrap_T102_AReplacedSandboxHasAnotherID", ""},
+	{102, "a sandbox that was replaced", "TestTrap_T102_AReplacedSandboxHasAnotherID TestTrap_T102_AReplacedAccountIsTold", ""},
 	{103, "leaving is not cancelling", "TestTrap_T103_ACallerWhoLeavesHasNotCancelled TestTrap_T103_AnAnswerWithinTheGrace", ""},
 	{104, "what only live accounts have", "TestEveryOperationHasOneMethod", ""},
 	{105, "the contract moves", "TestEveryOperationHasOneMethod", ""},
-	{106, "a price missing is the market's own", "TestTrap_T106_APriceMissingIsTheMarketsOwn", ""},
+	{106, "a price missing is the market's own", "TestTrap_T106_APriceMissingIsTheMarketsOwn TestAMarkThatIsLostIsLostAlone", ""},
 	{107, "runs lists the finished ones", "TestTrap_T107_RunningAndFinishedRuns", ""},
 	{108, "lists without an order", "TestTrap_T108_PositionsAreFoundByMarket", ""},
 }

@@ -178,7 +178,7 @@ func (s *accountSource) follow(was *accountLook, r *reading) *accountLook {
 		}
 		if !r.listed {
 			is.trades = nil
-			s.ledger.last = nil
+			s.ledger.take(r.at, nil, nil)
 		}
 		s.ledger.show(r.at, is.trades)
 		is.shown = is.trades

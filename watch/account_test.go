@@ -220,7 +220,7 @@ func TestTrap_T102_AReplacedAccountIsTold(t *testing.T) {
 				}
 				got := during(t, func() {
 					test.act(r)
-					time.Sleep(test.every + time.Minute)
+					time.Sleep(2*test.every + time.Minute)
 				}, watch.Account(r.Sandbox).Every(test.every).Initial())
 				require.Empty(t, got.errs)
 				replaced := of[watch.AccountReplaced](got)

@@ -4,7 +4,7 @@
 //
 //	for ev, err := range watch.Events(ctx,
 //		watch.Marks(client.Sandbox.MarketData, "BTC").Every(5*time.Second),
-//		watch.Account(client.Sandbox), // also keeps its stops alive
+//		watch.Account(client.Sandbox).Initial(), // also keeps its stops alive
 //	) {
 //		if err != nil {
 //			slog.Warn("watching", "err", err) // it goes on by itself

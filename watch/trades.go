@@ -19,6 +19,7 @@ type ledger struct {
 	begun   bool
 	at      time.Time       // when the list was last read
 	last    []trading.Trade // the list
+	keys    []string        // of its trades
 	shown   []trading.Trade // the list, or a longer one read shortly before
 	shownAt time.Time
 	told    map[string]entry
@@ -44,9 +45,10 @@ type freshTrades struct {
 // list takes the list as it was read, the newest first.
 func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 	if !l.begun {
-		l.begun, l.at, l.last, l.told = true, at, list, map[string]entry{}
+		l.begun, l.told = true, map[string]entry{}
+		l.take(at, list, keysOf(list))
 		l.show(at, list)
-		for key, n := range count(list) {
+		for key, n := range count(l.keys) {
 			l.told[key] = entry{n, at}
 		}
 		return freshTrades{}
@@ -60,7 +62,8 @@ func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 	}
 	l.catchUp()
 
-	counts, left := count(list), map[string]int{}
+	keys := keysOf(list)
+	counts, left := count(keys), map[string]int{}
 	overlap := false
 	for key, n := range counts {
 		e, known := l.told[key]
@@ -80,8 +83,8 @@ func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 
 	var fresh freshTrades
 	for i := range list { // of equal ones the newest are new
-		if key := keyOf(&list[i]); left[key] > 0 {
-			left[key]--
+		if left[keys[i]] > 0 {
+			left[keys[i]]--
 			fresh.trades = append(fresh.trades, list[i])
 		}
 	}
@@ -94,7 +97,7 @@ func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 		// One by one they would show that nothing came before the first.
 		fresh.hole = "several closed trades where there was none: the list may not go back to the first"
 	}
-	l.at, l.last = at, list
+	l.take(at, list, keys)
 	if len(fresh.trades) > 0 || len(list) >= len(l.shown) || at.Sub(l.shownAt) > forget {
 		l.show(at, list)
 	}
@@ -105,21 +108,34 @@ func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 // shorter may be an older copy.
 func (l *ledger) show(at time.Time, list []trading.Trade) { l.shown, l.shownAt = list, at }
 
+// take makes a list the last one.
+func (l *ledger) take(at time.Time, list []trading.Trade, keys []string) {
+	l.at, l.last, l.keys = at, list, keys
+}
+
 // catchUp notes that the last list was shown until it was read last.
 func (l *ledger) catchUp() {
-	for key, n := range count(l.last) {
+	for key, n := range count(l.keys) {
 		if e := l.told[key]; n >= e.n {
 			l.told[key] = entry{e.n, l.at}
 		}
 	}
 }
 
-func count(list []trading.Trade) map[string]int {
-	counts := make(map[string]int, len(list))
-	for i := range list {
-		counts[keyOf(&list[i])]++
+func count(keys []string) map[string]int {
+	counts := make(map[string]int, len(keys))
+	for _, key := range keys {
+		counts[key]++
 	}
 	return counts
+}
+
+func keysOf(list []trading.Trade) []string {
+	keys := make([]string, len(list))
+	for i := range list {
+		keys[i] = keyOf(&list[i])
+	}
+	return keys
 }
 
 // keyOf is equal for trades that cannot be told apart. Members that this version does

@@ -46,7 +46,8 @@ func (w Watch) Every(d time.Duration) Watch {
 
 // Initial also tells what is there at the first look: every position as opened, every
 // trade that the list shows as closed, every price as changed. Otherwise only what
-// changes afterwards is told.
+// changes afterwards is told, so that a program which acts on one watch before another
+// has looked for the first time is not told what came of it.
 func (w Watch) Initial() Watch {
 	w.initial = true
 	return w

@@ -1,0 +1,135 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/watch"
+)
+
+// simulated returns a client of a simulated service with BTC at 64000.
+func simulated() (*trading.Client, *tradingsim.Sim) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	client, err := trading.New(sim.URL(),
+		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()),
+		trading.WithTransport(sim.Transport()),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sim
+}
+
+func ExampleEvents() {
+	client, sim := simulated()
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+
+	for ev, err := range watch.Events(ctx,
+		watch.Marks(client.Sandbox.MarketData, "BTC").Every(20*time.Millisecond).Initial(),
+		watch.Account(client.Sandbox).Every(20*time.Millisecond).Initial(),
+	) {
+		if err != nil {
+			fmt.Println(err) // it goes on by itself
+			continue
+		}
+		switch ev := ev.(type) {
+		case watch.MarkChanged:
+			if _, known := ev.Was.Price(); known {
+				continue // below the stop, which the next look at the account fires
+			}
+			fmt.Println("BTC is at", ev.Is)
+			_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{
+				Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2"),
+				StopLoss: trading.At(trading.Dec("63500")),
+			})
+			fmt.Println("bought:", err == nil)
+		case watch.PositionOpened:
+			fmt.Println("open:", ev.Position.Side, ev.Position.Size)
+			sim.SetMark("BTC", "63400")
+		case watch.TradeClosed:
+			fmt.Println("earned:", ev.Trade.NetPnL())
+		case watch.PositionClosed:
+			fmt.Println("closed:", ev.Cause)
+			return // nothing runs on
+		}
+	}
+	// Output:
+	// BTC is at 64000
+	// bought: true
+	// open: long 0.1
+	// earned: -65.733
+	// closed: stop_loss
+}
+
+// One look feeds every loop, at each one's own speed.
+func ExampleWatch_Shared() {
+	client, sim := simulated()
+	defer client.Close()
+	marks := watch.Marks(client.Sandbox.MarketData).Initial().Shared()
+
+	first := func() (mark trading.Mark) {
+		for ev, err := range watch.Events(context.Background(), marks) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			return ev.(watch.MarkChanged).Is
+		}
+		return mark
+	}
+	for ev := range watch.Events(context.Background(), marks) {
+		fmt.Println(ev.(watch.MarkChanged).Is, first(), first())
+		break
+	}
+	fmt.Println(len(sim.Requests()), "request")
+	// Output:
+	// 64000 64000 64000
+	// 1 request
+}
+
+// A View is what the events have told.
+func ExampleView() {
+	client, _ := simulated()
+	defer client.Close()
+	ctx := context.Background()
+	order := trading.Order{Symbol: "BTC", Side: trading.Short, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}
+	if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
+		log.Fatal(err)
+	}
+
+	var view watch.View
+	for ev, err := range watch.Events(ctx, watch.Account(client.Sandbox).Initial()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		view.Apply(ev)
+		if position, open := view.Positions.In("BTC"); open {
+			fmt.Println(view.State.Status, position.Side, position.Size)
+			break
+		}
+	}
+	// Output: active short 0.1
+}
+
+// An error that cannot heal is the last thing that the loop yields.
+func ExampleError() {
+	client, _ := simulated()
+	defer client.Close()
+	for _, err := range watch.Events(context.Background(), watch.Account(client.Live.Account("acc_9"))) {
+		var failed *watch.Error
+		if errors.As(err, &failed) {
+			fmt.Println(failed.Watch, "ends:", failed.Ends)
+		}
+		fmt.Println(errors.Is(err, trading.CodeAccountNotFound))
+	}
+	// Output:
+	// account acc_9 ends: true
+	// true
+}
