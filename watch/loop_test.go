@@ -2,7 +2,6 @@ package watch_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -29,7 +28,8 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			began := time.Now()
-			for range watch.Events(t.Context(), everything(r)...) {
+			for _, err := range watch.Events(t.Context(), everything(r)...) {
+				require.NoError(t, err)
 				break
 			}
 			assert.Less(t, time.Since(began), time.Second)
@@ -40,7 +40,8 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 			r := newRig(t)
 			r.sim.Fault("GET /sandbox/account", tradingsim.Delay(time.Hour))
 			began := time.Now()
-			for range watch.Events(t.Context(), watch.Account(r.Sandbox), watch.Ticks(time.Second)) {
+			for _, err := range watch.Events(t.Context(), watch.Account(r.Sandbox), watch.Ticks(time.Second)) {
+				require.NoError(t, err)
 				break
 			}
 			assert.Equal(t, time.Second+time.Millisecond, time.Since(began))
@@ -50,7 +51,8 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			r.sim.Fault("GET /sandbox/account", tradingsim.RateLimit(20*time.Second))
-			for range watch.Events(t.Context(), watch.Account(r.Sandbox), watch.Ticks(time.Second)) {
+			for _, err := range watch.Events(t.Context(), watch.Account(r.Sandbox), watch.Ticks(time.Second)) {
+				require.NoError(t, err)
 				break
 			}
 		})
@@ -71,8 +73,8 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 		r := newRig(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		for range watch.Events(ctx, everything(r)...) {
-			t.Error("nothing is yielded")
+		for ev, err := range watch.Events(ctx, everything(r)...) {
+			t.Error("nothing is yielded", ev, err)
 		}
 		assert.Empty(t, r.sim.Requests())
 	})
@@ -80,15 +82,16 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			assert.Panics(t, func() {
-				for range watch.Events(t.Context(), everything(r)...) {
+				for _, err := range watch.Events(t.Context(), everything(r)...) {
+					assert.NoError(t, err)
 					panic("the program's own")
 				}
 			})
 		})
 	})
 	t.Run("nothing is watched", func(t *testing.T) {
-		for range watch.Events(t.Context()) {
-			t.Error("nothing is yielded")
+		for ev, err := range watch.Events(t.Context()) {
+			t.Error("nothing is yielded", ev, err)
 		}
 	})
 	t.Run("again", func(t *testing.T) {
@@ -97,7 +100,8 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 			events := watch.Events(t.Context(), watch.Marks(r.Sandbox.MarketData, "BTC").Initial().Shared())
 			for range 3 {
 				n := 0
-				for range events {
+				for _, err := range events {
+					require.NoError(t, err)
 					n++
 					break
 				}
@@ -153,8 +157,8 @@ func TestSeedRepeatsTheJitter(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			began := time.Now()
-			for range watch.Events(ctx, w(watch.Marks(r.Sandbox.MarketData))) {
-				t.Error("nothing changes")
+			for ev, err := range watch.Events(ctx, w(watch.Marks(r.Sandbox.MarketData))) {
+				t.Error("nothing changes", ev, err)
 			}
 			for _, request := range r.sim.Requests() {
 				at = append(at, request.At.Sub(began))
@@ -180,11 +184,12 @@ func TestASlowLoopHurtsNobody(t *testing.T) {
 		var slow, quick watch.View
 		slept, gap := false, false
 		loops.Go(func() {
-			for ev := range watch.Events(ctx, shared) {
+			for ev, err := range watch.Events(ctx, shared) {
+				assert.NoError(t, err)
 				slow.Apply(ev)
 				if !slept && len(slow.Positions) == 1 {
 					slept = true
-					time.Sleep(time.Hour)
+					time.Sleep(10 * time.Minute)
 				}
 				if _, is := ev.(watch.Gap); is {
 					gap = true
@@ -193,7 +198,8 @@ func TestASlowLoopHurtsNobody(t *testing.T) {
 		})
 		var late []time.Duration // from what happened to its being told
 		loops.Go(func() {
-			for ev := range watch.Events(ctx, shared) {
+			for ev, err := range watch.Events(ctx, shared) {
+				assert.NoError(t, err)
 				quick.Apply(ev)
 				if ev, ok := ev.(watch.TradeClosed); ok {
 					late = append(late, ev.At.Sub(ev.Trade.ClosedAt))
@@ -216,7 +222,7 @@ func TestASlowLoopHurtsNobody(t *testing.T) {
 			assert.Less(t, d, 1200*time.Millisecond)
 		}
 
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		assert.Len(t, slow.Trades, 51)
 		assert.Empty(t, slow.Positions)
@@ -246,13 +252,16 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 			return func() { cancel(); <-over }, got
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		assert.Empty(t, r.sim.Requests())
 
 		leaveFirst, first := listen(shared)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		assert.Equal(t, 1, r.sent(trading.OpPrices))
 		leaveSecond, second := listen(shared.Initial())
 		time.Sleep(time.Second)
+		synctest.Wait()
 		assert.Equal(t, 1, r.sent(trading.OpPrices), "it is given what the last look saw")
 		assert.Len(t, second.events, 1)
 		assert.Empty(t, first.events)
@@ -260,19 +269,23 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 		r.sim.SetMark("BTC", "65000")
 		leaveThird, _ := listen(shared.Every(5 * time.Second))
 		time.Sleep(6 * time.Second)
+		synctest.Wait()
 		assert.Equal(t, 2, r.sent(trading.OpPrices))
 		assert.Len(t, first.events, 1)
 		leaveThird()
 		leaveFirst()
 		time.Sleep(66 * time.Second)
+		synctest.Wait()
 		assert.LessOrEqual(t, r.sent(trading.OpPrices), 4)
 		leaveSecond()
 		before := len(r.sim.Requests())
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		assert.Len(t, r.sim.Requests(), before)
 
 		leaveAgain, again := listen(shared.Initial())
 		time.Sleep(time.Second)
+		synctest.Wait()
 		assert.Len(t, r.sim.Requests(), before+1, "it looks anew")
 		assert.Len(t, again.events, 1)
 		leaveAgain()
@@ -289,7 +302,8 @@ func TestManyLoopsComeAndGo(t *testing.T) {
 			loops.Go(func() {
 				for round := range 20 {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+(i*7+round*13)%300)*time.Millisecond)
-					for ev := range watch.Events(ctx, shared, watch.Ticks(50*time.Millisecond)) {
+					for ev, err := range watch.Events(ctx, shared, watch.Ticks(50*time.Millisecond)) {
+						assert.NoError(t, err)
 						if _, tick := ev.(watch.Tick); tick && round%3 == 0 {
 							break
 						}
@@ -308,14 +322,15 @@ func TestErrorsAreYieldedAndOutlived(t *testing.T) {
 		fault  tradingsim.Fault
 		is     error
 		within time.Duration // until it is told again
+		once   bool          // one is enough
 	}{
-		{"the service fails", tradingsim.Fail(500, "internal_error"), trading.CodeInternalError, 10 * time.Second},
-		{"a page in front", tradingsim.EdgePage(503), nil, 10 * time.Second},
-		{"a lost connection", tradingsim.LoseReply(), nil, 10 * time.Second},
-		{"an answer that cannot be read", tradingsim.Raw(200, nil, `{"prices":{"BTC":true}}`), nil, 40 * time.Second},
-		{"a limit of a minute", tradingsim.RateLimit(time.Minute), trading.CodeRateLimited, 70 * time.Second},
-		{"it hangs", tradingsim.Delay(time.Hour), nil, 60 * time.Second},
-		{"a key that is refused for a moment", tradingsim.Fail(401, "revoked_api_key"), trading.ErrKeyRefused, 40 * time.Second},
+		{"the service fails", tradingsim.Fail(500, "internal_error"), trading.CodeInternalError, 10 * time.Second, false},
+		{"a page in front", tradingsim.EdgePage(503), nil, 10 * time.Second, false},
+		{"a lost connection", tradingsim.LoseReply(), nil, 10 * time.Second, false},
+		{"an answer that cannot be read", tradingsim.Raw(200, nil, `{"prices":{"BTC":true}}`), nil, 40 * time.Second, false},
+		{"a limit of a minute", tradingsim.RateLimit(time.Minute), trading.CodeRateLimited, 70 * time.Second, true},
+		{"it hangs", tradingsim.Delay(time.Hour), nil, 60 * time.Second, false},
+		{"a key that is refused for a moment", tradingsim.Fail(401, "revoked_api_key"), trading.ErrKeyRefused, 40 * time.Second, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -325,7 +340,7 @@ func TestErrorsAreYieldedAndOutlived(t *testing.T) {
 				got := during(t, func() {
 					failedAt = time.Now()
 					n := 4
-					if test.is != nil && errors.Is(test.is, trading.CodeRateLimited) || test.is == trading.ErrKeyRefused {
+					if test.once {
 						n = 1
 					}
 					for range n {
