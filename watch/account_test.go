@@ -209,6 +209,12 @@ func TestTrap_T102_AReplacedAccountIsTold(t *testing.T) {
 			_, err := r.Sandbox.State(r.t.Context())
 			require.NoError(r.t, err)
 		}, rig.reset, 0, 0},
+		{"a reset of a locked account that is traded on at once", func(r rig) {
+			r.buy("1")
+			r.sim.SetMark("BTC", "50000")
+			_, err := r.Sandbox.State(r.t.Context())
+			require.NoError(r.t, err)
+		}, func(r rig) { r.reset(); r.buy("1"); r.close("100") }, 1, 0},
 		{"a reset with a position and no trade", nil, func(r rig) { r.buy("1"); time.Sleep(3 * time.Second); r.reset() }, 0, 0},
 		{"thirty days without a write", func(r rig) { r.buy("1") }, func(rig) { time.Sleep(30*24*time.Hour + time.Second) }, 0, time.Hour},
 	} {

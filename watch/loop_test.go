@@ -111,6 +111,30 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 	})
 }
 
+// stubborn takes its time to heed a context.
+type stubborn struct {
+	trading.Trader
+	left bool
+}
+
+func (s *stubborn) State(ctx context.Context, _ ...trading.CallOption) (*trading.AccountState, error) {
+	<-ctx.Done()
+	time.Sleep(time.Second)
+	s.left = true
+	return nil, ctx.Err()
+}
+
+func TestALookUnderWayIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trader := &stubborn{}
+		for _, err := range watch.Events(t.Context(), watch.Account(trader), watch.Ticks(time.Second)) {
+			require.NoError(t, err)
+			break
+		}
+		assert.True(t, trader.left)
+	})
+}
+
 // Looks begin the interval apart, or up to a tenth more: never sooner, whoever listens.
 func TestLooksKeepToTheirInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -376,7 +400,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		var limited time.Time
-		during(t, func() {
+		got := during(t, func() {
 			r.sim.Fault("GET /sandbox/account", tradingsim.RateLimit(time.Minute))
 			time.Sleep(1500 * time.Millisecond)
 			limited = time.Now()
@@ -387,6 +411,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 			assert.Greater(t, len(r.sim.Requests()), before)
 		}, watch.Account(r.Sandbox))
 		assert.False(t, limited.IsZero())
+		assert.Len(t, got.errs, 1, "said once, and not at every look that cannot be taken")
 	})
 }
 
