@@ -135,8 +135,8 @@ func (s *Sim) nothingToReduce(a *account, t ticket) *refusal {
 }
 
 // checkEquity is the live equity check of an order that adds exposure: its own
-// fee counts.
-func (s *Sim) checkEquity(a *account, added decimal.Decimal) *refusal {
+// fee counts, that of the part which closes an opposite position too.
+func (s *Sim) checkEquity(a *account, filled decimal.Decimal) *refusal {
 	v := a.value(s.mark)
 	if v.unpriced != "" {
 		return refuse("PRICE_UNAVAILABLE", "The equity cannot be verified while %s has no price; nothing was placed.", v.unpriced).with("symbol", v.unpriced)
@@ -145,7 +145,7 @@ func (s *Sim) checkEquity(a *account, added decimal.Decimal) *refusal {
 	if a.terms.breached(equity) {
 		return refuse("ACCOUNT_LOCKED", "The equity %s is at or below a loss limit.", dollars(equity))
 	}
-	after := equity.Sub(added.Mul(takerFee))
+	after := equity.Sub(filled.Mul(takerFee))
 	global := refuse("GLOBAL_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the global loss limit of %s.", dollars(after), dollars(a.terms.globalFloor))
 	daily := refuse("DAILY_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the daily loss limit of %s.", dollars(after), dollars(a.terms.dailyFloor))
 	belowGlobal := after.LessThanOrEqual(a.terms.globalFloor)
@@ -166,7 +166,7 @@ func (s *Sim) checkEntry(a *account, in intent) *refusal {
 	if in.add.IsZero() {
 		return nil
 	}
-	if r := s.checkEquity(a, in.add.Mul(in.price)); r != nil {
+	if r := s.checkEquity(a, in.reduce.Add(in.add).Mul(in.price)); r != nil {
 		return r
 	}
 	return s.caps.check(&a.book, s.mark, exposure{

@@ -138,6 +138,19 @@ func TestEquityCannotBeVerifiedWhileAPositionIsUnpriced(t *testing.T) {
 	b.post("/orders", with(liveBTC, `"reduceOnly":true`)).refused(400, "no_position")
 }
 
+// The fee of a flip is that of both its parts, and the equity check counts it all.
+func TestBothPartsOfAFlipCountAgainstTheLossLimits(t *testing.T) {
+	flip := instead(liveBTC, "long", "short", `"size":1`, `"size":1.5`)
+	attempt := func(floor string) got {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", DailyLossFloor: floor}))
+		b := liveBot(t, sim)
+		b.post("/orders", liveBTC).ok() // for 28.80
+		return b.post("/orders", flip)  // for 43.20, of which 14.40 for what opens
+	}
+	attempt("99927.99").ok()
+	attempt("99928").refused(403, "DAILY_DRAWDOWN_BREACH")
+}
+
 func TestLiveOrdersThatAreAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
