@@ -1,0 +1,292 @@
+package risk_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/risk"
+)
+
+var (
+	full = flag.Bool("risk.full", false, "try a million orders instead of some ten thousand")
+	seed = flag.Uint64("risk.seed", 1, "what the orders are drawn from")
+)
+
+// tally is what came out of many orders.
+type tally struct {
+	mu        sync.Mutex
+	orders    int
+	codes     map[string]int // what the service answered, by environment
+	ways      map[string]int
+	causes    map[string]int // why Preview could not know
+	effects   map[risk.Effect]int
+	concerns  map[risk.Concern]int
+	numbers   int // answers whose numbers were compared
+	complaint []string
+}
+
+func newTally() *tally {
+	return &tally{codes: map[string]int{}, ways: map[string]int{}, causes: map[string]int{}, effects: map[risk.Effect]int{}, concerns: map[risk.Concern]int{}}
+}
+
+func (y *tally) merge(x *tally) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.orders += x.orders
+	y.numbers += x.numbers
+	add(y.codes, x.codes)
+	add(y.ways, x.ways)
+	add(y.causes, x.causes)
+	add(y.effects, x.effects)
+	add(y.concerns, x.concerns)
+	y.complaint = append(y.complaint, x.complaint...)
+}
+
+func add[K comparable](to, from map[K]int) {
+	for k, n := range from {
+		to[k] += n
+	}
+}
+
+// Preview and the simulator share no code but the contract. They must agree on
+// whether an order is taken and on the code if it is not; where they do not, there
+// must be a reason that Preview could not know, by name. What an accepted order
+// answers must be what Preview said, to the last digit.
+func TestPreviewAgreesWithTheSimulator(t *testing.T) {
+	total, shards := 24_000, 8
+	if *full {
+		total = 1_000_000
+	}
+	if testing.Short() {
+		total = 4_000
+	}
+	all := newTally()
+	t.Run("orders", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					own := newTally()
+					r := rand.New(rand.NewPCG(*seed, uint64(shard)))
+					for own.orders < total/shards && len(own.complaint) < 5 {
+						runWorld(t, r, own)
+					}
+					all.merge(own)
+				})
+			})
+		}
+	})
+	for _, complaint := range all.complaint[:min(len(all.complaint), 5)] {
+		t.Error(complaint)
+	}
+	all.report(t)
+	all.demand(t, total)
+}
+
+// runWorld sends some orders to one random service.
+func runWorld(t *testing.T, r *rand.Rand, y *tally) {
+	w := newWorld(t, r)
+	defer w.close()
+	w.lookAround(t)
+	for range 120 {
+		switch w.IntN(25) {
+		case 0: // the market moves, and is looked at
+			w.move()
+			w.lookAround(t)
+		case 1: // the market moves unseen
+			w.move()
+			w.judge(t, y, true)
+			w.lookAround(t)
+			continue
+		}
+		w.judge(t, y, false)
+	}
+}
+
+// move moves a mark.
+func (w *world) move() {
+	symbol := w.symbols[w.IntN(len(w.symbols))]
+	if price, ok := w.markets[symbol].Mark.Price(); ok {
+		w.sim.SetMark(symbol, w.near(price, 120).String())
+	}
+}
+
+// judge previews an order, places it, and holds the one against the other.
+func (w *world) judge(t *testing.T, y *tally, moved bool) {
+	a := w.attempt()
+	report := risk.Preview(a.order, w.facts(a.order.Symbol, a.way))
+	var result *trading.OrderResult
+	var err error
+	switch {
+	case w.env == trading.EnvSandbox:
+		result, err = w.client.Sandbox.PlaceOrder(t.Context(), a.order)
+	case a.place != nil:
+		result, err = a.place(t.Context(), w.account, a.order)
+	default:
+		result, err = w.account.PlaceOrder(t.Context(), a.order)
+	}
+	y.orders++
+	y.ways[a.what]++
+	y.effects[report.Effect]++
+	for _, p := range report.Problems {
+		if p.Concern != "" {
+			y.concerns[p.Concern]++
+		}
+	}
+	got := codeOf(err)
+	y.codes[string(w.env)+" "+string(got)]++
+	foreseen, _ := report.Refused()
+	switch {
+	case got == foreseen:
+	default:
+		cause := w.cause(a, got, foreseen)
+		if cause == "" && moved && w.couldHave(t, a, got) {
+			cause = "the market moved"
+		}
+		if cause != "" {
+			y.causes[cause]++
+			break
+		}
+		y.complaint = append(y.complaint, fmt.Sprintf("%s %s: Preview says %q, the service %q\norder %+v\nproblems %v\nstate %+v\npositions %+v\nmarket %+v\nanswer %v",
+			w.env, a.what, foreseen, got, a.order, report.Problems, *w.state, w.positions, w.markets[a.order.Symbol], err))
+	}
+	if err != nil {
+		return
+	}
+	if result != nil && !moved {
+		if differences := w.differences(a, report, result); len(differences) > 0 {
+			y.complaint = append(y.complaint, fmt.Sprintf("%s: the numbers of %+v: %s\npositions %+v", w.env, a.order, strings.Join(differences, "; "), w.positions))
+		}
+		y.numbers++
+	}
+	w.look(t)
+}
+
+// couldHave reports whether Preview foresees an answer by facts of now. An order
+// that was taken has changed them, and so have reads of the sandbox, which fire
+// triggers.
+func (w *world) couldHave(t *testing.T, a attempt, got trading.Code) bool {
+	if got == "" || w.env == trading.EnvSandbox {
+		return true
+	}
+	w.lookAround(t)
+	foreseen, _ := risk.Preview(a.order, w.facts(a.order.Symbol, a.way)).Refused()
+	return foreseen == got
+}
+
+// codeOf is what an order was refused with; empty if it was not.
+func codeOf(err error) trading.Code {
+	if err == nil {
+		return ""
+	}
+	if refusal := (*trading.Error)(nil); errors.As(err, &refusal) {
+		return refusal.Code
+	}
+	return trading.Code(err.Error())
+}
+
+// cause names why Preview could not know what the service answered; empty if it
+// could have.
+func (w *world) cause(a attempt, got, foreseen trading.Code) string {
+	symbol := a.order.Symbol
+	switch {
+	case string(got) == w.trouble[symbol]:
+		return "trouble at the moment of the fill"
+	case (got == trading.CodeMaxSlippage || got == trading.CodeInsufficientLiquidity) && foreseen == "" && len(w.setup[symbol].Book.Levels) > 0:
+		return "the order book"
+	case got == trading.CodeTooManyRuns && a.place != nil && a.what != "rest", got == trading.CodeChaseExists && a.what == "chase":
+		return "the runs that are running"
+	case (got == trading.CodeBadDuration || got == trading.CodeBadOrderCount) && a.offRange:
+		return "ranges that the contract does not show"
+	case got == trading.CodeTotalMarginCap && a.order.Leverage.IsZero() && w.env == trading.EnvSandbox:
+		return "the sandbox's default leverage"
+	}
+	return ""
+}
+
+// differences holds what an order answered against what Preview said.
+func (w *world) differences(a attempt, r risk.Report, got *trading.OrderResult) (found []string) {
+	same := func(what string, want trading.Opt[decimal.Decimal], got trading.Opt[decimal.Decimal]) {
+		if !want.Equal(got) {
+			found = append(found, fmt.Sprintf("%s: Preview %s, the service %s", what, want, got))
+		}
+	}
+	price, _ := r.Price.Price()
+	same("price", trading.Some(price), trading.Some(got.Fill.Price))
+	if w.env == trading.EnvLive {
+		same("size", trading.Some(r.Opens.Add(r.Closes)), got.Fill.Size)
+		same("fee", r.Fee, got.Fill.Fee)
+		same("notional", r.Notional, trading.Some(got.Fill.Price.Mul(r.Opens.Add(r.Closes))))
+	}
+	if state, ok := got.Account.Get(); ok && state.Status != trading.StatusSandboxActive {
+		return found // the order has ended the account, and its book with it
+	}
+	same("balance", r.Balance, trading.Some(got.Balance))
+	want, left := r.After.Get()
+	have, open := got.Position.Get()
+	if left != open || left == r.Flat {
+		return append(found, fmt.Sprintf("position: Preview %v, the service %v", r.After, got.Position))
+	}
+	if !left {
+		return found
+	}
+	if want.Side != have.Side || !want.Size.Equal(have.Size) || !want.Mark.Equal(have.Mark) {
+		found = append(found, fmt.Sprintf("position: Preview %+v, the service %+v", want, have))
+	}
+	same("entry", trading.Some(want.EntryPrice), trading.Some(have.EntryPrice))
+	same("position's notional", want.Notional, have.Notional)
+	same("unrealized PnL", want.UnrealizedPnL, have.UnrealizedPnL)
+	if _, known := want.Leverage.Get(); known {
+		same("leverage", want.Leverage, have.Leverage)
+		same("margin", want.Margin, have.Margin)
+	}
+	if !want.TakeProfit.Equal(have.TakeProfit) || !want.StopLoss.Equal(have.StopLoss) {
+		found = append(found, fmt.Sprintf("levels: Preview %s and %s, the service %s and %s", want.TakeProfit, want.StopLoss, have.TakeProfit, have.StopLoss))
+	}
+	return found
+}
+
+// report prints what was met, and how often.
+func (y *tally) report(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d orders, %d answers compared to the last digit\n", y.orders, y.numbers)
+	table(&b, "answers", y.codes)
+	table(&b, "ways", y.ways)
+	table(&b, "effects", y.effects)
+	table(&b, "concerns", y.concerns)
+	table(&b, "not to be known", y.causes)
+	t.Log(b.String())
+}
+
+func table[K ~string](b *strings.Builder, title string, counts map[K]int) {
+	fmt.Fprintf(b, "%s:\n", title)
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(b, "  %8d  %s\n", counts[k], k)
+	}
+}
+
+// demand wants every answer that an order can have to have been met often: a test
+// that never meets a code says nothing about it.
+func (y *tally) demand(t *testing.T, total int) {
+	t.Helper()
+	for answer, perMillion := range demanded {
+		if least := total * perMillion / 2_000_000; y.codes[answer] < least {
+			t.Errorf("%q was met %d times of %d, not even %d", answer, y.codes[answer], total, least)
+		}
+	}
+}
+
+// demanded is how often each answer has to be met, of a million; the test is
+// content with half of it.
+var demanded = map[string]int{}
