@@ -22,11 +22,6 @@ type trap struct {
 	why    string // there are none
 }
 
-// Why a trap has no test.
-const (
-	aboutRisk = "package risk is not there yet"
-)
-
 var traps = []trap{
 	{1, "a sandbox order sent twice", "TestTrap_T1_ALostAnswerDoublesNothing TestTrap_T1_ALostRequestIsSentAgain TestTrap_T1_LooksAtTheAccountTell", ""},
 	{2, "net/http repeats a POST", "TestTrap_T2_ADyingConnectionRepeatsNoWrite TestTrap_T2_AKeyedOrderOnADyingConnection", ""},
@@ -67,7 +62,7 @@ var traps = []trap{
 	{37, "one account_locked for two states", "TestTrap_T37_TheStatusTellsWhichLockItIs", ""},
 	{38, "loss limits are terminal", "TestLiveOrderAfterOneAttempt", ""},
 	{39, "fallback codes are not retried", "TestSandboxWriteAfterOneAttempt", ""},
-	{40, "a refused order sent for ever", "", aboutRisk},
+	{40, "a refused order sent for ever", "TestTrap_T40_ARefusedOrderIsNotSentForEver", ""},
 	{41, "503 of health is an answer", "TestTrap_T41_A503OfHealthIsAnAnswer", ""},
 	{42, "feed unknown is not live", "TestTrap_T42_OnlyAllFourTogetherAreSafe", ""},
 	{43, "exits pass the gate", "TestGate", ""},
@@ -85,19 +80,19 @@ var traps = []trap{
 	{55, "without a reader no stop fires", "TestTrap_T55_WithoutAReaderNoStopFires", ""},
 	{56, "unknown order types", "TestTrap_T56_OrderTypesAreClosed", ""},
 	{57, "reduce-only on the sandbox", "TestRefusedBeforeSending", ""},
-	{58, "an opposite order flips", "TestFlipsInBothReadings", ""},
+	{58, "an opposite order flips", "TestFlipsInBothReadings TestTrap_T58_AnOppositeOrderThatFlips", ""},
 	{59, "how much to close", "TestTrap_T59_HowMuchToCloseIsAlwaysSaid", ""},
 	{60, "no position left is null", "TestTrap_T60_NoPositionLeftIsNotNotTold", ""},
-	{61, "leverage is clamped silently", "TestTrap_T61_LeverageInForceIsInThePosition", ""},
-	{62, "each market has its own leverage", "TestTrap_T61_LeverageInForceIsInThePosition", ""},
+	{61, "leverage is clamped silently", "TestTrap_T61_LeverageInForceIsInThePosition TestTrap_T61_LeverageIsClamped", ""},
+	{62, "each market has its own leverage", "TestTrap_T61_LeverageInForceIsInThePosition TestTrap_T61_LeverageIsClamped", ""},
 	{63, "limit and market do not mix", "TestRefusedBeforeSending", ""},
 	{64, "the range of the slippage", "TestRefusedBeforeSending", ""},
 	{65, "the slippage check is skipped", "TestTrap_T65_TheSlippageCheckIsSkipped", ""},
-	{66, "GUARD_BAND wants a fresh price", "TestTrap_T66_AFreshExpectedPriceGoesThrough", ""},
+	{66, "GUARD_BAND wants a fresh price", "TestTrap_T66_AFreshExpectedPriceGoesThrough TestTrap_T66_AStaleExpectedPrice", ""},
 	{67, "levels have three states", "TestTrap_T67_LevelsHaveThreeStates", ""},
 	{68, "live levels that are left out", "TestLiveRefusedBeforeSending", ""},
-	{69, "levels are judged by the present price", "TestTrap_T69_LevelsAreJudgedByThePresentPrice", ""},
-	{70, "brackets narrower than the fees", "TestTrap_T70_BracketNarrowerThanTheFees", ""},
+	{69, "levels are judged by the present price", "TestTrap_T69_LevelsAreJudgedByThePresentPrice TestTrap_T69_LevelsAreJudgedByTheMark", ""},
+	{70, "brackets narrower than the fees", "TestTrap_T70_BracketNarrowerThanTheFees TestTrap_T70_BracketsAgainstFees", ""},
 	{71, "a position without its stop", "TestTrap_T71_NoNakedPosition", ""},
 	{72, "two shapes of a fill", "TestTrap_T72_FillShapesDiffer", ""},
 	{73, "gross and net", "TestTrap_T73_FeesAreDeductedOnce", ""},
@@ -105,7 +100,7 @@ var traps = []trap{
 	{75, "members the contract does not name", "TestTrap_T75_UnknownMembersAreKept", ""},
 	{76, "market is a cause of three kinds", "TestBreachLocksAndResetUnlocks TestTrap_T76_WhatMarketMeans", ""},
 	{77, "trades without ids", "TestTrap_T77_EachTradeIsToldOnce", ""},
-	{78, "a breach at the floor", "TestTrap_T78_FloorsAreLevelsAndBreachedAtTheFloor", ""},
+	{78, "a breach at the floor", "TestTrap_T78_FloorsAreLevelsAndBreachedAtTheFloor TestTrap_T78_DistanceToTheFloors", ""},
 	{79, "a pass closes the book", "TestPassClosesTheBook TestTrap_T79_APassIsTold", ""},
 	{80, "a close can pass or fail the account", "TestTrap_T80_ACloseCanEndTheAccount TestTrap_T80_ALiveCloseThatPassesIsTold", ""},
 	{81, "the first account may be any", "TestTrap_T81_TheFirstAccountIsNotChosen", ""},
@@ -124,9 +119,9 @@ var traps = []trap{
 	{94, "exits starve behind entries", "TestTrap_T94_OverloadForAnHour", ""},
 	{95, "flatten in the wrong order", "TestTrap_T95_RunsThenLimitsThenPositions", ""},
 	{96, "resting orders fill without the bot", "TestTrap_T96_ACancelThatFindsNothing", ""},
-	{97, "units that are easily confused", "TestRefusedByTheCompiler", ""},
+	{97, "units that are easily confused", "TestRefusedByTheCompiler TestTrap_T97_ClipsOfAProOrder", ""},
 	{98, "refusals of Pro orders", "TestEveryLiveCode", ""},
-	{99, "minimum and caps of the two environments", "", aboutRisk},
+	{99, "minimum and caps of the two environments", "TestTrap_T99_MinimumAndDust", ""},
 	{100, "numbers are plain", "TestTrap_T100_NumbersArePlain", ""},
 	{101, "one write at a time", "TestTrap_T101_AnotherProgramsWriteIsWaitedFor TestTrap_T101_ManyGoroutinesOnOneSandbox", ""},
 	{102, "a sandbox that was replaced", "TestTrap_T102_AReplacedSandboxHasAnotherID TestTrap_T102_AReplacedAccountIsTold", ""},

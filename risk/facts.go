@@ -120,8 +120,9 @@ func (f *Facts) mark(symbol string) (price decimal.Decimal, ok, unpriced bool) {
 	return decimal.Decimal{}, false, listed
 }
 
-// unpriced reports whether a record says that its market had no price. One that
-// tells nothing of what hangs on the price does not say so.
+// unpriced reports whether a record says that its market had no price: it has no
+// mark and no PnL, but what a record has besides. One that a caller has made of
+// less does not say so.
 func unpriced(p trading.Position) bool {
 	_, priced := p.Mark.Price()
 	_, profit := p.UnrealizedPnL.Get()

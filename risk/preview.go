@@ -59,7 +59,7 @@ type preview struct {
 func newPreview(o trading.Order, f Facts) *preview {
 	p := &preview{f: f, env: f.environment(), way: f.Way}
 	p.o = p.way.typed(o)
-	p.Operation = p.way.operation(p.env)
+	p.Operation, p.Symbol = p.way.operation(p.env), o.Symbol
 	return p
 }
 

@@ -15,6 +15,9 @@ type Report struct {
 	// Operation is the endpoint that the order was judged for.
 	Operation trading.Operation
 
+	// Symbol is the order's market.
+	Symbol string
+
 	// Effect is what the order does to the position; empty if the positions are
 	// not known.
 	Effect Effect
@@ -178,7 +181,7 @@ func (r Report) Refused() (code trading.Code, ok bool) {
 func (r Report) Err() error {
 	for _, p := range r.Problems {
 		if p.Fatal {
-			return &trading.WriteError{Outcome: trading.NotApplied, Operation: r.Operation, Err: p.cause()}
+			return &trading.WriteError{Outcome: trading.NotApplied, Operation: r.Operation, Symbol: r.Symbol, Err: p.cause()}
 		}
 	}
 	return nil

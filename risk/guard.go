@@ -1,0 +1,121 @@
+package risk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Limits are a program's own, in dollars. A zero amount bounds nothing. The zero
+// Limits still refuse what [Preview] calls fatal, and a flip.
+type Limits struct {
+	// MaxNotional bounds the value of the position that the order leaves.
+	MaxNotional decimal.Decimal
+
+	// MaxLoss bounds what that position has lost at its stop, fees included; see
+	// Report.LossAtStop. It demands a stop.
+	MaxLoss decimal.Decimal
+
+	// MinRoom is how far the equity must be above the loss floors at the stop; see
+	// Report.RoomAfterStop. It demands a stop and the state of the account.
+	MinRoom decimal.Decimal
+
+	// AllowFlip lets an order end a position and open one on the other side.
+	AllowFlip bool
+}
+
+func (l Limits) any() bool {
+	return !l.MaxNotional.IsZero() || !l.MaxLoss.IsZero() || !l.MinRoom.IsZero()
+}
+
+// ErrNotJudged means that a limit is set and the facts do not tell whether the
+// order keeps it: it is refused.
+var ErrNotJudged = errors.New("risk: a limit cannot be judged")
+
+// ErrLimit means that an order exceeds one of the [Limits].
+var ErrLimit = errors.New("risk: limit exceeded")
+
+// Guard holds back each order that [Preview] finds a fatal problem with, or that
+// exceeds a limit. It asks for the facts before every send; an error there holds
+// the order back too. Without facts (nil) only the order itself is judged.
+// Environment and Way need not be in the facts: the write has them, but for the
+// second argument of a Pro order, which is judged only if Way has it.
+//
+// Exits pass, unasked: what reduces risk is never held back. So does an order that
+// is known to open nothing, whatever the limits. An edit of a run can grow it, and
+// a guard does not see to what size: while an amount is limited, it is refused.
+//
+//	trading.WithGuard(risk.Guard(limits, facts))
+func Guard(l Limits, facts func(ctx context.Context, w trading.Write) (Facts, error)) trading.Guard {
+	return func(ctx context.Context, w trading.Write) error {
+		switch {
+		case !w.Entry:
+			return nil
+		case w.Order == nil && l.any():
+			return fmt.Errorf("%w: %s does not tell its size", ErrNotJudged, w.Operation)
+		case w.Order == nil:
+			return nil
+		}
+		var f Facts
+		if facts != nil {
+			var err error
+			if f, err = facts(ctx, w); err != nil {
+				return fmt.Errorf("risk: what the order is judged by is not known: %w", err)
+			}
+		}
+		f.Environment = w.Environment
+		if f.Way.operation(w.Environment) != w.Operation {
+			f.Way = wayOf(w.Operation)
+		}
+		return l.judge(Preview(*w.Order, f))
+	}
+}
+
+// judge holds a report against the limits.
+func (l Limits) judge(r Report) error {
+	for _, problem := range r.Problems {
+		if problem.Fatal || problem.Concern == ConcernFlip && !l.AllowFlip {
+			return problem.cause()
+		}
+	}
+	if r.Effect == Reduces || r.Effect == Ends {
+		return nil
+	}
+	after, _ := r.After.Get()
+	if err := within("MaxNotional", after.Notional, l.MaxNotional); err != nil {
+		return err
+	}
+	if err := within("MaxLoss at the stop", r.LossAtStop, l.MaxLoss); err != nil {
+		return err
+	}
+	if l.MinRoom.IsZero() {
+		return nil
+	}
+	room, ok := r.RoomAfterStop.Get()
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: MinRoom: it takes a stop, a price and the state of the account", ErrNotJudged)
+	case room.LessThan(l.MinRoom):
+		return fmt.Errorf("%w: at the stop $%s are left above the loss floor, MinRoom is $%s", ErrLimit, room, l.MinRoom)
+	}
+	return nil
+}
+
+// within holds an amount against the most that is allowed; 0 allows any.
+func within(what string, amount trading.Opt[decimal.Decimal], most decimal.Decimal) error {
+	if most.IsZero() {
+		return nil
+	}
+	dollars, ok := amount.Get()
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: %s: the price or the stop is not known", ErrNotJudged, what)
+	case dollars.GreaterThan(most):
+		return fmt.Errorf("%w: $%s, %s is $%s", ErrLimit, dollars, what, most)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package risk_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/risk"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+func TestSize(t *testing.T) {
+	// One bitcoin loses 1000 and 28.8 and 28.35 of fees.
+	plan := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Places: 3}
+	size, err := risk.Size(plan)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("0.094")), "%s", size)
+
+	plan.MaxLoss = dec("105.715") // exactly what 0.1 loses
+	size, err = risk.Size(plan)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("0.1")), "%s", size)
+	plan.MaxLoss = dec("105.7149999")
+	size, err = risk.Size(plan)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("0.099")), "%s", size)
+
+	plan.Resting = true // 9.6 instead of 28.8
+	plan.MaxLoss = dec("103.795")
+	size, err = risk.Size(plan)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("0.1")), "%s", size)
+
+	plan.MaxLoss, plan.Places = dec("1"), 2
+	_, err = risk.Size(plan)
+	require.ErrorIs(t, err, risk.ErrNoSize)
+
+	tens := risk.Plan{Side: trading.Short, Entry: dec("2"), Stop: dec("2.1"), MaxLoss: dec("100"), Places: -1}
+	size, err = risk.Size(tens)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("980")), "%s", size)
+}
+
+func TestSizeOfNoPlan(t *testing.T) {
+	good := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Places: 3}
+	for name, spoil := range map[string]func(*risk.Plan){
+		"no side":         func(p *risk.Plan) { p.Side = "" },
+		"no entry":        func(p *risk.Plan) { p.Entry = decimal.Zero },
+		"no stop":         func(p *risk.Plan) { p.Stop = decimal.Zero },
+		"no loss":         func(p *risk.Plan) { p.MaxLoss = decimal.Zero },
+		"a gain":          func(p *risk.Plan) { p.MaxLoss = dec("-100") },
+		"a stop above":    func(p *risk.Plan) { p.Stop = dec("64001") },
+		"a stop at entry": func(p *risk.Plan) { p.Stop = p.Entry },
+		"a short's stop":  func(p *risk.Plan) { p.Side = trading.Short },
+		"endless":         func(p *risk.Plan) { p.Entry = decimal.New(1, 1<<30) },
+		"endless loss":    func(p *risk.Plan) { p.MaxLoss = decimal.New(1, 1<<30) },
+		"places":          func(p *risk.Plan) { p.Places = 1 << 30 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := good
+			spoil(&p)
+			_, err := risk.Size(p)
+			require.Error(t, err)
+			require.NotErrorIs(t, err, risk.ErrNoSize)
+		})
+	}
+}
+
+// What Size promises is what Preview says of the order, and one step more is too
+// much.
+func TestSizeIsWhatPreviewSays(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 3_000 {
+		side, sign := trading.Long, decimal.NewFromInt(-1)
+		if r.IntN(2) == 0 {
+			side, sign = trading.Short, decimal.NewFromInt(1)
+		}
+		entry := decimal.New(1+r.Int64N(9_999_999), -int32(r.IntN(5)))
+		stop := entry.Add(sign.Mul(entry).Mul(decimal.New(1+r.Int64N(900), -4)))
+		plan := risk.Plan{
+			Side: side, Entry: entry, Stop: stop, MaxLoss: decimal.New(1+r.Int64N(1_000_000), -2),
+			Places: int32(r.IntN(9)), Resting: r.IntN(3) == 0,
+		}
+		f := risk.Facts{Mark: trading.MarkAt(entry)}
+		o := trading.Order{Symbol: "X", Side: side, Leverage: dec("1"), StopLoss: trading.At(stop)}
+		if plan.Resting {
+			f.Way, o.LimitPrice = risk.Resting(), trading.At(entry)
+		}
+		loss := func(size decimal.Decimal) decimal.Decimal {
+			o.Size = size
+			dollars, ok := risk.Preview(o, f).LossAtStop.Get()
+			require.True(t, ok)
+			return dollars
+		}
+		step := decimal.New(1, -plan.Places)
+		size, err := risk.Size(plan)
+		if err != nil {
+			require.ErrorIs(t, err, risk.ErrNoSize)
+			size = decimal.Zero
+		} else {
+			require.True(t, loss(size).LessThanOrEqual(plan.MaxLoss), "%+v: %s", plan, size)
+		}
+		require.True(t, loss(size.Add(step)).GreaterThan(plan.MaxLoss), "%+v: %s", plan, size)
+	}
+}
+
+// What Largest allows the simulator takes, and one step more it does not, or the
+// stop does not protect the account.
+func TestLargestIsTheLargest(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	fits, none, refusedAbove := 0, 0, map[string]int{}
+	for range 400 {
+		r := &world{Rand: random}
+		places := int32(2 + random.IntN(4))
+		balance := r.number("500", "20000", 2)
+		marketCap := r.number("3000", "200000", 0)
+		sim := []tradingsim.Option{
+			tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: r.number("20000", "90000", 1).String(), NotionalCap: marketCap.String()}),
+			tradingsim.WithMark("ETH", "3200"),
+			tradingsim.WithAccount(tradingsim.Account{
+				ID: "acc_1", Balance: balance.String(), DailyLossFloor: balance.Sub(r.number("20", "400", 2)).String(),
+			}),
+		}
+		rig := newRig(t, sim)
+		for _, symbol := range []string{"BTC", "ETH"} {
+			if random.IntN(2) == 0 {
+				rig.sim.Trade("acc_1", r.pick("long", "short"), r.number("0.001", "0.02", 4).String(), symbol)
+			}
+		}
+		f := rig.facts("BTC")
+		f.Caps.Position = trading.Some(f.State.Equity.Mul(dec("5")))
+		f.Caps.Margin = trading.Some(f.State.Equity)
+		f.Caps.Market = trading.Some(marketCap)
+		o := trading.Order{Symbol: "BTC", Side: r.side(), Leverage: dec(r.pick("1", "2", "5"))}
+		market, _ := f.Market.Get()
+		price, _ := market.Mark.Price()
+		if random.IntN(2) == 0 {
+			o.StopLoss = trading.At(r.level(o.Side.Opposite(), price))
+		}
+		size, err := risk.Largest(o, f, places)
+		if err != nil {
+			none++
+			continue
+		}
+		fits++
+		require.True(t, size.Equal(size.RoundDown(places)))
+		o.Size = size.Add(decimal.New(1, -places))
+		above := risk.Preview(o, f)
+		if after, ok := above.After.Get(); ok && above.Err() == nil {
+			margin, _ := after.Margin.Get()
+			for _, p := range rigPositions(f) {
+				if p.Symbol != "BTC" {
+					other, _ := p.Margin.Get()
+					margin = margin.Add(other)
+				}
+			}
+			assert.True(t, margin.GreaterThan(f.State.Equity), "%s is not the largest: %+v", size, above)
+			refusedAbove["leverage"]++
+		} else if code, refused := above.Refused(); refused {
+			refusedAbove[string(code)]++
+		} else {
+			refusedAbove["stop"]++
+		}
+		o.Size = size
+		if risk.Preview(o, f).Err() == nil { // but for a stop on the wrong side
+			_, err = rig.live.PlaceOrder(t.Context(), o)
+			require.NoError(t, err)
+		}
+	}
+	t.Log(fits, none, refusedAbove)
+	require.Greater(t, fits, 200)
+	require.GreaterOrEqual(t, len(refusedAbove), 3, "%v", refusedAbove)
+}
+
+func rigPositions(f risk.Facts) trading.Positions {
+	positions, _ := f.Positions.Get()
+	return positions
+}
+
+func TestLargestOfNothingKnown(t *testing.T) {
+	o := trading.Order{Symbol: "BTC", Side: trading.Long, Leverage: dec("2")}
+	_, err := risk.Largest(o, risk.Facts{}, 3)
+	require.ErrorContains(t, err, "no price")
+	_, err = risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("1"))}, 3)
+	require.ErrorContains(t, err, "nothing that is known")
+	_, err = risk.Largest(o, risk.Facts{}, 1<<20)
+	require.ErrorContains(t, err, "places")
+	o.Side = "up"
+	_, err = risk.Largest(o, risk.Facts{}, 3)
+	require.ErrorIs(t, err, trading.CodeBadSide)
+	o.Side = trading.Short
+	size, err := risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("3")), Caps: risk.Caps{Position: trading.Some(dec("100"))}}, 1)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("33.3")), "%s", size)
+	_, err = risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("3")), Caps: risk.Caps{Position: trading.Some(dec("9"))}}, 1)
+	require.ErrorIs(t, err, risk.ErrNoSize, "below the minimum order value")
+}

@@ -1,0 +1,342 @@
+package risk_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/risk"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// rig is a client joined to a simulation.
+type rig struct {
+	t      *testing.T
+	sim    *tradingsim.Sim
+	client *trading.Client
+	live   *trading.Account
+}
+
+func newRig(t *testing.T, sim []tradingsim.Option, opts ...trading.Option) *rig {
+	s := tradingsim.New(sim...)
+	client, err := trading.New(s.URL(), append(opts, trading.WithTransport(s.Transport()),
+		trading.WithSandboxKey(s.SandboxKey()), trading.WithLiveKey(s.LiveKey()))...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = client.Close()
+		_ = s.Close()
+	})
+	return &rig{t, s, client, client.Live.Account("acc_1")}
+}
+
+// facts reads all that can be known of the live account and a market.
+func (r *rig) facts(symbol string) risk.Facts {
+	r.t.Helper()
+	ctx := r.t.Context()
+	markets, err := r.client.Sandbox.Markets(ctx)
+	require.NoError(r.t, err)
+	state, err := r.live.State(ctx)
+	require.NoError(r.t, err)
+	positions, err := r.live.Positions(ctx)
+	require.NoError(r.t, err)
+	f := risk.Facts{State: state, Positions: trading.Some(positions)}
+	for _, m := range markets {
+		if m.Symbol == symbol {
+			f.Market = trading.Some(m)
+		}
+	}
+	return f
+}
+
+func buy(size string) trading.Order {
+	return trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("5")}
+}
+
+func sell(size string) trading.Order {
+	o := buy(size)
+	o.Side = trading.Short
+	return o
+}
+
+// A loop that sends a refused order for ever spends the rate limit that an exit
+// may need. The breaker lets three through in a minute, and every exit.
+func TestTrap_T40_ARefusedOrderIsNotSentForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		breaker := risk.NewBreaker(3, time.Minute)
+		r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")},
+			trading.WithHooks(breaker.Hooks()), trading.WithGuard(breaker.Guard()))
+		sent := func() (n int) {
+			for _, request := range r.sim.Requests() {
+				if request.Operation == "POST /orders" {
+					n++
+				}
+			}
+			return n
+		}
+		loop := func(o trading.Order, times int) (err error) {
+			for range times {
+				_, err = r.live.PlaceOrder(t.Context(), o)
+			}
+			return err
+		}
+		err := loop(buy("0.0001"), 50) // $6.40
+		require.ErrorIs(t, err, risk.ErrRepeated)
+		require.ErrorIs(t, err, trading.CodeMinNotional)
+		require.ErrorIs(t, err, trading.ErrGuard)
+		require.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+		require.Equal(t, 3, sent())
+
+		// A price that follows the market does not make it another order.
+		moving := buy("0.0001")
+		moving.ExpectedPrice = trading.At(dec("64001"))
+		require.ErrorIs(t, loop(moving, 5), risk.ErrRepeated)
+		require.Equal(t, 3, sent())
+
+		// Another size is another order, and so is an exit.
+		require.NoError(t, loop(buy("0.01"), 1))
+		exit := sell("0.001")
+		exit.ReduceOnly = true
+		require.NoError(t, loop(exit, 1))
+
+		// After the window it may be tried again.
+		time.Sleep(time.Minute)
+		require.NotErrorIs(t, loop(buy("0.0001"), 3), risk.ErrRepeated)
+		require.ErrorIs(t, loop(buy("0.0001"), 1), risk.ErrRepeated)
+	})
+}
+
+// An order against a position does not only end it: what is left over opens the
+// other side.
+func TestTrap_T58_AnOppositeOrderThatFlips(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
+	r.sim.Trade("acc_1", "long", "1", "BTC")
+	f := r.facts("BTC")
+	for size, want := range map[string]risk.Effect{"0.4": risk.Reduces, "1": risk.Ends, "1.5": risk.Flips} {
+		assert.Equal(t, want, risk.Preview(sell(size), f).Effect)
+	}
+	report := risk.Preview(sell("1.5"), f)
+	require.NoError(t, report.Err(), "the service takes it")
+	require.True(t, report.Has(risk.ConcernFlip))
+	after, ok := report.After.Get()
+	require.True(t, ok)
+	require.Equal(t, trading.Short, after.Side)
+	require.True(t, after.Size.Equal(dec("0.5")))
+
+	// A guard does not let it pass unless told to.
+	facts := func(context.Context, trading.Write) (risk.Facts, error) { return f, nil }
+	o := sell("1.5")
+	w := trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Symbol: "BTC", Entry: true, Order: &o}
+	require.ErrorIs(t, risk.Guard(risk.Limits{}, facts)(t.Context(), w), risk.ConcernFlip)
+	require.NoError(t, risk.Guard(risk.Limits{AllowFlip: true}, facts)(t.Context(), w))
+
+	// Reduce-only never flips, on the live account that knows it.
+	o.ReduceOnly = true
+	require.Equal(t, risk.Ends, risk.Preview(o, f).Effect)
+	result, err := r.live.PlaceOrder(t.Context(), o)
+	require.NoError(t, err)
+	_, open := result.Position.Get()
+	require.False(t, open)
+}
+
+// The service clamps a leverage without a word. The margin is that of the one in
+// force, and the cap is the market's own (T62), not that of its class.
+func TestTrap_T61_LeverageIsClamped(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: "64000", MaxLeverage: "3"})})
+	o := buy("0.1")
+	report := risk.Preview(o, r.facts("BTC"))
+	require.True(t, report.Has(risk.ConcernLeverage))
+	require.True(t, report.Leverage.Equal(trading.Some(dec("3"))))
+	result, err := r.live.PlaceOrder(t.Context(), o)
+	require.NoError(t, err)
+	got, _ := result.Position.Get()
+	want, _ := report.After.Get()
+	require.True(t, got.Leverage.Equal(report.Leverage))
+	require.True(t, got.Margin.Equal(want.Margin), "%s, not %s", got.Margin, want.Margin)
+
+	o.Leverage = dec("3")
+	require.False(t, risk.Preview(o, r.facts("BTC")).Has(risk.ConcernLeverage))
+	// Without the market nothing is known of the clamp.
+	_, known := risk.Preview(o, risk.Facts{Mark: trading.MarkAt(dec("64000"))}).Leverage.Get()
+	require.False(t, known)
+}
+
+// GUARD_BAND with the old expected price comes again; with the price of now it
+// does not.
+func TestTrap_T66_AStaleExpectedPrice(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
+	o := buy("0.01")
+	o.ExpectedPrice = trading.At(dec("64000"))
+	r.sim.SetMark("BTC", "65000")
+	f := r.facts("BTC")
+	_, refused := risk.Preview(o, f).Refused()
+	require.False(t, refused, "the tolerance is not known, and not judged")
+	f.GuardBandPct = trading.Some(dec("0.5"))
+	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeGuardBand)
+	_, err := r.live.PlaceOrder(t.Context(), o)
+	require.ErrorIs(t, err, trading.CodeGuardBand)
+
+	mark, _ := f.Market.Get()
+	price, _ := mark.Mark.Price()
+	o.ExpectedPrice = trading.At(price)
+	require.NoError(t, risk.Preview(o, f).Err())
+	_, err = r.live.PlaceOrder(t.Context(), o)
+	require.NoError(t, err)
+}
+
+// A level is judged by the price now and not by the entry: a stop in profit is
+// valid, one that the market has passed is not.
+func TestTrap_T69_LevelsAreJudgedByTheMark(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "60000")})
+	r.sim.Trade("acc_1", "long", "0.1", "BTC") // entry 60000
+	r.sim.SetMark("BTC", "64000")
+	for _, c := range []struct {
+		stop, target string
+		code         trading.Code
+	}{
+		{"62000", "", ""},   // in profit
+		{"63999.9", "", ""}, // just before the mark
+		{"64000", "", "invalid_tpsl"},
+		{"65000", "", "invalid_tpsl"},
+		{"", "64000", "invalid_tpsl"},
+		{"", "62000", "invalid_tpsl"}, // beyond the entry, and past by the market
+		{"63000", "66000", ""},
+	} {
+		o := buy("0.1")
+		if c.stop != "" {
+			o.StopLoss = trading.At(dec(c.stop))
+		}
+		if c.target != "" {
+			o.TakeProfit = trading.At(dec(c.target))
+		}
+		code, _ := risk.Preview(o, r.facts("BTC")).Refused()
+		assert.Equal(t, c.code, code, "stop %q, target %q", c.stop, c.target)
+		_, err := r.live.PlaceOrder(t.Context(), o)
+		assert.Equal(t, c.code, codeOf(err))
+	}
+	// Without any price the entry of what is open counts.
+	o := buy("0.1")
+	o.StopLoss = trading.At(dec("61000"))
+	f := risk.Facts{Positions: trading.Some(trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("60000")}})}
+	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeInvalidTPSL)
+	o.StopLoss = trading.At(dec("59000"))
+	require.NoError(t, risk.Preview(o, f).Err())
+}
+
+// A bracket narrower than the round trip loses whatever happens, and adding moves
+// the entry that it is measured from.
+func TestTrap_T70_BracketsAgainstFees(t *testing.T) {
+	f := risk.Facts{Mark: trading.MarkAt(dec("60000"))}
+	for target, fatal := range map[string]bool{"60010": true, "60054": true, "60054.02": true, "60054.03": false, "60100": false} {
+		o := buy("0.1")
+		o.TakeProfit, o.StopLoss = trading.At(dec(target)), trading.At(dec("59900"))
+		report := risk.Preview(o, f)
+		assert.Equal(t, fatal, errors.Is(report.Err(), risk.ConcernFees), "target %s: %s", target, report.GainAtTarget)
+		_, refused := report.Refused()
+		assert.False(t, refused, "the service does not mind")
+	}
+	o := sell("0.1")
+	o.TakeProfit = trading.At(dec("59946.02"))
+	require.NoError(t, risk.Preview(o, f).Err())
+	o.TakeProfit = trading.At(dec("59946.03"))
+	require.ErrorIs(t, risk.Preview(o, f).Err(), risk.ConcernFees)
+
+	// 1 at 60000, 1 more at 60600: the entry is 60300, and the target that was
+	// fine is none any more.
+	held := trading.Position{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("60000"), TakeProfit: trading.At(dec("60620"))}
+	f = risk.Facts{Mark: trading.MarkAt(dec("60600")), Positions: trading.Some(trading.Positions{held})}
+	report := risk.Preview(buy("1"), f)
+	require.NoError(t, report.Err())
+	after, _ := report.After.Get()
+	require.True(t, after.EntryPrice.Equal(dec("60300")))
+	require.ErrorIs(t, risk.Preview(buy("20"), f).Err(), risk.ConcernFees)
+}
+
+// A floor is a level in dollars, and the account is lost at it, not only below.
+func TestTrap_T78_DistanceToTheFloors(t *testing.T) {
+	state := &trading.AccountState{
+		Environment: trading.EnvLive, Status: trading.StatusActive, Balance: dec("10000"), Equity: dec("10000"),
+		DailyLossFloor: trading.Some(dec("9500")), GlobalLossFloor: trading.Some(dec("9000")),
+	}
+	f := risk.Facts{State: state, Mark: trading.MarkAt(dec("50000")), Positions: trading.Some(trading.Positions{})}
+	o := buy("0.1")
+	o.StopLoss = trading.At(dec("49000"))
+	report := risk.Preview(o, f)
+	// 100 of price, 2.25 of opening and 2.205 of closing.
+	require.True(t, report.LossAtStop.Equal(trading.Some(dec("104.455"))), "%s", report.LossAtStop)
+	require.True(t, report.RoomAfterStop.Equal(trading.Some(dec("395.545"))), "%s", report.RoomAfterStop)
+	require.NoError(t, report.Err())
+
+	state.DailyLossFloor = trading.Some(dec("9895.545")) // just reached
+	report = risk.Preview(o, f)
+	require.ErrorIs(t, report.Err(), risk.ConcernLossFloor)
+	_, refused := report.Refused()
+	require.False(t, refused, "the service takes it all the same")
+	state.DailyLossFloor = trading.Some(dec("9895.5449"))
+	require.NoError(t, risk.Preview(o, f).Err())
+
+	state.DailyLossFloor = trading.Some(dec("9997.75")) // the fee of opening reaches it
+	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeDailyLossLimit)
+	state.GlobalLossFloor = state.DailyLossFloor // judged first
+	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeGlobalLossLimit)
+	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.ErrLossLimit)
+	state.DailyLossFloor = trading.Some(state.Equity)
+	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeEquityCheckLocked)
+}
+
+// Each clip and each rung has to be worth the minimum, not the whole.
+func TestTrap_T97_ClipsOfAProOrder(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "50000")})
+	f := r.facts("BTC")
+	hour := trading.TWAP{Duration: time.Hour} // 120 clips of the simulator's
+	for size, code := range map[string]trading.Code{"0.0239": "MIN_NOTIONAL", "0.024": ""} {
+		f.Way = risk.TWAP(hour, 120)
+		got, _ := risk.Preview(buy(size), f).Refused()
+		assert.Equal(t, code, got)
+		_, err := r.live.PlaceTWAP(t.Context(), buy(size), hour)
+		assert.Equal(t, code, codeOf(err))
+
+		f.Way = risk.TWAP(hour, 0)
+		_, refused := risk.Preview(buy(size), f).Refused()
+		assert.False(t, refused, "nobody knows how many clips: not judged")
+	}
+	// Of a ladder the rung at the lowest price is worth least.
+	ladder := trading.Ladder{From: dec("40000"), To: dec("50000"), Rungs: 5}
+	for size, code := range map[string]trading.Code{"0.0012": "MIN_NOTIONAL", "0.00125": ""} {
+		f.Way = risk.Ladder(ladder)
+		got, _ := risk.Preview(buy(size), f).Refused()
+		assert.Equal(t, code, got)
+		_, err := r.live.PlaceLadder(t.Context(), buy(size), ladder)
+		assert.Equal(t, code, codeOf(err))
+	}
+}
+
+// The minimum of a live order is in the contract, that of the sandbox is not. What
+// a partial close leaves can be too little to be sold by an order again.
+func TestTrap_T99_MinimumAndDust(t *testing.T) {
+	mark := trading.MarkAt(dec("50000"))
+	small := buy("0.0001999") // $9.995
+	require.ErrorIs(t, risk.Preview(small, risk.Facts{Mark: mark}).Err(), trading.CodeMinNotional)
+	require.NoError(t, risk.Preview(small, risk.Facts{Mark: mark, Environment: trading.EnvSandbox}).Err())
+	sandbox := risk.Facts{Mark: mark, Environment: trading.EnvSandbox, Caps: risk.Caps{MinOrder: trading.Some(dec("10"))}}
+	require.ErrorIs(t, risk.Preview(small, sandbox).Err(), trading.CodeMinNotional)
+	require.NoError(t, risk.Preview(buy("0.0002"), sandbox).Err(), "the minimum itself is enough")
+
+	held := trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("0.01"), EntryPrice: dec("50000")}}
+	f := risk.Facts{Mark: mark, Positions: trading.Some(held)}
+	require.True(t, risk.Preview(sell("0.0099"), f).Has(risk.ConcernDust))
+	require.False(t, risk.Preview(sell("0.0098"), f).Has(risk.ConcernDust))
+	require.False(t, risk.Preview(sell("0.01"), f).Has(risk.ConcernDust), "nothing is left")
+
+	// Caps that are not known are not judged, however large the order.
+	_, refused := risk.Preview(buy("1000"), f).Refused()
+	require.False(t, refused)
+	f.Caps.Position = trading.Some(dec("1000000"))
+	require.ErrorIs(t, risk.Preview(buy("1000"), f).Err(), trading.CodePerPositionCap)
+	require.ErrorIs(t, risk.Preview(buy("1000"), f).Err(), trading.ErrRiskCap)
+}
