@@ -131,8 +131,10 @@ func (b *Breaker) Note(w trading.Write, err error) {
 	now := time.Now()
 	b.expire(now)
 	f := refusedFor{all[about(refusal.Code)], refusal.Code}
-	times := append(b.refused[f], now)
-	b.refused[f] = times[max(0, len(times)-b.n):]
+	b.refused[f] = append(b.refused[f], now)
+	if extra := len(b.refused[f]) - b.n; extra > 0 {
+		b.refused[f] = b.refused[f][extra:]
+	}
 }
 
 // forget drops what was counted against an entry.

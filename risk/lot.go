@@ -64,7 +64,14 @@ func (l lot) with(size, cost, fee decimal.Decimal) lot {
 }
 
 // entry is the blended price.
-func (l lot) entry() decimal.Decimal { return l.cost.DivRound(l.size, quotientPlaces) }
+func (l lot) entry() decimal.Decimal {
+	entry := l.cost.DivRound(l.size, quotientPlaces)
+	// Without the zeros behind it: what is worked out from it has as many places.
+	if short, err := decimal.NewFromString(entry.String()); err == nil {
+		return short
+	}
+	return entry
+}
 
 // profit is before fees.
 func (l lot) profit(price decimal.Decimal) decimal.Decimal {

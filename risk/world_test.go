@@ -68,7 +68,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		if m := w.setup[symbol]; m.Price == "" {
 			w.sim.SetMark(symbol, "")
 		}
-		if w.IntN(40) == 0 {
+		if w.IntN(20) == 0 {
 			w.trouble[symbol] = w.pick("STALE_PRICE", "NO_PRICE", "order_rejected", "fill_rejected", "cap_exceeded", "equity_unavailable")
 			w.sim.SetTrouble(symbol, w.trouble[symbol])
 		}
@@ -126,7 +126,7 @@ func (w *world) randomAccount() []tradingsim.Option {
 		global = balance.Sub(w.number("0.01", "10", 2))
 		daily = global
 	}
-	if w.IntN(40) == 0 { // nothing, and floors far below
+	if w.IntN(16) == 0 { // nothing, and floors far below
 		balance, daily, global = decimal.Zero, dec("-500"), dec("-1000")
 	}
 	target := balance.Add(w.number("5", "2000", 2))
