@@ -176,6 +176,22 @@ func TestLargestIsTheLargest(t *testing.T) {
 	require.GreaterOrEqual(t, len(refusedAbove), 3, "%v", refusedAbove)
 }
 
+// At the floor the account is lost: what brings the equity just there is too much.
+func TestLargestStopsBeforeTheFloor(t *testing.T) {
+	state := &trading.AccountState{
+		Environment: trading.EnvLive, Status: trading.StatusActive, Equity: dec("1000"), DailyLossFloor: trading.Some(dec("999.55")),
+	}
+	o := trading.Order{Symbol: "BTC", Side: trading.Long, Leverage: dec("1")}
+	// One unit costs 0.045 of fee.
+	size, err := risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("100")), State: state}, 1)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("9.9")), "%s", size)
+	state.DailyLossFloor = trading.Some(dec("999.5499"))
+	size, err = risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("100")), State: state}, 1)
+	require.NoError(t, err)
+	require.True(t, size.Equal(dec("10")), "%s", size)
+}
+
 func rigPositions(f risk.Facts) trading.Positions {
 	positions, _ := f.Positions.Get()
 	return positions

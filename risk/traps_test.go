@@ -314,6 +314,13 @@ func TestTrap_T97_ClipsOfAProOrder(t *testing.T) {
 		_, err := r.live.PlaceLadder(t.Context(), buy(size), ladder)
 		assert.Equal(t, code, codeOf(err))
 	}
+	// The last one takes what is left over: 0.00020001 at the lowest price is
+	// enough where 0.00019999 is not.
+	falling := trading.Ladder{From: dec("60000"), To: dec("50000"), Rungs: 3}
+	f.Way = risk.Ladder(falling)
+	require.NoError(t, risk.Preview(buy("0.00059999"), f).Err())
+	_, err := r.live.PlaceLadder(t.Context(), buy("0.00059999"), falling)
+	require.NoError(t, err)
 }
 
 // The minimum of a live order is in the contract, that of the sandbox is not. What
