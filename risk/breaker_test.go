@@ -104,8 +104,8 @@ func TestBreakerForgets(t *testing.T) {
 
 		// What the client or a guard held back the service has not refused.
 		for range 5 {
-			note(&trading.Error{Code: trading.CodeBadSize, Local: true})
-			note(&trading.GuardError{Kind: trading.ErrHalted})
+			note(&trading.WriteError{Outcome: trading.NotApplied, Err: &trading.Error{Code: trading.CodeBadSize, Local: true}})
+			note(&trading.WriteError{Outcome: trading.NotApplied, Err: &trading.GuardError{Kind: trading.ErrHalted}})
 			note(errors.New("no answer"))
 		}
 		require.False(t, held())
