@@ -127,7 +127,8 @@ func (w *world) move() {
 // judge previews an order, places it, and holds the one against the other.
 func (w *world) judge(t *testing.T, y *tally, moved bool) {
 	a := w.attempt()
-	report := risk.Preview(a.order, w.facts(a.order.Symbol, a.way))
+	facts := w.facts(a.order.Symbol, a.way)
+	report := risk.Preview(a.order, facts)
 	var result *trading.OrderResult
 	var err error
 	switch {
@@ -165,6 +166,10 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 	}
 	if err != nil {
 		return
+	}
+	// Who knows less finds less: nothing that is missing makes a problem.
+	if code, refused := risk.Preview(a.order, w.forget(facts)).Refused(); refused && !moved {
+		y.complaint = append(y.complaint, fmt.Sprintf("%s %s: with less known Preview says %q, and the service takes it\norder %+v", w.env, a.what, code, a.order))
 	}
 	if result != nil && !moved {
 		if differences := w.differences(a, report, result); len(differences) > 0 {

@@ -32,7 +32,8 @@ type Facts struct {
 
 	// Positions are all open positions of the account. An empty list is an
 	// account that is known to be flat. None is not known: the order is then
-	// worked out as if nothing were open, and what depends on it (reducing,
+	// worked out as if nothing were open, so that one which in truth reduces is
+	// judged like an entry, and what depends on the positions (reduce-only,
 	// flipping, the margin cap) is not judged.
 	Positions trading.Opt[trading.Positions]
 

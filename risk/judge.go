@@ -29,7 +29,7 @@ func (p *preview) judgeAccount() {
 	switch {
 	case state.Locked || !allowed():
 		p.refuse(trading.CodeAccountLocked, "the account is %s", state.Status)
-	case p.env == trading.EnvSandbox && p.breached() && !p.anyUnpriced():
+	case p.env == trading.EnvSandbox && p.breached() && p.allPriced():
 		p.refuse(trading.CodeAccountLocked, "the equity of $%s is at a loss floor", state.Equity)
 	}
 }
@@ -38,6 +38,16 @@ func (p *preview) judgeAccount() {
 func (p *preview) breached() bool {
 	room, ok := p.room(p.f.State.Equity).Get()
 	return ok && !room.IsPositive()
+}
+
+// allPriced reports whether every position is known to have a price: otherwise the
+// sandbox does not judge the equity.
+func (p *preview) allPriced() bool {
+	positions, known := p.f.Positions.Get()
+	for _, held := range positions {
+		known = known && !held.Mark.IsZero()
+	}
+	return known
 }
 
 // anyUnpriced reports whether a position is known to have no price.
@@ -122,15 +132,15 @@ func (p *preview) judgeClips() {
 }
 
 // judgeLevels holds the order's own levels against the price now, not against the
-// entry: at or past it they are refused. Without a price the entry counts. An
-// order that opens nothing has no levels.
+// entry: at or past it they are refused. Where the market is known to have no
+// price the entry counts. An order that opens nothing has no levels.
 func (p *preview) judgeLevels() {
 	if !p.Opens.IsPositive() || p.o.TakeProfit.IsZero() && p.o.StopLoss.IsZero() {
 		return
 	}
 	price, what := p.price, "price"
 	if !p.priced {
-		if p.Effect != Adds {
+		if _, _, unpriced := p.f.mark(p.o.Symbol); !unpriced || p.Effect != Adds {
 			return
 		}
 		price, what = p.held.EntryPrice, "entry"

@@ -3,6 +3,7 @@ package risk_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -219,13 +220,22 @@ func TestTrap_T69_LevelsAreJudgedByTheMark(t *testing.T) {
 		_, err := r.live.PlaceOrder(t.Context(), o)
 		assert.Equal(t, c.code, codeOf(err))
 	}
-	// Without any price the entry of what is open counts.
+	// While the market has no price the entry of what is open counts.
 	o := buy("0.1")
 	o.StopLoss = trading.At(dec("61000"))
-	f := risk.Facts{Positions: trading.Some(trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("60000")}})}
-	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeInvalidTPSL)
+	f := risk.Facts{
+		Market:    trading.Some(trading.Market{Symbol: "BTC", MaxLeverage: dec("5")}),
+		Positions: trading.Some(trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("60000")}}),
+	}
+	wrongSide := func() bool {
+		return slices.ContainsFunc(risk.Preview(o, f).Problems, func(p risk.Problem) bool { return p.Code == trading.CodeInvalidTPSL })
+	}
+	require.True(t, wrongSide())
 	o.StopLoss = trading.At(dec("59000"))
-	require.NoError(t, risk.Preview(o, f).Err())
+	require.False(t, wrongSide())
+	o.StopLoss = trading.At(dec("61000"))
+	f.Market = trading.Opt[trading.Market]{}
+	require.False(t, wrongSide(), "the price is not known, which is not the same as none")
 }
 
 // A bracket narrower than the round trip loses whatever happens, and adding moves

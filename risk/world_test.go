@@ -2,6 +2,7 @@ package risk_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -249,6 +250,32 @@ func (w *world) facts(symbol string, way risk.Way) risk.Facts {
 		f.Closed = trading.CodeAssetDisabled
 	case w.setup[symbol].Paused:
 		f.Closed = trading.CodeMarketPaused
+	}
+	return f
+}
+
+// forget leaves out some of the facts.
+func (w *world) forget(f risk.Facts) risk.Facts {
+	for _, field := range []func(){
+		func() { f.Market = trading.Opt[trading.Market]{} },
+		func() { f.State = nil },
+		func() { f.Caps.Position = trading.Opt[decimal.Decimal]{} },
+		func() { f.Caps = risk.Caps{} },
+		func() { f.GuardBandPct = trading.Opt[decimal.Decimal]{} },
+		func() { f.Closed = "" },
+		func() {
+			// Records of fewer members, as they may be on a live account.
+			positions := slices.Clone(w.positions)
+			for i := range positions {
+				positions[i].Mark, positions[i].UnrealizedPnL = trading.Mark{}, trading.Opt[decimal.Decimal]{}
+				positions[i].Notional, positions[i].Margin = trading.Opt[decimal.Decimal]{}, trading.Opt[decimal.Decimal]{}
+			}
+			f.Positions = trading.Some(positions)
+		},
+	} {
+		if w.IntN(2) == 0 {
+			field()
+		}
 	}
 	return f
 }
