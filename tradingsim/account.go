@@ -51,6 +51,7 @@ type account struct {
 	finished  []*run     // oldest first
 	funding   []payment  // oldest first
 	past      history[*account]
+	track     track
 }
 
 // payment is one funding payment; negative was paid by the account.
@@ -87,6 +88,7 @@ func (s *Sim) addAccount(a Account, balance string) {
 	live.balance = live.terms.opening
 	s.accounts[a.ID] = live
 	s.accountIDs = append(s.accountIDs, a.ID)
+	s.opened(&live.track, &live.book)
 	s.keep(live)
 }
 
@@ -109,6 +111,8 @@ func (s *Sim) PayFunding(accountID, symbol, amount string) {
 	p := payment{symbol, must("funding", amount), s.now}
 	a.funding = append(a.funding, p)
 	a.balance = a.balance.Add(p.amount)
+	a.track.funding = a.track.funding.Add(p.amount)
+	s.changed(&a.track, &a.book)
 	s.keep(a)
 }
 

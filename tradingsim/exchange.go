@@ -50,6 +50,7 @@ func (s *Sim) begin(c *call) (*fault, error) {
 func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 	s.enter()
 	entry := s.log.add(s.now, c)
+	s.count(c)
 	a, held := s.play(c, f)
 	s.leave()
 
@@ -61,24 +62,46 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		}
 		s.leave()
 		if err != nil {
-			return reply{}, err
+			return s.gaveUp(err)
 		}
 		a = c.answer
 	}
 	if f.slow > 0 {
 		if err := s.clock.wait(ctx, f.slow); err != nil {
-			return reply{}, err
+			return s.gaveUp(err)
 		}
 	}
 	if f.mask != nil {
 		a = f.mask
 	}
-	if !f.cut {
-		s.mu.Lock()
-		entry.Status = a.status
-		s.mu.Unlock()
+	s.mu.Lock()
+	if f.cut || f.truncate {
+		s.unanswered++
+	} else if a.code != "" {
+		s.refusals[a.code]++
 	}
+	if !f.cut {
+		entry.Status = a.status
+	}
+	s.mu.Unlock()
 	return reply{answer: a, cut: f.cut, truncate: f.truncate}, nil
+}
+
+// count counts a request for the report.
+func (s *Sim) count(c *call) {
+	if c.operation != nil {
+		c.operation.requests++
+	} else {
+		s.strays++
+	}
+}
+
+// gaveUp is a call whose caller did not wait for the answer.
+func (s *Sim) gaveUp(err error) (reply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unanswered++
+	return reply{}, err
 }
 
 // play does what happens at once. Where the service works on the call for a

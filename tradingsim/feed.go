@@ -9,8 +9,9 @@ import (
 )
 
 // Feed is where the marks of a market come from. At gives the mark at t; ok is
-// false while the market is unpriced. A feed is asked for present and, where
-// reads lag, for past times.
+// false while the market is unpriced. A feed is asked for present times and for
+// past ones, by reads that lag and by the samples of an equity curve: it must
+// answer the same each time.
 type Feed interface {
 	At(t time.Time) (price decimal.Decimal, ok bool)
 }

@@ -68,7 +68,7 @@ func (s *Sim) claimKey(c *call) *answer {
 
 // replay is the first answer once more.
 func replay(a *answer) *answer {
-	again := &answer{status: a.status, header: a.header.Clone(), body: a.body}
+	again := &answer{status: a.status, header: a.header.Clone(), body: a.body, code: a.code}
 	again.header.Set("Idempotent-Replayed", "true")
 	return again
 }

@@ -19,7 +19,8 @@ type settings struct {
 	authLimit  int
 	classLimit int
 	proLimit   int
-	tradeRows  int // 0 is all
+	tradeRows  int           // 0 is all
+	sampling   time.Duration // between two looks at the equity
 
 	omittedClears bool
 }
@@ -48,6 +49,7 @@ func newConfig(opts []Option) *config {
 			authLimit:  10,
 			classLimit: 150,
 			proLimit:   20,
+			sampling:   time.Minute,
 		},
 		feeds:       map[string]Feed{},
 		requestsLog: 10_000,

@@ -36,10 +36,7 @@ type paper struct {
 // paperOf finds the account of a key, or opens it: an idle one is deleted, and
 // the next call starts afresh under a new id.
 func (s *Sim) paperOf(k *apiKey) *desk {
-	owner := ""
-	if s.other(30) {
-		owner = k.id
-	}
+	owner := s.deskOwner(k)
 	d, ok := s.desks[owner]
 	if !ok {
 		d = &desk{}
@@ -47,12 +44,20 @@ func (s *Sim) paperOf(k *apiKey) *desk {
 	}
 	if d.paper == nil || s.now.Sub(d.paper.lastWrite) >= sandboxIdle {
 		s.papers++
-		d.paper = &paper{id: fmt.Sprintf("sbx_%d", s.papers)}
 		d.past = history[*paper]{}
-		s.open(d)
+		s.open(d, fmt.Sprintf("sbx_%d", s.papers))
 	}
 	s.newDay(&d.paper.terms, d.paper.balance)
 	return d
+}
+
+// deskOwner is whose sandbox a key reaches: the holder's, or the key's own under
+// the other reading.
+func (s *Sim) deskOwner(k *apiKey) string {
+	if s.other(30) {
+		return k.id
+	}
+	return ""
 }
 
 // desk is a holder's place in the sandbox: the account and what is kept about it.
@@ -60,17 +65,22 @@ type desk struct {
 	paper *paper
 	busy  bool // a write is in flight
 	past  history[*paper]
+	track track
 }
 
-// open wipes the account to its opening balance.
-func (s *Sim) open(d *desk) {
+// open opens an account with its opening balance, in the place of the one before.
+func (s *Sim) open(d *desk, id string) {
+	if d.paper != nil {
+		s.retire(&d.track, &d.paper.book)
+	}
 	d.paper = &paper{
-		id:        d.paper.id,
+		id:        id,
 		book:      book{balance: s.paperTerms.opening},
 		terms:     s.paperTerms,
 		status:    paperActive,
 		lastWrite: s.now,
 	}
+	s.opened(&d.track, &d.paper.book)
 	s.remember(d)
 }
 

@@ -80,6 +80,22 @@ func (s *Sim) record(c *call, e Execution) {
 		}
 	}
 	s.ledger = append(s.ledger, e)
+	if !e.Filled {
+		return
+	}
+	t, b := s.trackOf(c, e.Account)
+	t.fills++
+	s.changed(t, b)
+}
+
+// trackOf finds where a fill is to be noted.
+func (s *Sim) trackOf(c *call, account string) (*track, *book) {
+	if account != "" {
+		a := s.accounts[account]
+		return &a.track, &a.book
+	}
+	d := s.desks[s.deskOwner(c.key)]
+	return &d.track, &d.paper.book
 }
 
 func (s *Sim) recordClose(c *call, account, actor string, t trade) {

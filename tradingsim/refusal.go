@@ -123,11 +123,12 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	code   string // of a refusal
 }
 
 func (r *refusal) answer() *answer {
 	body := append(object{{"error", r.code}, {"message", r.message}}, r.extras...)
-	a := &answer{status: r.status, header: jsonHeader(), body: mustJSON(body)}
+	a := &answer{status: r.status, header: jsonHeader(), body: mustJSON(body), code: r.code}
 	if r.wait > 0 {
 		a.header.Set("Retry-After", wholeSeconds(r.wait))
 	}

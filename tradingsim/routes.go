@@ -15,6 +15,8 @@ type operation struct {
 	prepare func(*Sim, *call) (job, *refusal) // a live write, in two steps
 	class   string                            // of the limit that the terminal shares
 	pro     bool                              // has the limit of a Pro type
+
+	requests int // so far
 }
 
 // routes are the operations of a simulation.

@@ -152,7 +152,7 @@ func (s *Sim) readClosePct(f fields) (levelChange, *refusal) {
 // sandboxReset wipes the account; a locked one too.
 func (s *Sim) sandboxReset(c *call) (any, *refusal) {
 	d := s.paperOf(c.key)
-	s.open(d)
+	s.open(d, d.paper.id)
 	s.record(c, Execution{Actor: "api"})
 	return object{{"ok", true}, {"account", viewAccount(d.paper, s.mark)}}, nil
 }

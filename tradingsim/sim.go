@@ -51,6 +51,13 @@ type Sim struct {
 	late   []*lateCall
 	ledger []Execution
 	log    requestLog
+
+	began      time.Time
+	sampleAt   time.Time // the next sample of every account
+	samples    int64     // since the beginning
+	strays     int       // requests of no operation
+	refusals   map[string]int
+	unanswered int
 }
 
 // offlineURL is what an in-process simulation answers to. The name resolves
@@ -78,6 +85,7 @@ func New(opts ...Option) *Sim {
 		faults:   map[string][]*fault{},
 		log:      requestLog{size: c.requestsLog},
 		health:   health{status: "healthy", feed: "live"},
+		refusals: map[string]int{},
 	}
 	if c.sandbox.Balance == "" {
 		c.sandbox.Balance = c.balance
@@ -85,7 +93,8 @@ func New(opts ...Option) *Sim {
 	s.paperTerms = newTerms(c.sandbox.Balance, c.sandbox.DailyLossFloor,
 		c.sandbox.GlobalLossFloor, c.sandbox.ProfitTarget, c.sandbox.ProfitSplit)
 	s.now = s.time()
-	s.ticked, s.swept = s.now, s.now
+	s.ticked, s.swept, s.began = s.now, s.now, s.now
+	s.samples, s.sampleAt = 1, s.now.Add(s.sampling)
 	if len(c.markets) == 0 {
 		c.markets = defaultMarkets
 	}
@@ -134,6 +143,7 @@ func (s *Sim) advance(t time.Time) {
 
 func (s *Sim) moveTo(t time.Time) {
 	if t.After(s.now) {
+		s.sampleTo(t)
 		s.now = t
 	}
 }
