@@ -11,18 +11,13 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest"
 )
 
 // live joins a client and a simulated live account for one test, in process.
 func live(t *testing.T, sim *tradingsim.Sim, opts ...trading.Option) (*trading.Client, *trading.Account) {
 	t.Helper()
-	client, err := trading.New(sim.URL(), append([]trading.Option{
-		trading.WithSandboxKey(sim.SandboxKey()),
-		trading.WithLiveKey(sim.LiveKey()),
-		trading.WithTransport(sim.Transport()),
-	}, opts...)...)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = client.Close() })
+	client := tradingtest.Client(t, sim, opts...)
 	return client, client.Live.Account("acc_1")
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest"
 )
 
 // rig is a simulated service and a client of it, joined in process.
@@ -34,14 +35,7 @@ func newRig(t testing.TB, simOpts []tradingsim.Option, opts ...trading.Option) r
 // join makes another client of a simulation; options win over what it sets.
 func join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) rig {
 	t.Helper()
-	client, err := trading.New(sim.URL(), append([]trading.Option{
-		trading.WithSandboxKey(sim.SandboxKey()),
-		trading.WithLiveKey(sim.LiveKey()),
-		trading.WithTransport(sim.Transport()),
-	}, opts...)...)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	return rig{client, t, sim}
+	return rig{tradingtest.Client(t, sim, opts...), t, sim}
 }
 
 // buy is a market order that any rig fills.

@@ -1,0 +1,47 @@
+// Package tradingtest joins a client and a simulated service for a bot's own
+// tests: no socket, no key, no account, no clock of its own.
+//
+//	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+//	account := tradingtest.Client(t, sim).Live.Account("acc_1")
+//
+// Whatever a test wants to go wrong, it plans with the simulation
+// ([tradingsim.Sim.Fault], [tradingsim.Sim.SetMark], [tradingsim.Sim.SetHealth]), and
+// what really happened it asks the simulation too ([tradingsim.Sim.Ledger],
+// [tradingsim.Sim.Report]): the client and the simulation share no code, so one is
+// evidence about the other.
+//
+// Inside a [testing/synctest] bubble all of it runs on virtual time, the client's
+// waits, time-outs and lifetimes as well as the service's windows. A bot that polls
+// every few seconds lives through a month in less than a minute, unmodified.
+package tradingtest
+
+import (
+	"testing"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Client returns a client of a simulation, with both keys, in process, and with a
+// journal in memory unless one is given. It is closed at the end of the test, before
+// whatever the test opened first; the simulation is the test's own.
+//
+// Options win over what Client sets. In a bubble, call it and make the simulation
+// inside.
+func Client(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) *trading.Client {
+	t.Helper()
+	client, err := trading.New(sim.URL(), append([]trading.Option{
+		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()),
+		trading.WithTransport(sim.Transport()),
+	}, opts...)...)
+	if err != nil {
+		t.Fatalf("tradingtest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Errorf("tradingtest: closing the client: %v", err)
+		}
+	})
+	return client
+}
