@@ -41,6 +41,11 @@ type market struct {
 	disabled, paused        bool
 	feed                    Feed
 	trouble                 string // the code that fills are refused with
+
+	// The last mark that was asked for: one poll asks for it several times.
+	isAsked bool
+	askedAt time.Time
+	asked   opt
 }
 
 func newMarket(m Market) *market {
@@ -88,6 +93,29 @@ var defaultMarkets = []Market{
 
 // markAt is the mark at a time; a feed's price that is not positive is none.
 func (m *market) markAt(t time.Time) opt {
+	if !isPure(m.feed) {
+		return m.askFeed(t)
+	}
+	if !m.isAsked || !t.Equal(m.askedAt) {
+		m.isAsked, m.askedAt, m.asked = true, t, m.askFeed(t)
+	}
+	return m.asked
+}
+
+// setFeed replaces where the marks come from.
+func (m *market) setFeed(f Feed) { m.feed, m.isAsked = f, false }
+
+// isPure tells whether a feed is known to answer the same each time: only then is
+// an answer worth remembering.
+func isPure(f Feed) bool {
+	switch f.(type) {
+	case walk, recording:
+		return true
+	}
+	return false
+}
+
+func (m *market) askFeed(t time.Time) opt {
 	price, ok := m.feed.At(t)
 	if !ok || !price.IsPositive() {
 		return opt{}
@@ -152,7 +180,7 @@ func (s *Sim) setMark(m *market, price string) {
 	if !ok {
 		last := m.markAt(s.now)
 		marks = &setMarks{changes: []markChange{{at: s.now, mark: last}}}
-		m.feed = marks
+		m.setFeed(marks)
 	}
 	marks.set(s.now, mark)
 }

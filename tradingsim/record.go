@@ -105,21 +105,26 @@ func (s *Sim) recordClose(c *call, account, actor string, t trade) {
 	})
 }
 
-// requestLog keeps the latest requests.
+// requestLog keeps the latest requests. Of a month of polling it must not hold more
+// than it has to: whatever it holds, every collection of garbage looks through.
 type requestLog struct {
 	size    int
 	entries []*Request
+	oldest  int // once there are size entries
 }
 
 func (l *requestLog) add(at time.Time, c *call) *Request {
 	r := &Request{At: at, Operation: c.name, Header: c.header, Body: c.body}
-	if len(l.entries) >= 2*l.size {
-		l.entries = slices.Clone(l.kept())
+	switch {
+	case len(l.entries) < l.size:
+		l.entries = append(l.entries, r)
+	case l.size > 0:
+		l.entries[l.oldest] = r
+		l.oldest = (l.oldest + 1) % l.size
 	}
-	l.entries = append(l.entries, r)
 	return r
 }
 
 func (l *requestLog) kept() []*Request {
-	return l.entries[max(0, len(l.entries)-l.size):]
+	return append(slices.Clone(l.entries[l.oldest:]), l.entries[:l.oldest]...)
 }

@@ -28,11 +28,21 @@ func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
 }
 
 type marketView struct {
-	Symbol      string `json:"symbol"`
-	Label       string `json:"label"`
-	Category    string `json:"category"`
-	MaxLeverage num    `json:"maxLeverage"`
-	MarkPrice   opt    `json:"markPrice"`
+	Symbol      string
+	Label       string
+	Category    string
+	MaxLeverage num
+	MarkPrice   opt
+}
+
+func (v marketView) appendWire(b []byte) []byte {
+	o := openRow(b)
+	o.text("symbol", v.Symbol)
+	o.text("label", v.Label)
+	o.text("category", v.Category)
+	o.number("maxLeverage", v.MaxLeverage)
+	o.optional("markPrice", v.MarkPrice)
+	return o.close()
 }
 
 func (s *Sim) sandboxMarkets(*call) (any, *refusal) {
@@ -76,17 +86,33 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 }
 
 type accountView struct {
-	ID              string `json:"id"`
-	Environment     string `json:"environment"`
-	Balance         num    `json:"balance"`
-	Equity          num    `json:"equity"`
-	UnrealizedPnL   num    `json:"unrealizedPnL"`
-	ProfitTarget    num    `json:"profitTarget"`
-	DailyLossFloor  num    `json:"dailyLossFloor"`
-	GlobalLossFloor num    `json:"globalLossFloor"`
-	ProfitSplit     num    `json:"profitSplit"`
-	Status          string `json:"status"`
-	IsLocked        bool   `json:"isLocked"`
+	ID              string
+	Environment     string
+	Balance         num
+	Equity          num
+	UnrealizedPnL   num
+	ProfitTarget    num
+	DailyLossFloor  num
+	GlobalLossFloor num
+	ProfitSplit     num
+	Status          string
+	IsLocked        bool
+}
+
+func (v accountView) appendWire(b []byte) []byte {
+	o := openRow(b)
+	o.text("id", v.ID)
+	o.text("environment", v.Environment)
+	o.number("balance", v.Balance)
+	o.number("equity", v.Equity)
+	o.number("unrealizedPnL", v.UnrealizedPnL)
+	o.number("profitTarget", v.ProfitTarget)
+	o.number("dailyLossFloor", v.DailyLossFloor)
+	o.number("globalLossFloor", v.GlobalLossFloor)
+	o.number("profitSplit", v.ProfitSplit)
+	o.text("status", v.Status)
+	o.flag("isLocked", v.IsLocked)
+	return o.close()
 }
 
 func viewAccount(p *paper, mark func(string) opt) accountView {
@@ -100,18 +126,35 @@ func viewAccount(p *paper, mark func(string) opt) accountView {
 }
 
 type positionView struct {
-	Symbol          string `json:"symbol"`
-	Side            string `json:"side"`
-	Size            num    `json:"size"`
-	Leverage        num    `json:"leverage"`
-	EntryPrice      num    `json:"entryPrice"`
-	MarkPrice       opt    `json:"markPrice"`
-	NotionalValue   num    `json:"notionalValue"`
-	MarginRequired  num    `json:"marginRequired"`
-	UnrealizedPnL   opt    `json:"unrealizedPnL"`
-	TakeProfitPrice opt    `json:"takeProfitPrice"`
-	StopLossPrice   opt    `json:"stopLossPrice"`
-	OpenedAt        string `json:"openedAt"`
+	Symbol          string
+	Side            string
+	Size            num
+	Leverage        num
+	EntryPrice      num
+	MarkPrice       opt
+	NotionalValue   num
+	MarginRequired  num
+	UnrealizedPnL   opt
+	TakeProfitPrice opt
+	StopLossPrice   opt
+	OpenedAt        string
+}
+
+func (v positionView) appendWire(b []byte) []byte {
+	o := openRow(b)
+	o.text("symbol", v.Symbol)
+	o.text("side", v.Side)
+	o.number("size", v.Size)
+	o.number("leverage", v.Leverage)
+	o.number("entryPrice", v.EntryPrice)
+	o.optional("markPrice", v.MarkPrice)
+	o.number("notionalValue", v.NotionalValue)
+	o.number("marginRequired", v.MarginRequired)
+	o.optional("unrealizedPnL", v.UnrealizedPnL)
+	o.optional("takeProfitPrice", v.TakeProfitPrice)
+	o.optional("stopLossPrice", v.StopLossPrice)
+	o.text("openedAt", v.OpenedAt)
+	return o.close()
 }
 
 func viewPosition(p position, mark opt) positionView {
@@ -146,17 +189,33 @@ func (s *Sim) positionNow(b *book, symbol string) *positionView {
 }
 
 type tradeView struct {
-	Symbol      string `json:"symbol"`
-	Side        string `json:"side"`
-	Size        num    `json:"size"`
-	Leverage    num    `json:"leverage"`
-	EntryPrice  num    `json:"entryPrice"`
-	ExitPrice   num    `json:"exitPrice"`
-	RealizedPnL num    `json:"realizedPnL"`
-	Fee         num    `json:"fee"`
-	OrderType   string `json:"orderType"`
-	OpenedAt    string `json:"openedAt"`
-	ClosedAt    string `json:"closedAt"`
+	Symbol      string
+	Side        string
+	Size        num
+	Leverage    num
+	EntryPrice  num
+	ExitPrice   num
+	RealizedPnL num
+	Fee         num
+	OrderType   string
+	OpenedAt    string
+	ClosedAt    string
+}
+
+func (v tradeView) appendWire(b []byte) []byte {
+	o := openRow(b)
+	o.text("symbol", v.Symbol)
+	o.text("side", v.Side)
+	o.number("size", v.Size)
+	o.number("leverage", v.Leverage)
+	o.number("entryPrice", v.EntryPrice)
+	o.number("exitPrice", v.ExitPrice)
+	o.number("realizedPnL", v.RealizedPnL)
+	o.number("fee", v.Fee)
+	o.text("orderType", v.OrderType)
+	o.text("openedAt", v.OpenedAt)
+	o.text("closedAt", v.ClosedAt)
+	return o.close()
 }
 
 func viewTrade(t trade) tradeView {

@@ -39,26 +39,99 @@ func appendJSON(b []byte, v any) []byte {
 	case num:
 		return append(b, decimal.Decimal(v).String()...)
 	case opt:
-		if !v.set {
-			return append(b, "null"...)
-		}
-		return append(b, v.value.String()...)
+		return appendOpt(b, v)
 	case bool:
 		return strconv.AppendBool(b, v)
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case string:
-		if isPlain(v) {
-			b = append(b, '"')
-			b = append(b, v...)
-			return append(b, '"')
+		return appendText(b, v)
+	case []marketView:
+		return appendRows(b, v)
+	case []positionView:
+		return appendRows(b, v)
+	case []tradeView:
+		return appendRows(b, v)
+	case accountView:
+		return v.appendWire(b)
+	case *positionView:
+		if v == nil {
+			return append(b, "null"...)
 		}
+		return v.appendWire(b)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic("tradingsim: " + err.Error())
 	}
 	return append(b, text...)
+}
+
+func appendOpt(b []byte, v opt) []byte {
+	if !v.set {
+		return append(b, "null"...)
+	}
+	return append(b, v.value.String()...)
+}
+
+func appendText(b []byte, v string) []byte {
+	if !isPlain(v) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic("tradingsim: " + err.Error())
+		}
+		return append(b, text...)
+	}
+	b = append(b, '"')
+	b = append(b, v...)
+	return append(b, '"')
+}
+
+func appendRows[T interface{ appendWire([]byte) []byte }](b []byte, rows []T) []byte {
+	b = append(b, '[')
+	for i, row := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = row.appendWire(b)
+	}
+	return append(b, ']')
+}
+
+// row is a JSON object that is being written, member by member.
+type row struct{ b []byte }
+
+func openRow(b []byte) *row { return &row{append(b, '{')} }
+
+func (r *row) close() []byte { return append(r.b, '}') }
+
+func (r *row) name(name string) {
+	if r.b[len(r.b)-1] != '{' {
+		r.b = append(r.b, ',')
+	}
+	r.b = append(r.b, '"')
+	r.b = append(r.b, name...)
+	r.b = append(r.b, '"', ':')
+}
+
+func (r *row) text(name, v string) {
+	r.name(name)
+	r.b = appendText(r.b, v)
+}
+
+func (r *row) number(name string, v num) {
+	r.name(name)
+	r.b = append(r.b, decimal.Decimal(v).String()...)
+}
+
+func (r *row) optional(name string, v opt) {
+	r.name(name)
+	r.b = appendOpt(r.b, v)
+}
+
+func (r *row) flag(name string, v bool) {
+	r.name(name)
+	r.b = strconv.AppendBool(r.b, v)
 }
 
 // isPlain tells whether a text is its own JSON form.
