@@ -21,7 +21,7 @@ const (
 // ReadCSV reads a recording of marks: lines "time,price" in order of time. A
 // time is RFC 3339 or whole Unix milliseconds; an empty price means unpriced
 // from then on. Empty lines, lines that begin with # and one heading line are
-// skipped. A mark holds until the next line, the last one for good; before the
+// skipped; [WriteCSV] writes such a recording. A mark holds until the next line, the last one for good; before the
 // first line the market is unpriced. Errors name the line.
 func ReadCSV(r io.Reader) (Feed, error) {
 	var rows recording

@@ -14,7 +14,9 @@
 // Marks come from the test ([WithMark], [Sim.SetMark]), from a seeded walk
 // ([RandomWalk]) or from a recording ([ReadCSV]). [Sim.Fault] breaks chosen
 // calls: lost before or after execution, delayed, truncated, masked, repeated.
-// [Sim.Ledger] tells what was really executed, whatever the bot was told.
+// [Sim.Ledger] tells what was really executed, whatever the bot was told, and
+// [Sim.Report] what a run came to: the equity curve of each account, its
+// drawdown, trades and fees, and the requests and refusals, as values and as CSV.
 //
 // Most refusals come about as they would with the service: by a wrong field, a
 // cap ([WithCaps]), a floor ([WithAccount], [WithSandbox]). Some need a hand:

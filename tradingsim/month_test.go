@@ -15,6 +15,7 @@ import (
 // virtual time, twice: the same seed gives the same history.
 func TestThirtyDaysInABubble(t *testing.T) {
 	var histories [2][]tradingsim.Execution
+	var reports [2]tradingsim.Report
 	for i := range histories {
 		synctest.Test(t, func(t *testing.T) {
 			sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(1, "64000", 2)))
@@ -32,9 +33,11 @@ func TestThirtyDaysInABubble(t *testing.T) {
 					b.post("/sandbox/reset", "").ok()
 				}
 			}
-			histories[i] = sim.Ledger()
+			histories[i], reports[i] = sim.Ledger(), sim.Report()
 		})
 	}
 	require.Greater(t, len(histories[0]), 20)
 	require.Equal(t, histories[0], histories[1])
+	require.Equal(t, reports[0], reports[1])
+	require.Equal(t, reports[0].Refusals["account_locked"], reports[0].Accounts[0].Resets)
 }

@@ -139,10 +139,18 @@ func texts(t *testing.T, s settings, r result) string {
 	return b.String()
 }
 
+// someDays are enough for some trades. The race detector makes a day long.
+func someDays() int {
+	if raceDetector {
+		return 1
+	}
+	return 2
+}
+
 func TestTheSameSeedGivesTheSameResult(t *testing.T) {
 	for name, s := range map[string]settings{
-		"paper": {days: 2, seed: 3, step: 1},
-		"live":  {days: 2, seed: 3, step: 1, live: true},
+		"paper": {days: someDays(), seed: 3, step: 1},
+		"live":  {days: someDays(), seed: 3, step: 1, live: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			once, again := bubble(t, s), bubble(t, s)
@@ -158,7 +166,7 @@ func TestTheSameSeedGivesTheSameResult(t *testing.T) {
 				t.Error("another seed, the same files")
 			}
 			a, _ := once.report.Account(s.account())
-			require.Greater(t, len(a.Trades), 2)
+			require.Greater(t, len(a.Trades), 1)
 			require.NoError(t, once.stopped)
 		})
 	}
@@ -184,7 +192,7 @@ func TestThirtyDays(t *testing.T) {
 }
 
 func TestARecordingInsteadOfAWalk(t *testing.T) {
-	s := settings{days: 2, marks: "marks.csv"}
+	s := settings{days: someDays(), marks: "marks.csv"}
 	once, again := bubble(t, s), bubble(t, s)
 	if texts(t, s, once) != texts(t, s, again) {
 		t.Error("the same recording, other files")
