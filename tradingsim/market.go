@@ -42,7 +42,7 @@ type market struct {
 	feed                    Feed
 	trouble                 string // the code that fills are refused with
 
-	// The last mark that was asked for: one poll asks for it several times.
+	// The last mark that a pure feed was asked for: one poll asks several times.
 	isAsked bool
 	askedAt time.Time
 	asked   opt
@@ -101,9 +101,6 @@ func (m *market) markAt(t time.Time) opt {
 	}
 	return m.asked
 }
-
-// setFeed replaces where the marks come from.
-func (m *market) setFeed(f Feed) { m.feed, m.isAsked = f, false }
 
 // isPure tells whether a feed is known to answer the same each time: only then is
 // an answer worth remembering.
@@ -180,7 +177,7 @@ func (s *Sim) setMark(m *market, price string) {
 	if !ok {
 		last := m.markAt(s.now)
 		marks = &setMarks{changes: []markChange{{at: s.now, mark: last}}}
-		m.setFeed(marks)
+		m.feed = marks
 	}
 	marks.set(s.now, mark)
 }

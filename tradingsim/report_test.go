@@ -2,10 +2,14 @@ package tradingsim_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -188,6 +192,7 @@ func TestACurveIsBounded(t *testing.T) {
 	require.Greater(t, len(a.Curve), 5_000)
 	require.LessOrEqual(t, len(a.Curve), 10_001)
 	step := a.Curve[2].At.Sub(a.Curve[1].At)
+	require.Equal(t, 32*time.Second, step, "every second one went five times")
 	for i, p := range a.Curve[1:] {
 		require.Equal(t, bubbleStart.Add(time.Duration(i+1)*step), p.At, "evenly spread")
 	}
@@ -277,44 +282,59 @@ func splitLives(points []tradingsim.Point) [][]tradingsim.Point {
 }
 
 func TestReportCounts(t *testing.T) {
-	sim := timed()
-	b := sandboxBot(t, sim)
-	require.Empty(t, sim.Report().Requests)
-	b.get("/sandbox/account").ok()
-	b.get("/sandbox/account").ok()
-	b.get("/sandbox/prices?symbol=XYZ").refused(400, "bad_symbol")
-	b.get("/nothing")
-	sim.Fault("GET /sandbox/trades", tradingsim.LoseReply(), tradingsim.LoseRequest(), tradingsim.EdgePage(502))
-	for range 2 {
-		_, err := b.try("GET", "/sandbox/trades", "")
+	synctest.Test(t, func(t *testing.T) {
+		sim := timed()
+		b := sandboxBot(t, sim)
+		require.Empty(t, sim.Report().Requests)
+		b.get("/sandbox/account").ok()
+		b.get("/sandbox/account").ok()
+		b.get("/sandbox/prices?symbol=XYZ").refused(400, "bad_symbol")
+		b.get("/nothing")
+		sim.Fault("GET /sandbox/trades", tradingsim.LoseReply(), tradingsim.LoseRequest(), tradingsim.TruncateReply(), tradingsim.DelayReply(time.Hour), tradingsim.Delay(time.Hour), tradingsim.EdgePage(502))
+		for range 2 {
+			_, err := b.try("GET", "/sandbox/trades", "")
+			require.Error(t, err)
+		}
+		cut, err := b.try("GET", "/sandbox/trades", "")
+		require.NoError(t, err)
+		_, err = io.ReadAll(cut.Body)
 		require.Error(t, err)
-	}
-	b.get("/sandbox/trades")
-	b.key = sim.LiveKey()
-	for range 2 { // a refusal, and its replay
-		b.post("/orders", `{"accountId":"b","symbol":"BTC","side":"long","size":0.001,"leverage":1}`, "Idempotency-Key", "k").refused(400, "MIN_NOTIONAL")
-	}
-	r := sim.Report()
-	require.Equal(t, map[string]int{
-		"GET /sandbox/account": 2, "GET /sandbox/prices": 1, "GET /sandbox/trades": 3, "POST /orders": 2, "other": 1,
-	}, r.Requests)
-	require.Equal(t, 9, r.Sent())
-	require.Equal(t, map[string]int{"bad_symbol": 1, "not_found": 1, "MIN_NOTIONAL": 2}, r.Refusals)
-	require.Equal(t, 2, r.Unanswered)
+		for range 2 { // a caller who does not wait for the answer
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			r, err := http.NewRequestWithContext(ctx, "GET", sim.URL()+"/sandbox/trades", nil)
+			require.NoError(t, err)
+			r.Header.Set("X-API-Key", b.key)
+			_, err = sim.Transport().RoundTrip(r)
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+		b.get("/sandbox/trades")
+		b.key = sim.LiveKey()
+		for range 2 { // a refusal, and its replay
+			b.post("/orders", `{"accountId":"b","symbol":"BTC","side":"long","size":0.001,"leverage":1}`, "Idempotency-Key", "k").refused(400, "MIN_NOTIONAL")
+		}
+		r := sim.Report()
+		require.Equal(t, map[string]int{
+			"GET /sandbox/account": 2, "GET /sandbox/prices": 1, "GET /sandbox/trades": 6, "POST /orders": 2, "other": 1,
+		}, r.Requests)
+		require.Equal(t, 12, r.Sent())
+		require.Equal(t, map[string]int{"bad_symbol": 1, "not_found": 1, "MIN_NOTIONAL": 2}, r.Refusals)
+		require.Equal(t, 5, r.Unanswered)
 
-	var out bytes.Buffer
-	require.NoError(t, r.WriteCounts(&out))
-	require.Equal(t, `what,name,count
+		var out bytes.Buffer
+		require.NoError(t, r.WriteCounts(&out))
+		require.Equal(t, `what,name,count
 request,GET /sandbox/account,2
 request,GET /sandbox/prices,1
-request,GET /sandbox/trades,3
+request,GET /sandbox/trades,6
 request,POST /orders,2
 request,other,1
 refusal,MIN_NOTIONAL,2
 refusal,bad_symbol,1
 refusal,not_found,1
-unanswered,,2
+unanswered,,5
 `, out.String())
+	})
 }
 
 func TestReportAsCSV(t *testing.T) {

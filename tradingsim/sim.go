@@ -105,7 +105,7 @@ func New(opts ...Option) *Sim {
 		if a, ok := f.(anchored); ok {
 			f = a.startAt(s.now)
 		}
-		s.markets[symbol].setFeed(f)
+		s.markets[symbol].feed = f
 	}
 	if len(c.accounts) == 0 {
 		c.accounts = []Account{{ID: "acc_1"}}
