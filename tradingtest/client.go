@@ -13,6 +13,8 @@
 // Inside a [testing/synctest] bubble all of it runs on virtual time, the client's
 // waits, time-outs and lifetimes as well as the service's windows. A bot that polls
 // every few seconds lives through a month in less than a minute, unmodified.
+// End such a run between two polls: where a deadline and a ticker are due at the same
+// moment, select takes either, and two runs may differ by the last poll.
 package tradingtest
 
 import (
