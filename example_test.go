@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/flatten"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/risk"
 	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/watch"
 )
 
 // simulated returns a client of a simulated service with BTC at 64000, as the
@@ -314,6 +317,68 @@ func ExampleWithHealthGate() {
 	_, err = gated.Sandbox.PlaceOrder(ctx, order)
 	fmt.Println(err)
 	// Output: POST /sandbox/orders BTC: not applied: not safe to trade: status degraded, feed stale
+}
+
+func Example_preview() {
+	client, _ := simulated()
+	state, err := client.Sandbox.State(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mark, err := client.Sandbox.Price(ctx, "BTC")
+	if err != nil {
+		log.Fatal(err)
+	}
+	price, _ := mark.Price()
+	stop := price.Mul(trading.Dec("0.99"))
+	// README
+	size, err := risk.Size(risk.Plan{
+		Side: trading.Long, Entry: price, Stop: stop,
+		MaxLoss: trading.Dec("25"), // dollars at the stop, fees of both ways included
+		Places:  3,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: size, Leverage: trading.Dec("2"), StopLoss: trading.At(stop)}
+	report := risk.Preview(order, risk.Facts{Mark: mark, State: state})
+	fmt.Println(size, "BTC lose", report.LossAtStop, "at the stop; refused:", report.Err())
+	// Output: 0.035 BTC lose 24.40592 at the stop; refused: <nil>
+}
+
+// This one would wait for the market, so it is compiled and not run: package watch
+// has one that is.
+func Example_watch() {
+	client, _ := simulated()
+	// README
+	for ev, err := range watch.Events(ctx,
+		watch.Marks(client.Sandbox.MarketData, "BTC").Every(5*time.Second),
+		watch.Account(client.Sandbox).Initial(), // reading it is also what keeps its stops alive
+	) {
+		if err != nil {
+			fmt.Println("it goes on by itself:", err)
+			continue
+		}
+		switch ev := ev.(type) {
+		case watch.PositionOpened:
+			fmt.Println("open:", ev.Position.Side, ev.Position.Size)
+		case watch.TradeClosed:
+			fmt.Println("closed by", ev.Trade.Cause, "for", ev.Trade.NetPnL())
+		}
+	}
+}
+
+// This one takes the seconds between two looks: package flatten has one that is run.
+func Example_flatten() {
+	client, _ := simulated()
+	account := client.Live.Account("acc_1")
+	// README
+	report, err := flatten.Account(ctx, account, flatten.Options{Halt: client})
+	if err != nil {
+		fmt.Println(report) // what is left, and why
+		return
+	}
+	fmt.Println("proven flat:", report.Flat)
 }
 
 func ExampleWithLifetime() {
