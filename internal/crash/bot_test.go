@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -64,170 +65,187 @@ func (o operation) write(ctx context.Context, a *trading.Account, opts ...tradin
 	return meta.Key, err
 }
 
+// bot is the program that is killed. It knows nothing of the service but what the
+// client tells it.
+type bot struct {
+	schedule
+	host
+	life     life
+	ctx      context.Context
+	url, key string
+	disk     trading.Journal
+}
+
+// run is one life of the program.
+func (b *bot) run() {
+	base := b.url
+	if b.elsewhere && b.life == recovers {
+		base = "http://localhost:9/v1"
+	}
+	client := b.client(base)
+	defer func() {
+		b.exit()
+		_ = client.Close() // a real process does not come here
+	}()
+	a := client.Live.Account(account)
+	switch {
+	case b.many && b.life != settles:
+		b.trade(client, a)
+	case b.life == decides:
+		b.decide(a)
+	default:
+		b.recover(client, a)
+	}
+}
+
 // options are what the schedule sends the write with.
-func (w *world) options() []trading.CallOption {
+func (b *bot) options() []trading.CallOption {
 	var opts []trading.CallOption
-	if w.decided {
+	if b.decided {
 		opts = append(opts, trading.WithDecision("crash", "one"))
 	}
-	if w.baseline == readByCall {
+	if b.baseline == readByCall {
 		opts = append(opts, trading.ReadBaseline())
 	}
 	return opts
 }
 
-func (w *world) clientOptions() []trading.Option {
-	var opts []trading.Option
-	if w.lifetime >= 0 {
-		opts = append(opts, trading.WithLifetime(w.lifetime))
-	}
-	if w.sole {
-		opts = append(opts, trading.SoleActor(account))
-	}
-	return opts
-}
-
 // context is what the bot calls with.
-func (p *process) context() context.Context {
-	if p.world.bound {
-		return p.ctx
+func (b *bot) context() context.Context {
+	if b.bound {
+		return b.ctx
 	}
-	return context.WithoutCancel(p.ctx)
+	return context.WithoutCancel(b.ctx)
 }
 
-// first is the process that takes the decision.
-func (w *world) firstProcess(killAt int) *process {
-	p := w.newProcess("first", killAt)
-	client := p.client(w.sim.URL(), w.clientOptions()...)
-	defer p.end(client)
-	a := client.Live.Account(account)
-	ctx := p.context()
-	if w.baseline == readBefore {
+// decide takes the decision.
+func (b *bot) decide(a *trading.Account) {
+	ctx := b.context()
+	if b.baseline == readBefore {
 		readAll(ctx, a)
 	}
-	w.ownerActs(beforeWrite)
-	err := p.act(ctx, a, w.op, w.options()...)
-	if err != nil && trading.OutcomeOf(err) == trading.Unknown && !p.gone() {
-		p.goOn(ctx, a, err)
+	b.ownerActs(beforeWrite)
+	err := b.act(ctx, a, b.op, b.options()...)
+	if err != nil && trading.OutcomeOf(err) == trading.Unknown && !b.gone() {
+		b.goOn(ctx, a, err)
 	}
-	return p
 }
 
 // act carries out a write, and notes what the bot was told.
-func (p *process) act(ctx context.Context, a *trading.Account, o operation, opts ...trading.CallOption) error {
+func (b *bot) act(ctx context.Context, a *trading.Account, o operation, opts ...trading.CallOption) error {
 	key, err := o.write(ctx, a, opts...)
-	if p.gone() {
-		return err
-	}
-	t := told{by: p.name, key: key, outcome: trading.OutcomeOf(err)}
+	t := told{Key: key, Outcome: trading.OutcomeOf(err)}
 	if write := (*trading.WriteError)(nil); errors.As(err, &write) {
-		t.intent = write.Intent
-		p.world.note("%s: %v", p.name, err)
+		t.Intent = write.Intent
+		b.note(err.Error())
 	}
-	p.world.tell(t)
+	b.tell(t)
 	return err
 }
 
 // goOn is what the bot does about an Unknown.
-func (p *process) goOn(ctx context.Context, a *trading.Account, unknown error) {
-	switch p.world.second {
+func (b *bot) goOn(ctx context.Context, a *trading.Account, unknown error) {
+	switch b.second {
 	case closesHalf:
-		_ = p.act(ctx, a, closing, trading.WithLifetime(0))
+		_ = b.act(ctx, a, closing, trading.WithLifetime(0))
 	case closesAll:
 		var meta trading.Meta
 		_, _ = a.ClosePosition(ctx, "BTC", trading.All, trading.ResponseInto(&meta))
 	case ordersToo:
 		time.Sleep(10 * time.Second)
-		_ = p.act(ctx, a, p.world.op, trading.SkipUnsettled(), trading.ReadBaseline(), trading.WithLifetime(0))
+		_ = b.act(ctx, a, b.op, trading.SkipUnsettled(), trading.ReadBaseline(), trading.WithLifetime(0))
 	case limitsETH:
 		_, _ = a.PlaceLimit(ctx, trading.Order{
 			Symbol: "ETH", Side: trading.Long, Size: trading.Dec("1"), Leverage: trading.Dec("2"), LimitPrice: trading.At(trading.Dec("3000")),
 		})
 	}
 	var opts []trading.CallOption
-	switch p.world.resolve {
+	switch b.resolve {
 	case none:
 		return
 	case stillWant:
 		opts = append(opts, trading.WithLifetime(5*time.Minute))
 	}
 	verdict, err := a.Resolve(ctx, unknown, opts...)
-	if verdict != nil && !p.gone() {
-		p.hear(*verdict, err)
+	if verdict != nil {
+		b.hear(*verdict, err)
 	}
 }
 
 // hear notes a verdict.
-func (p *process) hear(v trading.Verdict, err error) {
-	p.world.tell(told{by: p.name, intent: v.Intent.ID, key: v.Intent.Key, outcome: v.Outcome, basis: v.Basis})
+func (b *bot) hear(v trading.Verdict, err error) {
+	b.tell(told{Intent: v.Intent.ID, Key: v.Intent.Key, Outcome: v.Outcome, Basis: v.Basis, Verdict: true})
 	if v.Outcome == trading.Unknown {
-		p.world.note("%s: %v", p.name, errors.Join(v.Err, err))
-		p.world.mu.Lock()
-		defer p.world.mu.Unlock()
-		p.world.unknown = append(p.world.unknown, reasonOf(v))
+		b.note(fmt.Sprint(errors.Join(v.Err, err)))
+		b.unknown(reasonOf(v))
 	}
 }
 
-// recoverProcess is a process that settles what was left.
-func (w *world) recoverProcess(name string, killAt int, plain bool) *process {
-	p := w.newProcess(name, killAt)
-	left := w.pending(w.sim.URL())
-	base := w.sim.URL()
-	if w.elsewhere && !plain {
-		base = "http://localhost:9/v1"
+// pending are the intents in the journal that are not settled, of the service.
+func (b *bot) pending() []trading.IntentID {
+	var ids []trading.IntentID
+	for in, err := range b.disk.Pending(context.WithoutCancel(b.ctx)) {
+		switch {
+		case err != nil:
+			b.problem("the journal cannot be read: " + err.Error())
+		case in.BaseURL == b.url:
+			ids = append(ids, in.ID)
+		}
 	}
-	client := p.client(base, w.clientOptions()...)
-	defer p.end(client)
-	a := client.Live.Account(account)
-	if !plain && w.repeat == beforeRecovery {
-		_ = p.act(p.ctx, a, w.op, w.options()...)
+	return ids
+}
+
+// recover settles what was left.
+func (b *bot) recover(client *trading.Client, a *trading.Account) {
+	left := b.pending()
+	plain := b.life == settles
+	if !plain && b.repeat == beforeRecovery {
+		_ = b.act(b.ctx, a, b.op, b.options()...)
 	}
 	var besides sync.WaitGroup
 	if !plain {
-		besides.Go(func() { p.tradeBeside(a) })
+		besides.Go(func() { b.tradeBeside(a) })
 		besides.Go(func() {
-			if pause(p.ctx, 3*time.Second) {
-				w.ownerActs(inRecovery)
+			if pause(b.ctx, 3*time.Second) {
+				b.ownerActs(inRecovery)
 			}
 		})
 	}
-	verdicts, err := client.Recover(p.ctx)
+	verdicts, err := client.Recover(b.ctx)
 	besides.Wait()
-	if p.gone() {
-		return p
+	if b.gone() {
+		return
 	}
 	for _, v := range verdicts {
-		p.hear(v, nil)
+		b.hear(v, nil)
 	}
-	for _, id := range w.pending(w.sim.URL()) {
-		if err == nil && base == w.sim.URL() && slices.Contains(left, id) {
-			w.problem("%s: Recover has no error, and left %.8s open", name, id)
+	for _, id := range b.pending() {
+		if err == nil && (plain || !b.elsewhere) && slices.Contains(left, id) {
+			b.problem(fmt.Sprintf("Recover has no error, and left %.8s open", id))
 		}
 	}
 	if !plain {
-		w.ownerActs(afterRecovery)
-		if w.repeat == afterRecovery {
-			_ = p.act(p.ctx, a, w.op, w.options()...)
+		b.ownerActs(afterRecovery)
+		if b.repeat == afterRecovery {
+			_ = b.act(b.ctx, a, b.op, b.options()...)
 		}
 	}
-	return p
 }
 
 // tradeBeside is the life of the bot while it recovers.
-func (p *process) tradeBeside(a *trading.Account) {
-	w := p.world
-	if w.beside == none || !pause(p.ctx, 2*time.Second) {
+func (b *bot) tradeBeside(a *trading.Account) {
+	if b.beside == none || !pause(b.ctx, 2*time.Second) {
 		return
 	}
 	order := trading.Order{Symbol: "ETH", Side: trading.Long, Size: trading.Dec("1"), Leverage: trading.Dec("2")}
 	for range 3 {
-		switch w.beside {
+		switch b.beside {
 		case otherMarket:
-			_, _ = a.PlaceOrder(p.ctx, order)
+			_, _ = a.PlaceOrder(b.ctx, order)
 		case sameMarket:
-			_, _ = a.ClosePosition(p.ctx, "BTC", trading.Percent(trading.Dec("10")))
+			_, _ = a.ClosePosition(b.ctx, "BTC", trading.Percent(trading.Dec("10")))
 		}
-		if !pause(p.ctx, 3*time.Second) {
+		if !pause(b.ctx, 3*time.Second) {
 			return
 		}
 	}

@@ -22,17 +22,14 @@ func TestConcurrentWritersAreKilled(t *testing.T) {
 	}
 	for seed := range rounds {
 		synctest.Test(t, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 0x6d616e79))
-			w := newWorld(schedule{seed: seed, op: market, held: position, lifetime: time.Minute, bound: true, sole: r.IntN(2) == 0})
-			for range 12 {
-				w.tries = append(w.tries, pickFault(r, writeFaults))
-			}
-			w.trade("first", 20+r.IntN(120), false)
+			w := newWorld(newMany(seed))
+			r := rand.New(rand.NewPCG(seed, 0x6b696c6c))
+			w.live(decides, 20+r.IntN(120))
 			w.check("after the first death")
 			time.Sleep(pick(r, awayTimes...))
-			w.trade("second", 10+r.IntN(120), true)
+			w.live(recovers, 10+r.IntN(120))
 			w.check("after the second death")
-			w.recoverProcess("third", 0, true)
+			w.live(settles, 0)
 			w.check("after the last recovery")
 			time.Sleep(25 * time.Hour)
 			w.check("a day later")
@@ -43,29 +40,33 @@ func TestConcurrentWritersAreKilled(t *testing.T) {
 	}
 }
 
+// newMany makes the schedule of a seed in which many write.
+func newMany(seed uint64) schedule {
+	r := rand.New(rand.NewPCG(seed, 0x6d616e79))
+	s := schedule{seed: seed, op: market, held: position, lifetime: time.Minute, bound: true, many: true, sole: r.IntN(2) == 0}
+	for range 12 {
+		s.tries = append(s.tries, pickFault(r, writeFaults))
+	}
+	return s
+}
+
 // trade is a process in which eight goroutines write, and one recovers.
-func (w *world) trade(name string, killAt int, recovers bool) {
-	p := w.newProcess(name, killAt)
-	client := p.client(w.sim.URL(), w.clientOptions()...)
-	defer p.end(client)
-	a := client.Live.Account(account)
-	readAll(p.ctx, a)
+func (b *bot) trade(client *trading.Client, a *trading.Account) {
+	readAll(b.ctx, a)
 	var writers sync.WaitGroup
-	if recovers {
+	if b.life == recovers {
 		writers.Go(func() {
-			verdicts, _ := client.Recover(p.ctx)
+			verdicts, _ := client.Recover(b.ctx)
 			for _, v := range verdicts {
-				if !p.gone() {
-					p.hear(v, nil)
-				}
+				b.hear(v, nil)
 			}
 		})
 	}
 	for i := range 8 {
 		writers.Go(func() {
 			for n := range 4 {
-				_ = p.writeOne(p.ctx, a, i, n)
-				if !pause(p.ctx, time.Duration(i)*time.Second) {
+				_ = writeOne(b.ctx, a, i, n)
+				if !pause(b.ctx, time.Duration(i)*time.Second) {
 					return
 				}
 			}
@@ -75,7 +76,7 @@ func (w *world) trade(name string, killAt int, recovers bool) {
 }
 
 // writeOne is one of many writes: orders and closes, some of them decided.
-func (p *process) writeOne(ctx context.Context, a *trading.Account, i, n int) error {
+func writeOne(ctx context.Context, a *trading.Account, i, n int) error {
 	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
 	if i%2 == 1 {
 		order.Symbol, order.Size = "ETH", trading.Dec("0.1")

@@ -11,8 +11,8 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// disk is what survives a process in one schedule: a journal, and beside it
-// everything that was ever in it, for the oracle.
+// disk is what survives a process in one schedule, for the oracle: to a bot in
+// process the journal itself, to a real one what it left in its file.
 type disk struct {
 	mu      sync.Mutex
 	order   []trading.IntentID
@@ -24,7 +24,11 @@ func newDisk() *disk {
 	return &disk{entries: map[trading.IntentID]trading.Entry{}, keys: map[trading.IntentID][]trading.Key{}}
 }
 
-func (d *disk) begin(in trading.Intent) error {
+// Begin implements [trading.Journal].
+func (d *disk) Begin(ctx context.Context, in trading.Intent) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old, known := d.entries[in.ID]
@@ -36,13 +40,14 @@ func (d *disk) begin(in trading.Intent) error {
 	}
 	in.Body = slices.Clone(in.Body)
 	d.entries[in.ID] = trading.Entry{Intent: in}
-	if !slices.Contains(d.keys[in.ID], in.Key) {
-		d.keys[in.ID] = append(d.keys[in.ID], in.Key)
-	}
 	return nil
 }
 
-func (d *disk) settle(id trading.IntentID, s trading.Settlement) error {
+// Settle implements [trading.Journal].
+func (d *disk) Settle(ctx context.Context, id trading.IntentID, s trading.Settlement) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entry, known := d.entries[id]
@@ -52,6 +57,65 @@ func (d *disk) settle(id trading.IntentID, s trading.Settlement) error {
 	if _, settled := entry.Settlement.Get(); !settled {
 		entry.Settlement = trading.Some(s)
 		d.entries[id] = entry
+	}
+	return nil
+}
+
+// Pending implements [trading.Journal].
+func (d *disk) Pending(ctx context.Context) iter.Seq2[trading.Intent, error] {
+	return func(yield func(trading.Intent, error) bool) {
+		for _, entry := range d.all() {
+			if _, settled := entry.Settlement.Get(); !settled && !yield(entry.Intent, ctx.Err()) {
+				return
+			}
+		}
+	}
+}
+
+// Decision implements [trading.Journal].
+func (d *disk) Decision(ctx context.Context, decision string) ([]trading.Entry, error) {
+	var entries []trading.Entry
+	for _, entry := range d.all() {
+		if decision != "" && entry.Intent.Decision == decision {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, ctx.Err()
+}
+
+// begun notes a key that an intent was begun under.
+func (d *disk) begun(id trading.IntentID, key trading.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begunLocked(id, key)
+}
+
+func (d *disk) begunLocked(id trading.IntentID, key trading.Key) {
+	if !slices.Contains(d.keys[id], key) {
+		d.keys[id] = append(d.keys[id], key)
+	}
+}
+
+// read takes what a real process has left in its file. Nothing that was there
+// before may be missing.
+func (d *disk) read(entries iter.Seq2[trading.Entry, error]) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before := d.entries
+	d.order, d.entries = nil, map[trading.IntentID]trading.Entry{}
+	for entry, err := range entries {
+		if err != nil {
+			return err
+		}
+		id := entry.Intent.ID
+		d.order = append(d.order, id)
+		d.entries[id] = entry
+		d.begunLocked(id, entry.Intent.Key)
+	}
+	for id := range before {
+		if _, known := d.entries[id]; !known {
+			return fmt.Errorf("%.8s is forgotten", id)
+		}
 	}
 	return nil
 }
@@ -92,53 +156,4 @@ func (d *disk) turnClock(by time.Duration) {
 		}
 		d.entries[id] = entry
 	}
-}
-
-// journal is the disk as one process has it open.
-type journal struct {
-	*disk
-	p *process
-}
-
-func (j journal) Begin(ctx context.Context, in trading.Intent) error {
-	return j.write(ctx, "journal begins "+string(in.Operation), func() error { return j.begin(in) })
-}
-
-func (j journal) Settle(ctx context.Context, id trading.IntentID, s trading.Settlement) error {
-	return j.write(ctx, "journal settles "+s.Outcome.String(), func() error { return j.settle(id, s) })
-}
-
-// write is one commit, which the process can die before or after.
-func (j journal) write(ctx context.Context, what string, commit func() error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if j.p.step("before the " + what) {
-		return errKilled
-	}
-	err := commit()
-	if j.p.step("after the " + what) {
-		return errKilled
-	}
-	return err
-}
-
-func (j journal) Pending(ctx context.Context) iter.Seq2[trading.Intent, error] {
-	return func(yield func(trading.Intent, error) bool) {
-		for _, entry := range j.all() {
-			if _, settled := entry.Settlement.Get(); !settled && !yield(entry.Intent, ctx.Err()) {
-				return
-			}
-		}
-	}
-}
-
-func (j journal) Decision(ctx context.Context, decision string) ([]trading.Entry, error) {
-	var entries []trading.Entry
-	for _, entry := range j.all() {
-		if decision != "" && entry.Intent.Decision == decision {
-			entries = append(entries, entry)
-		}
-	}
-	return entries, ctx.Err()
 }

@@ -71,6 +71,7 @@ func (w *world) checkOnce(when string) {
 			n -= w.ranAgain[string(key)]
 		}
 		w.mu.Unlock()
+		w.twice = w.twice || n > 1
 		switch {
 		case n < 2:
 		case w.worked && w.sentAgain():
@@ -81,7 +82,8 @@ func (w *world) checkOnce(when string) {
 	}
 }
 
-// sentAgain reports whether the schedule lets the bytes be sent more than once.
+// sentAgain reports whether the schedule lets the bytes be sent more than once: with
+// a lifetime of 0 they are not, unless the bot still wants the write.
 func (w *world) sentAgain() bool {
 	return w.lifetime != 0 || w.resolve == stillWant
 }
@@ -135,16 +137,16 @@ func (w *world) checkTold(when string) {
 		for _, entry := range w.disk.all() {
 			in := entry.Intent
 			s, settled := entry.Settlement.Get()
-			mine := in.ID == t.intent || t.intent == "" && slices.Contains(w.disk.keysOf(in.ID), t.key)
+			mine := in.ID == t.Intent || t.Intent == "" && slices.Contains(w.disk.keysOf(in.ID), t.Key)
 			switch {
-			case !mine || t.outcome == trading.Unknown:
-			case t.intent == "" && in.Decision != "": // answered for the decision, perhaps by an earlier intent
-			case !settled || s.Outcome != t.outcome:
-				w.problem("%s: %s was told that %.8s is %s, and the journal says otherwise", when, t.by, in.ID, t.outcome)
+			case !mine || t.Outcome == trading.Unknown:
+			case t.Intent == "" && in.Decision != "": // answered for the decision, perhaps by an earlier intent
+			case !settled || s.Outcome != t.Outcome:
+				w.problem("%s: %s was told that %.8s is %s, and the journal says otherwise", when, t.by, in.ID, t.Outcome)
 			}
 		}
-		if t.outcome == trading.Applied && t.key != "" && t.intent == "" && w.executedEver(t.key) == 0 {
-			w.problem("%s: %s was told that %s is applied, and nothing was executed under it", when, t.by, t.key)
+		if t.Outcome == trading.Applied && t.Key != "" && t.Intent == "" && w.executedEver(t.Key) == 0 {
+			w.problem("%s: %s was told that %s is applied, and nothing was executed under it", when, t.by, t.Key)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package crash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,32 +12,74 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// errKilled is what a killed client's transport and journal say. Nobody is left
-// to read it.
-var errKilled = errors.New("the process is dead")
+// life is what a process of the bot is there for.
+type life string
 
-// process is one run of the bot in process. Killing it cannot stop its
-// goroutines, so it cuts them off: nothing that they do afterwards has an effect.
+const (
+	decides  life = "first"  // takes the decision
+	recovers life = "second" // settles what was left, with everything that goes on meanwhile
+	settles  life = "third"  // settles what was left, and nothing else
+)
+
+// process is one run of the bot as its world sees it, and what a bot in process
+// lives in. Killing that cannot stop its goroutines, so it cuts them off: nothing
+// that they do afterwards has an effect.
 type process struct {
 	world *world
-	name  string
+	life  life
 	ctx   context.Context
-	kill  context.CancelFunc
+	kill  context.CancelFunc // how it dies
+	work  sync.WaitGroup     // requests on their way
 
 	mu     sync.Mutex
 	steps  int
-	killAt int // the step that it dies at; 0 for none
+	killAt int    // the step that it dies at; 0 for none
+	killed string // that step
 	dead   bool
 }
 
-func (w *world) newProcess(name string, killAt int) *process {
-	p := &process{world: w, name: name, killAt: killAt}
+var _ host = (*process)(nil)
+
+// live runs a bot until it is dead.
+func (w *world) live(l life, killAt int) *process {
+	p := &process{world: w, life: l, killAt: killAt}
 	p.ctx, p.kill = context.WithCancel(context.Background())
+	defer p.kill()
+	w.start(p)
+	if p.killed != "" {
+		w.kills = append(w.kills, kindOf(p.killed))
+	}
 	return p
 }
 
-// step counts a journal or network step, and reports whether the process is dead
-// now.
+// kindOf is what steps like one have in common.
+func kindOf(step string) string {
+	for _, kind := range []struct{ begins, name string }{
+		{"before the journal", "before a commit"},
+		{"after the journal", "after a commit"},
+		{"before ", "before a request"},
+		{"sending ", "with a request on its way"},
+		{"after ", "before an answer is read"},
+	} {
+		if strings.HasPrefix(step, kind.begins) {
+			return kind.name
+		}
+	}
+	return step
+}
+
+// here runs the bot in this process.
+func (p *process) here() {
+	b := &bot{
+		schedule: p.world.schedule, host: p, life: p.life, ctx: p.ctx,
+		url: p.world.sim.URL(), key: p.world.sim.LiveKey(), disk: p.world.disk,
+	}
+	go b.run()
+	<-p.ctx.Done()
+	p.work.Wait()
+}
+
+// step counts a journal or network step, at which the process may die.
 func (p *process) step(what string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,8 +87,9 @@ func (p *process) step(what string) bool {
 		return true
 	}
 	p.steps++
-	p.world.note("%s %d: %s", p.name, p.steps, what)
+	p.world.note("%s %d: %s", p.life, p.steps, what)
 	if p.steps == p.killAt {
+		p.killed = what
 		p.die()
 	}
 	return p.dead
@@ -56,25 +98,22 @@ func (p *process) step(what string) bool {
 // die kills the process. The lock is held.
 func (p *process) die() {
 	p.dead = true
-	p.world.note("%s is killed", p.name)
+	p.world.note("%s is dead", p.life)
 	p.kill()
 }
 
-// gone reports whether the process is dead.
 func (p *process) gone() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dead
 }
 
-// end kills the process if it lives still, and waits for what it left running.
-func (p *process) end(client *trading.Client) {
+func (p *process) exit() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !p.dead {
 		p.die()
 	}
-	p.mu.Unlock()
-	_ = client.Close()
 }
 
 // sent is a live write that was on its way.
@@ -86,43 +125,36 @@ type sent struct {
 	at   time.Time
 }
 
-// wire is a process's way to the service.
-type wire struct{ p *process }
-
-func (t wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	p, w := t.p, t.p.world
-	what := req.Method + " " + strings.TrimPrefix(req.URL.Path, "/v1")
-	if p.step("before "+what) || !pause(req.Context(), w.latency) {
+// carry takes a request to the service. The bot can die while its bytes are on
+// their way, and before it reads the answer.
+func (p *process) carry(what string, req *http.Request) (*http.Response, error) {
+	if !p.sets(&p.work) {
 		return nil, errKilled
 	}
+	defer p.work.Done()
+	w := p.world
+	ctx, hangUp := context.WithCancel(req.Context())
+	defer hangUp()
+	defer context.AfterFunc(p.ctx, hangUp)() // what is on its way arrives, and nobody waits for it
 	out := &sent{path: req.URL.Path, at: time.Now()}
 	for name, values := range req.Header {
 		if strings.EqualFold(name, "Idempotency-Key") {
 			out.key = values[0]
 		}
 	}
-	copied := req.Clone(req.Context())
-	if req.Body != nil {
-		copied.Body = &overheard{ReadCloser: req.Body, sent: out}
+	copied := req.Clone(ctx)
+	if copied.Body == nil {
+		copied.Body = http.NoBody
 	}
-	if p.step("sending " + what) {
-		// The program is gone, and its bytes are on their way.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(req.Context()), 1)
-		defer cancel()
-		if resp, err := w.sim.Transport().RoundTrip(copied.WithContext(ctx)); err == nil {
-			_ = resp.Body.Close()
-		}
-		w.sentOut(out)
-		return nil, errKilled
-	}
+	copied.Body = &overheard{ReadCloser: copied.Body, sent: out, sending: func() { p.step("sending " + what) }}
 	resp, err := w.sim.Transport().RoundTrip(copied)
 	w.sentOut(out)
 	if err != nil {
-		w.note("%s    %s: %v", p.name, what, err)
+		w.note("%s    %s: %v", p.life, what, err)
 	} else {
-		w.note("%s    %s: %d %s", p.name, what, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"))
+		w.note("%s    %s: %d %s", p.life, what, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"))
 	}
-	if p.step("after "+what) || !pause(req.Context(), w.latency) {
+	if p.step("after " + what) {
 		if err == nil {
 			_ = resp.Body.Close()
 		}
@@ -134,40 +166,80 @@ func (t wire) RoundTrip(req *http.Request) (*http.Response, error) {
 // overheard keeps what is read of a request on its way.
 type overheard struct {
 	io.ReadCloser
-	sent *sent
+	sent    *sent
+	sending func()
 }
 
 func (o *overheard) Read(p []byte) (int, error) {
 	n, err := o.ReadCloser.Read(p)
-	o.sent.left = true
 	o.sent.body = append(o.sent.body, p[:n]...)
+	if !o.sent.left {
+		o.sent.left = true
+		o.sending()
+	}
 	return n, err
 }
 
-// pause waits; false if the context ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
+// sets adds to a group what a living bot begins, and reports whether it lives.
+func (p *process) sets(off *sync.WaitGroup) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.dead {
+		off.Add(1)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+	return !p.dead
+}
+
+func (p *process) begun(id trading.IntentID, key trading.Key) { p.world.disk.begun(id, key) }
+
+func (p *process) tell(t told) {
+	if !p.gone() {
+		p.world.tell(p.life, t)
+	}
+}
+
+func (p *process) note(text string) {
+	if !p.gone() {
+		p.world.note("%s: %s", p.life, text)
+	}
+}
+
+func (p *process) problem(text string) {
+	if !p.gone() {
+		p.world.problem("%s: %s", p.life, text)
+	}
+}
+
+func (p *process) ownerActs(at moment) {
+	if !p.gone() {
+		p.world.ownerActs(at)
+	}
+}
+
+func (p *process) unknown(reason string) {
+	if !p.gone() {
+		p.world.mu.Lock()
+		defer p.world.mu.Unlock()
+		p.world.unknown = append(p.world.unknown, reason)
 	}
 }
 
 // client opens the client as the bot's program would after a start.
-func (p *process) client(baseURL string, opts ...trading.Option) *trading.Client {
-	client, err := trading.New(baseURL, append([]trading.Option{
-		trading.WithLiveKey(p.world.sim.LiveKey()),
-		trading.WithTransport(wire{p}),
-		trading.WithJournal(journal{p.world.disk, p}),
+func (b *bot) client(baseURL string) *trading.Client {
+	opts := []trading.Option{
+		trading.WithLiveKey(b.key),
+		trading.WithTransport(wire{b.host, b.latency}),
+		trading.WithJournal(journal{b.disk, b.host}),
 		// Waits of chance would make a schedule differ from run to run.
 		trading.WithRetry(trading.Retry{MinWait: 1, MaxWait: 1}),
-	}, opts...)...)
+	}
+	if b.lifetime >= 0 {
+		opts = append(opts, trading.WithLifetime(b.lifetime))
+	}
+	if b.sole {
+		opts = append(opts, trading.SoleActor(account))
+	}
+	client, err := trading.New(baseURL, opts...)
 	if err != nil {
 		panic(fmt.Sprintf("the client cannot be made: %v", err))
 	}

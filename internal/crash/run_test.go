@@ -1,7 +1,9 @@
 package crash
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,18 +11,32 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// run plays a schedule in virtual time, and returns the world at its end.
+// run plays a schedule in process and in virtual time, and returns the world at
+// its end.
 func run(t *testing.T, s schedule) *world {
 	t.Helper()
-	steps := 0
-	if s.kill1 < 1 {
-		// Once to its end, to know how many steps there are to die at.
-		synctest.Test(t, func(*testing.T) { steps = newWorld(s).firstProcess(0).steps })
+	return bubble(t, s, s.killAt(t), func(*world) {})
+}
+
+// killAt is the step that the first process dies at, 0 for none: it is played once
+// to its end, to know how many there are.
+func (s schedule) killAt(t *testing.T) int {
+	t.Helper()
+	if s.kill1 == 1 {
+		return 0
 	}
-	var w *world
+	steps := 0
+	synctest.Test(t, func(*testing.T) { steps = newWorld(s).live(decides, 0).steps })
+	return 1 + int(s.kill1*float64(steps))
+}
+
+// bubble plays a schedule in a world that is prepared for it.
+func bubble(t *testing.T, s schedule, killAt int, prepare func(*world)) (w *world) {
+	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		w = newWorld(s)
-		w.play(1 + int(s.kill1*float64(steps)))
+		prepare(w)
+		w.play(killAt)
 		time.Sleep(time.Hour) // timers of this bubble have no business in the next
 	})
 	return w
@@ -28,10 +44,7 @@ func run(t *testing.T, s schedule) *world {
 
 // play is the whole life of a schedule.
 func (w *world) play(killAt int) {
-	if w.kill1 == 1 {
-		killAt = 0
-	}
-	w.firstProcess(killAt)
+	w.live(decides, killAt)
 	w.after("after the first death")
 	w.ownerActs(afterDeath)
 	if w.denied > 0 {
@@ -46,14 +59,15 @@ func (w *world) play(killAt int) {
 	} else {
 		time.Sleep(w.away)
 	}
-	w.disk.turnClock(w.clockBack)
-	w.recoverProcess("second", w.kill2, false)
+	w.turnClock(w.clockBack)
+	w.live(recovers, w.kill2)
 	w.after("after the second death")
 	time.Sleep(w.again)
-	w.recoverProcess("third", 0, true)
+	w.live(settles, 0)
 	w.after("after the last recovery")
 	time.Sleep(25 * time.Hour)
 	w.check("a day later")
+	w.end = w.came()
 	w.open = len(w.pending(w.sim.URL()))
 }
 
@@ -62,6 +76,25 @@ func (w *world) after(when string) {
 	w.check(when)
 	w.copyLate()
 	w.check(when + ", and copies")
+}
+
+// came is all that a schedule came to, for a comparison with another run of it.
+func (w *world) came() string {
+	var b strings.Builder
+	for _, t := range w.told {
+		fmt.Fprintf(&b, "%s is told %s, by %s\n", t.by, t.Outcome, t.Basis)
+	}
+	for _, e := range w.sim.Ledger() {
+		fmt.Fprintf(&b, "%s executed %s for %s\n", e.At.Sub(w.started).Round(time.Millisecond), e.Operation, e.Actor)
+	}
+	for _, entry := range w.disk.all() {
+		outcome := "open"
+		if s, settled := entry.Settlement.Get(); settled {
+			outcome = fmt.Sprintf("%s by %s", s.Outcome, s.Basis)
+		}
+		fmt.Fprintf(&b, "%s is %s\n", entry.Intent.Operation, outcome)
+	}
+	return b.String()
 }
 
 // outcome is what the decision of the schedule came to in the end.

@@ -43,6 +43,7 @@ type schedule struct {
 	repeat      moment        // when the second takes the decision again
 	denied      time.Duration // for so long the holder's access is withdrawn
 	locked      bool          // the account fails before the recovery
+	many        bool          // eight goroutines write at once, and nothing else does
 }
 
 type (

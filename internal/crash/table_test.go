@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,14 +11,20 @@ import (
 
 // table sums schedules up, by the first thing that happened to the write.
 type table struct {
-	rows    map[string]*row
-	reasons map[string]int
-	total   row
+	rows     map[string]*row
+	total    row
+	reasons  map[string]int // of what is unknown in the end
+	kills    map[string]int // by the kind of step
+	verdicts map[string]int // by outcome and basis
+
+	otherwise, sentOnce, sentOnceTwice int
 }
 
 type row struct{ schedules, applied, notApplied, unknown, unbegun, doubles, copied, unstored, problems int }
 
-func newTable() *table { return &table{rows: map[string]*row{}, reasons: map[string]int{}} }
+func newTable() *table {
+	return &table{rows: map[string]*row{}, reasons: map[string]int{}, kills: map[string]int{}, verdicts: map[string]int{}}
+}
 
 func (t *table) add(w *world) {
 	name := w.tries[0].name
@@ -49,6 +56,23 @@ func (t *table) add(w *world) {
 			r.problems++
 		}
 	}
+	for _, kind := range w.kills {
+		t.kills[kind]++
+	}
+	for _, told := range w.told {
+		if told.Verdict {
+			t.verdicts[fmt.Sprintf("%s, by %s", told.Outcome, told.Basis)]++
+		}
+	}
+	if w.otherwise {
+		t.otherwise++
+	}
+	if !w.sentAgain() {
+		t.sentOnce++
+		if w.twice {
+			t.sentOnceTwice++
+		}
+	}
 	if w.outcome() == "unknown" {
 		reason := "no verdict was reached"
 		if n := len(w.unknown); n > 0 {
@@ -72,9 +96,22 @@ func (t *table) String() string {
 	}
 	line("all", &t.total)
 	_ = out.Flush()
-	fmt.Fprintf(&b, "unknown in the end: %.1f%%\n", 100*float64(t.total.unknown)/float64(max(1, t.total.schedules)))
-	for _, reason := range slices.SortedFunc(maps.Keys(t.reasons), func(a, b string) int { return t.reasons[b] - t.reasons[a] }) {
-		fmt.Fprintf(&b, "%8d  %s\n", t.reasons[reason], reason)
-	}
+	fmt.Fprintf(&b, "of %d with a lifetime of 0, %d were executed twice\n", t.sentOnce, t.sentOnceTwice)
+	fmt.Fprintf(&b, "two things at once came to something else than in process: %d\n", t.otherwise)
+	counts(&b, fmt.Sprintf("unknown in the end, %.1f%%", 100*float64(t.total.unknown)/float64(max(1, t.total.schedules))), t.reasons)
+	counts(&b, "kills", t.kills)
+	counts(&b, "verdicts", t.verdicts)
 	return b.String()
+}
+
+// counts writes a map of counts, the largest first.
+func counts(b *strings.Builder, title string, of map[string]int) {
+	n := 0
+	for _, count := range of {
+		n += count
+	}
+	fmt.Fprintf(b, "%s: %d\n", title, n)
+	for _, name := range slices.SortedFunc(maps.Keys(of), func(x, y string) int { return cmp.Or(of[y]-of[x], strings.Compare(x, y)) }) {
+		fmt.Fprintf(b, "%8d  %s\n", of[name], name)
+	}
 }

@@ -19,10 +19,12 @@ const account = "acc_1"
 // network, the owner, and the disk.
 type world struct {
 	schedule
-	sim      *tradingsim.Sim
-	disk     *disk
-	ownerKey string
-	started  time.Time
+	sim       *tradingsim.Sim
+	disk      *disk
+	start     func(*process)           // runs a bot until it is dead
+	turnClock func(back time.Duration) // of the machine that the bots run on
+	ownerKey  string
+	started   time.Time
 
 	mu       sync.Mutex
 	steps    []string
@@ -42,19 +44,25 @@ type world struct {
 	ranAgain   map[string]int // by key
 	// Executed after a refusal that the service does not store, by a copy of the request.
 	copyUnstored bool
-	open         int // intents not settled in the end
+	open         int      // intents not settled in the end
+	end          string   // all that it came to
+	kills        []string // the kinds of steps that processes were killed at
+	twice        bool     // executed twice, for whatever reason
+	otherwise    bool     // it came to something else than in process
 }
 
 // told is what the bot was told about an intent.
 type told struct {
-	by      string
-	intent  trading.IntentID
-	key     trading.Key
-	outcome trading.Outcome
-	basis   trading.Basis
+	Intent  trading.IntentID
+	Key     trading.Key
+	Outcome trading.Outcome
+	Basis   trading.Basis
+	Verdict bool // of Recover or Resolve
+	by      life
 }
 
 func newWorld(s schedule) *world {
+	time.Sleep(48 * time.Hour) // a bubble's time cannot be set back to before its beginning
 	opts := []tradingsim.Option{
 		tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"),
 		tradingsim.WithLag(s.lag),
@@ -63,9 +71,10 @@ func newWorld(s schedule) *world {
 		opts = append(opts, tradingsim.WithReading(n))
 	}
 	w := &world{
-		schedule: s, sim: tradingsim.New(opts...), disk: newDisk(), started: time.Now(),
+		schedule: s, sim: tradingsim.New(opts...), disk: newDisk(), start: (*process).here, started: time.Now(),
 		planned: map[string]int{}, copied: map[trading.IntentID]bool{}, faulted: map[string]bool{}, ranAgain: map[string]int{},
 	}
+	w.turnClock = w.disk.turnClock
 	w.ownerKey = w.sim.NewLiveKey()
 	w.furnish()
 	w.sim.FaultEach(w.nextFault)
@@ -145,8 +154,9 @@ func (w *world) sentOut(s *sent) {
 }
 
 // tell notes what the bot was told.
-func (w *world) tell(t told) {
-	w.note("%s is told of %.8s: %s, by %s", t.by, t.intent, t.outcome, t.basis)
+func (w *world) tell(by life, t told) {
+	t.by = by
+	w.note("%s is told of %.8s: %s, by %s", by, t.Intent, t.Outcome, t.Basis)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, t)
