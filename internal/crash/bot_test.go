@@ -89,7 +89,7 @@ func (b *bot) run() {
 	}()
 	a := client.Live.Account(account)
 	switch {
-	case b.many && b.life != settles:
+	case b.family == many && b.life != settles:
 		b.trade(client, a)
 	case b.life == decides:
 		b.decide(a)

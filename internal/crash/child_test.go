@@ -31,12 +31,17 @@ func TestChild(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(*testing.T) { o.follow() })
+	if o.Loopback != "" {
+		o.follow()
+	}
+	synctest.Test(t, func(*testing.T) {
+		time.Sleep(time.Until(o.Start)) // bubbles begin in the year 2000
+		o.follow()
+	})
 }
 
 // follow is the child's life. It does not return.
 func (o orders) follow() {
-	time.Sleep(time.Until(o.Start)) // bubbles begin in the year 2000
 	r := &remote{in: json.NewDecoder(bufio.NewReader(os.Stdin)), out: os.Stdout}
 	j, err := durable.Open(o.Journal, durable.Options{})
 	if err != nil {
@@ -44,8 +49,11 @@ func (o orders) follow() {
 		r.exit()
 	}
 	b := &bot{
-		schedule: o.schedule(), host: r, life: o.Life, ctx: context.Background(),
+		schedule: o.Family.schedule(o.Seed), host: r, life: o.Life, ctx: context.Background(),
 		url: o.URL, key: o.Key, disk: j,
+	}
+	if o.Loopback != "" {
+		b.host = newLoopback(r, o.Loopback)
 	}
 	b.run()
 }

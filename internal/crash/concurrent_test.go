@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,13 +17,28 @@ import (
 // program dies in the middle of it, and the next one dies while it recovers and
 // trades on. The same holds.
 func TestConcurrentWritersAreKilled(t *testing.T) {
-	rounds := uint64(20)
+	t.Run("in process", func(t *testing.T) {
+		playMany(t, 20, func(*world) {})
+	})
+	t.Run("with SIGKILL", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("there is no SIGKILL")
+		}
+		playMany(t, 10, func(w *world) { w.inChildren(t.TempDir()) })
+	})
+}
+
+// playMany plays so many schedules of many writers, in a full run ten times as many,
+// each in a world that is prepared for it.
+func playMany(t *testing.T, rounds uint64, prepare func(*world)) {
 	if *full {
-		rounds = 200
+		rounds *= 10
 	}
+	kills := 0
 	for seed := range rounds {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(newMany(seed))
+			prepare(w)
 			r := rand.New(rand.NewPCG(seed, 0x6b696c6c))
 			w.live(decides, 20+r.IntN(120))
 			w.check("after the first death")
@@ -36,14 +52,19 @@ func TestConcurrentWritersAreKilled(t *testing.T) {
 			for _, p := range w.problems {
 				t.Errorf("seed %d: %s", seed, p)
 			}
+			kills += len(w.kills)
 		})
+	}
+	t.Logf("%d schedules, %d kills", rounds, kills)
+	if kills < int(rounds) { // two a schedule, but where a process ends before
+		t.Errorf("%d schedules had %d kills only", rounds, kills)
 	}
 }
 
 // newMany makes the schedule of a seed in which many write.
 func newMany(seed uint64) schedule {
 	r := rand.New(rand.NewPCG(seed, 0x6d616e79))
-	s := schedule{seed: seed, op: market, held: position, lifetime: time.Minute, bound: true, many: true, sole: r.IntN(2) == 0}
+	s := schedule{family: many, seed: seed, op: market, held: position, lifetime: time.Minute, bound: true, sole: r.IntN(2) == 0}
 	for range 12 {
 		s.tries = append(s.tries, pickFault(r, writeFaults))
 	}

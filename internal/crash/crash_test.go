@@ -3,6 +3,7 @@ package crash
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"runtime"
 	"strings"
@@ -28,27 +29,24 @@ func schedules() int {
 	}
 }
 
-// Every schedule holds what doc.go says.
+// Every schedule holds what doc.go says, in process and with real processes, and
+// comes to the same.
 func TestSchedules(t *testing.T) {
-	playAll(t, runtime.GOMAXPROCS(0), run)
-}
-
-// playAll plays the schedules, so many at a time, or the one that is asked for.
-func playAll(t *testing.T, together int, play func(*testing.T, schedule) *world) {
-	t.Helper()
+	tmp := t.TempDir()
 	if *oneSeed != 0 {
-		w := play(t, newSchedule(*oneSeed))
-		fmt.Fprintf(os.Stderr, "%s%s\n%s, %d open, %v\n", w.schedule, strings.Join(w.steps, "\n"), w.outcome(), w.open, w.unknown)
-		for _, p := range w.problems {
-			t.Error(p)
+		for _, w := range play(t, newSchedule(*oneSeed), tmp) {
+			fmt.Fprintf(os.Stderr, "%s%s\n%s, %d open, %v\n", w.schedule, strings.Join(w.steps, "\n"), w.outcome(), w.open, w.unknown)
+			for _, p := range w.problems {
+				t.Error(p)
+			}
 		}
 		return
 	}
 	var (
-		mu    sync.Mutex
-		table = newTable()
-		next  = *from
-		end   = *from + uint64(schedules())
+		mu     sync.Mutex
+		tables = map[string]*table{}
+		next   = *from
+		end    = *from + uint64(schedules())
 	)
 	take := func() (uint64, bool) {
 		mu.Lock()
@@ -57,21 +55,53 @@ func playAll(t *testing.T, together int, play func(*testing.T, schedule) *world)
 		return next - 1, next <= end
 	}
 	var players sync.WaitGroup
-	for range together {
+	for range 3 * runtime.GOMAXPROCS(0) { // they wait for their disks more than for a processor
 		players.Go(func() {
 			t.Run("", func(t *testing.T) {
 				for seed, more := take(); more; seed, more = take() {
-					w := play(t, newSchedule(seed))
-					mu.Lock()
-					table.add(w)
-					mu.Unlock()
-					if len(w.problems) > 0 {
-						t.Errorf("rerun with -crash.seed %d\n%s%s\n%s", seed, w.schedule, strings.Join(w.steps, "\n"), strings.Join(w.problems, "\n"))
+					for kind, w := range play(t, newSchedule(seed), tmp) {
+						mu.Lock()
+						if tables[kind] == nil {
+							tables[kind] = newTable()
+						}
+						tables[kind].add(w)
+						mu.Unlock()
+						if len(w.problems) > 0 {
+							t.Errorf("%s: rerun with -crash.seed %d\n%s%s\n%s", kind, seed, w.schedule, strings.Join(w.steps, "\n"), strings.Join(w.problems, "\n"))
+						}
 					}
 				}
 			})
 		})
 	}
 	players.Wait()
-	t.Log(table)
+	for kind, table := range tables {
+		t.Logf("%s:%s", kind, table)
+		// What happens in one instant has no order.
+		if n := len(table.otherwise); n > 3+table.total.schedules/50 {
+			t.Errorf("%s, %d of %d came to something else than in process", kind, n, table.total.schedules)
+		}
+	}
+}
+
+// play plays a schedule in process and with real processes, by the names that
+// reports have for them.
+func play(t *testing.T, s schedule, tmp string) iter.Seq2[string, *world] {
+	t.Helper()
+	return func(yield func(string, *world) bool) {
+		killAt := s.killAt(t)
+		inProcess := bubble(t, s, killAt, func(*world) {})
+		if !yield("in process", inProcess) || runtime.GOOS == "windows" { // there is no SIGKILL
+			return
+		}
+		dir, err := os.MkdirTemp(tmp, "")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer os.RemoveAll(dir)
+		w := bubble(t, s, killAt, func(w *world) { w.inChildren(dir) })
+		w.otherwise = w.end != inProcess.end
+		yield("with SIGKILL", w)
+	}
 }

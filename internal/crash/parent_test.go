@@ -49,8 +49,14 @@ func (w *world) inChildren(dir string) {
 	}
 }
 
+// forks keeps processes from being started while a file is open here: one that has
+// not become another program yet would hold the file's lock after it was closed.
+var forks sync.RWMutex
+
 // readFile reads what a process has left.
 func (w *world) readFile(file string) error {
+	forks.RLock()
+	defer forks.RUnlock()
 	j, err := durable.Open(file, durable.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -61,17 +67,25 @@ func (w *world) readFile(file string) error {
 
 // live runs the child until it is dead, and returns how else it ended.
 func (c *parent) live(file string) error {
+	address, stop, err := c.serve()
+	if err != nil {
+		return err
+	}
+	defer stop()
 	text, err := json.Marshal(orders{
-		Seed: c.world.seed, Many: c.world.many, Life: c.life,
-		URL: c.world.sim.URL(), Key: c.world.sim.LiveKey(), Journal: file, Start: time.Now().Add(-c.behind).Round(0),
+		Family: c.world.family, Seed: c.world.seed, Life: c.life,
+		URL: c.world.sim.URL(), Key: c.world.sim.LiveKey(), Journal: file,
+		Start: time.Now().Add(-c.behind).Round(0), Loopback: address,
 	})
 	if err != nil {
 		return err
 	}
 	c.cmd = exec.Command(os.Args[0], "-test.run=^TestChild$")
-	// One processor, so that a schedule goes alike each time; and the race detector
-	// is not to sleep for a second at the end of each child.
-	c.cmd.Env = append(os.Environ(), childEnv+"="+string(text), "GOMAXPROCS=1", "GORACE=atexit_sleep_ms=0")
+	// The race detector is not to sleep for a second at the end of each child.
+	c.cmd.Env = append(os.Environ(), childEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	if c.world.family == single { // it goes alike each time
+		c.cmd.Env = append(c.cmd.Env, "GOMAXPROCS=1")
+	}
 	c.cmd.Stderr = os.Stderr
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -84,7 +98,10 @@ func (c *parent) live(file string) error {
 	}
 	defer out.Close()
 	c.cmd.Stdin, c.cmd.Stdout = theirIn, theirOut
-	if err := c.cmd.Start(); err != nil {
+	forks.Lock()
+	err = c.cmd.Start()
+	forks.Unlock()
+	if err != nil {
 		return err
 	}
 	_ = theirIn.Close()
@@ -115,8 +132,7 @@ func (c *parent) listen(from *bufio.Reader, to *os.File) (exited bool) {
 		if in.Decode(&m) != nil {
 			return false
 		}
-		time.Sleep(time.Until(m.At.Add(c.behind)))
-		synctest.Wait()
+		c.catchUp(m.At)
 		if c.gone() {
 			return false
 		}
@@ -148,6 +164,8 @@ func (c *parent) hear(m message) (a answer) {
 		c.unknown(m.Unknown)
 	case m.Problem != "":
 		c.problem(m.Problem)
+	case m.Owner != "" && c.world.family == control: // its owner does nothing
+		return answer{Done: true}
 	case m.Owner != "":
 		return c.send(func(*errand) { c.ownerActs(m.Owner) })
 	case m.Request != nil:

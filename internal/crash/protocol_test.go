@@ -19,22 +19,15 @@ import (
 
 // orders are what a child is to do; they are in its environment.
 type orders struct {
+	Family            family
 	Seed              uint64
-	Many              bool
 	Life              life
 	URL, Key, Journal string
 	Start             time.Time // by the child's clock
+	Loopback          string    // the service's address, if there is a network
 }
 
 const childEnv = "TRADING_CRASH_CHILD"
-
-// schedule is the one that the child lives in.
-func (o orders) schedule() schedule {
-	if o.Many {
-		return newMany(o.Seed)
-	}
-	return newSchedule(o.Seed)
-}
 
 // message is what a child says; one of its parts.
 type message struct {

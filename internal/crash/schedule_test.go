@@ -9,7 +9,8 @@ import (
 
 // schedule is one life of a write, made from a seed.
 type schedule struct {
-	seed uint64
+	family family
+	seed   uint64
 
 	// What is sent, and how.
 	op       operation
@@ -43,10 +44,10 @@ type schedule struct {
 	repeat      moment        // when the second takes the decision again
 	denied      time.Duration // for so long the holder's access is withdrawn
 	locked      bool          // the account fails before the recovery
-	many        bool          // eight goroutines write at once, and nothing else does
 }
 
 type (
+	family    string
 	operation string
 	baseline  string
 	second    string
@@ -59,6 +60,10 @@ type (
 
 const (
 	none = ""
+
+	single  family = ""        // one write
+	many    family = "many"    // eight goroutines write at once
+	control family = "control" // one write, in real time
 
 	market      operation = "order"
 	resting     operation = "limit"
@@ -99,6 +104,18 @@ const (
 
 // awayTimes are how long a killed bot stays away, counted from the first send.
 var awayTimes = []time.Duration{0, 5 * time.Second, 5 * time.Minute, 15*time.Minute - time.Second, 15*time.Minute + time.Second, 25 * time.Hour}
+
+// schedule makes the schedule of a seed.
+func (f family) schedule(seed uint64) schedule {
+	switch f {
+	case many:
+		return newMany(seed)
+	case control:
+		return newControl(seed)
+	default:
+		return newSchedule(seed)
+	}
+}
 
 // newSchedule makes the schedule of a seed.
 func newSchedule(seed uint64) schedule {

@@ -17,7 +17,8 @@ type table struct {
 	kills    map[string]int // by the kind of step
 	verdicts map[string]int // by outcome and basis
 
-	otherwise, sentOnce, sentOnceTwice int
+	otherwise               []uint64 // seeds that came to something else than in process
+	sentOnce, sentOnceTwice int
 }
 
 type row struct{ schedules, applied, notApplied, unknown, unbegun, doubles, copied, unstored, problems int }
@@ -65,7 +66,7 @@ func (t *table) add(w *world) {
 		}
 	}
 	if w.otherwise {
-		t.otherwise++
+		t.otherwise = append(t.otherwise, w.seed)
 	}
 	if !w.sentAgain() {
 		t.sentOnce++
@@ -97,7 +98,7 @@ func (t *table) String() string {
 	line("all", &t.total)
 	_ = out.Flush()
 	fmt.Fprintf(&b, "of %d with a lifetime of 0, %d were executed twice\n", t.sentOnce, t.sentOnceTwice)
-	fmt.Fprintf(&b, "two things at once came to something else than in process: %d\n", t.otherwise)
+	fmt.Fprintf(&b, "came to something else than in process: %d %v\n", len(t.otherwise), t.otherwise)
 	counts(&b, fmt.Sprintf("unknown in the end, %.1f%%", 100*float64(t.total.unknown)/float64(max(1, t.total.schedules))), t.reasons)
 	counts(&b, "kills", t.kills)
 	counts(&b, "verdicts", t.verdicts)
