@@ -99,7 +99,7 @@ func play(t *testing.T, s schedule, tmp string) iter.Seq2[string, *world] {
 			t.Error(err)
 			return
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		w := bubble(t, s, killAt, func(w *world) { w.inChildren(dir) })
 		w.otherwise = w.end != inProcess.end
 		yield("with SIGKILL", w)

@@ -91,7 +91,7 @@ func (c *parent) live(file string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	out, theirOut, err := os.Pipe()
 	if err != nil {
 		return err
@@ -114,6 +114,7 @@ func (c *parent) live(file string) error {
 	}
 	c.mu.Unlock()
 	exited := c.listen(bufio.NewReader(out), in)
+	_ = in.Close() // whoever should be dead and is not hears that its parent is gone
 	err = c.cmd.Wait()
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
