@@ -98,6 +98,28 @@ func (b *bot) run() {
 	}
 }
 
+// client opens the client as the bot's program would after a start.
+func (b *bot) client(baseURL string) *trading.Client {
+	opts := []trading.Option{
+		trading.WithLiveKey(b.key),
+		trading.WithTransport(wire{b.host, b.latency}),
+		trading.WithJournal(journal{b.disk, b.host}),
+		// Waits of chance would make a schedule differ from run to run.
+		trading.WithRetry(trading.Retry{MinWait: 1, MaxWait: 1}),
+	}
+	if b.lifetime >= 0 {
+		opts = append(opts, trading.WithLifetime(b.lifetime))
+	}
+	if b.sole {
+		opts = append(opts, trading.SoleActor(account))
+	}
+	client, err := trading.New(baseURL, opts...)
+	if err != nil {
+		panic(fmt.Sprintf("the client cannot be made: %v", err))
+	}
+	return client
+}
+
 // options are what the schedule sends the write with.
 func (b *bot) options() []trading.CallOption {
 	var opts []trading.CallOption

@@ -32,6 +32,7 @@ func schedules() int {
 // Every schedule holds what doc.go says, in process and with real processes, and
 // comes to the same.
 func TestSchedules(t *testing.T) {
+	t.Parallel() // to the schedules in real time, which wait
 	tmp := t.TempDir()
 	if *oneSeed != 0 {
 		for _, w := range play(t, newSchedule(*oneSeed), tmp) {

@@ -10,18 +10,18 @@
 // oracle. In process a killed bot is one whose transport and journal refuse
 // everything from then on. With real processes it is this test binary once more,
 // with the durable journal in a file, that is killed with SIGKILL: it stops at each
-// step until its parent has noted it, and at its last step the parent does not
-// answer but kill it. Both live in virtual time: that of the child stands still while it
-// talks to its parent or waits for its disk, and the parent moves the service's
-// time to the child's whenever the child speaks. The two must come to the same, to
-// the millisecond, but where the bot does two things in one instant.
+// step until its parent has noted it, and at the last one the parent does not
+// answer but kills it. Both live in virtual time: that of the child stands still
+// while it talks to its parent or waits for its disk, and the parent moves the
+// service's time to the child's whenever the child speaks. The two must come to
+// the same, to the millisecond, but where the bot does two things in one instant.
 //
 // A sample of the processes runs over loopback and in real time, as the control: it
 // must come to what it comes to without a network.
 //
-//	go test ./internal/crash/                    a few hundred schedules
-//	go test ./internal/crash/ -crash.full        more than ten thousand, in some ten minutes
-//	go test ./internal/crash/ -crash.seed 4711   one of them, told step by step
+//	go test ./internal/crash/                           a few hundred schedules
+//	go test ./internal/crash/ -crash.full -timeout 1h   more than ten thousand
+//	go test ./internal/crash/ -crash.seed 4711          one of them, told step by step
 //
 // What must hold of each:
 //

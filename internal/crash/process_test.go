@@ -2,7 +2,6 @@ package crash
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -222,26 +221,4 @@ func (p *process) unknown(reason string) {
 		defer p.world.mu.Unlock()
 		p.world.unknown = append(p.world.unknown, reason)
 	}
-}
-
-// client opens the client as the bot's program would after a start.
-func (b *bot) client(baseURL string) *trading.Client {
-	opts := []trading.Option{
-		trading.WithLiveKey(b.key),
-		trading.WithTransport(wire{b.host, b.latency}),
-		trading.WithJournal(journal{b.disk, b.host}),
-		// Waits of chance would make a schedule differ from run to run.
-		trading.WithRetry(trading.Retry{MinWait: 1, MaxWait: 1}),
-	}
-	if b.lifetime >= 0 {
-		opts = append(opts, trading.WithLifetime(b.lifetime))
-	}
-	if b.sole {
-		opts = append(opts, trading.SoleActor(account))
-	}
-	client, err := trading.New(baseURL, opts...)
-	if err != nil {
-		panic(fmt.Sprintf("the client cannot be made: %v", err))
-	}
-	return client
 }
