@@ -25,7 +25,7 @@ func schedules() int {
 	case *full:
 		return 12_000
 	default:
-		return 300
+		return 200
 	}
 }
 

@@ -127,7 +127,7 @@ type sent struct {
 // carry takes a request to the service. The bot can die while its bytes are on
 // their way, and before it reads the answer.
 func (p *process) carry(what string, req *http.Request) (*http.Response, error) {
-	if !p.sets(&p.work) {
+	if !p.takesOff() {
 		return nil, errKilled
 	}
 	defer p.work.Done()
@@ -179,12 +179,13 @@ func (o *overheard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sets adds to a group what a living bot begins, and reports whether it lives.
-func (p *process) sets(off *sync.WaitGroup) bool {
+// takesOff notes a request on its way, and reports whether there is anybody left to
+// send it.
+func (p *process) takesOff() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.dead {
-		off.Add(1)
+		p.work.Add(1)
 	}
 	return !p.dead
 }
