@@ -14,10 +14,12 @@
 // answer but kills it. Both live in virtual time: that of the child stands still
 // while it talks to its parent or waits for its disk, and the parent moves the
 // service's time to the child's whenever the child speaks. The two must come to
-// the same, to the millisecond, but where the bot does two things in one instant.
+// the same, to the millisecond, but for one in a hundred, where the bot does two
+// things in one instant and they come in the other order.
 //
 // A sample of the processes runs over loopback and in real time, as the control: it
-// must come to what it comes to without a network.
+// must come to what it comes to without a network. Another has eight goroutines
+// that write at once.
 //
 //	go test ./internal/crash/                           a few hundred schedules
 //	go test ./internal/crash/ -crash.full -timeout 1h   more than ten thousand
