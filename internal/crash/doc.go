@@ -14,8 +14,8 @@
 // answer but kills it. Both live in virtual time: that of the child stands still
 // while it talks to its parent or waits for its disk, and the parent moves the
 // service's time to the child's whenever the child speaks. The two must come to
-// the same, to the millisecond, but for one in a hundred, where the bot does two
-// things in one instant and they come in the other order.
+// the same, to the millisecond, but for one or two in a hundred: the bot does two
+// things in one instant there, and they come in the other order.
 //
 // A sample of the processes runs over loopback and in real time, as the control: it
 // must come to what it comes to without a network. Another has eight goroutines
