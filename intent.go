@@ -423,6 +423,10 @@ func (c *core) loadUnsettled(ctx context.Context) error {
 	if c.unsettled.loaded {
 		return nil
 	}
+	return c.loadUnsettledLocked(ctx)
+}
+
+func (c *core) loadUnsettledLocked(ctx context.Context) error {
 	var left []*openIntent
 	for in, err := range c.journal.Pending(ctx) {
 		if err != nil {

@@ -1,5 +1,7 @@
 package trading
 
+import "slices"
+
 // openIntents are the intents that are not settled, by name and by where they show
 // on an account. An order beside a thousand others must not look at each of them.
 type openIntents struct {
@@ -15,10 +17,11 @@ type accountPlace struct {
 	waiting bool
 }
 
-// shownIntents are the open intents that show in one place.
+// shownIntents are the open intents that show in one place. It stays when they are
+// settled: an account has few symbols, and the next order needs it again.
 type shownIntents struct {
 	open    int
-	lone    map[IntentID]*openIntent // those not noted to have been beside another
+	lone    []*openIntent // those not noted to have been beside another: one, nearly always
 	unknown map[IntentID]*openIntent
 }
 
@@ -60,22 +63,35 @@ func (o *openIntents) put(in *openIntent) {
 func (o *openIntents) note(in *openIntent) {
 	for _, place := range placesOf(&in.Intent) {
 		if shown := o.places[place]; shown != nil {
-			shown.lone = keepIf(shown.lone, in, !in.Beside)
-			shown.unknown = keepIf(shown.unknown, in, in.unknown)
+			shown.note(in)
 		}
 	}
 }
 
-func keepIf(set map[IntentID]*openIntent, in *openIntent, member bool) map[IntentID]*openIntent {
+func (s *shownIntents) note(in *openIntent) {
+	at := slices.Index(s.lone, in)
 	switch {
-	case !member:
-		delete(set, in.ID)
-	case set == nil:
-		set = map[IntentID]*openIntent{in.ID: in}
-	default:
-		set[in.ID] = in
+	case in.Beside && at >= 0:
+		s.lone = slices.Delete(s.lone, at, at+1)
+	case !in.Beside && at < 0:
+		s.lone = append(s.lone, in)
 	}
-	return set
+	switch {
+	case !in.unknown:
+		delete(s.unknown, in.ID)
+	case s.unknown == nil:
+		s.unknown = map[IntentID]*openIntent{in.ID: in}
+	default:
+		s.unknown[in.ID] = in
+	}
+}
+
+func (s *shownIntents) drop(in *openIntent) {
+	s.open--
+	if at := slices.Index(s.lone, in); at >= 0 {
+		s.lone = slices.Delete(s.lone, at, at+1)
+	}
+	delete(s.unknown, in.ID)
 }
 
 // drop forgets an intent.
@@ -86,15 +102,8 @@ func (o *openIntents) drop(id IntentID) {
 	}
 	delete(o.byID, id)
 	for _, place := range placesOf(&in.Intent) {
-		shown := o.places[place]
-		if shown == nil {
-			continue
-		}
-		shown.open--
-		delete(shown.lone, id)
-		delete(shown.unknown, id)
-		if shown.open == 0 {
-			delete(o.places, place)
+		if shown := o.places[place]; shown != nil {
+			shown.drop(in)
 		}
 	}
 }
@@ -107,9 +116,9 @@ func (o *openIntents) beside(in *Intent) (lone []IntentID, any bool) {
 		if shown == nil {
 			continue
 		}
-		any = true
-		for id := range shown.lone {
-			lone = append(lone, id)
+		any = any || shown.open > 0
+		for _, other := range shown.lone {
+			lone = append(lone, other.ID)
 		}
 	}
 	return lone, any

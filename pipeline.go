@@ -218,17 +218,17 @@ func (c *call) refused(err *Error) error {
 // request is what go-retryablehttp sends again and again. It has no header and no
 // body: each attempt sets its own.
 func (c *call) request() *http.Request {
-	req := &http.Request{
-		Method: c.endpoint.op.method(),
-		URL:    c.url,
-		Host:   c.url.Host,
-		Header: noHeader,
-	}
-	return req.WithContext(c)
+	req := bareRequests[c.endpoint.op.method()].WithContext(c)
+	req.URL, req.Host = c.url, c.url.Host
+	return req
 }
 
-// noHeader stands for a header that is still to be set; it is never written to.
-var noHeader = http.Header{}
+// bareRequests are what requests are copied from, by method. They are never
+// written to.
+var bareRequests = map[string]*http.Request{
+	http.MethodGet:  {Method: http.MethodGet, Header: http.Header{}},
+	http.MethodPost: {Method: http.MethodPost, Header: http.Header{}},
+}
 
 // settle turns what the call has come to into its result or its error.
 func (c *call) settle(result wire.Value) error {
