@@ -410,7 +410,7 @@ func (u *unsettled) inSymbol(account AccountID, symbol string) []IntentID {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	shown := u.open.places[accountPlace{account: account, symbol: symbol}]
-	if shown == nil {
+	if shown == nil || len(shown.unknown) == 0 {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(shown.unknown))
