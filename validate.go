@@ -7,6 +7,25 @@ import (
 // What the contract refuses for certain is refused here, before a byte is sent,
 // with the code that the service would have used.
 
+// Check returns what is wrong with the order by itself: what PlaceOrder refuses
+// before it sends anything, with the code that the service would have used. It is
+// nil if nothing is. A resting limit is checked with Type [LimitOrder]; what Pro
+// orders want besides, their own Check tells.
+func (o Order) Check(env Environment) error {
+	if env == EnvSandbox {
+		return errorOf(o.checkSandbox())
+	}
+	return errorOf(o.checkLive())
+}
+
+// errorOf keeps a nil *Error from becoming an error that is not nil.
+func errorOf(err *Error) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}
+
 // check returns the first reason why no environment would take the order.
 func (o *Order) check(env Environment) *Error {
 	switch {

@@ -120,7 +120,7 @@ func (p *preview) judgeClips() {
 	if !p.way.pro() || !p.priced {
 		return
 	}
-	if p.way.op == trading.OpConditional && p.way.detailed && p.way.trigger.Equal(p.price) {
+	if p.way.op == trading.OpConditional && p.way.check != nil && p.way.trigger.Equal(p.price) {
 		p.refuse(trading.CodeBadTrigger, "the trigger %s is the price now", p.way.trigger)
 	}
 	least, known := p.f.minOrder()

@@ -1,8 +1,6 @@
 package risk
 
 import (
-	"time"
-
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
@@ -17,16 +15,18 @@ import (
 // to be equal and to have eight decimal places, the last one taking what is left
 // over.
 type Way struct {
-	op       trading.Operation // empty for PlaceOrder
-	detailed bool              // the second argument of the method is known too
+	op    trading.Operation // empty for PlaceOrder
+	check checker           // the second argument of the method; nil if it is not known
 
-	trigger  decimal.Decimal
-	exec     trading.ExecKind
-	ladder   trading.Ladder
-	duration time.Duration
-	to       trading.Level
-	settings []trading.Setting
-	parts    int // clips or rungs; 0 is not known
+	trigger decimal.Decimal
+	exec    trading.ExecKind
+	ladder  trading.Ladder
+	parts   int // clips or rungs; 0 is not known
+}
+
+// checker is the second argument of a method that places a Pro order.
+type checker interface {
+	Check(o trading.Order) error
 }
 
 // Resting is PlaceLimit: the order fills at its own limit price, as a maker.
@@ -34,42 +34,30 @@ func Resting() Way { return Way{op: trading.OpLimit} }
 
 // Conditional is PlaceConditional.
 func Conditional(how trading.Conditional) Way {
-	return Way{op: trading.OpConditional, detailed: true, trigger: how.Trigger, exec: how.Exec, parts: 1}
+	return Way{op: trading.OpConditional, check: how, trigger: how.Trigger, exec: how.Exec, parts: 1}
 }
 
 // Ladder is PlaceLadder. With a SizeSkew the rungs are not judged one by one.
 func Ladder(how trading.Ladder) Way {
-	return Way{
-		op: trading.OpLadder, detailed: true, ladder: how, settings: []trading.Setting{how.SizeSkew}, parts: how.Rungs,
-	}
+	return Way{op: trading.OpLadder, check: how, ladder: how, parts: how.Rungs}
 }
 
 // TWAP is PlaceTWAP, in as many clips as the service makes of the duration. It
 // does not tell how many: with 0 the clips are not judged.
 func TWAP(how trading.TWAP, clips int) Way {
-	return Way{
-		op: trading.OpTWAP, detailed: true, duration: how.Duration,
-		settings: []trading.Setting{how.RandomizeSize, how.RandomizeTime}, parts: clips,
-	}
+	return Way{op: trading.OpTWAP, check: how, parts: clips}
 }
 
 // Chase is PlaceChase.
-func Chase(how trading.Chase) Way {
-	return Way{op: trading.OpChase, detailed: true, to: how.To, parts: 1}
-}
+func Chase(how trading.Chase) Way { return Way{op: trading.OpChase, check: how, parts: 1} }
 
 // ChaseTWAP is PlaceChaseTWAP; clips as in [TWAP].
 func ChaseTWAP(how trading.ChaseTWAP, clips int) Way {
-	return Way{op: trading.OpChaseTWAP, detailed: true, duration: how.Duration, to: how.To, parts: clips}
+	return Way{op: trading.OpChaseTWAP, check: how, parts: clips}
 }
 
 // Swarm is PlaceSwarm.
-func Swarm(how trading.Swarm) Way {
-	return Way{
-		op: trading.OpSwarm, detailed: true,
-		settings: []trading.Setting{how.Aggression, how.SlippageBps, how.Irregular}, parts: how.Orders,
-	}
-}
+func Swarm(how trading.Swarm) Way { return Way{op: trading.OpSwarm, check: how, parts: how.Orders} }
 
 // wayOf is what the operation alone says: nothing of the second argument.
 func wayOf(op trading.Operation) Way {
@@ -100,7 +88,7 @@ func (w Way) typed(o trading.Order) trading.Order {
 	switch {
 	case w.rest():
 		o.Type = trading.LimitOrder
-	case w.op == trading.OpConditional && w.detailed:
+	case w.op == trading.OpConditional && w.check != nil:
 		o.Type = trading.MarketOrder
 		if w.exec == trading.StopLimit {
 			o.Type = trading.LimitOrder
@@ -119,7 +107,7 @@ type clip struct{ size, value decimal.Decimal }
 // false if the parts are not known. Where the service varies the sizes of clips
 // it is the average one: if that is too small, some are.
 func (w Way) smallest(size, price decimal.Decimal) (c clip, ok bool) {
-	if !w.detailed || w.parts <= 0 {
+	if w.check == nil || w.parts <= 0 {
 		return clip{}, false
 	}
 	n := decimal.NewFromInt(int64(w.parts))
