@@ -40,8 +40,19 @@
 // write in flight runs on when its caller has left. A wait that cannot end in time
 // is not begun: the call fails at once, and [RetryAfter] says how long it would be.
 //
+// The service's rate limits are kept as windows, and places in them are given out
+// in lanes: exits come before what resolves a doubt, that before entries, and reads
+// come last; see [Budget], [InLane] and [Client.Usage].
+//
+// # Around a strategy
+//
+// What is built on this API alone stands in packages of its own: journal keeps
+// intents in a file, watch tells what changes, risk works out what an order would
+// do, flatten gets out of the market, and record keeps an audit of every write, by
+// the [Hooks] that anybody can use.
+//
 // # Tests
 //
 // Package tradingsim simulates the whole service, in process or on loopback, with
-// faults and virtual time.
+// faults and virtual time, and tradingtest joins a client to it.
 package trading
