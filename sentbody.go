@@ -44,7 +44,11 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 		return ctx
 	}
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { b.began.Store(true) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			if fitToWrite(info) {
+				b.began.Store(true)
+			}
+		},
 	})
 }
 
