@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/faultproxy"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -80,12 +81,12 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 	for name, send := range write {
 		t.Run(name, func(t *testing.T) {
 			var answered atomic.Bool
-			server := newHostile(t, func(conn *net.TCPConn) {
+			server := newHostile(t, func(x *faultproxy.Exchange) {
 				if !answered.Swap(true) {
-					_, _ = io.WriteString(conn, plainAnswer(200, `{"ok":true,"trades":[]}`))
+					_, _ = io.WriteString(x, plainAnswer(200, `{"ok":true,"trades":[]}`))
 					return
 				}
-				_ = conn.Close()
+				_ = x.Close()
 			})
 			client := server.client(t)
 			_, err := client.Sandbox.Trades(t.Context())
@@ -94,9 +95,7 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 			require.Error(t, err)
 			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 			assert.Equal(t, 1, server.seen("POST"))
-			server.mu.Lock()
-			defer server.mu.Unlock()
-			for _, req := range server.requests {
+			for _, req := range server.Requests() {
 				assert.NotContains(t, req.Header, "Idempotency-Key")
 			}
 		})
@@ -108,9 +107,9 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 // at the most, and is not said to have failed if it arrived.
 func TestAClosedIdleConnectionRepeatsNothing(t *testing.T) {
 	for range 20 {
-		server := newHostile(t, func(conn *net.TCPConn) {
-			_, _ = io.WriteString(conn, plainAnswer(200, `{"ok":true,"trades":[]}`)) // keep-alive, it says
-			_ = conn.Close()
+		server := newHostile(t, func(x *faultproxy.Exchange) {
+			_, _ = io.WriteString(x, plainAnswer(200, `{"ok":true,"trades":[]}`)) // keep-alive, it says
+			_ = x.Close()
 		})
 		client := server.client(t, trading.WithHealthGate(trading.HealthGate{Off: true}))
 		_, err := client.Sandbox.Trades(t.Context())

@@ -1,17 +1,14 @@
 package trading_test
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,84 +16,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/faultproxy"
 )
 
 // hostile is a server on loopback that reads requests as it should, and answers
 // them with whatever a test wants written to the connection.
 type hostile struct {
-	url    string
-	answer func(*net.TCPConn)
-
-	mu       sync.Mutex
-	requests []*http.Request
-	bodies   []string
-	conns    []net.Conn
+	*faultproxy.Proxy
+	url string
 }
 
 const healthy = `{"ok":true,"status":"healthy","feed":"live","service":"trading","version":"v1","asOf":1795000000000,"cacheSeconds":5}`
 
-// newHostile answers each request by answer, which owns the connection until it
-// returns and closes it if it wants. Health alone is answered well.
-func newHostile(t *testing.T, answer func(*net.TCPConn)) *hostile {
+// newHostile answers each request by answer. Health alone is answered well.
+func newHostile(t *testing.T, answer faultproxy.Fault) *hostile {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	h := &hostile{url: "http://" + listener.Addr().String() + "/v1", answer: answer}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			h.mu.Lock()
-			h.conns = append(h.conns, conn)
-			h.mu.Unlock()
-			serving.Go(func() { h.serve(conn.(*net.TCPConn)) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		h.mu.Lock()
-		for _, conn := range h.conns {
-			_ = conn.Close()
-		}
-		h.mu.Unlock()
-		serving.Wait()
-	})
-	return h
+	proxy := faultproxy.Start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, healthy)
+	}))
+	proxy.Rest(answer)
+	proxy.Always("GET /v1/health", faultproxy.Pass)
+	return &hostile{Proxy: proxy, url: proxy.URL() + "/v1"}
 }
 
-func (h *hostile) serve(conn *net.TCPConn) {
-	defer conn.Close()
-	reader := bufio.NewReader(conn)
-	for {
-		req, err := http.ReadRequest(reader)
-		if err != nil {
-			return
-		}
-		body, err := io.ReadAll(req.Body)
-		if err != nil {
-			return
-		}
-		if req.URL.Path == "/v1/health" {
-			_, _ = io.WriteString(conn, plainAnswer(200, healthy))
-			continue
-		}
-		h.mu.Lock()
-		h.requests = append(h.requests, req)
-		h.bodies = append(h.bodies, string(body))
-		h.mu.Unlock()
-		h.answer(conn)
-	}
-}
-
-// seen counts the requests of a method.
+// seen counts the requests of a method, those for health apart.
 func (h *hostile) seen(method string) (n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, req := range h.requests {
-		if req.Method == method {
+	for _, req := range h.Requests() {
+		if strings.HasPrefix(req.Operation, method+" ") && req.Operation != "GET /v1/health" {
 			n++
 		}
 	}
@@ -127,10 +73,10 @@ func plainAnswer(status int, body string, headers ...string) string {
 }
 
 // says answers with bytes and closes.
-func says(text string) func(*net.TCPConn) {
-	return func(conn *net.TCPConn) {
-		_, _ = io.WriteString(conn, text)
-		_ = conn.Close()
+func says(text string) faultproxy.Fault {
+	return func(x *faultproxy.Exchange) {
+		_, _ = io.WriteString(x, text)
+		_ = x.Close()
 	}
 }
 
@@ -145,13 +91,13 @@ func zipped(body string, cut int) string {
 }
 
 // flood writes size bytes of zeros behind a header.
-func flood(header string, size int) func(*net.TCPConn) {
-	return func(conn *net.TCPConn) {
-		defer conn.Close()
-		_, _ = io.WriteString(conn, header)
+func flood(header string, size int) faultproxy.Fault {
+	return func(x *faultproxy.Exchange) {
+		defer x.Close()
+		_, _ = io.WriteString(x, header)
 		chunk := make([]byte, 64<<10)
 		for left := size; left > 0; left -= len(chunk) {
-			if _, err := conn.Write(chunk); err != nil {
+			if _, err := x.Write(chunk); err != nil {
 				return
 			}
 		}
@@ -159,8 +105,8 @@ func flood(header string, size int) func(*net.TCPConn) {
 }
 
 // bomb is a gigabyte of zeros, compressed: a hundred times the same ten megabytes.
-func bomb(conn *net.TCPConn) {
-	defer conn.Close()
+func bomb(x *faultproxy.Exchange) {
+	defer x.Close()
 	var member bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&member, gzip.BestSpeed)
 	zeros := make([]byte, 1<<20)
@@ -168,9 +114,9 @@ func bomb(conn *net.TCPConn) {
 		_, _ = w.Write(zeros)
 	}
 	_ = w.Close()
-	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n")
+	_, _ = io.WriteString(x, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n")
 	for range 100 {
-		if _, err := conn.Write(member.Bytes()); err != nil {
+		if _, err := x.Write(member.Bytes()); err != nil {
 			return
 		}
 	}
@@ -214,14 +160,14 @@ func TestHostileAnswers(t *testing.T) {
 		require.Contains(t, good, old)
 		return strings.Replace(good, old, new, 1)
 	}
-	ok := func(body string) func(*net.TCPConn) { return says(plainAnswer(200, body, "Connection: close")) }
+	ok := func(body string) faultproxy.Fault { return says(plainAnswer(200, body, "Connection: close")) }
 	header := func(lines int) string {
 		return strings.Repeat("X-Filler: "+strings.Repeat("f", 90)+"\r\n", lines)
 	}
 	const once, retried = 1, 4
 	for _, row := range []struct {
 		name    string
-		answer  func(*net.TCPConn)
+		answer  faultproxy.Fault
 		read    string
 		reads   int
 		write   string // "ok" where the answer is right
@@ -279,11 +225,10 @@ func TestHostileAnswers(t *testing.T) {
 		{"a flood of headers", says("HTTP/1.1 200 OK\r\n" + header(1000) + "\r\n" + good), "transport", retried, "transport", trading.Unknown},
 		{"not HTTP", says("220 mail.example.test ESMTP\r\n"), "transport", retried, "transport", trading.Unknown},
 		{"silence", says(""), "transport", retried, "transport", trading.Unknown},
-		{"half closed", func(conn *net.TCPConn) { _ = conn.CloseWrite() }, "transport", retried, "transport", trading.Unknown},
-		{"reset in the body", func(conn *net.TCPConn) {
-			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n"+good)
-			_ = conn.SetLinger(0)
-			_ = conn.Close()
+		{"half closed", func(x *faultproxy.Exchange) { _ = x.CloseWrite() }, "transport", retried, "transport", trading.Unknown},
+		{"reset in the body", func(x *faultproxy.Exchange) {
+			_, _ = io.WriteString(x, "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n"+good)
+			x.Reset()
 		}, "transport", retried, "transport", trading.Unknown},
 		{"64 MiB with Content-Length", flood("HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n", 64<<20), "edge", once, "edge", trading.Unknown},
 		{"64 MiB without", flood("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", 64<<20), "edge", once, "edge", trading.Unknown},

@@ -2,7 +2,6 @@ package trading_test
 
 import (
 	"io"
-	"net"
 	"sync/atomic"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/faultproxy"
 )
 
 // T2: a kept connection that dies under a keyed POST is where net/http would send
@@ -17,12 +17,12 @@ import (
 // once, and its key is on the wire under the contract's name.
 func TestTrap_T2_AKeyedOrderOnADyingConnection(t *testing.T) {
 	var answered atomic.Bool
-	server := newHostile(t, func(conn *net.TCPConn) {
+	server := newHostile(t, func(x *faultproxy.Exchange) {
 		if !answered.Swap(true) {
-			_, _ = io.WriteString(conn, plainAnswer(200, `{"trades":[]}`))
+			_, _ = io.WriteString(x, plainAnswer(200, `{"trades":[]}`))
 			return
 		}
-		_ = conn.Close()
+		_ = x.Close()
 	})
 	client := server.client(t, trading.WithLiveKey("pk_live_x"))
 	account := client.Live.Account(acc)
@@ -32,8 +32,7 @@ func TestTrap_T2_AKeyedOrderOnADyingConnection(t *testing.T) {
 	require.Error(t, err)
 	assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 	assert.Equal(t, 1, server.seen("POST"))
-	server.mu.Lock()
-	defer server.mu.Unlock()
-	last := server.requests[len(server.requests)-1]
+	requests := server.Requests()
+	last := requests[len(requests)-1]
 	assert.Equal(t, "once", last.Header.Get("Idempotency-Key"), "a server does not see the case of a header's name")
 }

@@ -255,9 +255,6 @@ type Exchange struct {
 	over    atomic.Bool
 }
 
-// Method is the request's.
-func (x *Exchange) Method() string { return x.request.Method }
-
 // Close ends the connection once what was written has been sent.
 func (x *Exchange) Close() error {
 	x.over.Store(true)
@@ -265,7 +262,7 @@ func (x *Exchange) Close() error {
 }
 
 // CloseWrite tells the client that nothing more comes, and leaves its own half open.
-func (x *Exchange) CloseWrite() { _ = x.tcp.CloseWrite() }
+func (x *Exchange) CloseWrite() error { return x.tcp.CloseWrite() }
 
 // Reset ends the connection by RST. What was written and not read yet may be lost.
 func (x *Exchange) Reset() {
