@@ -301,6 +301,9 @@ func Reset(conn *net.TCPConn) {
 	_ = conn.Close()
 }
 
+// Drain reads what comes and says nothing until the client hangs up.
+func Drain(conn *net.TCPConn) { _, _ = io.Copy(io.Discard, conn) }
+
 // recorder keeps what a handler answers.
 type recorder struct {
 	status int
