@@ -89,16 +89,17 @@ func fitToWrite(info httptrace.GotConnInfo) bool {
 		return true
 	}
 	conn := info.Conn
+	if speaksHTTP2(conn) {
+		return true
+	}
 	if secured, ok := conn.(*tls.Conn); ok {
-		if speaksHTTP2(secured) {
-			return true
-		}
 		conn = secured.NetConn()
 	}
 	pooled, ok := conn.(*pooledConn)
 	return !ok || pooled.quiet()
 }
 
-func speaksHTTP2(conn *tls.Conn) bool {
-	return conn.ConnectionState().NegotiatedProtocol == "h2"
+func speaksHTTP2(conn net.Conn) bool {
+	secured, ok := conn.(*tls.Conn)
+	return ok && secured.ConnectionState().NegotiatedProtocol == "h2"
 }

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 )
 
+var errSentAgain = errors.New("the connection wants the write again, which may have arrived")
+
 // newBody returns room for a request's body; nearly all fit.
 func newBody() []byte { return make([]byte, 0, 256) }
 
@@ -29,13 +31,14 @@ func newBody() []byte { return make([]byte, 0, 256) }
 type sentBody struct {
 	body   []byte
 	traced bool
+	bare   bool // a write without a body
 	// began is set before the first byte can leave.
 	began atomic.Bool
 	rest  []byte // still to be read
 }
 
 func (c *call) newSentBody(traced bool) *sentBody {
-	return &sentBody{body: c.body, rest: c.body, traced: traced}
+	return &sentBody{body: c.body, rest: c.body, traced: traced, bare: c.endpoint.write && c.body == nil}
 }
 
 // trace returns the context of the attempt's request.
@@ -43,8 +46,18 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 	if !b.traced {
 		return ctx
 	}
+	var stop context.CancelCauseFunc
+	if b.bare {
+		ctx, stop = context.WithCancelCause(ctx)
+	}
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
+			// A request without a body net/http sends again by itself over HTTP/2, on
+			// the word of whatever is in front that it did not arrive.
+			if b.bare && b.began.Load() && speaksHTTP2(info.Conn) {
+				stop(errSentAgain)
+				return
+			}
 			if fitToWrite(info) {
 				b.began.Store(true)
 			}

@@ -130,7 +130,7 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	c.last.received = time.Now()
 	if err != nil {
 		c.last.status = 0
-		c.last.err = c.scrubError(causeOf(ctx, err))
+		c.last.err = c.scrubError(causeOf(sent.Context(), err))
 		c.last.written = body.mayHaveLeft(err)
 	}
 	c.believeHeaders()
