@@ -85,9 +85,10 @@ func TestALateSecondAnswerIsNobodys(t *testing.T) {
 	}
 }
 
-// An order on a kept connection that the service has closed meanwhile is not sent
-// into nowhere: it is known that nothing left, and so it is sent, once, on another.
-func TestAnOrderOnAConnectionThatHasEnded(t *testing.T) {
+// A write for which there is a kept connection that the service has closed meanwhile
+// is not sent into nowhere: it is known that nothing left, and so it is sent, once,
+// on another.
+func TestAWriteOnAConnectionThatHasEnded(t *testing.T) {
 	for i := range 50 {
 		proxy := faultproxy.Start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"ok":true,"trades":[]}`)
@@ -111,6 +112,13 @@ func TestAnOrderOnAConnectionThatHasEnded(t *testing.T) {
 		<-closed
 		_, err = client.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{StopLoss: at("1")})
 		assert.Equal(t, trading.Applied, trading.OutcomeOf(err), "%v", err)
+		writes := 0
+		for _, request := range proxy.Requests() {
+			if request.Operation == "POST /v1/sandbox/positions/tpsl" {
+				writes++
+			}
+		}
+		assert.Equal(t, 1, writes)
 		require.NoError(t, client.Close())
 	}
 }

@@ -17,7 +17,6 @@ const (
 	FrameData         = 0x0
 	FrameHeaders      = 0x1
 	FrameReset        = 0x3
-	FrameSettings     = 0x4
 	FramePushPromise  = 0x5
 	FrameGoAway       = 0x7
 	FrameContinuation = 0x9

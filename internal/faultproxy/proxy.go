@@ -35,7 +35,6 @@ type Proxy struct {
 	mu       sync.Mutex
 	closed   bool
 	conns    map[net.Conn]struct{}
-	accepted int
 	plans    map[string]*plan
 	rest     Fault
 	accept   func(*net.TCPConn)
@@ -121,7 +120,6 @@ func (p *Proxy) admit(conn net.Conn) func(*net.TCPConn) {
 		_ = conn.Close()
 	}
 	p.conns[conn] = struct{}{}
-	p.accepted++
 	return p.accept
 }
 
@@ -194,13 +192,6 @@ func (p *Proxy) Requests() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]Request(nil), p.requests...)
-}
-
-// Accepted counts the connections so far.
-func (p *Proxy) Accepted() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.accepted
 }
 
 // note keeps a request, and returns what it is to be answered by.
