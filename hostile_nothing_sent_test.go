@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -198,6 +199,7 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 				trading.WithRetry(trading.Retry{Attempts: 2, MinWait: time.Nanosecond, MaxWait: time.Nanosecond}))...)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, client.Close()) })
+			var calls sync.WaitGroup
 			for name, call := range map[string]func() error{
 				"a read":        func() error { _, err := client.Sandbox.State(t.Context()); return err },
 				"a paper order": func() error { _, err := client.Sandbox.PlaceOrder(t.Context(), buy("0.01")); return err },
@@ -207,16 +209,19 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 					return err
 				},
 			} {
-				err := call()
-				var transport *trading.TransportError
-				if !assert.ErrorAs(t, err, &transport, name) {
-					continue
-				}
-				assert.False(t, transport.Written, "%s: %v", name, err)
-				assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%s: %v", name, err)
-				assert.Equal(t, 2, transport.Meta.Attempts, "%s is tried again: %v", name, err)
-				assert.ErrorContains(t, err, row.says, name)
+				calls.Go(func() {
+					err := call()
+					var transport *trading.TransportError
+					if !assert.ErrorAs(t, err, &transport, name) {
+						return
+					}
+					assert.False(t, transport.Written, "%s: %v", name, err)
+					assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%s: %v", name, err)
+					assert.Equal(t, 2, transport.Meta.Attempts, "%s is tried again: %v", name, err)
+					assert.ErrorContains(t, err, row.says, name)
+				})
 			}
+			calls.Wait()
 			assert.Empty(t, sim.Requests())
 		})
 	}
