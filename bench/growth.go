@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// growth measures the same with little and with much: whatever grows faster than
+// the work would show here.
+func growth(ctx context.Context, w io.Writer, s settings) error {
+	fmt.Fprint(w, "\n### Growth with the work\n")
+	t := &table{head: []string{"what", "little", "much", "little, each", "much, each", "each, much to little"}}
+	for _, row := range []func(context.Context, settings, *table) error{growingMarkets, growingTrades, growingWatch, growingJournal, growingLimiter} {
+		if err := row(ctx, s, t); err != nil {
+			return err
+		}
+	}
+	t.write(w)
+	return nil
+}
+
+// compare adds a row: the time for each of so many, where little and much are
+// what the work was done with.
+func compare(t *table, what, little, much string, a, b time.Duration) {
+	t.row(what, little, much, nanos(a), nanos(b), fmt.Sprintf("%.2f", float64(b)/float64(a)))
+}
+
+func nanos(d time.Duration) string {
+	if d < 10*time.Microsecond {
+		return fmt.Sprintf("%s ns", number(float64(d)))
+	}
+	return fmt.Sprintf("%s µs", micros(d))
+}
+
+// growingLists measures lists of two lengths, for each row of them.
+func growingLists(ctx context.Context, s settings, few, many int, read func(context.Context, *trading.Client) (int, error)) (a, b time.Duration, err error) {
+	var entrants []*entrant
+	defer func() {
+		for _, e := range entrants {
+			e.task.close()
+		}
+	}()
+	for _, rows := range []int{few, many} {
+		client, err := newClient(place{base: "http://127.0.0.1", transport: newCanned(answers(rows))})
+		if err != nil {
+			return 0, 0, err
+		}
+		entrants = append(entrants, &entrant{
+			name:  fmt.Sprint(rows),
+			calls: max(many/rows/10, 1),
+			task: closing(client, func(ctx context.Context) (any, error) {
+				n, err := read(ctx, client)
+				if err == nil && n != rows {
+					err = fmt.Errorf("%d rows of %d", n, rows)
+				}
+				return nil, err
+			}),
+		})
+	}
+	if err := race(ctx, entrants, max(s.rounds/3, 1), 1); err != nil {
+		return 0, 0, err
+	}
+	return entrants[0].done.wall() / time.Duration(few), entrants[1].done.wall() / time.Duration(many), nil
+}
+
+func growingMarkets(ctx context.Context, s settings, t *table) error {
+	a, b, err := growingLists(ctx, s, 10, 1000, func(ctx context.Context, c *trading.Client) (int, error) {
+		markets, err := c.Sandbox.Markets(ctx)
+		return len(markets), err
+	})
+	if err != nil {
+		return err
+	}
+	compare(t, "a row of markets", "10 rows", "1,000 rows", a, b)
+	return nil
+}
+
+func growingTrades(ctx context.Context, s settings, t *table) error {
+	many := s.calls(100_000)
+	a, b, err := growingLists(ctx, s, 100, many, func(ctx context.Context, c *trading.Client) (int, error) {
+		trades, err := c.Sandbox.Trades(ctx)
+		return len(trades), err
+	})
+	if err != nil {
+		return err
+	}
+	compare(t, "a row of trades", "100 rows", number(float64(many))+" rows", a, b)
+	return nil
+}
+
+// growingJournal measures an order beside few and beside many intents that the
+// journal keeps, and what it takes to open it. The file is in memory where the
+// system has a place for that, so that it is the journal that is measured and not
+// the disk.
+func growingJournal(ctx context.Context, s settings, t *table) error {
+	const memoryDir = "/dev/shm"
+	where, parent := "in memory", memoryDir
+	if info, err := os.Stat(memoryDir); err != nil || !info.IsDir() {
+		where, parent = "on disk", s.dir
+	}
+	dir, err := os.MkdirTemp(parent, "bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	many := s.calls(100_000)
+	if s.million {
+		many = 1_000_000
+	}
+	counts := []int{10, many}
+	var orders, opens []time.Duration
+	for _, n := range counts {
+		path := filepath.Join(dir, fmt.Sprintf("%d.journal", n))
+		if err := fill(ctx, path, n); err != nil {
+			return err
+		}
+		began := time.Now()
+		j, err := openJournal(path)
+		if err != nil {
+			return err
+		}
+		opens = append(opens, time.Since(began))
+		took, err := ordersBeside(ctx, s, j)
+		if err := j.Close(); err != nil {
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		orders = append(orders, took)
+	}
+	much := number(float64(many)) + " intents"
+	compare(t, "an order, its journal "+where, "10 intents", much, orders[0], orders[1])
+	compare(t, "opening that journal, an intent", "10 intents", much, opens[0]/10, opens[1]/time.Duration(many))
+	return nil
+}
+
+func openJournal(path string) (*journal.Journal, error) {
+	return journal.Open(path, journal.Options{History: 2_000_000})
+}
+
+// fill makes a journal of n settled intents, by many writers at once.
+func fill(ctx context.Context, path string, n int) error {
+	j, err := openJournal(path)
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	var failure atomic.Pointer[error]
+	begun := time.Now()
+	for range 256 {
+		wg.Go(func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				if err := settleOne(ctx, j, i, begun); err != nil {
+					failure.CompareAndSwap(nil, &err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := failure.Load(); err != nil {
+		_ = j.Close()
+		return *err
+	}
+	return j.Close()
+}
+
+func settleOne(ctx context.Context, j *journal.Journal, i int64, at time.Time) error {
+	in := trading.Intent{
+		ID: trading.IntentID(fmt.Sprintf("intent-%d", i)), Try: 1, Key: trading.NewKey(),
+		BaseURL: "http://127.0.0.1/v1", Process: "before", Operation: trading.OpOrder, Environment: trading.EnvLive,
+		Account: account, Symbol: "BTC", Entry: true, Created: at, Expires: at.Add(10 * time.Second),
+		Body: []byte(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.05,"leverage":2}`),
+	}
+	if err := j.Begin(ctx, in); err != nil {
+		return err
+	}
+	return j.Settle(ctx, in.ID, trading.Settlement{Outcome: trading.Applied, At: at.Add(time.Second)})
+}
+
+// ordersBeside measures orders that are written to the journal.
+func ordersBeside(ctx context.Context, s settings, j *journal.Journal) (time.Duration, error) {
+	client, err := newClient(place{base: "http://127.0.0.1", transport: newCanned(answers(0))}, trading.WithJournal(j))
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	acct, order := client.Live.Account(account), clientOrder()
+	e := &entrant{calls: s.calls(300), task: untilDone(func(ctx context.Context) (any, error) { return acct.PlaceOrder(ctx, order) })}
+	if err := race(ctx, []*entrant{e}, max(s.rounds/3, 1), 1); err != nil {
+		return 0, err
+	}
+	return e.done.wall(), nil
+}
+
+// growingLimiter measures reads that one goroutine, or many at once, take their
+// places for in one store: what each waits for the others is in the time.
+func growingLimiter(ctx context.Context, s settings, t *table) error {
+	answering := newCanned(answers(1))
+	for _, row := range []struct {
+		what      string
+		transport http.RoundTripper
+		opts      []trading.Option
+	}{
+		{"a read, uncounted", answering, []trading.Option{trading.WithBudget(trading.Budget{Off: true})}},
+		{"a read, counted in the client's own store", &teller{RoundTripper: answering}, []trading.Option{trading.WithBudget(trading.Budget{})}},
+		{"a read, counted in the benchmark's store", answering, nil},
+	} {
+		client, err := newClient(place{base: "http://127.0.0.1", transport: row.transport}, row.opts...)
+		if err != nil {
+			return err
+		}
+		err = growingReads(ctx, s, t, row.what, client)
+		_ = client.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func growingReads(ctx context.Context, s settings, t *table, what string, client *trading.Client) error {
+	var entrants []*entrant
+	counts := []int{1, 64, 1024}
+	for range counts {
+		entrants = append(entrants, &entrant{
+			name:  what,
+			calls: s.calls(20_000),
+			task:  untilDone(func(ctx context.Context) (any, error) { return client.Sandbox.Markets(ctx) }),
+		})
+	}
+	for range max(s.rounds/3, 1) {
+		for i, goroutines := range counts {
+			if err := race(ctx, entrants[i:i+1], 1, goroutines); err != nil {
+				return err
+			}
+		}
+	}
+	for i, goroutines := range counts[1:] {
+		compare(t, what, "1 goroutine", number(float64(goroutines))+" goroutines", entrants[0].done.wall(), entrants[i+1].done.wall())
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestMain lets this program be the other processes of a run too.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "-child" {
+		if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestRun runs every part once, with as few calls as there can be, and looks for
+// its table and for everybody in it.
+func TestRun(t *testing.T) {
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // of the other processes, which are many
+	var out, progress bytes.Buffer
+	args := []string{"-rounds", "1", "-less", "1000", "-dir", t.TempDir()}
+	if err := run(t.Context(), args, strings.NewReader(""), &out, &progress); err != nil {
+		t.Fatal(err, progress.String())
+	}
+	sections := strings.Split(out.String(), "\n### ")
+	want := []string{
+		"(a) An order over loopback, one", "(a) An order over loopback, 64", "(a) An order over loopback, 1000",
+		"(b) ", "(c) ", "(d) ", "(e) What", "(e) The durable", "Growth",
+	}
+	if len(sections) != len(want)+1 {
+		t.Fatalf("%d sections, want %d:\n%s", len(sections)-1, len(want), out.String())
+	}
+	for i, begin := range want {
+		if !strings.HasPrefix(sections[i+1], begin) {
+			t.Errorf("section %d begins %.30q, want %q", i, sections[i+1], begin)
+		}
+	}
+	for _, c := range contenders() {
+		for i, has := range map[int]bool{1: true, 2: !c.lone, 4: !c.own, 5: c.trades != nil, 6: !c.own && !c.lone} {
+			if want := has && !c.hidden; strings.Contains(sections[i], "| "+c.name+" |") != want {
+				t.Errorf("%s in section %d: %v, want %v", c.name, i, !want, want)
+			}
+		}
+	}
+	for _, row := range []string{
+		"a row of markets", "a row of trades", "an event of a shared watch", "an order, its journal", "a read, counted in the client's own",
+		"paper: + gate and budget", "live: + journal in memory", "| 64 |",
+	} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("no row with %q", row)
+		}
+	}
+	if strings.Contains(out.String(), "NaN") || strings.Contains(out.String(), "Inf") {
+		t.Error("a figure is none:", out.String())
+	}
+}
+
+// TestOnly runs what it is told to, and nothing for what it does not know.
+func TestOnly(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-rounds", "1", "-less", "1000", "-only", "b", "-contender", "hcloud"}, strings.NewReader(""), &out, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "### (b)") || strings.Contains(out.String(), "### (a)") {
+		t.Error(out.String())
+	}
+	if !strings.Contains(out.String(), "| hcloud-go |") || strings.Contains(out.String(), "stripe-go |") {
+		t.Error(out.String())
+	}
+	for _, args := range [][]string{{"-rounds", "0"}, {"-less", "0"}, {"-child", "other"}, {"-only", "x"}, {"-nonsense"}} {
+		if err := run(t.Context(), args, strings.NewReader(""), &out, &out); err == nil {
+			t.Errorf("%q is no error", args)
+		}
+	}
+}

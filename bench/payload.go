@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What is answered, by path. Each peer's answers have the members that its own
+// documentation shows, with values of our own.
+const (
+	pathHealth        = "/v1/health"
+	pathOrder         = "/v1/orders"
+	pathSandboxOrder  = "/v1/sandbox/orders"
+	pathTrades        = "/v1/sandbox/trades"
+	pathMarkets       = "/v1/sandbox/markets"
+	pathAlpacaOrder   = "/alpaca/v2/orders"
+	pathAlpacaTrades  = "/alpaca/v2/stocks/trades"
+	pathBinanceOrder  = "/binance/api/v3/order"
+	pathBinanceTrades = "/binance/api/v3/myTrades"
+	pathHcloudKey     = "/hcloud/ssh_keys"
+	pathStripe        = "/v1/customers" // it reads its version off the path
+)
+
+const answerHealth = `{"ok":true,"status":"healthy","service":"api","version":"1.0.0","asOf":1793612760000,"cacheSeconds":5,"feed":"live"}`
+
+const positionJSON = `{"symbol":"BTC","side":"long","size":0.05,"leverage":2,"entryPrice":64010.5,"markPrice":64012.25,` +
+	`"notionalValue":3200.525,"marginRequired":1600.2625,"unrealizedPnL":0.0875,"takeProfitPrice":70000,` +
+	`"stopLossPrice":60000.1,"openedAt":"2026-11-02T09:30:00.000Z"}`
+
+const answerOrder = `{"success":true,"action":"opened","fill":{"price":64010.5,"size":0.05,"fee":1.44023625},` +
+	`"position":` + positionJSON + `,"newBalance":99998.55976375}`
+
+const answerSandboxOrder = `{"ok":true,"fill":{"price":64010.5,"repriced":false,"ageMs":120},"position":` + positionJSON +
+	`,"account":{"id":"sandbox_1","environment":"sandbox","balance":99998.55976375,"equity":99998.64726375,` +
+	`"unrealizedPnL":0.0875,"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000,"profitSplit":0.8,` +
+	`"status":"active","isLocked":false}}`
+
+const answerAlpacaOrder = `{"id":"9b2f6c1e-0f5e-4f0e-9a38-0d3c5b1f7a11","client_order_id":"4d1b2f7c-6a55-4a8e-b0d5-6d2d0a0e9c42",` +
+	`"created_at":"2026-11-02T14:30:00.123456Z","updated_at":"2026-11-02T14:30:00.223456Z","submitted_at":"2026-11-02T14:30:00.120456Z",` +
+	`"filled_at":null,"expired_at":null,"canceled_at":null,"failed_at":null,"replaced_at":null,"replaced_by":null,"replaces":null,` +
+	`"asset_id":"b0b6dd9d-8b9b-48a9-ba46-b9d54906e415","symbol":"AAPL","asset_class":"us_equity","notional":null,"qty":"15",` +
+	`"filled_qty":"0","filled_avg_price":null,"order_class":"","order_type":"limit","type":"limit","side":"buy",` +
+	`"time_in_force":"day","limit_price":"107.25","stop_price":null,"status":"accepted","extended_hours":false,"legs":null,` +
+	`"trail_percent":null,"trail_price":null,"hwm":null}`
+
+const answerBinanceOrder = `{"symbol":"BTCUSDT","orderId":28,"orderListId":-1,"clientOrderId":"x-bench-0001","transactTime":1793612760000,` +
+	`"price":"0.00000000","origQty":"0.05000000","executedQty":"0.05000000","origQuoteOrderQty":"0.000000",` +
+	`"cummulativeQuoteQty":"3200.52500000","status":"FILLED","timeInForce":"GTC","type":"MARKET","side":"BUY",` +
+	`"workingTime":1793612760000,"selfTradePreventionMode":"NONE","fills":[` +
+	`{"price":"64010.00000000","qty":"0.02000000","commission":"1.28020000","commissionAsset":"USDT","tradeId":56},` +
+	`{"price":"64010.50000000","qty":"0.02000000","commission":"1.28021000","commissionAsset":"USDT","tradeId":57},` +
+	`{"price":"64011.50000000","qty":"0.01000000","commission":"0.64011500","commissionAsset":"USDT","tradeId":58}]}`
+
+const answerHcloudKey = `{"ssh_key":{"id":2323,"name":"bench","fingerprint":"b7:2f:30:a0:2f:6c:58:6c:21:04:58:61:ba:06:3b:2f",` +
+	`"public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBenchBenchBenchBenchBenchBenchBenchBenchBenc bench",` +
+	`"labels":{"environment":"bench"},"created":"2026-11-02T14:30:00+00:00"}}`
+
+const answerStripe = `{"id":"cus_Bench0001","object":"customer","address":null,"balance":0,"created":1793612760,"currency":null,` +
+	`"default_source":null,"delinquent":false,"description":null,"discount":null,"email":"bench@example.com",` +
+	`"invoice_prefix":"0759376C","invoice_settings":{"custom_fields":null,"default_payment_method":null,"footer":null,` +
+	`"rendering_options":null},"livemode":false,"metadata":{},"name":"Bench","next_invoice_sequence":1,"phone":null,` +
+	`"preferred_locales":[],"shipping":null,"tax_exempt":"none","test_clock":null}`
+
+// answers returns what is answered at every path; lists of trades have so many rows.
+func answers(trades int) map[string][]byte {
+	return map[string][]byte{
+		pathHealth:        []byte(answerHealth),
+		pathOrder:         []byte(answerOrder),
+		pathSandboxOrder:  []byte(answerSandboxOrder),
+		pathTrades:        tradesJSON(trades),
+		pathMarkets:       marketsJSON(trades),
+		pathAlpacaOrder:   []byte(answerAlpacaOrder),
+		pathAlpacaTrades:  alpacaTradesJSON(trades),
+		pathBinanceOrder:  []byte(answerBinanceOrder),
+		pathBinanceTrades: binanceTradesJSON(trades),
+		pathHcloudKey:     []byte(answerHcloudKey),
+		pathStripe:        []byte(answerStripe),
+	}
+}
+
+// rows joins so many rows.
+func rows(begin string, n int, row func(b *strings.Builder, i int), end string) []byte {
+	var b strings.Builder
+	b.WriteString(begin)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		row(&b, i)
+	}
+	b.WriteString(end)
+	return []byte(b.String())
+}
+
+func tradesJSON(n int) []byte {
+	return rows(`{"ok":true,"trades":[`, n, func(b *strings.Builder, i int) {
+		fmt.Fprintf(b, `{"symbol":"BTC","side":"long","size":0.0%d,"entryPrice":%d.25,"exitPrice":%d.5,"realizedPnL":%d.1234,"fee":1.%d,`+
+			`"orderType":"take_profit","openedAt":"2026-11-02T10:00:00.000Z","closedAt":"2026-11-02T11:00:00.000Z"}`,
+			i+1, 64000+i%1000, 64100+i%1000, i, i)
+	}, `]}`)
+}
+
+func marketsJSON(n int) []byte {
+	return rows(`{"ok":true,"markets":[`, n, func(b *strings.Builder, i int) {
+		fmt.Fprintf(b, `{"symbol":"M%d","label":"Market %d","category":"crypto","maxLeverage":%d,"markPrice":%d.%d}`,
+			i, i, 1+i%5, 10+i, i%100)
+	}, `]}`)
+}
+
+func alpacaTradesJSON(n int) []byte {
+	return rows(`{"trades":{"AAPL":[`, n, func(b *strings.Builder, i int) {
+		fmt.Fprintf(b, `{"t":"2026-11-02T14:30:00.%09dZ","x":"V","p":%d.%02d,"s":%d,"c":["@","I"],"i":%d,"z":"C"}`,
+			i, 200+i%50, i%100, 1+i%900, 1000+i)
+	}, `]},"next_page_token":null}`)
+}
+
+func binanceTradesJSON(n int) []byte {
+	return rows(`[`, n, func(b *strings.Builder, i int) {
+		fmt.Fprintf(b, `{"symbol":"BTCUSDT","id":%d,"orderId":%d,"orderListId":-1,"price":"%d.50000000","qty":"0.05000000",`+
+			`"quoteQty":"3200.52500000","commission":"1.28021000","commissionAsset":"USDT","time":1793612760000,`+
+			`"isBuyer":true,"isMaker":false,"isBestMatch":true}`, 28457+i, 100234+i, 64000+i%1000)
+	}, `]`)
+}

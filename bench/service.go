@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// service answers every request with the bytes of its path. Told to hold, it
+// leaves them unanswered until it is told to let go.
+type service struct {
+	answers map[string][]byte
+
+	mu   sync.Mutex
+	gate chan struct{} // closed when what is held may go; nil while nothing is held
+	held int
+}
+
+// What the measuring process tells the service.
+const (
+	pathHold    = "/control/hold"
+	pathHeld    = "/control/held"
+	pathRelease = "/control/release"
+)
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case pathHold:
+		s.hold()
+		return
+	case pathHeld:
+		s.mu.Lock()
+		held := s.held
+		s.mu.Unlock()
+		_, _ = io.WriteString(w, strconv.Itoa(held))
+		return
+	case pathRelease:
+		s.release()
+		return
+	}
+	body, ok := s.answers[r.URL.Path]
+	if !ok {
+		http.Error(w, "no such path: "+r.URL.Path, http.StatusNotFound)
+		return
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	if r.URL.Path != pathHealth {
+		s.wait(r.Context())
+	}
+	h := w.Header()
+	h["Content-Type"] = contentJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	_, _ = w.Write(body)
+}
+
+var contentJSON = []string{"application/json"}
+
+func (s *service) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gate == nil {
+		s.gate = make(chan struct{})
+	}
+}
+
+func (s *service) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gate != nil {
+		close(s.gate)
+		s.gate = nil
+	}
+}
+
+func (s *service) wait(ctx context.Context) {
+	s.mu.Lock()
+	gate := s.gate
+	if gate == nil {
+		s.mu.Unlock()
+		return
+	}
+	s.held++
+	s.mu.Unlock()
+	select {
+	case <-gate:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	s.held--
+	s.mu.Unlock()
+}
+
+// serve runs the service on loopback and prints its address. It ends when the
+// process that started it closes its input, by going away for instance.
+func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: &service{answers: answers(0)}, ReadHeaderTimeout: time.Minute}
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		_ = server.Close()
+	}()
+	fmt.Fprintf(out, "http://%s\n", listener.Addr())
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// canned is the service without a network: an http.RoundTripper with the same
+// answers.
+type canned struct {
+	answers map[string][]byte
+	headers map[string]http.Header
+}
+
+func newCanned(answers map[string][]byte) *canned {
+	c := &canned{answers: answers, headers: make(map[string]http.Header, len(answers))}
+	for path, body := range answers {
+		c.headers[path] = http.Header{
+			"Content-Type":   contentJSON,
+			"Content-Length": {strconv.Itoa(len(body))},
+			"Date":           {"Mon, 02 Nov 2026 09:30:00 GMT"},
+		}
+	}
+	return c
+}
+
+func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_ = r.Body.Close()
+	}
+	body, ok := c.answers[r.URL.Path]
+	if !ok {
+		return nil, fmt.Errorf("no such path: %s", r.URL.Path)
+	}
+	return &http.Response{
+		StatusCode:    http.StatusOK,
+		Status:        "200 OK",
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        c.headers[r.URL.Path],
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+		Request:       r,
+	}, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// noJournal forgets everything: what a journal costs is measured against it.
+type noJournal struct{}
+
+func (noJournal) Begin(context.Context, trading.Intent) error { return nil }
+
+func (noJournal) Settle(context.Context, trading.IntentID, trading.Settlement) error { return nil }
+
+func (noJournal) Pending(context.Context) iter.Seq2[trading.Intent, error] {
+	return func(func(trading.Intent, error) bool) {}
+}
+
+func (noJournal) Decision(context.Context, string) ([]trading.Entry, error) { return nil, nil }
+
+// stage is an order with some of the stages on.
+type stage struct {
+	name string
+	than string // what it has one stage more than
+	live bool
+	opts []trading.Option
+}
+
+func stageRows() []stage {
+	ungated := trading.WithHealthGate(trading.HealthGate{Off: true})
+	uncounted := trading.WithBudget(trading.Budget{Off: true})
+	counted := trading.WithBudget(trading.Budget{})
+	forgotten := trading.WithJournal(noJournal{})
+	return []stage{
+		{name: "paper: no gate, no budget", opts: []trading.Option{ungated, uncounted}},
+		{name: "paper: + gate", than: "paper: no gate, no budget", opts: []trading.Option{uncounted}},
+		{name: "paper: + budget", than: "paper: no gate, no budget", opts: []trading.Option{ungated, counted}},
+		{name: "paper: + gate and budget", than: "paper: no gate, no budget", opts: []trading.Option{counted}},
+		{name: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, uncounted, forgotten}},
+		{name: "live: + gate", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{uncounted, forgotten}},
+		{name: "live: + journal in memory", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, uncounted}},
+		{name: "live: + budget in the benchmark's store", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, forgotten}},
+		{name: "live: + gate, journal and that budget", than: "live: no gate, no budget, no journal", live: true},
+	}
+}
+
+// stages measures what each stage adds to an order with the network taken away.
+func stages(ctx context.Context, w io.Writer, s settings) error {
+	var entrants []*entrant
+	defer func() {
+		for _, e := range entrants {
+			e.task.close()
+		}
+	}()
+	for _, row := range stageRows() {
+		t, err := row.open()
+		if err != nil {
+			return err
+		}
+		entrants = append(entrants, &entrant{name: row.name, task: t, calls: s.calls(5000)})
+	}
+	if err := race(ctx, entrants, s.rounds, 1); err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\n### (e) What each stage adds\n")
+	t := &table{head: []string{"order", "µs", "adds ns", "B", "adds B", "allocs", "adds allocs"}}
+	for _, row := range stageRows() {
+		done := named(entrants, row.name)
+		bytes, allocs := median(each(done, bytesOf)), median(each(done, allocsOf))
+		if row.than == "" {
+			t.row(row.name, micros(done.wall()), "", number(bytes), "", number(allocs), "")
+			continue
+		}
+		than := named(entrants, row.than)
+		var added []float64
+		for i := range done {
+			added = append(added, float64(done[i].wall-than[i].wall))
+		}
+		a := spreadOf(added)
+		t.row(row.name, micros(done.wall()), fmt.Sprintf("%s (%s to %s)", number(a.mid), number(a.low), number(a.high)),
+			number(bytes), number(bytes-median(each(than, bytesOf))), number(allocs), number(allocs-median(each(than, allocsOf))))
+	}
+	t.write(w)
+	return nil
+}
+
+func (row stage) open() (task, error) {
+	p := place{base: "http://127.0.0.1", transport: newCanned(answers(0))}
+	if !row.live {
+		p.transport = &teller{RoundTripper: p.transport}
+	}
+	client, err := newClient(p, row.opts...)
+	if err != nil {
+		return task{}, err
+	}
+	order, acct := clientOrder(), client.Live.Account(account)
+	if row.live {
+		return closing(client, func(ctx context.Context) (any, error) { return acct.PlaceOrder(ctx, order) }), nil
+	}
+	return closing(client, func(ctx context.Context) (any, error) { return client.Sandbox.PlaceOrder(ctx, order) }), nil
+}
