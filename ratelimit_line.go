@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -98,11 +99,7 @@ func (b *budgets) bucket(name string, limit int) Bucket {
 func (b *budgets) claims(c *call, lane Lane) []Claim {
 	claims := append(c.claims[:0], Claim{Bucket: b.bucket(c.apiKey.bucket(), keyLimit)})
 	if class := c.endpoint.class; class != "" {
-		limit := classLimit
-		if c.endpoint.pro {
-			limit = proLimit
-		}
-		claims = append(claims, Claim{Bucket: b.bucket(b.classes[class], limit)})
+		claims = append(claims, Claim{Bucket: b.bucket(b.classes[class], c.endpoint.classLimit())})
 	}
 	if lane < LaneDoubt && b.reserve > 0 {
 		for i := range claims {
@@ -400,11 +397,10 @@ func (b *budgets) block(bucket Bucket, d time.Duration) {
 	}
 }
 
-// usage returns what is left of a client's limits.
+// usage returns what is left of a client's limits. The lock is not held while keys
+// and store are asked: they are the program's, and nobody's exit waits for them.
 func (b *budgets) usage(ctx context.Context, c *core) ([]Usage, error) {
 	var buckets []Bucket
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	for _, env := range [...]Environment{EnvSandbox, EnvLive} {
 		if c.keys(env).isZero() {
 			continue
@@ -413,17 +409,7 @@ func (b *budgets) usage(ctx context.Context, c *core) ([]Usage, error) {
 		if err != nil {
 			return nil, err
 		}
-		buckets = append(buckets, b.bucket(key.bucket(), keyLimit))
-		for _, e := range fixedEndpoints {
-			if e.env != env || e.class == "" || slices.ContainsFunc(buckets, func(o Bucket) bool { return o.Name == b.classes[e.class] }) {
-				continue
-			}
-			limit := classLimit
-			if e.pro {
-				limit = proLimit
-			}
-			buckets = append(buckets, b.bucket(b.classes[e.class], limit))
-		}
+		buckets = b.appendBuckets(buckets, env, key)
 	}
 	store := b.store
 	if store == nil {
@@ -431,12 +417,37 @@ func (b *budgets) usage(ctx context.Context, c *core) ([]Usage, error) {
 	}
 	usages, err := store.Usage(ctx, buckets)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("trading: Usage: %w", err)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for i := range usages {
 		if closed := b.closedFor(usages[i].Bucket.Name); closed > usages[i].Closed {
 			usages[i].Closed, usages[i].Left = closed, 0
 		}
 	}
 	return usages, nil
+}
+
+// appendBuckets appends the buckets of a key: its own, and those of the classes of
+// its environment.
+func (b *budgets) appendBuckets(buckets []Bucket, env Environment, key apiKey) []Bucket {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	buckets = append(buckets, b.bucket(key.bucket(), keyLimit))
+	for _, e := range fixedEndpoints {
+		if e.env != env || e.class == "" || slices.ContainsFunc(buckets, func(o Bucket) bool { return o.Name == b.classes[e.class] }) {
+			continue
+		}
+		buckets = append(buckets, b.bucket(b.classes[e.class], e.classLimit()))
+	}
+	return buckets
+}
+
+// classLimit is the limit of the endpoint's class.
+func (e *endpoint) classLimit() int {
+	if e.pro {
+		return proLimit
+	}
+	return classLimit
 }
