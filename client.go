@@ -97,6 +97,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	if c.journal == nil {
 		c.journal = newMemoryJournal()
 	}
+	c.budgets.enter, c.budgets.leave = c.enter, c.leave
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.gate = newHealthGate(c, cfg.gate)
 	c.guards = guardsOf(c, cfg.guards)

@@ -19,10 +19,12 @@ func (c *call) waitForBudget() error {
 // ended by then, or its lifetime. Zero if there is no such time.
 func (c *call) waitsUntil() time.Time {
 	until, _ := c.Deadline()
-	if c.endpoint.write {
-		if end := time.Now().Add(c.opts.lifetimeOf(c.entry) - elapsed(c.began)); until.IsZero() || end.Before(until) {
-			until = end
-		}
+	lifetime := c.opts.lifetimeOf(c.entry)
+	if !c.endpoint.write || lifetime == 0 && c.sends == 0 { // which may be sent once, but not wait
+		return until
+	}
+	if end := time.Now().Add(lifetime - elapsed(c.began)); until.IsZero() || end.Before(until) {
+		until = end
 	}
 	return until
 }
@@ -49,24 +51,32 @@ func (c *call) leavePlace(sent bool) {
 		return
 	}
 	c.place = place{}
+	c.core.budgets.giveBack(p, c.claimed(), sent)
+}
+
+// claimed is what the call's place is of, by the limits of now.
+func (c *call) claimed() []Claim {
 	b := c.core.budgets
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.giveBack(p, b.claims(c, LaneExit), sent)
+	return b.claims(c.claims[:0], c.apiKey, c.endpoint, LaneExit)
 }
 
 // blockBudget closes the budget that a 429 speaks of. Only the key's own comes
 // with the X-RateLimit headers.
 func (c *call) blockBudget(d time.Duration) {
 	b := c.core.budgets
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	claims := b.claims(c, LaneExit)
+	claims := c.claimed()
 	bucket := claims[len(claims)-1].Bucket
 	if _, ofKey := parseRateLimit(c.last.header).Get(); ofKey {
 		bucket = claims[0].Bucket
 	}
+	b.mu.Lock()
 	b.block(bucket, d)
+	b.mu.Unlock()
+	if b.store != nil {
+		b.tell(b.store, "Block", func(ctx context.Context, s BudgetStore) error { return s.Block(ctx, bucket, d) })
+	}
 }
 
 // believeHeaders takes over what an answer's X-RateLimit headers say of the key:
@@ -77,26 +87,32 @@ func (c *call) believeHeaders() {
 		return
 	}
 	b := c.core.budgets
+	bucket := b.believe(c.apiKey.bucket(), told.Limit)
+	window := min(told.Reset.Sub(c.last.serviceTime()), limitWindow)
+	if b.store != nil && window > 0 {
+		b.tell(b.store, "Learn", func(ctx context.Context, s BudgetStore) error {
+			return s.Learn(ctx, bucket, told.Remaining, window)
+		})
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	name := c.apiKey.bucket()
+	b.freePlaces()
+}
+
+// believe takes over the limit of a key, and returns its bucket.
+func (b *budgets) believe(name string, limit int) Bucket {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	switch {
-	case told.Limit != keyLimit:
+	case limit != keyLimit:
 		if b.limits == nil {
 			b.limits = make(map[string]int, 1)
 		}
-		b.limits[name] = told.Limit
+		b.limits[name] = limit
 	case b.limits != nil:
 		delete(b.limits, name)
 	}
-	window := min(told.Reset.Sub(c.last.serviceTime()), limitWindow)
-	if b.store == nil || window <= 0 {
-		return
-	}
-	bucket := b.bucket(name, keyLimit)
-	b.tell(b.store, "Learn", func(ctx context.Context, s BudgetStore) error {
-		return s.Learn(ctx, bucket, told.Remaining, window)
-	})
+	return b.bucket(name, keyLimit)
 }
 
 // maxToldLimit is above any limit that a service could mean.

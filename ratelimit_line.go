@@ -1,9 +1,7 @@
 package trading
 
 import (
-	"container/list"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,43 +13,26 @@ import (
 type budgets struct {
 	store   BudgetStore   // nil if nothing is counted
 	own     *memoryBudget // counts while the program's store fails
+	far     bool          // store is the program's: asking it takes time, and can fail
 	reserve int           // percent
 	classes map[string]string
 	log     logger
+	// enter counts what Close waits for, and leave ends that; enter is false once
+	// Close has begun.
+	enter func() bool
+	leave func()
 
 	mu      sync.Mutex
 	closed  map[string]time.Time // by the service, until then
 	limits  map[string]int       // as the service told them, where they are others
+	rested  time.Time            // the store has failed: it is not asked before
+	asking  bool                 // somebody serves the line from the store
+	freed   uint64               // counts what may have ended a shortage before its time
 	lanes   [LaneExit + 1][]*queue
 	waiting int
 	joined  uint64 // counts who has joined, for first come, first served
 	short   []shortage
 	timer   *time.Timer // serves the line again
-}
-
-// queue are those of a lane who wait for the same buckets.
-type queue struct {
-	buckets [2]string
-	line    list.List // of *waiter, in the order in which they came
-}
-
-type waiter struct {
-	number  uint64
-	lane    Lane
-	claims  []Claim
-	hold    time.Duration
-	until   time.Time // when waiting is of no use any more; zero if never
-	queue   *queue
-	element *list.Element
-	served  chan struct{} // closed once place is set, or refused
-	place   place
-	refused time.Duration // the wait that is too long
-}
-
-// shortage is a bucket that had no place for somebody in the line.
-type shortage struct {
-	bucket string
-	until  time.Time
 }
 
 // place is what a send holds of the rate limits.
@@ -60,9 +41,19 @@ type place struct {
 	name  string
 }
 
-// storePatience bounds how long a store of the program's may take: exits wait for
-// it too.
-const storePatience = time.Second
+const (
+	// storePatience bounds how long the program's store may take: an exit waits for
+	// whom it is asked for already, and for itself.
+	storePatience = time.Second
+	// storeRest is how long a store that has failed is left alone, so that one which
+	// hangs does not cost every call its patience.
+	storeRest = 5 * time.Second
+	// storeLook is how often a store that others use too is asked again: they may
+	// have given back what they did not need.
+	storeLook = time.Second
+	// storeBlink is the same where this client has given a place back meanwhile.
+	storeBlink = 10 * time.Millisecond
+)
 
 func newBudgets(b Budget, log logger) *budgets {
 	line := &budgets{own: newMemoryBudget(), reserve: b.ReservePct, log: log, classes: make(map[string]string, 12)}
@@ -75,6 +66,8 @@ func newBudgets(b Budget, log logger) *budgets {
 	switch {
 	case b.Store != nil:
 		line.store = b.Store
+		_, near := b.Store.(*memoryBudget)
+		line.far = !near
 	case !b.Off:
 		line.store = line.own
 	}
@@ -94,16 +87,17 @@ func (b *budgets) bucket(name string, limit int) Bucket {
 	return Bucket{Name: name, Limit: limit, Window: limitWindow}
 }
 
-// claims returns what a send of the call needs: a place of its key and, for a live
+// claims writes what a send to an endpoint needs: a place of its key and, for a live
 // write, one of its class. The lock is held.
-func (b *budgets) claims(c *call, lane Lane) []Claim {
-	claims := append(c.claims[:0], Claim{Bucket: b.bucket(c.apiKey.bucket(), keyLimit)})
-	if class := c.endpoint.class; class != "" {
-		claims = append(claims, Claim{Bucket: b.bucket(b.classes[class], c.endpoint.classLimit())})
+func (b *budgets) claims(into []Claim, key apiKey, e *endpoint, lane Lane) []Claim {
+	claims := append(into, Claim{Bucket: b.bucket(key.bucket(), keyLimit)})
+	if e.class != "" {
+		claims = append(claims, Claim{Bucket: b.bucket(b.classes[e.class], e.classLimit())})
 	}
 	if lane < LaneDoubt && b.reserve > 0 {
 		for i := range claims {
-			claims[i].Keep = max(1, claims[i].Bucket.Limit*b.reserve/100)
+			limit := claims[i].Bucket.Limit
+			claims[i].Keep = min(max(1, limit*b.reserve/100), limit-1) // of one place, none can be kept
 		}
 	}
 	return claims
@@ -113,219 +107,68 @@ func (b *budgets) claims(c *call, lane Lane) []Claim {
 func (b *budgets) take(c *call) error {
 	lane, hold := c.lane(), 2*c.opts.attemptTimeout // the guards may ask for the health first
 	b.mu.Lock()
-	claims := b.claims(c, lane)
-	if b.waiting == 0 {
-		got, taken := b.try(claims, hold)
-		if taken.Wait == 0 {
+	if b.waiting == 0 && !b.asksFar() {
+		claims := b.claims(c.claims[:0], c.apiKey, c.endpoint, lane)
+		if got, taken := b.tryHere(claims, hold); taken.Wait == 0 {
 			b.mu.Unlock()
 			c.place = got
 			return nil
 		}
 	}
-	w := b.join(lane, claims, hold, c.waitsUntil())
+	w := b.join(&waiter{key: c.apiKey, endpoint: c.endpoint, lane: lane, hold: hold, until: c.waitsUntil()})
 	b.serve()
-	wait, served := b.waitOf(w), w.isServed()
-	if !served && (c.opts.failFast || c.outlives(wait)) {
-		b.leave(w)
-		b.mu.Unlock()
-		return c.limited(wait)
-	}
 	b.mu.Unlock()
-	if !served {
-		c.hookWait(wait, WaitBudget, w.lacking(b))
-	}
 	return b.await(c, w)
 }
 
-// await waits for the waiter's turn, or for the end of what it waits for.
-func (b *budgets) await(c *call, w *waiter) error {
-	var late <-chan time.Time
-	if !w.until.IsZero() {
-		timer := time.NewTimer(time.Until(w.until))
-		defer timer.Stop()
-		late = timer.C
-	}
-	var err error
-	tooLate := false
-	select {
-	case <-w.served:
-	case <-late:
-		tooLate = true
-	case <-c.Done():
-		err = c.Err()
-	case <-c.core.closing.Done():
-		err = ErrClosed
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !w.isServed() {
-		wait := b.waitOf(w)
-		b.leave(w)
-		if tooLate || errors.Is(err, context.DeadlineExceeded) {
-			return c.limited(wait)
-		}
-		return err
-	}
-	switch {
-	case w.refused > 0:
-		return c.limited(w.refused)
-	case err != nil: // its turn came as it left
-		b.giveBack(w.place, w.claims, false)
-		return err
-	}
-	c.place = w.place
-	return nil
-}
+// asksFar reports whether the next place comes from the program's store. The lock is
+// held.
+func (b *budgets) asksFar() bool { return b.far && !time.Now().Before(b.rested) }
 
-// limited is the local refusal of a call that would have to wait for so long.
-func (c *call) limited(wait time.Duration) *Error {
-	refusal := refuse(c.env, CodeRateLimited, "the rate limits have no place for it in time")
-	refusal.RetryAfter = wait
-	return refusal
-}
-
-// join puts a waiter into the line. The lock is held.
-func (b *budgets) join(lane Lane, claims []Claim, hold time.Duration, until time.Time) *waiter {
-	var buckets [2]string
-	for i := range claims {
-		buckets[i] = claims[i].Bucket.Name
-	}
-	at := slices.IndexFunc(b.lanes[lane], func(q *queue) bool { return q.buckets == buckets })
-	if at < 0 {
-		at = len(b.lanes[lane])
-		b.lanes[lane] = append(b.lanes[lane], &queue{buckets: buckets})
-	}
-	b.joined++
-	b.waiting++
-	w := &waiter{number: b.joined, lane: lane, claims: claims, hold: hold, until: until, served: make(chan struct{})}
-	w.queue = b.lanes[lane][at]
-	w.element = w.queue.line.PushBack(w)
-	return w
-}
-
-// leave takes a waiter out of the line. The lock is held.
-func (b *budgets) leave(w *waiter) {
-	b.waiting--
-	w.queue.line.Remove(w.element)
-	if w.queue.line.Len() == 0 {
-		b.lanes[w.lane] = slices.DeleteFunc(b.lanes[w.lane], func(q *queue) bool { return q == w.queue })
-	}
-	if b.waiting == 0 && b.timer != nil {
-		b.timer.Stop()
-	}
-}
-
-// serve gives places to the line: the highest lane first, within a lane whoever
-// came first. Who waits for one bucket keeps that one from all behind, and no
-// other. The lock is held.
-func (b *budgets) serve() {
-	b.short = b.short[:0]
-	soonest := time.Duration(-1)
-	for lane := LaneExit; ; lane-- {
-		for w := b.foremost(lane); w != nil; w = b.foremost(lane) {
-			got, taken := b.try(w.claims, w.hold)
-			if taken.Wait == 0 {
-				w.place = got
-				b.leave(w)
-				close(w.served)
-				continue
-			}
-			b.short = append(b.short, shortage{taken.Lacks, time.Now().Add(taken.Wait)})
-			if soonest < 0 || taken.Wait < soonest {
-				soonest = taken.Wait
-			}
-		}
-		if lane == LaneRead {
-			break
-		}
-	}
-	switch {
-	case b.waiting == 0 || soonest < 0:
-	case b.timer == nil:
-		b.timer = time.AfterFunc(soonest, b.serveAgain)
-	default:
-		b.timer.Reset(soonest)
-	}
-}
-
-func (b *budgets) serveAgain() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.serve()
-}
-
-// foremost returns who came first in a lane, of those who wait for nothing that is
-// known to be short. The lock is held.
-func (b *budgets) foremost(lane Lane) *waiter {
-	var first *waiter
-	for _, q := range b.lanes[lane] {
-		if slices.ContainsFunc(b.short, func(s shortage) bool { return s.bucket == q.buckets[0] || s.bucket == q.buckets[1] }) {
-			continue
-		}
-		if w := q.line.Front().Value.(*waiter); first == nil || w.number < first.number {
-			first = w
-		}
-	}
-	return first
-}
-
-func (w *waiter) isServed() bool {
-	select {
-	case <-w.served:
-		return true
-	default:
-		return false
-	}
-}
-
-// waitOf returns how long a waiter cannot be served, as the line last knew. The
+// tryHere takes a place for each claim in this process, or says what is short. The
 // lock is held.
-func (b *budgets) waitOf(w *waiter) (wait time.Duration) {
-	for _, s := range b.short {
-		if s.bucket == w.queue.buckets[0] || s.bucket == w.queue.buckets[1] {
-			wait = max(wait, time.Until(s.until))
-		}
+func (b *budgets) tryHere(claims []Claim, hold time.Duration) (place, Taken) {
+	if taken := b.tryClosed(claims); taken.Wait > 0 {
+		return place{}, taken
 	}
-	return wait
+	if b.store == nil {
+		return place{}, Taken{}
+	}
+	store := b.store
+	if b.far {
+		store = b.own
+	}
+	taken, _ := store.Take(context.Background(), claims, hold)
+	return place{store, taken.Place}, taken
 }
 
-// lacking names the bucket that a waiter waits for.
-func (w *waiter) lacking(b *budgets) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, s := range b.short {
-		if s.bucket == w.queue.buckets[0] || s.bucket == w.queue.buckets[1] {
-			return s.bucket
-		}
-	}
-	return w.queue.buckets[0]
-}
-
-// try takes a place for each claim, or says what is short. The lock is held.
-func (b *budgets) try(claims []Claim, hold time.Duration) (place, Taken) {
+// tryClosed says which of the claims' buckets the service has closed. The lock is
+// held.
+func (b *budgets) tryClosed(claims []Claim) Taken {
 	for i := range claims {
 		if wait := b.closedFor(claims[i].Bucket.Name); wait > 0 {
-			return place{}, Taken{Wait: wait, Lacks: claims[i].Bucket.Name}
+			return Taken{Wait: wait, Lacks: claims[i].Bucket.Name}
 		}
 	}
-	switch b.store {
-	case nil:
-		return place{}, Taken{}
-	case BudgetStore(b.own):
-	default:
-		ctx, cancel := context.WithTimeout(context.Background(), storePatience)
-		defer cancel()
-		taken, err := b.store.Take(ctx, claims, hold)
-		if err == nil {
-			return place{b.store, taken.Place}, taken
-		}
-		b.log.budgetStore("Take", err)
-	}
-	taken, _ := b.own.Take(context.Background(), claims, hold)
-	return place{b.own, taken.Place}, taken
+	return Taken{}
 }
 
-// giveBack ends the holding of a place. The lock is held.
+// askStore asks the program's store for a place for each claim. The lock is not held.
+func (b *budgets) askStore(claims []Claim, hold time.Duration) (Taken, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storePatience)
+	defer cancel()
+	taken, err := b.store.Take(ctx, claims, hold)
+	if err != nil {
+		return Taken{}, err
+	}
+	lacks := slices.ContainsFunc(claims, func(c Claim) bool { return c.Bucket.Name == taken.Lacks })
+	if taken.Wait < 0 || taken.Wait > 0 && !lacks {
+		return Taken{}, fmt.Errorf("trading: the budget store answers a wait of %s for the bucket %q", taken.Wait, taken.Lacks)
+	}
+	return taken, nil
+}
+
+// giveBack ends the holding of a place. The lock is not held.
 func (b *budgets) giveBack(p place, claims []Claim, sent bool) {
 	if p.store == nil {
 		return
@@ -333,24 +176,39 @@ func (b *budgets) giveBack(p place, claims []Claim, sent bool) {
 	b.tell(p.store, "Return", func(ctx context.Context, s BudgetStore) error {
 		return s.Return(ctx, p.name, claims, sent)
 	})
-	if !sent && b.waiting > 0 {
-		b.serve()
+	if !sent {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.freePlaces()
 	}
 }
 
-// tell tells a store something. One that fails is told nothing else: it has its
-// own way to forget.
+// tell tells a store something. One that fails is told nothing for a while: it has
+// its own way to forget. The lock is not held.
 func (b *budgets) tell(s BudgetStore, what string, f func(context.Context, BudgetStore) error) {
 	ctx := context.Background()
-	if s != BudgetStore(b.own) {
-		bounded, cancel := context.WithTimeout(ctx, storePatience)
-		defer cancel()
-		ctx = bounded
+	if !b.far || s == BudgetStore(b.own) {
+		_ = f(ctx, s)
+		return
 	}
+	b.mu.Lock()
+	resting := !b.asksFar()
+	b.mu.Unlock()
+	if resting {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
 	if err := f(ctx, s); err != nil {
+		b.mu.Lock()
+		b.rest()
+		b.mu.Unlock()
 		b.log.budgetStore(what, err)
 	}
 }
+
+// rest leaves the store that has failed alone for a while. The lock is held.
+func (b *budgets) rest() { b.rested = time.Now().Add(storeRest) }
 
 // closedFor returns how long the service has closed a bucket still. The lock is
 // held.
@@ -376,12 +234,9 @@ func (b *budgets) block(bucket Bucket, d time.Duration) {
 	if until.After(b.closed[bucket.Name]) {
 		b.closed[bucket.Name] = until
 	}
-	if b.store != nil {
-		b.tell(b.store, "Block", func(ctx context.Context, s BudgetStore) error { return s.Block(ctx, bucket, d) })
-	}
 	for _, lane := range b.lanes {
 		for _, q := range slices.Clone(lane) {
-			if q.buckets[0] != bucket.Name && q.buckets[1] != bucket.Name {
+			if !q.needs(bucket.Name) {
 				continue
 			}
 			for e := q.line.Front(); e != nil; {
@@ -389,7 +244,7 @@ func (b *budgets) block(bucket Bucket, d time.Duration) {
 				e = e.Next()
 				if !w.until.IsZero() && !w.until.After(until) {
 					w.refused = d
-					b.leave(w)
+					b.quit(w)
 					close(w.served)
 				}
 			}

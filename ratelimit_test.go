@@ -313,8 +313,12 @@ func TestAStoreThatFails(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 540, r.sent(trading.OpPositions))
-		assert.GreaterOrEqual(t, store.asked, 541)
-		_, err := r.Usage(t.Context())
+		assert.Equal(t, 1, store.asked, "it is left alone for a while")
+		time.Sleep(5 * time.Second)
+		_, err := r.account().Positions(t.Context(), trading.FailFast())
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		assert.Equal(t, 2, store.asked, "and asked again")
+		_, err = r.Usage(t.Context())
 		require.ErrorIs(t, err, errStore)
 	})
 }
