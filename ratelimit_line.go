@@ -87,10 +87,10 @@ func (b *budgets) bucket(name string, limit int) Bucket {
 	return Bucket{Name: name, Limit: limit, Window: limitWindow}
 }
 
-// claims writes what a send to an endpoint needs: a place of its key and, for a live
+// claims appends what a send to an endpoint needs: a place of its key and, for a live
 // write, one of its class. The lock is held.
-func (b *budgets) claims(into []Claim, key apiKey, e *endpoint, lane Lane) []Claim {
-	claims := append(into, Claim{Bucket: b.bucket(key.bucket(), keyLimit)})
+func (b *budgets) claims(claims []Claim, key apiKey, e *endpoint, lane Lane) []Claim {
+	claims = append(claims, Claim{Bucket: b.bucket(key.bucket(), keyLimit)})
 	if e.class != "" {
 		claims = append(claims, Claim{Bucket: b.bucket(b.classes[e.class], e.classLimit())})
 	}
