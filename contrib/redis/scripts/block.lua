@@ -1,0 +1,10 @@
+
+-- ARGV: the bucket's limit, and for how long it is closed.
+
+local k, limit = at(1), tonumber(ARGV[1])
+local closed = math.max(word(k).closed, now + tonumber(ARGV[2]))
+-- The service says that it is full: others hold what we do not.
+local elsewhere = math.max(limit - held(k), 0)
+redis.call('HSET', KEYS[k + 2], 'closed', int(closed), 'elsewhere', int(elsewhere), 'elsewhereUntil', int(closed))
+live(k + 2, closed - now)
+return 0

@@ -1,0 +1,241 @@
+package redisbudget
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/budgettest"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// server is a Redis whose clock the test moves.
+type server struct {
+	*miniredis.Miniredis
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newServer(t testing.TB) *server {
+	t.Helper()
+	s := &server{Miniredis: miniredis.RunT(t), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	s.SetTime(s.now)
+	return s
+}
+
+func (s *server) sleep(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
+	s.SetTime(s.now)
+	s.FastForward(d)
+}
+
+func (s *server) store(t testing.TB, owner string) *Store {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	store, err := New(client, owner)
+	require.NoError(t, err)
+	return store
+}
+
+func TestStore(t *testing.T) {
+	s := newServer(t)
+	budgettest.Run(t, budgettest.Store{
+		New: func(t *testing.T) trading.BudgetStore {
+			s.FlushAll()
+			return s.store(t, "desk")
+		},
+		Sleep:  s.sleep,
+		Shared: true,
+		Fine:   time.Microsecond,
+	})
+}
+
+func claim(name string, limit int) []trading.Claim {
+	return []trading.Claim{{Bucket: trading.Bucket{Name: name, Limit: limit, Window: time.Minute}}}
+}
+
+// Processes with the same owner share the places, and others do not.
+func TestProcessesShareAnOwner(t *testing.T) {
+	s := newServer(t)
+	ctx, one := t.Context(), claim("a", 2)
+	stores := []*Store{s.store(t, "desk"), s.store(t, "desk")}
+	for _, store := range stores {
+		taken, err := store.Take(ctx, one, time.Second)
+		require.NoError(t, err)
+		require.Zero(t, taken.Wait)
+	}
+	taken, err := stores[0].Take(ctx, one, time.Second)
+	require.NoError(t, err)
+	require.Equal(t, "a", taken.Lacks)
+	taken, err = s.store(t, "another").Take(ctx, one, time.Second)
+	require.NoError(t, err)
+	require.Zero(t, taken.Wait)
+}
+
+// Whatever has happened, nothing is left of it some time later, and meanwhile no more
+// than the limit.
+func TestNothingStays(t *testing.T) {
+	s := newServer(t)
+	store, ctx := s.store(t, "desk"), t.Context()
+	const limit = 20
+	one := claim("a", limit)
+	for i := range 500 {
+		taken, err := store.Take(ctx, one, 10*time.Second)
+		require.NoError(t, err)
+		switch {
+		case taken.Wait > 0:
+			s.sleep(taken.Wait)
+		case i%3 == 0: // it dies
+		default:
+			require.NoError(t, store.Return(ctx, taken.Place, one, i%3 == 1))
+		}
+		for _, key := range s.Keys() {
+			if members, err := s.ZMembers(key); err == nil {
+				require.LessOrEqual(t, len(members), limit, key)
+			}
+			require.NotZero(t, s.TTL(key), "%s stays for ever", key)
+		}
+	}
+	require.NoError(t, store.Block(ctx, one[0].Bucket, time.Hour))
+	require.NoError(t, store.Learn(ctx, one[0].Bucket, 3, time.Minute))
+	s.sleep(59 * time.Minute)
+	usages, err := store.Usage(ctx, []trading.Bucket{one[0].Bucket})
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, usages[0].Closed)
+	s.sleep(2 * time.Minute)
+	require.Empty(t, s.Keys())
+}
+
+// In a cluster a script's keys must be in one slot, which the tag decides.
+func TestTheKeysOfAnOwnerAreInOneSlot(t *testing.T) {
+	s := newServer(t)
+	store := s.store(t, "desk-1")
+	both := append(claim("key/0123", 5), claim("user/desk-1/closes", 5)...)
+	taken, err := store.Take(t.Context(), both, time.Second)
+	require.NoError(t, err)
+	require.NoError(t, store.Return(t.Context(), taken.Place, both, true))
+	require.NoError(t, store.Block(t.Context(), both[0].Bucket, time.Second))
+	require.NotEmpty(t, s.Keys())
+	for _, key := range s.Keys() {
+		_, after, _ := strings.Cut(key, "{")
+		tag, _, ok := strings.Cut(after, "}")
+		assert.True(t, ok && tag == "desk-1", key)
+	}
+}
+
+func TestOwnersThatCannotBe(t *testing.T) {
+	s := newServer(t)
+	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	defer client.Close()
+	for _, owner := range []string{"", "{", "a}b"} {
+		_, err := New(client, owner)
+		require.Error(t, err, owner)
+	}
+	_, err := New(nil, "desk")
+	require.Error(t, err)
+}
+
+// A client sends a script again whose answer was lost. It runs twice, and counts once.
+func TestAScriptThatRunsTwiceCountsOnce(t *testing.T) {
+	s := newServer(t)
+	store, ctx := s.store(t, "desk"), t.Context()
+	one := claim("a", 10)
+	b := one[0].Bucket
+	require.NoError(t, store.Learn(ctx, b, 5, time.Minute))
+	spent := func() (int, int) {
+		usages, err := store.Usage(ctx, []trading.Bucket{b})
+		require.NoError(t, err)
+		return usages[0].Spent, usages[0].Left
+	}
+	twice := func(do func() error) {
+		require.NoError(t, do())
+		require.NoError(t, do())
+	}
+	for _, sent := range []bool{false, true} {
+		twice(func() error {
+			taken, err := store.take(ctx, "place", one, time.Second)
+			require.Zero(t, taken.Wait)
+			return err
+		})
+		n, left := spent()
+		require.Equal(t, []int{1, 4}, []int{n, left})
+		twice(func() error { return store.Return(ctx, "place", one, sent) })
+		n, left = spent()
+		if sent {
+			require.Equal(t, []int{1, 4}, []int{n, left})
+		} else {
+			require.Equal(t, []int{0, 5}, []int{n, left})
+		}
+	}
+}
+
+// Errors say what was being done, and what happened to Redis or to the context.
+func TestErrorsAreWrapped(t *testing.T) {
+	s := newServer(t)
+	store := s.store(t, "desk")
+	one := claim("a", 1)
+	each := func(ctx context.Context, want func(what string, err error)) {
+		_, err := store.Take(ctx, one, time.Second)
+		want("Take", err)
+		want("Return", store.Return(ctx, "x", one, true))
+		want("Block", store.Block(ctx, one[0].Bucket, time.Second))
+		want("Learn", store.Learn(ctx, one[0].Bucket, 1, time.Second))
+		_, err = store.Usage(ctx, []trading.Bucket{one[0].Bucket})
+		want("Usage", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	each(ended, func(what string, err error) {
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorContains(t, err, "redisbudget: "+what+": ")
+	})
+	s.SetError("LOADING the data set is being loaded")
+	each(t.Context(), func(what string, err error) {
+		require.ErrorContains(t, err, "redisbudget: "+what+": ")
+		require.ErrorContains(t, err, "LOADING")
+	})
+	s.SetError("")
+	usages, err := store.Usage(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, usages)
+}
+
+// Two clients of one key, as two processes have them, never send more than the
+// service allows; and while Redis is away, each goes on for itself.
+func TestTwoClients(t *testing.T) {
+	s := newServer(t)
+	sim := tradingsim.New()
+	var clients []*trading.Client
+	for range 2 {
+		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
+			trading.WithBudget(trading.Budget{Store: s.store(t, "desk"), Owner: "desk"}))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, client.Close()) })
+		clients = append(clients, client)
+	}
+	went := 0
+	for range 300 {
+		for _, client := range clients {
+			if _, err := client.Live.Accounts(t.Context(), trading.FailFast()); err == nil {
+				went++
+			} else {
+				require.ErrorIs(t, err, trading.CodeRateLimited)
+			}
+		}
+	}
+	require.Equal(t, 540, went)
+	s.SetError("LOADING the data set is being loaded")
+	_, err := clients[0].Live.Accounts(t.Context(), trading.FailFast())
+	require.NoError(t, err)
+}
