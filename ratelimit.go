@@ -30,8 +30,10 @@ type Budget struct {
 	Off bool
 	// Store counts the places; nil counts in this process, for this client alone.
 	// Clients that share a key or a user share a store: [NewBudgetStore] within a
-	// process, one of the program's own across processes. While it fails, the
-	// client counts for itself.
+	// process, contrib/redis or one of the program's own across processes. It is
+	// asked for one place at a time, so an exit waits for no more than the question
+	// that is under way; an answer that takes longer than a second is a failure. One
+	// that fails is left alone for five seconds, while the client counts for itself.
 	Store BudgetStore
 	// Owner names the user whose limits are counted in Store. It must be the same
 	// in every client that shares them, and is required with a Store.
