@@ -166,6 +166,36 @@ func TestWaitingWritersLeave(t *testing.T) {
 	})
 }
 
+// A read applies nothing, whatever ended it, and its error says so: one that never
+// was sent is no doubtful write.
+func TestAReadIsNeverInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := errors.New("the vault is closed")
+		sim := tradingsim.New()
+		client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()), trading.WithSandboxKey(sim.SandboxKey()),
+			trading.WithLiveKeyFunc(func(context.Context) (string, error) { return "", lost }))
+		require.NoError(t, err)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		late, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sim.Fault("GET /sandbox/positions", tradingsim.DelayReply(2*time.Second))
+
+		_, never := client.Sandbox.Positions(ended)
+		_, under := client.Sandbox.Positions(late)
+		_, keyless := client.Live.Accounts(t.Context())
+		require.NoError(t, client.Close())
+		_, closed := client.Sandbox.Positions(t.Context())
+		for _, row := range []struct{ err, cause error }{
+			{never, context.Canceled}, {under, context.DeadlineExceeded}, {keyless, lost}, {closed, trading.ErrClosed},
+		} {
+			require.ErrorIs(t, row.err, row.cause)
+			assert.Equal(t, trading.NotApplied, trading.OutcomeOf(row.err), "%v", row.err)
+			assert.NotEqual(t, trading.AdviseRead, trading.AdviceOf(row.err), "%v", row.err)
+		}
+	})
+}
+
 // A caller who leaves while a guard is asked has sent nothing, and is told so.
 func TestACallerWhoLeavesDuringAGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

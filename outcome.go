@@ -55,6 +55,15 @@ type outcomeBearer interface {
 	setOutcomeOfCall(Outcome)
 }
 
+// readError is what ended a read before there was an answer and is not this
+// client's own, such as the end of its context. It says that nothing was applied,
+// which the bare error could not.
+type readError struct{ error }
+
+func (e readError) Unwrap() error            { return e.error }
+func (e readError) outcomeOfCall() Outcome   { return NotApplied }
+func (e readError) setOutcomeOfCall(Outcome) {}
+
 // RetryAfter returns how long until anything of the kind can work, as the
 // service's Retry-After or an exhausted budget told, and whether err says so.
 func RetryAfter(err error) (wait time.Duration, ok bool) {

@@ -267,13 +267,19 @@ func (c *call) read(result wire.Value) (err error) {
 	return nil
 }
 
-// carryOutcome puts the call's outcome into the error and, for a write, around it.
+// carryOutcome puts the call's outcome into the error, and around it where it is a
+// write's or has no room for it.
 func (c *call) carryOutcome(err error) error {
-	if bearer := outcomeBearer(nil); errors.As(err, &bearer) {
+	bearer := outcomeBearer(nil)
+	borne := errors.As(err, &bearer)
+	if borne {
 		bearer.setOutcomeOfCall(c.outcome)
 	}
 	if !c.endpoint.write {
-		return err
+		if borne {
+			return err
+		}
+		return readError{err}
 	}
 	write := c.writeError(c.outcome, err)
 	write.Intent = c.intent
