@@ -28,13 +28,6 @@ const (
 	childLimit = "JOURNAL_TEST_LIMIT" // of the file's size: a disk that is full
 )
 
-func TestMain(m *testing.M) {
-	if path := os.Getenv(childFile); path != "" {
-		os.Exit(child(path, os.Getenv(childRound), os.Getenv(childLimit) != ""))
-	}
-	os.Exit(m.Run())
-}
-
 // child tells on its standard output what the journal has taken: one line, in one
 // write, after each Begin and each Settle has returned.
 func child(path, round string, limited bool) int {

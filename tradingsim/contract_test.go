@@ -12,16 +12,6 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// TestMain also tells which codes of the contract no test has produced, after a
-// run of all tests.
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if status == 0 && wholeRun() {
-		status = missingCodes()
-	}
-	os.Exit(status)
-}
-
 // wholeRun tells whether nothing chose among the tests.
 func wholeRun() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {

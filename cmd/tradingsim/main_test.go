@@ -11,7 +11,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/leak"
 )
+
+// TestMain looks for goroutines that the tests have left behind.
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
 // serve runs the command until the test ends and returns what it printed.
 func serve(t *testing.T, args ...string) map[string]string {
