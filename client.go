@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -35,6 +36,7 @@ type core struct {
 	liveKeys    keyring
 	userAgent   []string
 	http        *retryablehttp.Client
+	pool        *http.Transport // the client's own connections; nil where the program gave a transport
 	log         logger
 	gate        *healthGate
 	guards      []Guard
@@ -77,13 +79,19 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		}
 	}
 
+	transport, pool := cfg.transport, (*http.Transport)(nil)
+	if transport == nil {
+		pool = newConnectionPool()
+		transport = pool
+	}
 	c := &core{
 		baseURL:       base.String(),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
 		liveKeys:      cfg.liveKeys,
 		userAgent:     []string{userAgent(cfg.application)},
-		http:          newRetryClient(cfg.transport),
+		http:          newRetryClient(transport),
+		pool:          pool,
 		log:           logger{cfg.logger},
 		maxSlippage:   cfg.maxSlippagePct,
 		soleActor:     cfg.soleActor,
@@ -149,6 +157,10 @@ func (c *Client) Close() error {
 	c.core.close()
 	c.core.flightsMu.Unlock()
 	c.core.flights.Wait()
+	if c.core.pool != nil {
+		// What is idle ends now, and what is busy with a read once it no longer is.
+		c.core.pool.CloseIdleConnections()
+	}
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/leak"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -110,6 +111,19 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		assert.Empty(t, newIn(before, stacks()), "after Close")
 		require.Equal(t, 200, join(t, sim).raw(trading.OpSandboxReset, "").Status)
 	}
+}
+
+// After Close no connection is open: what the client has kept to use again is of no
+// more use to anybody, and each holds two goroutines.
+func TestCloseEndsConnections(t *testing.T) {
+	sim := tradingsim.Start(t)
+	before := leak.Snapshot()
+	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()))
+	require.NoError(t, err)
+	_, err = client.Sandbox.PlaceOrder(t.Context(), buy("0.01"))
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	assert.Empty(t, before.Left(), "of the client, or of the service for its sake")
 }
 
 // Close waits for a write in flight, also one whose caller cannot leave.

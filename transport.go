@@ -16,9 +16,6 @@ import (
 // itself is taken away: its log, its limits, its idea of what may be sent again.
 // It asks the call, which travels as the request's context.
 func newRetryClient(rt http.RoundTripper) *retryablehttp.Client {
-	if rt == nil {
-		rt = newConnectionPool()
-	}
 	_, traced := rt.(*http.Transport)
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{
