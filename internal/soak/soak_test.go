@@ -1,0 +1,201 @@
+package soak
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var (
+	full = flag.Bool("soak.full", false, "make more than a hundred thousand calls")
+	seed = flag.Uint64("soak.seed", 1, "the dice of the soak and of the programs")
+)
+
+const workers = 64
+
+// rounds is how often the heap is measured; each round has a simulation of its own.
+const rounds = 4
+
+// variant is one kind of soak in virtual time.
+type variant struct {
+	name  string
+	mix   mix
+	opts  []trading.Option
+	sim   []tradingsim.Option
+	think time.Duration // the longest pause between two calls of a worker
+	calls int           // in all, in the full run
+}
+
+var variants = []variant{
+	{
+		name:  "paced, and requests that arrive late",
+		mix:   mix{share: 8, unit: time.Second, copies: true, minutes: true},
+		think: 16 * time.Second, calls: 120_000,
+	},
+	{
+		name:  "not paced, and failures after the work",
+		mix:   mix{share: 8, unit: time.Second, failsAfterWork: true, minutes: true},
+		opts:  []trading.Option{trading.WithBudget(trading.Budget{Off: true})},
+		think: 16 * time.Second, calls: 120_000,
+	},
+}
+
+// TestSoak wears one client out in virtual time.
+func TestSoak(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			if !*full {
+				v.calls = 5_120
+			}
+			synctest.Test(t, func(t *testing.T) { v.run(t) })
+		})
+	}
+}
+
+func (v variant) run(t *testing.T) {
+	var (
+		way   link
+		tally = newTally()
+		began = time.Now()
+		met   = map[string]int{}
+	)
+	first := newService(0, v.mix, newDice(*seed, 0), v.sim...)
+	opts := append([]trading.Option{
+		trading.WithSandboxKey(first.sim.SandboxKey()), trading.WithLiveKey(first.sim.LiveKey()),
+		trading.WithTransport(&way), trading.WithHooks(attempts(tally)), trading.SoleActor(ownAlone()...),
+	}, v.opts...)
+	client, err := trading.New(first.sim.URL(), opts...)
+	require.NoError(t, err)
+
+	var heaps []uint64
+	for round := range rounds {
+		s := newService(round, v.mix, newDice(*seed, uint64(1+round)), v.sim...)
+		way.connect(s.sim.Transport())
+		v.round(t, round, client, s, tally)
+		tally.check(s.sim.Ledger(), s.copied)
+		for name, n := range s.met {
+			met[name] += n
+		}
+		way.connect(nowhere{})
+		require.NoError(t, s.sim.Close())
+		s = nil
+		heaps = append(heaps, heap())
+	}
+	usage, err := client.Usage(t.Context())
+	require.NoError(t, err)
+	assert.NotEmpty(t, usage)
+	require.NoError(t, client.Close())
+
+	for _, p := range tally.problems {
+		t.Error(p)
+	}
+	assert.Greater(t, len(met), 25, "kinds of faults")
+	assertSteady(t, heaps)
+	t.Logf("%d goroutines, %s of virtual time, %d faults of %d kinds, heap after each round %v bytes\n%s",
+		workers, time.Since(began).Round(time.Second), sum(met), len(met), heaps, tally)
+}
+
+// round lets all workers make their share of the calls, and waits until nothing is
+// under way.
+func (v variant) round(t *testing.T, round int, client *trading.Client, s *service, tally *tally) {
+	var (
+		group, chaos sync.WaitGroup
+		over         atomic.Bool
+		sizes        sizes
+	)
+	chaos.Go(func() {
+		d := newDice(*seed, uint64(1000+round))
+		for !over.Load() {
+			s.disturb(d, func(mend func()) {
+				time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
+				mend()
+			})
+			time.Sleep(time.Duration(d.intN(30)) * time.Second)
+		}
+	})
+	for i := range workers {
+		w := &worker{
+			client: client, service: s, sizes: &sizes, tally: tally, patience: time.Second, resolves: true,
+			dice: newDice(*seed, uint64(10_000*(round+1)+i)),
+		}
+		if i%2 == 0 {
+			w.opts = []trading.CallOption{trading.ReadBaseline()}
+		}
+		group.Go(func() {
+			for range v.calls / rounds / workers {
+				time.Sleep(time.Duration(w.dice.intN(int(v.think))))
+				w.call(t.Context())
+			}
+		})
+	}
+	group.Wait()
+	over.Store(true)
+	chaos.Wait()
+	time.Sleep(settling)
+}
+
+// ownAlone are the accounts that the client is told to be alone on: every other one.
+func ownAlone() (ids []trading.AccountID) {
+	for round := range rounds {
+		for i := range accountsPerRound / 2 {
+			ids = append(ids, accountID(round, 2*i+1))
+		}
+	}
+	return ids
+}
+
+// attempts counts what was sent.
+func attempts(tally *tally) trading.Hooks {
+	return trading.Hooks{
+		AttemptDone: func(_ context.Context, _ trading.Call, a trading.Attempt) {
+			tally.count("requests")
+			if a.Status == http.StatusTooManyRequests {
+				tally.count("429s")
+			}
+		},
+	}
+}
+
+// nowhere answers nothing.
+type nowhere struct{}
+
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, http.ErrServerClosed }
+
+// heap is what is in use after a collection; two, for what finalizers free.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// slack is by how much the heap may differ between two rounds: pools, maps that have
+// grown to the largest crowd, and the ids that the journal still knows.
+const slack = 1 << 20
+
+// assertSteady holds the heap after the last round against that of the middle.
+func assertSteady(t *testing.T, heaps []uint64) {
+	t.Helper()
+	middle, last := heaps[len(heaps)/2-1], heaps[len(heaps)-1]
+	assert.LessOrEqual(t, last, middle+slack, "the heap has grown, from round to round: %v", heaps)
+}
+
+func sum(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}

@@ -1,0 +1,290 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// worker is one of the goroutines that use the client.
+type worker struct {
+	client  *trading.Client
+	service *service
+	dice    *dice // its own, so that one run is like the next as far as can be
+	sizes   *sizes
+	tally   *tally
+	// patience is how long the shortest of its contexts is.
+	patience time.Duration
+	// resolves: it finds out what became of a write of which it was not told.
+	resolves bool
+	// opts are on every write.
+	opts []trading.CallOption
+
+	resting []trading.OrderID
+	runs    []trading.RunID
+}
+
+// call makes one call: of any operation, in either environment.
+func (w *worker) call(ctx context.Context) {
+	ctx, cancel := w.bound(ctx)
+	defer cancel()
+	switch n := w.dice.intN(100); {
+	case n < 20:
+		w.readPaper(ctx)
+	case n < 40:
+		w.readLive(ctx, w.account())
+	case n < 58:
+		w.writePaper(ctx)
+	default:
+		w.writeLive(ctx, w.account())
+	}
+}
+
+// bound gives some calls a context that ends, a few of them at once.
+func (w *worker) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	switch w.dice.intN(12) {
+	case 0:
+		return context.WithTimeout(ctx, time.Duration(w.dice.intN(4))*w.patience/4)
+	case 1, 2:
+		return context.WithTimeout(ctx, time.Duration(1+w.dice.intN(20))*w.patience)
+	case 3:
+		return context.WithCancel(ctx)
+	default:
+		return ctx, func() {}
+	}
+}
+
+func (w *worker) account() *trading.Account {
+	return w.client.Live.Account(w.service.pick(w.dice))
+}
+
+func (w *worker) symbol() string { return symbols[w.dice.intN(len(symbols))] }
+
+func (w *worker) readPaper(ctx context.Context) {
+	var err error
+	op := trading.OpSandboxState
+	switch paper := w.client.Sandbox; w.dice.intN(8) {
+	case 0, 1:
+		_, err = paper.State(ctx)
+	case 2:
+		op = trading.OpSandboxPositions
+		_, err = paper.Positions(ctx)
+	case 3:
+		op = trading.OpSandboxTrades
+		_, err = paper.Trades(ctx)
+	case 4:
+		op = trading.OpMarkets
+		_, err = paper.Markets(ctx)
+	case 5:
+		op = trading.OpPrices
+		_, err = paper.Prices(ctx)
+	case 6:
+		op = trading.OpHealth
+		_, err = w.client.Health(ctx)
+	default:
+		op = trading.OpPrices
+		_, err = paper.Price(ctx, w.symbol())
+	}
+	w.tally.read(op, err)
+}
+
+func (w *worker) readLive(ctx context.Context, a *trading.Account) {
+	var err error
+	op := trading.OpState
+	switch w.dice.intN(8) {
+	case 0:
+		_, err = a.State(ctx)
+	case 1, 2:
+		op = trading.OpPositions
+		_, err = a.Positions(ctx)
+	case 3:
+		op = trading.OpTrades
+		_, err = a.Trades(ctx)
+	case 4:
+		op = trading.OpOpenOrders
+		_, err = a.OpenOrders(ctx)
+	case 5:
+		op = trading.OpFinishedRuns
+		_, err = a.FinishedRuns(ctx)
+	case 6:
+		op = trading.OpFunding
+		_, err = a.Funding(ctx)
+	default:
+		op = trading.OpAccounts
+		_, err = w.client.Live.Accounts(ctx)
+	}
+	w.tally.read(op, err)
+}
+
+// order is one that no other is like, a few of them too large for any account.
+func (w *worker) order() trading.Order {
+	o := trading.Order{Symbol: w.symbol(), Side: trading.Long, Leverage: trading.Dec("2")}
+	o.Size = w.sizes.next(w.dice, o.Symbol)
+	if w.dice.intN(2) == 0 {
+		o.Side = trading.Short
+	}
+	switch w.dice.intN(30) {
+	case 0:
+		o.Size = o.Size.Add(decimal.NewFromInt(100_000))
+	case 1:
+		o.ExpectedPrice = trading.At(decimal.NewFromInt(int64(prices[o.Symbol])))
+	case 2:
+		o.MaxSlippagePct = trading.At(trading.Dec("0.5"))
+	}
+	return o
+}
+
+func (w *worker) levels(symbol string) trading.Triggers {
+	at := func(pct int) trading.Level {
+		if w.dice.intN(4) == 0 {
+			return trading.Clear
+		}
+		return trading.At(decimal.New(int64(prices[symbol]*pct), -2))
+	}
+	return trading.Triggers{TakeProfit: at(85 + w.dice.intN(30)), StopLoss: at(85 + w.dice.intN(30))}
+}
+
+func (w *worker) part() trading.Part {
+	if w.dice.intN(3) == 0 {
+		return trading.All
+	}
+	return trading.Percent(decimal.NewFromInt(int64(1 + w.dice.intN(99))))
+}
+
+func (w *worker) with(m *trading.Meta) []trading.CallOption {
+	return append(w.opts[:len(w.opts):len(w.opts)], trading.ResponseInto(m))
+}
+
+func (w *worker) writePaper(ctx context.Context) {
+	var (
+		m     trading.Meta
+		err   error
+		size  decimal.Decimal
+		op    trading.Operation
+		paper = w.client.Sandbox
+	)
+	switch w.dice.intN(16) {
+	case 0:
+		op = trading.OpSandboxReset
+		_, err = paper.Reset(ctx, w.with(&m)...)
+	case 1, 2, 3, 4:
+		op = trading.OpSandboxClose
+		_, err = paper.ClosePosition(ctx, w.symbol(), w.part(), w.with(&m)...)
+	case 5, 6:
+		op = trading.OpSandboxTriggers
+		symbol := w.symbol()
+		_, err = paper.SetTriggers(ctx, symbol, w.levels(symbol), w.with(&m)...)
+	default:
+		op = trading.OpSandboxOrder
+		o := w.order()
+		size = o.Size
+		_, err = paper.PlaceOrder(ctx, o, w.with(&m)...)
+	}
+	w.tally.write(op, size, m, err)
+}
+
+func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
+	var (
+		m    trading.Meta
+		err  error
+		size decimal.Decimal
+		op   trading.Operation
+	)
+	switch w.dice.intN(20) {
+	case 0, 1, 2:
+		op = trading.OpClose
+		_, err = a.ClosePosition(ctx, w.symbol(), w.part(), w.with(&m)...)
+	case 3, 4:
+		op = trading.OpTriggers
+		symbol := w.symbol()
+		_, err = a.SetTriggers(ctx, symbol, w.levels(symbol), w.with(&m)...)
+	case 5, 6:
+		op = trading.OpLimit
+		o := w.order()
+		size = o.Size
+		o.LimitPrice = trading.At(decimal.New(int64(prices[o.Symbol]*(80+w.dice.intN(40))), -2))
+		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Level{}
+		var placed *trading.LimitResult
+		if placed, err = a.PlaceLimit(ctx, o, w.with(&m)...); err == nil {
+			w.resting = append(w.resting, placed.Order.ID)
+		}
+	case 7:
+		op = trading.OpCancelOrder
+		id := trading.OrderID("lim_0")
+		if n := len(w.resting); n > 0 {
+			id, w.resting = w.resting[n-1], w.resting[:n-1]
+		}
+		_, err = a.CancelOrder(ctx, id, w.with(&m)...)
+	case 8:
+		op = trading.OpTWAP
+		o := w.order()
+		o.Size = o.Size.Mul(decimal.NewFromInt(8))
+		size = o.Size
+		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Level{}
+		var placed *trading.RunResult
+		if placed, err = a.PlaceTWAP(ctx, o, trading.TWAP{Duration: 2 * time.Minute}, w.with(&m)...); err == nil {
+			w.runs = append(w.runs, placed.ID)
+		}
+	case 9:
+		id := trading.RunID("run_0")
+		if n := len(w.runs); n > 0 {
+			id, w.runs = w.runs[n-1], w.runs[:n-1]
+		}
+		if w.dice.intN(2) == 0 {
+			op = trading.OpCancelRun
+			_, err = a.CancelRun(ctx, id, w.with(&m)...)
+			break
+		}
+		op = trading.OpEditRun
+		_, err = a.EditRun(ctx, id, trading.RunEdit{TotalSize: trading.Dec("0.5")}, w.with(&m)...)
+	default:
+		op = trading.OpOrder
+		o := w.order()
+		size = o.Size
+		_, err = a.PlaceOrder(ctx, o, w.with(&m)...)
+	}
+	if trading.OutcomeOf(err) == trading.Unknown && w.resolves {
+		w.resolve(ctx, a, err)
+	}
+	w.tally.write(op, size, m, err)
+}
+
+// resolve finds out what became of a write, and lets a person look where that
+// cannot be told: the person sees the ledger.
+func (w *worker) resolve(ctx context.Context, a *trading.Account, cause error) {
+	var failed *trading.WriteError
+	if !errors.As(cause, &failed) {
+		return // counted by the tally
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+	defer cancel()
+	var v *trading.Verdict
+	for range 3 { // the faults do not spare it
+		var err error
+		if v, err = a.Resolve(ctx, cause); err == nil {
+			w.tally.count("resolved: " + v.Outcome.String() + " by " + v.Basis.String())
+			w.tally.verdict(*v)
+			return
+		}
+	}
+	w.tally.count("not resolved")
+	if failed.Intent == "" {
+		return
+	}
+	time.Sleep(time.Minute) // in virtual time: whatever arrives late has arrived
+	outcome := trading.NotApplied
+	if v != nil {
+		if byKey, _ := executions(w.service.sim.Ledger()); byKey[string(v.Intent.Key)] > 0 {
+			outcome = trading.Applied
+		}
+	}
+	if err := w.client.Acknowledge(context.WithoutCancel(ctx), failed.Intent, outcome, "looked at the ledger"); err != nil && !errors.Is(err, trading.ErrSettled) {
+		w.tally.count("acknowledged in vain")
+		return
+	}
+	w.tally.count("acknowledged")
+}
