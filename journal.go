@@ -124,6 +124,7 @@ type Settlement struct {
 
 // Entry is an intent and how it ended; none while it is pending.
 type Entry struct {
+	// What was to be sent, and how it ended.
 	Intent     Intent
 	Settlement Opt[Settlement]
 }

@@ -10,12 +10,19 @@ import (
 // that takes a Trader runs on either. Methods may be added in a minor version;
 // embed a Trader in a type of your own.
 type Trader interface {
+	// State reads the account: its money, its rules, and whether it accepts orders.
 	State(ctx context.Context, opts ...CallOption) (*AccountState, error)
+	// Positions reads the open positions.
 	Positions(ctx context.Context, opts ...CallOption) (Positions, error)
+	// Trades reads the closed trades.
 	Trades(ctx context.Context, opts ...CallOption) ([]Trade, error)
+	// PlaceOrder places an order at the market, or a marketable limit.
 	PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error)
+	// ClosePosition closes a position, or a part of it, at the market.
 	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
+	// SetTriggers sets, clears or leaves the take-profit and the stop of a position.
 	SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error)
+	// Resolve finds out what became of the write that returned err.
 	Resolve(ctx context.Context, err error, opts ...CallOption) (*Verdict, error)
 }
 

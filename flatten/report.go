@@ -28,9 +28,9 @@ type Action string
 
 // The actions.
 const (
-	CancelRun   Action = "cancel run"
-	CancelLimit Action = "cancel limit"
-	Close       Action = "close"
+	CancelRun   Action = "cancel run"   // one of a running Pro order
+	CancelLimit Action = "cancel limit" // one of a resting limit
+	Close       Action = "close"        // one of a position
 	// Read is a look that failed, or an account's state that was asked for after a refusal.
 	Read Action = "read"
 )

@@ -14,7 +14,7 @@ var ErrReadOnly = errors.New("journal: opened to be read only")
 
 // LockedError means that another process has the journal open.
 type LockedError struct {
-	Path string
+	Path string        // of the file
 	Wait time.Duration // how long it was waited for
 }
 
@@ -26,8 +26,8 @@ func (e *LockedError) Error() string {
 // DamagedError means that the file is not what was written, or is no journal:
 // some intents may be missing, so none are read from it.
 type DamagedError struct {
-	Path string
-	Err  error
+	Path string // of the file
+	Err  error  // what was found
 }
 
 // Error says what is wrong with which file.
@@ -41,8 +41,8 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 // VersionError means that a newer version of this package has written the file,
 // in a format that this one would misread.
 type VersionError struct {
-	Path          string
-	Format, Known int
+	Path          string // of the file
+	Format, Known int    // the file's, and the newest that can be read
 }
 
 // Error names both formats.
@@ -53,8 +53,8 @@ func (e *VersionError) Error() string {
 // FailedError means that a write or a sync has failed: the journal takes nothing
 // more until it is closed and opened again.
 type FailedError struct {
-	Path string
-	Err  error // the first failure
+	Path string // of the file
+	Err  error  // the first failure
 }
 
 // Error names the file and the first failure.

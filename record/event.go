@@ -119,6 +119,7 @@ type Event struct {
 
 // Torn is the beginning of a line whose writer did not get to its end.
 type Torn struct {
+	// How much of the line there is, and its hash in hexadecimal.
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }

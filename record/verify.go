@@ -56,8 +56,8 @@ func (e *TamperedError) Error() string {
 // writer was stopped in the middle, or is writing just now. [OpenAudit] leaves it
 // where it is, and says so in a new file.
 type TornError struct {
-	Torn Torn
-	Line int // where it begins, in the last file
+	Torn Torn // what there is of the line
+	Line int  // where it begins, in the last file
 }
 
 // Error says how much of a line there is.
@@ -66,7 +66,9 @@ func (e *TornError) Error() string {
 }
 
 // FormatError means that a newer version of this package has written a file.
-type FormatError struct{ Format, Known int }
+type FormatError struct {
+	Format, Known int // of the file, and the newest that can be read
+}
 
 // Error names both formats.
 func (e *FormatError) Error() string {

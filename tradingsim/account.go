@@ -9,7 +9,7 @@ import (
 
 // Account describes a live account. Amounts are absolute dollars, as text.
 type Account struct {
-	ID              string
+	ID              string // its accountId
 	Status          string // ACTIVE unless set
 	EvalType        string // 1-step unless set
 	Phase           int    // 1 unless set
@@ -17,11 +17,11 @@ type Account struct {
 	DailyLossFloor  string // 95 percent of the balance unless set
 	GlobalLossFloor string // 90 percent of the balance unless set
 	ProfitTarget    string // 110 percent of the balance unless set
-	TournamentName  string
+	TournamentName  string // not told if empty
 	FundedFrom      string // on a funded account: the challenge it was issued from
-	Trial           bool
-	Tournament      bool
-	Archived        bool
+	Trial           bool   // isTrial of the account
+	Tournament      bool   // isTournament
+	Archived        bool   // isArchived
 }
 
 // The statuses of a live account.

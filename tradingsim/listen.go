@@ -12,6 +12,7 @@ import (
 
 // TB is what [Start] needs of a test: testing.T, testing.B and testing.F have it.
 type TB interface {
+	// The methods of testing.TB, as documented there.
 	Helper()
 	Fatalf(format string, args ...any)
 	Cleanup(func())

@@ -9,6 +9,7 @@ import (
 
 // Market describes a market of the simulation. Numbers are text.
 type Market struct {
+	// Symbol is the plain symbol, such as "BTC".
 	Symbol string
 	// Label is "<Symbol>-PERP" unless set.
 	Label string

@@ -11,22 +11,24 @@ import (
 // Execution is something that really happened to an account. What a request did
 // by itself has the Actor "api", one entry for each time that it was executed.
 type Execution struct {
-	At        time.Time
-	Operation string // what did it, what placed it, or the read that it happened on
-	Account   string // empty on the sandbox
-	Symbol    string
-	Side      string // the direction of a fill: closing a long is "short"
-	Key       string // the Idempotency-Key that did it, or that placed what filled
-	Actor     string // "api", "terminal", or "service" for what filled by itself
-	Filled    bool   // it traded; setting triggers, resting or cancelling does not
-	Size      decimal.Decimal
-	Price     decimal.Decimal
+	At        time.Time       // by the clock of the simulation
+	Operation string          // what did it, what placed it, or the read that it happened on
+	Account   string          // empty on the sandbox
+	Symbol    string          // of the market
+	Side      string          // the direction of a fill: closing a long is "short"
+	Key       string          // the Idempotency-Key that did it, or that placed what filled
+	Actor     string          // "api", "terminal", or "service" for what filled by itself
+	Filled    bool            // it traded; setting triggers, resting or cancelling does not
+	Size      decimal.Decimal // of the fill, in base units
+	Price     decimal.Decimal // of the fill
 }
 
 // Request is what a caller sent, without API keys. Requests that a fault lost on
 // their way are here too, with the Status 0 of a call that got no answer; copies
 // that a fault made are not.
 type Request struct {
+	// When it came, by the clock of the simulation, what it was ("POST /orders"),
+	// what it held, and the status that it was answered with.
 	At        time.Time
 	Operation string
 	Header    http.Header

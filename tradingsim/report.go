@@ -12,7 +12,7 @@ import (
 // were told. Two runs with the same seed have equal reports.
 type Report struct {
 	From time.Time // when the simulation began
-	To   time.Time
+	To   time.Time // when the report was made
 
 	// Accounts are the paper account, once it has been asked for, and then the
 	// live accounts in the order they were added.
@@ -86,16 +86,16 @@ func (a AccountReport) ReturnPct() (pct decimal.Decimal, ok bool) {
 
 // ClosedTrade is a closed trade, or the part of a position that a close took.
 type ClosedTrade struct {
-	Symbol       string
-	Side         string // of the position
-	Size         decimal.Decimal
-	EntryPrice   decimal.Decimal
-	ExitPrice    decimal.Decimal
+	Symbol       string          // of the market
+	Side         string          // of the position
+	Size         decimal.Decimal // in base units
+	EntryPrice   decimal.Decimal // the blended average
+	ExitPrice    decimal.Decimal // of the close
 	GrossPnL     decimal.Decimal // before fees
 	RoundTripFee decimal.Decimal // of opening and closing
 	Cause        string          // market, take_profit or stop_loss
-	OpenedAt     time.Time
-	ClosedAt     time.Time
+	OpenedAt     time.Time       // by the clock of the simulation
+	ClosedAt     time.Time       // by the same
 }
 
 // NetPnL is what the trade earned.

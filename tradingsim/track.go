@@ -9,6 +9,7 @@ import (
 // Point is an account at a moment: at one of the regular samples, or right after
 // something has happened to it.
 type Point struct {
+	// When, by the clock of the simulation, and the balance in dollars.
 	At      time.Time
 	Balance decimal.Decimal
 	// Equity is not valid while a position has no mark.

@@ -17,6 +17,7 @@ type Event interface{ event() }
 // PositionOpened is a position that was not there, or one on the other side of a
 // market than before.
 type PositionOpened struct {
+	// When the look was done, the account, and the position as it showed.
 	At       time.Time
 	Account  trading.AccountID
 	Position trading.Position
@@ -24,6 +25,7 @@ type PositionOpened struct {
 
 // PositionChanged is a position whose size, entry, leverage or triggers changed.
 type PositionChanged struct {
+	// When the look was done, the account, and the position in the look before and in this one.
 	At      time.Time
 	Account trading.AccountID
 	Was, Is trading.Position
@@ -32,6 +34,7 @@ type PositionChanged struct {
 // PositionMarked is a position whose value alone changed: its mark, notional, margin
 // or unrealized PnL, or a member that this version does not know.
 type PositionMarked struct {
+	// When the look was done, the account, and the position in the look before and in this one.
 	At      time.Time
 	Account trading.AccountID
 	Was, Is trading.Position
@@ -40,6 +43,7 @@ type PositionMarked struct {
 // PositionClosed is a position that is gone. One that was flipped is closed, and the
 // new one opened.
 type PositionClosed struct {
+	// When the look was done that no longer showed it, and the account.
 	At      time.Time
 	Account trading.AccountID
 	// Was is the position as it was last seen.
@@ -55,6 +59,7 @@ type PositionClosed struct {
 
 // TradeClosed is a closed trade, told once. The trades of one look come oldest first.
 type TradeClosed struct {
+	// When the look was done that first showed it, the account, and the trade.
 	At      time.Time
 	Account trading.AccountID
 	Trade   trading.Trade
@@ -63,6 +68,7 @@ type TradeClosed struct {
 // StatusChanged is an account that was locked, has passed, failed, or is back. A pass
 // has closed its positions; see also [trading.AccountStatus.AllowsEntry].
 type StatusChanged struct {
+	// When the look was done, the account, and its status in the look before and in this one.
 	At      time.Time
 	Account trading.AccountID
 	Was, Is trading.AccountStatus
@@ -73,6 +79,7 @@ type StatusChanged struct {
 // AccountChanged is an account whose money or rules changed: balance, equity, floors,
 // target, phase. While a position is open that is nearly every look.
 type AccountChanged struct {
+	// When the look was done, the account, and its state in the look before and in this one.
 	At      time.Time
 	Account trading.AccountID
 	Was, Is trading.AccountState
@@ -87,6 +94,7 @@ type AccountChanged struct {
 // is undone, from a list of trades that begins anew with another balance, or from an
 // untouched account where there was one with positions.
 type AccountReplaced struct {
+	// When the look was done, the new account, the last state of the old and the first of the new.
 	At      time.Time
 	Account trading.AccountID // the new one
 	Was, Is trading.AccountState
@@ -96,6 +104,7 @@ type AccountReplaced struct {
 // looks failed, or because the list of closed trades does not reach back to the look
 // before. What is there at To is told all the same, by the events that follow it.
 type Gap struct {
+	// The last look before and the first after.
 	From, To time.Time
 	// Watch names the watch, such as "account acc_1".
 	Watch string
@@ -106,6 +115,7 @@ type Gap struct {
 // MarkChanged is a market whose price moved, or that has a price again; Was is then
 // unpriced.
 type MarkChanged struct {
+	// When the look was done, the market, and its price in the look before and in this one.
 	At      time.Time
 	Symbol  string
 	Was, Is trading.Mark
@@ -113,6 +123,7 @@ type MarkChanged struct {
 
 // MarkLost is a market that has no price now. MarkChanged brings it back.
 type MarkLost struct {
+	// When the look was done, the market, and the last price that it had.
 	At     time.Time
 	Symbol string
 	Last   trading.Mark
@@ -121,12 +132,14 @@ type MarkLost struct {
 // HealthChanged is another assessment of the service: of its status or its feed, not
 // merely a later one. Was is nil at the start.
 type HealthChanged struct {
+	// When the look was done, and the assessment in the look before and in this one.
 	At      time.Time
 	Was, Is *trading.Health
 }
 
 // LimitPlaced is a resting limit that was not there.
 type LimitPlaced struct {
+	// When the look was done, the account, and the record of the limit.
 	At      time.Time
 	Account trading.AccountID
 	Order   trading.RestingOrder
@@ -134,6 +147,7 @@ type LimitPlaced struct {
 
 // LimitChanged is a resting limit whose record changed.
 type LimitChanged struct {
+	// When the look was done, the account, and the record in the look before and in this one.
 	At      time.Time
 	Account trading.AccountID
 	Was, Is trading.RestingOrder
@@ -142,6 +156,7 @@ type LimitChanged struct {
 // LimitGone is a resting limit that rests no more: filled, cancelled or dropped. The
 // contract shows no way to tell; positions and trades do.
 type LimitGone struct {
+	// When the look was done, the account, and the record when last seen.
 	At      time.Time
 	Account trading.AccountID
 	Order   trading.RestingOrder
@@ -149,6 +164,7 @@ type LimitGone struct {
 
 // RunStarted is a running Pro order that was not there.
 type RunStarted struct {
+	// When the look was done, the account, and the record of the run.
 	At      time.Time
 	Account trading.AccountID
 	Run     trading.Run
@@ -156,6 +172,7 @@ type RunStarted struct {
 
 // RunChanged is a running Pro order whose record changed.
 type RunChanged struct {
+	// When the look was done, the account, and the record in the look before and in this one.
 	At      time.Time
 	Account trading.AccountID
 	Was     trading.Run
@@ -165,13 +182,16 @@ type RunChanged struct {
 // RunFinished is a Pro order that runs no more, whatever ended it. Run is its record
 // among the finished ones, or the last one seen if they do not show it yet.
 type RunFinished struct {
+	// When the look was done, the account, and the record.
 	At      time.Time
 	Account trading.AccountID
 	Run     trading.Run
 }
 
 // Tick is time that has passed.
-type Tick struct{ At time.Time }
+type Tick struct {
+	At time.Time // when the interval ended
+}
 
 func (PositionOpened) event()  {}
 func (PositionChanged) event() {}
