@@ -1,0 +1,117 @@
+package trading
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Each advice, basis and kind says something of its own.
+func TestWords(t *testing.T) {
+	said := map[string]bool{}
+	for _, advice := range []Advice{AdviseNever, AdviseChange, AdviseNewKey, AdviseSameKey, AdviseWait, AdviseRead} {
+		said[advice.String()] = true
+	}
+	assert.Len(t, said, 6)
+	assert.Equal(t, "do not retry", Advice(99).String(), "what nobody knows is not retried")
+
+	clear(said)
+	for basis := BasisNone; basis <= BasisPerson; basis++ {
+		said[basis.String()] = true
+	}
+	assert.Len(t, said, int(BasisPerson)+1)
+	assert.Equal(t, "nothing", Basis(99).String())
+
+	assert.EqualError(t, ErrNoPrice, "no fresh price")
+}
+
+// The table can be left before its end.
+func TestRulesCanBeLeft(t *testing.T) {
+	n := 0
+	for range Rules() {
+		if n++; n == 3 {
+			break
+		}
+	}
+	assert.Equal(t, 3, n)
+}
+
+func TestAdviceOfOtherErrors(t *testing.T) {
+	assert.Equal(t, AdviseNever, AdviceOf(nil))
+	assert.Equal(t, AdviseRead, AdviceOf(errors.New("of nothing that this client did")), "in doubt, look")
+	_, ok := RetryAfter(errors.New("no refusal"))
+	assert.False(t, ok)
+	wait, ok := RetryAfter(&Error{Code: CodeRateLimited, RetryAfter: time.Minute})
+	assert.True(t, ok)
+	assert.Equal(t, time.Minute, wait)
+}
+
+// A time that cannot be read is kept as it came.
+func TestATimeThatCannotBeRead(t *testing.T) {
+	at := wire.NewDecoder([]byte(`"the day before \"yesterday\""`)).Time()
+	var extra map[string]json.RawMessage
+	assert.True(t, timeOf(at, "openedAt", &extra).IsZero())
+	assert.JSONEq(t, `"the day before \"yesterday\""`, string(extra["openedAt"]))
+	assert.True(t, timeOf(wire.Time{}, "closedAt", &extra).IsZero())
+	assert.Len(t, extra, 1, "one that is missing leaves nothing")
+}
+
+// Ages are bounded by a day, and keep the part of a unit.
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0": 0, "1": time.Second, "-1": -time.Second, "0.25": 250 * time.Millisecond, "-0.0000000001": 0,
+		"86400": 24 * time.Hour, "86401": 24 * time.Hour, "-86401": -24 * time.Hour, "86400.5": 24 * time.Hour,
+		"1e12": 24 * time.Hour, "1e300": 24 * time.Hour, "-1e300": -24 * time.Hour, "99999999999999999999.5": 24 * time.Hour,
+	} {
+		assert.Equal(t, want, durationOf(decimal.RequireFromString(text), time.Second), text)
+	}
+}
+
+// Ids that would change the address, or that no service gives out.
+func TestCheckID(t *testing.T) {
+	for _, id := range []string{"acc_1", "a/b", "...", "ä", "\x80", " ", "~"} {
+		assert.Nil(t, checkID("account", id), "%q", id)
+	}
+	for _, id := range []string{"", ".", "..", "a\n", "\x00", "a\x7f", "\x1f"} {
+		refusal := checkID("account", id)
+		require.NotNil(t, refusal, "%q", id)
+		assert.True(t, refusal.Local)
+	}
+}
+
+func TestSettingsThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{`"\u12"`, `"a`, `{}`, `tru`, ``, `1e999999999`} {
+		s := On
+		require.Error(t, s.UnmarshalJSON([]byte(text)), text)
+		assert.True(t, s.IsZero(), text)
+	}
+}
+
+// An option that makes no sense is an error of New, and not a surprise later.
+func TestOptionsThatAreNil(t *testing.T) {
+	for name, opt := range map[string]Option{
+		"sandbox key": WithSandboxKeyFunc(nil), "live key": WithLiveKeyFunc(nil), "journal": WithJournal(nil),
+	} {
+		_, err := New(testBaseURL, opt)
+		require.ErrorContains(t, err, "nil", name)
+	}
+	_, err := New(testBaseURL, ResolveWithin(-1))
+	require.ErrorContains(t, err, "below 0")
+}
+
+// One live key reaches all accounts of its owner: the guard holds back what is for
+// others, and nothing on paper.
+func TestOnlyAccounts(t *testing.T) {
+	guard := OnlyAccounts("acc_1", "acc_2")
+	require.NoError(t, guard(t.Context(), Write{Environment: EnvLive, Account: "acc_2"}))
+	require.NoError(t, guard(t.Context(), Write{Environment: EnvSandbox}))
+	require.ErrorContains(t, guard(t.Context(), Write{Environment: EnvLive, Account: "acc_3"}), `"acc_3"`)
+	require.Error(t, guard(t.Context(), Write{Environment: EnvLive}))
+}
