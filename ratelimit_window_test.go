@@ -76,7 +76,7 @@ func TestWhoLeavesTheReserve(t *testing.T) {
 		LaneRead: {120, 30}, LaneEntry: {120, 30}, LaneDoubt: {0, 0}, LaneExit: {0, 0},
 	} {
 		b.mu.Lock()
-		claims := b.claims(call, lane)
+		claims := b.claims(nil, call.apiKey, call.endpoint, lane)
 		b.mu.Unlock()
 		var kept []int
 		for _, claim := range claims {
