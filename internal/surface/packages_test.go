@@ -44,6 +44,7 @@ func (l listed) short() string {
 // built them: type-checking them from source again would take seconds.
 var packages = sync.OnceValues(func() ([]listed, error) {
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Dir,Export,GoFiles,IgnoredGoFiles,DepOnly", modulePath+"/...")
+	list.Env = append(os.Environ(), "GOWORK=off") // modules of their own have a surface of their own
 	var stderr bytes.Buffer
 	list.Stderr = &stderr
 	out, err := list.Output()
@@ -58,7 +59,6 @@ var packages = sync.OnceValues(func() ([]listed, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		// Modules of their own have a surface of their own.
 		if !one.DepOnly && one.ImportPath != modulePath && !strings.HasPrefix(one.ImportPath, modulePath+"/") {
 			continue
 		}
