@@ -38,6 +38,11 @@ type Budget struct {
 	// Owner names the user whose limits are counted in Store. It must be the same
 	// in every client that shares them, and is required with a Store.
 	Owner string
+	// PerKey, PerClass and PerPro are the places a minute of a key, of a class of live
+	// writes and of a Pro order type; 0 is the contract's 600, 150 and 20. Programs
+	// that share a key or a user without a Store take a part of them each. A PerKey of
+	// the program's own stands whatever limit the service tells.
+	PerKey, PerClass, PerPro int
 	// ReservePct is the share of each limit, in percent, that entries and reads
 	// leave to the other lanes: 10 if 0, none if below 0, 90 at the most.
 	ReservePct int
@@ -51,6 +56,8 @@ func WithBudget(b Budget) Option {
 			return fmt.Errorf("trading: WithBudget: a reserve of %d percent leaves nothing", b.ReservePct)
 		case b.Store != nil && b.Owner == "":
 			return errors.New("trading: WithBudget: a Store needs an Owner: the user whose limits it counts")
+		case b.PerKey < 0 || b.PerClass < 0 || b.PerPro < 0:
+			return errors.New("trading: WithBudget: a limit below 0")
 		case b.Store != nil && b.Off:
 			return errors.New("trading: WithBudget: a Store that is off")
 		}

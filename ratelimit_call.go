@@ -104,6 +104,7 @@ func (b *budgets) believe(name string, limit int) Bucket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
+	case b.limit.key != keyLimit: // the program's own stands
 	case limit != keyLimit:
 		if b.limits == nil {
 			b.limits = make(map[string]int, 1)
@@ -112,7 +113,7 @@ func (b *budgets) believe(name string, limit int) Bucket {
 	case b.limits != nil:
 		delete(b.limits, name)
 	}
-	return b.bucket(name, keyLimit)
+	return b.bucket(name, b.limit.key)
 }
 
 // maxToldLimit is above any limit that a service could mean.

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ type budgets struct {
 	own     *memoryBudget // counts while the program's store fails
 	far     bool          // store is the program's: asking it takes time, and can fail
 	reserve int           // percent
+	limit   struct{ key, class, pro int }
 	classes map[string]string
 	log     logger
 	// enter counts what Close waits for, and leave ends that; enter is false once
@@ -57,6 +59,9 @@ const (
 
 func newBudgets(b Budget, log logger) *budgets {
 	line := &budgets{own: newMemoryBudget(), reserve: b.ReservePct, log: log, classes: make(map[string]string, 12)}
+	line.limit.key = cmp.Or(b.PerKey, keyLimit)
+	line.limit.class = cmp.Or(b.PerClass, classLimit)
+	line.limit.pro = cmp.Or(b.PerPro, proLimit)
 	switch {
 	case b.ReservePct == 0:
 		line.reserve = 10
@@ -90,9 +95,9 @@ func (b *budgets) bucket(name string, limit int) Bucket {
 // claims appends what a send to an endpoint needs: a place of its key and, for a live
 // write, one of its class. The lock is held.
 func (b *budgets) claims(claims []Claim, key apiKey, e *endpoint, lane Lane) []Claim {
-	claims = append(claims, Claim{Bucket: b.bucket(key.bucket(), keyLimit)})
+	claims = append(claims, Claim{Bucket: b.bucket(key.bucket(), b.limit.key)})
 	if e.class != "" {
-		claims = append(claims, Claim{Bucket: b.bucket(b.classes[e.class], e.classLimit())})
+		claims = append(claims, Claim{Bucket: b.bucket(b.classes[e.class], b.ofClass(e))})
 	}
 	if lane < LaneDoubt && b.reserve > 0 {
 		for i := range claims {
@@ -289,20 +294,20 @@ func (b *budgets) usage(ctx context.Context, c *core) ([]Usage, error) {
 func (b *budgets) appendBuckets(buckets []Bucket, env Environment, key apiKey) []Bucket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	buckets = append(buckets, b.bucket(key.bucket(), keyLimit))
+	buckets = append(buckets, b.bucket(key.bucket(), b.limit.key))
 	for _, e := range fixedEndpoints {
 		if e.env != env || e.class == "" || slices.ContainsFunc(buckets, func(o Bucket) bool { return o.Name == b.classes[e.class] }) {
 			continue
 		}
-		buckets = append(buckets, b.bucket(b.classes[e.class], e.classLimit()))
+		buckets = append(buckets, b.bucket(b.classes[e.class], b.ofClass(e)))
 	}
 	return buckets
 }
 
-// classLimit is the limit of the endpoint's class.
-func (e *endpoint) classLimit() int {
+// ofClass is the limit of the endpoint's class.
+func (b *budgets) ofClass(e *endpoint) int {
 	if e.pro {
-		return proLimit
+		return b.limit.pro
 	}
-	return classLimit
+	return b.limit.class
 }

@@ -375,6 +375,31 @@ func TestBudgetsThatCannotBe(t *testing.T) {
 	require.Error(t, err)
 }
 
+// Programs that share a limit without a store take a part of it each, whatever the
+// service tells of the whole.
+func TestAPartOfTheLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const everyAnswerTells = 4
+		r := newRig(t, []tradingsim.Option{tradingsim.WithReading(everyAnswerTells)},
+			trading.WithBudget(trading.Budget{PerKey: 50, PerClass: 20, PerPro: 5, ReservePct: -1}))
+		reads := 0
+		for ; reads < 100; reads++ {
+			if _, err := r.account().Positions(t.Context(), trading.FailFast()); err != nil {
+				require.ErrorIs(t, err, trading.CodeRateLimited)
+				break
+			}
+		}
+		assert.Equal(t, 50, reads)
+		usages, err := r.Usage(t.Context())
+		require.NoError(t, err)
+		limits := map[int]int{}
+		for _, u := range usages {
+			limits[u.Bucket.Limit]++
+		}
+		assert.Equal(t, map[int]int{50: 2, 20: 6, 5: 6}, limits)
+	})
+}
+
 // A rotated key has a window of its own.
 func TestARotatedKeyHasItsOwnWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

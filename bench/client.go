@@ -35,7 +35,7 @@ func newClient(p place, opts ...trading.Option) (*trading.Client, error) {
 	all := []trading.Option{
 		trading.WithSandboxKey(sandboxKey),
 		trading.WithLiveKey(liveKey),
-		trading.WithBudget(trading.Budget{Store: newRoomy(), Owner: "bench"}),
+		trading.WithBudget(roomy),
 		trading.WithAttemptTimeout(time.Minute), // a thousand at once on a slow machine
 	}
 	if p.transport != nil {
