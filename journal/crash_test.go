@@ -161,6 +161,9 @@ func (c *crasher) disk() disk {
 // checkpoints and closing. What was answered for is there, and nothing that was
 // never written.
 func TestCrash(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and hundreds of crashes")
+	}
 	c := newCrasher(t)
 	var entries []trading.Entry
 	var reached []trading.Entry // by the step under way

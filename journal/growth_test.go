@@ -15,7 +15,7 @@ import (
 // be, so from then on pages are used again, but for a few. Syncs are left out, since they change
 // no byte, and fifty write at a time.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("takes 200,000 writes")
 	}
 	const tenth, company = 10_000, 50
