@@ -100,10 +100,9 @@ func (v *accountViews) sawTrades(id AccountID, begun time.Time, trades []Trade) 
 		return
 	}
 	view.trades = make(map[string][]uint64)
-	var d digester
 	for i := range trades {
 		t := &trades[i]
-		view.trades[t.Symbol] = append(view.trades[t.Symbol], d.trade(t))
+		view.trades[t.Symbol] = append(view.trades[t.Symbol], digestOfTrade(t))
 	}
 	view.tradeRead = begun
 }
@@ -177,17 +176,17 @@ func (v *accountViews) moved(id AccountID) {
 // order absent that has run and been closed again.
 //
 // A Pro order also shows among the finished runs, so those have to be known too.
-func (v *accountViews) baseline(id AccountID, symbol string, pro bool) Opt[Baseline] {
+func (v *accountViews) baseline(id AccountID, symbol string, pro bool) *Baseline {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	view := v.views[id]
 	if view == nil || view.posRead.IsZero() || view.tradeRead.IsZero() || view.orderRead.IsZero() || pro && view.finRead.IsZero() {
-		return Opt[Baseline]{}
+		return nil
 	}
 	held := view.positions[symbol]
 	// A trade that does not name its symbol may be in any.
 	trades := append(slices.Clone(view.trades[symbol]), view.trades[""]...)
-	b := Baseline{
+	b := &Baseline{
 		At:         oldest(view.posRead, view.tradeRead, view.orderRead),
 		Size:       held.size,
 		EntryPrice: held.entry,
@@ -199,14 +198,14 @@ func (v *accountViews) baseline(id AccountID, symbol string, pro bool) Opt[Basel
 	if pro {
 		b.Finished = slices.Clone(view.finished)
 	}
-	return Some(b)
+	return b
 }
 
 // paperAccount is the paper account among the views; no live account has that id.
 const paperAccount AccountID = ""
 
 // sandboxBaseline is baseline for the paper account, where nothing waits.
-func (v *accountViews) sandboxBaseline(symbol string) Opt[Baseline] {
+func (v *accountViews) sandboxBaseline(symbol string) *Baseline {
 	v.mu.Lock()
 	view := v.view(paperAccount)
 	view.orderRead = view.posRead

@@ -83,9 +83,11 @@ func (k apiKey) scrubText(text string) string {
 	return strings.ReplaceAll(text, k.text.header[0], redacted)
 }
 
+// Every key begins with the prefix of its environment.
 const (
-	prefixSandbox = "pk_test_"
-	prefixLive    = "pk_live_"
+	prefixOfKeys  = "pk_"
+	prefixSandbox = prefixOfKeys + "test_"
+	prefixLive    = prefixOfKeys + "live_"
 )
 
 // checkKey refuses a key that the service would refuse on this environment's
@@ -149,6 +151,9 @@ func (c *call) takeKey() error {
 // scrub takes the keys out of what came from outside, as soon as it is in. So
 // nothing behind the transport, errors and results alike, can hold one.
 func (c *call) scrub(text []byte) []byte {
+	if !bytes.Contains(text, []byte(prefixOfKeys)) {
+		return text
+	}
 	for _, key := range c.knownKeys() {
 		text = key.scrub(text)
 	}
@@ -177,6 +182,9 @@ func (c *call) scrubError(err error) error {
 }
 
 func (c *call) scrubText(text string) string {
+	if !strings.Contains(text, prefixOfKeys) {
+		return text
+	}
 	for _, key := range c.knownKeys() {
 		text = key.scrubText(text)
 	}

@@ -25,7 +25,7 @@ const (
 // classify tells the service's answers from those of whatever stands in front of
 // it, and leaves why the attempt failed in c.failure.
 func (c *call) classify() {
-	c.answer, c.failure, c.refusal = answerNone, nil, nil
+	c.answer, c.failure, c.refusal, c.decoded = answerNone, nil, nil, false
 	last := &c.last
 	switch {
 	case last.err != nil:
@@ -40,7 +40,7 @@ func (c *call) classify() {
 		return
 	}
 
-	shape, err := wire.Envelope(last.body)
+	shape, err := c.shape()
 	switch {
 	case err != nil:
 		c.foreign("not JSON")
@@ -55,6 +55,19 @@ func (c *call) classify() {
 	default:
 		c.foreign("an error without the service's shape")
 	}
+}
+
+// shape tells the form of the last answer. What looks like the result is read as
+// it at once, so that a long list is gone through once and not twice; anything
+// else is only looked over.
+func (c *call) shape() (wire.Shape, error) {
+	if c.result != nil && c.last.status >= 200 && c.last.status < 300 {
+		if shape, err := wire.Answer(c.last.body, c.result); err == nil {
+			c.decoded = true
+			return shape, nil
+		}
+	}
+	return wire.Envelope(c.last.body)
 }
 
 // isSuccess reports whether well-formed JSON is the service's own yes: for a

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/go-retryablehttp"
@@ -48,8 +49,9 @@ type core struct {
 	accounts    accountViews
 	soleActor   []AccountID
 	journal     Journal
-	durable     bool   // the journal is the program's, and outlives the process
-	process     string // names this client in the journal
+	durable     bool          // the journal is the program's, and outlives the process
+	process     string        // names this client in the journal
+	intents     atomic.Uint64 // counts them
 	unsettled   unsettled
 	begins      sync.RWMutex // held to write while an intent is written for another's sake
 

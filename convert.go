@@ -13,6 +13,22 @@ import (
 // Between the shapes of the wire, which are generated, and the records, which
 // have a meaning.
 
+// shownList is an answer's list, in the envelope that the contract shows.
+func shownList[W, T any, P interface {
+	*W
+	wire.Value
+}](member string, convert func(*W) T) wire.Rows[W, T, P] {
+	return wire.Rows[W, T, P]{Member: member, Convert: convert}
+}
+
+// listOf is one whose envelope the contract does not show: it may be missing.
+func listOf[W, T any, P interface {
+	*W
+	wire.Value
+}](member string, convert func(*W) T) wire.Rows[W, T, P] {
+	return wire.Rows[W, T, P]{Member: member, Bare: true, Convert: convert}
+}
+
 // convertAll converts a list. An empty list is empty and not nil, as it came.
 func convertAll[W, T any](from []W, convert func(*W) T) []T {
 	to := make([]T, len(from))

@@ -23,14 +23,15 @@ func digestedTrade() Trade {
 // Two trades have the same digest exactly if nothing differs, whichever way their
 // numbers were written.
 func TestTradeDigests(t *testing.T) {
-	var d digester
 	one := digestedTrade()
-	want := d.trade(&one)
+	want := digestOfTrade(&one)
 	again := digestedTrade()
 	again.ExitPrice = Dec("64100.00")
 	again.OpenedAt = again.OpenedAt.In(time.FixedZone("", 3600))
-	assert.Equal(t, want, d.trade(&again))
-	assert.Equal(t, uint64(0x5fdaf4b95f8d7e27), want, "a journal outlives the process that wrote it")
+	assert.Equal(t, want, digestOfTrade(&again))
+	again.ExitPrice, again.GrossPnL = decimal.New(641, 2), decimal.RequireFromString("50.00000000000000000000")
+	assert.Equal(t, want, digestOfTrade(&again))
+	assert.Equal(t, uint64(0xa33c442ea6b109e8), want, "a journal outlives the process that wrote it")
 
 	seen := map[uint64]string{want: "unchanged"}
 	for name, change := range map[string]func(*Trade){
@@ -48,12 +49,12 @@ func TestTradeDigests(t *testing.T) {
 	} {
 		changed := digestedTrade()
 		change(&changed)
-		digest := d.trade(&changed)
+		digest := digestOfTrade(&changed)
 		require.Empty(t, seen[digest], name)
 		seen[digest] = name
 	}
 	none := digestedTrade()
 	none.Size, none.EntryPrice = none.EntryPrice, Opt[decimal.Decimal]{}
-	assert.NotContains(t, seen, d.trade(&none))
+	assert.NotContains(t, seen, digestOfTrade(&none))
 	assert.Len(t, seen, reflect.TypeFor[Trade]().NumField()+1, "each field counts")
 }

@@ -100,14 +100,13 @@ func (r Reading) traceSince(b Baseline, pro bool) bool {
 // new.
 func newTrades(now []Trade, before []uint64) []Trade {
 	counts := make(map[uint64]int, len(before))
-	for _, digest := range before {
-		counts[digest]++
+	for _, name := range before {
+		counts[name]++
 	}
 	var added []Trade
-	var d digester
 	for i := range now {
-		digest := d.trade(&now[i])
-		if counts[digest]--; counts[digest] < 0 {
+		name := digestOfTrade(&now[i])
+		if counts[name]--; counts[name] < 0 {
 			added = append(added, now[i])
 		}
 	}

@@ -22,10 +22,9 @@ func TestQuiet(t *testing.T) {
 // A trade that is listed twice where it was listed once is one that is new.
 func TestNewTradesAreCounted(t *testing.T) {
 	trade := func(size string) Trade { return Trade{Symbol: "BTC", Side: Long, Size: Some(Dec(size))} }
-	var d digester
 	digests := func(trades ...Trade) (all []uint64) {
 		for i := range trades {
-			all = append(all, d.trade(&trades[i]))
+			all = append(all, digestOfTrade(&trades[i]))
 		}
 		return all
 	}

@@ -149,3 +149,11 @@ func (c *call) releaseWriter() {
 		<-c.core.sandboxWriter
 	}
 }
+
+// withoutCancel is context.WithoutCancel, at no cost where there is nothing to end.
+func withoutCancel(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}

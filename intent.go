@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -89,7 +90,10 @@ func (c *call) resumeIntent(in Intent) {
 	c.beginInDoubt()
 	c.outcome, c.began, c.resumed = Unknown, in.Created, true
 	if bytes.Equal(in.Body, c.body) {
-		c.intent, c.journaled, c.baseline = in.ID, in.Key, in.Baseline
+		c.intent, c.journaled = in.ID, in.Key
+		if b, known := in.Baseline.Get(); known {
+			c.baseline = &b
+		}
 		c.core.unsettled.resume(in)
 	}
 }
@@ -166,7 +170,7 @@ func (c *call) takeBack(in Intent) {
 func (c *call) intentNow() Intent {
 	id := c.intent
 	if id == "" {
-		id = IntentID(NewKey())
+		id = c.core.newIntentID()
 	}
 	return Intent{
 		ID:          id,
@@ -184,14 +188,21 @@ func (c *call) intentNow() Intent {
 		Entry:       c.entry,
 		Created:     c.began,
 		Expires:     c.began.Add(c.opts.lifetimeOf(c.entry)),
-		Baseline:    c.baseline,
+		Baseline:    optAt(c.baseline),
 	}
+}
+
+// newIntentID names an intent by its client, whose name is its own, and a number.
+func (c *core) newIntentID() IntentID {
+	var room [64]byte
+	id := append(append(room[:0], c.process...), '-')
+	return IntentID(strconv.AppendUint(id, c.intents.Add(1), 10))
 }
 
 // readBaseline reads what the baseline lacks. A read that fails leaves it out:
 // then it is not known, which the write says if it matters.
 func (c *call) readBaseline() {
-	if _, known := c.core.accounts.baseline(c.account, c.symbol, c.endpoint.pro).Get(); known {
+	if c.core.accounts.baseline(c.account, c.symbol, c.endpoint.pro) != nil {
 		return
 	}
 	opts := defaultCallOptions()
@@ -227,7 +238,7 @@ func (c *call) settleIntent() {
 		s.Answer = answer
 	}
 	// The caller's context may have ended, and the settlement is wanted all the same.
-	if err := c.core.journal.Settle(context.WithoutCancel(c.Context), c.intent, s); err != nil {
+	if err := c.core.journal.Settle(withoutCancel(c.Context), c.intent, s); err != nil {
 		c.core.log.unwritten(c, err)
 	}
 	v := Verdict{Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure}

@@ -2,7 +2,7 @@ package trading
 
 import (
 	"context"
-	"encoding/json"
+	"sync"
 
 	"github.com/shopspring/decimal"
 
@@ -65,8 +65,7 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 	call := a.begin(ctx, &endpointState, opts)
 	call.aimAtAccount("")
 	var answer api.LiveAccountDetail
-	call.decode = func(body []byte) error { return wire.UnmarshalRecord(body, "account", &answer) }
-	if err := call.do(nil); err != nil {
+	if err := call.do(&wire.Either{Member: "account", Record: &answer}); err != nil {
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
@@ -78,34 +77,24 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
 	call := a.begin(ctx, &endpointPositions, opts)
 	call.aimByQuery("accountId", string(a.id))
-	var rows []api.LivePosition
-	call.decode = func(body []byte) (err error) {
-		rows, err = wire.UnmarshalList[api.LivePosition](body, "positions")
-		return err
-	}
-	if err := call.do(nil); err != nil {
+	rows := listOf("positions", livePositionOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	positions := Positions(convertAll(rows, livePositionOf))
-	a.caller.core.accounts.sawPositions(a.id, call.last.sent, positions)
-	return positions, nil
+	a.caller.core.accounts.sawPositions(a.id, call.last.sent, rows.List)
+	return rows.List, nil
 }
 
 // Trades reads the closed trades.
 func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
 	call := a.begin(ctx, &endpointTrades, opts)
 	call.aimByQuery("accountId", string(a.id))
-	var rows []api.ClosedTrade
-	call.decode = func(body []byte) (err error) {
-		rows, err = wire.UnmarshalList[api.ClosedTrade](body, "trades")
-		return err
-	}
-	if err := call.do(nil); err != nil {
+	rows := listOf("trades", tradeOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	trades := convertAll(rows, tradeOf)
-	a.caller.core.accounts.sawTrades(a.id, call.last.sent, trades)
-	return trades, nil
+	a.caller.core.accounts.sawTrades(a.id, call.last.sent, rows.List)
+	return rows.List, nil
 }
 
 // OpenOrders reads what waits on the account: resting limits and running runs.
@@ -128,32 +117,23 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
 	call := a.begin(ctx, &endpointFinishedRuns, opts)
 	call.aimAtAccount("/runs")
-	var rows []api.Run
-	call.decode = func(body []byte) (err error) {
-		rows, err = wire.UnmarshalList[api.Run](body, "history")
-		return err
-	}
-	if err := call.do(nil); err != nil {
+	rows := listOf("history", runOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	runs := convertAll(rows, runOf)
-	a.caller.core.accounts.sawFinished(a.id, call.last.sent, runs)
-	return runs, nil
+	a.caller.core.accounts.sawFinished(a.id, call.last.sent, rows.List)
+	return rows.List, nil
 }
 
 // Funding reads the funding payments.
 func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPayment, error) {
 	call := a.begin(ctx, &endpointFunding, opts)
 	call.aimAtAccount("/funding")
-	var rows []api.FundingPayment
-	call.decode = func(body []byte) (err error) {
-		rows, err = wire.UnmarshalList[api.FundingPayment](body, "funding")
-		return err
-	}
-	if err := call.do(nil); err != nil {
+	rows := listOf("funding", fundingOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	return convertAll(rows, fundingOf), nil
+	return rows.List, nil
 }
 
 // PlaceOrder places an order that fills now: a market order, or a limit that the
@@ -167,17 +147,23 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	request := a.orderRequest(&o)
 	call.body = request.AppendWire(newBody())
 	before := a.caller.core.accounts.knows(a.id)
-	var answer api.OrderResponse
-	if err := call.do(&answer); err != nil {
-		return nil, err
+	answer := orderAnswers.Get().(*api.OrderResponse)
+	if err := call.do(answer); err != nil {
+		return nil, err // an attempt that flies on may still write to the answer
 	}
-	result := orderResultOf(&answer, call.meta())
+	result := orderResultOf(answer, call.meta())
+	*answer = api.OrderResponse{}
+	orderAnswers.Put(answer)
 	result.Twice = call.ranTwice(&o, result)
 	if p, open := result.Position.Get(); open && p.Side == o.Side && !result.Meta.Replayed { // a replay is of the past
 		a.caller.core.accounts.opened(a.id, before, call.last.received, p)
 	}
 	return result, nil
 }
+
+// orderAnswers are the records that orders are answered into, for the moment before
+// they are results.
+var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 
 // PlaceLimit leaves a limit order with the service until the market reaches it.
 // It fills there even when this program no longer runs.
@@ -261,8 +247,8 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 // ranTwice compares the position after an order that was sent again in doubt with
 // what was known before it.
 func (c *call) ranTwice(o *Order, result *OrderResult) Opt[bool] {
-	before, known := c.baseline.Get()
-	if !c.doubted || result.Meta.Replayed || !known {
+	before := c.baseline
+	if !c.doubted || result.Meta.Replayed || before == nil {
 		return Opt[bool]{}
 	}
 	var after decimal.Decimal // none is flat
@@ -295,11 +281,10 @@ func (a *Account) beginOrder(ctx context.Context, e *endpoint, o *Order, opts []
 
 // acknowledge carries out a write whose answer the contract does not show.
 func (c *call) acknowledge() (*Ack, error) {
-	var members Extra
-	c.decode = func(body []byte) error { return json.Unmarshal(body, &members) }
-	if err := c.do(nil); err != nil {
+	var members wire.Members
+	if err := c.do(&members); err != nil {
 		return nil, err
 	}
 	delete(members, "success")
-	return &Ack{Meta: c.meta(), Extra: members}, nil
+	return &Ack{Meta: c.meta(), Extra: Extra(members)}, nil
 }

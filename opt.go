@@ -96,3 +96,11 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	*o = Some(v)
 	return nil
 }
+
+// optAt returns what p points at; nothing for nil.
+func optAt[T any](p *T) Opt[T] {
+	if p == nil {
+		return Opt[T]{}
+	}
+	return Some(*p)
+}

@@ -59,15 +59,15 @@ type config struct {
 type callOptions struct {
 	retry          Retry
 	attemptTimeout time.Duration
+	grace          time.Duration
 	lifetime       time.Duration
 	lifetimeSet    bool // lifetime is the caller's, and may be 0
-	grace          time.Duration
 	failFast       bool
-	lane           Opt[Lane]
 	resolving      bool // the client finds out what became of a write
 	skipHealthGate bool
 	skipUnsettled  bool
 	readBaseline   bool
+	lane           Opt[Lane]
 	resolveWithin  time.Duration
 	fields         []bodyField
 	tag            string

@@ -46,35 +46,37 @@ type call struct {
 	opts     callOptions
 	apiKey   apiKey // of the next attempt, or the last
 	url      *url.URL
-	body     []byte // encoded once; every attempt sends these bytes
+	outer    http.Request // what go-retryablehttp sees
+	body     []byte       // encoded once; every attempt sends these bytes
 	account  AccountID
 	symbol   string
-	entry    bool // a write that can add exposure
 	order    *Order
 	began    time.Time
+	entry    bool // a write that can add exposure
 
 	// A live write goes out under an idempotency key, and one that can trade is
 	// in the journal.
-	key         Key
-	keySends    int  // attempts under this key
-	rekey       bool // the next attempt needs another
+	rekey       bool // the next attempt needs another key
 	resumed     bool // the intent is pending since another call
+	key         Key
+	keySends    int // attempts under this key
 	try         int
 	decision    string
 	intent      IntentID // empty until it is in the journal
 	journaled   Key      // the key that the journal has
 	unjournaled error    // why an exit went out without the journal
-	baseline    Opt[Baseline]
+	baseline    *Baseline
 
-	claims  [2]Claim // on the rate limits
-	place   place    // what the next send holds of them
-	writer  bool     // it holds the sandbox's one place for a writer
-	flight  flight
-	sends   int // attempts so far
-	prices  int // of those, refused for want of a price
-	last    attempt
+	claims [2]Claim // on the rate limits
+	place  place    // what the next send holds of them
+	flight flight
+	sends  int // attempts so far
+	prices int // of those, refused for want of a price
+	last   attempt
+	wait   time.Duration // before the next attempt
+
+	writer  bool // it holds the sandbox's one place for a writer
 	answer  answer
-	wait    time.Duration // before the next attempt
 	outcome Outcome
 	doubt   bool // an earlier attempt may have been applied
 	doubted bool // there has been doubt, whether or not it was settled
@@ -87,7 +89,8 @@ type call struct {
 	stopped      error  // why there is no further attempt, where failure does not say it
 	invalid      error  // what was wrong before anything was sent
 
-	decode func(body []byte) error // reads an answer that is not one record
+	result  wire.Value // what a success is decoded into; nil if nobody wants it
+	decoded bool       // it holds the last answer
 }
 
 // begin starts a call to an endpoint without variable parts.
@@ -122,6 +125,7 @@ func callOf(ctx context.Context) *call { return ctx.Value(callContextKey{}).(*ca
 
 // do carries the call out and decodes its answer into result, which may be nil.
 func (c *call) do(result wire.Value) error {
+	c.result = result
 	c.hookStart()
 	if c.invalid == nil {
 		c.invalid = c.addFields()
@@ -144,7 +148,7 @@ func (c *call) do(result wire.Value) error {
 		c.run()
 	}
 	c.resolveNow()
-	return c.settle(result)
+	return c.settle()
 }
 
 // run sends until the call is settled or nothing more may be sent.
@@ -212,15 +216,16 @@ func (c *call) passStages() error {
 func (c *call) refused(err *Error) error {
 	c.hookStart()
 	c.stopped = err
-	return c.settle(nil)
+	return c.settle()
 }
 
 // request is what go-retryablehttp sends again and again. It has no header and no
-// body: each attempt sets its own.
+// body: each attempt sets its own. Nor has it a Host, beside which http.Client
+// would copy the URL.
 func (c *call) request() *http.Request {
-	req := bareRequests[c.endpoint.op.method()].WithContext(c)
-	req.URL, req.Host = c.url, c.url.Host
-	return req
+	c.outer = *bareRequests[c.endpoint.op.method()].WithContext(c)
+	c.outer.URL = c.url
+	return &c.outer
 }
 
 // bareRequests are what requests are copied from, by method. They are never
@@ -231,7 +236,7 @@ var bareRequests = map[string]*http.Request{
 }
 
 // settle turns what the call has come to into its result or its error.
-func (c *call) settle(result wire.Value) error {
+func (c *call) settle() error {
 	if c.opts.meta != nil {
 		*c.opts.meta = c.meta()
 	}
@@ -243,7 +248,7 @@ func (c *call) settle(result wire.Value) error {
 		err = c.failure
 	}
 	if err == nil {
-		err = c.read(result)
+		err = c.read()
 	}
 	if err != nil {
 		err = c.carryOutcome(err)
@@ -254,14 +259,11 @@ func (c *call) settle(result wire.Value) error {
 }
 
 // read decodes the answer of a call that succeeded.
-func (c *call) read(result wire.Value) (err error) {
-	switch {
-	case c.decode != nil:
-		err = c.decode(c.last.body)
-	case result != nil:
-		err = wire.Unmarshal(c.last.body, result)
+func (c *call) read() error {
+	if c.result == nil || c.decoded {
+		return nil
 	}
-	if err != nil {
+	if err := wire.Unmarshal(c.last.body, c.result); err != nil {
 		return &DecodeError{Meta: c.meta(), Err: err}
 	}
 	return nil
@@ -298,7 +300,7 @@ func (c *call) writeError(outcome Outcome, err error) *WriteError {
 			Body:        c.body,
 			Entry:       c.entry,
 			Created:     c.began,
-			Baseline:    c.baseline,
+			Baseline:    optAt(c.baseline),
 		}
 	}
 	return write

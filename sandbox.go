@@ -18,11 +18,11 @@ type MarketData struct{ caller caller }
 // key has no markets endpoint.
 func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market, error) {
 	call := m.caller.begin(ctx, &endpointMarkets, opts)
-	var answer api.SandboxMarketsResponse
-	if err := call.do(&answer); err != nil {
+	rows := shownList("markets", marketOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	return convertAll(answer.Markets, marketOf), nil
+	return rows.List, nil
 }
 
 // Price reads one market's mark. A real market without a price is an unpriced
@@ -83,25 +83,23 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 // Positions reads the open positions. Reading them fires triggers.
 func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
 	call := s.caller.begin(ctx, &endpointSandboxPositions, opts)
-	var answer api.SandboxPositionsResponse
-	if err := call.do(&answer); err != nil {
+	rows := shownList("positions", positionOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	positions := Positions(convertAll(answer.Positions, positionOf))
-	s.caller.core.accounts.sawPositions(paperAccount, call.last.sent, positions)
-	return positions, nil
+	s.caller.core.accounts.sawPositions(paperAccount, call.last.sent, rows.List)
+	return rows.List, nil
 }
 
 // Trades reads the closed trades, the most recent first.
 func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
 	call := s.caller.begin(ctx, &endpointSandboxTrades, opts)
-	var answer api.SandboxTradesResponse
-	if err := call.do(&answer); err != nil {
+	rows := shownList("trades", tradeOf)
+	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	trades := convertAll(answer.Trades, tradeOf)
-	s.caller.core.accounts.sawTrades(paperAccount, call.last.sent, trades)
-	return trades, nil
+	s.caller.core.accounts.sawTrades(paperAccount, call.last.sent, rows.List)
+	return rows.List, nil
 }
 
 // PlaceOrder opens a position, adds to one, or nets against an opposite one, at

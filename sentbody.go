@@ -29,65 +29,80 @@ func newBody() []byte { return make([]byte, 0, 256) }
 // The request has no GetBody beside it, so that net/http cannot send it again by
 // itself.
 type sentBody struct {
-	body   []byte
-	traced bool
-	bare   bool // a write without a body
+	body []byte
+	bare bool // a write without a body
 	// began is set before the first byte can leave.
 	began atomic.Bool
-	rest  []byte // still to be read
+	read  int // of it
+	told  *httptrace.ClientTrace
+
+	request http.Request // that it goes with
+}
+
+// tracedBody has the room for both.
+type tracedBody struct {
+	sentBody
+	told httptrace.ClientTrace
 }
 
 func (c *call) newSentBody(traced bool) *sentBody {
-	return &sentBody{body: c.body, rest: c.body, traced: traced, bare: c.endpoint.write && c.body == nil}
+	bare := c.endpoint.write && c.body == nil
+	if !traced {
+		return &sentBody{body: c.body, bare: bare}
+	}
+	b := &tracedBody{sentBody: sentBody{body: c.body, bare: bare}}
+	b.sentBody.told = &b.told
+	return &b.sentBody
 }
 
 // trace returns the context of the attempt's request.
 func (b *sentBody) trace(ctx context.Context) context.Context {
-	if !b.traced {
+	if b.told == nil {
 		return ctx
 	}
 	var stop context.CancelCauseFunc
 	if b.bare {
 		ctx, stop = context.WithCancelCause(ctx)
 	}
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) {
-			// A request without a body net/http sends again by itself over HTTP/2, on
-			// the word of whatever is in front that it did not arrive.
-			if b.bare && b.began.Load() && speaksHTTP2(info.Conn) {
-				stop(errSentAgain)
-				return
-			}
-			if fitToWrite(info) {
-				b.began.Store(true)
-			}
-		},
-	})
+	b.told.GotConn = func(info httptrace.GotConnInfo) {
+		// A request without a body net/http sends again by itself over HTTP/2, on
+		// the word of whatever is in front that it did not arrive.
+		if b.bare && b.began.Load() && speaksHTTP2(info.Conn) {
+			stop(errSentAgain)
+			return
+		}
+		if fitToWrite(info) {
+			b.began.Store(true)
+		}
+	}
+	return httptrace.WithClientTrace(ctx, b.told)
 }
 
-// load gives the body to the attempt's request. Each attempt has a reader of its
-// own: net/http may still hold the one before.
-func (b *sentBody) load(req *http.Request) {
+// load returns the attempt's request, with the body in it. Each attempt has its
+// own of both: net/http may still hold those before.
+func (b *sentBody) load(ctx context.Context, like *http.Request) *http.Request {
+	b.request = *like.WithContext(b.trace(ctx))
 	switch {
 	case b.body == nil:
-		req.Body = http.NoBody
-		return
-	case b.traced:
-		req.Body = io.NopCloser(bytes.NewReader(b.body))
+		b.request.Body = http.NoBody
+		return &b.request
+	case b.told != nil:
+		b.request.Body = io.NopCloser(bytes.NewReader(b.body))
 	default:
-		req.Body = b
+		b.request.Body = b
 	}
-	req.ContentLength = int64(len(b.body))
+	b.request.ContentLength = int64(len(b.body))
+	return &b.request
 }
 
 // Read hands out the body.
 func (b *sentBody) Read(p []byte) (int, error) {
 	b.began.Store(true)
-	if len(b.rest) == 0 {
+	if b.read == len(b.body) {
 		return 0, io.EOF
 	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
+	n := copy(p, b.body[b.read:])
+	b.read += n
 	return n, nil
 }
 
@@ -98,7 +113,7 @@ func (b *sentBody) Close() error { return nil }
 // Without a trace and without a body it is taken to have, unless no connection came
 // about.
 func (b *sentBody) mayHaveLeft(err error) bool {
-	if b.traced || b.body != nil {
+	if b.told != nil || b.body != nil {
 		return b.began.Load()
 	}
 	var op *net.OpError

@@ -64,8 +64,11 @@ type attempts struct {
 func (a attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callOf(req.Context())
 	c.attempt(a, req)
-	return &http.Response{Body: http.NoBody, Request: req}, nil
+	return attemptOver, nil
 }
+
+// attemptOver is never written to, so all attempts can share it.
+var attemptOver = &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}
 
 // attempt is how one send ended.
 type attempt struct {
@@ -73,8 +76,8 @@ type attempt struct {
 	status         int         // 0 without an answer
 	header         http.Header // of the answer
 	body           []byte      // of the answer, whole
-	tooLarge       bool        // the answer is larger than any right one
 	err            error       // why there is no answer
+	tooLarge       bool        // the answer is larger than any right one
 	written        bool        // any of the request may have left
 	stored         bool        // the answer is the journal's
 	key            Key
@@ -95,8 +98,8 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	// A write in flight outlives its caller; what ends it is its time-out, or
 	// the grace after the caller has left.
 	parent := c.Context
-	if c.endpoint.write && parent.Done() != nil {
-		parent = context.WithoutCancel(parent)
+	if c.endpoint.write {
+		parent = withoutCancel(parent)
 	}
 	ctx, cancel := context.WithTimeoutCause(parent, c.opts.attemptTimeout, errAttemptTimeout)
 	defer cancel()
@@ -115,9 +118,8 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	ctx = c.hookSend(ctx)
 	c.last.ctx = ctx
 	body := c.newSentBody(a.traced)
-	sent := req.WithContext(body.trace(ctx))
-	sent.Header = c.header()
-	body.load(sent)
+	sent := body.load(ctx, req)
+	sent.Header, sent.Host = c.header(), c.url.Host
 	resp, err := a.rt.RoundTrip(sent)
 	if err == nil {
 		c.last.status, c.last.header = resp.StatusCode, c.scrubHeader(resp.Header)

@@ -97,14 +97,16 @@ func TestHealth_UnknownValuesSurvive(t *testing.T) {
 func TestLists_BareAndEnveloped(t *testing.T) {
 	const row = `{"symbol":"BTC","side":"long","size":1,"entryPrice":2,"liquidationPrice":1.10}`
 	for _, data := range []string{`[` + row + `]`, `{"positions":[` + row + `]}`} {
-		list, err := wire.UnmarshalList[LivePosition]([]byte(data), "positions")
-		require.NoError(t, err)
-		require.Len(t, list, 1)
-		assert.Equal(t, `1.10`, string(list[0].Extra["liquidationPrice"]))
+		rows := wire.Rows[LivePosition, LivePosition, *LivePosition]{
+			Member: "positions", Bare: true, Convert: func(p *LivePosition) LivePosition { return *p },
+		}
+		require.NoError(t, wire.Unmarshal([]byte(data), &rows))
+		require.Len(t, rows.List, 1)
+		assert.Equal(t, `1.10`, string(rows.List[0].Extra["liquidationPrice"]))
 	}
 	for _, data := range []string{`{"status":"ACTIVE","balance":1,"equity":2}`, `{"account":{"status":"ACTIVE","balance":1,"equity":2}}`} {
 		var v LiveAccountDetail
-		require.NoError(t, wire.UnmarshalRecord([]byte(data), "account", &v))
+		require.NoError(t, wire.Unmarshal([]byte(data), &wire.Either{Member: "account", Record: &v}))
 		assert.Equal(t, "2", v.Equity.String())
 	}
 }

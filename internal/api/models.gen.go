@@ -42,6 +42,7 @@ var membersAccountOrdersResponse = [...]string{"orders", "runs"}
 
 // DecodeWire implements [wire.Value].
 func (v *AccountOrdersResponse) DecodeWire(d *wire.Decoder) error {
+	*v = AccountOrdersResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -71,6 +72,7 @@ var membersAccountResponse = [...]string{"account"}
 
 // DecodeWire implements [wire.Value].
 func (v *AccountResponse) DecodeWire(d *wire.Decoder) error {
+	*v = AccountResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -97,6 +99,7 @@ var membersAccountRunsResponse = [...]string{"history"}
 
 // DecodeWire implements [wire.Value].
 func (v *AccountRunsResponse) DecodeWire(d *wire.Decoder) error {
+	*v = AccountRunsResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -123,6 +126,7 @@ var membersAccountsResponse = [...]string{"accounts"}
 
 // DecodeWire implements [wire.Value].
 func (v *AccountsResponse) DecodeWire(d *wire.Decoder) error {
+	*v = AccountsResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -171,6 +175,7 @@ var membersCancelOrderResponse = [...]string{"order", "orderId", "success"}
 
 // DecodeWire implements [wire.Value].
 func (v *CancelOrderResponse) DecodeWire(d *wire.Decoder) error {
+	*v = CancelOrderResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -225,6 +230,7 @@ var membersCancelRunResponse = [...]string{"run", "runId", "success"}
 
 // DecodeWire implements [wire.Value].
 func (v *CancelRunResponse) DecodeWire(d *wire.Decoder) error {
+	*v = CancelRunResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -398,6 +404,7 @@ var membersClosePositionResponse = [...]string{"fee", "newBalance", "pnl", "stat
 
 // DecodeWire implements [wire.Value].
 func (v *ClosePositionResponse) DecodeWire(d *wire.Decoder) error {
+	*v = ClosePositionResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -454,6 +461,7 @@ var membersClosedTrade = [...]string{"closedAt", "entryPrice", "exitPrice", "fee
 
 // DecodeWire implements [wire.Value].
 func (v *ClosedTrade) DecodeWire(d *wire.Decoder) error {
+	*v = ClosedTrade{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -591,6 +599,7 @@ var membersEditRunResponse = [...]string{"run", "runId", "success"}
 
 // DecodeWire implements [wire.Value].
 func (v *EditRunResponse) DecodeWire(d *wire.Decoder) error {
+	*v = EditRunResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -633,6 +642,7 @@ var membersError = [...]string{"error", "estSlippagePct", "maxSlippagePct", "mes
 
 // DecodeWire implements [wire.Value].
 func (v *Error) DecodeWire(d *wire.Decoder) error {
+	*v = Error{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -673,6 +683,7 @@ type FundingPayment struct {
 
 // DecodeWire implements [wire.Value].
 func (v *FundingPayment) DecodeWire(d *wire.Decoder) error {
+	*v = FundingPayment{}
 	for d.Object(); d.Member(); {
 		d.Unknown(&v.Extra)
 	}
@@ -691,6 +702,7 @@ var membersFundingResponse = [...]string{"funding"}
 
 // DecodeWire implements [wire.Value].
 func (v *FundingResponse) DecodeWire(d *wire.Decoder) error {
+	*v = FundingResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -729,6 +741,7 @@ var membersHealth = [...]string{"asOf", "cacheSeconds", "feed", "ok", "service",
 
 // DecodeWire implements [wire.Value].
 func (v *Health) DecodeWire(d *wire.Decoder) error {
+	*v = Health{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -777,6 +790,7 @@ var membersIdentity = [...]string{"environment", "keyId", "userId"}
 
 // DecodeWire implements [wire.Value].
 func (v *Identity) DecodeWire(d *wire.Decoder) error {
+	*v = Identity{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -929,6 +943,7 @@ var membersLimitOrderResponse = [...]string{"order", "success"}
 
 // DecodeWire implements [wire.Value].
 func (v *LimitOrderResponse) DecodeWire(d *wire.Decoder) error {
+	*v = LimitOrderResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -982,6 +997,7 @@ var membersLiveAccount = [...]string{"archived", "challengeSize", "createdAt", "
 
 // DecodeWire implements [wire.Value].
 func (v *LiveAccount) DecodeWire(d *wire.Decoder) error {
+	*v = LiveAccount{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1058,6 +1074,7 @@ var membersLiveAccountDetail = [...]string{"balance", "dailyLossFloor", "equity"
 
 // DecodeWire implements [wire.Value].
 func (v *LiveAccountDetail) DecodeWire(d *wire.Decoder) error {
+	*v = LiveAccountDetail{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1109,6 +1126,7 @@ var membersLiveFill = [...]string{"fee", "price", "size"}
 
 // DecodeWire implements [wire.Value].
 func (v *LiveFill) DecodeWire(d *wire.Decoder) error {
+	*v = LiveFill{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1163,6 +1181,7 @@ var membersLivePosition = [...]string{"entryPrice", "leverage", "marginRequired"
 
 // DecodeWire implements [wire.Value].
 func (v *LivePosition) DecodeWire(d *wire.Decoder) error {
+	*v = LivePosition{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1230,6 +1249,7 @@ var membersMarket = [...]string{"category", "label", "markPrice", "maxLeverage",
 
 // DecodeWire implements [wire.Value].
 func (v *Market) DecodeWire(d *wire.Decoder) error {
+	*v = Market{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1327,6 +1347,7 @@ var membersOrderResponse = [...]string{"action", "fill", "newBalance", "position
 
 // DecodeWire implements [wire.Value].
 func (v *OrderResponse) DecodeWire(d *wire.Decoder) error {
+	*v = OrderResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1368,6 +1389,7 @@ var membersPositionsResponse = [...]string{"positions"}
 
 // DecodeWire implements [wire.Value].
 func (v *PositionsResponse) DecodeWire(d *wire.Decoder) error {
+	*v = PositionsResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1394,6 +1416,7 @@ var membersRestingOrder = [...]string{"id"}
 
 // DecodeWire implements [wire.Value].
 func (v *RestingOrder) DecodeWire(d *wire.Decoder) error {
+	*v = RestingOrder{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1420,6 +1443,7 @@ var membersRun = [...]string{"runId"}
 
 // DecodeWire implements [wire.Value].
 func (v *Run) DecodeWire(d *wire.Decoder) error {
+	*v = Run{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1448,6 +1472,7 @@ var membersRunResponse = [...]string{"runId", "success"}
 
 // DecodeWire implements [wire.Value].
 func (v *RunResponse) DecodeWire(d *wire.Decoder) error {
+	*v = RunResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1497,6 +1522,7 @@ var membersSandboxAccount = [...]string{"balance", "dailyLossFloor", "environmen
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxAccount) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxAccount{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1555,6 +1581,7 @@ var membersSandboxAccountResponse = [...]string{"account", "ok"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxAccountResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxAccountResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1592,6 +1619,7 @@ var membersSandboxClose = [...]string{"exitPrice", "fee", "pct", "realizedPnL", 
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxClose) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxClose{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1653,6 +1681,7 @@ var membersSandboxCloseResponse = [...]string{"account", "closed", "ok", "positi
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxCloseResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxCloseResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1692,6 +1721,7 @@ var membersSandboxFill = [...]string{"ageMs", "price", "repriced"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxFill) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxFill{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1726,6 +1756,7 @@ var membersSandboxMarketsResponse = [...]string{"markets", "ok"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxMarketsResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxMarketsResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1804,6 +1835,7 @@ var membersSandboxOrderResponse = [...]string{"account", "fill", "ok", "position
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxOrderResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxOrderResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1861,6 +1893,7 @@ var membersSandboxPosition = [...]string{"entryPrice", "leverage", "marginRequir
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxPosition) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxPosition{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1922,6 +1955,7 @@ var membersSandboxPositionsResponse = [...]string{"ok", "positions"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxPositionsResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxPositionsResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1955,6 +1989,7 @@ var membersSandboxPrice = [...]string{"ok", "price", "symbol"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxPrice) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxPrice{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -1989,6 +2024,7 @@ var membersSandboxPriceMap = [...]string{"ok", "prices"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxPriceMap) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxPriceMap{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -2020,6 +2056,7 @@ var membersSandboxResetResponse = [...]string{"account", "ok"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxResetResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxResetResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -2051,6 +2088,7 @@ var membersSandboxTradesResponse = [...]string{"ok", "trades"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxTradesResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxTradesResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -2105,6 +2143,7 @@ var membersSandboxTriggersResponse = [...]string{"ok", "position"}
 
 // DecodeWire implements [wire.Value].
 func (v *SandboxTriggersResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxTriggersResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -2201,6 +2240,7 @@ var membersTradesResponse = [...]string{"trades"}
 
 // DecodeWire implements [wire.Value].
 func (v *TradesResponse) DecodeWire(d *wire.Decoder) error {
+	*v = TradesResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {
@@ -2253,6 +2293,7 @@ var membersTriggersResponse = [...]string{"position", "success"}
 
 // DecodeWire implements [wire.Value].
 func (v *TriggersResponse) DecodeWire(d *wire.Decoder) error {
+	*v = TriggersResponse{}
 	var seen uint64
 	for d.Object(); d.Member(); {
 		switch string(d.Name()) {

@@ -29,6 +29,11 @@ func OptionalRecord[T any, P record[T]](d *Decoder, member *Opt[T]) {
 // List reads an array of values of type T. It is not nil unless there was an
 // error.
 func List[T any, P record[T]](d *Decoder) []T {
+	return list(d, func(to *T) { d.Record(P(to)) })
+}
+
+// list reads an array, each element by read, which is given a zero T.
+func list[T any](d *Decoder, read func(*T)) []T {
 	list := []T{}
 	if d.recent == nil {
 		d.recent = new(recentTexts)
@@ -40,7 +45,7 @@ func List[T any, P record[T]](d *Decoder) []T {
 			list = grow(list, d.pos-start, len(d.data)-d.pos)
 		}
 		list = list[:len(list)+1] // room is zero: it was never used
-		d.Record(P(&list[len(list)-1]))
+		read(&list[len(list)-1])
 	}
 	if d.err != nil {
 		return nil

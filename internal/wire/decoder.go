@@ -3,10 +3,11 @@ package wire
 import (
 	"encoding/json"
 	"math/bits"
+	"sync"
 )
 
 // Value is a type that reads itself from JSON. DecodeWire consumes one value
-// and returns the decoder's error.
+// and returns the decoder's error. What v held before is gone.
 type Value interface {
 	DecodeWire(d *Decoder) error
 }
@@ -14,10 +15,35 @@ type Value interface {
 // Unmarshal decodes data, which must be one JSON value, into v. An error about
 // the text is an [*Error]. After an error v holds what was read before it.
 func Unmarshal(data []byte, v Value) error {
-	d := NewDecoder(data)
-	d.Record(v)
-	return d.Finish()
+	_, err := Answer(data, v)
+	return err
 }
+
+// Answer is [Unmarshal] that tells the shape of data as well.
+func Answer(data []byte, v Value) (Shape, error) {
+	d := decoders.Get().(*Decoder)
+	d.input, d.data = data, data
+	d.Record(v)
+	err := d.Finish()
+	var shape Shape
+	if err == nil {
+		shape = d.envelope.shape(data)
+	}
+	buf := d.buf[:0]
+	if cap(buf) > maxIdleBuf {
+		buf = nil
+	}
+	*d = Decoder{buf: buf} // nothing of data stays behind
+	decoders.Put(d)
+	return shape, err
+}
+
+// maxIdleBuf bounds what a decoder keeps for the next call.
+const maxIdleBuf = 4096
+
+// decoders are those that no call uses: records decode themselves behind an
+// interface, so each decoder is on the heap.
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
 // Decoder reads one JSON text from memory. It is written for generated code:
 //
@@ -45,8 +71,9 @@ type Decoder struct {
 	buf   []byte // for texts with escapes
 	err   error
 
-	numbers recentNumbers
-	recent  *recentTexts // nil outside of lists
+	envelope envelope
+	numbers  recentNumbers
+	recent   *recentTexts // nil outside of lists
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder
@@ -116,6 +143,9 @@ func (d *Decoder) open(bracket byte) {
 		d.mismatch()
 		return
 	}
+	if d.depth == 0 {
+		d.envelope.object = bracket == '{'
+	}
 	if d.depth == maxDepth {
 		d.fail(TooDeep)
 		return
@@ -173,16 +203,19 @@ func (d *Decoder) Member() bool {
 	if i+1 < len(data) && data[i] == '"' && data[i+1] == ':' && data[d.pos] == '"' {
 		d.name = data[d.pos+1 : i]
 		d.pos = skipSpace(data, i+2)
-		return true
+		return d.depth > 1 || d.noteMember()
 	}
 	name, value, problem := scanName(d.data, d.pos)
 	if problem != noProblem {
 		d.failAt(problem, value)
 		return false
 	}
-	d.name = name.decode(d.data, nil)
+	d.name = name.decode(d.data, d.buf)
+	if !name.verbatim {
+		d.buf = d.name
+	}
 	d.pos = value
-	return true
+	return d.depth > 1 || d.noteMember()
 }
 
 // Name returns the name of the current member, exactly as it is spelled. It is

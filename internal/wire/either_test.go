@@ -9,11 +9,18 @@ import (
 
 const oneLeg = `{"symbol":"BTC","size":1}`
 
-func TestUnmarshalList(t *testing.T) {
+// unmarshalLegs reads a list of legs, which are converted into themselves.
+func unmarshalLegs(data []byte) ([]leg, error) {
+	rows := Rows[leg, leg, *leg]{Member: "legs", Bare: true, Convert: func(l *leg) leg { return *l }}
+	err := Unmarshal(data, &rows)
+	return rows.List, err
+}
+
+func TestRows(t *testing.T) {
 	for data, want := range map[string]int{
 		`[]`: 0, ` [` + oneLeg + `] `: 1, `{"legs":[` + oneLeg + `,` + oneLeg + `],"next":{"a":1}}`: 2,
 	} {
-		list, err := UnmarshalList[leg]([]byte(data), "legs")
+		list, err := unmarshalLegs([]byte(data))
 		require.NoError(t, err, data)
 		assert.NotNil(t, list)
 		assert.Len(t, list, want, data)
@@ -23,7 +30,7 @@ func TestUnmarshalList(t *testing.T) {
 		`{"legs":null}`: UnexpectedNull, `{"legs":[],"legs":[]}`: Duplicate, `[` + oneLeg: Truncated,
 		`[] []`: TrailingData, `[null]`: UnexpectedNull, `[{}]`: Missing, `{"legs":[],"x":}`: Syntax,
 	} {
-		list, err := UnmarshalList[leg]([]byte(data), "legs")
+		list, err := unmarshalLegs([]byte(data))
 		var wireErr *Error
 		require.ErrorAs(t, err, &wireErr, data)
 		assert.Equal(t, want, wireErr.Problem, data)
@@ -31,10 +38,10 @@ func TestUnmarshalList(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRecord(t *testing.T) {
+func TestEither(t *testing.T) {
 	for _, data := range []string{oneLeg, `{"ok":true,"leg":` + oneLeg + `}`, `{"symbol":"BTC","size":1,"leg":"a name"}`} {
 		var v leg
-		require.NoError(t, UnmarshalRecord([]byte(data), "leg", &v), data)
+		require.NoError(t, Unmarshal([]byte(data), &Either{"leg", &v}), data)
 		assert.Equal(t, "BTC", v.Symbol)
 	}
 	for data, want := range map[string]Problem{
@@ -42,7 +49,28 @@ func TestUnmarshalRecord(t *testing.T) {
 		`{"leg":` + oneLeg + `,"leg":` + oneLeg + `}`: Duplicate, `{"leg":` + oneLeg: Truncated,
 	} {
 		var wireErr *Error
-		require.ErrorAs(t, UnmarshalRecord([]byte(data), "leg", &leg{}), &wireErr, data)
+		require.ErrorAs(t, Unmarshal([]byte(data), &Either{"leg", &leg{}}), &wireErr, data)
 		assert.Equal(t, want, wireErr.Problem, data)
 	}
+}
+
+func TestMembers(t *testing.T) {
+	var m Members
+	require.NoError(t, Unmarshal([]byte(`{"success":true,"note":[1]}`), &m))
+	assert.Equal(t, Members{"success": []byte("true"), "note": []byte("[1]")}, m)
+	require.NoError(t, Unmarshal([]byte(`{}`), &m))
+	assert.Empty(t, m, "what it held before is gone")
+	for _, data := range []string{``, `null`, `[]`, `{"a":1,"a":2}`, `{"a":}`} {
+		var wireErr *Error
+		require.ErrorAs(t, Unmarshal([]byte(data), &m), &wireErr, data)
+	}
+}
+
+// A list that comes bare is read only where it may.
+func TestRows_Shown(t *testing.T) {
+	rows := Rows[leg, string, *leg]{Member: "legs", Convert: func(l *leg) string { return l.Symbol }}
+	require.NoError(t, Unmarshal([]byte(`{"legs":[`+oneLeg+`]}`), &rows))
+	assert.Equal(t, []string{"BTC"}, rows.List)
+	require.Error(t, Unmarshal([]byte(`[`+oneLeg+`]`), &rows))
+	assert.Nil(t, rows.List)
 }

@@ -13,23 +13,24 @@ type Shape struct {
 
 // Envelope checks that data is one well-formed JSON value, and tells its shape
 // without decoding it. The error is an [*Error].
-func Envelope(data []byte) (Shape, error) {
-	s := envelopeScan{data: data}
-	end, problem := s.scan(skipSpace(data, 0))
-	if problem == noProblem {
-		if end = skipSpace(data, end); end < len(data) {
-			problem = TrailingData
-		}
+func Envelope(data []byte) (Shape, error) { return Answer(data, anything{}) }
+
+// anything is a value of which nothing but its shape is wanted.
+type anything struct{}
+
+// DecodeWire implements [Value].
+func (anything) DecodeWire(d *Decoder) error {
+	if d.peek() != '{' {
+		d.Skip()
+		return d.Err()
 	}
-	if problem != noProblem {
-		return Shape{}, &Error{Path: pathAt(data, end, ""), Offset: end, Problem: problem}
+	for d.Object(); d.Member(); {
+		d.Skip()
 	}
-	s.text(s.error, &s.shape.Error, &s.shape.HasError)
-	s.text(s.message, &s.shape.Message, &s.shape.HasMessage)
-	return s.shape, nil
+	return d.Err()
 }
 
-// The members that Envelope looks at.
+// The members that make a shape.
 const (
 	seenOK = 1 << iota
 	seenSuccess
@@ -37,76 +38,55 @@ const (
 	seenMessage
 )
 
-type envelopeScan struct {
-	data           []byte
-	shape          Shape
-	seen           int
-	error, message int // where the values begin; 0 without the member
+// envelope is what a decoder notes of the shape on its way.
+type envelope struct {
+	object, ok, success bool
+	seen                uint8
+	error, message      int // where the values begin; 0 without the member
 }
 
-func (s *envelopeScan) scan(i int) (end int, problem Problem) {
-	data := s.data
-	if i >= len(data) || data[i] != '{' {
-		return skipValue(data, i, 0)
-	}
-	s.shape.Object = true
-	i = skipSpace(data, i+1)
-	if i < len(data) && data[i] == '}' {
-		return i + 1, noProblem
-	}
-	for {
-		name, value, problem := scanName(data, i)
-		if problem != noProblem {
-			return value, problem
-		}
-		if !s.note(name, value) {
-			return value, Duplicate
-		}
-		if i, problem = skipValue(data, value, 1); problem != noProblem {
-			return i, problem
-		}
-		i = skipSpace(data, i)
-		switch {
-		case i >= len(data):
-			return i, Truncated
-		case data[i] == '}':
-			return i + 1, noProblem
-		case data[i] != ',':
-			return i, Syntax
-		}
-		i = skipSpace(data, i+1)
-	}
-}
-
-// note remembers the member if it is one of the four; false if it was there
-// before, because then two readers may see two answers.
-func (s *envelopeScan) note(name text, value int) bool {
-	var buf [16]byte
-	member := 0
-	switch string(name.decode(s.data, buf[:0])) {
+// noteMember notes a member of the top level if it is one of the four; false if
+// it was there before, because then two readers may see two answers.
+func (d *Decoder) noteMember() bool {
+	e := &d.envelope
+	var member uint8
+	switch string(d.name) {
 	case "ok":
 		member = seenOK
-		s.shape.OK = hasLiteral(s.data, value, "true")
+		e.ok = hasLiteral(d.data, d.pos, "true")
 	case "success":
 		member = seenSuccess
-		s.shape.Success = hasLiteral(s.data, value, "true")
+		e.success = hasLiteral(d.data, d.pos, "true")
 	case "error":
 		member = seenError
-		s.error = value
+		e.error = d.pos
 	case "message":
 		member = seenMessage
-		s.message = value
+		e.message = d.pos
 	}
-	again := s.seen&member != 0
-	s.seen |= member
-	return !again
+	if e.seen&member != 0 {
+		d.fail(Duplicate)
+		return false
+	}
+	e.seen |= member
+	return true
+}
+
+// shape returns the shape of data, which has been read to its end.
+func (e *envelope) shape(data []byte) Shape {
+	s := Shape{Object: e.object, OK: e.ok, Success: e.success}
+	if e.error == 0 {
+		return s // a message alone is data of a success, not worth a copy
+	}
+	s.Error, s.HasError = e.text(data, e.error)
+	s.Message, s.HasMessage = e.text(data, e.message)
+	return s
 }
 
 // text copies the string that begins at data[i], if there is one.
-func (s *envelopeScan) text(i int, to *string, is *bool) {
-	// A message alone is data of a success, not worth a copy.
-	if i == 0 || s.error == 0 || s.data[i] != '"' {
-		return
+func (e *envelope) text(data []byte, i int) (text string, is bool) {
+	if i == 0 || data[i] != '"' {
+		return "", false
 	}
-	*to, *is = string(scanText(s.data, i).decode(s.data, nil)), true
+	return string(scanText(data, i).decode(data, nil)), true
 }

@@ -13,7 +13,7 @@ import (
 func TestList_RawMembersAreApart(t *testing.T) {
 	row := `{"symbol":"BTC","size":1,"a":"one","b":"two"},`
 	data := []byte("[" + strings.Repeat(row, 500) + strings.TrimSuffix(row, ",") + "]")
-	list, err := UnmarshalList[leg](data, "legs")
+	list, err := unmarshalLegs(data)
 	require.NoError(t, err)
 	for _, v := range list {
 		a := append(v.Extra["a"], "#########"...)

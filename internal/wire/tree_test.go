@@ -47,7 +47,7 @@ func (v *tree) DecodeWire(d *Decoder) error {
 func FuzzUnmarshal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got tree
-		err := Unmarshal(data, &got)
+		shape, err := Answer(data, &got)
 		_, rawErr := raw(data)
 		var wireErr *Error
 		if err != nil && !errors.As(err, &wireErr) {
@@ -74,6 +74,9 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 		if !reflect.DeepEqual(got.value, want) {
 			t.Fatalf("%q: got %#v, want %#v", data, got.value, want)
+		}
+		if looked, err := Envelope(data); err != nil || looked != shape {
+			t.Fatalf("%q: decoded as %+v, looked over as %+v, %v", data, shape, looked, err)
 		}
 	})
 }

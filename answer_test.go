@@ -1,0 +1,40 @@
+package trading
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An answer that looks like a result is read before it is judged. What was read of
+// one that is none leaves nothing in the result of the next.
+func TestAnswers_LeaveNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const fill = `"fill":{"price":64000,"size":0.01,"fee":0.288}`
+		script := newScript(t,
+			answered(200, `{"success":false,"action":"closed",`+fill+`,"position":`+positionBody+`,"newBalance":1,"note":"x"}`),
+			answered(200, `{"success":true,"action":"opened",`+fill+`,"position":null,"newBalance":2}`),
+		)
+		client := newTestClient(t, script)
+		result, err := client.Live.Account("acc_1").PlaceOrder(context.Background(), testOrder())
+		require.NoError(t, err)
+		script.done()
+		assert.Equal(t, "opened", result.Action)
+		assert.Equal(t, "2", result.Balance.String())
+		assert.True(t, result.Position.IsZero(), "it is the first answer's")
+		assert.Empty(t, result.Extra)
+	})
+}
+
+// The service's refusal is one whatever its status, also beside all that a result
+// would have.
+func TestAnswers_RefusalInsideAResult(t *testing.T) {
+	const refusal = `"error":"internal_error","message":"no"`
+	script := newScript(t, answered(200, `{"ok":true,"trades":[],`+refusal+`}`))
+	client := newTestClient(t, script)
+	_, err := client.Sandbox.Trades(context.Background(), WithRetry(Retry{Attempts: 1}))
+	require.ErrorIs(t, err, CodeInternalError)
+}
