@@ -12,12 +12,13 @@ import (
 
 // register notes an intent that is about to begin, and returns those that are open
 // beside it and have been alone so far.
-func (u *unsettled) register(in Intent) []IntentID {
+func (u *unsettled) register(in *Intent) []IntentID {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	beside, any := u.open.beside(&in)
-	in.Beside = in.Beside || any
-	u.open.put(&openIntent{Intent: in})
+	beside, any := u.open.beside(in)
+	open := &openIntent{Intent: *in}
+	open.Beside = in.Beside || any
+	u.open.put(open)
 	return beside
 }
 
@@ -47,7 +48,7 @@ func (u *unsettled) setBeside(id IntentID) (Intent, bool) {
 		return Intent{}, false
 	}
 	in.Beside = true
-	u.open.note(in)
+	in.note()
 	return in.Intent, in.durable
 }
 
@@ -58,7 +59,7 @@ func waits(op Operation) bool {
 }
 
 // noteBeside tells the intents that are open beside the call's own.
-func (c *call) noteBeside(in Intent) error {
+func (c *call) noteBeside(in *Intent) error {
 	if err := c.core.loadUnsettled(c); err != nil && c.entry {
 		return err
 	}
@@ -86,13 +87,13 @@ func (c *core) markBeside(ctx context.Context, id IntentID) error {
 }
 
 // beginIntent makes an intent durable as it is now.
-func (c *core) beginIntent(ctx context.Context, in Intent) (Intent, error) {
+func (c *core) beginIntent(ctx context.Context, in *Intent) error {
 	c.begins.RLock()
 	defer c.begins.RUnlock()
 	in.Beside = in.Beside || c.unsettled.isBeside(in.ID)
-	if err := c.journal.Begin(ctx, in); err != nil {
-		return in, err
+	if err := c.journal.Begin(ctx, *in); err != nil {
+		return err
 	}
 	c.unsettled.began(in)
-	return in, nil
+	return nil
 }

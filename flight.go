@@ -77,6 +77,7 @@ func (c *call) fly() *WriteError {
 	go func() {
 		defer c.core.leave()
 		defer close(done)
+		growStack(c == nil)
 		c.run()
 	}()
 	select {
@@ -97,6 +98,21 @@ func (c *call) fly() *WriteError {
 	unknown.Intent = c.intent // fixed before the attempt took off
 	return unknown
 }
+
+// growStack takes the room that a send needs on the stack at once: a goroutine
+// begins with two kilobytes, and each time they double all of it is copied. The room
+// itself is never used, so nothing is cleared.
+//
+//go:noinline
+func growStack(use bool) {
+	if use {
+		var room [12 << 10]byte
+		touch(room[:])
+	}
+}
+
+//go:noinline
+func touch([]byte) {}
 
 // stay runs a write whose caller cannot leave. Close waits for it all the same.
 func (c *call) stay() {

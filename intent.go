@@ -135,16 +135,16 @@ func (c *call) writeIntent() error {
 	in := c.intentNow()
 	var err error
 	if c.intent == "" {
-		err = c.noteBeside(in)
+		err = c.noteBeside(&in)
 	}
 	if err == nil {
-		in, err = c.core.beginIntent(c, in)
+		err = c.core.beginIntent(c, &in)
 	}
 	if err != nil {
 		if c.intent == "" {
 			c.core.unsettled.forget(in.ID)
 		}
-		c.takeBack(in)
+		c.takeBack(in.ID)
 		if c.entry {
 			return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can", Err: err}
 		}
@@ -158,12 +158,12 @@ func (c *call) writeIntent() error {
 // takeBack settles an intent that the journal would not take, in case it has: a
 // context that ends while it is written leaves that open, and the next run would
 // look for an order that was never sent.
-func (c *call) takeBack(in Intent) {
+func (c *call) takeBack(id IntentID) {
 	if c.Err() == nil || c.sends > 0 {
 		return
 	}
 	s := Settlement{Outcome: NotApplied, At: time.Now(), Basis: BasisUnsent}
-	_ = c.core.journal.Settle(context.WithoutCancel(c.Context), in.ID, s) // an intent it does not have is no harm
+	_ = c.core.journal.Settle(context.WithoutCancel(c.Context), id, s) // an intent it does not have is no harm
 }
 
 // intentNow is the intent as it stands.
@@ -241,8 +241,9 @@ func (c *call) settleIntent() {
 	if err := c.core.journal.Settle(withoutCancel(c.Context), c.intent, s); err != nil {
 		c.core.log.unwritten(c, err)
 	}
-	v := Verdict{Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure}
-	if left := c.core.unsettled.landed(c.intent, v); left {
+	if c.core.unsettled.landed(c.intent) {
+		v := Verdict{Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure}
+		c.core.unsettled.settle(c.intent, v)
 		c.core.hookSettled(c.Context, v)
 	}
 }
@@ -292,6 +293,8 @@ type openIntent struct {
 	unknown bool
 	heard   heard
 	flying  <-chan struct{} // closed when the attempt under way has ended; nil if its caller waits
+
+	shown [2]*shownIntents // where it shows on its account
 }
 
 // heard is what the calls of an intent heard of its key, besides its outcome. It is
@@ -302,12 +305,12 @@ type heard struct {
 }
 
 // began notes that an open intent is in the journal as it is now.
-func (u *unsettled) began(in Intent) {
+func (u *unsettled) began(in *Intent) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if known := u.open.find(in.ID); known != nil {
-		known.Intent, known.durable = in, true
-		u.open.note(known)
+		known.Intent, known.durable = *in, true
+		known.note()
 	}
 }
 
@@ -326,7 +329,7 @@ func (u *unsettled) leave(id IntentID, flying <-chan struct{}) {
 	defer u.mu.Unlock()
 	if in := u.open.find(id); in != nil {
 		in.unknown, in.flying = true, flying
-		u.open.note(in)
+		in.note()
 	}
 }
 
@@ -337,7 +340,7 @@ func (u *unsettled) doubt(id IntentID, h heard) {
 	defer u.mu.Unlock()
 	if in := u.open.find(id); in != nil {
 		in.unknown = true
-		u.open.note(in)
+		in.note()
 		in.heard.held = in.heard.held || h.held
 		in.heard.failed = in.heard.failed || h.failed
 	}
@@ -346,17 +349,15 @@ func (u *unsettled) doubt(id IntentID, h heard) {
 // maxVerdicts bounds how many verdicts wait for a caller that may never ask.
 const maxVerdicts = 1024
 
-// landed forgets an intent, and keeps its verdict where its caller had left.
-func (u *unsettled) landed(id IntentID, v Verdict) (left bool) {
+// landed forgets an intent, unless its caller had left: then its verdict is wanted.
+func (u *unsettled) landed(id IntentID) (left bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	in := u.open.find(id)
-	u.open.drop(id)
-	left = in != nil && in.flying != nil
-	if left {
-		u.keep(id, v)
+	if in := u.open.find(id); in != nil && in.flying != nil {
+		return true
 	}
-	return left
+	u.open.drop(id)
+	return false
 }
 
 // settle forgets an intent that was in doubt, and keeps its verdict for who asks

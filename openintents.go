@@ -45,7 +45,7 @@ func (o *openIntents) put(in *openIntent) {
 		o.places = make(map[accountPlace]*shownIntents)
 	}
 	o.byID[in.ID] = in
-	for _, place := range placesOf(&in.Intent) {
+	for i, place := range placesOf(&in.Intent) {
 		if place == (accountPlace{}) {
 			continue
 		}
@@ -55,14 +55,15 @@ func (o *openIntents) put(in *openIntent) {
 			o.places[place] = shown
 		}
 		shown.open++
+		in.shown[i] = shown
 	}
-	o.note(in)
+	in.note()
 }
 
 // note brings the sets up to date with what has become known of an intent.
-func (o *openIntents) note(in *openIntent) {
-	for _, place := range placesOf(&in.Intent) {
-		if shown := o.places[place]; shown != nil {
+func (in *openIntent) note() {
+	for _, shown := range in.shown {
+		if shown != nil {
 			shown.note(in)
 		}
 	}
@@ -101,8 +102,8 @@ func (o *openIntents) drop(id IntentID) {
 		return
 	}
 	delete(o.byID, id)
-	for _, place := range placesOf(&in.Intent) {
-		if shown := o.places[place]; shown != nil {
+	for _, shown := range in.shown {
+		if shown != nil {
 			shown.drop(in)
 		}
 	}

@@ -315,8 +315,7 @@ func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool, known 
 	}
 	in := v.Intent
 	in.Expires = in.Created.Add(r.resend)
-	in, err := r.core.beginIntent(ctx, in)
-	if err != nil {
+	if err := r.core.beginIntent(ctx, &in); err != nil {
 		return false, heard{}
 	}
 	v.Intent = in
