@@ -106,7 +106,7 @@ func (c *call) fly() *WriteError {
 //go:noinline
 func growStack(use bool) {
 	if use {
-		var room [12 << 10]byte
+		var room [6 << 10]byte
 		touch(room[:])
 	}
 }

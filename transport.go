@@ -47,6 +47,10 @@ func newConnectionPool() *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    5 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
+		// An order and its answer fit either, with their headers, and a connection has
+		// one of each; a long list goes past them. net/http's own are twice as large.
+		WriteBufferSize: 2 << 10,
+		ReadBufferSize:  2 << 10,
 	}
 }
 

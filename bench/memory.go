@@ -31,7 +31,7 @@ func memory(ctx context.Context, w io.Writer, s settings, base string) error {
 	all := make(map[string][]footprint)
 	for range min(3, s.rounds) {
 		for _, c := range contenders() {
-			if c.order == nil || c.hidden || c.lone || c.own || !s.wants(c) {
+			if c.order == nil || c.hidden || c.lone || !s.wants(c) {
 				continue
 			}
 			f, err := ask(ctx, s, c.name, base)
@@ -96,7 +96,11 @@ func inFlight(ctx context.Context, out io.Writer, s settings) error {
 	if at < 0 {
 		return fmt.Errorf("no such contender: %q", s.contender)
 	}
-	t, err := all[at].order(place{base: s.service, transport: newTransport()})
+	p := place{base: s.service, transport: newTransport()}
+	if all[at].own {
+		p.transport = nil
+	}
+	t, err := all[at].order(p)
 	if err != nil {
 		return err
 	}

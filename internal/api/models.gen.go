@@ -184,7 +184,11 @@ func (v *CancelOrderResponse) DecodeWire(d *wire.Decoder) error {
 			wire.OptionalRecord(d, &v.Order)
 		case "orderId":
 			d.Once(&seen, 1<<1)
-			v.OrderID = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.OrderID.SetNull()
+			} else {
+				v.OrderID.Set(d.Text())
+			}
 		case "success":
 			d.Once(&seen, 1<<2)
 			v.Success = d.Bool()
@@ -239,7 +243,11 @@ func (v *CancelRunResponse) DecodeWire(d *wire.Decoder) error {
 			wire.OptionalRecord(d, &v.Run)
 		case "runId":
 			d.Once(&seen, 1<<1)
-			v.RunID = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.RunID.SetNull()
+			} else {
+				v.RunID.Set(d.Text())
+			}
 		case "success":
 			d.Once(&seen, 1<<2)
 			v.Success = d.Bool()
@@ -467,10 +475,18 @@ func (v *ClosedTrade) DecodeWire(d *wire.Decoder) error {
 		switch string(d.Name()) {
 		case "closedAt":
 			d.Once(&seen, 1<<0)
-			v.ClosedAt = wire.Optional(d, (*wire.Decoder).Time)
+			if d.Null() {
+				v.ClosedAt.SetNull()
+			} else {
+				v.ClosedAt.Set(d.Time())
+			}
 		case "entryPrice":
 			d.Once(&seen, 1<<1)
-			v.EntryPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.EntryPrice.SetNull()
+			} else {
+				v.EntryPrice.Set(d.Decimal())
+			}
 		case "exitPrice":
 			d.Once(&seen, 1<<2)
 			v.ExitPrice = d.Decimal()
@@ -479,7 +495,11 @@ func (v *ClosedTrade) DecodeWire(d *wire.Decoder) error {
 			v.Fee = d.Decimal()
 		case "openedAt":
 			d.Once(&seen, 1<<4)
-			v.OpenedAt = wire.Optional(d, (*wire.Decoder).Time)
+			if d.Null() {
+				v.OpenedAt.SetNull()
+			} else {
+				v.OpenedAt.Set(d.Time())
+			}
 		case "orderType":
 			d.Once(&seen, 1<<5)
 			v.OrderType = d.Text()
@@ -488,13 +508,25 @@ func (v *ClosedTrade) DecodeWire(d *wire.Decoder) error {
 			v.RealizedPnL = d.Decimal()
 		case "side":
 			d.Once(&seen, 1<<7)
-			v.Side = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.Side.SetNull()
+			} else {
+				v.Side.Set(d.Text())
+			}
 		case "size":
 			d.Once(&seen, 1<<8)
-			v.Size = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.Size.SetNull()
+			} else {
+				v.Size.Set(d.Decimal())
+			}
 		case "symbol":
 			d.Once(&seen, 1<<9)
-			v.Symbol = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.Symbol.SetNull()
+			} else {
+				v.Symbol.Set(d.Text())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -608,7 +640,11 @@ func (v *EditRunResponse) DecodeWire(d *wire.Decoder) error {
 			wire.OptionalRecord(d, &v.Run)
 		case "runId":
 			d.Once(&seen, 1<<1)
-			v.RunID = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.RunID.SetNull()
+			} else {
+				v.RunID.Set(d.Text())
+			}
 		case "success":
 			d.Once(&seen, 1<<2)
 			v.Success = d.Bool()
@@ -651,19 +687,35 @@ func (v *Error) DecodeWire(d *wire.Decoder) error {
 			v.Code = d.Text()
 		case "estSlippagePct":
 			d.Once(&seen, 1<<1)
-			v.EstSlippagePct = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.EstSlippagePct.SetNull()
+			} else {
+				v.EstSlippagePct.Set(d.Decimal())
+			}
 		case "maxSlippagePct":
 			d.Once(&seen, 1<<2)
-			v.MaxSlippagePct = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.MaxSlippagePct.SetNull()
+			} else {
+				v.MaxSlippagePct.Set(d.Decimal())
+			}
 		case "message":
 			d.Once(&seen, 1<<3)
 			v.Message = d.Text()
 		case "reason":
 			d.Once(&seen, 1<<4)
-			v.Reason = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.Reason.SetNull()
+			} else {
+				v.Reason.Set(d.Text())
+			}
 		case "symbol":
 			d.Once(&seen, 1<<5)
-			v.Symbol = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.Symbol.SetNull()
+			} else {
+				v.Symbol.Set(d.Text())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -1018,7 +1070,11 @@ func (v *LiveAccount) DecodeWire(d *wire.Decoder) error {
 			v.EvalType = d.Text()
 		case "fundedFromAccountId":
 			d.Once(&seen, 1<<5)
-			v.FundedFromAccountID = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.FundedFromAccountID.SetNull()
+			} else {
+				v.FundedFromAccountID.Set(d.Text())
+			}
 		case "id":
 			d.Once(&seen, 1<<6)
 			v.ID = d.Text()
@@ -1039,7 +1095,11 @@ func (v *LiveAccount) DecodeWire(d *wire.Decoder) error {
 			v.Status = d.Text()
 		case "tournamentName":
 			d.Once(&seen, 1<<12)
-			v.TournamentName = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.TournamentName.SetNull()
+			} else {
+				v.TournamentName.Set(d.Text())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -1083,22 +1143,42 @@ func (v *LiveAccountDetail) DecodeWire(d *wire.Decoder) error {
 			v.Balance = d.Decimal()
 		case "dailyLossFloor":
 			d.Once(&seen, 1<<1)
-			v.DailyLossFloor = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.DailyLossFloor.SetNull()
+			} else {
+				v.DailyLossFloor.Set(d.Decimal())
+			}
 		case "equity":
 			d.Once(&seen, 1<<2)
 			v.Equity = d.Decimal()
 		case "globalLossFloor":
 			d.Once(&seen, 1<<3)
-			v.GlobalLossFloor = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.GlobalLossFloor.SetNull()
+			} else {
+				v.GlobalLossFloor.Set(d.Decimal())
+			}
 		case "id":
 			d.Once(&seen, 1<<4)
-			v.ID = wire.Optional(d, (*wire.Decoder).Text)
+			if d.Null() {
+				v.ID.SetNull()
+			} else {
+				v.ID.Set(d.Text())
+			}
 		case "phase":
 			d.Once(&seen, 1<<5)
-			v.Phase = wire.Optional(d, (*wire.Decoder).Int64)
+			if d.Null() {
+				v.Phase.SetNull()
+			} else {
+				v.Phase.Set(d.Int64())
+			}
 		case "profitTarget":
 			d.Once(&seen, 1<<6)
-			v.ProfitTarget = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.ProfitTarget.SetNull()
+			} else {
+				v.ProfitTarget.Set(d.Decimal())
+			}
 		case "status":
 			d.Once(&seen, 1<<7)
 			v.Status = d.Text()
@@ -1190,19 +1270,39 @@ func (v *LivePosition) DecodeWire(d *wire.Decoder) error {
 			v.EntryPrice = d.Decimal()
 		case "leverage":
 			d.Once(&seen, 1<<1)
-			v.Leverage = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.Leverage.SetNull()
+			} else {
+				v.Leverage.Set(d.Decimal())
+			}
 		case "marginRequired":
 			d.Once(&seen, 1<<2)
-			v.MarginRequired = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.MarginRequired.SetNull()
+			} else {
+				v.MarginRequired.Set(d.Decimal())
+			}
 		case "markPrice":
 			d.Once(&seen, 1<<3)
-			v.MarkPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.MarkPrice.SetNull()
+			} else {
+				v.MarkPrice.Set(d.Decimal())
+			}
 		case "notionalValue":
 			d.Once(&seen, 1<<4)
-			v.NotionalValue = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.NotionalValue.SetNull()
+			} else {
+				v.NotionalValue.Set(d.Decimal())
+			}
 		case "openedAt":
 			d.Once(&seen, 1<<5)
-			v.OpenedAt = wire.Optional(d, (*wire.Decoder).Time)
+			if d.Null() {
+				v.OpenedAt.SetNull()
+			} else {
+				v.OpenedAt.Set(d.Time())
+			}
 		case "side":
 			d.Once(&seen, 1<<6)
 			v.Side = d.Text()
@@ -1211,16 +1311,28 @@ func (v *LivePosition) DecodeWire(d *wire.Decoder) error {
 			v.Size = d.Decimal()
 		case "stopLossPrice":
 			d.Once(&seen, 1<<8)
-			v.StopLossPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.StopLossPrice.SetNull()
+			} else {
+				v.StopLossPrice.Set(d.Decimal())
+			}
 		case "symbol":
 			d.Once(&seen, 1<<9)
 			v.Symbol = d.Text()
 		case "takeProfitPrice":
 			d.Once(&seen, 1<<10)
-			v.TakeProfitPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.TakeProfitPrice.SetNull()
+			} else {
+				v.TakeProfitPrice.Set(d.Decimal())
+			}
 		case "unrealizedPnL":
 			d.Once(&seen, 1<<11)
-			v.UnrealizedPnL = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.UnrealizedPnL.SetNull()
+			} else {
+				v.UnrealizedPnL.Set(d.Decimal())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -1261,7 +1373,11 @@ func (v *Market) DecodeWire(d *wire.Decoder) error {
 			v.Label = d.Text()
 		case "markPrice":
 			d.Once(&seen, 1<<2)
-			v.MarkPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.MarkPrice.SetNull()
+			} else {
+				v.MarkPrice.Set(d.Decimal())
+			}
 		case "maxLeverage":
 			d.Once(&seen, 1<<3)
 			v.MaxLeverage = d.Decimal()
@@ -1590,7 +1706,11 @@ func (v *SandboxAccountResponse) DecodeWire(d *wire.Decoder) error {
 			d.Record(&v.Account)
 		case "ok":
 			d.Once(&seen, 1<<1)
-			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
+			if d.Null() {
+				v.OK.SetNull()
+			} else {
+				v.OK.Set(d.Bool())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -1765,7 +1885,11 @@ func (v *SandboxMarketsResponse) DecodeWire(d *wire.Decoder) error {
 			v.Markets = wire.List[Market](d)
 		case "ok":
 			d.Once(&seen, 1<<1)
-			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
+			if d.Null() {
+				v.OK.SetNull()
+			} else {
+				v.OK.Set(d.Bool())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -1908,7 +2032,11 @@ func (v *SandboxPosition) DecodeWire(d *wire.Decoder) error {
 			v.MarginRequired = d.Decimal()
 		case "markPrice":
 			d.Once(&seen, 1<<3)
-			v.MarkPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.MarkPrice.SetNull()
+			} else {
+				v.MarkPrice.Set(d.Decimal())
+			}
 		case "notionalValue":
 			d.Once(&seen, 1<<4)
 			v.NotionalValue = d.Decimal()
@@ -1923,16 +2051,28 @@ func (v *SandboxPosition) DecodeWire(d *wire.Decoder) error {
 			v.Size = d.Decimal()
 		case "stopLossPrice":
 			d.Once(&seen, 1<<8)
-			v.StopLossPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.StopLossPrice.SetNull()
+			} else {
+				v.StopLossPrice.Set(d.Decimal())
+			}
 		case "symbol":
 			d.Once(&seen, 1<<9)
 			v.Symbol = d.Text()
 		case "takeProfitPrice":
 			d.Once(&seen, 1<<10)
-			v.TakeProfitPrice = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.TakeProfitPrice.SetNull()
+			} else {
+				v.TakeProfitPrice.Set(d.Decimal())
+			}
 		case "unrealizedPnL":
 			d.Once(&seen, 1<<11)
-			v.UnrealizedPnL = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.UnrealizedPnL.SetNull()
+			} else {
+				v.UnrealizedPnL.Set(d.Decimal())
+			}
 		default:
 			d.Unknown(&v.Extra)
 		}
@@ -1961,7 +2101,11 @@ func (v *SandboxPositionsResponse) DecodeWire(d *wire.Decoder) error {
 		switch string(d.Name()) {
 		case "ok":
 			d.Once(&seen, 1<<0)
-			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
+			if d.Null() {
+				v.OK.SetNull()
+			} else {
+				v.OK.Set(d.Bool())
+			}
 		case "positions":
 			d.Once(&seen, 1<<1)
 			v.Positions = wire.List[SandboxPosition](d)
@@ -1995,10 +2139,18 @@ func (v *SandboxPrice) DecodeWire(d *wire.Decoder) error {
 		switch string(d.Name()) {
 		case "ok":
 			d.Once(&seen, 1<<0)
-			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
+			if d.Null() {
+				v.OK.SetNull()
+			} else {
+				v.OK.Set(d.Bool())
+			}
 		case "price":
 			d.Once(&seen, 1<<1)
-			v.Price = wire.Optional(d, (*wire.Decoder).Decimal)
+			if d.Null() {
+				v.Price.SetNull()
+			} else {
+				v.Price.Set(d.Decimal())
+			}
 		case "symbol":
 			d.Once(&seen, 1<<2)
 			v.Symbol = d.Text()
@@ -2030,7 +2182,11 @@ func (v *SandboxPriceMap) DecodeWire(d *wire.Decoder) error {
 		switch string(d.Name()) {
 		case "ok":
 			d.Once(&seen, 1<<0)
-			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
+			if d.Null() {
+				v.OK.SetNull()
+			} else {
+				v.OK.Set(d.Bool())
+			}
 		case "prices":
 			d.Once(&seen, 1<<1)
 			v.Prices = wire.Map(d, (*wire.Decoder).Decimal)
@@ -2094,7 +2250,11 @@ func (v *SandboxTradesResponse) DecodeWire(d *wire.Decoder) error {
 		switch string(d.Name()) {
 		case "ok":
 			d.Once(&seen, 1<<0)
-			v.OK = wire.Optional(d, (*wire.Decoder).Bool)
+			if d.Null() {
+				v.OK.SetNull()
+			} else {
+				v.OK.Set(d.Bool())
+			}
 		case "trades":
 			d.Once(&seen, 1<<1)
 			v.Trades = wire.List[ClosedTrade](d)

@@ -35,3 +35,9 @@ func (o Opt[T]) IsAbsent() bool { return o.state == optAbsent }
 
 // IsNull reports whether the member is there and null.
 func (o Opt[T]) IsNull() bool { return o.state == optNull }
+
+// Set makes o a member that is v.
+func (o *Opt[T]) Set(v T) { o.value, o.state = v, optValue }
+
+// SetNull makes o a member that is null.
+func (o *Opt[T]) SetNull() { o.state = optNull }

@@ -9,19 +9,20 @@ import "github.com/shopspring/decimal"
 
 // recentNumbers holds the last decimals.
 type recentNumbers struct {
-	numbers [4]decimal.Decimal
-	oldest  int
+	coefficients [4]int64 // of the numbers, beside them: nothing else is looked at to find one
+	numbers      [4]decimal.Decimal
+	oldest       int
 }
 
 // decimal returns coefficient × 10^exp. An unused place is the number 0.
 func (r *recentNumbers) decimal(coefficient int64, exp int32) decimal.Decimal {
-	for _, n := range r.numbers {
-		if n.CoefficientInt64() == coefficient && n.Exponent() == exp {
-			return n
+	for i, c := range r.coefficients {
+		if c == coefficient && r.numbers[i].Exponent() == exp {
+			return r.numbers[i]
 		}
 	}
 	n := decimal.New(coefficient, exp)
-	r.numbers[r.oldest] = n
+	r.coefficients[r.oldest], r.numbers[r.oldest] = coefficient, n
 	r.oldest = (r.oldest + 1) % len(r.numbers)
 	return n
 }
