@@ -159,6 +159,18 @@ func TestDecimal_Allocations(t *testing.T) {
 func FuzzParseDecimal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := ParseDecimal(text)
+		d := NewDecoder(append([]byte("[1,"), append(text, ']')...))
+		d.Array()
+		d.Element()
+		d.Decimal()
+		d.Element()
+		read := d.Decimal()
+		if d.Element() || d.Finish() != nil {
+			read = decimal.Decimal{}
+		}
+		if err == nil && (!read.Equal(got) || read.Exponent() != got.Exponent()) {
+			t.Fatalf("%q: parsed as %s, decoded as %s", text, got, read)
+		}
 		isNumber := json.Valid(text) && len(text) > 0 && (text[0] == '-' || text[0]-'0' <= 9) &&
 			bytes.Equal(text, bytes.TrimSpace(text))
 		if err != nil {

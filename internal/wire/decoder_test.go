@@ -276,3 +276,30 @@ func TestList_RepeatedTextsAreShared(t *testing.T) {
 	})
 	assert.Less(t, allocs, 30.0)
 }
+
+// The usual spelling of a number has a way of its own, which refuses what the other
+// way does.
+func TestDecimal_Plain(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "-0": "0", "7": "7", "-7": "-7", "0.5": "0.5", "-0.05": "-0.05", "10.250": "10.25", "0.000": "0",
+		"123456789012345678": "123456789012345678", "1234567890123456789": "1234567890123456789",
+		"0.123456789012345678": "0.123456789012345678", "1e3": "1000", "1.5E-2": "0.015", `"1.5"`: "1.5",
+	} {
+		for _, behind := range []string{"", " ", ",", "]", "}"} {
+			d := NewDecoder([]byte(" " + text + behind))
+			assert.Equal(t, want, d.Decimal().String(), text+behind)
+			require.NoError(t, d.Err(), text+behind)
+			assert.Equal(t, len(text)+1, d.pos, text+behind)
+		}
+	}
+	for text, want := range map[string]Problem{
+		"": Truncated, "-": NotANumber, ".5": Syntax, "1.": NotANumber, "01": NotANumber, "-01.5": NotANumber, "1.e5": NotANumber,
+		"1e": NotANumber, "+1": Syntax, "--1": NotANumber, "null": UnexpectedNull, "true": WrongType,
+	} {
+		d := NewDecoder([]byte(text))
+		d.Decimal()
+		var wireErr *Error
+		require.ErrorAs(t, d.Err(), &wireErr, text)
+		assert.Equal(t, want, wireErr.Problem, text)
+	}
+}

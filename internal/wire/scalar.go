@@ -57,6 +57,12 @@ func (d *Decoder) Text() string {
 // Decimal reads a number exactly, within the limits of [ParseDecimal]. A string
 // that holds a JSON number counts as one: services flip between the two.
 func (d *Decoder) Decimal() decimal.Decimal {
+	if coefficient, scale, ok := d.plainNumber(); ok {
+		if small, ok := smallDecimal(coefficient, scale); ok {
+			return small
+		}
+		return d.numbers.decimal(coefficient, int32(scale))
+	}
 	n, text, start := d.number()
 	if d.err != nil {
 		return decimal.Decimal{}
@@ -72,6 +78,45 @@ func (d *Decoder) Decimal() decimal.Decimal {
 		return small
 	}
 	return d.numbers.decimal(n.coefficient, int32(n.scale()))
+}
+
+// plainNumber reads a number in the usual spelling: digits and a point, few enough
+// for an int64. Nothing is read of any other.
+func (d *Decoder) plainNumber() (coefficient int64, scale int, ok bool) {
+	d.peek()
+	data, i := d.data, d.pos
+	negative := i < len(data) && data[i] == '-'
+	if negative {
+		i++
+	}
+	start, point := i, 0
+	for ; i < len(data); i++ {
+		c := data[i] - '0'
+		if c <= 9 {
+			coefficient = coefficient*10 + int64(c) // wraps around only where it is not used
+			continue
+		}
+		if data[i] != '.' || point != 0 || i == start {
+			break
+		}
+		point = i
+	}
+	whole, digits := i-start, i-start
+	if point != 0 {
+		whole, digits = point-start, digits-1
+		scale = point + 1 - i
+	}
+	switch {
+	case i >= len(data) || data[i]|0x20 == 'e', // an exponent, or it may go on
+		whole == 0 || digits > maxFastDigits || point != 0 && scale == 0,
+		data[start] == '0' && whole > 1:
+		return 0, 0, false
+	}
+	if negative {
+		coefficient = -coefficient
+	}
+	d.pos = i
+	return coefficient, scale, true
 }
 
 // Int64 reads a whole number, in any notation and from a string as well.
