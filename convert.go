@@ -163,9 +163,9 @@ func positionOf(p *api.SandboxPosition) Position {
 	return position
 }
 
-func optPosition(p wire.Opt[api.SandboxPosition]) Opt[Position] {
-	if position, ok := p.Get(); ok {
-		return Some(positionOf(&position))
+func optPosition(p *wire.Opt[api.SandboxPosition]) Opt[Position] {
+	if position := p.Value(); position != nil {
+		return Some(positionOf(position))
 	}
 	return Opt[Position]{}
 }
@@ -206,7 +206,7 @@ func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 		Sandbox: Some(SandboxClose{
 			Pct:       answer.Closed.Pct,
 			ExitPrice: answer.Closed.ExitPrice,
-			Left:      optPosition(answer.Position),
+			Left:      optPosition(&answer.Position),
 			Account:   account,
 		}),
 		Meta:  meta,

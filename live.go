@@ -241,7 +241,7 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	return &TriggerResult{Position: optLivePosition(answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TriggerResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // ranTwice compares the position after an order that was sent again in doubt with

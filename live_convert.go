@@ -71,9 +71,9 @@ func livePositionOf(p *api.LivePosition) Position {
 	return position
 }
 
-func optLivePosition(p wire.Opt[api.LivePosition]) Opt[Position] {
-	if position, ok := p.Get(); ok {
-		return Some(livePositionOf(&position))
+func optLivePosition(p *wire.Opt[api.LivePosition]) Opt[Position] {
+	if position := p.Value(); position != nil {
+		return Some(livePositionOf(position))
 	}
 	return Opt[Position]{}
 }
@@ -87,7 +87,7 @@ func orderResultOf(answer *api.OrderResponse, meta Meta) *OrderResult {
 		Action:   answer.Action,
 		Fill:     liveFillOf(&answer.Fill),
 		Balance:  answer.NewBalance,
-		Position: optLivePosition(answer.Position),
+		Position: optLivePosition(&answer.Position),
 		Meta:     meta,
 		Extra:    answer.Extra,
 	}

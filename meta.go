@@ -45,6 +45,15 @@ type RateLimit struct {
 	Reset time.Time
 }
 
+// first is [http.Header.Get] for a name in the form in which net/http keeps it, which
+// Get would look through each time.
+func first(header http.Header, name string) string {
+	if values := header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
 // maxRetryAfter bounds what a Retry-After can ask for: the service's own window
 // is a minute, so an hour is already somebody else's mistake.
 const maxRetryAfter = time.Hour
@@ -53,7 +62,7 @@ const maxRetryAfter = time.Hour
 // them. A date is judged against the answer's own Date where it has one, since
 // the clock of this machine may be wrong.
 func parseRetryAfter(header http.Header, now time.Time) time.Duration {
-	text := header.Get("Retry-After")
+	text := first(header, "Retry-After")
 	if text == "" {
 		return 0
 	}
@@ -68,7 +77,7 @@ func parseRetryAfter(header http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+	if date, err := http.ParseTime(first(header, "Date")); err == nil {
 		now = date
 	}
 	return min(max(at.Sub(now), 0), maxRetryAfter)
@@ -86,9 +95,9 @@ func parseRateLimit(header http.Header) Opt[RateLimit] {
 	if header[headerLimit] == nil {
 		return Opt[RateLimit]{} // nearly always, so it costs one look
 	}
-	limit, errLimit := strconv.Atoi(header.Get(headerLimit))
-	remaining, errRemaining := strconv.Atoi(header.Get(headerRemaining))
-	reset, errReset := strconv.ParseInt(header.Get(headerReset), 10, 64)
+	limit, errLimit := strconv.Atoi(first(header, headerLimit))
+	remaining, errRemaining := strconv.Atoi(first(header, headerRemaining))
+	reset, errReset := strconv.ParseInt(first(header, headerReset), 10, 64)
 	if errLimit != nil || errRemaining != nil || errReset != nil {
 		return Opt[RateLimit]{}
 	}

@@ -121,7 +121,7 @@ const maxToldLimit = 1_000_000
 
 // serviceTime is the service's clock when it answered; this machine's may be wrong.
 func (a *attempt) serviceTime() time.Time {
-	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
+	if date, err := http.ParseTime(first(a.header, "Date")); err == nil {
 		return date
 	}
 	return a.received

@@ -122,7 +122,7 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	return &OrderResult{
 		Fill:     sandboxFillOf(&answer.Fill),
 		Balance:  answer.Account.Balance,
-		Position: optPosition(answer.Position),
+		Position: optPosition(&answer.Position),
 		Account:  Some(accountStateOf(&answer.Account)),
 		Meta:     call.meta(),
 		Extra:    answer.Extra,

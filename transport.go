@@ -90,7 +90,7 @@ type attempt struct {
 
 // replayed reports whether the answer is the stored one of an earlier request.
 func (a *attempt) replayed() bool {
-	return a.stored || strings.EqualFold(a.header.Get("Idempotent-Replayed"), "true")
+	return a.stored || strings.EqualFold(first(a.header, "Idempotent-Replayed"), "true")
 }
 
 var errAttemptTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceeded)

@@ -30,6 +30,14 @@ func (o Opt[T]) Get() (value T, ok bool) {
 	return o.value, o.state == optValue
 }
 
+// Value returns the value itself; nil if the member is absent or null.
+func (o *Opt[T]) Value() *T {
+	if o.state != optValue {
+		return nil
+	}
+	return &o.value
+}
+
 // IsAbsent reports whether the member is not there at all.
 func (o Opt[T]) IsAbsent() bool { return o.state == optAbsent }
 
