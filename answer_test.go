@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,4 +38,13 @@ func TestAnswers_RefusalInsideAResult(t *testing.T) {
 	client := newTestClient(t, script)
 	_, err := client.Sandbox.Trades(context.Background(), WithRetry(Retry{Attempts: 1}))
 	require.ErrorIs(t, err, CodeInternalError)
+}
+
+// A refusal tells what its header asks for, whatever its code.
+func TestRefusals_RetryAfter(t *testing.T) {
+	script := newScript(t, answered(400, `{"error":"MIN_NOTIONAL","message":"no"}`, "Retry-After", "7"))
+	_, err := newTestClient(t, script).Live.Account("acc_1").PlaceOrder(context.Background(), testOrder())
+	var refusal *Error
+	require.ErrorAs(t, err, &refusal)
+	assert.Equal(t, 7*time.Second, refusal.RetryAfter)
 }

@@ -13,19 +13,19 @@ import (
 // Between the shapes of the wire, which are generated, and the records, which
 // have a meaning.
 
-// shownList is an answer's list, in the envelope that the contract shows.
-func shownList[W, T any, P interface {
+// wireRecord is a pointer to a record that reads itself from the wire.
+type wireRecord[W any] interface {
 	*W
 	wire.Value
-}](member string, convert func(*W) T) wire.Rows[W, T, P] {
+}
+
+// shownList is an answer's list, in the envelope that the contract shows.
+func shownList[W, T any, P wireRecord[W]](member string, convert func(*W) T) wire.Rows[W, T, P] {
 	return wire.Rows[W, T, P]{Member: member, Convert: convert}
 }
 
 // listOf is one whose envelope the contract does not show: it may be missing.
-func listOf[W, T any, P interface {
-	*W
-	wire.Value
-}](member string, convert func(*W) T) wire.Rows[W, T, P] {
+func listOf[W, T any, P wireRecord[W]](member string, convert func(*W) T) wire.Rows[W, T, P] {
 	return wire.Rows[W, T, P]{Member: member, Bare: true, Convert: convert}
 }
 

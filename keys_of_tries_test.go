@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -48,13 +47,4 @@ func TestKeysOfTries(t *testing.T) {
 		assert.NotEqual(t, own[i], others[i])
 		assert.NoError(t, uuid.Validate(own[i]))
 	}
-}
-
-// A refusal tells what its header asks for, whatever its code.
-func TestRefusals_RetryAfter(t *testing.T) {
-	script := newScript(t, answered(400, `{"error":"MIN_NOTIONAL","message":"no"}`, "Retry-After", "7"))
-	_, err := newTestClient(t, script).Live.Account("acc_1").PlaceOrder(context.Background(), testOrder())
-	var refusal *Error
-	require.ErrorAs(t, err, &refusal)
-	assert.Equal(t, 7*time.Second, refusal.RetryAfter)
 }
