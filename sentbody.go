@@ -33,7 +33,8 @@ type sentBody struct {
 	bare bool // a write without a body
 	// began is set before the first byte can leave.
 	began atomic.Bool
-	read  int // of it
+	unfit bool // it was given a kept connection that it may not be written to
+	read  int  // of it
 	told  *httptrace.ClientTrace
 
 	request http.Request // that it goes with
@@ -71,7 +72,8 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 			stop(errSentAgain)
 			return
 		}
-		if fitToWrite(info) {
+		b.unfit = !fitToWrite(info)
+		if !b.unfit {
 			b.began.Store(true)
 		}
 	}
@@ -108,6 +110,11 @@ func (b *sentBody) Read(p []byte) (int, error) {
 
 // Close does nothing: nothing is held.
 func (b *sentBody) Close() error { return nil }
+
+// wantsAnother reports whether the send came to nothing for the connection alone:
+// one that was kept, and is closed now. net/http takes another by itself only for
+// what has no body.
+func (b *sentBody) wantsAnother() bool { return b.unfit && !b.began.Load() }
 
 // mayHaveLeft reports whether a send that failed can have reached the service.
 // Without a trace and without a body it is taken to have, unless no connection came

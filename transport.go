@@ -121,8 +121,17 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	}
 	ctx = c.hookSend(ctx)
 	c.last.ctx = ctx
+	for c.exchange(ctx, a, req) { // as often as there are kept connections
+	}
+	c.believeHeaders()
+	c.leavePlace(c.last.err == nil || c.last.written)
+}
+
+// exchange sends the request over one connection and reads the whole answer. It asks
+// for another connection if nothing could be written to this one.
+func (c *call) exchange(ctx context.Context, a attempts, like *http.Request) (another bool) {
 	body := c.newSentBody(a.traced)
-	sent := body.load(ctx, req)
+	sent := body.load(ctx, like)
 	sent.Header, sent.Host = c.header(), c.url.Host
 	resp, err := a.rt.RoundTrip(sent)
 	if err == nil {
@@ -135,9 +144,10 @@ func (c *call) attempt(a attempts, req *http.Request) {
 		c.last.status = 0
 		c.last.err = c.scrubError(causeOf(sent.Context(), err))
 		c.last.written = body.mayHaveLeft(err)
+		return body.wantsAnother()
 	}
-	c.believeHeaders()
-	c.leavePlace(err == nil || c.last.written)
+	c.last.err = nil // of a connection before
+	return false
 }
 
 // readAnswer reads the whole body, or reports that it is too large to be right.
