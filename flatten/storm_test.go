@@ -23,7 +23,7 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-var storms = flag.Int("storms", 200, "how many random schedules an account is flattened against")
+var storms = flag.Int("storms", 120, "how many random schedules an account is flattened against")
 
 // stormMarkets are in a fixed order, so that a seed means the same each time.
 var stormMarkets = []struct {

@@ -160,10 +160,11 @@ func TestTheSameSeedGivesTheSameResult(t *testing.T) {
 			if texts(t, s, once) != texts(t, s, again) {
 				t.Error("the same seed, other files")
 			}
-			other := s
-			other.seed++
-			if texts(t, s, once) == texts(t, other, bubble(t, other)) {
-				t.Error("another seed, the same files")
+			if other := s; !raceDetector {
+				other.seed++
+				if texts(t, s, once) == texts(t, other, bubble(t, other)) {
+					t.Error("another seed, the same files")
+				}
 			}
 			a, _ := once.report.Account(s.account())
 			require.Greater(t, len(a.Trades), 1)

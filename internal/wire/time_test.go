@@ -80,7 +80,11 @@ func TestTimeAt(t *testing.T) {
 
 // Each day of the calendar, and what is none.
 func TestParseUTC(t *testing.T) {
-	for day := time.Date(0, 1, 1, 23, 59, 58, 7, time.UTC); day.Year() < 10_000; day = day.AddDate(0, 0, 1) {
+	step := 1 // each day of the 400 years after which the calendar repeats
+	for day := time.Date(0, 1, 1, 23, 59, 58, 7, time.UTC); day.Year() < 10_000; day = day.AddDate(0, 0, step) {
+		if day.Year() > 400 {
+			step = 13
+		}
 		text := day.Format("2006-01-02T15:04:05.000000000Z")
 		got, ok := parseUTC([]byte(text))
 		if !ok || !got.Equal(day) || got.Location() != time.UTC {
