@@ -68,7 +68,8 @@ func TestPreviewAgreesWithTheSimulator(t *testing.T) {
 	if *full {
 		total = 1_000_000
 	}
-	if testing.Short() {
+	few := testing.Short() || raceDetector // each world is one goroutine
+	if few {
 		total = 4_000
 	}
 	all := newTally()
@@ -91,7 +92,7 @@ func TestPreviewAgreesWithTheSimulator(t *testing.T) {
 		t.Error(complaint)
 	}
 	all.report(t)
-	if !testing.Short() {
+	if !few {
 		all.demand(t)
 	}
 }

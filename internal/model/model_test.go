@@ -72,7 +72,7 @@ func TestTheProtocolHolds(t *testing.T) {
 	}
 }
 
-// skipUnderRaceDetector leaves out the long searches: each is one goroutine, with
+// skipUnderRaceDetector leaves out the searches: each is one goroutine, with
 // nothing to race against, and would take ten times as long.
 func skipUnderRaceDetector(t *testing.T) {
 	t.Helper()

@@ -24,6 +24,7 @@ var limits = []struct {
 }
 
 func TestLimits(t *testing.T) {
+	skipUnderRaceDetector(t)
 	for _, c := range limits {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,6 +45,7 @@ func TestLimits(t *testing.T) {
 // With keys per route a fence proves nothing; time and lasting traces still do,
 // if nothing is on its way for more than 15 minutes.
 func TestKeysPerRouteWithoutFence(t *testing.T) {
+	skipUnderRaceDetector(t)
 	t.Parallel()
 	w := ordinary()
 	w.keysPerRoute, w.unfenced, w.others, w.fences = true, true, true, 0
@@ -60,6 +62,7 @@ func TestKeysPerRouteWithoutFence(t *testing.T) {
 // Where requests are repeated on the way, a new key only after a replayed refusal
 // keeps the second order away; what else runs is the repeat's own doing.
 func TestRepeats(t *testing.T) {
+	skipUnderRaceDetector(t)
 	t.Parallel()
 	w := ordinary()
 	w.repeats, w.fences, w.crashes, w.sends = 1, 0, 0, 3

@@ -54,6 +54,7 @@ func threeSends(w *world) { w.sends, w.crashes = 3, 0 }
 func noJournal(w *world)  { w.durable, w.oneKey = false, true }
 
 func TestEachRuleIsNeeded(t *testing.T) {
+	skipUnderRaceDetector(t)
 	for _, c := range needed {
 		t.Run(sentences[c.rule], func(t *testing.T) {
 			t.Parallel()
