@@ -160,13 +160,13 @@ func (v *accountViews) knows(id AccountID) knowledge {
 	return knowledge{view.moves, view.posRead, view.tradeRead, view.orderRead, view.finRead}
 }
 
-// moved notes that a write of ours is, or has been, under way: what was read
-// before it says nothing about the account after it.
-func (v *accountViews) moved(id AccountID) {
+// moved notes that a write of ours is, or has been, under way at a time: what was read
+// before says nothing about the account after it.
+func (v *accountViews) moved(id AccountID, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	view := v.view(id)
-	view.moved = time.Now()
+	view.moved = at
 	view.moves++
 	view.posRead, view.tradeRead, view.orderRead, view.finRead = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 }

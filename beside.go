@@ -12,21 +12,21 @@ import (
 
 // register notes an intent that is about to begin, and returns those that are open
 // beside it and have been alone so far.
-func (u *unsettled) register(in *Intent) []IntentID {
+func (u *unsettled) register(in *openIntent) []IntentID {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	beside, any := u.open.beside(in)
-	open := &openIntent{Intent: *in}
-	open.Beside = in.Beside || any
-	u.open.put(open)
+	u.open.show(in)
+	beside, any := in.beside()
+	in.Beside = in.Beside || any
+	u.open.add(in)
 	return beside
 }
 
 // forget takes back an intent that did not begin.
-func (u *unsettled) forget(id IntentID) {
+func (u *unsettled) forget(in *openIntent) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.open.drop(id)
+	u.open.drop(in)
 }
 
 // isBeside reports whether another write has been open beside an intent.
@@ -35,6 +35,16 @@ func (u *unsettled) isBeside(id IntentID) bool {
 	defer u.mu.Unlock()
 	in := u.open.find(id)
 	return in != nil && in.Beside
+}
+
+// wasBeside is the same of an intent that is open, or nil.
+func (u *unsettled) wasBeside(open *openIntent) bool {
+	if open == nil {
+		return false
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return open.Beside
 }
 
 // setBeside notes that another write is open beside an intent, and returns the
@@ -59,11 +69,11 @@ func waits(op Operation) bool {
 }
 
 // noteBeside tells the intents that are open beside the call's own.
-func (c *call) noteBeside(in *Intent) error {
+func (c *call) noteBeside() error {
 	if err := c.core.loadUnsettled(c); err != nil && c.entry {
 		return err
 	}
-	for _, id := range c.core.unsettled.register(in) {
+	for _, id := range c.core.unsettled.register(c.open) {
 		if err := c.core.markBeside(c, id); err != nil && c.entry {
 			return err
 		}
@@ -86,14 +96,15 @@ func (c *core) markBeside(ctx context.Context, id IntentID) error {
 	return nil
 }
 
-// beginIntent makes an intent durable as it is now.
-func (c *core) beginIntent(ctx context.Context, in *Intent) error {
+// beginIntent makes an intent durable as it is now. open is what this process knows
+// of it, or nil.
+func (c *core) beginIntent(ctx context.Context, open *openIntent, now *Intent) error {
 	c.begins.RLock()
 	defer c.begins.RUnlock()
-	in.Beside = in.Beside || c.unsettled.isBeside(in.ID)
-	if err := c.journal.Begin(ctx, *in); err != nil {
+	now.Beside = now.Beside || c.unsettled.wasBeside(open)
+	if err := c.journal.Begin(ctx, *now); err != nil {
 		return err
 	}
-	c.unsettled.began(in)
+	c.unsettled.began(open, now)
 	return nil
 }

@@ -51,6 +51,11 @@ func appendNumber(dst []byte, d decimal.Decimal) ([]byte, bool) {
 
 // writable reports whether d has a text that the service could read.
 func writable(d decimal.Decimal) bool {
+	// Nearly every number is: with its sign, its point and the zero before that, the
+	// text is no longer than this.
+	if exp := int(d.Exponent()); max(exp, -exp) < maxNumber && d.NumDigits()+max(exp, -exp)+3 <= maxNumber {
+		return true
+	}
 	var buf [3 * maxNumber]byte
 	_, ok := appendNumber(buf[:0], d)
 	return ok

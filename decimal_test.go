@@ -3,6 +3,7 @@ package trading
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -71,6 +72,20 @@ func TestUnwritableNumbers(t *testing.T) {
 		assert.False(t, At(d).valid())
 		assert.False(t, Percent(d).valid())
 	}
+}
+
+// What is told from the size of a number is what its text says.
+func TestWritableIsWhatHasAText(t *testing.T) {
+	for _, digits := range []int64{1, 2, 17, 18, 19, 20, 60, 61, 62, 63, 64, 65, 128, 129} {
+		coefficient := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits-1), nil)
+		for exp := int32(-70); exp <= 70; exp++ {
+			for _, d := range []decimal.Decimal{decimal.NewFromBigInt(coefficient, exp), decimal.NewFromBigInt(coefficient, exp).Neg()} {
+				_, ok := appendNumber(nil, d)
+				assert.Equal(t, ok, writable(d), "%d digits, exponent %d", digits, exp)
+			}
+		}
+	}
+	assert.True(t, writable(decimal.Decimal{}))
 }
 
 // What this package prints and writes does not depend on the settings of package

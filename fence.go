@@ -42,7 +42,7 @@ const (
 // the context. The error says why nothing was proven.
 func (r *resolver) fence(ctx context.Context, in Intent) (fenceFinding, error) {
 	in.Fenced = true
-	if err := r.core.beginIntent(ctx, &in); err != nil {
+	if err := r.core.beginIntent(ctx, r.core.unsettled.known(in.ID), &in); err != nil {
 		return fenceProvesNothing, &GuardError{Kind: ErrJournal, Reason: "the fence is noted before it is sent", Err: err}
 	}
 	var last error

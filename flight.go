@@ -12,19 +12,19 @@ import (
 // flies on alone for its grace, so that its answer is still seen.
 type flight struct {
 	mu        sync.Mutex
-	airborne  context.CancelFunc // of the attempt under way; nil between attempts
+	airborne  *attemptContext // of the attempt under way; nil between attempts
 	takeOffs  int
 	abandoned bool
 }
 
 // takeOff notes an attempt; false if the caller has left meanwhile.
-func (f *flight) takeOff(cancel context.CancelFunc) bool {
+func (f *flight) takeOff(ctx *attemptContext) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.abandoned {
 		return false
 	}
-	f.airborne = cancel
+	f.airborne = ctx
 	f.takeOffs++
 	return true
 }
@@ -55,7 +55,7 @@ func (f *flight) abandon(grace time.Duration, left func()) bool {
 	}
 	left()
 	// The attempt's own time-out ends it too, so this timer is harmless late.
-	time.AfterFunc(grace, f.airborne)
+	time.AfterFunc(grace, f.airborne.cancel)
 	return true
 }
 

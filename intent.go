@@ -94,7 +94,7 @@ func (c *call) resumeIntent(in Intent) {
 		if b, known := in.Baseline.Get(); known {
 			c.baseline = &b
 		}
-		c.core.unsettled.resume(in)
+		c.open = c.core.unsettled.resume(in)
 	}
 }
 
@@ -135,14 +135,15 @@ func (c *call) writeIntent() error {
 	in := c.intentNow()
 	var err error
 	if c.intent == "" {
-		err = c.noteBeside(&in)
+		c.open = &openIntent{Intent: in}
+		err = c.noteBeside()
 	}
 	if err == nil {
-		err = c.core.beginIntent(c, &in)
+		err = c.core.beginIntent(c, c.open, &in)
 	}
 	if err != nil {
 		if c.intent == "" {
-			c.core.unsettled.forget(in.ID)
+			c.core.unsettled.forget(c.open)
 		}
 		c.takeBack(in.ID)
 		if c.entry {
@@ -241,7 +242,7 @@ func (c *call) settleIntent() {
 	if err := c.core.journal.Settle(withoutCancel(c.Context), c.intent, s); err != nil {
 		c.core.log.unwritten(c, err)
 	}
-	if c.core.unsettled.landed(c.intent) {
+	if c.core.unsettled.landed(c.open) {
 		v := Verdict{Intent: c.intentNow(), Outcome: c.outcome, Basis: s.Basis, Answer: answer, Err: c.failure}
 		c.core.unsettled.settle(c.intent, v)
 		c.core.hookSettled(c.Context, v)
@@ -294,7 +295,8 @@ type openIntent struct {
 	heard   heard
 	flying  <-chan struct{} // closed when the attempt under way has ended; nil if its caller waits
 
-	shown [2]*shownIntents // where it shows on its account
+	shown   [2]*shownIntents // where it shows on its account
+	dropped bool             // it is not among the open ones any more
 }
 
 // heard is what the calls of an intent heard of its key, besides its outcome. It is
@@ -305,22 +307,25 @@ type heard struct {
 }
 
 // began notes that an open intent is in the journal as it is now.
-func (u *unsettled) began(in *Intent) {
+func (u *unsettled) began(open *openIntent, now *Intent) {
+	if open == nil {
+		return
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if known := u.open.find(in.ID); known != nil {
-		known.Intent, known.durable = *in, true
-		known.note()
-	}
+	open.Intent, open.durable = *now, true
 }
 
 // resume notes a pending intent that a call goes on with.
-func (u *unsettled) resume(in Intent) {
+func (u *unsettled) resume(in Intent) *openIntent {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.open.find(in.ID) == nil {
-		u.open.put(&openIntent{Intent: in, durable: true, unknown: true})
+	open := u.open.find(in.ID)
+	if open == nil {
+		open = &openIntent{Intent: in, durable: true, unknown: true}
+		u.open.put(open)
 	}
+	return open
 }
 
 // leave notes that the caller of an intent has gone, and the attempt flies on.
@@ -350,13 +355,13 @@ func (u *unsettled) doubt(id IntentID, h heard) {
 const maxVerdicts = 1024
 
 // landed forgets an intent, unless its caller had left: then its verdict is wanted.
-func (u *unsettled) landed(id IntentID) (left bool) {
+func (u *unsettled) landed(in *openIntent) (left bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if in := u.open.find(id); in != nil && in.flying != nil {
+	if in.flying != nil && !in.dropped {
 		return true
 	}
-	u.open.drop(id)
+	u.open.drop(in)
 	return false
 }
 
@@ -365,7 +370,7 @@ func (u *unsettled) landed(id IntentID) (left bool) {
 func (u *unsettled) settle(id IntentID, v Verdict) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.open.drop(id)
+	u.open.drop(u.open.find(id))
 	u.keep(id, v)
 }
 
@@ -415,6 +420,14 @@ func (u *unsettled) find(id IntentID) (openIntent, bool) {
 		return *in, true
 	}
 	return openIntent{}, false
+}
+
+// known returns what this process knows of an intent that is not settled, or nil. Its
+// members are the lock's.
+func (u *unsettled) known(id IntentID) *openIntent {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.open.find(id)
 }
 
 // inSymbol returns the intents that are Unknown in a symbol of an account.

@@ -40,11 +40,11 @@ const (
 // each new one comes in.
 type memoryJournal struct {
 	mu        sync.Mutex
-	entries   map[IntentID]*memoryEntry
+	entries   map[IntentID]*memoryEntry // nil where the ID alone remains
 	decisions map[string][]*memoryEntry // oldest first
 	pending   memoryEntry               // the ring's fixed point: newer is the oldest
 	settled   memoryHeap                // of decisions
-	recalled  memoryIDs
+	recalled  memoryIDs                 // those
 	spare     []*memoryEntry
 	begun     uint64
 }
@@ -75,11 +75,11 @@ func (j *memoryJournal) Begin(ctx context.Context, in Intent) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	entry, ok := j.entries[in.ID]
+	entry, known := j.entries[in.ID]
 	switch {
-	case ok && entry.settled, !ok && j.recalled.has(in.ID):
+	case known && (entry == nil || entry.settled):
 		return fmt.Errorf("%w: %s", ErrSettled, in.ID)
-	case ok:
+	case known:
 		if entry.intent.Decision != in.Decision {
 			j.leaveDecision(entry)
 			j.joinDecision(entry, in.Decision)
@@ -103,18 +103,20 @@ func (j *memoryJournal) Settle(ctx context.Context, id IntentID, s Settlement) e
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	entry, ok := j.entries[id]
+	entry, known := j.entries[id]
 	switch {
-	case !ok && !j.recalled.has(id):
+	case !known:
 		return fmt.Errorf("%w: %s", ErrUnknownIntent, id)
-	case !ok || entry.settled:
+	case entry == nil || entry.settled:
 		return nil
 	}
 	entry.older.newer, entry.newer.older = entry.newer, entry.older
 	entry.older, entry.newer = nil, nil
 	if entry.intent.Decision == "" {
-		delete(j.entries, id)
-		j.recalled.add(id)
+		j.entries[id] = nil
+		if oldest, full := j.recalled.add(id); full {
+			delete(j.entries, oldest)
+		}
 		j.give(entry)
 		return nil
 	}
@@ -259,28 +261,19 @@ func (h *memoryHeap) Pop() any {
 	return entry
 }
 
-// memoryIDs recalls the last IDs that it was given.
+// memoryIDs are the last IDs that it was given.
 type memoryIDs struct {
-	known map[IntentID]struct{}
-	ring  []IntentID
-	next  int // the oldest, once the ring is full
+	ring []IntentID
+	next int // the oldest, once the ring is full
 }
 
-func (m *memoryIDs) has(id IntentID) bool {
-	_, ok := m.known[id]
-	return ok
-}
-
-func (m *memoryIDs) add(id IntentID) {
-	if m.known == nil {
-		m.known = map[IntentID]struct{}{}
-	}
+// add returns the ID that makes room for this one, if one has to.
+func (m *memoryIDs) add(id IntentID) (oldest IntentID, full bool) {
 	if len(m.ring) < memoryRecalls {
 		m.ring = append(m.ring, id)
-	} else {
-		delete(m.known, m.ring[m.next])
-		m.ring[m.next] = id
-		m.next = (m.next + 1) % memoryRecalls
+		return "", false
 	}
-	m.known[id] = struct{}{}
+	oldest, m.ring[m.next] = m.ring[m.next], id
+	m.next = (m.next + 1) % memoryRecalls
+	return oldest, true
 }

@@ -10,5 +10,5 @@ func NewMemoryJournal() Journal { return newMemoryJournal() }
 // MemoryJournalUse counts what is in j.
 func MemoryJournalUse(j Journal) MemoryUse {
 	m := j.(*memoryJournal)
-	return MemoryUse{Entries: len(m.entries), Decisions: len(m.decisions), Recalled: len(m.recalled.known), Spare: len(m.spare)}
+	return MemoryUse{Entries: len(m.entries) - len(m.recalled.ring), Decisions: len(m.decisions), Recalled: len(m.recalled.ring), Spare: len(m.spare)}
 }

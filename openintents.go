@@ -37,27 +37,38 @@ func placesOf(in *Intent) [2]accountPlace {
 
 func (o *openIntents) find(id IntentID) *openIntent { return o.byID[id] }
 
-// put adds an intent, or replaces the one of its name.
+// put adds an intent whose name is not among them.
 func (o *openIntents) put(in *openIntent) {
-	o.drop(in.ID)
+	o.show(in)
+	o.add(in)
+}
+
+// show finds the places in which an intent shows.
+func (o *openIntents) show(in *openIntent) {
 	if o.byID == nil {
 		o.byID = make(map[IntentID]*openIntent)
 		o.places = make(map[accountPlace]*shownIntents)
 	}
-	o.byID[in.ID] = in
 	for i, place := range placesOf(&in.Intent) {
 		if place == (accountPlace{}) {
 			continue
 		}
-		shown := o.places[place]
-		if shown == nil {
-			shown = &shownIntents{}
-			o.places[place] = shown
+		if in.shown[i] = o.places[place]; in.shown[i] == nil {
+			in.shown[i] = &shownIntents{}
+			o.places[place] = in.shown[i]
 		}
-		shown.open++
-		in.shown[i] = shown
 	}
-	in.note()
+}
+
+// add adds an intent whose places are found.
+func (o *openIntents) add(in *openIntent) {
+	o.byID[in.ID] = in
+	for _, shown := range in.shown {
+		if shown != nil {
+			shown.open++
+			shown.note(in)
+		}
+	}
 }
 
 // note brings the sets up to date with what has become known of an intent.
@@ -96,12 +107,12 @@ func (s *shownIntents) drop(in *openIntent) {
 }
 
 // drop forgets an intent.
-func (o *openIntents) drop(id IntentID) {
-	in := o.byID[id]
-	if in == nil {
+func (o *openIntents) drop(in *openIntent) {
+	if in == nil || in.dropped {
 		return
 	}
-	delete(o.byID, id)
+	in.dropped = true
+	delete(o.byID, in.ID)
 	for _, shown := range in.shown {
 		if shown != nil {
 			shown.drop(in)
@@ -109,11 +120,10 @@ func (o *openIntents) drop(id IntentID) {
 	}
 }
 
-// beside returns the open intents that show where in does and are not noted yet to
-// have been beside another, and whether there are any at all.
-func (o *openIntents) beside(in *Intent) (lone []IntentID, any bool) {
-	for _, place := range placesOf(in) {
-		shown := o.places[place]
+// beside returns the open intents that show where this one does and are not noted
+// yet to have been beside another, and whether there are any at all.
+func (in *openIntent) beside() (lone []IntentID, any bool) {
+	for _, shown := range in.shown {
 		if shown == nil {
 			continue
 		}

@@ -63,8 +63,9 @@ type call struct {
 	try         int
 	decision    string
 	intent      IntentID // empty until it is in the journal
-	journaled   Key      // the key that the journal has
-	unjournaled error    // why an exit went out without the journal
+	open        *openIntent
+	journaled   Key   // the key that the journal has
+	unjournaled error // why an exit went out without the journal
 	baseline    *Baseline
 
 	claims [2]Claim // on the rate limits

@@ -315,7 +315,7 @@ func (r *resolver) sendAgain(ctx context.Context, v *Verdict) (done bool, known 
 	}
 	in := v.Intent
 	in.Expires = in.Created.Add(r.resend)
-	if err := r.core.beginIntent(ctx, &in); err != nil {
+	if err := r.core.beginIntent(ctx, r.core.unsettled.known(in.ID), &in); err != nil {
 		return false, heard{}
 	}
 	v.Intent = in

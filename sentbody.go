@@ -77,7 +77,7 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 			b.began.Store(true)
 		}
 	}
-	return httptrace.WithClientTrace(ctx, b.told)
+	return traced(ctx, b.told)
 }
 
 // load returns the attempt's request, with the body in it. Each attempt has its

@@ -105,9 +105,9 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	if c.endpoint.write {
 		parent = withoutCancel(parent)
 	}
-	ctx, cancel := context.WithTimeoutCause(parent, c.opts.attemptTimeout, errAttemptTimeout)
-	defer cancel()
-	if !c.flight.takeOff(cancel) {
+	own := newAttemptContext(parent, c.last.sent, c.opts.attemptTimeout)
+	defer own.cancel()
+	if !c.flight.takeOff(own) {
 		c.last.err = context.Canceled
 		return
 	}
@@ -116,12 +116,15 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	c.sends++
 	c.keySends++
 	if c.endpoint.write {
-		c.core.accounts.moved(c.account)
-		defer c.core.accounts.moved(c.account)
+		c.core.accounts.moved(c.account, c.last.sent)
+		defer func() { c.core.accounts.moved(c.account, c.last.received) }()
 	}
-	ctx = c.hookSend(ctx)
+	ctx := c.hookSend(own)
 	c.last.ctx = ctx
 	for c.exchange(ctx, a, req) { // as often as there are kept connections
+	}
+	if ended := own.why(); c.last.err != nil && ended != nil {
+		c.last.err = c.scrubError(ended) // instead of net/http's idea of it
 	}
 	c.believeHeaders()
 	c.leavePlace(c.last.err == nil || c.last.written)
@@ -169,7 +172,7 @@ func readAnswer(resp *http.Response, limit int) (body []byte, tooLarge bool, err
 	return body, false, err
 }
 
-// causeOf names the end of the attempt's own time instead of net/http's idea of it.
+// causeOf names the cause of a context's end instead of the end.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		return cause

@@ -99,6 +99,9 @@ func (o *Order) checkLevels(env Environment) *Error {
 	return nil
 }
 
+// The bounds of maximum slippage, in tenths of a percent.
+var minSlippage, maxSlippage = decimal.NewFromInt(1), decimal.NewFromInt(300)
+
 // checkMaxSlippage wants 0.1 to 30 percent with one decimal place, or nothing.
 func checkMaxSlippage(env Environment, level Level) *Error {
 	if level.IsZero() {
@@ -107,7 +110,7 @@ func checkMaxSlippage(env Environment, level Level) *Error {
 	pct, ok := level.Value()
 	tenths := pct.Shift(1)
 	switch {
-	case !ok || !level.valid() || tenths.LessThan(decimal.NewFromInt(1)) || tenths.GreaterThan(decimal.NewFromInt(300)):
+	case !ok || !level.valid() || tenths.LessThan(minSlippage) || tenths.GreaterThan(maxSlippage):
 		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s is outside 0.1 to 30 percent", level)
 	case !tenths.IsInteger():
 		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s has more than one decimal place", level)
