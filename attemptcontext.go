@@ -13,13 +13,16 @@ import (
 // context.WithTimeoutCause would do, but net/http puts a context of its own under that
 // of every request, and package context joins the two by a map, made and thrown away
 // with each order, unless the upper one has AfterFunc.
+//
+// Its timer begins when somebody first waits: a transport in memory, such as the
+// simulator's, never does.
 type attemptContext struct {
 	context.Context
 	until  time.Time
-	timer  *time.Timer
 	orphan func() bool // lets go of the parent; nil if that never ends
 
 	mu      sync.Mutex
+	timer   *time.Timer
 	done    chan struct{} // once somebody has asked for it
 	err     error         // why it has ended
 	cause   error
@@ -29,10 +32,6 @@ type attemptContext struct {
 
 func newAttemptContext(parent context.Context, now time.Time, timeout time.Duration) *attemptContext {
 	a := &attemptContext{Context: parent, until: now.Add(timeout)}
-	if sooner, ok := parent.Deadline(); ok && sooner.Before(a.until) {
-		a.until = sooner
-	}
-	a.timer = time.AfterFunc(timeout, func() { a.end(context.DeadlineExceeded, errAttemptTimeout) })
 	if parent.Done() != nil {
 		a.orphan = context.AfterFunc(parent, func() { a.end(parent.Err(), context.Cause(parent)) })
 	}
@@ -41,18 +40,22 @@ func newAttemptContext(parent context.Context, now time.Time, timeout time.Durat
 
 // cancel ends it, as the end of the attempt does.
 func (a *attemptContext) cancel() {
-	a.timer.Stop()
 	if a.orphan != nil {
 		a.orphan()
 	}
 	a.end(context.Canceled, context.Canceled)
 }
 
+func (a *attemptContext) timeOut() { a.end(context.DeadlineExceeded, errAttemptTimeout) }
+
 func (a *attemptContext) end(err, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err != nil {
 		return
+	}
+	if a.timer != nil {
+		a.timer.Stop()
 	}
 	a.err, a.cause = err, cause
 	if a.done != nil {
@@ -68,7 +71,12 @@ func (a *attemptContext) end(err, cause error) {
 }
 
 // Deadline, Done and Err are those of any context.
-func (a *attemptContext) Deadline() (time.Time, bool) { return a.until, true }
+func (a *attemptContext) Deadline() (time.Time, bool) {
+	if sooner, ok := a.Context.Deadline(); ok && sooner.Before(a.until) {
+		return sooner, true
+	}
+	return a.until, true
+}
 
 func (a *attemptContext) Done() <-chan struct{} {
 	a.mu.Lock()
@@ -78,21 +86,36 @@ func (a *attemptContext) Done() <-chan struct{} {
 		if a.err != nil {
 			close(a.done)
 		}
+		a.wind()
 	}
 	return a.done
 }
 
 func (a *attemptContext) Err() error {
 	a.mu.Lock()
+	waited := a.timer != nil || a.err != nil
+	a.mu.Unlock()
+	if !waited && !time.Now().Before(a.until) {
+		a.timeOut()
+	}
+	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.err
 }
 
+// wind starts the timer, once. The lock is held.
+func (a *attemptContext) wind() {
+	if a.timer == nil && a.err == nil {
+		a.timer = time.AfterFunc(time.Until(a.until), a.timeOut)
+	}
+}
+
 // why returns the cause of its end; nil while it goes on.
 func (a *attemptContext) why() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.cause
+	if a.Err() == nil {
+		return nil
+	}
+	return a.cause // which changes no more
 }
 
 // AfterFunc runs f in a goroutine of its own once the context has ended, unless stop
@@ -100,10 +123,12 @@ func (a *attemptContext) why() error {
 func (a *attemptContext) AfterFunc(f func()) (stop func() bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case a.err != nil:
+	if a.err != nil {
 		go f()
 		return func() bool { return false }
+	}
+	a.wind()
+	switch {
 	case a.first == nil:
 		a.first = &f
 	case a.waiting == nil:

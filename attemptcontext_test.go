@@ -93,6 +93,22 @@ func TestAttemptContextThatNobodyWatched(t *testing.T) {
 	assert.False(t, a.AfterFunc(func() {})())
 }
 
+// Without anybody who waits it has no timer, and ends all the same.
+func TestAttemptContextThatIsOnlyLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAttemptContext(t.Context(), time.Now(), time.Second)
+		time.Sleep(time.Second - time.Nanosecond)
+		require.NoError(t, a.Err())
+		require.NoError(t, a.why())
+		time.Sleep(time.Nanosecond)
+		require.Equal(t, errAttemptTimeout, a.why())
+		require.Equal(t, context.DeadlineExceeded, a.Err())
+		<-a.Done()
+		a.cancel()
+		assert.Equal(t, errAttemptTimeout, a.why())
+	})
+}
+
 // A caller's own deadline counts if it is the sooner one.
 func TestAttemptContextHasTheSoonerDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -123,8 +123,10 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	c.last.ctx = ctx
 	for c.exchange(ctx, a, req) { // as often as there are kept connections
 	}
-	if ended := own.why(); c.last.err != nil && ended != nil {
-		c.last.err = c.scrubError(ended) // instead of net/http's idea of it
+	if c.last.err != nil {
+		if ended := own.why(); ended != nil {
+			c.last.err = c.scrubError(ended) // instead of net/http's idea of it
+		}
 	}
 	c.believeHeaders()
 	c.leavePlace(c.last.err == nil || c.last.written)
