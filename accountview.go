@@ -166,7 +166,9 @@ func (v *accountViews) moved(id AccountID, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	view := v.view(id)
-	view.moved = at
+	if at.After(view.moved) { // of two that end at once, the later
+		view.moved = at
+	}
 	view.moves++
 	view.posRead, view.tradeRead, view.orderRead, view.finRead = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 }
