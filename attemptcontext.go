@@ -2,7 +2,7 @@ package trading
 
 import (
 	"context"
-	"net/http/httptrace"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,12 +22,11 @@ type attemptContext struct {
 	orphan func() bool // lets go of the parent; nil if that never ends
 
 	mu      sync.Mutex
-	timer   *time.Timer
+	timer   *time.Timer   // once somebody waits
 	done    chan struct{} // once somebody has asked for it
-	err     error         // why it has ended
-	cause   error
-	waiting map[*func()]struct{}
-	first   *func() // of those; nearly always there is one
+	waiting []*func()     // nearly always one, net/http's
+	err     error         // that it has ended
+	cause   error         // and why
 }
 
 func newAttemptContext(parent context.Context, now time.Time, timeout time.Duration) *attemptContext {
@@ -46,11 +45,13 @@ func (a *attemptContext) cancel() {
 	a.end(context.Canceled, context.Canceled)
 }
 
-func (a *attemptContext) timeOut() { a.end(context.DeadlineExceeded, errAttemptTimeout) }
-
 func (a *attemptContext) end(err, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.endLocked(err, cause)
+}
+
+func (a *attemptContext) endLocked(err, cause error) {
 	if a.err != nil {
 		return
 	}
@@ -61,13 +62,10 @@ func (a *attemptContext) end(err, cause error) {
 	if a.done != nil {
 		close(a.done)
 	}
-	if a.first != nil {
-		go (*a.first)()
-	}
-	for f := range a.waiting {
+	for _, f := range a.waiting {
 		go (*f)()
 	}
-	a.first, a.waiting = nil, nil
+	a.waiting = nil
 }
 
 // Deadline, Done and Err are those of any context.
@@ -92,30 +90,31 @@ func (a *attemptContext) Done() <-chan struct{} {
 }
 
 func (a *attemptContext) Err() error {
-	a.mu.Lock()
-	waited := a.timer != nil || a.err != nil
-	a.mu.Unlock()
-	if !waited && !time.Now().Before(a.until) {
-		a.timeOut()
-	}
+	err, _ := a.ended()
+	return err
+}
+
+// why returns the cause of its end; nil while it goes on.
+func (a *attemptContext) why() error {
+	_, cause := a.ended()
+	return cause
+}
+
+// ended looks at the clock too: there need not be a timer.
+func (a *attemptContext) ended() (err, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.err
+	if !time.Now().Before(a.until) {
+		a.endLocked(context.DeadlineExceeded, errAttemptTimeout)
+	}
+	return a.err, a.cause
 }
 
 // wind starts the timer, once. The lock is held.
 func (a *attemptContext) wind() {
 	if a.timer == nil && a.err == nil {
-		a.timer = time.AfterFunc(time.Until(a.until), a.timeOut)
+		a.timer = time.AfterFunc(time.Until(a.until), func() { a.end(context.DeadlineExceeded, errAttemptTimeout) })
 	}
-}
-
-// why returns the cause of its end; nil while it goes on.
-func (a *attemptContext) why() error {
-	if a.Err() == nil {
-		return nil
-	}
-	return a.cause // which changes no more
 }
 
 // AfterFunc runs f in a goroutine of its own once the context has ended, unless stop
@@ -128,42 +127,35 @@ func (a *attemptContext) AfterFunc(f func()) (stop func() bool) {
 		return func() bool { return false }
 	}
 	a.wind()
-	switch {
-	case a.first == nil:
-		a.first = &f
-	case a.waiting == nil:
-		a.waiting = map[*func()]struct{}{&f: {}}
-	default:
-		a.waiting[&f] = struct{}{}
-	}
+	a.waiting = append(a.waiting, &f)
 	return func() bool { return a.forget(&f) }
 }
 
 func (a *attemptContext) forget(f *func()) (was bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.first == f {
-		a.first = nil
-		return true
+	at := slices.Index(a.waiting, f)
+	if at < 0 {
+		return false
 	}
-	_, was = a.waiting[f]
-	delete(a.waiting, f)
-	return was
+	a.waiting = slices.Delete(a.waiting, at, at+1)
+	return true
 }
 
-// traced returns ctx with the trace in it, so that package context still finds
-// AfterFunc.
-func traced(ctx context.Context, trace *httptrace.ClientTrace) context.Context {
-	values := httptrace.WithClientTrace(ctx, trace)
-	if a, ok := ctx.(*attemptContext); ok {
-		return tracedContext{a, values}
+// with returns ctx so that package context finds AfterFunc, where hooks and the trace
+// have added no more than values to it.
+func (a *attemptContext) with(ctx context.Context) context.Context {
+	if ctx == context.Context(a) || ctx.Done() != a.Done() {
+		return ctx
 	}
-	return values
+	return attemptValues{a, ctx}
 }
 
-type tracedContext struct {
+// attemptValues is an attempt's context with more values.
+type attemptValues struct {
 	*attemptContext
 	values context.Context
 }
 
-func (t tracedContext) Value(key any) any { return t.values.Value(key) }
+// Value finds them.
+func (v attemptValues) Value(key any) any { return v.values.Value(key) }

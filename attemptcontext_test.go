@@ -37,12 +37,13 @@ func TestAttemptContextEnds(t *testing.T) {
 				began := time.Now()
 				a := newAttemptContext(parent, time.Now(), time.Second)
 				var connected int
-				ctx := traced(a, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected++ }})
+				ctx := a.with(httptrace.WithClientTrace(context.WithValue(a, key{}, "hook's"), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected++ }}))
 
 				until, ok := ctx.Deadline()
 				assert.True(t, ok)
 				assert.Equal(t, began.Add(time.Second), until)
-				assert.Equal(t, "value", ctx.Value(key{}))
+				assert.Equal(t, "value", a.Value(key{}))
+				assert.Equal(t, "hook's", ctx.Value(key{}))
 				httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{})
 				assert.Equal(t, 1, connected)
 
@@ -107,6 +108,18 @@ func TestAttemptContextThatIsOnlyLookedAt(t *testing.T) {
 		a.cancel()
 		assert.Equal(t, errAttemptTimeout, a.why())
 	})
+}
+
+// What ends by itself stays what it is.
+func TestAttemptContextOfAHookThatEnds(t *testing.T) {
+	a := newAttemptContext(context.Background(), time.Now(), time.Hour)
+	defer a.cancel()
+	hooked, cancel := context.WithCancel(a)
+	assert.Equal(t, hooked, a.with(hooked))
+	assert.Equal(t, context.Context(a), a.with(a))
+	cancel()
+	require.ErrorIs(t, a.with(hooked).Err(), context.Canceled)
+	require.NoError(t, a.Err())
 }
 
 // A caller's own deadline counts if it is the sooner one.

@@ -29,16 +29,8 @@ func (u *unsettled) forget(in *openIntent) {
 	u.open.drop(in)
 }
 
-// isBeside reports whether another write has been open beside an intent.
-func (u *unsettled) isBeside(id IntentID) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	in := u.open.find(id)
-	return in != nil && in.Beside
-}
-
-// wasBeside is the same of an intent that is open, or nil.
-func (u *unsettled) wasBeside(open *openIntent) bool {
+// isBeside reports whether another write has been open beside an intent; false of nil.
+func (u *unsettled) isBeside(open *openIntent) bool {
 	if open == nil {
 		return false
 	}
@@ -101,7 +93,7 @@ func (c *core) markBeside(ctx context.Context, id IntentID) error {
 func (c *core) beginIntent(ctx context.Context, open *openIntent, now *Intent) error {
 	c.begins.RLock()
 	defer c.begins.RUnlock()
-	now.Beside = now.Beside || c.unsettled.wasBeside(open)
+	now.Beside = now.Beside || c.unsettled.isBeside(open)
 	if err := c.journal.Begin(ctx, *now); err != nil {
 		return err
 	}

@@ -422,8 +422,8 @@ func (u *unsettled) find(id IntentID) (openIntent, bool) {
 	return openIntent{}, false
 }
 
-// known returns what this process knows of an intent that is not settled, or nil. Its
-// members are the lock's.
+// known returns what this process knows of an intent that is not settled, or nil. The
+// lock guards what is in it; find copies that.
 func (u *unsettled) known(id IntentID) *openIntent {
 	u.mu.Lock()
 	defer u.mu.Unlock()

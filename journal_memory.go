@@ -44,7 +44,7 @@ type memoryJournal struct {
 	decisions map[string][]*memoryEntry // oldest first
 	pending   memoryEntry               // the ring's fixed point: newer is the oldest
 	settled   memoryHeap                // of decisions
-	recalled  memoryIDs                 // those
+	recalled  memoryIDs                 // of those entries, in their order
 	spare     []*memoryEntry
 	begun     uint64
 }
@@ -261,7 +261,7 @@ func (h *memoryHeap) Pop() any {
 	return entry
 }
 
-// memoryIDs are the last IDs that it was given.
+// memoryIDs holds the last IDs that it was given.
 type memoryIDs struct {
 	ring []IntentID
 	next int // the oldest, once the ring is full

@@ -62,10 +62,10 @@ type call struct {
 	keySends    int // attempts under this key
 	try         int
 	decision    string
-	intent      IntentID // empty until it is in the journal
-	open        *openIntent
-	journaled   Key   // the key that the journal has
-	unjournaled error // why an exit went out without the journal
+	intent      IntentID    // empty until it is in the journal
+	open        *openIntent // the intent among those that are not settled
+	journaled   Key         // the key that the journal has
+	unjournaled error       // why an exit went out without the journal
 	baseline    *Baseline
 
 	claims [2]Claim // on the rate limits

@@ -272,7 +272,7 @@ func (r *resolver) weigh(v *Verdict, finding fenceFinding) {
 	trace := last.traceSince(baseline, pro)
 	// What rests or runs can be cancelled by somebody else, and then leaves none.
 	lasts := !pro && v.Intent.Operation != OpLimit
-	beside := v.Intent.Beside || r.core.unsettled.isBeside(v.Intent.ID)
+	beside := v.Intent.Beside || r.core.unsettled.isBeside(r.core.unsettled.known(v.Intent.ID))
 	switch {
 	case finding == fenceHolds && !trace && (lasts || alone):
 		v.Outcome, v.Basis = NotApplied, BasisFence

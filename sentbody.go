@@ -77,13 +77,13 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 			b.began.Store(true)
 		}
 	}
-	return traced(ctx, b.told)
+	return httptrace.WithClientTrace(ctx, b.told)
 }
 
 // load returns the attempt's request, with the body in it. Each attempt has its
 // own of both: net/http may still hold those before.
-func (b *sentBody) load(ctx context.Context, like *http.Request) *http.Request {
-	b.request = *like.WithContext(b.trace(ctx))
+func (b *sentBody) load(ctx context.Context, own *attemptContext, like *http.Request) *http.Request {
+	b.request = *like.WithContext(own.with(b.trace(ctx)))
 	switch {
 	case b.body == nil:
 		b.request.Body = http.NoBody

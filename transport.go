@@ -119,14 +119,8 @@ func (c *call) attempt(a attempts, req *http.Request) {
 		c.core.accounts.moved(c.account, c.last.sent)
 		defer func() { c.core.accounts.moved(c.account, c.last.received) }()
 	}
-	ctx := c.hookSend(own)
-	c.last.ctx = ctx
-	for c.exchange(ctx, a, req) { // as often as there are kept connections
-	}
-	if c.last.err != nil {
-		if ended := own.why(); ended != nil {
-			c.last.err = c.scrubError(ended) // instead of net/http's idea of it
-		}
+	c.last.ctx = c.hookSend(own)
+	for c.exchange(own, a, req) { // as often as there are kept connections
 	}
 	c.believeHeaders()
 	c.leavePlace(c.last.err == nil || c.last.written)
@@ -134,9 +128,9 @@ func (c *call) attempt(a attempts, req *http.Request) {
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
-func (c *call) exchange(ctx context.Context, a attempts, like *http.Request) (another bool) {
+func (c *call) exchange(own *attemptContext, a attempts, like *http.Request) (another bool) {
 	body := c.newSentBody(a.traced)
-	sent := body.load(ctx, like)
+	sent := body.load(c.last.ctx, own, like)
 	sent.Header, sent.Host = c.header(), c.url.Host
 	resp, err := a.rt.RoundTrip(sent)
 	if err == nil {
@@ -147,7 +141,7 @@ func (c *call) exchange(ctx context.Context, a attempts, like *http.Request) (an
 	c.last.received = time.Now()
 	if err != nil {
 		c.last.status = 0
-		c.last.err = c.scrubError(causeOf(sent.Context(), err))
+		c.last.err = c.scrubError(causeOf(sent.Context(), own, err))
 		c.last.written = body.mayHaveLeft(err)
 		return body.wantsAnother()
 	}
@@ -174,8 +168,12 @@ func readAnswer(resp *http.Response, limit int) (body []byte, tooLarge bool, err
 	return body, false, err
 }
 
-// causeOf names the cause of a context's end instead of the end.
-func causeOf(ctx context.Context, err error) error {
+// causeOf names why an attempt ended instead of net/http's idea of it: what ended its
+// own context, or the one that a hook or the body made of that.
+func causeOf(ctx context.Context, own *attemptContext, err error) error {
+	if cause := own.why(); cause != nil {
+		return cause
+	}
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		return cause
 	}
