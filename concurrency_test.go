@@ -93,7 +93,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()),
 			trading.WithHealthGate(trading.HealthGate{KeepWarm: true}), trading.WithGrace(0))
 		require.NoError(t, err)
-		sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(50*time.Millisecond))
+		sim.Fault("POST /sandbox/orders", tradingsim.DelayResponse(50*time.Millisecond))
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error)
 		go func() {
@@ -135,7 +135,7 @@ func TestCloseWaitsForWritesInFlight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, nil)
-				r.sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(3*time.Second))
+				r.sim.Fault("POST /sandbox/orders", tradingsim.DelayResponse(3*time.Second))
 				ctx, cancel := ctx()
 				defer cancel()
 				var placed atomic.Bool

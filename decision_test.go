@@ -118,7 +118,7 @@ func TestAPendingDecisionCanBeResolved(t *testing.T) {
 		decision := trading.WithDecision("breakout", "2026-11-20T10:15")
 		_, account := live(t, sim, trading.WithJournal(intents))
 		readAll(t, account)
-		sim.Fault("POST /orders", tradingsim.LoseRequest())
+		sim.Fault("POST /orders", tradingsim.DropRequest())
 		_, err := account.PlaceOrder(ctx, order, decision, trading.WithLifetime(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 

@@ -70,10 +70,10 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		}{
 			{place(nil, trading.WithTag("own")), "not applied: refused by a guard: a guard of one's own", notApplied, take[*trading.GuardError]},
 			{place(nil, trading.WithTag("plain")), "refused by a guard: not today", notApplied, take[*trading.GuardError]},
-			{place(tradingsim.EdgePage(403)), "not an answer of the service: not JSON (status 403)", unknown, take[*trading.EdgeError]},
+			{place(tradingsim.GatewayError(403)), "not an answer of the service: not JSON (status 403)", unknown, take[*trading.EdgeError]},
 			{place(tradingsim.Raw(307, map[string][]string{"Location": {"%zz"}}, "")), `redirect to "" not followed`, unknown, take[*trading.RedirectError]},
 			{place(tradingsim.Raw(200, nil, `{"ok":true}`)), "executed, but the answer cannot be read", applied, take[*trading.DecodeError]},
-			{place(tradingsim.LoseReply()), "no answer: ", unknown, take[*trading.TransportError]},
+			{place(tradingsim.DropResponse()), "no answer: ", unknown, take[*trading.TransportError]},
 		} {
 			assert.ErrorContains(t, row.err, row.text)
 			assert.ErrorContains(t, row.err, "POST /sandbox/orders BTC: ")
@@ -138,7 +138,7 @@ func TestAThrottledAddressDoesNotOpenTheLatch(t *testing.T) {
 func TestWaitingWritersLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(4*time.Second))
+		r.sim.Fault("POST /sandbox/orders", tradingsim.DelayResponse(4*time.Second))
 		placed := make(chan error, 1)
 		go func() {
 			_, err := r.Sandbox.PlaceOrder(context.Background(), buy("1"))
@@ -179,7 +179,7 @@ func TestAReadIsNeverInDoubt(t *testing.T) {
 		cancel()
 		late, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		sim.Fault("GET /sandbox/positions", tradingsim.DelayReply(2*time.Second))
+		sim.Fault("GET /sandbox/positions", tradingsim.DelayResponse(2*time.Second))
 
 		_, never := client.Sandbox.Positions(ended)
 		_, under := client.Sandbox.Positions(late)
@@ -254,7 +254,7 @@ func TestGateAtItsEnds(t *testing.T) {
 		// An assessment that could not be read is asked for again by the next entry,
 		// and not a second time beside it, however long the answer takes.
 		time.Sleep(2 * time.Second) // between two refreshes
-		r.sim.Fault("GET /health", tradingsim.EdgePage(502), tradingsim.DelayReply(4*time.Second))
+		r.sim.Fault("GET /health", tradingsim.GatewayError(502), tradingsim.DelayResponse(4*time.Second))
 		time.Sleep(3 * time.Second)
 		began := time.Now()
 		asked = r.sent(trading.OpHealth)

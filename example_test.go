@@ -138,7 +138,7 @@ func ExampleAccount_PlaceOrder() {
 func ExampleAccount_Resolve() {
 	client, sim := simulated()
 	account := client.Live.Account("acc_1")
-	sim.Fault("POST /orders", tradingsim.LoseReply()) // executed, and sent again under its key
+	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, and sent again under its key
 	place := func() error {
 		// README
 		_, err := account.PlaceOrder(ctx, order)
@@ -429,7 +429,7 @@ func Example_test() {
 	}
 	defer client.Close()
 
-	sim.Fault("POST /sandbox/orders", tradingsim.LoseReply()) // executed, but nobody hears of it
+	sim.Fault("POST /sandbox/orders", tradingsim.DropResponse()) // executed, but nobody hears of it
 	_, err = client.Sandbox.PlaceOrder(ctx, order)
 	fmt.Println("the program:", trading.OutcomeOf(err))
 	fmt.Println("the service:", len(sim.Ledger()), "executed")

@@ -103,7 +103,7 @@ func TestHooksAreTold(t *testing.T) {
 			"done not applied after 2 in 7s, intent true in call",
 		}},
 		{"a connection that is refused", []trading.Option{trading.WithRetry(trading.Retry{MinWait: time.Second, MaxWait: time.Second, Attempts: 2})}, func(r rig) {
-			r.sim.Fault("GET /trades", tradingsim.LoseRequest())
+			r.sim.Fault("GET /trades", tradingsim.DropRequest())
 			_, err := r.account().Trades(r.t.Context())
 			require.NoError(r.t, err)
 		}, []string{
@@ -116,7 +116,7 @@ func TestHooksAreTold(t *testing.T) {
 		}},
 		{"an order in doubt that is resolved", nil, func(r rig) {
 			r.readAll()
-			r.sim.Fault("POST /orders", tradingsim.EdgePage(502))
+			r.sim.Fault("POST /orders", tradingsim.GatewayError(502))
 			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.01"), trading.WithLifetime(0), trading.SkipHealthGate())
 			_, err = r.account().Resolve(r.t.Context(), err)
 			require.NoError(r.t, err)
@@ -128,7 +128,7 @@ func TestHooksAreTold(t *testing.T) {
 			"call POST /orders/cancel  doubt",
 		}},
 		{"an order whose caller leaves", nil, func(r rig) {
-			r.sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))
+			r.sim.Fault("POST /orders", tradingsim.DelayResponse(2*time.Second))
 			ctx, cancel := context.WithTimeout(r.t.Context(), time.Second)
 			defer cancel()
 			_, err := r.account().PlaceOrder(ctx, buy("0.01"), trading.SkipHealthGate())
@@ -166,7 +166,7 @@ func TestHooksAreToldOfVerdicts(t *testing.T) {
 		log := &told{}
 		r := newRig(t, nil, trading.WithHooks(log.hooks()))
 		r.readAll()
-		err := r.doubtful(tradingsim.EdgePage(502), buy("0.01"))
+		err := r.doubtful(tradingsim.GatewayError(502), buy("0.01"))
 		_, err = r.account().Resolve(t.Context(), err)
 		require.NoError(t, err)
 		lines := log.take()
@@ -193,11 +193,11 @@ func TestResolveWithin(t *testing.T) {
 		want     trading.Outcome
 		contains string
 	}{
-		{"not asked for", tradingsim.EdgePage(502), true, 0, trading.Unknown, "not JSON"},
-		{"never arrived", tradingsim.EdgePage(502), true, time.Minute, trading.NotApplied, "not executed and never will be (fenced, and no trace)"},
-		{"executed", tradingsim.EdgePageAfter(502), true, time.Hour, trading.Applied, "was executed ("},
-		{"executed, and others trade too", tradingsim.EdgePageAfter(502), false, time.Hour, trading.Unknown, "SoleActor"},
-		{"no time for it", tradingsim.EdgePage(502), true, time.Second, trading.Unknown, "cannot be told"},
+		{"not asked for", tradingsim.GatewayError(502), true, 0, trading.Unknown, "not JSON"},
+		{"never arrived", tradingsim.GatewayError(502), true, time.Minute, trading.NotApplied, "not executed and never will be (fenced, and no trace)"},
+		{"executed", tradingsim.GatewayErrorAfter(502), true, time.Hour, trading.Applied, "was executed ("},
+		{"executed, and others trade too", tradingsim.GatewayErrorAfter(502), false, time.Hour, trading.Unknown, "SoleActor"},
+		{"no time for it", tradingsim.GatewayError(502), true, time.Second, trading.Unknown, "cannot be told"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestResolveWithin(t *testing.T) {
 			r := newRig(t, nil, trading.ResolveWithin(time.Minute))
 			r.positions()
 			r.trades()
-			r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply())
+			r.sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
 			_, err := r.Sandbox.PlaceOrder(t.Context(), buy("0.01"))
 			assert.Equal(t, trading.Applied, trading.OutcomeOf(err), "%v", err)
 		})

@@ -89,10 +89,10 @@ func TestEveryLiveCode(t *testing.T) {
 			}
 		}
 	}
-	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetTrouble("BTC", code) } }
+	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetFillError("BTC", code) } }
 	status := func(status string) func(rig) { return func(r rig) { r.sim.SetStatus("acc_1", status) } }
 	options := func(opts ...tradingsim.Option) []tradingsim.Option { return opts }
-	reading := func(n int) []tradingsim.Option { return options(tradingsim.WithReading(n)) }
+	reading := func(n int) []tradingsim.Option { return options(tradingsim.WithInterpretation(n)) }
 	btc := func(m tradingsim.Market) []tradingsim.Option {
 		m.Symbol, m.Price = "BTC", "64000"
 		return options(tradingsim.WithMarket(m))
@@ -227,7 +227,7 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "STALE_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("STALE_PRICE")},
 		{code: "NO_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("NO_PRICE")},
 		{code: "NO_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, call: closing,
-			prepare: func(r rig) { r.sim.Trade("acc_1", "long", "1", "BTC"); r.sim.SetTrouble("BTC", "NO_PRICE") }},
+			prepare: func(r rig) { r.sim.Trade("acc_1", "long", "1", "BTC"); r.sim.SetFillError("BTC", "NO_PRICE") }},
 		{code: "no_price", status: 503, kind: trading.ErrNoPrice, advice: sameKey, sends: 3, prepare: func(r rig) { r.sim.SetMark("BTC", "") }},
 		{code: "no_price", status: 400, kind: trading.ErrNoPrice, advice: newKey, sends: 3, options: reading(35),
 			prepare: func(r rig) { r.sim.SetMark("BTC", "") }},
@@ -280,7 +280,7 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "TOO_MANY_RUNS", status: 409, advice: change, call: twap(time.Hour), prepare: runTWAP,
 			options: options(tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 1}))},
 		{code: "TOO_MANY_RUNS", status: 400, advice: change, call: twap(time.Hour), prepare: runTWAP,
-			options: options(tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 1}), tradingsim.WithReading(45))},
+			options: options(tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 1}), tradingsim.WithInterpretation(45))},
 		{code: "CHASE_EXISTS", status: 409, advice: change, call: chase,
 			prepare: func(r rig) { require.NoError(r.t, chase(r.t.Context(), r)) }},
 		{code: "CHASE_EXISTS", status: 400, advice: change, call: chase, options: reading(45),

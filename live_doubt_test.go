@@ -48,19 +48,19 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 		{name: "internal_error", second: refusal(500, "internal_error"), attempts: 2},
 		{name: "unavailable", second: refusal(503, "unavailable"), attempts: 2},
 		{name: "a code nobody knows", second: refusal(418, "TEAPOT"), attempts: 2},
-		{name: "a page", second: tradingsim.EdgePage(502), outcome: trading.Applied, attempts: 3, again: 1},
-		{name: "a page with 200", second: tradingsim.EdgePage(200), outcome: trading.Applied, attempts: 3, again: 1},
+		{name: "a page", second: tradingsim.GatewayError(502), outcome: trading.Applied, attempts: 3, again: 1},
+		{name: "a page with 200", second: tradingsim.GatewayError(200), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "{}", second: tradingsim.Raw(200, nil, `{}`), outcome: trading.Applied, attempts: 3, again: 1},
-		{name: "lost too", second: tradingsim.LoseRequest(), outcome: trading.Applied, attempts: 3, again: 1},
+		{name: "lost too", second: tradingsim.DropRequest(), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "no connection", second: tradingsim.RefuseConnection(), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "a redirect", second: redirect, attempts: 2},
 	} {
 		for _, executed := range []bool{false, true} {
 			name := row.name + ", first not executed"
-			first := tradingsim.LoseRequest()
+			first := tradingsim.DropRequest()
 			if executed {
 				name = row.name + ", first executed"
-				first = tradingsim.LoseReply()
+				first = tradingsim.DropResponse()
 			}
 			t.Run(name, func(t *testing.T) {
 				liveTest(t, nil, nil, func(r rig) {
@@ -98,7 +98,7 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 // A repeated refusal is what became of the attempt whose answer was lost.
 func TestAReplayedRefusalSettles(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
-		r.sim.Fault("POST /orders", tradingsim.LoseReply())
+		r.sim.Fault("POST /orders", tradingsim.DropResponse())
 		var meta trading.Meta
 		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.0001"), trading.ResponseInto(&meta))
 		require.ErrorIs(r.t, err, trading.CodeMinNotional)
@@ -130,7 +130,7 @@ func TestTrap_T18_NothingIsSentAfterTheLifetime(t *testing.T) {
 				time.Sleep(time.Minute)
 				r.sim.FaultEach(func(op string) tradingsim.Fault {
 					if op == string(row.op) {
-						return tradingsim.LoseRequest()
+						return tradingsim.DropRequest()
 					}
 					return nil
 				})
@@ -245,7 +245,7 @@ func TestAJournalThatFails(t *testing.T) {
 		require.ErrorIs(t, reduce.Meta.Unjournaled, broken)
 
 		// One in doubt cannot be resolved by the journal, and says where it shows.
-		r.sim.Fault("POST /positions/close", tradingsim.LoseReply())
+		r.sim.Fault("POST /positions/close", tradingsim.DropResponse())
 		err = exitCall(r, trading.WithLifetime(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		verdict, err := r.verdict(err)
@@ -268,7 +268,7 @@ func TestAVerdictThatCannotBeWritten(t *testing.T) {
 		intents := newSharedJournal()
 		r = join(r.t, r.sim, trading.WithJournal(intents))
 		r.readAll()
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		intents.fail = func(trading.Intent) error { return broken } // the note before the fence
 		verdict, verdictErr := r.verdict(err)
 		require.ErrorIs(r.t, verdictErr, broken)

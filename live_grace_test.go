@@ -38,10 +38,10 @@ func TestTrap_T103_AnAnswerWithinTheGrace(t *testing.T) {
 		basis   trading.Basis
 		code    trading.Code
 	}{
-		"executed":     {tradingsim.DelayReply(3 * time.Second), trading.Applied, trading.BasisAnswer, ""},
-		"refused":      {tradingsim.Together(tradingsim.DelayReply(3*time.Second), tradingsim.Fail(400, "MIN_NOTIONAL")), trading.NotApplied, trading.BasisAnswer, "MIN_NOTIONAL"},
+		"executed":     {tradingsim.DelayResponse(3 * time.Second), trading.Applied, trading.BasisAnswer, ""},
+		"refused":      {tradingsim.Together(tradingsim.DelayResponse(3*time.Second), tradingsim.Fail(400, "MIN_NOTIONAL")), trading.NotApplied, trading.BasisAnswer, "MIN_NOTIONAL"},
 		"worked on":    {tradingsim.Delay(3 * time.Second), trading.Applied, trading.BasisAnswer, ""},
-		"rate limited": {tradingsim.Together(tradingsim.DelayReply(3*time.Second), tradingsim.RateLimit(time.Second)), trading.NotApplied, trading.BasisAnswer, "rate_limited"},
+		"rate limited": {tradingsim.Together(tradingsim.DelayResponse(3*time.Second), tradingsim.RateLimit(time.Second)), trading.NotApplied, trading.BasisAnswer, "rate_limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			intents := newSharedJournal()
@@ -92,7 +92,7 @@ func TestTrap_T103_AnAnswerWithinTheGrace(t *testing.T) {
 func TestNoAnswerWithinTheGrace(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		r.readAll()
-		r.sim.Fault("POST /orders", tradingsim.Together(tradingsim.LoseRequest(), tradingsim.DelayReply(time.Hour)))
+		r.sim.Fault("POST /orders", tradingsim.Together(tradingsim.DropRequest(), tradingsim.DelayResponse(time.Hour)))
 		err := r.leave(time.Second, buy("0.05"), trading.WithGrace(2*time.Second), trading.WithAttemptTimeout(time.Minute))
 		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
 		began := time.Now()
@@ -108,7 +108,7 @@ func TestNoAnswerWithinTheGrace(t *testing.T) {
 // A grace of 0 ends the attempt with its caller; it is no less in doubt.
 func TestNoGrace(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
-		r.sim.Fault("POST /orders", tradingsim.DelayReply(3*time.Second))
+		r.sim.Fault("POST /orders", tradingsim.DelayResponse(3*time.Second))
 		err := r.leave(time.Second, buy("0.05"), trading.WithGrace(0))
 		assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
 		assert.Equal(r.t, 1, r.ran(trading.OpOrder))
@@ -121,7 +121,7 @@ func TestAnAnswerAsTheCallerLeaves(t *testing.T) {
 	late := 0
 	for range 300 {
 		liveTest(t, nil, nil, func(r rig) {
-			r.sim.Fault("POST /orders", tradingsim.DelayReply(time.Second))
+			r.sim.Fault("POST /orders", tradingsim.DelayResponse(time.Second))
 			err := r.leave(time.Second, buy("0.05"))
 			if err != nil {
 				late++
@@ -139,7 +139,7 @@ func TestAnAnswerAsTheCallerLeaves(t *testing.T) {
 // Resolve gives up with its own context, and the intent stays open.
 func TestResolveEndsWithItsContext(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
-		r.sim.Fault("POST /orders", tradingsim.DelayReply(4*time.Second))
+		r.sim.Fault("POST /orders", tradingsim.DelayResponse(4*time.Second))
 		err := r.leave(time.Second, buy("0.05"))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -173,9 +173,9 @@ func TestCloseWithLiveWritesInFlight(t *testing.T) {
 			synctest.Wait()
 			return done
 		}
-		sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))
+		sim.Fault("POST /orders", tradingsim.DelayResponse(2*time.Second))
 		answered := place("BTC", "0.1")
-		sim.Fault("POST /orders", tradingsim.LoseReply()) // then it waits to send again
+		sim.Fault("POST /orders", tradingsim.DropResponse()) // then it waits to send again
 		doubtful := place("ETH", "1")
 		sim.Fault("POST /orders", tradingsim.RefuseConnection())
 		unsent := place("SOL", "10")

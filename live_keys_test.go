@@ -28,8 +28,8 @@ func TestTrap_T3_NewKeysAndTheSameKey(t *testing.T) {
 		{"T11 no_price 503", tradingsim.Fail(503, "no_price"), false},
 		{"idempotency_unavailable", tradingsim.Fail(503, "idempotency_unavailable"), false},
 		{"idempotency_in_flight", tradingsim.Fail(409, "idempotency_in_flight"), false},
-		{"a lost reply", tradingsim.LoseReply(), false},
-		{"a lost request", tradingsim.LoseRequest(), false},
+		{"a lost reply", tradingsim.DropResponse(), false},
+		{"a lost request", tradingsim.DropRequest(), false},
 		{"no connection", tradingsim.RefuseConnection(), false},
 		{"T4 rate_limited", tradingsim.RateLimit(time.Second), false},
 	} {
@@ -56,7 +56,7 @@ func TestTrap_T3_NewKeysAndTheSameKey(t *testing.T) {
 func TestTheKeyOfARefusalWasSent(t *testing.T) {
 	intents := newSharedJournal()
 	liveTest(t, nil, []trading.Option{trading.WithJournal(intents)}, func(r rig) {
-		r.sim.SetTrouble("BTC", "STALE_PRICE")
+		r.sim.SetFillError("BTC", "STALE_PRICE")
 		var meta trading.Meta
 		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), trading.ResponseInto(&meta))
 		require.ErrorIs(r.t, err, trading.CodeStalePrice)
@@ -76,7 +76,7 @@ func TestTrap_T4_A429StoredOrNot(t *testing.T) {
 	for _, reading := range []int{0, 6} {
 		var options []tradingsim.Option
 		if reading > 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		liveTest(t, options, nil, func(r rig) {
 			r.sim.Fault("POST /orders", tradingsim.RateLimit(2*time.Second))
@@ -98,7 +98,7 @@ func TestGivenKeysAreNeverReplaced(t *testing.T) {
 	for name, fault := range map[string]tradingsim.Fault{
 		"stored":     tradingsim.Fail(409, "STALE_PRICE"),
 		"not stored": tradingsim.Fail(503, "no_price"),
-		"lost":       tradingsim.LoseRequest(),
+		"lost":       tradingsim.DropRequest(),
 	} {
 		liveTest(t, nil, nil, func(r rig) {
 			r.sim.Fault("POST /orders", fault)
@@ -179,8 +179,8 @@ func TestADecisionInDoubtKeepsItsKey(t *testing.T) {
 			fault tradingsim.Fault
 			ran   int
 		}{
-			"never arrived": {tradingsim.LoseRequest(), 0},
-			"executed":      {tradingsim.LoseReply(), 1},
+			"never arrived": {tradingsim.DropRequest(), 0},
+			"executed":      {tradingsim.DropResponse(), 1},
 			"5xx before":    {tradingsim.Fail(500, "internal_error"), 0},
 		} {
 			t.Run(fmt.Sprintf("%s, journal %t", name, journaled), func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestAPendingDecisionStaysInDoubt(t *testing.T) {
 		require.Equal(t, 1, r.ran(trading.OpClose))
 
 		r = join(t, sim, trading.WithJournal(intents))
-		sim.SetTrouble("BTC", "STALE_PRICE")
+		sim.SetFillError("BTC", "STALE_PRICE")
 		err := closing(r)
 		require.ErrorIs(t, err, trading.CodeStalePrice)
 		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "the position was halved by the run before")
@@ -270,7 +270,7 @@ func TestASettledDecisionIsAnsweredByTheJournal(t *testing.T) {
 
 		// What a person or the readings have settled has no answer to give.
 		other := trading.WithDecision("breakout", "2")
-		err := r.doubtful(tradingsim.LoseReply(), buy("0.05"), other)
+		err := r.doubtful(tradingsim.DropResponse(), buy("0.05"), other)
 		var write *trading.WriteError
 		require.ErrorAs(t, err, &write)
 		require.NoError(t, r.Acknowledge(ctx, write.Intent, trading.Applied, "seen"))
@@ -282,7 +282,7 @@ func TestASettledDecisionIsAnsweredByTheJournal(t *testing.T) {
 		// One that was found not to have run goes on, under the next key.
 		third := trading.WithDecision("breakout", "3")
 		r.readAll()
-		err = r.doubtful(tradingsim.LoseRequest(), buy("0.05"), third)
+		err = r.doubtful(tradingsim.DropRequest(), buy("0.05"), third)
 		verdict, err := r.verdict(err)
 		require.NoError(t, err)
 		require.Equal(t, trading.NotApplied, verdict.Outcome)
@@ -336,7 +336,7 @@ func TestTrap_T7_APendingDecisionGrowsOld(t *testing.T) {
 			_, err := r.account().ClosePosition(t.Context(), "BTC", trading.Percent(dec("50")), append(opts, decision)...)
 			return err
 		}
-		sim.Fault("POST /positions/close", tradingsim.LoseReply())
+		sim.Fault("POST /positions/close", tradingsim.DropResponse())
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(closing(trading.WithLifetime(0))))
 		time.Sleep(60 * time.Hour)
 		r = join(t, sim, trading.WithJournal(intents))

@@ -30,8 +30,8 @@ func storm(rng *rand.Rand) func(string) tradingsim.Fault {
 		}
 		short := time.Duration(rng.IntN(4000)) * time.Millisecond
 		faults := []tradingsim.Fault{
-			tradingsim.LoseRequest(), tradingsim.LoseReply(), tradingsim.TruncateReply(), tradingsim.RefuseConnection(),
-			tradingsim.EdgePage(502), tradingsim.EdgePageAfter(200), tradingsim.Delay(short), tradingsim.DelayReply(short),
+			tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(), tradingsim.RefuseConnection(),
+			tradingsim.GatewayError(502), tradingsim.GatewayErrorAfter(200), tradingsim.Delay(short), tradingsim.DelayResponse(short),
 			tradingsim.Fail(503, "no_price"), tradingsim.Fail(409, "STALE_PRICE"), tradingsim.Fail(500, "internal_error"),
 			tradingsim.FailAfter(500, "internal_error"), tradingsim.Crash(), tradingsim.CrashAfter(), tradingsim.ArriveLate(short),
 			tradingsim.LateCopy(short), tradingsim.Repeat(), tradingsim.RateLimit(time.Second),

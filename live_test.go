@@ -50,12 +50,12 @@ func TestLiveOrderAfterOneAttempt(t *testing.T) {
 	}{
 		{"none", tradingsim.Pass(), trading.Applied, 1, 1, nil, false},
 		{"never connected", tradingsim.RefuseConnection(), trading.Applied, 1, 2, nil, false},
-		{"lost on the way", tradingsim.LoseRequest(), trading.Applied, 1, 2, nil, false},
-		{"its reply lost", tradingsim.LoseReply(), trading.Applied, 1, 2, nil, true},
-		{"its reply cut short", tradingsim.TruncateReply(), trading.Applied, 1, 2, nil, true},
-		{"a page in its stead", tradingsim.EdgePage(502), trading.Applied, 1, 2, nil, false},
-		{"a page in its reply's stead", tradingsim.EdgePageAfter(502), trading.Applied, 1, 2, nil, true},
-		{"a page with 200", tradingsim.EdgePageAfter(200), trading.Applied, 1, 2, nil, true},
+		{"lost on the way", tradingsim.DropRequest(), trading.Applied, 1, 2, nil, false},
+		{"its reply lost", tradingsim.DropResponse(), trading.Applied, 1, 2, nil, true},
+		{"its reply cut short", tradingsim.TruncateResponse(), trading.Applied, 1, 2, nil, true},
+		{"a page in its stead", tradingsim.GatewayError(502), trading.Applied, 1, 2, nil, false},
+		{"a page in its reply's stead", tradingsim.GatewayErrorAfter(502), trading.Applied, 1, 2, nil, true},
+		{"a page with 200", tradingsim.GatewayErrorAfter(200), trading.Applied, 1, 2, nil, true},
 		{"internal_error before", tradingsim.Fail(500, "internal_error"), trading.Unknown, 0, 1, trading.CodeInternalError, false},
 		{"T5 internal_error after", tradingsim.FailAfter(500, "internal_error"), trading.Unknown, 1, 1, trading.CodeInternalError, false},
 		{"equity_unavailable", tradingsim.Fail(503, "equity_unavailable"), trading.Applied, 1, 2, nil, false},
@@ -98,10 +98,10 @@ func TestStoredRefusalTakesANewKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := newSim()
 		_, account := live(t, sim)
-		sim.SetTrouble("BTC", "STALE_PRICE")
+		sim.SetFillError("BTC", "STALE_PRICE")
 		go func() {
 			time.Sleep(50 * time.Millisecond)
-			sim.SetTrouble("BTC", "")
+			sim.SetFillError("BTC", "")
 		}()
 		result, err := account.PlaceOrder(context.Background(), order)
 		require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestStoredRefusalTakesANewKey(t *testing.T) {
 		}
 		assert.Len(t, keys, 2, "a refusal is stored under its key")
 
-		sim.SetTrouble("BTC", "STALE_PRICE")
+		sim.SetFillError("BTC", "STALE_PRICE")
 		_, err = account.PlaceOrder(context.Background(), order, trading.WithIdempotencyKey("mine"))
 		require.ErrorIs(t, err, trading.CodeStalePrice, "a given key is never replaced")
 		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
@@ -187,7 +187,7 @@ func TestA429ClosesItsClassAlone(t *testing.T) {
 // The one fault that the contract leaves open: a 5xx after the work, its answer
 // lost. The same key runs again, and the answer's position tells.
 func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
-	lost := tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply())
+	lost := tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse())
 	for name, row := range map[string]struct {
 		fault    tradingsim.Fault
 		known    bool
@@ -195,8 +195,8 @@ func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
 		twice    trading.Opt[bool]
 	}{
 		"ran twice":            {lost, true, 2, trading.Some(true)},
-		"ran once":             {tradingsim.LoseRequest(), true, 1, trading.Some(false)},
-		"replayed":             {tradingsim.LoseReply(), true, 1, trading.Opt[bool]{}},
+		"ran once":             {tradingsim.DropRequest(), true, 1, trading.Some(false)},
+		"replayed":             {tradingsim.DropResponse(), true, 1, trading.Opt[bool]{}},
 		"no doubt":             {tradingsim.Pass(), true, 1, trading.Opt[bool]{}},
 		"nothing known before": {lost, false, 2, trading.Opt[bool]{}},
 	} {

@@ -126,7 +126,7 @@ func TestEditsAreEntriesAndCancelsExits(t *testing.T) {
 func TestALostProOrderIsFound(t *testing.T) {
 	ctx := context.Background()
 	for _, ended := range []bool{false, true} {
-		for name, fault := range map[string]tradingsim.Fault{"executed": tradingsim.FailAfter(500, "internal_error"), "not executed": tradingsim.LoseRequest()} {
+		for name, fault := range map[string]tradingsim.Fault{"executed": tradingsim.FailAfter(500, "internal_error"), "not executed": tradingsim.DropRequest()} {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, nil, sole)
 				r.readAll()

@@ -277,7 +277,7 @@ func TestAPlaceThatAnotherClientGivesBackIsSeen(t *testing.T) {
 func TestALimitOfOneIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const everyAnswerTells = 4
-		r := newRig(t, []tradingsim.Option{tradingsim.WithReading(everyAnswerTells), tradingsim.WithKeyLimit(1)})
+		r := newRig(t, []tradingsim.Option{tradingsim.WithInterpretation(everyAnswerTells), tradingsim.WithKeyLimit(1)})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		for range 3 {

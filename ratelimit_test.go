@@ -189,7 +189,7 @@ func TestA429EndsWaitsThatItMakesTooLong(t *testing.T) {
 func TestHeadersAreBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const everyAnswerTells = 4
-		r := newRig(t, []tradingsim.Option{tradingsim.WithReading(everyAnswerTells), tradingsim.WithKeyLimit(100)})
+		r := newRig(t, []tradingsim.Option{tradingsim.WithInterpretation(everyAnswerTells), tradingsim.WithKeyLimit(100)})
 		ctx := t.Context()
 		for range 30 { // another program with the same key
 			r.rawLive(trading.OpPositions, "")
@@ -380,7 +380,7 @@ func TestBudgetsThatCannotBe(t *testing.T) {
 func TestAPartOfTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const everyAnswerTells = 4
-		r := newRig(t, []tradingsim.Option{tradingsim.WithReading(everyAnswerTells)},
+		r := newRig(t, []tradingsim.Option{tradingsim.WithInterpretation(everyAnswerTells)},
 			trading.WithBudget(trading.Budget{PerKey: 50, PerClass: 20, PerPro: 5, ReservePct: -1}))
 		reads := 0
 		for ; reads < 100; reads++ {

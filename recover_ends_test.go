@@ -18,7 +18,7 @@ func TestTwoResolveAtOnce(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		r = join(r.t, r.sim, trading.WithJournal(newSharedJournal()))
 		r.readAll()
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		outcomes := make(chan trading.Outcome, 2)
 		for i := range 2 {
 			go func() {
@@ -47,7 +47,7 @@ func TestTwoResolveAtOnce(t *testing.T) {
 func TestTrap_T20_ARestlessAccount(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		r.readAll()
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		done := make(chan struct{})
 		go func() { // somebody in the terminal
 			for {
@@ -74,7 +74,7 @@ func TestCloseEndsFindingOut(t *testing.T) {
 		intents := newSharedJournal()
 		r := join(t, sim, trading.WithJournal(intents))
 		r.readAll()
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		go func() {
 			time.Sleep(3 * time.Second)
 			assert.NoError(t, r.Close())
@@ -99,7 +99,7 @@ func TestCloseEndsFindingOut(t *testing.T) {
 // not.
 func TestAFencedOrderIsNotSentAgain(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05")) // no baseline
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05")) // no baseline
 		_, verdictErr := r.verdict(err)
 		require.ErrorIs(r.t, verdictErr, trading.ErrUndetermined)
 		sent := r.sent(trading.OpOrder)
@@ -117,7 +117,7 @@ func TestTheBaselineAfterAFlip(t *testing.T) {
 		r.open(sell("0.1"))
 		r.readAll()
 		r.open(buy("0.3")) // long 0.2
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		verdict, verdictErr := r.verdict(err)
 		if verdictErr == nil {
 			assert.Equal(r.t, trading.NotApplied, verdict.Outcome)

@@ -15,15 +15,15 @@ import (
 
 // losses are the ways in which an order's answer does not come to its caller.
 var losses = map[string]tradingsim.Fault{
-	"lost before":           tradingsim.LoseRequest(),
-	"lost after":            tradingsim.LoseReply(),
-	"cut short":             tradingsim.TruncateReply(),
-	"a page before":         tradingsim.EdgePage(503),
-	"a page after":          tradingsim.EdgePageAfter(200),
+	"lost before":           tradingsim.DropRequest(),
+	"lost after":            tradingsim.DropResponse(),
+	"cut short":             tradingsim.TruncateResponse(),
+	"a page before":         tradingsim.GatewayError(503),
+	"a page after":          tradingsim.GatewayErrorAfter(200),
 	"a 5xx before":          tradingsim.Fail(500, "internal_error"),
 	"a 5xx after":           tradingsim.FailAfter(500, "internal_error"),
-	"a lost 5xx after":      tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply()),
-	"a hidden 5xx after":    tradingsim.Together(tradingsim.FailAfter(503, "unavailable"), tradingsim.EdgePageAfter(502)),
+	"a lost 5xx after":      tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()),
+	"a hidden 5xx after":    tradingsim.Together(tradingsim.FailAfter(503, "unavailable"), tradingsim.GatewayErrorAfter(502)),
 	"a crash before":        tradingsim.Crash(),
 	"a crash after":         tradingsim.CrashAfter(),
 	"worked on for 20s":     tradingsim.Delay(20 * time.Second),
@@ -31,9 +31,9 @@ var losses = map[string]tradingsim.Fault{
 	"late by 3s":            tradingsim.ArriveLate(3 * time.Second),
 	"late by 7s":            tradingsim.ArriveLate(7 * time.Second),
 	"late by 5m":            tradingsim.ArriveLate(5 * time.Minute),
-	"a late copy, lost":     tradingsim.Together(tradingsim.LateCopy(30*time.Second), tradingsim.LoseReply()),
-	"repeated, lost":        tradingsim.Together(tradingsim.Repeat(), tradingsim.LoseReply()),
-	"a refusal, lost":       tradingsim.Together(tradingsim.Fail(400, "NO_EQUITY"), tradingsim.LoseReply()),
+	"a late copy, lost":     tradingsim.Together(tradingsim.LateCopy(30*time.Second), tradingsim.DropResponse()),
+	"repeated, lost":        tradingsim.Together(tradingsim.Repeat(), tradingsim.DropResponse()),
+	"a refusal, lost":       tradingsim.Together(tradingsim.Fail(400, "NO_EQUITY"), tradingsim.DropResponse()),
 	"a late 5xx after work": tradingsim.Together(tradingsim.ArriveLate(20*time.Second), tradingsim.FailAfter(500, "internal_error")),
 }
 
@@ -54,7 +54,7 @@ func (w world) lose(t *testing.T, fault tradingsim.Fault) (verdict trading.Verdi
 	ctx := context.Background()
 	options := []tradingsim.Option{tradingsim.WithLag(w.lag)}
 	if w.reading > 0 {
-		options = append(options, tradingsim.WithReading(w.reading))
+		options = append(options, tradingsim.WithInterpretation(w.reading))
 	}
 	sim := tradingsim.New(options...)
 	intents := newSharedJournal()
@@ -163,7 +163,7 @@ func TestReading49KeysPerRoute(t *testing.T) {
 	for reading, code := range map[int]trading.Code{0: "idempotency_key_reused", 49: "order_not_found"} {
 		var options []tradingsim.Option
 		if reading > 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		liveTest(t, options, nil, func(r rig) {
 			r.open(buy("0.05"), trading.WithIdempotencyKey("k"))

@@ -74,7 +74,7 @@ func TestOwnWritesAreNotTakenForTheLostOne(t *testing.T) {
 						require.NoError(t, err)
 					}
 					r.readAll()
-					sim.Fault(string(row.op), tradingsim.LoseRequest())
+					sim.Fault(string(row.op), tradingsim.DropRequest())
 					err := row.lost(r)
 					require.Equal(t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 					row.beside(r)
@@ -104,8 +104,8 @@ func TestTwoOrdersAtOnceOneOfThemLost(t *testing.T) {
 			intents := newSharedJournal()
 			r := join(t, sim, sole, trading.WithJournal(intents))
 			r.readAll()
-			sim.Fault("POST /orders", tradingsim.Together(tradingsim.LoseRequest(), tradingsim.DelayReply(time.Second)),
-				tradingsim.DelayReply(time.Second))
+			sim.Fault("POST /orders", tradingsim.Together(tradingsim.DropRequest(), tradingsim.DelayResponse(time.Second)),
+				tradingsim.DelayResponse(time.Second))
 			errs := make(chan error, 2)
 			for range 2 {
 				go func() {

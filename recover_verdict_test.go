@@ -56,9 +56,9 @@ func TestEachLostWriteIsFoundOut(t *testing.T) {
 					t := r.t
 					r.open(buy("1"))
 					r.readAll()
-					fault, want := tradingsim.LoseRequest(), trading.NotApplied
+					fault, want := tradingsim.DropRequest(), trading.NotApplied
 					if executed {
-						fault, want = tradingsim.LoseReply(), trading.Applied
+						fault, want = tradingsim.DropResponse(), trading.Applied
 					}
 					r.sim.Fault(string(row.op), fault)
 					err := row.call(r.account(), trading.WithLifetime(0))
@@ -122,7 +122,7 @@ func TestTrap_T19_Baselines(t *testing.T) {
 			liveTest(t, nil, nil, func(r rig) {
 				row.prepare(r)
 				executed := r.ran(trading.OpOrder)
-				err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"), row.opts...)
+				err := r.doubtful(tradingsim.DropRequest(), buy("0.05"), row.opts...)
 				r.sim.ClearFaults()
 				verdict, verdictErr := r.verdict(err)
 				assert.Equal(r.t, row.known, verdictErr == nil, "%v", verdictErr)
@@ -140,7 +140,7 @@ func TestTrap_T19_Baselines(t *testing.T) {
 	})
 	// A Pro order needs the finished runs too.
 	liveTest(t, nil, []trading.Option{sole}, func(r rig) {
-		r.sim.Fault("POST /orders/swarm", tradingsim.LoseRequest())
+		r.sim.Fault("POST /orders/swarm", tradingsim.DropRequest())
 		_, err := r.account().PlaceSwarm(ctx, buy("0.05"), trading.Swarm{Orders: 5}, trading.WithLifetime(0), trading.ReadBaseline())
 		verdict, verdictErr := r.verdict(err)
 		require.NoError(r.t, verdictErr)
@@ -215,7 +215,7 @@ func TestFences(t *testing.T) {
 			r.sim.Fault("POST /orders/cancel", tradingsim.Fail(429, "rate_limited"), tradingsim.Fail(429, "rate_limited"))
 		}, true, time.Second},
 		"pages and broken connections": {func(r rig) {
-			r.sim.Fault("POST /orders/cancel", tradingsim.EdgePage(404), tradingsim.LoseReply(), tradingsim.RefuseConnection(), tradingsim.Fail(500, "internal_error"))
+			r.sim.Fault("POST /orders/cancel", tradingsim.GatewayError(404), tradingsim.DropResponse(), tradingsim.RefuseConnection(), tradingsim.Fail(500, "internal_error"))
 		}, true, time.Second},
 		"a result that is not known": {func(r rig) {
 			r.sim.Fault("POST /orders/cancel", tradingsim.Fail(409, "idempotency_result_unknown"))
@@ -223,7 +223,7 @@ func TestFences(t *testing.T) {
 		"never answered": {func(r rig) {
 			r.sim.FaultEach(func(op string) tradingsim.Fault {
 				if op == string(trading.OpCancelOrder) {
-					return tradingsim.EdgePage(502)
+					return tradingsim.GatewayError(502)
 				}
 				return nil
 			})
@@ -243,7 +243,7 @@ func TestFences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			liveTest(t, nil, nil, func(r rig) {
 				r.readAll()
-				err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+				err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 				row.prepare(r)
 				began := time.Now()
 				verdict, verdictErr := r.verdict(err)
@@ -278,7 +278,7 @@ func TestResolveOfOtherErrors(t *testing.T) {
 		assert.Equal(r.t, trading.NotApplied, verdict.Outcome)
 		require.ErrorIs(r.t, verdict.Err, trading.CodeMinNotional)
 
-		lost := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
+		lost := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		_, err = r.Live.Account("acc_2").Resolve(ctx, lost)
 		require.Error(r.t, err, "of another account")
 		_, err = account.Resolve(ctx, lost, nil)
@@ -288,7 +288,7 @@ func TestResolveOfOtherErrors(t *testing.T) {
 		_, err = r.Recover(ctx, nil)
 		require.Error(r.t, err)
 
-		r.sim.Fault("POST /positions/tpsl", tradingsim.LoseReply())
+		r.sim.Fault("POST /positions/tpsl", tradingsim.DropResponse())
 		_, err = account.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: trading.Clear, StopLoss: trading.Clear}, trading.WithLifetime(0))
 		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
 		_, err = account.Resolve(ctx, err)

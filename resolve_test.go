@@ -26,20 +26,20 @@ func TestResolve(t *testing.T) {
 		resolve   []trading.CallOption
 		undecided bool
 	}{
-		{name: "never arrived", fault: tradingsim.LoseRequest(), opts: []trading.CallOption{trading.WithLifetime(0)},
+		{name: "never arrived", fault: tradingsim.DropRequest(), opts: []trading.CallOption{trading.WithLifetime(0)},
 			outcome: trading.NotApplied, basis: trading.BasisFence},
-		{name: "executed, nobody else trades", fault: tradingsim.LoseReply(), sole: true, opts: []trading.CallOption{trading.WithLifetime(0)},
+		{name: "executed, nobody else trades", fault: tradingsim.DropResponse(), sole: true, opts: []trading.CallOption{trading.WithLifetime(0)},
 			outcome: trading.Applied, basis: trading.BasisReads, placed: 1},
-		{name: "executed, others may trade", fault: tradingsim.LoseReply(), opts: []trading.CallOption{trading.WithLifetime(0)},
+		{name: "executed, others may trade", fault: tradingsim.DropResponse(), opts: []trading.CallOption{trading.WithLifetime(0)},
 			undecided: true, placed: 1},
-		{name: "never arrived, and somebody traded", fault: tradingsim.LoseRequest(), foreign: true, opts: []trading.CallOption{trading.WithLifetime(0)},
+		{name: "never arrived, and somebody traded", fault: tradingsim.DropRequest(), foreign: true, opts: []trading.CallOption{trading.WithLifetime(0)},
 			undecided: true},
 		{name: "500 before", fault: tradingsim.Fail(500, "internal_error"), outcome: trading.NotApplied, basis: trading.BasisFence},
 		{name: "500 after, nobody else trades", fault: tradingsim.FailAfter(500, "internal_error"), sole: true,
 			outcome: trading.Applied, basis: trading.BasisReads, placed: 1},
-		{name: "still wanted, executed", fault: tradingsim.LoseReply(), opts: []trading.CallOption{trading.WithLifetime(0)},
+		{name: "still wanted, executed", fault: tradingsim.DropResponse(), opts: []trading.CallOption{trading.WithLifetime(0)},
 			resolve: []trading.CallOption{trading.WithLifetime(time.Minute)}, outcome: trading.Applied, basis: trading.BasisReplay, placed: 1},
-		{name: "still wanted, never arrived", fault: tradingsim.LoseRequest(), opts: []trading.CallOption{trading.WithLifetime(0)},
+		{name: "still wanted, never arrived", fault: tradingsim.DropRequest(), opts: []trading.CallOption{trading.WithLifetime(0)},
 			resolve: []trading.CallOption{trading.WithLifetime(time.Minute)}, outcome: trading.Applied, basis: trading.BasisAnswer, placed: 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestRecoverAfterARestart(t *testing.T) {
 		intents := newSharedJournal()
 		first, account := live(t, sim, trading.WithJournal(intents))
 		readAll(t, account)
-		sim.Fault("POST /orders", tradingsim.LoseRequest())
+		sim.Fault("POST /orders", tradingsim.DropRequest())
 		_, err := account.PlaceOrder(ctx, order, trading.WithLifetime(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		require.NoError(t, first.Close()) // and the program is gone
@@ -134,9 +134,9 @@ func TestResolveOnThePaperAccount(t *testing.T) {
 		stopped   bool // a stop fires meanwhile
 		undecided bool
 	}{
-		{"never arrived", tradingsim.LoseRequest(), trading.NotApplied, false, false},
-		{"executed", tradingsim.LoseReply(), trading.Applied, false, false},
-		{"never arrived, and a stop fired", tradingsim.LoseRequest(), trading.Unknown, true, true},
+		{"never arrived", tradingsim.DropRequest(), trading.NotApplied, false, false},
+		{"executed", tradingsim.DropResponse(), trading.Applied, false, false},
+		{"never arrived, and a stop fired", tradingsim.DropRequest(), trading.Unknown, true, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

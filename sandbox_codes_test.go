@@ -71,7 +71,7 @@ func TestEverySandboxCode(t *testing.T) {
 			}
 		}
 	}
-	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetTrouble("BTC", code) } }
+	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetFillError("BTC", code) } }
 	options := func(opts ...tradingsim.Option) []tradingsim.Option { return opts }
 	const never, change, newKey, sameKey, wait, read = trading.AdviseNever, trading.AdviseChange,
 		trading.AdviseNewKey, trading.AdviseSameKey, trading.AdviseWait, trading.AdviseRead
@@ -180,7 +180,7 @@ func TestEverySandboxCode(t *testing.T) {
 		{code: "STALE_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("STALE_PRICE")},
 		{code: "NO_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("NO_PRICE")},
 		{code: "STALE_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, call: closing,
-			prepare: func(r rig) { r.place(buy("1")); r.sim.SetTrouble("BTC", "STALE_PRICE") }},
+			prepare: func(r rig) { r.place(buy("1")); r.sim.SetFillError("BTC", "STALE_PRICE") }},
 		{code: "no_price", status: 503, kind: trading.ErrNoPrice, advice: sameKey, sends: 3,
 			prepare: func(r rig) { r.sim.SetMark("BTC", "") }},
 		{code: "no_price", status: 503, kind: trading.ErrNoPrice, advice: sameKey, sends: 3, call: closing,
@@ -291,7 +291,7 @@ func TestFailedAuthThrottle(t *testing.T) {
 		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))
 
 		// The other reading: no Retry-After. A full window stands for it.
-		r = newRig(t, []tradingsim.Option{tradingsim.WithReading(3)})
+		r = newRig(t, []tradingsim.Option{tradingsim.WithInterpretation(3)})
 		for range 10 {
 			r.rawAs("pk_test_guess", trading.OpMe, "")
 		}

@@ -18,7 +18,7 @@ import (
 
 // Of two sends that nobody answered, a repeated refusal is the end of one alone.
 func TestARepeatedRefusalSettlesOneSend(t *testing.T) {
-	lost := func(f tradingsim.Fault) tradingsim.Fault { return tradingsim.Together(f, tradingsim.LoseReply()) }
+	lost := func(f tradingsim.Fault) tradingsim.Fault { return tradingsim.Together(f, tradingsim.DropResponse()) }
 	refused := lost(tradingsim.Fail(400, "MIN_NOTIONAL"))
 	for _, row := range []struct {
 		name     string
@@ -133,7 +133,7 @@ func TestAChangeIsNotTheProofOfTwoWrites(t *testing.T) {
 			opts := []trading.Option{trading.WithJournal(intents), trading.SoleActor("acc_1")}
 			client, account := live(t, sim, opts...)
 			readAll(t, account)
-			sim.Fault("POST /positions/close", tradingsim.LoseRequest())
+			sim.Fault("POST /positions/close", tradingsim.DropRequest())
 			_, err := account.ClosePosition(ctx, "BTC", trading.All, trading.WithLifetime(0))
 			require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 			lost := err
@@ -166,7 +166,7 @@ func TestARestingOrderMayHaveDoneIt(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		readAll(t, account)
-		sim.Fault("POST /orders", tradingsim.LoseRequest())
+		sim.Fault("POST /orders", tradingsim.DropRequest())
 		_, err = account.PlaceOrder(ctx, order, trading.WithLifetime(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		time.Sleep(10 * time.Second) // before the next clip but one
@@ -183,7 +183,7 @@ func TestLeavingWhileWhatIsWantedIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := newSim()
 		_, account := live(t, sim)
-		sim.Fault("POST /orders", tradingsim.LoseRequest(), tradingsim.Delay(3*time.Second))
+		sim.Fault("POST /orders", tradingsim.DropRequest(), tradingsim.Delay(3*time.Second))
 		_, err := account.PlaceOrder(context.Background(), order, trading.WithLifetime(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -53,7 +53,7 @@ func runBot(t *testing.T, seed uint64, rounds int) (ledger string, fills int) {
 		r := newRig(t, []tradingsim.Option{tradingsim.WithFeed("BTC", tradingsim.RandomWalk(seed, "64000", 4))})
 		began := time.Now()
 		// Some trouble, on the way.
-		r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply(), tradingsim.Fail(500, "internal_error"), tradingsim.EdgePage(502))
+		r.sim.Fault("POST /sandbox/orders", tradingsim.DropResponse(), tradingsim.Fail(500, "internal_error"), tradingsim.GatewayError(502))
 		require.NoError(t, tradeFor(t.Context(), r.Sandbox, rounds))
 		assert.GreaterOrEqual(t, time.Since(began), time.Duration(rounds)*3*time.Second)
 		var lines []string

@@ -20,7 +20,7 @@ import (
 func TestAuditOfAnOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
-		r.sim.Fault("POST /orders", tradingsim.DelayReply(250*time.Millisecond))
+		r.sim.Fault("POST /orders", tradingsim.DelayResponse(250*time.Millisecond))
 		_, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithTag("breakout"))
 		require.NoError(t, err)
 
@@ -102,7 +102,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			},
 		},
 		"a lost answer, and the resend that finds it": {
-			fault: []tradingsim.Fault{tradingsim.LoseReply()},
+			fault: []tradingsim.Fault{tradingsim.DropResponse()},
 			do:    func(r *rig) error { _, err := r.account().PlaceOrder(r.t.Context(), buy("0.01")); return err },
 			kinds: "begun sent attempt wait sent attempt done",
 			check: func(t *testing.T, events []Event) {
@@ -121,7 +121,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			},
 		},
 		"an answer of something in front": {
-			fault: []tradingsim.Fault{tradingsim.EdgePage(502)},
+			fault: []tradingsim.Fault{tradingsim.GatewayError(502)},
 			do:    func(r *rig) error { _, err := r.account().PlaceOrder(r.t.Context(), buy("0.01")); return err },
 			kinds: "begun sent attempt wait sent attempt done",
 			check: func(t *testing.T, events []Event) {
@@ -201,7 +201,7 @@ func mustFail(err error) error {
 func TestAuditOfAWriteLeftByItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
-		r.sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))
+		r.sim.Fault("POST /orders", tradingsim.DelayResponse(2*time.Second))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := r.account().PlaceOrder(ctx, buy("0.01"), trading.WithGrace(5*time.Second))
@@ -231,7 +231,7 @@ func TestAuditOfAWriteLeftByItsCaller(t *testing.T) {
 func TestAuditOfAVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{}, trading.ReadBaseline())
-		r.sim.Fault("POST /orders", tradingsim.LoseRequest(), tradingsim.LoseRequest())
+		r.sim.Fault("POST /orders", tradingsim.DropRequest(), tradingsim.DropRequest())
 		_, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithLifetime(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		verdict, err := r.account().Resolve(t.Context(), err)

@@ -71,7 +71,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		}
 		if w.IntN(20) == 0 {
 			w.trouble[symbol] = w.pick("STALE_PRICE", "NO_PRICE", "order_rejected", "fill_rejected", "cap_exceeded", "equity_unavailable")
-			w.sim.SetTrouble(symbol, w.trouble[symbol])
+			w.sim.SetFillError(symbol, w.trouble[symbol])
 		}
 		w.sim.SetMarket(w.setup[symbol]) // disabled and paused from now on
 	}

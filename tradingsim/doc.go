@@ -24,15 +24,15 @@
 //   - asset_disabled, market_paused, ASSET_NOTIONAL_CAP, MAX_SLIPPAGE and
 //     INSUFFICIENT_LIQUIDITY: [Sim.SetMarket]
 //   - STALE_PRICE, NO_PRICE, order_rejected, fill_rejected, cap_exceeded and
-//     equity_unavailable: [Sim.SetTrouble]
+//     equity_unavailable: [Sim.SetFillError]
 //   - no_price: [Sim.SetMark] with ""
 //   - concurrent_request and idempotency_in_flight: [Delay]
 //   - idempotency_result_unknown: [Crash]
 //   - revoked_api_key and api_access_denied: [Sim.RevokeKey], [Sim.SetAccess]
 //   - any other, at any moment: [Fail]
 //
-// Where the contract leaves room, the simulation takes one reading; a bot must
-// come out right under the others too, which [WithReading] switches on.
+// Where the contract leaves room, the simulation takes one interpretation; a bot must
+// come out right under the others too, which [WithInterpretation] switches on.
 //
 // Money is exact: amounts are decimals from the request to the answer. Numbers
 // that a test writes are therefore text, and a number that cannot be read, or

@@ -96,15 +96,15 @@ func Pass() Fault { return &fault{} }
 // is read.
 func RefuseConnection() Fault { return &fault{refuse: true} }
 
-// LoseRequest cuts the connection before the service sees the request.
-func LoseRequest() Fault { return &fault{lost: true, cut: true} }
+// DropRequest cuts the connection before the service sees the request.
+func DropRequest() Fault { return &fault{lost: true, cut: true} }
 
-// LoseReply executes the request and cuts the connection.
-func LoseReply() Fault { return &fault{cut: true} }
+// DropResponse executes the request and cuts the connection.
+func DropResponse() Fault { return &fault{cut: true} }
 
-// TruncateReply executes the request and cuts the connection in the middle of
+// TruncateResponse executes the request and cuts the connection in the middle of
 // the answer.
-func TruncateReply() Fault { return &fault{truncate: true} }
+func TruncateResponse() Fault { return &fault{truncate: true} }
 
 // Delay makes the service work on the request for d before it executes it. All
 // that time the request is in flight: a second sandbox write meets
@@ -112,8 +112,8 @@ func TruncateReply() Fault { return &fault{truncate: true} }
 // who gives up does not stop it.
 func Delay(d time.Duration) Fault { return &fault{hold: d} }
 
-// DelayReply executes the request at once and holds the answer back for d.
-func DelayReply(d time.Duration) Fault { return &fault{slow: d} }
+// DelayResponse executes the request at once and holds the answer back for d.
+func DelayResponse(d time.Duration) Fault { return &fault{slow: d} }
 
 // Fail makes the service refuse with a status and a code, without executing.
 func Fail(status int, code string) Fault {
@@ -146,14 +146,14 @@ func RateLimit(retryAfter time.Duration) Fault {
 	return &fault{instead: r}
 }
 
-// EdgePage makes a proxy answer with an HTML page; nothing is executed.
-func EdgePage(status int) Fault { return &fault{front: edgePage(status)} }
+// GatewayError makes a proxy answer with an HTML page; nothing is executed.
+func GatewayError(status int) Fault { return &fault{front: gatewayPage(status)} }
 
-// EdgePageAfter executes the request, but a proxy hides the answer behind an
+// GatewayErrorAfter executes the request, but a proxy hides the answer behind an
 // HTML page.
-func EdgePageAfter(status int) Fault { return &fault{mask: edgePage(status)} }
+func GatewayErrorAfter(status int) Fault { return &fault{mask: gatewayPage(status)} }
 
-func edgePage(status int) *answer {
+func gatewayPage(status int) *answer {
 	return &answer{
 		status: status,
 		header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
@@ -189,7 +189,7 @@ func LateCopy(d time.Duration) Fault { return &fault{late: d} }
 func ArriveLate(d time.Duration) Fault { return &fault{lost: true, cut: true, late: d} }
 
 // Together makes one call meet several faults, such as a 500 after execution
-// whose answer is lost too: Together(FailAfter(500, "internal_error"), LoseReply()).
+// whose answer is lost too: Together(FailAfter(500, "internal_error"), DropResponse()).
 func Together(faults ...Fault) Fault {
 	all := &fault{}
 	for _, f := range faults {

@@ -91,13 +91,13 @@ func (s *Sim) seenMark(symbol string) opt {
 	return m.markAt(s.now.Add(-s.lag))
 }
 
-// troubles with the price stand in the way of closes too.
-var priceTroubles = map[string]bool{"STALE_PRICE": true, "NO_PRICE": true, "no_price": true}
+// priceErrors stand in the way of closes too.
+var priceErrors = map[string]bool{"STALE_PRICE": true, "NO_PRICE": true, "no_price": true}
 
 // priceFor takes the fresh mark that a fill happens at.
 func (s *Sim) priceFor(m *market, closing bool) (decimal.Decimal, *refusal) {
-	if m.trouble != "" && (!closing || priceTroubles[m.trouble]) {
-		return decimal.Decimal{}, refuse(m.trouble, "%s", troubleMessage(m)).with("symbol", m.symbol)
+	if m.fillError != "" && (!closing || priceErrors[m.fillError]) {
+		return decimal.Decimal{}, refuse(m.fillError, "%s", fillErrorMessage(m)).with("symbol", m.symbol)
 	}
 	mark := m.markAt(s.now)
 	if mark.set {
@@ -110,8 +110,8 @@ func (s *Sim) priceFor(m *market, closing bool) (decimal.Decimal, *refusal) {
 	return decimal.Decimal{}, refuse(code, "%s has no price at the moment; retry shortly.", m.symbol).with("symbol", m.symbol)
 }
 
-func troubleMessage(m *market) string {
-	switch m.trouble {
+func fillErrorMessage(m *market) string {
+	switch m.fillError {
 	case "STALE_PRICE":
 		return "The reference price of " + m.symbol + " is too old to fill at; retry shortly."
 	case "NO_PRICE", "no_price":

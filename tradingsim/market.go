@@ -41,7 +41,7 @@ type market struct {
 	depth                   depth
 	disabled, paused        bool
 	feed                    Feed
-	trouble                 string // the code that fills are refused with
+	fillError               string // the code that fills are refused with
 
 	// The last mark that a pure feed was asked for: one poll asks several times.
 	isAsked bool
@@ -124,7 +124,7 @@ func (m *market) askFeed(t time.Time) opt {
 // markFor is the mark that an order which waited on the server fills at: none
 // while the market takes no such order.
 func (m *market) markFor(t ticket, now time.Time) opt {
-	if m.disabled || m.trouble != "" || m.paused && !t.reduceOnly {
+	if m.disabled || m.fillError != "" || m.paused && !t.reduceOnly {
 		return opt{}
 	}
 	return m.markAt(now)
@@ -144,7 +144,7 @@ func (s *Sim) putMarket(m Market) *market {
 	fresh := newMarket(m)
 	known, ok := s.markets[m.Symbol]
 	if ok {
-		fresh.feed, fresh.trouble = known.feed, known.trouble
+		fresh.feed, fresh.fillError = known.feed, known.fillError
 		*known = *fresh // orders that wait hold on to the market
 	} else {
 		known = fresh

@@ -11,16 +11,16 @@ func (option) sim() {}
 
 // settings are what options say and nothing changes later.
 type settings struct {
-	clock      clock
-	lag        time.Duration
-	readings   map[int]bool
-	redirect   int
-	keyLimit   int
-	authLimit  int
-	classLimit int
-	proLimit   int
-	tradeRows  int           // 0 is all
-	sampling   time.Duration // between two looks at the equity
+	clock           clock
+	lag             time.Duration
+	interpretations map[int]bool
+	redirect        int
+	keyLimit        int
+	authLimit       int
+	classLimit      int
+	proLimit        int
+	tradeRows       int           // 0 is all
+	sampling        time.Duration // between two looks at the equity
 
 	omittedClears bool
 }
@@ -42,14 +42,14 @@ type config struct {
 func newConfig(opts []Option) *config {
 	c := &config{
 		settings: settings{
-			clock:      readClock(time.Now),
-			readings:   map[int]bool{},
-			redirect:   308,
-			keyLimit:   600,
-			authLimit:  10,
-			classLimit: 150,
-			proLimit:   20,
-			sampling:   time.Minute,
+			clock:           readClock(time.Now),
+			interpretations: map[int]bool{},
+			redirect:        308,
+			keyLimit:        600,
+			authLimit:       10,
+			classLimit:      150,
+			proLimit:        20,
+			sampling:        time.Minute,
 		},
 		feeds:       map[string]Feed{},
 		requestsLog: 10_000,

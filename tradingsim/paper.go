@@ -52,7 +52,7 @@ func (s *Sim) paperOf(k *apiKey) *desk {
 }
 
 // deskOwner is whose sandbox a key reaches: the holder's, or the key's own under
-// the other reading.
+// the other interpretation.
 func (s *Sim) deskOwner(k *apiKey) string {
 	if s.other(30) {
 		return k.id

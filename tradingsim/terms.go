@@ -35,7 +35,7 @@ func newTerms(balance, daily, global, target, split string) terms {
 }
 
 // newDay moves the daily floor with the balance that a day begins with, under
-// the other reading of reading 20.
+// interpretation 20.
 func (s *Sim) newDay(t *terms, balance decimal.Decimal) {
 	today := s.now.UTC().Truncate(24 * time.Hour)
 	if !s.other(20) || today.Equal(t.day) {

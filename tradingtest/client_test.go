@@ -23,7 +23,7 @@ func TestABotsOwnTest(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 		acct := tradingtest.Client(t, sim, trading.ReadBaseline()).Live.Account("acc_1")
 
-		sim.Fault("POST /orders", tradingsim.LoseReply())
+		sim.Fault("POST /orders", tradingsim.DropResponse())
 		res, err := acct.PlaceOrder(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestABotsOwnTest(t *testing.T) {
 
 		// And giving up on purpose, once reads have settled behind the first order.
 		time.Sleep(10 * time.Second)
-		sim.Fault("POST /orders", tradingsim.EdgePage(403))
+		sim.Fault("POST /orders", tradingsim.GatewayError(403))
 		_, err = acct.PlaceOrder(t.Context(), order, trading.WithLifetime(0))
 		verdict, err := acct.Resolve(t.Context(), err, trading.WithLifetime(0))
 		if err != nil {

@@ -22,8 +22,8 @@ func TestErrorsAreYieldedAndOutlived(t *testing.T) {
 		once   bool          // one is enough
 	}{
 		{"the service fails", tradingsim.Fail(500, "internal_error"), trading.CodeInternalError, 10 * time.Second, false},
-		{"a page in front", tradingsim.EdgePage(503), nil, 10 * time.Second, false},
-		{"a lost connection", tradingsim.LoseReply(), nil, 10 * time.Second, false},
+		{"a page in front", tradingsim.GatewayError(503), nil, 10 * time.Second, false},
+		{"a lost connection", tradingsim.DropResponse(), nil, 10 * time.Second, false},
 		{"an answer that cannot be read", tradingsim.Raw(200, nil, `{"prices":{"BTC":true}}`), nil, 40 * time.Second, false},
 		{"a limit of a minute", tradingsim.RateLimit(time.Minute), trading.CodeRateLimited, 70 * time.Second, true},
 		{"it hangs", tradingsim.Delay(time.Hour), nil, 60 * time.Second, false},

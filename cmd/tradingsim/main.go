@@ -35,14 +35,14 @@ func main() {
 
 // settings are the flags.
 type settings struct {
-	addr     string
-	open     bool
-	seed     uint64
-	balance  string
-	csv      [][2]string // symbol and file
-	lag      time.Duration
-	readings []int
-	list     bool
+	addr            string
+	open            bool
+	seed            uint64
+	balance         string
+	csv             [][2]string // symbol and file
+	lag             time.Duration
+	interpretations []int
+	list            bool
 }
 
 func run(ctx context.Context, args []string, out, usage io.Writer) error {
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 		return err
 	}
 	if set.list {
-		return listReadings(out)
+		return listInterpretations(out)
 	}
 	if err := checkAddress(set.addr, set.open); err != nil {
 		return err
@@ -95,22 +95,22 @@ func parse(args []string, usage io.Writer) (settings, error) {
 		return nil
 	})
 	f.DurationVar(&set.lag, "lag", 0, "how long reads lag behind writes")
-	f.BoolVar(&set.list, "readings", false, "list the other readings of open rules and exit")
-	f.Func("reading", "take the other reading of an open rule, by `number`; may be repeated", func(v string) error {
+	f.BoolVar(&set.list, "interpretations", false, "list the other interpretations of open rules and exit")
+	f.Func("interpretation", "take the other interpretation of an open rule, by `number`; may be repeated", func(v string) error {
 		n, err := strconv.Atoi(v)
-		if _, known := tradingsim.Readings()[n]; err != nil || !known {
-			return fmt.Errorf("there is no such reading")
+		if _, known := tradingsim.Interpretations()[n]; err != nil || !known {
+			return fmt.Errorf("there is no such interpretation")
 		}
-		set.readings = append(set.readings, n)
+		set.interpretations = append(set.interpretations, n)
 		return nil
 	})
 	return set, f.Parse(args)
 }
 
-func listReadings(out io.Writer) error {
-	readings := tradingsim.Readings()
-	for _, n := range slices.Sorted(maps.Keys(readings)) {
-		if _, err := fmt.Fprintf(out, "%2d  %s\n", n, readings[n]); err != nil {
+func listInterpretations(out io.Writer) error {
+	interpretations := tradingsim.Interpretations()
+	for _, n := range slices.Sorted(maps.Keys(interpretations)) {
+		if _, err := fmt.Fprintf(out, "%2d  %s\n", n, interpretations[n]); err != nil {
 			return err
 		}
 	}
@@ -155,8 +155,8 @@ func options(set settings) ([]tradingsim.Option, error) {
 		}
 		opts = append(opts, tradingsim.WithFeed(c[0], tradingsim.FromStart(feed)))
 	}
-	for _, n := range set.readings {
-		opts = append(opts, tradingsim.WithReading(n))
+	for _, n := range set.interpretations {
+		opts = append(opts, tradingsim.WithInterpretation(n))
 	}
 	return opts, nil
 }

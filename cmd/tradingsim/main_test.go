@@ -55,18 +55,18 @@ func get(t *testing.T, env map[string]string, path string) string {
 func TestServesUntilInterrupted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "eth.csv")
 	require.NoError(t, os.WriteFile(file, []byte("time,price\n0,1234.5\n"), 0o600))
-	env := serve(t, "-balance", "5000", "-csv", "ETH="+file, "-reading", "31")
+	env := serve(t, "-balance", "5000", "-csv", "ETH="+file, "-interpretation", "31")
 	require.True(t, strings.HasSuffix(env["TRADING_BASE_URL"], "/v1"))
 	require.Contains(t, get(t, env, "/sandbox/account"), `"balance":5000`)
 	prices := get(t, env, "/sandbox/prices")
 	require.Contains(t, prices, `"ETH":1234.5`)
 	require.NotContains(t, prices, "NEWCOIN")
-	require.NotContains(t, prices, `"ok"`, "the other reading")
+	require.NotContains(t, prices, `"ok"`, "the other interpretation")
 }
 
-func TestListsTheReadings(t *testing.T) {
+func TestListsTheInterpretations(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-readings"}, &out, io.Discard))
+	require.NoError(t, run(t.Context(), []string{"-interpretations"}, &out, io.Discard))
 	require.Contains(t, out.String(), "15  an opposite order closes")
 	require.NoError(t, run(t.Context(), []string{"-h"}, &out, io.Discard))
 }
@@ -79,7 +79,7 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 		{"not a loopback address", []string{"-addr", "0.0.0.0:0"}},
 		{"not a loopback address", []string{"-addr", ":0"}},
 		{"missing port", []string{"-addr", "127.0.0.1"}},
-		{"no such reading", []string{"-reading", "29"}},
+		{"no such interpretation", []string{"-interpretation", "29"}},
 		{"want SYMBOL=FILE", []string{"-csv", "marks.csv"}},
 		{"balance", []string{"-balance", "much"}},
 		{"no such file", []string{"-csv", "BTC=none.csv"}},

@@ -160,7 +160,7 @@ func TestSpansAndMetrics(t *testing.T) {
 		sim.Fault("GET /positions", tradingsim.Fail(400, "made_up_code"))
 		_, err = account.Positions(ctx)
 		step(err, false)
-		sim.Fault("GET /trades", tradingsim.EdgePage(403))
+		sim.Fault("GET /trades", tradingsim.GatewayError(403))
 		_, err = account.Trades(ctx)
 		step(err, false)
 		golden(t, "spans", w.tree())

@@ -87,11 +87,11 @@ func run(ctx context.Context, out io.Writer) error {
 		cause func()
 	}{
 		{"all is well", order, func() {}},
-		{"the reply is lost", order, func() { sim.Fault("POST /orders", tradingsim.LoseReply()) }},
+		{"the reply is lost", order, func() { sim.Fault("POST /orders", tradingsim.DropResponse()) }},
 		{"a limit below the market", limit, func() {}},
-		{"the price is stale", order, func() { sim.SetTrouble("BTC", "STALE_PRICE") }},
+		{"the price is stale", order, func() { sim.SetFillError("BTC", "STALE_PRICE") }},
 		{"the book is too thin", order, func() {
-			sim.SetTrouble("BTC", "")
+			sim.SetFillError("BTC", "")
 			sim.Fault("POST /orders", tradingsim.Fail(409, "MAX_SLIPPAGE"))
 		}},
 		{"the account has passed", order, func() { sim.SetStatus("acc_1", "PASSED") }},

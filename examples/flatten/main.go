@@ -210,7 +210,7 @@ func connect(ctx context.Context, c *command) (client *trading.Client, end func(
 		return nil, nil, err
 	}
 	time.Sleep(1100 * time.Millisecond) // until it shows
-	sim.Fault(string(trading.OpClose), tradingsim.LoseReply())
+	sim.Fault(string(trading.OpClose), tradingsim.DropResponse())
 	return client, end, nil
 }
 

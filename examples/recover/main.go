@@ -28,8 +28,8 @@ func main() {
 		what  string
 		fault tradingsim.Fault
 	}{
-		{"executed, but the reply never came", tradingsim.LoseReply()},
-		{"lost on the way", tradingsim.LoseRequest()},
+		{"executed, but the reply never came", tradingsim.DropResponse()},
+		{"lost on the way", tradingsim.DropRequest()},
 	} {
 		fmt.Printf("An order is %s:\n", accident.what)
 		file := filepath.Join(dir, fmt.Sprintf("%x.journal", accident.what))

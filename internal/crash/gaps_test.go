@@ -37,7 +37,7 @@ func gap(t *testing.T, s schedule, executed int, check func(*world)) {
 // contract advises runs again. With a lifetime of 0 there is none.
 func TestGapFailedAfterTheWork(t *testing.T) {
 	lost := fault{name: "500 after, lost", worked: true,
-		fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply())}
+		fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse())}
 	gap(t, plain(time.Minute, lost), 2, func(w *world) {
 		if !w.double {
 			t.Error("not counted as what the contract leaves open")

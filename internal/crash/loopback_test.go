@@ -26,15 +26,15 @@ import (
 // controlFaults are those that need no time of the service's to come about.
 var controlFaults = []fault{
 	faultless,
-	{name: "request lost", fault: tradingsim.LoseRequest()},
-	{name: "reply lost", fault: tradingsim.LoseReply()},
-	{name: "reply cut short", fault: tradingsim.TruncateReply()},
+	{name: "request lost", fault: tradingsim.DropRequest()},
+	{name: "reply lost", fault: tradingsim.DropResponse()},
+	{name: "reply cut short", fault: tradingsim.TruncateResponse()},
 	{name: "works for 10m", fault: tradingsim.Delay(10 * time.Minute)},
 	{name: "500 before", fault: tradingsim.Fail(500, "internal_error")},
 	{name: "500 after", fault: tradingsim.FailAfter(500, "internal_error"), worked: true},
 	{name: "died after", fault: tradingsim.CrashAfter()},
 	{name: "arrives 1m late", fault: tradingsim.ArriveLate(time.Minute)},
-	{name: "a page after", fault: tradingsim.EdgePageAfter(502)},
+	{name: "a page after", fault: tradingsim.GatewayErrorAfter(502)},
 }
 
 // newControl makes the schedule of a seed for a bot in real time: without what would

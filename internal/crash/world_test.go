@@ -68,7 +68,7 @@ func newWorld(s schedule) *world {
 		tradingsim.WithLag(s.lag),
 	}
 	for _, n := range s.readings {
-		opts = append(opts, tradingsim.WithReading(n))
+		opts = append(opts, tradingsim.WithInterpretation(n))
 	}
 	w := &world{
 		schedule: s, sim: tradingsim.New(opts...), disk: newDisk(), start: (*process).here, started: time.Now(),

@@ -385,9 +385,9 @@ func (m *machine) sendAgain(s step) {
 // that leave a write unknown: it has no keys to find out by.
 func (m *machine) breakNext(s step) {
 	faults := []tradingsim.Fault{
-		tradingsim.RefuseConnection(), tradingsim.EdgePage(502), tradingsim.Fail(409, "STALE_PRICE"),
-		tradingsim.LoseRequest(), tradingsim.LoseReply(), tradingsim.TruncateReply(), tradingsim.Delay(2 * time.Second),
-		tradingsim.DelayReply(8 * time.Second), tradingsim.EdgePageAfter(502), tradingsim.Fail(500, "internal_error"),
+		tradingsim.RefuseConnection(), tradingsim.GatewayError(502), tradingsim.Fail(409, "STALE_PRICE"),
+		tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(), tradingsim.Delay(2 * time.Second),
+		tradingsim.DelayResponse(8 * time.Second), tradingsim.GatewayErrorAfter(502), tradingsim.Fail(500, "internal_error"),
 		tradingsim.FailAfter(500, "internal_error"), tradingsim.Crash(), tradingsim.CrashAfter(), tradingsim.Repeat(),
 		tradingsim.Fail(409, "idempotency_in_flight"), tradingsim.Fail(503, "idempotency_unavailable"),
 	}

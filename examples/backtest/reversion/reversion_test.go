@@ -204,7 +204,7 @@ func TestALostReplyIsNoSecondOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w world) {
 				account, operation := of(w)
-				w.sim.Fault(operation, tradingsim.LoseReply())
+				w.sim.Fault(operation, tradingsim.DropResponse())
 				still := make([]string, 12)
 				for i := range still {
 					still[i] = "63000"

@@ -6,8 +6,9 @@ import (
 	"net/http"
 )
 
-// otherReadings says what a bot meets under the other reading of an open rule.
-var otherReadings = map[int]string{
+// otherInterpretations says what a bot meets under the other interpretation of a
+// rule that the contract leaves open.
+var otherInterpretations = map[int]string{
 	1:  "wrong_environment is judged before api_access_denied",
 	2:  "a 403 counts as a failed authentication too",
 	3:  "a throttled address gets no Retry-After",
@@ -59,24 +60,24 @@ var otherReadings = map[int]string{
 	51: "fields are judged in front of the idempotency check",
 }
 
-// WithReading takes the other reading of a rule that the contract leaves open,
-// by its number in the project's list of readings.
-func WithReading(number int) Option {
-	if _, ok := otherReadings[number]; !ok {
-		panic(fmt.Sprintf("tradingsim: there is no other reading %d", number))
+// WithInterpretation takes the other interpretation of a rule that the contract
+// leaves open, by the number that [Interpretations] lists it under.
+func WithInterpretation(number int) Option {
+	if _, ok := otherInterpretations[number]; !ok {
+		panic(fmt.Sprintf("tradingsim: there is no other interpretation %d", number))
 	}
 	return option(func(c *config) {
-		c.readings[number] = true
+		c.interpretations[number] = true
 		if number == 47 {
 			c.redirect = http.StatusMovedPermanently
 		}
 	})
 }
 
-// Readings lists the numbers that [WithReading] knows and what each changes.
-func Readings() map[int]string {
-	return maps.Clone(otherReadings)
+// Interpretations lists the numbers that [WithInterpretation] knows and what each changes.
+func Interpretations() map[int]string {
+	return maps.Clone(otherInterpretations)
 }
 
-// other tells whether the other reading is in force.
-func (s *Sim) other(number int) bool { return s.readings[number] }
+// other tells whether the other interpretation is in force.
+func (s *Sim) other(number int) bool { return s.interpretations[number] }
