@@ -173,9 +173,12 @@ func (a *account) mayEnter() *refusal {
 	return a.mayExit()
 }
 
+// open tells whether the account takes what adds no exposure.
+func (a *account) open() bool { return a.active() || a.Status == statusPassed }
+
 // mayExit judges the status before anything that adds no exposure.
 func (a *account) mayExit() *refusal {
-	if a.active() || a.Status == statusPassed {
+	if a.open() {
 		return nil
 	}
 	return refuse("account_locked", "The account is locked: its status is %s.", a.Status)
@@ -190,7 +193,9 @@ func (s *Sim) mayCancel(a *account) *refusal {
 }
 
 // conclude moves the status after a close: at or below a floor the account has
-// failed, at the target it has passed. Either way its book is closed.
+// failed, and its book is closed. At the target it has passed, and keeps what it may
+// still close and protect: positions with their levels, reduceOnly orders and runs.
+// Under interpretation 55 a pass closes the book too.
 func (s *Sim) conclude(a *account, c *call) {
 	if !a.active() {
 		return
@@ -208,8 +213,12 @@ func (s *Sim) conclude(a *account, c *call) {
 	default:
 		return
 	}
-	s.closeBook(&a.book, c, a.ID)
-	s.dropAll(a)
+	if a.Status == statusFailed || s.other(55) {
+		s.closeBook(&a.book, c, a.ID)
+		s.drop(a, func(ticket) bool { return true })
+		return
+	}
+	s.drop(a, func(t ticket) bool { return !t.allowed(a) })
 }
 
 // keep remembers the account for reads that lag.

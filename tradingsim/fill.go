@@ -37,13 +37,26 @@ func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
 	return in
 }
 
-// judgeLevels judges an order's triggers against the fill price. An order that
-// opens nothing ignores them.
-func (in *intent) judgeLevels(b *book) *refusal {
+// adds tells whether an order would open or add to a position.
+func (s *Sim) adds(b *book, t ticket) bool {
+	p := b.find(t.symbol)
+	switch {
+	case t.reduceOnly:
+		return false
+	case p == nil, p.side == t.side, s.other(15):
+		return true
+	}
+	return t.size.GreaterThan(p.size)
+}
+
+// judgeLevels judges an order's triggers against the price that it opens at. An order
+// that opens nothing ignores them.
+func (in *intent) judgeLevels(b *book, entry decimal.Decimal) *refusal {
 	if in.add.IsZero() {
 		return nil
 	}
 	l := levels{takeProfit: in.takeProfit, stopLoss: in.stopLoss, judgeTP: in.takeProfit.set, judgeSL: in.stopLoss.set}
+	l.waits = !entry.Equal(in.price)
 	if p := b.find(in.symbol); p != nil && p.side == in.side {
 		if !l.judgeTP {
 			l.takeProfit = p.takeProfit
@@ -52,7 +65,7 @@ func (in *intent) judgeLevels(b *book) *refusal {
 			l.stopLoss = p.stopLoss
 		}
 	}
-	return l.check(in.side, in.price)
+	return l.check(in.side, entry)
 }
 
 // execute fills an order. The fee is this order's own: both legs of a flip.

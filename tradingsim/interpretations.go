@@ -58,6 +58,7 @@ var otherInterpretations = map[int]string{
 	49: "idempotency keys are kept per route",
 	50: "a different request meets 422 although the claim is overdue",
 	51: "fields are judged in front of the idempotency check",
+	55: "a pass closes the book of a live account, and ends its orders and runs",
 }
 
 // WithInterpretation takes the other interpretation of a rule that the contract

@@ -29,7 +29,8 @@ type Market struct {
 	// Disabled markets refuse orders with asset_disabled. They stay listed and
 	// priced, and positions in them can be closed.
 	Disabled bool
-	// Paused markets refuse new exposure on live accounts with market_paused.
+	// Paused markets refuse new exposure on live accounts with market_paused;
+	// orders that only reduce a position go through.
 	Paused bool
 }
 
@@ -123,11 +124,11 @@ func (m *market) askFeed(t time.Time) opt {
 
 // markFor is the mark that an order which waited on the server fills at: none
 // while the market takes no such order.
-func (m *market) markFor(t ticket, now time.Time) opt {
-	if m.disabled || m.fillError != "" || m.paused && !t.reduceOnly {
+func (s *Sim) markFor(a *account, t ticket, m *market) opt {
+	if m.disabled || m.fillError != "" || m.paused && s.adds(&a.book, t) {
 		return opt{}
 	}
-	return m.markAt(now)
+	return m.markAt(s.now)
 }
 
 // ageAt is how old the mark is.

@@ -107,7 +107,7 @@ func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal)
 		return intent{}, r
 	}
 	in := s.plan(b, t, m, price)
-	if r := in.judgeLevels(b); r != nil {
+	if r := in.judgeLevels(b, in.price); r != nil {
 		return intent{}, r
 	}
 	if in.add.IsZero() {

@@ -130,7 +130,7 @@ func TestOrderRefusals(t *testing.T) {
 		{name: "side buy", body: `{"symbol":"BTC","side":"buy","size":1}`, status: 400, code: "bad_side"},
 		{name: "size zero", body: `{"symbol":"BTC","side":"long","size":0}`, status: 400, code: "bad_size"},
 		{name: "size as text", body: `{"symbol":"BTC","side":"long","size":"1"}`, status: 400, code: "bad_size"},
-		{name: "size beyond numbers", body: `{"symbol":"BTC","side":"long","size":1e999999999}`, status: 400, code: "bad_size"},
+		{name: "size beyond all bounds", body: `{"symbol":"BTC","side":"long","size":1e999999999}`, status: 400, code: "PER_POSITION_CAP"},
 		{name: "limit without a price", body: `{"symbol":"BTC","side":"long","size":1,"orderType":"limit"}`, status: 400, code: "bad_limit_price"},
 		{name: "limit at zero", body: `{"symbol":"BTC","side":"long","size":1,"orderType":"limit","limitPrice":0}`, status: 400, code: "bad_limit_price"},
 		{name: "leverage as text", body: `{"symbol":"BTC","side":"long","size":1,"leverage":"5"}`, status: 400, code: "bad_request"},

@@ -284,9 +284,9 @@ func ofTheAccount(o *operation, d documented) (setters, string) {
 			w.sim.SetMark("BTC", "50000")
 		})}, "The equity is below a floor already."
 	case "DAILY_DRAWDOWN_BREACH":
-		return setters{account(tradingsim.Account{DailyLossFloor: "99999", GlobalLossFloor: "90000"})}, "The order's fee would reach the daily floor."
+		return setters{account(tradingsim.Account{DailyLossFloor: "99999.9", GlobalLossFloor: "90000"})}, "The order's fee would reach the daily floor."
 	case "GLOBAL_DRAWDOWN_BREACH":
-		return setters{account(tradingsim.Account{DailyLossFloor: "90000", GlobalLossFloor: "99999"})}, "The order's fee would reach the global floor."
+		return setters{account(tradingsim.Account{DailyLossFloor: "90000", GlobalLossFloor: "99999.9"})}, "The order's fee would reach the global floor."
 	case "PRICE_UNAVAILABLE":
 		return setters{before(func(w *world) {
 			w.sim.Trade(string(w.account), "long", "1", "ETH")
