@@ -16,6 +16,7 @@ type fault struct {
 	lost   bool          // the service never sees the request
 	front  *answer       // something in front answers; the service never sees the request
 	hold   time.Duration // the service works that long before it executes
+	gone   bool          // … and the connection breaks at once
 
 	instead *refusal // the service refuses and does not execute
 	after   *refusal // the service executes, and then refuses
@@ -112,6 +113,13 @@ func TruncateResponse() Fault { return &fault{truncate: true} }
 // who gives up does not stop it.
 func Delay(d time.Duration) Fault { return &fault{hold: d} }
 
+// Hang cuts the connection at once, while the service works on the request for d and
+// then executes it. All that time the request is in flight, as with [Delay]. It ends
+// otherwise together with another fault: Together(Hang(d), Crash()) fails part-way,
+// with [CrashAfter] after the work, with [Fail] or [FailAfter] in a 5xx that no key
+// stores.
+func Hang(d time.Duration) Fault { return &fault{hold: d, gone: true, cut: true} }
+
 // DelayResponse executes the request at once and holds the answer back for d.
 func DelayResponse(d time.Duration) Fault { return &fault{slow: d} }
 
@@ -162,6 +170,24 @@ func gatewayPage(status int) *answer {
 	}
 }
 
+// GatewayJSON makes a proxy answer with an error in JSON of its own, which looks like
+// the service's; nothing is executed.
+func GatewayJSON(status int, code string) Fault {
+	return &fault{front: gatewayJSON(status, code)}
+}
+
+// GatewayJSONAfter executes the request, but a proxy answers with an error in JSON of
+// its own.
+func GatewayJSONAfter(status int, code string) Fault {
+	return &fault{mask: gatewayJSON(status, code)}
+}
+
+func gatewayJSON(status int, code string) *answer {
+	return &answer{status: status, header: jsonHeader(), body: mustJSON(object{
+		{"error", code}, {"message", "The gateway answered " + code + "."},
+	})}
+}
+
 // Raw answers with anything at all; nothing is executed.
 func Raw(status int, header http.Header, body string) Fault {
 	return &fault{front: raw(status, header, body)}
@@ -185,7 +211,8 @@ func Repeat() Fault { return &fault{repeat: true} }
 // LateCopy executes the request, and a copy of it arrives d later.
 func LateCopy(d time.Duration) Fault { return &fault{late: d} }
 
-// ArriveLate cuts the connection, and the request arrives d later all the same.
+// ArriveLate cuts the connection, and the request arrives d later all the same. What
+// it then meets at the service can be planned with it: Together(ArriveLate(d), Crash()).
 func ArriveLate(d time.Duration) Fault { return &fault{lost: true, cut: true, late: d} }
 
 // Together makes one call meet several faults, such as a 500 after execution
@@ -201,6 +228,7 @@ func Together(faults ...Fault) Fault {
 func (f *fault) merge(g *fault) {
 	f.refuse = f.refuse || g.refuse
 	f.lost = f.lost || g.lost
+	f.gone = f.gone || g.gone
 	f.repeat = f.repeat || g.repeat
 	f.cut = f.cut || g.cut
 	f.truncate = f.truncate || g.truncate

@@ -95,15 +95,6 @@ func (s *Sim) mark(symbol string) opt {
 	return m.markAt(s.now)
 }
 
-// seenMark is the mark as reads show it, from a cache that may lag.
-func (s *Sim) seenMark(symbol string) opt {
-	m, ok := s.markets[symbol]
-	if !ok {
-		return opt{}
-	}
-	return m.markAt(s.now.Add(-s.lag))
-}
-
 // priceErrors stand in the way of closes too.
 var priceErrors = map[string]bool{"STALE_PRICE": true, "NO_PRICE": true, "no_price": true}
 

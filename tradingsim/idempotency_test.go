@@ -235,6 +235,9 @@ func TestValidationAndTheKey(t *testing.T) {
 		keyed(b, "k", `{}`).refused(400, "missing_fields")
 		require.False(t, replayed(keyed(b, "k", `{}`).refused(400, "missing_fields")))
 		keyed(b, "k", smallBTC).ok()
+		unknown := instead(smallBTC, "BTC", "NOPE")
+		require.False(t, replayed(keyed(b, "x", unknown).refused(403, "asset_disabled")))
+		require.Equal(t, interpretation == 13, replayed(keyed(b, "x", unknown).refused(403, "asset_disabled")))
 		if interpretation == 51 {
 			keyed(b, "k", `{}`).refused(400, "missing_fields")
 		} else {

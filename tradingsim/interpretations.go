@@ -57,7 +57,9 @@ var otherInterpretations = map[int]string{
 	48: "Authorization wins over X-API-Key",
 	49: "idempotency keys are kept per route",
 	50: "a different request meets 422 although the claim is overdue",
-	51: "fields are judged in front of the idempotency check",
+	51: "fields, and the symbol of an order, are judged in front of the idempotency check",
+	53: "closed trades show no symbol, side, size, leverage or time; WithoutTradeFields leaves out some",
+	54: "a live close takes any closePercent above 0",
 	55: "a pass closes the book of a live account, and ends its orders and runs",
 }
 
@@ -69,8 +71,13 @@ func WithInterpretation(number int) Option {
 	}
 	return option(func(c *config) {
 		c.interpretations[number] = true
-		if number == 47 {
+		switch number {
+		case 47:
 			c.redirect = http.StatusMovedPermanently
+		case 53:
+			for _, name := range tradeMembers {
+				c.hidden[name] = true
+			}
 		}
 	})
 }

@@ -76,6 +76,9 @@ func (s *Sim) readLiveOrder(c *call, more ...string) (t liveTicket, r *refusal) 
 	if r := s.readMaxSlippage(&t.ticket, f); r != nil {
 		return t, r
 	}
+	if s.markets[t.symbol] == nil && s.other(51) {
+		return t, s.unknownMarket(t.symbol)
+	}
 	return t, s.readOptions(&t.ticket, f)
 }
 
@@ -84,17 +87,28 @@ func (s *Sim) readLiveOrder(c *call, more ...string) (t liveTicket, r *refusal) 
 func (s *Sim) liveMarket(a *account, t ticket) (*market, *refusal) {
 	m, ok := s.markets[t.symbol]
 	switch {
-	case !ok && s.other(34):
-		return nil, refuse("bad_symbol", "%q is not a tradeable market.", t.symbol)
-	case !ok, m.disabled:
-		return nil, refuse("asset_disabled", "%s is not tradeable at the moment.", t.symbol).with("symbol", t.symbol)
+	case !ok:
+		return nil, s.unknownMarket(t.symbol)
+	case m.disabled:
+		return nil, disabledMarket(t.symbol)
 	case m.paused && s.adds(&a.book, t):
 		return nil, refuse("market_paused", "New positions in %s are paused while its feed is unavailable; closing still works.", t.symbol).with("symbol", t.symbol)
 	}
 	return m, nil
 }
 
-// enter judges account, status and market of an order.
+func (s *Sim) unknownMarket(symbol string) *refusal {
+	if s.other(34) {
+		return refuse("bad_symbol", "%q is not a tradeable market.", symbol)
+	}
+	return disabledMarket(symbol)
+}
+
+func disabledMarket(symbol string) *refusal {
+	return refuse("asset_disabled", "%s is not tradeable at the moment.", symbol).with("symbol", symbol)
+}
+
+// enterLive judges account, status and market of an order.
 func (s *Sim) enterLive(t liveTicket) (*account, *market, *refusal) {
 	a, r := s.accountFor(t.accountID)
 	if r != nil {

@@ -204,6 +204,17 @@ func TestLiveClose(t *testing.T) {
 	require.Equal(t, "500.1665", g.text("trades.0.realizedPnL"))
 }
 
+func TestALiveCloseOfAnyPercent(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(54))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC","closePercent":0.5}`).ok()
+	require.Equal(t, "0.995", sim.Position("acc_1", "BTC").String())
+	paper := sandboxBot(t, sim)
+	paper.post("/sandbox/orders", buyBTC).ok()
+	paper.post("/sandbox/positions/close", `{"symbol":"BTC","pct":0.5}`).refused(400, "bad_pct")
+}
+
 func TestLiveCloseRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, body, code string
@@ -213,6 +224,8 @@ func TestLiveCloseRefusals(t *testing.T) {
 	}{
 		{name: "no symbol", body: `{"accountId":"acc_1"}`, status: 400, code: "missing_fields"},
 		{name: "percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":101}`, status: 400, code: "bad_request"},
+		{name: "less than one percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0.5}`, status: 400, code: "bad_request"},
+		{name: "no percent, where any above 0 goes", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_request", interpretation: 54},
 		{name: "percent under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_pct", interpretation: 34},
 		{name: "account", body: `{"accountId":"x","symbol":"BTC"}`, status: 404, code: "account_not_found"},
 		{name: "nothing open", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position"},

@@ -56,16 +56,13 @@ func (s *Sim) waiting() bool {
 func (s *Sim) tick() {
 	for _, id := range s.accountIDs {
 		a := s.accounts[id]
-		trades := len(a.trades)
-		if a.open() {
-			s.fireTriggers(&a.book, nil, a.ID)
-		}
-		if len(a.trades) != trades {
+		fired := a.open() && s.fireTriggers(&a.book, nil, a.ID)
+		if fired {
 			s.conclude(a, nil)
 		}
-		changed := s.fillResting(a)
-		changed = s.runAll(a) || changed
-		if changed || len(a.trades) != trades {
+		filled := s.fillResting(a)
+		ran := s.runAll(a)
+		if fired || filled || ran {
 			s.keep(a)
 		}
 	}
