@@ -60,11 +60,15 @@ func newMarket(m Market) *market {
 	if m.Category == "" {
 		m.Category = "crypto"
 	}
+	maxLeverage := mustOr("MaxLeverage", m.MaxLeverage, classLeverage(m.Symbol, m.Category))
+	if maxLeverage.IsZero() {
+		panic("tradingsim: MaxLeverage of " + m.Symbol + " must be greater than 0")
+	}
 	return &market{
 		symbol:      m.Symbol,
 		label:       m.Label,
 		category:    m.Category,
-		maxLeverage: mustOr("MaxLeverage", m.MaxLeverage, classLeverage(m.Symbol, m.Category)),
+		maxLeverage: maxLeverage,
 		notionalCap: mustOr("NotionalCap", m.NotionalCap, "10000000"),
 		depth:       newDepth(m.Book),
 		disabled:    m.Disabled,

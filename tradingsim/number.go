@@ -50,12 +50,16 @@ func must(what, text string) decimal.Decimal {
 	return d
 }
 
-// mustOr is must with a default for "".
+// mustOr is must with a default for "", and takes nothing below 0.
 func mustOr(what, text, fallback string) decimal.Decimal {
 	if text == "" {
 		text = fallback
 	}
-	return must(what, text)
+	d := must(what, text)
+	if d.IsNegative() {
+		panic(fmt.Sprintf("tradingsim: %s must not be negative, and is %s", what, text))
+	}
+	return d
 }
 
 // parseNumber reads a number of bounded length and exponent: a literal such as
