@@ -51,15 +51,17 @@ func (s *Sim) seenPaper(c *call, d *desk) *paper {
 	return d.past.at(s.now.Add(-c.operation.lag))
 }
 
+// seenMark is a mark as a read shows it.
+func (s *Sim) seenMark(c *call, m *market) opt { return m.markAt(s.now.Add(-c.operation.lag)) }
+
 // seenMarks are the marks as a read shows them.
 func (s *Sim) seenMarks(c *call) func(symbol string) opt {
-	at := s.now.Add(-c.operation.lag)
 	return func(symbol string) opt {
 		m, ok := s.markets[symbol]
 		if !ok {
 			return opt{}
 		}
-		return m.markAt(at)
+		return s.seenMark(c, m)
 	}
 }
 

@@ -46,14 +46,13 @@ func (v marketView) appendWire(b []byte) []byte {
 }
 
 func (s *Sim) sandboxMarkets(c *call) (any, *refusal) {
-	mark := s.seenMarks(c)
 	rows := make([]marketView, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
 		m := s.markets[symbol]
 		if m.disabled && s.other(32) {
 			continue
 		}
-		rows = append(rows, marketView{symbol, m.label, m.category, num(m.maxLeverage), mark(symbol)})
+		rows = append(rows, marketView{symbol, m.label, m.category, num(m.maxLeverage), s.seenMark(c, m)})
 	}
 	return s.sandboxRead(member{"markets", rows}), nil
 }
@@ -61,14 +60,13 @@ func (s *Sim) sandboxMarkets(c *call) (any, *refusal) {
 // sandboxPrices tells an unknown symbol (never retry) from one that has no
 // price on this read (retry).
 func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
-	marks := s.seenMarks(c)
 	if c.query.Has("symbol") {
 		symbol := c.query.Get("symbol")
 		m, ok := s.markets[symbol]
 		if !ok || (m.disabled && s.other(32)) {
 			return nil, refuse("bad_symbol", "%q is not a tradeable market.", symbol)
 		}
-		mark := marks(symbol)
+		mark := s.seenMark(c, m)
 		if !mark.set {
 			return nil, refuse("no_price", "%s has no price on this read; retry shortly.", symbol).
 				as(404).with("symbol", symbol)
@@ -77,10 +75,11 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 	}
 	prices := make(object, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
-		if m := s.markets[symbol]; m.disabled && s.other(32) {
+		m := s.markets[symbol]
+		if m.disabled && s.other(32) {
 			continue
 		}
-		if mark := marks(symbol); mark.set {
+		if mark := s.seenMark(c, m); mark.set {
 			prices = append(prices, member{symbol, mark})
 		}
 	}
