@@ -11,7 +11,7 @@ import (
 
 // A setting that makes no sense is a mistake in the test, and says which it is.
 func TestSettingsThatMakeNoSense(t *testing.T) {
-	for name, make := range map[string]func() tradingsim.Option{
+	for name, option := range map[string]func() tradingsim.Option{
 		"WithLag":        func() tradingsim.Option { return tradingsim.WithLag(-time.Second) },
 		"WithKeyLimit":   func() tradingsim.Option { return tradingsim.WithKeyLimit(-1) },
 		"WithAuthLimit":  func() tradingsim.Option { return tradingsim.WithAuthLimit(-1) },
@@ -31,7 +31,7 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() { require.Contains(t, recover(), name) }()
-			tradingsim.New(make())
+			tradingsim.New(option())
 		})
 	}
 	sim := tradingsim.New()
