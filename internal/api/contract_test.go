@@ -52,6 +52,18 @@ func readContract(tb testing.TB) *contract {
 	require.NoError(tb, err)
 	var c contract
 	require.NoError(tb, json.Unmarshal(data, &c))
+	for _, s := range c.Components.Schemas {
+		for _, part := range s.AllOf {
+			part = c.resolve(part)
+			s.Required = append(s.Required, part.Required...)
+			for name, property := range part.Properties {
+				if s.Properties == nil {
+					s.Properties = map[string]*schema{}
+				}
+				s.Properties[name] = property
+			}
+		}
+	}
 	return &c
 }
 
