@@ -270,12 +270,12 @@ var describedEndpoints = [...]*endpoint{
 
 // refusalsOfAll are those of every operation.
 var refusalsOfAll = []refusal{
-	{CodeInternalError, 500}, {CodeUnavailable, 502},
+	{CodeBadRequest, 400}, {CodeInternalError, 500}, {CodeUnavailable, 502},
 }
 
 // refusalsOfKeyed are those of every operation that takes a key.
 var refusalsOfKeyed = []refusal{
-	{CodeBadRequest, 400}, {CodeMissingAPIKey, 401}, {CodeInvalidAPIKey, 401}, {CodeRevokedAPIKey, 401},
+	{CodeMissingAPIKey, 401}, {CodeInvalidAPIKey, 401}, {CodeRevokedAPIKey, 401},
 	{CodeUnauthorized, 401}, {CodeAPIAccessDenied, 403}, {CodeForbidden, 403}, {CodeNotFound, 404},
 	{CodeConflict, 409}, {CodeUnprocessable, 422}, {CodeRateLimited, 429}, {CodeUnavailable, 503},
 }

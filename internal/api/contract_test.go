@@ -44,6 +44,7 @@ type schema struct {
 	Items                *schema
 	AllOf                []*schema
 	OneOf                []*schema
+	AnyOf                []*schema
 }
 
 func readContract(tb testing.TB) *contract {
@@ -73,8 +74,8 @@ func (c *contract) resolve(s *schema) *schema {
 		switch {
 		case s.Ref != "":
 			s = c.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
-		case len(s.AllOf) == 1:
-			s = s.AllOf[0]
+		case len(s.AnyOf) == 2: // a component or null
+			s = s.AnyOf[0]
 		default:
 			return s
 		}
