@@ -159,7 +159,6 @@ func TestEveryOperationHasOneMethod(t *testing.T) {
 	for operation, names := range byMethod {
 		assert.True(t, known[operation], "%v sends %s, which the contract does not have", names, operation)
 	}
-	assert.Equal(t, 32, len(known))
 
 	for _, name := range sendingMethods(reflect.TypeFor[*trading.Client](), map[reflect.Type]bool{}) {
 		if !slices.Contains(notOperations, name) {

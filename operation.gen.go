@@ -237,7 +237,7 @@ var (
 	}}
 )
 
-// describedEndpoints are those of the description whose path has no variable part.
+// describedEndpoints are those of the description, all of them.
 var describedEndpoints = [...]*endpoint{
 	&endpointHealth,
 	&endpointMe,
@@ -251,8 +251,12 @@ var describedEndpoints = [...]*endpoint{
 	&endpointSandboxTriggers,
 	&endpointSandboxReset,
 	&endpointAccounts,
+	&endpointState,
 	&endpointPositions,
 	&endpointTrades,
+	&endpointOpenOrders,
+	&endpointFinishedRuns,
+	&endpointFunding,
 	&endpointOrder,
 	&endpointLimit,
 	&endpointCancelOrder,

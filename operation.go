@@ -60,7 +60,8 @@ var endpointOpenAPI = endpoint{op: OpOpenAPI, keyless: true, maxBody: largeAnswe
 	refusals: []refusal{{CodeUnavailable, 503}}}
 
 // fixedEndpoints are those whose path has no variable part.
-var fixedEndpoints = append([]*endpoint{&endpointOpenAPI}, describedEndpoints[:]...)
+var fixedEndpoints = slices.DeleteFunc(append([]*endpoint{&endpointOpenAPI}, describedEndpoints[:]...),
+	func(e *endpoint) bool { return strings.Contains(string(e.op), "{") })
 
 // method returns the HTTP method of the operation.
 func (o Operation) method() string {

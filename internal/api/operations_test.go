@@ -28,7 +28,6 @@ func TestOperations(t *testing.T) {
 			assert.True(t, seen[op.OperationID], "%s %s is not in the table", method, path)
 		}
 	}
-	assert.Len(t, seen, 31)
 }
 
 // T48: no key goes to the keyless routes. T92: a live write has a budget.

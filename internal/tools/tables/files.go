@@ -49,12 +49,10 @@ func operationFile(d *description) string {
 		w.line("endpoint%s = %s", o.Name, d.endpoint(o, shared))
 	}
 	w.line(")")
-	w.line("\n// describedEndpoints are those of the description whose path has no variable part.")
+	w.line("\n// describedEndpoints are those of the description, all of them.")
 	w.line("var describedEndpoints = [...]*endpoint{")
 	for _, o := range d.operations {
-		if !strings.Contains(o.Path, "{") {
-			w.line("&endpoint%s,", o.Name)
-		}
+		w.line("&endpoint%s,", o.Name)
 	}
 	w.line("}")
 	for _, s := range shared {
