@@ -31,8 +31,17 @@ func newAPIKey(text string) apiKey {
 	return apiKey{text: &keyText{
 		header: [1]string{text},
 		digest: string(digest[:]),
-		bucket: "key/" + hex.EncodeToString(digest[:8]),
+		bucket: bucketOf(text, digest[:4]),
 	}}
+}
+
+// bucketOf names a key's rate limit so that people can tell sandbox from live.
+func bucketOf(text string, digest []byte) string {
+	env := EnvSandbox
+	if strings.HasPrefix(text, prefixLive) {
+		env = EnvLive
+	}
+	return "key/" + string(env) + "/" + hex.EncodeToString(digest)
 }
 
 func (k apiKey) isZero() bool { return k.text == nil }

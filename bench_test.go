@@ -36,7 +36,7 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option) *Client {
 	b.Helper()
-	opts = append(opts, WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey))
+	opts = append([]Option{roomy, WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey)}, opts...)
 	if rt != nil {
 		opts = append(opts, WithTransport(rt))
 	}
@@ -45,7 +45,6 @@ func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option)
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = client.Close() })
-	roomy(client)
 	return client
 }
 
@@ -58,19 +57,8 @@ func benchOrder() Order {
 
 func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
 
-// roomy raises every limit, so that places are counted and never short.
-func roomy(client *Client) {
-	b := client.core.budgets
-	b.limits = make(map[string]int)
-	for _, keys := range []keyring{client.core.sandboxKeys, client.core.liveKeys} {
-		if !keys.isZero() {
-			b.limits[keys.given.bucket()] = 1 << 30
-		}
-	}
-	for _, name := range b.classes {
-		b.limits[name] = 1 << 30
-	}
-}
+// roomy has limits that are never full, and counts all the same.
+var roomy = WithRateLimits(RateLimits{PerKey: 1 << 30, PerClass: 1 << 30, PerPro: 1 << 30})
 
 // BenchmarkOrder is an order with the network taken away, gate and guards on.
 func BenchmarkOrder(b *testing.B) {
@@ -107,8 +95,8 @@ func BenchmarkLiveOrder(b *testing.B) {
 		name string
 		opts []Option
 	}{
-		{"ungated, uncounted, unjournaled", []Option{WithHealthGate(HealthGate{Off: true}), WithBudget(Budget{Off: true}), WithJournal(nullJournal{})}},
-		{"gated, uncounted, unjournaled", []Option{WithBudget(Budget{Off: true}), WithJournal(nullJournal{})}},
+		{"ungated, uncounted, unjournaled", []Option{WithHealthGate(HealthGate{Off: true}), WithRateLimits(RateLimits{Off: true}), WithJournal(nullJournal{})}},
+		{"gated, uncounted, unjournaled", []Option{WithRateLimits(RateLimits{Off: true}), WithJournal(nullJournal{})}},
 		{"gated, unjournaled", []Option{WithJournal(nullJournal{})}},
 		{"gated, journal in memory", nil},
 	} {

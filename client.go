@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/limiter"
 )
 
 // Client is the service as seen with one or two API keys. It is safe for
@@ -42,7 +43,7 @@ type core struct {
 	gate        *healthGate
 	guards      []Guard
 	halt        halt
-	budgets     *budgets
+	limits      *limiter.Limiter
 	hooks       []Hooks
 	latches     latches
 	maxSlippage Level
@@ -99,7 +100,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		soleActor:     cfg.soleActor,
 		journal:       cfg.journal,
 		hooks:         cfg.hooks,
-		budgets:       newBudgets(cfg.budget, logger{cfg.logger}),
+		limits:        newLimiter(cfg.rateLimits, logger{cfg.logger}),
 		durable:       cfg.journal != nil,
 		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),
@@ -107,7 +108,6 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	if c.journal == nil {
 		c.journal = newMemoryJournal()
 	}
-	c.budgets.enter, c.budgets.leave = c.enter, c.leave
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.gate = newHealthGate(c, cfg.gate)
 	c.guards = guardsOf(c, cfg.guards)
@@ -158,6 +158,7 @@ func (c *Client) Close() error {
 	c.core.flightsMu.Lock()
 	c.core.close()
 	c.core.flightsMu.Unlock()
+	c.core.limits.Close()
 	c.core.flights.Wait()
 	if c.core.pool != nil {
 		// What is idle ends now, and what is busy with a read once it no longer is.

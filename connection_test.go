@@ -28,7 +28,7 @@ func newEcho(t *testing.T) (*faultproxy.Proxy, *trading.Client) {
 	}))
 	client, err := trading.New(proxy.URL()+"/v1",
 		trading.WithSandboxKey("pk_test_x"),
-		trading.WithBudget(trading.Budget{Off: true}),
+		trading.WithRateLimits(trading.RateLimits{Off: true}),
 		trading.WithRetry(trading.Retry{Attempts: 20, MinWait: time.Nanosecond, MaxWait: time.Nanosecond}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })

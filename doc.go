@@ -40,9 +40,9 @@
 // write in flight runs on when its caller has left. A wait that cannot end in time
 // is not begun: the call fails at once, and [RetryAfter] says how long it would be.
 //
-// The service's rate limits are kept as windows, and places in them are given out
-// in lanes: exits come before what resolves a doubt, that before entries, and reads
-// come last; see [Budget], [InLane] and [Client.Usage].
+// The service's rate limits are counted as sliding windows, and requests that wait are
+// served by priority: exits before what finds out the outcome of a write, that before
+// entries, and reads last; see [RateLimits], [WithPriority] and [Client.RateLimitUsage].
 //
 // # Around a strategy
 //

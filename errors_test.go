@@ -212,8 +212,8 @@ func TestACallerWhoLeavesDuringAGuard(t *testing.T) {
 	})
 }
 
-// A caller who leaves while a call waits for a closed budget leaves at once.
-func TestAWaitForABudgetEndsWithItsCaller(t *testing.T) {
+// A caller who leaves while a call waits for a closed rate limit leaves at once.
+func TestAWaitForARateLimitEndsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		r.sim.Fault("GET /sandbox/trades", tradingsim.RateLimit(time.Minute))

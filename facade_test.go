@@ -23,7 +23,7 @@ import (
 
 // notOperations take a context and stand for no operation of their own: they find
 // out what became of a write by several, or ask the client itself.
-var notOperations = []string{"Client.Usage", "Client.Recover", "Client.Acknowledge", "Account.Resolve", "Sandbox.Resolve"}
+var notOperations = []string{"Client.RateLimitUsage", "Client.Recover", "Client.Acknowledge", "Account.Resolve", "Sandbox.Resolve"}
 
 // methods calls each method that stands for an operation.
 var methods = map[string]func(context.Context, *trading.Client) error{

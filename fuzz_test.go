@@ -58,7 +58,7 @@ func FuzzAnswer(f *testing.F) {
 			rt.header["Location"] = []string{location}
 		}
 		client, err := New(testBaseURL, WithTransport(rt), WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey),
-			WithBudget(Budget{Off: true}), WithHealthGate(HealthGate{Off: true}), WithLifetime(0), WithRetry(Retry{Attempts: 1, PriceAttempts: 1}))
+			WithRateLimits(RateLimits{Off: true}), WithHealthGate(HealthGate{Off: true}), WithLifetime(0), WithRetry(Retry{Attempts: 1, PriceAttempts: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,8 +46,8 @@ type Call struct {
 	// Account is the live account, Symbol the market; empty where there is none.
 	Account AccountID
 	Symbol  string
-	// Lane is what the call's next place in the rate limits is for.
-	Lane Lane
+	// Priority is that of the call's next request in the rate limits.
+	Priority Priority
 	// Write means that the call changes the account, Entry that it can add exposure.
 	Write, Entry bool
 	// Intent is the write's place in the journal, once it has one.
@@ -106,8 +106,8 @@ type WaitReason string
 
 // The reasons.
 const (
-	// WaitBudget is for a place in a rate limit, which the service may have closed.
-	WaitBudget WaitReason = "budget"
+	// WaitRateLimit is for a rate limit that is full, or that the service has closed.
+	WaitRateLimit WaitReason = "rate limit"
 	// WaitBackoff is before sending again.
 	WaitBackoff WaitReason = "backoff"
 )
@@ -129,7 +129,7 @@ func (c *call) hookCall() Call {
 		Environment: c.env,
 		Account:     c.account,
 		Symbol:      c.symbol,
-		Lane:        c.lane(),
+		Priority:    c.priority(),
 		Write:       c.endpoint.write,
 		Entry:       c.entry,
 		Intent:      c.intent,

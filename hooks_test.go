@@ -45,7 +45,7 @@ func (l *told) take() []string {
 func (l *told) hooks() trading.Hooks {
 	return trading.Hooks{
 		CallStart: func(ctx context.Context, c trading.Call) context.Context {
-			l.add(ctx, "call %s %s %s", c.Operation, c.Symbol, c.Lane)
+			l.add(ctx, "call %s %s %s", c.Operation, c.Symbol, c.Priority)
 			return context.WithValue(ctx, markKey{}, "in call")
 		},
 		CallDone: func(ctx context.Context, c trading.Call, d trading.Done) {
@@ -97,7 +97,7 @@ func TestHooksAreTold(t *testing.T) {
 			"call POST /positions/close BTC exit",
 			"send 1 in call",
 			"sent 1: 429 rate_limited not applied, written true, key true, 55 bytes out in attempt 1",
-			"wait for budget closes in call",
+			"wait for rate limit closes in call",
 			"send 2 in call",
 			"sent 2: 404 no_position not applied, written true, key true, 55 bytes out in attempt 2",
 			"done not applied after 2 in 7s, intent true in call",
@@ -125,7 +125,7 @@ func TestHooksAreTold(t *testing.T) {
 			"send 1 in call",
 			"sent 1: 502  unknown, written true, key true, 75 bytes out in attempt 1",
 			"done unknown after 1 in 0s, intent true in call",
-			"call POST /orders/cancel  doubt",
+			"call POST /orders/cancel  recovery",
 		}},
 		{"an order whose caller leaves", nil, func(r rig) {
 			r.sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))

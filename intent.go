@@ -207,7 +207,7 @@ func (c *call) readBaseline() {
 		return
 	}
 	opts := defaultCallOptions()
-	opts.lane = Some(c.lane())
+	opts.priority = Some(c.priority())
 	account := &Account{id: c.account, caller: caller{c.core, opts}}
 	_, _ = account.Positions(c)
 	_, _ = account.Trades(c)

@@ -55,14 +55,14 @@ func (l logger) call(c *call, err error) {
 	l.LogAttrs(ctx, level, text, attrs...)
 }
 
-// budgetStore logs a budget store that failed: the client counts for itself
-// meanwhile.
-func (l logger) budgetStore(what string, err error) {
+// rateLimitStore logs a call of the rate limit store that failed: the client counts by
+// itself meanwhile.
+func (l logger) rateLimitStore(call string, err error) {
 	if l.Logger == nil {
 		return
 	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "budget store failed",
-		slog.String("doing", what), slog.String("err", err.Error()))
+	l.LogAttrs(context.Background(), slog.LevelWarn, "rate limit store failed",
+		slog.String("call", call), slog.String("err", err.Error()))
 }
 
 // unwritten logs a settlement that the journal did not take: the intent stays

@@ -29,13 +29,13 @@ type Meta struct {
 	Attempts int
 	// Sent is when the last attempt began, Received when it ended.
 	Sent, Received time.Time
-	// RateLimit is the key's budget, where the answer told it.
+	// RateLimit is the key's rate limit, where the answer says it.
 	RateLimit Opt[RateLimit]
 	// RetryAfter is how long the service asked to wait; 0 if it did not.
 	RetryAfter time.Duration
 }
 
-// RateLimit is a key's budget as the X-RateLimit headers of a 429 tell it.
+// RateLimit is a key's rate limit, by the X-RateLimit headers of a 429.
 type RateLimit struct {
 	// Limit is the number of requests in a window.
 	Limit int

@@ -49,7 +49,7 @@ type config struct {
 	guards         []Guard
 	maxSlippagePct Level
 	journal        Journal
-	budget         Budget
+	rateLimits     RateLimits
 	hooks          []Hooks
 	soleActor      []AccountID
 	defaults       callOptions
@@ -67,7 +67,7 @@ type callOptions struct {
 	skipHealthGate bool
 	skipUnsettled  bool
 	readBaseline   bool
-	lane           Opt[Lane]
+	priority       Opt[Priority]
 	resolveWithin  time.Duration
 	fields         []bodyField
 	tag            string
@@ -347,15 +347,14 @@ func FailFast() SharedOption {
 	})
 }
 
-// InLane asks for the call's place in the rate limits in a higher lane than its
-// own, as the reads need that a way out depends on. An entry cannot take what is
-// reserved for exits.
-func InLane(l Lane) CallOption {
+// WithPriority raises the call's priority in the rate limits, for the reads that an
+// exit depends on. It does not raise an entry's: the reserve is for exits.
+func WithPriority(p Priority) CallOption {
 	return callOption(func(c *callOptions) error {
-		if l > LaneExit {
-			return fmt.Errorf("trading: InLane(%s): no such lane", l)
+		if p > PriorityExit {
+			return fmt.Errorf("trading: WithPriority(%s): there is no such priority", p)
 		}
-		c.lane = Some(l)
+		c.priority = Some(p)
 		return nil
 	})
 }

@@ -65,7 +65,7 @@ func (e readError) outcomeOfCall() Outcome   { return NotApplied }
 func (e readError) setOutcomeOfCall(Outcome) {}
 
 // RetryAfter returns how long until anything of the kind can work, as the
-// service's Retry-After or an exhausted budget told, and whether err says so.
+// service's Retry-After or a full rate limit says, and whether err says so.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
 	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.RetryAfter > 0 {
 		return refusal.RetryAfter, true

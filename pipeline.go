@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -19,7 +20,7 @@ import (
 //	pipeline.go   the stages below, before every send, the first and each other
 //	  apikey.go     the key, which may have been rotated
 //	  latch.go      a refused key is not tried on and on
-//	  ratelimit.go  it has a place in the rate limits, or waits in line
+//	  ratelimit.go  it has a slot in the rate limits, or waits for one
 //	  guard.go      health, halt, and the program's own guards
 //	  intent.go     the intent is in the journal, under each new key
 //	  lifetime.go   a decision that is too old is not sent
@@ -68,8 +69,8 @@ type call struct {
 	unjournaled error       // why an exit went out without the journal
 	baseline    *Baseline
 
-	claims [2]Claim // on the rate limits
-	place  place    // what the next send holds of them
+	ask    limiter.Ask  // for a slot in the rate limits
+	slot   limiter.Slot // that the next send has
 	flight flight
 	sends  int // attempts so far
 	prices int // of those, refused for want of a price
@@ -155,7 +156,7 @@ func (c *call) do(result wire.Value) error {
 // run sends until the call is settled or nothing more may be sent.
 func (c *call) run() {
 	defer c.releaseWriter()
-	defer c.leavePlace(false)
+	defer c.returnSlot(false)
 	defer c.settleIntent()
 	if err := c.chooseKey(); err != nil {
 		c.stopped = err
@@ -182,13 +183,13 @@ func (c *call) run() {
 func (c *call) admit() error {
 	for {
 		if err := c.passStages(); err != nil {
-			c.leavePlace(false)
+			c.returnSlot(false)
 			return err
 		}
-		if !c.budgetClosed() {
+		if !c.limitClosed() {
 			return nil
 		}
-		c.leavePlace(false)
+		c.returnSlot(false)
 	}
 }
 
@@ -200,7 +201,7 @@ func (c *call) passStages() error {
 		(*call).stillOpen,
 		(*call).takeKey,
 		(*call).checkLatch,
-		(*call).waitForBudget,
+		(*call).waitForLimit,
 		(*call).holdWriter,
 		(*call).askGuards,
 		(*call).writeIntent,

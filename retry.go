@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/limiter"
 )
 
 // judge looks at the attempt that has just ended: what it says of the outcome,
@@ -21,12 +23,12 @@ func (c *call) judge() (again bool) {
 	if !c.mayResend(rule) || c.rekey && (c.doubt || c.opts.key.given != "") {
 		return false
 	}
-	c.wait = c.backoff()
+	c.wait = max(c.backoff(), c.readWait())
 	blocked := false
 	if c.answer == answerRefusal && rule.Advice == AdviseWait {
 		c.wait = max(c.last.retryAfter(), c.wait)
 		if blocked = !c.endpoint.keyless && !c.last.replayed(); blocked { // a stored 429 is of then
-			c.blockBudget(c.wait)
+			c.closeLimit(c.wait)
 		}
 	}
 	if rule.Kind == ErrNoPrice {
@@ -35,12 +37,12 @@ func (c *call) judge() (again bool) {
 			return false
 		}
 	}
-	if c.opts.failFast && rule.Advice == AdviseWait || c.outlives(c.wait) {
+	if c.opts.failFast && (rule.Advice == AdviseWait || c.readWait() > 0) || c.outlives(c.wait) {
 		c.nameWait()
 		return false
 	}
 	if blocked {
-		c.wait = 0 // the line waits for the budget, lane by lane
+		c.wait = 0 // the queue of the rate limit waits, by priority
 	}
 	return c.sends < c.opts.retry.Attempts && c.Err() == nil
 }
@@ -117,8 +119,9 @@ func (c *call) mayResend(rule Rule) bool {
 		return c.mayResendRefused(rule)
 	case answerForeign:
 		// A page by something in front. A read is asked again where that thing
-		// says that it failed; a write, since it may have passed it.
-		return c.endpoint.write && safe || !c.endpoint.write && c.last.status >= 500
+		// says that it failed, or when to come again; a write, since it may have
+		// passed it.
+		return c.endpoint.write && safe || !c.endpoint.write && (c.last.status >= 500 || c.readWait() > 0)
 	case answerNone:
 		return safe || !c.last.written
 	default:
@@ -155,13 +158,22 @@ func (c *call) backoff() time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// retryAfter is what the answer asks for. The full window stands for a 429 that
-// does not say.
+// retryAfter is what a 429 of the service asks for. The full window stands for one
+// that does not say.
 func (a *attempt) retryAfter() time.Duration {
-	if d := parseRetryAfter(a.header, a.received); d > 0 {
+	if d := a.askedToWait(); d > 0 {
 		return d
 	}
-	return time.Minute
+	return limiter.Window
+}
+
+// readWait is how long a read has to wait because whoever answered it, the service or
+// something in front, is busy and says for how long; 0 for a write.
+func (c *call) readWait() time.Duration {
+	if c.endpoint.write || c.last.status != http.StatusTooManyRequests && c.last.status != http.StatusServiceUnavailable {
+		return 0
+	}
+	return c.last.askedToWait()
 }
 
 // nameWait tells in the refusal how long waiting would have taken.

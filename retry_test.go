@@ -200,7 +200,7 @@ func TestTrap_T90_AWaitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 				assert.Equal(t, time.Minute, wait)
 				assert.Zero(t, time.Since(began), "it waited for nothing")
 
-				// The budget is closed for everybody: the next one is not sent at all.
+				// The limit is closed for everybody: the next one is not sent at all.
 				err = row.call(client)
 				require.ErrorIs(t, err, CodeRateLimited)
 				var refusal *Error

@@ -287,7 +287,7 @@ func TestFailedAuthThrottle(t *testing.T) {
 		assert.Equal(t, trading.CodeRateLimited, refusal.Code)
 		assert.Equal(t, time.Minute, refusal.RetryAfter)
 		_, told := refusal.Meta.RateLimit.Get()
-		assert.False(t, told, "it is no budget of the key")
+		assert.False(t, told, "it is no limit of the key")
 		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))
 
 		// The other reading: no Retry-After. A full window stands for it.
@@ -303,8 +303,8 @@ func TestFailedAuthThrottle(t *testing.T) {
 	})
 }
 
-// A budget is the key's own: what one key used up, another still has.
-func TestTrap_T92_BudgetsAreTheKeysOwn(t *testing.T) {
+// A limit is the key's own: what one key used up, another still has.
+func TestTrap_T92_LimitsAreTheKeysOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithKeyLimit(2))
 		first, second := join(t, sim), join(t, sim, trading.WithSandboxKey(sim.NewSandboxKey()))
@@ -314,7 +314,7 @@ func TestTrap_T92_BudgetsAreTheKeysOwn(t *testing.T) {
 		require.ErrorIs(t, err, trading.CodeRateLimited)
 		second.trades()
 		_, err = first.Me(t.Context(), trading.EnvLive)
-		require.NoError(t, err, "the live key's budget is another")
+		require.NoError(t, err, "the live key's limit is another")
 
 		began := time.Now()
 		first.trades()

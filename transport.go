@@ -122,8 +122,7 @@ func (c *call) attempt(a attempts, req *http.Request) {
 	c.last.ctx = c.hookSend(own)
 	for c.exchange(own, a, req) { // as often as there are kept connections
 	}
-	c.believeHeaders()
-	c.leavePlace(c.last.err == nil || c.last.written)
+	c.returnSlot(c.last.err == nil || c.last.written)
 }
 
 // exchange sends the request over one connection and reads the whole answer. It asks

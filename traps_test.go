@@ -114,7 +114,7 @@ var traps = []trap{
 	{89, "every form of Retry-After", "TestTrap_T89_RetryAfterInEveryForm", ""},
 	{90, "waiting beyond the deadline", "TestTrap_T90_AWaitBeyondTheDeadlineFailsAtOnce TestTrap_T90_RetryAfterIsWaitedForInFullAndByEveryCaller", ""},
 	{91, "clocks that differ", "TestTrap_T89_RetryAfterInEveryForm", ""},
-	{92, "whose budget it is", "TestTrap_T92_BudgetsAreTheKeysOwn TestTrap_T92_NoSendBeforeRetryAfter", ""},
+	{92, "whose limit it is", "TestTrap_T92_LimitsAreTheKeysOwn TestTrap_T92_NoSendBeforeRetryAfter", ""},
 	{93, "entries do not wait", "TestTrap_T93_EntriesDoNotWaitAMinute", ""},
 	{94, "exits starve behind entries", "TestTrap_T94_OverloadForAnHour", ""},
 	{95, "flatten in the wrong order", "TestTrap_T95_RunsThenLimitsThenPositions", ""},

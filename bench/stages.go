@@ -32,19 +32,18 @@ type stage struct {
 
 func stageRows() []stage {
 	ungated := trading.WithHealthGate(trading.HealthGate{Off: true})
-	uncounted := trading.WithBudget(trading.Budget{Off: true})
-	counted := trading.WithBudget(trading.Budget{})
+	uncounted := trading.WithRateLimits(trading.RateLimits{Off: true})
 	forgotten := trading.WithJournal(noJournal{})
 	return []stage{
-		{name: "paper: no gate, no budget", opts: []trading.Option{ungated, uncounted}},
-		{name: "paper: + gate", than: "paper: no gate, no budget", opts: []trading.Option{uncounted}},
-		{name: "paper: + budget", than: "paper: no gate, no budget", opts: []trading.Option{ungated, counted}},
-		{name: "paper: + gate and budget", than: "paper: no gate, no budget", opts: []trading.Option{counted}},
-		{name: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, uncounted, forgotten}},
-		{name: "live: + gate", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{uncounted, forgotten}},
-		{name: "live: + journal in memory", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, uncounted}},
-		{name: "live: + budget in the benchmark's store", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, forgotten}},
-		{name: "live: + gate, journal and that budget", than: "live: no gate, no budget, no journal", live: true},
+		{name: "paper: no gate, no rate limits", opts: []trading.Option{ungated, uncounted}},
+		{name: "paper: + gate", than: "paper: no gate, no rate limits", opts: []trading.Option{uncounted}},
+		{name: "paper: + rate limits", than: "paper: no gate, no rate limits", opts: []trading.Option{ungated}},
+		{name: "paper: + gate and rate limits", than: "paper: no gate, no rate limits", opts: nil},
+		{name: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{ungated, uncounted, forgotten}},
+		{name: "live: + gate", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{uncounted, forgotten}},
+		{name: "live: + journal in memory", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{ungated, uncounted}},
+		{name: "live: + rate limits", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{ungated, forgotten}},
+		{name: "live: + gate, journal and rate limits", than: "live: no gate, no rate limits, no journal", live: true},
 	}
 }
 
@@ -90,9 +89,6 @@ func stages(ctx context.Context, w io.Writer, s settings) error {
 
 func (row stage) open() (task, error) {
 	p := place{base: "http://127.0.0.1", transport: newCanned(answers(0))}
-	if !row.live {
-		p.transport = &teller{RoundTripper: p.transport}
-	}
 	client, err := newClient(p, row.opts...)
 	if err != nil {
 		return task{}, err

@@ -1,4 +1,4 @@
-package budgettest
+package ratelimittest
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // store is right as it stands, and wrong in one respect with a defect. It outlives
@@ -20,28 +20,25 @@ type store struct {
 	taken int
 }
 
-// book is one bucket, with a line for each place.
+// book is one bucket, with a line for each slot.
 type book struct {
-	limit          int
-	lines          []line
-	closed         time.Time
-	left           int
-	leftUntil      time.Time
-	elsewhere      int
-	elsewhereUntil time.Time
-	count          int // in the present minute of a clock, and its end
-	countUntil     time.Time
+	limit      int
+	lines      []line
+	closed     time.Time
+	elsewhere  int // while it is closed
+	count      int // in the present minute of a clock, and its end
+	countUntil time.Time
 }
 
 type line struct {
-	place    string
+	slot     string
 	underWay bool
 	until    time.Time
 }
 
 func (s *store) is(defect string) bool { return s.defect == defect }
 
-func (s *store) book(b trading.Bucket) *book {
+func (s *store) book(b ratelimit.Bucket) *book {
 	name := b.Name
 	if s.is("has one bucket for all") {
 		name = ""
@@ -62,21 +59,21 @@ func (s *store) book(b trading.Bucket) *book {
 	return book
 }
 
-func (s *store) Take(_ context.Context, claims []trading.Claim, hold time.Duration) (trading.Taken, error) {
+func (s *store) Take(_ context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer := trading.Taken{}
-	for _, c := range claims {
-		if wait := s.wait(s.book(c.Bucket), c.Keep, c.Bucket.Window); wait > answer.Wait {
-			answer = trading.Taken{Wait: wait, Lacks: c.Bucket.Name}
+	answer := ratelimit.Grant{}
+	for _, c := range needs {
+		if wait := s.wait(s.book(c.Bucket), c.Reserve, c.Bucket.Window); wait > answer.Wait {
+			answer = ratelimit.Grant{Wait: wait, Bucket: c.Bucket.Name}
 		}
 	}
 	if answer.Wait > 0 {
 		if s.is("takes what it can") {
-			s.write(claims[:1], hold)
+			s.write(needs[:1], hold)
 		}
-		if s.is("names a bucket that has places") {
-			answer.Lacks = claims[0].Bucket.Name
+		if s.is("names a bucket that has slots") {
+			answer.Bucket = needs[0].Bucket.Name
 		}
 		return answer, nil
 	}
@@ -85,50 +82,44 @@ func (s *store) Take(_ context.Context, claims []trading.Claim, hold time.Durati
 		time.Sleep(time.Millisecond)
 		s.mu.Lock()
 	}
-	return trading.Taken{Place: s.write(claims, hold)}, nil
+	return ratelimit.Grant{Slot: s.write(needs, hold)}, nil
 }
 
-// write notes a place in each bucket.
-func (s *store) write(claims []trading.Claim, hold time.Duration) string {
+// write notes a slot in each bucket.
+func (s *store) write(needs []ratelimit.Need, hold time.Duration) string {
 	s.taken++
-	place := fmt.Sprint(s.taken)
-	for _, c := range claims {
+	slot := fmt.Sprint(s.taken)
+	for _, c := range needs {
 		book := s.book(c.Bucket)
 		until := time.Now().Add(hold + c.Bucket.Window)
 		if s.is("gives back what died too early") || s.is("lets go of what is under way") {
 			until = time.Now().Add(hold)
 		}
-		book.lines = append(book.lines, line{place, true, until})
+		book.lines = append(book.lines, line{slot, true, until})
 		book.count++
-		if book.leftUntil.After(time.Now()) {
-			book.left--
-		}
 	}
-	return place
+	return slot
 }
 
-// wait is how long a bucket has no place that leaves keep others.
-func (s *store) wait(b *book, keep int, window time.Duration) time.Duration {
+// wait is how long a bucket has no slot that leaves the reserve free.
+func (s *store) wait(b *book, reserve int, window time.Duration) time.Duration {
 	now := time.Now()
 	switch {
-	case s.is("ignores what is kept"):
-		keep = 0
+	case s.is("ignores the reserve"):
+		reserve = 0
 	case s.is("gives out one too many"):
-		keep--
+		reserve--
 	case s.is("keeps one from all"):
-		keep++
+		reserve++
 	}
 	if s.is("counts minutes of the clock") {
-		return b.fixedWait(now, keep, window)
+		return b.fixedWait(now, reserve, window)
 	}
 	wait := max(time.Duration(0), b.closed.Sub(now))
 	if s.is("ignores blocks") {
 		wait = 0
 	}
-	if b.leftUntil.After(now) && b.left <= keep && !s.is("ignores the service's word") {
-		wait = max(wait, b.leftUntil.Sub(now))
-	}
-	if lacking := keep + 1 - (b.limit - len(b.lines)); lacking > 0 {
+	if lacking := reserve + 1 - (b.limit - len(b.lines)); lacking > 0 {
 		ends := []time.Time{}
 		for _, l := range b.lines {
 			if l.underWay {
@@ -153,17 +144,17 @@ func (s *store) wait(b *book, keep int, window time.Duration) time.Duration {
 }
 
 // fixedWait counts as many services do, and as no client may.
-func (b *book) fixedWait(now time.Time, keep int, window time.Duration) time.Duration {
+func (b *book) fixedWait(now time.Time, reserve int, window time.Duration) time.Duration {
 	if !b.countUntil.After(now) {
 		b.count, b.countUntil = 0, now.Add(window)
 	}
-	if b.count < b.limit-keep {
+	if b.count < b.limit-reserve {
 		return 0
 	}
 	return b.countUntil.Sub(now)
 }
 
-func (s *store) Return(_ context.Context, place string, claims []trading.Claim, sent bool) error {
+func (s *store) Return(_ context.Context, slot string, needs []ratelimit.Need, sent bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch s.defect {
@@ -172,9 +163,9 @@ func (s *store) Return(_ context.Context, place string, claims []trading.Claim, 
 	case "gives back what was sent":
 		sent = false
 	}
-	for _, c := range claims {
+	for _, c := range needs {
 		book := s.book(c.Bucket)
-		at := slices.IndexFunc(book.lines, func(l line) bool { return l.place == place })
+		at := slices.IndexFunc(book.lines, func(l line) bool { return l.slot == slot })
 		if at >= 0 && s.is("holds from the send") {
 			book.lines[at].until, book.lines[at].underWay = book.lines[at].until.Add(-time.Second), false
 			continue
@@ -185,21 +176,18 @@ func (s *store) Return(_ context.Context, place string, claims []trading.Claim, 
 			continue
 		}
 		if !sent {
-			if book.leftUntil.After(time.Now()) {
-				book.left++
-			}
 			continue
 		}
 		hold := c.Bucket.Window
 		if s.is("holds for two windows") {
 			hold *= 2
 		}
-		book.lines = append(book.lines, line{place, false, time.Now().Add(hold)})
+		book.lines = append(book.lines, line{slot, false, time.Now().Add(hold)})
 	}
 	return nil
 }
 
-func (s *store) Block(_ context.Context, b trading.Bucket, d time.Duration) error {
+func (s *store) Block(_ context.Context, b ratelimit.Bucket, d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	books := []*book{s.book(b)}
@@ -217,57 +205,29 @@ func (s *store) Block(_ context.Context, b trading.Bucket, d time.Duration) erro
 			book.closed = until
 		}
 		if !s.is("thinks of nobody else") {
-			book.elsewhere, book.elsewhereUntil = max(book.limit-len(book.lines), 0), book.closed
+			book.elsewhere = max(book.limit-len(book.lines), 0)
 		}
 	}
 	return nil
 }
 
-func (s *store) Learn(_ context.Context, b trading.Bucket, left int, d time.Duration) error {
+func (s *store) Usage(_ context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	book := s.book(b)
-	now := time.Now()
-	if book.leftUntil.After(now) && s.is("keeps the first word") {
-		return nil
-	}
-	underWay := 0
-	for _, l := range book.lines {
-		if l.underWay {
-			underWay++
-		}
-	}
-	book.elsewhere, book.elsewhereUntil = max(book.limit-left-len(book.lines), 0), now.Add(d)
-	if !s.is("forgets who is under way") {
-		left = max(left-max(underWay-1, 0), 0)
-	}
-	book.left, book.leftUntil = left, now.Add(d)
-	if s.is("believes it for ever") {
-		book.leftUntil = now.Add(time.Hour)
-	}
-	return nil
-}
-
-func (s *store) Usage(_ context.Context, buckets []trading.Bucket) ([]trading.Usage, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var usages []trading.Usage
+	var usages []ratelimit.Usage
 	now := time.Now()
 	for _, b := range buckets {
 		book := s.book(b)
-		u := trading.Usage{Bucket: b, Left: max(book.limit-len(book.lines), 0), Closed: max(0, book.closed.Sub(now))}
+		u := ratelimit.Usage{Bucket: b, Left: max(book.limit-len(book.lines), 0), Closed: max(0, book.closed.Sub(now))}
 		for _, l := range book.lines {
 			if !(l.underWay && s.is("does not count what is under way") || !l.underWay && s.is("counts only what is under way")) {
-				u.Spent++
+				u.Used++
 			}
 		}
-		if book.leftUntil.After(now) {
-			u.Left = min(u.Left, max(book.left, 0))
-		}
-		if book.elsewhereUntil.After(now) {
+		if u.Closed > 0 {
 			u.Elsewhere = book.elsewhere
 		}
-		if u.Closed > 0 && !s.is("has places left while it is closed") {
+		if u.Closed > 0 && !s.is("has slots left while it is closed") {
 			u.Left = 0
 		}
 		usages = append(usages, u)

@@ -1,10 +1,10 @@
-// Package budgettest is what any [trading.BudgetStore] has to pass.
+// Package ratelimittest is what any [ratelimit.Store] has to pass.
 //
 //	func TestStore(t *testing.T) {
-//		budgettest.Run(t, budgettest.Store{New: newStore, In: synctest.Test, Sleep: time.Sleep})
+//		ratelimittest.Run(t, ratelimittest.Store{New: newStore, In: synctest.Test, Sleep: time.Sleep})
 //	}
 //
 // Each rule is a subtest with a store of its own. Run it with -race. Minutes pass in
 // it, so the store's clock is a simulated one: that of a bubble of
 // [testing/synctest], or one that Sleep moves.
-package budgettest
+package ratelimittest

@@ -1,4 +1,4 @@
-package budgettest
+package ratelimittest
 
 import (
 	"slices"
@@ -6,72 +6,72 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // run is a store under test.
 type run struct {
 	tester
 	spec  Store
-	store trading.BudgetStore
+	store ratelimit.Store
 }
 
 const window = time.Minute
 
-func bucket(name string, limit int) trading.Bucket {
-	return trading.Bucket{Name: name, Limit: limit, Window: window}
+func bucket(name string, limit int) ratelimit.Bucket {
+	return ratelimit.Bucket{Name: name, Limit: limit, Window: window}
 }
 
-func claims(buckets ...trading.Bucket) []trading.Claim {
-	all := make([]trading.Claim, len(buckets))
+func needs(buckets ...ratelimit.Bucket) []ratelimit.Need {
+	all := make([]ratelimit.Need, len(buckets))
 	for i, b := range buckets {
-		all[i] = trading.Claim{Bucket: b}
+		all[i] = ratelimit.Need{Bucket: b}
 	}
 	return all
 }
 
-func (r run) take(claims []trading.Claim) trading.Taken {
+func (r run) take(needs []ratelimit.Need) ratelimit.Grant {
 	r.Helper()
-	taken, err := r.store.Take(r.Context(), claims, time.Second)
+	grant, err := r.store.Take(r.Context(), needs, time.Second)
 	require.NoError(r, err)
-	require.GreaterOrEqual(r, taken.Wait, time.Duration(0))
-	if taken.Wait > 0 {
-		require.True(r, slices.ContainsFunc(claims, func(c trading.Claim) bool { return c.Bucket.Name == taken.Lacks }),
-			"%q is none of the buckets", taken.Lacks)
+	require.GreaterOrEqual(r, grant.Wait, time.Duration(0))
+	if grant.Wait > 0 {
+		require.True(r, slices.ContainsFunc(needs, func(c ratelimit.Need) bool { return c.Bucket.Name == grant.Bucket }),
+			"%q is none of the buckets", grant.Bucket)
 	}
-	return taken
+	return grant
 }
 
-// must takes a place that has to be there.
-func (r run) must(claims []trading.Claim) string {
+// must takes a slot that has to be there.
+func (r run) must(needs []ratelimit.Need) string {
 	r.Helper()
-	taken := r.take(claims)
-	require.Zero(r, taken.Wait, "there is a place")
-	return taken.Place
+	grant := r.take(needs)
+	require.Zero(r, grant.Wait, "there is a slot")
+	return grant.Slot
 }
 
-// refused asks for a place that cannot be there, and returns the wait.
-func (r run) refused(claims []trading.Claim) time.Duration {
+// refused asks for a slot that cannot be there, and returns the wait.
+func (r run) refused(needs []ratelimit.Need) time.Duration {
 	r.Helper()
-	wait := r.take(claims).Wait
-	require.NotZero(r, wait, "there is no place")
+	wait := r.take(needs).Wait
+	require.NotZero(r, wait, "there is no slot")
 	return wait
 }
 
-func (r run) giveBack(place string, claims []trading.Claim, sent bool) {
+func (r run) giveBack(slot string, needs []ratelimit.Need, sent bool) {
 	r.Helper()
-	require.NoError(r, r.store.Return(r.Context(), place, claims, sent))
+	require.NoError(r, r.store.Return(r.Context(), slot, needs, sent))
 }
 
-// answer takes a place and gives it back as answered.
-func (r run) answer(claims []trading.Claim) {
+// answer takes a slot and gives it back as answered.
+func (r run) answer(needs []ratelimit.Need) {
 	r.Helper()
-	r.giveBack(r.must(claims), claims, true)
+	r.giveBack(r.must(needs), needs, true)
 }
 
-func (r run) usage(b trading.Bucket) trading.Usage {
+func (r run) usage(b ratelimit.Bucket) ratelimit.Usage {
 	r.Helper()
-	usages, err := r.store.Usage(r.Context(), []trading.Bucket{b})
+	usages, err := r.store.Usage(r.Context(), []ratelimit.Bucket{b})
 	require.NoError(r, err)
 	require.Len(r, usages, 1)
 	require.Equal(r, b, usages[0].Bucket)

@@ -1,4 +1,4 @@
-package budgettest
+package ratelimittest
 
 import (
 	"sync"
@@ -7,35 +7,35 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 func allOrNone(r run) {
 	wide, narrow := bucket("wide", 10), bucket("narrow", 1)
-	r.answer(claims(wide, narrow))
-	taken := r.take(claims(wide, narrow))
-	require.NotZero(r, taken.Wait)
-	assert.Equal(r, "narrow", taken.Lacks)
-	assert.Equal(r, 1, r.usage(wide).Spent, "the place of the other bucket is not taken")
+	r.answer(needs(wide, narrow))
+	grant := r.take(needs(wide, narrow))
+	require.NotZero(r, grant.Wait)
+	assert.Equal(r, "narrow", grant.Bucket)
+	assert.Equal(r, 1, r.usage(wide).Used, "no slot of the other bucket is taken")
 }
 
 func keepsTheReserve(r run) {
 	b := bucket("a", 5)
-	keeping := []trading.Claim{{Bucket: b, Keep: 2}}
+	reserving := []ratelimit.Need{{Bucket: b, Reserve: 2}}
 	for range 3 {
-		r.answer(keeping)
+		r.answer(reserving)
 	}
-	wait := r.refused(keeping)
+	wait := r.refused(reserving)
 	assert.InDelta(r, window, wait, float64(r.spec.Fine))
-	r.answer(claims(b))
-	r.answer(claims(b))
-	r.refused(claims(b))
+	r.answer(needs(b))
+	r.answer(needs(b))
+	r.refused(needs(b))
 	r.pass(window)
-	r.must(keeping)
+	r.must(reserving)
 }
 
 func tellsTheWait(r run) {
-	one := claims(bucket("a", 2))
+	one := needs(bucket("a", 2))
 	r.answer(one)
 	r.spec.Sleep(10 * time.Second)
 	r.answer(one)
@@ -48,25 +48,25 @@ func tellsTheWait(r run) {
 }
 
 func keepsBucketsApart(r run) {
-	r.answer(claims(bucket("a", 1)))
-	r.refused(claims(bucket("a", 1)))
-	r.answer(claims(bucket("b", 1)))
-	r.answer(claims(bucket("c", 2)))
+	r.answer(needs(bucket("a", 1)))
+	r.refused(needs(bucket("a", 1)))
+	r.answer(needs(bucket("b", 1)))
+	r.answer(needs(bucket("c", 2)))
 	require.NoError(r, r.store.Block(r.Context(), bucket("b", 1), window))
-	r.answer(claims(bucket("c", 2)))
+	r.answer(needs(bucket("c", 2)))
 }
 
 func sharesAmongMany(r run) {
-	one := claims(bucket("a", 10))
+	one := needs(bucket("a", 10))
 	var all sync.WaitGroup
 	got := make(chan bool, 50)
 	for range 50 {
 		all.Go(func() {
-			taken, err := r.store.Take(r.Context(), one, time.Second)
+			grant, err := r.store.Take(r.Context(), one, time.Second)
 			assert.NoError(r, err)
-			got <- taken.Wait == 0
-			if taken.Wait == 0 {
-				assert.NoError(r, r.store.Return(r.Context(), taken.Place, one, true))
+			got <- grant.Wait == 0
+			if grant.Wait == 0 {
+				assert.NoError(r, r.store.Return(r.Context(), grant.Slot, one, true))
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package budgettest
+package ratelimittest
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 func TestInMemory(t *testing.T) {
 	Run(t, Store{
-		New:   func(*testing.T) trading.BudgetStore { return trading.NewBudgetStore() },
+		New:   func(*testing.T) ratelimit.Store { return ratelimit.NewMemoryStore() },
 		In:    synctest.Test,
 		Sleep: time.Sleep,
 	})
@@ -22,7 +22,7 @@ func TestInMemory(t *testing.T) {
 
 func TestRightStore(t *testing.T) {
 	Run(t, Store{
-		New:    func(*testing.T) trading.BudgetStore { return &store{} },
+		New:    func(*testing.T) ratelimit.Store { return &store{} },
 		In:     synctest.Test,
 		Sleep:  time.Sleep,
 		Shared: true,
@@ -34,16 +34,15 @@ func TestRightStore(t *testing.T) {
 func TestBrokenStores(t *testing.T) {
 	broken := map[string][]string{
 		"a window holds its limit and no more":                {"gives out one too many", "keeps one from all"},
-		"a place is held for a window after the answer":       {"holds from the send", "gives back what was sent", "holds for two windows"},
+		"a slot is held for a window after the answer":        {"holds from the send", "gives back what was sent", "holds for two windows"},
 		"a request that was not sent holds nothing":           {"holds what was not sent", "gives back what was sent"},
 		"no window of the service sees more":                  {"counts minutes of the clock", "holds from the send", "gives out one too many", "keeps one from all"},
-		"all claims or none":                                  {"takes what it can", "names a bucket that has places"},
-		"what is kept is left":                                {"ignores what is kept", "keeps one from all"},
+		"a slot for every need or none":                       {"takes what it can", "names a bucket that has slots"},
+		"the reserve stays free":                              {"ignores the reserve", "keeps one from all"},
 		"the wait is exact once nothing is under way":         {"tells a second", "tells a whole window"},
 		"buckets have nothing to do with each other":          {"has one bucket for all", "blocks all buckets"},
 		"many at once share what there is":                    {"looks, and then takes", "keeps one from all"},
-		"a blocked bucket gives nothing out until then":       {"ignores blocks", "lets a shorter block end a longer one", "never opens again", "thinks of nobody else", "has places left while it is closed"},
-		"the service's word counts":                           {"ignores the service's word", "keeps the first word", "forgets who is under way", "believes it for ever"},
+		"a blocked bucket gives nothing out until then":       {"ignores blocks", "lets a shorter block end a longer one", "never opens again", "thinks of nobody else", "has slots left while it is closed"},
 		"a limit can change":                                  {"keeps the first limit"},
 		"usage tells what is left":                            {"does not count what is under way", "counts only what is under way"},
 		"a process that died gives back":                      {"never gives back what died", "gives back what died too early"},
@@ -71,7 +70,7 @@ func TestBrokenStores(t *testing.T) {
 	}
 }
 
-// What is under way keeps its place however long it takes, where no process can die.
+// What is under way keeps its slot however long it takes, where no process can die.
 func TestBrokenStoreOfOneProcess(t *testing.T) {
 	spec := Store{Sleep: time.Sleep}
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +81,7 @@ func TestBrokenStoreOfOneProcess(t *testing.T) {
 }
 
 // try returns what the rule has against the store.
-func try(r rule, spec Store, s trading.BudgetStore) []string {
+func try(r rule, spec Store, s ratelimit.Store) []string {
 	rec := &recorder{}
 	done := make(chan struct{})
 	go func() { // which a FailNow ends

@@ -1,17 +1,17 @@
-package budgettest
+package ratelimittest
 
 import (
 	"context"
 	"testing"
 	"time"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // Store is what to test.
 type Store struct {
 	// New opens an empty store, which shares nothing with another.
-	New func(t *testing.T) trading.BudgetStore
+	New func(t *testing.T) ratelimit.Store
 	// In runs a rule, such as synctest.Test does; nil runs it as it is.
 	In func(t *testing.T, rule func(*testing.T))
 	// Sleep lets d pass on the store's clock.
@@ -19,7 +19,7 @@ type Store struct {
 	// Shared says that the store outlives a process, and so gives back what a
 	// process that died held.
 	Shared bool
-	// Fine is the finest step of the store's clock: it may give places back so much
+	// Fine is the finest step of the store's clock: it may free slots so much
 	// later than it must.
 	Fine time.Duration
 }
@@ -55,16 +55,15 @@ type rule struct {
 func rules(s Store) []rule {
 	rules := []rule{
 		{"a window holds its limit and no more", holdsItsLimit},
-		{"a place is held for a window after the answer", holdsAfterTheAnswer},
+		{"a slot is held for a window after the answer", holdsAfterTheAnswer},
 		{"a request that was not sent holds nothing", unsentHoldsNothing},
 		{"no window of the service sees more", staysWithinEveryWindow},
-		{"all claims or none", allOrNone},
-		{"what is kept is left", keepsTheReserve},
+		{"a slot for every need or none", allOrNone},
+		{"the reserve stays free", keepsTheReserve},
 		{"the wait is exact once nothing is under way", tellsTheWait},
 		{"buckets have nothing to do with each other", keepsBucketsApart},
 		{"many at once share what there is", sharesAmongMany},
 		{"a blocked bucket gives nothing out until then", blocks},
-		{"the service's word counts", learns},
 		{"a limit can change", takesNewLimits},
 		{"usage tells what is left", tellsUsage},
 	}

@@ -1,4 +1,4 @@
-package budgettest
+package ratelimittest
 
 import (
 	"math/rand/v2"
@@ -9,22 +9,22 @@ import (
 )
 
 func holdsItsLimit(r run) {
-	one := claims(bucket("a", 3))
+	one := needs(bucket("a", 3))
 	for range 3 {
 		r.must(one)
 	}
 	r.refused(one)
 	r.pass(2 * window)
-	if !r.spec.Shared { // what is under way holds its place, however long it takes
+	if !r.spec.Shared { // what is under way holds its slot, however long it takes
 		r.refused(one)
 	}
 }
 
 func holdsAfterTheAnswer(r run) {
-	one := claims(bucket("a", 1))
-	place := r.must(one)
+	one := needs(bucket("a", 1))
+	slot := r.must(one)
 	r.spec.Sleep(time.Second)
-	r.giveBack(place, one, true)
+	r.giveBack(slot, one, true)
 	r.spec.Sleep(window - time.Second) // a window after it was sent
 	r.refused(one)
 	r.pass(time.Second)
@@ -32,7 +32,7 @@ func holdsAfterTheAnswer(r run) {
 }
 
 func unsentHoldsNothing(r run) {
-	one := claims(bucket("a", 1))
+	one := needs(bucket("a", 1))
 	for range 5 {
 		r.giveBack(r.must(one), one, false)
 	}
@@ -49,7 +49,7 @@ func staysWithinEveryWindow(r run) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var now time.Duration
 	type flight struct {
-		place  string
+		slot   string
 		answer time.Duration
 	}
 	var arrivals []time.Duration
@@ -63,17 +63,17 @@ func staysWithinEveryWindow(r run) {
 			if f.answer > now {
 				return false
 			}
-			r.giveBack(f.place, claims(b), true)
+			r.giveBack(f.slot, needs(b), true)
 			return true
 		})
-		taken := r.take(claims(b))
-		if taken.Wait > 0 {
+		grant := r.take(needs(b))
+		if grant.Wait > 0 {
 			refusals++
 			continue
 		}
 		took := time.Duration(random.IntN(900)) * time.Millisecond
 		arrivals = append(arrivals, now+time.Duration(random.Int64N(int64(took)+1)))
-		flying = append(flying, flight{taken.Place, now + took})
+		flying = append(flying, flight{grant.Slot, now + took})
 	}
 	slices.Sort(arrivals)
 	for i := range arrivals {

@@ -38,7 +38,7 @@ func TestAuditOfAnOrder(t *testing.T) {
 		assert.Equal(t, trading.EnvLive, begun.Environment)
 		assert.True(t, begun.Entry)
 		assert.Equal(t, "breakout", begun.Tag)
-		assert.Equal(t, "entry", begun.Lane)
+		assert.Equal(t, "entry", begun.Priority)
 		assert.Contains(t, string(begun.Request), `"size":0.01`)
 
 		assert.Equal(t, 1, sent.Attempt)
@@ -95,7 +95,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			kinds: "begun sent attempt done",
 			check: func(t *testing.T, events []Event) {
 				assert.False(t, events[0].Entry)
-				assert.Equal(t, "exit", events[0].Lane)
+				assert.Equal(t, "exit", events[0].Priority)
 				assert.NotEmpty(t, events[2].Code)
 				assert.NotZero(t, events[2].Status)
 				assert.Equal(t, "not applied", events[2].Outcome)
@@ -127,7 +127,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			check: func(t *testing.T, events []Event) {
 				assert.Equal(t, 502, events[2].Status)
 				assert.Contains(t, string(events[2].Response), "<html", "as a text")
-				assert.Contains(t, []string{"doubt", "entry"}, events[4].Lane)
+				assert.Contains(t, []string{"recovery", "entry"}, events[4].Priority)
 			},
 		},
 		"a wait for a rate limit": {
@@ -136,7 +136,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			kinds: "begun sent attempt wait sent attempt done",
 			check: func(t *testing.T, events []Event) {
 				assert.Equal(t, 429, events[2].Status)
-				assert.Equal(t, trading.WaitBudget, events[3].Reason)
+				assert.Equal(t, trading.WaitRateLimit, events[3].Reason)
 				assert.NotEmpty(t, events[3].Bucket)
 				assert.InDelta(t, 7, events[3].For.Seconds(), 1)
 			},

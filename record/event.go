@@ -65,8 +65,8 @@ type Event struct {
 	Entry bool `json:"entry,omitempty"`
 	// Tag is the caller's name for the decision (KindBegun, KindSettled).
 	Tag string `json:"tag,omitempty"`
-	// Lane is the one in which it takes its places in the rate limits.
-	Lane string `json:"lane,omitempty"`
+	// Priority is its priority in the rate limits.
+	Priority string `json:"priority,omitempty"`
 
 	// Attempt counts the sends of the call, from 1 (KindSent, KindAttempt). An attempt
 	// that was called off before its first byte has no KindSent.

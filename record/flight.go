@@ -35,8 +35,8 @@ type Record struct {
 	Environment trading.Environment `json:"environment,omitempty"`
 	Account     trading.AccountID   `json:"account,omitempty"`
 	Symbol      string              `json:"symbol,omitempty"`
-	// Lane is what its place in the rate limits was for.
-	Lane string `json:"lane,omitempty"`
+	// Priority is its priority in the rate limits.
+	Priority string `json:"priority,omitempty"`
 	// Write means that it changes the account, Entry that it can add exposure.
 	Write bool `json:"write,omitempty"`
 	Entry bool `json:"entry,omitempty"`
@@ -91,7 +91,7 @@ func (f *Flight) attemptDone(_ context.Context, c trading.Call, a trading.Attemp
 	r := Record{
 		Sent: a.Sent.UTC().Round(0), Took: max(a.Took, 0),
 		Operation: c.Operation, Environment: c.Environment, Account: c.Account, Symbol: c.Symbol,
-		Lane: c.Lane.String(), Write: c.Write, Entry: c.Entry, Intent: c.Intent, Tag: c.Tag,
+		Priority: c.Priority.String(), Write: c.Write, Entry: c.Entry, Intent: c.Intent, Tag: c.Tag,
 		Attempt: a.Number, Key: a.Key, Status: a.Status, Code: a.Code, Replayed: a.Replayed, Written: a.Written,
 	}
 	if c.Write {

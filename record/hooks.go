@@ -31,7 +31,7 @@ func (a *Audit) callStart(ctx context.Context, c trading.Call) context.Context {
 	}
 	e := Event{
 		Kind: KindBegun, Call: a.newCall(), Environment: c.Environment, Entry: c.Entry,
-		Tag: c.Tag, Lane: c.Lane.String(),
+		Tag: c.Tag, Priority: c.Priority.String(),
 	}
 	e.about(&c)
 	e.Request, e.RequestSize = cut(c.Body, a.options.MaxBody)
@@ -44,7 +44,7 @@ func (a *Audit) waiting(ctx context.Context, c trading.Call, w trading.Wait) {
 		return
 	}
 	e := Event{
-		Kind: KindWait, Call: a.callOf(ctx), Lane: c.Lane.String(),
+		Kind: KindWait, Call: a.callOf(ctx), Priority: c.Priority.String(),
 		For: w.For, Reason: w.Reason, Bucket: w.Bucket,
 	}
 	e.about(&c)
@@ -53,7 +53,7 @@ func (a *Audit) waiting(ctx context.Context, c trading.Call, w trading.Wait) {
 
 func (a *Audit) attemptStart(ctx context.Context, c trading.Call, attempt int) context.Context {
 	if c.Write {
-		e := Event{Kind: KindSent, Call: a.callOf(ctx), Lane: c.Lane.String(), Attempt: attempt}
+		e := Event{Kind: KindSent, Call: a.callOf(ctx), Priority: c.Priority.String(), Attempt: attempt}
 		e.about(&c)
 		a.write(&e)
 	}

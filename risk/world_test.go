@@ -61,7 +61,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	client, err := trading.New(w.sim.URL(), trading.WithTransport(w.sim.Transport()),
 		trading.WithSandboxKey(w.sim.SandboxKey()), trading.WithLiveKey(w.sim.LiveKey()),
 		// No time passes between the facts and the order.
-		trading.WithBudget(trading.Budget{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
+		trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
 	require.NoError(t, err)
 	w.client, w.account = client, client.Live.Account("acc_1")
 	w.openPositions(t)

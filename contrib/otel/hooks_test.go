@@ -251,7 +251,7 @@ func TestTrap_T88_NoKeyIsTold(t *testing.T) {
 		return string(text)
 	}
 	listed := []attribute.Key{
-		attrOperation, attrEnvironment, attrAccount, attrSymbol, attrLane, attrResult, attrOutcome,
+		attrOperation, attrEnvironment, attrAccount, attrSymbol, attrPriority, attrResult, attrOutcome,
 		attrAttempts, attrAttempt, attrStatus, attrCode, attrReason, attrSeconds,
 	}
 	for name, e := range map[string]echo{

@@ -41,7 +41,7 @@ func TestSoakOverLoopback(t *testing.T) {
 	server.Start()
 	client, err := trading.New(server.URL+"/v1",
 		trading.WithSandboxKey(s.sim.SandboxKey()), trading.WithLiveKey(s.sim.LiveKey()),
-		trading.WithBudget(trading.Budget{Off: true}), trading.WithHooks(attempts(tally)),
+		trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithHooks(attempts(tally)),
 		trading.WithRetry(trading.Retry{MinWait: time.Millisecond, MaxWait: 4 * time.Millisecond}),
 	)
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ var variants = []variant{
 	{
 		name:  "not paced, and failures after the work",
 		mix:   mix{share: 8, unit: time.Second, failsAfterWork: true, minutes: true},
-		opts:  []trading.Option{trading.WithBudget(trading.Budget{Off: true})},
+		opts:  []trading.Option{trading.WithRateLimits(trading.RateLimits{Off: true})},
 		think: 16 * time.Second, calls: 120_000,
 	},
 }
@@ -93,7 +93,7 @@ func (v variant) run(t *testing.T) {
 		s = nil
 		heaps = append(heaps, heap())
 	}
-	usage, err := client.Usage(t.Context())
+	usage, err := client.RateLimitUsage(t.Context())
 	require.NoError(t, err)
 	assert.NotEmpty(t, usage)
 	require.NoError(t, client.Close())

@@ -6,7 +6,7 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// TestRoomyCounts shows that places are counted, and that none is short where the
+// TestRoomyCounts shows that requests are counted, and that nothing is full where the
 // service's limits would be.
 func TestRoomyCounts(t *testing.T) {
 	client, err := newClient(place{base: "http://127.0.0.1", transport: newCanned(answers(0))})
@@ -20,32 +20,17 @@ func TestRoomyCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	usages, err := client.Usage(t.Context())
+	usages, err := client.RateLimitUsage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := 0
 	for _, u := range usages {
-		if u.Spent == orders {
+		if u.Used == orders {
 			full++
 		}
 	}
 	if full != 2 {
 		t.Errorf("%d limits have counted %d orders, want the key's and the class's: %v", full, orders, usages)
-	}
-}
-
-// TestTellerTells shows that the client's own store believes the limit that it was
-// told once.
-func TestTellerTells(t *testing.T) {
-	open, err := clientSandboxOrders(place{base: "http://127.0.0.1", transport: newCanned(answers(0))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer open.close()
-	for range 1500 { // above the limit of a minute
-		if _, err := open.do(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
