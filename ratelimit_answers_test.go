@@ -60,13 +60,15 @@ func TestRateLimitHeadersOfOtherAnswers(t *testing.T) {
 		name   string
 		status int
 		body   string
+		closed time.Duration
 	}{
-		{"a page", 502, "<html>Bad Gateway</html>"},
-		{"a page that is a success", 200, "<html>Welcome</html>"},
-		{"a page with the status of a 429", 429, "<html>Too Many Requests</html>"},
-		{"JSON of something in front", 429, `{"detail":"too many requests"}`},
-		{"the service's success", 200, `[]`},
-		{"another refusal", 404, `{"error":"account_not_found","message":"no such account"}`},
+		{"a page", 502, "<html>Bad Gateway</html>", 0},
+		{"a page that is a success", 200, "<html>Welcome</html>", 0},
+		{"a page with the status of a 429", 429, "<html>Too Many Requests</html>", 0},
+		{"JSON of something in front", 429, `{"detail":"too many requests"}`, 0},
+		{"the service's success", 200, `[]`, 0},
+		{"another refusal", 404, `{"error":"account_not_found","message":"no such account"}`, 0},
+		{"a 429 with a code that nobody knows", 429, `{"error":"slow_down","message":"slow down"}`, time.Minute},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,6 +76,8 @@ func TestRateLimitHeadersOfOtherAnswers(t *testing.T) {
 				r.sim.Fault("GET /trades", tradingsim.Raw(row.status, limitHeader("1", time.Hour), row.body))
 				_, _ = r.account().Trades(t.Context(), trading.FailFast())
 				assert.Equal(t, 600, liveKeyUsage(t, r).Bucket.Limit)
+				assert.Equal(t, row.closed, liveKeyUsage(t, r).Closed)
+				time.Sleep(row.closed)
 				r.exits(20)
 			})
 		})

@@ -12,14 +12,6 @@ import (
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
-func TestInMemory(t *testing.T) {
-	Run(t, Store{
-		New:   func(*testing.T) ratelimit.Store { return ratelimit.NewMemoryStore() },
-		In:    synctest.Test,
-		Sleep: time.Sleep,
-	})
-}
-
 func TestRightStore(t *testing.T) {
 	Run(t, Store{
 		New:    func(*testing.T) ratelimit.Store { return &store{} },

@@ -229,6 +229,7 @@ func TestAWaitThatIsTooLongIsRefusedAtOnce(t *testing.T) {
 				defer cancel()
 				_, err := l.Take(ctx, a)
 				assert.Equal(t, Full{50 * time.Second, testKey}, fullOf(t, err))
+				require.EqualError(t, err, "rate limit key/live/0123abcd has no room for 50s")
 				assert.Zero(t, time.Since(began))
 			})
 		})

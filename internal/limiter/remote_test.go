@@ -174,6 +174,53 @@ func TestAStoreThatHangs(t *testing.T) {
 	}
 }
 
+// However many slots are returned at once, a store that hangs has few calls under way.
+func TestManyReturnsToAStoreThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(s *slowStore) { s.giveBack, s.deaf = time.Hour, true })
+		l := New(config(in(store)))
+		var slots []Slot
+		for range 100 {
+			slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
+			require.NoError(t, err)
+			slots = append(slots, slot)
+		}
+		began := time.Now()
+		for _, slot := range slots {
+			l.Return(slot, true)
+		}
+		assert.Zero(t, time.Since(began), "nobody waits for it")
+		synctest.Wait()
+		assert.EqualValues(t, maxCalls, store.calls.Load())
+		l.Close()
+		assert.LessOrEqual(t, time.Since(began), 2*time.Second)
+		time.Sleep(2 * time.Hour)
+		assert.Zero(t, store.calls.Load())
+	})
+}
+
+// staleStore decides at once, and answers half a second later.
+type staleStore struct{ ratelimit.Store }
+
+func (s staleStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	grant, err := s.Store.Take(ctx, needs, hold)
+	time.Sleep(500 * time.Millisecond)
+	return grant, err
+}
+
+// A slot that is returned while the store is asked is asked for again soon.
+func TestASlotThatIsReturnedWhileTheStoreIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(staleStore{ratelimit.NewMemoryStore()}), func(c *Config) { c.PerKey, c.ReservePct = 1, 0 })
+		slot, err := l.Take(t.Context(), asking(ratelimit.Read, ""))
+		require.NoError(t, err)
+		time.AfterFunc(100*time.Millisecond, func() { l.Return(slot, false) })
+		began := time.Now()
+		use(t, l, asking(ratelimit.Read, ""))
+		assert.Equal(t, 2*500*time.Millisecond+lookSoon, time.Since(began))
+	})
+}
+
 // Once its calls come back, a store is asked again.
 func TestAStoreThatHungIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
