@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Client is the service as seen with one or two API keys. It is safe for
@@ -183,7 +184,7 @@ func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.get(
 func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error) {
 	call := c.caller().begin(ctx, &endpointHealth, opts)
 	var answer api.Health
-	if err := call.do(&answer); err != nil {
+	if err := call.do(call.healthAnswer(&answer)); err != nil {
 		return nil, err
 	}
 	return healthOf(&answer), nil
@@ -209,7 +210,8 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	call := c.caller().begin(ctx, &endpointMe, opts)
 	call.env = env
 	var answer api.Identity
-	if err := call.do(&answer); err != nil {
+	same := func() error { return sameName("environment", string(answer.Environment), string(env)) }
+	if err := call.do(checked{&answer, same}); err != nil {
 		return nil, err
 	}
 	return &Identity{
@@ -224,7 +226,8 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
 	call := c.caller().begin(ctx, &endpointOpenAPI, opts)
-	if err := call.do(nil); err != nil {
+	var members wire.Members
+	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
 	}
 	return json.RawMessage(call.last.body), nil

@@ -150,7 +150,7 @@ func (g *healthGate) refresh(ctx context.Context, done chan<- struct{}) {
 	defaults.retry.Attempts = 1
 	call := caller{g.core, defaults}.begin(ctx, &endpointHealth, nil)
 	var answer api.Health
-	err := call.do(&answer)
+	err := call.do(call.healthAnswer(&answer))
 
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -56,7 +56,7 @@ func TestTrap_T41_A503OfHealthIsAnAnswer(t *testing.T) {
 func TestTrap_T48_NoKeyOnKeylessRoutes(t *testing.T) {
 	script := newScript(t,
 		answered(200, healthyBody),
-		answered(200, `{"openapi":"3.0.3"}`),
+		answered(200, `{"openapi":"3.0.3","paths":{}}`),
 		answered(200, `{"userId":"u","environment":"sandbox","keyId":"k"}`),
 	)
 	script.health = nil

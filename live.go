@@ -65,7 +65,8 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 	call := a.begin(ctx, &endpointState, opts)
 	call.aimAtAccount("")
 	var answer api.LiveAccountDetail
-	if err := call.do(&wire.Either{Member: "account", Record: &answer}); err != nil {
+	record := &wire.Either{Member: "account", Record: &answer}
+	if err := call.do(checked{record, func() error { return sameOptName("id", answer.ID, string(a.id)) }}); err != nil {
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
@@ -117,7 +118,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
 	call := a.begin(ctx, &endpointFinishedRuns, opts)
 	call.aimAtAccount("/runs")
-	rows := listOf("history", runOf)
+	rows := shownList("history", runOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}

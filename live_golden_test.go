@@ -226,7 +226,7 @@ func TestLiveRequestsOnTheWire(t *testing.T) {
 func TestAccountIDsOnTheWire(t *testing.T) {
 	const odd = AccountID(`a/b?c=d&e#f%2F ü"..`)
 	script := newScript(t,
-		answered(200, `{"account":{"id":"x","status":"ACTIVE","balance":1,"equity":1}}`),
+		answered(200, `{"account":{"id":"a/b?c=d&e#f%2F ü\"..","status":"ACTIVE","balance":1,"equity":1}}`),
 		answered(200, `{"orders":[],"runs":[]}`), answered(200, `{"history":[]}`), answered(200, `{"funding":[]}`),
 		answered(200, `{"positions":[]}`), answered(200, `{"trades":[]}`), answered(200, doneBody))
 	account := newTestClient(t, script).Live.Account(odd)

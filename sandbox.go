@@ -35,7 +35,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	}
 	call.aimByQuery("symbol", symbol)
 	var answer api.SandboxPrice
-	err := call.do(&answer)
+	err := call.do(checked{&answer, func() error { return sameName("symbol", answer.Symbol, symbol) }})
 	if errors.Is(err, CodeNoPrice) {
 		return Mark{}, nil
 	}
@@ -73,7 +73,8 @@ type Sandbox struct{ *MarketData }
 func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
 	call := s.caller.begin(ctx, &endpointSandboxState, opts)
 	var answer api.SandboxAccountResponse
-	if err := call.do(&answer); err != nil {
+	paper := func() error { return sameName("account.environment", answer.Account.Environment, string(EnvSandbox)) }
+	if err := call.do(checked{&answer, paper}); err != nil {
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)
