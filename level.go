@@ -8,8 +8,8 @@ import "github.com/shopspring/decimal"
 // that a level read from a position can be given back as it is.
 //
 // What the states mean is up to the field: to change a trigger, absent leaves
-// it as it is (on the sandbox) and Clear removes it; of a position, Clear says
-// that none is set. An order takes no Clear.
+// it as it is and Clear removes it; of a position, Clear says that none is
+// set. An order takes no Clear.
 //
 // A Level in a request has to be positive. At(0) is a Level all the same, and
 // is refused before anything is sent: a stop that was computed as zero is a
@@ -62,6 +62,14 @@ func (l Level) Equal(other Level) bool {
 // enough for the wire.
 func (l Level) valid() bool {
 	return l.state != levelAt || l.at.IsPositive() && writable(l.at)
+}
+
+// orClear returns l, or null for an absent level.
+func (l Level) orClear() Level {
+	if l.IsZero() {
+		return Level{state: levelClear}
+	}
+	return l
 }
 
 // String returns "absent", "clear", or the number in plain notation.

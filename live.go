@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/shopspring/decimal"
@@ -219,9 +220,16 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	return result, nil
 }
 
-// SetTriggers sets or clears both levels. Both must be named: the contract does
-// not say what leaving one out does on a live account. A level that was read from
-// the position can be given back; one sent unchanged is not judged.
+// SetTriggers sets or clears the levels that are named, and leaves the other as it
+// is. The contract does not say what leaving a level out does on a live account, so
+// both are always sent. Where one is absent from t, the client first reads the
+// positions and sends the level that it finds there, or null if it finds none. That
+// read is one more request and can be some seconds old: if two programs change the
+// levels of one position, name both. So must a call with an idempotency key or a
+// decision of the caller's, whose body has to be the same each time.
+//
+// A level that was read from the position can be given back; one sent unchanged is
+// not judged.
 func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error) {
 	call := a.begin(ctx, &endpointTriggers, opts)
 	call.symbol = symbol
@@ -229,6 +237,9 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 		return nil, call.refused(err)
 	}
 	if err := t.checkLive(); err != nil {
+		return nil, call.refused(err)
+	}
+	if err := call.completeTriggers(ctx, &t); err != nil {
 		return nil, call.refused(err)
 	}
 	request := api.TriggersRequest{
@@ -243,6 +254,40 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 		return nil, err
 	}
 	return &TriggerResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+}
+
+// completeTriggers fills in the level that the caller left out, as the position has
+// it.
+func (c *call) completeTriggers(ctx context.Context, t *Triggers) error {
+	absent := "take-profit"
+	if t.StopLoss.IsZero() {
+		absent = "stop-loss"
+	}
+	switch {
+	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.invalid != nil:
+		return nil
+	case c.opts.key.given != "" || c.opts.key.decision != nil:
+		return refuse(EnvLive, CodeMissingFields,
+			"the %s is not named: with a key or a decision of the caller's own, name both levels", absent)
+	}
+	opts := defaultCallOptions()
+	opts.retry, opts.attemptTimeout, opts.failFast = c.opts.retry, c.opts.attemptTimeout, c.opts.failFast
+	opts.lane = Some(LaneExit)
+	positions, err := (&Account{id: c.account, caller: caller{c.core, opts}}).Positions(ctx)
+	if err != nil {
+		return fmt.Errorf("the %s is not named, and the position that has it cannot be read: %w", absent, err)
+	}
+	position, open := positions.In(c.symbol)
+	if !open {
+		return refuse(EnvLive, CodeNoPosition,
+			"the %s is not named, and a read of the positions shows none in %s: name both levels", absent, c.symbol)
+	}
+	if t.TakeProfit.IsZero() {
+		t.TakeProfit = position.TakeProfit.orClear()
+	} else {
+		t.StopLoss = position.StopLoss.orClear()
+	}
+	return errorOf(t.checkLive())
 }
 
 // ranTwice compares the position after an order that was sent again in doubt with

@@ -65,9 +65,10 @@ type Order struct {
 // judged against the current price of the market, not against the entry: for a
 // long the stop below it and the take-profit above, for a short the reverse.
 //
-// [At] sets a level and [Clear] removes it. An absent level stays as it is on
-// the sandbox. A live account needs both: what leaving one out does there, the
-// contract does not show. A level read from the position can be given back.
+// [At] sets a level and [Clear] removes it; an absent level stays as it is. On a live
+// account that costs a read, since the contract does not show what leaving a level
+// out does there: see [Account.SetTriggers]. A level read from the position can be
+// given back.
 type Triggers struct {
 	// TakeProfit is a price.
 	TakeProfit Level `json:",omitzero"`

@@ -17,8 +17,9 @@ type Part struct {
 // of a struct type: do not assign to it. The package itself never reads it.
 var All = Percent(decimal.NewFromInt(100))
 
-// Percent is p percent of a position. The service takes 1 to 100, and 100 is
-// [All]; anything else is refused before it is sent, as bad_pct.
+// Percent is p percent of a position; 100 is [All]. The sandbox takes 1 to 100. For
+// a live account the contract names no least part: anything above 0 is sent, and the
+// service decides. What lies outside is refused before it is sent.
 func Percent(p decimal.Decimal) Part { return Part{pct: p} }
 
 // Percent returns how much of a position p is, in percent; 0 for the zero value.
@@ -27,11 +28,14 @@ func (p Part) Percent() decimal.Decimal { return p.pct }
 // Equal reports whether both are the same part.
 func (p Part) Equal(other Part) bool { return p.pct.Equal(other.pct) }
 
-// valid reports whether p can be sent.
+// valid reports whether p is a part of a position that can be sent.
 func (p Part) valid() bool {
-	return writable(p.pct) &&
-		p.pct.GreaterThanOrEqual(decimal.NewFromInt(1)) &&
-		p.pct.LessThanOrEqual(decimal.NewFromInt(100))
+	return writable(p.pct) && p.pct.IsPositive() && p.pct.LessThanOrEqual(decimal.NewFromInt(100))
+}
+
+// validOnSandbox reports whether the sandbox takes p.
+func (p Part) validOnSandbox() bool {
+	return p.valid() && p.pct.GreaterThanOrEqual(decimal.NewFromInt(1))
 }
 
 // String returns the percentage, such as "25%".

@@ -214,7 +214,7 @@ func (c *call) passStages() error {
 }
 
 // refused ends the call before anything is sent.
-func (c *call) refused(err *Error) error {
+func (c *call) refused(err error) error {
 	c.hookStart()
 	c.stopped = err
 	return c.settle()

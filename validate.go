@@ -135,22 +135,25 @@ func (o *Order) checkLive() *Error {
 	return o.check(EnvLive)
 }
 
-// checkLive wants both levels named, since the contract does not say what leaving
-// one out does on a live account.
+// checkLive wants a change, and levels that can be prices.
 func (t Triggers) checkLive() *Error {
 	if !t.ClosePct.IsZero() {
 		return refuse(EnvLive, CodeBadRequest, "a live trigger closes the whole position: only the sandbox knows a percent")
 	}
+	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() {
+		return refuse(EnvLive, CodeMissingFields, "neither takeProfitPrice nor stopLossPrice is named: set one with At, or remove one with Clear")
+	}
+	return t.checkPrices(EnvLive)
+}
+
+// checkPrices wants levels that can be prices.
+func (t Triggers) checkPrices(env Environment) *Error {
 	for _, level := range [...]struct {
 		name string
 		Level
 	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
-		switch {
-		case level.IsZero():
-			return refuse(EnvLive, CodeMissingFields,
-				"the %s is not named, and what that does on a live account is not known: give the one that was read, or Clear", level.name)
-		case !level.valid():
-			return refuse(EnvLive, CodeInvalidTPSL, "the %s, %s, is not a price above 0", level.name, level.Level)
+		if !level.valid() {
+			return refuse(env, CodeInvalidTPSL, "the %s, %s, must be greater than 0", level.name, level.Level)
 		}
 	}
 	return nil
@@ -167,17 +170,18 @@ func checkSymbol(env Environment, symbol string) *Error {
 	return refuse(env, CodeBadSymbol, "no symbol is named")
 }
 
-// checkPart wants a part between 1 and 100 percent. The zero value is refused,
-// since nobody can mean it.
+// checkPart wants a part of at most 100 percent, and of at least 1 on the sandbox,
+// for which alone the contract names a least part: on a live account a guess must
+// not stop an exit. The zero value is refused, since nobody can mean it.
 func checkPart(env Environment, part Part) *Error {
-	if part.valid() {
+	switch {
+	case env == EnvLive && !part.valid():
+		return refuse(env, CodeBadRequest, "closePercent is %s: it must be greater than 0%% and at most 100%%", part)
+	case env != EnvLive && !part.validOnSandbox():
+		return refuse(env, CodeBadPct, "pct is %s: it must be between 1%% and 100%%", part)
+	default:
 		return nil
 	}
-	code := CodeBadPct
-	if env == EnvLive {
-		code = CodeBadRequest
-	}
-	return refuse(env, code, "cannot close %s: outside 1 to 100 percent", part)
 }
 
 // checkSandboxTriggers wants a change, and levels that can be prices.
@@ -185,15 +189,10 @@ func (t Triggers) checkSandbox() *Error {
 	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() && t.ClosePct.IsZero() {
 		return refuse(EnvSandbox, CodeInvalidTPSL, "no trigger is named: set one with At, or remove one with Clear")
 	}
-	for _, level := range [...]struct {
-		name string
-		Level
-	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
-		if !level.valid() {
-			return refuse(EnvSandbox, CodeInvalidTPSL, "the %s, %s, is not a price above 0", level.name, level.Level)
-		}
+	if err := t.checkPrices(EnvSandbox); err != nil {
+		return err
 	}
-	if pct, ok := t.ClosePct.Value(); ok && !Percent(pct).valid() {
+	if pct, ok := t.ClosePct.Value(); ok && !Percent(pct).validOnSandbox() {
 		return refuse(EnvSandbox, CodeBadPct, "a trigger cannot close %s percent: outside 1 to 100", t.ClosePct)
 	}
 	return nil
