@@ -25,20 +25,20 @@ func parseBaseURL(text string) (*url.URL, error) {
 	case base.User != nil:
 		return nil, errors.New("trading: the base URL must not hold a user or password; keys are options of their own")
 	case base.Host == "" || base.Hostname() == "":
-		return nil, fmt.Errorf("trading: the base URL %q has no host", text)
+		return nil, errors.New("trading: the base URL has no host: it must begin with https:// and a host")
 	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
 		return nil, fmt.Errorf("trading: the base URL of %q must not have a query or fragment", base.Host)
 	case base.Scheme != "https" && base.Scheme != "http":
-		return nil, fmt.Errorf("trading: the base URL %q must begin with https://", text)
+		return nil, fmt.Errorf("trading: the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
 	case base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, fmt.Errorf("trading: the base URL %q would send the API key in the clear: https is required, except for this machine itself", text)
+		return nil, fmt.Errorf("trading: the base URL of %q would send the API key in the clear: https is required, except for this machine itself", base.Host)
 	case base.RawPath != "":
-		return nil, fmt.Errorf("trading: the base URL %q must not have an escaped path", text)
+		return nil, fmt.Errorf("trading: the base URL of %q must not have an escaped path", base.Host)
 	case strings.HasSuffix(base.Path, "/api/v1"):
-		return nil, fmt.Errorf("trading: the base URL %q is the legacy path, which redirects and can lose the API key: use %s",
-			text, base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
+		return nil, fmt.Errorf("trading: the base URL is the legacy path, which redirects and can lose the API key: use %s",
+			base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
 	case !strings.HasSuffix(base.Path, "/v1"):
-		return nil, fmt.Errorf("trading: the base URL %q must end in /v1", text)
+		return nil, fmt.Errorf("trading: the base URL %q must end in /v1", base)
 	}
 	return base, nil
 }

@@ -64,7 +64,7 @@ func roomy(client *Client) {
 	b.limits = make(map[string]int)
 	for _, keys := range []keyring{client.core.sandboxKeys, client.core.liveKeys} {
 		if !keys.isZero() {
-			b.limits[keys.given.bucket()] = 1 << 30
+			b.limits[keys.given.ID()] = 1 << 30
 		}
 	}
 	for _, name := range b.classes {

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -45,7 +46,8 @@ type core struct {
 	halt        halt
 	budgets     *budgets
 	hooks       []Hooks
-	latches     latches
+	scrubber    *secret.Scrubber
+	breaker     secret.Breaker
 	maxSlippage Level
 	accounts    accountViews
 	soleActor   []AccountID
@@ -68,10 +70,6 @@ type core struct {
 // opens nothing and sends nothing. https is required except for this machine
 // itself; a key of the other environment is an error here.
 func New(baseURL string, opts ...Option) (*Client, error) {
-	base, err := parseBaseURL(baseURL)
-	if err != nil {
-		return nil, err
-	}
 	cfg := config{defaults: defaultCallOptions()}
 	for _, opt := range opts {
 		if opt == nil {
@@ -80,6 +78,17 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		if err := opt.applyClient(&cfg); err != nil {
 			return nil, err
 		}
+	}
+	scrubber := cfg.scrubber()
+	if holdsKey(scrubber, baseURL) {
+		return nil, errors.New("trading: the base URL must not hold an API key: keys are options of their own")
+	}
+	base, err := parseBaseURL(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	if holdsKey(scrubber, cfg.application) {
+		return nil, errors.New("trading: WithApplication: the name and the version must not hold an API key: they are sent and logged")
 	}
 
 	transport, pool := cfg.transport, (*http.Transport)(nil)
@@ -100,6 +109,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		soleActor:     cfg.soleActor,
 		journal:       cfg.journal,
 		hooks:         cfg.hooks,
+		scrubber:      scrubber,
 		budgets:       newBudgets(cfg.budget, logger{cfg.logger}),
 		durable:       cfg.journal != nil,
 		process:       uuid.NewString(),

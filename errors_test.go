@@ -120,7 +120,7 @@ func TestSnippetsAreCutBetweenRunes(t *testing.T) {
 
 // Only what was answered behind the judgment of the key tells that it works: the
 // throttle of the address is in front of it.
-func TestAThrottledAddressDoesNotOpenTheLatch(t *testing.T) {
+func TestAThrottledAddressDoesNotResetTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, []tradingsim.Option{tradingsim.WithAuthLimit(1)}, trading.WithSandboxKey("pk_test_mistyped"))
 		_, err := r.Sandbox.State(t.Context())

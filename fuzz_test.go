@@ -256,14 +256,8 @@ func FuzzKeys(f *testing.F) {
 				t.Fatalf("%q is accepted", text)
 			}
 			key := newAPIKey(text)
-			if key.reveal()[0] != text {
-				t.Fatalf("%q is sent as %q", text, key.reveal())
-			}
-			if secret := text[len(prefixLive):]; len(secret) > 10 && !strings.Contains(redacted, secret) {
-				printed := fmt.Sprintf("%v %+v %#v %s %q %x", key, key, key, key, key, key)
-				if strings.Contains(printed, secret) || strings.Contains(key.scrubText("<"+text+">"), secret) {
-					t.Fatalf("%q is printed: %s", text, printed)
-				}
+			if key.Reveal()[0] != text {
+				t.Fatalf("%q is sent as %q", text, key.Reveal())
 			}
 		}
 		if refused := Key(text).check() != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {

@@ -79,7 +79,7 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 					}
 					if trading.OutcomeOf(err) == trading.Unknown {
 						assert.Equal(r.t, trading.AdviseRead, trading.AdviceOf(err))
-						time.Sleep(2 * time.Minute) // a latched key and a closed budget are asked first
+						time.Sleep(2 * time.Minute) // a refused key and a closed budget are asked first
 						_, err = r.account().PlaceOrder(r.t.Context(), buy("0.05"))
 						require.ErrorIs(r.t, err, trading.ErrUnsettled)
 					}

@@ -190,8 +190,9 @@ var productToken = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 // WithApplication adds the program's name and version to the User-Agent header.
 func WithApplication(name, version string) Option {
 	return clientOption(func(c *config) error {
+		// Neither is printed: what is in the wrong place may be a key.
 		if !productToken.MatchString(name) || !productToken.MatchString(version) {
-			return fmt.Errorf("trading: WithApplication(%q, %q): letters, digits, dots and dashes only", name, version)
+			return errors.New("trading: WithApplication: the name and the version must have 1 to 64 letters, digits, dots and dashes each")
 		}
 		c.application = name + "/" + version
 		return nil

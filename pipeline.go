@@ -18,7 +18,7 @@ import (
 //	validate.go   what the caller got wrong is refused here
 //	pipeline.go   the stages below, before every send, the first and each other
 //	  apikey.go     the key, which may have been rotated
-//	  latch.go      a refused key is not tried on and on
+//	  apikey.go     a refused key is not tried on and on
 //	  ratelimit.go  it has a place in the rate limits, or waits in line
 //	  guard.go      health, halt, and the program's own guards
 //	  intent.go     the intent is in the journal, under each new key
@@ -199,7 +199,7 @@ func (c *call) passStages() error {
 	for _, stage := range [...]func(*call) error{
 		(*call).stillOpen,
 		(*call).takeKey,
-		(*call).checkLatch,
+		(*call).checkBreaker,
 		(*call).waitForBudget,
 		(*call).holdWriter,
 		(*call).askGuards,

@@ -41,7 +41,7 @@ func (c *call) budgetClosed() bool {
 	if len(b.closed) == 0 {
 		return false
 	}
-	return b.closedFor(c.apiKey.bucket()) > 0 || b.closedFor(b.classes[c.endpoint.class]) > 0
+	return b.closedFor(c.apiKey.ID()) > 0 || b.closedFor(b.classes[c.endpoint.class]) > 0
 }
 
 // leavePlace ends the holding of the call's place, if it has one.
@@ -87,7 +87,7 @@ func (c *call) believeHeaders() {
 		return
 	}
 	b := c.core.budgets
-	bucket := b.believe(c.apiKey.bucket(), told.Limit)
+	bucket := b.believe(c.apiKey.ID(), told.Limit)
 	window := min(told.Reset.Sub(c.last.serviceTime()), limitWindow)
 	if b.store != nil && window > 0 {
 		b.tell(b.store, "Learn", func(ctx context.Context, s BudgetStore) error {

@@ -95,7 +95,7 @@ func (b *budgets) bucket(name string, limit int) Bucket {
 // claims appends what a send to an endpoint needs: a place of its key and, for a live
 // write, one of its class. The lock is held.
 func (b *budgets) claims(claims []Claim, key apiKey, e *endpoint, lane Lane) []Claim {
-	claims = append(claims, Claim{Bucket: b.bucket(key.bucket(), b.limit.key)})
+	claims = append(claims, Claim{Bucket: b.bucket(key.ID(), b.limit.key)})
 	if e.class != "" {
 		claims = append(claims, Claim{Bucket: b.bucket(b.classes[e.class], b.ofClass(e))})
 	}
@@ -294,7 +294,7 @@ func (b *budgets) usage(ctx context.Context, c *core) ([]Usage, error) {
 func (b *budgets) appendBuckets(buckets []Bucket, env Environment, key apiKey) []Bucket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	buckets = append(buckets, b.bucket(key.bucket(), b.limit.key))
+	buckets = append(buckets, b.bucket(key.ID(), b.limit.key))
 	for _, e := range fixedEndpoints {
 		if e.env != env || e.class == "" || slices.ContainsFunc(buckets, func(o Bucket) bool { return o.Name == b.classes[e.class] }) {
 			continue

@@ -196,7 +196,7 @@ func TestTheLineServesWhoItsModelServes(t *testing.T) {
 			b := client.core.budgets
 			keys := []apiKey{newAPIKey(testLiveKey), newAPIKey(testLiveKey + "2")}
 			b.limits = map[string]int{
-				keys[0].bucket(): 12 + random.IntN(20), keys[1].bucket(): 5,
+				keys[0].ID(): 12 + random.IntN(20), keys[1].ID(): 5,
 				b.classes[endpointOrder.class]: 8, b.classes[endpointClose.class]: 1 + random.IntN(6),
 			}
 			m := &model{limits: b.limits, reserve: map[string]int{}, held: map[string][]time.Duration{}, served: map[int]time.Duration{}}
@@ -205,7 +205,7 @@ func TestTheLineServesWhoItsModelServes(t *testing.T) {
 			}
 			askers := schedule(random, keys)
 			for _, a := range askers {
-				a.buckets = []string{a.key.bucket()}
+				a.buckets = []string{a.key.ID()}
 				if a.e.class != "" {
 					a.buckets = append(a.buckets, b.classes[a.e.class])
 				}

@@ -91,8 +91,8 @@ func (c *call) noteOutcome(rule Rule) {
 	c.doubted = c.doubted || c.doubt
 }
 
-// noteKey latches a key that was refused, and opens the latch when one works. A
-// 429 may come from in front of the key, and a 5xx from anywhere: they say
+// noteKey trips the breaker of a key that was refused, and resets it when one works.
+// A 429 may come from in front of the key, and a 5xx from anywhere: they say
 // nothing of it.
 func (c *call) noteKey() {
 	if c.endpoint.keyless {
@@ -101,9 +101,9 @@ func (c *call) noteKey() {
 	refusal := c.refusal
 	switch {
 	case refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
-		c.core.latches.shut(c.apiKey.text.digest, refusal.Code, refusal.Message)
+		c.core.breaker.Trip(c.apiKey, string(refusal.Code), refusal.Message)
 	case c.answer == answerSuccess || refusal != nil && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
-		c.core.latches.open(c.apiKey.text.digest)
+		c.core.breaker.Reset(c.apiKey)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/secret"
 )
 
 // What a write to the sandbox does after one bad attempt: what it says of the
@@ -274,7 +276,7 @@ func TestTrap_T85_ARefusedKeyIsNotTriedOnAndOn(t *testing.T) {
 		require.NoError(t, err)
 
 		// After half a minute one call probes; the others wait for what it finds.
-		time.Sleep(latchTime)
+		time.Sleep(secret.HoldBack)
 		script.steps = []step{answered(401, refusalBody(CodeRevokedAPIKey))}
 		for range 3 {
 			_, err = client.Sandbox.Trades(ctx)
@@ -282,7 +284,7 @@ func TestTrap_T85_ARefusedKeyIsNotTriedOnAndOn(t *testing.T) {
 		}
 		script.done()
 
-		// An exit may always try, and one that works opens the latch.
+		// An exit may always try, and one that works resets the breaker.
 		script.steps = []step{
 			answered(404, refusalBody(CodeNoPosition)),
 			answered(200, `{"ok":true,"trades":[]}`),

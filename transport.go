@@ -134,14 +134,14 @@ func (c *call) exchange(own *attemptContext, a attempts, like *http.Request) (an
 	sent.Header, sent.Host = c.header(), c.url.Host
 	resp, err := a.rt.RoundTrip(sent)
 	if err == nil {
-		c.last.status, c.last.header = resp.StatusCode, c.scrubHeader(resp.Header)
+		c.last.status, c.last.header = resp.StatusCode, c.core.scrubber.Header(resp.Header)
 		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.maxBody)
-		c.last.body = c.scrub(c.last.body)
+		c.last.body = c.core.scrubber.Bytes(c.last.body)
 	}
 	c.last.received = time.Now()
 	if err != nil {
 		c.last.status = 0
-		c.last.err = c.scrubError(causeOf(sent.Context(), own, err))
+		c.last.err = c.core.scrubber.Error(causeOf(sent.Context(), own, err))
 		c.last.written = body.mayHaveLeft(err)
 		return body.wantsAnother()
 	}
@@ -190,7 +190,7 @@ func (c *call) header() http.Header {
 		h["Content-Type"] = contentJSON
 	}
 	if !c.endpoint.keyless {
-		h["X-Api-Key"] = c.apiKey.reveal()
+		h["X-Api-Key"] = c.apiKey.Reveal()
 	}
 	if c.key != "" {
 		// Not in canonical form: net/http sends a POST with the canonical one

@@ -109,7 +109,7 @@ func TestARefusedAPIKeySpendsNoIdempotencyKey(t *testing.T) {
 		_, err := account.PlaceOrder(ctx, order, decision)
 		require.ErrorIs(t, err, trading.CodeAPIAccessDenied)
 		sim.SetAccess(true)
-		time.Sleep(time.Minute) // the key's latch
+		time.Sleep(time.Minute) // the key's breaker
 		_, err = account.PlaceOrder(ctx, order, decision)
 		require.NoError(t, err)
 		keys := map[string]bool{}
