@@ -43,9 +43,9 @@ type Error struct {
 
 // Error says who refused what, and why.
 func (e *Error) Error() string {
-	text := string(e.Code)
+	text := printable(string(e.Code), mostMessage)
 	if e.Message != "" {
-		text += ": " + e.Message
+		text += ": " + printable(e.Message, mostMessage)
 	}
 	if e.Local {
 		return text + " (refused before sending)"
@@ -110,9 +110,9 @@ type WriteError struct {
 func (e *WriteError) Error() string {
 	text := string(e.Operation)
 	if e.Symbol != "" {
-		text += " " + e.Symbol
+		text += " " + printable(e.Symbol, mostMessage)
 	}
-	return text + ": " + e.Outcome.String() + ": " + e.Err.Error()
+	return text + ": " + e.Outcome.String() + ": " + causeText(e.Err)
 }
 
 // Unwrap returns the cause.
@@ -149,10 +149,10 @@ type GuardError struct {
 func (e *GuardError) Error() string {
 	text := string(e.Kind)
 	if e.Reason != "" {
-		text += ": " + e.Reason
+		text += ": " + printable(e.Reason, mostMessage)
 	}
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		text += ": " + causeText(e.Err)
 	}
 	return text
 }
@@ -182,7 +182,7 @@ type EdgeError struct {
 
 // Error says what came instead of an answer.
 func (e *EdgeError) Error() string {
-	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, e.Snippet)
+	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, cutText(e.Snippet, snippetSize))
 }
 
 func (e *EdgeError) outcomeOfCall() Outcome     { return e.outcome }
@@ -203,7 +203,7 @@ type RedirectError struct {
 // Error names the address to use instead.
 func (e *RedirectError) Error() string {
 	return fmt.Sprintf("redirect to %q not followed (status %d): use the versioned root, which ends in /v1, as the base URL",
-		e.Location, e.Meta.Status)
+		cutText(e.Location, mostMessage), e.Meta.Status)
 }
 
 func (e *RedirectError) outcomeOfCall() Outcome     { return e.outcome }
@@ -223,9 +223,9 @@ type DecodeError struct {
 // Error says where the shape differs, and after a write that it was executed.
 func (e *DecodeError) Error() string {
 	if e.outcome == Applied {
-		return "executed, but the answer cannot be read: " + e.Err.Error()
+		return "executed, but the answer cannot be read: " + causeText(e.Err)
 	}
-	return "the answer cannot be read: " + e.Err.Error()
+	return "the answer cannot be read: " + causeText(e.Err)
 }
 
 // Unwrap returns where the shape differs.
@@ -249,9 +249,9 @@ type TransportError struct {
 // Error says whether the request may have arrived, and what broke.
 func (e *TransportError) Error() string {
 	if e.Written {
-		return "no answer: " + e.Err.Error()
+		return "no answer: " + causeText(e.Err)
 	}
-	return "not sent: " + e.Err.Error()
+	return "not sent: " + causeText(e.Err)
 }
 
 // Unwrap returns what broke.

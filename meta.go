@@ -16,7 +16,7 @@ type Meta struct {
 	// Header is the last answer's header. It never holds the API key.
 	Header http.Header
 	// Body is the last answer's body as it came. It is the caller's to keep.
-	Body []byte
+	Body Body
 	// Key is the idempotency key that was sent last; empty on the sandbox and for reads.
 	Key Key
 	// Replayed means that the service repeated its stored first answer: what it

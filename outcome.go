@@ -60,6 +60,7 @@ type outcomeBearer interface {
 // which the bare error could not.
 type readError struct{ error }
 
+func (e readError) Error() string            { return causeText(e.error) }
 func (e readError) Unwrap() error            { return e.error }
 func (e readError) outcomeOfCall() Outcome   { return NotApplied }
 func (e readError) setOutcomeOfCall(Outcome) {}

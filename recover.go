@@ -40,7 +40,7 @@ func (v Verdict) Into(result any) error {
 	if len(v.Answer) == 0 {
 		return errors.New("trading: the verdict has no answer of the service")
 	}
-	meta := Meta{Operation: v.Intent.Operation, Status: 200, Body: v.Answer, Key: v.Intent.Key, Replayed: true}
+	meta := Meta{Operation: v.Intent.Operation, Status: 200, Body: Body(v.Answer), Key: v.Intent.Key, Replayed: true}
 	switch result := result.(type) {
 	case *OrderResult:
 		var answer api.OrderResponse
