@@ -340,7 +340,7 @@ func TestAClosedAudit(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	for _, o := range []Options{{MaxFile: -1}, {MaxBody: -1}, {MaxBody: 2 << 20}, {Sync: 7}} {
+	for _, o := range []Options{{MaxFile: -1}, {MaxBody: -1}, {MaxBody: 33 << 10}, {Sync: 7}} {
 		_, err := OpenAudit(path, o)
 		require.Error(t, err, "%+v", o)
 	}

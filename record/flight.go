@@ -161,12 +161,16 @@ func (f *Flight) Dump(w io.Writer) error {
 	return nil
 }
 
+// maxAnswer bounds the answer of an attempt, and with it a line of a dump: the client
+// reads no larger one.
+const maxAnswer = 32 << 20
+
 // Read reads a dump. Empty lines are passed over; anything else that is no [Record] is
 // an error that names the line.
 func Read(r io.Reader) ([]Record, error) {
 	var records []Record
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, maxAnswer)
 	for n := 1; lines.Scan(); n++ {
 		text := bytes.TrimSpace(lines.Bytes())
 		if len(text) == 0 {
