@@ -36,7 +36,7 @@ func (c *call) classify() {
 		c.failure = &RedirectError{Meta: c.meta(), Location: c.location()}
 		return
 	case last.tooLarge:
-		c.foreign(fmt.Sprintf("a body above %d bytes", c.endpoint.maxBody))
+		c.foreign(fmt.Sprintf("a body above %d bytes", c.endpoint.limit(last.status)))
 		return
 	}
 

@@ -87,7 +87,15 @@ type endpoint struct {
 	trades  bool        // a write that can trade: on a live account it is journaled, the rest shows in a read
 	pro     bool        // it begins a run
 	class   string      // the per-user limit of a live write, besides the key's own
-	maxBody int         // bytes of answer that can be right; more is refused unread
+	maxBody int         // bytes of result that can be right; more is refused unread
+}
+
+// limit returns how many bytes an answer of a status can have: no error is long.
+func (e *endpoint) limit(status int) int {
+	if status >= 200 && status < 300 {
+		return e.maxBody
+	}
+	return smallAnswer
 }
 
 // How large an answer may be before it cannot be the service's: a list of

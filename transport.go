@@ -135,7 +135,7 @@ func (c *call) exchange(own *attemptContext, a attempts, like *http.Request) (an
 	resp, err := a.rt.RoundTrip(sent)
 	if err == nil {
 		c.last.status, c.last.header = resp.StatusCode, c.core.scrubber.Header(resp.Header)
-		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.maxBody)
+		c.last.body, c.last.tooLarge, err = readAnswer(resp, c.endpoint.limit(resp.StatusCode))
 		c.last.body = c.core.scrubber.Bytes(c.last.body)
 	}
 	c.last.received = time.Now()
