@@ -1,8 +1,6 @@
 package trading
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -13,32 +11,32 @@ import (
 // is not the service's.
 func parseBaseURL(text string) (*url.URL, error) {
 	if text == "" {
-		return nil, errors.New("trading: the base URL is empty; it is the versioned root of the API, which ends in /v1")
+		return nil, invalid("baseURL", "the base URL is empty; it is the versioned root of the API, which ends in /v1")
 	}
 	base, err := url.Parse(text)
 	if err != nil {
 		// The parser's own error repeats the text, and with it a password.
-		return nil, errors.New("trading: the base URL cannot be parsed")
+		return nil, invalid("baseURL", "the base URL cannot be parsed")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	switch {
 	case base.User != nil:
-		return nil, errors.New("trading: the base URL must not hold a user or password; keys are options of their own")
+		return nil, invalid("baseURL", "the base URL must not hold a user or password; keys are options of their own")
 	case base.Host == "" || base.Hostname() == "":
-		return nil, errors.New("trading: the base URL has no host: it must begin with https:// and a host")
+		return nil, invalid("baseURL", "the base URL has no host: it must begin with https:// and a host")
 	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
-		return nil, fmt.Errorf("trading: the base URL of %q must not have a query or fragment", base.Host)
+		return nil, invalid("baseURL", "the base URL of %q must not have a query or fragment", base.Host)
 	case base.Scheme != "https" && base.Scheme != "http":
-		return nil, fmt.Errorf("trading: the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
+		return nil, invalid("baseURL", "the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
 	case base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, fmt.Errorf("trading: the base URL of %q would send the API key in the clear: https is required, except for this machine itself", base.Host)
+		return nil, invalid("baseURL", "the base URL of %q would send the API key in the clear: https is required, except for this machine itself", base.Host)
 	case base.RawPath != "":
-		return nil, fmt.Errorf("trading: the base URL of %q must not have an escaped path", base.Host)
+		return nil, invalid("baseURL", "the base URL of %q must not have an escaped path", base.Host)
 	case strings.HasSuffix(base.Path, "/api/v1"):
-		return nil, fmt.Errorf("trading: the base URL is the legacy path, which redirects and can lose the API key: use %s",
+		return nil, invalid("baseURL", "the base URL is the legacy path, which redirects and can lose the API key: use %s",
 			base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
 	case !strings.HasSuffix(base.Path, "/v1"):
-		return nil, fmt.Errorf("trading: the base URL %q must end in /v1", base)
+		return nil, invalid("baseURL", "the base URL %q must end in /v1", base)
 	}
 	return base, nil
 }

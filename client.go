@@ -73,7 +73,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	cfg := config{defaults: defaultCallOptions()}
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, errors.New("trading: New: nil option")
+			return nil, errNilOption()
 		}
 		if err := opt.applyClient(&cfg); err != nil {
 			return nil, err
@@ -81,14 +81,14 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 	scrubber := cfg.scrubber()
 	if holdsKey(scrubber, baseURL) {
-		return nil, errors.New("trading: the base URL must not hold an API key: keys are options of their own")
+		return nil, invalid("baseURL", "it must not hold an API key: keys are options of their own")
 	}
 	base, err := parseBaseURL(baseURL)
 	if err != nil {
 		return nil, err
 	}
 	if holdsKey(scrubber, cfg.application) {
-		return nil, errors.New("trading: WithApplication: the name and the version must not hold an API key: they are sent and logged")
+		return nil, invalid("WithApplication", "the name and the version must not hold an API key: they are sent and logged")
 	}
 
 	transport, pool := cfg.transport, (*http.Transport)(nil)
@@ -138,7 +138,7 @@ func newClient(c *core, defaults callOptions) *Client {
 func FromEnv(opts ...Option) (*Client, error) {
 	baseURL := os.Getenv("TRADING_BASE_URL")
 	if baseURL == "" {
-		return nil, errors.New("trading: TRADING_BASE_URL is not set; it is the versioned root of the API, which ends in /v1")
+		return nil, invalid("TRADING_BASE_URL", "it is not set; it is the versioned root of the API, which ends in /v1")
 	}
 	var all []Option
 	if key := os.Getenv("TRADING_SANDBOX_KEY"); key != "" {
@@ -155,6 +155,9 @@ func FromEnv(opts ...Option) (*Client, error) {
 func (c *Client) With(opts ...CallOption) (*Client, error) {
 	defaults := c.defaults
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, errNilOption()
+		}
 		if err := opt.applyCall(&defaults); err != nil {
 			return nil, err
 		}

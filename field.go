@@ -2,8 +2,6 @@ package trading
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,13 +19,13 @@ func WithField(name string, value Setting) CallOption {
 	return callOption(func(c *callOptions) error {
 		switch {
 		case name == "":
-			return errors.New("trading: WithField: no name")
+			return invalid("WithField", "the name is empty")
 		case value.IsZero() || !value.valid():
-			return fmt.Errorf("trading: WithField(%q): no value", name)
+			return invalid("WithField", "%q has no value", name)
 		case slices.Contains(strings.Fields(contractMembers), name):
-			return fmt.Errorf("trading: WithField(%q): it has a field of its own", name)
+			return invalid("WithField", "%q has a field of its own", name)
 		case slices.ContainsFunc(c.fields, func(f bodyField) bool { return f.name == name }):
-			return fmt.Errorf("trading: WithField(%q): given twice", name)
+			return invalid("WithField", "%q is given twice", name)
 		}
 		c.fields = append(slices.Clip(c.fields), bodyField{name, value})
 		return nil
@@ -47,7 +45,7 @@ func (c *call) addFields() error {
 		return nil
 	}
 	if len(c.body) == 0 {
-		return fmt.Errorf("trading: WithField: %s has no body", c.endpoint.op)
+		return invalid("WithField", "%s has no body", c.endpoint.op)
 	}
 	body := slices.Clone(c.body)
 	body = body[:len(body)-1]
@@ -57,7 +55,7 @@ func (c *call) addFields() error {
 		}
 		name, err := json.Marshal(f.name)
 		if err != nil {
-			return fmt.Errorf("trading: WithField(%q): %w", f.name, err)
+			return invalidFor("WithField", err)
 		}
 		body = append(append(append(body, name...), ':'), f.value.json...)
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -50,7 +49,10 @@ type keySource struct {
 func WithIdempotencyKey(k Key) CallOption {
 	return callOption(func(c *callOptions) error {
 		if err := k.check(); err != nil {
-			return err
+			return invalidFor("WithIdempotencyKey", err)
+		}
+		if c.key.decision != nil {
+			return invalid("WithIdempotencyKey", "the call has WithDecision already: give a key or a decision")
 		}
 		c.key = keySource{given: k}
 		return nil
@@ -74,7 +76,10 @@ func WithIdempotencyKey(k Key) CallOption {
 func WithDecision(program, decision string, more ...string) CallOption {
 	return callOption(func(c *callOptions) error {
 		if program == "" || decision == "" {
-			return errors.New("trading: WithDecision: an empty name would be every decision")
+			return invalid("WithDecision", "the program and the decision must not be empty: an empty name would be every decision")
+		}
+		if c.key.given != "" {
+			return invalid("WithDecision", "the call has WithIdempotencyKey already: give a key or a decision")
 		}
 		c.key = keySource{decision: append([]string{program, decision}, more...)}
 		return nil

@@ -2,7 +2,6 @@ package trading
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -119,7 +118,7 @@ func (o *callOptions) lifetimeOf(entry bool) time.Duration {
 func WithSandboxKey(key string) Option {
 	return clientOption(func(c *config) error {
 		if err := checkKey(EnvSandbox, key); err != nil {
-			return err
+			return invalidFor("WithSandboxKey", err)
 		}
 		c.sandboxKeys = keyring{given: newAPIKey(key)}
 		return nil
@@ -130,7 +129,7 @@ func WithSandboxKey(key string) Option {
 func WithLiveKey(key string) Option {
 	return clientOption(func(c *config) error {
 		if err := checkKey(EnvLive, key); err != nil {
-			return err
+			return invalidFor("WithLiveKey", err)
 		}
 		c.liveKeys = keyring{given: newAPIKey(key)}
 		return nil
@@ -143,7 +142,7 @@ func WithLiveKey(key string) Option {
 func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
 	return clientOption(func(c *config) error {
 		if ask == nil {
-			return errors.New("trading: WithSandboxKeyFunc: nil function")
+			return invalid("WithSandboxKeyFunc", "the function is nil")
 		}
 		c.sandboxKeys = keyring{ask: ask}
 		return nil
@@ -156,7 +155,7 @@ func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
 func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
 	return clientOption(func(c *config) error {
 		if ask == nil {
-			return errors.New("trading: WithLiveKeyFunc: nil function")
+			return invalid("WithLiveKeyFunc", "the function is nil")
 		}
 		c.liveKeys = keyring{ask: ask}
 		return nil
@@ -168,7 +167,7 @@ func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
 func WithTransport(rt http.RoundTripper) Option {
 	return clientOption(func(c *config) error {
 		if rt == nil {
-			return errors.New("trading: WithTransport: nil transport")
+			return invalid("WithTransport", "the transport is nil")
 		}
 		c.transport = rt
 		return nil
@@ -192,7 +191,7 @@ func WithApplication(name, version string) Option {
 	return clientOption(func(c *config) error {
 		// Neither is printed: what is in the wrong place may be a key.
 		if !productToken.MatchString(name) || !productToken.MatchString(version) {
-			return errors.New("trading: WithApplication: the name and the version must have 1 to 64 letters, digits, dots and dashes each")
+			return invalid("WithApplication", "the name and the version must have 1 to 64 letters, digits, dots and dashes each")
 		}
 		c.application = name + "/" + version
 		return nil
@@ -212,7 +211,7 @@ func WithGuard(guards ...Guard) Option {
 	return clientOption(func(c *config) error {
 		for _, guard := range guards {
 			if guard == nil {
-				return errors.New("trading: WithGuard: nil guard")
+				return invalid("WithGuard", "the guard is nil")
 			}
 		}
 		c.guards = append(c.guards, guards...)
@@ -227,7 +226,7 @@ func WithGuard(guards ...Guard) Option {
 func WithJournal(j Journal) Option {
 	return clientOption(func(c *config) error {
 		if j == nil {
-			return errors.New("trading: WithJournal: nil journal")
+			return invalid("WithJournal", "the journal is nil")
 		}
 		c.journal = j
 		return nil
@@ -240,6 +239,9 @@ func WithJournal(j Journal) Option {
 // cause of it. Without it such a write stays [Unknown] until a person has looked.
 func SoleActor(ids ...AccountID) Option {
 	return clientOption(func(c *config) error {
+		if err := checkAccountIDs("SoleActor", ids); err != nil {
+			return err
+		}
 		c.soleActor = append(c.soleActor, ids...)
 		return nil
 	})
@@ -250,7 +252,7 @@ func SoleActor(ids ...AccountID) Option {
 func WithMaxSlippagePct(pct decimal.Decimal) Option {
 	return clientOption(func(c *config) error {
 		if err := checkMaxSlippage("", At(pct)); err != nil {
-			return err
+			return invalidFor("WithMaxSlippagePct", err)
 		}
 		c.maxSlippagePct = At(pct)
 		return nil
@@ -273,7 +275,7 @@ type Retry struct {
 func WithRetry(r Retry) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if r.Attempts < 0 || r.PriceAttempts < 0 || r.MinWait < 0 || r.MaxWait < 0 {
-			return errors.New("trading: WithRetry: negative bound")
+			return invalid("WithRetry", "no bound can be negative: %+v", r)
 		}
 		if r.Attempts > 0 {
 			c.retry.Attempts = r.Attempts
@@ -287,7 +289,9 @@ func WithRetry(r Retry) SharedOption {
 		if r.MaxWait > 0 {
 			c.retry.MaxWait = r.MaxWait
 		}
-		c.retry.MaxWait = max(c.retry.MaxWait, c.retry.MinWait)
+		if c.retry.MinWait > c.retry.MaxWait {
+			return invalid("WithRetry", "MinWait is %s, above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
+		}
 		return nil
 	})
 }
@@ -297,7 +301,7 @@ func WithRetry(r Retry) SharedOption {
 func WithAttemptTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d <= 0 {
-			return errors.New("trading: WithAttemptTimeout: not above 0")
+			return invalid("WithAttemptTimeout", "it is %s, and must be greater than 0", d)
 		}
 		c.attemptTimeout = d
 		return nil
@@ -311,7 +315,7 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 func WithLifetime(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d < 0 || d > maxLifetime {
-			return fmt.Errorf("trading: WithLifetime(%s): outside 0 to %s", d, maxLifetime)
+			return invalid("WithLifetime", "it is %s, and must be between 0 and %s", d, maxLifetime)
 		}
 		c.lifetime, c.lifetimeSet = d, true
 		return nil
@@ -324,7 +328,7 @@ func WithLifetime(d time.Duration) SharedOption {
 func WithGrace(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d < 0 {
-			return errors.New("trading: WithGrace: below 0")
+			return invalid("WithGrace", "it is %s, and must not be negative", d)
 		}
 		c.grace = d
 		return nil
@@ -354,7 +358,7 @@ func FailFast() SharedOption {
 func InLane(l Lane) CallOption {
 	return callOption(func(c *callOptions) error {
 		if l > LaneExit {
-			return fmt.Errorf("trading: InLane(%s): no such lane", l)
+			return invalid("InLane", "there is no %s", l)
 		}
 		c.lane = Some(l)
 		return nil
@@ -393,7 +397,7 @@ func ReadBaseline() SharedOption {
 func ResponseInto(m *Meta) CallOption {
 	return callOption(func(c *callOptions) error {
 		if m == nil {
-			return errors.New("trading: ResponseInto: nil")
+			return invalid("ResponseInto", "the Meta is nil")
 		}
 		c.meta = m
 		return nil

@@ -96,10 +96,14 @@ type call struct {
 
 // begin starts a call to an endpoint without variable parts.
 func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
-	c := &call{Context: ctx, core: h.core, endpoint: e, env: e.env, opts: h.defaults, began: time.Now(), outcome: NotApplied}
+	noContext := checkContext(ctx)
+	if noContext != nil {
+		ctx = context.Background()
+	}
+	c := &call{Context: ctx, invalid: noContext, core: h.core, endpoint: e, env: e.env, opts: h.defaults, began: time.Now(), outcome: NotApplied}
 	for _, opt := range opts {
 		if opt == nil {
-			c.invalid = errors.New("trading: nil option")
+			c.invalid = errNilOption()
 			break
 		}
 		if err := opt.applyCall(&c.opts); err != nil {

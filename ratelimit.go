@@ -2,8 +2,6 @@ package trading
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -53,13 +51,13 @@ func WithBudget(b Budget) Option {
 	return clientOption(func(c *config) error {
 		switch {
 		case b.ReservePct > 90:
-			return fmt.Errorf("trading: WithBudget: a reserve of %d percent leaves nothing", b.ReservePct)
+			return invalid("WithBudget", "ReservePct is %d, and at most 90", b.ReservePct)
 		case b.Store != nil && b.Owner == "":
-			return errors.New("trading: WithBudget: a Store needs an Owner: the user whose limits it counts")
+			return invalid("WithBudget", "a Store needs an Owner: the user whose limits it counts")
 		case b.PerKey < 0 || b.PerClass < 0 || b.PerPro < 0:
-			return errors.New("trading: WithBudget: a limit below 0")
+			return invalid("WithBudget", "no limit can be negative")
 		case b.Store != nil && b.Off:
-			return errors.New("trading: WithBudget: a Store that is off")
+			return invalid("WithBudget", "it has a Store and is Off")
 		}
 		c.budget = b
 		return nil
@@ -134,6 +132,9 @@ type BudgetStore interface {
 // Usage returns what is left of the client's rate limits: of its keys, and with
 // a live key of each class of live writes.
 func (c *Client) Usage(ctx context.Context) ([]Usage, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
 	return c.core.budgets.usage(ctx, c.core)
 }
 

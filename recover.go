@@ -81,6 +81,9 @@ func (v Verdict) Into(result any) error {
 // seconds for each intent, since reads lag, and up to a quarter of an hour where
 // the service still holds the intent's key.
 func (c *Client) Recover(ctx context.Context, opts ...CallOption) ([]Verdict, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
 	r, err := newResolver(c.core, c.defaults, opts)
 	if err != nil {
 		return nil, err
@@ -106,6 +109,9 @@ func (c *Client) Recover(ctx context.Context, opts ...CallOption) ([]Verdict, er
 // lifetime above 0 ([WithLifetime]) that has not passed since the write, it first
 // sends the same bytes under the same key once more.
 func (a *Account) Resolve(ctx context.Context, err error, opts ...CallOption) (*Verdict, error) {
+	if ctxErr := checkContext(ctx); ctxErr != nil {
+		return nil, ctxErr
+	}
 	write := (*WriteError)(nil)
 	switch {
 	case err == nil:
@@ -147,6 +153,9 @@ func (a *Account) Resolve(ctx context.Context, err error, opts ...CallOption) (*
 // Acknowledge settles an intent by what a person has found: [Applied] or
 // [NotApplied]. Its symbol is open to entries again.
 func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, note string) error {
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
 	if found != Applied && found != NotApplied {
 		return fmt.Errorf("trading: Acknowledge: %s is nothing that was found", found)
 	}
@@ -180,7 +189,7 @@ func newResolver(c *core, defaults callOptions, opts []CallOption) (*resolver, e
 	asked.lifetimeSet = false // the client's default lifetime is no wish to place
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, errors.New("trading: nil option")
+			return nil, errNilOption()
 		}
 		if err := opt.applyCall(&asked); err != nil {
 			return nil, err

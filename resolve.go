@@ -15,7 +15,7 @@ import (
 func ResolveWithin(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d < 0 {
-			return errors.New("trading: ResolveWithin: below 0")
+			return invalid("ResolveWithin", "it is %s, and must not be negative", d)
 		}
 		c.resolveWithin = d
 		return nil

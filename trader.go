@@ -40,6 +40,9 @@ var (
 // the readings, and takes nobody else to trade the paper account. Reading it fires
 // triggers.
 func (s *Sandbox) Resolve(ctx context.Context, err error, opts ...CallOption) (*Verdict, error) {
+	if ctxErr := checkContext(ctx); ctxErr != nil {
+		return nil, ctxErr
+	}
 	write := (*WriteError)(nil)
 	switch {
 	case err == nil:

@@ -1,6 +1,8 @@
 package trading
 
 import (
+	"strings"
+
 	"github.com/shopspring/decimal"
 )
 
@@ -34,7 +36,11 @@ func (o *Order) check(env Environment) *Error {
 		if env == EnvLive {
 			code = CodeMissingFields
 		}
-		return refuse(env, code, "the order names no symbol")
+		return o.missing(env, code)
+	case o.Side == "":
+		return o.missing(env, CodeBadSide)
+	case o.Size.IsZero():
+		return o.missing(env, CodeBadSize)
 	case !o.Side.valid():
 		return refuse(env, CodeBadSide, "side %q is neither long nor short", o.Side)
 	case !o.Size.IsPositive() || !writable(o.Size):
@@ -51,6 +57,27 @@ func (o *Order) check(env Environment) *Error {
 	return checkMaxSlippage(env, o.MaxSlippagePct)
 }
 
+// missing names every required field that the order lacks, with the code of the first
+// that is judged.
+func (o *Order) missing(env Environment, code Code) *Error {
+	var names []string
+	for _, field := range [...]struct {
+		name    string
+		missing bool
+	}{
+		{"symbol", o.Symbol == ""},
+		{"side", o.Side == ""},
+		{"size", o.Size.IsZero()},
+		{"leverage", env == EnvLive && o.Leverage.IsZero()},
+		{"limitPrice", o.Type == LimitOrder && o.LimitPrice.IsZero()},
+	} {
+		if field.missing {
+			names = append(names, field.name)
+		}
+	}
+	return refuse(env, code, "the order lacks what is required: %s", strings.Join(names, ", "))
+}
+
 // checkType holds the type and the limit price against each other: neither kind
 // of order may turn into the other by a field that was forgotten.
 func (o *Order) checkType(env Environment) *Error {
@@ -58,9 +85,9 @@ func (o *Order) checkType(env Environment) *Error {
 	switch {
 	case !o.Type.valid():
 		return refuse(env, CodeBadRequest, "order type %s is neither market nor limit", o.Type)
-	case o.Type == LimitOrder && !limited:
-		return refuse(env, CodeBadLimitPrice, "a limit order needs a limit price")
-	case o.Type == LimitOrder && !o.LimitPrice.valid():
+	case o.Type == LimitOrder && o.LimitPrice.IsZero():
+		return o.missing(env, CodeBadLimitPrice)
+	case o.Type == LimitOrder && (!limited || !o.LimitPrice.valid()):
 		return refuse(env, CodeBadLimitPrice, "limit price %s is not above 0", o.LimitPrice)
 	case o.Type == MarketOrder && !o.LimitPrice.IsZero():
 		return refuse(env, CodeBadLimitPrice, "a market order takes no limit price")
@@ -130,7 +157,7 @@ func (o *Order) checkSandbox() *Error {
 // checkLive adds what only a live account refuses.
 func (o *Order) checkLive() *Error {
 	if o.Leverage.IsZero() {
-		return refuse(EnvLive, CodeMissingFields, "a live order names its leverage")
+		return o.missing(EnvLive, CodeMissingFields)
 	}
 	return o.check(EnvLive)
 }

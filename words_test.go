@@ -103,7 +103,7 @@ func TestOptionsThatAreNil(t *testing.T) {
 		require.ErrorContains(t, err, "nil", name)
 	}
 	_, err := New(testBaseURL, ResolveWithin(-1))
-	require.ErrorContains(t, err, "below 0")
+	require.ErrorContains(t, err, "must not be negative")
 }
 
 // One live key reaches all accounts of its owner: the guard holds back what is for

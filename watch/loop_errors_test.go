@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,4 +208,27 @@ func TestWhoComesLaterIsToldTheStandingError(t *testing.T) {
 			assert.Zero(t, time.Since(began))
 		}, shared)
 	})
+}
+
+// A loop without anything to watch says so, and does not end as if all were over.
+func TestALoopOfNothingIsAnError(t *testing.T) {
+	for name, row := range map[string]struct {
+		ctx     context.Context
+		watches []watch.Watch
+		says    string
+	}{
+		"no watch":   {t.Context(), nil, "needs at least one watch"},
+		"no context": {nil, []watch.Watch{watch.Ticks(time.Second)}, "the context is nil"},
+	} {
+		told := 0
+		for ev, err := range watch.Events(row.ctx, row.watches...) {
+			told++
+			assert.Nil(t, ev, name)
+			var ends *watch.Error
+			require.ErrorAs(t, err, &ends, name)
+			assert.True(t, ends.Ends, name)
+			require.ErrorContains(t, err, row.says)
+		}
+		assert.Equal(t, 1, told, name)
+	}
 }

@@ -89,11 +89,6 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 			})
 		})
 	})
-	t.Run("nothing is watched", func(t *testing.T) {
-		for ev, err := range watch.Events(t.Context()) {
-			t.Error("nothing is yielded", ev, err)
-		}
-	})
 	t.Run("again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
