@@ -29,6 +29,8 @@ const (
 	prefixOfKeys  = "pk_"
 	prefixSandbox = prefixOfKeys + "test_"
 	prefixLive    = prefixOfKeys + "live_"
+	// The live keys of the simulator, and no others that anybody issues.
+	prefixSimulator = prefixLive + "simulated"
 )
 
 // checkKey refuses a key that the service would refuse on this environment's
@@ -57,8 +59,9 @@ func checkKey(env Environment, text string) error {
 // keyring is where the key of an environment comes from: it is given once, or
 // asked for at each attempt.
 type keyring struct {
-	given apiKey
-	ask   func(context.Context) (string, error)
+	given         apiKey
+	ask           func(context.Context) (string, error)
+	simulatorOnly bool // what is sent can be read on its way
 }
 
 func (r keyring) isZero() bool { return r.given.IsZero() && r.ask == nil }
@@ -75,7 +78,17 @@ func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
 	if err := checkKey(env, text); err != nil {
 		return apiKey{}, err
 	}
-	return newAPIKey(text), nil
+	return r.allowed(newAPIKey(text))
+}
+
+// allowed refuses a key that must not be read on its way. Every live key is one but a
+// simulator's, which opens nothing.
+func (r keyring) allowed(key apiKey) (apiKey, error) {
+	if !r.simulatorOnly || key.IsZero() || strings.HasPrefix(key.Reveal()[0], prefixSimulator) {
+		return key, nil
+	}
+	return apiKey{}, refuse(EnvLive, CodeInvalidAPIKey,
+		"a live key is not sent over plain http: only a simulator's, which begins with %s", prefixSimulator)
 }
 
 // takeKey gets the key for the next attempt. One that has been rotated since the

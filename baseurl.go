@@ -8,8 +8,8 @@ import (
 
 // parseBaseURL returns the versioned root that every path is joined to. It
 // refuses what would send a key in the clear, to a redirect, or to a path that
-// is not the service's.
-func parseBaseURL(text string) (*url.URL, error) {
+// is not the service's. plain allows http to another machine.
+func parseBaseURL(text string, plain bool) (*url.URL, error) {
 	if text == "" {
 		return nil, invalid("baseURL", "the base URL is empty; it is the versioned root of the API, which ends in /v1")
 	}
@@ -28,8 +28,8 @@ func parseBaseURL(text string) (*url.URL, error) {
 		return nil, invalid("baseURL", "the base URL of %q must not have a query or fragment", base.Host)
 	case base.Scheme != "https" && base.Scheme != "http":
 		return nil, invalid("baseURL", "the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
-	case base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, invalid("baseURL", "the base URL of %q would send the API key in the clear: https is required, except for this machine itself", base.Host)
+	case isPlain(base) && !plain:
+		return nil, invalid("baseURL", "the base URL of %q would send the API key in the clear: https is required, except for this machine itself; for a simulator on another there is WithPlaintextHTTP", base.Host)
 	case base.RawPath != "":
 		return nil, invalid("baseURL", "the base URL of %q must not have an escaped path", base.Host)
 	case strings.HasSuffix(base.Path, "/api/v1"):
@@ -40,6 +40,9 @@ func parseBaseURL(text string) (*url.URL, error) {
 	}
 	return base, nil
 }
+
+// isPlain reports whether what is sent can be read on its way.
+func isPlain(base *url.URL) bool { return base.Scheme == "http" && !isLoopback(base.Hostname()) }
 
 func isLoopback(host string) bool {
 	if host == "localhost" {

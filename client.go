@@ -83,9 +83,15 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	if holdsKey(scrubber, baseURL) {
 		return nil, invalid("baseURL", "it must not hold an API key: keys are options of their own")
 	}
-	base, err := parseBaseURL(baseURL)
+	base, err := parseBaseURL(baseURL, cfg.plaintextHTTP)
 	if err != nil {
 		return nil, err
+	}
+	if isPlain(base) {
+		cfg.liveKeys.simulatorOnly = true
+		if _, err := cfg.liveKeys.allowed(cfg.liveKeys.given); err != nil {
+			return nil, invalidFor("WithPlaintextHTTP", err)
+		}
 	}
 	if holdsKey(scrubber, cfg.application) {
 		return nil, invalid("WithApplication", "the name and the version must not hold an API key: they are sent and logged")

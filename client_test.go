@@ -35,7 +35,7 @@ func TestBaseURL(t *testing.T) {
 		{"https://api.example.test/a%2Fv1", "escaped path"},
 	} {
 		t.Run(row.url, func(t *testing.T) {
-			base, err := parseBaseURL(row.url)
+			base, err := parseBaseURL(row.url, false)
 			if row.problem == "" {
 				require.NoError(t, err)
 				assert.NotEqual(t, '/', base.Path[len(base.Path)-1])

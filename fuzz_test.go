@@ -198,7 +198,7 @@ func FuzzHeaders(f *testing.F) {
 // this machine; no account turns one endpoint into another.
 func FuzzAddress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, account string) {
-		u, err := parseBaseURL(base)
+		u, err := parseBaseURL(base, false)
 		if err != nil {
 			if given, e := url.Parse(base); e == nil && given.User != nil {
 				if password, _ := given.User.Password(); len(password) > 12 && strings.Contains(err.Error(), password) {
@@ -213,7 +213,7 @@ func FuzzAddress(f *testing.F) {
 		if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
 			t.Fatalf("%q would send the key in the clear", base)
 		}
-		if again, err := parseBaseURL(u.String()); err != nil || again.String() != u.String() {
+		if again, err := parseBaseURL(u.String(), false); err != nil || again.String() != u.String() {
 			t.Fatalf("%q became %q, and that %v, %v", base, u, again, err)
 		}
 		if checkID("account", account) != nil {

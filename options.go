@@ -51,6 +51,7 @@ type config struct {
 	budget         Budget
 	hooks          []Hooks
 	soleActor      []AccountID
+	plaintextHTTP  bool
 	defaults       callOptions
 }
 
@@ -170,6 +171,20 @@ func WithTransport(rt http.RoundTripper) Option {
 			return invalid("WithTransport", "the transport is nil")
 		}
 		c.transport = rt
+		return nil
+	})
+}
+
+// WithPlaintextHTTP allows a base URL that begins with http:// and is not of this
+// machine itself, such as that of a simulator in another container. It takes sandbox
+// keys and the live keys of the simulator; any other live key is refused.
+//
+// It gives up two things: whoever is on the way can read the sandbox key and trade the
+// paper account with it, and can change every answer, such as a price that a bot
+// decides by.
+func WithPlaintextHTTP() Option {
+	return clientOption(func(c *config) error {
+		c.plaintextHTTP = true
 		return nil
 	})
 }
