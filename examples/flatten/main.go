@@ -102,7 +102,7 @@ func parse(args []string, out, problems io.Writer) (*command, error) {
 		return nil, err
 	}
 	c.account = trading.AccountID(*account)
-	if *symbols != "" {
+	if isSet(flags, "symbols") {
 		c.options.Symbols = strings.Split(*symbols, ",")
 	}
 	asked := 0
@@ -113,7 +113,12 @@ func parse(args []string, out, problems io.Writer) (*command, error) {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return nil, fmt.Errorf("what is %q?", flags.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case isSet(flags, "symbols") && *symbols == "":
+		// An unset variable of the shell, most likely; it must not mean all of them.
+		return nil, errors.New("-symbols is empty: name markets, or leave it out for all of them")
+	case isSet(flags, "account") && *account == "":
+		return nil, errors.New("-account is empty: name the account")
 	case asked > 1:
 		return nil, errors.New("one of -account, -all and -sandbox")
 	case c.paper && c.look:

@@ -49,6 +49,8 @@ func TestNothingConfigured(t *testing.T) {
 		"too much":     {args: []string{"acc_1"}, exit: misused, mentionsBroken: "acc_1"},
 		"two at once":  {args: []string{"-all", "-sandbox"}, exit: misused, mentionsBroken: "one of"},
 		"paper look":   {args: []string{"-sandbox", "-look"}, exit: misused, mentionsBroken: "triggers"},
+		"no symbol":    {args: []string{"-symbols", ""}, exit: misused, saysNot: []string{"close"}, mentionsBroken: "-symbols is empty"},
+		"no account":   {args: []string{"-account", ""}, exit: misused, saysNot: []string{"close"}, mentionsBroken: "-account is empty"},
 		"an empty one": {args: []string{"-symbols", "BTC,"}, exit: notProven, mentionsBroken: "a symbol is empty"},
 		"help":         {args: []string{"-h"}, mentionsBroken: "-within"},
 	} {
