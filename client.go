@@ -229,7 +229,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	call := c.caller().begin(ctx, &endpointMe, opts)
 	call.env = env
 	var answer api.Identity
-	same := func() error { return sameName("environment", string(answer.Environment), string(env)) }
+	same := func() error { return sameName("environment", answer.Environment, string(env)) }
 	if err := call.do(checked{&answer, same}); err != nil {
 		return nil, err
 	}

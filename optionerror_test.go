@@ -116,21 +116,12 @@ func TestANilContextIsAnError(t *testing.T) {
 	require.Greater(t, len(calls), len(notOperations)+20)
 	for name, call := range calls {
 		r := newRig(t, nil)
-		err := call(nil, r.Client) //nolint:staticcheck // that is the test
+		err := call(nil, r.Client)
 		var bad *trading.OptionError
 		require.ErrorAs(t, err, &bad, name)
 		assert.Equal(t, "ctx", bad.Option, name)
 		assert.Empty(t, r.sim.Requests(), name)
-		assert.Equal(t, trading.NotApplied, outcomeOrNotApplied(err), name)
 	}
-}
-
-// outcomeOrNotApplied is the outcome, where the error is a call's.
-func outcomeOrNotApplied(err error) trading.Outcome {
-	if bad := (*trading.OptionError)(nil); errors.As(err, &bad) && err == error(bad) {
-		return trading.NotApplied
-	}
-	return trading.OutcomeOf(err)
 }
 
 // An order names all that it lacks at once.

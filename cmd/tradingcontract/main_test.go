@@ -83,7 +83,8 @@ func TestWhatCannotBeTold(t *testing.T) {
 		_, err := run(context.Background(), io.Discard, args, trading.WithTransport(serving{t, text}))
 		return err
 	}
-	require.ErrorIs(t, run(`{"ok": true}`, "https://api.trading.example/v1"), contract.ErrDescription)
+	require.ErrorContains(t, run(`{"ok": true}`, "https://api.trading.example/v1"), "openapi must be a string")
+	require.ErrorIs(t, run(`{"openapi": "2.0", "paths": {}}`, "https://api.trading.example/v1"), contract.ErrDescription)
 	require.Error(t, run("<html>", "https://api.trading.example/v1"))
 	require.ErrorContains(t, run("", "https://api.trading.example"), "/v1")
 	require.ErrorIs(t, run("", "-file", filepath.Join(t.TempDir(), "none")), os.ErrNotExist)

@@ -23,8 +23,8 @@ import (
 // server, and with one that restarts, forgets its scripts, is full, evicts, hangs or is
 // replaced. The last functions of this file alone name what the store is made of.
 
-// real is a server of the distribution's, started for one test.
-type real struct {
+// realServer is a server of the distribution's, started for one test.
+type realServer struct {
 	t    *testing.T
 	port int
 	dir  string
@@ -34,7 +34,7 @@ type real struct {
 
 // startReal starts a server on a free port of loopback, with nothing kept unless args
 // say so. Without one on this machine the test is skipped.
-func startReal(t *testing.T, args ...string) *real {
+func startReal(t *testing.T, args ...string) *realServer {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("NOT TESTED AGAINST A REAL REDIS: there is no redis-server on this machine; install the distribution's package")
@@ -43,16 +43,16 @@ func startReal(t *testing.T, args ...string) *real {
 	require.NoError(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port
 	require.NoError(t, listener.Close())
-	s := &real{t: t, port: port, dir: t.TempDir(), args: args}
+	s := &realServer{t: t, port: port, dir: t.TempDir(), args: args}
 	s.start()
 	t.Cleanup(s.kill)
 	return s
 }
 
-func (s *real) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
+func (s *realServer) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
 
 // start returns once the server answers.
-func (s *real) start() {
+func (s *realServer) start() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", append([]string{
 		"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", filepath.Join(s.dir, "log"),
@@ -63,7 +63,7 @@ func (s *real) start() {
 	require.Eventually(s.t, func() bool { return admin.Ping(context.Background()).Err() == nil }, 10*time.Second, 10*time.Millisecond)
 }
 
-func (s *real) kill() {
+func (s *realServer) kill() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
@@ -72,14 +72,14 @@ func (s *real) kill() {
 }
 
 // admin is a client for what an operator does. It waits as long as it takes.
-func (s *real) admin() *redis.Client {
+func (s *realServer) admin() *redis.Client {
 	admin := redis.NewClient(&redis.Options{Addr: s.addr(), ReadTimeout: -1, MaxRetries: -1})
 	s.t.Cleanup(func() { _ = admin.Close() })
 	return admin
 }
 
 // client is a program's, as the README recommends it: a call ends with its context.
-func (s *real) client() *redis.Client {
+func (s *realServer) client() *redis.Client {
 	client := redis.NewClient(&redis.Options{Addr: s.addr(), ContextTimeoutEnabled: true})
 	s.t.Cleanup(func() { _ = client.Close() })
 	return client
@@ -249,11 +249,7 @@ func TestRealServerHangs(t *testing.T) {
 	_, err = store.reserve(ctx, 10)
 	require.Error(t, err)
 	require.Error(t, ctx.Err())
-	select {
-	case <-asleep:
-		t.Fatal("the call waited for the server, and not for its own time alone")
-	default:
-	}
+	require.Empty(t, asleep, "the call waits for its own time, and not for the server")
 	require.NoError(t, <-asleep)
 	got, err := store.reserve(soon(t), 10)
 	require.NoError(t, err)
@@ -265,7 +261,7 @@ func TestRealServerHangs(t *testing.T) {
 func TestRealServerFailsOverToAnEmptyReplica(t *testing.T) {
 	first, second := startReal(t), startReal(t)
 	var addr atomic.Pointer[string]
-	point := func(s *real) { at := s.addr(); addr.Store(&at) }
+	point := func(s *realServer) { at := s.addr(); addr.Store(&at) }
 	point(first)
 	client := redis.NewClient(&redis.Options{
 		Addr: "failover", ContextTimeoutEnabled: true,

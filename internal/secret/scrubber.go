@@ -37,8 +37,8 @@ func (s *Scrubber) Know(group string, k Key) {
 	if s.groups == nil {
 		s.groups = make(map[string][]Key, 2)
 	}
-	keys := append(s.groups[group], k)
-	s.groups[group] = slices.Clone(keys[max(len(keys)-perGroup, 0):])
+	keys := append(slices.Clone(s.groups[group]), k)
+	s.groups[group] = keys[max(len(keys)-perGroup, 0):]
 	var all []Key
 	for _, keys := range s.groups {
 		all = append(all, keys...)
