@@ -42,6 +42,7 @@ func (j *judge) decide() Verdict {
 	case j.early() && j.on("early"):
 		return Verdict{Reason: LookTooEarly}
 	case j.Base == nil, !j.Base.BeforeFirstUse && j.on("young base"):
+		j.Base = nil
 		return j.flat()
 	case j.Write.Kind == Pro, j.Write.Kind == EditRun:
 		return j.pro()
@@ -76,8 +77,7 @@ func (j *judge) early() bool {
 
 // absent is the verdict where nothing shows of the write.
 func (j *judge) absent(v Verdict, why Reason) Verdict {
-	// Somebody else can cancel a resting limit; that a run ended shows only in a list.
-	lasts := j.Write.Kind != Limit && j.Write.Kind != Pro || j.Exclusive || !j.on("gone lasting")
+	lasts := j.lasts()
 	v.Likely = NotApplied
 	if !j.Held && !(j.Gone && lasts) && j.on("held") {
 		v.Reason = NotHeld
@@ -85,6 +85,23 @@ func (j *judge) absent(v Verdict, why Reason) Verdict {
 	}
 	v.Outcome, v.Reason = NotApplied, why
 	return v
+}
+
+// lasts reports whether the write leaves a trace that nothing takes away. A resting
+// limit leaves none if a person cancels it or the account's new status drops it, and
+// a run only one in a list.
+func (j *judge) lasts() bool {
+	switch {
+	case j.Write.Kind != Limit && j.Write.Kind != Pro:
+		return true
+	case !j.Exclusive && j.on("gone exclusive"):
+		return false
+	}
+	return j.Write.Kind == Pro || j.Base != nil && j.sameStatus() || !j.on("gone status")
+}
+
+func (j *judge) sameStatus() bool {
+	return j.Base.Status == j.Look.Status && j.Look.Status != ""
 }
 
 // flat decides without a baseline: only absence, and only in a flat symbol.
@@ -120,7 +137,7 @@ func (j *judge) barred() Reason {
 		return NotExclusive
 	case j.PendingBeside && j.on("pending"):
 		return PendingWrite
-	case (j.Base.Status != j.Look.Status || j.Look.Status == "") && j.on("status"):
+	case !j.sameStatus() && j.on("status"):
 		return StatusChanged
 	case j.unclear && j.on("unclear"):
 		return OwnWriteUnclear
