@@ -40,7 +40,7 @@ func (j *judge) decide() Verdict {
 	case j.Write.Kind == EditRun && j.on("edit"):
 		return Verdict{Reason: NothingShows}
 	case j.early() && j.on("early"):
-		return Verdict{Reason: LookTooEarly}
+		return Verdict{Reason: LookAgain}
 	case j.Base == nil, !j.Base.BeforeFirstUse && j.on("young base"):
 		j.Base = nil
 		return j.flat()
@@ -83,6 +83,10 @@ func (j *judge) absent(v Verdict, why Reason) Verdict {
 		v.Reason = NotHeld
 		return v
 	}
+	if needed := j.looksNeeded(); j.Look.Equal < needed {
+		v.Reason = LookAgain
+		return v
+	}
 	v.Outcome, v.Reason = NotApplied, why
 	return v
 }
@@ -102,6 +106,13 @@ func (j *judge) lasts() bool {
 
 func (j *judge) sameStatus() bool {
 	return j.Base.Status == j.Look.Status && j.Look.Status != ""
+}
+
+func (j *judge) looksNeeded() int {
+	if j.Write.Kind == Limit && j.on("third look") {
+		return 3
+	}
+	return 2
 }
 
 // flat decides without a baseline: only absence, and only in a flat symbol.

@@ -115,12 +115,16 @@ type Baseline struct {
 	BeforeFirstUse bool
 }
 
-// Look is the account now: what two equal looks showed, [Lag] apart.
+// Look is the account now: what at least two equal looks in a row showed, [Lag]
+// apart.
 type Look struct {
 	State
-	// At is when the first of the two began. It is at least Lag after the write was
-	// held or gone; else a late run may show in none of the reads.
+	// At is when the first of them began. It is at least Lag after the write was held
+	// or gone; else a late run may show in none of the reads.
 	At time.Time
+	// Equal is how many they are. That a limit is absent needs three: it may have
+	// filled as the first was read, and been closed as the second was.
+	Equal int
 }
 
 // Own is another write of this program in the same symbol that the baseline's rows

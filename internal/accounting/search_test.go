@@ -3,6 +3,7 @@ package accounting
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +99,10 @@ type search struct {
 	formats []format
 	// early: the first look may be read before the write ran.
 	early bool
+	// flats and flips are the prices and the kinds of flip that are tried; without
+	// are the slots in which nothing happens.
+	flats, flips []bool
+	without      []int
 	// report is told of each new pair. It returns false to stop.
 	report func(sc *schedule) bool
 
@@ -108,12 +113,19 @@ type search struct {
 	runs     bool
 	steps    []step
 	states   []world
-	slotEnd  [7]int // index of the last state of each slot
-	seen     map[uint64]uint8
+	slotEnd  [8]int // index of the last state of each slot
+	seen     []seenPair
 	known    map[uint32]map[string]bool
 	judged   int
 	distinct int
 	stopped  bool
+}
+
+// seenPair remembers which truths were judged beside an observation. A place that
+// another observation takes only costs time.
+type seenPair struct {
+	key    uint64
+	truths uint8
 }
 
 // schedule is one pair of a truth and what is seen of it.
@@ -128,7 +140,7 @@ func (sc *schedule) String() string {
 	s := sc.s
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; rows show %s; %s", s.start.name, s.fmt.name, s.ask.name)
-	marks := [...]string{"between the baseline's reads", "after the baseline", "before the write's moment", "after it", "later", "as the first look is read", "as the second look is read"}
+	marks := [...]string{"between the baseline's reads", "after the baseline", "before the write's moment", "after it", "later", "as the first look is read", "as the second look is read", "as the third look is read"}
 	wrote := false
 	for _, st := range s.steps {
 		if st.slot > 2 && !wrote {
@@ -145,7 +157,7 @@ func (sc *schedule) String() string {
 }
 
 func (s *search) run(starts []start, writes []asked) {
-	s.seen = map[uint64]uint8{}
+	s.seen = make([]seenPair, 1<<20)
 	for bound := range s.bound + 1 {
 		for _, s.fmt = range s.formats {
 			for _, s.start = range starts {
@@ -162,8 +174,8 @@ func (s *search) variants(bound int) {
 	if s.ask.kind == Limit {
 		fills = 3
 	}
-	for _, flat := range []bool{false, true} {
-		for _, flip := range []bool{false, true} {
+	for _, flat := range s.flats {
+		for _, flip := range s.flips {
 			for variant := range fills + 1 {
 				if s.stopped {
 					return
@@ -187,14 +199,14 @@ func (s *search) walk(slot, left int) {
 		return
 	}
 	n := len(s.states)
-	if left > 0 {
+	if left > 0 && !slices.Contains(s.without, slot) {
 		for i := range events {
 			s.try(slot, i, left)
 		}
 	}
 	s.slotEnd[slot] = n - 1
 	switch {
-	case slot == len(slotTime)-1:
+	case slot == s.lastSlot():
 		if left == 0 {
 			s.observe()
 		}
@@ -229,41 +241,19 @@ func (s *search) try(slot, i, left int) {
 }
 
 // view is what a set of reads shows.
-type view struct{ pos, rows, ids, finished, status *world }
+type view struct {
+	n                                int // looks
+	pos, rows, ids, finished, status *world
+}
 
 func (s *search) observe() {
 	end := s.states[len(s.states)-1]
 	if s.runs != end.ran {
 		return
 	}
-	first, last := s.slotEnd[4], len(s.states)-1
-	t1 := s.slotEnd[5]
-	if s.early {
-		first = s.slotEnd[1]
-	}
-	var looks []view
-	pick := func(same func(a, b *world) bool) []*world {
-		var found []*world
-		for y := t1; y <= last; y++ {
-			for x := first; x <= t1; x++ {
-				if same(&s.states[x], &s.states[y]) && (len(found) == 0 || !same(found[len(found)-1], &s.states[y])) {
-					found = append(found, &s.states[y])
-					break
-				}
-			}
-		}
-		return found
-	}
-	for _, p := range pick(func(a, b *world) bool { return a.pos == b.pos && a.entry == b.entry && a.opened == b.opened }) {
-		for _, r := range pick(func(a, b *world) bool { return a.rows == b.rows && a.nRows == b.nRows }) {
-			for _, o := range pick(func(a, b *world) bool { return a.orders == b.orders && a.runs == b.runs }) {
-				for _, f := range pick(func(a, b *world) bool { return a.finished == b.finished && a.bursts == b.bursts }) {
-					for _, st := range pick(func(a, b *world) bool { return a.status == b.status }) {
-						looks = append(looks, view{p, r, o, f, st})
-					}
-				}
-			}
-		}
+	looks := s.looks(2)
+	if s.ask.kind == Limit {
+		looks = append(looks, s.looks(3)...)
 	}
 	for _, base := range s.baselines() {
 		for i := range looks {
@@ -272,15 +262,62 @@ func (s *search) observe() {
 	}
 }
 
+// looks returns what so many equal looks can have shown: each endpoint lags apart.
+func (s *search) looks(n int) []view {
+	from := s.slotEnd[4]
+	if s.early {
+		from = s.slotEnd[1]
+	}
+	pick := func(same func(a, b *world) bool) []*world {
+		var found []*world
+		for y := s.slotEnd[3+n]; y <= s.slotEnd[min(4+n, s.lastSlot())]; y++ {
+			is := &s.states[y]
+			if len(found) > 0 && same(found[len(found)-1], is) {
+				continue
+			}
+			all, start := true, from
+			for look := range n - 1 { // the earlier ones showed the same
+				end := s.slotEnd[5+look]
+				all = all && slices.ContainsFunc(s.states[start:end+1], func(w world) bool { return same(&w, is) })
+				start = end
+			}
+			if all {
+				found = append(found, is)
+			}
+		}
+		return found
+	}
+	var views []view
+	for _, p := range pick(func(a, b *world) bool { return a.pos == b.pos && a.entry == b.entry && a.opened == b.opened }) {
+		for _, r := range pick(func(a, b *world) bool { return a.rows == b.rows && a.nRows == b.nRows }) {
+			for _, o := range pick(func(a, b *world) bool { return a.orders == b.orders && a.runs == b.runs }) {
+				for _, f := range pick(func(a, b *world) bool { return a.finished == b.finished }) {
+					for _, st := range pick(func(a, b *world) bool { return a.status == b.status }) {
+						views = append(views, view{n, p, r, o, f, st})
+					}
+				}
+			}
+		}
+	}
+	return views
+}
+
+func (s *search) lastSlot() int {
+	if s.ask.kind == Limit {
+		return len(slotTime) - 1
+	}
+	return len(slotTime) - 2
+}
+
 // baselines returns the ways in which the baseline can have been read: its rows
 // before its position, or after it where a rule of the baseline allows that.
 func (s *search) baselines() []*view {
 	a, b := &s.states[0], &s.states[s.slotEnd[0]]
-	older := view{b, a, a, a, a}
+	older := view{0, b, a, a, a, a}
 	young := view{}
 	if s.slotEnd[0] == 0 {
 		after := &s.states[s.slotEnd[3]]
-		young = view{after, after, after, after, after}
+		young = view{0, after, after, after, after, after}
 		return []*view{&older, nil, &young}
 	}
 	var bases []*view
@@ -297,7 +334,7 @@ func (s *search) baselines() []*view {
 	}
 	noRest := a.orders.n == 0 && a.runs.n == 0 && b.orders.n == 0 && b.runs.n == 0
 	if !own && (a.nRows == b.nRows || s.ask.kind == Entry && a.pos <= 0 && noRest) {
-		bases = append(bases, &view{a, b, b, b, b})
+		bases = append(bases, &view{0, a, b, b, b, b})
 	}
 	return bases
 }
@@ -343,10 +380,14 @@ func (s *search) judge(base, look *view, end *world) {
 		if young {
 			k ^= 0x5555
 		}
-		if s.seen[k]&bit != 0 {
+		seen := &s.seen[k%uint64(len(s.seen))]
+		if seen.key != k {
+			*seen = seenPair{key: k}
+		}
+		if seen.truths&bit != 0 {
 			continue
 		}
-		s.seen[k] |= bit
+		seen.truths |= bit
 		s.distinct++
 		if !built {
 			f, built = s.facts(base, look, end), true
@@ -406,7 +447,7 @@ func (s *search) key(base, look *view, end *world) uint64 {
 }
 
 func (s *search) hashView(h *hash, v *view) {
-	h.add(int64(v.pos.pos))
+	h.add(int64(v.n)<<32 + int64(v.pos.pos))
 	h.add(v.pos.entry)
 	h.add(int64(v.pos.opened))
 	for _, r := range v.rows.rows[:v.rows.nRows] {
@@ -422,7 +463,7 @@ func (s *search) hashView(h *hash, v *view) {
 	for _, id := range v.finished.finished.at[:v.finished.finished.n] {
 		h.add(int64(id))
 	}
-	h.add(int64(v.finished.bursts)<<8 | int64(v.status.status))
+	h.add(int64(v.status.status))
 }
 
 // digest is of what the rows show.
@@ -461,7 +502,7 @@ func (s *search) facts(base, look *view, end *world) Facts {
 			Kind: s.ask.kind, Symbol: "X", Side: Long, Size: decimal.NewFromInt(unit),
 			Percent: decimal.NewFromInt(int64(s.ask.pct)), From: at(fromTime), Until: at(untilTime),
 		},
-		Look:          Look{State: s.state(look), At: at(lookTime)},
+		Look:          Look{State: s.state(look), At: at(lookTime), Equal: look.n},
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
 		Known: s.knownIDs(end.known),
 	}
@@ -499,7 +540,7 @@ func (s *search) knownIDs(mask uint32) map[string]bool {
 			known[fmt.Sprint(id)] = true
 		}
 	}
-	for i := range 64 {
+	for i := range (maxIDs + 1) * otherRow {
 		known[fmt.Sprintf("b%d", i)] = true
 	}
 	if s.known == nil {
@@ -529,12 +570,15 @@ func (s *search) state(v *view) State {
 		st.Rows = append(st.Rows, s.shownRows(v.rows.rows[i])...)
 	}
 	st.Rows = st.Rows[:min(len(st.Rows), listCut)]
-	for i := range int(v.finished.bursts) * otherRow {
-		st.Finished = append(st.Finished, fmt.Sprintf("b%d", int(v.finished.bursts)*otherRow-i))
-	}
 	done := &v.finished.finished
 	for i := done.n - 1; i >= 0; i-- {
-		st.Finished = append(st.Finished, idNames[done.at[i]])
+		if done.at[i] != idBurst {
+			st.Finished = append(st.Finished, idNames[done.at[i]])
+			continue
+		}
+		for n := range otherRow {
+			st.Finished = append(st.Finished, fmt.Sprintf("b%d", int(i+1)*otherRow-n))
+		}
 	}
 	st.Finished = st.Finished[:min(len(st.Finished), listCut)]
 	return st

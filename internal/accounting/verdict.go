@@ -38,7 +38,7 @@ const (
 	NotHeld
 	NoBaseline
 	AccountingEnded
-	LookTooEarly
+	LookAgain
 	NothingShows
 	ListIncomplete
 	RowUnreadable
@@ -69,7 +69,7 @@ var reasons = [...]string{
 	NotHeld:         "the write can still run",
 	NoBaseline:      "no baseline from before the write, and the symbol does not prove absence by itself",
 	AccountingEnded: "the account was reset or its holder changed",
-	LookTooEarly:    "another write of this program was too recent: read the account again",
+	LookAgain:       "another write of this program was too recent: read the account again",
 	NothingShows:    "an edit of a run shows in no read",
 	ListIncomplete:  "the list of closed trades or finished runs does not reach back to the baseline",
 	RowUnreadable:   "a new closed trade lacks its symbol, side or size",

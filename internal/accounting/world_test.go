@@ -8,12 +8,12 @@ const (
 	unit     = 4 // the write's size
 	maxRows  = 8
 	maxOwn   = 5
-	maxIDs   = 5
+	maxIDs   = 6
 	otherRow = 20 // a burst: so many rows in another symbol
 )
 
 // The times of slots, in seconds; between slots 2 and 3 the write runs.
-var slotTime = [...]int{10, 30, 50, 70, 90, 102, 107}
+var slotTime = [...]int{10, 30, 50, 70, 90, 102, 107, 112}
 
 const (
 	fromTime  = 40
@@ -60,8 +60,7 @@ type world struct {
 	status                   uint8
 	ended, beside, pendingID bool
 	orders, runs             list[order]
-	finished                 list[uint8]
-	bursts                   uint8 // finished runs of other symbols, twenty each
+	finished                 list[uint8] // oldest first
 	rows                     [maxRows]row
 	nRows                    int8
 	own                      [maxOwn]ownWrite
@@ -79,6 +78,7 @@ const (
 	idOrder = 1
 	idRun   = 2
 	idWrite = 9
+	idBurst = 0 // twenty of other symbols
 )
 
 func (w *world) price(t int) int64 {
@@ -399,7 +399,7 @@ var events = []event{
 	}},
 	{name: "reset", do: func(w *world, _ int, _ uint8) bool {
 		w.pos, w.entry, w.opened, w.nRows, w.status, w.ended = 0, 0, 0, 0, 0, true
-		w.orders, w.runs, w.finished, w.bursts = list[order]{}, list[order]{}, list[uint8]{}, 0
+		w.orders, w.runs, w.finished = list[order]{}, list[order]{}, list[uint8]{}
 		return true
 	}},
 	{name: "own limit", own: true, do: open(false, true, true, false, 1)},
@@ -414,7 +414,7 @@ var events = []event{
 		return true
 	}},
 	{name: "twenty runs end in another symbol", do: func(w *world, _ int, _ uint8) bool {
-		w.bursts++
+		w.finished.add(idBurst)
 		return true
 	}},
 }
