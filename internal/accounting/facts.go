@@ -102,7 +102,7 @@ type State struct {
 func (s State) Equal(o State) bool {
 	return s.Position.Size.Equal(o.Position.Size) && s.Position.EntryPrice.Equal(o.Position.EntryPrice) &&
 		s.Position.OpenedAt.Equal(o.Position.OpenedAt) && s.Status == o.Status &&
-		slices.EqualFunc(s.Rows, o.Rows, func(a, b Row) bool { return a.Digest == b.Digest }) &&
+		slices.EqualFunc(s.Rows, o.Rows, sameRow) &&
 		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) && slices.Equal(s.Finished, o.Finished)
 }
 

@@ -37,29 +37,36 @@ func (j *judge) newRows() ([]Row, bool) {
 	found := -1
 	for k := max(0, len(now)-len(before)); k <= len(now); k++ {
 		overlap := len(now) - k
-		if overlap < len(before) && (len(now) < listCut || j.tooShort(overlap, before)) && j.on("list cut") {
-			break
-		}
-		if !slices.EqualFunc(now[k:], before[:overlap], func(a, b Row) bool { return a.Digest == b.Digest }) {
+		if !j.reaches(overlap) || !slices.EqualFunc(now[k:], before[:overlap], sameRow) {
 			continue
 		}
 		if found >= 0 && j.on("list once") {
 			return nil, false
 		}
-		if found = k; !j.on("list once") {
-			break
+		if found < 0 {
+			found = k
 		}
 	}
-	if found < 0 || len(before) == 0 && len(now) >= listCut && j.on("list empty") {
+	if found < 0 {
 		return nil, false
 	}
 	return now[:found], true
 }
 
-// tooShort reports whether an overlap can be a coincidence.
-func (j *judge) tooShort(overlap int, before []Row) bool {
-	return overlap == 0 || before[0].ClosedAt.IsZero() && overlap < minOverlap && j.on("list overlap")
+// reaches reports whether a list that shows so many rows of the baseline's lacks
+// none that is newer.
+func (j *judge) reaches(overlap int) bool {
+	before := j.Base.Rows
+	switch {
+	case len(j.Look.Rows) < listCut:
+		return overlap == len(before)
+	case overlap == 0:
+		return !j.on("list cut")
+	}
+	return overlap >= minOverlap || !before[0].ClosedAt.IsZero() || !j.on("list overlap")
 }
+
+func sameRow(a, b Row) bool { return a.Digest == b.Digest }
 
 // read returns the new rows in the write's symbol; false if one cannot be read.
 func (j *judge) read(rows []Row) ([]entry, bool) {

@@ -33,12 +33,17 @@ func startWith(name string, pos int, orders, runs []int8, rows int) start {
 	if pos != 0 {
 		w.entry, w.opened = 100_000_000, -50
 	}
+	copies := 0
+	if rows < 0 {
+		rows, copies = 1, -rows
+	}
 	for i := range rows { // each may be equal to the write's own row, but for its time
 		side := int8(-1)
 		if i%2 == 1 {
 			side = 1
 		}
-		w.rows[i] = row{side: side, cause: int8(Market), t: int8(-60 + i), size: unit, entry: 100_000_000, exit: w.price(writeTime)}
+		w.rows[i] = row{side: side, cause: int8(Market), t: int8(-60 + i), size: unit, entry: 100_000_000, exit: 100_000_000}
+		w.rows[i].copies = int8(copies)
 	}
 	w.nRows = int8(rows)
 	for i, side := range orders {
@@ -71,6 +76,7 @@ var starts = []start{
 	startWith("flat, a run that buys", 0, nil, []int8{1}, 1),
 	startWith("long, a run that sells", unit, nil, []int8{-1}, 1),
 	startWith("flat, four rows", 0, nil, nil, 4),
+	startWith("short, twenty equal rows", -unit, nil, nil, -20),
 }
 
 // format is what the rows show.
@@ -451,7 +457,7 @@ func (s *search) hashView(h *hash, v *view) {
 	h.add(v.pos.entry)
 	h.add(int64(v.pos.opened))
 	for _, r := range v.rows.rows[:v.rows.nRows] {
-		h.add(int64(s.digest(r)))
+		h.add(int64(s.digest(r)) + int64(r.copies))
 	}
 	h.add(-1)
 	for _, l := range []*list[order]{&v.ids.orders, &v.ids.runs} {
@@ -472,8 +478,8 @@ func (s *search) digest(r row) uint64 {
 	if s.fmt.times {
 		h.add(int64(r.t))
 	}
-	if r.burst {
-		h.add(int64(r.t)) // prices of their own
+	if r.burst > 0 {
+		h.add(int64(r.t) | int64(r.burst)<<16) // prices of their own
 		return uint64(h)
 	}
 	if s.fmt.sizes {
@@ -540,7 +546,7 @@ func (s *search) knownIDs(mask uint32) map[string]bool {
 			known[fmt.Sprint(id)] = true
 		}
 	}
-	for i := range (maxIDs + 1) * otherRow {
+	for i := range (maxIDs + 1) * idsBurst {
 		known[fmt.Sprintf("b%d", i)] = true
 	}
 	if s.known == nil {
@@ -576,8 +582,8 @@ func (s *search) state(v *view) State {
 			st.Finished = append(st.Finished, idNames[done.at[i]])
 			continue
 		}
-		for n := range otherRow {
-			st.Finished = append(st.Finished, fmt.Sprintf("b%d", int(i+1)*otherRow-n))
+		for n := range idsBurst {
+			st.Finished = append(st.Finished, fmt.Sprintf("b%d", int(i+1)*idsBurst-n))
 		}
 	}
 	st.Finished = st.Finished[:min(len(st.Finished), listCut)]
@@ -607,19 +613,17 @@ func (s *search) shownRows(r row) []Row {
 	if !s.fmt.times {
 		out.ClosedAt = time.Time{}
 	}
-	if r.burst {
+	if r.burst > 0 {
 		out.Symbol = "Y"
 	}
 	if !s.fmt.symbols {
 		out.Symbol = ""
 	}
-	if !r.burst {
-		return []Row{out}
-	}
-	rows := make([]Row, otherRow)
+	rows := make([]Row, max(1, r.burst+r.copies))
 	for i := range rows {
-		rows[i] = out
-		rows[i].Digest += uint64(otherRow - i)
+		if rows[i] = out; r.burst > 0 {
+			rows[i].Digest += uint64(i)
+		}
 	}
 	return rows
 }

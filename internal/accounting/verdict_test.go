@@ -22,9 +22,7 @@ var (
 	both = []bool{false, true}
 )
 
-// TestNoFalseVerdict judges every pair of a truth and what can be seen of it.
-func TestNoFalseVerdict(t *testing.T) {
-	s := &search{bound: *bound, formats: formats, flats: both, flips: both}
+func narrow(s *search) ([]asked, []start) {
 	switch *part {
 	case 1:
 		s.formats, s.flats, s.flips = formats[:1], no, no
@@ -44,6 +42,13 @@ func TestNoFalseVerdict(t *testing.T) {
 	if *strt >= 0 {
 		ss = starts[*strt:][:1]
 	}
+	return ws, ss
+}
+
+// TestNoFalseVerdict judges every pair of a truth and what can be seen of it.
+func TestNoFalseVerdict(t *testing.T) {
+	s := &search{bound: *bound, formats: formats, flats: both, flips: both}
+	ws, ss := narrow(s)
 	bad := 0
 	var outcomes [3]int
 	s.report = func(sc *schedule) bool {

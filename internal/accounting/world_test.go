@@ -9,7 +9,7 @@ const (
 	maxRows  = 8
 	maxOwn   = 5
 	maxIDs   = 6
-	otherRow = 20 // a burst: so many rows in another symbol
+	idsBurst = 20
 )
 
 // The times of slots, in seconds; between slots 2 and 3 the write runs.
@@ -25,7 +25,8 @@ const (
 type row struct {
 	side, cause int8
 	t           int8
-	burst       bool
+	burst       int8 // so many rows in another symbol
+	copies      int8 // so many rows more, all equal
 	size        int
 	entry, exit int64
 }
@@ -282,6 +283,14 @@ func open(runs, mine, answered, elsewhere bool, side int8) func(*world, int, uin
 	}
 }
 
+func burst(n int8) func(*world, int, uint8) bool {
+	return func(w *world, t int, _ uint8) bool {
+		w.rows[w.nRows] = row{burst: n, t: int8(t)}
+		w.nRows++
+		return true
+	}
+}
+
 var events = []event{
 	{name: "own buy", own: true, order: true, do: ownOrder(1, unit, false, true)},
 	{name: "own buy, unanswered", own: true, unans: true, do: ownOrder(1, unit, false, false)},
@@ -408,11 +417,8 @@ var events = []event{
 	{name: "own limit in another symbol, unanswered", own: true, unans: true, do: open(false, true, false, true, 1)},
 	{name: "own run", own: true, do: open(true, true, true, false, 1)},
 	{name: "own run in another symbol, unanswered", own: true, unans: true, do: open(true, true, false, true, 1)},
-	{name: "twenty rows in another symbol", do: func(w *world, t int, _ uint8) bool {
-		w.rows[w.nRows] = row{burst: true, t: int8(t)}
-		w.nRows++
-		return true
-	}},
+	{name: "nineteen rows in another symbol", do: burst(19)},
+	{name: "twenty rows in another symbol", do: burst(20)},
 	{name: "twenty runs end in another symbol", do: func(w *world, _ int, _ uint8) bool {
 		w.finished.add(idBurst)
 		return true
