@@ -131,9 +131,9 @@ type Look struct {
 // or position do not show. Writes that were refused are left out. Resting orders
 // and runs are named if they rested or ran at any moment since the baseline.
 type Own struct {
-	Sent time.Time
-	// Answered is zero while no answer was heard.
-	Answered time.Time
+	// Last is when its answer was heard, or, while none is, its last byte was sent.
+	Last     time.Time
+	Answered bool
 	// Side is NoSide for a close: its answer does not show which position it closed.
 	Side Side
 	// Opened is what the write opened or added on its side: of an order, the position

@@ -522,16 +522,12 @@ func (s *search) facts(base, look *view, end *world) Facts {
 		f.Base = &Baseline{State: s.state(base), BeforeFirstUse: true}
 	}
 	for _, o := range end.own[:end.nOwn] {
-		own := Own{
-			Sent: at(o.t), Side: Side(o.side), Opened: decimal.NewFromInt(int64(o.opened)), LeftRow: o.left,
+		f.Own = append(f.Own, Own{
+			Last: at(o.t), Answered: o.answered, Side: Side(o.side), Opened: decimal.NewFromInt(int64(o.opened)), LeftRow: o.left,
 			Closed: shown(decimal.NewFromInt(int64(o.closed)), o.known),
 			PnL:    shown(micro(o.pnl).Round(2), o.answered && !o.known && !o.resting), InPosition: o.inPosition,
 			Resting: o.resting, Run: o.running, Size: shown(decimal.NewFromInt(int64(o.size)), o.resting),
-		}
-		if o.answered {
-			own.Answered = at(o.t)
-		}
-		f.Own = append(f.Own, own)
+		})
 	}
 	return f
 }
