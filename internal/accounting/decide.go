@@ -16,9 +16,8 @@ var (
 // judge decides about one write. A test names a rule in off to leave it out.
 type judge struct {
 	Facts
-	off     string
-	rows    []entry
-	unclear bool // what an own close closed is not clear
+	off  string
+	rows []entry
 }
 
 func (j *judge) on(rule string) bool { return j.off != rule }
@@ -133,8 +132,6 @@ func (j *judge) present(v Verdict, why, other Reason) Verdict {
 		v.Reason = PendingBeside
 	case !j.sameStatus() && j.on("status"):
 		v.Reason = StatusChanged
-	case j.unclear && j.on("unclear"):
-		v.Reason = OwnWriteUnclear
 	case other != "":
 		v.Reason = other
 	default:

@@ -138,7 +138,6 @@ func (j *judge) assign(o *Own) bool {
 		}
 	}
 	if long && short && !j.closes() && j.on("own side") {
-		j.unclear = true
 		return true
 	}
 	if best != nil {

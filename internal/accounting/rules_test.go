@@ -8,6 +8,21 @@ import (
 	"testing"
 )
 
+// unsearched are the rules without which the search finds nothing wrong, and why
+// they stand.
+var unsearched = map[string]string{
+	"time":        "it lets more be decided: rows outside the write's time prove nothing about it",
+	"lower":       "it keeps V and R apart by more than rounding: 0.99 beside less than 0.9",
+	"upper":       "on a declared account only a wrong declaration trades more than is known",
+	"close other": "as upper",
+	"close sum":   "as upper",
+	"close moved": "as upper",
+	"own row":     "only a list that lags by more than Lag lacks the row: see TestReadsThatLagTooFar",
+	"negative":    "only reads that lag by more than Lag: see TestReadsThatLagTooFar",
+	"replaced":    "only reads that lag by more than Lag: see TestReadsThatLagTooFar",
+	"opened":      "only a baseline that lags by more than Lag: see TestReadsThatLagTooFar",
+}
+
 // ruleNames returns the rules that the code names.
 func ruleNames(t *testing.T) []string {
 	t.Helper()
@@ -29,22 +44,27 @@ func ruleNames(t *testing.T) []string {
 // TestEachRuleIsNeeded leaves out one rule after another, until the search finds a
 // false verdict that the rule prevents.
 func TestEachRuleIsNeeded(t *testing.T) {
-	open := ruleNames(t)
-	s := &search{bound: *bound, formats: formats, flats: both, flips: both}
-	s.report = func(sc *schedule) bool {
-		for i := 0; i < len(open); i++ {
-			j := &judge{Facts: sc.facts, off: open[i]}
-			if v := j.decide(); wrong(sc, v) {
-				t.Logf("%s: %s", open[i], sc)
-				open = slices.Delete(open, i, i+1)
-				i--
-			}
-		}
-		return len(open) > 0
+	open := slices.DeleteFunc(ruleNames(t), func(rule string) bool { return unsearched[rule] != "" })
+	if len(open) < 30 {
+		t.Fatalf("only %d rules found in the code", len(open))
 	}
-	ws, ss := narrow(s)
-	s.run(ss, ws)
+	for _, b := range quick {
+		if len(open) == 0 {
+			return
+		}
+		b.search(func(sc *schedule) bool {
+			open = slices.DeleteFunc(open, func(rule string) bool {
+				j := &judge{Facts: sc.facts, off: rule}
+				if v := j.decide(); !wrong(sc, v) {
+					return false
+				}
+				t.Logf("without %q: %s", rule, sc)
+				return true
+			})
+			return len(open) > 0
+		})
+	}
 	if len(open) > 0 {
-		t.Errorf("not needed: %s", strings.Join(open, ", "))
+		t.Errorf("nothing goes wrong without: %s", strings.Join(open, ", "))
 	}
 }

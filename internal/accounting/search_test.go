@@ -109,6 +109,8 @@ type search struct {
 	// are the slots in which nothing happens.
 	flats, flips []bool
 	without      []int
+	// beside are the events that happen; all if none is named.
+	beside []string
 	// report is told of each new pair. It returns false to stop.
 	report func(sc *schedule) bool
 
@@ -207,7 +209,9 @@ func (s *search) walk(slot, left int) {
 	n := len(s.states)
 	if left > 0 && !slices.Contains(s.without, slot) {
 		for i := range events {
-			s.try(slot, i, left)
+			if len(s.beside) == 0 || slices.Contains(s.beside, events[i].name) {
+				s.try(slot, i, left)
+			}
 		}
 	}
 	s.slotEnd[slot] = n - 1
@@ -349,7 +353,7 @@ func (s *search) baselines() []*view {
 type mode struct{ exclusive, held, gone bool }
 
 var modes = []mode{
-	{true, true, false}, {false, true, false}, {true, false, true}, {false, false, true}, {false, false, false}, {true, false, false},
+	{true, true, false}, {false, true, false}, {true, false, true}, {false, false, true}, {true, false, false},
 }
 
 func (s *search) judge(base, look *view, end *world) {

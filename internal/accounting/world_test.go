@@ -204,7 +204,6 @@ func ownOrder(side int8, size int, reduceOnly, answered bool) func(*world, int, 
 		if w.status != 0 && !reduceOnly || reduceOnly && sign(w.pos) != -side {
 			return false
 		}
-		before := *w
 		o := ownWrite{t: int8(t), answered: answered, side: side, known: true}
 		fill := size
 		if reduceOnly {
@@ -218,7 +217,6 @@ func ownOrder(side int8, size int, reduceOnly, answered bool) func(*world, int, 
 		if !answered {
 			o = ownWrite{t: 0, side: side}
 		}
-		_ = before
 		w.note(o)
 		return true
 	}
