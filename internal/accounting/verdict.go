@@ -49,5 +49,3 @@ const (
 	OwnWriteUnclear Reason = "a trace fits, but what another write of this program traded is not clear"
 	DoesNotFit      Reason = "the account changed, but not as the write would change it"
 )
-
-func (r Reason) String() string { return string(r) }
