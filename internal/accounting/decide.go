@@ -32,6 +32,8 @@ func Decide(f Facts) Verdict {
 
 func (j *judge) decide() Verdict {
 	switch {
+	case j.Write.incomplete():
+		return Verdict{Reason: WriteIncomplete}
 	case j.Ended && j.on("ended"):
 		return Verdict{Reason: AccountingEnded}
 	case j.Write.Kind == EditRun && j.on("edit"):
@@ -70,7 +72,7 @@ func (j *judge) absent(v Verdict, why Reason) Verdict {
 	switch {
 	case !j.Held && !(j.Gone && j.lasts()) && j.on("held"):
 		v.Reason = NotHeld
-	case j.Write.Kind == Limit && j.Look.Equal < 3 && j.on("third look"):
+	case j.Look.Equal < 2 && j.on("second look"), j.Write.Kind == Limit && j.Look.Equal < 3 && j.on("third look"):
 		v.Reason = LookAgain
 	default:
 		v.Outcome, v.Reason = NotApplied, why
@@ -134,6 +136,8 @@ func (j *judge) present(v Verdict, why, other Reason) Verdict {
 		v.Reason = StatusChanged
 	case other != "":
 		v.Reason = other
+	case j.Look.Equal < 2 && j.on("second look"):
+		v.Reason = LookAgain
 	default:
 		v.Outcome, v.Reason = Applied, why
 	}
@@ -196,6 +200,7 @@ func (j *judge) volume(v Verdict) Verdict {
 func (j *judge) misfit(v decimal.Decimal) Reason {
 	w := j.Write
 	older, bound := j.resting(w.Side)
+	older = older.Div(w.Size)
 	sold := j.traded(-w.Side, false).Abs()
 	closed := slices.ContainsFunc(j.rows, func(e entry) bool { return e.Side == -w.Side && e.market() })
 	opened := slices.ContainsFunc(j.Own, func(o Own) bool { return o.Side == w.Side && o.Opened.IsPositive() && !o.InRows })
@@ -257,16 +262,13 @@ func (j *judge) counts(e *entry, side Side, writes bool) bool {
 }
 
 // resting is the most that own resting orders and runs can have traded in a
-// direction, in units of the write's size; false if there is no bound.
+// direction; false if there is no bound.
 func (j *judge) resting(side Side) (sum decimal.Decimal, bound bool) {
 	bound = true
 	for _, o := range j.Own {
 		if o.Resting && o.Side != -side {
 			sum, bound = sum.Add(o.Size.Decimal), bound && o.Size.Valid
 		}
-	}
-	if !j.Write.Size.IsZero() {
-		sum = sum.Div(j.Write.Size)
 	}
 	return sum, bound
 }

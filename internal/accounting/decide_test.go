@@ -84,6 +84,26 @@ func turned(f Facts) Facts {
 	return f
 }
 
+func TestIncompleteWrite(t *testing.T) {
+	whole := Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1")}
+	flat := Look{Equal: 2}
+	if v := Decide(Facts{Write: whole, Held: true, Look: flat}); v.Outcome != NotApplied {
+		t.Errorf("a whole write: %s", v.Reason)
+	}
+	for name, change := range map[string]func(*Write){
+		"kind":   func(w *Write) { w.Kind = 0 },
+		"symbol": func(w *Write) { w.Symbol = "" },
+		"side":   func(w *Write) { w.Side = NoSide },
+		"size":   func(w *Write) { w.Size = decimal.Zero },
+	} {
+		w := whole
+		change(&w)
+		if v := Decide(Facts{Write: w, Held: true, Look: flat}); v.Outcome != Unknown || v.Reason != WriteIncomplete {
+			t.Errorf("no %s: %s", name, v.Reason)
+		}
+	}
+}
+
 func TestMeasure(t *testing.T) {
 	prices := Row{EntryPrice: opt("100"), ExitPrice: opt("110"), GrossPnL: opt("20"), Fee: opt("0.189")}
 	with := func(change func(*Row)) Row { r := prices; change(&r); return r }

@@ -63,6 +63,12 @@ type Write struct {
 	From, Until time.Time
 }
 
+// incomplete reports a write about which nothing can be decided.
+func (w Write) incomplete() bool {
+	sized := w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Limit
+	return w.Kind == 0 || w.Symbol == "" || sized && (w.Side == NoSide || !w.Size.IsPositive())
+}
+
 // Position is a position. Its size is negative for a short, zero for none.
 type Position struct {
 	Size, EntryPrice decimal.Decimal
@@ -106,8 +112,7 @@ func (s State) Equal(o State) bool {
 		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) && slices.Equal(s.Finished, o.Finished)
 }
 
-// Baseline is the account before the write. Its rows, orders, runs and status may
-// be older than its position, never younger.
+// Baseline is the account before the write. README.md says how it is to be read.
 type Baseline struct {
 	State
 	// BeforeFirstUse: taken before the first byte under the write's key. Any other
@@ -122,7 +127,7 @@ type Look struct {
 	// At is when the first of them began. It is at least Lag after the write was held
 	// or gone; else a late run may show in none of the reads.
 	At time.Time
-	// Equal is how many they are. That a limit is absent needs three: it may have
+	// Equal is how many they are; one decides nothing. That a limit is absent needs three: it may have
 	// filled as the first was read, and been closed as the second was.
 	Equal int
 }

@@ -262,6 +262,9 @@ func (s *search) observe() {
 		return
 	}
 	looks := s.looks(2)
+	if s.slotEnd[5] > s.slotEnd[4] {
+		looks = append(looks, s.looks(1)...)
+	}
 	if s.ask.kind == Limit {
 		looks = append(looks, s.looks(3)...)
 	}

@@ -33,6 +33,7 @@ const (
 	RowsFit    Reason = "the closed trades and the position are those of the write"
 	OneNewID   Reason = "exactly one new order or run shows"
 
+	WriteIncomplete Reason = "the write names no kind, symbol, side or size"
 	NotHeld         Reason = "the write can still run"
 	NoBaseline      Reason = "no baseline from before the write, and the symbol does not prove absence by itself"
 	AccountingEnded Reason = "the account was reset or its holder changed"

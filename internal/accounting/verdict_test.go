@@ -44,7 +44,7 @@ var quick = []bounds{
 	},
 	{
 		name: "two events", events: 2, formats: formats[1:2], flats: yes, flips: no, without: alike,
-		starts: []string{"flat", "short"}, writes: []string{"entry"},
+		starts: []string{"short"}, writes: []string{"entry"},
 	},
 	{
 		name: "one event, equal rows", events: 1, formats: formats[1:2], flats: yes, flips: no, without: alike,
@@ -58,7 +58,13 @@ var quick = []bounds{
 		name: "one event, poor rows", events: 1, formats: formats[2:], flats: no, flips: no, without: alike,
 		starts: []string{"long", "short"},
 	},
-	{name: "one event", events: 1, formats: formats[:1], flats: no, flips: no},
+	{
+		name: "one event", events: 1, formats: formats[:1], flats: no, flips: no,
+		starts: []string{
+			"flat, nothing ever closed", "long", "short twice", "flat, a limit to buy", "short, a small limit to buy",
+			"long, a limit to sell", "flat, a run that buys", "long, a run that sells",
+		},
+	},
 }
 
 var long = []bounds{
