@@ -178,4 +178,6 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	return min(at, now.Mono-since+Gone)
 }
 
-func (l *Ledger) probedSinceRestart() bool { return l.probes > 0 && l.lastByte.Mono >= l.restart.Mono && l.fence.probed }
+func (l *Ledger) probedSinceRestart() bool {
+	return l.probes > 0 && l.lastByte.Mono >= l.restart.Mono && l.fence.probed
+}
