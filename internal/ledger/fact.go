@@ -2,17 +2,6 @@ package ledger
 
 import "time"
 
-// Instant is one moment by every clock there is.
-type Instant struct {
-	// Wall is this machine's wall clock, without a monotonic reading.
-	Wall time.Time `json:"w"`
-	// Mono is how long the process has run.
-	Mono time.Duration `json:"m"`
-	// Service is the service's clock, by the Date of its last own answer and the time
-	// since; zero if no answer had one.
-	Service time.Time `json:"s,omitzero"`
-}
-
 // Outcome is what is known of the write.
 type Outcome uint8
 
@@ -26,7 +15,9 @@ const (
 // FactKind is what a fact is about.
 type FactKind uint8
 
-// The facts of a write, apart from its [Terms].
+// The facts of a write, apart from its [Terms]. A journal keeps them in order, and a
+// crash may take the last of them. Written to disk before their byte leaves are
+// KeyChanged, every SendBegun but the first under its key, FenceBegun and ProbeBegun.
 const (
 	// SendBegun: the bytes are about to leave under the present key.
 	SendBegun FactKind = iota + 1
@@ -43,7 +34,8 @@ const (
 	// ProbeBegun and ProbeEnded are of the original bytes, asked once more.
 	ProbeBegun
 	ProbeEnded
-	// Looked: the account was read, and Verdict is what accounting made of it.
+	// Looked: the account was read, and Verdict is what accounting made of it. At is
+	// when the read began.
 	Looked
 	// Restarted: the process that decided the write is gone, and another goes on.
 	Restarted
@@ -66,11 +58,13 @@ type Fact struct {
 	Verdict Verdict `json:"v,omitzero"`
 }
 
-// Verdict is what two equal looks, or one, come to.
+// Verdict is what a look at the account comes to.
 type Verdict struct {
 	// Equal means that this look and the one before it, a read lag earlier, agree.
-	// Without that the rest is not looked at.
-	Equal   bool    `json:"e,omitempty"`
+	// Without that only a refusal that was replayed makes use of the outcome.
+	Equal bool `json:"e,omitempty"`
+	// Outcome is what the account shows. NotApplied means that no trace is there: the
+	// ledger knows whether one could still come.
 	Outcome Outcome `json:"o,omitempty"`
 	// Lasting means that time does not change the reason why the outcome is Unknown.
 	Lasting bool `json:"l,omitempty"`
@@ -130,6 +124,7 @@ const (
 // The codes that decide more than their advice does.
 const (
 	codeInFlight      = "idempotency_in_flight"
+	codeUnavailable   = "idempotency_unavailable"
 	codeResultUnknown = "idempotency_result_unknown"
 	codeKeyReused     = "idempotency_key_reused"
 	codeOrderNotFound = "order_not_found"

@@ -1,38 +1,47 @@
 package ledger
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Ledger is what is known of one write. Copying it copies what is known.
 type Ledger struct {
 	Terms
 
-	sending  sending
-	doubt    bool // an attempt that ended may have been applied
+	sending sending
+	outcome Outcome
+	doubt   bool // a send that ended may have been applied
+	done    bool
+	forget  bool
+
+	// lastByte is when the last byte of this process could have left, or when the
+	// process took the write over.
 	lastByte Instant
-	sent     bool // any byte may have left
 	restart  Instant
 	restored bool
-
-	outcome Outcome
-	done    bool
-	asked   bool
-	forget  bool // nothing of it needs to be resolved
-
-	fences, probes, probesOpen int
-	fence                      fenceState
-	held                       bool
-	late                       bool
-	look                       lookState
+	probe    probeState
+	fence    fenceState
+	look     lookState
+	held     bool
+	late     bool
 }
 
 // New returns the ledger of a write that is about to be sent.
 func New(t Terms) Ledger {
-	return Ledger{Terms: t, outcome: NotApplied, doubt: t.Keyed && !t.FirstUseKnown}
+	l := Ledger{Terms: t, outcome: NotApplied, doubt: t.Keyed && !t.FirstUseKnown}
+	if l.doubt {
+		l.outcome = Unknown
+	}
+	return l
 }
 
-// Restore folds what an earlier process noted. The write was sent if nothing says
-// that it was not.
+// Restore folds what an earlier process noted. A fact that a crash took is taken as
+// the worst that it could have been: the write was sent if nothing says that it was
+// not. The result never sends.
 func Restore(t Terms, facts []Fact, now Instant) Ledger {
+	// What the earlier call still would have sent is not known here.
+	t.Retry = Retry{Attempts: math.MaxInt, PriceAttempts: math.MaxInt}
 	l := New(t)
 	for _, f := range facts {
 		l.Note(f)
@@ -41,11 +50,15 @@ func Restore(t Terms, facts []Fact, now Instant) Ledger {
 	return l
 }
 
-// Note takes a fact in.
+// Note takes a fact in. Nothing changes an outcome that is decided.
 func (l *Ledger) Note(f Fact) {
+	if l.done {
+		return
+	}
+	l.dateDecision(f)
 	switch f.Kind {
 	case SendBegun:
-		l.sent, l.lastByte = true, f.At
+		l.lastByte = f.At
 		l.sending.begin()
 	case SendEnded:
 		l.noteSend(f)
@@ -54,13 +67,12 @@ func (l *Ledger) Note(f Fact) {
 	case SendingOver:
 		l.endSending()
 	case FenceBegun:
-		l.fences++
+		l.fence.begun++
+		l.fence.at = f.At.Mono
 	case FenceEnded:
 		l.noteFence(f)
 	case ProbeBegun:
-		l.probes++
-		l.probesOpen++
-		l.lastByte = f.At
+		l.beginProbe(f.At)
 	case ProbeEnded:
 		l.noteProbe(f)
 	case Looked:
@@ -68,38 +80,47 @@ func (l *Ledger) Note(f Fact) {
 	case Restarted:
 		l.noteRestart(f.At)
 	case Asked:
-		l.asked, l.look.final = true, false
+		l.look.final, l.look.next = false, f.At.Mono
 	case Resolved:
-		l.outcome, l.done = f.Verdict.Outcome, true
+		l.resolve(f.Verdict.Outcome)
 	}
 }
 
-// noteRestart takes what is missing as the worst that it could have been.
-func (l *Ledger) noteRestart(now Instant) {
-	l.restored, l.restart = true, now
-	if l.done {
+// dateDecision finds out when the write was decided by the service's clock, if no
+// answer had told before.
+func (l *Ledger) dateDecision(f Fact) {
+	if !l.Decided.Service.IsZero() || f.At.Service.IsZero() || l.restored || f.Kind == Restarted {
 		return
 	}
-	if l.sending.sends == 0 && !l.sending.unsent {
-		l.sent = true
-		l.sending.begin()
+	if agree(l.Decided, f.At) {
+		l.Decided.Service = f.At.Service.Add(-since(l.Decided, f.At))
 	}
-	if l.sending.open {
-		l.doubt, l.outcome, l.sending.open = true, Unknown, false
+}
+
+// noteRestart takes what is missing as the worst that it could have been. Resolving
+// begins anew: what a fence proved, the next one proves again.
+func (l *Ledger) noteRestart(now Instant) {
+	l.restored, l.restart, l.lastByte = true, now, now
+	s := &l.sending
+	if !s.over && s.keySends == 0 { // the first send under a key is not on disk before its byte
+		s.begin()
 	}
-	l.fence = fenceState{toldApart: l.fence.toldApart}
-	l.look = lookState{}
 	l.endSending()
+	l.probe.here = false
+	l.fence = fenceState{begun: l.fence.begun, toldApart: l.fence.toldApart, otherBytes: l.fence.otherBytes}
+	l.look = lookState{}
+	l.held = false
 }
 
 // Outcome is what is known now.
 func (l *Ledger) Outcome() Outcome { return l.outcome }
 
-// Done reports whether the outcome is decided: nothing of the write can change it.
+// Done reports whether nothing more is to be found out: the outcome is decided, or
+// stays Unknown because the write is none that is resolved, or is to be forgotten.
 func (l *Ledger) Done() bool { return l.done }
 
 // Sent reports whether any byte of the write may have left.
-func (l *Ledger) Sent() bool { return l.sent }
+func (l *Ledger) Sent() bool { return l.sending.left > 0 }
 
 // Sends counts the sends of the call, without probes.
 func (l *Ledger) Sends() int { return l.sending.sends }
@@ -114,7 +135,7 @@ func (l *Ledger) Sending() bool { return !l.sending.over && !l.done }
 func (l *Ledger) Held() bool { return l.held }
 
 // Forget reports whether the write needs no resolution although its outcome is
-// Unknown: its key may be another program's.
+// Unknown: it sent nothing that may run, and its key may be another program's.
 func (l *Ledger) Forget() bool { return l.forget }
 
 // Late reports whether the probe placed the write.
@@ -122,62 +143,64 @@ func (l *Ledger) Late() bool { return l.late }
 
 // MaybeLate reports whether a probe went unheard, so that it may have placed the
 // write.
-func (l *Ledger) MaybeLate() bool { return l.outcome == Applied && !l.late && l.probesOpen > 0 }
+func (l *Ledger) MaybeLate() bool { return l.outcome == Applied && !l.late && l.probe.open > 0 }
+
+// IsGone reports whether the write has run or never will, so that a look counts as if
+// the key were held.
+func (l *Ledger) IsGone(now Instant) bool {
+	return l.sending.over && now.Mono >= l.goneAt(now)
+}
 
 func (l *Ledger) resolve(o Outcome) { l.outcome, l.done, l.doubt = o, true, false }
 
 // age is how long ago the write was decided; ok is false if no clock can tell.
 func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
-	if l.restored {
-		if l.Decided.Service.IsZero() || now.Service.IsZero() || !agree(l.restart, now) {
-			return 0, false
-		}
-		// A Date has whole seconds, so the age may be a second more.
-		return now.Service.Sub(l.Decided.Service) + time.Second, now.Service.After(l.Decided.Service.Add(-time.Second))
-	}
-	mono, wall := now.Mono-l.Decided.Mono, now.Wall.Sub(l.Decided.Wall)
-	return max(mono, wall), agree(l.Decided, now)
-}
-
-// agree reports whether wall and monotonic clock of one process ran alike.
-func agree(then, now Instant) bool {
-	return (now.Wall.Sub(then.Wall) - (now.Mono - then.Mono)).Abs() <= clocksAgree
-}
-
-// quietAt is the moment of this process from which on nothing of the write was sent
-// lately.
-func (l *Ledger) quietAt() time.Duration {
-	at := l.lastByte.Mono
-	if l.restored && l.restart.Mono > at || l.restored && l.probes == 0 {
-		at = l.restart.Mono
-	}
-	return at + quietFor
-}
-
-// goneAt is the moment of this process from which on the write has run or never
-// will.
-func (l *Ledger) goneAt(now Instant) time.Duration {
 	if !l.restored {
+		return since(l.Decided, now), agree(l.Decided, now)
+	}
+	if l.Decided.Service.IsZero() || now.Service.IsZero() || !agree(l.restart, now) {
+		return 0, false
+	}
+	// A Date has whole seconds, so the age may be a second more.
+	age = now.Service.Sub(l.Decided.Service) + time.Second
+	return age, age >= 0
+}
+
+// isForgotten reports whether the service may have forgotten the key, by any clock.
+func (l *Ledger) isForgotten(now Instant) bool {
+	if age, ok := l.age(now); ok && l.restored {
+		return age >= forgotten
+	}
+	return now.Wall.Sub(l.Decided.Wall) >= forgotten || !l.restored && now.Mono-l.Decided.Mono >= forgotten
+}
+
+// goneAt is the moment of this process from which on the write has run or never will.
+func (l *Ledger) goneAt(now Instant) time.Duration {
+	if !l.Keyed {
+		return l.lastByte.Mono + paperHeld
+	}
+	if !l.restored || l.probe.here {
 		return l.lastByte.Mono + Gone
 	}
+	// Every byte left before the restart: within the TTL, or with the last probe.
 	at := l.restart.Mono + Gone
-	if l.probedSinceRestart() {
-		return max(at, l.lastByte.Mono+Gone)
-	}
-	age, ok := l.age(now)
-	if !ok {
+	if _, ok := l.age(now); !ok {
 		return at
 	}
-	// The last byte left within the TTL, or with the last probe before the restart.
-	since := age - max(l.TTL, 0)
-	if l.probes > 0 && !l.lastByte.Service.IsZero() {
-		since = min(since, now.Service.Sub(l.lastByte.Service))
-	} else if l.probes > 0 {
+	last := l.Decided.Service.Add(l.sendTTL())
+	if l.probe.begun > 0 && l.probe.at.Service.IsZero() {
 		return at
 	}
-	return min(at, now.Mono-since+Gone)
+	if l.probe.begun > 0 && l.probe.at.Service.After(last) {
+		last = l.probe.at.Service
+	}
+	return min(at, now.Mono-now.Service.Sub(last)+time.Second+Gone)
 }
 
-func (l *Ledger) probedSinceRestart() bool {
-	return l.probes > 0 && l.lastByte.Mono >= l.restart.Mono && l.fence.probed
+// sendTTL is how long after the decision a send may begin.
+func (l *Ledger) sendTTL() time.Duration {
+	if l.TTL <= 0 {
+		return window
+	}
+	return l.TTL
 }

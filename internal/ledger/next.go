@@ -7,10 +7,13 @@ type Action uint8
 
 // The actions.
 const (
-	// Stop: the outcome is decided, or nothing more is done until somebody asks.
+	// Stop: nothing more is done. While the write is [Ledger.Sending] it means that the
+	// sending is over, which is to be noted; else that the outcome is decided, or that
+	// nothing more is done until somebody asks.
 	Stop Action = iota
-	// Send sends the bytes under the present key; Resend under the next key.
+	// Send sends the bytes under the present key.
 	Send
+	// Rekey takes another key; KeyChanged is noted, and the send comes after it.
 	Rekey
 	// Fence sends a request under the key that does nothing.
 	Fence
@@ -31,21 +34,21 @@ type Step struct {
 
 // Limits are what holds a step back at the moment.
 type Limits struct {
-	// NoProbe: entries are halted or held back, so the original bytes do not go.
+	// NoProbe: entries are halted or held back, so their original bytes do not go.
 	NoProbe bool
 }
 
 // Next says what may be done next.
 func (l *Ledger) Next(now Instant, limits Limits) Step {
 	switch {
-	case l.done:
+	case l.done || l.look.final:
 		return Step{}
 	case !l.sending.over:
 		return l.nextSend(now)
 	case !l.Keyed:
-		return l.nextOnPaper(now)
+		return Step{Do: Look, At: max(l.goneAt(now), l.look.next, now.Mono)}
 	case l.held:
-		return l.nextLook(now)
+		return Step{Do: Look, At: max(l.look.next, now.Mono)}
 	default:
 		return l.nextFence(now, limits)
 	}
@@ -55,97 +58,81 @@ func (l *Ledger) nextSend(now Instant) Step {
 	s := &l.sending
 	at := now.Mono
 	if s.sends > 0 {
-		at = s.at.Mono + s.wait
+		at = max(s.at.Mono+s.wait, at)
 	}
-	if !l.mayStillSend(at, now) {
+	if s.open || !l.mayStillSend(at, now) {
 		return Step{}
 	}
+	spread := s.wait > 0 && !s.exact
 	if s.rekey {
-		return Step{Do: Rekey, At: at, Spread: true}
+		return Step{Do: Rekey, At: at, Spread: spread}
 	}
-	return Step{Do: Send, At: at, Spread: s.sends > 0}
-}
-
-func (l *Ledger) nextOnPaper(now Instant) Step {
-	if l.look.final {
-		return Step{}
-	}
-	held := l.lastByte.Mono + paperHeld
-	return Step{Do: Look, At: max(held, l.look.next, now.Mono)}
-}
-
-// nextLook is S5.
-func (l *Ledger) nextLook(now Instant) Step {
-	if l.look.final {
-		return Step{}
-	}
-	return Step{Do: Look, At: max(l.look.next, now.Mono)}
+	return Step{Do: Send, At: at, Spread: spread}
 }
 
 // nextFence is S1, S2, S3 and S6.
 func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 	s := &l.fence
-	if s.reused == 0 {
-		return l.fenceOrGone(now, max(s.next, now.Mono))
+	if s.reused == 0 && !s.otherBytes {
+		if now.Mono >= l.goneAt(now) {
+			return l.nextLate(now)
+		}
+		return l.fenceAt(max(s.next, now.Mono), now)
 	}
 	if !l.mayProbe(now, limits) {
 		return l.nextLate(now)
 	}
-	wanted := 2
-	if s.toldApart && l.FirstUseKnown {
-		wanted = 1
-	}
-	quiet := l.quietAt()
-	if s.reused >= wanted && now.Mono >= quiet && now.Mono-s.reusedAt.Mono <= probeWithin {
+	quiet := l.lastByte.Mono + quietFor
+	enough := s.reused == 2 || s.toldApart
+	if enough && now.Mono >= quiet && now.Mono-s.reusedAt <= probeWithin {
 		return Step{Do: Probe, At: now.Mono}
 	}
-	at := s.reusedAt.Mono + Gap
-	if s.reused >= wanted-1 {
-		at = max(at, quiet) // the next 422 is the one that the probe follows
-	}
-	return Step{Do: Fence, At: max(at, now.Mono)}
+	// The probe follows the next 422, if it is quiet then.
+	return l.fenceAt(max(s.reusedAt+Gap, quiet, now.Mono), now)
 }
 
-func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
-	age, ok := l.age(now)
-	return ok && age < window && !l.NoProbe && l.TTL > 0 && !limits.NoProbe && !l.fence.noProbe
-}
-
-// fenceOrGone goes on fencing until the write is gone.
-func (l *Ledger) fenceOrGone(now Instant, at time.Duration) Step {
-	if gone := l.goneAt(now); at >= gone {
+// fenceAt is a fence, unless the key may be another program's and be free again.
+func (l *Ledger) fenceAt(at time.Duration, now Instant) Step {
+	if !l.mayFence(now) {
 		return l.nextLate(now)
 	}
 	return Step{Do: Fence, At: at}
+}
+
+func (l *Ledger) mayFence(now Instant) bool { return l.FirstUseKnown || !l.isForgotten(now) }
+
+func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
+	age, ok := l.age(now)
+	return ok && age < window && l.TTL > 0 && !l.NoProbe && !l.fence.otherBytes && !(limits.NoProbe && l.Entry)
 }
 
 // lateLooks are when S6 looks, after the last byte.
 var lateLooks = [...]time.Duration{10 * time.Minute, 16 * time.Minute, Gone}
 
 // nextLate is S6: the service knows the key, and is not asked with the original
-// bytes.
+// bytes. A fence goes before each look.
 func (l *Ledger) nextLate(now Instant) Step {
-	gone := l.goneAt(now)
-	if now.Mono >= gone {
-		if l.look.final {
-			return Step{}
-		}
-		if !l.look.fenced {
-			return Step{Do: Fence, At: max(l.fence.next, now.Mono)}
-		}
-		return Step{Do: Look, At: max(l.look.next, now.Mono)}
+	due := l.lateDue(now)
+	if l.mayFence(now) && !(l.fence.ended && l.fence.last >= due) {
+		return Step{Do: Fence, At: max(due, now.Mono)}
 	}
-	began := gone - Gone
-	for _, after := range lateLooks {
-		if at := began + after; at > l.fence.last.Mono {
-			return Step{Do: Fence, At: max(at, now.Mono)}
-		}
-	}
-	return Step{Do: Fence, At: gone}
+	return Step{Do: Look, At: max(due, l.look.next, now.Mono)}
 }
 
-// Gone reports whether the write has run or never will, so that a look counts as if
-// the key were held.
-func (l *Ledger) IsGone(now Instant) bool {
-	return !l.Keyed && now.Mono >= l.lastByte.Mono+paperHeld || l.Keyed && l.sending.over && now.Mono >= l.goneAt(now)
+// lateDue is when the next look of S6 is due: of those that are overdue the last one,
+// and after all of them by the wait of the looks.
+func (l *Ledger) lateDue(now Instant) time.Duration {
+	began := l.goneAt(now) - Gone
+	due := l.look.next
+	for i := len(lateLooks) - 1; i >= 0; i-- {
+		at := began + lateLooks[i]
+		if now.Mono >= at {
+			if l.look.pairs == 0 || l.look.paired < at {
+				return at
+			}
+			return due
+		}
+		due = at
+	}
+	return due
 }

@@ -4,57 +4,66 @@ import "time"
 
 // fenceState is where S1 and S2 stand.
 type fenceState struct {
-	toldApart bool // a 409 came to the first fence: this service tells received from running
-	reused    int  // answers 422 in a row, each Gap after the one before
-	reusedAt  Instant
-	fails     int // in a row, for the wait
-	next      time.Duration
-	ended     bool // this process has an answer to a fence
-	probed    bool // this process has sent a probe
-	noProbe   bool // another program's bytes are under the key
-	last      Instant
+	begun      int           // fences of any process
+	at         time.Duration // when the last one began
+	toldApart  bool          // this service tells a write that runs from one that it has received
+	otherBytes bool          // another program's bytes are under the key
+	reused     int           // answers 422 in a row: 2 if two of them are Gap apart
+	reusedFrom time.Duration // the first of them
+	reusedAt   time.Duration // the last of them
+	fails      int           // in a row, for the wait
+	next       time.Duration
+	ended      bool // this process has had an end of a fence
+	last       time.Duration
+}
+
+// probeState is where S3 stands.
+type probeState struct {
+	begun int // noted, and not taken back
+	open  int // of them those without an answer that tells what they did
+	at    Instant
+	here  bool // the last of them was sent by this process
 }
 
 // lookState is where S5 and S6 stand.
 type lookState struct {
 	next    time.Duration
-	pairs   int // of equal looks since the write is held or gone
-	final   bool
-	late    int  // looks of S6 that are over
-	fenced  bool // the fence before the next look of S6 has been sent
-	refusal bool // a replayed refusal waits for a look that agrees
+	first   time.Duration // the first look that may show absence
+	any     bool          // there was one
+	pairs   int           // of equal looks
+	paired  time.Duration // the last of them
+	final   bool          // no more until asked
+	refusal bool          // a replayed refusal waits for a look that agrees
 }
 
-// noteFence takes the answer to a fence in.
+// noteFence takes the end of a fence in.
 func (l *Ledger) noteFence(f Fact) {
 	a, s := f.Answer, &l.fence
-	first := !s.ended && l.fences <= 1
-	s.ended, s.last = true, f.At
-	l.look.fenced = true
-	switch {
-	case f.holds():
+	s.ended, s.last = true, f.At.Mono
+	if f.holds() {
 		l.hold(f.At)
-	case a.Class == Refusal && a.Code == codeKeyReused:
-		if s.reused == 0 || f.At.Mono-s.reusedAt.Mono >= Gap {
-			s.reused++
-		}
-		s.reusedAt, s.fails = f.At, 0
-		s.next = f.At.Mono + Gap
-	default:
-		if first && l.probes == 0 && a.Code == codeInFlight && l.FirstUseKnown {
-			s.toldApart = true
-		}
-		s.reused = 0
-		s.next = f.At.Mono + max(fenceBackoff(s.fails), min(a.RetryAfter, maxFenceWait))
-		s.fails++
+		return
 	}
+	if a.Class == Refusal && a.Code == codeKeyReused {
+		if s.reused == 0 {
+			s.reused, s.reusedFrom = 1, f.At.Mono
+		} else if s.at-s.reusedFrom >= Gap {
+			s.reused = 2
+		}
+		s.reusedAt, s.fails = f.At.Mono, 0
+		return
+	}
+	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && l.probe.begun == 0 && l.FirstUseKnown {
+		s.toldApart = true
+	}
+	s.retry(f)
 }
 
-func fenceBackoff(fails int) time.Duration {
-	if fails > 5 {
-		return maxFenceWait
-	}
-	return min(fenceWait<<fails, maxFenceWait)
+// retry waits before the next fence. The answers 422 are counted anew.
+func (s *fenceState) retry(f Fact) {
+	s.reused = 0
+	s.next = f.At.Mono + max(min(fenceWait<<min(s.fails, 6), maxFenceWait), min(f.Answer.RetryAfter, maxFenceWait))
+	s.fails++
 }
 
 // holds reports whether a fence's answer proves that nothing can run under the key
@@ -62,88 +71,109 @@ func fenceBackoff(fails int) time.Duration {
 func (f *Fact) holds() bool {
 	a := f.Answer
 	switch {
-	case f.OwnRoute: // keys are kept by route: only what is stored there tells
-		return a.Replayed && a.Status < 500 && (a.Class == Success || a.Class == Refusal)
 	case a.Class == Success:
-		return true
-	case a.Class != Refusal || a.Code == codeNoAccount || a.Code == codeKeyReused:
+		return !f.OwnRoute || a.Replayed
+	case a.Class != Refusal || a.Status >= 500 || a.Code == codeNoAccount || a.Code == codeKeyReused:
 		return false
-	case a.Code == codeOrderNotFound && a.Status == 404, a.Code == codeResultUnknown:
+	case a.Code == codeResultUnknown:
 		return true
+	case f.OwnRoute: // keys are kept by route: only what is stored there tells
+		return a.Replayed
 	default:
-		return a.Replayed && a.Status < 500
+		return a.Replayed || a.Code == codeOrderNotFound && a.Status == 404
 	}
 }
 
+// hold begins S5. The looks that count are those after it.
 func (l *Ledger) hold(at Instant) {
 	l.held = true
-	l.look.next, l.look.pairs, l.look.final = at.Mono, 0, false
+	l.look = lookState{next: at.Mono}
 }
 
-// noteProbe takes the answer to the probe in.
+func (l *Ledger) beginProbe(at Instant) {
+	p := &l.probe
+	p.begun++
+	p.open++
+	p.at, p.here = at, true
+	l.lastByte = at
+	l.fence.reused = 0 // the next probe needs answers of its own
+}
+
+// noteProbe takes the end of the probe in.
 func (l *Ledger) noteProbe(f Fact) {
-	a := f.Answer
-	l.fence.probed = true
-	l.fence.reused, l.fence.fails = 0, 0
-	l.fence.next = f.At.Mono + fenceWait
-	stored := a.Class == Refusal && a.Status < 500 && a.Replayed
+	a, p := f.Answer, &l.probe
+	l.fence.retry(f)
+	if a.Class != Unsent {
+		l.lastByte, p.at = f.At, f.At
+	}
+	refused := a.Class == Refusal && a.Status < 500
 	switch {
 	case a.Class == Success:
-		l.probesOpen--
+		p.open--
 		l.late = !a.Replayed
 		l.resolve(Applied)
-	case a.Class == Unsent:
-		l.takeBackProbe()
-	case a.Class == Refusal && a.Code == codeResultUnknown:
-		l.probesOpen--
+	case refused && a.Code == codeResultUnknown:
+		p.open--
 		l.hold(f.At)
-	case stored && !a.InFront:
-		l.probesOpen--
-		switch {
-		case l.sending.keySends > 1 || l.probesOpen > 0 || !l.FirstUseKnown:
-			l.hold(f.At)
-		case l.Exclusive:
-			l.hold(f.At)
-			l.look.refusal = true
-		default:
-			l.resolve(NotApplied)
-		}
-	case a.Class == Refusal && a.Code == codeKeyReused:
-		l.probesOpen--
-		if l.Source != Fresh {
-			l.fence.noProbe = true // another program sent other bytes
-		}
-	case a.Class == Refusal && (a.Code == codeInFlight || a.InFront || a.Advice == SameKey && a.Status == 503):
-		l.takeBackProbe()
-		l.fence.next = f.At.Mono + max(fenceWait, min(a.RetryAfter, maxFenceWait))
+	case refused && a.Code == codeKeyReused:
+		p.open--
+		l.fence.otherBytes = l.Source != Fresh // of a fresh key they are the fence's
+	case refused && a.Replayed:
+		p.open--
+		l.noteStored(f.At)
+	case a.tookNothing():
+		p.begun--
+		p.open--
 	}
 	// A fresh refusal, a 5xx, a page of something in front or silence: the probe stays
 	// noted, since it may have run.
 }
 
-// takeBackProbe: the service cannot have run it.
-func (l *Ledger) takeBackProbe() {
-	l.probesOpen--
+// tookNothing reports whether the service cannot have run the request, nor kept it.
+func (a Answer) tookNothing() bool {
+	if a.Class == Unsent {
+		return true
+	}
+	front := a.InFront || a.Status == 429 || a.Status == 401
+	return a.Class == Refusal && !a.Replayed && (front || a.Code == codeInFlight || a.Code == codeUnavailable)
 }
 
-// noteLook takes a look at the account in.
+// noteStored takes in that the service keeps a refusal under the key. It is the
+// write's own if nothing else was sent that could have had it.
+func (l *Ledger) noteStored(at Instant) {
+	if l.sending.keySends == 1 && l.probe.open == 0 && l.FirstUseKnown && !l.Exclusive {
+		l.resolve(NotApplied)
+		return
+	}
+	l.hold(at)
+	l.look.refusal = l.sending.keySends == 1 && l.probe.open == 0 && l.FirstUseKnown
+}
+
+// noteLook takes a look at the account in. Absence counts only if nothing can run any
+// more, by two looks that are Lag apart.
 func (l *Ledger) noteLook(f Fact) {
 	s, v := &l.look, f.Verdict
 	s.next = f.At.Mono + Lag
-	switch {
-	case s.refusal && v.Outcome != Applied: // one look agrees with the stored refusal
-		l.resolve(NotApplied)
-	case s.refusal:
+	if s.refusal {
 		s.refusal = false
-	case !v.Equal:
-	case v.Outcome != Unknown:
-		l.resolve(v.Outcome)
-	default:
-		s.pairs++
-		s.late, s.fenced = s.late+1, false
-		s.final = v.Lasting
-		s.next = f.At.Mono + max(Lag, lookWait(s.pairs))
+		if v.Outcome != Applied {
+			l.resolve(NotApplied)
+			return
+		}
 	}
+	absent := l.held || l.IsGone(f.At) && (l.Lasting || l.Exclusive || !l.Keyed)
+	first := absent && !s.any
+	if first {
+		s.any, s.first = true, f.At.Mono
+	}
+	switch {
+	case !v.Equal || first && v.Outcome != Applied:
+		return
+	case v.Outcome == Applied, v.Outcome == NotApplied && absent && f.At.Mono-s.first >= Lag:
+		l.resolve(v.Outcome)
+		return
+	}
+	s.pairs, s.paired = s.pairs+1, f.At.Mono
+	s.final = v.Lasting && (l.held || l.IsGone(f.At))
+	s.next = f.At.Mono + min(Lag<<min(s.pairs, 6), maxLookWait)
 }
-
-func lookWait(pairs int) time.Duration { return min(Lag<<min(pairs, 6), 5*time.Minute) }

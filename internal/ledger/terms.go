@@ -30,14 +30,16 @@ type Terms struct {
 	Lasting bool `json:"lasting,omitempty"`
 	// Exclusive means that nobody else trades the account.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// TTL is how long after the decision it may be sent; 0 sends once.
+	// TTL is how long after the decision it may be sent; 0 sends once, within 10
+	// minutes.
 	TTL time.Duration `json:"ttl,omitempty"`
 	// NoProbe: the original bytes are never sent to ask for the stored answer.
 	NoProbe bool `json:"noProbe,omitempty"`
 	// Source and FirstUseKnown are of the key.
 	Source        Source `json:"source,omitempty"`
 	FirstUseKnown bool   `json:"firstUse,omitempty"`
-	// Since is when the key was not used before, if the caller said so; then FirstUseKnown is false.
+	// Since is a time before which the key was not used, if the caller said so; then
+	// FirstUseKnown is false.
 	Since time.Time `json:"since,omitzero"`
 	// Decided is when.
 	Decided Instant `json:"decided"`
@@ -66,6 +68,10 @@ const (
 	window = 10 * time.Minute
 	// Gone is how long after its last byte a write has run or never will.
 	Gone = 30 * time.Minute
+	// forgotten is how old a write is whose key the service may have forgotten.
+	forgotten = 24 * time.Hour
+	// rateWindow is how long a rate limit lasts that does not say.
+	rateWindow = time.Minute
 	// clocksAgree is how far wall and monotonic clock may differ.
 	clocksAgree = 2 * time.Second
 	// paperHeld is how long after its last byte a paper write is taken to have run or
@@ -74,4 +80,6 @@ const (
 	// fenceWait and maxFenceWait bound the wait after a fence that proved nothing.
 	fenceWait    = time.Second
 	maxFenceWait = time.Minute
+	// maxLookWait bounds the wait between looks that leave the outcome open.
+	maxLookWait = 5 * time.Minute
 )
