@@ -58,7 +58,7 @@ func (l *Ledger) Note(f Fact) {
 	l.dateDecision(f)
 	switch f.Kind {
 	case SendBegun:
-		l.lastByte = f.At
+		l.lastByte, l.outcome = f.At, Unknown
 		l.sending.begin()
 	case SendEnded:
 		l.noteSend(f)
