@@ -106,7 +106,7 @@ func (l *Ledger) noteRestart(now Instant) {
 		s.begin()
 	}
 	l.endSending()
-	l.probe.here = false
+	l.probe.here, l.probe.ended = false, 0
 	l.fence = fenceState{begun: l.fence.begun, toldApart: l.fence.toldApart, otherBytes: l.fence.otherBytes}
 	l.look = lookState{}
 	l.held = false

@@ -23,6 +23,7 @@ type probeState struct {
 	open  int // of them those without an answer that tells what they did
 	at    Instant
 	here  bool // the last of them was sent by this process
+	ended int  // of this process, for the wait
 }
 
 // lookState is where S5 and S6 stand.
@@ -56,14 +57,15 @@ func (l *Ledger) noteFence(f Fact) {
 	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && l.probe.begun == 0 && l.FirstUseKnown {
 		s.toldApart = true
 	}
-	s.retry(f)
+	s.retry(f, s.fails)
+	s.fails++
 }
 
-// retry waits before the next fence. The answers 422 are counted anew.
-func (s *fenceState) retry(f Fact) {
+// retry waits before the next fence, longer after each fail. The answers 422 are
+// counted anew.
+func (s *fenceState) retry(f Fact, fails int) {
 	s.reused = 0
-	s.next = f.At.Mono + max(min(fenceWait<<min(s.fails, 6), maxFenceWait), min(f.Answer.RetryAfter, maxFenceWait))
-	s.fails++
+	s.next = f.At.Mono + min(max(fenceWait<<min(fails, 6), f.Answer.RetryAfter), maxFenceWait)
 }
 
 // holds reports whether a fence's answer proves that nothing can run under the key
@@ -102,7 +104,8 @@ func (l *Ledger) beginProbe(at Instant) {
 // noteProbe takes the end of the probe in.
 func (l *Ledger) noteProbe(f Fact) {
 	a, p := f.Answer, &l.probe
-	l.fence.retry(f)
+	l.fence.retry(f, p.ended)
+	p.ended++
 	if a.Class != Unsent {
 		l.lastByte, p.at = f.At, f.At
 	}

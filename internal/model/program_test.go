@@ -48,7 +48,10 @@ type program struct {
 	takes   int
 	l       ledger.Ledger
 	on      *entry
-	waiting int // the request that it waits for
+	waiting int           // the request that it waits for
+	reused  time.Duration // when a fence was first answered 422; 0 if it was not
+	probed  bool
+	sends   int
 	seen    int // by the look before
 	looked  time.Duration
 	looks   bool
@@ -83,6 +86,8 @@ func (p *program) take() {
 	switch {
 	case e.outcome == saidApplied:
 		p.speak(saidApplied)
+	case e.outcome != saidNot && p.w.lies.nextKey:
+		p.open(e.key+1, p.w.now)
 	case e.outcome != saidNot:
 		p.join(e)
 	case e.dead && !old:
@@ -215,6 +220,7 @@ func (p *program) does(do ledger.Action) {
 		p.goOn()
 		return
 	}
+	w.sharpens()
 	m := w.pick(moments)
 	begun := [...]ledger.FactKind{ledger.Send: ledger.SendBegun, ledger.Fence: ledger.FenceBegun, ledger.Probe: ledger.ProbeBegun}[do]
 	p.jump(m)
@@ -307,6 +313,9 @@ func (p *program) hears(r request, a ledger.Answer) {
 	if a.Class == ledger.Refusal && a.Status < 500 && a.Says == ledger.NotApplied && (!a.InFront || a.Replayed) && a.Code != reused.Code {
 		p.on.dead, p.on.since = true, p.w.now
 	}
+	if r.kind == fence && a == reused && p.reused == 0 {
+		p.reused = p.now().Mono
+	}
 	p.note(ledger.Fact{Kind: ended, Answer: a, OwnRoute: r.kind == fence && p.w.ownRoute})
 	p.goOn()
 }
@@ -396,6 +405,12 @@ func (p *program) crash(lost bool, down time.Duration) {
 	p.waiting, p.wall, p.slept, p.noDate = 0, 0, 0, false
 	if lost {
 		e.facts = e.facts[:e.synced]
+		e.key = e.firstKey
+		for _, f := range e.facts {
+			if f.Kind == ledger.KeyChanged {
+				e.key++
+			}
+		}
 	}
 	if w.forgetful || w.lies.journalLate && lost && e.synced == 0 {
 		p.journal.entries = nil

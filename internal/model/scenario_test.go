@@ -18,6 +18,7 @@ type scenario struct {
 	forgetful   bool // no durable journal
 	vanish      bool // the order's trace can be taken away
 	lies        lies
+	only        []string // the accidents that there are; all if there is none
 	trace       bool
 }
 
@@ -29,6 +30,7 @@ type lies struct {
 	look        func(v *ledger.Verdict)
 	sendsAgain  bool // a restarted program goes on sending
 	journalLate bool
+	nextKey     bool // a pending decision goes on under the next key
 	volatile    map[ledger.FactKind]bool
 }
 
@@ -130,7 +132,6 @@ var scenarios = []scenario{
 	with("order id, no journal", derived, firstUse, noJournal),
 	with("order id, two programs, two journals", derived, firstUse, twoJournals),
 	with("order id, two programs, two journals, 10 and 50", derived, firstUse, twoJournals, reading10, reading50, exclusive),
-	with("exit under an order id, two journals", derived, firstUse, twoJournals, exit),
 	with("given key", given),
 	with("given key, first use unknown", given, firstUse),
 	with("given key, not used before", since, exclusive),

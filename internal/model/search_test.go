@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,6 +28,7 @@ type chooser struct {
 	pos       int
 	accidents int
 	left      int
+	only      []string // the accidents that there are; all if there is none
 }
 
 func (c *chooser) pick(options []option, at time.Duration) int {
@@ -51,13 +53,17 @@ func (c *chooser) next() bool {
 		c.left += p.options[p.taken].cost
 		for p.taken+1 < len(p.options) {
 			p.taken++
-			if p.options[p.taken].cost <= c.left {
+			if o := p.options[p.taken]; o.cost <= c.left && c.allows(o) {
 				c.path = c.path[:i+1]
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func (c *chooser) allows(o option) bool {
+	return len(c.only) == 0 || o.cost == 0 || slices.ContainsFunc(c.only, func(part string) bool { return strings.Contains(o.name, part) })
 }
 
 // schedule tells what was not ordinary.
@@ -83,6 +89,7 @@ const (
 	lateUntold
 	staleSend
 	forgotten
+	stuck
 	// What RECOVERY names: counted apart.
 	probeRan
 	probeRanTwice
@@ -107,6 +114,7 @@ var findings = [findingCount]string{
 	lateUntold:         "the probe ran it, and the verdict does not say so",
 	staleSend:          "sent after its TTL",
 	forgotten:          "sent, and nobody remembers",
+	stuck:              "it goes on for ever",
 	probeRan:           "the probe ran it (Late, MaybeLate, or still Unknown)",
 	probeRanTwice:      "the probe ran it a second time",
 	after5xx:           "twice: a 5xx after the work was not heard, then a resend within the TTL",
@@ -133,7 +141,7 @@ type result struct {
 // once it has found what it looks for.
 func search(s scenario, accidents int, until ...finding) *result {
 	r := &result{}
-	c := &chooser{accidents: accidents}
+	c := &chooser{accidents: accidents, only: s.only}
 	for {
 		c.begin()
 		w := newWorld(s, c)

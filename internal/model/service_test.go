@@ -133,11 +133,16 @@ func (w *world) send(r request) {
 		if delays[t-2] > claimLasts {
 			w.cause = longDelay
 		}
-		if w.paper() {
-			w.cause = latePaper
-		}
+		w.late(delays[t-2])
 		w.after(delays[t-2], func() { w.arrives(r) })
 		w.after(100*time.Millisecond, func() { r.program.hears(r, silence) })
+	}
+}
+
+// late notes that a paper order runs after it was taken for lost.
+func (w *world) late(d time.Duration) {
+	if w.paper() && d > 20*time.Second {
+		w.cause = latePaper
 	}
 }
 
@@ -236,6 +241,7 @@ func (w *world) worksOn(r request, claim int) {
 	}
 	switch o := w.pick(workers); o {
 	case slow2, slow6, slow12, slow14m:
+		w.late(slow[o-slow2])
 		w.after(slow[o-slow2], func() { w.ends(r, claim, w.pick(workers[:slow2])) })
 	case outlives:
 		w.cause = outlived
