@@ -18,6 +18,7 @@ type Ledger struct {
 	// lastByte is when the last byte of this process could have left, or when the
 	// process took the write over.
 	lastByte Instant
+	running  running
 	restart  Instant
 	restored bool
 	probe    probeState
@@ -58,7 +59,8 @@ func (l *Ledger) Note(f Fact) {
 	l.dateDecision(f)
 	switch f.Kind {
 	case SendBegun:
-		l.lastByte, l.outcome = f.At, Unknown
+		l.leaves(f.At)
+		l.outcome = Unknown
 		l.sending.begin()
 	case SendEnded:
 		l.noteSend(f)
@@ -97,6 +99,18 @@ func (l *Ledger) dateDecision(f Fact) {
 	}
 }
 
+// running is the last byte that may still run.
+type running struct {
+	at   Instant
+	here bool // it was this process's
+}
+
+// leaves notes that bytes may leave.
+func (l *Ledger) leaves(at Instant) {
+	l.lastByte = at
+	l.running = running{at, true}
+}
+
 // noteRestart takes what is missing as the worst that it could have been. Resolving
 // begins anew: what a fence proved, the next one proves again.
 func (l *Ledger) noteRestart(now Instant) {
@@ -106,7 +120,7 @@ func (l *Ledger) noteRestart(now Instant) {
 		s.begin()
 	}
 	l.endSending()
-	l.probe.here, l.probe.ended = false, 0
+	l.running.here, l.probe.ended = false, 0
 	l.fence = fenceState{begun: l.fence.begun, toldApart: l.fence.toldApart, otherBytes: l.fence.otherBytes}
 	l.look = lookState{}
 	l.held = false
@@ -179,20 +193,18 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	if !l.Keyed {
 		return l.lastByte.Mono + paperHeld
 	}
-	if !l.restored || l.probe.here {
-		return l.lastByte.Mono + Gone
+	if !l.restored || l.running.here {
+		return l.running.at.Mono + Gone
 	}
 	// Every byte left before the restart: within the TTL, or with the last probe.
 	at := l.restart.Mono + Gone
-	if _, ok := l.age(now); !ok {
+	probed := l.probe.begun > 0
+	if _, ok := l.age(now); !ok || probed && l.running.at.Service.IsZero() {
 		return at
 	}
 	last := l.Decided.Service.Add(l.sendTTL())
-	if l.probe.begun > 0 && l.probe.at.Service.IsZero() {
-		return at
-	}
-	if l.probe.begun > 0 && l.probe.at.Service.After(last) {
-		last = l.probe.at.Service
+	if probed && l.running.at.Service.After(last) {
+		last = l.running.at.Service
 	}
 	return min(at, now.Mono-now.Service.Sub(last)+time.Second+Gone)
 }

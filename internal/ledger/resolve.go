@@ -19,11 +19,10 @@ type fenceState struct {
 
 // probeState is where S3 stands.
 type probeState struct {
-	begun int // noted, and not taken back
-	open  int // of them those without an answer that tells what they did
-	at    Instant
-	here  bool // the last of them was sent by this process
-	ended int  // of this process, for the wait
+	begun  int     // noted, and not taken back
+	open   int     // of them those without an answer that tells what they did
+	before running // the last byte before the last of them
+	ended  int     // of this process, for the wait
 }
 
 // lookState is where S5 and S6 stand.
@@ -96,8 +95,8 @@ func (l *Ledger) beginProbe(at Instant) {
 	p := &l.probe
 	p.begun++
 	p.open++
-	p.at, p.here = at, true
-	l.lastByte = at
+	p.before = l.running
+	l.leaves(at)
 	l.fence.reused = 0 // the next probe needs answers of its own
 }
 
@@ -106,9 +105,7 @@ func (l *Ledger) noteProbe(f Fact) {
 	a, p := f.Answer, &l.probe
 	l.fence.retry(f, p.ended)
 	p.ended++
-	if a.Class != Unsent {
-		l.lastByte, p.at = f.At, f.At
-	}
+	l.leaves(f.At)
 	refused := a.Class == Refusal && a.Status < 500
 	switch {
 	case a.Class == Success:
@@ -127,6 +124,7 @@ func (l *Ledger) noteProbe(f Fact) {
 	case a.tookNothing():
 		p.begun--
 		p.open--
+		l.running = p.before
 	}
 	// A fresh refusal, a 5xx, a page of something in front or silence: the probe stays
 	// noted, since it may have run.

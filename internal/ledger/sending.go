@@ -47,7 +47,7 @@ func (l *Ledger) noteSend(f Fact) {
 		s.left--
 		s.keySends--
 	} else {
-		l.lastByte = f.At
+		l.leaves(f.At)
 		s.hear(a)
 	}
 	if a.Class == Refusal && a.Code == codeResultUnknown {

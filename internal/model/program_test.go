@@ -124,6 +124,16 @@ func (p *program) join(e *entry) {
 	p.goOn()
 }
 
+// secondUnderKey reports whether a send under the present key has begun before.
+func (e *entry) secondUnderKey() bool {
+	for i := len(e.facts) - 1; i >= 0 && e.facts[i].Kind != ledger.KeyChanged; i-- {
+		if e.facts[i].Kind == ledger.SendBegun {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *program) note(f ledger.Fact) {
 	f.At = p.now()
 	e := p.on
@@ -133,7 +143,7 @@ func (p *program) note(f ledger.Fact) {
 	durable := false
 	switch f.Kind {
 	case ledger.SendBegun:
-		durable = p.l.Sends() > 0
+		durable = e.secondUnderKey()
 	case ledger.KeyChanged, ledger.FenceBegun, ledger.ProbeBegun:
 		durable = true
 	}
@@ -220,7 +230,8 @@ func (p *program) does(do ledger.Action) {
 		p.goOn()
 		return
 	}
-	w.sharpens()
+	w.sharpens(do)
+	p.probed = p.probed || do == ledger.Probe
 	m := w.pick(moments)
 	begun := [...]ledger.FactKind{ledger.Send: ledger.SendBegun, ledger.Fence: ledger.FenceBegun, ledger.Probe: ledger.ProbeBegun}[do]
 	p.jump(m)

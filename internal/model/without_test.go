@@ -123,14 +123,13 @@ var needed = []without{
 		func(l *lies) {
 			l.step = func(p *program, s ledger.Step) ledger.Step {
 				if s.Do == ledger.Fence && p.reused > 0 && !p.probed {
-					p.probed = true
 					return ledger.Step{Do: ledger.Probe, At: p.reused + 5*time.Second}
 				}
 				return s
 			}
 		}, []string{"takes 2 s", "caller leaves", "5xx before the work"}, probeRan},
 	{"a probe only in the first 10 minutes", market(), young, []string{"dies before the work"}, probeRan},
-	{"a probe is durable before its byte", with("", youngWorld), notDurable(ledger.ProbeBegun),
+	{"a probe is durable before its byte", with("", exclusive, youngWorld), notDurable(ledger.ProbeBegun),
 		[]string{"dies before the work", "CRASH after the byte, facts lost; again at once"}, lateUntold},
 	{"a replayed refusal settles only if it was sent once", with("", attempts(2)),
 		func(l *lies) {

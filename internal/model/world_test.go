@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // readings are what the contract leaves open.
@@ -39,14 +41,14 @@ type world struct {
 	dull        bool // what repeats itself has no accidents
 }
 
-// ordinary is how many requests of a run may meet an accident; after them only one in
-// four minutes may, since a long wait repeats itself.
+// ordinary is how many requests of a run may meet an accident; after them only one fence
+// in four minutes may, since a long wait repeats itself.
 const ordinary = 7
 
 // sharpens says whether the next request may meet an accident.
-func (w *world) sharpens() {
+func (w *world) sharpens(do ledger.Action) {
 	w.requests++
-	w.dull = w.requests > ordinary && w.now-w.lastSharp < 4*time.Minute
+	w.dull = w.requests > ordinary && do == ledger.Fence && w.now-w.lastSharp < 4*time.Minute
 	if !w.dull {
 		w.lastSharp = w.now
 	}
