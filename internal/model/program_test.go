@@ -51,6 +51,7 @@ type program struct {
 	waiting int           // the request that it waits for
 	reused  time.Duration // when a fence was first answered 422; 0 if it was not
 	probed  bool
+	value   int // of a TP/SL setting
 	sends   int
 	seen    int // by the look before
 	looked  time.Duration
@@ -232,7 +233,10 @@ func (p *program) does(do ledger.Action) {
 	}
 	w.sharpens(do)
 	p.probed = p.probed || do == ledger.Probe
-	m := w.pick(moments)
+	m := 0
+	if !w.levels.on {
+		m = w.pick(moments)
+	}
 	begun := [...]ledger.FactKind{ledger.Send: ledger.SendBegun, ledger.Fence: ledger.FenceBegun, ledger.Probe: ledger.ProbeBegun}[do]
 	p.jump(m)
 	if m >= jumps && p.l.Next(p.now(), ledger.Limits{}).Do != do {
@@ -328,12 +332,20 @@ func (p *program) hears(r request, a ledger.Answer) {
 		p.reused = p.now().Mono
 	}
 	p.note(ledger.Fact{Kind: ended, Answer: a, OwnRoute: r.kind == fence && p.w.ownRoute})
+	if p.l.Held() {
+		p.w.checksLevel(true)
+	}
 	p.goOn()
 }
 
 // look is the account as the accounting sees it.
 func (p *program) look() {
 	w := p.w
+	if w.levels.on {
+		w.checksLevel(p.l.Held())
+		p.note(ledger.Fact{Kind: ledger.Looked, Verdict: ledger.Verdict{Equal: true, Lasting: true}})
+		return
+	}
 	seen := 0
 	for _, x := range w.executed {
 		if x.at <= w.now-lag && !w.vanished {
@@ -364,6 +376,10 @@ var againAfter = []time.Duration{0, 0, 11 * time.Minute, 25 * time.Hour}
 // ends is a verdict of the ledger.
 func (p *program) ends() {
 	e := p.on
+	if p.w.levels.on {
+		p.w.checksLevel(p.l.Held())
+		return
+	}
 	switch {
 	case p.l.Forget() || p.l.Outcome() == ledger.Unknown && !p.l.Resolves:
 		p.journal.entries = p.journal.entries[:len(p.journal.entries)-1]
@@ -394,6 +410,9 @@ func (p *program) ends() {
 // speak tells the caller, and holds it against the truth.
 func (p *program) speak(s said) {
 	w := p.w
+	if w.levels.on {
+		return
+	}
 	p.said, p.saidAt = s, w.now
 	if w.trace {
 		w.say("program %d says %s", p.name, [...]string{"", "Applied", "NotApplied", "Unknown"}[s])

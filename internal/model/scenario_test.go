@@ -11,12 +11,13 @@ type scenario struct {
 	name  string
 	terms ledger.Terms
 	readings
-	ownRoute    bool // the client knows that keys are per route, and fences there
-	named       bool // the key comes from a decision that is taken again
-	second      bool // by a second program too
-	ownJournals bool // which has a journal of its own
-	forgetful   bool // no durable journal
-	vanish      bool // the order's trace can be taken away
+	levels      levels // of a TP/SL setting
+	ownRoute    bool   // the client knows that keys are per route, and fences there
+	named       bool   // the key comes from a decision that is taken again
+	second      bool   // by a second program too
+	ownJournals bool   // which has a journal of its own
+	forgetful   bool   // no durable journal
+	vanish      bool   // the order's trace can be taken away
 	lies        lies
 	only        []string // the accidents that there are; all if there is none
 	trace       bool

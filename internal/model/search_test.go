@@ -90,6 +90,7 @@ const (
 	staleSend
 	forgotten
 	stuck
+	overwritten
 	// What RECOVERY names: counted apart.
 	probeRan
 	probeRanTwice
@@ -115,6 +116,7 @@ var findings = [findingCount]string{
 	staleSend:          "sent after its TTL",
 	forgotten:          "sent, and nobody remembers",
 	stuck:              "it goes on for ever",
+	overwritten:        "an older level replaced a newer one for good",
 	probeRan:           "the probe ran it (Late, MaybeLate, or still Unknown)",
 	probeRanTwice:      "the probe ran it a second time",
 	after5xx:           "twice: a 5xx after the work was not heard, then a resend within the TTL",
@@ -135,6 +137,9 @@ type result struct {
 	applied  int
 	not      int
 	unknown  int
+
+	worst         time.Duration // that an older level was in force
+	worstSchedule string
 }
 
 // search runs a scenario for every path of at most so many accidents. It stops early
@@ -169,6 +174,9 @@ func (r *result) take(w *world, c *chooser) {
 		if old := r.schedule[f]; old == "" || strings.Count(text, "\n") < strings.Count(old, "\n") {
 			r.schedule[f] = text + w.log()
 		}
+	}
+	if w.worst > r.worst && !w.found[overwritten] && w.cause == 0 {
+		r.worst, r.worstSchedule = w.worst, c.schedule()
 	}
 	switch w.programs[0].lastSaid() {
 	case saidApplied:

@@ -239,10 +239,14 @@ func (w *world) worksOn(r request, claim int) {
 		}
 		return
 	}
-	switch o := w.pick(workers); o {
+	options := workers
+	if w.levels.on {
+		options = settingWorkers
+	}
+	switch o := w.pick(options); o {
 	case slow2, slow6, slow12, slow14m:
 		w.late(slow[o-slow2])
-		w.after(slow[o-slow2], func() { w.ends(r, claim, w.pick(workers[:slow2])) })
+		w.after(slow[o-slow2], func() { w.ends(r, claim, w.pick(options[:slow2])) })
 	case outlives:
 		w.cause = outlived
 		w.after(claimLasts+time.Minute, func() { w.executes(r) })

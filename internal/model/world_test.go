@@ -22,6 +22,7 @@ const lag = 4 * time.Second
 // world is one run: a service, a network, an account, and the programs.
 type world struct {
 	scenario
+	levels
 	*chooser
 	now     time.Duration
 	events  []event
@@ -65,7 +66,11 @@ var whenSecond = []option{{"", 0}, {"the second program decides 4 s later", 1}, 
 var secondAfter = []time.Duration{20 * time.Millisecond, 4 * time.Second, 11 * time.Minute, 25 * time.Hour}
 
 func newWorld(s scenario, c *chooser) *world {
-	w := &world{scenario: s, chooser: c}
+	w := &world{scenario: s, levels: s.levels, chooser: c}
+	if w.levels.on {
+		w.beginLevels()
+		return w
+	}
 	shared := &journal{}
 	w.after(0, w.program(shared).take)
 	if s.second {
@@ -121,6 +126,9 @@ func (w *world) run() {
 		w.now = max(w.now, e.at) // while the machine slept, nothing was heard
 		e.do()
 	}
+	if w.levels.on {
+		w.endLevels()
+	}
 }
 
 // find notes a finding, or the accident that is known to cause it.
@@ -140,6 +148,10 @@ var cancels = []option{{"", 0}, {"somebody cancels it a minute later", 1}}
 func (w *world) executes(r request) {
 	if w.trace {
 		w.say("EXECUTES (program %d, key %d, probe %v)", r.program.name, r.key, r.probe)
+	}
+	if w.levels.on {
+		w.set = append(w.set, setting{w.now, r.program.value})
+		return
 	}
 	w.executed = append(w.executed, execution{at: w.now, probe: r.probe, program: r.program})
 	for _, p := range w.programs {
