@@ -60,8 +60,6 @@ type program struct {
 	saidAt  time.Duration
 }
 
-func (p *program) entry() *entry { return p.on }
-
 func (p *program) lastSaid() said { return p.said }
 
 func (p *program) now() ledger.Instant {
@@ -253,6 +251,9 @@ func (p *program) does(do ledger.Action) {
 	if do == ledger.Fence {
 		r.kind = fence
 	} else if age := w.now - p.on.decided; !r.probe && p.on.terms.TTL > 0 && age >= w.terms.TTL {
+		if p.wall < 0 && p.slept > 0 { // neither clock tells
+			w.cause = clocks
+		}
 		w.find(staleSend)
 	}
 	p.waiting = r.id

@@ -52,6 +52,7 @@ type record struct {
 type execution struct {
 	at      time.Duration
 	probe   bool
+	key     int
 	program *program
 }
 

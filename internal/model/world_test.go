@@ -153,7 +153,7 @@ func (w *world) executes(r request) {
 		w.set = append(w.set, setting{w.now, r.program.value})
 		return
 	}
-	w.executed = append(w.executed, execution{at: w.now, probe: r.probe, program: r.program})
+	w.executed = append(w.executed, execution{at: w.now, probe: r.probe, key: r.key, program: r.program})
 	for _, p := range w.programs {
 		if p.said == saidNot && r.sent <= p.saidAt {
 			w.find(ranAfterNotApplied)
@@ -180,7 +180,7 @@ func (w *world) twice(r request) finding {
 		return acrossJournals
 	case r.probe:
 		return probeRanTwice
-	case w.failedAfter && !w.heard5xx && r.key == r.program.entry().firstKey:
+	case w.failedAfter && !w.heard5xx && r.key == first.key:
 		return after5xx
 	}
 	return ranTwice
