@@ -97,7 +97,6 @@ func (l *Ledger) beginProbe(at Instant) {
 	p.open++
 	p.before = l.running
 	l.leaves(at)
-	l.fence.reused = 0 // the next probe needs answers of its own
 }
 
 // noteProbe takes the end of the probe in.

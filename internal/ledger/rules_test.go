@@ -195,6 +195,31 @@ func TestAnAnswerAfterItsCallerHasLeft(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, l.Outcome(), c.want)
 		}
 	}
+	l := New(market())
+	l.Note(Fact{Kind: SendBegun, At: at(0)})
+	l.Note(Fact{Kind: SendEnded, At: at(0), Answer: silence})
+	l.Note(Fact{Kind: SendBegun, At: at(time.Second)})
+	l.Note(Fact{Kind: SendingOver, At: at(time.Second)})
+	l.Note(Fact{Kind: SendEnded, At: at(time.Second), Answer: replayed(refused)})
+	if l.Outcome() != Unknown || l.Next(at(time.Second), Limits{}).Do != Fence {
+		t.Errorf("the refusal of an earlier send: %v, next %+v", l.Outcome(), l.Next(at(time.Second), Limits{}))
+	}
+}
+
+func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
+	terms := market()
+	terms.Exclusive = true
+	for _, c := range []struct {
+		seen, want Outcome
+	}{{NotApplied, NotApplied}, {Unknown, NotApplied}, {Applied, Unknown}} {
+		l := received(terms)
+		l.probed(5*time.Second, replayed(refused))
+		wantStep(t, &l, 5*time.Second, Step{Do: Look, At: 5 * time.Second})
+		l.Note(Fact{Kind: Looked, At: at(5 * time.Second), Verdict: Verdict{Outcome: c.seen}})
+		if l.Outcome() != c.want {
+			t.Errorf("one look that shows %v: %v", c.seen, l.Outcome())
+		}
+	}
 }
 
 func TestTheFenceOnTheWritesOwnRoute(t *testing.T) {
