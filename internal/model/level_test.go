@@ -115,6 +115,7 @@ func (w *world) endLevels() {
 }
 
 func TestANewerLevelStaysInForce(t *testing.T) {
+	skipUnderRaceDetector(t)
 	for name, c := range map[string]struct {
 		scenario scenario
 		breaks   bool
