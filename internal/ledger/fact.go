@@ -37,7 +37,8 @@ const (
 	// Looked: the account was read, and Verdict is what accounting made of it. At is
 	// when the read began.
 	Looked
-	// Restarted: the process that decided the write is gone, and another goes on.
+	// Restarted: the process that had the write is gone, and another goes on. It stands
+	// before the new process's facts, since each process has a monotonic clock of its own.
 	Restarted
 	// Asked: somebody wants to know, although nothing more would be done.
 	Asked

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -17,6 +18,9 @@ type Instant struct {
 	Service time.Time
 }
 
+// maxMono is longer than any process runs, and leaves room to reckon with.
+const maxMono = 100 * 365 * 24 * time.Hour
+
 // MarshalJSON implements [json.Marshaler].
 func (i Instant) MarshalJSON() ([]byte, error) {
 	return json.Marshal([3]int64{milli(i.Wall), i.Mono.Milliseconds(), milli(i.Service)})
@@ -27,6 +31,9 @@ func (i *Instant) UnmarshalJSON(text []byte) error {
 	var ms [3]int64
 	if err := json.Unmarshal(text, &ms); err != nil {
 		return err
+	}
+	if ms[1] < 0 || ms[1] > int64(maxMono/time.Millisecond) {
+		return fmt.Errorf("ledger: the process's run time must be 0 to %d ms, not %d", maxMono/time.Millisecond, ms[1])
 	}
 	*i = Instant{Wall: fromMilli(ms[0]), Mono: time.Duration(ms[1]) * time.Millisecond, Service: fromMilli(ms[2])}
 	return nil
