@@ -193,6 +193,7 @@ const (
 	restartOdd  = crashAfter + 8
 	leaves      = restartOdd + 3
 	jumps       = leaves + 1
+	sleeps      = jumps + 2
 )
 
 var moments = []option{
@@ -209,6 +210,8 @@ var moments = []option{
 	{"the caller leaves", 1},
 	{"wall clock 1 h on", 1}, {"wall clock 1 h back", 1}, {"the machine sleeps for 20 min", 1},
 }
+
+const sleep = 20 * time.Minute
 
 var downs = []time.Duration{0, time.Minute, time.Hour, 25 * time.Hour}
 
@@ -236,6 +239,16 @@ func (p *program) does(do ledger.Action) {
 		m = w.pick(moments)
 	}
 	begun := [...]ledger.FactKind{ledger.Send: ledger.SendBegun, ledger.Fence: ledger.FenceBegun, ledger.Probe: ledger.ProbeBegun}[do]
+	if m == sleeps {
+		life := p.life
+		w.after(sleep, func() {
+			if p.life == life {
+				p.slept += sleep
+				p.goOn()
+			}
+		})
+		return
+	}
 	p.jump(m)
 	if m >= jumps && p.l.Next(p.now(), ledger.Limits{}).Do != do {
 		p.goOn() // judged anew, just before the byte
@@ -278,9 +291,6 @@ func (p *program) jump(m int) {
 		p.wall += time.Hour
 	case jumps + 1:
 		p.wall -= time.Hour
-	case jumps + 2:
-		p.slept += 20 * time.Minute
-		p.w.now += 20 * time.Minute
 	}
 }
 

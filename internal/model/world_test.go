@@ -123,7 +123,7 @@ func (w *world) run() {
 		last := len(w.events) - 1
 		w.events[first] = w.events[last]
 		w.events = w.events[:last]
-		w.now = max(w.now, e.at) // while the machine slept, nothing was heard
+		w.now = e.at
 		e.do()
 	}
 	if w.levels.on {
