@@ -87,7 +87,7 @@ func (w *world) checksLevel(held bool) {
 	w.after(ledger.Lag, func() {
 		if w.levelAt(w.now-lag) != w.wanted && w.resends < maxResends {
 			w.resends++
-			w.sets(3 + w.resends)
+			w.sets(3 + 2*w.resends) // a refusal for its price takes a second key
 		}
 	})
 }

@@ -380,9 +380,9 @@ func (p *program) look() {
 	p.note(ledger.Fact{Kind: ledger.Looked, Verdict: v})
 }
 
-var agains = []option{{"", 0}, {"decides the same again", 1}, {"decides the same again 11 min later", 1}, {"decides the same again 25 h later", 1}}
+var repeats = []option{{"", 0}, {"decides the same again", 1}, {"decides the same again 11 min later", 1}, {"decides the same again 25 h later", 1}}
 
-var againAfter = []time.Duration{0, 0, 11 * time.Minute, 25 * time.Hour}
+var repeatAfter = []time.Duration{0, 0, 11 * time.Minute, 25 * time.Hour}
 
 // ends is a verdict of the ledger.
 func (p *program) ends() {
@@ -412,8 +412,8 @@ func (p *program) ends() {
 		p.speak(saidUnknown)
 	}
 	if p.w.named && p.takes < 3 && p.said != saidApplied {
-		if a := p.w.pick(agains); a > 0 {
-			p.w.after(againAfter[a], p.take)
+		if a := p.w.pick(repeats); a > 0 {
+			p.w.after(repeatAfter[a], p.take)
 		}
 	}
 }

@@ -95,14 +95,12 @@ func since(s *scenario) {
 	firstUse(s)
 	s.terms.Since = start
 }
-func twoPrograms(s *scenario) { s.second = true }
 func twoJournals(s *scenario) { s.second, s.ownJournals = true, true }
 func noJournal(s *scenario)   { s.forgetful = true }
 func others(s *scenario)      { s.vanish = true }
 
 func reading10(s *scenario) { s.inFlightToOthers = true }
 func reading50(s *scenario) { s.releasesFirst = true }
-func reading49(s *scenario) { s.keysPerRoute = true }
 func ownRoute(s *scenario)  { s.keysPerRoute, s.ownRoute = true, true }
 func partWayToAll(s *scenario) {
 	s.unknownToOthers = true

@@ -27,7 +27,7 @@ type world struct {
 	now     time.Duration
 	events  []event
 	seq     int
-	records [12]record
+	records [16]record
 
 	executed    []execution
 	vanished    bool
