@@ -109,7 +109,8 @@ func (w *world) endLevels() {
 		}
 	}
 	last := w.programs[len(w.programs)-1]
-	if newer > 0 && w.levelAt(w.now) != w.wanted && last.l.Outcome() == ledger.Applied { // else the caller knows
+	told := w.resends == maxResends || last.l.Outcome() != ledger.Applied
+	if newer > 0 && w.levelAt(w.now) != w.wanted && !told {
 		w.find(overwritten)
 	}
 }
