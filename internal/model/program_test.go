@@ -324,7 +324,7 @@ func (p *program) hears(r request, a ledger.Answer) {
 	}
 	p.waiting = 0
 	if a == failed {
-		p.w.heard5xx = true
+		p.w.heard5xx = p.w.now
 	}
 	if p.w.trace {
 		p.w.say("program %d hears %d %s replayed %v", p.name, a.Status, a.Code, a.Replayed)

@@ -119,7 +119,7 @@ var findings = [findingCount]string{
 	overwritten:        "an older level replaced a newer one for good",
 	probeRan:           "the probe ran it (Late, MaybeLate, or still Unknown)",
 	probeRanTwice:      "the probe ran it a second time",
-	after5xx:           "twice: a 5xx after the work was not heard, then a resend within the TTL",
+	after5xx:           "twice: a 5xx after the work, and another send within the TTL that was not stopped by it",
 	outlived:           "a worker outlived its claim",
 	clocks:             "a clock jumped",
 	longDelay:          "a request was on its way for longer than anything waits",
