@@ -2,10 +2,31 @@ package trading
 
 import (
 	"fmt"
+	"net"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/oapi-codegen/runtime"
 )
+
+// endpointOpenAPI is the endpoint of the description itself.
+var endpointOpenAPI = endpoint{op: OpOpenAPI, keyless: true, maxBody: largeAnswer,
+	refusals: [][]refusal{refusalsOfAll, {{CodeUnavailable, 503}}}}
+
+// fixedEndpoints are those whose path has no variable part.
+var fixedEndpoints = slices.DeleteFunc(append([]*endpoint{&endpointOpenAPI}, describedEndpoints[:]...),
+	func(e *endpoint) bool { return strings.Contains(string(e.op), "{") })
+
+// endpointOf returns the fixed endpoint of an operation; nil if there is none.
+func endpointOf(op Operation) *endpoint {
+	for _, e := range fixedEndpoints {
+		if e.op == op {
+			return e
+		}
+	}
+	return nil
+}
 
 // endpointURLs joins the versioned root with the paths that have no variable
 // part, once for the life of the client. They are shared by all requests, which
@@ -20,65 +41,103 @@ func endpointURLs(base *url.URL) map[*endpoint]*url.URL {
 	return urls
 }
 
-// withQuery returns the URL of a fixed endpoint with a query.
-func (c *core) withQuery(e *endpoint, query string) *url.URL {
-	u := *c.urls[e]
-	u.RawQuery = query
-	return &u
-}
-
-// queryParam styles one query parameter.
-func queryParam(name, value string) (string, error) {
+// withQuery returns the URL of a fixed endpoint with one query parameter. It returns
+// one with an error too.
+func withQuery(endpoint *url.URL, name, value string) (*url.URL, error) {
 	text, err := runtime.StyleParamWithOptions("form", true, name, value, runtime.StyleParamOptions{
 		ParamLocation: runtime.ParamLocationQuery,
 		Type:          "string",
 		Required:      true,
 	})
 	if err != nil {
-		return "", fmt.Errorf("trading: query parameter %s: %w", name, err)
+		err = fmt.Errorf("trading: query parameter %s: %w", name, err)
 	}
-	return text, nil
+	u := *endpoint
+	u.RawQuery = text
+	return &u, err
 }
 
-// aimByQuery adds the one query parameter of the call's endpoint.
-func (c *call) aimByQuery(name, value string) {
-	query, err := queryParam(name, value)
-	if err != nil && c.invalid == nil {
-		c.invalid = err
-	}
-	c.url = c.core.withQuery(c.endpoint, query)
-}
-
-// aimAtAccount aims the call at a path below its account.
-func (c *call) aimAtAccount(rest string) {
-	segment, err := runtime.StyleParamWithOptions("simple", false, "accountId", string(c.account), runtime.StyleParamOptions{
+// belowAccount returns a URL below that of an account. It returns one with an error
+// too.
+func belowAccount(accounts *url.URL, id AccountID, rest string) (*url.URL, error) {
+	segment, err := runtime.StyleParamWithOptions("simple", false, "accountId", string(id), runtime.StyleParamOptions{
 		ParamLocation: runtime.ParamLocationPath,
 		Type:          "string",
 		Required:      true,
 	})
-	if err != nil && c.invalid == nil {
-		c.invalid = fmt.Errorf("trading: account id: %w", err)
+	if err != nil {
+		err = fmt.Errorf("trading: account id: %w", err)
 	}
-	accounts := c.core.urls[&endpointAccounts]
 	u := *accounts
-	u.Path = accounts.Path + "/" + string(c.account) + rest
+	u.Path = accounts.Path + "/" + string(id) + rest
 	u.RawPath = accounts.EscapedPath() + "/" + segment + rest
-	c.url = &u
+	return &u, err
 }
 
-// checkID refuses ids that would turn one endpoint into another, and those that
-// no service gives out.
-func checkID(what, id string) *Error {
-	switch id {
-	case "":
-		return refuse(EnvLive, CodeMissingFields, "no %s id is given", what)
-	case ".", "..":
-		return refuse(EnvLive, CodeBadRequest, "%q is no %s id", id, what)
+// parseBaseURL returns the versioned root that every path is joined to. It
+// refuses what would send a key in the clear, to a redirect, or to a path that
+// is not the service's. plain allows http to another machine.
+func parseBaseURL(text string, plain bool) (*url.URL, error) {
+	if text == "" {
+		return nil, invalid("baseURL", "the base URL is empty; it is the versioned root of the API, which ends in /v1")
 	}
-	for i := range len(id) {
-		if id[i] < ' ' || id[i] == 0x7f {
-			return refuse(EnvLive, CodeBadRequest, "the %s id has a control character, at position %d", what, i)
+	base, err := url.Parse(text)
+	if err != nil {
+		// The parser's own error repeats the text, and with it a password.
+		return nil, invalid("baseURL", "the base URL cannot be parsed")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	switch {
+	case base.User != nil:
+		return nil, invalid("baseURL", "the base URL must not hold a user or password; keys are options of their own")
+	case base.Host == "" || base.Hostname() == "":
+		return nil, invalid("baseURL", "the base URL has no host: it must begin with https:// and a host")
+	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
+		return nil, invalid("baseURL", "the base URL of %q must not have a query or fragment", base.Host)
+	case base.Scheme != "https" && base.Scheme != "http":
+		return nil, invalid("baseURL", "the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
+	case isPlain(base) && !plain:
+		return nil, invalid("baseURL", "the base URL of %q would send the API key in the clear: https is required, except for this machine itself; for a simulator on another there is WithPlaintextHTTP", base.Host)
+	case base.RawPath != "":
+		return nil, invalid("baseURL", "the base URL of %q must not have an escaped path", base.Host)
+	case strings.HasSuffix(base.Path, "/api/v1"):
+		return nil, invalid("baseURL", "the base URL is the legacy path, which redirects and can lose the API key: use %s",
+			base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
+	case !strings.HasSuffix(base.Path, "/v1"):
+		return nil, invalid("baseURL", "the base URL %q must end in /v1", base)
+	}
+	return base, nil
+}
+
+// serviceOf names the service of a base URL, however that is spelled: a journal is of
+// one service.
+func serviceOf(base *url.URL) string {
+	return base.Scheme + "://" + normalHost(base) + base.Path
+}
+
+// normalHost is the host in lower case, without the scheme's own port, and this machine
+// by its address.
+func normalHost(base *url.URL) string {
+	host, port := strings.ToLower(base.Hostname()), base.Port()
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if port == "" || base.Scheme == "https" && port == "443" || base.Scheme == "http" && port == "80" {
+		if strings.Contains(host, ":") {
+			return "[" + host + "]"
 		}
+		return host
 	}
-	return nil
+	return net.JoinHostPort(host, port)
+}
+
+// isPlain reports whether what is sent can be read on its way.
+func isPlain(base *url.URL) bool { return base.Scheme == "http" && !isLoopback(base.Hostname()) }
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }

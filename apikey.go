@@ -1,86 +1,29 @@
 package trading
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/secret"
 )
 
-// redacted stands wherever a key would have been printed.
-const redacted = "[redacted]"
+// apiKey never prints.
+type apiKey = secret.Key
 
-// apiKey holds a key so that no printing reaches it: every way to format,
-// marshal or log it gives the prefix alone, and the text itself hangs on a
-// pointer, so that even a printer that walks unexported fields finds an address.
-type apiKey struct{ text *keyText }
-
-type keyText struct {
-	header [1]string // as the value of a header
-	digest string    // names the key where the key itself must not be kept
-	bucket string    // names its rate limit, by a part of the digest
-}
-
+// newAPIKey returns a key of which only the prefix prints, which names the
+// environment.
 func newAPIKey(text string) apiKey {
-	digest := sha256.Sum256([]byte(text))
-	return apiKey{text: &keyText{
-		header: [1]string{text},
-		digest: string(digest[:]),
-		bucket: "key/" + hex.EncodeToString(digest[:8]),
-	}}
-}
-
-func (k apiKey) isZero() bool { return k.text == nil }
-
-// reveal returns the key itself, as the value of a header. Nothing else is given
-// it.
-func (k apiKey) reveal() []string { return k.text.header[:] }
-
-// bucket names the key's rate limit.
-func (k apiKey) bucket() string { return k.text.bucket }
-
-// String returns the key's prefix, which tells the environment.
-func (k apiKey) String() string {
-	switch {
-	case k.text == nil:
-		return "(no key)"
-	case strings.HasPrefix(k.text.header[0], prefixSandbox):
-		return prefixSandbox + redacted
-	case strings.HasPrefix(k.text.header[0], prefixLive):
-		return prefixLive + redacted
-	default:
-		return redacted
+	for _, prefix := range [...]string{prefixSandbox, prefixLive} {
+		if strings.HasPrefix(text, prefix) {
+			return secret.New(text, len(prefix))
+		}
 	}
-}
-
-// Format covers every verb, %#v and %x included.
-func (k apiKey) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(k.String())) }
-
-// MarshalText covers JSON and everything else that encodes text.
-func (k apiKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// LogValue covers slog.
-func (k apiKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
-
-// scrub takes the key out of text that came from outside: a debugging proxy may
-// print the request, and with it the header, into its error page.
-func (k apiKey) scrub(text []byte) []byte {
-	if k.text == nil || k.text.header[0] == "" || !bytes.Contains(text, []byte(k.text.header[0])) {
-		return text
-	}
-	return bytes.ReplaceAll(text, []byte(k.text.header[0]), []byte(redacted))
-}
-
-func (k apiKey) scrubText(text string) string {
-	if k.text == nil || k.text.header[0] == "" || !strings.Contains(text, k.text.header[0]) {
-		return text
-	}
-	return strings.ReplaceAll(text, k.text.header[0], redacted)
+	return secret.New(text, 0)
 }
 
 // Every key begins with the prefix of its environment.
@@ -88,6 +31,8 @@ const (
 	prefixOfKeys  = "pk_"
 	prefixSandbox = prefixOfKeys + "test_"
 	prefixLive    = prefixOfKeys + "live_"
+	// The live keys of the simulator, and no others that anybody issues.
+	prefixSimulator = prefixLive + "simulated"
 )
 
 // checkKey refuses a key that the service would refuse on this environment's
@@ -116,11 +61,12 @@ func checkKey(env Environment, text string) error {
 // keyring is where the key of an environment comes from: it is given once, or
 // asked for at each attempt.
 type keyring struct {
-	given apiKey
-	ask   func(context.Context) (string, error)
+	given         apiKey
+	ask           func(context.Context) (string, error)
+	simulatorOnly bool // what is sent can be read on its way
 }
 
-func (r keyring) isZero() bool { return r.given.isZero() && r.ask == nil }
+func (r keyring) isZero() bool { return r.given.IsZero() && r.ask == nil }
 
 // current returns the key to use now.
 func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
@@ -134,64 +80,52 @@ func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
 	if err := checkKey(env, text); err != nil {
 		return apiKey{}, err
 	}
-	return newAPIKey(text), nil
+	return r.allowed(newAPIKey(text))
 }
 
-// takeKey gets the key for the next attempt. One that has been rotated since the
-// last is another key: what was held against the old one does not hold.
-func (c *call) takeKey() error {
-	if c.endpoint.keyless {
+// allowed refuses a key that must not be read on its way. Every live key is one but a
+// simulator's, which opens nothing.
+func (r keyring) allowed(key apiKey) (apiKey, error) {
+	if !r.simulatorOnly || key.IsZero() || strings.HasPrefix(key.Reveal()[0], prefixSimulator) {
+		return key, nil
+	}
+	return apiKey{}, refuse(EnvLive, CodeInvalidAPIKey,
+		"a live key is not sent over plain http: only a simulator's, which begins with %s", prefixSimulator)
+}
+
+// noteKey trips the breaker of a key that was refused, and resets it when one works.
+// A 429 may come from in front of the key, and a 5xx from anywhere: they say
+// nothing of it.
+func noteKey(breaker *secret.Breaker, key apiKey, last *heard) {
+	refusal := last.refusal
+	switch {
+	case refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
+		breaker.Trip(key, string(refusal.Code), refusal.Message)
+	case last.class == ledger.Success || refusal != nil && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
+		breaker.Reset(key)
+	}
+}
+
+// checkBreaker refuses a key that was refused a moment ago.
+func checkBreaker(breaker *secret.Breaker, env Environment, key apiKey) error {
+	held, is := breaker.Check(key)
+	if !is {
 		return nil
 	}
-	key, err := c.core.keys(c.env).current(c.Context, c.env)
-	c.apiKey = key
-	return err
+	refusal := refuse(env, Code(held.Code), "the key was refused a moment ago and is not tried again yet: %s", held.Message)
+	refusal.RetryAfter = time.Until(held.Until)
+	return refusal
 }
 
-// scrub takes the keys out of what came from outside, as soon as it is in. So
-// nothing behind the transport, errors and results alike, can hold one.
-func (c *call) scrub(text []byte) []byte {
-	if !bytes.Contains(text, []byte(prefixOfKeys)) {
-		return text
+// holdsKey reports whether text has one of the known keys in it, or what looks like
+// another.
+func holdsKey(known *secret.Scrubber, text string) bool {
+	if known.Text(text) != text {
+		return true
 	}
-	for _, key := range c.knownKeys() {
-		text = key.scrub(text)
+	if decoded, err := url.PathUnescape(text); err == nil {
+		text = decoded
 	}
-	return text
-}
-
-func (c *call) scrubHeader(header http.Header) http.Header {
-	clean := header
-	for name, values := range header {
-		for i, value := range values {
-			if scrubbed := c.scrubText(value); scrubbed != value {
-				clean = clean.Clone() // the transport's own is not ours to change
-				clean[name][i] = scrubbed
-			}
-		}
-	}
-	return clean
-}
-
-func (c *call) scrubError(err error) error {
-	text := err.Error()
-	if clean := c.scrubText(text); clean != text {
-		return errors.New(clean)
-	}
-	return err
-}
-
-func (c *call) scrubText(text string) string {
-	if !strings.Contains(text, prefixOfKeys) {
-		return text
-	}
-	for _, key := range c.knownKeys() {
-		text = key.scrubText(text)
-	}
-	return text
-}
-
-// knownKeys are the keys that an answer to this call could repeat.
-func (c *call) knownKeys() [3]apiKey {
-	return [...]apiKey{c.apiKey, c.core.sandboxKeys.given, c.core.liveKeys.given}
+	text = strings.ToLower(text)
+	return strings.Contains(text, prefixSandbox) || strings.Contains(text, prefixLive)
 }

@@ -73,3 +73,24 @@ func TestAKeyThatCannotBeHad(t *testing.T) {
 		})
 	}
 }
+
+// An answer can repeat the key of an attempt before a rotation.
+func TestTheKeyBeforeARotationIsNotPrinted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var key atomic.Value
+		key.Store(testSandboxKey)
+		script := newScript(t,
+			answered(200, `{"ok":true,"trades":[]}`),
+			answered(502, "<html>"+testSandboxKey+" was seen before "+"</html>"))
+		client := newTestClient(t, script, WithRetry(Retry{Attempts: 1}), WithSandboxKeyFunc(func(context.Context) (string, error) {
+			return key.Load().(string), nil
+		}))
+		_, err := client.Sandbox.Trades(context.Background())
+		require.NoError(t, err)
+		key.Store("pk_test_secondSecret")
+		_, err = client.Sandbox.Trades(context.Background())
+		require.ErrorContains(t, err, "[redacted] was seen before")
+		assertNoKey(t, "the error", outputs(err))
+		script.done()
+	})
+}

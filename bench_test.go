@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // canned answers every request with the same bytes and no network.
@@ -36,7 +37,7 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option) *Client {
 	b.Helper()
-	opts = append(opts, WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey))
+	opts = append([]Option{roomy, WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey)}, opts...)
 	if rt != nil {
 		opts = append(opts, WithTransport(rt))
 	}
@@ -45,7 +46,6 @@ func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option)
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = client.Close() })
-	roomy(client)
 	return client
 }
 
@@ -58,19 +58,8 @@ func benchOrder() Order {
 
 func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
 
-// roomy raises every limit, so that places are counted and never short.
-func roomy(client *Client) {
-	b := client.core.budgets
-	b.limits = make(map[string]int)
-	for _, keys := range []keyring{client.core.sandboxKeys, client.core.liveKeys} {
-		if !keys.isZero() {
-			b.limits[keys.given.bucket()] = 1 << 30
-		}
-	}
-	for _, name := range b.classes {
-		b.limits[name] = 1 << 30
-	}
-}
+// roomy has limits that are never full, and counts all the same.
+var roomy = WithRateLimits(RateLimits{PerKey: 1 << 30, PerClass: 1 << 30, PerPro: 1 << 30})
 
 // BenchmarkOrder is an order with the network taken away, gate and guards on.
 func BenchmarkOrder(b *testing.B) {
@@ -107,10 +96,10 @@ func BenchmarkLiveOrder(b *testing.B) {
 		name string
 		opts []Option
 	}{
-		{"ungated, uncounted, unjournaled", []Option{WithHealthGate(HealthGate{Off: true}), WithBudget(Budget{Off: true}), WithJournal(nullJournal{})}},
-		{"gated, uncounted, unjournaled", []Option{WithBudget(Budget{Off: true}), WithJournal(nullJournal{})}},
-		{"gated, unjournaled", []Option{WithJournal(nullJournal{})}},
-		{"gated, journal in memory", nil},
+		{"ungated, uncounted, unjournaled", []Option{WithHealthGate(HealthGate{Off: true}), WithRateLimits(RateLimits{Off: true})}},
+		{"gated, uncounted, unjournaled", []Option{WithRateLimits(RateLimits{Off: true})}},
+		{"gated, unjournaled", nil},
+		{"gated, journal in memory", []Option{WithJournal(journal.NewMemory())}},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			client := benchClient(b, &canned{body: []byte(body), header: jsonHeader()}, testBaseURL, row.opts...)
@@ -125,16 +114,6 @@ func BenchmarkLiveOrder(b *testing.B) {
 		})
 	}
 }
-
-// nullJournal forgets everything: what a journal costs is measured against it.
-type nullJournal struct{}
-
-func (nullJournal) Begin(context.Context, Intent) error                { return nil }
-func (nullJournal) Settle(context.Context, IntentID, Settlement) error { return nil }
-func (nullJournal) Pending(context.Context) iter.Seq2[Intent, error] {
-	return func(func(Intent, error) bool) {}
-}
-func (nullJournal) Decision(context.Context, string) ([]Entry, error) { return nil, nil }
 
 // The shapes of somebody who writes the call by hand, with floats.
 type (

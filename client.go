@@ -3,17 +3,22 @@ package trading
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/internal/transport"
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Client is the service as seen with one or two API keys. It is safe for
@@ -36,81 +41,107 @@ type core struct {
 	sandboxKeys keyring
 	liveKeys    keyring
 	userAgent   []string
-	http        *retryablehttp.Client
-	pool        *http.Transport // the client's own connections; nil where the program gave a transport
+	transport   *transport.Transport
+	loop        *transport.Loop
+	clock       *clock
 	log         logger
 	gate        *healthGate
 	guards      []Guard
 	halt        halt
-	budgets     *budgets
-	hooks       []Hooks
-	latches     latches
+	limits      *limiter.Limiter
+	hooks       hooks
+	scrubber    *secret.Scrubber
+	breaker     secret.Breaker
 	maxSlippage Level
-	accounts    accountViews
-	soleActor   []AccountID
-	journal     Journal
-	durable     bool          // the journal is the program's, and outlives the process
-	process     string        // names this client in the journal
-	intents     atomic.Uint64 // counts them
-	unsettled   unsettled
-	begins      sync.RWMutex // held to write while an intent is written for another's sake
+	accounts    *accountViews // shared by the clients of one journal
+
+	process      string        // names this client in the journal
+	intents      atomic.Uint64 // counts its writes
+	store        *store
+	pending      *registry
+	driver       *driver
+	exclusive    []AccountID
+	exclusiveAll bool
+	withoutProbe bool
+	sharedIDs    bool
 
 	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
 
 	closing   context.Context // ends when Close begins
 	close     context.CancelFunc
 	flightsMu sync.Mutex     // orders enter and Close
-	flights   sync.WaitGroup // what can run on without a caller
+	flights   sync.WaitGroup // what Close waits for
 }
 
 // New returns a client for the versioned root of the API, which ends in /v1. It
 // opens nothing and sends nothing. https is required except for this machine
 // itself; a key of the other environment is an error here.
 func New(baseURL string, opts ...Option) (*Client, error) {
-	base, err := parseBaseURL(baseURL)
-	if err != nil {
-		return nil, err
-	}
 	cfg := config{defaults: defaultCallOptions()}
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, errors.New("trading: New: nil option")
+			return nil, errNilOption()
 		}
 		if err := opt.applyClient(&cfg); err != nil {
 			return nil, err
 		}
 	}
-
-	transport, pool := cfg.transport, (*http.Transport)(nil)
-	if transport == nil {
-		pool = newConnectionPool()
-		transport = pool
+	scrubber := cfg.scrubber()
+	if holdsKey(scrubber, baseURL) {
+		return nil, invalid("baseURL", "it must not hold an API key: keys are options of their own")
 	}
+	base, err := parseBaseURL(baseURL, cfg.plaintextHTTP)
+	if err != nil {
+		return nil, err
+	}
+	if isPlain(base) {
+		cfg.liveKeys.simulatorOnly = true
+		if _, err := cfg.liveKeys.allowed(cfg.liveKeys.given); err != nil {
+			return nil, invalidFor("WithPlaintextHTTP", err)
+		}
+	}
+	if holdsKey(scrubber, cfg.application) {
+		return nil, invalid("WithApplication", "the name and the version must not hold an API key: they are sent and logged")
+	}
+
+	log := logger{cfg.logger}
 	c := &core{
-		baseURL:       base.String(),
+		baseURL:       serviceOf(base),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
 		liveKeys:      cfg.liveKeys,
 		userAgent:     []string{userAgent(cfg.application)},
-		http:          newRetryClient(transport),
-		pool:          pool,
-		log:           logger{cfg.logger},
+		transport:     transport.New(cfg.transport),
+		loop:          transport.NewLoop(),
+		log:           log,
 		maxSlippage:   cfg.maxSlippagePct,
-		soleActor:     cfg.soleActor,
-		journal:       cfg.journal,
+		exclusive:     cfg.exclusive,
+		exclusiveAll:  cfg.exclusiveAll,
+		withoutProbe:  cfg.withoutProbe,
+		sharedIDs:     cfg.sharedIDs,
+		store:         &store{journal: cfg.journal, log: log},
+		pending:       newRegistry(cfg.journal),
 		hooks:         cfg.hooks,
-		budgets:       newBudgets(cfg.budget, logger{cfg.logger}),
-		durable:       cfg.journal != nil,
+		scrubber:      scrubber,
+		limits:        newLimiter(cfg.rateLimits, log),
 		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),
 	}
-	if c.journal == nil {
-		c.journal = newMemoryJournal()
+	c.clock = c.pending.clock
+	var began time.Time
+	if opened, ok := cfg.journal.(interface{ New() bool }); ok && opened.New() {
+		log.newJournal() // nothing was written before, or what was is lost
+	} else {
+		began = time.Now()
 	}
-	c.budgets.enter, c.budgets.leave = c.enter, c.leave
+	c.accounts = c.pending.accountsOf(c.baseURL, began)
 	c.closing, c.close = context.WithCancel(context.Background())
-	c.gate = newHealthGate(c, cfg.gate)
-	c.guards = guardsOf(c, cfg.guards)
+	c.driver = newDriver(c, !cfg.withoutBackground)
+	c.gate = newHealthGate(cfg.gate, c.askGate, c.background)
+	c.guards = append([]Guard{
+		c.halt.guard, guardAccount(c.accounts.status), guardPending(c.doubtedIn), c.gate.guard,
+	}, cfg.guards...)
+	c.pending.join(c)
 	return newClient(c, cfg.defaults), nil
 }
 
@@ -127,7 +158,7 @@ func newClient(c *core, defaults callOptions) *Client {
 func FromEnv(opts ...Option) (*Client, error) {
 	baseURL := os.Getenv("TRADING_BASE_URL")
 	if baseURL == "" {
-		return nil, errors.New("trading: TRADING_BASE_URL is not set; it is the versioned root of the API, which ends in /v1")
+		return nil, invalid("TRADING_BASE_URL", "it is not set; it is the versioned root of the API, which ends in /v1")
 	}
 	var all []Option
 	if key := os.Getenv("TRADING_SANDBOX_KEY"); key != "" {
@@ -144,6 +175,9 @@ func FromEnv(opts ...Option) (*Client, error) {
 func (c *Client) With(opts ...CallOption) (*Client, error) {
 	defaults := c.defaults
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, errNilOption()
+		}
 		if err := opt.applyCall(&defaults); err != nil {
 			return nil, err
 		}
@@ -152,22 +186,74 @@ func (c *Client) With(opts ...CallOption) (*Client, error) {
 }
 
 // Close refuses further calls, ends every wait, and waits for the writes that are
-// in flight: an attempt ends by its answer or its time-out. After it, nothing of
-// the client runs. It may be called more than once.
+// in flight: an attempt ends by its answer or its time-out. After Close nothing of
+// the client runs. Close returns a [*PendingError] if the outcome of a write is not
+// known: with a journal the next run resolves it. Close the journal after the client.
+// Close may be called more than once.
 func (c *Client) Close() error {
 	c.core.flightsMu.Lock()
 	c.core.close()
 	c.core.flightsMu.Unlock()
+	c.core.driver.close()
+	c.core.limits.Close()
 	c.core.flights.Wait()
-	if c.core.pool != nil {
-		// What is idle ends now, and what is busy with a read once it no longer is.
-		c.core.pool.CloseIdleConnections()
+	c.core.transport.Close()
+	left := c.core.pending.leave(c.core)
+	if len(left) == 0 {
+		return nil
 	}
-	return nil
+	e := &PendingError{IDs: make([]IntentID, len(left))}
+	for i, w := range left {
+		e.IDs[i] = w.intent.ID
+	}
+	return e
 }
 
-// ErrClosed is the error of calls after [Client.Close].
-var ErrClosed = errors.New("trading: the client is closed")
+// enter counts what Close waits for; false once Close has begun.
+func (c *core) enter() bool {
+	c.flightsMu.Lock()
+	defer c.flightsMu.Unlock()
+	if c.closing.Err() != nil {
+		return false
+	}
+	c.flights.Add(1)
+	return true
+}
+
+func (c *core) leave() { c.flights.Done() }
+
+// background starts what Close waits for, with a context that ends when Close begins;
+// false once it has begun.
+func (c *core) background(run func(closing context.Context)) bool {
+	if !c.enter() {
+		return false
+	}
+	go func() {
+		defer c.leave()
+		run(c.closing)
+	}()
+	return true
+}
+
+// doubtedIn returns the writes in a place whose outcome is not known.
+func (c *core) doubtedIn(ctx context.Context, at pending.Place) ([]string, error) {
+	if err := c.load(ctx); err != nil {
+		return nil, err
+	}
+	return c.pending.DoubtedIn(at), nil
+}
+
+// newIntentID names a write by its client, whose name is its own, and a number.
+func (c *core) newIntentID() IntentID {
+	var room [64]byte
+	id := append(append(room[:0], c.process...), '-')
+	return IntentID(strconv.AppendUint(id, c.intents.Add(1), 10))
+}
+
+// isExclusive reports whether nobody else trades an account.
+func (c *core) isExclusive(id AccountID) bool {
+	return c.exclusiveAll || slices.Contains(c.exclusive, id)
+}
 
 // Halt refuses entries from this process until [Client.Unhalt]; exits pass.
 func (c *Client) Halt(reason string) { c.core.halt.set(reason) }
@@ -179,14 +265,26 @@ func (c *Client) Unhalt() { c.core.halt.clear() }
 func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.get() }
 
 // Health reads whether it is safe to trade. Degraded and unavailable, which the
-// service answers with 503, are answers and no errors: ask [Health.Safe].
+// service answers with 503, are results and not errors: ask [Health.Safe].
 func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error) {
-	call := c.caller().begin(ctx, &endpointHealth, opts)
+	return c.caller().health(ctx, opts)
+}
+
+func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
+	call := h.begin(ctx, &endpointHealth, opts)
 	var answer api.Health
-	if err := call.do(&answer); err != nil {
+	if err := call.do(healthAnswer(&answer, &call.last.attempt.Status)); err != nil {
 		return nil, err
 	}
 	return healthOf(&answer), nil
+}
+
+// askGate reads health for the gate. Its question is not sent again: the next entry
+// asks anew.
+func (c *core) askGate(ctx context.Context) (*Health, error) {
+	defaults := defaultCallOptions()
+	defaults.retry.Attempts = 1
+	return caller{c, defaults}.health(ctx, nil)
 }
 
 // Identity is whose key it is.
@@ -209,7 +307,8 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	call := c.caller().begin(ctx, &endpointMe, opts)
 	call.env = env
 	var answer api.Identity
-	if err := call.do(&answer); err != nil {
+	same := func() error { return sameName("environment", answer.Environment, string(env)) }
+	if err := call.do(checked{&answer, same}); err != nil {
 		return nil, err
 	}
 	return &Identity{
@@ -224,10 +323,11 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
 	call := c.caller().begin(ctx, &endpointOpenAPI, opts)
-	if err := call.do(nil); err != nil {
+	var members wire.Members
+	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
 	}
-	return json.RawMessage(call.last.body), nil
+	return json.RawMessage(call.last.attempt.Body), nil
 }
 
 func (c *Client) caller() caller { return caller{c.core, c.defaults} }
@@ -239,3 +339,28 @@ func (c *core) keys(env Environment) keyring {
 	}
 	return c.sandboxKeys
 }
+
+// Trader is what the paper account and a live account have in common: a strategy
+// that takes a Trader runs on either. Methods may be added in a minor version;
+// embed a Trader in a type of your own.
+type Trader interface {
+	// State reads the account: its money, its rules, and whether it accepts orders.
+	State(ctx context.Context, opts ...CallOption) (*AccountState, error)
+	// Positions reads the open positions.
+	Positions(ctx context.Context, opts ...CallOption) (Positions, error)
+	// Trades reads the closed trades.
+	Trades(ctx context.Context, opts ...CallOption) ([]Trade, error)
+	// PlaceOrder places an order at the market, or a marketable limit.
+	PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error)
+	// ClosePosition closes a position, or a part of it, at the market.
+	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
+	// SetTriggers sets, clears or leaves the take-profit and the stop of a position.
+	SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error)
+	// Resolve finds out what became of the write that returned err.
+	Resolve(ctx context.Context, err error) (*Resolution, error)
+}
+
+var (
+	_ Trader = (*Sandbox)(nil)
+	_ Trader = (*Account)(nil)
+)

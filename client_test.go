@@ -35,7 +35,7 @@ func TestBaseURL(t *testing.T) {
 		{"https://api.example.test/a%2Fv1", "escaped path"},
 	} {
 		t.Run(row.url, func(t *testing.T) {
-			base, err := parseBaseURL(row.url)
+			base, err := parseBaseURL(row.url, false)
 			if row.problem == "" {
 				require.NoError(t, err)
 				assert.NotEqual(t, '/', base.Path[len(base.Path)-1])
@@ -113,9 +113,9 @@ func TestOptionsRefuseNonsense(t *testing.T) {
 		"nil guard":             WithGuard(nil),
 		"negative attempts":     WithRetry(Retry{Attempts: -1}),
 		"no attempt time":       WithAttemptTimeout(0),
-		"lifetime too long":     WithLifetime(maxLifetime + 1),
-		"negative lifetime":     WithLifetime(-1),
-		"negative grace":        WithGrace(-1),
+		"a send TTL too long":   WithSendTTL(maxTTL + 1),
+		"a negative send TTL":   WithSendTTL(-1),
+		"a negative wait":       WithResolveTimeout(-1),
 		"slippage of 31":        WithMaxSlippagePct(Dec("31")),
 		"slippage of 0.25":      WithMaxSlippagePct(Dec("0.25")),
 		"an application's name": WithApplication("my bot", "1"),
@@ -130,7 +130,7 @@ func TestOptionsRefuseNonsense(t *testing.T) {
 	require.Error(t, err)
 	_, err = client.Sandbox.Trades(context.Background(), ResponseInto(nil))
 	require.Error(t, err)
-	_, err = client.With(WithLifetime(-1))
+	_, err = client.With(WithSendTTL(-1))
 	require.Error(t, err)
 }
 

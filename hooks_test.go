@@ -45,7 +45,7 @@ func (l *told) take() []string {
 func (l *told) hooks() trading.Hooks {
 	return trading.Hooks{
 		CallStart: func(ctx context.Context, c trading.Call) context.Context {
-			l.add(ctx, "call %s %s %s", c.Operation, c.Symbol, c.Lane)
+			l.add(ctx, "call %s %s %s", c.Operation, c.Symbol, c.Priority)
 			return context.WithValue(ctx, markKey{}, "in call")
 		},
 		CallDone: func(ctx context.Context, c trading.Call, d trading.Done) {
@@ -61,8 +61,8 @@ func (l *told) hooks() trading.Hooks {
 		Waiting: func(ctx context.Context, _ trading.Call, w trading.Wait) {
 			l.add(ctx, "wait for %s %s", w.Reason, w.Bucket[strings.LastIndex(w.Bucket, "/")+1:])
 		},
-		Settled: func(ctx context.Context, v trading.Verdict) {
-			l.add(ctx, "settled %s by %s", v.Outcome, v.Basis)
+		Resolved: func(ctx context.Context, r trading.Resolution) {
+			l.add(ctx, "resolved %s by %s", r.Outcome, r.Evidence)
 		},
 	}
 }
@@ -97,13 +97,13 @@ func TestHooksAreTold(t *testing.T) {
 			"call POST /positions/close BTC exit",
 			"send 1 in call",
 			"sent 1: 429 rate_limited not applied, written true, key true, 55 bytes out in attempt 1",
-			"wait for budget closes in call",
+			"wait for rate limit closes in call",
 			"send 2 in call",
 			"sent 2: 404 no_position not applied, written true, key true, 55 bytes out in attempt 2",
 			"done not applied after 2 in 7s, intent true in call",
 		}},
 		{"a connection that is refused", []trading.Option{trading.WithRetry(trading.Retry{MinWait: time.Second, MaxWait: time.Second, Attempts: 2})}, func(r rig) {
-			r.sim.Fault("GET /trades", tradingsim.LoseRequest())
+			r.sim.Fault("GET /trades", tradingsim.DropRequest())
 			_, err := r.account().Trades(r.t.Context())
 			require.NoError(r.t, err)
 		}, []string{
@@ -116,8 +116,8 @@ func TestHooksAreTold(t *testing.T) {
 		}},
 		{"an order in doubt that is resolved", nil, func(r rig) {
 			r.readAll()
-			r.sim.Fault("POST /orders", tradingsim.EdgePage(502))
-			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.01"), trading.WithLifetime(0), trading.SkipHealthGate())
+			r.sim.Fault("POST /orders", tradingsim.GatewayError(502))
+			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.01"), trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.SkipHealthGate())
 			_, err = r.account().Resolve(r.t.Context(), err)
 			require.NoError(r.t, err)
 		}, []string{
@@ -125,21 +125,20 @@ func TestHooksAreTold(t *testing.T) {
 			"send 1 in call",
 			"sent 1: 502  unknown, written true, key true, 75 bytes out in attempt 1",
 			"done unknown after 1 in 0s, intent true in call",
-			"call POST /orders/cancel  doubt",
 		}},
 		{"an order whose caller leaves", nil, func(r rig) {
-			r.sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))
+			r.sim.Fault("POST /orders", tradingsim.DelayResponse(2*time.Second))
 			ctx, cancel := context.WithTimeout(r.t.Context(), time.Second)
 			defer cancel()
 			_, err := r.account().PlaceOrder(ctx, buy("0.01"), trading.SkipHealthGate())
 			require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
-			time.Sleep(5 * time.Second)
+			time.Sleep(15 * time.Second)
 		}, []string{
 			"call POST /orders BTC entry",
 			"send 1 in call",
+			"sent 1: 0  unknown, written true, key true, 75 bytes out in attempt 1",
 			"done unknown after 1 in 1s, intent true in call",
-			"sent 1: 200  applied, written true, key true, 75 bytes out in attempt 1",
-			"settled applied by its answer in call",
+			"resolved applied by its stored answer",
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -161,16 +160,16 @@ func TestHooksAreTold(t *testing.T) {
 }
 
 // The last of an order that is resolved.
-func TestHooksAreToldOfVerdicts(t *testing.T) {
+func TestHooksAreToldOfResolutions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &told{}
 		r := newRig(t, nil, trading.WithHooks(log.hooks()))
 		r.readAll()
-		err := r.doubtful(tradingsim.EdgePage(502), buy("0.01"))
+		err := r.doubtful(tradingsim.GatewayError(502), buy("0.01"))
 		_, err = r.account().Resolve(t.Context(), err)
 		require.NoError(t, err)
 		lines := log.take()
-		assert.Equal(t, "settled not applied by fenced, and no trace", lines[len(lines)-1])
+		assert.Equal(t, "resolved not applied by accounting", lines[len(lines)-1])
 	})
 }
 
@@ -182,57 +181,4 @@ func TestHooksThatReturnNothingKeepTheContext(t *testing.T) {
 	}))
 	_, err := r.account().Positions(t.Context())
 	require.NoError(t, err)
-}
-
-func TestResolveWithin(t *testing.T) {
-	for _, row := range []struct {
-		name     string
-		fault    tradingsim.Fault
-		alone    bool
-		within   time.Duration
-		want     trading.Outcome
-		contains string
-	}{
-		{"not asked for", tradingsim.EdgePage(502), true, 0, trading.Unknown, "not JSON"},
-		{"never arrived", tradingsim.EdgePage(502), true, time.Minute, trading.NotApplied, "not executed and never will be (fenced, and no trace)"},
-		{"executed", tradingsim.EdgePageAfter(502), true, time.Hour, trading.Applied, "was executed ("},
-		{"executed, and others trade too", tradingsim.EdgePageAfter(502), false, time.Hour, trading.Unknown, "SoleActor"},
-		{"no time for it", tradingsim.EdgePage(502), true, time.Second, trading.Unknown, "cannot be told"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var opts []trading.Option
-				if row.alone {
-					opts = append(opts, trading.SoleActor(acc))
-				}
-				r := newRig(t, nil, append(opts, trading.ResolveWithin(row.within))...)
-				r.readAll()
-				r.sim.Fault("POST /orders", row.fault)
-				began := time.Now()
-				result, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithLifetime(0))
-				require.Error(t, err)
-				require.Nil(t, result)
-				assert.Equal(t, row.want, trading.OutcomeOf(err), "%v", err)
-				assert.Contains(t, err.Error(), row.contains)
-				assert.LessOrEqual(t, time.Since(began), row.within)
-				edge := (*trading.EdgeError)(nil)
-				require.ErrorAs(t, err, &edge, "why it was in doubt stays in the error")
-				// What is settled holds nothing back.
-				_, err = r.account().PlaceOrder(t.Context(), buy("0.01"))
-				assert.Equal(t, row.want == trading.Unknown, err != nil, "%v", err)
-			})
-		})
-	}
-	t.Run("on paper", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil, trading.ResolveWithin(time.Minute))
-			r.positions()
-			r.trades()
-			r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply())
-			_, err := r.Sandbox.PlaceOrder(t.Context(), buy("0.01"))
-			assert.Equal(t, trading.Applied, trading.OutcomeOf(err), "%v", err)
-		})
-	})
-	_, err := trading.New("https://api.example/v1", trading.ResolveWithin(-1))
-	require.Error(t, err)
 }

@@ -31,7 +31,7 @@ func TestTrap_T87_RedirectsAreNotFollowed(t *testing.T) {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			server := newHostile(t, says(plainAnswer(status, "", "Location: "+elsewhere.url+"/sandbox/orders?token=x")))
 			client := server.client(t)
-			_, err := client.Sandbox.PlaceOrder(t.Context(), buy("1"))
+			_, err := client.Sandbox.PlaceOrder(t.Context(), buy("1"), trading.WithResolveTimeout(0))
 			var redirect *trading.RedirectError
 			require.ErrorAs(t, err, &redirect)
 			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
@@ -53,7 +53,7 @@ func TestTrap_T87_RedirectsAreNotFollowed(t *testing.T) {
 		// Something in front that goes back to the legacy path.
 		r := join(t, sim, trading.WithTransport(inFront{sim.Transport(), func(req *http.Request) {
 			req.URL.Path = "/api" + req.URL.Path
-		}}))
+		}}), trading.WithResolveTimeout(0))
 		var redirect *trading.RedirectError
 		require.ErrorAs(t, r.refused(buy("1")), &redirect)
 		assert.Equal(t, "/v1/sandbox/orders", redirect.Location)
@@ -198,6 +198,8 @@ func piped(t *testing.T, serve func(net.Conn), opts ...trading.Option) *trading.
 		trading.WithTransport(transport),
 		trading.WithHealthGate(trading.HealthGate{Off: true}),
 		trading.WithRetry(trading.Retry{Attempts: 1}),
+		trading.WithResolveTimeout(0),
+		trading.WithoutBackground(),
 	}, opts...)...)
 	require.NoError(t, err)
 	return client
@@ -253,7 +255,7 @@ func TestAttemptsEndInTime(t *testing.T) {
 				_, err = client.Sandbox.State(context.Background(), trading.WithAttemptTimeout(time.Second))
 				require.Error(t, err)
 				assert.LessOrEqual(t, time.Since(began), 6*time.Second)
-				require.NoError(t, client.Close())
+				closeClient(t, client)
 				time.Sleep(2 * time.Hour) // until the server has given up
 			})
 		})

@@ -237,19 +237,21 @@ func newBrokenWorld(t *testing.T, timeout time.Duration, opts ...trading.Option)
 	proxy := faultproxy.Start(t, sim)
 	client, err := trading.New(proxy.URL()+"/v1", worldOptions(sim, timeout, opts...)...)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	t.Cleanup(func() { closeClient(t, client) })
 	return brokenWorld{proxy, sim, client}
 }
 
 // worldOptions are those of a client that waits little between attempts and has
-// plenty of them.
+// plenty of them, and that leaves in doubt what is in doubt.
 func worldOptions(sim *tradingsim.Sim, timeout time.Duration, opts ...trading.Option) []trading.Option {
 	return append([]trading.Option{
 		trading.WithSandboxKey(sim.SandboxKey()),
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithHealthGate(trading.HealthGate{Off: true}),
 		trading.WithAttemptTimeout(timeout),
-		trading.WithLifetime(time.Minute),
+		trading.WithSendTTL(time.Minute),
+		trading.WithResolveTimeout(0),
+		trading.WithoutBackground(),
 		trading.WithRetry(trading.Retry{Attempts: 20, MinWait: time.Nanosecond, MaxWait: time.Nanosecond}),
 	}, opts...)
 }

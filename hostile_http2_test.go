@@ -12,6 +12,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/faultproxy"
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -110,11 +111,11 @@ func TestBrokenStreams(t *testing.T) {
 			world := func() (*trading.Client, *tradingsim.Sim, func()) {
 				sim := tradingsim.New()
 				proxy, trust := faultproxy.StartHTTP2(t, sim, row.fault())
-				pool := trading.NewConnectionPool()
+				pool := transport.NewPool()
 				pool.TLSClientConfig = &tls.Config{RootCAs: trust.RootCAs}
 				client, err := trading.New(proxy.URL()+"/v1", worldOptions(sim, timeout, trading.WithTransport(pool))...)
 				require.NoError(t, err)
-				return client, sim, func() { require.NoError(t, client.Close()); proxy.Close() }
+				return client, sim, func() { closeClient(t, client); proxy.Close() }
 			}
 
 			client, _, end := world()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/faultproxy"
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -66,7 +67,7 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 		return faultproxy.StartTLS(t, sim, &tls.Config{Certificates: []tls.Certificate{certificate}}), trust
 	}
 	trusting := func(trust *x509.CertPool) *http.Transport {
-		pool := trading.NewConnectionPool()
+		pool := transport.NewPool()
 		pool.TLSClientConfig = &tls.Config{RootCAs: trust}
 		return pool
 	}
@@ -76,7 +77,7 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 		proxy.Rest(answer)
 		address, err := url.Parse(proxy.URL())
 		require.NoError(t, err)
-		pool := trading.NewConnectionPool()
+		pool := transport.NewPool()
 		pool.Proxy = http.ProxyURL(address)
 		t.Cleanup(func() {
 			for _, request := range proxy.Requests() {
@@ -105,7 +106,7 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 			}
 		}()
 		t.Cleanup(func() { _ = resolver.Close(); <-served })
-		pool := trading.NewConnectionPool()
+		pool := transport.NewPool()
 		dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
 		dialer.Resolver.Dial = resolverAt(resolver.LocalAddr().String())
 		pool.DialContext = dialer.DialContext
@@ -126,7 +127,7 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 	}{
 		{name: "an unknown authority", says: "unknown authority", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
 			proxy, _ := serve(t, sim, "127.0.0.1", tomorrow)
-			return proxy.URL() + "/v1", trading.NewConnectionPool()
+			return proxy.URL() + "/v1", transport.NewPool()
 		}},
 		{name: "a certificate for another host", says: "certificate", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
 			proxy, trust := serve(t, sim, "elsewhere.test", tomorrow)
@@ -142,22 +143,22 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 				_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 				_, _ = conn.Read(make([]byte, 1<<10))
 			})
-			return "https://" + proxy.Address() + "/v1", trading.NewConnectionPool()
+			return "https://" + proxy.Address() + "/v1", transport.NewPool()
 		}},
 		{name: "reset in the handshake", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
 			proxy := faultproxy.Start(t, sim)
 			proxy.Accept(faultproxy.Reset)
-			return "https://" + proxy.Address() + "/v1", trading.NewConnectionPool()
+			return "https://" + proxy.Address() + "/v1", transport.NewPool()
 		}},
 		{name: "a handshake that stalls", stall: true, start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
 			proxy := faultproxy.Start(t, sim)
 			proxy.Accept(faultproxy.Drain)
-			return "https://" + proxy.Address() + "/v1", trading.NewConnectionPool()
+			return "https://" + proxy.Address() + "/v1", transport.NewPool()
 		}},
 		{name: "connection refused", says: "refused", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
 			proxy := faultproxy.Start(t, sim)
 			proxy.Close()
-			return proxy.URL() + "/v1", trading.NewConnectionPool()
+			return proxy.URL() + "/v1", transport.NewPool()
 		}},
 		{name: "CONNECT refused", says: "Forbidden", start: func(t *testing.T, _ *tradingsim.Sim) (string, *http.Transport) {
 			return elsewhere, via(t, says("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))

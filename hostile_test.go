@@ -50,15 +50,16 @@ func (h *hostile) seen(method string) (n int) {
 }
 
 // client returns a client of the server, on connections of its own and with
-// waits too short to notice.
+// waits too short to notice, which leaves in doubt what is in doubt.
 func (h *hostile) client(t *testing.T, opts ...trading.Option) *trading.Client {
 	t.Helper()
 	client, err := trading.New(h.url, append([]trading.Option{
+		trading.WithResolveTimeout(0), trading.WithoutBackground(),
 		trading.WithSandboxKey("pk_test_x"),
 		trading.WithRetry(trading.Retry{MinWait: time.Nanosecond, MaxWait: time.Nanosecond}),
 	}, opts...)...)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	t.Cleanup(func() { closeClient(t, client) })
 	return client
 }
 

@@ -4,9 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -16,76 +15,40 @@ import (
 // account holder, whatever API key is used.
 //
 // Every live write gets one by itself. [WithIdempotencyKey] gives it one,
-// [WithDecision] derives it from what was decided.
+// [WithClientOrderID] derives it from what was decided.
 type Key string
 
 // NewKey returns a key that nobody has used.
 func NewKey() Key { return Key(uuid.NewString()) }
 
-// maxKeyLength is the contract's.
-const maxKeyLength = 255
-
-// check refuses what the service would refuse: 1 to 255 visible ASCII characters.
-func (k Key) check() *Error {
-	if len(k) == 0 || len(k) > maxKeyLength {
-		return refuse(EnvLive, CodeInvalidIdempotencyKey, "an idempotency key has 1 to %d characters, and this one %d", maxKeyLength, len(k))
-	}
-	for i := range len(k) {
-		if k[i] <= ' ' || k[i] > '~' {
-			return refuse(EnvLive, CodeInvalidIdempotencyKey, "an idempotency key has visible ASCII characters only, unlike the one at position %d", i)
-		}
-	}
-	return nil
-}
-
 // keySource is where a write's keys come from.
 type keySource struct {
-	given    Key      // never replaced
-	decision []string // derived from these, the account, the operation and the try
+	given Key       // never replaced
+	id    string    // derived from this, the account, the operation and the try
+	since time.Time // the caller's word that the key was not used before
 }
 
-// WithIdempotencyKey sends the write under this key and no other: the client
-// never replaces it, not even where a refusal is stored under it. The sandbox has
-// no idempotency, and is not sent any.
-func WithIdempotencyKey(k Key) CallOption {
-	return callOption(func(c *callOptions) error {
-		if err := k.check(); err != nil {
-			return err
-		}
-		c.key = keySource{given: k}
-		return nil
-	})
+// ClientOrderIDOption says more of a client order id.
+type ClientOrderIDOption func(*keySource)
+
+// Since says that the id was not used before t: by this program, its earlier runs,
+// or any other. It does not say more: a refusal may still be of another use of the
+// id, and settles nothing.
+func Since(t time.Time) ClientOrderIDOption {
+	return func(k *keySource) { k.since = t }
 }
 
-// WithDecision derives the write's keys from what was decided, such as
-//
-//	trading.WithDecision("breakout", "2026-11-20T10:15")
-//
-// A program that decides the same again, after a crash or in another process,
-// sends the same keys, and so places nothing twice: the service answers for 24
-// hours, a journal for as long as it keeps what is settled. The parts must name
-// one decision, and not the day or the strategy alone: a second order under the
-// same name is taken for the first, whose answer comes back. Account, operation
-// and the number of the try are added by the client.
-//
-// Use it with a journal ([WithJournal]). Without one an earlier run may have sent
-// the decision, so a refusal does not say that it was not executed: it is
-// [Unknown].
-func WithDecision(program, decision string, more ...string) CallOption {
-	return callOption(func(c *callOptions) error {
-		if program == "" || decision == "" {
-			return errors.New("trading: WithDecision: an empty name would be every decision")
-		}
-		c.key = keySource{decision: append([]string{program, decision}, more...)}
-		return nil
-	})
-}
-
-// decisionName digests what a decision is named by. Each part is preceded by its
+// name is what a journal finds a named write by. Each part is preceded by its
 // length, so that no two lists of parts run together.
-func decisionName(account AccountID, op Operation, parts []string) string {
+func (k *keySource) name(account AccountID, op Operation) string {
+	if k.given != "" {
+		return "key " + string(k.given)
+	}
+	if k.id == "" {
+		return ""
+	}
 	digest := sha256.New()
-	for _, part := range append([]string{string(account), string(op)}, parts...) {
+	for _, part := range [...]string{string(account), string(op), k.id} {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		digest.Write(length[:])
@@ -94,7 +57,5 @@ func decisionName(account AccountID, op Operation, parts []string) string {
 	return base64.RawURLEncoding.EncodeToString(digest.Sum(nil))
 }
 
-// keyOfTry is the key of one try of a decision.
-func keyOfTry(decision string, try int) Key {
-	return Key(fmt.Sprintf("d-%s-%s", decision, strconv.Itoa(try)))
-}
+// derived is the key of one try of a name.
+func derived(name string, try int) Key { return Key("d-" + name + "-" + strconv.Itoa(try)) }

@@ -9,9 +9,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/journal"
 )
 
-// The tries of a decision have keys that any run of the program finds again; those of
+// The tries of a client order id have keys that any run of the program finds again; those of
 // any other write are new each time.
 func TestKeysOfTries(t *testing.T) {
 	const stale = `{"error":"STALE_PRICE","message":"no"}`
@@ -20,8 +22,9 @@ func TestKeysOfTries(t *testing.T) {
 		var sent []string
 		synctest.Test(t, func(t *testing.T) {
 			script := newScript(t, answered(409, stale), answered(409, stale), answered(409, stale))
-			// A journal that outlives the program, or the first try would be in doubt.
-			_, err := newTestClient(t, script, WithJournal(NewMemoryJournal())).Live.Account("acc_1").PlaceOrder(context.Background(), testOrder(), opts...)
+			// A journal that outlives the program, or the first try would be in doubt. So
+			// soon after the start an entry goes without reading a baseline.
+			_, err := newTestClient(t, script, WithJournal(journal.NewMemory())).Live.Account("acc_1").PlaceOrder(context.Background(), testOrder(), opts...)
 			require.ErrorIs(t, err, CodeStalePrice)
 			script.done()
 			for _, request := range script.received() {
@@ -35,12 +38,12 @@ func TestKeysOfTries(t *testing.T) {
 		require.Len(t, sent, 3)
 		return sent
 	}
-	decision := WithDecision("breakout", "2026-11-20T10:15")
-	first := keys(t, decision)
-	assert.Equal(t, first, keys(t, decision), "by another client")
-	name := decisionName("acc_1", OpOrder, []string{"breakout", "2026-11-20T10:15"})
+	named := WithClientOrderID("breakout 2026-11-20T10:15")
+	first := keys(t, named)
+	assert.Equal(t, first, keys(t, named), "by another client")
+	name := (&keySource{id: "breakout 2026-11-20T10:15"}).name("acc_1", OpOrder)
 	for i, key := range first {
-		assert.Equal(t, string(keyOfTry(name, i+1)), key)
+		assert.Equal(t, string(derived(name, i+1)), key)
 	}
 	own, others := keys(t), keys(t)
 	for i := range own {

@@ -2,6 +2,8 @@ package trading
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/shopspring/decimal"
@@ -23,7 +25,7 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 		return nil, err
 	}
 	for i := range answer.Accounts {
-		l.caller.core.accounts.saw(AccountID(answer.Accounts[i].ID), AccountStatus(answer.Accounts[i].Status))
+		l.caller.core.accounts.saw(EnvLive, AccountID(answer.Accounts[i].ID), AccountStatus(answer.Accounts[i].Status))
 	}
 	return convertAll(answer.Accounts, accountInfoOf), nil
 }
@@ -36,8 +38,8 @@ func (l *Live) Account(id AccountID, opts ...CallOption) *Account {
 }
 
 // Account is one live account. Every write to it carries an idempotency key, and
-// is sent again only where that cannot place it twice. Results are nil exactly
-// when the error is not.
+// is sent again only where that cannot place it twice. A result is nil if there is an
+// error, unless the error is [ErrLate]: then the write was executed, and both are set.
 type Account struct {
 	id     AccountID
 	caller caller
@@ -65,11 +67,12 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 	call := a.begin(ctx, &endpointState, opts)
 	call.aimAtAccount("")
 	var answer api.LiveAccountDetail
-	if err := call.do(&wire.Either{Member: "account", Record: &answer}); err != nil {
+	record := &wire.Either{Member: "account", Record: &answer}
+	if err := call.do(checked{record, func() error { return sameOptName("id", answer.ID, string(a.id)) }}); err != nil {
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
-	a.caller.core.accounts.saw(a.id, state.Status)
+	a.caller.core.accounts.saw(EnvLive, a.id, state.Status)
 	return &state, nil
 }
 
@@ -81,7 +84,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawPositions(a.id, call.last.sent, rows.List)
+	a.caller.core.accounts.sawPositions(EnvLive, a.id, call.last.attempt.Sent, rows.List)
 	return rows.List, nil
 }
 
@@ -93,7 +96,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawTrades(a.id, call.last.sent, rows.List)
+	a.caller.core.accounts.sawTrades(EnvLive, a.id, call.last.attempt.Sent, rows.List)
 	return rows.List, nil
 }
 
@@ -109,7 +112,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 		Limits: convertAll(answer.Orders, restingOrderOf),
 		Runs:   convertAll(answer.Runs, runOf),
 	}
-	a.caller.core.accounts.sawOrders(a.id, call.last.sent, open)
+	a.caller.core.accounts.sawOrders(EnvLive, a.id, call.last.attempt.Sent, open)
 	return open, nil
 }
 
@@ -117,11 +120,11 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
 	call := a.begin(ctx, &endpointFinishedRuns, opts)
 	call.aimAtAccount("/runs")
-	rows := listOf("history", runOf)
+	rows := shownList("history", runOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawFinished(a.id, call.last.sent, rows.List)
+	a.caller.core.accounts.sawFinished(EnvLive, a.id, call.last.attempt.Sent, rows.List)
 	return rows.List, nil
 }
 
@@ -144,21 +147,18 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if err := o.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
-	request := a.orderRequest(&o)
+	request := orderRequest(a.id, &o)
 	call.body = request.AppendWire(newBody())
-	before := a.caller.core.accounts.knows(a.id)
 	answer := orderAnswers.Get().(*api.OrderResponse)
-	if err := call.do(answer); err != nil {
-		return nil, err // an attempt that flies on may still write to the answer
+	err := call.do(answer)
+	var result *OrderResult
+	if err == nil || errors.Is(err, ErrLate) {
+		result = orderResultOf(answer, call.meta())
+		result.Twice = call.ranTwice(&o, result)
 	}
-	result := orderResultOf(answer, call.meta())
 	*answer = api.OrderResponse{}
 	orderAnswers.Put(answer)
-	result.Twice = call.ranTwice(&o, result)
-	if p, open := result.Position.Get(); open && p.Side == o.Side && !result.Meta.Replayed { // a replay is of the past
-		a.caller.core.accounts.opened(a.id, before, call.last.received, p)
-	}
-	return result, nil
+	return result, err
 }
 
 // orderAnswers are the records that orders are answered into, for the moment before
@@ -173,13 +173,14 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 	if err := o.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
-	request := a.limitRequest(&o)
+	request := limitRequest(a.id, &o)
 	call.body = request.AppendWire(newBody())
 	var answer api.LimitOrderResponse
-	if err := call.do(&answer); err != nil {
+	err := call.do(&answer)
+	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
-	return &LimitResult{Order: restingOrderOf(&answer.Order), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &LimitResult{Order: restingOrderOf(&answer.Order), Meta: call.meta(), Extra: answer.Extra}, err
 }
 
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
@@ -208,19 +209,39 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.Percent())}
 	call.body = request.AppendWire(newBody())
 	var answer api.ClosePositionResponse
-	if err := call.do(&answer); err != nil {
+	err := call.do(&answer)
+	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
 	result := closeResultOf(&answer, call.meta())
 	if !result.Meta.Replayed { // a replay is of the past
-		a.caller.core.accounts.saw(a.id, result.Status)
+		a.caller.core.accounts.saw(EnvLive, a.id, result.Status)
 	}
-	return result, nil
+	return result, err
 }
 
-// SetTriggers sets or clears both levels. Both must be named: the contract does
-// not say what leaving one out does on a live account. A level that was read from
-// the position can be given back; one sent unchanged is not judged.
+// SetTriggers sets or clears the levels that are named, and leaves the other as it
+// is. The contract does not say what leaving a level out does on a live account, so
+// both are always sent. Where one is absent from t, the client first reads the
+// positions and sends the level that it finds there, or null if it finds none. That
+// read is one more request and can be some seconds old: if two programs change the
+// levels of one position, name both. A call with [WithIdempotencyKey] or
+// [WithClientOrderID] must name both too, since its body has to be the same each time.
+//
+// A level that was read from the position can be given back; one sent unchanged is
+// not judged.
+//
+// A setting never waits for an older one: it goes at once, and the older one is not sent
+// again. If the older one's outcome is in doubt, the service may still carry it out
+// behind the newer one. So once that is known, and 5 seconds later, the client reads the
+// position, and if it has the levels of a setting that is not the last, it sends those
+// last wanted again, each as the newest setting named it: under a new key, at most three
+// times. Other levels are somebody else's and stay. [Hooks.Resolved] tells it, with
+// Superseded and Overwritten; the position can have the older levels until then. It is
+// done only while this process runs, and only for an older setting in doubt: of two calls
+// at once that both return their answers, either can be the last. If both are in doubt,
+// and the older one is carried out last, the newer one can end as not applied: then the
+// position has the older levels, and it is for the program to set others.
 func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error) {
 	call := a.begin(ctx, &endpointTriggers, opts)
 	call.symbol = symbol
@@ -228,6 +249,9 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 		return nil, call.refused(err)
 	}
 	if err := t.checkLive(); err != nil {
+		return nil, call.refused(err)
+	}
+	if err := call.completeTriggers(ctx, &t); err != nil {
 		return nil, call.refused(err)
 	}
 	request := api.TriggersRequest{
@@ -244,29 +268,46 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 	return &TriggerResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
-// ranTwice compares the position after an order that was sent again in doubt with
-// what was known before it.
-func (c *call) ranTwice(o *Order, result *OrderResult) Opt[bool] {
-	before := c.baseline
-	if !c.doubted || result.Meta.Replayed || before == nil {
-		return Opt[bool]{}
+// heldAfter is the signed position after an order; none is flat.
+func heldAfter(r *OrderResult) (size decimal.Decimal) {
+	if p, open := r.Position.Get(); open {
+		size = p.Signed()
 	}
-	var after decimal.Decimal // none is flat
-	if p, open := result.Position.Get(); open {
-		after = p.Signed()
+	return size
+}
+
+// completeTriggers fills in the level that the caller left out, as the position has
+// it.
+func (c *call) completeTriggers(ctx context.Context, t *Triggers) error {
+	absent := "take-profit"
+	if t.StopLoss.IsZero() {
+		absent = "stop-loss"
 	}
-	once := o.Size
-	if o.Side == Short {
-		once = once.Neg()
+	switch {
+	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.invalid != nil:
+		return nil
+	case c.opts.key.given != "" || c.opts.key.id != "":
+		return refuse(EnvLive, CodeMissingFields,
+			"the %s is not named: with a key or a client order id, name both levels", absent)
 	}
-	switch moved := after.Sub(before.Size); {
-	case moved.Equal(once):
-		return Some(false)
-	case moved.Equal(once.Add(once)):
-		return Some(true)
-	default:
-		return Opt[bool]{}
+	opts := defaultCallOptions()
+	opts.retry, opts.attemptTimeout, opts.failFast = c.opts.retry, c.opts.attemptTimeout, c.opts.failFast
+	opts.priority = Some(PriorityExit)
+	positions, err := (&Account{id: c.account, caller: caller{c.core, opts}}).Positions(ctx)
+	if err != nil {
+		return fmt.Errorf("the %s is not named, and the position that has it cannot be read: %w", absent, err)
 	}
+	position, open := positions.In(c.symbol)
+	if !open {
+		return refuse(EnvLive, CodeNoPosition,
+			"the %s is not named, and a read of the positions shows none in %s: name both levels", absent, c.symbol)
+	}
+	if t.TakeProfit.IsZero() {
+		t.TakeProfit, c.unnamed.takeProfit = position.TakeProfit.orClear(), true
+	} else {
+		t.StopLoss, c.unnamed.stopLoss = position.StopLoss.orClear(), true
+	}
+	return errorOf(t.checkLive())
 }
 
 // beginOrder starts a call that places an order.
@@ -287,4 +328,9 @@ func (c *call) acknowledge() (*Ack, error) {
 	}
 	delete(members, "success")
 	return &Ack{Meta: c.meta(), Extra: Extra(members)}, nil
+}
+
+// Resolve is [Client.Resolve].
+func (a *Account) Resolve(ctx context.Context, err error) (*Resolution, error) {
+	return (&Client{core: a.caller.core}).Resolve(ctx, err)
 }

@@ -162,7 +162,7 @@ func TestTrap_T81_TheFirstAccountIsNotChosen(t *testing.T) {
 			tradingsim.WithAccount(tradingsim.Account{ID: "trial", Trial: true, Archived: true, Status: "FAILED", EvalType: "free"}),
 		}
 		if reading > 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, options)
@@ -204,7 +204,7 @@ func TestLiveReadsInEveryReading(t *testing.T) {
 	read := func(t *testing.T, readings ...int) (out []any) {
 		var options []tradingsim.Option
 		for _, n := range readings {
-			options = append(options, tradingsim.WithReading(n))
+			options = append(options, tradingsim.WithInterpretation(n))
 		}
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, options)
@@ -281,7 +281,7 @@ func TestLiveAcksInEveryReading(t *testing.T) {
 	for _, reading := range []int{0, 44} {
 		var options []tradingsim.Option
 		if reading > 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		liveTest(t, options, nil, func(r rig) {
 			ctx, account := r.t.Context(), r.account()

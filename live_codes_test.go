@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,10 +90,10 @@ func TestEveryLiveCode(t *testing.T) {
 			}
 		}
 	}
-	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetTrouble("BTC", code) } }
+	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetFillError("BTC", code) } }
 	status := func(status string) func(rig) { return func(r rig) { r.sim.SetStatus("acc_1", status) } }
 	options := func(opts ...tradingsim.Option) []tradingsim.Option { return opts }
-	reading := func(n int) []tradingsim.Option { return options(tradingsim.WithReading(n)) }
+	reading := func(n int) []tradingsim.Option { return options(tradingsim.WithInterpretation(n)) }
 	btc := func(m tradingsim.Market) []tradingsim.Option {
 		m.Symbol, m.Price = "BTC", "64000"
 		return options(tradingsim.WithMarket(m))
@@ -227,7 +228,7 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "STALE_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("STALE_PRICE")},
 		{code: "NO_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("NO_PRICE")},
 		{code: "NO_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, call: closing,
-			prepare: func(r rig) { r.sim.Trade("acc_1", "long", "1", "BTC"); r.sim.SetTrouble("BTC", "NO_PRICE") }},
+			prepare: func(r rig) { r.sim.Trade("acc_1", "long", "1", "BTC"); r.sim.SetFillError("BTC", "NO_PRICE") }},
 		{code: "no_price", status: 503, kind: trading.ErrNoPrice, advice: sameKey, sends: 3, prepare: func(r rig) { r.sim.SetMark("BTC", "") }},
 		{code: "no_price", status: 400, kind: trading.ErrNoPrice, advice: newKey, sends: 3, options: reading(35),
 			prepare: func(r rig) { r.sim.SetMark("BTC", "") }},
@@ -280,7 +281,7 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "TOO_MANY_RUNS", status: 409, advice: change, call: twap(time.Hour), prepare: runTWAP,
 			options: options(tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 1}))},
 		{code: "TOO_MANY_RUNS", status: 400, advice: change, call: twap(time.Hour), prepare: runTWAP,
-			options: options(tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 1}), tradingsim.WithReading(45))},
+			options: options(tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 1}), tradingsim.WithInterpretation(45))},
 		{code: "CHASE_EXISTS", status: 409, advice: change, call: chase,
 			prepare: func(r rig) { require.NoError(r.t, chase(r.t.Context(), r)) }},
 		{code: "CHASE_EXISTS", status: 400, advice: change, call: chase, options: reading(45),
@@ -291,7 +292,10 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "invalid_idempotency_key", status: 400, advice: change, client: underKey("a b")},
 		{code: "invalid_idempotency_key", status: 400, advice: change, client: underKey(strings.Repeat("k", 256))},
 		{code: "idempotency_key_reused", status: 422, advice: change,
-			prepare: func(r rig) { r.open(buy("0.1"), trading.WithIdempotencyKey("k")) },
+			client: func(*tradingsim.Sim) []trading.Option { // to which the key is new
+				return []trading.Option{trading.WithJournal(newDisk().open())}
+			},
+			prepare: func(r rig) { join(r.t, r.sim).open(buy("0.1"), trading.WithIdempotencyKey("k")) },
 			call: func(ctx context.Context, r rig) error {
 				_, err := r.account().PlaceOrder(ctx, buy("0.2"), trading.WithIdempotencyKey("k"))
 				return err
@@ -299,8 +303,9 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "idempotency_in_flight", status: 409, advice: read, sends: 4, unknown: true,
 			prepare: func(r rig) {
 				r.sim.Fault("POST /orders", tradingsim.Delay(time.Minute))
+				other := join(r.t, r.sim)
 				go func() {
-					_, _ = r.account().PlaceOrder(context.Background(), buy("0.5"),
+					_, _ = other.account().PlaceOrder(context.Background(), buy("0.5"),
 						trading.WithIdempotencyKey("k"), trading.WithAttemptTimeout(2*time.Minute))
 				}()
 				synctest.Wait()
@@ -327,9 +332,9 @@ func TestEveryLiveCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim := tradingsim.New(row.options...)
-				var opts []trading.Option
+				opts := slices.Clone(sendingOnly)
 				if row.client != nil {
-					opts = row.client(sim)
+					opts = append(opts, row.client(sim)...)
 				}
 				r := join(t, sim, opts...)
 				if row.prepare != nil {
@@ -405,8 +410,6 @@ func TestUnknownProCodesSurvive(t *testing.T) {
 		{403, trading.NotApplied, trading.AdviseNever},
 		{409, trading.NotApplied, trading.AdviseChange},
 		{422, trading.NotApplied, trading.AdviseChange},
-		{500, trading.Unknown, trading.AdviseRead},
-		{503, trading.Unknown, trading.AdviseRead},
 	} {
 		liveTest(t, nil, nil, func(r rig) {
 			r.sim.Fault("POST /orders/swarm", tradingsim.Fail(row.status, "SWARM_TOO_DENSE"))
@@ -416,6 +419,16 @@ func TestUnknownProCodesSurvive(t *testing.T) {
 			assert.Equal(r.t, row.advice, trading.AdviceOf(err))
 			assert.Equal(r.t, 1, refusalOf(r.t, err).Meta.Attempts)
 			assert.Empty(r.t, r.sim.Ledger())
+		})
+	}
+	for _, status := range []int{500, 503} { // by something in front, as far as anybody knows
+		liveTest(t, nil, sendingOnly, func(r rig) {
+			r.sim.Fault("POST /orders/swarm", tradingsim.Raw(status, nil, `{"error":"SWARM_TOO_DENSE","message":"no"}`))
+			_, err := r.account().PlaceSwarm(r.t.Context(), buy("0.5"), trading.Swarm{Orders: 5}, trading.WithSendTTL(0))
+			edge := (*trading.EdgeError)(nil)
+			require.ErrorAs(r.t, err, &edge)
+			assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
+			assert.Equal(r.t, trading.AdviseRead, trading.AdviceOf(err))
 		})
 	}
 }

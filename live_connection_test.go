@@ -28,7 +28,7 @@ func TestTrap_T2_AKeyedOrderOnADyingConnection(t *testing.T) {
 	account := client.Live.Account(acc)
 	_, err := account.Trades(t.Context())
 	require.NoError(t, err)
-	_, err = account.PlaceOrder(t.Context(), buy("0.05"), trading.WithLifetime(0), trading.SkipHealthGate(), trading.WithIdempotencyKey("once"))
+	_, err = account.PlaceOrder(t.Context(), buy("0.05"), trading.WithSendTTL(0), trading.SkipHealthGate(), trading.WithIdempotencyKey("once"))
 	require.Error(t, err)
 	assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 	assert.Equal(t, 1, server.seen("POST"))

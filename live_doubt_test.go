@@ -5,15 +5,18 @@ import (
 	"errors"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
+
+// sendingOnly leaves in doubt what sending leaves in doubt.
+var sendingOnly = []trading.Option{trading.WithResolveTimeout(0), trading.WithoutBackground()}
 
 // What an order comes to whose first attempt was lost, by what the second is
 // answered with. Doubt sticks: only a success or a repeated first answer settles
@@ -38,7 +41,7 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 		{name: "no_price 400", second: refusal(400, "no_price"), attempts: 2},
 		{name: "invalid_api_key", second: refusal(401, "invalid_api_key"), attempts: 2},
 		{name: "429", second: tradingsim.RateLimit(time.Second), outcome: trading.Applied, attempts: 3, again: 1},
-		{name: "429 beyond the lifetime", second: tradingsim.RateLimit(time.Minute), attempts: 2},
+		{name: "429 beyond the send TTL", second: tradingsim.RateLimit(time.Minute), attempts: 2},
 		{name: "no_price 503", second: refusal(503, "no_price"), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "equity_unavailable", second: refusal(503, "equity_unavailable"), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "idempotency_unavailable", second: refusal(503, "idempotency_unavailable"), outcome: trading.Applied, attempts: 3, again: 1},
@@ -47,23 +50,23 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 		{name: "idempotency_key_reused", second: refusal(422, "idempotency_key_reused"), attempts: 2},
 		{name: "internal_error", second: refusal(500, "internal_error"), attempts: 2},
 		{name: "unavailable", second: refusal(503, "unavailable"), attempts: 2},
-		{name: "a code nobody knows", second: refusal(418, "TEAPOT"), attempts: 2},
-		{name: "a page", second: tradingsim.EdgePage(502), outcome: trading.Applied, attempts: 3, again: 1},
-		{name: "a page with 200", second: tradingsim.EdgePage(200), outcome: trading.Applied, attempts: 3, again: 1},
+		{name: "a code nobody knows", second: refusal(418, "TEAPOT"), attempts: 4},
+		{name: "a page", second: tradingsim.GatewayError(502), outcome: trading.Applied, attempts: 3, again: 1},
+		{name: "a page with 200", second: tradingsim.GatewayError(200), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "{}", second: tradingsim.Raw(200, nil, `{}`), outcome: trading.Applied, attempts: 3, again: 1},
-		{name: "lost too", second: tradingsim.LoseRequest(), outcome: trading.Applied, attempts: 3, again: 1},
+		{name: "lost too", second: tradingsim.DropRequest(), outcome: trading.Applied, attempts: 3, again: 1},
 		{name: "no connection", second: tradingsim.RefuseConnection(), outcome: trading.Applied, attempts: 3, again: 1},
-		{name: "a redirect", second: redirect, attempts: 2},
+		{name: "a redirect", second: redirect, outcome: trading.Applied, attempts: 3, again: 1},
 	} {
 		for _, executed := range []bool{false, true} {
 			name := row.name + ", first not executed"
-			first := tradingsim.LoseRequest()
+			first := tradingsim.DropRequest()
 			if executed {
 				name = row.name + ", first executed"
-				first = tradingsim.LoseReply()
+				first = tradingsim.DropResponse()
 			}
 			t.Run(name, func(t *testing.T) {
-				liveTest(t, nil, nil, func(r rig) {
+				liveTest(t, nil, sendingOnly, func(r rig) {
 					r.sim.Fault("POST /orders", first, row.second)
 					var meta trading.Meta
 					_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), trading.ResponseInto(&meta))
@@ -79,9 +82,9 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 					}
 					if trading.OutcomeOf(err) == trading.Unknown {
 						assert.Equal(r.t, trading.AdviseRead, trading.AdviceOf(err))
-						time.Sleep(2 * time.Minute) // a latched key and a closed budget are asked first
+						time.Sleep(2 * time.Minute) // a refused key and a closed budget are asked first
 						_, err = r.account().PlaceOrder(r.t.Context(), buy("0.05"))
-						require.ErrorIs(r.t, err, trading.ErrUnsettled)
+						require.ErrorIs(r.t, err, trading.ErrPendingWrite)
 					}
 					keys := r.keysOf(trading.OpOrder)
 					bodies := r.bodiesOf(trading.OpOrder)
@@ -98,7 +101,7 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 // A repeated refusal is what became of the attempt whose answer was lost.
 func TestAReplayedRefusalSettles(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
-		r.sim.Fault("POST /orders", tradingsim.LoseReply())
+		r.sim.Fault("POST /orders", tradingsim.DropResponse())
 		var meta trading.Meta
 		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.0001"), trading.ResponseInto(&meta))
 		require.ErrorIs(r.t, err, trading.CodeMinNotional)
@@ -108,21 +111,21 @@ func TestAReplayedRefusalSettles(t *testing.T) {
 	})
 }
 
-// T6: nothing is sent after the lifetime, which the waits count into; 0 sends once.
+// T6: nothing is sent after the send TTL, which the waits count into; 0 sends once.
 // T18: a resend is a late command, so a late one is not given.
-func TestTrap_T18_NothingIsSentAfterTheLifetime(t *testing.T) {
+func TestTrap_T18_NothingIsSentAfterTheTTL(t *testing.T) {
 	for _, row := range []struct {
-		name     string
-		opts     []trading.CallOption
-		call     func(rig, ...trading.CallOption) error
-		op       trading.Operation
-		lifetime time.Duration
+		name string
+		opts []trading.CallOption
+		call func(rig, ...trading.CallOption) error
+		op   trading.Operation
+		ttl  time.Duration
 	}{
 		{"an entry", nil, entryCall, trading.OpOrder, 10 * time.Second},
 		{"an exit", nil, exitCall, trading.OpClose, 2 * time.Minute},
-		{"an entry of a minute", []trading.CallOption{trading.WithLifetime(time.Minute)}, entryCall, trading.OpOrder, time.Minute},
-		{"T6 the longest", []trading.CallOption{trading.WithLifetime(12 * time.Minute)}, entryCall, trading.OpOrder, 12 * time.Minute},
-		{"once", []trading.CallOption{trading.WithLifetime(0)}, entryCall, trading.OpOrder, 0},
+		{"an entry of a minute", []trading.CallOption{trading.WithSendTTL(time.Minute)}, entryCall, trading.OpOrder, time.Minute},
+		{"T6 the longest", []trading.CallOption{trading.WithSendTTL(12 * time.Minute)}, entryCall, trading.OpOrder, 12 * time.Minute},
+		{"once", []trading.CallOption{trading.WithSendTTL(0)}, entryCall, trading.OpOrder, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			liveTest(t, nil, nil, func(r rig) {
@@ -130,22 +133,22 @@ func TestTrap_T18_NothingIsSentAfterTheLifetime(t *testing.T) {
 				time.Sleep(time.Minute)
 				r.sim.FaultEach(func(op string) tradingsim.Fault {
 					if op == string(row.op) {
-						return tradingsim.LoseRequest()
+						return tradingsim.DropRequest()
 					}
 					return nil
 				})
 				began, before := time.Now(), len(r.sim.Requests())
-				err := row.call(r, append(row.opts, trading.WithRetry(trading.Retry{Attempts: 1_000_000}))...)
+				err := row.call(r, append(row.opts, trading.WithResolveTimeout(0), trading.WithRetry(trading.Retry{Attempts: 1_000_000}))...)
 				assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
-				assert.LessOrEqual(r.t, time.Since(began), row.lifetime)
+				assert.LessOrEqual(r.t, time.Since(began), row.ttl)
 				sent := 0
 				for _, request := range r.sim.Requests()[before:] {
 					if request.Operation == string(row.op) {
 						sent++
-						assert.LessOrEqual(r.t, request.At.Sub(began), row.lifetime)
+						assert.LessOrEqual(r.t, request.At.Sub(began), row.ttl)
 					}
 				}
-				if row.lifetime == 0 {
+				if row.ttl == 0 {
 					assert.Equal(r.t, 1, sent)
 				} else {
 					assert.Greater(r.t, sent, 3)
@@ -153,7 +156,7 @@ func TestTrap_T18_NothingIsSentAfterTheLifetime(t *testing.T) {
 			})
 		})
 	}
-	_, err := trading.New("https://api.example.test/v1", trading.WithLifetime(12*time.Minute+1))
+	_, err := trading.New("https://api.example.test/v1", trading.WithSendTTL(12*time.Minute+1))
 	require.Error(t, err, "T6: a key can be claimed again after 15 minutes")
 }
 
@@ -214,10 +217,10 @@ func TestAnUnreadableSuccessWasExecuted(t *testing.T) {
 		assert.JSONEq(r.t, `{"success":true,"fill":"soon"}`, string(unreadable.Meta.Body))
 		assert.Equal(r.t, 1, r.ran(trading.OpOrder))
 		assert.Equal(r.t, 1, r.sent(trading.OpOrder))
-		verdict, verdictErr := r.verdict(err)
-		require.NoError(r.t, verdictErr)
-		assert.Equal(r.t, trading.Applied, verdict.Outcome)
-		r.open(buy("0.05")) // nothing is unsettled
+		resolution, resolveErr := r.resolve(err)
+		require.NoError(r.t, resolveErr)
+		assert.Equal(r.t, trading.Applied, resolution.Outcome)
+		r.open(buy("0.05")) // nothing is pending
 	})
 }
 
@@ -225,64 +228,77 @@ func TestAnUnreadableSuccessWasExecuted(t *testing.T) {
 // say so, and reads do not notice.
 func TestAJournalThatFails(t *testing.T) {
 	broken := errors.New("disk full")
-	synctest.Test(t, func(t *testing.T) {
-		intents := newSharedJournal()
-		r := newRig(t, nil, trading.WithJournal(intents))
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d)
 		r.open(buy("0.1"))
-		intents.fail = func(trading.Intent) error { return broken }
-		before := len(r.sim.Requests())
+		d.failOn(func(journal.Record) error { return broken })
 		err := entryCall(r)
-		require.ErrorIs(t, err, broken)
-		require.ErrorIs(t, err, trading.ErrJournal)
-		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-		assert.Len(t, r.sim.Requests(), before, "nothing was sent")
+		require.ErrorIs(r.t, err, broken)
+		require.ErrorIs(r.t, err, trading.ErrJournal)
+		assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err))
+		assert.Equal(r.t, 1, r.sent(trading.OpOrder), "nothing was sent")
 
-		result, err := r.account().ClosePosition(t.Context(), "BTC", trading.Percent(dec("50")))
-		require.NoError(t, err)
-		require.ErrorIs(t, result.Meta.Unjournaled, broken)
-		reduce, err := r.account().PlaceOrder(t.Context(), sell("0.01", func(o *trading.Order) { o.ReduceOnly = true }))
-		require.NoError(t, err)
-		require.ErrorIs(t, reduce.Meta.Unjournaled, broken)
+		result, err := r.account().ClosePosition(r.t.Context(), "BTC", trading.Percent(dec("50")))
+		require.NoError(r.t, err)
+		require.ErrorIs(r.t, result.Meta.Unjournaled, broken)
+		reduce, err := r.account().PlaceOrder(r.t.Context(), sell("0.01", func(o *trading.Order) { o.ReduceOnly = true }))
+		require.NoError(r.t, err)
+		require.ErrorIs(r.t, reduce.Meta.Unjournaled, broken)
 
-		// One in doubt cannot be resolved by the journal, and says where it shows.
-		r.sim.Fault("POST /positions/close", tradingsim.LoseReply())
-		err = exitCall(r, trading.WithLifetime(0))
-		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-		verdict, err := r.verdict(err)
-		assert.Nil(t, verdict)
-		require.ErrorIs(t, err, trading.ErrUndetermined)
-
-		intents.fail = nil
+		d.failOn(nil)
 		r.open(buy("0.05"))
-		for in, err := range intents.Pending(t.Context()) {
-			t.Errorf("%s is pending (%v)", in.Operation, err)
-		}
+		assert.Empty(r.t, d.pending())
 	})
 }
 
-// A verdict that the journal does not take is not given: after a restart it would
-// be forgotten.
-func TestAVerdictThatCannotBeWritten(t *testing.T) {
+// A fence is in the journal before it is sent: while that cannot be written, nothing is
+// found out, and the write stays in doubt.
+func TestAFenceThatCannotBeNoted(t *testing.T) {
 	broken := errors.New("disk full")
 	liveTest(t, nil, nil, func(r rig) {
-		intents := newSharedJournal()
-		r = join(r.t, r.sim, trading.WithJournal(intents))
+		d := newDisk()
+		r = r.restart(d)
 		r.readAll()
-		err := r.doubtful(tradingsim.LoseRequest(), buy("0.05"))
-		intents.fail = func(trading.Intent) error { return broken } // the note before the fence
-		verdict, verdictErr := r.verdict(err)
-		require.ErrorIs(r.t, verdictErr, broken)
-		require.ErrorIs(r.t, verdict.Err, trading.ErrUndetermined)
-		assert.Zero(r.t, r.sent(trading.OpCancelOrder), "the fence is noted before it is sent")
-		intents.fail, intents.failSettle = nil, broken
-		verdict, verdictErr = r.verdict(err)
-		require.ErrorIs(r.t, verdictErr, broken)
-		assert.Equal(r.t, trading.Unknown, verdict.Outcome)
-		require.ErrorIs(r.t, entryCall(r), trading.ErrUnsettled)
-		intents.failSettle = nil
-		verdict, verdictErr = r.verdict(err)
-		require.NoError(r.t, verdictErr)
-		assert.Equal(r.t, trading.NotApplied, verdict.Outcome)
+		d.failOn(func(record journal.Record) error {
+			if isOf(record, "fact") {
+				return broken
+			}
+			return nil
+		})
+		err := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
+		time.Sleep(time.Minute)
+		assert.Zero(r.t, r.sent(trading.OpCancelOrder))
+		require.ErrorIs(r.t, entryCall(r), trading.ErrPendingWrite)
+		d.failOn(nil)
+		resolution, err := r.resolve(err)
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
 		require.NoError(r.t, entryCall(r))
+	})
+}
+
+// An outcome that the journal did not take is found out again by the next run.
+func TestAnOutcomeThatCannotBeWritten(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d)
+		r.readAll()
+		d.failOn(func(record journal.Record) error {
+			if isOf(record, "end") {
+				return errors.New("disk full")
+			}
+			return nil
+		})
+		resolution, err := r.resolve(r.doubtful(tradingsim.DropRequest(), buy("0.05")))
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
+		d.failOn(nil)
+		r = r.restart(d)
+		found, err := r.Recover(r.t.Context())
+		require.NoError(r.t, err)
+		require.Len(r.t, found, 1)
+		assert.Equal(r.t, trading.NotApplied, found[0].Outcome)
+		assert.Empty(r.t, d.pending())
 	})
 }

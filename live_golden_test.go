@@ -151,6 +151,8 @@ var liveRows = []struct {
 		doneBody, "POST /orders/cancel", `{"accountId":"acc_1","orderId":"o/\"1"}`},
 	{"T59 all, always named", closing("BTC", All), liveCloseBody, "POST /positions/close",
 		`{"accountId":"acc_1","closePercent":100,"symbol":"BTC"}`},
+	{"less than the sandbox's least part", closing("BTC", Percent(Dec("0.5"))), liveCloseBody, "POST /positions/close",
+		`{"accountId":"acc_1","closePercent":0.5,"symbol":"BTC"}`},
 	{"a part", closing("BTC", Percent(Dec("12.50"))), liveCloseBody, "POST /positions/close",
 		`{"accountId":"acc_1","closePercent":12.5,"symbol":"BTC"}`},
 	{"T68 both levels, one cleared", liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), doneBody, "POST /positions/tpsl",
@@ -226,7 +228,7 @@ func TestLiveRequestsOnTheWire(t *testing.T) {
 func TestAccountIDsOnTheWire(t *testing.T) {
 	const odd = AccountID(`a/b?c=d&e#f%2F ü"..`)
 	script := newScript(t,
-		answered(200, `{"account":{"id":"x","status":"ACTIVE","balance":1,"equity":1}}`),
+		answered(200, `{"account":{"id":"a/b?c=d&e#f%2F ü\"..","status":"ACTIVE","balance":1,"equity":1}}`),
 		answered(200, `{"orders":[],"runs":[]}`), answered(200, `{"history":[]}`), answered(200, `{"funding":[]}`),
 		answered(200, `{"positions":[]}`), answered(200, `{"trades":[]}`), answered(200, doneBody))
 	account := newTestClient(t, script).Live.Account(odd)
@@ -331,10 +333,9 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 		{"a resting limit without a price", CodeBadLimitPrice, orderCall(placeLimit, nil)},
 		{"close without a symbol", CodeMissingFields, closing("", All)},
 		{"close no part", CodeBadRequest, closing("BTC", Part{})},
-		{"close half a percent", CodeBadRequest, closing("BTC", Percent(Dec("0.5")))},
+		{"close above all", CodeBadRequest, closing("BTC", Percent(Dec("100.5")))},
 		{"triggers without a symbol", CodeMissingFields, liveTriggers("", Triggers{TakeProfit: Clear, StopLoss: Clear})},
-		{"T68 a target left out", CodeMissingFields, liveTriggers("BTC", Triggers{StopLoss: Clear})},
-		{"T68 a stop left out", CodeMissingFields, liveTriggers("BTC", Triggers{TakeProfit: Clear})},
+		{"T68 no level", CodeMissingFields, liveTriggers("BTC", Triggers{})},
 		{"a trigger at 0", CodeInvalidTPSL, liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: At(Dec("0"))})},
 		{"T108 a share", CodeBadRequest, liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: Clear, ClosePct: At(Dec("50"))})},
 

@@ -2,6 +2,7 @@ package trading_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -28,8 +30,8 @@ func TestTrap_T3_NewKeysAndTheSameKey(t *testing.T) {
 		{"T11 no_price 503", tradingsim.Fail(503, "no_price"), false},
 		{"idempotency_unavailable", tradingsim.Fail(503, "idempotency_unavailable"), false},
 		{"idempotency_in_flight", tradingsim.Fail(409, "idempotency_in_flight"), false},
-		{"a lost reply", tradingsim.LoseReply(), false},
-		{"a lost request", tradingsim.LoseRequest(), false},
+		{"a lost reply", tradingsim.DropResponse(), false},
+		{"a lost request", tradingsim.DropRequest(), false},
 		{"no connection", tradingsim.RefuseConnection(), false},
 		{"T4 rate_limited", tradingsim.RateLimit(time.Second), false},
 	} {
@@ -54,9 +56,9 @@ func TestTrap_T3_NewKeysAndTheSameKey(t *testing.T) {
 // The last refusal of a call is of the key that it was sent under, and not of one
 // that never left.
 func TestTheKeyOfARefusalWasSent(t *testing.T) {
-	intents := newSharedJournal()
-	liveTest(t, nil, []trading.Option{trading.WithJournal(intents)}, func(r rig) {
-		r.sim.SetTrouble("BTC", "STALE_PRICE")
+	d := newDisk()
+	liveTest(t, nil, []trading.Option{trading.WithJournal(d.open())}, func(r rig) {
+		r.sim.SetFillError("BTC", "STALE_PRICE")
 		var meta trading.Meta
 		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), trading.ResponseInto(&meta))
 		require.ErrorIs(r.t, err, trading.CodeStalePrice)
@@ -64,10 +66,19 @@ func TestTheKeyOfARefusalWasSent(t *testing.T) {
 		require.Len(r.t, keys, 3)
 		assert.Equal(r.t, keys[2], string(meta.Key))
 		assert.Equal(r.t, keys[2], string(refusalOf(r.t, err).Meta.Key))
-		entries := intents.all()
-		require.Len(r.t, entries, 1, "one intent, under three keys")
-		assert.Equal(r.t, keys[2], string(entries[0].Intent.Key))
-		assert.Equal(r.t, 3, entries[0].Intent.Try)
+		require.Len(r.t, d.appended("begin"), 1, "one intent, under three keys")
+		var last struct {
+			Key struct {
+				Key string
+				Try int
+			}
+		}
+		later := d.appended("key")
+		require.Len(r.t, later, 2)
+		require.NoError(r.t, json.Unmarshal(later[1], &last))
+		assert.Equal(r.t, keys[2], last.Key.Key)
+		assert.Equal(r.t, 3, last.Key.Try)
+		assert.Empty(r.t, d.pending())
 	})
 }
 
@@ -76,7 +87,7 @@ func TestTrap_T4_A429StoredOrNot(t *testing.T) {
 	for _, reading := range []int{0, 6} {
 		var options []tradingsim.Option
 		if reading > 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		liveTest(t, options, nil, func(r rig) {
 			r.sim.Fault("POST /orders", tradingsim.RateLimit(2*time.Second))
@@ -98,7 +109,7 @@ func TestGivenKeysAreNeverReplaced(t *testing.T) {
 	for name, fault := range map[string]tradingsim.Fault{
 		"stored":     tradingsim.Fail(409, "STALE_PRICE"),
 		"not stored": tradingsim.Fail(503, "no_price"),
-		"lost":       tradingsim.LoseRequest(),
+		"lost":       tradingsim.DropRequest(),
 	} {
 		liveTest(t, nil, nil, func(r rig) {
 			r.sim.Fault("POST /orders", fault)
@@ -107,6 +118,7 @@ func TestGivenKeysAreNeverReplaced(t *testing.T) {
 				require.ErrorIs(r.t, err, trading.CodeStalePrice)
 				_, err = r.account().PlaceOrder(r.t.Context(), buy("0.05"), trading.WithIdempotencyKey("mine"))
 				require.ErrorIs(r.t, err, trading.CodeStalePrice, "although the price is back")
+				assert.True(r.t, refusalOf(r.t, err).Meta.Replayed)
 			} else {
 				require.NoError(r.t, err)
 			}
@@ -143,22 +155,22 @@ func TestTrap_T13_KeysAreTheCallsOwn(t *testing.T) {
 	}
 }
 
-// The account, the operation and every part of its name make a decision another
-// one; parts do not run together.
-func TestDecisionsAreDistinct(t *testing.T) {
+// The account, the operation and the id make a named order another one; account and id
+// do not run together.
+func TestNamedOrdersAreDistinct(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"}))
+		sim := tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_14"}))
 		r := join(t, sim)
 		place := func(id trading.AccountID, opts ...trading.CallOption) {
 			_, err := r.Live.Account(id).PlaceOrder(t.Context(), buy("0.01"), opts...)
 			require.NoError(t, err)
 		}
-		place("acc_1", trading.WithDecision("bot", "42"))
-		place("acc_2", trading.WithDecision("bot", "42"))
-		place("acc_1", trading.WithDecision("bot4", "2"))
-		place("acc_1", trading.WithDecision("bot", "4", "2"))
-		place("acc_1", trading.WithDecision("bot", "42", ""))
-		_, err := r.account().PlaceTWAP(t.Context(), buy("0.05"), trading.TWAP{Duration: time.Minute}, trading.WithDecision("bot", "42"))
+		place("acc_1", trading.WithClientOrderID("bot 42"))
+		place("acc_1", trading.WithClientOrderID("bot 42 "))
+		place("acc_1", trading.WithClientOrderID("Bot 42"))
+		place("acc_1", trading.WithClientOrderID("42"))
+		place("acc_14", trading.WithClientOrderID("2"))
+		_, err := r.account().PlaceTWAP(t.Context(), buy("0.05"), trading.TWAP{Duration: time.Minute}, trading.WithClientOrderID("bot 42"))
 		require.NoError(t, err)
 		keys := map[string]bool{}
 		for _, key := range append(r.keysOf(trading.OpOrder), r.keysOf(trading.OpTWAP)...) {
@@ -170,50 +182,49 @@ func TestDecisionsAreDistinct(t *testing.T) {
 	})
 }
 
-// A decision whose answer was lost is never sent under another key: not by the
-// same call, not by a second one, not after a restart, with a journal or without.
-func TestADecisionInDoubtKeepsItsKey(t *testing.T) {
-	decision := trading.WithDecision("breakout", "2026-11-20T10:15")
+// A named order whose answer was lost is never sent under another key while it is in
+// doubt: not by the same call, not by a second one, not after a restart, with a journal
+// or without.
+func TestANamedOrderInDoubtKeepsItsKey(t *testing.T) {
 	for _, journaled := range []bool{true, false} {
 		for name, row := range map[string]struct {
 			fault tradingsim.Fault
 			ran   int
 		}{
-			"never arrived": {tradingsim.LoseRequest(), 0},
-			"executed":      {tradingsim.LoseReply(), 1},
+			"never arrived": {tradingsim.DropRequest(), 0},
+			"executed":      {tradingsim.DropResponse(), 1},
 			"5xx before":    {tradingsim.Fail(500, "internal_error"), 0},
+			"5xx after":     {tradingsim.FailAfter(500, "internal_error"), 1},
 		} {
 			t.Run(fmt.Sprintf("%s, journal %t", name, journaled), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ctx := context.Background()
-					sim := tradingsim.New()
-					intents := newSharedJournal()
-					restart := func() rig {
+				liveTest(t, nil, nil, func(r rig) {
+					d := newDisk()
+					restart := func(r rig) rig {
 						if journaled {
-							return join(t, sim, trading.WithJournal(intents))
+							return r.restart(d)
 						}
-						return join(t, sim)
+						return join(r.t, r.sim)
 					}
-					r := restart()
-					_ = r.doubtful(row.fault, buy("0.05"), decision)
-					_, err := r.account().PlaceOrder(ctx, buy("0.05"), decision)
-					require.ErrorIs(t, err, trading.ErrUnsettled)
-
-					r = restart()
-					result, err := r.account().PlaceOrder(ctx, buy("0.05"), decision)
-					if journaled {
-						require.ErrorIs(t, err, trading.ErrUnsettled, "after a restart it is in doubt")
-						assert.Equal(t, row.ran, r.ran(trading.OpOrder))
-						result, err = r.account().PlaceOrder(ctx, buy("0.05"), decision, trading.SkipUnsettled())
-					}
-					require.NoError(t, err, "the same bytes under the same key")
-					assert.Equal(t, row.ran == 1, result.Meta.Replayed)
-					assert.Equal(t, 1, r.ran(trading.OpOrder))
-					for in, err := range intents.Pending(ctx) {
-						t.Errorf("intent %s is settled by its own answer, and still pending (%v)", in.ID, err)
-					}
-					for _, key := range r.keysOf(trading.OpOrder) {
-						assert.Equal(t, r.keysOf(trading.OpOrder)[0], key)
+					r = restart(r)
+					_ = r.doubtful(row.fault, buy("0.05"), breakout)
+					for take := range 5 {
+						if take == 2 {
+							r = restart(r)
+						}
+						_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), breakout, trading.WithResolveTimeout(10*time.Second))
+						outcome, keys := trading.OutcomeOf(err), r.keysOf(trading.OpOrder)
+						assert.LessOrEqual(r.t, r.ran(trading.OpOrder), 1)
+						switch outcome {
+						case trading.Applied:
+							assert.Equal(r.t, 1, r.ran(trading.OpOrder), "%v", err)
+							return
+						case trading.NotApplied:
+							assert.Zero(r.t, r.ran(trading.OpOrder), "%v", err)
+							return // and the next take may have the next key
+						}
+						for _, key := range keys {
+							assert.Equal(r.t, keys[0], key)
+						}
 					}
 				})
 			})
@@ -221,137 +232,103 @@ func TestADecisionInDoubtKeepsItsKey(t *testing.T) {
 	}
 }
 
-// After a restart a pending decision is in doubt: a plain refusal of its next send
-// speaks for that send alone. Here the first ran and ended in a 5xx.
-func TestAPendingDecisionStaysInDoubt(t *testing.T) {
-	decision := trading.WithDecision("exit", "7")
-	closing := func(r rig, opts ...trading.CallOption) error {
-		_, err := r.account().ClosePosition(context.Background(), "BTC", trading.Percent(dec("50")), append(opts, decision)...)
-		return err
-	}
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New()
-		intents := newSharedJournal()
-		r := join(t, sim, trading.WithJournal(intents))
-		r.open(buy("0.1"))
-		sim.Fault("POST /positions/close", tradingsim.FailAfter(500, "internal_error"))
-		require.Equal(t, trading.Unknown, trading.OutcomeOf(closing(r)))
-		require.Equal(t, 1, r.ran(trading.OpClose))
-
-		r = join(t, sim, trading.WithJournal(intents))
-		sim.SetTrouble("BTC", "STALE_PRICE")
-		err := closing(r)
-		require.ErrorIs(t, err, trading.CodeStalePrice)
-		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "the position was halved by the run before")
-		keys := r.keysOf(trading.OpClose)
-		for _, key := range keys {
-			assert.Equal(t, keys[0], key, "and beside it no new key")
-		}
-		assert.Equal(t, 1, r.ran(trading.OpClose))
-	})
-}
-
-// T18: a decision that the journal has settled is answered from there, for days.
-func TestASettledDecisionIsAnsweredByTheJournal(t *testing.T) {
-	decision := trading.WithDecision("breakout", "1")
-	synctest.Test(t, func(t *testing.T) {
-		ctx := context.Background()
-		sim := tradingsim.New()
-		intents := newSharedJournal()
-		r := join(t, sim, trading.WithJournal(intents))
-		first := r.open(buy("0.05"), decision)
-		time.Sleep(7 * 24 * time.Hour) // the service has forgotten the key
-		r = join(t, sim, trading.WithJournal(intents))
-		again := r.open(buy("0.05"), decision)
-		assert.True(t, again.Meta.Replayed)
-		assert.Zero(t, again.Meta.Attempts)
-		assert.Equal(t, first.Fill, again.Fill)
-		assert.Equal(t, 1, r.ran(trading.OpOrder))
-
-		// What a person or the readings have settled has no answer to give.
-		other := trading.WithDecision("breakout", "2")
-		err := r.doubtful(tradingsim.LoseReply(), buy("0.05"), other)
-		var write *trading.WriteError
-		require.ErrorAs(t, err, &write)
-		require.NoError(t, r.Acknowledge(ctx, write.Intent, trading.Applied, "seen"))
-		r = join(t, sim, trading.WithJournal(intents))
-		_, err = r.account().PlaceOrder(ctx, buy("0.05"), other)
-		require.ErrorIs(t, err, trading.ErrDecided)
-		assert.Equal(t, 2, r.ran(trading.OpOrder))
-
-		// One that was found not to have run goes on, under the next key.
-		third := trading.WithDecision("breakout", "3")
-		r.readAll()
-		err = r.doubtful(tradingsim.LoseRequest(), buy("0.05"), third)
-		verdict, err := r.verdict(err)
-		require.NoError(t, err)
-		require.Equal(t, trading.NotApplied, verdict.Outcome)
-		before := len(r.keysOf(trading.OpOrder))
-		r = join(t, sim, trading.WithJournal(intents))
-		r.open(buy("0.05"), third)
-		keys := r.keysOf(trading.OpOrder)
-		assert.NotEqual(t, keys[before-1], keys[before], "the fenced key is dead")
-		assert.Equal(t, 3, r.ran(trading.OpOrder))
-	})
-}
-
-// A try that was never sent is not dead: the decision goes on under its key.
-func TestATryThatWasNeverSentIsNotDead(t *testing.T) {
-	decision := trading.WithDecision("breakout", "1")
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New()
-		intents := newSharedJournal()
-		r := join(t, sim, trading.WithJournal(intents))
-		sim.Fault("POST /orders", tradingsim.Fail(409, "STALE_PRICE"))
-		intents.slow = func(in trading.Intent) {
-			if in.Try == 2 {
-				time.Sleep(time.Minute) // longer than its lifetime
-			}
-		}
-		_, err := r.account().PlaceOrder(t.Context(), buy("0.05"), decision)
-		require.ErrorIs(t, err, trading.ErrExpired)
-		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-		intents.slow = nil
-
-		r = join(t, sim, trading.WithJournal(intents))
-		result := r.open(buy("0.05"), decision)
-		assert.Equal(t, 1, result.Meta.Attempts, "under the key that was made and not sent")
-		fresh := join(t, sim) // whoever decides it again without the journal
-		_, err = fresh.account().PlaceOrder(t.Context(), buy("0.05"), decision)
-		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "the first try's refusal is not the decision's")
-		assert.Equal(t, 1, r.ran(trading.OpOrder))
-	})
-}
-
-// T7: a decision that is pending since before a weekend is not sent under a key
-// that the service has forgotten, exit or not.
-func TestTrap_T7_APendingDecisionGrowsOld(t *testing.T) {
-	decision := trading.WithDecision("exit", "7")
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New()
-		intents := newSharedJournal()
-		r := join(t, sim, trading.WithJournal(intents))
-		r.open(buy("0.1"))
-		closing := func(opts ...trading.CallOption) error {
-			_, err := r.account().ClosePosition(t.Context(), "BTC", trading.Percent(dec("50")), append(opts, decision)...)
+// After a restart a pending exit is in doubt: whoever takes it again joins it, and
+// nothing is sent for them. Here the first ran and ended in a 5xx.
+func TestAPendingExitIsNotSentAgain(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		closing := func(r rig) error {
+			_, err := r.account().ClosePosition(context.Background(), "BTC", trading.Percent(dec("50")), trading.WithClientOrderID("exit 7"))
 			return err
 		}
-		sim.Fault("POST /positions/close", tradingsim.LoseReply())
-		require.Equal(t, trading.Unknown, trading.OutcomeOf(closing(trading.WithLifetime(0))))
-		time.Sleep(60 * time.Hour)
-		r = join(t, sim, trading.WithJournal(intents))
-		for _, opts := range [][]trading.CallOption{nil, {trading.WithLifetime(0)}, {trading.WithLifetime(12 * time.Minute)}} {
-			err := closing(opts...)
-			require.ErrorIs(t, err, trading.ErrExpired)
-			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-		}
-		assert.Equal(t, 1, r.ran(trading.OpClose))
+		d := newDisk()
+		r = r.restart(d)
+		r.open(buy("0.1"))
+		r.sim.Fault("POST /positions/close", tradingsim.FailAfter(500, "internal_error"))
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(closing(r)))
+		require.Equal(r.t, 1, r.ran(trading.OpClose))
 
-		// Once its key is fenced, the decision's bytes are not sent under it.
-		_, err := r.Recover(t.Context())
-		require.ErrorIs(t, err, trading.ErrUndetermined)
-		before := r.sent(trading.OpClose)
-		require.ErrorIs(t, closing(), trading.ErrUnsettled)
-		assert.Equal(t, before, r.sent(trading.OpClose))
+		r = r.restart(d)
+		r.sim.SetFillError("BTC", "STALE_PRICE")
+		err := closing(r)
+		assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "the position was halved by the run before: %v", err)
+		assert.Equal(r.t, 1, r.sent(trading.OpClose))
+		assert.Equal(r.t, 1, r.ran(trading.OpClose))
+	})
+}
+
+// T18: a named order that the journal has the answer of is answered from there, for
+// days.
+func TestANamedOrderIsAnsweredByTheJournal(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d)
+		first := r.open(buy("0.05"), breakout)
+		time.Sleep(7 * 24 * time.Hour) // the service has forgotten the key
+		r = r.restart(d)
+		again := r.open(buy("0.05"), breakout)
+		assert.True(r.t, again.Meta.Replayed)
+		assert.Zero(r.t, again.Meta.Attempts)
+		assert.Equal(r.t, first.Fill, again.Fill)
+		assert.Equal(r.t, 1, r.ran(trading.OpOrder))
+	})
+}
+
+// A try that was never sent is not dead: the named order goes on under its key.
+func TestATryThatWasNeverSentIsNotDead(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d)
+		r.sim.Fault("POST /orders", tradingsim.Fail(409, "STALE_PRICE"))
+		d.slow = func(record journal.Record) {
+			if isOf(record, "key") {
+				time.Sleep(time.Minute) // longer than its send TTL
+			}
+		}
+		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), breakout)
+		require.ErrorIs(r.t, err, trading.ErrExpired)
+		assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err))
+		d.slow = nil
+		var made struct{ Key struct{ Key string } }
+		require.Len(r.t, d.appended("key"), 1)
+		require.NoError(r.t, json.Unmarshal(d.appended("key")[0], &made))
+
+		r = r.restart(d)
+		result := r.open(buy("0.05"), breakout)
+		assert.Equal(r.t, 1, result.Meta.Attempts)
+		assert.Equal(r.t, made.Key.Key, string(result.Meta.Key), "under the key that was made and not sent")
+		fresh := join(r.t, r.sim) // whoever decides it again without the journal
+		_, err = fresh.account().PlaceOrder(r.t.Context(), buy("0.05"), breakout)
+		assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "the first try's refusal is not the order's")
+		assert.Equal(r.t, 1, r.ran(trading.OpOrder))
+	})
+}
+
+// T7: a named write that is pending since before a weekend is not sent under a key
+// that the service has forgotten, exit or not.
+func TestTrap_T7_APendingWriteGrowsOld(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d)
+		r.open(buy("0.1"))
+		closing := func(opts ...trading.CallOption) error {
+			opts = append(opts, trading.WithClientOrderID("exit 7"))
+			_, err := r.account().ClosePosition(r.t.Context(), "BTC", trading.Percent(dec("50")), opts...)
+			return err
+		}
+		r.sim.Fault("POST /positions/close", tradingsim.DropResponse())
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(closing(trading.WithSendTTL(0), trading.WithResolveTimeout(0))))
+		require.Error(r.t, r.Close())
+		time.Sleep(60 * time.Hour)
+		r = r.restart(d)
+		for _, opts := range [][]trading.CallOption{nil, {trading.WithSendTTL(0)}, {trading.WithSendTTL(12 * time.Minute)}} {
+			assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(closing(opts...)))
+		}
+
+		// Once its key is fenced, its bytes are not sent under it either.
+		_, err := r.Recover(r.t.Context())
+		require.ErrorIs(r.t, err, trading.ErrUndetermined)
+		assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(closing()))
+		assert.Equal(r.t, 1, r.sent(trading.OpClose))
+		assert.Equal(r.t, 1, r.ran(trading.OpClose))
 	})
 }

@@ -15,6 +15,9 @@ import (
 
 const acc = trading.AccountID("acc_1")
 
+// sole declares that nobody else trades the account.
+var sole = trading.WithExclusiveAccounts(acc)
+
 // account is the rig's live account.
 func (r rig) account(opts ...trading.CallOption) *trading.Account {
 	return r.Live.Account(acc, opts...)
@@ -40,7 +43,9 @@ func (r rig) readAll() {
 	r.t.Helper()
 	time.Sleep(6 * time.Second)
 	ctx, account := r.t.Context(), r.account()
-	_, err := account.Positions(ctx)
+	_, err := account.State(ctx)
+	require.NoError(r.t, err)
+	_, err = account.Positions(ctx)
 	require.NoError(r.t, err)
 	_, err = account.Trades(ctx)
 	require.NoError(r.t, err)
@@ -54,7 +59,7 @@ func (r rig) readAll() {
 func (r rig) doubtful(f tradingsim.Fault, o trading.Order, opts ...trading.CallOption) error {
 	r.t.Helper()
 	r.sim.Fault("POST /orders", f)
-	result, err := r.account().PlaceOrder(r.t.Context(), o, append(opts, trading.WithLifetime(0))...)
+	result, err := r.account().PlaceOrder(r.t.Context(), o, append(opts, trading.WithSendTTL(0), trading.WithResolveTimeout(0))...)
 	require.Nil(r.t, result)
 	require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 	return err
@@ -90,16 +95,18 @@ func (r rig) bodiesOf(op trading.Operation) (bodies []string) {
 	return bodies
 }
 
-// verdict resolves an error; the outcome must be what the ledger says.
-func (r rig) verdict(err error, opts ...trading.CallOption) (*trading.Verdict, error) {
+// resolve resolves an error, within an hour.
+func (r rig) resolve(err error) (*trading.Resolution, error) {
 	r.t.Helper()
-	verdict, verdictErr := r.account().Resolve(context.Background(), err, opts...)
-	if verdict == nil {
-		assert.Error(r.t, verdictErr)
-		return verdict, verdictErr
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	resolution, resolveErr := r.account().Resolve(ctx, err)
+	if resolution == nil {
+		assert.Error(r.t, resolveErr)
+		return resolution, resolveErr
 	}
-	assert.Equal(r.t, verdict.Outcome == trading.Unknown, verdictErr != nil, "the error is nil exactly if it is known")
-	return verdict, verdictErr
+	assert.Equal(r.t, resolution.Outcome == trading.Unknown, resolveErr != nil, "the error is nil exactly if it is known")
+	return resolution, resolveErr
 }
 
 // liveTest runs a test on virtual time with a simulation and a client of it.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -30,8 +31,8 @@ func storm(rng *rand.Rand) func(string) tradingsim.Fault {
 		}
 		short := time.Duration(rng.IntN(4000)) * time.Millisecond
 		faults := []tradingsim.Fault{
-			tradingsim.LoseRequest(), tradingsim.LoseReply(), tradingsim.TruncateReply(), tradingsim.RefuseConnection(),
-			tradingsim.EdgePage(502), tradingsim.EdgePageAfter(200), tradingsim.Delay(short), tradingsim.DelayReply(short),
+			tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(), tradingsim.RefuseConnection(),
+			tradingsim.GatewayError(502), tradingsim.GatewayErrorAfter(200), tradingsim.Delay(short), tradingsim.DelayResponse(short),
 			tradingsim.Fail(503, "no_price"), tradingsim.Fail(409, "STALE_PRICE"), tradingsim.Fail(500, "internal_error"),
 			tradingsim.FailAfter(500, "internal_error"), tradingsim.Crash(), tradingsim.CrashAfter(), tradingsim.ArriveLate(short),
 			tradingsim.LateCopy(short), tradingsim.Repeat(), tradingsim.RateLimit(time.Second),
@@ -59,7 +60,8 @@ func TestAStormOfFaults(t *testing.T) {
 			}
 			sim := tradingsim.New(options...)
 			sim.FaultEach(storm(rand.New(rand.NewPCG(seed, 1))))
-			client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()))
+			client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
+				trading.WithJournal(journal.NewMemory())) // so that a given key is known to be new
 			require.NoError(t, err)
 
 			var mu sync.Mutex
@@ -80,7 +82,7 @@ func TestAStormOfFaults(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			require.NoError(t, client.Close())
+			closeClient(t, client)
 			synctest.Wait()
 			stacks := make([]byte, 1<<20)
 			stacks = stacks[:runtime.Stack(stacks, true)]

@@ -3,10 +3,11 @@ package trading
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// Meta tells how an answer came about. It is a field of every write's result and
+// Meta describes how an answer came about. It is a field of every write's result and
 // of every error that an answer caused; [ResponseInto] hands it out for reads.
 type Meta struct {
 	// Operation is what was called.
@@ -16,12 +17,14 @@ type Meta struct {
 	// Header is the last answer's header. It never holds the API key.
 	Header http.Header
 	// Body is the last answer's body as it came. It is the caller's to keep.
-	Body []byte
+	Body Body
 	// Key is the idempotency key that was sent last; empty on the sandbox and for reads.
 	Key Key
-	// Replayed means that the service repeated its stored first answer: what it
-	// says of fill, position and balance is of then.
+	// Replayed means that the service repeated its stored first answer: fill, position
+	// and balance in it are those of the time of execution.
 	Replayed bool
+	// ResolvedAfter is how old a replayed answer can be: the time since the call began.
+	ResolvedAfter time.Duration
 	// Unjournaled is why an exit went out without being in the journal; nil if it
 	// did not.
 	Unjournaled error `json:"-"`
@@ -29,13 +32,13 @@ type Meta struct {
 	Attempts int
 	// Sent is when the last attempt began, Received when it ended.
 	Sent, Received time.Time
-	// RateLimit is the key's budget, where the answer told it.
+	// RateLimit is the key's rate limit, where the answer says it.
 	RateLimit Opt[RateLimit]
 	// RetryAfter is how long the service asked to wait; 0 if it did not.
 	RetryAfter time.Duration
 }
 
-// RateLimit is a key's budget as the X-RateLimit headers of a 429 tell it.
+// RateLimit is a key's rate limit, by the X-RateLimit headers of a 429.
 type RateLimit struct {
 	// Limit is the number of requests in a window.
 	Limit int
@@ -102,4 +105,9 @@ func parseRateLimit(header http.Header) Opt[RateLimit] {
 		return Opt[RateLimit]{}
 	}
 	return Some(RateLimit{Limit: limit, Remaining: remaining, Reset: time.Unix(reset, 0)})
+}
+
+// isReplay reports whether a header says that the answer is a stored one.
+func isReplay(header http.Header) bool {
+	return strings.EqualFold(first(header, "Idempotent-Replayed"), "true")
 }

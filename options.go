@@ -2,7 +2,6 @@ package trading
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,6 +10,10 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // Option configures a [Client].
@@ -48,44 +51,57 @@ type config struct {
 	gate           HealthGate
 	guards         []Guard
 	maxSlippagePct Level
-	journal        Journal
-	budget         Budget
-	hooks          []Hooks
-	soleActor      []AccountID
-	defaults       callOptions
+	journal        journal.Store
+	rateLimits     RateLimits
+	hooks          hooks
+	exclusive      []AccountID
+	exclusiveAll   bool
+	withoutProbe   bool
+	sharedIDs      bool
+	plaintextHTTP  bool
+	// withoutBackground: nothing is found out unless somebody waits.
+	withoutBackground bool
+	defaults          callOptions
+}
+
+// scrubber returns one that knows the keys that were given.
+func (c *config) scrubber() *secret.Scrubber {
+	s := new(secret.Scrubber)
+	s.Know(string(EnvSandbox), c.sandboxKeys.given)
+	s.Know(string(EnvLive), c.liveKeys.given)
+	return s
 }
 
 // callOptions is what one call goes by; the zero value is completed by defaults.
 type callOptions struct {
 	retry          Retry
 	attemptTimeout time.Duration
-	grace          time.Duration
-	lifetime       time.Duration
-	lifetimeSet    bool // lifetime is the caller's, and may be 0
+	ttl            Opt[time.Duration]
+	resolveTimeout Opt[time.Duration]
 	failFast       bool
-	resolving      bool // the client finds out what became of a write
+	recovering     bool // the client finds out what became of a write
 	skipHealthGate bool
-	skipUnsettled  bool
-	readBaseline   bool
-	lane           Opt[Lane]
-	resolveWithin  time.Duration
-	fields         []bodyField
+	allowPending   bool
+	priority       Opt[Priority]
 	tag            string
 	meta           *Meta
 	key            keySource
+	restores       IntentID // the setting whose levels are set again
 }
 
 // Defaults of the options.
 const (
 	defaultAttemptTimeout = 5 * time.Second
-	defaultGrace          = 5 * time.Second
 	// An entry is decided at a price, which does not keep; an exit is wanted
 	// at any price.
-	defaultEntryLifetime = 10 * time.Second
-	defaultExitLifetime  = 2 * time.Minute
+	defaultEntryTTL = 10 * time.Second
+	defaultExitTTL  = 2 * time.Minute
 	// The service lets a key be claimed again after 15 minutes: whatever is sent
 	// later than that can run a second time.
-	maxLifetime = 12 * time.Minute
+	maxTTL = 12 * time.Minute
+	// An entry may wait for its outcome; who wants out may want to try something else.
+	defaultEntryPatience = 30 * time.Second
+	defaultExitPatience  = 5 * time.Second
 )
 
 func defaultCallOptions() callOptions {
@@ -97,20 +113,29 @@ func defaultCallOptions() callOptions {
 			MaxWait:       5 * time.Second,
 		},
 		attemptTimeout: defaultAttemptTimeout,
-		grace:          defaultGrace,
 	}
 }
 
-// lifetimeOf returns how long after the call a write may still be sent.
-func (o *callOptions) lifetimeOf(entry bool) time.Duration {
-	switch {
-	case o.lifetimeSet:
-		return o.lifetime
-	case entry:
-		return defaultEntryLifetime
-	default:
-		return defaultExitLifetime
+// ttlOf returns how long after the call a write may still be sent.
+func (o *callOptions) ttlOf(entry bool) time.Duration {
+	if ttl, set := o.ttl.Get(); set {
+		return ttl
 	}
+	if entry {
+		return defaultEntryTTL
+	}
+	return defaultExitTTL
+}
+
+// patience is how long a call waits for the outcome of a write that is in doubt.
+func (o *callOptions) patience(entry bool) time.Duration {
+	if patience, set := o.resolveTimeout.Get(); set {
+		return patience
+	}
+	if entry {
+		return defaultEntryPatience
+	}
+	return defaultExitPatience
 }
 
 // WithSandboxKey sets the key for the sandbox and for market data; it begins
@@ -119,7 +144,7 @@ func (o *callOptions) lifetimeOf(entry bool) time.Duration {
 func WithSandboxKey(key string) Option {
 	return clientOption(func(c *config) error {
 		if err := checkKey(EnvSandbox, key); err != nil {
-			return err
+			return invalidFor("WithSandboxKey", err)
 		}
 		c.sandboxKeys = keyring{given: newAPIKey(key)}
 		return nil
@@ -130,7 +155,7 @@ func WithSandboxKey(key string) Option {
 func WithLiveKey(key string) Option {
 	return clientOption(func(c *config) error {
 		if err := checkKey(EnvLive, key); err != nil {
-			return err
+			return invalidFor("WithLiveKey", err)
 		}
 		c.liveKeys = keyring{given: newAPIKey(key)}
 		return nil
@@ -143,7 +168,7 @@ func WithLiveKey(key string) Option {
 func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
 	return clientOption(func(c *config) error {
 		if ask == nil {
-			return errors.New("trading: WithSandboxKeyFunc: nil function")
+			return invalid("WithSandboxKeyFunc", "the function is nil")
 		}
 		c.sandboxKeys = keyring{ask: ask}
 		return nil
@@ -156,7 +181,7 @@ func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
 func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
 	return clientOption(func(c *config) error {
 		if ask == nil {
-			return errors.New("trading: WithLiveKeyFunc: nil function")
+			return invalid("WithLiveKeyFunc", "the function is nil")
 		}
 		c.liveKeys = keyring{ask: ask}
 		return nil
@@ -168,9 +193,23 @@ func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
 func WithTransport(rt http.RoundTripper) Option {
 	return clientOption(func(c *config) error {
 		if rt == nil {
-			return errors.New("trading: WithTransport: nil transport")
+			return invalid("WithTransport", "the transport is nil")
 		}
 		c.transport = rt
+		return nil
+	})
+}
+
+// WithPlaintextHTTP allows a base URL that begins with http:// and is not of this
+// machine itself, such as that of a simulator in another container. It takes sandbox
+// keys and the live keys of the simulator; any other live key is refused.
+//
+// It gives up two things: whoever is on the way can read the sandbox key and trade the
+// paper account with it, and can change every answer, such as a price that a bot
+// decides by.
+func WithPlaintextHTTP() Option {
+	return clientOption(func(c *config) error {
+		c.plaintextHTTP = true
 		return nil
 	})
 }
@@ -190,8 +229,9 @@ var productToken = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 // WithApplication adds the program's name and version to the User-Agent header.
 func WithApplication(name, version string) Option {
 	return clientOption(func(c *config) error {
+		// Neither is printed: what is in the wrong place may be a key.
 		if !productToken.MatchString(name) || !productToken.MatchString(version) {
-			return fmt.Errorf("trading: WithApplication(%q, %q): letters, digits, dots and dashes only", name, version)
+			return invalid("WithApplication", "the name and the version must have 1 to 64 letters, digits, dots and dashes each")
 		}
 		c.application = name + "/" + version
 		return nil
@@ -211,7 +251,7 @@ func WithGuard(guards ...Guard) Option {
 	return clientOption(func(c *config) error {
 		for _, guard := range guards {
 			if guard == nil {
-				return errors.New("trading: WithGuard: nil guard")
+				return invalid("WithGuard", "the guard is nil")
 			}
 		}
 		c.guards = append(c.guards, guards...)
@@ -219,27 +259,76 @@ func WithGuard(guards ...Guard) Option {
 	})
 }
 
-// WithJournal keeps intents where they survive the end of the process, so that
-// [Client.Recover] can settle them after a restart. The program opens it and
-// closes it, after the client. While it cannot be written, entries are refused
+// WithHooks adds hooks; those of several options are called in their order.
+func WithHooks(h Hooks) Option {
+	return clientOption(func(c *config) error {
+		c.hooks = append(c.hooks, h)
+		return nil
+	})
+}
+
+// WithJournal keeps writes where they survive the end of the process, so that the
+// next run knows what this one may have sent. The program opens it ([journal.Open])
+// and closes it, after the client. While it cannot be written, entries are refused
 // and exits go out without it.
-func WithJournal(j Journal) Option {
+//
+// With a journal an entry on a live account first reads the account, for a second at the
+// most, if its state is not known from reads of the last ten minutes. What the account
+// showed before the entry is what later reads are compared with.
+func WithJournal(j journal.Store) Option {
 	return clientOption(func(c *config) error {
 		if j == nil {
-			return errors.New("trading: WithJournal: nil journal")
+			return invalid("WithJournal", "the journal is nil")
 		}
 		c.journal = j
 		return nil
 	})
 }
 
-// SoleActor declares that nobody and nothing but this client trades the accounts:
-// no person in the terminal, no other program, no order left from before. Only
-// then does a change of the account prove that a write of unknown outcome was the
-// cause of it. Without it such a write stays [Unknown] until a person has looked.
-func SoleActor(ids ...AccountID) Option {
+// WithExclusiveAccounts declares that nobody and nothing but this program trades the
+// accounts: no person in the terminal, no other program. Then what an account shows
+// also proves that a write whose answer is lost was executed. Without ids it declares
+// every account, the paper account too.
+func WithExclusiveAccounts(ids ...AccountID) Option {
 	return clientOption(func(c *config) error {
-		c.soleActor = append(c.soleActor, ids...)
+		if len(ids) > 0 {
+			if err := checkAccountIDs("WithExclusiveAccounts", ids); err != nil {
+				return err
+			}
+		}
+		c.exclusive = append(c.exclusive, ids...)
+		c.exclusiveAll = c.exclusiveAll || len(ids) == 0
+		return nil
+	})
+}
+
+// WithoutProbe never asks for a stored answer with the write's own bytes. That
+// question is the only request of the client's own that can place an order, and it takes
+// two or three accidents; the README describes them. Without it more outcomes take half
+// an hour, or stay unknown.
+func WithoutProbe() Option {
+	return clientOption(func(c *config) error {
+		c.withoutProbe = true
+		return nil
+	})
+}
+
+// WithoutBackground resolves writes of unknown outcome only while somebody waits: the
+// call itself, [Client.Resolve] or [Client.Recover]. Then Recover resolves one write
+// after another.
+func WithoutBackground() Option {
+	return clientOption(func(c *config) error {
+		c.withoutBackground = true
+		return nil
+	})
+}
+
+// WithSharedOrderIDs says that other programs, with journals of their own, place
+// orders under the same client order ids. Then the journal does not prove that an id
+// is new.
+func WithSharedOrderIDs() Option {
+	return clientOption(func(c *config) error {
+		c.sharedIDs = true
 		return nil
 	})
 }
@@ -249,7 +338,7 @@ func SoleActor(ids ...AccountID) Option {
 func WithMaxSlippagePct(pct decimal.Decimal) Option {
 	return clientOption(func(c *config) error {
 		if err := checkMaxSlippage("", At(pct)); err != nil {
-			return err
+			return invalidFor("WithMaxSlippagePct", err)
 		}
 		c.maxSlippagePct = At(pct)
 		return nil
@@ -268,11 +357,20 @@ type Retry struct {
 	MinWait, MaxWait time.Duration
 }
 
+// backoff is the most that is waited before the next send: it doubles.
+func (r Retry) backoff(sends int) time.Duration {
+	wait := r.MaxWait
+	if shift := max(sends-1, 0); shift < 20 && r.MinWait<<shift < r.MaxWait {
+		wait = r.MinWait << shift
+	}
+	return wait
+}
+
 // WithRetry replaces the bounds of sending again; fields left zero keep their default.
 func WithRetry(r Retry) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if r.Attempts < 0 || r.PriceAttempts < 0 || r.MinWait < 0 || r.MaxWait < 0 {
-			return errors.New("trading: WithRetry: negative bound")
+			return invalid("WithRetry", "no bound can be negative: %+v", r)
 		}
 		if r.Attempts > 0 {
 			c.retry.Attempts = r.Attempts
@@ -286,7 +384,9 @@ func WithRetry(r Retry) SharedOption {
 		if r.MaxWait > 0 {
 			c.retry.MaxWait = r.MaxWait
 		}
-		c.retry.MaxWait = max(c.retry.MaxWait, c.retry.MinWait)
+		if c.retry.MinWait > c.retry.MaxWait {
+			return invalid("WithRetry", "MinWait is %s, above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
+		}
 		return nil
 	})
 }
@@ -296,36 +396,36 @@ func WithRetry(r Retry) SharedOption {
 func WithAttemptTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d <= 0 {
-			return errors.New("trading: WithAttemptTimeout: not above 0")
+			return invalid("WithAttemptTimeout", "it is %s, and must be greater than 0", d)
 		}
 		c.attemptTimeout = d
 		return nil
 	})
 }
 
-// WithLifetime bounds how long after the call began a write may still be sent,
-// waits included: a decision taken at one price must not go out at another. 10
-// seconds for entries and 2 minutes for exits unless set; 0 sends once and never
-// again; 12 minutes is the most.
-func WithLifetime(d time.Duration) SharedOption {
+// WithSendTTL bounds how long after the call began a write may still be sent, waits
+// included: a decision taken at one price must not go out at another. 10 seconds for
+// entries and 2 minutes for exits unless set; 0 sends once and never again, and
+// implies [WithoutProbe]; 12 minutes is the most.
+func WithSendTTL(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
-		if d < 0 || d > maxLifetime {
-			return fmt.Errorf("trading: WithLifetime(%s): outside 0 to %s", d, maxLifetime)
+		if d < 0 || d > maxTTL {
+			return invalid("WithSendTTL", "it is %s, and must be between 0 and %s", d, maxTTL)
 		}
-		c.lifetime, c.lifetimeSet = d, true
+		c.ttl = Some(d)
 		return nil
 	})
 }
 
-// WithGrace bounds how long a write in flight runs on after its context has
-// ended, and how long Close waits for it, so that its answer is not lost; 5
-// seconds unless set. The call itself returns at once.
-func WithGrace(d time.Duration) SharedOption {
+// WithResolveTimeout bounds how long a write waits, after its last send, for an outcome
+// that is in doubt: 30 seconds for entries and 5 for exits unless set; 0 returns
+// [Unknown] at once. The client then resolves the write in the background.
+func WithResolveTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d < 0 {
-			return errors.New("trading: WithGrace: below 0")
+			return invalid("WithResolveTimeout", "it is %s, and must not be negative", d)
 		}
-		c.grace = d
+		c.resolveTimeout = Some(d)
 		return nil
 	})
 }
@@ -347,15 +447,14 @@ func FailFast() SharedOption {
 	})
 }
 
-// InLane asks for the call's place in the rate limits in a higher lane than its
-// own, as the reads need that a way out depends on. An entry cannot take what is
-// reserved for exits.
-func InLane(l Lane) CallOption {
+// WithPriority raises the call's priority in the rate limits, for the reads that an
+// exit depends on. It does not raise an entry's: the reserve is for exits.
+func WithPriority(p Priority) CallOption {
 	return callOption(func(c *callOptions) error {
-		if l > LaneExit {
-			return fmt.Errorf("trading: InLane(%s): no such lane", l)
+		if p > PriorityExit {
+			return invalid("WithPriority", "there is no %s", p)
 		}
-		c.lane = Some(l)
+		c.priority = Some(p)
 		return nil
 	})
 }
@@ -368,21 +467,11 @@ func SkipHealthGate() CallOption {
 	})
 }
 
-// SkipUnsettled sends this entry although an earlier write in its symbol is
-// [Unknown]. If that one was executed, this one comes on top of it.
-func SkipUnsettled() CallOption {
+// AllowPending sends this entry although the outcome of an earlier write in its
+// market is not known. If that one was executed, this one comes on top of it.
+func AllowPending() CallOption {
 	return callOption(func(c *callOptions) error {
-		c.skipUnsettled = true
-		return nil
-	})
-}
-
-// ReadBaseline reads positions, trades and open orders before each live write
-// that can trade, unless they are known. A write whose reply is lost can only be
-// told from one that never arrived by comparing with what was there before.
-func ReadBaseline() SharedOption {
-	return sharedOption(func(c *callOptions) error {
-		c.readBaseline = true
+		c.allowPending = true
 		return nil
 	})
 }
@@ -392,14 +481,14 @@ func ReadBaseline() SharedOption {
 func ResponseInto(m *Meta) CallOption {
 	return callOption(func(c *callOptions) error {
 		if m == nil {
-			return errors.New("trading: ResponseInto: nil")
+			return invalid("ResponseInto", "the Meta is nil")
 		}
 		c.meta = m
 		return nil
 	})
 }
 
-// Write is what a guard is told about a write.
+// Write describes a write to guards.
 type Write struct {
 	// Operation is the endpoint.
 	Operation Operation
@@ -417,7 +506,7 @@ type Write struct {
 	Tag string
 
 	// What the caller asked the client's own guards to let pass.
-	skipHealth, skipUnsettled bool
+	skipHealth, allowPending bool
 }
 
 // OnlyAccounts is a guard that refuses writes to any other account: one live key
@@ -435,3 +524,92 @@ func OnlyAccounts(ids ...AccountID) Guard {
 // Guard is asked before every send of a write. An error holds the write back:
 // nothing is sent, and the caller gets a [GuardError] that wraps it.
 type Guard func(ctx context.Context, w Write) error
+
+// WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A
+// program that decides the same again, after a crash or in another process, sends
+// the same idempotency keys, and so places nothing twice: the service answers for 24
+// hours, a journal until [Client.ForgetClientOrderID]. An id names one decision, and
+// not the day or the strategy alone: a second order under the same id is taken for
+// the first, whose answer comes back. Account, operation and the number of the try
+// are added by the client.
+//
+// Use it with a journal ([WithJournal]). Without one an earlier run may have sent the
+// order, so a refusal does not say that it was not executed: it is [Unknown].
+func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
+	return callOption(func(c *callOptions) error {
+		if id == "" {
+			return invalid("WithClientOrderID", "the id must not be empty: an empty one would be every order")
+		}
+		if c.key.given != "" {
+			return invalid("WithClientOrderID", "the call has WithIdempotencyKey already: give a key or an id")
+		}
+		c.key = keySource{id: id}
+		for _, option := range more {
+			option(&c.key)
+		}
+		return nil
+	})
+}
+
+// WithIdempotencyKey sends the write under this key and no other: the client
+// never replaces it, not even where a refusal is stored under it. The sandbox has
+// no idempotency, and is not sent any.
+func WithIdempotencyKey(k Key) CallOption {
+	return callOption(func(c *callOptions) error {
+		if err := checkIdempotencyKey(k); err != nil {
+			return invalidFor("WithIdempotencyKey", err)
+		}
+		if c.key.id != "" {
+			return invalid("WithIdempotencyKey", "the call has WithClientOrderID already: give a key or an id")
+		}
+		c.key = keySource{given: k}
+		return nil
+	})
+}
+
+// RateLimits is how a client keeps within the service's rate limits. Its zero value
+// is the default: exact windows in this process, and a tenth of each limit reserved
+// for exits and for finding out the outcome of a write.
+//
+// The limits are counted as sliding windows: a slot is held from the moment it is
+// taken until a minute after the answer. So the service sees no more than it allows,
+// wherever it begins its own minutes.
+type RateLimits struct {
+	// Off counts nothing. What the service closes by a 429 stays closed all the same
+	// until its Retry-After has passed.
+	Off bool
+	// Store counts the slots; nil counts in this process, for this client alone.
+	// Clients that share a key or a user share a store: [ratelimit.NewMemoryStore]
+	// within a process, contrib/redis or the program's own across processes. A call of
+	// a store that takes longer than a second is abandoned, and a store that fails is
+	// left alone for five seconds, while the client counts by itself.
+	Store ratelimit.Store
+	// Owner names the user whose limits are counted in Store. It must be the same in
+	// every client that shares them, and is required with a Store.
+	Owner string
+	// PerKey, PerClass and PerPro are the slots a minute of a key, of a class of live
+	// writes and of a Pro order type; 0 is the contract's 600, 150 and 20. Programs
+	// that share a key or a user without a Store take a part of them each.
+	PerKey, PerClass, PerPro int
+	// ReservePct is the share of each limit, in percent, that reads and entries leave
+	// to higher priorities: 10 if 0, none if less than 0, 90 at the most.
+	ReservePct int
+}
+
+// WithRateLimits configures how the client keeps within the rate limits.
+func WithRateLimits(r RateLimits) Option {
+	return clientOption(func(c *config) error {
+		switch {
+		case r.ReservePct > 90:
+			return invalid("WithRateLimits", "ReservePct is %d, and at most 90", r.ReservePct)
+		case r.Store != nil && r.Owner == "":
+			return invalid("WithRateLimits", "a Store needs an Owner: the user whose limits it counts")
+		case r.PerKey < 0 || r.PerClass < 0 || r.PerPro < 0:
+			return invalid("WithRateLimits", "no limit can be negative")
+		case r.Store != nil && r.Off:
+			return invalid("WithRateLimits", "it has a Store and is Off")
+		}
+		c.rateLimits = r
+		return nil
+	})
+}

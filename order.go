@@ -1,6 +1,12 @@
 package trading
 
-import "github.com/shopspring/decimal"
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
 
 // Order is what to trade. The same value goes to the paper account, to a live
 // account, to a resting limit and to every Pro order; how to trade it is said by
@@ -65,9 +71,10 @@ type Order struct {
 // judged against the current price of the market, not against the entry: for a
 // long the stop below it and the take-profit above, for a short the reverse.
 //
-// [At] sets a level and [Clear] removes it. An absent level stays as it is on
-// the sandbox. A live account needs both: what leaving one out does there, the
-// contract does not show. A level read from the position can be given back.
+// [At] sets a level and [Clear] removes it; an absent level stays as it is. On a live
+// account that costs a read, since the contract does not show what leaving a level
+// out does there: see [Account.SetTriggers]. A level read from the position can be
+// given back.
 type Triggers struct {
 	// TakeProfit is a price.
 	TakeProfit Level `json:",omitzero"`
@@ -78,4 +85,249 @@ type Triggers struct {
 	// ClosePct is the percent of the position that a trigger closes. Sandbox
 	// only.
 	ClosePct Level `json:",omitzero"`
+}
+
+// OrderType is whether an order takes the price it finds or has a limit. It is
+// a closed number and no string: the sandbox places an order of a type that it
+// does not know as a market order, so a misspelled type must not compile, and a
+// value that is not one of these is refused before it is sent.
+type OrderType uint8
+
+const (
+	// MarketOrder fills at the service's own fresh price.
+	MarketOrder OrderType = iota
+	// LimitOrder fills at its LimitPrice or better.
+	LimitOrder
+)
+
+func (t OrderType) valid() bool { return t <= LimitOrder }
+
+// String returns the name on the wire, "market" or "limit".
+func (t OrderType) String() string {
+	switch t {
+	case MarketOrder:
+		return "market"
+	case LimitOrder:
+		return "limit"
+	default:
+		return "OrderType(" + strconv.Itoa(int(t)) + ")"
+	}
+}
+
+// MarshalText returns the name on the wire.
+func (t OrderType) MarshalText() ([]byte, error) {
+	if !t.valid() {
+		return nil, fmt.Errorf("trading: no such order type: %d", uint8(t))
+	}
+	return []byte(t.String()), nil
+}
+
+// UnmarshalText reads "market" or "limit", exactly, and refuses anything else.
+func (t *OrderType) UnmarshalText(text []byte) error {
+	for _, known := range []OrderType{MarketOrder, LimitOrder} {
+		if string(text) == known.String() {
+			*t = known
+			return nil
+		}
+	}
+	return fmt.Errorf("trading: no such order type: %q", text)
+}
+
+// ExecKind is what a conditional order becomes once its trigger is reached. Like
+// [OrderType] it is closed.
+type ExecKind uint8
+
+const (
+	// StopMarket becomes a market order.
+	StopMarket ExecKind = iota
+	// StopLimit becomes a limit order at the LimitPrice of its [Order].
+	StopLimit
+)
+
+func (k ExecKind) valid() bool { return k <= StopLimit }
+
+// String returns the name on the wire, "stop-market" or "stop-limit".
+func (k ExecKind) String() string {
+	switch k {
+	case StopMarket:
+		return "stop-market"
+	case StopLimit:
+		return "stop-limit"
+	default:
+		return "ExecKind(" + strconv.Itoa(int(k)) + ")"
+	}
+}
+
+// MarshalText returns the name on the wire.
+func (k ExecKind) MarshalText() ([]byte, error) {
+	if !k.valid() {
+		return nil, fmt.Errorf("trading: no such kind of execution: %d", uint8(k))
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText reads "stop-market" or "stop-limit", exactly, and refuses
+// anything else.
+func (k *ExecKind) UnmarshalText(text []byte) error {
+	for _, known := range []ExecKind{StopMarket, StopLimit} {
+		if string(text) == known.String() {
+			*k = known
+			return nil
+		}
+	}
+	return fmt.Errorf("trading: no such kind of execution: %q", text)
+}
+
+// Part is how much of a position to close: [All], or a [Percent] of it. It is
+// always sent, since the contract does not show what a live close does when it
+// is left out. For the same reason the zero value means nothing, and is refused
+// before anything is sent.
+//
+// Compare with [Part.Equal]; == does not compile.
+type Part struct {
+	_   incomparable
+	pct decimal.Decimal
+}
+
+// All is the whole position. It is a variable only because Go has no constants
+// of a struct type: do not assign to it. The package itself never reads it.
+var All = Percent(decimal.NewFromInt(100))
+
+// Percent is p percent of a position; 100 is [All]. The sandbox takes 1 to 100. For
+// a live account the contract names no least part: anything above 0 is sent, and the
+// service decides. What lies outside is refused before it is sent.
+func Percent(p decimal.Decimal) Part { return Part{pct: p} }
+
+// Percent returns how much of a position p is, in percent; 0 for the zero value.
+func (p Part) Percent() decimal.Decimal { return p.pct }
+
+// Equal reports whether both are the same part.
+func (p Part) Equal(other Part) bool { return p.pct.Equal(other.pct) }
+
+// valid reports whether p is a part of a position that can be sent.
+func (p Part) valid() bool {
+	return writable(p.pct) && p.pct.IsPositive() && p.pct.LessThanOrEqual(decimal.NewFromInt(100))
+}
+
+// validOnSandbox reports whether the sandbox takes p.
+func (p Part) validOnSandbox() bool {
+	return p.valid() && p.pct.GreaterThanOrEqual(decimal.NewFromInt(1))
+}
+
+// String returns the percentage, such as "25%".
+func (p Part) String() string { return numberText(p.pct) + "%" }
+
+// MarshalJSON returns the percentage as a JSON number.
+func (p Part) MarshalJSON() ([]byte, error) {
+	return numberJSON(p.pct, "part")
+}
+
+// UnmarshalJSON reads a JSON number of percent. Null and an error give the zero
+// value, which closes nothing.
+func (p *Part) UnmarshalJSON(data []byte) error {
+	*p = Part{}
+	if isNull(data) {
+		return nil
+	}
+	pct, err := parseNumber(data, "part")
+	if err != nil {
+		return err
+	}
+	*p = Percent(pct)
+	return nil
+}
+
+// A Pro order is an [Order], which says what to trade, and one of the types here,
+// which says how. Live accounts only. The service carries it out over time as a
+// run; each part of it must clear the minimum order value of 10 dollars.
+//
+// The contract shows the names of these fields, the types of few, and no ranges.
+// It does not describe the kinds either: what is said of them here is what their
+// names commonly mean. What is out of range the service refuses with a code of
+// its own, such as BAD_DURATION, and says in the message what to change.
+
+// Conditional waits for a price and then places the order.
+type Conditional struct {
+	// Trigger is the price to wait for: triggerPrice. Required.
+	Trigger decimal.Decimal
+
+	// Exec is [StopMarket] unless set. [StopLimit] needs the LimitPrice of the
+	// order.
+	Exec ExecKind
+}
+
+// Ladder splits the order into limit orders at prices between From and To.
+type Ladder struct {
+	// From is the first price: startPrice. Required.
+	From decimal.Decimal
+
+	// To is the last price: endPrice. Required.
+	To decimal.Decimal
+
+	// Rungs is how many orders there are: totalOrders. Required.
+	Rungs int
+
+	// SizeSkew is how the size is spread over the rungs. The contract does not
+	// show its type.
+	SizeSkew Setting `json:",omitzero"`
+}
+
+// TWAP splits the order into clips that are placed evenly over a time. If the
+// clips would be too small, the refusal is MIN_NOTIONAL.
+type TWAP struct {
+	// Duration is how long it takes, in whole milliseconds: durationMs.
+	// Required.
+	Duration time.Duration
+
+	// RandomizeSize varies the size of the clips. The contract does not show its
+	// type.
+	RandomizeSize Setting `json:",omitzero"`
+
+	// RandomizeTime varies the time between the clips. The contract does not
+	// show its type.
+	RandomizeTime Setting `json:",omitzero"`
+}
+
+// Chase follows the market with a limit order until it fills.
+type Chase struct {
+	// To is the price beyond which it does not follow: chaseTo. Absent means no
+	// bound.
+	To Level `json:",omitzero"`
+}
+
+// ChaseTWAP splits the order into clips as [TWAP] does and places each as [Chase]
+// does.
+type ChaseTWAP struct {
+	// Duration is how long it takes, in whole milliseconds: durationMs.
+	// Required.
+	Duration time.Duration
+
+	// To is the price beyond which it does not follow: chaseTo. Absent means no
+	// bound.
+	To Level `json:",omitzero"`
+}
+
+// Swarm splits the order into many small ones.
+type Swarm struct {
+	// Orders is how many there are: totalOrders. Required.
+	Orders int
+
+	// Aggression is how eagerly they take the price. The contract does not show
+	// its type.
+	Aggression Setting `json:",omitzero"`
+
+	// SlippageBps is how far they may fill away, in basis points and not in
+	// percent: 50 is half a percent. The contract does not show its type.
+	SlippageBps Setting `json:",omitzero"`
+
+	// Irregular varies the orders. The contract does not show its type.
+	Irregular Setting `json:",omitzero"`
+}
+
+// RunEdit changes a running [TWAP], the only kind of run that can be changed.
+type RunEdit struct {
+	// TotalSize is the new size of the whole run in base units, what is already
+	// filled included: less than that is refused with size_below_executed.
+	// Required.
+	TotalSize decimal.Decimal
 }

@@ -19,10 +19,13 @@ func ExamplePart() {
 // of it, and nobody leaves it to the service to decide.
 func TestTrap_T59_HowMuchToCloseIsAlwaysSaid(t *testing.T) {
 	for _, p := range []Part{All, Percent(Dec("1")), Percent(Dec("33.3")), Percent(Dec("100.00"))} {
-		assert.True(t, p.valid(), p)
+		assert.True(t, p.valid() && p.validOnSandbox(), p)
 	}
-	for _, p := range []Part{{}, Percent(Dec("0")), Percent(Dec("0.99")), Percent(Dec("100.01")), Percent(Dec("-50"))} {
-		assert.False(t, p.valid(), p)
+	for _, p := range []Part{Percent(Dec("0.99")), Percent(Dec("0.001"))} {
+		assert.True(t, p.valid() && !p.validOnSandbox(), p)
+	}
+	for _, p := range []Part{{}, Percent(Dec("0")), Percent(Dec("100.01")), Percent(Dec("-50"))} {
+		assert.False(t, p.valid() || p.validOnSandbox(), p)
 	}
 }
 

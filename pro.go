@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -16,80 +17,63 @@ import (
 // LimitPrice; a [StopMarket] must not have one.
 func (a *Account) PlaceConditional(ctx context.Context, o Order, how Conditional, opts ...CallOption) (*RunResult, error) {
 	o.Type = how.orderType()
-	return a.placeRun(ctx, &endpointConditional, &o, opts, how.check(&o), func(r api.OrderRequest) wireBody {
+	return a.placeRun(ctx, &endpointConditional, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+		r.OrderType = wire.Opt[api.OrderType]{} // execKind says it
 		return &api.ConditionalOrderRequest{
-			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-			LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-			TriggerPrice: how.Trigger,
-			ExecKind:     wire.Some(api.ExecKind(how.Exec.String())),
+			ProOrderRequest: r,
+			TriggerPrice:    how.Trigger,
+			ExecKind:        wire.Some(api.ExecKind(how.Exec.String())),
 		}
 	})
 }
 
 // PlaceLadder spreads the size over limits between two prices.
 func (a *Account) PlaceLadder(ctx context.Context, o Order, how Ladder, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointLadder, &o, opts, how.check(&o), func(r api.OrderRequest) wireBody {
+	return a.placeRun(ctx, &endpointLadder, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.LadderOrderRequest{
-			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-			StartPrice: how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireSetting(how.SizeSkew),
+			ProOrderRequest: r,
+			StartPrice:      how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireSetting(how.SizeSkew),
 		}
 	})
 }
 
 // PlaceTWAP spreads the size over time, in clips.
 func (a *Account) PlaceTWAP(ctx context.Context, o Order, how TWAP, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointTWAP, &o, opts, how.check(&o), func(r api.OrderRequest) wireBody {
+	return a.placeRun(ctx, &endpointTWAP, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.TWAPOrderRequest{
-			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-			DurationMs:    how.Duration.Milliseconds(),
-			RandomizeSize: wireSetting(how.RandomizeSize), RandomizeTime: wireSetting(how.RandomizeTime),
+			ProOrderRequest: r,
+			DurationMs:      how.Duration.Milliseconds(),
+			RandomizeSize:   wireSetting(how.RandomizeSize), RandomizeTime: wireSetting(how.RandomizeTime),
 		}
 	})
 }
 
 // PlaceChase follows the market with a limit, as far as how.To if it is set.
 func (a *Account) PlaceChase(ctx context.Context, o Order, how Chase, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointChase, &o, opts, how.check(&o), func(r api.OrderRequest) wireBody {
+	return a.placeRun(ctx, &endpointChase, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.ChaseOrderRequest{
-			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-			ChaseTo: wireLevel(how.To),
+			ProOrderRequest: r,
+			ChaseTo:         wireLevel(how.To),
 		}
 	})
 }
 
 // PlaceChaseTWAP spreads the size over time, each clip a chase.
 func (a *Account) PlaceChaseTWAP(ctx context.Context, o Order, how ChaseTWAP, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointChaseTWAP, &o, opts, how.check(&o), func(r api.OrderRequest) wireBody {
+	return a.placeRun(ctx, &endpointChaseTWAP, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.ChaseTWAPOrderRequest{
-			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-			DurationMs: how.Duration.Milliseconds(), ChaseTo: wireLevel(how.To),
+			ProOrderRequest: r,
+			DurationMs:      how.Duration.Milliseconds(), ChaseTo: wireLevel(how.To),
 		}
 	})
 }
 
 // PlaceSwarm splits the size into many orders.
 func (a *Account) PlaceSwarm(ctx context.Context, o Order, how Swarm, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointSwarm, &o, opts, how.check(&o), func(r api.OrderRequest) wireBody {
+	return a.placeRun(ctx, &endpointSwarm, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.SwarmOrderRequest{
-			AccountID: r.AccountID, Symbol: r.Symbol, Side: r.Side, Size: r.Size, Leverage: r.Leverage,
-			OrderType: r.OrderType, LimitPrice: r.LimitPrice, ReduceOnly: r.ReduceOnly,
-			TakeProfitPrice: r.TakeProfitPrice, StopLossPrice: r.StopLossPrice,
-			ExpectedPrice: r.ExpectedPrice, MaxSlippagePct: r.MaxSlippagePct,
-			TotalOrders: int64(how.Orders), Aggression: wireSetting(how.Aggression),
+			ProOrderRequest: r,
+			TotalOrders:     int64(how.Orders), Aggression: wireSetting(how.Aggression),
 			SlippageBps: wireSetting(how.SlippageBps), Irregular: wireSetting(how.Irregular),
 		}
 	})
@@ -129,16 +113,17 @@ type wireBody interface{ AppendWire(dst []byte) []byte }
 // placeRun places an order that the service carries out over time. wrong is what is
 // wrong with it, and request adds the second argument to what the order says.
 func (a *Account) placeRun(ctx context.Context, e *endpoint, o *Order, opts []CallOption, wrong *Error,
-	request func(api.OrderRequest) wireBody,
+	request func(api.ProOrderRequest) wireBody,
 ) (*RunResult, error) {
 	call := a.beginOrder(ctx, e, o, opts)
 	if wrong != nil {
 		return nil, call.refused(wrong)
 	}
-	call.body = request(a.orderRequest(o)).AppendWire(newBody())
+	call.body = request(api.ProOrderRequest(orderRequest(a.id, o))).AppendWire(newBody())
 	var answer api.RunResponse
-	if err := call.do(&answer); err != nil {
+	err := call.do(&answer)
+	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
-	return &RunResult{ID: RunID(answer.RunID), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &RunResult{ID: RunID(answer.RunID), Meta: call.meta(), Extra: answer.Extra}, err
 }

@@ -126,24 +126,24 @@ func TestEditsAreEntriesAndCancelsExits(t *testing.T) {
 func TestALostProOrderIsFound(t *testing.T) {
 	ctx := context.Background()
 	for _, ended := range []bool{false, true} {
-		for name, fault := range map[string]tradingsim.Fault{"executed": tradingsim.FailAfter(500, "internal_error"), "not executed": tradingsim.LoseRequest()} {
+		for name, fault := range map[string]tradingsim.Fault{"executed": tradingsim.FailAfter(500, "internal_error"), "not executed": tradingsim.DropRequest()} {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, nil, sole)
 				r.readAll()
 				r.sim.Fault("POST /orders/swarm", fault)
-				_, err := r.account().PlaceSwarm(ctx, buy("0.05"), trading.Swarm{Orders: 5}, trading.WithLifetime(0))
+				_, err := r.account().PlaceSwarm(ctx, buy("0.05"), trading.Swarm{Orders: 5}, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 				if ended {
 					time.Sleep(time.Minute)
 				}
-				verdict, verdictErr := r.verdict(err)
+				resolution, resolveErr := r.resolve(err)
 				ran := r.ran(trading.OpSwarm) > 0
 				assert.Equal(t, name == "executed", ran)
-				if verdictErr == nil {
-					assert.False(t, lies(*verdict, r.ran(trading.OpSwarm)), "%s, ended %t: %s", name, ended, verdict.Outcome)
+				if resolveErr == nil {
+					assert.Equal(t, ran, resolution.Outcome == trading.Applied, "%s, ended %t: %s", name, ended, resolution.Outcome)
 				}
 				if !ran || ended {
-					require.NoError(t, verdictErr, "%s, ended %t", name, ended)
+					require.NoError(t, resolveErr, "%s, ended %t", name, ended)
 				}
 			})
 		}

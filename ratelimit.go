@@ -1,193 +1,170 @@
 package trading
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // The service's limits: 600 requests a minute for a key over everything, and for
 // a user 150 a minute of each class of live writes, 20 of each Pro order type.
 const (
-	limitWindow = time.Minute
-	keyLimit    = 600
-	classLimit  = 150
-	proLimit    = 20
+	keyLimit   = 600
+	classLimit = 150
+	proLimit   = 20
 )
 
-// Budget is how a client keeps within the service's rate limits. Its zero value
-// is the default: exact windows in this process, and a tenth of each limit kept
-// for exits and for what finds out what became of a write.
-//
-// The limits are counted as windows: a place is held from the moment it is taken
-// until a minute after the answer. So however the service cuts its own minutes, it
-// sees no more than it allows.
-type Budget struct {
-	// Off counts nothing. What the service closes by a 429 stays closed all the
-	// same until its Retry-After has passed.
-	Off bool
-	// Store counts the places; nil counts in this process, for this client alone.
-	// Clients that share a key or a user share a store: [NewBudgetStore] within a
-	// process, contrib/redis or one of the program's own across processes. It is
-	// asked for one place at a time, so an exit waits for no more than the question
-	// that is under way; an answer that takes longer than a second is a failure. One
-	// that fails is left alone for five seconds, while the client counts for itself.
-	Store BudgetStore
-	// Owner names the user whose limits are counted in Store. It must be the same
-	// in every client that shares them, and is required with a Store.
-	Owner string
-	// PerKey, PerClass and PerPro are the places a minute of a key, of a class of live
-	// writes and of a Pro order type; 0 is the contract's 600, 150 and 20. Programs
-	// that share a key or a user without a Store take a part of them each. A PerKey of
-	// the program's own stands whatever limit the service tells.
-	PerKey, PerClass, PerPro int
-	// ReservePct is the share of each limit, in percent, that entries and reads
-	// leave to the other lanes: 10 if 0, none if below 0, 90 at the most.
-	ReservePct int
-}
-
-// WithBudget configures how the client keeps within the rate limits.
-func WithBudget(b Budget) Option {
-	return clientOption(func(c *config) error {
-		switch {
-		case b.ReservePct > 90:
-			return fmt.Errorf("trading: WithBudget: a reserve of %d percent leaves nothing", b.ReservePct)
-		case b.Store != nil && b.Owner == "":
-			return errors.New("trading: WithBudget: a Store needs an Owner: the user whose limits it counts")
-		case b.PerKey < 0 || b.PerClass < 0 || b.PerPro < 0:
-			return errors.New("trading: WithBudget: a limit below 0")
-		case b.Store != nil && b.Off:
-			return errors.New("trading: WithBudget: a Store that is off")
+// RateLimitUsage returns what is left of the client's rate limits: of its keys, and
+// with a live key of each class of live writes.
+func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	var keys, classes []string
+	for _, env := range [...]Environment{EnvSandbox, EnvLive} {
+		if c.core.keys(env).isZero() {
+			continue
 		}
-		c.budget = b
-		return nil
-	})
-}
-
-// Bucket is one rate limit: of a key, or of a user for one class of writes.
-type Bucket struct {
-	// Name tells buckets apart. It holds a digest of the API key, never the key.
-	Name string
-	// Limit is the number of places in a window.
-	Limit int
-	// Window is the length of the window.
-	Window time.Duration
-}
-
-// Claim asks for one place of a bucket.
-type Claim struct {
-	// Bucket is where.
-	Bucket Bucket
-	// Keep is how many places must be left after it, for higher lanes.
-	Keep int
-}
-
-// Taken is what a [BudgetStore] answers to claims: a place in every bucket, or
-// none in any.
-type Taken struct {
-	// Wait is how long no place can become free, above 0 exactly if none was taken.
-	Wait time.Duration
-	// Lacks names the bucket that this is for.
-	Lacks string
-	// Place names the places for Return, as the store likes.
-	Place string
-}
-
-// Usage is what a rate limit has left.
-type Usage struct {
-	// Bucket is the limit, as the service last told it.
-	Bucket Bucket
-	// Spent is how many places the store's clients hold: requests under way, and
-	// those answered less than a window ago.
-	Spent int
-	// Elsewhere is how many others held when the service last told: the terminal,
-	// other programs, the user's other keys. 0 once that is over.
-	Elsewhere int
-	// Left is how many places could be taken now, reserve included.
-	Left int
-	// Closed is how long the service still refuses everything.
-	Closed time.Duration
-}
-
-// BudgetStore counts the places of rate limits. It is safe for concurrent use;
-// package budgettest shows whether an implementation is right.
-type BudgetStore interface {
-	// Take takes a place for each claim, or none at all. hold is how long the
-	// request can be under way at the most: a store that outlives a process gives
-	// the places of one that has died back a window after that.
-	Take(ctx context.Context, claims []Claim, hold time.Duration) (Taken, error)
-	// Return ends what Take began, with the same claims. A request that was sent
-	// holds its places for one window from now, one that was not gives them back.
-	Return(ctx context.Context, place string, claims []Claim, sent bool) error
-	// Block closes a bucket for d from now. A shorter block does not end a longer one.
-	Block(ctx context.Context, b Bucket, d time.Duration) error
-	// Learn notes the service's word, in the answer to a request that is not
-	// returned yet, that left places of the bucket can still be taken within d. The
-	// newest word counts; of the others under way it may not know.
-	Learn(ctx context.Context, b Bucket, left int, d time.Duration) error
-	// Usage returns what is left of the buckets, in their order.
-	Usage(ctx context.Context, buckets []Bucket) ([]Usage, error)
-}
-
-// Usage returns what is left of the client's rate limits: of its keys, and with
-// a live key of each class of live writes.
-func (c *Client) Usage(ctx context.Context) ([]Usage, error) {
-	return c.core.budgets.usage(ctx, c.core)
-}
-
-// Lane says what a call's place in the rate limits is for. Where places are
-// short, a higher lane is served first; within a lane it is first come, first
-// served.
-type Lane uint8
-
-// The lanes, from the one that is served last.
-const (
-	// LaneRead is for reads, polling above all.
-	LaneRead Lane = iota
-	// LaneEntry is for writes that can add exposure.
-	LaneEntry
-	// LaneDoubt is for what finds out what became of a write: resends, fences, and
-	// the reads of a recovery. It may use the reserve.
-	LaneDoubt
-	// LaneExit is for closes, cancels, triggers and reduce-only orders, and for the
-	// reads that getting out needs. It may use the reserve.
-	LaneExit
-)
-
-// String returns the name of the lane.
-func (l Lane) String() string {
-	switch l {
-	case LaneRead:
-		return "read"
-	case LaneEntry:
-		return "entry"
-	case LaneDoubt:
-		return "doubt"
-	case LaneExit:
-		return "exit"
-	default:
-		return "Lane(" + strconv.Itoa(int(l)) + ")"
+		key, err := c.core.keys(env).current(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, bucketOf(env, key))
+		for _, e := range fixedEndpoints {
+			if e.env == env && e.class != "" && !slices.Contains(classes, e.class) {
+				classes = append(classes, e.class)
+			}
+		}
 	}
+	usages, err := c.core.limits.Usage(ctx, keys, classes)
+	if err != nil {
+		return nil, fmt.Errorf("trading: RateLimitUsage: %w", err)
+	}
+	return usages, nil
 }
 
-// lane returns the lane that the next send takes its places in.
-func (c *call) lane() Lane {
-	lane := LaneRead
+// bucketOf names a key's rate limit so that people can tell sandbox from live.
+func bucketOf(env Environment, key apiKey) string { return "key/" + string(env) + "/" + key.ID() }
+
+// newLimiter returns the limiter of one client.
+func newLimiter(r RateLimits, log logger) *limiter.Limiter {
+	cfg := limiter.Config{
+		Store:      r.Store,
+		Owner:      r.Owner,
+		PerKey:     cmp.Or(r.PerKey, keyLimit),
+		Classes:    make(map[string]int, 12),
+		ReservePct: max(cmp.Or(r.ReservePct, 10), 0),
+		Log:        log.rateLimitStore,
+	}
+	cfg.Off = r.Off
+	for _, e := range fixedEndpoints {
+		switch {
+		case e.class == "":
+		case e.pro:
+			cfg.Classes[e.class] = cmp.Or(r.PerPro, proLimit)
+		default:
+			cfg.Classes[e.class] = cmp.Or(r.PerClass, classLimit)
+		}
+	}
+	return limiter.New(cfg)
+}
+
+// priority returns the priority of the next send.
+func (c *call) priority() Priority {
+	priority := PriorityRead
 	switch {
-	case c.opts.resolving:
-		return LaneDoubt
+	case c.opts.recovering:
+		return PriorityRecovery
 	case c.entry:
-		lane = LaneEntry
+		priority = PriorityEntry
 	case c.endpoint.write:
-		lane = LaneExit
+		priority = PriorityExit
 	}
-	if asked, ok := c.opts.lane.Get(); ok && !c.entry {
-		lane = max(lane, asked)
+	if asked, ok := c.opts.priority.Get(); ok && !c.entry {
+		priority = max(priority, asked)
 	}
 	if c.doubt {
-		lane = max(lane, LaneDoubt)
+		priority = max(priority, PriorityRecovery)
 	}
-	return lane
+	return priority
+}
+
+// waitForLimit gets the next send its slot in the rate limits. A wait that the call
+// would not survive is refused at once, with its length.
+func (c *call) waitForLimit() error {
+	if c.endpoint.keyless {
+		return nil
+	}
+	c.ask = limiter.Ask{
+		Key:      bucketOf(c.env, c.apiKey),
+		Class:    c.endpoint.class,
+		Priority: c.priority(),
+		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
+		FailFast: c.opts.failFast,
+	}
+	switch ttl := c.opts.ttlOf(c.entry); {
+	case !c.endpoint.write:
+	case ttl == 0 && c.sends == 0: // it may be sent once, but not wait
+		c.ask.FailFast = true
+	default:
+		c.ask.Until = time.Now().Add(ttl - elapsed(c.began))
+	}
+	if len(c.core.hooks) > 0 {
+		c.ask.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
+	}
+	slot, err := c.core.limits.Take(c, &c.ask)
+	c.slot = slot
+	return c.limitError(err)
+}
+
+// limitError is the client's word for an error of the limiter.
+func (c *call) limitError(err error) error {
+	if err == nil {
+		return nil
+	}
+	full := (*limiter.Full)(nil)
+	switch {
+	case errors.As(err, &full):
+		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s has no room in time", full.Bucket)
+		refusal.RetryAfter = full.Wait
+		return refusal
+	case errors.Is(err, limiter.ErrClosed):
+		return ErrClosed
+	default:
+		return err
+	}
+}
+
+// limitClosed reports whether the service has closed one of the call's rate limits
+// since it got its slot.
+func (c *call) limitClosed() bool { return !c.endpoint.keyless && c.core.limits.Closed(&c.ask) }
+
+// returnSlot ends the call's slot, if it has one.
+func (c *call) returnSlot(sent bool) {
+	slot := c.slot
+	c.slot = limiter.Slot{}
+	c.core.limits.Return(slot, sent)
+}
+
+// closeLimit closes the rate limit that a 429 is about. Only the key's own comes with
+// the X-RateLimit headers, which are believed on the documented answer alone, and no
+// longer than until the service's window ends.
+func (c *call) closeLimit(d time.Duration) {
+	limits, key := c.core.limits, bucketOf(c.env, c.apiKey)
+	told, ofKey := parseRateLimit(c.last.attempt.Header).Get()
+	ofKey = ofKey && c.last.refusal != nil && c.last.refusal.Code == CodeRateLimited
+	if c.endpoint.class != "" && !ofKey {
+		limits.BlockClass(c.endpoint.class, d)
+		return
+	}
+	limits.BlockKey(key, d)
+	if ofKey {
+		limits.Learn(key, told.Limit, told.Reset.Sub(c.last.attempt.serviceTime()))
+	}
 }

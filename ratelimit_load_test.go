@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -99,7 +97,7 @@ func TestTrap_T94_OverloadForAnHour(t *testing.T) {
 		span = 10 * time.Minute
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r, m := metered(t, 80*time.Millisecond, nil, trading.WithBudget(trading.Budget{}))
+		r, m := metered(t, 80*time.Millisecond, nil, trading.WithRateLimits(trading.RateLimits{}))
 		ctx, cancel := context.WithTimeout(t.Context(), span)
 		defer cancel()
 		account := r.account()
@@ -113,7 +111,7 @@ func TestTrap_T94_OverloadForAnHour(t *testing.T) {
 		for range 20 {
 			work.Go(func() {
 				every(ctx, time.Second, func(ctx context.Context) {
-					_, _ = account.PlaceOrder(ctx, buy("0.001"), trading.WithLifetime(time.Minute))
+					_, _ = account.PlaceOrder(ctx, buy("0.001"), trading.WithSendTTL(time.Minute))
 				})
 			})
 		}
@@ -140,35 +138,7 @@ func TestTrap_T94_OverloadForAnHour(t *testing.T) {
 	})
 }
 
-// Even closes alone can be more than the service takes; then they wait, one refill
-// at the most, and in the order in which they came.
-func TestClosesAloneWaitOneRefill(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, m := metered(t, 10*time.Millisecond, nil)
-		var work sync.WaitGroup
-		var mu sync.Mutex
-		var order []int
-		var longest time.Duration
-		for i := range 290 { // 150 now, 140 a minute later
-			time.Sleep(time.Millisecond)
-			work.Go(func() {
-				began := time.Now()
-				_, err := r.account().ClosePosition(t.Context(), "BTC", trading.All)
-				assert.ErrorIs(t, err, trading.CodeNoPosition)
-				mu.Lock()
-				defer mu.Unlock()
-				order, longest = append(order, i), max(longest, time.Since(began))
-			})
-		}
-		work.Wait()
-		assert.Zero(t, m.refused)
-		assert.Equal(t, 150, m.most["closes"])
-		assert.LessOrEqual(t, longest, time.Minute+time.Second)
-		assert.True(t, slices.IsSorted(order), "first come, first served")
-	})
-}
-
-// A 429 closes its budget, and no other, for every caller until its Retry-After.
+// A 429 closes its limit, and no other, for every caller until its Retry-After.
 func TestTrap_T92_NoSendBeforeRetryAfter(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -238,47 +208,4 @@ func (m *meter) count(name string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.arrivals[name])
-}
-
-// Callers that leave while they wait take nothing with them.
-func TestLeavingTheLineLosesNothing(t *testing.T) {
-	callers := 400
-	if raceDetector { // which itself breaks down on more: see ratelimit_model_test.go
-		callers = 60
-	}
-	synctest.Test(t, func(t *testing.T) {
-		r, m := metered(t, 30*time.Millisecond, []tradingsim.Option{tradingsim.WithKeyLimit(600)})
-		var work sync.WaitGroup
-		for i := range callers {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i*7%130)*time.Second)
-			work.Go(func() {
-				defer cancel()
-				every(ctx, 200*time.Millisecond, func(ctx context.Context) {
-					if i%3 == 0 {
-						patient, cancel := context.WithCancel(ctx)
-						time.AfterFunc(time.Duration(i%17)*time.Millisecond, cancel)
-						_, _ = r.account().Positions(patient)
-						return
-					}
-					_, _ = r.account().Positions(ctx)
-				})
-			})
-		}
-		work.Wait()
-		assert.Zero(t, m.refused)
-		time.Sleep(time.Minute + time.Second)
-		usages, err := r.Usage(t.Context())
-		require.NoError(t, err)
-		for _, u := range usages {
-			assert.Zero(t, u.Spent, u.Bucket.Name)
-		}
-		for range 540 { // every place that a read may take is there again
-			_, err := r.account().Positions(t.Context(), trading.FailFast())
-			require.NoError(t, err)
-		}
-		_, err = r.account().Positions(t.Context(), trading.FailFast())
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		_, err = r.account().Positions(t.Context(), trading.FailFast(), trading.InLane(trading.LaneExit))
-		require.NoError(t, err, "the reserve is there for exits")
-	})
 }

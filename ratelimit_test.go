@@ -3,8 +3,6 @@ package trading_test
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,17 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// Where places are short, exits come before entries, and reads last; whoever came
+// Where slots are short, exits come before entries, and reads last; whoever came
 // first within each.
-func TestLanesAreServedInTheirOrder(t *testing.T) {
+func TestPrioritiesAreServedInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		account := r.account()
-		for range 600 { // so that places come back one by one
-			_, err := account.Positions(t.Context(), trading.FailFast(), trading.InLane(trading.LaneExit))
+		for range 600 { // so that slots become free one by one
+			_, err := account.Positions(t.Context(), trading.FailFast(), trading.WithPriority(trading.PriorityExit))
 			require.NoError(t, err)
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -35,16 +34,16 @@ func TestLanesAreServedInTheirOrder(t *testing.T) {
 			func(ctx context.Context) error { _, err := account.Trades(ctx); return err },
 			func(ctx context.Context) error { _, err := account.State(ctx); return err },
 			func(ctx context.Context) error {
-				_, err := account.PlaceLimit(ctx, buy("0.01", limitAt("60000")), trading.WithLifetime(2*time.Minute))
+				_, err := account.PlaceLimit(ctx, buy("0.01", limitAt("60000")), trading.WithSendTTL(2*time.Minute))
 				return err
 			},
 			func(ctx context.Context) error {
-				_, err := account.PlaceOrder(ctx, buy("0.01"), trading.WithLifetime(2*time.Minute))
+				_, err := account.PlaceOrder(ctx, buy("0.01"), trading.WithSendTTL(2*time.Minute))
 				return err
 			},
 			func(ctx context.Context) error { _, err := account.ClosePosition(ctx, "ETH", trading.All); return err },
 			func(ctx context.Context) error {
-				_, err := account.OpenOrders(ctx, trading.InLane(trading.LaneExit))
+				_, err := account.OpenOrders(ctx, trading.WithPriority(trading.PriorityExit))
 				return err
 			},
 			func(ctx context.Context) error { _, err := account.CancelOrder(ctx, "o1"); return err },
@@ -88,7 +87,7 @@ func TestTheReserve(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil, trading.WithBudget(trading.Budget{ReservePct: row.reserve}))
+				r := newRig(t, nil, trading.WithRateLimits(trading.RateLimits{ReservePct: row.reserve}))
 				ctx, account := t.Context(), r.account()
 				placed := 0
 				for ; placed < 200; placed++ {
@@ -106,7 +105,7 @@ func TestTheReserve(t *testing.T) {
 				_, err := account.PlaceOrder(ctx, sell("0.001", func(o *trading.Order) { o.ReduceOnly = true }), trading.FailFast())
 				assert.Equal(t, row.reserve < 0, errors.Is(err, trading.CodeRateLimited), "%v", err)
 				// An entry cannot ask for the reserve.
-				_, err = account.PlaceOrder(ctx, buy("0.001"), trading.FailFast(), trading.InLane(trading.LaneExit))
+				_, err = account.PlaceOrder(ctx, buy("0.001"), trading.FailFast(), trading.WithPriority(trading.PriorityExit))
 				require.ErrorIs(t, err, trading.CodeRateLimited)
 			})
 		})
@@ -157,67 +156,6 @@ func TestWaitsThatCannotEndInTime(t *testing.T) {
 	}
 }
 
-// A 429 ends the waiting of those who cannot wait that long.
-func TestA429EndsWaitsThatItMakesTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		account := r.account()
-		for range 540 {
-			_, err := account.Positions(t.Context())
-			require.NoError(t, err)
-		}
-		began := time.Now()
-		done := make(chan error)
-		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 70*time.Second)
-			defer cancel()
-			_, err := account.Positions(ctx)
-			done <- err
-		}()
-		time.Sleep(5 * time.Second)
-		r.sim.Fault("POST /orders/cancel", tradingsim.Raw(429, http.Header{
-			"Retry-After": {"300"}, "X-Ratelimit-Limit": {"600"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"1"},
-		}, `{"error":"rate_limited","message":"slow down"}`))
-		_, err := account.CancelOrder(t.Context(), "o1", trading.FailFast())
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		require.ErrorIs(t, <-done, trading.CodeRateLimited)
-		assert.Equal(t, 5*time.Second, time.Since(began))
-	})
-}
-
-// What the answers say of the key's limit is believed, also where others use it.
-func TestHeadersAreBelieved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const everyAnswerTells = 4
-		r := newRig(t, []tradingsim.Option{tradingsim.WithReading(everyAnswerTells), tradingsim.WithKeyLimit(100)})
-		ctx := t.Context()
-		for range 30 { // another program with the same key
-			r.rawLive(trading.OpPositions, "")
-		}
-		_, err := r.account().Positions(ctx)
-		require.NoError(t, err)
-		usages, err := r.Usage(ctx)
-		require.NoError(t, err)
-		key := usages[1]
-		require.True(t, strings.HasPrefix(key.Bucket.Name, "key/"), key.Bucket.Name)
-		assert.Equal(t, 100, key.Bucket.Limit)
-		assert.Equal(t, 1, key.Spent)
-		assert.Equal(t, 30, key.Elsewhere)
-		assert.Equal(t, 69, key.Left)
-		refused := 0
-		for range 100 {
-			if _, err := r.account().Positions(ctx, trading.FailFast()); err != nil {
-				require.True(t, refusalOf(t, err).Local, "no 429 of the service: %v", err)
-				refused++
-			}
-		}
-		assert.Equal(t, 100-59, refused, "all but the reserve of 10, which the others and ours had left")
-		time.Sleep(time.Minute)
-		_, err = r.account().Positions(ctx, trading.FailFast())
-		require.NoError(t, err)
-	})
-}
-
 // The classes of the user are shared by the terminal: a 429 tells what it has used.
 func TestUsageElsewhereIsLearnt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -230,7 +168,7 @@ func TestUsageElsewhereIsLearnt(t *testing.T) {
 		_, err := r.account().ClosePosition(ctx, "BTC", trading.All, trading.FailFast())
 		require.ErrorIs(t, err, trading.CodeRateLimited)
 		closes := usageOf(t, r, "closes")
-		assert.Equal(t, 11, closes.Spent)
+		assert.Equal(t, 11, closes.Used)
 		assert.Equal(t, 139, closes.Elsewhere)
 		assert.Equal(t, 20*time.Second, closes.Closed)
 		assert.Zero(t, closes.Left)
@@ -241,9 +179,9 @@ func TestUsageElsewhereIsLearnt(t *testing.T) {
 	})
 }
 
-func usageOf(t *testing.T, r rig, class string) trading.Usage {
+func usageOf(t *testing.T, r rig, class string) ratelimit.Usage {
 	t.Helper()
-	usages, err := r.Usage(t.Context())
+	usages, err := r.RateLimitUsage(t.Context())
 	require.NoError(t, err)
 	for _, u := range usages {
 		if strings.HasSuffix(u.Bucket.Name, "/"+class) {
@@ -251,84 +189,15 @@ func usageOf(t *testing.T, r rig, class string) trading.Usage {
 		}
 	}
 	t.Fatalf("no %s in %v", class, usages)
-	return trading.Usage{}
-}
-
-// Every limit of the contract is there, and no key is in a name.
-func TestUsageNamesEveryLimit(t *testing.T) {
-	r := newRig(t, nil)
-	usages, err := r.Usage(t.Context())
-	require.NoError(t, err)
-	limits := map[string]int{}
-	for _, u := range usages {
-		assert.Equal(t, time.Minute, u.Bucket.Window)
-		assert.Equal(t, u.Bucket.Limit, u.Left)
-		assert.NotContains(t, u.Bucket.Name, "pk_")
-		name := u.Bucket.Name
-		if strings.HasPrefix(name, "key/") {
-			name = "key " + strconv.Itoa(len(limits))
-		}
-		limits[name] = u.Bucket.Limit
-	}
-	assert.Equal(t, map[string]int{
-		"key 0": 600, "key 1": 600,
-		"user//market-orders": 150, "user//resting-limits": 150, "user//closes": 150, "user//cancels": 150,
-		"user//tpsl-changes": 150, "user//run-changes": 150,
-		"user//conditional": 20, "user//ladder": 20, "user//twap": 20, "user//chase": 20, "user//chase-twap": 20, "user//swarm": 20,
-	}, limits)
-}
-
-// brokenStore is a shared store that cannot be reached.
-type brokenStore struct{ asked int }
-
-var errStore = errors.New("no route to the store")
-
-func (b *brokenStore) Take(context.Context, []trading.Claim, time.Duration) (trading.Taken, error) {
-	b.asked++
-	return trading.Taken{}, errStore
-}
-
-func (b *brokenStore) Return(context.Context, string, []trading.Claim, bool) error { return errStore }
-
-func (b *brokenStore) Block(context.Context, trading.Bucket, time.Duration) error { return errStore }
-
-func (b *brokenStore) Learn(context.Context, trading.Bucket, int, time.Duration) error {
-	return errStore
-}
-
-func (b *brokenStore) Usage(context.Context, []trading.Bucket) ([]trading.Usage, error) {
-	return nil, errStore
-}
-
-// While a shared store fails, the client counts for itself: nothing stops, and its
-// own traffic still meets no 429.
-func TestAStoreThatFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &brokenStore{}
-		r := newRig(t, nil, trading.WithBudget(trading.Budget{Store: store, Owner: "desk"}))
-		for range 541 {
-			_, err := r.account().Positions(t.Context(), trading.FailFast())
-			if err != nil {
-				require.True(t, refusalOf(t, err).Local)
-			}
-		}
-		assert.Equal(t, 540, r.sent(trading.OpPositions))
-		assert.Equal(t, 1, store.asked, "it is left alone for a while")
-		time.Sleep(5 * time.Second)
-		_, err := r.account().Positions(t.Context(), trading.FailFast())
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		assert.Equal(t, 2, store.asked, "and asked again")
-		_, err = r.Usage(t.Context())
-		require.ErrorIs(t, err, errStore)
-	})
+	return ratelimit.Usage{}
 }
 
 // Clients with one store share what there is.
 func TestAStoreThatIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := trading.WithBudget(trading.Budget{Store: trading.NewBudgetStore(), Owner: "desk"})
-		one := newRig(t, nil, budget)
-		other := join(t, one.sim, budget)
+		limits := trading.WithRateLimits(trading.RateLimits{Store: ratelimit.NewMemoryStore(), Owner: "desk"})
+		one := newRig(t, nil, limits)
+		other := join(t, one.sim, limits)
 		went := 0
 		for range 400 {
 			for _, r := range []rig{one, other} {
@@ -342,9 +211,9 @@ func TestAStoreThatIsShared(t *testing.T) {
 }
 
 // Off counts nothing, and does not send before a Retry-After either.
-func TestBudgetOff(t *testing.T) {
+func TestRateLimitsOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil, trading.WithBudget(trading.Budget{Off: true}))
+		r := newRig(t, nil, trading.WithRateLimits(trading.RateLimits{Off: true}))
 		for range 600 {
 			_, err := r.account().Positions(t.Context(), trading.FailFast())
 			require.NoError(t, err)
@@ -358,30 +227,26 @@ func TestBudgetOff(t *testing.T) {
 	})
 }
 
-func TestBudgetsThatCannotBe(t *testing.T) {
-	for name, b := range map[string]trading.Budget{
+func TestRateLimitsThatCannotBe(t *testing.T) {
+	for name, b := range map[string]trading.RateLimits{
+		"a negative limit":   {PerPro: -1},
 		"nothing left":       {ReservePct: 91},
-		"whose limits":       {Store: trading.NewBudgetStore()},
-		"a store that's off": {Store: trading.NewBudgetStore(), Owner: "desk", Off: true},
+		"whose limits":       {Store: ratelimit.NewMemoryStore()},
+		"a store that's off": {Store: ratelimit.NewMemoryStore(), Owner: "desk", Off: true},
 	} {
-		_, err := trading.New("https://api.example/v1", trading.WithBudget(b))
+		_, err := trading.New("https://api.example/v1", trading.WithRateLimits(b))
 		require.Error(t, err, name)
 	}
-	require.Equal(t, "exit doubt entry read Lane(9)", strings.Join([]string{
-		trading.LaneExit.String(), trading.LaneDoubt.String(), trading.LaneEntry.String(), trading.LaneRead.String(), trading.Lane(9).String(),
-	}, " "))
 	r := newRig(t, nil)
-	_, err := r.Sandbox.Positions(t.Context(), trading.InLane(9))
+	_, err := r.Sandbox.Positions(t.Context(), trading.WithPriority(9))
 	require.Error(t, err)
 }
 
-// Programs that share a limit without a store take a part of it each, whatever the
-// service tells of the whole.
+// Programs that share a limit without a store take a part of it each.
 func TestAPartOfTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const everyAnswerTells = 4
-		r := newRig(t, []tradingsim.Option{tradingsim.WithReading(everyAnswerTells)},
-			trading.WithBudget(trading.Budget{PerKey: 50, PerClass: 20, PerPro: 5, ReservePct: -1}))
+		r := newRig(t, nil,
+			trading.WithRateLimits(trading.RateLimits{PerKey: 50, PerClass: 20, PerPro: 5, ReservePct: -1}))
 		reads := 0
 		for ; reads < 100; reads++ {
 			if _, err := r.account().Positions(t.Context(), trading.FailFast()); err != nil {
@@ -390,7 +255,7 @@ func TestAPartOfTheLimits(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 50, reads)
-		usages, err := r.Usage(t.Context())
+		usages, err := r.RateLimitUsage(t.Context())
 		require.NoError(t, err)
 		limits := map[int]int{}
 		for _, u := range usages {
@@ -418,30 +283,7 @@ func TestARotatedKeyHasItsOwnWindow(t *testing.T) {
 	})
 }
 
-// Places are given out under load without a data race, and every one comes back.
-func TestManyTakePlacesAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		var work sync.WaitGroup
-		for range 64 {
-			work.Go(func() {
-				for range 20 {
-					_, err := r.account().Positions(t.Context())
-					assert.NoError(t, err)
-				}
-			})
-		}
-		work.Wait()
-		time.Sleep(time.Minute)
-		usages, err := r.Usage(t.Context())
-		require.NoError(t, err)
-		for _, u := range usages {
-			assert.Zero(t, u.Spent, u.Bucket.Name)
-		}
-	})
-}
-
-// The health has no key, and so no budget: a 429 there closes nothing.
+// The health has no key, and so no rate limit: a 429 there closes nothing.
 func TestA429OfTheHealthClosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)

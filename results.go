@@ -56,7 +56,7 @@ type OrderResult struct {
 	// answer was lost; WithLifetime(0) never sends again.
 	Twice Opt[bool]
 
-	// Meta tells how the answer came about. If it is a replay, all of the above
+	// Meta describes how the answer came about. If it is a replay, all of the above
 	// is as it was when the order was first answered.
 	Meta Meta
 
@@ -86,7 +86,7 @@ type CloseResult struct {
 	// Sandbox is what only the sandbox tells.
 	Sandbox Opt[SandboxClose]
 
-	// Meta tells how the answer came about.
+	// Meta describes how the answer came about.
 	Meta Meta
 
 	// Extra holds members that have no field here.
@@ -122,7 +122,7 @@ type TriggerResult struct {
 	// Position is the position afterwards, with its levels.
 	Position Opt[Position]
 
-	// Meta tells how the answer came about.
+	// Meta describes how the answer came about.
 	Meta Meta
 
 	// Extra holds members that have no field here.

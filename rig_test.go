@@ -38,6 +38,14 @@ func join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) rig {
 	return rig{tradingtest.Client(t, sim, opts...), t, sim}
 }
 
+// closeClient closes a client that may leave writes in doubt.
+func closeClient(t testing.TB, client *trading.Client) {
+	t.Helper()
+	if err, left := client.Close(), (*trading.PendingError)(nil); !errors.As(err, &left) {
+		require.NoError(t, err)
+	}
+}
+
 // buy is a market order that any rig fills.
 func buy(size string, change ...func(*trading.Order)) trading.Order {
 	o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2")}

@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -25,8 +26,8 @@ func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market,
 	return rows.List, nil
 }
 
-// Price reads one market's mark. A real market without a price is an unpriced
-// mark and no error; an unknown symbol is [CodeBadSymbol], which no retry mends.
+// Price reads one market's mark. A market without a price returns an unpriced mark and
+// a nil error. An unknown symbol is [CodeBadSymbol], which no retry mends.
 func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOption) (Mark, error) {
 	call := m.caller.begin(ctx, &endpointPrices, opts)
 	call.symbol = symbol
@@ -35,7 +36,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	}
 	call.aimByQuery("symbol", symbol)
 	var answer api.SandboxPrice
-	err := call.do(&answer)
+	err := call.do(checked{&answer, func() error { return sameName("symbol", answer.Symbol, symbol) }})
 	if errors.Is(err, CodeNoPrice) {
 		return Mark{}, nil
 	}
@@ -73,10 +74,12 @@ type Sandbox struct{ *MarketData }
 func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
 	call := s.caller.begin(ctx, &endpointSandboxState, opts)
 	var answer api.SandboxAccountResponse
-	if err := call.do(&answer); err != nil {
+	paper := func() error { return sameName("account.environment", answer.Account.Environment, string(EnvSandbox)) }
+	if err := call.do(checked{&answer, paper}); err != nil {
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)
+	s.caller.core.accounts.saw(EnvSandbox, "", state.Status)
 	return &state, nil
 }
 
@@ -87,7 +90,7 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.accounts.sawPositions(paperAccount, call.last.sent, rows.List)
+	s.caller.core.accounts.sawPositions(EnvSandbox, "", call.last.attempt.Sent, rows.List)
 	return rows.List, nil
 }
 
@@ -98,7 +101,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.accounts.sawTrades(paperAccount, call.last.sent, rows.List)
+	s.caller.core.accounts.sawTrades(EnvSandbox, "", call.last.attempt.Sent, rows.List)
 	return rows.List, nil
 }
 
@@ -179,9 +182,18 @@ func (s *Sandbox) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState, error) {
 	call := s.caller.begin(ctx, &endpointSandboxReset, opts)
 	var answer api.SandboxResetResponse
-	if err := call.do(&answer); err != nil {
+	err := call.do(&answer)
+	s.caller.core.accounts.unclear(EnvSandbox, "", "", time.Now())
+	if err != nil {
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)
 	return &state, nil
+}
+
+// Resolve is [Client.Resolve]. The sandbox has no idempotency, so nothing can be asked
+// of it: the outcome rests on what was read before and what two reads show now. They
+// fire triggers.
+func (s *Sandbox) Resolve(ctx context.Context, err error) (*Resolution, error) {
+	return (&Client{core: s.caller.core}).Resolve(ctx, err)
 }

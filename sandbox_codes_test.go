@@ -71,7 +71,7 @@ func TestEverySandboxCode(t *testing.T) {
 			}
 		}
 	}
-	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetTrouble("BTC", code) } }
+	trouble := func(code string) func(rig) { return func(r rig) { r.sim.SetFillError("BTC", code) } }
 	options := func(opts ...tradingsim.Option) []tradingsim.Option { return opts }
 	const never, change, newKey, sameKey, wait, read = trading.AdviseNever, trading.AdviseChange,
 		trading.AdviseNewKey, trading.AdviseSameKey, trading.AdviseWait, trading.AdviseRead
@@ -180,7 +180,7 @@ func TestEverySandboxCode(t *testing.T) {
 		{code: "STALE_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("STALE_PRICE")},
 		{code: "NO_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, prepare: trouble("NO_PRICE")},
 		{code: "STALE_PRICE", status: 409, kind: trading.ErrNoPrice, advice: newKey, sends: 3, call: closing,
-			prepare: func(r rig) { r.place(buy("1")); r.sim.SetTrouble("BTC", "STALE_PRICE") }},
+			prepare: func(r rig) { r.place(buy("1")); r.sim.SetFillError("BTC", "STALE_PRICE") }},
 		{code: "no_price", status: 503, kind: trading.ErrNoPrice, advice: sameKey, sends: 3,
 			prepare: func(r rig) { r.sim.SetMark("BTC", "") }},
 		{code: "no_price", status: 503, kind: trading.ErrNoPrice, advice: sameKey, sends: 3, call: closing,
@@ -287,11 +287,11 @@ func TestFailedAuthThrottle(t *testing.T) {
 		assert.Equal(t, trading.CodeRateLimited, refusal.Code)
 		assert.Equal(t, time.Minute, refusal.RetryAfter)
 		_, told := refusal.Meta.RateLimit.Get()
-		assert.False(t, told, "it is no budget of the key")
+		assert.False(t, told, "it is no limit of the key")
 		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))
 
 		// The other reading: no Retry-After. A full window stands for it.
-		r = newRig(t, []tradingsim.Option{tradingsim.WithReading(3)})
+		r = newRig(t, []tradingsim.Option{tradingsim.WithInterpretation(3)})
 		for range 10 {
 			r.rawAs("pk_test_guess", trading.OpMe, "")
 		}
@@ -303,8 +303,8 @@ func TestFailedAuthThrottle(t *testing.T) {
 	})
 }
 
-// A budget is the key's own: what one key used up, another still has.
-func TestTrap_T92_BudgetsAreTheKeysOwn(t *testing.T) {
+// A limit is the key's own: what one key used up, another still has.
+func TestTrap_T92_LimitsAreTheKeysOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithKeyLimit(2))
 		first, second := join(t, sim), join(t, sim, trading.WithSandboxKey(sim.NewSandboxKey()))
@@ -314,7 +314,7 @@ func TestTrap_T92_BudgetsAreTheKeysOwn(t *testing.T) {
 		require.ErrorIs(t, err, trading.CodeRateLimited)
 		second.trades()
 		_, err = first.Me(t.Context(), trading.EnvLive)
-		require.NoError(t, err, "the live key's budget is another")
+		require.NoError(t, err, "the live key's limit is another")
 
 		began := time.Now()
 		first.trades()

@@ -81,7 +81,7 @@ func TestNoPositionLeft(t *testing.T) {
 
 // Every read of the sandbox means the same with ok and without it.
 func TestReadsWithAndWithoutOK(t *testing.T) {
-	for _, options := range [][]tradingsim.Option{nil, {tradingsim.WithReading(31)}} {
+	for _, options := range [][]tradingsim.Option{nil, {tradingsim.WithInterpretation(31)}} {
 		r := newRig(t, options)
 		r.place(buy("1", func(o *trading.Order) { o.TakeProfit, o.StopLoss = at("70000"), at("60000") }))
 		_, err := r.Sandbox.ClosePosition(t.Context(), "BTC", trading.Percent(dec("40")))
@@ -148,7 +148,7 @@ func TestPassClosesTheBook(t *testing.T) {
 	for _, tradesOn := range []bool{false, true} {
 		var options []tradingsim.Option
 		if tradesOn {
-			options = append(options, tradingsim.WithReading(19))
+			options = append(options, tradingsim.WithInterpretation(19))
 		}
 		r := newRig(t, options)
 		r.place(buy("1"))
@@ -225,7 +225,7 @@ func TestFlipsInBothReadings(t *testing.T) {
 	for reading, size := range map[int]string{0: "0.5", 15: "1.5"} {
 		var options []tradingsim.Option
 		if reading != 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		r := newRig(t, options)
 		r.place(buy("1"))
@@ -265,7 +265,7 @@ func TestAddingBlendsTheEntry(t *testing.T) {
 	for reading, leverage := range map[int]string{0: "3", 27: "2"} {
 		var options []tradingsim.Option
 		if reading != 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		r := newRig(t, options)
 		r.place(buy("0.5"))
@@ -288,7 +288,7 @@ func TestTriggersForAShare(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		var options []tradingsim.Option
 		if both {
-			options = append(options, tradingsim.WithReading(22))
+			options = append(options, tradingsim.WithInterpretation(22))
 		}
 		r := newRig(t, options)
 		r.place(buy("1"))

@@ -18,10 +18,10 @@ import (
 // whichever way the answer was lost.
 func TestTrap_T1_ALostAnswerDoublesNothing(t *testing.T) {
 	for name, fault := range map[string]tradingsim.Fault{
-		"the answer lost":         tradingsim.LoseReply(),
-		"the answer truncated":    tradingsim.TruncateReply(),
-		"the answer late":         tradingsim.DelayReply(time.Minute),
-		"a page over the answer":  tradingsim.EdgePageAfter(502),
+		"the answer lost":         tradingsim.DropResponse(),
+		"the answer truncated":    tradingsim.TruncateResponse(),
+		"the answer late":         tradingsim.DelayResponse(time.Minute),
+		"a page over the answer":  tradingsim.GatewayErrorAfter(502),
 		"T5 a 500 over it":        tradingsim.FailAfter(500, "internal_error"),
 		"T5 a 503 over it":        tradingsim.FailAfter(503, "unavailable"),
 		"a redirect over it":      tradingsim.RawAfter(307, map[string][]string{"Location": {"/v2"}}, ""),
@@ -52,25 +52,28 @@ func TestTrap_T1_LooksAtTheAccountTell(t *testing.T) {
 		fault   tradingsim.Fault
 		outcome trading.Outcome
 	}{
-		"executed, the answer lost": {tradingsim.LoseReply(), trading.Applied},
+		"executed, the answer lost": {tradingsim.DropResponse(), trading.Applied},
 		"executed, then a 500":      {tradingsim.FailAfter(500, "internal_error"), trading.Applied},
-		"never arrived":             {tradingsim.LoseRequest(), trading.NotApplied},
+		"never arrived":             {tradingsim.DropRequest(), trading.NotApplied},
 		"a 500 before":              {tradingsim.Fail(500, "internal_error"), trading.NotApplied},
-		"stopped in front":          {tradingsim.EdgePage(502), trading.NotApplied},
+		"stopped in front":          {tradingsim.GatewayError(502), trading.NotApplied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, []tradingsim.Option{tradingsim.WithLag(3 * time.Second)})
+				r := newRig(t, []tradingsim.Option{tradingsim.WithLag(3 * time.Second)}, trading.WithExclusiveAccounts())
 				r.place(buy("0.1"))
-				time.Sleep(time.Minute) // until reads show it
-				r.positions()
-				r.trades()
+				for range 2 { // behind the lag, and again
+					time.Sleep(10 * time.Second)
+					r.state()
+					r.positions()
+					r.trades()
+				}
 				r.sim.Fault("POST /sandbox/orders", row.fault)
-				err := r.refused(buy("0.5"))
+				_, err := r.Sandbox.PlaceOrder(t.Context(), buy("0.5"), trading.WithResolveTimeout(0))
 				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-				verdict, err := r.Sandbox.Resolve(t.Context(), err)
+				resolution, err := r.Sandbox.Resolve(t.Context(), err)
 				require.NoError(t, err)
-				assert.Equal(t, row.outcome, verdict.Outcome)
+				assert.Equal(t, row.outcome, resolution.Outcome)
 				assert.Equal(t, row.outcome == trading.Applied, len(r.fills()) == 2)
 			})
 		})
@@ -152,7 +155,7 @@ func TestTrap_T45_AHealthyServiceCanLackAPrice(t *testing.T) {
 func TestTrap_T106_APriceMissingIsTheMarketsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.sim.SetTrouble("BTC", "STALE_PRICE")
+		r.sim.SetFillError("BTC", "STALE_PRICE")
 		err := r.refused(buy("1"))
 		require.ErrorIs(t, err, trading.ErrNoPrice)
 		assert.Equal(t, "BTC", refusalOf(t, err).Symbol)
@@ -286,7 +289,7 @@ func TestTrap_T74_AccountingReadsTheTrades(t *testing.T) {
 	for reading, reported := range map[int]string{0: "57.6", 21: "28.8"} {
 		var options []tradingsim.Option
 		if reading != 0 {
-			options = append(options, tradingsim.WithReading(reading))
+			options = append(options, tradingsim.WithInterpretation(reading))
 		}
 		r := newRig(t, options)
 		r.place(buy("1"))

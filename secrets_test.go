@@ -46,6 +46,9 @@ func assertNoKey(t *testing.T, where, printed string) {
 		assert.NotContains(t, printed, secret, where)
 		assert.NotContains(t, printed, fmt.Sprintf("%x", secret), where)
 		assert.NotContains(t, printed, fmt.Sprintf("%X", secret), where)
+		assert.NotContains(t, strings.ToLower(printed), strings.ToLower(secret[:len(secret)-3]), where)
+		assert.NotContains(t, strings.ToLower(printed), strings.ToLower(jsonEscaped(secret)), where)
+		assert.NotContains(t, printed, percentEncoded(secret), where)
 	}
 }
 
@@ -56,6 +59,35 @@ func echo(status int, format string) step {
 		key := req.Header.Get("X-API-Key")
 		return answered(status, fmt.Sprintf(format, key), "X-Echo", key, "Location", "https://elsewhere.test/"+key)(req)
 	}
+}
+
+// echoed is [echo] of the key in another form.
+func echoed(status int, before string, form func(string) string, after string) step {
+	return func(req *http.Request) (*http.Response, error) {
+		key := form(req.Header.Get("X-API-Key"))
+		location := "https://elsewhere.test/" + percentEncoded(req.Header.Get("X-API-Key"))
+		return answered(status, before+key+after, "X-Echo", key, "Location", location)(req)
+	}
+}
+
+func jsonEscaped(key string) (text string) {
+	for _, c := range key {
+		text += fmt.Sprintf(`\u%04X`, c)
+	}
+	return text
+}
+
+func percentEncoded(key string) (text string) {
+	for _, c := range key {
+		text += fmt.Sprintf("%%%02x", c)
+	}
+	return text
+}
+
+func secretPart(key string) string { return key[len(prefixSandbox):] }
+
+func headerNamed(req *http.Request) (*http.Response, error) {
+	return answered(502, "<html>", req.Header.Get("X-API-Key"), "1")(req)
 }
 
 func TestTrap_T88_NoKeyInAnyOutput(t *testing.T) {
@@ -83,6 +115,11 @@ func TestTrap_T88_NoKeyInAnyOutput(t *testing.T) {
 		"code":            echo(400, `{"error":"%s","message":"no"}`),
 		"page":            echo(502, "<html>X-API-Key: %s</html>"),
 		"long page":       echo(200, strings.Repeat("x", snippetSize-10)+"%s"),
+		"JSON escapes":    echoed(400, `{"error":"bad_size","message":"no","hint":"`, jsonEscaped, `"}`),
+		"percent":         echoed(502, "<html>", percentEncoded, "</html>"),
+		"without prefix":  echoed(502, "<html>", secretPart, "</html>"),
+		"cut":             echoed(502, "<html>", func(key string) string { return key[:len(key)-3] }, ""),
+		"header name":     headerNamed,
 		"undecodable":     echo(200, `{"ok":true,"fill":"%s"}`),
 		"redirect":        echo(307, "%s"),
 		"broken": func(req *http.Request) (*http.Response, error) {
@@ -163,4 +200,34 @@ func TestWhatIsLogged(t *testing.T) {
 			assert.Contains(t, []string{"time", "level", "msg", "operation", "attempts", "took", "symbol", "tag", "status", "outcome", "err", "code"}, name)
 		}
 	}
+}
+
+// A client that is given a key in the wrong place says so without the key, and does
+// not send it.
+func TestAKeyInTheWrongPlaceIsNotPrinted(t *testing.T) {
+	withKey := WithLiveKey(testLiveKey)
+	for name, row := range map[string]struct {
+		url string
+		opt Option
+	}{
+		"a key for a base URL":          {testLiveKey, withKey},
+		"a key as the host":             {"https://" + testLiveKey + "/v1", withKey},
+		"a key as the path":             {"https://api.example.test/" + testLiveKey + "/v1", withKey},
+		"a key, percent-encoded":        {"https://api.example.test/" + percentEncoded(testLiveKey) + "/v1", withKey},
+		"a key without its prefix":      {"https://api.example.test/" + secretPart(testLiveKey) + "/v1", withKey},
+		"a key of nobody's":             {"https://api.example.test/" + testLiveKey + "/v2", WithTag("t")},
+		"a password without a scheme":   {"user:" + testLiveKey + "@api.example.test/v1", WithTag("t")},
+		"an application's name":         {testBaseURL, WithApplication(testLiveKey, "1")},
+		"an application's version":      {testBaseURL, WithApplication("bot", testLiveKey)},
+		"an application's invalid name": {testBaseURL, WithApplication("bot "+testLiveKey, "1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(row.url, row.opt, WithTransport(newScript(t)))
+			require.Error(t, err)
+			assertNoKey(t, "the error", outputs(err))
+		})
+	}
+	_, err := New("user:hunter2@api.example.test/v1")
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "hunter2")
 }

@@ -1,6 +1,9 @@
 package trading
 
 import (
+	"strings"
+	"time"
+
 	"github.com/shopspring/decimal"
 )
 
@@ -34,7 +37,11 @@ func (o *Order) check(env Environment) *Error {
 		if env == EnvLive {
 			code = CodeMissingFields
 		}
-		return refuse(env, code, "the order names no symbol")
+		return o.missing(env, code)
+	case o.Side == "":
+		return o.missing(env, CodeBadSide)
+	case o.Size.IsZero():
+		return o.missing(env, CodeBadSize)
 	case !o.Side.valid():
 		return refuse(env, CodeBadSide, "side %q is neither long nor short", o.Side)
 	case !o.Size.IsPositive() || !writable(o.Size):
@@ -51,6 +58,27 @@ func (o *Order) check(env Environment) *Error {
 	return checkMaxSlippage(env, o.MaxSlippagePct)
 }
 
+// missing names every required field that the order lacks, with the code of the first
+// that is judged.
+func (o *Order) missing(env Environment, code Code) *Error {
+	var names []string
+	for _, field := range [...]struct {
+		name    string
+		missing bool
+	}{
+		{"symbol", o.Symbol == ""},
+		{"side", o.Side == ""},
+		{"size", o.Size.IsZero()},
+		{"leverage", env == EnvLive && o.Leverage.IsZero()},
+		{"limitPrice", o.Type == LimitOrder && o.LimitPrice.IsZero()},
+	} {
+		if field.missing {
+			names = append(names, field.name)
+		}
+	}
+	return refuse(env, code, "the order lacks what is required: %s", strings.Join(names, ", "))
+}
+
 // checkType holds the type and the limit price against each other: neither kind
 // of order may turn into the other by a field that was forgotten.
 func (o *Order) checkType(env Environment) *Error {
@@ -58,9 +86,9 @@ func (o *Order) checkType(env Environment) *Error {
 	switch {
 	case !o.Type.valid():
 		return refuse(env, CodeBadRequest, "order type %s is neither market nor limit", o.Type)
-	case o.Type == LimitOrder && !limited:
-		return refuse(env, CodeBadLimitPrice, "a limit order needs a limit price")
-	case o.Type == LimitOrder && !o.LimitPrice.valid():
+	case o.Type == LimitOrder && o.LimitPrice.IsZero():
+		return o.missing(env, CodeBadLimitPrice)
+	case o.Type == LimitOrder && (!limited || !o.LimitPrice.valid()):
 		return refuse(env, CodeBadLimitPrice, "limit price %s is not above 0", o.LimitPrice)
 	case o.Type == MarketOrder && !o.LimitPrice.IsZero():
 		return refuse(env, CodeBadLimitPrice, "a market order takes no limit price")
@@ -130,27 +158,30 @@ func (o *Order) checkSandbox() *Error {
 // checkLive adds what only a live account refuses.
 func (o *Order) checkLive() *Error {
 	if o.Leverage.IsZero() {
-		return refuse(EnvLive, CodeMissingFields, "a live order names its leverage")
+		return o.missing(EnvLive, CodeMissingFields)
 	}
 	return o.check(EnvLive)
 }
 
-// checkLive wants both levels named, since the contract does not say what leaving
-// one out does on a live account.
+// checkLive wants a change, and levels that can be prices.
 func (t Triggers) checkLive() *Error {
 	if !t.ClosePct.IsZero() {
 		return refuse(EnvLive, CodeBadRequest, "a live trigger closes the whole position: only the sandbox knows a percent")
 	}
+	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() {
+		return refuse(EnvLive, CodeMissingFields, "neither takeProfitPrice nor stopLossPrice is named: set one with At, or remove one with Clear")
+	}
+	return t.checkPrices(EnvLive)
+}
+
+// checkPrices wants levels that can be prices.
+func (t Triggers) checkPrices(env Environment) *Error {
 	for _, level := range [...]struct {
 		name string
 		Level
 	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
-		switch {
-		case level.IsZero():
-			return refuse(EnvLive, CodeMissingFields,
-				"the %s is not named, and what that does on a live account is not known: give the one that was read, or Clear", level.name)
-		case !level.valid():
-			return refuse(EnvLive, CodeInvalidTPSL, "the %s, %s, is not a price above 0", level.name, level.Level)
+		if !level.valid() {
+			return refuse(env, CodeInvalidTPSL, "the %s, %s, must be greater than 0", level.name, level.Level)
 		}
 	}
 	return nil
@@ -167,17 +198,18 @@ func checkSymbol(env Environment, symbol string) *Error {
 	return refuse(env, CodeBadSymbol, "no symbol is named")
 }
 
-// checkPart wants a part between 1 and 100 percent. The zero value is refused,
-// since nobody can mean it.
+// checkPart wants a part of at most 100 percent, and of at least 1 on the sandbox,
+// for which alone the contract names a least part: on a live account a guess must
+// not stop an exit. The zero value is refused, since nobody can mean it.
 func checkPart(env Environment, part Part) *Error {
-	if part.valid() {
+	switch {
+	case env == EnvLive && !part.valid():
+		return refuse(env, CodeBadRequest, "closePercent is %s: it must be greater than 0%% and at most 100%%", part)
+	case env != EnvLive && !part.validOnSandbox():
+		return refuse(env, CodeBadPct, "pct is %s: it must be between 1%% and 100%%", part)
+	default:
 		return nil
 	}
-	code := CodeBadPct
-	if env == EnvLive {
-		code = CodeBadRequest
-	}
-	return refuse(env, code, "cannot close %s: outside 1 to 100 percent", part)
 }
 
 // checkSandboxTriggers wants a change, and levels that can be prices.
@@ -185,16 +217,186 @@ func (t Triggers) checkSandbox() *Error {
 	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() && t.ClosePct.IsZero() {
 		return refuse(EnvSandbox, CodeInvalidTPSL, "no trigger is named: set one with At, or remove one with Clear")
 	}
-	for _, level := range [...]struct {
-		name string
-		Level
-	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
-		if !level.valid() {
-			return refuse(EnvSandbox, CodeInvalidTPSL, "the %s, %s, is not a price above 0", level.name, level.Level)
+	if err := t.checkPrices(EnvSandbox); err != nil {
+		return err
+	}
+	if pct, ok := t.ClosePct.Value(); ok && !Percent(pct).validOnSandbox() {
+		return refuse(EnvSandbox, CodeBadPct, "a trigger cannot close %s percent: outside 1 to 100", t.ClosePct)
+	}
+	return nil
+}
+
+// checkAccountIDs wants at least one account id, and no empty one.
+func checkAccountIDs(option string, ids []AccountID) error {
+	if len(ids) == 0 {
+		return invalid(option, "no account id is given")
+	}
+	for i, id := range ids {
+		if err := checkID("account", string(id)); err != nil {
+			return invalid(option, "account id %d of %d: %s", i+1, len(ids), err.Message)
 		}
 	}
-	if pct, ok := t.ClosePct.Value(); ok && !Percent(pct).valid() {
-		return refuse(EnvSandbox, CodeBadPct, "a trigger cannot close %s percent: outside 1 to 100", t.ClosePct)
+	return nil
+}
+
+// checkID refuses ids that would turn one endpoint into another, and those that
+// no service gives out.
+func checkID(what, id string) *Error {
+	switch id {
+	case "":
+		return refuse(EnvLive, CodeMissingFields, "no %s id is given", what)
+	case ".", "..":
+		return refuse(EnvLive, CodeBadRequest, "%q is no %s id", id, what)
+	}
+	for i := range len(id) {
+		if id[i] < ' ' || id[i] == 0x7f {
+			return refuse(EnvLive, CodeBadRequest, "the %s id has a control character, at position %d", what, i)
+		}
+	}
+	return nil
+}
+
+// What the contract lets one know of a Pro order before it is sent. The ranges of
+// most of their fields it does not show.
+
+// minOrderValue is the contract's: dollars of an order, a clip or a rung.
+var minOrderValue = decimal.NewFromInt(10)
+
+// checkRungs refuses a ladder that is certain to have a rung below the minimum:
+// one whose average rung, at the highest of its prices, is. Clips of the other
+// kinds have no price that is known before they fill.
+func (how Ladder) checkRungs(size decimal.Decimal) *Error {
+	value := size.Mul(decimal.Max(how.From, how.To))
+	if how.Rungs <= 0 || value.GreaterThanOrEqual(minOrderValue.Mul(decimal.NewFromInt(int64(how.Rungs)))) {
+		return nil
+	}
+	return refuse(EnvLive, CodeMinNotional, "%d rungs of a total of at most $%s are below $%s each",
+		how.Rungs, numberText(value), numberText(minOrderValue))
+}
+
+// orderType is the order's, which the kind of execution decides.
+func (how Conditional) orderType() OrderType {
+	if how.Exec == StopLimit {
+		return LimitOrder
+	}
+	return MarketOrder
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Conditional) Check(o Order) error {
+	o.Type = how.orderType()
+	return errorOf(how.check(&o))
+}
+
+func (how Conditional) check(o *Order) *Error {
+	if err := o.checkLive(); err != nil {
+		return err
+	}
+	switch {
+	case !how.Exec.valid():
+		return refuse(EnvLive, CodeBadRequest, "exec kind %s is neither stop-market nor stop-limit", how.Exec)
+	case !how.Trigger.IsPositive() || !writable(how.Trigger):
+		return refuse(EnvLive, CodeBadTrigger, "trigger price %s is not above 0", numberText(how.Trigger))
+	default:
+		return nil
+	}
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Ladder) Check(o Order) error { return errorOf(how.check(&o)) }
+
+func (how Ladder) check(o *Order) *Error {
+	if err := o.checkLive(); err != nil {
+		return err
+	}
+	switch {
+	case !how.From.IsPositive() || !writable(how.From) || !how.To.IsPositive() || !writable(how.To):
+		return refuse(EnvLive, CodeBadPrice, "a ladder from %s to %s is not between prices above 0", numberText(how.From), numberText(how.To))
+	case how.Rungs <= 0:
+		return refuse(EnvLive, CodeBadOrderCount, "a ladder of %d orders", how.Rungs)
+	default:
+		return firstError(checkSettings(how.SizeSkew), how.checkRungs(o.Size))
+	}
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how TWAP) Check(o Order) error { return errorOf(how.check(&o)) }
+
+func (how TWAP) check(o *Order) *Error {
+	return firstError(o.checkLive(), checkDuration(how.Duration), checkSettings(how.RandomizeSize, how.RandomizeTime))
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Chase) Check(o Order) error { return errorOf(how.check(&o)) }
+
+func (how Chase) check(o *Order) *Error { return firstError(o.checkLive(), checkChaseTo(how.To)) }
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how ChaseTWAP) Check(o Order) error { return errorOf(how.check(&o)) }
+
+func (how ChaseTWAP) check(o *Order) *Error {
+	return firstError(o.checkLive(), checkDuration(how.Duration), checkChaseTo(how.To))
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Swarm) Check(o Order) error { return errorOf(how.check(&o)) }
+
+func (how Swarm) check(o *Order) *Error {
+	if err := o.checkLive(); err != nil {
+		return err
+	}
+	if how.Orders <= 0 {
+		return refuse(EnvLive, CodeBadOrderCount, "a swarm of %d orders", how.Orders)
+	}
+	return checkSettings(how.Aggression, how.SlippageBps, how.Irregular)
+}
+
+// checkDuration wants whole milliseconds above 0, which is what is sent.
+func checkDuration(d time.Duration) *Error {
+	if d < time.Millisecond || d%time.Millisecond != 0 {
+		return refuse(EnvLive, CodeBadDuration, "a duration of %s is not a number of milliseconds above 0", d)
+	}
+	return nil
+}
+
+func checkChaseTo(to Level) *Error {
+	if to.IsClear() || !to.valid() {
+		return refuse(EnvLive, CodeBadPrice, "the bound of the chase, %s, is not a price above 0", to)
+	}
+	return nil
+}
+
+func checkSettings(settings ...Setting) *Error {
+	for _, setting := range settings {
+		if !setting.valid() {
+			return refuse(EnvLive, CodeBadRequest, "setting %s cannot be written as JSON", setting)
+		}
+	}
+	return nil
+}
+
+// firstError returns the first that is one.
+func firstError(errs ...*Error) *Error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxKeyLength is the contract's.
+const maxKeyLength = 255
+
+// checkIdempotencyKey refuses what the service would refuse: 1 to 255 visible ASCII characters.
+func checkIdempotencyKey(k Key) *Error {
+	if len(k) == 0 || len(k) > maxKeyLength {
+		return refuse(EnvLive, CodeInvalidIdempotencyKey, "an idempotency key has 1 to %d characters, and this one %d", maxKeyLength, len(k))
+	}
+	for i := range len(k) {
+		if k[i] <= ' ' || k[i] > '~' {
+			return refuse(EnvLive, CodeInvalidIdempotencyKey, "an idempotency key has visible ASCII characters only, unlike the one at position %d", i)
+		}
 	}
 	return nil
 }

@@ -20,10 +20,19 @@ import (
 // fires its stops, and while it has nothing open it buys, protected on both
 // sides.
 func tradeFor(ctx context.Context, paper *trading.Sandbox, rounds int) error {
-	for range rounds {
+	for round := range rounds {
 		time.Sleep(3 * time.Second)
 		if positions, err := paper.Positions(ctx); err != nil || len(positions) > 0 {
 			continue // there is another round soon
+		}
+		if _, err := paper.State(ctx); err != nil {
+			continue
+		}
+		if _, err := paper.Trades(ctx); err != nil { // with the account and its positions, a baseline
+			continue
+		}
+		if round < 3 {
+			continue // a read right after the start may lag behind an earlier run
 		}
 		mark, err := paper.Price(ctx, "BTC")
 		price, priced := mark.Price()
@@ -38,7 +47,7 @@ func tradeFor(ctx context.Context, paper *trading.Sandbox, rounds int) error {
 		case errors.Is(err, trading.ErrAccountLocked):
 			_, err = paper.Reset(ctx)
 		case trading.OutcomeOf(err) == trading.Unknown:
-			continue // the next look tells
+			continue // the client finds out, and entries wait for it
 		}
 		if err != nil && trading.AdviceOf(err) == trading.AdviseNever {
 			return err
@@ -50,10 +59,10 @@ func tradeFor(ctx context.Context, paper *trading.Sandbox, rounds int) error {
 // runBot lets the bot trade on a walk of its own and returns what was executed.
 func runBot(t *testing.T, seed uint64, rounds int) (ledger string, fills int) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, []tradingsim.Option{tradingsim.WithFeed("BTC", tradingsim.RandomWalk(seed, "64000", 4))})
+		r := newRig(t, []tradingsim.Option{tradingsim.WithFeed("BTC", tradingsim.RandomWalk(seed, "64000", 4))}, trading.WithExclusiveAccounts())
 		began := time.Now()
 		// Some trouble, on the way.
-		r.sim.Fault("POST /sandbox/orders", tradingsim.LoseReply(), tradingsim.Fail(500, "internal_error"), tradingsim.EdgePage(502))
+		r.sim.Fault("POST /sandbox/orders", tradingsim.DropResponse(), tradingsim.Fail(500, "internal_error"), tradingsim.GatewayError(502))
 		require.NoError(t, tradeFor(t.Context(), r.Sandbox, rounds))
 		assert.GreaterOrEqual(t, time.Since(began), time.Duration(rounds)*3*time.Second)
 		var lines []string

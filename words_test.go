@@ -23,11 +23,11 @@ func TestWords(t *testing.T) {
 	assert.Equal(t, "do not retry", Advice(99).String(), "what nobody knows is not retried")
 
 	clear(said)
-	for basis := BasisNone; basis <= BasisPerson; basis++ {
-		said[basis.String()] = true
+	for evidence := EvidenceNone; evidence <= EvidenceAcknowledged; evidence++ {
+		said[evidence.String()] = true
 	}
-	assert.Len(t, said, int(BasisPerson)+1)
-	assert.Equal(t, "nothing", Basis(99).String())
+	assert.Len(t, said, int(EvidenceAcknowledged)+1)
+	assert.Equal(t, "none", Evidence(99).String())
 
 	assert.EqualError(t, ErrNoPrice, "no fresh price")
 }
@@ -102,8 +102,8 @@ func TestOptionsThatAreNil(t *testing.T) {
 		_, err := New(testBaseURL, opt)
 		require.ErrorContains(t, err, "nil", name)
 	}
-	_, err := New(testBaseURL, ResolveWithin(-1))
-	require.ErrorContains(t, err, "below 0")
+	_, err := New(testBaseURL, WithResolveTimeout(-1))
+	require.ErrorContains(t, err, "negative")
 }
 
 // One live key reaches all accounts of its owner: the guard holds back what is for

@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"maps"
-	"net/http"
-	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -35,7 +31,7 @@ func newClient(p place, opts ...trading.Option) (*trading.Client, error) {
 	all := []trading.Option{
 		trading.WithSandboxKey(sandboxKey),
 		trading.WithLiveKey(liveKey),
-		trading.WithBudget(roomy),
+		trading.WithRateLimits(roomy),
 		trading.WithAttemptTimeout(time.Minute), // a thousand at once on a slow machine
 	}
 	if p.transport != nil {
@@ -76,8 +72,7 @@ func clientOrders(ending bool) func(place) (task, error) {
 }
 
 func clientSandboxOrders(p place) (task, error) {
-	p.transport = &teller{RoundTripper: p.transport}
-	client, err := newClient(p, trading.WithBudget(trading.Budget{}))
+	client, err := newClient(p)
 	if err != nil {
 		return task{}, err
 	}
@@ -91,24 +86,4 @@ func clientTrades(p place) (task, error) {
 		return task{}, err
 	}
 	return closing(client, func(ctx context.Context) (any, error) { return client.Sandbox.Trades(ctx) }), nil
-}
-
-// teller tells once, in the first answer to the sandbox key, that the key has a
-// limit which nothing here reaches. So the client's own store of limits can be
-// measured: it takes the service's word for a key, and has none for a live order.
-type teller struct {
-	http.RoundTripper
-	told atomic.Bool
-}
-
-func (t *teller) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := t.RoundTripper.RoundTrip(r)
-	if err != nil || t.told.Load() || r.URL.Path == pathHealth || t.told.Swap(true) {
-		return resp, err
-	}
-	resp.Header = maps.Clone(resp.Header)
-	resp.Header.Set("X-RateLimit-Limit", "1000000")
-	resp.Header.Set("X-RateLimit-Remaining", "1000000")
-	resp.Header.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10))
-	return resp, nil
 }

@@ -82,12 +82,12 @@ func syncs(file *os.File) func(context.Context) (any, error) {
 
 // journaled is an order with the network taken away and its journal on disk.
 func journaled(path string) (task, error) {
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journal.Open(path)
 	if err != nil {
 		return task{}, err
 	}
 	client, err := newClient(place{base: "http://127.0.0.1", transport: newCanned(answers(0))},
-		trading.WithJournal(j), trading.WithLifetime(time.Minute)) // a slow disk makes no decision too old
+		trading.WithJournal(j), trading.WithSendTTL(time.Minute)) // a slow disk makes no decision too old
 	if err != nil {
 		_ = j.Close()
 		return task{}, err

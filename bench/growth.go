@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
+	"strconv"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -98,7 +96,7 @@ func growingTrades(ctx context.Context, s settings, t *table) error {
 	return nil
 }
 
-// growingJournal measures an order beside few and beside many intents that the
+// growingJournal measures an order beside few and beside many named writes that the
 // journal keeps, and what it takes to open it. The file is in memory where the
 // system has a place for that, so that it is the journal that is measured and not
 // the disk.
@@ -125,7 +123,7 @@ func growingJournal(ctx context.Context, s settings, t *table) error {
 			return err
 		}
 		began := time.Now()
-		j, err := openJournal(path)
+		j, err := journal.Open(path)
 		if err != nil {
 			return err
 		}
@@ -145,53 +143,26 @@ func growingJournal(ctx context.Context, s settings, t *table) error {
 	return nil
 }
 
-func openJournal(path string) (*journal.Journal, error) {
-	return journal.Open(path, journal.Options{History: 2_000_000})
-}
-
-// fill makes a journal of n settled intents, by many writers at once.
+// fill makes a journal of n resolved writes, which it keeps since they have a name.
 func fill(ctx context.Context, path string, n int) error {
-	j, err := openJournal(path)
+	j, err := journal.Open(path)
 	if err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	var next atomic.Int64
-	var failure atomic.Pointer[error]
-	begun := time.Now()
-	for range 256 {
-		wg.Go(func() {
-			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				if err := settleOne(ctx, j, i, begun); err != nil {
-					failure.CompareAndSwap(nil, &err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if err := failure.Load(); err != nil {
-		_ = j.Close()
-		return *err
+	data := []byte(`{"end":{"Outcome":1,"Evidence":1,"At":"2026-11-02T09:30:00Z","Key":"d-0123456789012345678901234567890123456789012-1",` +
+		`"Try":1,"Dead":true,"FirstUseKnown":true,"Digest":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=","Answer":` + answerOrder + `}}`)
+	for i := range n {
+		name := strconv.Itoa(i)
+		if err := j.Append(ctx, false, journal.Record{Intent: "intent-" + name, Name: name, Final: true, Data: data}); err != nil {
+			_ = j.Close()
+			return err
+		}
 	}
 	return j.Close()
 }
 
-func settleOne(ctx context.Context, j *journal.Journal, i int64, at time.Time) error {
-	in := trading.Intent{
-		ID: trading.IntentID(fmt.Sprintf("intent-%d", i)), Try: 1, Key: trading.NewKey(),
-		BaseURL: "http://127.0.0.1/v1", Process: "before", Operation: trading.OpOrder, Environment: trading.EnvLive,
-		Account: account, Symbol: "BTC", Entry: true, Created: at, Expires: at.Add(10 * time.Second),
-		Body: []byte(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.05,"leverage":2}`),
-	}
-	if err := j.Begin(ctx, in); err != nil {
-		return err
-	}
-	return j.Settle(ctx, in.ID, trading.Settlement{Outcome: trading.Applied, At: at.Add(time.Second)})
-}
-
 // ordersBeside measures orders that are written to the journal.
-func ordersBeside(ctx context.Context, s settings, j *journal.Journal) (time.Duration, error) {
+func ordersBeside(ctx context.Context, s settings, j *journal.Log) (time.Duration, error) {
 	client, err := newClient(place{base: "http://127.0.0.1", transport: newCanned(answers(0))}, trading.WithJournal(j))
 	if err != nil {
 		return 0, err
@@ -206,19 +177,17 @@ func ordersBeside(ctx context.Context, s settings, j *journal.Journal) (time.Dur
 }
 
 // growingLimiter measures reads that one goroutine, or many at once, take their
-// places for in one store: what each waits for the others is in the time.
+// slots for in one store: what each waits for the others is in the time.
 func growingLimiter(ctx context.Context, s settings, t *table) error {
 	answering := newCanned(answers(1))
 	for _, row := range []struct {
-		what      string
-		transport http.RoundTripper
-		opts      []trading.Option
+		what string
+		opts []trading.Option
 	}{
-		{"a read, uncounted", answering, []trading.Option{trading.WithBudget(trading.Budget{Off: true})}},
-		{"a read, counted in the client's own store", &teller{RoundTripper: answering}, []trading.Option{trading.WithBudget(trading.Budget{})}},
-		{"a read, counted in the benchmark's store", answering, nil},
+		{"a read, uncounted", []trading.Option{trading.WithRateLimits(trading.RateLimits{Off: true})}},
+		{"a read, counted", nil},
 	} {
-		client, err := newClient(place{base: "http://127.0.0.1", transport: row.transport}, row.opts...)
+		client, err := newClient(place{base: "http://127.0.0.1", transport: answering}, row.opts...)
 		if err != nil {
 			return err
 		}

@@ -49,8 +49,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, row := range []string{
-		"a row of markets", "a row of trades", "an event of a shared watch", "an order, its journal", "a read, counted in the client's own",
-		"paper: + gate and budget", "live: + journal in memory", "| 64 |",
+		"a row of markets", "a row of trades", "an event of a shared watch", "an order, its journal", "a read, counted",
+		"paper: + gate and rate limits", "live: + journal in memory", "| 64 |",
 	} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("no row with %q", row)

@@ -13,6 +13,9 @@ const (
 	pathSandboxOrder  = "/v1/sandbox/orders"
 	pathTrades        = "/v1/sandbox/trades"
 	pathMarkets       = "/v1/sandbox/markets"
+	pathLive          = "/v1/accounts/" + account
+	pathLivePositions = "/v1/positions"
+	pathLiveTrades    = "/v1/trades"
 	pathAlpacaOrder   = "/alpaca/v2/orders"
 	pathAlpacaTrades  = "/alpaca/v2/stocks/trades"
 	pathBinanceOrder  = "/binance/api/v3/order"
@@ -64,17 +67,23 @@ const answerStripe = `{"id":"cus_Bench0001","object":"customer","address":null,"
 // answers returns what is answered at every path; lists of trades have so many rows.
 func answers(trades int) map[string][]byte {
 	return map[string][]byte{
-		pathHealth:        []byte(answerHealth),
-		pathOrder:         []byte(answerOrder),
-		pathSandboxOrder:  []byte(answerSandboxOrder),
-		pathTrades:        tradesJSON(trades),
-		pathMarkets:       marketsJSON(trades),
-		pathAlpacaOrder:   []byte(answerAlpacaOrder),
-		pathAlpacaTrades:  alpacaTradesJSON(trades),
-		pathBinanceOrder:  []byte(answerBinanceOrder),
-		pathBinanceTrades: binanceTradesJSON(trades),
-		pathHcloudKey:     []byte(answerHcloudKey),
-		pathStripe:        []byte(answerStripe),
+		pathHealth:       []byte(answerHealth),
+		pathOrder:        []byte(answerOrder),
+		pathSandboxOrder: []byte(answerSandboxOrder),
+		pathTrades:       tradesJSON(trades),
+		pathMarkets:      marketsJSON(trades),
+		pathLive: []byte(`{"account":{"id":"` + account + `","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,` +
+			`"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000}}`),
+		pathLive + "/orders": []byte(`{"orders":[],"runs":[]}`),
+		pathLive + "/runs":   []byte(`{"runs":[]}`),
+		pathLivePositions:    []byte(`{"positions":[]}`),
+		pathLiveTrades:       []byte(`{"trades":[]}`),
+		pathAlpacaOrder:      []byte(answerAlpacaOrder),
+		pathAlpacaTrades:     alpacaTradesJSON(trades),
+		pathBinanceOrder:     []byte(answerBinanceOrder),
+		pathBinanceTrades:    binanceTradesJSON(trades),
+		pathHcloudKey:        []byte(answerHcloudKey),
+		pathStripe:           []byte(answerStripe),
 	}
 }
 

@@ -4,23 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 )
-
-// noJournal forgets everything: what a journal costs is measured against it.
-type noJournal struct{}
-
-func (noJournal) Begin(context.Context, trading.Intent) error { return nil }
-
-func (noJournal) Settle(context.Context, trading.IntentID, trading.Settlement) error { return nil }
-
-func (noJournal) Pending(context.Context) iter.Seq2[trading.Intent, error] {
-	return func(func(trading.Intent, error) bool) {}
-}
-
-func (noJournal) Decision(context.Context, string) ([]trading.Entry, error) { return nil, nil }
 
 // stage is an order with some of the stages on.
 type stage struct {
@@ -32,19 +19,19 @@ type stage struct {
 
 func stageRows() []stage {
 	ungated := trading.WithHealthGate(trading.HealthGate{Off: true})
-	uncounted := trading.WithBudget(trading.Budget{Off: true})
-	counted := trading.WithBudget(trading.Budget{})
-	forgotten := trading.WithJournal(noJournal{})
+	uncounted := trading.WithRateLimits(trading.RateLimits{Off: true})
+	counted := trading.WithRateLimits(trading.RateLimits{})
+	inMemory := trading.WithJournal(journal.NewMemory())
 	return []stage{
-		{name: "paper: no gate, no budget", opts: []trading.Option{ungated, uncounted}},
-		{name: "paper: + gate", than: "paper: no gate, no budget", opts: []trading.Option{uncounted}},
-		{name: "paper: + budget", than: "paper: no gate, no budget", opts: []trading.Option{ungated, counted}},
-		{name: "paper: + gate and budget", than: "paper: no gate, no budget", opts: []trading.Option{counted}},
-		{name: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, uncounted, forgotten}},
-		{name: "live: + gate", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{uncounted, forgotten}},
-		{name: "live: + journal in memory", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, uncounted}},
-		{name: "live: + budget in the benchmark's store", than: "live: no gate, no budget, no journal", live: true, opts: []trading.Option{ungated, forgotten}},
-		{name: "live: + gate, journal and that budget", than: "live: no gate, no budget, no journal", live: true},
+		{name: "paper: no gate, no rate limits", opts: []trading.Option{ungated, uncounted}},
+		{name: "paper: + gate", than: "paper: no gate, no rate limits", opts: []trading.Option{uncounted}},
+		{name: "paper: + rate limits", than: "paper: no gate, no rate limits", opts: []trading.Option{ungated, counted}},
+		{name: "paper: + gate and rate limits", than: "paper: no gate, no rate limits", opts: []trading.Option{counted}},
+		{name: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{ungated, uncounted}},
+		{name: "live: + gate", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{uncounted}},
+		{name: "live: + journal in memory", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{ungated, uncounted, inMemory}},
+		{name: "live: + rate limits", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{ungated}},
+		{name: "live: + gate, journal and rate limits", than: "live: no gate, no rate limits, no journal", live: true, opts: []trading.Option{inMemory}},
 	}
 }
 
@@ -90,9 +77,6 @@ func stages(ctx context.Context, w io.Writer, s settings) error {
 
 func (row stage) open() (task, error) {
 	p := place{base: "http://127.0.0.1", transport: newCanned(answers(0))}
-	if !row.live {
-		p.transport = &teller{RoundTripper: p.transport}
-	}
 	client, err := newClient(p, row.opts...)
 	if err != nil {
 		return task{}, err

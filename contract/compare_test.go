@@ -209,7 +209,8 @@ func TestWhatChanged(t *testing.T) {
 		"a map of nothing":              {[]edit{{"components schemas SandboxPriceMap properties prices additionalProperties", false}}, []string{"breaking: SandboxPriceMap.prices in answers: members of any name removed (GET /sandbox/prices)"}},
 		"an answer of closed members":   {[]edit{{"components schemas Health additionalProperties", false}}, []string{"Health in answers: no other members than those named (GET /health)"}},
 		"a keyword nobody understands":  {[]edit{{order + " not", j(`{"type": "string"}`)}}, []string{"breaking: OrderRequest in requests: keyword not changed, which this comparison does not understand (POST /orders)"}},
-		"through an allOf":              {[]edit{{"components schemas OrderResponse properties position nullable", nil}}, []string{"OrderResponse.position in answers: no longer null (POST /orders)"}},
+		"null beside an allOf":          {[]edit{{"components schemas OrderResponse properties position", j(`{"nullable": true, "allOf": [{"$ref": "#/components/schemas/LivePosition"}]}`)}}, nil},
+		"through an allOf":              {[]edit{{"components schemas OrderResponse properties position", j(`{"allOf": [{"$ref": "#/components/schemas/LivePosition"}]}`)}}, []string{"OrderResponse.position in answers: no longer null (POST /orders)"}},
 		"an allOf written out":          {[]edit{{"components schemas OrderResponse properties position", j(`{"nullable": true, "allOf": [{"$ref": "#/components/schemas/LivePosition"}, {"required": ["leverage"]}]}`)}}, []string{"LivePosition.leverage in answers: required, was optional (POST /orders)"}},
 		"a component by another name": {[]edit{
 			{"components schemas Order", j(`{"allOf": [{"$ref": "#/components/schemas/OrderRequest"}]}`)},

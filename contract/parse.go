@@ -115,7 +115,7 @@ func (d *document) at(ref string) (object, error) {
 	return node, nil
 }
 
-// schema resolves a schema and folds its allOf into it.
+// schema resolves a schema and folds its allOf into it, or what it may be besides null.
 func (d *document) schema(value any) (node object, ref string, err error) {
 	return d.fold(value, 0)
 }
@@ -128,6 +128,10 @@ func (d *document) fold(value any, level int) (node object, ref string, err erro
 		return nil, "", err
 	}
 	parts, _ := node["allOf"].([]any)
+	besideNull := orNull(node)
+	if besideNull != nil {
+		parts = []any{besideNull}
+	}
 	if len(parts) == 0 {
 		return node, ref, nil
 	}
@@ -135,6 +139,9 @@ func (d *document) fold(value any, level int) (node object, ref string, err erro
 		return known, ref, nil
 	}
 	whole := object{}
+	if besideNull != nil {
+		whole["nullable"] = true
+	}
 	properties := object{}
 	required := map[string]bool{}
 	add := func(part object) {
@@ -142,7 +149,7 @@ func (d *document) fold(value any, level int) (node object, ref string, err erro
 			switch name {
 			case "allOf", "properties", "required":
 			default:
-				if _, ok := whole[name]; !ok {
+				if _, ok := whole[name]; !ok && (name != "anyOf" || besideNull == nil) {
 					whole[name] = value
 				}
 			}
@@ -178,6 +185,21 @@ func (d *document) fold(value any, level int) (node object, ref string, err erro
 	whole["required"] = names
 	d.merged[identity(node)] = whole
 	return whole, ref, nil
+}
+
+// orNull is the schema that a node allows besides null, if it is written as the anyOf
+// of two: the way for a component that may be null, where it stands in OpenAPI 3.0.
+func orNull(node object) any {
+	either, _ := node["anyOf"].([]any)
+	if len(either) != 2 || node["allOf"] != nil {
+		return nil
+	}
+	null, _ := either[1].(object)
+	values, _ := null["enum"].([]any)
+	if null["nullable"] != true || len(values) != 1 || values[0] != nil {
+		return nil
+	}
+	return either[0]
 }
 
 // identity tells one object of a document from every other, the same twice from

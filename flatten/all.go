@@ -80,7 +80,7 @@ func list(ctx context.Context, live *trading.Live, o Options) ([]trading.Account
 	patience := patience{settle: o.settle()}
 	for {
 		began := time.Now()
-		accounts, err := live.Accounts(ctx, trading.InLane(trading.LaneExit), trading.FailFast())
+		accounts, err := live.Accounts(ctx, trading.WithPriority(trading.PriorityExit), trading.FailFast())
 		if err == nil {
 			return accounts, nil
 		}

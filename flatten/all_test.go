@@ -93,7 +93,7 @@ func TestAccountsThatWaitKeepNoOtherWaiting(t *testing.T) {
 		for i := range 24 {
 			r.sim.Trade(fmt.Sprintf("acc_%d", i), "long", "0.1", []string{"ETH", "BTC"}[min(i/4, 1)])
 		}
-		r.sim.SetTrouble("BTC", "NO_PRICE")
+		r.sim.SetFillError("BTC", "NO_PRICE")
 		reports, err := r.flattenAll(2*time.Minute, flatten.Options{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, trading.ErrNoPrice)
@@ -109,7 +109,7 @@ func TestAccountsThatWaitKeepNoOtherWaiting(t *testing.T) {
 func TestAListThatCannotBeRead(t *testing.T) {
 	for name, fault := range map[string]tradingsim.Fault{
 		"5xx":          tradingsim.Fail(500, "internal_error"),
-		"edge page":    tradingsim.EdgePage(200),
+		"edge page":    tradingsim.GatewayError(200),
 		"empty object": tradingsim.Raw(200, nil, `{}`),
 		"429":          tradingsim.RateLimit(20 * time.Second),
 		"denied":       tradingsim.Fail(403, "api_access_denied"),

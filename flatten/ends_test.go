@@ -233,7 +233,7 @@ func TestWhatIsNotFoundIsLookedForAgain(t *testing.T) {
 		code string
 	}{
 		{trading.OpClose, "no_position"}, {trading.OpCancelOrder, "order_not_found"},
-		{trading.OpCancelRun, "run_not_found"}, {trading.OpClose, "asset_disabled"},
+		{trading.OpCancelRun, "run_not_found"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, nil)

@@ -155,7 +155,7 @@ func TestTrap_T37_PassedAndFailedAccounts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var opts []tradingsim.Option
 				if tc.reading > 0 {
-					opts = append(opts, tradingsim.WithReading(tc.reading))
+					opts = append(opts, tradingsim.WithInterpretation(tc.reading))
 				}
 				r := newRig(t, opts)
 				r.open(trading.Long, "0.1", "BTC")
@@ -245,7 +245,7 @@ func TestOnePositionKeepsNoOtherOpen(t *testing.T) {
 		r := newRig(t, nil)
 		r.open(trading.Long, "0.1", "BTC")
 		r.open(trading.Long, "1", "ETH")
-		r.sim.SetTrouble("BTC", "NO_PRICE")
+		r.sim.SetFillError("BTC", "NO_PRICE")
 		report, err := r.flatten(time.Minute, flatten.Options{})
 		require.ErrorIs(t, err, trading.ErrNoPrice)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -280,20 +280,20 @@ func TestFaultsOfAClose(t *testing.T) {
 // faultsOfWrites are what can happen to a write.
 func faultsOfWrites() map[string]tradingsim.Fault {
 	return map[string]tradingsim.Fault{
-		"lost":              tradingsim.LoseRequest(),
-		"answer lost":       tradingsim.LoseReply(),
-		"answer cut":        tradingsim.TruncateReply(),
+		"lost":              tradingsim.DropRequest(),
+		"answer lost":       tradingsim.DropResponse(),
+		"answer cut":        tradingsim.TruncateResponse(),
 		"no connection":     tradingsim.RefuseConnection(),
-		"edge page":         tradingsim.EdgePage(403),
-		"edge page, 200":    tradingsim.EdgePage(200),
-		"hidden by a page":  tradingsim.EdgePageAfter(200),
+		"edge page":         tradingsim.GatewayError(403),
+		"edge page, 200":    tradingsim.GatewayError(200),
+		"hidden by a page":  tradingsim.GatewayErrorAfter(200),
 		"5xx before":        tradingsim.Fail(500, "internal_error"),
 		"5xx after":         tradingsim.FailAfter(500, "internal_error"),
-		"5xx after, lost":   tradingsim.Together(tradingsim.FailAfter(502, "unavailable"), tradingsim.LoseReply()),
+		"5xx after, lost":   tradingsim.Together(tradingsim.FailAfter(502, "unavailable"), tradingsim.DropResponse()),
 		"crash":             tradingsim.Crash(),
 		"crash after":       tradingsim.CrashAfter(),
 		"slow":              tradingsim.Delay(9 * time.Second),
-		"slow answer":       tradingsim.DelayReply(9 * time.Second),
+		"slow answer":       tradingsim.DelayResponse(9 * time.Second),
 		"late":              tradingsim.ArriveLate(8 * time.Second),
 		"twice":             tradingsim.Repeat(),
 		"a late copy":       tradingsim.LateCopy(4 * time.Second),
@@ -316,17 +316,17 @@ func TestAReadThatFailedIsNoLook(t *testing.T) {
 		"no content":     tradingsim.Raw(204, as, ``),
 		"another's":      tradingsim.Raw(200, as, `{"orders":{},"runs":{},"positions":{}}`),
 		"an error":       tradingsim.Raw(200, as, `{"error":"internal_error","message":"","positions":[],"orders":[],"runs":[]}`),
-		"an edge page":   tradingsim.EdgePage(200),
-		"a challenge":    tradingsim.EdgePage(403),
+		"an edge page":   tradingsim.GatewayError(200),
+		"a challenge":    tradingsim.GatewayError(403),
 		"5xx":            tradingsim.Fail(500, "internal_error"),
-		"cut":            tradingsim.TruncateReply(),
-		"not found":      tradingsim.EdgePage(404),
+		"cut":            tradingsim.TruncateResponse(),
+		"not found":      tradingsim.GatewayError(404),
 		"429":            tradingsim.RateLimit(time.Second),
-		"slow":           tradingsim.DelayReply(7 * time.Second),
+		"slow":           tradingsim.DelayResponse(7 * time.Second),
 		"no such route":  tradingsim.Fail(404, "not_found"),
 		"no such a key":  tradingsim.Fail(401, "unauthorized"),
 		"unknown to us":  tradingsim.Fail(404, "account_not_found"),
-		"never answered": tradingsim.LoseReply(),
+		"never answered": tradingsim.DropResponse(),
 	} {
 		for _, read := range []trading.Operation{trading.OpOpenOrders, trading.OpPositions} {
 			t.Run(name+"/"+string(read), func(t *testing.T) {

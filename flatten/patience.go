@@ -86,8 +86,7 @@ func hopeless(err error) bool {
 		errors.Is(err, trading.ErrGuard),
 		errors.As(err, new(*trading.RedirectError)):
 		return true
-	case errors.Is(err, trading.CodeNoPosition),
-		errors.Is(err, trading.CodeAssetDisabled): // the contract says "currently"
+	case errors.Is(err, trading.CodeNoPosition):
 		return false
 	}
 	if !errors.As(err, new(*trading.Error)) {

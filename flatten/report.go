@@ -51,7 +51,7 @@ type Step struct {
 	Outcome trading.Outcome
 	// Err is nil if it was accepted.
 	Err error
-	// Meta tells how the answer came about. Its Unjournaled is set where a close
+	// Meta describes how the answer came about. Its Unjournaled is set where a close
 	// went out that the journal could not take.
 	Meta trading.Meta
 }

@@ -131,10 +131,10 @@ func (j *job) look(ctx context.Context) (Look, error) {
 	return look, nil
 }
 
-// reading is how the reads here are made: in the lane of what they serve, and
+// reading is how the reads here are made: at the priority of what they serve, and
 // without waiting for a rate limit, since the wait between rounds does that.
 func (j *job) reading() []trading.CallOption {
-	return []trading.CallOption{trading.InLane(trading.LaneExit), trading.FailFast()}
+	return []trading.CallOption{trading.WithPriority(trading.PriorityExit), trading.FailFast()}
 }
 
 // failed notes a read that failed.

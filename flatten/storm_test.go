@@ -90,9 +90,9 @@ func (a *adversary) some(most time.Duration) time.Duration {
 
 func (a *adversary) readFaults() []tradingsim.Fault {
 	faults := []tradingsim.Fault{
-		tradingsim.LoseRequest(), tradingsim.LoseReply(), tradingsim.TruncateReply(), tradingsim.RefuseConnection(),
-		tradingsim.EdgePage(200), tradingsim.EdgePage(403), tradingsim.EdgePageAfter(502), tradingsim.Raw(200, nil, "{}"),
-		tradingsim.Delay(a.some(8 * time.Second)), tradingsim.DelayReply(a.some(8 * time.Second)),
+		tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(), tradingsim.RefuseConnection(),
+		tradingsim.GatewayError(200), tradingsim.GatewayError(403), tradingsim.GatewayErrorAfter(502), tradingsim.Raw(200, nil, "{}"),
+		tradingsim.Delay(a.some(8 * time.Second)), tradingsim.DelayResponse(a.some(8 * time.Second)),
 		tradingsim.Fail(500, "internal_error"), tradingsim.Fail(503, "unavailable"),
 		tradingsim.RateLimit(a.some(30 * time.Second)),
 	}
@@ -104,9 +104,9 @@ func (a *adversary) readFaults() []tradingsim.Fault {
 
 func (a *adversary) writeFaults() []tradingsim.Fault {
 	faults := append(a.readFaults(),
-		tradingsim.FailAfter(500, "internal_error"), tradingsim.EdgePageAfter(200), tradingsim.Crash(), tradingsim.CrashAfter(),
+		tradingsim.FailAfter(500, "internal_error"), tradingsim.GatewayErrorAfter(200), tradingsim.Crash(), tradingsim.CrashAfter(),
 		tradingsim.ArriveLate(a.some(20*time.Second)), tradingsim.LateCopy(a.some(20*time.Second)), tradingsim.Repeat(),
-		tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply()),
+		tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()),
 		tradingsim.Fail(409, "STALE_PRICE"), tradingsim.Fail(503, "no_price"), tradingsim.Fail(409, "idempotency_in_flight"),
 		tradingsim.Fail(404, "no_position"), tradingsim.Fail(404, "order_not_found"))
 	if a.hostile {
@@ -133,7 +133,7 @@ func (a *adversary) move() {
 				a.sim.Trade("acc_1", []string{"long", "short"}[a.rng.IntN(2)], "1", symbol)
 			}
 		case 3:
-			a.sim.SetTrouble(symbol, []string{"", "", "NO_PRICE", "STALE_PRICE"}[a.rng.IntN(4)])
+			a.sim.SetFillError(symbol, []string{"", "", "NO_PRICE", "STALE_PRICE"}[a.rng.IntN(4)])
 		case 4:
 			a.sim.SetHealth([]string{"healthy", "degraded", "unavailable"}[a.rng.IntN(3)], "stale")
 		}
@@ -167,9 +167,9 @@ func leave(ctx context.Context, account *trading.Account, market, what int) {
 	below := decimal.NewFromInt(m.price).Mul(trading.Dec("0.985"))
 	switch what {
 	case 0:
-		_, _ = account.PlaceLimit(ctx, limit(trading.Long, size, symbol, below.String()), trading.SkipHealthGate(), trading.SkipUnsettled())
+		_, _ = account.PlaceLimit(ctx, limit(trading.Long, size, symbol, below.String()), trading.SkipHealthGate(), trading.AllowPending())
 	case 1:
-		_, _ = account.PlaceTWAP(ctx, order(trading.Short, size+"0", symbol), trading.TWAP{Duration: 10 * time.Minute}, trading.SkipHealthGate(), trading.SkipUnsettled())
+		_, _ = account.PlaceTWAP(ctx, order(trading.Short, size+"0", symbol), trading.TWAP{Duration: 10 * time.Minute}, trading.SkipHealthGate(), trading.AllowPending())
 	}
 }
 
@@ -180,7 +180,7 @@ func (a *adversary) calm() {
 	a.until = time.Time{}
 	a.sim.FaultEach(nil)
 	for _, m := range stormMarkets {
-		a.sim.SetTrouble(m.symbol, "")
+		a.sim.SetFillError(m.symbol, "")
 		a.sim.SetMark(m.symbol, fmt.Sprint(m.price))
 		a.unpriced[m.symbol] = false
 	}
@@ -222,9 +222,9 @@ func flattenInAStorm(t *testing.T, seed uint64, count func(string)) {
 	for _, m := range stormMarkets {
 		options = append(options, tradingsim.WithMark(m.symbol, fmt.Sprint(m.price)))
 	}
-	for _, number := range slices.Sorted(maps.Keys(tradingsim.Readings())) {
+	for _, number := range slices.Sorted(maps.Keys(tradingsim.Interpretations())) {
 		if rng.IntN(4) == 0 {
-			options = append(options, tradingsim.WithReading(number))
+			options = append(options, tradingsim.WithInterpretation(number))
 		}
 	}
 	if rng.IntN(4) == 0 {

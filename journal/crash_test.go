@@ -1,250 +1,230 @@
 package journal
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
-
-	"go.etcd.io/bbolt"
-
-	"github.com/tradingapi/trading-go"
 )
 
-// files are the bytes of a journal's files at some moment; nil is one that is not
-// there.
-type files struct{ tables, log []byte }
+const simPath = "bot.journal"
 
-func filesAt(t testing.TB, path string) files {
-	t.Helper()
-	var tables []byte
-	if _, err := os.Stat(path); err == nil {
-		tables = used(t, path)
-	}
-	log, err := os.ReadFile(logPath(path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return files{tables, log}
+// small has the file rewritten often.
+var small = sizes{growth: 8 << 10, chunk: 1 << 10}
+
+// op is one call that changes a journal.
+type op struct {
+	durable bool
+	records []Record
+	forget  string
 }
 
-func (f files) write(t testing.TB, path string) {
-	t.Helper()
-	for path, b := range map[string][]byte{path: f.tables, logPath(path): f.log} {
-		var err error
-		if b != nil {
-			err = os.WriteFile(path, b, 0o600)
-		} else if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+func (o op) do(ctx context.Context, s Store) error {
+	if o.forget != "" {
+		return s.Forget(ctx, o.forget)
 	}
+	return s.Append(ctx, o.durable, o.records...)
 }
 
-// crasher stops the world at each step that changes the disk, before it, after it
-// and half way through it, and opens what is left in another place.
-type crasher struct {
-	t             *testing.T
-	path, copy    string
-	random        *rand.Rand
-	synced        files             // what survives the loss of power
-	before, after [][]trading.Entry // what may be there; after is that of the step under way
-	crashes       map[string]int
-}
-
-func newCrasher(t *testing.T) *crasher {
-	return &crasher{
-		t: t, path: testFile(t), copy: filepath.Join(t.TempDir(), "copy.db"),
-		random: rand.New(rand.NewPCG(7, 8)), crashes: map[string]int{},
-	}
-}
-
-// check opens what a crash has left. It must hold what was answered for, and may
-// hold what was under way.
-func (c *crasher) check(step string, left files) {
-	c.t.Helper()
-	if left.tables == nil {
-		return
-	}
-	left.write(c.t, c.copy)
-	got, refused := openAgain(c.t, c.copy)
-	c.crashes[step]++
-	same := func(want []trading.Entry) bool { return slices.EqualFunc(got, want, sameEntry) }
-	if refused || !slices.ContainsFunc(slices.Concat(c.before, c.after), same) {
-		c.t.Errorf("a crash %s: there are %d entries (refused: %t), want %d", step, len(got), refused, len(c.before[0]))
-	}
-}
-
-const sector = 512
-
-// lose checks what the loss of power can leave: any sectors of what was written
-// since the last sync, but not the first pages of the tables, which make the others
-// valid.
-func (c *crasher) lose(step string, now files, times int) {
-	c.t.Helper()
-	for range times {
-		left := files{bytes.Clone(c.synced.tables), bytes.Clone(c.synced.log)}
-		mix := func(old, new []byte, from int) {
-			for at := from; at < min(len(old), len(new)); at += sector {
-				if c.random.IntN(2) == 0 {
-					copy(old[at:min(at+sector, len(old))], new[at:])
+// workload is a mix of all that a client does, and more.
+func workload(r *rand.Rand, count int) []op {
+	var ops []op
+	var pending []Record
+	resolved := map[string]bool{}
+	for i := range count {
+		o := op{durable: r.IntN(3) > 0}
+		switch what := r.IntN(10); {
+		case what < 4 || len(pending) == 0:
+			rec := Record{Intent: fmt.Sprintf("intent %d", i)}
+			if r.IntN(2) == 0 {
+				rec.Name = fmt.Sprintf("name %d", i)
+			}
+			pending = append(pending, rec)
+			o.records = append(o.records, rec)
+		case what < 9:
+			at := r.IntN(len(pending))
+			rec := pending[at]
+			o.records = append(o.records, rec, rec)
+			if what > 5 {
+				o.records[1].Final = true
+				pending = append(pending[:at], pending[at+1:]...)
+				resolved[rec.Name] = rec.Name != ""
+			}
+		default:
+			for name, ok := range resolved {
+				if ok {
+					o.forget, o.durable = name, true
+					delete(resolved, name)
+					break
 				}
 			}
 		}
-		mix(left.tables, now.tables, 2*os.Getpagesize())
-		mix(left.log, now.log, 0)
-		c.check(step, left)
+		for k := range o.records {
+			o.records[k].Data = []byte(strings.Repeat(fmt.Sprintf("%d/%d,", i, k), r.IntN(70)))
+		}
+		ops = append(ops, o)
+	}
+	return ops
+}
+
+// dump says all that a journal holds.
+func dump(s *state) string {
+	var b strings.Builder
+	for _, e := range s.all() {
+		fmt.Fprintf(&b, "%q %q %t %q\n", e.Intent, e.Name, e.Final, e.Records)
+	}
+	for _, e := range s.pending {
+		fmt.Fprintf(&b, "pending %q\n", e.Intent)
+	}
+	for _, e := range s.all() {
+		if e.Name != "" {
+			fmt.Fprintf(&b, "named %d\n", len(s.names[e.Name]))
+		}
+	}
+	return b.String()
+}
+
+// dumps are what a journal holds after each number of ops.
+func dumps(t testing.TB, ops []op) []string {
+	m := &memory{state: newState()}
+	all := []string{dump(m.state)}
+	for _, o := range ops {
+		if err := o.do(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, dump(m.state))
+	}
+	return all
+}
+
+// crasher runs ops and crashes at every step.
+type crasher struct {
+	t        testing.TB
+	random   *rand.Rand
+	want     []string
+	begun    atomic.Int64 // ops
+	returned atomic.Int64
+	durable  atomic.Int64
+	crashes  map[string]int
+}
+
+// check opens what a crash has left: it must hold the first ops, and at least so
+// many of them. Once it has said what it holds, that survives a power cut.
+func (c *crasher) check(when string, left *simDisk, atLeast int64) {
+	c.t.Helper()
+	c.crashes[when]++
+	l, err := openLog(left, simPath, small)
+	if err != nil {
+		c.t.Fatalf("a crash %s: %v", when, err)
+	}
+	got := dump(l.state)
+	found := int64(-1)
+	for n := atLeast; n <= c.begun.Load(); n++ {
+		if got == c.want[n] {
+			found = n
+		}
+	}
+	if found < 0 {
+		c.t.Fatalf("a crash %s: the journal holds no state between op %d and %d:\n%s", when, atLeast, c.begun.Load(), got)
+	}
+	for _, more := range [][]Record{nil, {{Intent: "one more"}}} {
+		if err := l.Append(c.t.Context(), true, more...); err != nil {
+			c.t.Fatal(err)
+		}
+		l.work.Wait()
+		again, err := openLog(left.powerCut(c.random, 0, 0), simPath, small)
+		if err != nil {
+			c.t.Fatalf("a crash %s, and a power cut after Open: %v", when, err)
+		}
+		if dump(again.state) != dump(l.state) {
+			c.t.Fatalf("a crash %s: what was durable since is gone after a power cut", when)
+		}
 	}
 }
 
-func (c *crasher) disk() disk {
-	d, system := osDisk(), osDisk()
-	d.commit = func(tx *bbolt.Tx) error {
-		now := filesAt(c.t, c.path)
-		c.check("before a commit", now)
-		tx.DB().NoSync = true
-		err := tx.Commit()
-		now.tables = filesAt(c.t, c.path).tables
-		c.lose("in a commit", now, 10)
-		c.check("after a commit", now)
-		c.synced.tables = now.tables // the log is not synced with them
-		return err
-	}
-	d.write = func(file *os.File, b []byte, at int64) error {
-		for _, part := range []int{1, len(b) / 3, len(b) - 1} {
-			if err := system.write(file, b[:part], at); err != nil {
-				return err
-			}
-			c.check("in a write", filesAt(c.t, c.path))
+func (c *crasher) crash(d *simDisk, when string) {
+	durable, returned := c.durable.Load(), c.returned.Load()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.check("killed "+when, d.killed(), returned)
+	for changes := range len(d.change) + 1 {
+		for _, keep := range []float64{0, 0.5, 1} {
+			c.check("power cut "+when, d.powerCut(c.random, keep, changes), durable)
 		}
-		err := system.write(file, b, at)
-		now := filesAt(c.t, c.path)
-		c.check("after a write", now)
-		if c.synced.log != nil {
-			c.lose("between a write and its sync", now, 5)
-		}
-		return err
 	}
-	d.sync = func(*os.File) error {
-		now := filesAt(c.t, c.path)
-		c.check("after a sync", now)
-		c.synced.log = now.log
-		return nil
-	}
-	d.rename = func(from, to string) error {
-		err := system.rename(from, to)
-		now := filesAt(c.t, c.path)
-		c.check("after a rename", now)
-		c.synced.log = now.log // its bytes have been synced under its other name
-		return err
-	}
-	d.names = func(string) error { return nil }
-	d.remove = func(path string) error {
-		c.check("before a remove", filesAt(c.t, c.path))
-		err := system.remove(path)
-		now := filesAt(c.t, c.path)
-		c.check("after a remove", now)
-		c.synced = now
-		return err
-	}
-	return d
 }
 
-// TestCrash ends a process, or the power, at every step of opening, writing,
-// checkpoints and closing. What was answered for is there, and nothing that was
-// never written.
+// run does the ops, and crashes at each step of them.
+func (c *crasher) run(d *simDisk, ops []op) {
+	d.before = func(step string) error { c.crash(d, "before "+step); return nil }
+	d.after = func(step string) { c.crash(d, "after "+step) }
+	l, err := openLog(d, simPath, small)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i := c.begun.Load(); i < int64(len(ops)); i++ {
+		o := ops[i]
+		c.begun.Store(i + 1)
+		if err := o.do(c.t.Context(), l); err != nil {
+			c.t.Fatal(err)
+		}
+		c.returned.Store(i + 1)
+		if o.durable {
+			c.durable.Store(i + 1)
+		}
+		l.work.Wait()
+	}
+	if err := l.Close(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.durable.Store(int64(len(ops)))
+	c.crash(d, "after Close")
+}
+
+// TestCrash kills the process, and cuts the power, before and after every step of
+// creating, writing, rewriting and closing a journal.
 func TestCrash(t *testing.T) {
-	if raceDetector {
-		t.Skip("one goroutine, and hundreds of crashes")
-	}
-	c := newCrasher(t)
-	var entries []trading.Entry
-	var reached []trading.Entry // by the step under way
-	step := func(do func() error) {
-		t.Helper()
-		c.before, c.after = [][]trading.Entry{slices.Clone(entries)}, [][]trading.Entry{reached}
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		entries = slices.Clone(reached)
-		c.before, c.after = [][]trading.Entry{entries}, nil // of what is tidied up
-	}
-	var j *Journal
-	begin := func(id string, size int) {
-		in := testIntent(id)
-		in.Body = bytes.Repeat([]byte(id), size/len(id))
-		reached = append(slices.Clone(entries), trading.Entry{Intent: in})
-		step(func() error {
-			err := j.Begin(t.Context(), in)
-			j.work.Wait()
-			return err
-		})
-	}
-	settle := func(i int) {
-		s := trading.Settlement{Outcome: trading.Applied, At: entries[i].Intent.Created, Answer: []byte("answer")}
-		reached = slices.Clone(entries)
-		reached[i].Settlement = trading.Some(s)
-		step(func() error {
-			err := j.Settle(t.Context(), entries[i].Intent.ID, s)
-			j.work.Wait()
-			return err
-		})
-	}
-	for round := range 3 { // the last goes on from what was never closed
-		reached = slices.Clone(entries)
-		step(func() (err error) {
-			c.synced = filesAt(t, c.path)
-			j, err = openWith(c.disk(), c.path, Options{})
-			return err
-		})
-		name := func(i int) string { return fmt.Sprintf("intent %d of round %d", i, round) }
-		begin(name(0), 100)
-		settle(len(entries) - 1)
-		for i := range 3 { // over the limit, twice
-			begin(name(i+1), logIdle*3/4)
-		}
-		begin(name(4), 2000) // over the torn end of a longer one
-		settle(len(entries) - 2)
-		begin(name(5), 50)
-		if j.log.generation < 2 {
-			t.Errorf("in round %d there was no checkpoint", round)
-		}
-		reached = slices.Clone(entries)
-		left := filesAt(t, c.path)
-		step(j.Close)
-		if round == 1 {
-			left.write(t, c.path)
+	r := rand.New(rand.NewPCG(1, 2))
+	ops := workload(r, 70)
+	c := &crasher{t: t, random: r, want: dumps(t, ops), crashes: map[string]int{}}
+	d := newSimDisk()
+	c.run(d, ops[:45])
+	c.run(d, ops) // goes on in a file that was closed
+	for _, step := range []string{"create", "write", "sync", "rename", "sync folder"} {
+		for _, when := range []string{"killed before ", "killed after ", "power cut before ", "power cut after "} {
+			if c.crashes[when+step] == 0 {
+				t.Errorf("there was no crash %s%s", when, step)
+			}
 		}
 	}
-	t.Logf("crashes: %v", c.crashes)
+	t.Log(c.crashes)
 }
 
-// TestKilled has a process end without closing, again and again.
-func TestKilled(t *testing.T) {
-	path := testFile(t)
-	var want []string
-	for i := range 10 {
-		j := mustOpen(t, path)
-		for k := range i {
-			id := fmt.Sprint(i, k)
-			mustBegin(t, j, id)
-			want = append(want, id)
-		}
-		j.work.Wait()
-		left := filesAt(t, path)
-		if err := j.Close(); err != nil {
+// TestTornTail loses the first of two frames that were not synced, and not the
+// second: nobody was told that they are durable.
+func TestTornTail(t *testing.T) {
+	d := newSimDisk()
+	l, err := openLog(d, simPath, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if err := l.Append(t.Context(), i < 2, Record{Intent: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
-		left.write(t, path)
 	}
-	if got := pendingIDs(t, mustOpen(t, path)); !slices.Equal(got, want) {
-		t.Errorf("pending are %q, want %q", got, want)
+	l.work.Wait()
+	f := d.names[simPath]
+	last := f.writes[len(f.writes)-1]
+	f.writes = f.writes[len(f.writes)-1:]
+	l, err = openLog(d.powerCut(rand.New(rand.NewPCG(1, 1)), 1, 0), simPath, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.state.pending) != 2 || l.Repaired() <= int64(len(last.b)) {
+		t.Errorf("%d intents are pending after %d bytes were left out, want 2 after more than %d",
+			len(l.state.pending), l.Repaired(), len(last.b))
 	}
 }

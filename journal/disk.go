@@ -3,50 +3,111 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
-
-	"go.etcd.io/bbolt"
 )
 
-// disk is every step that changes what is on the disk, in whose place a test puts
-// steps that fail, hang, or are the last.
-type disk struct {
-	open   func(path string, flag int, mode os.FileMode) (*os.File, error)
-	commit func(tx *bbolt.Tx) error // of the tables: writes and syncs data, then the page that makes it valid
-	write  func(file *os.File, b []byte, at int64) error
-	sync   func(file *os.File) error
-	rename func(from, to string) error
-	remove func(path string) error
-	names  func(dir string) error // makes new names in the directory durable
+// disk is all that the log does to storage. Tests put one in its place that loses
+// power, or fails.
+type disk interface {
+	open(path string) (file, error)   // that exists, to read and write
+	create(path string) (file, error) // that does not exist
+	remove(path string) error
+	rename(from, to string) error
+	syncDir(path string) error // makes the names in the folder of a path durable
 }
 
-func osDisk() disk {
-	return disk{
-		open:   os.OpenFile,
-		commit: (*bbolt.Tx).Commit,
-		write: func(file *os.File, b []byte, at int64) error {
-			_, err := file.WriteAt(b, at)
-			return err
-		},
-		sync:   datasync,
-		rename: os.Rename,
-		remove: os.Remove,
-		names:  syncDir,
-	}
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Size() (int64, error)
+	Sync() error // of the bytes and the size
 }
 
-// syncDir makes a new name in the directory durable.
-func syncDir(dir string) error {
+type osDisk struct{}
+
+func (osDisk) open(path string) (file, error) { return openFile(path, os.O_RDWR) }
+
+func (osDisk) create(path string) (file, error) {
+	return openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+}
+
+func (osDisk) remove(path string) error     { return os.Remove(path) }
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+
+func (osDisk) syncDir(path string) error {
 	if runtime.GOOS == "windows" {
-		return nil // where a directory cannot be synced
+		return nil // where a folder cannot be synced
 	}
-	d, err := os.Open(dir)
+	d, err := os.Open(filepath.Dir(path))
 	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+type osFile struct{ *os.File }
+
+// openFile opens a regular file, and follows no link.
+func openFile(path string, flag int) (file, error) {
+	f, err := os.OpenFile(path, flag|openFlags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = wantRegular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return osFile{f}, nil
+}
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (f osFile) Sync() error { return datasync(f.File) }
+
+// checkPath refuses what cannot become a journal.
+func checkPath(path string) error {
+	if path == "" {
+		return errors.New("journal: path must not be empty")
+	}
+	info, err := os.Lstat(path)
+	if err == nil {
+		err = wantRegular(path, info)
+	}
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("journal: %w", err)
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("journal: path %q: its folder must exist: %w", path, err)
+	}
+	return nil
+}
+
+func wantRegular(path string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return fmt.Errorf("path %q must be a file, is a folder", path)
+	case mode&fs.ModeSymlink != 0:
+		return fmt.Errorf("path %q must be a file, is a symbolic link: open what it points to", path)
+	case !mode.IsRegular():
+		return fmt.Errorf("path %q must be a regular file, is %s", path, mode.Type())
 	}
 	return nil
 }

@@ -1,65 +1,56 @@
-// Package journal is a [trading.Journal] in a file, for bots that must know after a
-// crash which orders they may have placed.
+// Package journal keeps what a program must know after a crash about the orders it
+// may have placed. [Log] is a [Store] in one append-only file.
 //
-//	j, err := journal.Open("intents.db", journal.Options{})
+//	writes, err := journal.Open("bot.journal")
 //	…
-//	defer j.Close()
-//	client, err := trading.FromEnv(trading.WithJournal(j))
+//	defer writes.Close() // after the client
+//	client, err := trading.FromEnv(trading.WithJournal(writes))
+//	…
+//	defer client.Close()
+//	resolutions, err := client.Recover(ctx) // what an earlier run left
 //
-// # What it promises
+// # Durability
 //
-// When Begin or Settle returns nil, the write is on the disk: it survives the
-// process, however that ends, and the machine's loss of power, as far as the disk
-// keeps what it says it has written. A write costs one sync. Writers that come
-// while others are being written share the next one; one that is alone never waits
-// for company.
+// A durable Append costs one write and one sync, as far as the disk keeps what it
+// says it has synced. Appends that come during a sync share the next one; one that
+// is alone never waits for others. An append that is not durable is in the file,
+// but not synced: it survives a kill of the process, not a power cut.
 //
-// After a write that failed the journal takes nothing until it is opened again,
-// and every method returns a [*FailedError]: what the disk holds is uncertain, and
-// a system may drop what it could not write. An intent whose Begin failed may turn
-// up as pending then. So may one whose context ended while it was being written.
+// After a write or a sync that failed the log takes nothing until it is opened
+// again, since a system may drop what it could not write, and report success the
+// next time. Reads continue.
 //
-// The file is read through when it is opened, and opened only if all is there
-// that was ever committed and not forgotten since; otherwise Open returns a
-// [*DamagedError]. Never replace a damaged file by an empty one without a look at
-// the accounts: what was pending may have been placed.
+// # Damage
 //
-// # Two files while it is open
+// The file says up to where it was synced. Open refuses a file in which anything
+// before that is missing or changed, with a [*DamageError], and changes nothing.
+// What a power cut leaves half-written behind that is left out ([Log.Repaired]).
+// The line lies here: the file learns of a sync with the next sync, or when it is
+// closed. So of a file that lost its power, and that alone, the last synced batch
+// can be missing unnoticed, if that batch is damaged as well.
 //
-// Tables that can be searched cost two syncs a commit, one for the data and one
-// for the page that makes it valid. So what is written goes to a log beside them
-// first, whose name ends in -wal, and from there to the tables many writes at a
-// time: some 64 KiB of them while nobody waits, twice that at most besides the last
-// writes. One that comes in that moment waits for it, which takes as long as half a
-// dozen writes, or a dozen (BenchmarkCheckpoint measures it). Until then the rows of
-// the log are kept in memory.
+// A damaged journal must not be replaced by an empty one without a look at the
+// accounts, since pending orders may have been placed. Stop the program, keep a copy
+// of the file, list with [Read] what is before the damage, and compare it with the
+// orders, positions and trades of each account. When all is accounted for, move the
+// file away and start with a new one. [Log.New] reports that a journal is new: if
+// that is a surprise, the old one is lost, and the same advice holds.
 //
-// Close puts everything into the one file and removes the log. Then the file can be
-// copied and moved, and versions that knew of no log open it. Where a process has
-// ended without closing, the next Open goes on from both. As long as there is a log, the two
-// belong together: Open refuses one without the other, or with another's, since
-// orders may be pending in it. Where a log ends in the middle of a write, nobody has
-// been told that it was written, and it is left out. Where something of the log is
-// missing that was answered for, it is damaged. One case cannot be told from the
-// other: damage to the last write alone, before the next one, where the power was
-// lost as well.
+// # Files
 //
-// A log of its own was chosen over a file of its own format because the tables
-// answer by name and time without all entries in memory, and what reads and repairs
-// them exists already.
+// Beside a journal is a file whose name ends in .lock, which is empty and stays. One
+// that ends in .tmp is written while the journal is written anew, and replaces it. One
+// that ends in .gap says that an exit went out which the journal did not take ([Gapper]);
+// the client removes it when nothing is pending any more that it matters to. All of
+// them, like the journal, are readable by their owner alone. Open follows no symbolic
+// link, and refuses what is not a regular file. Use a local disk: file systems on a
+// network often sync or lock in name only. On Windows a folder cannot be synced.
 //
-// # One process
+// # Size
 //
-// The file is locked while it is open. A second process waits for [Options.Wait]
-// and gets a [*LockedError]. Use a file for each process, on a local disk: file
-// systems on a network often sync or lock in name only.
-//
-// # What it keeps
-//
-// What is pending stays until it is settled. What is settled is kept for
-// [Options.Keep], counted from its settlement; without a decision, which nobody
-// can ask for again, the last [Options.History] of it at most. Each write deletes
-// a few that are over. Time is that of the intents and settlements themselves.
-// A new file has 4 MiB, which are used again and again; a file does not shrink. Its
-// log has 512 KiB, or what the largest writes have taken since it was opened.
+// The journal keeps pending intents with all their records, the Final record of
+// resolved intents with a name until [Log.Forget], and no others. That is also what
+// it takes of memory. It is written anew when the file has more than 4 MiB and four
+// times what is kept; appends that come meanwhile wait (BenchmarkRewrite measures
+// it). Open does so from 64 KiB on, and after a crash.
 package journal

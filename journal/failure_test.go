@@ -4,384 +4,272 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"sync/atomic"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
-	"time"
-
-	"go.etcd.io/bbolt"
-
-	"github.com/tradingapi/trading-go"
 )
 
-var errDisk = errors.New("the disk is gone")
+var errDisk = errors.New("input/output error")
 
-func testFile(t testing.TB) string { return filepath.Join(t.TempDir(), "intents.db") }
-
-func mustOpen(t testing.TB, path string) *Journal {
-	t.Helper()
-	j, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = j.Close() })
-	return j
-}
-
-// noSync leaves out what changes no byte.
-func noSync(j *Journal) {
-	j.work.Wait()
-	j.db.NoSync = true
-	j.disk.sync = func(*os.File) error { return nil }
-}
-
-// countSyncs counts the syncs of the log, and two for each commit of the tables.
-func countSyncs(j *Journal) *atomic.Int64 {
-	j.work.Wait()
-	var syncs atomic.Int64
-	j.disk.sync = func(file *os.File) error {
-		syncs.Add(1)
-		return datasync(file)
-	}
-	j.disk.commit = func(tx *bbolt.Tx) error {
-		syncs.Add(2)
-		return tx.Commit()
-	}
-	return &syncs
-}
-
-func testIntent(id string) trading.Intent {
-	created := time.Date(2026, time.January, 15, 9, 30, 0, 0, time.UTC)
-	return trading.Intent{
-		ID: trading.IntentID(id), Decision: "of " + id, Key: trading.Key("key-" + id),
-		Body: []byte(`{"id":"` + id + `"}`), Created: created, Expires: created.Add(time.Second),
-	}
-}
-
-func mustBegin(t testing.TB, j *Journal, ids ...string) {
-	t.Helper()
-	for _, id := range ids {
-		if err := j.Begin(t.Context(), testIntent(id)); err != nil {
-			t.Fatal(err)
+// TestFailingDisk has each step fail once. Nothing is taken from then on; what was
+// durable is there when the journal is opened again, and what is there then, a
+// power cut leaves.
+func TestFailingDisk(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	ops := workload(r, 60)
+	want := dumps(t, ops)
+	for fail := 0; ; fail++ {
+		d, steps, failed := newSimDisk(), 0, ""
+		d.before = func(step string) error {
+			if steps++; steps != fail+1 {
+				return nil
+			}
+			failed = step
+			if step == "sync" { // the system takes what it could not write for written
+				for _, f := range d.names {
+					f.writes = nil
+				}
+			}
+			return errDisk
 		}
-	}
-}
-
-func pendingIDs(t testing.TB, j *Journal) []string {
-	t.Helper()
-	var ids []string
-	for in, err := range j.Pending(t.Context()) {
+		begun, durable := runUntilFailure(t, d, ops)
+		if failed == "" {
+			t.Logf("%d steps have failed", fail)
+			if fail < 100 {
+				t.Error("want some hundred")
+			}
+			return
+		}
+		d.before = nil
+		l, err := openLog(d, simPath, small)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("after a failed %s: %v", failed, err)
 		}
-		ids = append(ids, string(in.ID))
-	}
-	return ids
-}
-
-// wantFailed has every method return the first failure, and nothing else.
-func wantFailed(t *testing.T, j *Journal, is error) {
-	t.Helper()
-	_, decision := j.Decision(t.Context(), "of a")
-	var pending error
-	for _, err := range j.Pending(t.Context()) {
-		pending = err
-	}
-	for what, err := range map[string]error{
-		"Begin":    j.Begin(t.Context(), testIntent("later")),
-		"Settle":   j.Settle(t.Context(), "a", trading.Settlement{Outcome: trading.Applied}),
-		"Decision": decision,
-		"Pending":  pending,
-	} {
-		var failed *FailedError
-		if !errors.As(err, &failed) || failed.Path != j.path || !errors.Is(err, is) {
-			t.Errorf("%s after a failure: %v, want a FailedError because of %v", what, err, is)
+		got := dump(l.state)
+		again, err := openLog(d.powerCut(r, 0, 0), simPath, small)
+		if err != nil {
+			t.Fatalf("after a failed %s and a power cut: %v", failed, err)
+		}
+		if dump(again.state) != got {
+			t.Fatalf("after a failed %s, what Open has found is gone after a power cut", failed)
+		}
+		ok := false
+		for n := durable; n <= begun; n++ {
+			ok = ok || got == want[n]
+		}
+		if !ok {
+			t.Fatalf("after a failed %s there is no state between op %d and %d", failed, durable, begun)
 		}
 	}
 }
 
-// After a sync that failed nobody knows what the disk holds: the write is either
-// there when the file is opened again or not, and until then nothing is taken.
-func TestFailedSync(t *testing.T) {
-	type write = func(*os.File, []byte, int64) error
-	type sync = func(*os.File) error
-	whole, synced := osDisk().write, osDisk().sync
-	half := func(file *os.File, b []byte, at int64) error {
-		return errors.Join(whole(file, b[:len(b)/2], at), errDisk)
+// runUntilFailure returns how many ops were begun, and which were durable.
+func runUntilFailure(t *testing.T, d *simDisk, ops []op) (begun, durable int) {
+	l, err := openLog(d, simPath, small)
+	if err != nil {
+		if !errors.Is(err, errDisk) {
+			t.Fatalf("Open: %v, want the disk's error", err)
+		}
+		return 0, 0
 	}
-	for name, test := range map[string]struct {
-		write write
-		sync  sync
-		after []string
-	}{
-		"nothing was written":       {func(*os.File, []byte, int64) error { return errDisk }, synced, []string{"a"}},
-		"a half was written":        {half, synced, []string{"a"}},
-		"all was written, in fact":  {whole, func(*os.File) error { return errDisk }, []string{"a", "b"}},
-		"the file's memory is gone": {func(*os.File, []byte, int64) error { panic(errDisk) }, synced, []string{"a"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := testFile(t)
-			j := mustOpen(t, path)
-			mustBegin(t, j, "a")
-			j.work.Wait()
-			j.disk.write, j.disk.sync = test.write, test.sync
-			var failed *FailedError
-			if err := j.Begin(t.Context(), testIntent("b")); !errors.As(err, &failed) {
-				t.Fatalf("Begin: %v, want a FailedError", err)
+	for i, o := range ops {
+		err := o.do(t.Context(), l)
+		l.work.Wait()
+		if err == nil {
+			if o.durable {
+				durable = i + 1
 			}
-			j.disk = osDisk() // the disk is back, and that changes nothing
-			wantFailed(t, j, failed.Err)
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
-			j = mustOpen(t, path)
-			if got := pendingIDs(t, j); !slices.Equal(got, test.after) {
-				t.Errorf("opened again, %q are pending, want %q", got, test.after)
-			}
-			mustBegin(t, j, "c")
-		})
+			continue
+		}
+		if !errors.Is(err, ErrFailed) || !errors.Is(err, errDisk) {
+			t.Fatalf("op %d: %v, want ErrFailed with the disk's error", i, err)
+		}
+		writes := countWrites(d)
+		if err := l.Append(t.Context(), false, Record{Intent: "more"}); !errors.Is(err, ErrFailed) {
+			t.Fatalf("Append after a failure: %v", err)
+		}
+		if err := l.Forget(t.Context(), "more"); !errors.Is(err, ErrFailed) {
+			t.Fatalf("Forget after a failure: %v", err)
+		}
+		if err := l.Close(); !errors.Is(err, ErrFailed) {
+			t.Fatalf("Close after a failure: %v", err)
+		}
+		if countWrites(d) != writes {
+			t.Fatal("the log has written or synced after a failure")
+		}
+		return i + 1, durable
 	}
+	if err := l.Close(); err == nil {
+		durable = len(ops)
+	}
+	return len(ops), durable
 }
 
-// A checkpoint that fails takes nothing away from what was answered for: it is all
-// in the log.
-func TestFailedCheckpoint(t *testing.T) {
-	for name, commit := range map[string]func(*bbolt.Tx) error{
-		"nothing was committed":      func(*bbolt.Tx) error { return errDisk },
-		"all was committed, in fact": func(tx *bbolt.Tx) error { return errors.Join(tx.Commit(), errDisk) },
-		"bbolt panics":               func(*bbolt.Tx) error { panic(errDisk) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := testFile(t)
-			j := mustOpen(t, path)
-			mustBegin(t, j, "a")
-			j.disk.commit = commit
-			large := testIntent("large")
-			large.Body = make([]byte, logIdle)
-			if err := j.Begin(t.Context(), large); err != nil {
-				t.Fatalf("the write before the checkpoint: %v", err)
-			}
-			j.work.Wait()
-			if j.failed == nil {
-				t.Fatal("the checkpoint has not failed")
-			}
-			wantFailed(t, j, j.failed.Err)
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
-			j = mustOpen(t, path)
-			if got := pendingIDs(t, j); !slices.Equal(got, []string{"a", "large"}) {
-				t.Errorf("opened again, %q are pending, want both", got)
-			}
-			mustBegin(t, j, "c")
-		})
+func countWrites(d *simDisk) int {
+	count := d.syncs
+	for _, f := range d.names {
+		count += len(f.writes)
 	}
+	return count
 }
 
-// Close reports that it could not put everything into one file, and the next Open
-// does it.
-func TestFailedClose(t *testing.T) {
-	path := testFile(t)
-	j := mustOpen(t, path)
-	mustBegin(t, j, "a")
-	j.work.Wait()
-	j.disk.commit = func(*bbolt.Tx) error { return errDisk }
-	if err := j.Close(); !errors.Is(err, errDisk) {
-		t.Errorf("Close: %v, want %v", err, errDisk)
-	}
-	if got := pendingIDs(t, mustOpen(t, path)); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("opened again, %q are pending, want a", got)
-	}
-}
-
-// The file is really gone here: the process has lost it, as to a disk that was
-// taken out.
-func TestFailedWrite(t *testing.T) {
-	path := testFile(t)
-	var files []*os.File
-	d := osDisk()
-	d.open = func(path string, flag int, mode os.FileMode) (*os.File, error) {
-		file, err := os.OpenFile(path, flag, mode)
-		files = append(files, file)
-		return file, err
-	}
-	j, err := openWith(d, path, Options{})
+// held is a log whose syncs wait until they are let go.
+func held(t *testing.T) (l *Log, d *simDisk, goOn chan error) {
+	d, goOn = newSimDisk(), make(chan error)
+	l, err := openLog(d, simPath, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustBegin(t, j, "a")
-	j.work.Wait()
-	if err := files[len(files)-1].Close(); err != nil {
-		t.Fatal(err)
+	d.before = func(step string) error {
+		if step == "sync" {
+			return <-goOn
+		}
+		return nil
 	}
-	if err := j.Begin(t.Context(), testIntent("b")); !errors.Is(err, os.ErrClosed) {
-		t.Fatalf("Begin without a file: %v, want %v", err, os.ErrClosed)
-	}
-	wantFailed(t, j, os.ErrClosed)
-	_ = j.Close() // which cannot unlock what is gone
-	if got := pendingIDs(t, mustOpen(t, path)); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("opened again, %q are pending, want a", got)
-	}
+	return l, d, goOn
 }
 
-// A lone writer is committed at once; those who come during a commit share the
-// next one. No time passes for either, and no goroutine is left.
+// TestGroupCommit counts syncs: those who come during one share the next.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		j := mustOpen(t, testFile(t))
-		gate, commits := make(chan bool), 0
-		j.disk.sync = func(file *os.File) error {
-			commits++
-			<-gate
-			return datasync(file)
-		}
-		const company = 50
-		results := make(chan error, 1+company)
-		begin := func(id string) { results <- j.Begin(t.Context(), testIntent(id)) }
-
-		go begin("alone")
-		synctest.Wait() // until the commit hangs
-		for i := range company {
-			go begin(fmt.Sprint(i))
-		}
-		synctest.Wait() // until all are waiting
-		if commits != 1 || len(results) != 0 {
-			t.Fatalf("%d commits and %d results before the first sync, want 1 and none", commits, len(results))
-		}
-		if got := pendingIDs(t, j); len(got) != 0 { // nobody acts on what can still be lost
-			t.Errorf("%q are seen before they are on the disk", got)
-		}
-		gate <- true
+		l, d, goOn := held(t)
+		before := d.syncs
+		done := make(chan error, 101)
+		write := func(intent string) { done <- l.Append(t.Context(), true, Record{Intent: intent}) }
+		go write("first")
 		synctest.Wait()
-		if commits != 2 || len(results) != 1 {
-			t.Fatalf("%d commits and %d results after the first sync, want 2 and 1", commits, len(results))
+		for i := range 100 {
+			go write(fmt.Sprint(i))
 		}
-		gate <- true
-		for range 1 + company {
-			if err := <-results; err != nil {
-				t.Error(err)
+		synctest.Wait()
+		if len(done) != 0 {
+			t.Fatal("a durable Append has returned before its sync")
+		}
+		if err := l.Append(t.Context(), false, Record{Intent: "not durable"}); err != nil {
+			t.Fatal(err) // and has not waited
+		}
+		goOn <- nil
+		synctest.Wait()
+		if len(done) != 1 {
+			t.Fatalf("%d appends have returned after the sync of one", len(done))
+		}
+		goOn <- nil
+		synctest.Wait()
+		for range 101 {
+			if err := <-done; err != nil {
+				t.Fatal(err)
 			}
 		}
-		if commits != 2 {
-			t.Errorf("%d commits, want 2", commits)
+		if syncs := d.syncs - before; syncs != 2 {
+			t.Errorf("there were %d syncs, want 2", syncs)
 		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-		if waited := time.Since(start); waited != 0 {
-			t.Errorf("somebody has waited for %v", waited)
-		}
-	})
-}
-
-// A refused write fails alone, and one that changes nothing costs no sync.
-func TestMixedBatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := mustOpen(t, testFile(t))
-		mustBegin(t, j, "settled", "open")
-		settlement := trading.Settlement{Outcome: trading.Applied}
-		if err := j.Settle(t.Context(), "settled", settlement); err != nil {
+		d.before = nil
+		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		gate, commits := make(chan bool), 0
-		j.disk.sync = func(file *os.File) error {
-			commits++
-			<-gate
-			return datasync(file)
+	})
+}
+
+// TestLoneWriter counts syncs: one for each durable Append, none for the others.
+func TestLoneWriter(t *testing.T) {
+	d := newSimDisk()
+	l, err := openLog(d, simPath, usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := d.syncs
+	for i := range 100 {
+		if err := l.Append(t.Context(), i%2 == 0, Record{Intent: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
 		}
-		results := map[string]chan error{}
-		run := func(what string, write func() error) {
-			result := make(chan error, 1)
-			results[what] = result
-			go func() { result <- write() }()
+	}
+	if syncs := d.syncs - before; syncs != 50 {
+		t.Errorf("50 durable appends took %d syncs", syncs)
+	}
+	for range 2 { // the second has nothing to make durable
+		if err := l.Append(t.Context(), true); err != nil {
+			t.Fatal(err)
 		}
-		run("first", func() error { return j.Begin(t.Context(), testIntent("first")) })
+	}
+	if syncs := d.syncs - before; syncs != 51 {
+		t.Errorf("an Append without records, twice, took %d syncs, want 1", syncs-50)
+	}
+	l.work.Wait()
+}
+
+// TestContextDuringSync leaves a disk that hangs.
+func TestContextDuringSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, d, goOn := held(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Append(ctx, true, Record{Intent: "a"}) }()
 		synctest.Wait()
-		run("begin settled", func() error { return j.Begin(t.Context(), testIntent("settled")) })
-		run("settle unknown", func() error { return j.Settle(t.Context(), "unknown", settlement) })
-		run("settle again", func() error { return j.Settle(t.Context(), "settled", settlement) })
-		run("settle", func() error { return j.Settle(t.Context(), "open", settlement) })
+		cancel(nil)
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Append: %v, want the context's error", err)
+		}
+		goOn <- nil
 		synctest.Wait()
-		gate <- true
-		gate <- true
-		for what, want := range map[string]error{
-			"first": nil, "begin settled": trading.ErrSettled, "settle unknown": trading.ErrUnknownIntent,
-			"settle again": nil, "settle": nil,
-		} {
-			if err := <-results[what]; !errors.Is(err, want) {
-				t.Errorf("%s: %v, want %v", what, err, want)
-			}
+		d.before = nil
+		if got := len(l.state.pending); got != 1 {
+			t.Errorf("%d intents are pending, want 1", got)
 		}
-		if err := j.Settle(t.Context(), "open", settlement); err != nil || commits != 2 {
-			t.Errorf("a second settlement: %v after %d commits, want none of its own beside 2", err, commits)
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
 		}
 	})
 }
 
-// A disk that hangs does not hold a caller whose time is over.
-func TestContextEndsDuringCommit(t *testing.T) {
+// TestContextDuringRewrite leaves a rewrite that hangs, before the record is there.
+func TestContextDuringRewrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := mustOpen(t, testFile(t))
-		gate := make(chan bool)
-		j.disk.sync = func(file *os.File) error {
-			<-gate
-			return datasync(file)
+		l, d, goOn := held(t)
+		l.sizes.growth = 0
+		if err := l.Append(t.Context(), false, Record{Intent: "a"}, Record{Intent: "b", Final: true, Data: make([]byte, 1000)}); err != nil {
+			t.Fatal(err)
 		}
-		results := make(chan error, 2)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		go func() { results <- j.Begin(ctx, testIntent("taken")) }()
 		synctest.Wait()
-		go func() { results <- j.Begin(ctx, testIntent("waiting")) }()
-		for range 2 {
-			if err := <-results; !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Begin on a disk that hangs: %v, want %v", err, context.DeadlineExceeded)
-			}
-		}
-		gate <- true
-		synctest.Wait()
-		if got := pendingIDs(t, j); !slices.Equal(got, []string{"taken"}) {
-			t.Errorf("%q are pending, want the one that was being written", got)
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Close waits for what was taken.
-func TestCloseDuringCommit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := testFile(t)
-		j := mustOpen(t, path)
-		gate := make(chan bool)
-		j.disk.sync = func(file *os.File) error {
-			<-gate
-			return datasync(file)
-		}
-		results, closed := make(chan error, 2), make(chan error, 1)
-		for _, id := range []string{"taken", "waiting"} {
-			go func() { results <- j.Begin(t.Context(), testIntent(id)) }()
+		for _, durable := range []bool{true, false} {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- l.Append(ctx, durable, Record{Intent: "c"}) }()
 			synctest.Wait()
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("Append: %v, want the context's error", err)
+			}
 		}
-		go func() { closed <- j.Close() }()
+		l.sizes.growth = 1 << 20
+		goOn <- nil
 		synctest.Wait()
-		if len(closed) != 0 {
-			t.Fatal("Close has left a write behind")
+		d.before = nil
+		if err := l.Close(); err != nil || len(l.state.pending) != 1 {
+			t.Errorf("Close: %v; %d intents are pending, want 1", err, len(l.state.pending))
 		}
-		close(gate)
-		if err := errors.Join(<-results, <-results, <-closed); err != nil {
-			t.Fatal(err)
+	})
+}
+
+// TestFailedSync tells everybody who waits, and believes no later sync.
+func TestFailedSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, d, goOn := held(t)
+		done := make(chan error, 3)
+		write := func(intent string) { done <- l.Append(t.Context(), true, Record{Intent: intent}) }
+		go write("a")
+		synctest.Wait()
+		go write("b")
+		go write("c")
+		synctest.Wait()
+		goOn <- errDisk
+		for range 3 {
+			if err := <-done; !errors.Is(err, ErrFailed) || !errors.Is(err, errDisk) {
+				t.Errorf("Append: %v, want ErrFailed with the disk's error", err)
+			}
 		}
-		if got := pendingIDs(t, mustOpen(t, path)); !slices.Equal(got, []string{"taken", "waiting"}) {
-			t.Errorf("%q are pending, want both", got)
+		syncs := d.syncs
+		if err := l.Close(); !errors.Is(err, ErrFailed) || d.syncs != syncs {
+			t.Errorf("Close: %v, want ErrFailed and no sync", err)
 		}
 	})
 }

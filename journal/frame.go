@@ -1,169 +1,185 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"hash/crc32"
 )
 
-// The log is a head, a note and frames. What of them a crash can leave half
-// written is told from what has been damaged since:
+// A file is a header, two marks, and frames, each on a multiple of frameAlign; all
+// behind the last frame is zeros.
 //
-//   - The head is complete before the file has its name, and never changes. It
-//     names the log, as the state of the tables does.
-//   - A frame is one batch of writes: its rows, and the totals with them. It is
-//     written and synced before the next one begins, so only the last can be torn.
-//     Frames are numbered from 1 in each generation; the tables say which
-//     generation goes on from them. What an earlier one has left behind is void.
-//   - The note says how many frames of which generation have been synced. It is
-//     written after each sync and goes to the disk with the next one, so it is
-//     never ahead. A torn one says nothing.
+//   - The header names the file's life, a random number. Checksums contain it and
+//     the offset, so bytes of another file or from another place are no frame.
+//   - A mark says up to which offset all is synced. Marks alternate between two
+//     slots, in pages of their own. One is written after a sync and becomes durable
+//     with the next, so it is never ahead and at most one is torn.
+//   - A frame is what one call has appended. It also says up to which offset all was
+//     synced when it was written (its floor). An invalid frame below the highest
+//     mark or floor was acknowledged, so the file is damaged. One above was not:
+//     a crash can leave any part of it, and the pages behind it in any order.
 //
-// So a log ends where no frame of its generation begins that is whole. It has been
-// damaged if there is one further on, or if the note knows of more.
+// No offset of a life is written twice, except for the marks: what a crash has left
+// is never repaired in place, but written anew, with another life.
 const (
-	logMagic   = "intents\n"
-	logVersion = 1
-	headSize   = 8 + 4*8 + 4 // magic, version, ID, room, reserved, checksum
-	noteAt     = 512         // in a sector of its own
-	noteSize   = 3*8 + 4     // ID, generation, number, checksum
-	framesAt   = 4096
-	frameHead  = 4*8 + 2*4 // ID, generation, number, length, checksums of the payload and the head
+	magic      = "trdjrnl1"
+	headerSize = 8 + 8 + 4 // magic, life, checksum
+	page       = 4096
+	markSize   = 3*8 + 4 + 4 // life, count, end, chain, checksum
+	framesAt   = 3 * page
+	frameHead  = 8 + 4*4 // floor, length, chain, checksums of the payload and of the head
 	frameAlign = 8
-	logRoom    = 512 << 10 // what the file has from the start
+	frameMost  = 1 << 20 // of a payload
+	recordHead = 3 * 4   // flags and name lengths, and the length of the data
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func appendNumbers(b []byte, numbers ...uint64) []byte {
-	for _, n := range numbers {
-		b = binary.BigEndian.AppendUint64(b, n)
-	}
-	return b
-}
+func sum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-func appendChecksum(b []byte, of []byte) []byte {
-	return binary.BigEndian.AppendUint32(b, crc32.Checksum(of, castagnoli))
-}
+func appendSum(b []byte) []byte { return binary.BigEndian.AppendUint32(b, sum(b)) }
 
-// checked cuts the checksum off the end, if it is right.
-func checked(b []byte) ([]byte, bool) {
+// summed cuts off the checksum that appendSum added, if it is right.
+func summed(b []byte) ([]byte, bool) {
 	of := b[:len(b)-4]
-	return of, binary.BigEndian.Uint32(b[len(of):]) == crc32.Checksum(of, castagnoli)
+	return of, binary.BigEndian.Uint32(b[len(of):]) == sum(of)
 }
 
-// number reads the n-th of the numbers that b begins with.
-func number(b []byte, n int) uint64 { return binary.BigEndian.Uint64(b[8*n:]) }
-
-func encodeHead(id uint64) []byte {
-	b := appendNumbers([]byte(logMagic), logVersion, id, logRoom, 0)
-	return appendChecksum(b, b)
+func encodeHeader(life uint64) []byte {
+	return appendSum(binary.BigEndian.AppendUint64([]byte(magic), life))
 }
 
-func encodeNote(id, generation, count uint64) []byte {
-	b := appendNumbers(make([]byte, 0, noteSize), id, generation, count)
-	return appendChecksum(b, b)
+func decodeHeader(b []byte) (life uint64, ok bool) {
+	b, ok = summed(b[:headerSize])
+	return binary.BigEndian.Uint64(b[len(magic):]), ok && string(b[:len(magic)]) == magic
 }
 
-// frame is a batch of writes in the log.
-type frame struct {
-	generation, number uint64
-	payload            []byte
-	end                int
+// mark says that all before end is synced, and that the last frame before it ends
+// the chain.
+type mark struct {
+	count uint64 // of marks; its parity is the slot
+	end   int64
+	chain uint32
 }
 
-// appendFrame appends a frame that will be at an offset of the log. The offset is
-// part of its checksum: the same bytes elsewhere are no frame.
-func appendFrame(b []byte, id, generation, number uint64, at int64, payload []byte) []byte {
-	start := len(b)
-	b = appendNumbers(b, id, generation, number, uint64(len(payload)))
-	b = appendChecksum(b, payload)
-	b = binary.BigEndian.AppendUint32(b, headChecksum(b[start:], at))
-	b = append(b, payload...)
-	for (len(b)-start)%frameAlign != 0 {
+func (m mark) at() int64 { return page * int64(1+m.count%2) }
+
+func (m mark) encode(life uint64) []byte {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, markSize), life)
+	b = binary.BigEndian.AppendUint64(b, m.count)
+	b = binary.BigEndian.AppendUint64(b, uint64(m.end))
+	return appendSum(binary.BigEndian.AppendUint32(b, m.chain))
+}
+
+func decodeMark(b []byte, life uint64) (m mark, ok bool) {
+	b, ok = summed(b[:markSize])
+	m = mark{binary.BigEndian.Uint64(b[8:]), int64(binary.BigEndian.Uint64(b[16:])), binary.BigEndian.Uint32(b[24:])}
+	return m, ok && binary.BigEndian.Uint64(b) == life
+}
+
+// head is the head of a frame. Its sum is the chain for the next frame, which
+// starts at 0.
+type head struct {
+	floor        int64
+	length       uint32
+	chain        uint32 // the sum of the frame before
+	payload, sum uint32
+}
+
+// size is what the frame takes in the file.
+func (h head) size() int64 {
+	return (frameHead + int64(h.length) + frameAlign - 1) / frameAlign * frameAlign
+}
+
+// beginFrame leaves room for the head, in front of the payload.
+func beginFrame() []byte { return make([]byte, frameHead, 512) }
+
+// endFrame fills in the head, pads the frame, and returns the next chain.
+func endFrame(b []byte, life uint64, at, floor int64, chain uint32) ([]byte, uint32) {
+	payload := b[frameHead:]
+	binary.BigEndian.PutUint64(b, uint64(floor))
+	binary.BigEndian.PutUint32(b[8:], uint32(len(payload)))
+	binary.BigEndian.PutUint32(b[12:], chain)
+	binary.BigEndian.PutUint32(b[16:], sum(payload))
+	chain = headSum(b, life, at)
+	binary.BigEndian.PutUint32(b[20:], chain)
+	for len(b)%frameAlign != 0 {
 		b = append(b, 0)
 	}
-	return b
+	return b, chain
 }
 
-func headChecksum(head []byte, at int64) uint32 {
-	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, appendNumbers(nil, uint64(at)))
+func headSum(b []byte, life uint64, at int64) uint32 {
+	var place [16]byte
+	binary.BigEndian.PutUint64(place[:], life)
+	binary.BigEndian.PutUint64(place[8:], uint64(at))
+	return crc32.Update(sum(place[:]), castagnoli, b[:frameHead-4])
 }
 
-// frameHeadAt reads where a frame begins; it says nothing of its payload.
-func frameHeadAt(log []byte, id uint64, at int) (f frame, length uint64, ok bool) {
-	if at+frameHead > len(log) || number(log[at:], 0) != id {
-		return frame{}, 0, false
+// decodeHead reads the head of a frame at an offset, and whether it is one.
+func decodeHead(b []byte, life uint64, at int64) (h head, ok bool) {
+	h = head{
+		floor: int64(binary.BigEndian.Uint64(b)), length: binary.BigEndian.Uint32(b[8:]), chain: binary.BigEndian.Uint32(b[12:]),
+		payload: binary.BigEndian.Uint32(b[16:]), sum: binary.BigEndian.Uint32(b[20:]),
 	}
-	head := log[at : at+frameHead]
-	if binary.BigEndian.Uint32(head[frameHead-4:]) != headChecksum(head[:frameHead-4], int64(at)) {
-		return frame{}, 0, false
-	}
-	return frame{generation: number(head, 1), number: number(head, 2)}, number(head, 3), true
+	return h, h.sum == headSum(b, life, at) && h.floor <= at && h.length <= frameMost
 }
 
-func frameAt(log []byte, id uint64, at int) (frame, bool) {
-	f, length, ok := frameHeadAt(log, id, at)
-	if !ok || length > uint64(len(log)-at-frameHead) {
-		return frame{}, false
-	}
-	f.payload = log[at+frameHead:][:length]
-	if binary.BigEndian.Uint32(log[at+frameHead-8:]) != crc32.Checksum(f.payload, castagnoli) {
-		return frame{}, false
-	}
-	f.end = at + frameHead + (int(length)+frameAlign-1)/frameAlign*frameAlign
-	return f, true
+// A payload is flags followed by what they say: a name to forget, or a record,
+// and then the next.
+const (
+	flagRecord = 'r'
+	flagFinal  = 'f'
+	flagForget = 'x'
+)
+
+func appendText[T string | []byte](b []byte, text T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-var errLog = errors.New("the log beside it cannot be read")
-
-// logID reads the head.
-func logID(log []byte) (uint64, error) {
-	if len(log) < framesAt {
-		return 0, fmt.Errorf("%w: it has been cut", errLog)
+func appendRecord(b []byte, r Record) []byte {
+	flag := byte(flagRecord)
+	if r.Final {
+		flag = flagFinal
 	}
-	head, ok := checked(log[:headSize])
-	if string(log[:len(logMagic)]) != logMagic || !ok {
-		return 0, fmt.Errorf("%w: it has no valid head", errLog)
-	}
-	head = head[len(logMagic):]
-	if version := number(head, 0); version != logVersion {
-		return 0, &VersionError{Format: int(version), Known: logVersion}
-	}
-	if room := number(head, 2); uint64(len(log)) < room {
-		return 0, fmt.Errorf("%w: of %d bytes there are %d", errLog, room, len(log))
-	}
-	return number(head, 1), nil
+	b = appendText(append(b, flag), r.Intent)
+	return appendText(appendText(b, r.Name), r.Data)
 }
 
-// readFrames returns the frames of a generation, none if an earlier one is all
-// there is.
-func readFrames(log []byte, id, generation uint64) ([]frame, error) {
-	var frames []frame
-	at := framesAt
-	for {
-		f, ok := frameAt(log, id, at)
-		if !ok || f.generation < generation {
-			break
-		}
-		if f.generation > generation {
-			return nil, fmt.Errorf("the log beside it is of a later time: generation %d, after %d", f.generation, generation)
-		}
-		if f.number != uint64(len(frames))+1 {
-			return nil, fmt.Errorf("the log beside it has frame %d after %d frames", f.number, len(frames))
-		}
-		frames, at = append(frames, f), f.end
+func appendForget(b []byte, name string) []byte { return appendText(append(b, flagForget), name) }
+
+// cutText cuts a text off the front.
+func cutText(b []byte) (text, rest []byte, ok bool) {
+	length, n := binary.Uvarint(b)
+	if n <= 0 || length > uint64(len(b)-n) {
+		return nil, nil, false
 	}
-	for further := at + frameAlign; further < len(log); further += frameAlign {
-		if f, _, ok := frameHeadAt(log, id, further); ok && f.generation >= generation {
-			return nil, fmt.Errorf("the log beside it is damaged at byte %d, before its frame %d", at, f.number)
+	end := n + int(length)
+	return b[n:end:end], b[end:], true
+}
+
+// replay does what a payload says. Its checksum was right, so what it says was
+// checked when it was written, and anything else is damage.
+func (s *state) replay(payload []byte) bool {
+	for len(payload) > 0 {
+		flag := payload[0]
+		name, rest, ok := cutText(payload[1:])
+		if flag == flagForget && ok {
+			if known, err := s.forgettable(string(name)); !known || err != nil {
+				return false
+			}
+			s.forget(string(name))
+			payload = rest
+			continue
 		}
-	}
-	if note, ok := checked(log[noteAt : noteAt+noteSize]); ok && number(note, 0) == id {
-		if of, count := number(note, 1), number(note, 2); of > generation || of == generation && count > uint64(len(frames)) {
-			return nil, fmt.Errorf("the log beside it has %d frames of generation %d, and had %d of %d", len(frames), generation, count, of)
+		r := Record{Intent: string(name), Final: flag == flagFinal}
+		name, rest, ok2 := cutText(rest)
+		data, rest, ok3 := cutText(rest)
+		r.Name, r.Data, payload = string(name), bytes.Clone(data), rest
+		if !ok || !ok2 || !ok3 || flag != flagRecord && flag != flagFinal || s.check([]Record{r}) != nil {
+			return false
 		}
+		s.apply(r)
 	}
-	return frames, nil
+	return true
 }

@@ -4,91 +4,109 @@ package journal_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/leak"
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// The test runs itself as a child, which writes until it is killed.
-const (
-	childFile  = "JOURNAL_TEST_FILE"
-	childRound = "JOURNAL_TEST_ROUND"
-	childLimit = "JOURNAL_TEST_LIMIT" // of the file's size: a disk that is full
-)
+const childFile, childRound = "JOURNAL_TEST_FILE", "JOURNAL_TEST_ROUND"
 
-// child tells on its standard output what the journal has taken: one line, in one
-// write, after each Begin and each Settle has returned.
-func child(path, round string, limited bool) int {
-	if limited {
-		signal.Ignore(syscall.SIGXFSZ) // so that a write fails instead
-		const size = 5 << 20           // more than a new file has
-		limit := syscall.Rlimit{Cur: size, Max: size}
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+// TestMain is also the child that is killed.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childFile); path != "" {
+		child(path, os.Getenv(childRound))
 	}
-	j, err := journal.Open(path, journal.Options{})
+	os.Exit(leak.Main(m))
+}
+
+// child writes until it is killed. After each Append it says so, in one write.
+func child(path, round string) {
+	l, err := journal.Open(path)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
+		os.Exit(1)
 	}
 	var wg sync.WaitGroup
 	for writer := range 4 {
 		wg.Go(func() {
 			for i := 0; ; i++ {
-				in := childIntent(fmt.Sprintf("%s-%d-%d", round, writer, i))
-				if j.Begin(context.Background(), in) != nil {
-					return
+				r := journal.Record{Intent: fmt.Sprintf("%s-%d-%d", round, writer, i), Name: fmt.Sprint(writer), Data: make([]byte, 3000)}
+				for _, final := range []bool{false, i%3 > 0} {
+					r.Final = final
+					if err := l.Append(context.Background(), i%2 == 0, r); err != nil {
+						fmt.Fprintln(os.Stderr, err)
+						os.Exit(1)
+					}
+					fmt.Fprintf(os.Stdout, "%s %t\n", r.Intent, final)
 				}
-				fmt.Fprintf(os.Stdout, "begun %s\n", in.ID)
-				if i%3 == 0 {
-					continue
-				}
-				if j.Settle(context.Background(), in.ID, settlement(in)) != nil {
-					return
-				}
-				fmt.Fprintf(os.Stdout, "settled %s\n", in.ID)
 			}
 		})
 	}
 	wg.Wait()
-	var failed *journal.FailedError
-	if err := j.Begin(context.Background(), intent("last")); !errors.As(err, &failed) {
-		fmt.Fprintln(os.Stderr, "it has ended without a failure:", err)
-		return 1
+}
+
+// TestKill kills a process in the middle of its writes, again and again, on one
+// file. All that it said it has appended is there, durable or not.
+func TestKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bot.journal")
+	random := rand.New(rand.NewPCG(5, 6))
+	said := map[string]string{} // intents, and whether they are resolved
+	for round := range 6 {
+		runChild(t, path, fmt.Sprint(round), 1+random.IntN(600), said)
+		l := open(t, path)
+		there := map[string]string{}
+		for writer := range 4 {
+			histories, err := l.Named(t.Context(), fmt.Sprint(writer))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range histories {
+				there[h.Intent] = fmt.Sprint(h.Final)
+			}
+		}
+		for intent, final := range said {
+			if got := there[intent]; got != final && got != "true" {
+				t.Fatalf("round %d: resolved of %s is %q, want %q", round, intent, got, final)
+			}
+		}
+		if len(there) > len(said)+4*(round+1) {
+			t.Fatalf("round %d: there are %d intents, and %d were written", round, len(there), len(said))
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return 0
+	t.Logf("%d intents", len(said))
 }
 
-func childIntent(id string) trading.Intent {
-	in := intent(id)
-	in.Decision, _, _ = strings.Cut(id, "-")
-	in.Body = []byte(strings.Repeat(id+",", 2000))
-	return in
+// TestPipe has a pipe without another end in place of a journal and of its lock.
+func TestPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bot.journal")
+	for _, pipe := range []string{path + ".lock", path} {
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := journal.Open(path); err == nil || !strings.Contains(err.Error(), pipe) || !strings.Contains(err.Error(), "must be a regular file") {
+			t.Errorf("Open: %v, want that %s must be a regular file", err, pipe)
+		}
+	}
 }
 
-// taken is what children have told.
-type taken struct{ begun, settled map[string]bool }
-
-// run has a child write to the journal, and kills it after so many lines; it ends
-// by itself if there is a limit.
-func (k *taken) run(t *testing.T, path, round string, lines int, limit string) {
+// runChild kills a child after so many lines.
+func runChild(t *testing.T, path, round string, lines int, said map[string]string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), childFile+"="+path, childRound+"="+round, childLimit+"="+limit)
+	cmd.Env = append(os.Environ(), childFile+"="+path, childRound+"="+round)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -97,113 +115,15 @@ func (k *taken) run(t *testing.T, path, round string, lines int, limit string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill := func() {
-		if err := cmd.Process.Kill(); err != nil {
-			t.Error(err)
+	got := 0
+	for s := bufio.NewScanner(out); s.Scan(); got++ {
+		intent, final, _ := strings.Cut(s.Text(), " ")
+		said[intent] = final
+		if got == lines {
+			_ = cmd.Process.Kill()
 		}
 	}
-	if lines == 0 {
-		kill() // while it starts
-	}
-	scanner := bufio.NewScanner(out)
-	for n := 1; scanner.Scan(); n++ {
-		if what, id, ok := strings.Cut(scanner.Text(), " "); ok && what == "begun" {
-			k.begun[id] = true
-		} else if ok && what == "settled" {
-			k.settled[id] = true
-		} else {
-			t.Fatalf("the child says %q", scanner.Text())
-		}
-		if n == lines {
-			kill()
-		}
-	}
-	if err := cmd.Wait(); limit != "" && err != nil {
-		t.Fatal(err)
-	}
-}
-
-// check opens what a child has left: all that it told must be there, and no more
-// than what it may have been about to tell.
-func (k *taken) check(t *testing.T, path string, round int) {
-	t.Helper()
-	j := open(t, path, journal.Options{})
-	defer j.Close()
-	found := 0
-	for entry, err := range j.All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := string(entry.Intent.ID)
-		want := childIntent(id)
-		if !bytes.Equal(entry.Intent.Body, want.Body) || entry.Intent.Key != want.Key {
-			t.Fatalf("the intent %s is not what was written: %+v", id, entry.Intent)
-		}
-		if s, ok := entry.Settlement.Get(); ok && !bytes.Equal(s.Answer, settlement(want).Answer) {
-			t.Fatalf("the settlement of %s is not what was written: %+v", id, s)
-		} else if !ok && k.settled[id] {
-			t.Fatalf("%s was settled, and is pending", id)
-		}
-		if k.begun[id] {
-			found++
-		} else if !strings.HasPrefix(id, fmt.Sprint(round, "-")) {
-			// Of this round it may have been under way. Earlier ones have been counted.
-			t.Fatalf("%s has appeared", id)
-		}
-		k.begun[id] = true
-	}
-	if lost := len(k.begun) - countAll(t, j); lost != 0 {
-		t.Fatalf("of %d intents %d are lost", len(k.begun), lost)
-	}
-	if found == 0 && len(k.begun) > 0 {
-		t.Fatal("none of the intents has been found")
-	}
-}
-
-func countAll(t *testing.T, j *journal.Journal) int {
-	t.Helper()
-	count := 0
-	for _, err := range j.All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		count++
-	}
-	return count
-}
-
-// TestKill kills a process in the middle of its writes, again and again, on one
-// file.
-func TestKill(t *testing.T) {
-	rounds := 20
-	if testing.Short() {
-		rounds = 5
-	}
-	path := file(t)
-	random := rand.New(rand.NewPCG(5, 6))
-	all := &taken{begun: map[string]bool{}, settled: map[string]bool{}}
-	for round := range rounds {
-		all.run(t, path, fmt.Sprint(round), random.IntN(200), "")
-		all.check(t, path, round)
-	}
-	t.Logf("%d begun, %d settled, in %d processes", len(all.begun), len(all.settled), rounds)
-	if len(all.settled) == 0 {
-		t.Error("no child has settled anything")
-	}
-}
-
-// TestFullDisk has a child whose file cannot grow beyond some size: a write fails,
-// nothing that was taken is lost, and the file opens when there is room again.
-func TestFullDisk(t *testing.T) {
-	path := file(t)
-	all := &taken{begun: map[string]bool{}, settled: map[string]bool{}}
-	all.run(t, path, "0", -1, "yes")
-	if len(all.begun) < 50 {
-		t.Errorf("the child has begun %d intents before its disk was full", len(all.begun))
-	}
-	all.check(t, path, 0)
-	j := open(t, path, journal.Options{})
-	if err := j.Begin(t.Context(), trading.Intent{ID: "room"}); err != nil {
-		t.Error(err)
+	if err := cmd.Wait(); got < lines {
+		t.Fatalf("the child has ended after %d lines: %v", got, err)
 	}
 }

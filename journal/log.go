@@ -1,95 +1,245 @@
 package journal
 
 import (
-	"crypto/rand"
-	"encoding/binary"
+	"bytes"
+	"context"
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
+	"iter"
+	"sync"
 )
 
-// logPath is where the log of a journal is.
-func logPath(path string) string { return path + "-wal" }
+// Log is a [Store] in a file. [Open] makes one.
+type Log struct {
+	path   string
+	disk   disk
+	unlock func() error
+	sizes  sizes
+	shared Shared
+	work   sync.WaitGroup // the one goroutine that syncs and rewrites, while there is something to do
 
-// log is the file that writes go to first: one write and one sync each. What is in
-// it goes to the tables now and then, all at once.
-type log struct {
-	disk       *disk
-	file       *os.File
-	id         uint64
-	generation uint64 // of the frames that are written now
-	count      uint64 // how many there are
-	noted      uint64 // of how many there is a note
-	end        int64  // where the next one begins
-	buffer     []byte
+	isNew    bool
+	repaired int64
+
+	turn  chan struct{} // full while somebody has what follows
+	state *state
+	segment
+	waiters []chan error
+	working bool
+	closed  bool
+	failed  error
 }
 
-// makeLog puts an empty log in the place of whatever is there. It is complete
-// before it has its name.
-func makeLog(d *disk, path string) (*log, error) {
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // which never fails
-	l := &log{disk: d, id: binary.BigEndian.Uint64(id[:])}
-	l.restart(1)
-	fresh := path + ".new" // nobody else makes one: the tables are locked
-	file, err := d.open(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	// Zeros are written, not left out: a sync is slower where a file system has to
-	// note that a part of a file is written for the first time.
-	image := make([]byte, logRoom)
-	copy(image, encodeHead(l.id))
-	err = d.write(file, image, 0)
-	if err == nil {
-		err = d.sync(file)
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		return nil, err
-	}
-	if err := d.rename(fresh, path); err != nil {
-		return nil, err
-	}
-	if err := d.names(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
-	l.file, err = d.open(path, os.O_RDWR, 0)
-	return l, err
+// sizes are the same for all journals, but in tests.
+type sizes struct {
+	growth int64 // how large the file may be, whatever is alive
+	chunk  int64 // by how much the file grows: a sync is faster where the size stays
 }
 
-// append makes a batch durable. After an error nobody knows whether it is.
-func (l *log) append(rows *layer, now totals) error {
-	payload := encodeBatch(nil, rows, now)
-	l.buffer = appendFrame(l.buffer[:0], l.id, l.generation, l.count+1, l.end, payload)
-	if err := l.disk.write(l.file, l.buffer, l.end); err != nil {
+var usual = sizes{growth: 4 << 20, chunk: 256 << 10}
+
+// New reports whether Open has created the file.
+func (l *Log) New() bool { return l.isNew }
+
+// Repaired returns how many bytes Open found behind the last valid frame, and left
+// out: appends that a power cut had torn, and that nobody had been told are durable.
+func (l *Log) Repaired() int64 { return l.repaired }
+
+// Shared implements [Store].
+func (l *Log) Shared() *Shared { return &l.shared }
+
+// Append implements [Store]. The records of one call take at most 1 MiB.
+func (l *Log) Append(ctx context.Context, durable bool, records ...Record) error {
+	return l.change(ctx, durable, func() error {
+		if err := l.state.check(records); err != nil || len(records) == 0 {
+			return err
+		}
+		b := beginFrame()
+		for _, r := range records {
+			b = appendRecord(b, r)
+		}
+		if err := l.write(b); err != nil {
+			return err
+		}
+		for _, r := range records {
+			r.Data = bytes.Clone(r.Data)
+			l.state.apply(r)
+		}
+		return nil
+	})
+}
+
+// Forget implements [Store].
+func (l *Log) Forget(ctx context.Context, name string) error {
+	return l.change(ctx, true, func() error {
+		known, err := l.state.forgettable(name)
+		if err != nil || !known {
+			return err
+		}
+		if err := l.write(appendForget(beginFrame(), name)); err != nil {
+			return err
+		}
+		l.state.forget(name)
+		return nil
+	})
+}
+
+// Pending implements [Store].
+func (l *Log) Pending(ctx context.Context) iter.Seq2[History, error] {
+	return yieldAll(ctx, func(ctx context.Context) ([]History, error) {
+		if err := l.lock(ctx); err != nil {
+			return nil, err
+		}
+		defer l.unlockTurn()
+		return snapshot(l.state.pending), nil
+	})
+}
+
+// Named implements [Store].
+func (l *Log) Named(ctx context.Context, name string) ([]History, error) {
+	if err := l.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer l.unlockTurn()
+	return l.state.named(name), nil
+}
+
+// Close makes everything durable and closes the file. It returns [ErrFailed] if it
+// could not, or if an earlier write had failed.
+func (l *Log) Close() error {
+	l.turn <- struct{}{}
+	if l.closed {
+		l.unlockTurn()
+		return nil
+	}
+	l.closed = true
+	l.unlockTurn()
+	l.work.Wait()
+	l.turn <- struct{}{}
+	defer l.unlockTurn()
+	l.step(l.flush)
+	err := l.failed
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	return errors.Join(err, l.unlock())
+}
+
+// step does something to the file, unless a step before it has failed.
+func (l *Log) step(do func() error) {
+	if l.failed != nil {
+		return
+	}
+	if err := do(); err != nil {
+		l.fail(err)
+	}
+}
+
+// fail ends the log, and whoever waits.
+func (l *Log) fail(err error) {
+	l.failed = fmt.Errorf("%w: %q: %w", ErrFailed, l.path, err)
+	answer(l.waiters, l.failed)
+	l.waiters = nil
+}
+
+func answer(waiters []chan error, err error) {
+	for _, waiter := range waiters {
+		waiter <- err // which has room for it
+	}
+}
+
+// lock takes turns, as a mutex does, but does not outwait the context.
+func (l *Log) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := l.disk.sync(l.file); err != nil {
-		return err
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	l.end += int64(len(l.buffer))
-	l.count++
+	if l.closed {
+		l.unlockTurn()
+		return ErrClosed
+	}
 	return nil
 }
 
-// note writes down how many frames have been synced, for the next sync to take
-// along: whoever finds fewer knows that some are lost.
-func (l *log) note() error {
-	if l.noted == l.count {
-		return nil
+func (l *Log) unlockTurn() { <-l.turn }
+
+// change does something to the log. If that has no error, and is to be durable, it
+// waits until it is.
+func (l *Log) change(ctx context.Context, durable bool, do func() error) error {
+	if err := l.lock(ctx); err != nil {
+		return err
 	}
-	l.noted = l.count
-	return l.disk.write(l.file, encodeNote(l.id, l.generation, l.count), noteAt)
+	err := l.failed
+	if err == nil {
+		err = do()
+	}
+	var waiter chan error
+	if err == nil && durable && l.synced < l.end {
+		waiter = make(chan error, 1)
+		l.waiters = append(l.waiters, waiter)
+	}
+	if !l.working && l.busy() {
+		l.working = true
+		l.work.Go(l.run)
+	}
+	l.unlockTurn()
+	if waiter == nil {
+		return err
+	}
+	select {
+	case err := <-waiter:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
-// used is how many bytes the frames take.
-func (l *log) used() int64 { return l.end - framesAt }
-
-// restart begins a generation, once the tables hold all of those before it: it is
-// written over them.
-func (l *log) restart(generation uint64) {
-	l.generation, l.count, l.noted, l.end = generation, 0, 0, framesAt
-	if cap(l.buffer) > logRoom {
-		l.buffer = nil
+// write puts a frame into the file. Whether it is durable is for others to say.
+func (l *Log) write(b []byte) error {
+	if length := len(b) - frameHead; length > frameMost {
+		return fmt.Errorf("%w: the records of one call must take at most %d bytes, take %d", ErrInvalid, frameMost, length)
 	}
+	l.step(func() error { return l.put(b, l.sizes.chunk) })
+	return l.failed
+}
+
+// busy says whether there is something to do for run.
+func (l *Log) busy() bool {
+	return l.failed == nil && (len(l.waiters) > 0 || l.bloated(l.sizes.growth))
+}
+
+// run syncs for those who wait, all of them at once, and rewrites the file when it
+// has grown, until there is nothing to do.
+func (l *Log) run() {
+	l.turn <- struct{}{}
+	defer l.unlockTurn()
+	for l.busy() {
+		if len(l.waiters) > 0 {
+			l.sync()
+		} else {
+			l.step(l.rewrite)
+		}
+	}
+	l.working = false
+}
+
+// sync makes durable what was written, and lets others write meanwhile: they share
+// the next one.
+func (l *Log) sync() {
+	waiters, end, chain := l.waiters, l.end, l.chain
+	l.waiters = nil
+	l.unlockTurn()
+	err := l.file.Sync()
+	l.turn <- struct{}{}
+	if err != nil {
+		l.waiters = append(l.waiters, waiters...)
+		l.fail(err)
+		return
+	}
+	answer(waiters, nil)
+	l.step(func() error { return l.putMark(end, chain) })
 }

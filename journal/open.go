@@ -4,117 +4,147 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"time"
-
-	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 )
 
-// Open opens the journal at path, for this process alone, and makes it if there
-// is none. The directory has to be there. It reads the whole file, and returns a
-// [*LockedError], [*DamagedError] or [*VersionError] rather than open a part.
-func Open(path string, o Options) (*Journal, error) { return openWith(osDisk(), path, o) }
+// Option changes how [Open] opens a journal.
+type Option func(*options) error
 
-func openWith(d disk, path string, o Options) (*Journal, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	deadline := time.Now().Add(o.Wait)
-	if !o.ReadOnly {
-		if err := makeFile(path); err != nil {
-			return nil, err
-		}
-	}
-	j := &Journal{path: path, options: o, disk: d}
-	// Reading the file first, with a lock that others who read may share, leaves
-	// nothing for bbolt to stumble over when it opens the file to write.
-	if j.db, err = openFile(d.open, path, true, o.Wait, o.Wait); err != nil {
-		return nil, err
-	}
-	err = verifyFile(path)
-	if err == nil && !o.ReadOnly {
-		if err := j.db.Close(); err != nil {
-			return nil, err
-		}
-		if j.db, err = openFile(d.open, path, false, time.Until(deadline), o.Wait); err != nil {
-			return nil, err
-		}
-	}
-	if err == nil {
-		err = refuse(path, guard(j.load))
-	}
-	if err == nil && !o.ReadOnly {
-		if err = guard(j.start); err != nil {
-			err = fmt.Errorf("journal: %w", err)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, j.db.Close())
-	}
-	return j, nil
-}
+type options struct{ lockTimeout time.Duration }
 
-// start puts what is in the log into the file, and goes on with a log of its own.
-// Whoever is killed between two of these steps leaves what load understands.
-func (j *Journal) start() (err error) {
-	if j.now.state.format != formatWhole {
-		if err := j.checkpoint(j.now.state.whole()); err != nil {
-			return err
+// WithLockTimeout sets how long Open waits for another process to close the journal.
+// The default is 5 seconds; 0 means that Open does not wait.
+func WithLockTimeout(d time.Duration) Option {
+	return func(o *options) error {
+		if d < 0 {
+			return fmt.Errorf("journal: WithLockTimeout must not be negative, is %s", d)
 		}
-	}
-	if j.log, err = makeLog(&j.disk, logPath(j.path)); err != nil {
-		return err
-	}
-	if err := j.checkpoint(j.now.state.logged(j.log.id, j.log.generation)); err != nil {
-		return errors.Join(err, j.log.file.Close())
-	}
-	return nil
-}
-
-// refuse says of what kind an error is that was met while reading.
-func refuse(path string, err error) error {
-	var system *fs.PathError
-	var newer *VersionError
-	switch {
-	case err == nil:
+		o.lockTimeout = d
 		return nil
-	case errors.As(err, &newer):
-		newer.Path = path
-		return newer
-	case errors.As(err, &system):
-		return fmt.Errorf("journal: %w", err)
 	}
-	return &DamagedError{Path: path, Err: err}
 }
 
-// openFile opens the database, and waits as long as is left of the time.
-func openFile(open func(string, int, os.FileMode) (*os.File, error), path string, readOnly bool, left, wait time.Duration) (*bbolt.DB, error) {
-	options := &bbolt.Options{
-		Timeout:  max(left, 1), // zero would be for ever
-		ReadOnly: readOnly,
-		// A list of free pages in the file is one more thing to write with each
-		// commit, and to be damaged: a page that is taken for free is overwritten.
-		NoFreelistSync: true,
-		NoStatistics:   true,
-		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
-			return open(path, flag&^os.O_CREATE, mode)
-		},
+// Open opens the journal at path, and creates it if there is none; the folder must
+// exist. It reads the whole file. It returns [ErrLocked] if the journal is open
+// elsewhere, and a [*DamageError] if the file is not what was written.
+func Open(path string, opts ...Option) (*Log, error) {
+	o := options{lockTimeout: 5 * time.Second}
+	for _, option := range opts {
+		if err := option(&o); err != nil {
+			return nil, err
+		}
 	}
-	var db *bbolt.DB
-	err := guard(func() (err error) {
-		db, err = bbolt.Open(path, 0o600, options)
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(path, o.lockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	l, err := openLog(osDisk{}, path, usual)
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	l.unlock = unlock
+	return l, nil
+}
+
+// lock waits for the lock file beside a journal. That file is left behind: if it
+// were removed, two processes could each hold a lock file of that name.
+func lock(path string, timeout time.Duration) (unlock func() error, err error) {
+	const pause = 20 * time.Millisecond
+	deadline := time.Now().Add(timeout)
+	for {
+		unlock, err = tryLock(path + ".lock")
+		left := time.Until(deadline)
+		if err == nil {
+			return unlock, nil
+		}
+		if !errors.Is(err, ErrLocked) {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		if left <= 0 {
+			return nil, fmt.Errorf("%w: %q (waited %s)", ErrLocked, path, timeout)
+		}
+		time.Sleep(min(left, pause))
+	}
+}
+
+func openLog(d disk, path string, sizes sizes) (*Log, error) {
+	l := &Log{path: path, disk: d, turn: make(chan struct{}, 1), sizes: sizes, unlock: func() error { return nil }}
+	if err := l.load(); err != nil {
+		var damage *DamageError
+		if !errors.As(err, &damage) {
+			err = fmt.Errorf("journal: open %q: %w", path, err)
+		}
+		if l.file != nil {
+			err = errors.Join(err, l.file.Close())
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Log) load() (err error) {
+	if err := l.disk.remove(l.path + temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // left by a process that was killed
+	}
+	l.file, err = l.disk.open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.file, l.isNew, l.state = nil, true, newState()
+		return l.rewrite()
+	}
+	if err != nil {
 		return err
-	})
-	var system *fs.PathError
-	switch {
-	case err == nil:
-		return db, nil
-	case errors.Is(err, berrors.ErrTimeout):
-		return nil, &LockedError{Path: path, Wait: wait}
-	case errors.As(err, &system):
-		return nil, fmt.Errorf("journal: %w", err)
 	}
-	return nil, &DamagedError{Path: path, Err: err}
+	s, err := scan(l.path, l.file)
+	if err != nil {
+		return err
+	}
+	l.segment, l.state, l.repaired = s.segment, s.state, s.torn
+	// What is behind the mark may be in memory alone, after a sync that failed. It
+	// is written anew rather than synced, which could succeed and do nothing.
+	if l.mark.end < l.end || l.repaired > 0 || l.bloated(64<<10) {
+		return l.rewrite()
+	}
+	// The last process may have ended between a rename and this.
+	return l.disk.syncDir(l.path)
+}
+
+// Read yields what a journal holds, in the order of first records, without opening
+// it for writing: it changes nothing, and may be used beside the process that has
+// the journal open. If the file is damaged, Read yields what is before the damage,
+// and the [*DamageError] last; an intent that is pending there may have been
+// resolved behind it.
+func Read(path string) iter.Seq2[History, error] {
+	return func(yield func(History, error) bool) {
+		s, err := read(path)
+		for _, e := range s.all() {
+			if !yield(e.owned(), nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(History{}, err)
+		}
+	}
+}
+
+func read(path string) (*state, error) {
+	if err := checkPath(path); err != nil {
+		return newState(), err
+	}
+	f, err := openFile(path, os.O_RDONLY)
+	if err != nil {
+		return newState(), fmt.Errorf("journal: %w", err)
+	}
+	s, err := scan(path, f)
+	for range 2 { // a frame that is being written looks damaged, but not for long
+		if err != nil {
+			s, err = scan(path, f)
+		}
+	}
+	return s.state, errors.Join(err, f.Close())
 }

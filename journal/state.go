@@ -1,86 +1,202 @@
 package journal
 
 import (
-	"encoding/binary"
-	"errors"
-	"hash/crc64"
-
-	"go.etcd.io/bbolt"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
 )
 
-// A file of formatWhole holds everything. One of formatLogged is the lesser part
-// of a pair: what was written since its last commit is in the log beside it. What
-// an older version must not overlook takes the next number.
-const (
-	formatWhole  = 1
-	formatLogged = 2
-	format       = formatLogged // the newest that this version knows
-)
-
-// totals describe what the tables hold, for Open to tell whether it is all there.
-type totals struct {
-	begun   uint64 // the last entry's number
-	history uint64 // how many rows tableHistory has
-	rows    uint64 // how many all tables have
-	digest  uint64 // the sum of all rows' digests
+// entry is an intent that is pending, or resolved and named.
+type entry struct {
+	History
+	first uint64 // orders intents by their first record
 }
 
-// state is what a commit notes of the file.
+// state is what a journal holds: all records of pending intents, and the Final
+// record of resolved intents that have a name.
 type state struct {
-	format uint64
-	totals
-	log        uint64 // the ID of the log that goes on from here; none if whole
-	generation uint64 // of the log's frames that go on from here
+	intents map[string]*entry
+	names   map[string][]*entry
+	pending []*entry // in the order of their first record
+	first   uint64   // of the last intent
+	size    int64    // what the records take when they are written
+	recent  recent
 }
 
-// whole is the state of a file that needs no log.
-func (s *state) whole() state { return state{format: formatWhole, totals: s.totals} }
-
-// logged is the state of a file that goes on in a log.
-func (s *state) logged(log, generation uint64) state {
-	return state{format: formatLogged, totals: s.totals, log: log, generation: generation}
+func newState() *state {
+	return &state{intents: map[string]*entry{}, names: map[string][]*entry{}}
 }
 
-var errState = errors.New("no valid record of what it holds")
-
-func (s *state) numbers() []*uint64 {
-	numbers := []*uint64{&s.format, &s.begun, &s.history, &s.rows, &s.digest}
-	if s.format == formatLogged {
-		numbers = append(numbers, &s.log, &s.generation)
+// check says why records cannot be appended.
+func (s *state) check(records []Record) error {
+	batch := map[string]Record{} // the last one of each intent
+	for i, r := range records {
+		name, final, known := r.Name, false, false
+		if e, ok := s.intents[r.Intent]; ok {
+			name, final, known = e.Name, e.Final, true
+		}
+		if last, ok := batch[r.Intent]; ok {
+			name, final, known = last.Name, last.Final, true
+		}
+		switch {
+		case r.Intent == "":
+			return fmt.Errorf("%w: records[%d].Intent must not be empty", ErrInvalid, i)
+		case final, !known && s.recent.has(r.Intent):
+			return fmt.Errorf("%w: records[%d].Intent is %q", ErrResolved, i, r.Intent)
+		case name != r.Name:
+			return fmt.Errorf("%w: records[%d].Name of intent %q must stay %q, is %q", ErrInvalid, i, r.Intent, name, r.Name)
+		}
+		if len(records) > 1 {
+			batch[r.Intent] = r
+		}
 	}
-	return numbers
+	return nil
 }
 
-func (s *state) encode() []byte {
-	var b []byte
-	for _, n := range s.numbers() {
-		b = binary.BigEndian.AppendUint64(b, *n)
+// apply appends a record that passed check. It keeps r.Data.
+func (s *state) apply(r Record) {
+	e, known := s.intents[r.Intent]
+	if !known {
+		if r.Final && r.Name == "" {
+			s.recent.add(r.Intent)
+			return
+		}
+		s.first++
+		e = &entry{History: History{Intent: r.Intent, Name: r.Name}, first: s.first}
+		s.intents[r.Intent] = e
+		if r.Name != "" {
+			s.names[r.Name] = append(s.names[r.Name], e)
+		}
+		if !r.Final {
+			s.pending = append(s.pending, e)
+		}
 	}
-	return binary.BigEndian.AppendUint64(b, crc64.Checksum(b, polynomial))
+	if !r.Final {
+		e.Records = append(e.Records, r.Data)
+		s.size += e.recordSize(r.Data)
+		return
+	}
+	if known {
+		at, _ := slices.BinarySearchFunc(s.pending, e.first, func(e *entry, first uint64) int { return cmp.Compare(e.first, first) })
+		s.pending = slices.Delete(s.pending, at, at+1)
+	}
+	s.drop(e)
+	if e.Name == "" {
+		delete(s.intents, e.Intent)
+		s.recent.add(e.Intent)
+		return
+	}
+	e.Final, e.Records = true, [][]byte{r.Data}
+	s.size += e.recordSize(r.Data)
 }
 
-// decodeState reads the format first: all else may change with it.
-func decodeState(b []byte) (state, error) {
-	if len(b) < 8 {
-		return state{}, errState
+// drop takes the records of an intent off the size.
+func (s *state) drop(e *entry) {
+	for _, data := range e.Records {
+		s.size -= e.recordSize(data)
 	}
-	s := state{format: binary.BigEndian.Uint64(b)}
-	if s.format > format && s.format < 1<<16 {
-		return s, nil
-	}
-	numbers := s.numbers()
-	end := 8 * len(numbers)
-	if s.format < formatWhole || s.format > format || len(b) != end+8 ||
-		binary.BigEndian.Uint64(b[end:]) != crc64.Checksum(b[:end], polynomial) {
-		return state{}, errState
-	}
-	for i, n := range numbers {
-		*n = binary.BigEndian.Uint64(b[8*i:])
-	}
-	return s, nil
 }
 
-// readState returns the state of the last commit.
-func readState(tx *bbolt.Tx) (state, error) { return decodeState(tx.Bucket(bucketState).Get(keyState)) }
+func (e *entry) recordSize(data []byte) int64 {
+	return int64(len(e.Intent) + len(e.Name) + len(data) + recordHead)
+}
 
-func writeState(tx *bbolt.Tx, s state) error { return tx.Bucket(bucketState).Put(keyState, s.encode()) }
+// forgettable says whether the name is known, and why it cannot be forgotten.
+func (s *state) forgettable(name string) (bool, error) {
+	for _, e := range s.names[name] {
+		if !e.Final {
+			return true, fmt.Errorf("%w: %q", ErrPending, e.Intent)
+		}
+	}
+	return len(s.names[name]) > 0, nil
+}
+
+func (s *state) forget(name string) {
+	for _, e := range s.names[name] {
+		s.drop(e)
+		delete(s.intents, e.Intent)
+		s.recent.add(e.Intent)
+	}
+	delete(s.names, name)
+}
+
+// named returns copies of the intents of a name.
+func (s *state) named(name string) []History {
+	histories := snapshot(s.names[name])
+	for i, h := range histories {
+		histories[i] = h.owned()
+	}
+	return histories
+}
+
+// all returns the intents in the order of their first record.
+func (s *state) all() []*entry {
+	return slices.SortedFunc(maps.Values(s.intents), func(a, b *entry) int { return cmp.Compare(a.first, b.first) })
+}
+
+// snapshot returns what the entries hold now. The records are shared: they are
+// never changed, only appended to or replaced.
+func snapshot(entries []*entry) []History {
+	histories := make([]History, len(entries))
+	for i, e := range entries {
+		histories[i] = e.History
+	}
+	return histories
+}
+
+// owned copies the records for a caller.
+func (h History) owned() History {
+	h.Records = slices.Clone(h.Records)
+	for i, data := range h.Records {
+		h.Records[i] = bytes.Clone(data)
+	}
+	return h
+}
+
+// yieldAll yields what look returns, until the context ends.
+func yieldAll(ctx context.Context, look func(context.Context) ([]History, error)) iter.Seq2[History, error] {
+	return func(yield func(History, error) bool) {
+		histories, err := look(ctx)
+		for _, h := range histories {
+			if err = ctx.Err(); err != nil {
+				break
+			}
+			if !yield(h.owned(), nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(History{}, err)
+		}
+	}
+}
+
+// recent remembers the intents that were dropped last, so that a record which comes
+// late does not make one of them pending again.
+type recent struct {
+	known map[string]bool
+	order []string // a ring, once it is full
+	next  int
+}
+
+const recentMost = 4096
+
+func (r *recent) has(intent string) bool { return r.known[intent] }
+
+func (r *recent) add(intent string) {
+	if r.known == nil {
+		r.known = map[string]bool{}
+	}
+	if len(r.order) < recentMost {
+		r.order = append(r.order, intent)
+	} else {
+		delete(r.known, r.order[r.next])
+		r.order[r.next] = intent
+		r.next = (r.next + 1) % recentMost
+	}
+	r.known[intent] = true
+}

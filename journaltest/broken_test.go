@@ -1,308 +1,268 @@
 package journaltest
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
-	"maps"
-	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 )
 
-// journal is right as it stands, and wrong in one respect with a defect.
-type journal struct {
-	defect  string
-	mu      sync.Mutex
-	entries []*trading.Entry
-	busy    atomic.Int32
-	reading atomic.Int32
+// store is right as it stands, and wrong in one respect with a defect.
+type store struct {
+	defect    string
+	shared    journal.Shared
+	mu        sync.Mutex
+	histories []*journal.History
+	busy      atomic.Int32
+	reading   atomic.Int32
 }
 
-func (j *journal) is(defect string) bool { return j.defect == defect }
+func (s *store) is(defect string) bool { return s.defect == defect }
 
-func (j *journal) find(id trading.IntentID) *trading.Entry {
-	for _, entry := range j.entries {
-		if entry.Intent.ID == id {
-			return entry
+func (s *store) find(intent string) *journal.History {
+	for _, h := range s.histories {
+		if h.Intent == intent {
+			return h
 		}
 	}
 	return nil
 }
 
-func settled(e *trading.Entry) bool {
-	_, ok := e.Settlement.Get()
-	return ok
-}
-
-func (j *journal) Begin(ctx context.Context, in trading.Intent) error {
-	if err := ctx.Err(); err != nil && !j.is("begins once the context has ended") {
+func (s *store) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if err := ctx.Err(); err != nil && !s.is("appends once the context has ended") {
 		return err
 	}
-	if in.ID == "" && !j.is("takes intents without a name") {
-		return trading.ErrUnnamedIntent
+	if len(records) == 0 && s.is("refuses an Append without records") {
+		return journal.ErrInvalid
 	}
-	j.busy.Add(1)
-	defer j.busy.Add(-1)
+	if !durable && s.is("drops what is not durable") {
+		return nil
+	}
+	s.busy.Add(1)
+	defer s.busy.Add(-1)
 	for range 1000 { // to let others come
-		if !j.is("loses what comes while it is busy") {
+		if !s.is("loses what comes while it is busy") {
 			break
 		}
-		if j.busy.Load() > 1 {
+		if s.busy.Load() > 1 {
 			return nil
 		}
 		runtime.Gosched()
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	in = j.takeIn(in)
-	known := j.find(in.ID)
-	switch {
-	case j.is("does not begin"):
-	case known == nil || j.is("adds instead of replacing"):
-		j.entries = append(j.entries, &trading.Entry{Intent: in})
-	case settled(known) && !j.is("begins a settled intent again"):
-		if j.is("begins a settled intent again, silently") {
-			return nil
+	if s.is("takes one intent an Append") {
+		records = slices.DeleteFunc(slices.Clone(records), func(r journal.Record) bool { return r.Intent != records[0].Intent })
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.copies()
+	for _, r := range records {
+		if err := s.take(r); err != nil {
+			if !s.is("keeps what came before an error") {
+				s.histories = before
+			}
+			return err
 		}
-		return trading.ErrSettled
-	case j.is("keeps the first intent"):
-	case j.is("keeps the first decision"):
-		in.Decision = known.Intent.Decision
-		known.Intent = in
-	case j.is("moves what it replaces to the end"):
-		j.entries = slices.DeleteFunc(j.entries, func(e *trading.Entry) bool { return e == known })
-		j.entries = append(j.entries, &trading.Entry{Intent: in})
-	default:
-		known.Intent, known.Settlement = in, trading.Opt[trading.Settlement]{}
 	}
 	return nil
 }
 
-// takeIn copies an intent, and leaves out what the defect says.
-func (j *journal) takeIn(in trading.Intent) trading.Intent {
-	if !j.is("keeps the caller's memory") {
-		in = copyIntent(in)
-	}
-	if j.is("tidies up bodies") {
-		if body, err := json.Marshal(json.RawMessage(in.Body)); err == nil {
-			in.Body = body
-		}
-	}
-	if j.is("cuts long bodies") {
-		in.Body = in.Body[:min(len(in.Body), 1<<16)]
-	}
-	if j.is("tidies up text") {
-		text, _ := json.Marshal(in.Tag)
-		_ = json.Unmarshal(text, &in.Tag)
-	}
-	if field := reflect.ValueOf(&in).Elem().FieldByName(j.defect); field.IsValid() && j.defect != "ID" && j.defect != "Decision" {
-		field.SetZero()
-	}
-	if b, ok := in.Baseline.Get(); ok {
-		if field := reflect.ValueOf(&b).Elem().FieldByName(j.defect); field.IsValid() {
-			field.SetZero()
-		}
-		in.Baseline = trading.Some(b)
-	}
-	if j.is("rounds times") {
-		in.Created = in.Created.Truncate(time.Millisecond)
-	}
-	return in
-}
-
-func (j *journal) Settle(ctx context.Context, id trading.IntentID, s trading.Settlement) error {
-	if err := ctx.Err(); err != nil && !j.is("settles once the context has ended") {
-		return err
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	entry := j.find(id)
+func (s *store) take(r journal.Record) error {
+	h := s.find(r.Intent)
 	switch {
-	case entry == nil && j.is("settles what it does not know"):
+	case r.Intent == "" && !s.is("takes a record without an Intent"):
+		return journal.ErrInvalid
+	case h == nil && r.Final && s.is("knows only what was pending"):
 		return nil
-	case entry == nil:
-		return trading.ErrUnknownIntent
-	case settled(entry) && j.is("refuses a second settlement"):
-		return errors.New("settled")
-	case settled(entry) && !j.is("takes the last settlement"):
+	case h == nil:
+		h = &journal.History{Intent: r.Intent, Name: r.Name}
+		s.histories = append(s.histories, h)
+	case h.Final && s.is("takes records of a resolved intent"):
+	case h.Final && s.is("takes another Final record") && r.Final:
+		h.Records = nil
+	case h.Final && s.is("ignores records of a resolved intent"):
 		return nil
-	case j.is("does not settle"):
-		return nil
+	case h.Final:
+		return journal.ErrResolved
+	case h.Name != r.Name && s.is("takes the last Name"):
+		h.Name = r.Name
+	case h.Name != r.Name && !s.is("keeps the first Name"):
+		return journal.ErrInvalid
 	}
-	if !j.is("keeps the caller's memory") {
-		s.Answer = slices.Clone(s.Answer)
+	s.fill(h, r)
+	if s.is("moves an intent with each record") {
+		s.histories = append(slices.DeleteFunc(s.histories, func(other *journal.History) bool { return other == h }), h)
 	}
-	if field := reflect.ValueOf(&s).Elem().FieldByName(j.defect); field.IsValid() {
-		field.SetZero()
-	}
-	entry.Settlement = trading.Some(s)
-	j.forget(s.At)
 	return nil
 }
 
-func (j *journal) forget(now time.Time) {
-	if j.is("never forgets") {
+func (s *store) fill(h *journal.History, r journal.Record) {
+	data := r.Data
+	if !s.is("keeps the caller's memory") {
+		data = bytes.Clone(data)
+	}
+	switch s.defect {
+	case "takes data for text":
+		data = []byte(strings.ToValidUTF8(string(data), "?"))
+	case "ends data at a zero byte":
+		data, _, _ = bytes.Cut(data, []byte{0})
+	case "cuts long data":
+		data = data[:min(len(data), 1<<16)]
+	case "keeps the last record alone":
+		h.Records = nil
+	}
+	h.Final = r.Final && !s.is("does not resolve")
+	if r.Final && s.is("drops the Final record") {
 		return
 	}
-	if j.is("forgets only before the first pending one") {
-		for len(j.entries) > 0 && settled(j.entries[0]) && j.old(j.entries[0], now) {
-			j.entries = j.entries[1:]
-		}
-		return
-	}
-	j.entries = slices.DeleteFunc(j.entries, func(e *trading.Entry) bool { return j.old(e, now) })
+	h.Records = append(h.Records, data)
 }
 
-func (j *journal) old(e *trading.Entry, now time.Time) bool {
-	s, ok := e.Settlement.Get()
-	at, keep := s.At, 30*24*time.Hour
-	if at.IsZero() && !j.is("takes no time for the year 1") {
-		at = e.Intent.Created
+// copies are of the histories, but not of their bytes.
+func (s *store) copies() []*journal.History {
+	var all []*journal.History
+	for _, h := range s.histories {
+		h := *h
+		h.Records = slices.Clone(h.Records)
+		all = append(all, &h)
 	}
-	switch {
-	case j.is("forgets what is pending") || ok && j.is("counts from the beginning"):
-		at = e.Intent.Created
-	case !ok:
-		return false
-	case j.is("forgets too early"):
-		keep = 29 * 24 * time.Hour
-	}
-	return now.Sub(at) > keep
+	return all
 }
 
-func (j *journal) Pending(ctx context.Context) iter.Seq2[trading.Intent, error] {
-	return func(yield func(trading.Intent, error) bool) {
-		j.reading.Add(1)
-		defer j.reading.Add(-1)
-		if j.is("pending while it is read") {
-			j.livePending(yield)
-			return
-		}
-		j.mu.Lock()
-		entries := slices.Clone(j.entries)
-		if j.is("sorts by name") {
-			slices.SortFunc(entries, func(a, b *trading.Entry) int {
-				if a.Intent.ID < b.Intent.ID {
-					return -1
-				}
-				return 1
-			})
-		}
-		if j.is("newest first") {
-			slices.Reverse(entries)
-		}
-		if j.is("has no order") {
-			entries = slices.Collect(maps.Keys(func() map[*trading.Entry]bool {
-				set := map[*trading.Entry]bool{}
-				for _, e := range entries {
-					set[e] = true
-				}
-				return set
-			}()))
-		}
-		var pending []trading.Intent
-		for _, entry := range entries {
-			if !settled(entry) || j.is("yields settled ones") {
-				pending = append(pending, j.giveOut(entry).Intent)
-			}
-		}
-		if j.is("yields the first hundred") {
-			pending = pending[:min(len(pending), 100)]
-		}
-		j.mu.Unlock()
-		for _, in := range pending {
-			if ctx.Err() != nil && !j.is("yields once the context has ended") {
-				break
-			}
-			if !yield(in, nil) && !j.is("goes on when broken off") {
-				return
-			}
-		}
-		if err := ctx.Err(); err != nil && !j.is("does not say that the context has ended") {
-			yield(trading.Intent{}, err)
-		}
+func (s *store) giveOut(h *journal.History) journal.History {
+	out := *h
+	if s.is("gives its own memory") {
+		return out
 	}
-}
-
-// livePending goes on with what has begun since, and so may never end.
-func (j *journal) livePending(yield func(trading.Intent, error) bool) {
-	for i := 0; ; i++ {
-		j.mu.Lock()
-		if i >= len(j.entries) {
-			j.mu.Unlock()
-			return
-		}
-		entry := *j.entries[i]
-		j.mu.Unlock()
-		if !settled(&entry) && !yield(copyIntent(entry.Intent), nil) {
-			return
-		}
-	}
-}
-
-func (j *journal) Decision(ctx context.Context, decision string) ([]trading.Entry, error) {
-	if err := ctx.Err(); err != nil && !j.is("answers once the context has ended") {
-		return nil, err
-	}
-	if j.is("is locked while it is read") && j.reading.Load() > 0 {
-		return nil, errors.New("locked")
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	var entries []trading.Entry
-	for _, entry := range j.entries {
-		name := entry.Intent.Decision
-		same := name == decision && name != ""
-		switch j.defect {
-		case "takes no decision for one":
-			same = name == decision
-		case "mixes up decisions":
-			same = same || name != "" && len(decision) > len(name) && decision[:len(name)] == name
-		case "does not show what is pending":
-			same = same && settled(entry)
-		}
-		if same {
-			entries = append(entries, j.giveOut(entry))
-		}
-	}
-	if j.is("the last one first") {
-		slices.Reverse(entries)
-	}
-	if j.is("only the last one") && len(entries) > 1 {
-		entries = entries[len(entries)-1:]
-	}
-	return entries, nil
-}
-
-func (j *journal) giveOut(e *trading.Entry) trading.Entry {
-	if j.is("gives its own memory") {
-		return *e
-	}
-	out := trading.Entry{Intent: copyIntent(e.Intent)}
-	if s, ok := e.Settlement.Get(); ok {
-		s.Answer = slices.Clone(s.Answer)
-		out.Settlement = trading.Some(s)
+	out.Records = slices.Clone(out.Records)
+	for i, data := range out.Records {
+		out.Records[i] = bytes.Clone(data)
 	}
 	return out
 }
 
-func copyIntent(in trading.Intent) trading.Intent {
-	in.Body = slices.Clone(in.Body)
-	if b, ok := in.Baseline.Get(); ok {
-		lists := reflect.ValueOf(&b).Elem()
-		for i := range lists.NumField() {
-			if list := lists.Field(i); list.Kind() == reflect.Slice {
-				list.Set(reflect.AppendSlice(reflect.MakeSlice(list.Type(), 0, list.Len()), list))
+func (s *store) Pending(ctx context.Context) iter.Seq2[journal.History, error] {
+	used := false
+	return func(yield func(journal.History, error) bool) {
+		if used && s.is("iterates once") {
+			return
+		}
+		used = true
+		s.reading.Add(1)
+		defer s.reading.Add(-1)
+		pending := s.pending()
+		for i := 0; i < len(pending); i++ {
+			if ctx.Err() != nil && !s.is("yields once the context has ended") {
+				break
+			}
+			if !yield(pending[i], nil) && !s.is("goes on when left") {
+				return
+			}
+			if s.is("yields what is pending now") {
+				pending = s.pending()
 			}
 		}
-		in.Baseline = trading.Some(b)
+		if err := ctx.Err(); err != nil && !s.is("does not say that the context has ended") {
+			yield(journal.History{}, err)
+		}
 	}
-	return in
+}
+
+func (s *store) pending() (pending []journal.History) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.histories {
+		if !h.Final || s.is("yields resolved ones") {
+			pending = append(pending, s.giveOut(h))
+		}
+	}
+	switch s.defect {
+	case "sorts by intent":
+		slices.SortFunc(pending, func(a, b journal.History) int { return strings.Compare(a.Intent, b.Intent) })
+	case "newest first":
+		slices.Reverse(pending)
+	case "yields the first hundred":
+		pending = pending[:min(len(pending), 100)]
+	}
+	return pending
+}
+
+func (s *store) Named(ctx context.Context, name string) ([]journal.History, error) {
+	if err := ctx.Err(); err != nil && !s.is("reads once the context has ended") {
+		return nil, err
+	}
+	if s.is("is locked while it is read") && s.reading.Load() > 0 {
+		return nil, errors.New("locked")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var named []journal.History
+	for _, h := range s.histories {
+		same := h.Name == name && name != ""
+		switch s.defect {
+		case "takes no name for one":
+			same = h.Name == name
+		case "ignores case":
+			same = name != "" && strings.EqualFold(h.Name, name)
+		case "takes a beginning for a name":
+			same = name != "" && strings.HasPrefix(h.Name, name)
+		case "trims names":
+			same = same || strings.TrimSpace(h.Name) == name && name != ""
+		case "does not return what is pending":
+			same = same && h.Final
+		}
+		if same {
+			named = append(named, s.giveOut(h))
+		}
+	}
+	if s.is("the last one first") {
+		slices.Reverse(named)
+	}
+	return named, nil
+}
+
+func (s *store) Forget(ctx context.Context, name string) error {
+	if err := ctx.Err(); err != nil && !s.is("forgets once the context has ended") {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := false
+	for _, h := range s.histories {
+		if h.Name != name {
+			continue
+		}
+		known = true
+		if !h.Final && name != "" && !s.is("forgets what is pending") && !s.is("keeps what is pending") {
+			return journal.ErrPending
+		}
+	}
+	if !known && s.is("refuses an unknown name") {
+		return errors.New("unknown")
+	}
+	s.histories = slices.DeleteFunc(s.histories, func(h *journal.History) bool {
+		switch {
+		case s.is("does not forget"), s.is("keeps what is pending") && !h.Final:
+			return false
+		case s.is("forgets what has no name") && name == "":
+			return h.Name == name
+		case s.is("forgets every name") && name != "":
+			return h.Name != ""
+		}
+		return name != "" && h.Name == name
+	})
+	return nil
+}
+
+func (s *store) Shared() *journal.Shared {
+	if s.is("shares nothing") {
+		return &journal.Shared{}
+	}
+	return &s.shared
 }

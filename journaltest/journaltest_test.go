@@ -3,77 +3,82 @@ package journaltest
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 )
 
-func TestRightJournal(t *testing.T) {
-	left := map[trading.Journal]*journal{}
-	Run(t, func(*testing.T) trading.Journal { return &journal{} }, Keep(30*24*time.Hour), Forgets(),
-		Reopen(func(_ *testing.T, j trading.Journal) trading.Journal {
-			left[j] = &journal{entries: j.(*journal).entries}
-			return left[j]
-		}))
-	if len(left) == 0 {
-		t.Error("no journal has been opened again")
+func TestRightStores(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { Run(t, func(*testing.T) journal.Store { return journal.NewMemory() }) })
+	reopened := 0
+	Run(t, func(*testing.T) journal.Store { return &store{} }, Reopen(func(_ *testing.T, s journal.Store) journal.Store {
+		reopened++
+		return &store{histories: s.(*store).histories}
+	}))
+	if reopened == 0 {
+		t.Error("no store has been reopened")
 	}
 }
 
-// TestBrokenJournals has for each rule those that break it: the rules that catch
-// a defect must be these.
-func TestBrokenJournals(t *testing.T) {
+// TestLosesAtClose has a store that is right as long as it is open.
+func TestLosesAtClose(t *testing.T) {
+	for _, r := range rules {
+		if r.name != "an intent is pending until its Final record" {
+			continue
+		}
+		s := &reopened{Store: &store{}, reopen: func(*testing.T, journal.Store) journal.Store { return &store{} }}
+		if failures := try(r, s); len(failures) == 0 {
+			t.Error("a store that loses everything passes")
+		}
+	}
+}
+
+// TestBrokenStores has for each rule stores that break it.
+func TestBrokenStores(t *testing.T) {
 	broken := map[string][]string{
-		"an intent is pending until it is settled": {"does not begin", "does not settle", "yields settled ones"},
-		"bytes come back as they are":              {"tidies up bodies", "tidies up text", "cuts long bodies"},
-		"a second Begin replaces the intent": {
-			"adds instead of replacing", "keeps the first intent", "keeps the first decision", "moves what it replaces to the end",
+		"an intent is pending until its Final record": {
+			"does not resolve", "yields resolved ones", "drops the Final record", "keeps the last record alone", "drops what is not durable",
 		},
-		"the first settlement stands":           {"takes the last settlement", "refuses a second settlement"},
-		"an unknown intent cannot be settled":   {"settles what it does not know"},
-		"a settled intent does not begin again": {"begins a settled intent again", "begins a settled intent again, silently"},
-		"an intent without a name is refused":   {"takes intents without a name"},
-		"pending intents are in the order of their first Begin": {
-			"sorts by name", "newest first", "has no order", "yields the first hundred", "moves what it replaces to the end",
+		"a Final record may be the first":       {"knows only what was pending"},
+		"data comes back as it is":              {"takes data for text", "ends data at a zero byte", "cuts long data"},
+		"a resolved intent takes no record":     {"takes records of a resolved intent", "ignores records of a resolved intent", "takes another Final record"},
+		"a record without an Intent is invalid": {"takes a record without an Intent"},
+		"the Name of an intent stays":           {"takes the last Name", "keeps the first Name"},
+		"an Append is all or nothing":           {"keeps what came before an error"},
+		"an Append may hold many intents":       {"takes one intent an Append"},
+		"pending intents are in the order of their first record": {
+			"sorts by intent", "newest first", "yields the first hundred", "moves an intent with each record",
 		},
-		"the intents of a decision are in order": {"the last one first", "only the last one", "does not show what is pending"},
-		"decisions are not mixed up":             {"takes no decision for one", "mixes up decisions"},
-		"a settled decision is answered for as long as promised": {
-			"forgets too early", "counts from the beginning", "forgets what is pending", "takes no time for the year 1",
+		"the intents of a name are in the order of their first record": {
+			"the last one first", "does not return what is pending", "moves an intent with each record",
 		},
-		"what was settled long ago is forgotten": {"never forgets", "forgets only before the first pending one"},
-		"a journal keeps memory of its own":      {"keeps the caller's memory", "gives its own memory"},
-		"nothing happens once the context has ended": {
-			"begins once the context has ended", "settles once the context has ended", "answers once the context has ended",
+		"names are not mixed up":                        {"takes no name for one", "ignores case", "takes a beginning for a name", "trims names"},
+		"a name is forgotten":                           {"does not forget", "forgets what has no name", "forgets every name", "refuses an unknown name"},
+		"a name with a pending intent is not forgotten": {"forgets what is pending", "keeps what is pending"},
+		"a durable Append needs no records":             {"refuses an Append without records"},
+		"a store has memory of its own":                 {"keeps the caller's memory", "gives its own memory"},
+		"an ended context changes nothing": {
+			"appends once the context has ended", "forgets once the context has ended", "reads once the context has ended",
 			"yields once the context has ended", "does not say that the context has ended",
 		},
-		"an iteration ends with its context":            {"yields once the context has ended", "does not say that the context has ended"},
-		"an iteration can be broken off":                {"goes on when broken off"},
-		"an iteration can write":                        {"pending while it is read"},
-		"iterations can be nested":                      {"is locked while it is read"},
-		"writers and readers do not disturb each other": {"loses what comes while it is busy"},
-		"of concurrent settlements one stands":          {"takes the last settlement"},
+		"an iteration ends with its context":                 {"yields once the context has ended", "does not say that the context has ended"},
+		"an iteration can be left":                           {"goes on when left"},
+		"an iteration yields what was pending when it began": {"yields what is pending now"},
+		"iterations can be nested and repeated":              {"is locked while it is read", "iterates once"},
+		"clients of a store share a value":                   {"shares nothing"},
+		"writers and readers do not disturb each other":      {"loses what comes while it is busy"},
+		"of concurrent Final records one is taken":           {"takes another Final record", "ignores records of a resolved intent"},
 	}
-	broken["every field of an intent comes back"] = append(fieldsOf[trading.Intent]("ID", "Decision"), "rounds times")
-	broken["every field of an intent comes back"] = append(broken["every field of an intent comes back"], fieldsOf[trading.Baseline]()...)
-	broken["every field of a settlement comes back"] = fieldsOf[trading.Settlement]()
-
-	rules := (&suite{keep: 30 * 24 * time.Hour, forgets: true}).rules()
 	for _, rule := range rules {
-		defects, ok := broken[rule.name]
-		if !ok {
+		if len(broken[rule.name]) == 0 {
 			t.Errorf("no defect shows what %q is for", rule.name)
 		}
-		for _, defect := range defects {
+		for _, defect := range broken[rule.name] {
 			t.Run(rule.name+": "+defect, func(t *testing.T) {
-				if failures := try(rule, &journal{defect: defect}); len(failures) == 0 {
-					t.Errorf("a journal that %s passes", defect)
+				if failures := try(rule, &store{defect: defect}); len(failures) == 0 {
+					t.Errorf("a store that %s passes", defect)
 				}
 			})
 		}
@@ -84,8 +89,8 @@ func TestBrokenJournals(t *testing.T) {
 	}
 }
 
-// try returns what the rule has against the journal.
-func try(r rule, j trading.Journal) []string {
+// try returns what the rule has against the store.
+func try(r rule, s journal.Store) []string {
 	rec := &recorder{}
 	done := make(chan struct{})
 	go func() { // which a Fatalf ends
@@ -95,7 +100,7 @@ func try(r rule, j trading.Journal) []string {
 				rec.Errorf("panic: %v", v)
 			}
 		}()
-		r.check(rec, j)
+		r.check(rec, s)
 	}()
 	<-done
 	return rec.failures
@@ -119,34 +124,4 @@ func (r *recorder) Errorf(format string, args ...any) {
 func (r *recorder) Fatalf(format string, args ...any) {
 	r.Errorf(format, args...)
 	runtime.Goexit()
-}
-
-func fieldsOf[T any](but ...string) []string {
-	var names []string
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if !slices.Contains(but, field.Name) {
-			names = append(names, field.Name)
-		}
-	}
-	return names
-}
-
-// Every field is filled, so that a field which does not come back is seen.
-func TestFill(t *testing.T) {
-	for _, v := range []any{filled[trading.Intent](0), filled[trading.Baseline](0), filled[trading.Settlement](0)} {
-		for _, field := range reflect.VisibleFields(reflect.TypeOf(v)) {
-			if reflect.ValueOf(v).FieldByIndex(field.Index).IsZero() {
-				t.Errorf("%T.%s is not filled", v, field.Name)
-			}
-		}
-	}
-	if diff := differ(filled[trading.Intent](0), filled[trading.Intent](1)); diff == "" {
-		t.Error("two intents that are filled differently are the same")
-	}
-	in := filled[trading.Intent](0)
-	b, _ := in.Baseline.Get()
-	b.Trades[1]++
-	if diff := differ(in, filled[trading.Intent](0)); !strings.Contains(diff, "Baseline.Trades[1]") {
-		t.Errorf("the difference in a trade of the baseline is described as %q", diff)
-	}
 }

@@ -1,106 +1,82 @@
 package journaltest
 
 import (
-	"context"
-	"time"
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 )
 
-// start is when the first intent of a test begins.
-var start = time.Date(2026, time.January, 15, 9, 30, 0, 123456789, time.UTC)
-
-// intent returns one that begins so many seconds after the start.
-func intent(id, decision string, second int) trading.Intent {
-	created := start.Add(time.Duration(second) * time.Second)
-	return trading.Intent{
-		ID: trading.IntentID(id), Decision: decision, Try: 1, Key: trading.Key("key-" + id),
-		BaseURL: "https://example.com/v1", Process: "process", Operation: trading.OpSandboxOrder,
-		Environment: trading.EnvLive, Account: "acc_1", Symbol: "BTC", Body: []byte(`{"id":"` + id + `"}`),
-		Entry: true, Created: created, Expires: created.Add(10 * time.Second),
-	}
+func record(intent, name, data string) journal.Record {
+	return journal.Record{Intent: intent, Name: name, Data: []byte(data)}
 }
 
-func settledAt(second int) trading.Settlement {
-	return trading.Settlement{
-		Outcome: trading.Applied, Basis: trading.BasisAnswer,
-		At: start.Add(time.Duration(second) * time.Second), Answer: []byte(`{"success":true}`),
-	}
+func final(intent, name, data string) journal.Record {
+	return journal.Record{Intent: intent, Name: name, Data: []byte(data), Final: true}
 }
 
-func begin(t tester, j trading.Journal, in trading.Intent) {
+// history is what the records of an intent become.
+func history(records ...journal.Record) journal.History {
+	h := journal.History{Intent: records[0].Intent, Name: records[0].Name}
+	for _, r := range records {
+		h.Final, h.Records = r.Final, append(h.Records, r.Data)
+	}
+	return h
+}
+
+// put appends each record by itself, every other one durably.
+func put(t tester, s journal.Store, records ...journal.Record) {
 	t.Helper()
-	if err := j.Begin(t.Context(), in); err != nil {
-		t.Fatalf("Begin(%s): %v", in.ID, err)
+	for i, r := range records {
+		if err := s.Append(t.Context(), i%2 == 1, r); err != nil {
+			t.Fatalf("Append(%s): %v", r.Intent, err)
+		}
 	}
 }
 
-func settle(t tester, j trading.Journal, id trading.IntentID, s trading.Settlement) {
+func wantError(t tester, what string, err, want error) {
 	t.Helper()
-	if err := j.Settle(t.Context(), id, s); err != nil {
-		t.Fatalf("Settle(%s): %v", id, err)
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, want %v", what, err, want)
 	}
 }
 
-func pending(t tester, j trading.Journal) []trading.Intent {
+func wantPending(t tester, s journal.Store, want ...journal.History) {
 	t.Helper()
-	var intents []trading.Intent
-	for in, err := range j.Pending(t.Context()) {
+	var got []journal.History
+	for h, err := range s.Pending(t.Context()) {
 		if err != nil {
 			t.Fatalf("Pending: %v", err)
 		}
-		intents = append(intents, in)
+		got = append(got, h)
 	}
-	return intents
+	wantHistories(t, "Pending", got, want)
 }
 
-func decision(t tester, j trading.Journal, name string) []trading.Entry {
+func wantNamed(t tester, s journal.Store, name string, want ...journal.History) {
 	t.Helper()
-	entries, err := j.Decision(t.Context(), name)
+	got, err := s.Named(t.Context(), name)
 	if err != nil {
-		t.Fatalf("Decision(%q): %v", name, err)
+		t.Fatalf("Named(%q): %v", name, err)
 	}
-	return entries
+	wantHistories(t, fmt.Sprintf("Named(%q)", name), got, want)
 }
 
-// wantPending compares the IDs of what is pending, in order.
-func wantPending(t tester, j trading.Journal, want ...trading.IntentID) {
+func wantHistories(t tester, what string, got, want []journal.History) {
 	t.Helper()
-	var got []trading.IntentID
-	for _, in := range pending(t, j) {
-		got = append(got, in.ID)
-	}
-	if diff := differ(got, want); diff != "" {
-		t.Fatalf("pending are %q, want %q", got, want)
+	if !slices.EqualFunc(got, want, same) {
+		t.Errorf("%s is %.300q, want %.300q", what, got, want)
 	}
 }
 
-// wantDecision compares the IDs of a decision's intents, in order.
-func wantDecision(t tester, j trading.Journal, name string, want ...trading.IntentID) []trading.Entry {
-	t.Helper()
-	var got []trading.IntentID
-	entries := decision(t, j, name)
-	for _, entry := range entries {
-		got = append(got, entry.Intent.ID)
+// same compares histories. Of a resolved intent the Final record is enough.
+func same(got, want journal.History) bool {
+	records := want.Records
+	if want.Final && len(got.Records) == 1 {
+		records = records[len(records)-1:]
 	}
-	if diff := differ(got, want); diff != "" {
-		t.Fatalf("the intents of decision %q are %q, want %q", name, got, want)
-	}
-	return entries
-}
-
-// wantSame compares field by field: times and numbers by their value, and nil
-// like empty.
-func wantSame(t tester, what string, got, want any) {
-	t.Helper()
-	if diff := differ(got, want); diff != "" {
-		t.Errorf("%s: %s", what, diff)
-	}
-}
-
-// ended returns a context that is over.
-func ended(t tester) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
+	return got.Intent == want.Intent && got.Name == want.Name && got.Final == want.Final &&
+		slices.EqualFunc(got.Records, records, bytes.Equal)
 }

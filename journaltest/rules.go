@@ -1,196 +1,181 @@
 package journaltest
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"strings"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 )
 
-func beginAndSettle(t tester, j trading.Journal) {
-	wantPending(t, j)
-	begin(t, j, intent("a", "", 0))
-	wantPending(t, j, "a")
-	settle(t, j, "a", settledAt(1))
-	wantPending(t, j)
+func pendingUntilFinal(t tester, s journal.Store) {
+	wantPending(t, s)
+	a, b, c := record("a", "n", "1"), record("a", "n", "2"), record("b", "", "3")
+	put(t, s, a)
+	wantPending(t, s, history(a))
+	wantNamed(t, s, "n", history(a))
+	put(t, s, b, c)
+	wantPending(t, s, history(a, b), history(c))
+	end := final("a", "n", "4")
+	put(t, s, end)
+	wantPending(t, s, history(c))
+	wantNamed(t, s, "n", history(a, b, end))
+	put(t, s, final("b", "", "5"))
+	wantPending(t, s)
+	wantNamed(t, s, "n", history(a, b, end))
 }
 
-// intentFields tries full and empty intents, through both ways to read them.
-func intentFields(t tester, j trading.Journal) {
-	want := []trading.Intent{filled[trading.Intent](0), filled[trading.Intent](1000), {ID: "bare", Decision: "bare"}}
-	bare := filled[trading.Intent](2000)
-	bare.Baseline = trading.Some(trading.Baseline{})
-	want = append(want, bare)
-	for _, in := range want {
-		begin(t, j, in)
-	}
-	wantSame(t, "pending", pending(t, j), want)
-	for _, in := range want {
-		wantSame(t, "decided", decision(t, j, in.Decision), []trading.Entry{{Intent: in}})
-	}
+func finalAtOnce(t tester, s journal.Store) {
+	put(t, s, final("a", "n", "1"))
+	wantPending(t, s)
+	wantNamed(t, s, "n", history(final("a", "n", "1")))
 }
 
-func settlementFields(t tester, j trading.Journal) {
-	for i, s := range []trading.Settlement{
-		filled[trading.Settlement](0), filled[trading.Settlement](101), {Outcome: trading.NotApplied, At: start},
+func exactData(t tester, s journal.Store) {
+	texts := []string{"", "\x00", "\xff\xfe'\"\\%s\n", "a\x00", "a", strings.Repeat("\x00long", 50_000), "ä{} "}
+	var want []journal.History
+	for i, text := range texts {
+		r := record(fmt.Sprintf("intent %d: %.20s", i, text), "n\x00\xff'", text)
+		put(t, s, r)
+		want = append(want, history(r))
+	}
+	wantPending(t, s, want...)
+	wantNamed(t, s, "n\x00\xff'", want...)
+}
+
+func resolved(t tester, s journal.Store) {
+	put(t, s, record("a", "n", "1"), final("a", "n", "2"))
+	for _, r := range []journal.Record{record("a", "n", "3"), final("a", "n", "4")} {
+		for _, durable := range []bool{true, false} {
+			wantError(t, "Append to a resolved intent", s.Append(t.Context(), durable, r), journal.ErrResolved)
+		}
+	}
+	err := s.Append(t.Context(), true, final("b", "", "5"), record("b", "", "6"))
+	wantError(t, "Append of a Final record and another", err, journal.ErrResolved)
+	wantPending(t, s)
+	wantNamed(t, s, "n", history(record("a", "n", "1"), final("a", "n", "2")))
+}
+
+func unnamed(t tester, s journal.Store) {
+	wantError(t, "Append without an Intent", s.Append(t.Context(), true, record("", "n", "1")), journal.ErrInvalid)
+	wantPending(t, s)
+	wantNamed(t, s, "n")
+}
+
+func nameStays(t tester, s journal.Store) {
+	put(t, s, record("a", "n", "1"), record("b", "", "2"))
+	for _, r := range []journal.Record{record("a", "other", "3"), final("a", "", "4"), record("b", "n", "5")} {
+		wantError(t, "Append with another Name", s.Append(t.Context(), true, r), journal.ErrInvalid)
+	}
+	err := s.Append(t.Context(), true, record("c", "n", "6"), record("c", "other", "7"))
+	wantError(t, "Append with two Names", err, journal.ErrInvalid)
+	wantPending(t, s, history(record("a", "n", "1")), history(record("b", "", "2")))
+	wantNamed(t, s, "n", history(record("a", "n", "1")))
+	wantNamed(t, s, "other")
+}
+
+func allOrNothing(t tester, s journal.Store) {
+	put(t, s, record("a", "n", "1"), final("b", "n", "2"))
+	for what, bad := range map[string]struct {
+		record journal.Record
+		err    error
+	}{
+		"resolved":  {record("b", "n", "3"), journal.ErrResolved},
+		"no Intent": {record("", "n", "4"), journal.ErrInvalid},
 	} {
-		in := intent(fmt.Sprint("i", i), fmt.Sprint("d", i), i)
-		begin(t, j, in)
-		settle(t, j, in.ID, s)
-		wantSame(t, "settled", decision(t, j, in.Decision), []trading.Entry{{Intent: in, Settlement: trading.Some(s)}})
+		err := s.Append(t.Context(), true, record("a", "n", "5"), final("a", "n", "6"), record("c", "n", "7"), bad.record)
+		wantError(t, "Append that ends with a bad record: "+what, err, bad.err)
 	}
+	wantPending(t, s, history(record("a", "n", "1")))
+	wantNamed(t, s, "n", history(record("a", "n", "1")), history(final("b", "n", "2")))
 }
 
-// exactBytes tries what an encoding is tempted to tidy up.
-func exactBytes(t tester, j trading.Journal) {
-	every := make([]byte, 256)
-	for i := range every {
-		every[i] = byte(i)
+func manyIntents(t tester, s journal.Store) {
+	records := []journal.Record{record("c", "n", "1"), record("a", "", "2"), record("c", "n", "3"), record("b", "n", "4"), final("b", "n", "5")}
+	if err := s.Append(t.Context(), true, records...); err != nil {
+		t.Fatalf("Append: %v", err)
 	}
-	for i, body := range [][]byte{
-		every,
-		[]byte("{ \"size\" : 1.50,\r\n \"a\": \"<\\u003c&\u2028\" }\n"),
-		bytes.Repeat([]byte("0123456789abcdef"), 1<<16),
-	} {
-		in := intent(fmt.Sprint("i", i), fmt.Sprint("d", i), i)
-		in.Body = body
-		in.Tag = "not UTF-8: \xff\xfe, \x00, \u2028 and \n"
-		begin(t, j, in)
-		s := settledAt(i)
-		s.Answer, s.Note = body, in.Tag
-		settle(t, j, in.ID, s)
-		wantSame(t, "bytes", decision(t, j, in.Decision), []trading.Entry{{Intent: in, Settlement: trading.Some(s)}})
-	}
+	wantPending(t, s, history(records[0], records[2]), history(records[1]))
+	wantNamed(t, s, "n", history(records[0], records[2]), history(records[3], records[4]))
 }
 
-// replace goes on under another key, and loses nothing of the first intent's
-// place.
-func replace(t tester, j trading.Journal) {
-	begin(t, j, intent("a", "one", 0))
-	begin(t, j, intent("b", "one", 1))
-	second := filled[trading.Intent](500)
-	second.ID, second.Decision = "a", "one"
-	begin(t, j, second)
-	wantPending(t, j, "a", "b")
-	wantSame(t, "the replaced intent", pending(t, j)[0], second)
-	wantDecision(t, j, "one", "a", "b")
-
-	bare := trading.Intent{ID: "a", Decision: "other"}
-	begin(t, j, bare)
-	wantPending(t, j, "a", "b")
-	wantSame(t, "the intent that was replaced twice", pending(t, j)[0], bare)
-	wantDecision(t, j, "one", "b")
-	wantDecision(t, j, "other", "a")
-	begin(t, j, second)
-	wantDecision(t, j, "one", "a", "b")
-	wantDecision(t, j, "other")
-
-	settle(t, j, "a", settledAt(2))
-	wantPending(t, j, "b")
-	wantDecision(t, j, "one", "a", "b")
-}
-
-func settleOnce(t tester, j trading.Journal) {
-	for _, name := range []string{"", "decided"} {
-		in := intent("with "+name, name, 0)
-		begin(t, j, in)
-		first := settledAt(1)
-		settle(t, j, in.ID, first)
-		second := filled[trading.Settlement](7)
-		second.At = start
-		settle(t, j, in.ID, second)
-		wantPending(t, j)
-		if name != "" {
-			wantSame(t, "settled twice", decision(t, j, name), []trading.Entry{{Intent: in, Settlement: trading.Some(first)}})
-		}
-	}
-}
-
-func settleUnknown(t tester, j trading.Journal) {
-	begin(t, j, intent("a", "", 0))
-	for _, id := range []trading.IntentID{"b", "A", "aa", ""} {
-		if err := j.Settle(t.Context(), id, settledAt(0)); !errors.Is(err, trading.ErrUnknownIntent) {
-			t.Errorf("Settle(%q) of an unknown intent: %v, want ErrUnknownIntent", id, err)
-		}
-	}
-	wantPending(t, j, "a")
-}
-
-func beginSettled(t tester, j trading.Journal) {
-	for _, name := range []string{"", "decided"} {
-		in := intent("with "+name, name, 0)
-		begin(t, j, in)
-		settle(t, j, in.ID, settledAt(1))
-		again := in
-		again.Key = "another"
-		if err := j.Begin(t.Context(), again); !errors.Is(err, trading.ErrSettled) {
-			t.Errorf("Begin of a settled intent with decision %q: %v, want ErrSettled", name, err)
-		}
-		wantPending(t, j)
-		if name != "" {
-			wantSame(t, "settled", decision(t, j, name), []trading.Entry{{Intent: in, Settlement: trading.Some(settledAt(1))}})
-		}
-	}
-}
-
-func unnamed(t tester, j trading.Journal) {
-	if err := j.Begin(t.Context(), intent("", "decided", 0)); !errors.Is(err, trading.ErrUnnamedIntent) {
-		t.Errorf("Begin of an intent without ID: %v, want ErrUnnamedIntent", err)
-	}
-	wantPending(t, j)
-	wantDecision(t, j, "decided")
-}
-
-// pendingOrder has enough of them that an order by chance is out of the question,
-// and more than fit into one batch of any size that is likely.
-func pendingOrder(t tester, j trading.Journal) {
+func pendingOrder(t tester, s journal.Store) {
 	const count = 150
-	var want []trading.IntentID
+	var want []journal.History
 	for i := range count {
-		id := trading.IntentID(fmt.Sprint(i * 7919 % count)) // not the order of the IDs
-		begin(t, j, intent(string(id), "", i))
-		want = append(want, id)
+		r := record(fmt.Sprint((i*37)%count), "", fmt.Sprint(i))
+		put(t, s, r)
+		want = append(want, history(r))
 	}
-	wantPending(t, j, want...)
-	for i := 0; i < count; i += 2 {
-		settle(t, j, want[i], settledAt(count))
-	}
-	var odd []trading.IntentID
-	for i := 1; i < count; i += 2 {
-		odd = append(odd, want[i])
-	}
-	begin(t, j, intent(string(odd[0]), "", count))
-	wantPending(t, j, odd...)
+	more := record(want[3].Intent, "", "more")
+	put(t, s, more, final(want[7].Intent, "", "done"))
+	want[3].Records = append(want[3].Records, more.Data)
+	wantPending(t, s, append(want[:7:7], want[8:]...)...)
 }
 
-func decisionOrder(t tester, j trading.Journal) {
-	begin(t, j, intent("z", "one", 0))
-	begin(t, j, intent("other", "two", 1))
-	begin(t, j, intent("a", "one", 2))
-	begin(t, j, intent("m", "one", 3))
-	settle(t, j, "m", settledAt(4))
-	settle(t, j, "z", settledAt(5))
-	entries := wantDecision(t, j, "one", "z", "a", "m")
-	for i, settled := range []bool{true, false, true} {
-		if _, ok := entries[i].Settlement.Get(); ok != settled {
-			t.Errorf("intent %d of the decision is settled: %t, want %t", i, ok, settled)
+func namedOrder(t tester, s journal.Store) {
+	a, b, c := record("z", "n", "1"), record("y", "n", "2"), record("x", "n", "3")
+	last, first := final("x", "n", "4"), final("z", "n", "5")
+	put(t, s, a, b, c, last, first)
+	wantNamed(t, s, "n", history(a, first), history(b), history(c, last))
+}
+
+func names(t tester, s journal.Store) {
+	records := []journal.Record{record("a", "n", "1"), record("b", "N", "2"), record("c", "n ", "3"), record("d", "nn", "4"), record("e", "", "5")}
+	put(t, s, records...)
+	for _, r := range records[:4] {
+		wantNamed(t, s, r.Name, history(r))
+	}
+	wantNamed(t, s, "")
+	wantNamed(t, s, "%")
+}
+
+func forget(t tester, s journal.Store) {
+	other := []journal.Record{final("c", "nn", "1"), record("d", "", "2")}
+	put(t, s, record("a", "n", "3"), final("a", "n", "4"), final("b", "n", "5"), other[0], other[1])
+	for _, name := range []string{"n", "n", "unknown", ""} {
+		if err := s.Forget(t.Context(), name); err != nil {
+			t.Errorf("Forget(%q): %v", name, err)
+		}
+		wantNamed(t, s, "n")
+	}
+	wantNamed(t, s, "nn", history(other[0]))
+	wantPending(t, s, history(other[1]))
+	put(t, s, record("e", "n", "6"))
+	wantNamed(t, s, "n", history(record("e", "n", "6")))
+}
+
+func forgetPending(t tester, s journal.Store) {
+	put(t, s, final("a", "n", "1"), record("b", "n", "2"), final("c", "n", "3"))
+	wantError(t, "Forget", s.Forget(t.Context(), "n"), journal.ErrPending)
+	wantNamed(t, s, "n", history(final("a", "n", "1")), history(record("b", "n", "2")), history(final("c", "n", "3")))
+	wantPending(t, s, history(record("b", "n", "2")))
+}
+
+func nothingToAppend(t tester, s journal.Store) {
+	put(t, s, record("a", "n", "1"))
+	for _, durable := range []bool{true, false} {
+		if err := s.Append(t.Context(), durable); err != nil {
+			t.Errorf("Append without records: %v", err)
 		}
 	}
-	wantPending(t, j, "other", "a")
+	wantPending(t, s, history(record("a", "n", "1")))
 }
 
-// decisionNames has names that run together where they are joined to something.
-func decisionNames(t tester, j trading.Journal) {
-	names := []string{"a", "ab", "a\x00", "\x00a", "a\x00\x00\x00\x00\x00\x00\x00\x01", "A", "\xff", strings.Repeat("a", 500)}
-	for i, name := range names {
-		begin(t, j, intent(fmt.Sprint("i", i), name, i))
+func endedContext(t tester, s journal.Store) {
+	put(t, s, record("a", "n", "1"), final("b", "nn", "2"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, durable := range []bool{true, false} {
+		wantError(t, "Append", s.Append(ctx, durable, record("c", "n", "3")), context.Canceled)
 	}
-	begin(t, j, intent("none", "", len(names)))
-	for i, name := range names {
-		wantDecision(t, j, name, trading.IntentID(fmt.Sprint("i", i)))
+	wantError(t, "Forget", s.Forget(ctx, "nn"), context.Canceled)
+	histories, err := s.Named(ctx, "n")
+	wantError(t, "Named", err, context.Canceled)
+	if len(histories) > 0 {
+		t.Errorf("Named returns %d intents and an error", len(histories))
 	}
-	wantDecision(t, j, "unknown")
-	wantDecision(t, j, "") // no decision is not a decision
+	wantIteration(ctx, t, s, 0, func() {})
+	wantPending(t, s, history(record("a", "n", "1")))
+	wantNamed(t, s, "nn", history(final("b", "nn", "2")))
 }

@@ -107,8 +107,8 @@ func openAudit(on disk, path string, o Options) (*Audit, error) {
 }
 
 // Close ends the audit with a line that says so, syncs it, and gives it to whoever
-// opens it next. Close the clients first: what a write in its grace still hears is not
-// recorded after this. The error is about events that are not on the disk. A second
+// opens it next. Close the clients first: what they still hear is not recorded after
+// this. The error is about events that are not on the disk. A second
 // Close does nothing.
 func (a *Audit) Close() error {
 	a.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,7 @@ import (
 func TestAuditOfAnOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
-		r.sim.Fault("POST /orders", tradingsim.DelayReply(250*time.Millisecond))
+		r.sim.Fault("POST /orders", tradingsim.DelayResponse(250*time.Millisecond))
 		_, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithTag("breakout"))
 		require.NoError(t, err)
 
@@ -38,7 +39,7 @@ func TestAuditOfAnOrder(t *testing.T) {
 		assert.Equal(t, trading.EnvLive, begun.Environment)
 		assert.True(t, begun.Entry)
 		assert.Equal(t, "breakout", begun.Tag)
-		assert.Equal(t, "entry", begun.Lane)
+		assert.Equal(t, "entry", begun.Priority)
 		assert.Contains(t, string(begun.Request), `"size":0.01`)
 
 		assert.Equal(t, 1, sent.Attempt)
@@ -95,14 +96,14 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			kinds: "begun sent attempt done",
 			check: func(t *testing.T, events []Event) {
 				assert.False(t, events[0].Entry)
-				assert.Equal(t, "exit", events[0].Lane)
+				assert.Equal(t, "exit", events[0].Priority)
 				assert.NotEmpty(t, events[2].Code)
 				assert.NotZero(t, events[2].Status)
 				assert.Equal(t, "not applied", events[2].Outcome)
 			},
 		},
 		"a lost answer, and the resend that finds it": {
-			fault: []tradingsim.Fault{tradingsim.LoseReply()},
+			fault: []tradingsim.Fault{tradingsim.DropResponse()},
 			do:    func(r *rig) error { _, err := r.account().PlaceOrder(r.t.Context(), buy("0.01")); return err },
 			kinds: "begun sent attempt wait sent attempt done",
 			check: func(t *testing.T, events []Event) {
@@ -121,13 +122,13 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			},
 		},
 		"an answer of something in front": {
-			fault: []tradingsim.Fault{tradingsim.EdgePage(502)},
+			fault: []tradingsim.Fault{tradingsim.GatewayError(502)},
 			do:    func(r *rig) error { _, err := r.account().PlaceOrder(r.t.Context(), buy("0.01")); return err },
 			kinds: "begun sent attempt wait sent attempt done",
 			check: func(t *testing.T, events []Event) {
 				assert.Equal(t, 502, events[2].Status)
 				assert.Contains(t, string(events[2].Response), "<html", "as a text")
-				assert.Contains(t, []string{"doubt", "entry"}, events[4].Lane)
+				assert.Contains(t, []string{"recovery", "entry"}, events[4].Priority)
 			},
 		},
 		"a wait for a rate limit": {
@@ -136,7 +137,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			kinds: "begun sent attempt wait sent attempt done",
 			check: func(t *testing.T, events []Event) {
 				assert.Equal(t, 429, events[2].Status)
-				assert.Equal(t, trading.WaitBudget, events[3].Reason)
+				assert.Equal(t, trading.WaitRateLimit, events[3].Reason)
 				assert.NotEmpty(t, events[3].Bucket)
 				assert.InDelta(t, 7, events[3].For.Seconds(), 1)
 			},
@@ -167,7 +168,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			check: func(t *testing.T, events []Event) {
 				assert.Equal(t, trading.EnvSandbox, events[0].Environment)
 				assert.Empty(t, events[2].Key)
-				assert.Empty(t, events[2].Intent)
+				assert.NotEmpty(t, events[2].Intent)
 			},
 		},
 	} {
@@ -196,58 +197,61 @@ func mustFail(err error) error {
 	return nil
 }
 
-// A caller who leaves has been answered before the attempt lands: what it heard, and
-// that it settles the write, still come under the name of the call.
+// A caller who leaves is answered at once. What the client finds out behind its back
+// are calls of their own, joined to the write by its key, and the end by its intent.
 func TestAuditOfAWriteLeftByItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
-		r.sim.Fault("POST /orders", tradingsim.DelayReply(2*time.Second))
+		r.sim.Fault("POST /orders", tradingsim.DelayResponse(2*time.Second))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := r.account().PlaceOrder(ctx, buy("0.01"), trading.WithGrace(5*time.Second))
+		_, err := r.account().PlaceOrder(ctx, buy("0.01"))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-		require.Equal(t, "begun sent done", kinds(r.events()))
-		assert.Equal(t, "unknown", r.events()[2].Outcome)
 
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		time.Sleep(time.Minute)
 		events := r.events()
-		require.Equal(t, "begun sent done attempt settled", kinds(events))
-		for _, e := range events {
-			assert.Equal(t, events[0].Call, e.Call)
+		of := func(own bool) []Event {
+			return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return (e.Call == events[0].Call) != own })
 		}
-		assert.Equal(t, "applied", events[3].Outcome)
-		assert.Equal(t, 2*time.Second, events[3].Took)
-		settled := events[4]
-		assert.Equal(t, "applied", settled.Outcome)
-		assert.Equal(t, trading.BasisAnswer.String(), settled.Basis)
-		assert.Equal(t, events[1].Intent, settled.Intent)
-		assert.Equal(t, events[3].Key, settled.Key)
-		assert.Contains(t, string(settled.Response), `"success":true`)
+		begun := of(true)
+		require.Equal(t, "begun sent attempt done", kinds(begun))
+		assert.Equal(t, "unknown", begun[3].Outcome)
+		resolved := only(events, KindResolved)
+		require.Len(t, resolved, 1)
+		assert.Empty(t, resolved[0].Call)
+		assert.Equal(t, "applied", resolved[0].Outcome)
+		assert.Equal(t, trading.EvidenceReplay.String(), resolved[0].Evidence)
+		assert.Equal(t, begun[1].Intent, resolved[0].Intent)
+		assert.Equal(t, begun[2].Key, resolved[0].Key)
+		assert.Contains(t, string(resolved[0].Request), `"size":0.01`)
+		assert.Contains(t, string(resolved[0].Response), `"success":true`)
+		assert.True(t, resolved[0].Since.Equal(begun[0].At), "when it was begun")
+		asked := only(of(false), KindAttempt)
+		require.NotEmpty(t, asked)
+		last := asked[len(asked)-1]
+		assert.Equal(t, begun[2].Key, last.Key)
+		assert.True(t, last.Replayed)
+		assert.Equal(t, "applied", last.Outcome)
 	})
 }
 
-// What Resolve finds out is told apart from the call, and joined to it by the intent.
-func TestAuditOfAVerdict(t *testing.T) {
+// What a waiting call finds out is told before the call is done.
+func TestAuditOfAResolution(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{}, trading.ReadBaseline())
-		r.sim.Fault("POST /orders", tradingsim.LoseRequest(), tradingsim.LoseRequest())
-		_, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithLifetime(0))
-		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-		verdict, err := r.account().Resolve(t.Context(), err)
+		r := newRig(t, Options{})
+		r.sim.Fault("POST /orders", tradingsim.DropResponse())
+		bought, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithRetry(trading.Retry{Attempts: 1}))
 		require.NoError(t, err)
-		require.Equal(t, trading.NotApplied, verdict.Outcome)
-
+		require.True(t, bought.Meta.Replayed)
 		events := r.events()
-		assert.Contains(t, kinds(events), "begun sent attempt done begun sent attempt", "the fence is a write too")
-		settled := only(events, KindSettled)
-		require.Len(t, settled, 1)
-		assert.Empty(t, settled[0].Call)
-		assert.Equal(t, events[1].Intent, settled[0].Intent)
-		assert.Equal(t, "not applied", settled[0].Outcome)
-		assert.Equal(t, trading.BasisFence.String(), settled[0].Basis)
-		assert.Contains(t, string(settled[0].Request), `"size":0.01`)
-		assert.True(t, settled[0].Since.Equal(events[0].At), "when it was begun")
+		resolved, last := only(events, KindResolved), events[len(events)-1]
+		require.Len(t, resolved, 1)
+		assert.Equal(t, "applied", resolved[0].Outcome)
+		assert.Equal(t, KindDone, last.Kind)
+		assert.Equal(t, events[0].Call, last.Call)
+		assert.Equal(t, "applied", last.Outcome)
+		assert.Equal(t, last.Intent, resolved[0].Intent)
+		assert.False(t, resolved[0].Late)
 	})
 }
 
@@ -340,7 +344,7 @@ func TestAClosedAudit(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	for _, o := range []Options{{MaxFile: -1}, {MaxBody: -1}, {MaxBody: 2 << 20}, {Sync: 7}} {
+	for _, o := range []Options{{MaxFile: -1}, {MaxBody: -1}, {MaxBody: 33 << 10}, {Sync: 7}} {
 		_, err := OpenAudit(path, o)
 		require.Error(t, err, "%+v", o)
 	}

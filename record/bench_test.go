@@ -45,7 +45,7 @@ func BenchmarkOrder(b *testing.B) {
 		b.Run(row.name, func(b *testing.B) {
 			opts := []trading.Option{
 				trading.WithLiveKey("pk_live_0123456789"), trading.WithTransport(roundTrip(canned)),
-				trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithBudget(trading.Budget{Off: true}),
+				trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithRateLimits(trading.RateLimits{Off: true}),
 			}
 			if row.audit {
 				a, err := OpenAudit(filepath.Join(b.TempDir(), "audit.jsonl"), Options{Sync: row.sync})

@@ -9,8 +9,8 @@ import (
 // Kind says what a line of an audit tells.
 type Kind string
 
-// What happens to a write, in this order, though a write that its caller left goes
-// on after Done.
+// What happens to a write, in this order. KindResolved comes before KindDone where the
+// caller waits for it, else after it.
 const (
 	// KindBegun: a call has begun. Nothing has been sent, and nothing may ever be.
 	KindBegun Kind = "begun"
@@ -23,8 +23,8 @@ const (
 	KindAttempt Kind = "attempt"
 	// KindDone: what the caller got.
 	KindDone Kind = "done"
-	// KindSettled: a write that had been unknown has come to an outcome.
-	KindSettled Kind = "settled"
+	// KindResolved: the outcome of a write that was in doubt is known.
+	KindResolved Kind = "resolved"
 )
 
 // What happens to the audit itself.
@@ -49,24 +49,24 @@ type Event struct {
 	// Kind is what happened.
 	Kind Kind `json:"event"`
 
-	// Call joins the lines of one call. KindSettled lacks it where somebody else than
-	// the call found out: there Intent and Key join.
+	// Call joins the lines of one call. KindResolved lacks it: there Intent and Key join.
 	Call string `json:"call,omitempty"`
-	// Intent is the write's place in the journal. A call gets it right before it is
-	// sent, so KindBegun lacks it; what cannot trade and what is on paper has none.
+	// Intent names the write in its client and in the journal. It gets one right before
+	// it is sent, so KindBegun lacks it; a write whose outcome nobody can ask for has
+	// none.
 	Intent trading.IntentID `json:"intent,omitempty"`
 	// Operation, Account and Symbol say what the write is.
 	Operation trading.Operation `json:"operation,omitempty"`
 	Account   trading.AccountID `json:"account,omitempty"`
 	Symbol    string            `json:"symbol,omitempty"`
-	// Environment is sandbox or live (KindBegun, KindSettled).
+	// Environment is sandbox or live (KindBegun, KindResolved).
 	Environment trading.Environment `json:"environment,omitempty"`
-	// Entry means that it can add exposure (KindBegun, KindSettled).
+	// Entry means that it can add exposure (KindBegun, KindResolved).
 	Entry bool `json:"entry,omitempty"`
-	// Tag is the caller's name for the decision (KindBegun, KindSettled).
+	// Tag is the caller's name for the decision (KindBegun, KindResolved).
 	Tag string `json:"tag,omitempty"`
-	// Lane is the one in which it takes its places in the rate limits.
-	Lane string `json:"lane,omitempty"`
+	// Priority is its priority in the rate limits.
+	Priority string `json:"priority,omitempty"`
 
 	// Attempt counts the sends of the call, from 1 (KindSent, KindAttempt). An attempt
 	// that was called off before its first byte has no KindSent.
@@ -78,7 +78,7 @@ type Event struct {
 	// Code is the refusal's.
 	Code trading.Code `json:"code,omitempty"`
 	// Outcome is "applied", "not applied" or "unknown" (KindAttempt, KindDone,
-	// KindSettled).
+	// KindResolved).
 	Outcome string `json:"outcome,omitempty"`
 	// Replayed means that the service repeated its stored answer.
 	Replayed bool `json:"replayed,omitempty"`
@@ -102,8 +102,12 @@ type Event struct {
 	Bucket string             `json:"bucket,omitempty"`
 	// Attempts counts all sends of a call (KindDone).
 	Attempts int `json:"attempts,omitempty"`
-	// Basis is what a verdict rests on, in words (KindSettled).
-	Basis string `json:"basis,omitempty"`
+	// Evidence is what the outcome rests on, in words (KindResolved).
+	Evidence string `json:"evidence,omitempty"`
+	// Late means that the question for the stored answer placed the write, MaybeLate
+	// that it may have (KindResolved).
+	Late      bool `json:"late,omitempty"`
+	MaybeLate bool `json:"maybeLate,omitempty"`
 
 	// Format is that of the file (KindSegment).
 	Format int `json:"format,omitempty"`
@@ -111,7 +115,7 @@ type Event struct {
 	Torn *Torn `json:"torn,omitempty"`
 	// Since is when the audit could first not be written. Held counts the events that
 	// were kept meanwhile, and follow; Lost those that were not (KindResumed). Of
-	// KindSettled, Since is when the write was begun.
+	// KindResolved, Since is when the write was begun.
 	Since time.Time `json:"since,omitzero"`
 	Held  int       `json:"held,omitempty"`
 	Lost  int       `json:"lost,omitempty"`

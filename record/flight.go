@@ -35,8 +35,8 @@ type Record struct {
 	Environment trading.Environment `json:"environment,omitempty"`
 	Account     trading.AccountID   `json:"account,omitempty"`
 	Symbol      string              `json:"symbol,omitempty"`
-	// Lane is what its place in the rate limits was for.
-	Lane string `json:"lane,omitempty"`
+	// Priority is its priority in the rate limits.
+	Priority string `json:"priority,omitempty"`
 	// Write means that it changes the account, Entry that it can add exposure.
 	Write bool `json:"write,omitempty"`
 	Entry bool `json:"entry,omitempty"`
@@ -91,7 +91,7 @@ func (f *Flight) attemptDone(_ context.Context, c trading.Call, a trading.Attemp
 	r := Record{
 		Sent: a.Sent.UTC().Round(0), Took: max(a.Took, 0),
 		Operation: c.Operation, Environment: c.Environment, Account: c.Account, Symbol: c.Symbol,
-		Lane: c.Lane.String(), Write: c.Write, Entry: c.Entry, Intent: c.Intent, Tag: c.Tag,
+		Priority: c.Priority.String(), Write: c.Write, Entry: c.Entry, Intent: c.Intent, Tag: c.Tag,
 		Attempt: a.Number, Key: a.Key, Status: a.Status, Code: a.Code, Replayed: a.Replayed, Written: a.Written,
 	}
 	if c.Write {
@@ -161,12 +161,16 @@ func (f *Flight) Dump(w io.Writer) error {
 	return nil
 }
 
+// maxAnswer bounds the answer of an attempt, and with it a line of a dump: the client
+// reads no larger one.
+const maxAnswer = 32 << 20
+
 // Read reads a dump. Empty lines are passed over; anything else that is no [Record] is
 // an error that names the line.
 func Read(r io.Reader) ([]Record, error) {
 	var records []Record
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, maxAnswer)
 	for n := 1; lines.Scan(); n++ {
 		text := bytes.TrimSpace(lines.Bytes())
 		if len(text) == 0 {

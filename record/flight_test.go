@@ -46,7 +46,7 @@ func (f flown) session(t testing.TB) {
 	require.NoError(t, err)
 	_, err = account.Positions(ctx)
 	require.NoError(t, err)
-	f.sim.Fault("POST /orders", tradingsim.LoseReply())
+	f.sim.Fault("POST /orders", tradingsim.DropResponse())
 	_, err = account.PlaceOrder(ctx, buy("0.01"), trading.WithTag("<first>"))
 	require.NoError(t, err)
 	_, err = account.Positions(ctx)

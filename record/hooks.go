@@ -13,7 +13,9 @@ type callKey struct{ *Audit }
 // Hooks returns what a client tells the audit. Each event is written before the
 // client goes on; events of reads are not.
 //
-// An AttemptDone and a Settled can come after the CallDone of a caller that left.
+// What the client asks about a write in doubt are calls of their own, with the write's
+// Key. A Resolved comes before the CallDone of a caller that waits for it, and after the
+// CallDone of one that has left.
 func (a *Audit) Hooks() trading.Hooks {
 	return trading.Hooks{
 		CallStart:    a.callStart,
@@ -21,7 +23,7 @@ func (a *Audit) Hooks() trading.Hooks {
 		AttemptStart: a.attemptStart,
 		AttemptDone:  a.attemptDone,
 		Waiting:      a.waiting,
-		Settled:      a.settled,
+		Resolved:     a.resolved,
 	}
 }
 
@@ -31,7 +33,7 @@ func (a *Audit) callStart(ctx context.Context, c trading.Call) context.Context {
 	}
 	e := Event{
 		Kind: KindBegun, Call: a.newCall(), Environment: c.Environment, Entry: c.Entry,
-		Tag: c.Tag, Lane: c.Lane.String(),
+		Tag: c.Tag, Priority: c.Priority.String(),
 	}
 	e.about(&c)
 	e.Request, e.RequestSize = cut(c.Body, a.options.MaxBody)
@@ -44,7 +46,7 @@ func (a *Audit) waiting(ctx context.Context, c trading.Call, w trading.Wait) {
 		return
 	}
 	e := Event{
-		Kind: KindWait, Call: a.callOf(ctx), Lane: c.Lane.String(),
+		Kind: KindWait, Call: a.callOf(ctx), Priority: c.Priority.String(),
 		For: w.For, Reason: w.Reason, Bucket: w.Bucket,
 	}
 	e.about(&c)
@@ -53,7 +55,7 @@ func (a *Audit) waiting(ctx context.Context, c trading.Call, w trading.Wait) {
 
 func (a *Audit) attemptStart(ctx context.Context, c trading.Call, attempt int) context.Context {
 	if c.Write {
-		e := Event{Kind: KindSent, Call: a.callOf(ctx), Lane: c.Lane.String(), Attempt: attempt}
+		e := Event{Kind: KindSent, Call: a.callOf(ctx), Priority: c.Priority.String(), Attempt: attempt}
 		e.about(&c)
 		a.write(&e)
 	}
@@ -87,15 +89,16 @@ func (a *Audit) callDone(ctx context.Context, c trading.Call, d trading.Done) {
 	a.durable(a.write(&e))
 }
 
-func (a *Audit) settled(ctx context.Context, v trading.Verdict) {
-	in := &v.Intent
+func (a *Audit) resolved(_ context.Context, r trading.Resolution) {
+	in := &r.Intent
 	e := Event{
-		Kind: KindSettled, Call: a.callOf(ctx), Intent: in.ID, Operation: in.Operation, Environment: in.Environment,
+		Kind: KindResolved, Intent: in.ID, Operation: in.Operation, Environment: in.Environment,
 		Account: in.Account, Symbol: in.Symbol, Entry: in.Entry, Tag: in.Tag, Key: in.Key,
-		Outcome: v.Outcome.String(), Basis: v.Basis.String(), Code: refusalIn(v.Err), Err: a.textOf(v.Err), Since: in.Created.UTC().Round(0),
+		Outcome: r.Outcome.String(), Evidence: r.Evidence.String(), Late: r.Late, MaybeLate: r.MaybeLate,
+		Code: refusalIn(r.Err), Err: a.textOf(r.Err), Since: in.Decided.UTC().Round(0),
 	}
 	e.Request, e.RequestSize = cut(in.Body, a.options.MaxBody)
-	e.Response, e.ResponseSize = cut(v.Answer, a.options.MaxBody)
+	e.Response, e.ResponseSize = cut(r.Answer, a.options.MaxBody)
 	a.durable(a.write(&e))
 }
 

@@ -1,6 +1,9 @@
 package record
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Sync says when an audit is made durable. What was written survives the process in
 // any case, however that ends; a sync is for the machine's loss of power.
@@ -11,7 +14,7 @@ const (
 	// syncs. It costs nothing.
 	SyncNever Sync = iota
 	// SyncDone syncs when a write is done, before its caller gets the result, and when
-	// it is settled. It costs each write one sync of the disk, between 50 microseconds
+	// it is resolved. It costs each write one sync of the disk, between 50 microseconds
 	// and 10 milliseconds; writes that end together share it. A sync that fails is
 	// final: what the disk holds is uncertain, so the audit takes nothing until it is
 	// opened again.
@@ -27,19 +30,19 @@ type Options struct {
 	// OpenAudit reads the latest file through, at some tens of MiB a second.
 	MaxFile int64
 
-	// MaxBody is how much of each body is kept, 16 KiB if zero and 1 MiB at most. No
+	// MaxBody is how much of each body is kept, 16 KiB if zero and 32 KiB at most. No
 	// request comes near; some answers to reads do, which an audit does not have.
 	MaxBody int
 }
 
-const maxBody = 1 << 20
+const maxBody = 32 << 10
 
 func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.MaxFile < 0 || o.MaxBody < 0:
 		return o, errors.New("record: MaxFile and MaxBody cannot be negative")
 	case o.MaxBody > maxBody:
-		return o, errors.New("record: MaxBody is more than 1 MiB")
+		return o, fmt.Errorf("record: MaxBody is %d, and at most %d is kept", o.MaxBody, maxBody)
 	case o.Sync != SyncNever && o.Sync != SyncDone:
 		return o, errors.New("record: Sync is neither SyncNever nor SyncDone")
 	}

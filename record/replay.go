@@ -133,7 +133,7 @@ func (r *replay) send(req *http.Request) (status int, body []byte, err error) {
 		return 0, nil, err
 	}
 	defer resp.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(resp.Body, maxLine))
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	return resp.StatusCode, body, err
 }
 

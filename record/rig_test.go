@@ -120,7 +120,7 @@ func tellWrite(h trading.Hooks, symbol string) {
 	body := []byte(`{"accountId":"acc_1","symbol":"` + symbol + `","side":"long","size":0.01,"leverage":2}`)
 	c := trading.Call{
 		Operation: trading.OpOrder, Environment: trading.EnvLive, Account: "acc_1", Symbol: symbol, Write: true, Entry: true,
-		Lane: trading.LaneEntry, Body: body,
+		Priority: trading.PriorityEntry, Body: body,
 	}
 	ctx := h.CallStart(context.Background(), c)
 	c.Intent = "intent"

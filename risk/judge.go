@@ -66,8 +66,8 @@ func (p *preview) judgeMarket() {
 	code := p.f.Closed
 	switch {
 	case code == "":
-	case code == trading.CodeMarketPaused && (p.env == trading.EnvSandbox || p.o.ReduceOnly):
-		// Only new positions on live accounts are paused.
+	case code == trading.CodeMarketPaused && (p.env == trading.EnvSandbox || !p.known || !p.Opens.IsPositive()):
+		// Only new exposure on live accounts is paused, whatever the flag of the order.
 	case code == trading.CodeBadSymbol && p.env == trading.EnvSandbox:
 		// Judged with the fields.
 	case code == trading.CodeBadSymbol:
@@ -132,14 +132,18 @@ func (p *preview) judgeClips() {
 }
 
 // judgeLevels holds the order's own levels against the price now, not against the
-// entry: at or past it they are refused. Where the market is known to have no
+// entry: at or past it they are refused. Those of a conditional are held against where
+// it will fill. Where the market is known to have no
 // price the entry counts. An order that opens nothing has no levels.
 func (p *preview) judgeLevels() {
 	if !p.Opens.IsPositive() || p.o.TakeProfit.IsZero() && p.o.StopLoss.IsZero() {
 		return
 	}
 	price, what := p.price, "price"
-	if !p.priced {
+	switch trigger, ok := p.way.entry(p.o); {
+	case ok:
+		price, what = trigger, "entry"
+	case !p.priced:
 		if _, _, unpriced := p.f.mark(p.o.Symbol); !unpriced || p.Effect != Adds {
 			return
 		}
@@ -167,8 +171,7 @@ func either(first, second trading.Level) trading.Level {
 }
 
 // judgeLossLimits is the live equity check: an order whose own fee brings the
-// equity to a floor is refused. It counts as a taker's, however the order is
-// placed.
+// equity to a floor is refused. A resting limit pays a maker's, all others a taker's.
 func (p *preview) judgeLossLimits() {
 	if p.env != trading.EnvLive || !p.Opens.IsPositive() {
 		return
@@ -188,7 +191,7 @@ func (p *preview) judgeLossLimits() {
 	if !ok {
 		return
 	}
-	equity := p.f.State.Equity.Sub(trading.TakerFee(notional))
+	equity := p.f.State.Equity.Sub(p.fee(notional))
 	for _, floor := range floors(p.f.State) {
 		if equity.LessThanOrEqual(floor.level) {
 			p.refuse(floor.code, "the fee of the order alone brings the equity to $%s, and the %s loss floor is $%s", equity, floor.name, floor.level)

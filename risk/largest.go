@@ -81,7 +81,7 @@ func (p *preview) mostOpened() (most decimal.Decimal, ok bool) {
 	}
 	if p.f.State != nil {
 		if room, known := p.room(p.f.State.Equity).Get(); known {
-			bound(down(room, trading.TakerFee(p.price), maxPlaces).Sub(p.Closes))
+			bound(down(room, p.fee(p.price), maxPlaces).Sub(p.Closes))
 		}
 	}
 	if room, known := p.RoomAfterStop.Get(); known {

@@ -49,12 +49,21 @@ func (l lot) split(size decimal.Decimal) (part, rest lot) {
 	case size.GreaterThanOrEqual(l.size):
 		return l, lot{side: l.side}
 	}
+	places := partPlaces(size, l.size.Sub(size))
 	part = lot{
 		side: l.side, size: size,
-		cost: l.cost.Mul(size).DivRound(l.size, quotientPlaces),
-		fees: l.fees.Mul(size).DivRound(l.size, quotientPlaces),
+		cost: l.cost.Mul(size).DivRound(l.size, places),
+		fees: l.fees.Mul(size).DivRound(l.size, places),
 	}
 	return part, lot{side: l.side, size: l.size.Sub(size), cost: l.cost.Sub(part.cost), fees: l.fees.Sub(part.fees)}
+}
+
+// partPlaces is where the cost of a part is cut, as the simulator does: however small
+// the part is that stays, what was cut off must not move its entry price.
+func partPlaces(part, rest decimal.Decimal) int32 {
+	const guard = 4
+	zeros := func(d decimal.Decimal) int32 { return -d.Exponent() - int32(d.NumDigits()) }
+	return quotientPlaces + guard + max(0, zeros(part), zeros(rest))
 }
 
 // with adds to a lot.

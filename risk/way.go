@@ -71,6 +71,18 @@ func (w Way) now() bool  { return w.op == "" }
 func (w Way) rest() bool { return w.op == trading.OpLimit }
 func (w Way) pro() bool  { return !w.now() && !w.rest() }
 
+// entry is where a conditional opens its position: at its trigger, or at its limit. Of
+// other orders ok is false.
+func (w Way) entry(o trading.Order) (price decimal.Decimal, ok bool) {
+	switch {
+	case w.op != trading.OpConditional || w.check == nil:
+		return decimal.Decimal{}, false
+	case w.exec == trading.StopLimit:
+		return o.LimitPrice.Value()
+	}
+	return w.trigger, true
+}
+
 // operation is the endpoint that the order goes to.
 func (w Way) operation(env trading.Environment) trading.Operation {
 	switch {

@@ -61,7 +61,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	client, err := trading.New(w.sim.URL(), trading.WithTransport(w.sim.Transport()),
 		trading.WithSandboxKey(w.sim.SandboxKey()), trading.WithLiveKey(w.sim.LiveKey()),
 		// No time passes between the facts and the order.
-		trading.WithBudget(trading.Budget{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
+		trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
 	require.NoError(t, err)
 	w.client, w.account = client, client.Live.Account("acc_1")
 	w.openPositions(t)
@@ -70,12 +70,18 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 			w.sim.SetMark(symbol, "")
 		}
 		if w.IntN(20) == 0 {
-			w.trouble[symbol] = w.pick("STALE_PRICE", "NO_PRICE", "order_rejected", "fill_rejected", "cap_exceeded", "equity_unavailable")
-			w.sim.SetTrouble(symbol, w.trouble[symbol])
+			w.trouble[symbol] = w.pick(troubles[w.env]...)
+			w.sim.SetFillError(symbol, w.trouble[symbol])
 		}
 		w.sim.SetMarket(w.setup[symbol]) // disabled and paused from now on
 	}
 	return w
+}
+
+// troubles are what can go wrong with a fill, as the contract documents it.
+var troubles = map[trading.Environment][]string{
+	trading.EnvLive:    {"STALE_PRICE", "NO_PRICE", "equity_unavailable"},
+	trading.EnvSandbox: {"STALE_PRICE", "NO_PRICE", "order_rejected", "fill_rejected", "cap_exceeded"},
 }
 
 func (w *world) close() {

@@ -116,9 +116,9 @@ func (s *Sim) PayFunding(accountID, symbol, amount string) {
 	s.keep(a)
 }
 
-// Trade places a market order on a live account as somebody in the terminal
-// would: it counts against the shared limit of market orders, and no cap of
-// the API is in its way.
+// Trade fills a market order on a live account as somebody in the terminal would: it
+// counts against the shared limit of market orders, and no check is in its way. For
+// anything else that a person does there is [Sim.Terminal].
 func (s *Sim) Trade(accountID, side, size, symbol string) {
 	s.enter()
 	defer s.leave()
@@ -156,7 +156,9 @@ func (s *Sim) accountFor(id string) (*account, *refusal) {
 	if !ok {
 		return nil, refuse("account_not_found", "There is no account %q of yours.", id)
 	}
-	s.newDay(&a.terms, a.balance)
+	if s.newDay(&a.terms, a.balance) {
+		s.keep(a)
+	}
 	return a, nil
 }
 
@@ -173,9 +175,12 @@ func (a *account) mayEnter() *refusal {
 	return a.mayExit()
 }
 
+// open tells whether the account takes what adds no exposure.
+func (a *account) open() bool { return a.active() || a.Status == statusPassed }
+
 // mayExit judges the status before anything that adds no exposure.
 func (a *account) mayExit() *refusal {
-	if a.active() || a.Status == statusPassed {
+	if a.open() {
 		return nil
 	}
 	return refuse("account_locked", "The account is locked: its status is %s.", a.Status)
@@ -190,7 +195,9 @@ func (s *Sim) mayCancel(a *account) *refusal {
 }
 
 // conclude moves the status after a close: at or below a floor the account has
-// failed, at the target it has passed. Either way its book is closed.
+// failed, and its book is closed. At the target it has passed, and keeps what it may
+// still close and protect: positions with their levels, reduceOnly orders and runs.
+// Under interpretation 55 a pass closes the book too.
 func (s *Sim) conclude(a *account, c *call) {
 	if !a.active() {
 		return
@@ -208,36 +215,10 @@ func (s *Sim) conclude(a *account, c *call) {
 	default:
 		return
 	}
-	s.closeBook(&a.book, c, a.ID)
-	s.dropAll(a)
-}
-
-// keep remembers the account for reads that lag.
-func (s *Sim) keep(a *account) {
-	if s.lag == 0 {
+	if a.Status == statusFailed || s.other(55) {
+		s.closeBook(&a.book, c, a.ID)
+		s.drop(a, func(ticket) bool { return true })
 		return
 	}
-	seen := *a
-	seen.book = *a.clone()
-	seen.resting = copies(a.resting)
-	seen.runs = copies(a.runs)
-	seen.past = history[*account]{}
-	a.past.put(s.now, s.now.Add(-s.lag), &seen)
-}
-
-func copies[T any](list []*T) []*T {
-	out := make([]*T, len(list))
-	for i, v := range list {
-		c := *v
-		out[i] = &c
-	}
-	return out
-}
-
-// seenAccount is the account as reads show it.
-func (s *Sim) seenAccount(a *account) *account {
-	if s.lag == 0 {
-		return a
-	}
-	return a.past.at(s.now.Add(-s.lag))
+	s.drop(a, func(t ticket) bool { return !t.allowed(a) })
 }

@@ -142,8 +142,9 @@ func (b *book) close(symbol string, size, price, feeRate decimal.Decimal, cause 
 	p := b.find(symbol)
 	cost, openFee := p.cost, p.openFees
 	if size.LessThan(p.size) {
-		cost = p.cost.Mul(size).DivRound(p.size, quotientPlaces)
-		openFee = p.openFees.Mul(size).DivRound(p.size, quotientPlaces)
+		places := partPlaces(size, p.size.Sub(size))
+		cost = p.cost.Mul(size).DivRound(p.size, places)
+		openFee = p.openFees.Mul(size).DivRound(p.size, places)
 	}
 	proceeds := size.Mul(price)
 	t := trade{
@@ -163,6 +164,14 @@ func (b *book) close(symbol string, size, price, feeRate decimal.Decimal, cause 
 		b.remove(symbol)
 	}
 	return t
+}
+
+// partPlaces is where the cost of a part is cut. However small the part is that
+// stays, what was cut off must not move its entry price.
+func partPlaces(part, rest decimal.Decimal) int32 {
+	const guard = 4
+	zeros := func(d decimal.Decimal) int32 { return -d.Exponent() - int32(d.NumDigits()) }
+	return quotientPlaces + guard + max(0, zeros(part), zeros(rest))
 }
 
 func (b *book) remove(symbol string) {

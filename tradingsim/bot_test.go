@@ -21,8 +21,8 @@ type bot struct {
 	url       string
 	key       string
 	transport http.RoundTripper
-	// otherReading is set where the contract's own shapes are not kept.
-	otherReading bool
+	// otherInterpretation is set where the contract's own shapes are not kept.
+	otherInterpretation bool
 }
 
 func sandboxBot(t *testing.T, sim *tradingsim.Sim) bot {
@@ -92,7 +92,7 @@ func (b bot) conforms(method, path string, g got, body any) {
 		path = strings.Join(parts, "/")
 	}
 	r, ok := theContract().find(method+" "+path, g.Status)
-	if b.otherReading || !ok && g.Status >= 400 {
+	if b.otherInterpretation || !ok && g.Status >= 400 {
 		return
 	}
 	if path == "/openapi.json" {

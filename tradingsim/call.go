@@ -20,6 +20,8 @@ type call struct {
 	body      []byte
 	from      string // network address of the caller
 
+	terminal bool // done by a person, and by no request
+
 	key     *apiKey // after authentication
 	claim   string  // the name of the idempotency record it holds
 	invalid bool    // its fields were refused

@@ -22,8 +22,8 @@ func TestManyCallersAtOnce(t *testing.T) {
 	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"),
 		tradingsim.WithKeyLimit(1_000_000), tradingsim.WithUserLimits(1_000_000, 1_000_000))
 	for range 50 {
-		sim.Fault("POST /orders", tradingsim.LoseReply(), tradingsim.Delay(time.Millisecond), tradingsim.Pass(),
-			tradingsim.EdgePageAfter(502), tradingsim.LoseRequest(), tradingsim.TruncateReply(), tradingsim.Repeat())
+		sim.Fault("POST /orders", tradingsim.DropResponse(), tradingsim.Delay(time.Millisecond), tradingsim.Pass(),
+			tradingsim.GatewayErrorAfter(502), tradingsim.DropRequest(), tradingsim.TruncateResponse(), tradingsim.Repeat())
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	defer transport.CloseIdleConnections()

@@ -43,15 +43,15 @@ func (s *Sim) SetMarket(m Market) {
 	s.tick()
 }
 
-// SetTrouble makes fills in a market answer with a code until it is set to "":
+// SetFillError makes fills in a market answer with a code until it is set to "":
 // STALE_PRICE or NO_PRICE (closes too), order_rejected, fill_rejected,
 // cap_exceeded, or any other refusal of the contract.
-func (s *Sim) SetTrouble(symbol, code string) {
+func (s *Sim) SetFillError(symbol, code string) {
 	if _, ok := statuses[code]; !ok && code != "" {
 		panic("tradingsim: the contract has no code " + code)
 	}
 	s.enter()
 	defer s.leave()
-	s.market(symbol).trouble = code
+	s.market(symbol).fillError = code
 	s.tick()
 }

@@ -19,19 +19,27 @@ const (
 )
 
 // ReadCSV reads a recording of marks: lines "time,price" in order of time. A
-// time is RFC 3339 or whole Unix milliseconds; an empty price means unpriced
-// from then on. Empty lines, lines that begin with # and one heading line are
-// skipped; [WriteCSV] writes such a recording. A mark holds until the next line, the last one for good; before the
-// first line the market is unpriced. Errors name the line.
+// time is RFC 3339 or whole Unix milliseconds, and what can only be meant as seconds
+// or microseconds is refused; an empty price means unpriced from then on. Empty
+// lines, lines that begin with # and a heading "time,price" are skipped; [WriteCSV]
+// writes such a recording. A mark holds until the next line, the last one for good;
+// before the first line the market is unpriced. Errors name the line.
 func ReadCSV(r io.Reader) (Feed, error) {
 	var rows recording
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxCSVLine), maxCSVLine)
-	number := 0
+	number, headed := 0, false
 	for lines.Scan() {
 		number++
 		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' || (number == 1 && strings.EqualFold(line, "time,price")) {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !headed && isHeading(line) && len(rows) == 0 {
+			if !strings.EqualFold(line, heading) {
+				return nil, fmt.Errorf("tradingsim: line %d: the heading is %q; it must be %q, or there must be none", number, line, heading)
+			}
+			headed = true
 			continue
 		}
 		row, err := readRow(line)
@@ -58,6 +66,11 @@ func ReadCSV(r io.Reader) (Feed, error) {
 	return rows, nil
 }
 
+const heading = "time,price"
+
+// isHeading reports whether a line begins as no time does.
+func isHeading(line string) bool { return (line[0] < '0' || line[0] > '9') && line[0] != '-' }
+
 func readRow(line string) (markChange, error) {
 	when, price, ok := strings.Cut(line, ",")
 	if !ok {
@@ -81,8 +94,22 @@ func readRow(line string) (markChange, error) {
 	return markChange{at: at, mark: some(d)}, nil
 }
 
+// Whole numbers that are a time of 1970 to 1973 as milliseconds, and one of 1973 to 5138
+// as seconds; and the last millisecond that RFC 3339 can write.
+const (
+	leastSeconds = 100_000_000
+	leastMillis  = 100_000_000_000
+	mostMillis   = 253_402_300_799_999
+)
+
 func readTime(text string) (time.Time, error) {
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		switch {
+		case ms >= leastSeconds && ms < leastMillis:
+			return time.Time{}, fmt.Errorf("time %d is in Unix seconds, most likely: it must be RFC 3339 or Unix milliseconds", ms)
+		case ms > mostMillis:
+			return time.Time{}, fmt.Errorf("time %d is after the year 9999: it must be RFC 3339 or Unix milliseconds", ms)
+		}
 		return time.UnixMilli(ms).UTC(), nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)

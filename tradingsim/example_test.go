@@ -34,7 +34,7 @@ func post(sim *tradingsim.Sim, path, body, idempotencyKey string) string {
 // key gets the first answer: it is executed once.
 func Example() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	sim.Fault("POST /orders", tradingsim.LoseReply())
+	sim.Fault("POST /orders", tradingsim.DropResponse())
 
 	order := `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":5}`
 	fmt.Println(post(sim, "/orders", order, "decision-1"))
@@ -54,7 +54,7 @@ func ExampleTogether() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	sim.Fault("POST /orders", tradingsim.Together(
 		tradingsim.FailAfter(500, "internal_error"),
-		tradingsim.LoseReply(),
+		tradingsim.DropResponse(),
 	))
 	order := `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":5}`
 	post(sim, "/orders", order, "decision-1")

@@ -54,7 +54,7 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 	a, held := s.play(c, f)
 	s.leave()
 
-	if held != nil {
+	if held != nil && !f.gone {
 		err := s.clock.wait(ctx, f.hold)
 		s.enter()
 		if err == nil {
@@ -108,8 +108,11 @@ func (s *Sim) gaveUp(err error) (reply, error) {
 // while, it returns what will end that work.
 func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
 	if f.late > 0 {
-		again := c.copy()
-		s.later(s.now.Add(f.late), func() { s.serve(again) })
+		again, meets := c.copy(), &fault{} // a copy goes well
+		if f.lost {
+			meets = f
+		}
+		s.later(s.now.Add(f.late), func() { s.arrive(again, meets) })
 	}
 	switch {
 	case f.front != nil:
@@ -117,22 +120,24 @@ func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
 	case f.lost:
 		return nil, nil
 	}
+	a, held := s.arrive(c, f)
+	if f.repeat { // while the first may be at work
+		return s.serve(c.copy()), nil
+	}
+	return a, held
+}
+
+// arrive is what the service does with a call. Where it works on the call for a while,
+// arrive returns what will end that work.
+func (s *Sim) arrive(c *call, f *fault) (*answer, *lateCall) {
 	c.instead, c.after, c.crash, c.crashAfter = f.instead, f.after, f.crash, f.crashAfter
-	if f.hold > 0 {
-		if a := s.admit(c); a != nil {
-			return s.finish(c, a), nil
-		}
-		held := s.later(s.now.Add(f.hold), func() { s.finish(c, s.work(c)) })
-		if f.repeat { // the copy arrives while the first is at work
-			return s.serve(c.copy()), nil
-		}
-		return nil, held
+	if f.hold == 0 {
+		return s.serve(c), nil
 	}
-	a := s.serve(c)
-	if f.repeat {
-		a = s.serve(c.copy())
+	if a := s.admit(c); a != nil {
+		return s.finish(c, a), nil
 	}
-	return a, nil
+	return nil, s.later(s.now.Add(f.hold), func() { s.finish(c, s.work(c)) })
 }
 
 // runNow ends the work on a call, unless it was found done already.

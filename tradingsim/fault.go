@@ -16,6 +16,7 @@ type fault struct {
 	lost   bool          // the service never sees the request
 	front  *answer       // something in front answers; the service never sees the request
 	hold   time.Duration // the service works that long before it executes
+	gone   bool          // … and the connection breaks at once
 
 	instead *refusal // the service refuses and does not execute
 	after   *refusal // the service executes, and then refuses
@@ -96,15 +97,15 @@ func Pass() Fault { return &fault{} }
 // is read.
 func RefuseConnection() Fault { return &fault{refuse: true} }
 
-// LoseRequest cuts the connection before the service sees the request.
-func LoseRequest() Fault { return &fault{lost: true, cut: true} }
+// DropRequest cuts the connection before the service sees the request.
+func DropRequest() Fault { return &fault{lost: true, cut: true} }
 
-// LoseReply executes the request and cuts the connection.
-func LoseReply() Fault { return &fault{cut: true} }
+// DropResponse executes the request and cuts the connection.
+func DropResponse() Fault { return &fault{cut: true} }
 
-// TruncateReply executes the request and cuts the connection in the middle of
+// TruncateResponse executes the request and cuts the connection in the middle of
 // the answer.
-func TruncateReply() Fault { return &fault{truncate: true} }
+func TruncateResponse() Fault { return &fault{truncate: true} }
 
 // Delay makes the service work on the request for d before it executes it. All
 // that time the request is in flight: a second sandbox write meets
@@ -112,8 +113,15 @@ func TruncateReply() Fault { return &fault{truncate: true} }
 // who gives up does not stop it.
 func Delay(d time.Duration) Fault { return &fault{hold: d} }
 
-// DelayReply executes the request at once and holds the answer back for d.
-func DelayReply(d time.Duration) Fault { return &fault{slow: d} }
+// Hang cuts the connection at once, while the service works on the request for d and
+// then executes it. All that time the request is in flight, as with [Delay]. It ends
+// otherwise together with another fault: Together(Hang(d), Crash()) fails part-way,
+// with [CrashAfter] after the work, with [Fail] or [FailAfter] in a 5xx that no key
+// stores.
+func Hang(d time.Duration) Fault { return &fault{hold: d, gone: true, cut: true} }
+
+// DelayResponse executes the request at once and holds the answer back for d.
+func DelayResponse(d time.Duration) Fault { return &fault{slow: d} }
 
 // Fail makes the service refuse with a status and a code, without executing.
 func Fail(status int, code string) Fault {
@@ -146,20 +154,38 @@ func RateLimit(retryAfter time.Duration) Fault {
 	return &fault{instead: r}
 }
 
-// EdgePage makes a proxy answer with an HTML page; nothing is executed.
-func EdgePage(status int) Fault { return &fault{front: edgePage(status)} }
+// GatewayError makes a proxy answer with an HTML page; nothing is executed.
+func GatewayError(status int) Fault { return &fault{front: gatewayPage(status)} }
 
-// EdgePageAfter executes the request, but a proxy hides the answer behind an
+// GatewayErrorAfter executes the request, but a proxy hides the answer behind an
 // HTML page.
-func EdgePageAfter(status int) Fault { return &fault{mask: edgePage(status)} }
+func GatewayErrorAfter(status int) Fault { return &fault{mask: gatewayPage(status)} }
 
-func edgePage(status int) *answer {
+func gatewayPage(status int) *answer {
 	return &answer{
 		status: status,
 		header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
 		body: fmt.Appendf(nil, "<!DOCTYPE html>\n<html><head><title>%d %s</title></head><body><h1>%[2]s</h1></body></html>\n",
 			status, http.StatusText(status)),
 	}
+}
+
+// GatewayJSON makes a proxy answer with an error in JSON of its own, which looks like
+// the service's; nothing is executed.
+func GatewayJSON(status int, code string) Fault {
+	return &fault{front: gatewayJSON(status, code)}
+}
+
+// GatewayJSONAfter executes the request, but a proxy answers with an error in JSON of
+// its own.
+func GatewayJSONAfter(status int, code string) Fault {
+	return &fault{mask: gatewayJSON(status, code)}
+}
+
+func gatewayJSON(status int, code string) *answer {
+	return &answer{status: status, header: jsonHeader(), body: mustJSON(object{
+		{"error", code}, {"message", "The gateway answered " + code + "."},
+	})}
 }
 
 // Raw answers with anything at all; nothing is executed.
@@ -185,11 +211,12 @@ func Repeat() Fault { return &fault{repeat: true} }
 // LateCopy executes the request, and a copy of it arrives d later.
 func LateCopy(d time.Duration) Fault { return &fault{late: d} }
 
-// ArriveLate cuts the connection, and the request arrives d later all the same.
+// ArriveLate cuts the connection, and the request arrives d later all the same. What
+// it then meets at the service can be planned with it: Together(ArriveLate(d), Crash()).
 func ArriveLate(d time.Duration) Fault { return &fault{lost: true, cut: true, late: d} }
 
 // Together makes one call meet several faults, such as a 500 after execution
-// whose answer is lost too: Together(FailAfter(500, "internal_error"), LoseReply()).
+// whose answer is lost too: Together(FailAfter(500, "internal_error"), DropResponse()).
 func Together(faults ...Fault) Fault {
 	all := &fault{}
 	for _, f := range faults {
@@ -201,6 +228,7 @@ func Together(faults ...Fault) Fault {
 func (f *fault) merge(g *fault) {
 	f.refuse = f.refuse || g.refuse
 	f.lost = f.lost || g.lost
+	f.gone = f.gone || g.gone
 	f.repeat = f.repeat || g.repeat
 	f.cut = f.cut || g.cut
 	f.truncate = f.truncate || g.truncate

@@ -31,14 +31,14 @@ func TestFaults(t *testing.T) {
 		check    func(*testing.T, got)
 	}{
 		{name: "pass", fault: tradingsim.Pass(), executed: 1, status: 200},
-		{name: "lose request", fault: tradingsim.LoseRequest(), broken: true},
-		{name: "lose reply", fault: tradingsim.LoseReply(), executed: 1, broken: true},
-		{name: "truncate", fault: tradingsim.TruncateReply(), executed: 1, broken: true},
+		{name: "drop request", fault: tradingsim.DropRequest(), broken: true},
+		{name: "drop response", fault: tradingsim.DropResponse(), executed: 1, broken: true},
+		{name: "truncate", fault: tradingsim.TruncateResponse(), executed: 1, broken: true},
 		{name: "refuse connection", fault: tradingsim.RefuseConnection(), broken: true},
 		{name: "fail", fault: tradingsim.Fail(500, "internal_error"), status: 500},
 		{name: "fail after", fault: tradingsim.FailAfter(503, "unavailable"), executed: 1, status: 503},
-		{name: "edge page", fault: tradingsim.EdgePage(403), status: 403, check: isHTML},
-		{name: "edge page after", fault: tradingsim.EdgePageAfter(502), executed: 1, status: 502, check: isHTML},
+		{name: "gateway error", fault: tradingsim.GatewayError(403), status: 403, check: isHTML},
+		{name: "gateway error after", fault: tradingsim.GatewayErrorAfter(502), executed: 1, status: 502, check: isHTML},
 		{name: "raw", fault: tradingsim.Raw(200, http.Header{"X-Odd": {"1"}}, `{"ok":`), status: 200, check: func(t *testing.T, g got) {
 			require.Equal(t, `{"ok":`, g.Text)
 			require.Equal(t, "1", g.Header.Get("X-Odd"))
@@ -49,8 +49,8 @@ func TestFaults(t *testing.T) {
 			require.Equal(t, "7", g.Header.Get("Retry-After"))
 		}},
 		{name: "repeat", fault: tradingsim.Repeat(), executed: 2, status: 200},
-		{name: "a 500 after the work, lost", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply()), executed: 1, broken: true},
-		{name: "a 500 after the work, behind a page", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.EdgePageAfter(502)), executed: 1, status: 502, check: isHTML},
+		{name: "a 500 after the work, lost", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()), executed: 1, broken: true},
+		{name: "a 500 after the work, behind a page", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.GatewayErrorAfter(502)), executed: 1, status: 502, check: isHTML},
 	} {
 		for _, how := range []string{"in process", "over loopback"} {
 			t.Run(c.name+" "+how, func(t *testing.T) {
@@ -132,13 +132,13 @@ func TestFaultsAreTakenInOrder(t *testing.T) {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	b := sandboxBot(t, sim)
 	sim.Fault("GET /sandbox/account", tradingsim.Pass(), tradingsim.Fail(500, "internal_error"))
-	sim.Fault("*", tradingsim.EdgePage(502))
+	sim.Fault("*", tradingsim.GatewayError(502))
 	b.get("/sandbox/account").ok()
 	b.get("/sandbox/account").refused(500, "internal_error")
 	require.Equal(t, 502, b.get("/sandbox/account").Status)
 	b.get("/sandbox/account").ok()
 
-	sim.Fault("*", tradingsim.EdgePage(502))
+	sim.Fault("*", tradingsim.GatewayError(502))
 	sim.ClearFaults()
 	b.get("/sandbox/account").ok()
 	require.Panics(t, func() { sim.Fault("POST /nope", tradingsim.Pass()) })
@@ -193,7 +193,7 @@ func TestGivingUpDoesNotStopADelayedWrite(t *testing.T) {
 		soon  int // executions when the caller gives up
 	}{
 		{"held before execution", tradingsim.Delay(10 * time.Second), 0},
-		{"held after execution", tradingsim.DelayReply(10 * time.Second), 1},
+		{"held after execution", tradingsim.DelayResponse(10 * time.Second), 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
@@ -261,7 +261,7 @@ func TestRequestsKeepNoKeys(t *testing.T) {
 	for range 10 {
 		b.get("/me").ok()
 	}
-	sim.Fault(order, tradingsim.LoseRequest())
+	sim.Fault(order, tradingsim.DropRequest())
 	_, err := b.try("POST", "/sandbox/orders", buyBTC, "Idempotency-Key", "k", "Authorization", "Bearer "+sim.LiveKey())
 	require.Error(t, err)
 	list := sim.Requests()

@@ -124,6 +124,15 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
+func TestReadCSVSkipsItsHeading(t *testing.T) {
+	for _, text := range []string{"1763800000000,1\n", "Time,Price\n1763800000000,1\n", "\n# a comment\ntime,price\n1763800000000,1\n"} {
+		feed, err := tradingsim.ReadCSV(strings.NewReader(text))
+		require.NoError(t, err, text)
+		_, ok := feed.At(time.UnixMilli(1763800000000))
+		require.True(t, ok, text)
+	}
+}
+
 func TestRecordingFromStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, err := tradingsim.ReadCSV(strings.NewReader("2026-05-04T03:02:01Z,1\n2026-05-04T03:02:03Z,2\n"))
@@ -154,6 +163,11 @@ func TestReadCSVNamesTheLine(t *testing.T) {
 		{"endless", "1,1e999999999\n", "line 1: price: the exponent"},
 		{"backwards", "2,1\n1,1\n", "line 2: its time is not after"},
 		{"twice", "2,1\n2,1\n", "line 2: its time is not after"},
+		{"seconds", "time,price\n1763800000,64000\n", "line 2: time 1763800000 is in Unix seconds, most likely"},
+		{"microseconds", "1763800000000000,64000\n", "line 1: time 1763800000000000 is after the year 9999"},
+		{"another heading", "# from a vendor\nTimestamp,Close\n1763800000000,1\n", `line 2: the heading is "Timestamp,Close"; it must be "time,price"`},
+		{"a quoted heading", "\"time\",\"price\"\n", "line 1: the heading is"},
+		{"two headings", "time,price\ntime,price\n", "line 2: time"},
 		{"long line", "1,1\n2," + strings.Repeat("1", 300) + "\n", "line 2: longer than 256 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,13 +37,26 @@ func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
 	return in
 }
 
-// judgeLevels judges an order's triggers against the fill price. An order that
-// opens nothing ignores them.
-func (in *intent) judgeLevels(b *book) *refusal {
+// adds tells whether an order would open or add to a position.
+func (s *Sim) adds(b *book, t ticket) bool {
+	p := b.find(t.symbol)
+	switch {
+	case t.reduceOnly:
+		return false
+	case p == nil, p.side == t.side, s.other(15):
+		return true
+	}
+	return t.size.GreaterThan(p.size)
+}
+
+// judgeLevels judges an order's triggers against the price that it opens at. An order
+// that opens nothing ignores them.
+func (in *intent) judgeLevels(b *book, entry decimal.Decimal) *refusal {
 	if in.add.IsZero() {
 		return nil
 	}
 	l := levels{takeProfit: in.takeProfit, stopLoss: in.stopLoss, judgeTP: in.takeProfit.set, judgeSL: in.stopLoss.set}
+	l.waits = !entry.Equal(in.price)
 	if p := b.find(in.symbol); p != nil && p.side == in.side {
 		if !l.judgeTP {
 			l.takeProfit = p.takeProfit
@@ -52,7 +65,7 @@ func (in *intent) judgeLevels(b *book) *refusal {
 			l.stopLoss = p.stopLoss
 		}
 	}
-	return l.check(in.side, in.price)
+	return l.check(in.side, entry)
 }
 
 // execute fills an order. The fee is this order's own: both legs of a flip.
@@ -82,22 +95,13 @@ func (s *Sim) mark(symbol string) opt {
 	return m.markAt(s.now)
 }
 
-// seenMark is the mark as reads show it, from a cache that may lag.
-func (s *Sim) seenMark(symbol string) opt {
-	m, ok := s.markets[symbol]
-	if !ok {
-		return opt{}
-	}
-	return m.markAt(s.now.Add(-s.lag))
-}
-
-// troubles with the price stand in the way of closes too.
-var priceTroubles = map[string]bool{"STALE_PRICE": true, "NO_PRICE": true, "no_price": true}
+// priceErrors stand in the way of closes too.
+var priceErrors = map[string]bool{"STALE_PRICE": true, "NO_PRICE": true, "no_price": true}
 
 // priceFor takes the fresh mark that a fill happens at.
 func (s *Sim) priceFor(m *market, closing bool) (decimal.Decimal, *refusal) {
-	if m.trouble != "" && (!closing || priceTroubles[m.trouble]) {
-		return decimal.Decimal{}, refuse(m.trouble, "%s", troubleMessage(m)).with("symbol", m.symbol)
+	if m.fillError != "" && (!closing || priceErrors[m.fillError]) {
+		return decimal.Decimal{}, refuse(m.fillError, "%s", fillErrorMessage(m)).with("symbol", m.symbol)
 	}
 	mark := m.markAt(s.now)
 	if mark.set {
@@ -110,8 +114,8 @@ func (s *Sim) priceFor(m *market, closing bool) (decimal.Decimal, *refusal) {
 	return decimal.Decimal{}, refuse(code, "%s has no price at the moment; retry shortly.", m.symbol).with("symbol", m.symbol)
 }
 
-func troubleMessage(m *market) string {
-	switch m.trouble {
+func fillErrorMessage(m *market) string {
+	switch m.fillError {
 	case "STALE_PRICE":
 		return "The reference price of " + m.symbol + " is too old to fill at; retry shortly."
 	case "NO_PRICE", "no_price":

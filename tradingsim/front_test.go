@@ -33,10 +33,10 @@ func TestKeysAreJudgedInFrontOfEveryRoute(t *testing.T) {
 		{name: "denied before the environment", path: "/sandbox/account", key: (*tradingsim.Sim).LiveKey, status: 403, code: "api_access_denied",
 			before: func(s *tradingsim.Sim) { s.SetAccess(false) }},
 		{name: "the environment before denied", path: "/sandbox/account", key: (*tradingsim.Sim).LiveKey, status: 403, code: "wrong_environment",
-			opts: []tradingsim.Option{tradingsim.WithReading(1)}, before: func(s *tradingsim.Sim) { s.SetAccess(false) }},
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(1)}, before: func(s *tradingsim.Sim) { s.SetAccess(false) }},
 		{name: "unknown path without a key", path: "/nope", key: noKey, status: 404, code: "not_found"},
-		{name: "unknown path under the other reading", path: "/nope", key: noKey, status: 401, code: "missing_api_key",
-			opts: []tradingsim.Option{tradingsim.WithReading(8)}},
+		{name: "unknown path under the other interpretation", path: "/nope", key: noKey, status: 401, code: "missing_api_key",
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(8)}},
 		{name: "templates are no paths", path: "/accounts/{accountId}/nope", key: (*tradingsim.Sim).LiveKey, status: 404, code: "not_found"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,11 +70,11 @@ func TestMeNamesTheKey(t *testing.T) {
 }
 
 func TestBearerIsTheFallback(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		var opts []tradingsim.Option
 		want := "sandbox"
-		if reading {
-			opts, want = append(opts, tradingsim.WithReading(48)), "live"
+		if interpretation {
+			opts, want = append(opts, tradingsim.WithInterpretation(48)), "live"
 		}
 		sim := tradingsim.New(opts...)
 		b := sandboxBot(t, sim)
@@ -115,8 +115,8 @@ func TestFailedAuthenticationThrottlesTheAddress(t *testing.T) {
 	})
 }
 
-func TestThrottleUnderTheOtherReadings(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithAuthLimit(1), tradingsim.WithReading(2), tradingsim.WithReading(3))
+func TestThrottleUnderTheOtherInterpretations(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithAuthLimit(1), tradingsim.WithInterpretation(2), tradingsim.WithInterpretation(3))
 	b := sandboxBot(t, sim)
 	b.key = sim.LiveKey()
 	b.get("/sandbox/account").refused(403, "wrong_environment")
@@ -161,8 +161,8 @@ func TestTheKeyLimitIsJudgedLast(t *testing.T) {
 	b.get("/me").refused(429, "rate_limited")
 }
 
-func TestKeyLimitUnderTheOtherReadings(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithKeyLimit(1), tradingsim.WithReading(4), tradingsim.WithReading(5))
+func TestKeyLimitUnderTheOtherInterpretations(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithKeyLimit(1), tradingsim.WithInterpretation(4), tradingsim.WithInterpretation(5))
 	b := sandboxBot(t, sim)
 	b.key = sim.LiveKey()
 	b.get("/sandbox/account").refused(403, "wrong_environment")
@@ -222,8 +222,8 @@ func TestLegacyPathRedirects(t *testing.T) {
 	}
 }
 
-func TestLegacyPathUnderTheOtherReading(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithReading(47)))
+func TestLegacyPathUnderTheOtherInterpretation(t *testing.T) {
+	b := sandboxBot(t, tradingsim.New(tradingsim.WithInterpretation(47)))
 	b.url = b.url[:len(b.url)-len("/v1")] + "/api/v1"
 	require.Equal(t, 301, b.get("/me").Status)
 }

@@ -104,7 +104,7 @@ func validKey(key string) bool {
 }
 
 // fingerprint is what makes two requests the same: method, path, query and the
-// body's bytes, or what the body means under the other reading.
+// body's bytes, or what the body means under the other interpretation.
 func (s *Sim) fingerprint(c *call) string {
 	body := c.body
 	if s.other(9) {

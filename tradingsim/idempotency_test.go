@@ -67,11 +67,11 @@ func TestUnstoredAnswers(t *testing.T) {
 	}{
 		{name: "a 5xx before the work", fault: tradingsim.Fail(500, "internal_error"), executed: 1},
 		{name: "a 5xx after the work runs again and does it twice", fault: tradingsim.FailAfter(500, "internal_error"), executed: 2},
-		{name: "something in front after the work", fault: tradingsim.EdgePageAfter(502), executed: 1, replayed: true},
-		{name: "something in front before the work", fault: tradingsim.EdgePage(502), executed: 1},
+		{name: "something in front after the work", fault: tradingsim.GatewayErrorAfter(502), executed: 1, replayed: true},
+		{name: "something in front before the work", fault: tradingsim.GatewayError(502), executed: 1},
 		{name: "the limit of the user", fault: tradingsim.RateLimit(time.Second), executed: 1},
-		{name: "the limit of the user, stored under the other reading", fault: tradingsim.RateLimit(time.Second), executed: 0, replayed: true,
-			opts: []tradingsim.Option{tradingsim.WithReading(6)}},
+		{name: "the limit of the user, stored under the other interpretation", fault: tradingsim.RateLimit(time.Second), executed: 0, replayed: true,
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(6)}},
 		{name: "the key could not be checked", fault: tradingsim.Fail(503, "idempotency_unavailable"), executed: 1},
 		{name: "a stored refusal", fault: tradingsim.Fail(409, "GUARD_BAND"), executed: 0, replayed: true},
 	} {
@@ -89,7 +89,7 @@ func TestUnstoredAnswers(t *testing.T) {
 func TestLostRepliesAreReplayed(t *testing.T) {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	b := liveBot(t, sim)
-	sim.Fault("POST /orders", tradingsim.LoseReply(), tradingsim.LoseRequest())
+	sim.Fault("POST /orders", tradingsim.DropResponse(), tradingsim.DropRequest())
 	for range 2 {
 		_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
@@ -108,8 +108,8 @@ func TestCrashLeavesTheResultUnknown(t *testing.T) {
 	}{
 		{name: "before the work", fault: tradingsim.Crash()},
 		{name: "after the work", fault: tradingsim.CrashAfter(), executed: 1},
-		{name: "a 5xx after the work under the other reading", fault: tradingsim.FailAfter(500, "internal_error"), executed: 1, whole: true,
-			opts: []tradingsim.Option{tradingsim.WithReading(12)}},
+		{name: "a 5xx after the work under the other interpretation", fault: tradingsim.FailAfter(500, "internal_error"), executed: 1, whole: true,
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(12)}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -134,7 +134,7 @@ func TestAnotherRequestWithTheKey(t *testing.T) {
 	keyed(b, "k", smallBTC+" ").refused(422, "idempotency_key_reused")
 	b.post("/orders/cancel", `{"accountId":"acc_1","orderId":"x"}`, "Idempotency-Key", "k").refused(422, "idempotency_key_reused")
 
-	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(9), tradingsim.WithReading(49)))
+	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(9), tradingsim.WithInterpretation(49)))
 	keyed(b, "k", smallBTC).ok()
 	require.True(t, replayed(keyed(b, "k", smallBTC+" ").ok()), "the same meaning")
 	b.post("/orders/cancel", `{"accountId":"acc_1","orderId":"x"}`, "Idempotency-Key", "k").refused(404, "order_not_found")
@@ -149,9 +149,9 @@ func TestKeyInFlight(t *testing.T) {
 		overdue string // and what one meets after a quarter of an hour; "" is success
 	}{
 		{name: "as read", other: "idempotency_key_reused", status: 422},
-		{name: "the other reading 10", other: "idempotency_in_flight", status: 409, opts: []tradingsim.Option{tradingsim.WithReading(10)}},
-		{name: "the other reading 50", other: "idempotency_key_reused", status: 422, overdue: "idempotency_key_reused",
-			opts: []tradingsim.Option{tradingsim.WithReading(50)}},
+		{name: "the other interpretation 10", other: "idempotency_in_flight", status: 409, opts: []tradingsim.Option{tradingsim.WithInterpretation(10)}},
+		{name: "the other interpretation 50", other: "idempotency_key_reused", status: 422, overdue: "idempotency_key_reused",
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(50)}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -180,12 +180,12 @@ func TestKeyInFlight(t *testing.T) {
 }
 
 func TestAnswersReplayForADay(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
 			lasts := 24 * time.Hour
-			if reading {
-				opts = append(opts, tradingsim.WithReading(11))
+			if interpretation {
+				opts = append(opts, tradingsim.WithInterpretation(11))
 				lasts -= time.Minute
 			}
 			sim := tradingsim.New(opts...)
@@ -210,7 +210,7 @@ func TestKeysAreVisibleASCII(t *testing.T) {
 		keyed(b, key, smallBTC).ok()
 	}
 	b.post("/orders", smallBTC, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, "invalid_idempotency_key")
-	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(14)))
+	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(14)))
 	b.post("/orders", smallBTC, "Idempotency-Key", "a", "Idempotency-Key", "b").ok()
 }
 
@@ -230,12 +230,15 @@ func TestReadsAreNeverDeduplicated(t *testing.T) {
 }
 
 func TestValidationAndTheKey(t *testing.T) {
-	for _, reading := range []int{13, 51} {
-		b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(reading)))
+	for _, interpretation := range []int{13, 51} {
+		b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(interpretation)))
 		keyed(b, "k", `{}`).refused(400, "missing_fields")
 		require.False(t, replayed(keyed(b, "k", `{}`).refused(400, "missing_fields")))
 		keyed(b, "k", smallBTC).ok()
-		if reading == 51 {
+		unknown := instead(smallBTC, "BTC", "NOPE")
+		require.False(t, replayed(keyed(b, "x", unknown).refused(403, "asset_disabled")))
+		require.Equal(t, interpretation == 13, replayed(keyed(b, "x", unknown).refused(403, "asset_disabled")))
+		if interpretation == 51 {
 			keyed(b, "k", `{}`).refused(400, "missing_fields")
 		} else {
 			keyed(b, "k", `{}`).refused(422, "idempotency_key_reused")
@@ -287,28 +290,28 @@ func TestUserLimits(t *testing.T) {
 	}
 }
 
-func TestRunEditsShareTheLimitOfCancelsUnderTheOtherReading(t *testing.T) {
-	b := liveBot(t, tradingsim.New(tradingsim.WithUserLimits(1, 1), tradingsim.WithReading(7)))
+func TestRunEditsShareTheLimitOfCancelsUnderTheOtherInterpretation(t *testing.T) {
+	b := liveBot(t, tradingsim.New(tradingsim.WithUserLimits(1, 1), tradingsim.WithInterpretation(7)))
 	b.post("/orders/cancel", `{}`).refused(400, "missing_fields")
 	b.post("/runs/edit", `{}`).refused(429, "rate_limited")
 }
 
 func TestUserLimitAndTheKey(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithUserLimits(2, 1)}
-			if reading {
-				opts = append(opts, tradingsim.WithReading(6))
+			if interpretation {
+				opts = append(opts, tradingsim.WithInterpretation(6))
 			}
 			b := liveBot(t, tradingsim.New(opts...))
 			keyed(b, "k", smallBTC).ok()
 			keyed(b, "k", smallBTC).ok() // a replay consumes budget only in front of the check
-			if reading {
+			if interpretation {
 				keyed(b, "l", smallBTC).ok()
 			}
 			keyed(b, "m", smallBTC).refused(429, "rate_limited")
 			time.Sleep(time.Minute)
-			if reading {
+			if interpretation {
 				require.True(t, replayed(keyed(b, "m", smallBTC).refused(429, "rate_limited")))
 			} else {
 				keyed(b, "m", smallBTC).ok()
@@ -357,7 +360,7 @@ func TestKeyedWritesOverLoopbackOnAManualClock(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	b.transport = transport
-	sim.Fault("POST /orders", tradingsim.LoseReply())
+	sim.Fault("POST /orders", tradingsim.DropResponse())
 	_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
 	require.Error(t, err)
 	sim.Advance(24*time.Hour - time.Second)

@@ -1,12 +1,14 @@
 package tradingsim
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,19 +31,25 @@ func Start(t TB, opts ...Option) *Sim {
 	return s
 }
 
+const (
+	headerTimeout = 10 * time.Second // for the head of a request to arrive
+	bodyTimeout   = 10 * time.Second // for its body
+	idleTimeout   = 2 * time.Minute  // between two requests of a connection
+)
+
 // Listen serves on an address until [Sim.Close], and makes it the [Sim.URL]. A
 // simulation listens once.
+//
+// On a loopback address it answers only requests to localhost or to a loopback
+// address: its keys are no secret, and a page in a browser can reach it under a name
+// of its own that leads here. On any other address every Host is answered.
 func (s *Sim) Listen(address string) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0),
-	}
+	server := s.newServer(isLoopback(listener.Addr().String()))
 	done := make(chan struct{})
 	s.mu.Lock()
 	s.server, s.served = server, done
@@ -52,6 +60,46 @@ func (s *Sim) Listen(address string) error {
 		_ = server.Serve(listener) // until Close
 	}()
 	return nil
+}
+
+// newServer is what listens; local makes it turn away every Host but this machine.
+func (s *Sim) newServer(local bool) *http.Server {
+	return &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if local && !isLoopback(r.Host) {
+				http.Error(w, "This simulation answers requests to this machine alone.", http.StatusMisdirectedRequest)
+				return
+			}
+			bufferBody(w, r)
+			s.ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+}
+
+// bufferBody reads a body within its time. A server's own ReadTimeout would go on
+// while a fault holds the request, and end it.
+func bufferBody(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	r.Body = io.NopCloser(bytes.NewReader(text))
+}
+
+// isLoopback tells whether an address, with or without a port, is of this machine.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip.IsLoopback()
 }
 
 // ServeHTTP makes a simulation an http.Handler, for a server of one's own. A

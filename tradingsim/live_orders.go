@@ -76,24 +76,39 @@ func (s *Sim) readLiveOrder(c *call, more ...string) (t liveTicket, r *refusal) 
 	if r := s.readMaxSlippage(&t.ticket, f); r != nil {
 		return t, r
 	}
+	if s.markets[t.symbol] == nil && s.other(51) {
+		return t, s.unknownMarket(t.symbol)
+	}
 	return t, s.readOptions(&t.ticket, f)
 }
 
-// liveMarket finds the market of an order that may add exposure.
-func (s *Sim) liveMarket(t ticket) (*market, *refusal) {
+// liveMarket finds the market of an order. One that is paused takes what adds no
+// exposure, whether or not the order says reduceOnly.
+func (s *Sim) liveMarket(a *account, t ticket) (*market, *refusal) {
 	m, ok := s.markets[t.symbol]
 	switch {
-	case !ok && s.other(34):
-		return nil, refuse("bad_symbol", "%q is not a tradeable market.", t.symbol)
-	case !ok, m.disabled:
-		return nil, refuse("asset_disabled", "%s is not tradeable at the moment.", t.symbol).with("symbol", t.symbol)
-	case m.paused && !t.reduceOnly:
+	case !ok:
+		return nil, s.unknownMarket(t.symbol)
+	case m.disabled:
+		return nil, disabledMarket(t.symbol)
+	case m.paused && s.adds(&a.book, t):
 		return nil, refuse("market_paused", "New positions in %s are paused while its feed is unavailable; closing still works.", t.symbol).with("symbol", t.symbol)
 	}
 	return m, nil
 }
 
-// enter judges account, status and market of an order.
+func (s *Sim) unknownMarket(symbol string) *refusal {
+	if s.other(34) {
+		return refuse("bad_symbol", "%q is not a tradeable market.", symbol)
+	}
+	return disabledMarket(symbol)
+}
+
+func disabledMarket(symbol string) *refusal {
+	return refuse("asset_disabled", "%s is not tradeable at the moment.", symbol).with("symbol", symbol)
+}
+
+// enterLive judges account, status and market of an order.
 func (s *Sim) enterLive(t liveTicket) (*account, *market, *refusal) {
 	a, r := s.accountFor(t.accountID)
 	if r != nil {
@@ -106,7 +121,7 @@ func (s *Sim) enterLive(t liveTicket) (*account, *market, *refusal) {
 	if r := status(); r != nil {
 		return nil, nil, r
 	}
-	m, r := s.liveMarket(t.ticket)
+	m, r := s.liveMarket(a, t.ticket)
 	return a, m, r
 }
 
@@ -136,7 +151,7 @@ func (s *Sim) nothingToReduce(a *account, t ticket) *refusal {
 
 // checkEquity is the live equity check of an order that adds exposure: its own
 // fee counts, that of the part which closes an opposite position too.
-func (s *Sim) checkEquity(a *account, filled decimal.Decimal) *refusal {
+func (s *Sim) checkEquity(a *account, fee decimal.Decimal) *refusal {
 	v := a.value(s.mark)
 	if v.unpriced != "" {
 		return refuse("PRICE_UNAVAILABLE", "The equity cannot be verified while %s has no price; nothing was placed.", v.unpriced).with("symbol", v.unpriced)
@@ -145,28 +160,25 @@ func (s *Sim) checkEquity(a *account, filled decimal.Decimal) *refusal {
 	if a.terms.breached(equity) {
 		return refuse("ACCOUNT_LOCKED", "The equity %s is at or below a loss limit.", dollars(equity))
 	}
-	after := equity.Sub(filled.Mul(takerFee))
-	global := refuse("GLOBAL_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the global loss limit of %s.", dollars(after), dollars(a.terms.globalFloor))
-	daily := refuse("DAILY_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the daily loss limit of %s.", dollars(after), dollars(a.terms.dailyFloor))
+	after := equity.Sub(fee)
 	belowGlobal := after.LessThanOrEqual(a.terms.globalFloor)
 	belowDaily := after.LessThanOrEqual(a.terms.dailyFloor)
 	switch {
-	case belowDaily && s.other(41):
-		return daily
-	case belowGlobal:
-		return global
+	case belowGlobal && !(belowDaily && s.other(41)):
+		return refuse("GLOBAL_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the global loss limit of %s.", dollars(after), dollars(a.terms.globalFloor))
 	case belowDaily:
-		return daily
+		return refuse("DAILY_DRAWDOWN_BREACH", "The order would bring the equity to %s, to the daily loss limit of %s.", dollars(after), dollars(a.terms.dailyFloor))
 	}
 	return nil
 }
 
-// checkEntry judges the part of an order that opens or adds.
-func (s *Sim) checkEntry(a *account, in intent) *refusal {
+// checkEntry judges the part of an order that opens or adds. The rate is that of the
+// fee which the order will pay.
+func (s *Sim) checkEntry(a *account, in intent, feeRate decimal.Decimal) *refusal {
 	if in.add.IsZero() {
 		return nil
 	}
-	if r := s.checkEquity(a, in.reduce.Add(in.add).Mul(in.price)); r != nil {
+	if r := s.checkEquity(a, in.reduce.Add(in.add).Mul(in.price).Mul(feeRate)); r != nil {
 		return r
 	}
 	return s.caps.check(&a.book, s.mark, exposure{
@@ -231,10 +243,10 @@ func (s *Sim) judgeLiveOrder(a *account, t liveTicket, m *market) (intent, *refu
 		return intent{}, r
 	}
 	in := s.plan(&a.book, t.ticket, m, price)
-	if r := in.judgeLevels(&a.book); r != nil {
+	if r := in.judgeLevels(&a.book, in.price); r != nil {
 		return intent{}, r
 	}
-	if r := s.checkEntry(a, in); r != nil {
+	if r := s.checkEntry(a, in, takerFee); r != nil {
 		return intent{}, r
 	}
 	if in.add.IsPositive() && !t.limit {

@@ -56,7 +56,7 @@ func TestLiveOrder(t *testing.T) {
 }
 
 func TestLiveOrderRefusals(t *testing.T) {
-	reading := func(n int) []tradingsim.Option { return []tradingsim.Option{tradingsim.WithReading(n)} }
+	interpretation := func(n int) []tradingsim.Option { return []tradingsim.Option{tradingsim.WithInterpretation(n)} }
 	account := func(a tradingsim.Account) []tradingsim.Option {
 		a.ID = "acc_1"
 		return []tradingsim.Option{tradingsim.WithAccount(a)}
@@ -91,18 +91,18 @@ func TestLiveOrderRefusals(t *testing.T) {
 		{name: "failed", body: liveBTC, status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "FAILED"})},
 		{name: "expired", body: with(liveBTC, `"reduceOnly":true`), status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "EXPIRED"})},
 		{name: "unknown symbol", body: instead(liveBTC, "BTC", "NOPE"), status: 403, code: "asset_disabled"},
-		{name: "unknown symbol under the other reading", body: instead(liveBTC, "BTC", "NOPE"), status: 400, code: "bad_symbol", opts: reading(34)},
+		{name: "unknown symbol under the other interpretation", body: instead(liveBTC, "BTC", "NOPE"), status: 400, code: "bad_symbol", opts: interpretation(34)},
 		{name: "disabled", body: liveBTC, status: 403, code: "asset_disabled", before: market(tradingsim.Market{Symbol: "BTC", Disabled: true})},
 		{name: "paused", body: liveBTC, status: 403, code: "market_paused", before: market(tradingsim.Market{Symbol: "BTC", Paused: true})},
 		{name: "unpriced", body: liveBTC, status: 503, code: "no_price", before: unpriced},
-		{name: "unpriced under the other reading", body: liveBTC, status: 400, code: "no_price", before: unpriced, opts: reading(35)},
-		{name: "stale", body: liveBTC, status: 409, code: "STALE_PRICE", before: trouble("STALE_PRICE")},
-		{name: "no reference", body: liveBTC, status: 409, code: "NO_PRICE", before: trouble("NO_PRICE")},
+		{name: "unpriced under the other interpretation", body: liveBTC, status: 400, code: "no_price", before: unpriced, opts: interpretation(35)},
+		{name: "stale", body: liveBTC, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
+		{name: "no reference", body: liveBTC, status: 409, code: "NO_PRICE", before: fillError("NO_PRICE")},
 		{name: "limit not reached", body: with(liveBTC, `"orderType":"limit","limitPrice":63999`), status: 400, code: "NOT_MARKETABLE"},
 		{name: "moved", body: with(liveBTC, `"expectedPrice":60000`), status: 409, code: "GUARD_BAND"},
 		{name: "levels", body: with(liveBTC, `"takeProfitPrice":60000`), status: 400, code: "invalid_tpsl"},
 		{name: "nothing to reduce", body: with(liveBTC, `"reduceOnly":true`), status: 400, code: "no_position"},
-		{name: "nothing to reduce under the other reading", body: with(liveBTC, `"reduceOnly":true`), status: 404, code: "no_position", opts: reading(35)},
+		{name: "nothing to reduce under the other interpretation", body: with(liveBTC, `"reduceOnly":true`), status: 404, code: "no_position", opts: interpretation(35)},
 		{name: "minimum", body: instead(liveBTC, `"size":1`, `"size":0.0001`), status: 400, code: "MIN_NOTIONAL"},
 		{name: "position cap", body: instead(liveBTC, `"size":1`, `"size":8`), status: 400, code: "PER_POSITION_CAP"},
 		{name: "margin cap", body: instead(liveBTC, `"leverage":5`, `"leverage":1`, `"size":1`, `"size":2`), status: 400, code: "TOTAL_MARGIN_CAP"},
@@ -113,9 +113,9 @@ func TestLiveOrderRefusals(t *testing.T) {
 		{name: "below the floor already", body: liveBTC, status: 403, code: "ACCOUNT_LOCKED", opts: account(tradingsim.Account{DailyLossFloor: "100000"})},
 		{name: "the fee reaches the daily floor", body: liveBTC, status: 403, code: "DAILY_DRAWDOWN_BREACH", opts: account(tradingsim.Account{DailyLossFloor: "99971.2"})},
 		{name: "the fee reaches the global floor", body: liveBTC, status: 403, code: "GLOBAL_DRAWDOWN_BREACH", opts: account(tradingsim.Account{DailyLossFloor: "99980", GlobalLossFloor: "99980"})},
-		{name: "daily first under the other reading", body: liveBTC, status: 403, code: "DAILY_DRAWDOWN_BREACH",
-			opts: append(account(tradingsim.Account{DailyLossFloor: "99980", GlobalLossFloor: "99980"}), tradingsim.WithReading(41))},
-		{name: "equity unavailable", body: liveBTC, status: 503, code: "equity_unavailable", before: trouble("equity_unavailable")},
+		{name: "daily first under the other interpretation", body: liveBTC, status: 403, code: "DAILY_DRAWDOWN_BREACH",
+			opts: append(account(tradingsim.Account{DailyLossFloor: "99980", GlobalLossFloor: "99980"}), tradingsim.WithInterpretation(41))},
+		{name: "equity unavailable", body: liveBTC, status: 503, code: "equity_unavailable", before: fillError("equity_unavailable")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -156,11 +156,11 @@ func TestLiveOrdersThatAreAccepted(t *testing.T) {
 		body string
 		opts []tradingsim.Option
 	}{
-		"an unknown type under the other reading":  {with(liveBTC, `"orderType":"Market"`), []tradingsim.Option{tradingsim.WithReading(34)}},
-		"PURCHASED is like ACTIVE":                 {liveBTC, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "PURCHASED"})}},
-		"FUNDED":                                   {liveBTC, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "FUNDED"})}},
-		"a marketable limit fills at the mark":     {with(liveBTC, `"orderType":"limit","limitPrice":70000`), nil},
-		"a limit is not held against the slippage": {with(liveBTC, `"orderType":"limit","limitPrice":70000,"maxSlippagePct":0.1`), nil},
+		"an unknown type under the other interpretation": {with(liveBTC, `"orderType":"Market"`), []tradingsim.Option{tradingsim.WithInterpretation(34)}},
+		"PURCHASED is like ACTIVE":                       {liveBTC, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "PURCHASED"})}},
+		"FUNDED":                                         {liveBTC, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "FUNDED"})}},
+		"a marketable limit fills at the mark":           {with(liveBTC, `"orderType":"limit","limitPrice":70000`), nil},
+		"a limit is not held against the slippage":       {with(liveBTC, `"orderType":"limit","limitPrice":70000,"maxSlippagePct":0.1`), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -204,27 +204,40 @@ func TestLiveClose(t *testing.T) {
 	require.Equal(t, "500.1665", g.text("trades.0.realizedPnL"))
 }
 
+func TestALiveCloseOfAnyPercent(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(54))
+	b := liveBot(t, sim)
+	b.post("/orders", liveBTC).ok()
+	b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC","closePercent":0.5}`).ok()
+	require.Equal(t, "0.995", sim.Position("acc_1", "BTC").String())
+	paper := sandboxBot(t, sim)
+	paper.post("/sandbox/orders", buyBTC).ok()
+	paper.post("/sandbox/positions/close", `{"symbol":"BTC","pct":0.5}`).refused(400, "bad_pct")
+}
+
 func TestLiveCloseRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, body, code string
 		status           int
-		reading          int
+		interpretation   int
 		account          string
 	}{
 		{name: "no symbol", body: `{"accountId":"acc_1"}`, status: 400, code: "missing_fields"},
 		{name: "percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":101}`, status: 400, code: "bad_request"},
-		{name: "percent under the other reading", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_pct", reading: 34},
+		{name: "less than one percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0.5}`, status: 400, code: "bad_request"},
+		{name: "no percent, where any above 0 goes", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_request", interpretation: 54},
+		{name: "percent under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_pct", interpretation: 34},
 		{name: "account", body: `{"accountId":"x","symbol":"BTC"}`, status: 404, code: "account_not_found"},
 		{name: "nothing open", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position"},
-		{name: "nothing open under the other reading", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 400, code: "no_position", reading: 35},
+		{name: "nothing open under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 400, code: "no_position", interpretation: 35},
 		{name: "failed", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", account: "FAILED"},
 		{name: "expired", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", account: "EXPIRED"},
 		{name: "passed may close", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position", account: "PASSED"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account})}
-			if c.reading > 0 {
-				opts = append(opts, tradingsim.WithReading(c.reading))
+			if c.interpretation > 0 {
+				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
 			}
 			liveBot(t, tradingsim.New(opts...)).post("/positions/close", c.body).refused(c.status, c.code)
 		})
@@ -252,8 +265,8 @@ func TestACloseMovesTheStatus(t *testing.T) {
 	}
 }
 
-func TestReadsMoveTheStatusUnderTheOtherReading(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(38))
+func TestReadsMoveTheStatusUnderTheOtherInterpretation(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(38))
 	b := liveBot(t, sim)
 	b.post("/orders", liveBTC).ok()
 	sim.SetMark("BTC", "58000")

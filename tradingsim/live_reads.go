@@ -18,10 +18,10 @@ func (s *Sim) envelope(name string, data any) any {
 	return object{{name, data}}
 }
 
-func (s *Sim) liveAccounts(*call) (any, *refusal) {
+func (s *Sim) liveAccounts(c *call) (any, *refusal) {
 	rows := make([]object, 0, len(s.accountIDs))
 	for i := len(s.accountIDs) - 1; i >= 0; i-- {
-		a := s.seenAccount(s.accounts[s.accountIDs[i]])
+		a := s.seenAccount(c, s.accounts[s.accountIDs[i]])
 		row := object{
 			{"id", a.ID},
 			{"status", a.Status},
@@ -62,7 +62,7 @@ func (s *Sim) readAccount(c *call) (*account, *refusal) {
 		s.conclude(a, c)
 		s.keep(a)
 	}
-	return s.seenAccount(a), nil
+	return s.seenAccount(c, a), nil
 }
 
 func (s *Sim) liveAccount(c *call) (any, *refusal) {
@@ -70,7 +70,7 @@ func (s *Sim) liveAccount(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	v := a.value(s.seenMark)
+	v := a.value(s.seenMarks(c))
 	return s.envelope("account", object{
 		{"id", a.ID},
 		{"status", a.Status},
@@ -88,7 +88,7 @@ func (s *Sim) livePositions(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	return s.envelope("positions", positionViews(&a.book, s.seenMark)), nil
+	return s.envelope("positions", positionViews(&a.book, s.seenMarks(c))), nil
 }
 
 func (s *Sim) liveTrades(c *call) (any, *refusal) {

@@ -28,7 +28,7 @@ func TestAccountsNewestFirst(t *testing.T) {
 		require.Equal(t, want, g.text(path), path)
 	}
 	require.IsType(t, "", g.at("accounts.0.createdAt"))
-	g = liveBot(t, tradingsim.New(append(opts, tradingsim.WithReading(42))...)).get("/accounts").ok()
+	g = liveBot(t, tradingsim.New(append(opts, tradingsim.WithInterpretation(42))...)).get("/accounts").ok()
 	require.IsNotType(t, "", g.at("accounts.0.createdAt"))
 }
 
@@ -70,8 +70,8 @@ func TestEnvelopes(t *testing.T) {
 	require.Equal(t, "0.25", b.get("/accounts/acc_1/funding").ok().text("funding.0.amount"), "newest first")
 	require.Equal(t, "99998.75", b.get("/accounts/acc_1").ok().text("account.balance"))
 
-	b = liveBot(t, tradingsim.New(tradingsim.WithReading(43)))
-	b.otherReading = true
+	b = liveBot(t, tradingsim.New(tradingsim.WithInterpretation(43)))
+	b.otherInterpretation = true
 	for _, path := range []string{"/positions?accountId=acc_1", "/trades?accountId=acc_1", "/accounts/acc_1/funding"} {
 		require.Equal(t, "[]", b.get(path).ok().Text)
 	}

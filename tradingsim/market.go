@@ -29,7 +29,8 @@ type Market struct {
 	// Disabled markets refuse orders with asset_disabled. They stay listed and
 	// priced, and positions in them can be closed.
 	Disabled bool
-	// Paused markets refuse new exposure on live accounts with market_paused.
+	// Paused markets refuse new exposure on live accounts with market_paused;
+	// orders that only reduce a position go through.
 	Paused bool
 }
 
@@ -41,7 +42,7 @@ type market struct {
 	depth                   depth
 	disabled, paused        bool
 	feed                    Feed
-	trouble                 string // the code that fills are refused with
+	fillError               string // the code that fills are refused with
 
 	// The last mark that a pure feed was asked for: one poll asks several times.
 	isAsked bool
@@ -59,11 +60,15 @@ func newMarket(m Market) *market {
 	if m.Category == "" {
 		m.Category = "crypto"
 	}
+	maxLeverage := mustOr("MaxLeverage", m.MaxLeverage, classLeverage(m.Symbol, m.Category))
+	if maxLeverage.IsZero() {
+		panic("tradingsim: MaxLeverage of " + m.Symbol + " must be greater than 0")
+	}
 	return &market{
 		symbol:      m.Symbol,
 		label:       m.Label,
 		category:    m.Category,
-		maxLeverage: mustOr("MaxLeverage", m.MaxLeverage, classLeverage(m.Symbol, m.Category)),
+		maxLeverage: maxLeverage,
 		notionalCap: mustOr("NotionalCap", m.NotionalCap, "10000000"),
 		depth:       newDepth(m.Book),
 		disabled:    m.Disabled,
@@ -123,11 +128,11 @@ func (m *market) askFeed(t time.Time) opt {
 
 // markFor is the mark that an order which waited on the server fills at: none
 // while the market takes no such order.
-func (m *market) markFor(t ticket, now time.Time) opt {
-	if m.disabled || m.trouble != "" || m.paused && !t.reduceOnly {
+func (s *Sim) markFor(a *account, t ticket, m *market) opt {
+	if m.disabled || m.fillError != "" || m.paused && s.adds(&a.book, t) {
 		return opt{}
 	}
-	return m.markAt(now)
+	return m.markAt(s.now)
 }
 
 // ageAt is how old the mark is.
@@ -144,7 +149,7 @@ func (s *Sim) putMarket(m Market) *market {
 	fresh := newMarket(m)
 	known, ok := s.markets[m.Symbol]
 	if ok {
-		fresh.feed, fresh.trouble = known.feed, known.trouble
+		fresh.feed, fresh.fillError = known.feed, known.fillError
 		*known = *fresh // orders that wait hold on to the market
 	} else {
 		known = fresh

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
@@ -49,12 +50,16 @@ func must(what, text string) decimal.Decimal {
 	return d
 }
 
-// mustOr is must with a default for "".
+// mustOr is must with a default for "", and takes nothing below 0.
 func mustOr(what, text, fallback string) decimal.Decimal {
 	if text == "" {
 		text = fallback
 	}
-	return must(what, text)
+	d := must(what, text)
+	if d.IsNegative() {
+		panic(fmt.Sprintf("tradingsim: %s must not be negative, and is %s", what, text))
+	}
+	return d
 }
 
 // parseNumber reads a number of bounded length and exponent: a literal such as
@@ -99,8 +104,12 @@ const (
 	given
 )
 
-// parseFields reads a body; ok is false unless it is one JSON object.
+// parseFields reads a body; ok is false unless it is one JSON object. JSON is UTF-8,
+// which encoding/json does not insist on.
 func parseFields(body []byte) (f fields, ok bool) {
+	if !utf8.Valid(body) {
+		return nil, false
+	}
 	if err := json.Unmarshal(body, &f); err != nil || f == nil {
 		return nil, false
 	}
@@ -138,11 +147,65 @@ func (f fields) number(name string) (decimal.Decimal, presence) {
 	if raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return decimal.Decimal{}, malformed
 	}
-	d, err := parseNumber(string(raw))
-	if err != nil {
-		return decimal.Decimal{}, malformed
+	return readNumber(string(raw)), given
+}
+
+const (
+	// maxDigits are the significant digits of a request's number that are kept.
+	maxDigits = 60
+	// maxMagnitude bounds the exponent of a request's number: beyond it every
+	// number is as good as any other.
+	maxMagnitude = 100
+)
+
+// readNumber reads a JSON number of any length and exponent into a decimal of bounded
+// size. It compares with every amount of the simulation as the number itself would:
+// digits beyond the kept ones leave a last digit 1 behind, and a magnitude out of all
+// bounds stops at the bound.
+func readNumber(literal string) decimal.Decimal {
+	sign := ""
+	if literal[0] == '-' {
+		sign, literal = "-", literal[1:]
 	}
-	return d, given
+	mantissa, power := literal, int64(0)
+	if i := strings.IndexAny(literal, "eE"); i >= 0 {
+		mantissa = literal[:i]
+		power = readPower(literal[i+1:])
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	power -= int64(len(fraction))
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return decimal.Zero
+	}
+	if more := len(digits) - maxDigits; more > 0 {
+		sticky := strings.Trim(digits[maxDigits:], "0") != ""
+		digits, power = digits[:maxDigits], power+int64(more)
+		if sticky {
+			digits, power = digits+"1", power-1
+		}
+	}
+	switch magnitude := power + int64(len(digits)); {
+	case magnitude > maxMagnitude:
+		digits, power = "1", maxMagnitude
+	case magnitude < -maxMagnitude:
+		digits, power = "1", -maxMagnitude
+	}
+	return decimal.RequireFromString(sign + digits + "e" + strconv.FormatInt(power, 10))
+}
+
+// readPower reads the digits after the e, no farther than any mantissa of a request
+// could bring back.
+func readPower(text string) int64 {
+	const far = 1 << 40
+	power, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err == nil:
+		return max(-far, min(far, power))
+	case text[0] == '-':
+		return -far
+	}
+	return far
 }
 
 func (f fields) flag(name string) (bool, presence) {

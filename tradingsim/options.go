@@ -1,6 +1,11 @@
 package tradingsim
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Option configures a simulation.
 type Option interface{ sim() }
@@ -11,24 +16,25 @@ func (option) sim() {}
 
 // settings are what options say and nothing changes later.
 type settings struct {
-	clock      clock
-	lag        time.Duration
-	readings   map[int]bool
-	redirect   int
-	keyLimit   int
-	authLimit  int
-	classLimit int
-	proLimit   int
-	tradeRows  int           // 0 is all
-	sampling   time.Duration // between two looks at the equity
+	clock           clock
+	interpretations map[int]bool
+	redirect        int
+	keyLimit        int
+	authLimit       int
+	classLimit      int
+	proLimit        int
+	tradeRows       int           // 0 is all
+	sampling        time.Duration // between two looks at the equity
 
 	omittedClears bool
+	hidden        map[string]bool // members of closed trades that no row shows
 }
 
 // config is all that options say; [New] makes a Sim of it.
 type config struct {
 	settings
 	skew        time.Duration
+	lag         time.Duration
 	markets     []Market
 	feeds       map[string]Feed
 	sandbox     Sandbox
@@ -42,14 +48,15 @@ type config struct {
 func newConfig(opts []Option) *config {
 	c := &config{
 		settings: settings{
-			clock:      readClock(time.Now),
-			readings:   map[int]bool{},
-			redirect:   308,
-			keyLimit:   600,
-			authLimit:  10,
-			classLimit: 150,
-			proLimit:   20,
-			sampling:   time.Minute,
+			clock:           readClock(time.Now),
+			interpretations: map[int]bool{},
+			hidden:          map[string]bool{},
+			redirect:        308,
+			keyLimit:        600,
+			authLimit:       10,
+			classLimit:      150,
+			proLimit:        20,
+			sampling:        time.Minute,
 		},
 		feeds:       map[string]Feed{},
 		requestsLog: 10_000,
@@ -102,9 +109,10 @@ func WithCaps(caps Caps) Option {
 	return option(func(c *config) { c.caps = caps })
 }
 
-// WithLag makes reads lag behind writes and marks by d, as a warm cache does.
-// The price of a fill never lags.
+// WithLag makes reads lag behind writes and marks by d, as a warm cache does; see
+// [Sim.SetLag] for one kind of read. The price of a fill never lags.
 func WithLag(d time.Duration) Option {
+	notNegative("WithLag", d)
 	return option(func(c *config) { c.lag = d })
 }
 
@@ -119,6 +127,13 @@ func WithClock(now func() time.Time) Option {
 // a quarter of an hour, even over loopback.
 func WithManualClock(start time.Time) Option {
 	return option(func(c *config) { c.clock = newManualClock(start) })
+}
+
+// notNegative panics over a setting below 0.
+func notNegative[T int | time.Duration](what string, value T) {
+	if value < 0 {
+		panic(fmt.Sprintf("tradingsim: %s must not be negative, and is %v", what, value))
+	}
 }
 
 // WithSkew makes the service's clock differ from the bot's.
@@ -138,30 +153,55 @@ func WithRedirect(status int) Option {
 
 // WithKeyLimit sets how many requests a key has in a minute: 600 unless set.
 func WithKeyLimit(perMinute int) Option {
+	notNegative("WithKeyLimit", perMinute)
 	return option(func(c *config) { c.keyLimit = perMinute })
 }
 
 // WithAuthLimit sets how many failed authentications an address has in a
 // minute: 10 unless set.
 func WithAuthLimit(perMinute int) Option {
+	notNegative("WithAuthLimit", perMinute)
 	return option(func(c *config) { c.authLimit = perMinute })
 }
 
 // WithRequestLog sets how many requests [Sim.Requests] keeps, the latest:
 // 10,000 unless set.
 func WithRequestLog(size int) Option {
+	notNegative("WithRequestLog", size)
 	return option(func(c *config) { c.requestsLog = size })
 }
 
 // WithTradeRows makes the reads of closed trades show the latest n only. The
 // contract promises neither the whole list nor a way to page.
 func WithTradeRows(n int) Option {
+	notNegative("WithTradeRows", n)
 	return option(func(c *config) { c.tradeRows = n })
+}
+
+// tradeMembers are the members of a closed trade that the contract does not list.
+var tradeMembers = []string{"symbol", "side", "size", "leverage", "openedAt", "closedAt"}
+
+// WithoutTradeFields leaves members out of closed trades: symbol, side, size,
+// leverage, openedAt or closedAt, which the contract does not show. Interpretation 53
+// leaves out all of them.
+func WithoutTradeFields(names ...string) Option {
+	for _, name := range names {
+		if !slices.Contains(tradeMembers, name) {
+			panic(fmt.Sprintf("tradingsim: WithoutTradeFields takes %s, not %q", strings.Join(tradeMembers, ", "), name))
+		}
+	}
+	return option(func(c *config) {
+		for _, name := range names {
+			c.hidden[name] = true
+		}
+	})
 }
 
 // WithUserLimits sets how many live writes of a class, and of a Pro type, the
 // holder has in a minute: 150 and 20 unless set.
 func WithUserLimits(class, pro int) Option {
+	notNegative("WithUserLimits", class)
+	notNegative("WithUserLimits", pro)
 	return option(func(c *config) { c.classLimit, c.proLimit = class, pro })
 }
 

@@ -47,12 +47,14 @@ func (s *Sim) paperOf(k *apiKey) *desk {
 		d.past = history[*paper]{}
 		s.open(d, fmt.Sprintf("sbx_%d", s.papers))
 	}
-	s.newDay(&d.paper.terms, d.paper.balance)
+	if s.newDay(&d.paper.terms, d.paper.balance) {
+		s.remember(d)
+	}
 	return d
 }
 
 // deskOwner is whose sandbox a key reaches: the holder's, or the key's own under
-// the other reading.
+// the other interpretation.
 func (s *Sim) deskOwner(k *apiKey) string {
 	if s.other(30) {
 		return k.id
@@ -82,22 +84,6 @@ func (s *Sim) open(d *desk, id string) {
 	}
 	s.opened(&d.track, &d.paper.book)
 	s.remember(d)
-}
-
-func (s *Sim) remember(d *desk) {
-	if s.lag > 0 {
-		seen := *d.paper
-		seen.book = *d.paper.clone()
-		d.past.put(s.now, s.now.Add(-s.lag), &seen)
-	}
-}
-
-// seen is the account as reads show it.
-func (s *Sim) seen(d *desk) *paper {
-	if s.lag == 0 {
-		return d.paper
-	}
-	return d.past.at(s.now.Add(-s.lag))
 }
 
 // settle judges the breach and then the pass. While a position is unpriced the
@@ -138,8 +124,8 @@ func (s *Sim) closeBook(b *book, c *call, account string) {
 }
 
 // fireTriggers closes what has crossed its level, at the mark as it is now and
-// not at the level: a gap fills at the gapped mark.
-func (s *Sim) fireTriggers(b *book, c *call, account string) {
+// not at the level: a gap fills at the gapped mark. It tells whether any did.
+func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
 	for _, p := range append([]position(nil), b.positions...) {
 		m := s.mark(p.symbol)
 		if !m.set {
@@ -149,6 +135,7 @@ func (s *Sim) fireTriggers(b *book, c *call, account string) {
 		if !ok {
 			continue
 		}
+		fired = true
 		size := p.size
 		if p.closePct.set {
 			size = shareOf(p.size, p.closePct.value)
@@ -164,6 +151,7 @@ func (s *Sim) fireTriggers(b *book, c *call, account string) {
 			}
 		}
 	}
+	return fired
 }
 
 // crossed tells which level a mark has reached. A mark exactly at a level
@@ -195,8 +183,7 @@ func (s *Sim) beginRead(c *call) *desk {
 	if s.other(18) {
 		s.settle(d, c)
 	}
-	if d.paper.status != paperLocked {
-		s.fireTriggers(&d.paper.book, c, "")
+	if d.paper.status != paperLocked && s.fireTriggers(&d.paper.book, c, "") {
 		s.remember(d)
 	}
 	s.settle(d, c)

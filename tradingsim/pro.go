@@ -121,10 +121,10 @@ func (s *Sim) placePro(c *call, kind string, t *proTicket) (any, *refusal) {
 		return nil, r
 	}
 	in := s.plan(&a.book, t.ticket, m, price)
-	if r := in.judgeLevels(&a.book); r != nil {
+	if r := in.judgeLevels(&a.book, t.entry(price)); r != nil {
 		return nil, r
 	}
-	if r := s.checkEntry(a, in); r != nil {
+	if r := s.checkEntry(a, in, takerFee); r != nil {
 		return nil, r
 	}
 	run := s.newRun(a, m, kind, t.ticket, children, c)
@@ -132,6 +132,18 @@ func (s *Sim) placePro(c *call, kind string, t *proTicket) (any, *refusal) {
 	s.runAll(a)
 	s.keep(a)
 	return object{{"success", true}, {"runId", run.id}}, nil
+}
+
+// entry is where an order is expected to fill: a conditional at its trigger or at its
+// limit, any other at the mark.
+func (t *proTicket) entry(mark decimal.Decimal) decimal.Decimal {
+	switch {
+	case t.stopLimit:
+		return t.limitPrice
+	case t.trigger.IsPositive():
+		return t.trigger
+	}
+	return mark
 }
 
 // roomForRun judges the limits on runs.

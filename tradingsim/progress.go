@@ -56,16 +56,13 @@ func (s *Sim) waiting() bool {
 func (s *Sim) tick() {
 	for _, id := range s.accountIDs {
 		a := s.accounts[id]
-		trades := len(a.trades)
-		if a.mayExit() == nil {
-			s.fireTriggers(&a.book, nil, a.ID)
-		}
-		if len(a.trades) != trades {
+		fired := a.open() && s.fireTriggers(&a.book, nil, a.ID)
+		if fired {
 			s.conclude(a, nil)
 		}
-		changed := s.fillResting(a)
-		changed = s.runAll(a) || changed
-		if changed || len(a.trades) != trades {
+		filled := s.fillResting(a)
+		ran := s.runAll(a)
+		if fired || filled || ran {
 			s.keep(a)
 		}
 	}
@@ -98,11 +95,20 @@ func (s *Sim) fillFor(a *account, t ticket, f fillOf) (filled decimal.Decimal) {
 	return filled
 }
 
-// dropAll ends whatever waits on an account.
-func (s *Sim) dropAll(a *account) {
-	a.resting = nil
+// drop ends what waits on an account and is chosen.
+func (s *Sim) drop(a *account, chosen func(ticket) bool) {
+	resting, runs := a.resting[:0:0], a.runs[:0:0]
+	for _, o := range a.resting {
+		if !chosen(o.ticket) {
+			resting = append(resting, o)
+		}
+	}
 	for _, r := range a.runs {
+		if !chosen(r.ticket) {
+			runs = append(runs, r)
+			continue
+		}
 		s.endRun(a, r, runStopped)
 	}
-	a.runs = nil
+	a.resting, a.runs = resting, runs
 }

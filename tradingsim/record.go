@@ -9,7 +9,9 @@ import (
 )
 
 // Execution is something that really happened to an account. What a request did
-// by itself has the Actor "api", one entry for each time that it was executed.
+// by itself has the Actor "api", one entry for each time that it was executed: an
+// order, a close, an order that rests, a Pro order, a cancel, an edit, a change of
+// levels, a reset.
 type Execution struct {
 	At        time.Time       // by the clock of the simulation
 	Operation string          // what did it, what placed it, or the read that it happened on
@@ -17,6 +19,7 @@ type Execution struct {
 	Symbol    string          // of the market
 	Side      string          // the direction of a fill: closing a long is "short"
 	Key       string          // the Idempotency-Key that did it, or that placed what filled
+	Body      []byte          // of the request that did it; nil for what filled by itself
 	Actor     string          // "api", "terminal", or "service" for what filled by itself
 	Filled    bool            // it traded; setting triggers, resting or cancelling does not
 	Size      decimal.Decimal // of the fill, in base units
@@ -41,6 +44,22 @@ func (s *Sim) Ledger() []Execution {
 	s.enter()
 	defer s.leave()
 	return slices.Clone(s.ledger)
+}
+
+// Executed is what requests with an Idempotency-Key have really done, oldest first,
+// whatever their callers were told: each entry is one execution, so that more than one
+// is a write that happened more than once. What filled later, of an order that rested
+// or of a Pro run, is in [Sim.Ledger] alone.
+func (s *Sim) Executed(key string) []Execution {
+	s.enter()
+	defer s.leave()
+	var list []Execution
+	for _, e := range s.ledger {
+		if e.Actor == "api" && e.Key == key {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // Position is what an account really holds in a market, however much reads lag:
@@ -78,7 +97,10 @@ func (s *Sim) record(c *call, e Execution) {
 	if c != nil {
 		e.Operation = c.name
 		if e.Actor == "api" {
-			e.Key = c.header.Get("Idempotency-Key")
+			e.Key, e.Body = c.header.Get("Idempotency-Key"), c.body
+		}
+		if e.Actor == "api" && c.terminal {
+			e.Actor = "terminal"
 		}
 	}
 	s.ledger = append(s.ledger, e)

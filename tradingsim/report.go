@@ -48,7 +48,7 @@ func (r Report) Sent() (n int) {
 // AccountReport is what a run came to on one account. Amounts are dollars. What
 // reads show may lag behind it, and what is not closed yet is in it.
 type AccountReport struct {
-	// ID is "" for the paper account. Under reading 30 each sandbox key has one,
+	// ID is "" for the paper account. Under interpretation 30 each sandbox key has one,
 	// by the key's own id.
 	ID      string
 	Status  string

@@ -145,7 +145,7 @@ func TestReportOfThePaperAccount(t *testing.T) {
 }
 
 func TestReportUnderAnotherReadingHasAPaperAccountForEachKey(t *testing.T) {
-	sim := timed(tradingsim.WithReading(30))
+	sim := timed(tradingsim.WithInterpretation(30))
 	one, two := sandboxBot(t, sim), sandboxBot(t, sim)
 	two.key = sim.NewSandboxKey()
 	one.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":10}`).ok()
@@ -290,7 +290,7 @@ func TestReportCounts(t *testing.T) {
 		b.get("/sandbox/account").ok()
 		b.get("/sandbox/prices?symbol=XYZ").refused(400, "bad_symbol")
 		b.get("/nothing")
-		sim.Fault("GET /sandbox/trades", tradingsim.LoseReply(), tradingsim.LoseRequest(), tradingsim.TruncateReply(), tradingsim.DelayReply(time.Hour), tradingsim.Delay(time.Hour), tradingsim.EdgePage(502))
+		sim.Fault("GET /sandbox/trades", tradingsim.DropResponse(), tradingsim.DropRequest(), tradingsim.TruncateResponse(), tradingsim.DelayResponse(time.Hour), tradingsim.Delay(time.Hour), tradingsim.GatewayError(502))
 		for range 2 {
 			_, err := b.try("GET", "/sandbox/trades", "")
 			require.Error(t, err)

@@ -3,6 +3,8 @@ package tradingsim
 import (
 	"fmt"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // resting is a limit order that waits on the server for its price.
@@ -42,10 +44,10 @@ func (s *Sim) liveLimit(c *call, t liveTicket) (any, *refusal) {
 		return nil, r
 	}
 	in := s.plan(&a.book, t.ticket, m, t.limitPrice)
-	if r := in.judgeLevels(&a.book); r != nil {
+	if r := in.judgeLevels(&a.book, in.price); r != nil {
 		return nil, r
 	}
-	if r := s.checkEntry(a, in); r != nil {
+	if r := s.checkEntry(a, in, s.restingFee()); r != nil {
 		return nil, r
 	}
 	o := s.rest(a, t.ticket, m, c.name, c.header.Get("Idempotency-Key"))
@@ -71,21 +73,29 @@ func (s *Sim) fillResting(a *account) bool {
 	before := len(a.resting)
 	kept := a.resting[:0:0]
 	for _, o := range a.resting {
-		mark := o.market.markFor(o.ticket, s.now)
+		mark := s.markFor(a, o.ticket, o.market)
 		switch {
 		case !o.allowed(a): // the account can no longer trade: dropped
 		case !mark.set || !marketable(o.side, o.limitPrice, mark.value):
 			kept = append(kept, o)
 		default:
-			price, feeRate := o.limitPrice, makerFee
+			price := o.limitPrice
 			if s.other(39) {
-				price, feeRate = mark.value, takerFee
+				price = mark.value
 			}
-			s.fillFor(a, o.ticket, fillOf{o.market, price, feeRate, o.operation, o.key})
+			s.fillFor(a, o.ticket, fillOf{o.market, price, s.restingFee(), o.operation, o.key})
 		}
 	}
 	a.resting = kept
 	return len(kept) != before
+}
+
+// restingFee is the rate that a resting limit pays when it fills.
+func (s *Sim) restingFee() decimal.Decimal {
+	if s.other(39) {
+		return takerFee
+	}
+	return makerFee
 }
 
 // allowed tells whether an order may still fill.

@@ -16,7 +16,7 @@ func TestRestingLimitFillsAtItsOwnPrice(t *testing.T) {
 		opts             []tradingsim.Option
 	}{
 		{name: "as a maker", price: "60000", fee: "9"},
-		{name: "at the mark as a taker under the other reading", price: "59000", fee: "26.55", opts: []tradingsim.Option{tradingsim.WithReading(39)}},
+		{name: "at the mark as a taker under the other interpretation", price: "59000", fee: "26.55", opts: []tradingsim.Option{tradingsim.WithInterpretation(39)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -79,10 +79,10 @@ func TestRestingLimitWaitsForItsMarket(t *testing.T) {
 	b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
 	sim.SetMark("BTC", "59000") // ends the feed
-	sim.SetTrouble("BTC", "STALE_PRICE")
+	sim.SetFillError("BTC", "STALE_PRICE")
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC"})
 	require.Len(t, sim.Ledger(), 1)
-	sim.SetTrouble("BTC", "")
+	sim.SetFillError("BTC", "")
 	require.Len(t, sim.Ledger(), 2)
 }
 
@@ -101,11 +101,11 @@ func TestRestingLimitRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, body, code string
 		status           int
-		reading          int
+		interpretation   int
 		account          string
 	}{
 		{name: "no limit", body: liveBTC, status: 400, code: "bad_limit_price"},
-		{name: "no limit under the other reading", body: liveBTC, status: 400, code: "missing_fields", reading: 36},
+		{name: "no limit under the other interpretation", body: liveBTC, status: 400, code: "missing_fields", interpretation: 36},
 		{name: "zero", body: with(liveBTC, `"limitPrice":0`), status: 400, code: "bad_limit_price"},
 		{name: "passed", body: with(liveBTC, `"limitPrice":1`), status: 403, code: "account_locked", account: "PASSED"},
 		{name: "nothing to reduce", body: with(liveBTC, `"limitPrice":1,"reduceOnly":true`), status: 400, code: "no_position"},
@@ -113,8 +113,8 @@ func TestRestingLimitRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account})}
-			if c.reading > 0 {
-				opts = append(opts, tradingsim.WithReading(c.reading))
+			if c.interpretation > 0 {
+				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
 			}
 			liveBot(t, tradingsim.New(opts...)).post("/orders/limit", c.body).refused(c.status, c.code)
 		})
@@ -122,10 +122,10 @@ func TestRestingLimitRefusals(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if reading {
-			opts = append(opts, tradingsim.WithReading(44))
+		if interpretation {
+			opts = append(opts, tradingsim.WithInterpretation(44))
 		}
 		sim := tradingsim.New(opts...)
 		b := liveBot(t, sim)
@@ -134,7 +134,7 @@ func TestCancel(t *testing.T) {
 		b.post("/orders/cancel", instead(body, "acc_1", "acc_9")).refused(404, "account_not_found")
 		b.post("/orders/cancel", instead(body, `"`+id+`"`, `7`)).refused(400, "bad_request")
 		g := b.post("/orders/cancel", body).ok()
-		if reading {
+		if interpretation {
 			require.Equal(t, `{"success":true}`, g.Text)
 		} else {
 			require.Equal(t, id, g.text("orderId"))
@@ -148,18 +148,18 @@ func TestCancel(t *testing.T) {
 
 func TestStatusAndWhatWaits(t *testing.T) {
 	for _, c := range []struct {
-		status  string
-		reading int
-		cancel  int // status of a cancel
+		status         string
+		interpretation int
+		cancel         int // status of a cancel
 	}{
 		{status: "PASSED", cancel: 200},
-		{status: "PASSED", cancel: 403, reading: 37},
+		{status: "PASSED", cancel: 403, interpretation: 37},
 		{status: "FAILED", cancel: 403},
 		{status: "EXPIRED", cancel: 403},
 	} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if c.reading > 0 {
-			opts = append(opts, tradingsim.WithReading(c.reading))
+		if c.interpretation > 0 {
+			opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
 		}
 		sim := tradingsim.New(opts...)
 		b := liveBot(t, sim)

@@ -3,6 +3,7 @@ package tradingsim
 import (
 	"net/url"
 	"strings"
+	"time"
 )
 
 // operation is one row of the contract's endpoint index.
@@ -16,7 +17,8 @@ type operation struct {
 	class   string                            // of the limit that the terminal shares
 	pro     bool                              // has the limit of a Pro type
 
-	requests int // so far
+	requests int           // so far
+	lag      time.Duration // of a read, behind what it shows
 }
 
 // routes are the operations of a simulation.

@@ -44,9 +44,10 @@ const (
 )
 
 // ready tells whether a child fills at a mark, and at which price.
-func (c *child) ready(side string, mark decimal.Decimal, now time.Time) (decimal.Decimal, bool) {
+func (c *child) ready(side string, at opt, now time.Time) (decimal.Decimal, bool) {
+	mark := at.value
 	switch {
-	case c.done, now.Before(c.due):
+	case c.done, !at.set, now.Before(c.due):
 		return mark, false
 	case c.trigger.set && c.up && mark.LessThan(c.trigger.value):
 		return mark, false
@@ -81,21 +82,21 @@ func (s *Sim) progress(a *account, r *run) (changed bool) {
 		s.endRun(a, r, runStopped)
 		return true
 	}
-	mark := r.market.markFor(r.ticket, s.now)
-	if !mark.set {
-		return false
-	}
 	left := false
 	for i := range r.children {
 		c := &r.children[i]
-		price, ok := c.ready(r.side, mark.value, s.now)
+		if c.done {
+			continue
+		}
+		t := r.ticket
+		t.size = c.size
+		mark := s.markFor(a, t, r.market)
+		price, ok := c.ready(r.side, mark, s.now)
 		if !ok {
-			left = left || !c.done
+			left = true
 			continue
 		}
 		c.done, changed = true, true
-		t := r.ticket
-		t.size = c.size
 		if c.rest.set {
 			t.limit, t.limitPrice = true, c.rest.value
 			s.rest(a, t, r.market, r.operation, r.key)

@@ -37,7 +37,7 @@ func TestRuns(t *testing.T) {
 			want: []string{"0.33333333@63800 after 1m0s", "0.33333333@63000 after 1m0s"}},
 		{name: "twap", path: "twap", more: `"durationMs":120000,"randomizeSize":true,"randomizeTime":"a bit"`,
 			want: []string{"0.25@64000 after 30s", "0.25@63000 after 1m0s", "0.25@63000 after 1m30s", "0.25@65000 after 2m0s"}},
-		{name: "twap at once under the other reading", path: "twap", more: `"durationMs":60000`, opts: []tradingsim.Option{tradingsim.WithReading(46)},
+		{name: "twap at once under the other interpretation", path: "twap", more: `"durationMs":60000`, opts: []tradingsim.Option{tradingsim.WithInterpretation(46)},
 			want: []string{"0.5@64000 after 0s", "0.5@64000 after 30s"}},
 		{name: "chase", path: "chase", more: `"aggression":1`, want: []string{"1@64000 after 5s"}},
 		{name: "chase with a bound", path: "chase", more: `"chaseTo":63500`, want: []string{"1@63000 after 1m0s"}},
@@ -89,27 +89,27 @@ func TestProRefusals(t *testing.T) {
 		opts             []tradingsim.Option
 		body             string
 	}
-	other := []tradingsim.Option{tradingsim.WithReading(45)}
+	other := []tradingsim.Option{tradingsim.WithInterpretation(45)}
 	for name, c := range map[string]row{
-		"no fields":                        {path: "twap", body: `{}`, status: 400, code: "missing_fields"},
-		"duration left out":                {path: "twap", more: `"x":1`, status: 400, code: "BAD_DURATION"},
-		"duration too short":               {path: "chase-twap", more: `"durationMs":59999`, status: 400, code: "BAD_DURATION"},
-		"duration too long":                {path: "twap", more: `"durationMs":86400001`, status: 400, code: "BAD_DURATION"},
-		"duration under the other reading": {path: "twap", more: `"durationMs":1.5`, status: 422, code: "BAD_DURATION", opts: other},
-		"count left out":                   {path: "swarm", more: `"x":1`, status: 400, code: "BAD_ORDER_COUNT"},
-		"one order":                        {path: "swarm", more: `"totalOrders":1`, status: 400, code: "BAD_ORDER_COUNT"},
-		"too many orders":                  {path: "ladder", more: `"startPrice":1,"endPrice":2,"totalOrders":51`, status: 400, code: "BAD_ORDER_COUNT"},
-		"no start":                         {path: "ladder", more: `"endPrice":2,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
-		"end of zero":                      {path: "ladder", more: `"startPrice":1,"endPrice":0,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
-		"chase to nothing":                 {path: "chase", more: `"chaseTo":0`, status: 400, code: "BAD_PRICE"},
-		"stop-limit without a limit":       {path: "conditional", more: `"triggerPrice":1,"execKind":"stop-limit"`, status: 400, code: "BAD_PRICE"},
-		"unknown execKind":                 {path: "conditional", more: `"triggerPrice":1,"execKind":"stop"`, status: 400, code: "bad_request"},
-		"no trigger":                       {path: "conditional", more: `"x":1`, status: 400, code: "BAD_TRIGGER"},
-		"trigger at the mark":              {path: "conditional", more: `"triggerPrice":64000`, status: 400, code: "BAD_TRIGGER"},
-		"account":                          {path: "chase", body: instead(liveBTC, "acc_1", "x"), status: 404, code: "account_not_found"},
-		"nothing to reduce":                {path: "chase", more: `"reduceOnly":true`, status: 400, code: "no_position"},
-		"levels":                           {path: "chase", more: `"stopLossPrice":64001`, status: 400, code: "invalid_tpsl"},
-		"cap":                              {path: "chase", body: instead(liveBTC, `"size":1`, `"size":9`), status: 400, code: "PER_POSITION_CAP"},
+		"no fields":                               {path: "twap", body: `{}`, status: 400, code: "missing_fields"},
+		"duration left out":                       {path: "twap", more: `"x":1`, status: 400, code: "BAD_DURATION"},
+		"duration too short":                      {path: "chase-twap", more: `"durationMs":59999`, status: 400, code: "BAD_DURATION"},
+		"duration too long":                       {path: "twap", more: `"durationMs":86400001`, status: 400, code: "BAD_DURATION"},
+		"duration under the other interpretation": {path: "twap", more: `"durationMs":1.5`, status: 422, code: "BAD_DURATION", opts: other},
+		"count left out":                          {path: "swarm", more: `"x":1`, status: 400, code: "BAD_ORDER_COUNT"},
+		"one order":                               {path: "swarm", more: `"totalOrders":1`, status: 400, code: "BAD_ORDER_COUNT"},
+		"too many orders":                         {path: "ladder", more: `"startPrice":1,"endPrice":2,"totalOrders":51`, status: 400, code: "BAD_ORDER_COUNT"},
+		"no start":                                {path: "ladder", more: `"endPrice":2,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
+		"end of zero":                             {path: "ladder", more: `"startPrice":1,"endPrice":0,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
+		"chase to nothing":                        {path: "chase", more: `"chaseTo":0`, status: 400, code: "BAD_PRICE"},
+		"stop-limit without a limit":              {path: "conditional", more: `"triggerPrice":1,"execKind":"stop-limit"`, status: 400, code: "BAD_PRICE"},
+		"unknown execKind":                        {path: "conditional", more: `"triggerPrice":1,"execKind":"stop"`, status: 400, code: "bad_request"},
+		"no trigger":                              {path: "conditional", more: `"x":1`, status: 400, code: "BAD_TRIGGER"},
+		"trigger at the mark":                     {path: "conditional", more: `"triggerPrice":64000`, status: 400, code: "BAD_TRIGGER"},
+		"account":                                 {path: "chase", body: instead(liveBTC, "acc_1", "x"), status: 404, code: "account_not_found"},
+		"nothing to reduce":                       {path: "chase", more: `"reduceOnly":true`, status: 400, code: "no_position"},
+		"levels":                                  {path: "chase", more: `"stopLossPrice":64001`, status: 400, code: "invalid_tpsl"},
+		"cap":                                     {path: "chase", body: instead(liveBTC, `"size":1`, `"size":9`), status: 400, code: "PER_POSITION_CAP"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -143,7 +143,7 @@ func TestRunLimits(t *testing.T) {
 		opts   []tradingsim.Option
 	}{
 		{409, nil},
-		{400, []tradingsim.Option{tradingsim.WithReading(45)}},
+		{400, []tradingsim.Option{tradingsim.WithInterpretation(45)}},
 	} {
 		sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"),
 			tradingsim.WithProLimits(tradingsim.ProLimits{MaxRuns: 2}))...)

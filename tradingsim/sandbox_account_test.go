@@ -72,8 +72,8 @@ func TestPassClosesTheBook(t *testing.T) {
 	}{
 		{name: "not after exit fees", mark: "74062", status: "active"},
 		{name: "after exit fees", mark: "74063", status: "passed"},
-		{name: "the other reading trades on", mark: "74063", status: "active", trades: true,
-			opts: []tradingsim.Option{tradingsim.WithReading(19)}},
+		{name: "the other interpretation trades on", mark: "74063", status: "active", trades: true,
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(19)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -109,7 +109,7 @@ func TestAnUnpricedPositionSuspendsTheJudgment(t *testing.T) {
 	require.Equal(t, "active", g.text("account.status"))
 	require.Equal(t, "-14000", g.text("account.unrealizedPnL"), "the unpriced position counts for nothing")
 
-	g = prepare(tradingsim.New(append(opts, tradingsim.WithReading(17))...)).get("/sandbox/account").ok()
+	g = prepare(tradingsim.New(append(opts, tradingsim.WithInterpretation(17))...)).get("/sandbox/account").ok()
 	require.Equal(t, "locked", g.text("account.status"))
 }
 
@@ -148,13 +148,13 @@ func TestEveryWriteKeepsTheSandbox(t *testing.T) {
 	}
 }
 
-func TestDailyFloorMovesUnderTheOtherReading(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+func TestDailyFloorMovesUnderTheOtherInterpretation(t *testing.T) {
+	for _, interpretation := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
 			want := "95000"
-			if reading {
-				opts, want = append(opts, tradingsim.WithReading(20)), "98743.85"
+			if interpretation {
+				opts, want = append(opts, tradingsim.WithInterpretation(20)), "98743.85"
 			}
 			sim := tradingsim.New(opts...)
 			paper, live := sandboxBot(t, sim), liveBot(t, sim)
@@ -174,17 +174,17 @@ func TestDailyFloorMovesUnderTheOtherReading(t *testing.T) {
 }
 
 func TestOneSandboxAHolder(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if reading {
-			opts = append(opts, tradingsim.WithReading(30))
+		if interpretation {
+			opts = append(opts, tradingsim.WithInterpretation(30))
 		}
 		sim := tradingsim.New(opts...)
 		b := sandboxBot(t, sim)
 		b.post("/sandbox/orders", buyBTC).ok()
 		b.key = sim.NewSandboxKey()
 		want := 1
-		if reading {
+		if interpretation {
 			want = 0
 		}
 		require.Equal(t, want, b.get("/sandbox/positions").ok().len("positions"))

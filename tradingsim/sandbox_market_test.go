@@ -44,7 +44,7 @@ func TestPricesAndMarkets(t *testing.T) {
 		require.Equal(t, want, g.text("markets.1."+path))
 	}
 
-	sim = tradingsim.New(tradingsim.WithReading(32),
+	sim = tradingsim.New(tradingsim.WithInterpretation(32),
 		tradingsim.WithMarket(tradingsim.Market{Symbol: "TSLA", Price: "100", Disabled: true}))
 	b = sandboxBot(t, sim)
 	require.Equal(t, 0, b.get("/sandbox/markets").ok().len("markets"))
@@ -63,7 +63,7 @@ func TestSandboxReadsCarryOK(t *testing.T) {
 	for _, path := range []string{"/sandbox/account", "/sandbox/positions", "/sandbox/trades", "/sandbox/markets", "/sandbox/prices"} {
 		b := sandboxBot(t, tradingsim.New())
 		require.Equal(t, "true", b.get(path).ok().text("ok"))
-		b = sandboxBot(t, tradingsim.New(tradingsim.WithReading(31)))
+		b = sandboxBot(t, tradingsim.New(tradingsim.WithInterpretation(31)))
 		require.NotContains(t, b.get(path).ok().Body, "ok")
 	}
 }

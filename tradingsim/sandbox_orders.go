@@ -77,7 +77,7 @@ func (s *Sim) sandboxOrder(c *call) (any, *refusal) {
 		Size: in.reduce.Add(in.add), Price: in.price,
 	})
 	s.endWrite(d, c)
-	cached := s.seenMark(t.symbol)
+	cached := m.markAt(s.now.Add(-s.routes.byName["GET /sandbox/prices"].lag))
 	return object{
 		{"ok", true},
 		{"fill", object{
@@ -107,7 +107,7 @@ func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal)
 		return intent{}, r
 	}
 	in := s.plan(b, t, m, price)
-	if r := in.judgeLevels(b); r != nil {
+	if r := in.judgeLevels(b, in.price); r != nil {
 		return intent{}, r
 	}
 	if in.add.IsZero() {
@@ -131,7 +131,9 @@ func (s *Sim) readPct(f fields, name string) (decimal.Decimal, bool) {
 	switch {
 	case p == absent:
 		return hundred, true
-	case p != given, pct.LessThan(decimal.NewFromInt(1)), pct.GreaterThan(hundred):
+	case p != given, !pct.IsPositive(), pct.GreaterThan(hundred):
+		return pct, false
+	case pct.LessThan(decimal.NewFromInt(1)) && !(name == "closePercent" && s.other(54)):
 		return pct, false
 	case s.other(28) && !pct.IsInteger():
 		return pct, false

@@ -46,8 +46,8 @@ func TestAddBlendsTheEntry(t *testing.T) {
 	require.Equal(t, "59000", g.text("position.stopLossPrice"), "an add leaves a level it does not name")
 }
 
-func TestAddKeepsLeverageUnderTheOtherReading(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "60000"), tradingsim.WithReading(27))
+func TestAddKeepsLeverageUnderTheOtherInterpretation(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "60000"), tradingsim.WithInterpretation(27))
 	b := sandboxBot(t, sim)
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1,"leverage":5}`).ok()
 	g := b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1,"leverage":2}`).ok()
@@ -56,20 +56,20 @@ func TestAddKeepsLeverageUnderTheOtherReading(t *testing.T) {
 
 func TestOppositeOrder(t *testing.T) {
 	for _, c := range []struct {
-		name, size string
-		reading    int
-		side, left string // "" when flat
-		realized   string
+		name, size     string
+		interpretation int
+		side, left     string // "" when flat
+		realized       string
 	}{
 		{"shrinks", "0.4", 0, "long", "0.6", "400"},
 		{"closes exactly", "1", 0, "", "", "1000"},
 		{"flips with the excess", "1.5", 0, "short", "0.5", "1000"},
-		{"flips with the full size under the other reading", "0.4", 15, "short", "0.4", "1000"},
+		{"flips with the full size under the other interpretation", "0.4", 15, "short", "0.4", "1000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "60000")}
-			if c.reading > 0 {
-				opts = append(opts, tradingsim.WithReading(c.reading))
+			if c.interpretation > 0 {
+				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
 			}
 			sim := tradingsim.New(opts...)
 			b := sandboxBot(t, sim)
@@ -130,7 +130,7 @@ func TestOrderRefusals(t *testing.T) {
 		{name: "side buy", body: `{"symbol":"BTC","side":"buy","size":1}`, status: 400, code: "bad_side"},
 		{name: "size zero", body: `{"symbol":"BTC","side":"long","size":0}`, status: 400, code: "bad_size"},
 		{name: "size as text", body: `{"symbol":"BTC","side":"long","size":"1"}`, status: 400, code: "bad_size"},
-		{name: "size beyond numbers", body: `{"symbol":"BTC","side":"long","size":1e999999999}`, status: 400, code: "bad_size"},
+		{name: "size beyond all bounds", body: `{"symbol":"BTC","side":"long","size":1e999999999}`, status: 400, code: "PER_POSITION_CAP"},
 		{name: "limit without a price", body: `{"symbol":"BTC","side":"long","size":1,"orderType":"limit"}`, status: 400, code: "bad_limit_price"},
 		{name: "limit at zero", body: `{"symbol":"BTC","side":"long","size":1,"orderType":"limit","limitPrice":0}`, status: 400, code: "bad_limit_price"},
 		{name: "leverage as text", body: `{"symbol":"BTC","side":"long","size":1,"leverage":"5"}`, status: 400, code: "bad_request"},
@@ -159,16 +159,16 @@ func TestOrderRefusals(t *testing.T) {
 			s.SetMarket(tradingsim.Market{Symbol: "BTC", Disabled: true})
 		}},
 		{name: "unpriced", body: buyBTC, status: 503, code: "no_price", before: func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }},
-		{name: "unpriced under the other reading", body: buyBTC, status: 409, code: "NO_PRICE",
-			opts:   []tradingsim.Option{tradingsim.WithReading(16)},
+		{name: "unpriced under the other interpretation", body: buyBTC, status: 409, code: "NO_PRICE",
+			opts:   []tradingsim.Option{tradingsim.WithInterpretation(16)},
 			before: func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }},
 		{name: "too much slippage", body: `{"symbol":"BTC","side":"long","size":1,"leverage":5,"maxSlippagePct":0.1}`, status: 409, code: "MAX_SLIPPAGE", before: thin},
 		{name: "book too thin", body: `{"symbol":"BTC","side":"long","size":3,"leverage":5}`, status: 409, code: "INSUFFICIENT_LIQUIDITY", before: thin},
-		{name: "stale", body: buyBTC, status: 409, code: "STALE_PRICE", before: trouble("STALE_PRICE")},
-		{name: "no reference", body: buyBTC, status: 409, code: "NO_PRICE", before: trouble("NO_PRICE")},
-		{name: "rejected", body: buyBTC, status: 400, code: "order_rejected", before: trouble("order_rejected")},
-		{name: "fill rejected", body: buyBTC, status: 409, code: "fill_rejected", before: trouble("fill_rejected")},
-		{name: "cap without a code", body: buyBTC, status: 400, code: "cap_exceeded", before: trouble("cap_exceeded")},
+		{name: "stale", body: buyBTC, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
+		{name: "no reference", body: buyBTC, status: 409, code: "NO_PRICE", before: fillError("NO_PRICE")},
+		{name: "rejected", body: buyBTC, status: 400, code: "order_rejected", before: fillError("order_rejected")},
+		{name: "fill rejected", body: buyBTC, status: 409, code: "fill_rejected", before: fillError("fill_rejected")},
+		{name: "cap without a code", body: buyBTC, status: 400, code: "cap_exceeded", before: fillError("cap_exceeded")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
@@ -189,8 +189,8 @@ func thin(s *tradingsim.Sim, _ bot) {
 	}}})
 }
 
-func trouble(code string) func(*tradingsim.Sim, bot) {
-	return func(s *tradingsim.Sim, _ bot) { s.SetTrouble("BTC", code) }
+func fillError(code string) func(*tradingsim.Sim, bot) {
+	return func(s *tradingsim.Sim, _ bot) { s.SetFillError("BTC", code) }
 }
 
 func TestOrdersThatAreAccepted(t *testing.T) {
@@ -213,18 +213,18 @@ func TestOrdersThatAreAccepted(t *testing.T) {
 	}
 }
 
-func TestOrdersUnderTheOtherReadings(t *testing.T) {
+func TestOrdersUnderTheOtherInterpretations(t *testing.T) {
 	for _, c := range []struct {
-		reading int
-		body    string
-		refused string
+		interpretation int
+		body           string
+		refused        string
 	}{
 		{25, with(buyBTC, `"stopLossPrice":null,"takeProfitPrice":null`), ""},
 		{26, with(buyBTC, `"orderType":"limit","limitPrice":65000,"maxSlippagePct":0`), ""},
 		{26, with(buyBTC, `"maxSlippagePct":0`), "BAD_MAX_SLIPPAGE"},
 		{33, "", "bad_symbol"},
 	} {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(c.reading))
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(c.interpretation))
 		g := sandboxBot(t, sim).post("/sandbox/orders", c.body)
 		if c.refused == "" {
 			g.ok()
@@ -232,8 +232,8 @@ func TestOrdersUnderTheOtherReadings(t *testing.T) {
 			g.refused(400, c.refused)
 		}
 	}
-	require.Panics(t, func() { tradingsim.WithReading(29) }, "there is no other")
-	require.NotContains(t, tradingsim.Readings(), 29)
+	require.Panics(t, func() { tradingsim.WithInterpretation(29) }, "there is no other")
+	require.NotContains(t, tradingsim.Interpretations(), 29)
 }
 
 func TestSlippage(t *testing.T) {

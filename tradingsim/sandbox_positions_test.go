@@ -50,8 +50,8 @@ func TestTradesMayBeCut(t *testing.T) {
 	require.Equal(t, "0.18", g.text("trades.1.size"))
 }
 
-func TestCloseFeeIsTheLegUnderTheOtherReading(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithReading(21)))
+func TestCloseFeeIsTheLegUnderTheOtherInterpretation(t *testing.T) {
+	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(21)))
 	b.post("/sandbox/orders", buyBTC).ok()
 	require.Equal(t, "28.8", b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).ok().text("closed.fee"))
 }
@@ -69,11 +69,11 @@ func TestCloseRefusals(t *testing.T) {
 		{name: "pct 0.5", body: `{"symbol":"BTC","pct":0.5}`, status: 400, code: "bad_pct"},
 		{name: "pct 100.1", body: `{"symbol":"BTC","pct":100.1}`, status: 400, code: "bad_pct"},
 		{name: "pct as text", body: `{"symbol":"BTC","pct":"50"}`, status: 400, code: "bad_pct"},
-		{name: "pct with a fraction under the other reading", body: `{"symbol":"BTC","pct":12.5}`, status: 400, code: "bad_pct",
-			opts: []tradingsim.Option{tradingsim.WithReading(28)}},
+		{name: "pct with a fraction under the other interpretation", body: `{"symbol":"BTC","pct":12.5}`, status: 400, code: "bad_pct",
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(28)}},
 		{name: "nothing open", body: `{"symbol":"ETH"}`, status: 404, code: "no_position"},
 		{name: "unpriced", body: `{"symbol":"BTC"}`, status: 503, code: "no_price", before: func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }},
-		{name: "stale", body: `{"symbol":"BTC"}`, status: 409, code: "STALE_PRICE", before: trouble("STALE_PRICE")},
+		{name: "stale", body: `{"symbol":"BTC"}`, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))...)
@@ -94,7 +94,7 @@ func TestClosingWorksWhereOpeningDoesNot(t *testing.T) {
 	b.post("/sandbox/orders", buyBTC).ok()
 	thin(sim, b)
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Disabled: true})
-	sim.SetTrouble("BTC", "order_rejected")
+	sim.SetFillError("BTC", "order_rejected")
 	b.post("/sandbox/positions/close", `{"symbol":"BTC","pct":12.5}`).ok()
 }
 
@@ -134,8 +134,8 @@ func TestLevelsAreJudged(t *testing.T) {
 		{name: "unpriced, judged against the entry", side: "long", mark: "", body: `"stopLossPrice":64000`, code: "invalid_tpsl"},
 		{name: "unpriced, below the entry", side: "long", mark: "", body: `"stopLossPrice":63999`},
 		{name: "present value is judged too", side: "long", mark: "59999", body: `"stopLossPrice":60000`, code: "invalid_tpsl"},
-		{name: "present value is not judged under the other reading", side: "long", mark: "59999", body: `"stopLossPrice":60000`,
-			opts: []tradingsim.Option{tradingsim.WithReading(24)}},
+		{name: "present value is not judged under the other interpretation", side: "long", mark: "59999", body: `"stopLossPrice":60000`,
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(24)}},
 		{name: "stop past an old target", side: "long", mark: "71000", body: `"stopLossPrice":70500`, code: "invalid_tpsl"},
 		{name: "stop equal to an old target", side: "long", mark: "71000", body: `"stopLossPrice":70000`},
 	} {
@@ -201,10 +201,10 @@ func TestTriggersFireOnReadsOnly(t *testing.T) {
 func TestTriggerLevels(t *testing.T) {
 	for _, c := range []struct {
 		name, side, mark, cause string
-		reading                 int
+		interpretation          int
 	}{
 		{name: "long target reached exactly", side: "long", mark: "66000", cause: "take_profit"},
-		{name: "not under the other reading", side: "long", mark: "66000", reading: 23},
+		{name: "not under the other interpretation", side: "long", mark: "66000", interpretation: 23},
 		{name: "long target passed", side: "long", mark: "67000", cause: "take_profit"},
 		{name: "long stop reached exactly", side: "long", mark: "62000", cause: "stop_loss"},
 		{name: "between", side: "long", mark: "63000"},
@@ -214,8 +214,8 @@ func TestTriggerLevels(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-			if c.reading > 0 {
-				opts = append(opts, tradingsim.WithReading(c.reading))
+			if c.interpretation > 0 {
+				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
 			}
 			sim := tradingsim.New(opts...)
 			b := sandboxBot(t, sim)
@@ -237,10 +237,10 @@ func TestTriggerLevels(t *testing.T) {
 }
 
 func TestTriggerClosesAShareOnce(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if reading {
-			opts = append(opts, tradingsim.WithReading(22))
+		if interpretation {
+			opts = append(opts, tradingsim.WithInterpretation(22))
 		}
 		sim := tradingsim.New(opts...)
 		b := sandboxBot(t, sim)
@@ -251,7 +251,7 @@ func TestTriggerClosesAShareOnce(t *testing.T) {
 			g := b.get("/sandbox/positions").ok()
 			require.Equal(t, "0.75", g.text("positions.0.size"))
 			require.Equal(t, "null", g.text("positions.0.takeProfitPrice"))
-			if reading {
+			if interpretation {
 				require.Equal(t, "null", g.text("positions.0.stopLossPrice"))
 			} else {
 				require.Equal(t, "63000", g.text("positions.0.stopLossPrice"))
@@ -261,10 +261,10 @@ func TestTriggerClosesAShareOnce(t *testing.T) {
 }
 
 func TestReadsFireTriggersBeforeTheyJudgeTheBreach(t *testing.T) {
-	for _, reading := range []bool{false, true} {
+	for _, interpretation := range []bool{false, true} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if reading {
-			opts = append(opts, tradingsim.WithReading(18))
+		if interpretation {
+			opts = append(opts, tradingsim.WithInterpretation(18))
 		}
 		sim := tradingsim.New(opts...)
 		b := sandboxBot(t, sim)
@@ -272,7 +272,7 @@ func TestReadsFireTriggersBeforeTheyJudgeTheBreach(t *testing.T) {
 		sim.SetMark("BTC", "50000")
 		require.Equal(t, "locked", b.get("/sandbox/account").ok().text("account.status"))
 		want := "stop_loss"
-		if reading {
+		if interpretation {
 			want = "market"
 		}
 		require.Equal(t, want, b.get("/sandbox/trades").ok().text("trades.0.orderType"))

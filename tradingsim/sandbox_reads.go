@@ -15,16 +15,16 @@ func (s *Sim) sandboxRead(data ...member) object {
 
 func (s *Sim) sandboxAccount(c *call) (any, *refusal) {
 	d := s.beginRead(c)
-	return s.sandboxRead(member{"account", viewAccount(s.seen(d), s.seenMark)}), nil
+	return s.sandboxRead(member{"account", viewAccount(s.seenPaper(c, d), s.seenMarks(c))}), nil
 }
 
 func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
 	d := s.beginRead(c)
-	return s.sandboxRead(member{"positions", positionViews(&s.seen(d).book, s.seenMark)}), nil
+	return s.sandboxRead(member{"positions", positionViews(&s.seenPaper(c, d).book, s.seenMarks(c))}), nil
 }
 
 func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
-	return s.sandboxRead(member{"trades", s.tradeViews(s.seen(s.paperOf(c.key)).trades)}), nil
+	return s.sandboxRead(member{"trades", s.tradeViews(s.seenPaper(c, s.paperOf(c.key)).trades)}), nil
 }
 
 type marketView struct {
@@ -45,14 +45,14 @@ func (v marketView) appendWire(b []byte) []byte {
 	return o.close()
 }
 
-func (s *Sim) sandboxMarkets(*call) (any, *refusal) {
+func (s *Sim) sandboxMarkets(c *call) (any, *refusal) {
 	rows := make([]marketView, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
 		m := s.markets[symbol]
 		if m.disabled && s.other(32) {
 			continue
 		}
-		rows = append(rows, marketView{symbol, m.label, m.category, num(m.maxLeverage), s.seenMark(symbol)})
+		rows = append(rows, marketView{symbol, m.label, m.category, num(m.maxLeverage), s.seenMark(c, m)})
 	}
 	return s.sandboxRead(member{"markets", rows}), nil
 }
@@ -66,7 +66,7 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 		if !ok || (m.disabled && s.other(32)) {
 			return nil, refuse("bad_symbol", "%q is not a tradeable market.", symbol)
 		}
-		mark := s.seenMark(symbol)
+		mark := s.seenMark(c, m)
 		if !mark.set {
 			return nil, refuse("no_price", "%s has no price on this read; retry shortly.", symbol).
 				as(404).with("symbol", symbol)
@@ -75,10 +75,11 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 	}
 	prices := make(object, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
-		if m := s.markets[symbol]; m.disabled && s.other(32) {
+		m := s.markets[symbol]
+		if m.disabled && s.other(32) {
 			continue
 		}
-		if mark := s.seenMark(symbol); mark.set {
+		if mark := s.seenMark(c, m); mark.set {
 			prices = append(prices, member{symbol, mark})
 		}
 	}
@@ -200,10 +201,13 @@ type tradeView struct {
 	OrderType   string
 	OpenedAt    string
 	ClosedAt    string
+
+	hidden map[string]bool
 }
 
 func (v tradeView) appendWire(b []byte) []byte {
 	o := openRow(b)
+	o.hidden = v.hidden
 	o.text("symbol", v.Symbol)
 	o.text("side", v.Side)
 	o.number("size", v.Size)
@@ -218,8 +222,9 @@ func (v tradeView) appendWire(b []byte) []byte {
 	return o.close()
 }
 
-func viewTrade(t trade) tradeView {
+func (s *Sim) viewTrade(t trade) tradeView {
 	return tradeView{
+		hidden: s.hidden,
 		Symbol: t.symbol, Side: t.side, Size: num(t.size), Leverage: num(t.leverage),
 		EntryPrice: num(t.entryPrice), ExitPrice: num(t.exitPrice),
 		RealizedPnL: num(t.gross), Fee: num(t.fee()),
@@ -234,7 +239,7 @@ func (s *Sim) tradeViews(trades []trade) []tradeView {
 	}
 	rows := make([]tradeView, 0, len(trades))
 	for i := len(trades) - 1; i >= 0; i-- {
-		rows = append(rows, viewTrade(trades[i]))
+		rows = append(rows, s.viewTrade(trades[i]))
 	}
 	return rows
 }

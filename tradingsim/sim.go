@@ -22,21 +22,23 @@ type Sim struct {
 	choosing sync.Mutex
 	choose   func(operation string) Fault
 
-	mu      sync.Mutex
-	url     string
-	skew    time.Duration // how far the service's clock is from the bot's
-	server  *http.Server
-	served  chan struct{} // closed when the server has ended
-	now     time.Time     // the time of what is being done
-	closed  bool
-	markets map[string]*market
-	symbols []string // in the order they were added
-	keys    map[string]*apiKey
-	denied  bool // the holder's access is withdrawn
-	failed  map[string]*window
-	desks   map[string]*desk
-	papers  int // paper accounts so far
-	health  health
+	mu   sync.Mutex
+	url  string
+	skew time.Duration // how far the service's clock is from the bot's
+
+	longestLag time.Duration // of any read so far
+	server     *http.Server
+	served     chan struct{} // closed when the server has ended
+	now        time.Time     // the time of what is being done
+	closed     bool
+	markets    map[string]*market
+	symbols    []string // in the order they were added
+	keys       map[string]*apiKey
+	denied     bool // the holder's access is withdrawn
+	failed     map[string]*window
+	desks      map[string]*desk
+	papers     int // paper accounts so far
+	health     health
 
 	accounts   map[string]*account
 	accountIDs []string  // in the order they were added
@@ -93,6 +95,7 @@ func New(opts ...Option) *Sim {
 	s.paperTerms = newTerms(c.sandbox.Balance, c.sandbox.DailyLossFloor,
 		c.sandbox.GlobalLossFloor, c.sandbox.ProfitTarget, c.sandbox.ProfitSplit)
 	s.now = s.time()
+	s.setLag("*", c.lag)
 	s.ticked, s.swept, s.began = s.now, s.now, s.now
 	s.samples, s.sampleAt = 1, s.now.Add(s.sampling)
 	if len(c.markets) == 0 {

@@ -35,16 +35,17 @@ func newTerms(balance, daily, global, target, split string) terms {
 }
 
 // newDay moves the daily floor with the balance that a day begins with, under
-// the other reading of reading 20.
-func (s *Sim) newDay(t *terms, balance decimal.Decimal) {
+// interpretation 20.
+func (s *Sim) newDay(t *terms, balance decimal.Decimal) (changed bool) {
 	today := s.now.UTC().Truncate(24 * time.Hour)
 	if !s.other(20) || today.Equal(t.day) {
-		return
+		return false
 	}
 	if !t.day.IsZero() && !t.opening.IsZero() {
 		t.dailyFloor = balance.Mul(t.firstFloor).DivRound(t.opening, 2)
 	}
 	t.day = today
+	return true
 }
 
 // breached tells whether an equity is at or below a floor.

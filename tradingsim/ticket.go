@@ -126,6 +126,7 @@ func (t *ticket) checkGuard(price decimal.Decimal) *refusal {
 type levels struct {
 	takeProfit, stopLoss opt
 	judgeTP, judgeSL     bool // which of them are judged
+	waits                bool // for its trigger: there is another price than the current one
 }
 
 // check puts the levels against a price: for a long the stop below and the
@@ -133,12 +134,12 @@ type levels struct {
 func (l levels) check(side string, price decimal.Decimal) *refusal {
 	d := direction(side)
 	if l.judgeTP && l.takeProfit.set && !reachable(l.takeProfit.value, price, d) {
-		return refuse("invalid_tpsl", "The take-profit %s of a %s must be %s the current price %s.",
-			l.takeProfit.value, side, word(side == long, "above", "below"), price)
+		return refuse("invalid_tpsl", "The take-profit %s of a %s must be %s the %s %s.",
+			l.takeProfit.value, side, word(side == long, "above", "below"), l.priceName(), price)
 	}
 	if l.judgeSL && l.stopLoss.set && !reachable(l.stopLoss.value, price, d.Neg()) {
-		return refuse("invalid_tpsl", "The stop-loss %s of a %s must be %s the current price %s.",
-			l.stopLoss.value, side, word(side == long, "below", "above"), price)
+		return refuse("invalid_tpsl", "The stop-loss %s of a %s must be %s the %s %s.",
+			l.stopLoss.value, side, word(side == long, "below", "above"), l.priceName(), price)
 	}
 	if (l.judgeTP || l.judgeSL) && l.takeProfit.set && l.stopLoss.set &&
 		l.stopLoss.value.Sub(l.takeProfit.value).Mul(d).IsPositive() {
@@ -147,6 +148,8 @@ func (l levels) check(side string, price decimal.Decimal) *refusal {
 	}
 	return nil
 }
+
+func (l levels) priceName() string { return word(l.waits, "entry price", "current price") }
 
 // reachable tells whether a level lies strictly in the direction of d.
 func reachable(level, price, d decimal.Decimal) bool {

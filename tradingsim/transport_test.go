@@ -17,7 +17,7 @@ func TestTransportLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	sim := tradingsim.New()
 	b := sandboxBot(t, sim)
-	sim.Fault("GET /me", tradingsim.LateCopy(time.Hour), tradingsim.LoseReply(), tradingsim.TruncateReply())
+	sim.Fault("GET /me", tradingsim.LateCopy(time.Hour), tradingsim.DropResponse(), tradingsim.TruncateResponse())
 	for range 3 {
 		_, _ = b.try("GET", "/me", "")
 	}

@@ -99,39 +99,51 @@ func appendRows[T interface{ appendWire([]byte) []byte }](b []byte, rows []T) []
 }
 
 // row is a JSON object that is being written, member by member.
-type row struct{ b []byte }
+type row struct {
+	b      []byte
+	hidden map[string]bool // members that are left out
+}
 
-func openRow(b []byte) *row { return &row{append(b, '{')} }
+func openRow(b []byte) *row { return &row{b: append(b, '{')} }
 
 func (r *row) close() []byte { return append(r.b, '}') }
 
-func (r *row) name(name string) {
+// name begins a member; ok is false if it is left out.
+func (r *row) name(name string) (ok bool) {
+	if r.hidden[name] {
+		return false
+	}
 	if r.b[len(r.b)-1] != '{' {
 		r.b = append(r.b, ',')
 	}
 	r.b = append(r.b, '"')
 	r.b = append(r.b, name...)
 	r.b = append(r.b, '"', ':')
+	return true
 }
 
 func (r *row) text(name, v string) {
-	r.name(name)
-	r.b = appendText(r.b, v)
+	if r.name(name) {
+		r.b = appendText(r.b, v)
+	}
 }
 
 func (r *row) number(name string, v num) {
-	r.name(name)
-	r.b = append(r.b, decimal.Decimal(v).String()...)
+	if r.name(name) {
+		r.b = append(r.b, decimal.Decimal(v).String()...)
+	}
 }
 
 func (r *row) optional(name string, v opt) {
-	r.name(name)
-	r.b = appendOpt(r.b, v)
+	if r.name(name) {
+		r.b = appendOpt(r.b, v)
+	}
 }
 
 func (r *row) flag(name string, v bool) {
-	r.name(name)
-	r.b = strconv.AppendBool(r.b, v)
+	if r.name(name) {
+		r.b = strconv.AppendBool(r.b, v)
+	}
 }
 
 // isPlain tells whether a text is its own JSON form.

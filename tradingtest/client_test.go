@@ -21,9 +21,9 @@ var order = trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("
 func TestABotsOwnTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		acct := tradingtest.Client(t, sim, trading.ReadBaseline()).Live.Account("acc_1")
+		acct := tradingtest.Client(t, sim).Live.Account("acc_1")
 
-		sim.Fault("POST /orders", tradingsim.LoseReply())
+		sim.Fault("POST /orders", tradingsim.DropResponse())
 		res, err := acct.PlaceOrder(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
@@ -35,18 +35,17 @@ func TestABotsOwnTest(t *testing.T) {
 			t.Errorf("%d executions, want 1: %v", len(got), got)
 		}
 
-		// And giving up on purpose, once reads have settled behind the first order.
-		time.Sleep(10 * time.Second)
-		sim.Fault("POST /orders", tradingsim.EdgePage(403))
-		_, err = acct.PlaceOrder(t.Context(), order, trading.WithLifetime(0))
-		verdict, err := acct.Resolve(t.Context(), err, trading.WithLifetime(0))
+		// And without a resend: the call finds out what became of its only one.
+		sim.Fault("POST /orders", tradingsim.Fail(409, "MAX_SLIPPAGE"), tradingsim.DropResponse())
+		_, err = acct.PlaceOrder(t.Context(), order)
+		if trading.OutcomeOf(err) != trading.NotApplied {
+			t.Errorf("refused: got %v", err)
+		}
+		_, err = acct.PlaceOrder(t.Context(), order, trading.WithSendTTL(time.Second), trading.WithRetry(trading.Retry{Attempts: 1}))
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("got %v", err)
 		}
-		if verdict.Outcome != trading.NotApplied || verdict.Basis != trading.BasisFence {
-			t.Errorf("got %s by %s", verdict.Outcome, verdict.Basis)
-		}
-		if got := sim.Position("acc_1", "BTC"); !got.Equal(trading.Dec("0.01")) {
+		if got := sim.Position("acc_1", "BTC"); !got.Equal(trading.Dec("0.02")) {
 			t.Errorf("holds %s BTC", got)
 		}
 	})

@@ -10,7 +10,10 @@ import (
 )
 
 // Account watches an account: its status and money, its open positions, its closed
-// trades. A look reads all three. On a live account it changes nothing.
+// trades. A look reads the first two. It reads the list of closed trades, which can be
+// long, at the first look; when balance, status or positions have changed, and for 10
+// seconds after that, since the list may lag; and otherwise at every 15th look and once
+// a minute. On a live account a look changes nothing.
 //
 // Looking at the paper account has side effects: it fires the triggers of that account,
 // judges its loss floors, and can so close positions or lock it. That is also what keeps
@@ -65,6 +68,7 @@ type accountSource struct {
 	trader   trading.Trader
 	ledger   ledger
 	evidence evidence
+	due      tradesDue
 }
 
 // reading is what the reads of one look brought. What could not be read is as before.
@@ -118,11 +122,15 @@ func (s *accountSource) read(ctx context.Context, was *accountLook) (*reading, e
 			trades, err := s.trader.Trades(ctx)
 			if err == nil {
 				r.trades, r.listed = trades, true
+				s.due.read(time.Now())
 			}
 			return err
 		},
 	}
-	for _, part := range parts {
+	for i, part := range parts {
+		if i == len(parts)-1 && len(failed) == 0 && !s.due.now(was, r) {
+			break
+		}
 		err := part()
 		if err == nil {
 			r.parts++
@@ -138,6 +146,41 @@ func (s *accountSource) read(ctx context.Context, was *accountLook) (*reading, e
 		return nil, errors.Join(failed...)
 	}
 	return r, errors.Join(failed...)
+}
+
+// tradesDue decides which looks read the list of closed trades.
+type tradesDue struct {
+	readAt time.Time // when it was read last
+	looks  int       // how many looks there were since
+	until  time.Time // a change may still be on its way into the list
+}
+
+const (
+	mostLooksUnread = 15
+	mostTimeUnread  = time.Minute
+)
+
+// now reports whether a look that has read the rest reads the list too.
+func (d *tradesDue) now(was *accountLook, r *reading) bool {
+	at := time.Now()
+	d.looks++
+	if was == nil || !was.state.Balance.Equal(r.state.Balance) || was.state.ID != r.state.ID ||
+		was.state.Status != r.state.Status || was.state.Locked != r.state.Locked || traded(was.positions, r.positions) {
+		d.until = at.Add(readLag)
+	}
+	return !at.After(d.until) || d.looks >= mostLooksUnread || at.Sub(d.readAt) >= mostTimeUnread
+}
+
+func (d *tradesDue) read(at time.Time) { d.readAt, d.looks = at, 0 }
+
+// traded reports whether positions differ by more than prices and levels.
+func traded(was, is trading.Positions) bool {
+	for pair := range pairs(was, is) {
+		if pair.was == nil || pair.is == nil || !continues(*pair.was, *pair.is) || !pair.was.Size.Equal(pair.is.Size) {
+			return true
+		}
+	}
+	return false
 }
 
 // partial reports whether an error is about one read alone, so that the others are

@@ -19,6 +19,11 @@ type Error struct {
 	Err error
 }
 
+// hopelessError ends a loop that cannot begin.
+func hopelessError(watch string, err error) *Error {
+	return &Error{Watch: watch, Failures: 1, Ends: true, Err: err}
+}
+
 // Error says what was looked at, and what failed.
 func (e *Error) Error() string {
 	if e.Ends {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
@@ -19,9 +20,17 @@ import (
 // Looks go on while the body of the loop runs, so stops of the paper account are kept
 // alive by a slow body too. What happens meanwhile is told in one step when the body is
 // done; see [Watch.Shared]. Each range over the result begins anew.
+// Without a watch or a context there is one error, which ends the loop.
 func Events(ctx context.Context, watches ...Watch) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		if ctx.Err() != nil {
+		switch {
+		case ctx == nil:
+			yield(nil, hopelessError("nothing", errors.New("watch: the context is nil")))
+			return
+		case len(watches) == 0:
+			yield(nil, hopelessError("nothing", errors.New("watch: Events needs at least one watch")))
+			return
+		case ctx.Err() != nil:
 			return
 		}
 		l := loop{wake: make(chan struct{}, 1)}

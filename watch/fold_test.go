@@ -82,7 +82,7 @@ func (m *market) fault() {
 	case 2:
 		m.sim.Fault(op, tradingsim.Raw(200, nil, `{"ok":true,"trades":[{}],"positions":[{}],"account":{}}`))
 	default: // more often than the client tries
-		broken := []tradingsim.Fault{tradingsim.Fail(500, "internal_error"), tradingsim.LoseReply(), tradingsim.EdgePage(502), tradingsim.TruncateReply()}
+		broken := []tradingsim.Fault{tradingsim.Fail(500, "internal_error"), tradingsim.DropResponse(), tradingsim.GatewayError(502), tradingsim.TruncateResponse()}
 		f := broken[m.IntN(len(broken))]
 		m.sim.Fault(op, f, f, f, f, f)
 	}
@@ -177,7 +177,7 @@ func TestFoldOfTheEventsIsTheLastLook(t *testing.T) {
 			"plain":   nil,
 			"lagging": {tradingsim.WithLag(4 * time.Second)},
 			"cut":     {tradingsim.WithTradeRows(4)},
-			"on":      {tradingsim.WithReading(19)}, // a passed account trades on
+			"on":      {tradingsim.WithInterpretation(19)}, // a passed account trades on
 		} {
 			t.Run(fmt.Sprintf("%s-%d", name, seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { foldHistory(t, seed, steps, opts) })

@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,8 +23,8 @@ func TestErrorsAreYieldedAndOutlived(t *testing.T) {
 		once   bool          // one is enough
 	}{
 		{"the service fails", tradingsim.Fail(500, "internal_error"), trading.CodeInternalError, 10 * time.Second, false},
-		{"a page in front", tradingsim.EdgePage(503), nil, 10 * time.Second, false},
-		{"a lost connection", tradingsim.LoseReply(), nil, 10 * time.Second, false},
+		{"a page in front", tradingsim.GatewayError(503), nil, 10 * time.Second, false},
+		{"a lost connection", tradingsim.DropResponse(), nil, 10 * time.Second, false},
 		{"an answer that cannot be read", tradingsim.Raw(200, nil, `{"prices":{"BTC":true}}`), nil, 40 * time.Second, false},
 		{"a limit of a minute", tradingsim.RateLimit(time.Minute), trading.CodeRateLimited, 70 * time.Second, true},
 		{"it hangs", tradingsim.Delay(time.Hour), nil, 60 * time.Second, false},
@@ -207,4 +208,27 @@ func TestWhoComesLaterIsToldTheStandingError(t *testing.T) {
 			assert.Zero(t, time.Since(began))
 		}, shared)
 	})
+}
+
+// A loop without anything to watch says so, and does not end as if all were over.
+func TestALoopOfNothingIsAnError(t *testing.T) {
+	for name, row := range map[string]struct {
+		ctx     context.Context
+		watches []watch.Watch
+		says    string
+	}{
+		"no watch":   {t.Context(), nil, "needs at least one watch"},
+		"no context": {nil, []watch.Watch{watch.Ticks(time.Second)}, "the context is nil"},
+	} {
+		told := 0
+		for ev, err := range watch.Events(row.ctx, row.watches...) {
+			told++
+			assert.Nil(t, ev, name)
+			var ends *watch.Error
+			require.ErrorAs(t, err, &ends, name)
+			assert.True(t, ends.Ends, name)
+			require.ErrorContains(t, err, row.says)
+		}
+		assert.Equal(t, 1, told, name)
+	}
 }

@@ -7,6 +7,9 @@
 //
 // FILE is the one that is written to; the older ones beside it are found. It can be
 // looked at while a bot writes to it.
+//
+// It ends with 0 if the audit is what was written, with 1 if it is not or cannot be
+// read, and with 2 if the command line cannot be understood.
 package main
 
 import (
@@ -20,34 +23,23 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tradingapi/trading-go/internal/commandline"
 	"github.com/tradingapi/trading-go/record"
 )
 
 func main() {
-	err := run(os.Stdout, os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "tradingaudit:", err)
-		os.Exit(1)
-	}
+	os.Exit(commandline.Status("tradingaudit", run(os.Stdout, os.Args[1:]), os.Stderr))
 }
 
 func run(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("tradingaudit", flag.ContinueOnError)
 	show := flags.Bool("show", false, "show a line for each event")
 	call := flags.String("call", "", "show the events of this `call` in full")
-	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: tradingaudit [flags] FILE")
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
+	if err := commandline.Parse(flags, args, out, "tradingaudit [flags] FILE"); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
-		flags.Usage()
-		return flag.ErrHelp
+	if err := commandline.Arguments(flags, "FILE"); err != nil {
+		return err
 	}
 	path := flags.Arg(0)
 	if *show || *call != "" {
@@ -116,7 +108,13 @@ func detail(e *record.Event) string {
 	}
 	add(printable(e.Code))
 	add(printable(e.Outcome))
-	add(printable(e.Basis))
+	add(printable(e.Evidence))
+	if e.Late {
+		add("late")
+	}
+	if e.MaybeLate {
+		add("maybe late")
+	}
 	if e.For > 0 {
 		add(e.For.String())
 	}

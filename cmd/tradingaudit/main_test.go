@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/commandline"
 	"github.com/tradingapi/trading-go/record"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -83,8 +85,10 @@ func TestWhatIsWrong(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	var out strings.Builder
-	require.ErrorIs(t, run(&out, nil), flag.ErrHelp)
-	require.Error(t, run(&out, []string{"-no-such-flag", "x"}))
+	require.ErrorIs(t, run(io.Discard, []string{"-h"}), flag.ErrHelp)
+	for _, args := range [][]string{nil, {"-no-such-flag", "x"}, {"x", "y"}} {
+		assert.Equal(t, commandline.Usage, commandline.Status("tradingaudit", run(&out, args), io.Discard), "%q", args)
+	}
 	for _, args := range [][]string{{filepath.Join(t.TempDir(), "missing")}, {"-show", filepath.Join(t.TempDir(), "missing")}} {
 		err := run(&out, args)
 		assert.True(t, errors.Is(err, fs.ErrNotExist), "%v", err)

@@ -5,8 +5,9 @@
 //	tradingcontract https://HOST/v1     what changed, breaking first
 //	tradingcontract -file served.json   the same of a description in a file
 //
-// It ends with 0 if nothing breaking changed, with 1 if something did, and with 2
-// if that cannot be told. Run it before a bot is started, or every day.
+// It ends with 0 if nothing breaking changed and with 3 if something did; with 1 if
+// that cannot be told, and with 2 if the command line cannot be understood. Run it
+// before a bot is started, or every day.
 package main
 
 import (
@@ -21,37 +22,35 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/contract"
+	"github.com/tradingapi/trading-go/internal/commandline"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	breaking, err := run(ctx, os.Stdout, os.Args[1:])
 	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "tradingcontract:", err)
-		os.Exit(2)
-	case breaking:
-		os.Exit(1)
+	if err == nil && breaking {
+		os.Exit(breakingChange)
 	}
+	os.Exit(commandline.Status("tradingcontract", err, os.Stderr))
 }
+
+// breakingChange is the exit status of its own: a failure says nothing of the contract.
+const breakingChange = 3
 
 func run(ctx context.Context, out io.Writer, args []string, opts ...trading.Option) (breaking bool, err error) {
 	flags := flag.NewFlagSet("tradingcontract", flag.ContinueOnError)
 	file := flags.String("file", "", "compare the description in this `file`")
 	timeout := flags.Duration("timeout", 30*time.Second, "wait no longer for the service")
-	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: tradingcontract [flags] BASE_URL")
-		flags.PrintDefaults()
+	if err := commandline.Parse(flags, args, out, "tradingcontract [flags] BASE_URL"); err != nil {
+		return false, err
 	}
-	if err := flags.Parse(args); err != nil {
-		return false, flag.ErrHelp // which the flags have told
+	names := []string{"BASE_URL"}
+	if *file != "" {
+		names = nil
 	}
-	if (*file == "") != (flags.NArg() == 1) {
-		flags.Usage()
-		return false, flag.ErrHelp
+	if err := commandline.Arguments(flags, names...); err != nil {
+		return false, err
 	}
 	var served []byte
 	if *file != "" {

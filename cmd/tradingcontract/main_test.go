@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/contract"
+	"github.com/tradingapi/trading-go/internal/commandline"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -83,12 +83,14 @@ func TestWhatCannotBeTold(t *testing.T) {
 		_, err := run(context.Background(), io.Discard, args, trading.WithTransport(serving{t, text}))
 		return err
 	}
-	require.ErrorIs(t, run(`{"ok": true}`, "https://api.trading.example/v1"), contract.ErrDescription)
+	require.ErrorContains(t, run(`{"ok": true}`, "https://api.trading.example/v1"), "openapi must be a string")
+	require.ErrorIs(t, run(`{"openapi": "2.0", "paths": {}}`, "https://api.trading.example/v1"), contract.ErrDescription)
 	require.Error(t, run("<html>", "https://api.trading.example/v1"))
 	require.ErrorContains(t, run("", "https://api.trading.example"), "/v1")
 	require.ErrorIs(t, run("", "-file", filepath.Join(t.TempDir(), "none")), os.ErrNotExist)
 	for _, args := range [][]string{{}, {"a", "b"}, {"-file", "a", "b"}, {"-unknown"}} {
 		err := run("", args...)
-		assert.True(t, errors.Is(err, flag.ErrHelp), "%q: %v", args, err)
+		assert.Equal(t, commandline.Usage, commandline.Status("tradingcontract", err, io.Discard), "%q: %v", args, err)
 	}
+	require.ErrorIs(t, run("", "-h"), flag.ErrHelp)
 }

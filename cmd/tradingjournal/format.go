@@ -1,73 +1,127 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 )
 
-// state is pending, fenced, or the outcome.
-func state(entry trading.Entry) string {
-	if s, ok := entry.Settlement.Get(); ok {
-		if s.Code != "" {
-			return fmt.Sprintf("%s (%s)", s.Outcome, printable(s.Code))
+// writes yields what a journal holds. An error is the last.
+func writes(path string) iter.Seq2[*trading.JournaledWrite, error] {
+	return func(yield func(*trading.JournaledWrite, error) bool) {
+		for h, err := range journal.Read(path) {
+			var w *trading.JournaledWrite
+			if err == nil {
+				w, err = trading.DescribeHistory(h)
+			}
+			if !yield(w, err) || err != nil {
+				return
+			}
 		}
-		return s.Outcome.String()
 	}
-	if entry.Intent.Fenced {
-		return "pending, fenced"
+}
+
+func find(path string, id trading.IntentID) (*trading.JournaledWrite, error) {
+	for w, err := range writes(path) {
+		if err != nil {
+			return nil, err
+		}
+		if w.ID == id {
+			return w, nil
+		}
 	}
-	return "pending"
+	return nil, fmt.Errorf("there is no write %s", printable(id))
+}
+
+// list prints a line for each write, without what was sent and answered. What is
+// before a damage is listed before the error.
+func list(out io.Writer, path string, all bool) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "DECIDED\tSTATE\tOPERATION\tACCOUNT\tSYMBOL\tTRY\tCLIENT ORDER ID\tID")
+	count := 0
+	for w, err := range writes(path) {
+		if err != nil {
+			return errors.Join(table.Flush(), err)
+		}
+		if !w.Pending && !all {
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
+			stamp(w.Decided), state(w), printable(w.Operation), printable(w.Account), printable(w.Symbol), w.Try,
+			printable(w.ClientOrderID), printable(w.ID))
+		count++
+	}
+	if count == 0 {
+		_, err := fmt.Fprintln(out, "nothing")
+		return err
+	}
+	return table.Flush()
+}
+
+func showOne(out io.Writer, path string, id trading.IntentID) error {
+	w, err := find(path, id)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range rows(w) {
+		if row.value != "" {
+			fmt.Fprintf(table, "%s\t%s\n", row.name, row.value)
+		}
+	}
+	for _, f := range w.Facts {
+		fmt.Fprintf(table, "%s\t%s\n", stamp(f.At), printable(f.What))
+	}
+	return table.Flush()
+}
+
+func state(w *trading.JournaledWrite) string {
+	switch {
+	case w.Pending:
+		return "pending"
+	case w.Code != "":
+		return fmt.Sprintf("%s (%s)", w.Outcome, printable(w.Code))
+	default:
+		return w.Outcome.String()
+	}
 }
 
 type namedValue struct{ name, value string }
 
-// rows describes an entry in full; what is empty is left out by the caller.
-func rows(entry trading.Entry) []namedValue {
-	in := entry.Intent
-	rows := []namedValue{
-		{"id", printable(in.ID)},
-		{"state", state(entry)},
-		{"operation", printable(in.Operation)},
-		{"environment", printable(in.Environment)},
-		{"account", printable(in.Account)},
-		{"symbol", printable(in.Symbol)},
-		{"can add exposure", yes(in.Entry)},
-		{"tag", printable(in.Tag)},
-		{"decision", printable(in.Decision)},
-		{"try", strconv.Itoa(in.Try)},
-		{"key", printable(in.Key)},
-		{"base URL", printable(in.BaseURL)},
-		{"process", printable(in.Process)},
-		{"created", stamp(in.Created)},
-		{"expires", stamp(in.Expires)},
-		{"body", printable(in.Body)},
+// rows describe a write; what is empty is left out by the caller.
+func rows(w *trading.JournaledWrite) []namedValue {
+	all := []namedValue{
+		{"id", printable(w.ID)},
+		{"state", state(w)},
+		{"operation", printable(w.Operation)},
+		{"environment", printable(w.Environment)},
+		{"account", printable(w.Account)},
+		{"symbol", printable(w.Symbol)},
+		{"tag", printable(w.Tag)},
+		{"client order id", printable(w.ClientOrderID)},
+		{"try", strconv.Itoa(w.Try)},
+		{"key", printable(w.Key)},
+		{"base URL", printable(w.BaseURL)},
+		{"process", printable(w.Process)},
+		{"body", printable(w.Body)},
 	}
-	if b, ok := in.Baseline.Get(); ok {
-		rows = append(rows,
-			namedValue{"before it, read", stamp(b.At)},
-			namedValue{"  size", b.Size.String()},
-			namedValue{"  entry price", b.EntryPrice.String()},
-			namedValue{"  orders", join(b.Orders)},
-			namedValue{"  runs", join(b.Runs)},
-			namedValue{"  finished runs", join(b.Finished)},
-			namedValue{"  trades", strconv.Itoa(len(b.Trades))},
-		)
+	if w.Pending {
+		return all
 	}
-	if s, ok := entry.Settlement.Get(); ok {
-		rows = append(rows,
-			namedValue{"settled", stamp(s.At)},
-			namedValue{"  by", s.Basis.String()},
-			namedValue{"  its key is spent", yes(s.Spent)},
-			namedValue{"  code", printable(s.Code)},
-			namedValue{"  note", printable(s.Note)},
-			namedValue{"  answer", printable(s.Answer)},
-		)
-	}
-	return rows
+	return append(all, []namedValue{
+		{"resolved", stamp(w.ResolvedAt)},
+		{"evidence", w.Evidence.String()},
+		{"note", printable(w.Note)},
+		{"answer", printable(w.Answer)},
+	}...)
 }
 
 func stamp(t time.Time) string {
@@ -75,21 +129,6 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return ""
-}
-
-func join[T ~string](ids []T) string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = printable(id)
-	}
-	return strings.Join(texts, " ")
 }
 
 // printable quotes a text that would move or colour something on a terminal.

@@ -1,12 +1,17 @@
-// Command tradingjournal looks into a journal of intents. It changes nothing.
+// Command tradingjournal looks into a journal of writes, and lets a person resolve
+// one. All but -acknowledge change nothing, and may be used beside the running bot.
 //
-//	tradingjournal FILE              what is pending
-//	tradingjournal -all FILE         what is kept
-//	tradingjournal -show ID FILE     one intent, with its body and answer
+//	tradingjournal FILE                     the pending writes
+//	tradingjournal -all FILE                the resolved ones too, as far as they are kept
+//	tradingjournal -show ID FILE            one write, with what happened to it
+//	tradingjournal -verify FILE             is the file whole, and every record readable?
+//	tradingjournal -acknowledge ID -found applied|not-applied [-note TEXT] FILE
 //
-// A bot has its journal open for itself alone, so look while it is stopped, or at
-// a copy that was made while it was. Where it was killed there are two files, whose
-// names differ by -wal: copy both.
+// Acknowledge a write only after looking at the account, and while the bot is stopped.
+// A bot that runs can do it itself, with Client.Acknowledge.
+//
+// It ends with 0 if it has done what it was asked, with 1 if it could not, and with 2 if
+// the command line cannot be understood.
 package main
 
 import (
@@ -17,10 +22,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"text/tabwriter"
-	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/commandline"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -28,89 +32,112 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, os.Args[1:])
 	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "tradingjournal:", err)
-		os.Exit(1)
-	}
+	os.Exit(commandline.Status("tradingjournal", err, os.Stderr))
 }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("tradingjournal", flag.ContinueOnError)
-	all := flags.Bool("all", false, "list what is settled as well")
-	show := flags.String("show", "", "show the intent with this `ID` in full")
-	wait := flags.Duration("wait", time.Second, "how long to wait for a process that has it open")
-	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: tradingjournal [flags] FILE")
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
+	all := flags.Bool("all", false, "list resolved writes as well")
+	show := flags.String("show", "", "show the write with this `ID`")
+	check := flags.Bool("verify", false, "check the file and each record")
+	acknowledge := flags.String("acknowledge", "", "resolve the pending write with this `ID`")
+	found := flags.String("found", "", "with -acknowledge: applied or not-applied")
+	note := flags.String("note", "", "with -acknowledge: a `text` to keep")
+	if err := commandline.Parse(flags, args, out, "tradingjournal [flags] FILE"); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
-		flags.Usage()
-		return flag.ErrHelp
+	if err := commandline.Arguments(flags, "FILE"); err != nil {
+		return err
 	}
-	if *wait == 0 {
-		*wait = -1 // not at all
+	if err := checkFlags(flags); err != nil {
+		return err
 	}
-	j, err := journal.Open(flags.Arg(0), journal.Options{ReadOnly: true, Wait: *wait})
-	if locked := (*journal.LockedError)(nil); errors.As(err, &locked) {
-		return fmt.Errorf("%w: stop the bot that uses it, or look at a copy that was made while it was stopped", err)
+	path := flags.Arg(0)
+	switch {
+	case *acknowledge != "":
+		return resolve(ctx, out, path, trading.IntentID(*acknowledge), *found, *note)
+	case *show != "":
+		return showOne(out, path, trading.IntentID(*show))
+	case *check:
+		return verify(out, path)
+	default:
+		return list(out, path, *all)
 	}
+}
+
+// checkFlags refuses flags that do not go together, and an ID that is empty: that is an
+// unset variable of the shell, most likely.
+func checkFlags(flags *flag.FlagSet) (err error) {
+	var asked []string
+	acknowledges := false
+	flags.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "show", "acknowledge":
+			if f.Value.String() == "" {
+				err = commandline.Misuse("-%s is empty: name the write", f.Name)
+			}
+			fallthrough
+		case "all", "verify":
+			asked = append(asked, f.Name)
+			acknowledges = acknowledges || f.Name == "acknowledge"
+		}
+	})
+	flags.Visit(func(f *flag.Flag) {
+		if (f.Name == "found" || f.Name == "note") && !acknowledges {
+			err = commandline.Misuse("-%s goes with -acknowledge", f.Name)
+		}
+	})
+	if len(asked) > 1 {
+		return commandline.Misuse("-%s and -%s: one at a time", asked[0], asked[1])
+	}
+	return err
+}
+
+// verify reads everything, and says what there is.
+func verify(out io.Writer, path string) error {
+	pending, resolved := 0, 0
+	for w, err := range writes(path) {
+		switch {
+		case err != nil:
+			return err
+		case w.Pending:
+			pending++
+		default:
+			resolved++
+		}
+	}
+	_, err := fmt.Fprintf(out, "whole: %d pending, %d resolved\n", pending, resolved)
+	return err
+}
+
+// resolve acknowledges a write. The client that does it has no API key and sends
+// nothing.
+func resolve(ctx context.Context, out io.Writer, path string, id trading.IntentID, found, note string) (err error) {
+	outcomes := map[string]trading.Outcome{"applied": trading.Applied, "not-applied": trading.NotApplied}
+	outcome, ok := outcomes[found]
+	if !ok {
+		return commandline.Misuse("-found must be applied or not-applied, not %q", found)
+	}
+	w, err := find(path, id) // before Open, which makes a file where there is none
 	if err != nil {
 		return err
 	}
-	if *show != "" {
-		err = showOne(ctx, out, j, trading.IntentID(*show))
-	} else {
-		err = list(ctx, out, j, *all)
+	if !w.Pending {
+		return fmt.Errorf("write %s is not pending: it was %s", printable(id), w.Outcome)
 	}
-	return errors.Join(err, j.Close())
-}
-
-// list prints a line for each entry, without what was sent and answered.
-func list(ctx context.Context, out io.Writer, j *journal.Journal, all bool) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "CREATED\tSTATE\tOPERATION\tACCOUNT\tSYMBOL\tTRY\tTAG\tID")
-	count := 0
-	for entry, err := range j.All(ctx) {
-		if err != nil {
-			return errors.Join(table.Flush(), err)
-		}
-		if _, settled := entry.Settlement.Get(); settled && !all {
-			continue
-		}
-		in := entry.Intent
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
-			stamp(in.Created), state(entry), printable(in.Operation), printable(in.Account), printable(in.Symbol), in.Try,
-			printable(in.Tag), printable(in.ID))
-		count++
-	}
-	if count == 0 {
-		_, err := fmt.Fprintln(out, "nothing")
+	log, err := journal.Open(path, journal.WithLockTimeout(0))
+	if err != nil {
 		return err
 	}
-	return table.Flush()
-}
-
-func showOne(ctx context.Context, out io.Writer, j *journal.Journal, id trading.IntentID) error {
-	for entry, err := range j.All(ctx) {
-		if err != nil {
-			return err
-		}
-		if entry.Intent.ID != id {
-			continue
-		}
-		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		for _, row := range rows(entry) {
-			if row.value != "" {
-				fmt.Fprintf(table, "%s\t%s\n", row.name, row.value)
-			}
-		}
-		return table.Flush()
+	defer func() { err = errors.Join(err, log.Close()) }()
+	client, err := trading.New(w.BaseURL, trading.WithJournal(log), trading.WithPlaintextHTTP(), trading.WithoutBackground())
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("there is no intent %s", printable(id))
+	defer func() { _ = client.Close() }() // other writes may be pending
+	if err := client.Acknowledge(ctx, id, outcome, note); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s: %s\n", printable(id), outcome)
+	return err
 }

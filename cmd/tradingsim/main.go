@@ -26,38 +26,52 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "tradingsim:", err)
-		os.Exit(1)
-	}
+	code := start(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
+
+// start runs the command. It returns 0 after an interruption or a request for help, 1
+// after a failure, and 2 if the command line cannot be understood.
+func start(ctx context.Context, args []string, out, complaints io.Writer) int {
+	err := run(ctx, args, out)
+	var misuse usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &misuse):
+		fmt.Fprintf(complaints, "tradingsim: %v; -h lists the flags\n", err)
+		return 2
+	}
+	fmt.Fprintln(complaints, "tradingsim:", err)
+	return 1
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
 
 // settings are the flags.
 type settings struct {
-	addr     string
-	open     bool
-	seed     uint64
-	balance  string
-	csv      [][2]string // symbol and file
-	lag      time.Duration
-	readings []int
-	list     bool
+	addr            string
+	open            bool
+	seed            uint64
+	balance         string
+	csv             [][2]string // symbol and file
+	lag             time.Duration
+	interpretations []int
+	list            bool
 }
 
-func run(ctx context.Context, args []string, out, usage io.Writer) error {
-	set, err := parse(args, usage)
+func run(ctx context.Context, args []string, out io.Writer) error {
+	set, err := parse(args, out)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	if set.list {
-		return listReadings(out)
-	}
-	if err := checkAddress(set.addr, set.open); err != nil {
-		return err
+		return listInterpretations(out)
 	}
 	opts, err := options(set)
 	if err != nil {
@@ -73,18 +87,19 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	return sim.Close()
 }
 
-func parse(args []string, usage io.Writer) (settings, error) {
+// parse reads the command line. The flags themselves print nothing: an error would
+// come twice.
+func parse(args []string, help io.Writer) (settings, error) {
 	set := settings{}
 	f := flag.NewFlagSet("tradingsim", flag.ContinueOnError)
-	f.SetOutput(usage)
+	f.SetOutput(io.Discard)
 	f.StringVar(&set.addr, "addr", "127.0.0.1:0", "the `address` to serve on")
 	f.BoolVar(&set.open, "open", false, "allow an address that is not loopback")
 	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
 	set.balance = "100000"
 	f.Func("balance", "opening balance in `dollars` (default 100000)", func(v string) error {
-		_, err := decimal.NewFromString(v)
 		set.balance = v
-		return err
+		return checkBalance(v)
 	})
 	f.Func("csv", "marks of a market from a recording that starts now, `SYMBOL=FILE`; may be repeated", func(v string) error {
 		symbol, file, ok := strings.Cut(v, "=")
@@ -94,23 +109,52 @@ func parse(args []string, usage io.Writer) (settings, error) {
 		set.csv = append(set.csv, [2]string{symbol, file})
 		return nil
 	})
-	f.DurationVar(&set.lag, "lag", 0, "how long reads lag behind writes")
-	f.BoolVar(&set.list, "readings", false, "list the other readings of open rules and exit")
-	f.Func("reading", "take the other reading of an open rule, by `number`; may be repeated", func(v string) error {
-		n, err := strconv.Atoi(v)
-		if _, known := tradingsim.Readings()[n]; err != nil || !known {
-			return fmt.Errorf("there is no such reading")
+	f.Func("lag", "how long reads lag behind writes, a `duration` such as 3s (default 0s)", func(v string) (err error) {
+		if set.lag, err = time.ParseDuration(v); err == nil && set.lag < 0 {
+			err = errors.New("must not be negative")
 		}
-		set.readings = append(set.readings, n)
+		return err
+	})
+	f.BoolVar(&set.list, "interpretations", false, "list the other interpretations of open rules and exit")
+	f.Func("interpretation", "take the other interpretation of an open rule, by `number`; may be repeated", func(v string) error {
+		n, err := strconv.Atoi(v)
+		if _, known := tradingsim.Interpretations()[n]; err != nil || !known {
+			return fmt.Errorf("there is no such interpretation")
+		}
+		set.interpretations = append(set.interpretations, n)
 		return nil
 	})
-	return set, f.Parse(args)
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		f.SetOutput(help)
+		fmt.Fprintln(help, "usage: tradingsim [flags]")
+		f.PrintDefaults()
+		return set, err
+	case err != nil:
+		return set, err
+	case f.NArg() > 0:
+		return set, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	return set, checkAddress(set.addr, set.open)
 }
 
-func listReadings(out io.Writer) error {
-	readings := tradingsim.Readings()
-	for _, n := range slices.Sorted(maps.Keys(readings)) {
-		if _, err := fmt.Fprintf(out, "%2d  %s\n", n, readings[n]); err != nil {
+// checkBalance takes a plain number of dollars.
+func checkBalance(v string) error {
+	d, err := decimal.NewFromString(v)
+	if err != nil || len(v) > 30 || strings.ContainsAny(v, "eE") {
+		return errors.New("want a plain number of dollars, such as 100000")
+	}
+	if d.IsNegative() {
+		return errors.New("must not be negative")
+	}
+	return nil
+}
+
+func listInterpretations(out io.Writer) error {
+	interpretations := tradingsim.Interpretations()
+	for _, n := range slices.Sorted(maps.Keys(interpretations)) {
+		if _, err := fmt.Fprintf(out, "%2d  %s\n", n, interpretations[n]); err != nil {
 			return err
 		}
 	}
@@ -155,8 +199,8 @@ func options(set settings) ([]tradingsim.Option, error) {
 		}
 		opts = append(opts, tradingsim.WithFeed(c[0], tradingsim.FromStart(feed)))
 	}
-	for _, n := range set.readings {
-		opts = append(opts, tradingsim.WithReading(n))
+	for _, n := range set.interpretations {
+		opts = append(opts, tradingsim.WithInterpretation(n))
 	}
 	return opts, nil
 }

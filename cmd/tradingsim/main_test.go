@@ -24,7 +24,7 @@ func serve(t *testing.T, args ...string) map[string]string {
 	reader, writer := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, args, writer, io.Discard) }()
+	go func() { done <- run(ctx, args, writer) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
@@ -55,36 +55,59 @@ func get(t *testing.T, env map[string]string, path string) string {
 func TestServesUntilInterrupted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "eth.csv")
 	require.NoError(t, os.WriteFile(file, []byte("time,price\n0,1234.5\n"), 0o600))
-	env := serve(t, "-balance", "5000", "-csv", "ETH="+file, "-reading", "31")
+	env := serve(t, "-balance", "5000", "-csv", "ETH="+file, "-interpretation", "31")
 	require.True(t, strings.HasSuffix(env["TRADING_BASE_URL"], "/v1"))
 	require.Contains(t, get(t, env, "/sandbox/account"), `"balance":5000`)
 	prices := get(t, env, "/sandbox/prices")
 	require.Contains(t, prices, `"ETH":1234.5`)
 	require.NotContains(t, prices, "NEWCOIN")
-	require.NotContains(t, prices, `"ok"`, "the other reading")
+	require.NotContains(t, prices, `"ok"`, "the other interpretation")
 }
 
-func TestListsTheReadings(t *testing.T) {
+func TestListsTheInterpretations(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-readings"}, &out, io.Discard))
+	require.NoError(t, run(t.Context(), []string{"-interpretations"}, &out))
 	require.Contains(t, out.String(), "15  an opposite order closes")
-	require.NoError(t, run(t.Context(), []string{"-h"}, &out, io.Discard))
+}
+
+// A request for help is no failure, and goes to where it can be piped on.
+func TestHelp(t *testing.T) {
+	var out, complaints strings.Builder
+	require.Equal(t, 0, start(t.Context(), []string{"-h"}, &out, &complaints))
+	require.Contains(t, out.String(), "usage: tradingsim")
+	require.Contains(t, out.String(), "-interpretation number")
+	require.Empty(t, complaints.String())
 }
 
 func TestRefusesWhatItCannotServe(t *testing.T) {
+	const usage, failure = 2, 1
 	for _, c := range []struct {
 		want string
+		code int
 		args []string
 	}{
-		{"not a loopback address", []string{"-addr", "0.0.0.0:0"}},
-		{"not a loopback address", []string{"-addr", ":0"}},
-		{"missing port", []string{"-addr", "127.0.0.1"}},
-		{"no such reading", []string{"-reading", "29"}},
-		{"want SYMBOL=FILE", []string{"-csv", "marks.csv"}},
-		{"balance", []string{"-balance", "much"}},
-		{"no such file", []string{"-csv", "BTC=none.csv"}},
+		{"not a loopback address", usage, []string{"-addr", "0.0.0.0:0"}},
+		{"not a loopback address", usage, []string{"-addr", ":0"}},
+		{"missing port", usage, []string{"-addr", "127.0.0.1"}},
+		{"no such interpretation", usage, []string{"-interpretation", "29"}},
+		{"want SYMBOL=FILE", usage, []string{"-csv", "marks.csv"}},
+		{`"much" for flag -balance: want a plain number`, usage, []string{"-balance", "much"}},
+		{`"1e99999" for flag -balance: want a plain number`, usage, []string{"-balance", "1e99999"}},
+		{`"-5" for flag -balance: must not be negative`, usage, []string{"-balance", "-5"}},
+		{`"-1s" for flag -lag: must not be negative`, usage, []string{"-lag", "-1s"}},
+		{`"soon" for flag -lag: time: invalid duration`, usage, []string{"-lag", "soon"}},
+		{"not defined: -port", usage, []string{"-port", "80"}},
+		{`unexpected argument "extra"`, usage, []string{"-seed", "2", "extra"}},
+		{`unexpected argument "help"`, usage, []string{"help"}},
+		{"no such file", failure, []string{"-csv", "BTC=none.csv"}},
 	} {
-		require.ErrorContains(t, run(t.Context(), c.args, io.Discard, io.Discard), c.want)
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			var out, complaints strings.Builder
+			require.Equal(t, c.code, start(t.Context(), c.args, &out, &complaints))
+			require.Contains(t, complaints.String(), c.want)
+			require.Equal(t, 1, strings.Count(complaints.String(), "\n"), "told once: %s", complaints.String())
+			require.Empty(t, out.String())
+		})
 	}
 	require.NoError(t, checkAddress("0.0.0.0:80", true))
 }

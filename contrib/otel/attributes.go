@@ -14,14 +14,14 @@ const (
 	attrEnvironment = attribute.Key("trading.environment") // sandbox or live
 	attrAccount     = attribute.Key("trading.account")     // spans only, where Config asks for it
 	attrSymbol      = attribute.Key("trading.symbol")      // spans only
-	attrLane        = attribute.Key("trading.lane")        // exit, doubt, entry or read
+	attrPriority    = attribute.Key("trading.priority")    // exit, recovery, entry or read
 	attrResult      = attribute.Key("trading.result")      // ok, refused or failed
 	attrOutcome     = attribute.Key("trading.outcome")     // of writes
 	attrAttempts    = attribute.Key("trading.attempts")    // spans of calls only
 	attrAttempt     = attribute.Key("trading.attempt")     // spans of attempts only, from 1
 	attrStatus      = attribute.Key("trading.status")      // the HTTP status
 	attrCode        = attribute.Key("trading.code")        // of a refusal
-	attrReason      = attribute.Key("trading.wait.reason") // budget or backoff
+	attrReason      = attribute.Key("trading.wait.reason") // rate limit or backoff
 	attrSeconds     = attribute.Key("trading.wait.seconds")
 )
 
@@ -42,7 +42,7 @@ func ofCall(c trading.Call) []attribute.KeyValue {
 	if c.Environment != "" {
 		attrs = append(attrs, attrEnvironment.String(string(c.Environment)))
 	}
-	return append(attrs, attrLane.String(c.Lane.String()))
+	return append(attrs, attrPriority.String(c.Priority.String()))
 }
 
 // ofSpan adds what only a call's span has.

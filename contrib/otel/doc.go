@@ -12,7 +12,7 @@
 //	trading.attempt.duration  how long they took
 //	trading.wait.duration     how long calls expected to wait, by reason
 //	trading.outcomes          writes that have ended, by what is known of them
-//	trading.settlements       writes in doubt, by what they were found to have come to
+//	trading.resolutions       writes in doubt, by what they were found to have come to
 //
 // Durations are in seconds. Attributes are those of the list in attributes.go and no
 // others: no key, no body, no message and no text of an error. Metrics have neither

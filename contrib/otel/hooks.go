@@ -34,7 +34,7 @@ type hooks struct {
 	account bool
 	codes   map[trading.Code]bool // that are known
 
-	calls, attempts, outcomes, settlements metric.Int64Counter
+	calls, attempts, outcomes, resolutions metric.Int64Counter
 	callTook, attemptTook, waits           metric.Float64Histogram
 }
 
@@ -56,7 +56,7 @@ func New(c Config) (trading.Hooks, error) {
 	return trading.Hooks{
 		CallStart: h.callStart, CallDone: h.callDone,
 		AttemptStart: h.attemptStart, AttemptDone: h.attemptDone,
-		Waiting: h.waiting, Settled: h.settled,
+		Waiting: h.waiting, Resolved: h.resolved,
 	}, nil
 }
 
@@ -77,7 +77,7 @@ func (h *hooks) instrument(m metric.Meter) error {
 	h.calls = counter("trading.calls", "{call}", "Calls that have ended.")
 	h.attempts = counter("trading.attempts", "{attempt}", "Sends that have ended.")
 	h.outcomes = counter("trading.outcomes", "{write}", "Writes that have ended, by what is known of them.")
-	h.settlements = counter("trading.settlements", "{write}", "Writes in doubt, by what they were found to have come to.")
+	h.resolutions = counter("trading.resolutions", "{write}", "Writes in doubt, by what they were found to have come to.")
 	h.callTook = seconds("trading.call.duration", "How long calls took, waits included.")
 	h.attemptTook = seconds("trading.attempt.duration", "How long sends took.")
 	h.waits = seconds("trading.wait.duration", "How long calls expected to wait.")
@@ -148,10 +148,10 @@ func (h *hooks) waiting(ctx context.Context, c trading.Call, w trading.Wait) {
 	h.waits.Record(ctx, seconds, metric.WithAttributes(append(ofCall(c), reason)...))
 }
 
-func (h *hooks) settled(ctx context.Context, v trading.Verdict) {
-	h.settlements.Add(ctx, 1, metric.WithAttributes([]attribute.KeyValue{
-		attrOperation.String(string(v.Intent.Operation)),
-		attrEnvironment.String(string(v.Intent.Environment)),
-		attrOutcome.String(v.Outcome.String()),
+func (h *hooks) resolved(ctx context.Context, r trading.Resolution) {
+	h.resolutions.Add(ctx, 1, metric.WithAttributes([]attribute.KeyValue{
+		attrOperation.String(string(r.Intent.Operation)),
+		attrEnvironment.String(string(r.Intent.Environment)),
+		attrOutcome.String(r.Outcome.String()),
 	}...))
 }

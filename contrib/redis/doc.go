@@ -1,14 +1,14 @@
-// Package redisbudget counts a service's rate limits in Redis, for processes that
+// Package redis counts a service's rate limits in Redis, for processes that
 // share a key or a user.
 //
-//	store, err := redisbudget.New(redis.NewClient(&redis.Options{Addr: "localhost:6379"}), "desk-1")
-//	client, err := trading.New(baseURL, trading.WithBudget(trading.Budget{Store: store, Owner: "desk-1"}))
+//	store, err := redis.New(goredis.NewClient(&goredis.Options{Addr: "localhost:6379"}), "desk-1")
+//	client, err := trading.New(baseURL, trading.WithRateLimits(trading.RateLimits{Store: store, Owner: "desk-1"}))
 //
-// Each method is one script, so that a place is taken in every bucket or in none,
+// Each method is one script, so that a slot is taken in every bucket or in none,
 // whoever else is asking. Time is that of Redis alone: the clocks of the processes
-// may be wrong. A place of a process that died is given back a window after the
+// may be wrong. A slot of a process that died is given back a window after the
 // request must have ended, and every key expires, so nothing stays for ever.
 //
-// All keys of an owner have the hash tag {owner}, and so live in one slot of a Redis
-// Cluster. Redis 5 or later is needed.
-package redisbudget
+// All keys of an owner have the hash tag {owner}, and so live in one hash slot of a
+// Redis Cluster. Redis 5 or later is needed.
+package redis

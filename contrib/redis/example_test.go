@@ -1,4 +1,4 @@
-package redisbudget_test
+package redis_test
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"log"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/tradingapi/trading-go"
-	redisbudget "github.com/tradingapi/trading-go/contrib/redis"
+	"github.com/tradingapi/trading-go/contrib/redis"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -21,18 +21,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer server.Close()
-	rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	rdb := goredis.NewClient(&goredis.Options{Addr: server.Addr()})
 	defer rdb.Close()
 	sim := tradingsim.New() // the service: trading.FromEnv(…)
 	ctx := context.Background()
 
 	open := func() *trading.Client {
-		store, err := redisbudget.New(rdb, "desk-1")
+		store, err := redis.New(rdb, "desk-1")
 		if err != nil {
 			log.Fatal(err)
 		}
 		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
-			trading.WithBudget(trading.Budget{Store: store, Owner: "desk-1"}))
+			trading.WithRateLimits(trading.RateLimits{Store: store, Owner: "desk-1"}))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -46,10 +46,10 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	usages, err := other.Usage(ctx)
+	usages, err := other.RateLimitUsage(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(usages[0].Spent, "of", usages[0].Bucket.Limit)
+	fmt.Println(usages[0].Used, "of", usages[0].Bucket.Limit)
 	// Output: 3 of 600
 }

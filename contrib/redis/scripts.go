@@ -1,9 +1,9 @@
-package redisbudget
+package redis
 
 import (
 	_ "embed"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 )
 
 // Each method is one script behind what they share.
@@ -16,14 +16,11 @@ var (
 	returnLua string
 	//go:embed scripts/block.lua
 	blockLua string
-	//go:embed scripts/learn.lua
-	learnLua string
 	//go:embed scripts/usage.lua
 	usageLua string
 
-	scriptTake   = redis.NewScript(common + takeLua)
-	scriptReturn = redis.NewScript(common + returnLua)
-	scriptBlock  = redis.NewScript(common + blockLua)
-	scriptLearn  = redis.NewScript(common + learnLua)
-	scriptUsage  = redis.NewScript(common + usageLua)
+	scriptTake   = goredis.NewScript(common + takeLua)
+	scriptReturn = goredis.NewScript(common + returnLua)
+	scriptBlock  = goredis.NewScript(common + blockLua)
+	scriptUsage  = goredis.NewScript(common + usageLua)
 )

@@ -1,4 +1,4 @@
-package redisbudget
+package redis
 
 import (
 	"context"
@@ -10,83 +10,78 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
-// Store is a [trading.BudgetStore] in Redis. It is safe for concurrent use.
+// Store is a [ratelimit.Store] in Redis. It is safe for concurrent use.
 type Store struct {
-	client redis.Scripter
+	client goredis.Scripter
 	prefix string
-	name   string        // of this store among those that share the places
-	places atomic.Uint64 // that it has asked for
+	name   string        // of this store among those that share the slots
+	slots  atomic.Uint64 // that it has asked for
 }
 
-var _ trading.BudgetStore = (*Store)(nil)
+var _ ratelimit.Store = (*Store)(nil)
 
-// New returns a store of the places that owner's clients share: the name of a user
-// or a desk, the same in all of them and in their [trading.Budget]. The client is the
-// caller's to close; one whose time-outs are short leaves more of a call's own time,
-// since the trading client gives a store a second. New sends nothing.
-func New(client redis.Scripter, owner string) (*Store, error) {
+// New returns a store of the slots that owner's clients share: the name of a user
+// or a desk, the same in all of them and in their trading.RateLimits. The client is the
+// caller's to close. The trading client abandons a call that takes longer than a second;
+// short time-outs in the Redis client end it soon after. New sends nothing.
+func New(client goredis.Scripter, owner string) (*Store, error) {
 	switch {
 	case client == nil:
-		return nil, errors.New("redisbudget: New: no client")
+		return nil, errors.New("redis store: New: no client")
 	case owner == "" || strings.ContainsAny(owner, "{}"):
-		return nil, fmt.Errorf("redisbudget: New: the owner %q cannot be a hash tag: it is empty or has a brace", owner)
+		return nil, fmt.Errorf("redis store: New: the owner %q cannot be a hash tag: it is empty or has a brace", owner)
 	}
-	return &Store{client: client, prefix: "trading:budget:{" + owner + "}:", name: rand.Text()}, nil
+	return &Store{client: client, prefix: "trading:ratelimit:{" + owner + "}:", name: rand.Text()}, nil
 }
 
-// Take implements [trading.BudgetStore]. Where its answer is lost, the places that it
+// Take implements [ratelimit.Store]. Where its answer is lost, the slots that it
 // may have taken are free again a window after hold.
-func (s *Store) Take(ctx context.Context, claims []trading.Claim, hold time.Duration) (trading.Taken, error) {
-	return s.take(ctx, s.name+"/"+strconv.FormatUint(s.places.Add(1), 36), claims, hold)
+func (s *Store) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	return s.take(ctx, s.name+"/"+strconv.FormatUint(s.slots.Add(1), 36), needs, hold)
 }
 
-// take takes a place by its name. Redis clients send a script again when its answer
-// was lost: a place that is taken already is not taken twice.
-func (s *Store) take(ctx context.Context, place string, claims []trading.Claim, hold time.Duration) (trading.Taken, error) {
-	args := make([]any, 0, 2+3*len(claims))
-	args = append(args, place, micros(hold))
-	for i := range claims {
-		args = append(args, claims[i].Bucket.Limit, claims[i].Keep, micros(claims[i].Bucket.Window))
+// take takes a slot by its name. Redis clients send a script again when its answer
+// was lost: a slot that is taken already is not taken twice.
+func (s *Store) take(ctx context.Context, slot string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	args := make([]any, 0, 2+3*len(needs))
+	args = append(args, slot, micros(hold))
+	for i := range needs {
+		args = append(args, needs[i].Bucket.Limit, needs[i].Reserve, micros(needs[i].Bucket.Window))
 	}
-	answer, err := scriptTake.Run(ctx, s.client, s.keysOf(claims), args...).Int64Slice()
+	answer, err := scriptTake.Run(ctx, s.client, s.keysOf(needs), args...).Int64Slice()
 	switch {
 	case err != nil:
-		return trading.Taken{}, failed("Take", err)
-	case len(answer) != 2 || answer[0] < 0 || answer[1] < 0 || answer[1] > int64(len(claims)):
-		return trading.Taken{}, failed("Take", fmt.Errorf("an answer of %v", answer))
+		return ratelimit.Grant{}, failed("Take", err)
+	case len(answer) != 2 || answer[0] < 0 || answer[1] < 0 || answer[1] > int64(len(needs)):
+		return ratelimit.Grant{}, failed("Take", fmt.Errorf("an answer of %v", answer))
 	case answer[1] == 0:
-		return trading.Taken{Place: place}, nil
+		return ratelimit.Grant{Slot: slot}, nil
 	}
-	return trading.Taken{Wait: duration(answer[0]), Lacks: claims[answer[1]-1].Bucket.Name}, nil
+	return ratelimit.Grant{Wait: duration(answer[0]), Bucket: needs[answer[1]-1].Bucket.Name}, nil
 }
 
-// Return implements [trading.BudgetStore].
-func (s *Store) Return(ctx context.Context, place string, claims []trading.Claim, sent bool) error {
-	args := make([]any, 0, 2+len(claims))
-	args = append(args, place, sent)
-	for i := range claims {
-		args = append(args, micros(claims[i].Bucket.Window))
+// Return implements [ratelimit.Store].
+func (s *Store) Return(ctx context.Context, slot string, needs []ratelimit.Need, sent bool) error {
+	args := make([]any, 0, 2+len(needs))
+	args = append(args, slot, sent)
+	for i := range needs {
+		args = append(args, micros(needs[i].Bucket.Window))
 	}
-	return failed("Return", scriptReturn.Run(ctx, s.client, s.keysOf(claims), args...).Err())
+	return failed("Return", scriptReturn.Run(ctx, s.client, s.keysOf(needs), args...).Err())
 }
 
-// Block implements [trading.BudgetStore].
-func (s *Store) Block(ctx context.Context, b trading.Bucket, d time.Duration) error {
+// Block implements [ratelimit.Store].
+func (s *Store) Block(ctx context.Context, b ratelimit.Bucket, d time.Duration) error {
 	return failed("Block", scriptBlock.Run(ctx, s.client, s.keys(nil, b), b.Limit, micros(d)).Err())
 }
 
-// Learn implements [trading.BudgetStore].
-func (s *Store) Learn(ctx context.Context, b trading.Bucket, left int, d time.Duration) error {
-	return failed("Learn", scriptLearn.Run(ctx, s.client, s.keys(nil, b), b.Limit, left, micros(d)).Err())
-}
-
-// Usage implements [trading.BudgetStore].
-func (s *Store) Usage(ctx context.Context, buckets []trading.Bucket) ([]trading.Usage, error) {
+// Usage implements [ratelimit.Store].
+func (s *Store) Usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
 	if len(buckets) == 0 {
 		return nil, nil
 	}
@@ -103,30 +98,30 @@ func (s *Store) Usage(ctx context.Context, buckets []trading.Bucket) ([]trading.
 	case len(answer) != each*len(buckets):
 		return nil, failed("Usage", fmt.Errorf("an answer of %d numbers for %d buckets", len(answer), len(buckets)))
 	}
-	usages := make([]trading.Usage, 0, len(buckets))
+	usages := make([]ratelimit.Usage, 0, len(buckets))
 	for i, b := range buckets {
-		told := answer[each*i:]
-		usages = append(usages, trading.Usage{
-			Bucket: b, Spent: int(told[0]), Elsewhere: int(told[1]), Left: int(told[2]), Closed: duration(told[3]),
+		row := answer[each*i:]
+		usages = append(usages, ratelimit.Usage{
+			Bucket: b, Used: int(row[0]), Elsewhere: int(row[1]), Left: int(row[2]), Closed: duration(row[3]),
 		})
 	}
 	return usages, nil
 }
 
-// keysOf are the keys of the claims' buckets.
-func (s *Store) keysOf(claims []trading.Claim) []string {
-	keys := make([]string, 0, 3*len(claims))
-	for i := range claims {
-		keys = s.keys(keys, claims[i].Bucket)
+// keysOf are the keys of the needs' buckets.
+func (s *Store) keysOf(needs []ratelimit.Need) []string {
+	keys := make([]string, 0, 3*len(needs))
+	for i := range needs {
+		keys = s.keys(keys, needs[i].Bucket)
 	}
 	return keys
 }
 
 // keys appends a bucket's: the requests under way, the answered ones, and what the
 // service has said.
-func (s *Store) keys(keys []string, b trading.Bucket) []string {
+func (s *Store) keys(keys []string, b ratelimit.Bucket) []string {
 	name := s.prefix + b.Name
-	return append(keys, name+":under-way", name+":answered", name+":word")
+	return append(keys, name+":under-way", name+":answered", name+":closed")
 }
 
 // micros is d as the scripts count, never shorter.
@@ -140,5 +135,5 @@ func failed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("redisbudget: %s: %w", doing, err)
+	return fmt.Errorf("redis store: %s: %w", doing, err)
 }

@@ -1,4 +1,4 @@
-package redisbudget
+package redis
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/budgettest"
+	"github.com/tradingapi/trading-go/ratelimit"
+	"github.com/tradingapi/trading-go/ratelimittest"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -41,7 +42,7 @@ func (s *server) sleep(d time.Duration) {
 
 func (s *server) store(t testing.TB, owner string) *Store {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	client := goredis.NewClient(&goredis.Options{Addr: s.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	store, err := New(client, owner)
 	require.NoError(t, err)
@@ -50,8 +51,8 @@ func (s *server) store(t testing.TB, owner string) *Store {
 
 func TestStore(t *testing.T) {
 	s := newServer(t)
-	budgettest.Run(t, budgettest.Store{
-		New: func(t *testing.T) trading.BudgetStore {
+	ratelimittest.Run(t, ratelimittest.Store{
+		New: func(t *testing.T) ratelimit.Store {
 			s.FlushAll()
 			return s.store(t, "desk")
 		},
@@ -61,26 +62,26 @@ func TestStore(t *testing.T) {
 	})
 }
 
-func claim(name string, limit int) []trading.Claim {
-	return []trading.Claim{{Bucket: trading.Bucket{Name: name, Limit: limit, Window: time.Minute}}}
+func need(name string, limit int) []ratelimit.Need {
+	return []ratelimit.Need{{Bucket: ratelimit.Bucket{Name: name, Limit: limit, Window: time.Minute}}}
 }
 
-// Processes with the same owner share the places, and others do not.
+// Processes with the same owner share the slots, and others do not.
 func TestProcessesShareAnOwner(t *testing.T) {
 	s := newServer(t)
-	ctx, one := t.Context(), claim("a", 2)
+	ctx, one := t.Context(), need("a", 2)
 	stores := []*Store{s.store(t, "desk"), s.store(t, "desk")}
 	for _, store := range stores {
-		taken, err := store.Take(ctx, one, time.Second)
+		grant, err := store.Take(ctx, one, time.Second)
 		require.NoError(t, err)
-		require.Zero(t, taken.Wait)
+		require.Zero(t, grant.Wait)
 	}
-	taken, err := stores[0].Take(ctx, one, time.Second)
+	grant, err := stores[0].Take(ctx, one, time.Second)
 	require.NoError(t, err)
-	require.Equal(t, "a", taken.Lacks)
-	taken, err = s.store(t, "another").Take(ctx, one, time.Second)
+	require.Equal(t, "a", grant.Bucket)
+	grant, err = s.store(t, "another").Take(ctx, one, time.Second)
 	require.NoError(t, err)
-	require.Zero(t, taken.Wait)
+	require.Zero(t, grant.Wait)
 }
 
 // Whatever has happened, nothing is left of it some time later, and meanwhile no more
@@ -89,16 +90,16 @@ func TestNothingStays(t *testing.T) {
 	s := newServer(t)
 	store, ctx := s.store(t, "desk"), t.Context()
 	const limit = 20
-	one := claim("a", limit)
+	one := need("a", limit)
 	for i := range 500 {
-		taken, err := store.Take(ctx, one, 10*time.Second)
+		grant, err := store.Take(ctx, one, 10*time.Second)
 		require.NoError(t, err)
 		switch {
-		case taken.Wait > 0:
-			s.sleep(taken.Wait)
+		case grant.Wait > 0:
+			s.sleep(grant.Wait)
 		case i%3 == 0: // it dies
 		default:
-			require.NoError(t, store.Return(ctx, taken.Place, one, i%3 == 1))
+			require.NoError(t, store.Return(ctx, grant.Slot, one, i%3 == 1))
 		}
 		for _, key := range s.Keys() {
 			if members, err := s.ZMembers(key); err == nil {
@@ -108,9 +109,8 @@ func TestNothingStays(t *testing.T) {
 		}
 	}
 	require.NoError(t, store.Block(ctx, one[0].Bucket, time.Hour))
-	require.NoError(t, store.Learn(ctx, one[0].Bucket, 3, time.Minute))
 	s.sleep(59 * time.Minute)
-	usages, err := store.Usage(ctx, []trading.Bucket{one[0].Bucket})
+	usages, err := store.Usage(ctx, []ratelimit.Bucket{one[0].Bucket})
 	require.NoError(t, err)
 	require.Equal(t, time.Minute, usages[0].Closed)
 	s.sleep(2 * time.Minute)
@@ -121,10 +121,10 @@ func TestNothingStays(t *testing.T) {
 func TestTheKeysOfAnOwnerAreInOneSlot(t *testing.T) {
 	s := newServer(t)
 	store := s.store(t, "desk-1")
-	both := append(claim("key/0123", 5), claim("user/desk-1/closes", 5)...)
-	taken, err := store.Take(t.Context(), both, time.Second)
+	both := append(need("key/live/01234567", 5), need("user/desk-1/closes", 5)...)
+	grant, err := store.Take(t.Context(), both, time.Second)
 	require.NoError(t, err)
-	require.NoError(t, store.Return(t.Context(), taken.Place, both, true))
+	require.NoError(t, store.Return(t.Context(), grant.Slot, both, true))
 	require.NoError(t, store.Block(t.Context(), both[0].Bucket, time.Second))
 	require.NotEmpty(t, s.Keys())
 	for _, key := range s.Keys() {
@@ -136,7 +136,7 @@ func TestTheKeysOfAnOwnerAreInOneSlot(t *testing.T) {
 
 func TestOwnersThatCannotBe(t *testing.T) {
 	s := newServer(t)
-	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	client := goredis.NewClient(&goredis.Options{Addr: s.Addr()})
 	defer client.Close()
 	for _, owner := range []string{"", "{", "a}b"} {
 		_, err := New(client, owner)
@@ -150,13 +150,12 @@ func TestOwnersThatCannotBe(t *testing.T) {
 func TestAScriptThatRunsTwiceCountsOnce(t *testing.T) {
 	s := newServer(t)
 	store, ctx := s.store(t, "desk"), t.Context()
-	one := claim("a", 10)
+	one := need("a", 10)
 	b := one[0].Bucket
-	require.NoError(t, store.Learn(ctx, b, 5, time.Minute))
-	spent := func() (int, int) {
-		usages, err := store.Usage(ctx, []trading.Bucket{b})
+	used := func() (int, int) {
+		usages, err := store.Usage(ctx, []ratelimit.Bucket{b})
 		require.NoError(t, err)
-		return usages[0].Spent, usages[0].Left
+		return usages[0].Used, usages[0].Left
 	}
 	twice := func(do func() error) {
 		require.NoError(t, do())
@@ -164,18 +163,18 @@ func TestAScriptThatRunsTwiceCountsOnce(t *testing.T) {
 	}
 	for _, sent := range []bool{false, true} {
 		twice(func() error {
-			taken, err := store.take(ctx, "place", one, time.Second)
-			require.Zero(t, taken.Wait)
+			grant, err := store.take(ctx, "slot", one, time.Second)
+			require.Zero(t, grant.Wait)
 			return err
 		})
-		n, left := spent()
-		require.Equal(t, []int{1, 4}, []int{n, left})
-		twice(func() error { return store.Return(ctx, "place", one, sent) })
-		n, left = spent()
+		n, left := used()
+		require.Equal(t, []int{1, 9}, []int{n, left})
+		twice(func() error { return store.Return(ctx, "slot", one, sent) })
+		n, left = used()
 		if sent {
-			require.Equal(t, []int{1, 4}, []int{n, left})
+			require.Equal(t, []int{1, 9}, []int{n, left})
 		} else {
-			require.Equal(t, []int{0, 5}, []int{n, left})
+			require.Equal(t, []int{0, 10}, []int{n, left})
 		}
 	}
 }
@@ -184,25 +183,24 @@ func TestAScriptThatRunsTwiceCountsOnce(t *testing.T) {
 func TestErrorsAreWrapped(t *testing.T) {
 	s := newServer(t)
 	store := s.store(t, "desk")
-	one := claim("a", 1)
+	one := need("a", 1)
 	each := func(ctx context.Context, want func(what string, err error)) {
 		_, err := store.Take(ctx, one, time.Second)
 		want("Take", err)
 		want("Return", store.Return(ctx, "x", one, true))
 		want("Block", store.Block(ctx, one[0].Bucket, time.Second))
-		want("Learn", store.Learn(ctx, one[0].Bucket, 1, time.Second))
-		_, err = store.Usage(ctx, []trading.Bucket{one[0].Bucket})
+		_, err = store.Usage(ctx, []ratelimit.Bucket{one[0].Bucket})
 		want("Usage", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	each(ended, func(what string, err error) {
 		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorContains(t, err, "redisbudget: "+what+": ")
+		require.ErrorContains(t, err, "redis store: "+what+": ")
 	})
 	s.SetError("LOADING the data set is being loaded")
 	each(t.Context(), func(what string, err error) {
-		require.ErrorContains(t, err, "redisbudget: "+what+": ")
+		require.ErrorContains(t, err, "redis store: "+what+": ")
 		require.ErrorContains(t, err, "LOADING")
 	})
 	s.SetError("")
@@ -219,7 +217,7 @@ func TestTwoClients(t *testing.T) {
 	var clients []*trading.Client
 	for range 2 {
 		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
-			trading.WithBudget(trading.Budget{Store: s.store(t, "desk"), Owner: "desk"}))
+			trading.WithRateLimits(trading.RateLimits{Store: s.store(t, "desk"), Owner: "desk"}))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, client.Close()) })
 		clients = append(clients, client)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/examples/backtest/reversion"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )
@@ -34,13 +35,13 @@ func TestDay(t *testing.T) {
 	})
 }
 
-func live(ctx context.Context, intents trading.Journal, id trading.AccountID) error {
-	client, err := trading.FromEnv(trading.WithJournal(intents), trading.ReadBaseline())
+func live(ctx context.Context, log *journal.Log, id trading.AccountID) error {
+	client, err := trading.FromEnv(trading.WithJournal(log), trading.WithExclusiveAccounts(id))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if _, err := client.Recover(ctx); err != nil { // nothing new before everything old is settled
+	if _, err := client.Recover(ctx); err != nil { // nothing new before the outcome of everything old is known
 		return err
 	}
 	return reversion.New("BTC").Run(ctx, client.Sandbox.MarketData, client.Live.Account(id))

@@ -10,6 +10,7 @@ import (
 
 const want = `all is well:               filled at 64000
 the reply is lost:         filled at 64000
+and nobody waits:          it was applied (evidence: its stored answer)
 a limit below the market:  resting as ord_1
 the price is stale:        no fresh price: next tick, next chance
 the book is too thin:      too far from where it was decided: decide again

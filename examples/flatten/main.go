@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, out, problems io.Writer) (exit int)
 func parse(args []string, out, problems io.Writer) (*command, error) {
 	c := &command{out: out, problems: problems}
 	flags := flag.NewFlagSet("flatten", flag.ContinueOnError)
-	flags.SetOutput(problems)
+	flags.SetOutput(io.Discard) // an error is told once, by run
 	account := flags.String("account", os.Getenv("TRADING_ACCOUNT"), "the live account")
 	symbols := flags.String("symbols", "", "only these markets, separated by commas")
 	flags.BoolVar(&c.all, "all", false, "every live account of the key")
@@ -99,10 +99,14 @@ func parse(args []string, out, problems io.Writer) (*command, error) {
 	flags.DurationVar(&c.within, "within", 5*time.Minute, "how long to try")
 	flags.DurationVar(&c.options.Settle, "settle", flatten.DefaultSettle, "the time between the two looks of the proof")
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(out)
+			flags.PrintDefaults()
+		}
 		return nil, err
 	}
 	c.account = trading.AccountID(*account)
-	if *symbols != "" {
+	if isSet(flags, "symbols") {
 		c.options.Symbols = strings.Split(*symbols, ",")
 	}
 	asked := 0
@@ -113,7 +117,12 @@ func parse(args []string, out, problems io.Writer) (*command, error) {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return nil, fmt.Errorf("what is %q?", flags.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case isSet(flags, "symbols") && *symbols == "":
+		// An unset variable of the shell, most likely; it must not mean all of them.
+		return nil, errors.New("-symbols is empty: name markets, or leave it out for all of them")
+	case isSet(flags, "account") && *account == "":
+		return nil, errors.New("-account is empty: name the account")
 	case asked > 1:
 		return nil, errors.New("one of -account, -all and -sandbox")
 	case c.paper && c.look:
@@ -210,7 +219,7 @@ func connect(ctx context.Context, c *command) (client *trading.Client, end func(
 		return nil, nil, err
 	}
 	time.Sleep(1100 * time.Millisecond) // until it shows
-	sim.Fault(string(trading.OpClose), tradingsim.LoseReply())
+	sim.Fault(string(trading.OpClose), tradingsim.DropResponse())
 	return client, end, nil
 }
 

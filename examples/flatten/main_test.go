@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -49,8 +50,10 @@ func TestNothingConfigured(t *testing.T) {
 		"too much":     {args: []string{"acc_1"}, exit: misused, mentionsBroken: "acc_1"},
 		"two at once":  {args: []string{"-all", "-sandbox"}, exit: misused, mentionsBroken: "one of"},
 		"paper look":   {args: []string{"-sandbox", "-look"}, exit: misused, mentionsBroken: "triggers"},
+		"no symbol":    {args: []string{"-symbols", ""}, exit: misused, saysNot: []string{"close"}, mentionsBroken: "-symbols is empty"},
+		"no account":   {args: []string{"-account", ""}, exit: misused, saysNot: []string{"close"}, mentionsBroken: "-account is empty"},
 		"an empty one": {args: []string{"-symbols", "BTC,"}, exit: notProven, mentionsBroken: "a symbol is empty"},
-		"help":         {args: []string{"-h"}, mentionsBroken: "-within"},
+		"help":         {args: []string{"-h"}, says: []string{"-within"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,6 +69,9 @@ func TestNothingConfigured(t *testing.T) {
 					assert.Empty(t, problems)
 				}
 				assert.Contains(t, problems, tc.mentionsBroken)
+				if tc.exit == misused {
+					assert.Equal(t, 1, strings.Count(problems, "\n"), "told once: %s", problems)
+				}
 			})
 		})
 	}

@@ -1,6 +1,6 @@
-// Livebot trades a real account: it settles what an earlier run left open, refuses
-// to trade while that is not safe, decides once a minute and never twice the same,
-// and gets out of the market when it is told to stop.
+// Livebot trades a real account: it finds out what became of the orders that an
+// earlier run left, refuses to trade while that is not safe, decides once a minute and
+// never twice the same, and gets out of the market when it is told to stop.
 //
 //	go run ./examples/livebot
 //
@@ -12,7 +12,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -38,63 +37,81 @@ func main() {
 }
 
 func run(ctx context.Context, log *slog.Logger) error {
-	if os.Getenv("TRADING_BASE_URL") != "" {
-		intents, err := journal.Open("livebot.journal", journal.Options{})
-		if err != nil {
-			return err
-		}
-		defer intents.Close()
-		client, err := trading.FromEnv(options(intents, log)...)
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		return trade(ctx, client, trading.AccountID(os.Getenv("TRADING_ACCOUNT")), time.Minute, 0, log)
+	if os.Getenv("TRADING_BASE_URL") == "" {
+		return simulate(ctx, log)
 	}
+	id := trading.AccountID(os.Getenv("TRADING_ACCOUNT"))
+	writes, err := journal.Open("livebot.journal") // on a disk that outlives a container
+	if err != nil {
+		return err
+	}
+	defer writes.Close()
+	client, err := trading.FromEnv(options(writes, id, log)...)
+	if err != nil {
+		return err
+	}
+	defer closeClient(client, log)
+	return trade(ctx, client, id, time.Minute, 0, log)
+}
 
+// simulate trades on the simulator for a few rounds.
+func simulate(ctx context.Context, log *slog.Logger) error {
 	dir, err := os.MkdirTemp("", "livebot")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	intents, err := journal.Open(filepath.Join(dir, "livebot.journal"), journal.Options{})
+	writes, err := journal.Open(filepath.Join(dir, "livebot.journal"))
 	if err != nil {
 		return err
 	}
-	defer intents.Close()
+	defer writes.Close()
 	sim := tradingsim.New(tradingsim.WithFeed(symbol, tradingsim.RandomWalk(7, "64000", 4)))
 	defer sim.Close()
-	client, err := trading.New(sim.URL(), append(options(intents, log),
+	client, err := trading.New(sim.URL(), append(options(writes, "acc_1", log),
 		trading.WithSandboxKey(sim.SandboxKey()),
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(sim.Transport()))...)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer closeClient(client, log)
 	return trade(ctx, client, "acc_1", time.Second, 5, log)
 }
 
 // options are what a bot that trades real money sets.
-func options(intents trading.Journal, log *slog.Logger) []trading.Option {
+func options(writes journal.Store, id trading.AccountID, log *slog.Logger) []trading.Option {
 	return []trading.Option{
-		trading.WithJournal(intents),
+		trading.WithJournal(writes),
+		trading.WithExclusiveAccounts(id), // leave it out if anybody else trades the account
 		trading.WithHealthGate(trading.HealthGate{KeepWarm: true}),
 		trading.WithMaxSlippagePct(trading.Dec("0.5")),
-		trading.ReadBaseline(),
 		trading.WithApplication("livebot", "1.0"),
 		trading.WithLogger(log),
 	}
 }
 
+// closeClient ends the client. What is pending then is in the journal for the next run.
+func closeClient(client *trading.Client, log *slog.Logger) {
+	if err := client.Close(); err != nil {
+		log.Warn("closed", "err", err)
+	}
+}
+
 // trade decides once a round until it is told to stop; 0 rounds are endless.
 func trade(ctx context.Context, client *trading.Client, id trading.AccountID, every time.Duration, rounds int, log *slog.Logger) error {
-	// Nothing new before everything old is settled.
-	if _, err := client.Recover(ctx); err != nil {
-		return fmt.Errorf("a person has to look: %w", err)
-	}
 	account := client.Live.Account(id)
 	defer leave(account, log)
+
+	// What an earlier run left keeps its own market closed to entries, and no other: so
+	// the bot trades beside this. It has its own context, which ends with the bot.
+	ctx, cancel := context.WithCancel(ctx)
+	recovered := make(chan struct{})
+	go func() {
+		defer close(recovered)
+		recoverWrites(ctx, client, log)
+	}()
+	defer func() { cancel(); <-recovered }()
 
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -113,8 +130,19 @@ func trade(ctx context.Context, client *trading.Client, id trading.AccountID, ev
 	}
 }
 
-// decide buys what is missing to a small position. The name of the decision is the
-// round: a bot that crashes and decides the same again does not buy twice.
+// recoverWrites finds out what became of the writes of earlier runs.
+func recoverWrites(ctx context.Context, client *trading.Client, log *slog.Logger) {
+	resolutions, err := client.Recover(ctx)
+	for _, r := range resolutions {
+		log.Info("recovered", "operation", r.Intent.Operation, "symbol", r.Intent.Symbol, "outcome", r.Outcome, "evidence", r.Evidence)
+	}
+	if err != nil && ctx.Err() == nil {
+		log.Error("a person has to look", "err", err)
+	}
+}
+
+// decide buys what is missing to a small position. The round names the order: a bot
+// that crashes and decides the same again does not buy twice.
 func decide(ctx context.Context, client *trading.Client, account *trading.Account, round time.Time, log *slog.Logger) error {
 	mark, err := client.Sandbox.Price(ctx, symbol)
 	if err != nil {
@@ -140,20 +168,15 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 		Leverage:      trading.Dec("2"),
 		ExpectedPrice: trading.At(price),
 		StopLoss:      trading.At(price.Mul(trading.Dec("0.99")).Round(2)),
-	}, trading.WithDecision("livebot", round.Format(time.RFC3339)))
+	}, trading.WithClientOrderID("livebot "+round.Format(time.RFC3339)))
 
 	switch {
 	case err == nil:
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
 		return nil
 	case trading.OutcomeOf(err) == trading.Unknown:
-		client.Halt("an order is in the air")
-		verdict, err := account.Resolve(ctx, err)
-		if err != nil {
-			return err
-		}
-		client.Unhalt()
-		log.Info("resolved", "outcome", verdict.Outcome, "basis", verdict.Basis)
+		// The client goes on finding out, and takes no entry in this market meanwhile.
+		log.Warn("not known yet", "err", err)
 		return nil
 	case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked):
 		return err

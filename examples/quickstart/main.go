@@ -1,7 +1,7 @@
 // Quickstart opens, protects, reduces and closes a position, and prints what
-// happened. With nothing configured it starts the simulator and trades there;
-// with TRADING_BASE_URL and TRADING_SANDBOX_KEY set it does the same on the paper
-// account of that service.
+// happened. With nothing configured it starts the simulator and trades there, and
+// at the end it loses the reply to an order and finds the order. With TRADING_BASE_URL
+// and TRADING_SANDBOX_KEY set it trades on the paper account of that service.
 //
 //	go run ./examples/quickstart
 package main
@@ -39,12 +39,13 @@ func run(ctx context.Context, out io.Writer) error {
 	return firstTrade(ctx, service, out)
 }
 
-// service is a client, and a way to move the market where there is one.
+// service is a client, and the simulator where there is one: it moves the market, and
+// loses a reply.
 type service struct {
-	client  *trading.Client
-	setMark func(symbol, price string) // nil on a real service
-	pause   func()                     // between two looks at a market that moves by itself
-	close   func()
+	client *trading.Client
+	sim    *tradingsim.Sim // nil on a real service
+	pause  func()          // between two looks at a market that moves by itself
+	close  func()
 }
 
 // connect takes the configured service, or else starts the simulator.
@@ -77,12 +78,12 @@ func connect(out io.Writer) (*service, error) {
 	if err := sim.Listen("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()))
+	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()))
 	if err != nil {
 		return nil, errors.Join(err, sim.Close())
 	}
 	say(out, "service", "the simulator, on this machine")
-	return &service{client: client, setMark: sim.SetMark, pause: func() {}, close: func() {
+	return &service{client: client, sim: sim, pause: func() {}, close: func() {
 		_ = client.Close()
 		_ = sim.Close()
 	}}, nil
@@ -115,6 +116,35 @@ func firstTrade(ctx context.Context, s *service, out io.Writer) error {
 		return err
 	}
 	say(out, "reset", "balance %s", dollars(state.Balance))
+	if s.sim == nil {
+		return nil
+	}
+	return loseReply(ctx, s, out)
+}
+
+// loseReply is what this project is for: the service executes an order, the reply gets
+// lost, and the program still learns what happened, without placing a second one.
+func loseReply(ctx context.Context, s *service, out io.Writer) error {
+	account := s.client.Live.Account("acc_1")
+	s.sim.Fault("POST /orders", tradingsim.DropResponse())
+	say(out, "live", "the reply to the next order will be lost")
+	bought, err := account.PlaceOrder(ctx, trading.Order{
+		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
+	})
+	if err != nil {
+		return err
+	}
+	say(out, "buy", "0.01 %s filled at %s", symbol, bought.Fill.Price)
+	if bought.Meta.Replayed {
+		say(out, "", "the service had executed it; the client asked again under the same key,")
+		say(out, "", "and got the stored answer of the first order, not a second order")
+	}
+	positions, err := account.Positions(ctx)
+	if err != nil {
+		return err
+	}
+	position, _ := positions.In(symbol)
+	say(out, "position", "%s %s: once, not twice", position.Side, position.Size)
 	return nil
 }
 
@@ -210,10 +240,10 @@ func exitPrice(closed *trading.CloseResult) decimal.Decimal {
 // triggers only when the account or its positions are read, so the reading is
 // what makes it fire.
 func takeProfit(ctx context.Context, s *service, position trading.Position, out io.Writer) error {
-	if s.setMark != nil {
+	if s.sim != nil {
 		target, _ := position.TakeProfit.Value()
 		above := target.Add(trading.Dec("10"))
-		s.setMark(symbol, above.String())
+		s.sim.SetMark(symbol, above.String())
 		say(out, "market", "%s moves to %s", symbol, above)
 	}
 	for range 5 {

@@ -28,6 +28,11 @@ trade      take_profit  exit 64650: gross $19.50 - fees $1.74 = net $17.76
 trade      market       exit 64000: gross $0.00 - fees $1.15 = net $-1.15
 refused    MAX_SLIPPAGE: estimated 0.2733%, allowed 0.1%: not applied
 reset      balance $100000.00
+live       the reply to the next order will be lost
+buy        0.01 BTC filled at 64650
+           the service had executed it; the client asked again under the same key,
+           and got the stored answer of the first order, not a second order
+position   long 0.01: once, not twice
 `
 
 func TestNothingConfigured(t *testing.T) {

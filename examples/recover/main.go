@@ -1,6 +1,6 @@
 // Recover shows a program that is killed in the middle of an order, and what its
-// next run finds out: once the order had been executed, once it never arrived. It
-// trades on a simulated service, and takes some seconds since reads lag.
+// next run finds out: once the order was executed, once it never arrived. It trades on
+// a simulated service, and takes some seconds, as it would with a real one.
 //
 //	go run ./examples/recover
 package main
@@ -12,6 +12,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
@@ -28,8 +29,8 @@ func main() {
 		what  string
 		fault tradingsim.Fault
 	}{
-		{"executed, but the reply never came", tradingsim.LoseReply()},
-		{"lost on the way", tradingsim.LoseRequest()},
+		{"executed, but the reply never came", tradingsim.DropResponse()},
+		{"lost on the way", tradingsim.DropRequest()},
 	} {
 		fmt.Printf("An order is %s:\n", accident.what)
 		file := filepath.Join(dir, fmt.Sprintf("%x.journal", accident.what))
@@ -60,20 +61,21 @@ func firstRun(ctx context.Context, sim *tradingsim.Sim, file string, accident tr
 	sim.Fault("POST /orders", accident)
 	_, err = client.Live.Account("acc_1").PlaceOrder(ctx, trading.Order{
 		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
-	}, trading.WithLifetime(0)) // never sent again, as if killed here
+	}, trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0)) // as if killed here
 	return err
 }
 
-// secondRun settles what the first left open, before anything else.
+// secondRun finds out what became of what the first left.
 func secondRun(ctx context.Context, sim *tradingsim.Sim, file string, out io.Writer) error {
 	client, closeAll, err := open(sim, file)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
-	verdicts, err := client.Recover(ctx)
-	for _, v := range verdicts {
-		fmt.Fprintf(out, "  recovered: %s, by %s\n", v.Outcome, v.Basis)
+	began := time.Now()
+	resolutions, err := client.Recover(ctx)
+	for _, r := range resolutions {
+		fmt.Fprintf(out, "  after the restart: %s, found out in %s (evidence: %s)\n", r.Outcome, time.Since(began).Round(time.Second), r.Evidence)
 	}
 	fmt.Fprintf(out, "  the service holds %s BTC\n", sim.Position("acc_1", "BTC"))
 	return err
@@ -81,20 +83,19 @@ func secondRun(ctx context.Context, sim *tradingsim.Sim, file string, out io.Wri
 
 // open is how each run of the program begins.
 func open(sim *tradingsim.Sim, file string) (*trading.Client, func(), error) {
-	intents, err := journal.Open(file, journal.Options{})
+	writes, err := journal.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	client, err := trading.New(sim.URL(),
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(sim.Transport()),
-		trading.WithJournal(intents),
-		trading.ReadBaseline(),     // what was there before, to compare with
-		trading.SoleActor("acc_1"), // nobody else trades this account
+		trading.WithJournal(writes),
+		trading.WithExclusiveAccounts("acc_1"), // nobody else trades this account
 	)
 	if err != nil {
-		_ = intents.Close()
+		_ = writes.Close()
 		return nil, nil, err
 	}
-	return client, func() { _ = client.Close(); _ = intents.Close() }, nil
+	return client, func() { _ = client.Close(); _ = writes.Close() }, nil
 }

@@ -16,8 +16,8 @@ func TestRun(t *testing.T) {
 		fault tradingsim.Fault
 		want  string
 	}{
-		"executed": {tradingsim.LoseReply(), "  recovered: applied, by reads\n  the service holds 0.01 BTC\n"},
-		"lost":     {tradingsim.LoseRequest(), "  recovered: not applied, by fenced, and no trace\n  the service holds 0 BTC\n"},
+		"executed": {tradingsim.DropResponse(), "  after the restart: applied, found out in 5s (evidence: its stored answer)\n  the service holds 0.01 BTC\n"},
+		"lost":     {tradingsim.DropRequest(), "  after the restart: not applied, found out in 10s (evidence: accounting)\n  the service holds 0 BTC\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "test.journal")

@@ -44,6 +44,7 @@ type schema struct {
 	Items                *schema
 	AllOf                []*schema
 	OneOf                []*schema
+	AnyOf                []*schema
 }
 
 func readContract(tb testing.TB) *contract {
@@ -52,6 +53,18 @@ func readContract(tb testing.TB) *contract {
 	require.NoError(tb, err)
 	var c contract
 	require.NoError(tb, json.Unmarshal(data, &c))
+	for _, s := range c.Components.Schemas {
+		for _, part := range s.AllOf {
+			part = c.resolve(part)
+			s.Required = append(s.Required, part.Required...)
+			for name, property := range part.Properties {
+				if s.Properties == nil {
+					s.Properties = map[string]*schema{}
+				}
+				s.Properties[name] = property
+			}
+		}
+	}
 	return &c
 }
 
@@ -61,8 +74,8 @@ func (c *contract) resolve(s *schema) *schema {
 		switch {
 		case s.Ref != "":
 			s = c.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
-		case len(s.AllOf) == 1:
-			s = s.AllOf[0]
+		case len(s.AnyOf) == 2: // a component or null
+			s = s.AnyOf[0]
 		default:
 			return s
 		}

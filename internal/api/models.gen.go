@@ -261,32 +261,9 @@ func (v *CancelRunResponse) DecodeWire(d *wire.Decoder) error {
 
 // ChaseOrderRequest: A limit order that follows the market.
 type ChaseOrderRequest struct {
-	// Account that the write is for.
-	AccountID string
+	ProOrderRequest
 	// Price bound beyond which the order is not chased. Optional.
 	ChaseTo wire.Opt[decimal.Decimal]
-	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
-	// Leverage; clamped to the market's cap, not refused.
-	Leverage decimal.Decimal
-	// As in `POST /orders`.
-	LimitPrice wire.Opt[decimal.Decimal]
-	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
-	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
-	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
-	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
-	Side Side
-	// Size in base units.
-	Size decimal.Decimal
-	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -315,34 +292,11 @@ func (v *ChaseOrderRequest) AppendWire(dst []byte) []byte {
 
 // ChaseTWAPOrderRequest: An order spread over time whose clips follow the market.
 type ChaseTWAPOrderRequest struct {
-	// Account that the write is for.
-	AccountID string
+	ProOrderRequest
 	// Price bound beyond which the order is not chased. Optional.
 	ChaseTo wire.Opt[decimal.Decimal]
 	// How long the run takes, in milliseconds.
 	DurationMs int64
-	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
-	// Leverage; clamped to the market's cap, not refused.
-	Leverage decimal.Decimal
-	// As in `POST /orders`.
-	LimitPrice wire.Opt[decimal.Decimal]
-	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
-	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
-	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
-	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
-	Side Side
-	// Size in base units. All clips or rungs together.
-	Size decimal.Decimal
-	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -535,34 +489,11 @@ func (v *ClosedTrade) DecodeWire(d *wire.Decoder) error {
 	return d.Err()
 }
 
-// ConditionalOrderRequest: An order that waits for a trigger price.
+// ConditionalOrderRequest: An order that waits for a trigger price. `limitPrice` is the limit of the order that the trigger sends, and required with `stop-limit`.
 type ConditionalOrderRequest struct {
-	// Account that the write is for.
-	AccountID string
+	ProOrderRequest
 	// What a trigger sends: a market order, or a limit order at `limitPrice`. `stop-market` when left out.
 	ExecKind wire.Opt[ExecKind]
-	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
-	// Leverage; clamped to the market's cap, not refused.
-	Leverage decimal.Decimal
-	// Limit of the order that the trigger sends; required with `stop-limit`.
-	LimitPrice wire.Opt[decimal.Decimal]
-	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
-	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
-	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
-	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
-	Side Side
-	// Size in base units.
-	Size decimal.Decimal
-	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
 	// Price that sets off the order.
 	TriggerPrice decimal.Decimal
 }
@@ -865,36 +796,13 @@ func (v *Identity) DecodeWire(d *wire.Decoder) error {
 
 // LadderOrderRequest: Limit orders spread over a price range. `sizeSkew` shifts the size towards one end.
 type LadderOrderRequest struct {
-	// Account that the write is for.
-	AccountID string
+	ProOrderRequest
 	// Price of the last rung.
 	EndPrice decimal.Decimal
-	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
-	// Leverage; clamped to the market's cap, not refused.
-	Leverage decimal.Decimal
-	// As in `POST /orders`.
-	LimitPrice wire.Opt[decimal.Decimal]
-	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
-	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
-	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
-	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
-	Side Side
-	// Size in base units. All clips or rungs together.
-	Size decimal.Decimal
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
 	SizeSkew wire.Opt[json.RawMessage]
 	// Price of the first rung.
 	StartPrice decimal.Decimal
-	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
 	// Number of rungs.
 	TotalOrders int64
 }
@@ -1518,6 +1426,57 @@ func (v *PositionsResponse) DecodeWire(d *wire.Decoder) error {
 	}
 	d.Require(seen, 1<<0, membersPositionsResponse[:])
 	return d.Err()
+}
+
+// ProOrderRequest: What every Pro order takes: the members of `POST /orders`.
+type ProOrderRequest struct {
+	// Account that the write is for.
+	AccountID string
+	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
+	ExpectedPrice wire.Opt[decimal.Decimal]
+	// Leverage; clamped to the market's cap, not refused.
+	Leverage decimal.Decimal
+	// As in `POST /orders`.
+	LimitPrice wire.Opt[decimal.Decimal]
+	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
+	MaxSlippagePct wire.Opt[decimal.Decimal]
+	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
+	OrderType wire.Opt[OrderType]
+	// Only shrinks an opposite position, never opens one.
+	ReduceOnly wire.Opt[bool]
+	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
+	Side Side
+	// Size in base units, all clips or rungs together.
+	Size decimal.Decimal
+	// Stop-loss level of the position.
+	StopLossPrice wire.Opt[decimal.Decimal]
+	// Plain symbol of the market, as in the markets list.
+	Symbol string
+	// Take-profit level of the position.
+	TakeProfitPrice wire.Opt[decimal.Decimal]
+}
+
+// AppendWire appends the body of the request.
+func (v *ProOrderRequest) AppendWire(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, `,"accountId":`...)
+	dst = wire.AppendString(dst, v.AccountID)
+	dst = wire.AppendOpt(dst, `,"expectedPrice":`, v.ExpectedPrice, wire.AppendDecimal)
+	dst = append(dst, `,"leverage":`...)
+	dst = wire.AppendDecimal(dst, v.Leverage)
+	dst = wire.AppendOpt(dst, `,"limitPrice":`, v.LimitPrice, wire.AppendDecimal)
+	dst = wire.AppendOpt(dst, `,"maxSlippagePct":`, v.MaxSlippagePct, wire.AppendDecimal)
+	dst = wire.AppendOpt(dst, `,"orderType":`, v.OrderType, wire.AppendString)
+	dst = wire.AppendOpt(dst, `,"reduceOnly":`, v.ReduceOnly, wire.AppendBool)
+	dst = append(dst, `,"side":`...)
+	dst = wire.AppendString(dst, v.Side)
+	dst = append(dst, `,"size":`...)
+	dst = wire.AppendDecimal(dst, v.Size)
+	dst = wire.AppendOpt(dst, `,"stopLossPrice":`, v.StopLossPrice, wire.AppendDecimal)
+	dst = append(dst, `,"symbol":`...)
+	dst = wire.AppendString(dst, v.Symbol)
+	dst = wire.AppendOpt(dst, `,"takeProfitPrice":`, v.TakeProfitPrice, wire.AppendDecimal)
+	return wire.EndObject(dst, start)
 }
 
 // RestingOrder: A resting limit order. The contract shows only its `id`.
@@ -2326,36 +2285,13 @@ type Side string
 
 // SwarmOrderRequest: Many small orders. `aggression`, `slippageBps` and `irregular` shape them.
 type SwarmOrderRequest struct {
-	// Account that the write is for.
-	AccountID string
+	ProOrderRequest
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
 	Aggression wire.Opt[json.RawMessage]
-	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
 	Irregular wire.Opt[json.RawMessage]
-	// Leverage; clamped to the market's cap, not refused.
-	Leverage decimal.Decimal
-	// As in `POST /orders`.
-	LimitPrice wire.Opt[decimal.Decimal]
-	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
-	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
-	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
-	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
-	Side Side
-	// Size in base units. All clips or rungs together.
-	Size decimal.Decimal
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
 	SlippageBps wire.Opt[json.RawMessage]
-	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
 	// Number of orders.
 	TotalOrders int64
 }
@@ -2473,36 +2409,13 @@ func (v *TriggersResponse) DecodeWire(d *wire.Decoder) error {
 
 // TWAPOrderRequest: An order spread evenly over time. `randomizeSize` and `randomizeTime` vary the clips.
 type TWAPOrderRequest struct {
-	// Account that the write is for.
-	AccountID string
+	ProOrderRequest
 	// How long the run takes, in milliseconds.
 	DurationMs int64
-	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
-	// Leverage; clamped to the market's cap, not refused.
-	Leverage decimal.Decimal
-	// As in `POST /orders`.
-	LimitPrice wire.Opt[decimal.Decimal]
-	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
-	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
 	RandomizeSize wire.Opt[json.RawMessage]
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
 	RandomizeTime wire.Opt[json.RawMessage]
-	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
-	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
-	Side Side
-	// Size in base units. All clips or rungs together.
-	Size decimal.Decimal
-	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.

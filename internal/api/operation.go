@@ -9,7 +9,7 @@ type Operation struct {
 	Key   KeyKind // which API key it takes
 	Write bool    // whether it changes something
 
-	// LimitClass names the per-user budget of a live write, LimitPerMinute is
+	// LimitClass names the per-user rate limit of a live write, LimitPerMinute is
 	// its size. Both are zero for everything else.
 	LimitClass     string
 	LimitPerMinute int

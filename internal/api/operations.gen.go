@@ -153,6 +153,7 @@ func Operations() []Operation {
 			ID: OpGetHealth, Method: "GET", Path: "/health",
 			Key: KeyNone, Write: false,
 			Refusals: []Refusal{
+				{400, "bad_request"},
 				{500, "internal_error"},
 				{502, "unavailable"},
 			},

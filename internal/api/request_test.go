@@ -26,6 +26,16 @@ const (
 	orderEnd   = `"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":66000`
 )
 
+// The members that Pro orders share: all of them, and those that are required.
+var (
+	everyField = ProOrderRequest{
+		AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
+		OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
+		TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
+	}
+	requiredFields = ProOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1")}
+)
+
 // requests holds every request twice: with all members, and with those only
 // that the contract requires.
 var requests = map[string][]struct {
@@ -50,68 +60,60 @@ var requests = map[string][]struct {
 		{&LimitOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1"), LimitPrice: number("2")},
 			`{"accountId":"a","leverage":1,"limitPrice":2,"side":"short","size":1,"symbol":"BTC"}`},
 	},
+	"ProOrderRequest": {
+		{&everyField, `{` + orderStart + orderRest + orderEnd + `}`},
+		{&requiredFields, `{"accountId":"a","leverage":1,"side":"short","size":1,"symbol":"BTC"}`},
+	},
 	"ConditionalOrderRequest": {
 		{&ConditionalOrderRequest{
-			AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
-			OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
-			TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
-			TriggerPrice: number("65000"), ExecKind: wire.Some(ExecKindStopLimit),
+			ProOrderRequest: everyField,
+			TriggerPrice:    number("65000"), ExecKind: wire.Some(ExecKindStopLimit),
 		}, `{"accountId":"acc_2","execKind":"stop-limit",` + orderRest + orderEnd + `,"triggerPrice":65000}`},
-		{&ConditionalOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1"), TriggerPrice: number("2")},
+		{&ConditionalOrderRequest{ProOrderRequest: requiredFields, TriggerPrice: number("2")},
 			`{"accountId":"a","leverage":1,"side":"short","size":1,"symbol":"BTC","triggerPrice":2}`},
 	},
 	"LadderOrderRequest": {
 		{&LadderOrderRequest{
-			AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
-			OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
-			TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
-			StartPrice: number("60000"), EndPrice: number("61000"), TotalOrders: 5, SizeSkew: setting(`1.5`),
+			ProOrderRequest: everyField,
+			StartPrice:      number("60000"), EndPrice: number("61000"), TotalOrders: 5, SizeSkew: setting(`1.5`),
 		}, `{"accountId":"acc_2","endPrice":61000,` + orderRest + `"sizeSkew":1.5,"startPrice":60000,` + orderEnd + `,"totalOrders":5}`},
 		{&LadderOrderRequest{
-			AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1"),
-			StartPrice: number("2"), EndPrice: number("3"), TotalOrders: 4,
+			ProOrderRequest: requiredFields,
+			StartPrice:      number("2"), EndPrice: number("3"), TotalOrders: 4,
 		}, `{"accountId":"a","endPrice":3,"leverage":1,"side":"short","size":1,"startPrice":2,"symbol":"BTC","totalOrders":4}`},
 	},
 	"TwapOrderRequest": {
 		{&TWAPOrderRequest{
-			AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
-			OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
-			TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
-			DurationMs: 60000, RandomizeSize: setting(`true`), RandomizeTime: setting(`"some"`),
+			ProOrderRequest: everyField,
+			DurationMs:      60000, RandomizeSize: setting(`true`), RandomizeTime: setting(`"some"`),
 		}, `{"accountId":"acc_2","durationMs":60000,"expectedPrice":64000,"leverage":3,"limitPrice":64100.5,"maxSlippagePct":0.5,` +
 			`"orderType":"limit","randomizeSize":true,"randomizeTime":"some","reduceOnly":true,"side":"long","size":0.0000001,` + orderEnd + `}`},
-		{&TWAPOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1"), DurationMs: 1},
+		{&TWAPOrderRequest{ProOrderRequest: requiredFields, DurationMs: 1},
 			`{"accountId":"a","durationMs":1,"leverage":1,"side":"short","size":1,"symbol":"BTC"}`},
 	},
 	"ChaseOrderRequest": {
 		{&ChaseOrderRequest{
-			AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
-			OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
-			TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
-			ChaseTo: some("64500"),
+			ProOrderRequest: everyField,
+			ChaseTo:         some("64500"),
 		}, `{` + orderStart + `"chaseTo":64500,` + orderRest + orderEnd + `}`},
-		{&ChaseOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1")},
+		{&ChaseOrderRequest{ProOrderRequest: requiredFields},
 			`{"accountId":"a","leverage":1,"side":"short","size":1,"symbol":"BTC"}`},
 	},
 	"ChaseTwapOrderRequest": {
 		{&ChaseTWAPOrderRequest{
-			AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
-			OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
-			TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
-			DurationMs: 60000, ChaseTo: some("64500"),
+			ProOrderRequest: everyField,
+			DurationMs:      60000, ChaseTo: some("64500"),
 		}, `{` + orderStart + `"chaseTo":64500,"durationMs":60000,` + orderRest + orderEnd + `}`},
-		{&ChaseTWAPOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1"), DurationMs: 1},
+		{&ChaseTWAPOrderRequest{ProOrderRequest: requiredFields, DurationMs: 1},
 			`{"accountId":"a","durationMs":1,"leverage":1,"side":"short","size":1,"symbol":"BTC"}`},
 	},
 	"SwarmOrderRequest": {
 		{&SwarmOrderRequest{
-			AccountID: "acc_2", Symbol: "BTC", Side: SideLong, Size: number("1e-7"), Leverage: number("3"),
-			OrderType: wire.Some(OrderTypeLimit), LimitPrice: some("64100.50"), ReduceOnly: wire.Some(true),
-			TakeProfitPrice: some("66000"), StopLossPrice: some("63000"), ExpectedPrice: some("64e3"), MaxSlippagePct: some("0.5"),
-			TotalOrders: 9, Aggression: setting(`"high"`), SlippageBps: setting(`25`), Irregular: setting(`false`),
+			ProOrderRequest: everyField,
+			TotalOrders:     9, Aggression: setting(`"high"`), SlippageBps: setting(`25`), Irregular: setting(`false`),
 		}, `{"accountId":"acc_2","aggression":"high","expectedPrice":64000,"irregular":false,"leverage":3,"limitPrice":64100.5,"maxSlippagePct":0.5,` +
 			`"orderType":"limit","reduceOnly":true,"side":"long","size":0.0000001,"slippageBps":25,` + orderEnd + `,"totalOrders":9}`},
-		{&SwarmOrderRequest{AccountID: "a", Symbol: "BTC", Side: SideShort, Size: number("1"), Leverage: number("1"), TotalOrders: 2},
+		{&SwarmOrderRequest{ProOrderRequest: requiredFields, TotalOrders: 2},
 			`{"accountId":"a","leverage":1,"side":"short","size":1,"symbol":"BTC","totalOrders":2}`},
 	},
 	"SandboxOrderRequest": {
@@ -179,7 +181,9 @@ func TestRequests(t *testing.T) {
 			assert.ElementsMatch(t, want, names, name)
 		}
 	}
-	assert.Len(t, requests, 16)
+	for name := range requests {
+		assert.Contains(t, c.Components.Schemas, name)
+	}
 }
 
 func TestRequests_Allocations(t *testing.T) {

@@ -108,6 +108,25 @@ func extension(t *testing.T, op *openapi3.Operation, name string, into any) {
 	}
 }
 
+// whole is a schema with the members that its allOf adds.
+func whole(schema *openapi3.Schema) *openapi3.Schema {
+	if len(schema.AllOf) == 0 {
+		return schema
+	}
+	folded := *schema
+	folded.Properties = maps.Clone(schema.Properties)
+	if folded.Properties == nil {
+		folded.Properties = openapi3.Schemas{}
+	}
+	folded.Required = slices.Clone(schema.Required)
+	for _, part := range schema.AllOf {
+		part := whole(part.Value)
+		maps.Copy(folded.Properties, part.Properties)
+		folded.Required = append(folded.Required, part.Required...)
+	}
+	return &folded
+}
+
 func sorted[M ~map[K]V, K cmp.Ordered, V any](m M) []K { return slices.Sorted(maps.Keys(m)) }
 
 // same reports what two lists do not share.

@@ -140,8 +140,9 @@ func unknownMembers(schema *openapi3.Schema, body []byte) (problems []string) {
 	if err := json.Unmarshal(body, &members); err != nil {
 		return []string{err.Error()}
 	}
+	properties := whole(schema).Properties
 	for _, name := range sorted(members) {
-		if schema.Properties[name] == nil {
+		if properties[name] == nil {
 			problems = append(problems, "the request has an unknown member "+name)
 		}
 	}

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,7 @@ var members = map[string]string{
 
 	"OrderRequest":            orderFields,
 	"LimitOrderRequest":       strings.Replace(orderFields, "limitPrice number ?", "limitPrice number", 1),
+	"ProOrderRequest":         orderFields,
 	"ConditionalOrderRequest": orderFields + `, triggerPrice number, execKind ExecKind ?`,
 	"LadderOrderRequest":      orderFields + `, startPrice number, endPrice number, totalOrders integer, sizeSkew ProSetting ?`,
 	"TwapOrderRequest":        orderFields + `, durationMs integer, randomizeSize ProSetting ?, randomizeTime ProSetting ?`,
@@ -108,7 +110,7 @@ func TestMembers(t *testing.T) {
 		if !ok {
 			continue
 		}
-		schema := ref.Value
+		schema := whole(ref.Value)
 		if !schema.Type.Is("object") {
 			t.Errorf("%s is %v, want an object", name, schema.Type)
 		}
@@ -144,8 +146,8 @@ func typeOf(ref *openapi3.SchemaRef) string {
 	switch {
 	case ref.Ref != "":
 		return component(ref)
-	case len(schema.AllOf) == 1: // how OpenAPI 3.0 makes a component nullable
-		return component(schema.AllOf[0])
+	case len(schema.AnyOf) == 2 && onlyNull(schema.AnyOf[1].Value): // a component or null
+		return component(schema.AnyOf[0])
 	case schema.Type.Is("array"):
 		return "[]" + component(schema.Items)
 	case schema.Type.Is("object") && schema.AdditionalProperties.Schema != nil:
@@ -156,11 +158,48 @@ func typeOf(ref *openapi3.SchemaRef) string {
 	return (*schema.Type)[0]
 }
 
+// onlyNull tells whether null is all that a schema lets pass.
+func onlyNull(schema *openapi3.Schema) bool {
+	return schema.Nullable && len(schema.Enum) == 1 && schema.Enum[0] == nil
+}
+
+// A position that is not there any more is null, and anything else is a whole position.
+func TestNullPositions(t *testing.T) {
+	all := operations(t)
+	for _, id := range []string{"placeSandboxOrder", "closeSandboxPosition", "placeOrder"} {
+		content := all[id].Responses.Value("200").Value.Content["application/json"]
+		for name, example := range content.Examples {
+			body := maps.Clone(example.Value.Value.(map[string]any))
+			for _, row := range []struct {
+				position any
+				valid    bool
+			}{{nil, true}, {map[string]any{}, false}, {"none", false}, {0.0, false}} {
+				body["position"] = row.position
+				if err := content.Schema.Value.VisitJSON(body); (err == nil) != row.valid {
+					t.Errorf("%s %s with the position %v: %v", id, name, row.position, err)
+				}
+			}
+		}
+	}
+}
+
+// Where nullable stands beside an allOf, null has to pass both, and fails the parts that
+// are not nullable themselves. Not every validator sees it.
+func TestNullableBesideAllOf(t *testing.T) {
+	for name, ref := range contract(t).Components.Schemas {
+		for member, property := range ref.Value.Properties {
+			if property.Value.Nullable && len(property.Value.AllOf) > 0 {
+				t.Errorf("%s.%s is nullable beside an allOf", name, member)
+			}
+		}
+	}
+}
+
 // A client must outlive a service that grows: answers take further members and
 // further values, and only what the caller sends is a closed set.
 func TestAnswersAreOpen(t *testing.T) {
 	for name, ref := range contract(t).Components.Schemas {
-		schema := ref.Value
+		schema := whole(ref.Value)
 		if _, isObject := members[name]; !isObject {
 			continue
 		}

@@ -1,108 +1,132 @@
 package crash
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
-	"iter"
+	"maps"
 	"os"
-	"runtime"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 var (
-	full    = flag.Bool("crash.full", false, "play more than ten thousand schedules")
-	count   = flag.Int("crash.n", 0, "play this many schedules")
-	from    = flag.Uint64("crash.from", 1, "the first seed")
-	oneSeed = flag.Uint64("crash.seed", 0, "play this schedule alone, and tell it")
+	many = flag.Uint64("crash.n", 80, "how many schedules of each kind are played")
+	from = flag.Uint64("crash.from", 1, "the seed of the first of them")
+	tale = flag.Bool("crash.tell", false, "tell each schedule step by step")
 )
 
-func schedules() int {
-	switch {
-	case *count > 0:
-		return *count
-	case *full:
-		return 12_000
-	default:
-		return 200
-	}
-}
-
-// Every schedule holds what doc.go says, in process and with real processes, and
-// comes to the same.
+// TestSchedules plays schedules of each kind, and counts what they come to.
 func TestSchedules(t *testing.T) {
-	t.Parallel() // to the schedules in real time, which wait
-	tmp := t.TempDir()
-	if *oneSeed != 0 {
-		for _, w := range play(t, newSchedule(*oneSeed), tmp) {
-			fmt.Fprintf(os.Stderr, "%s%s\n%s, %d open, %v\n", w.schedule, strings.Join(w.steps, "\n"), w.outcome(), w.open, w.unknown)
-			for _, p := range w.problems {
-				t.Error(p)
-			}
-		}
-		return
-	}
-	var (
-		mu     sync.Mutex
-		tables = map[string]*table{}
-		next   = *from
-		end    = *from + uint64(schedules())
-	)
-	take := func() (uint64, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		next++
-		return next - 1, next <= end
-	}
-	var players sync.WaitGroup
-	for range 3 * runtime.GOMAXPROCS(0) { // they wait for their disks more than for a processor
-		players.Go(func() {
-			t.Run("", func(t *testing.T) {
-				for seed, more := take(); more; seed, more = take() {
-					for kind, w := range play(t, newSchedule(seed), tmp) {
-						mu.Lock()
-						if tables[kind] == nil {
-							tables[kind] = newTable()
-						}
-						tables[kind].add(w)
-						mu.Unlock()
-						if len(w.problems) > 0 {
-							t.Errorf("%s: rerun with -crash.seed %d\n%s%s\n%s", kind, seed, w.schedule, strings.Join(w.steps, "\n"), strings.Join(w.problems, "\n"))
-						}
-					}
+	for _, k := range kinds {
+		t.Run(string(k), func(t *testing.T) {
+			table := newTable()
+			for seed := *from; seed < *from+*many; seed++ {
+				w := playOne(t, newSchedule(k, seed))
+				table.add(w)
+				for _, p := range w.problems {
+					t.Errorf("seed %d: %s", seed, p)
 				}
-			})
+				if *tale {
+					t.Log(w.String() + strings.Join(w.steps, "\n"))
+				}
+				if table.problems >= 20 {
+					t.Fatalf("too many problems, at seed %d", seed)
+				}
+			}
+			t.Log(table)
 		})
 	}
-	players.Wait()
-	for kind, table := range tables {
-		t.Logf("%s:%s", kind, table)
-		// What happens in one instant has no order.
-		if n := len(table.otherwise); n > 5+table.total.schedules/20 {
-			t.Errorf("%s, %d of %d came to something else than in process", kind, n, table.total.schedules)
+}
+
+// playOne plays a schedule: once to its first end, for how many steps it can be killed
+// at, and once more with the kill.
+func playOne(t *testing.T, s schedule) (w *world) {
+	t.Helper()
+	killAt := 0
+	if s.kill1 < 1 {
+		synctest.Test(t, func(*testing.T) {
+			dry := newWorld(s, folder(t))
+			defer func() { _ = os.RemoveAll(dry.dir) }()
+			killAt = 1 + int(s.kill1*float64(dry.first(0)))
+		})
+	}
+	synctest.Test(t, func(*testing.T) {
+		w = newWorld(s, folder(t))
+		defer func() { _ = os.RemoveAll(w.dir) }()
+		w.play(killAt)
+	})
+	return w
+}
+
+// folder is one for journals: in memory where that can be had, for the many.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "crash")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "crash")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// table counts what schedules come to.
+type table struct {
+	schedules, problems       int
+	outcomes, named, unknowns map[string]int
+}
+
+func newTable() *table {
+	return &table{outcomes: map[string]int{}, named: map[string]int{}, unknowns: map[string]int{}}
+}
+
+func (t *table) add(w *world) {
+	t.schedules++
+	if len(w.problems) > 0 {
+		t.problems++
+	}
+	for _, in := range w.order {
+		switch {
+		case in.end == nil:
+			t.outcomes["pending in the end"]++
+		default:
+			t.outcomes[fmt.Sprintf("%s, by %s", *in.end, in.why)]++
 		}
+	}
+	if w.kind == paper {
+		for _, told := range w.told {
+			t.outcomes[told.outcome.String()]++
+		}
+	}
+	for why := range w.excepted {
+		t.named[why]++
+	}
+	for _, why := range w.reasons {
+		t.unknowns[why]++
 	}
 }
 
-// play plays a schedule in process and with real processes, by the names that
-// reports have for them.
-func play(t *testing.T, s schedule, tmp string) iter.Seq2[string, *world] {
-	t.Helper()
-	return func(yield func(string, *world) bool) {
-		killAt := s.killAt(t)
-		inProcess := bubble(t, s, killAt, func(*world) {})
-		if !yield("in process", inProcess) || runtime.GOOS == "windows" { // there is no SIGKILL
-			return
-		}
-		dir, err := os.MkdirTemp(tmp, "")
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		w := bubble(t, s, killAt, func(w *world) { w.inChildren(dir) })
-		w.otherwise = w.end != inProcess.end
-		yield("with SIGKILL", w)
+// String is the table as text.
+func (t *table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d schedules, %d with a problem\n", t.schedules, t.problems)
+	counts(&b, "writes", t.outcomes)
+	counts(&b, "named exceptions", t.named)
+	counts(&b, "unknown in the end", t.unknowns)
+	return b.String()
+}
+
+func counts(b *strings.Builder, title string, of map[string]int) {
+	n := 0
+	for _, count := range of {
+		n += count
+	}
+	fmt.Fprintf(b, "%s: %d\n", title, n)
+	for _, name := range slices.SortedFunc(maps.Keys(of), func(x, y string) int { return cmp.Or(of[y]-of[x], strings.Compare(x, y)) }) {
+		fmt.Fprintf(b, "%8d  %s\n", of[name], name)
 	}
 }

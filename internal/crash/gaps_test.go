@@ -2,69 +2,40 @@ package crash
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// What no client can promise, each as its shortest schedule: the contract leaves it
-// open. When one of these fails, the promise has become larger.
-
-func plain(lifetime time.Duration, faults ...fault) schedule {
-	return schedule{op: market, baseline: readBefore, sole: true, lifetime: lifetime, tries: faults, kill1: 1}
-}
-
-func gap(t *testing.T, s schedule, executed int, check func(*world)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(s)
-		w.play(0)
-		for _, d := range w.decisions() {
-			if n := w.executedEver(d.keys[0]); n != executed {
-				t.Errorf("executed %d times, want %d", n, executed)
-			}
-		}
-		check(w)
-		for _, p := range w.problems {
-			t.Error(p)
-		}
-		time.Sleep(time.Hour)
-	})
-}
-
-// A 5xx after the work, whose answer is lost, is not stored: the resend that the
-// contract advises runs again. With a lifetime of 0 there is none.
-func TestGapFailedAfterTheWork(t *testing.T) {
+// What no client can promise, each as its shortest schedule. When one of these fails,
+// the promise has become larger.
+func TestNamedExceptions(t *testing.T) {
 	lost := fault{name: "500 after, lost", worked: true,
-		fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.LoseReply())}
-	gap(t, plain(time.Minute, lost), 2, func(w *world) {
-		if !w.double {
-			t.Error("not counted as what the contract leaves open")
-		}
-	})
-	gap(t, plain(0, lost), 1, func(*world) {})
-}
-
-// A request that was refused in front of its key, and is repeated later by something
-// on the way, runs although its refusal was told: nothing is stored under the key.
-func TestGapACopyOfAnUnstoredRefusal(t *testing.T) {
-	copied := fault{name: "a copy 1m later", fault: tradingsim.Together(tradingsim.RateLimit(time.Hour), tradingsim.LateCopy(time.Minute))}
-	gap(t, plain(time.Minute, copied), 1, func(w *world) {
-		if !w.copyUnstored {
-			t.Error("not counted as a copy of what was refused")
-		}
-	})
-}
-
-// A request that executed and failed in a 5xx while its fence met it in flight has
-// a key that is free again: a copy of it, repeated by something on the way, runs.
-func TestGapACopyOfWhatFailedAfterTheWork(t *testing.T) {
-	slow := fault{name: "500 after 8s of work", worked: true,
-		fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.Delay(8*time.Second))}
-	gap(t, plain(0, slow), 2, func(w *world) {
-		if !w.copyDouble {
-			t.Error("not counted as a copy of what failed")
-		}
-	})
+		fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse())}
+	late := fault{name: "arrives 1m late", fault: tradingsim.ArriveLate(time.Minute)}
+	write := schedule{kind: solo, op: market, ttl: time.Minute, patience: -1, exclusive: true, kill1: 1}
+	for _, c := range []struct {
+		name     string
+		change   func(*schedule)
+		excepted string
+	}{
+		{"a 5xx after the work is lost, and the bytes go again", func(s *schedule) { s.tries = []fault{lost} }, failedAfterWork},
+		{"not with a TTL of 0", func(s *schedule) { s.tries, s.ttl = []fault{lost}, 0 }, ""},
+		{"a paper request arrives late", func(s *schedule) { s.kind, s.tries, s.patience = paper, []fault{late}, 50*time.Second }, latePaper},
+		{"not a live one", func(s *schedule) { s.tries, s.ttl = []fault{late}, 0 }, ""},
+		{"an exit beside a broken disk", func(s *schedule) { s.op, s.held, s.disk = closing, position, 1 }, brokenDisk},
+		{"not an entry", func(s *schedule) { s.disk = 1 }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := write
+			c.change(&s)
+			w := playOne(t, s)
+			for _, p := range w.problems {
+				t.Error(p)
+			}
+			if c.excepted != "" && !w.excepted[c.excepted] || c.excepted == "" && len(w.excepted) > 0 {
+				t.Errorf("excepted are %v, want %q", w.excepted, c.excepted)
+			}
+		})
+	}
 }

@@ -1,249 +1,247 @@
 package crash
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// executed counts how often the service executed an operation under a key.
-func (w *world) executed(op trading.Operation, keys ...trading.Key) int {
-	n := 0
-	for _, e := range w.sim.Ledger() {
-		if e.Actor == "api" && e.Key != "" && e.Operation == string(op) && slices.Contains(keys, trading.Key(e.Key)) {
-			n++
-		}
-	}
-	return n
-}
+// The exceptions that no client can promise away. Each is counted apart.
+const (
+	failedAfterWork = "a 5xx after the work, sent again within the TTL"
+	lateProbe       = "a late probe"
+	outlived        = "a worker that outlived its claim"
+	jumped          = "a clock that jumped"
+	forgotten       = "a decision taken again after the service forgot it"
+	unstoredCross   = "two programs, and an answer that the service does not store"
+	repeated        = "something on the way that repeats requests"
+	latePaper       = "a paper request that arrived late"
+	brokenDisk      = "an exit beside a broken disk"
+)
 
-// pending are the intents that are not settled, of one service.
-func (w *world) pending(baseURL string) []trading.IntentID {
-	var ids []trading.IntentID
-	for _, entry := range w.disk.all() {
-		if _, settled := entry.Settlement.Get(); !settled && entry.Intent.BaseURL == baseURL {
-			ids = append(ids, entry.Intent.ID)
+// executed are the executions of an operation under keys.
+func (w *world) executed(op trading.Operation, keys ...trading.Key) (list []tradingsim.Execution) {
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		for _, e := range w.sim.Executed(string(key)) {
+			if e.Operation == string(op) {
+				list = append(list, e)
+			}
 		}
-	}
-	return ids
-}
-
-// decision is what is to happen once: an intent, or all intents of a decision.
-type decision struct {
-	op      trading.Operation
-	intents []trading.IntentID
-	keys    []trading.Key
-}
-
-func (w *world) decisions() []*decision {
-	var list []*decision
-	named := map[string]*decision{}
-	for _, entry := range w.disk.all() {
-		in := entry.Intent
-		d := named[in.Decision]
-		if d == nil || in.Decision == "" {
-			d = &decision{op: in.Operation}
-			list = append(list, d)
-			named[in.Decision] = d
-		}
-		d.intents = append(d.intents, in.ID)
-		d.keys = append(d.keys, w.disk.keysOf(in.ID)...)
 	}
 	return list
 }
 
 // check holds everything that was said so far against the ledger.
 func (w *world) check(when string) {
+	if w.kind == paper {
+		w.checkPaper(when)
+		return
+	}
 	w.checkOnce(when)
-	w.checkSettlements(when)
+	w.checkEnds(when)
 	w.checkTold(when)
 	w.checkJournaled(when)
 }
 
-// checkOnce: nothing runs twice, but for the fault that the contract leaves open.
+// checkOnce: no decision runs twice.
 func (w *world) checkOnce(when string) {
-	for _, d := range w.decisions() {
-		n := w.executed(d.op, d.keys...)
-		w.mu.Lock()
-		for _, key := range d.keys {
-			n -= w.ranAgain[string(key)]
+	groups := map[string][]*written{}
+	for _, in := range w.order {
+		id := in.name
+		if id == "" {
+			id = string(in.ID)
 		}
-		w.mu.Unlock()
-		w.twice = w.twice || n > 1
-		switch {
-		case n < 2:
-		case w.worked && w.sentAgain():
-			w.double = true
-		default:
-			w.problem("%s: %s was executed %d times", when, d.op, n)
-		}
+		groups[id] = append(groups[id], in)
 	}
-}
-
-// sentAgain reports whether the schedule lets the bytes be sent more than once: with
-// a lifetime of 0 they are not, unless the bot still wants the write.
-func (w *world) sentAgain() bool {
-	return w.lifetime != 0 || w.resolve == stillWant
-}
-
-// checkSettlements: what the journal says is what happened.
-func (w *world) checkSettlements(when string) {
-	for _, entry := range w.disk.all() {
-		s, settled := entry.Settlement.Get()
-		if !settled {
+	for _, group := range groups {
+		var keys []trading.Key
+		probes := 0
+		for _, in := range group {
+			keys = append(keys, in.keys...)
+			probes += in.probes
+		}
+		list := w.executed(group[0].Operation, keys...)
+		if len(list) < 2 {
 			continue
 		}
-		n := w.executed(entry.Intent.Operation, w.disk.keysOf(entry.Intent.ID)...)
-		switch {
-		case s.Outcome == trading.Applied && n == 0:
-			w.problem("%s: %.8s is settled as applied by %s, and was not executed", when, entry.Intent.ID, s.Basis)
-		case s.Outcome == trading.NotApplied && n > 0 && !s.Spent && w.copiedOnTheWay():
-			w.copyUnstored = true // see gaps_test.go
-		case s.Outcome == trading.NotApplied && n > 0 && !w.anotherRan(entry.Intent):
-			w.problem("%s: %.8s is settled as not applied by %s, and was executed %d times", when, entry.Intent.ID, s.Basis, n)
+		if why := w.whyTwice(list, probes); why != "" {
+			w.excepted[why] = true
+			continue
 		}
+		w.problem("%s: %s was executed %d times", when, group[0].Operation, len(list))
 	}
 }
 
-// copiedOnTheWay reports whether something in front of the service has repeated a
-// request.
-func (w *world) copiedOnTheWay() bool {
-	for name := range w.faulted {
-		if strings.HasPrefix(name, "a copy") || strings.HasPrefix(name, "sent twice") {
-			return true
-		}
+// whyTwice names the exception behind a double; "" if there is none.
+func (w *world) whyTwice(list []tradingsim.Execution, probes int) string {
+	apart := list[len(list)-1].At.Sub(list[0].At)
+	switch {
+	case w.jump != 0:
+		return jumped
+	case w.lateTold() || w.worked && probes > 0:
+		return lateProbe
+	case apart >= 23*time.Hour && w.named:
+		return forgotten
+	case w.longWork():
+		return outlived
+	case w.copied() && w.worked:
+		return repeated
+	case w.worked && w.kind != solo:
+		return unstoredCross
+	case w.worked && w.ttl != 0:
+		return failedAfterWork
+	default:
+		return ""
 	}
-	return false
 }
 
-// anotherRan reports whether an execution under the intent's key can be another
-// intent's: the same decision goes on under the same key where the refusal of the
-// one before was not stored.
-func (w *world) anotherRan(in trading.Intent) bool {
-	for _, entry := range w.disk.all() {
-		s, settled := entry.Settlement.Get()
-		if entry.Intent.ID != in.ID && entry.Intent.Key == in.Key && (!settled || s.Outcome == trading.Applied) {
-			return true
-		}
-	}
-	return false
+func (w *world) lateTold() bool {
+	return slices.ContainsFunc(w.told, func(t told) bool { return t.late || t.maybeLate })
 }
 
-// checkTold: what the bot was told is what the journal says, and so what happened.
-func (w *world) checkTold(when string) {
-	for _, t := range w.told {
-		for _, entry := range w.disk.all() {
-			in := entry.Intent
-			s, settled := entry.Settlement.Get()
-			mine := in.ID == t.Intent || t.Intent == "" && slices.Contains(w.disk.keysOf(in.ID), t.Key)
-			switch {
-			case !mine || t.Outcome == trading.Unknown:
-			case t.Intent == "" && in.Decision != "": // answered for the decision, perhaps by an earlier intent
-			case !settled || s.Outcome != t.Outcome:
-				w.problem("%s: %s was told that %.8s is %s, and the journal says otherwise", when, t.by, in.ID, t.Outcome)
+// copied reports whether something in front of the service has repeated a request,
+// or held it up.
+func (w *world) copied() bool { return w.metOne("a copy", "sent twice") }
+
+// longWork reports whether a request can have run on behind its claim.
+func (w *world) longWork() bool {
+	return w.metOne("works for 16m", "works for 10m", "arrives 16m") || slices.Contains(w.readings, 50) && w.metOne("works", "died")
+}
+
+func (w *world) metOne(prefixes ...string) bool {
+	for name := range w.met {
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(name, prefix) {
+				return true
 			}
 		}
-		if t.Outcome == trading.Applied && t.Key != "" && t.Intent == "" && w.executedEver(t.Key) == 0 {
-			w.problem("%s: %s was told that %s is applied, and nothing was executed under it", when, t.by, t.Key)
+	}
+	return false
+}
+
+// checkEnds: what a journal says is what happened.
+func (w *world) checkEnds(when string) {
+	for _, in := range w.order {
+		if in.end == nil {
+			continue
 		}
+		w.hold(when, fmt.Sprintf("the end of %s by %s", in.ID, in.why), *in.end, in.Operation, in.ID, in.keys)
 	}
 }
 
-// executedEver counts what was executed under a key.
-func (w *world) executedEver(key trading.Key) int {
-	n := 0
-	for _, e := range w.sim.Ledger() {
-		if e.Actor == "api" && e.Key == string(key) {
-			n++
+// checkTold: what a program was told is what happened.
+func (w *world) checkTold(when string) {
+	for _, t := range w.told {
+		keys := []trading.Key{t.key}
+		if in := w.writes[t.id]; in != nil {
+			keys = append(keys, in.keys...)
 		}
+		if w.named && t.key == "" { // what the journal says of the decision
+			for _, in := range w.order {
+				keys = append(keys, in.keys...)
+			}
+		}
+		if t.notSent && t.outcome != trading.Unknown {
+			w.problem("%s: %s was told %s, and that nothing was sent", when, t.by, t.outcome)
+		}
+		if t.outcome == trading.NotApplied && t.key == "" {
+			continue // refused before it had a key
+		}
+		w.hold(when, fmt.Sprintf("what %s was told (%v)", t.by, t.err), t.outcome, t.op, t.id, keys)
 	}
-	return n
 }
 
-// checkJournaled: what can trade and may have left is in the journal.
+// hold holds an outcome against the ledger.
+func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation, id trading.IntentID, keys []trading.Key) {
+	n := len(w.executed(op, keys...))
+	switch {
+	case o == trading.Applied && n == 0 && w.jump != 0, o == trading.NotApplied && n > 0 && w.jump != 0:
+		w.excepted[jumped] = true
+	case o == trading.Applied && n == 0:
+		w.problem("%s: %s is applied, and it was not executed", when, what)
+	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
+	case o == trading.NotApplied && n > 0 && w.copied():
+		w.excepted[repeated] = true
+	case o == trading.NotApplied && n > 0 && w.longWork():
+		w.excepted[outlived] = true
+	case o == trading.NotApplied && n > 0:
+		w.problem("%s: %s is not applied, and it was executed %d times", when, what, n)
+	}
+}
+
+// anotherUsed reports whether another write has gone under one of the keys since: the
+// same decision, where the refusal of the one before was not stored.
+func (w *world) anotherUsed(id trading.IntentID, keys []trading.Key) bool {
+	for _, in := range w.order {
+		if in.ID != id && slices.ContainsFunc(in.keys, func(k trading.Key) bool { return slices.Contains(keys, k) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkJournaled: what was executed is in a journal.
 func (w *world) checkJournaled(when string) {
 	known := map[string]bool{}
-	for _, d := range w.decisions() {
-		for _, key := range d.keys {
+	for _, in := range w.order {
+		for _, key := range in.keys {
 			known[string(key)] = true
 		}
 	}
-	for _, s := range w.sends {
-		if !known[s.key] {
-			w.problem("%s: %s left under %s, which is not in the journal", when, s.path, s.key)
+	for _, e := range w.sim.Ledger() {
+		switch {
+		case e.Actor != "api" || known[e.Key] || w.settled:
+		case w.disk > 0 && e.Operation == string(trading.OpClose):
+			w.excepted[brokenDisk] = true
+		default:
+			w.problem("%s: %s ran under %s, which no journal knows", when, e.Operation, e.Key)
 		}
 	}
 }
 
-// copyLate lets copies of what was sent arrive once an intent is settled: at once,
-// and later, though not later than the service remembers the key for. What the
-// client itself counts as a key that can still run is left out: see gaps_test.go.
-func (w *world) copyLate() {
-	for _, entry := range w.disk.all() {
-		s, settled := entry.Settlement.Get()
-		if !settled || !s.Spent || w.copied[entry.Intent.ID] {
-			continue
+// checkPaper: the paper account has no keys, so the operation tells.
+func (w *world) checkPaper(when string) {
+	n := 0
+	for _, e := range w.sim.Ledger()[w.before:] {
+		if e.Actor == "api" && e.Account == "" && e.Operation == string(w.endpoint()) {
+			n++
 		}
-		w.copied[entry.Intent.ID] = true
-		for _, key := range w.disk.keysOf(entry.Intent.ID) {
-			for _, out := range w.sends {
-				if out.key == string(key) && (key == entry.Intent.Key || time.Since(out.at) < time.Hour) && !strings.HasSuffix(out.path, "/orders/cancel") {
-					w.copyAt(out)
-				}
-			}
+	}
+	late := w.metOne("arrives", "a copy", "works for 10m", "works for 16m", "sent twice")
+	for _, t := range w.told {
+		wrong := t.outcome == trading.Applied && n == 0 || t.outcome == trading.NotApplied && n > 0
+		switch {
+		case wrong && late:
+			w.excepted[latePaper] = true
+		case wrong:
+			w.problem("%s: %s was told %s, and it was executed %d times", when, t.by, t.outcome, n)
 		}
+	}
+	switch {
+	case n > 1 && late:
+		w.excepted[latePaper] = true
+	case n > 1:
+		w.problem("%s: a paper write was executed %d times", when, n)
 	}
 }
 
-func (w *world) copyAt(out *sent) {
-	w.note("a copy of %s arrives, and others later", out.path)
-	w.copyNow(out)
-	for _, after := range []time.Duration{time.Minute, 15*time.Minute + time.Second, 20 * time.Hour} {
-		time.AfterFunc(after, func() { w.copyNow(out) })
+// reason puts into a few words why a write stays Unknown.
+func (w *world) reason(r trading.Resolution) string {
+	text := "no reason"
+	if r.Err != nil {
+		text, _, _ = strings.Cut(strings.TrimPrefix(r.Err.Error(), trading.ErrUndetermined.Error()+": "), "\n")
 	}
-}
-
-// copyNow lets a copy arrive. One that runs a second time where the service did
-// the work, said 5xx and forgot the key is counted apart.
-func (w *world) copyNow(out *sent) {
-	before := w.executedEver(trading.Key(out.key))
-	w.raw(w.ownerKey, out.path, out.key, out.body)
-	after := w.executedEver(trading.Key(out.key))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if before > 0 && after > before && w.worked {
-		w.copyDouble = true
-		w.ranAgain[out.key] += after - before
+	if len(text) > 90 {
+		text = text[:90]
 	}
-}
-
-// reasonOf puts into a few words why a verdict is Unknown.
-func reasonOf(v trading.Verdict) string {
-	text := ""
-	if v.Err != nil {
-		text = v.Err.Error()
+	whose := "not declared"
+	if w.exclusive {
+		whose = "declared"
 	}
-	for _, r := range []struct{ part, reason string }{
-		{"it is not known what the account held", "no baseline"},
-		{"somebody else may have done it", "the account has changed, and others may trade it"},
-		{"but not as this write", "the account has changed otherwise"},
-		{"somebody else may have cancelled it", "no trace, of a kind that others can take away"},
-		{"another write of this program", "the account has changed, and another write of the bot may have done it"},
-		{"a trigger, an order or a run of before", "the account has changed, and what was there before may have done it"},
-		{"does not show it yet", "received, and no trace"},
-		{"kept changing", "the account kept changing"},
-		{"the process is dead", "the recovery was killed"},
-		{"context canceled", "the recovery was killed"},
-		{"api_access_denied", "the service refused the holder"},
-	} {
-		if strings.Contains(text, r.part) {
-			return r.reason
-		}
-	}
-	if len(v.Readings) == 0 {
-		return "the fence proved nothing, or the account could not be read"
-	}
-	return text
+	return whose + ": " + text
 }

@@ -2,83 +2,43 @@ package crash
 
 import (
 	"context"
-	"io"
+	"encoding/json"
+	"errors"
+	"iter"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
 )
 
-// life is what a process of the bot is there for.
-type life string
+// errKilled is what a killed program's transport and journal say. Nobody reads it.
+var errKilled = errors.New("the process is dead")
 
-const (
-	decides  life = "first"  // takes the decision
-	recovers life = "second" // settles what was left, with everything that goes on meanwhile
-	settles  life = "third"  // settles what was left, and nothing else
-)
-
-// process is one run of the bot as its world sees it, and what a bot in process
-// lives in. Killing that cannot stop its goroutines, so it cuts them off: nothing
-// that they do afterwards has an effect.
+// process is one run of a program. A kill cannot stop its goroutines, so it cuts them
+// off: nothing that they do afterwards has an effect.
 type process struct {
 	world *world
-	life  life
+	name  string
 	ctx   context.Context
-	kill  context.CancelFunc // how it dies
-	work  sync.WaitGroup     // requests on their way
+	kill  context.CancelFunc
 
 	mu     sync.Mutex
 	steps  int
-	killAt int    // the step that it dies at; 0 for none
-	killed string // that step
+	killAt int // 0: never
 	dead   bool
 }
 
-var _ host = (*process)(nil)
-
-// live runs a bot until it is dead.
-func (w *world) live(l life, killAt int) *process {
-	p := &process{world: w, life: l, killAt: killAt}
+func (w *world) process(name string, killAt int) *process {
+	p := &process{world: w, name: name, killAt: killAt}
 	p.ctx, p.kill = context.WithCancel(context.Background())
-	defer p.kill()
-	w.start(p)
-	if p.killed != "" {
-		w.kills = append(w.kills, kindOf(p.killed))
-	}
 	return p
 }
 
-// kindOf is what steps like one have in common.
-func kindOf(step string) string {
-	for _, kind := range []struct{ begins, name string }{
-		{"before the journal", "before a commit"},
-		{"after the journal", "after a commit"},
-		{"before ", "before a request"},
-		{"sending ", "with a request on its way"},
-		{"after ", "before an answer is read"},
-	} {
-		if strings.HasPrefix(step, kind.begins) {
-			return kind.name
-		}
-	}
-	return step
-}
-
-// here runs the bot in this process.
-func (p *process) here() {
-	b := &bot{
-		schedule: p.world.schedule, host: p, life: p.life, ctx: p.ctx,
-		url: p.world.sim.URL(), key: p.world.sim.LiveKey(), disk: p.world.disk,
-	}
-	go b.run()
-	<-p.ctx.Done()
-	p.work.Wait()
-}
-
-// step counts a journal or network step, at which the process may die.
+// step counts a step, at which the process may die, and reports whether it is dead.
 func (p *process) step(what string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,140 +46,218 @@ func (p *process) step(what string) bool {
 		return true
 	}
 	p.steps++
-	p.world.note("%s %d: %s", p.life, p.steps, what)
+	p.world.note("%s %d: %s", p.name, p.steps, what)
 	if p.steps == p.killAt {
-		p.killed = what
 		p.die()
 	}
 	return p.dead
 }
 
-// die kills the process. The lock is held.
 func (p *process) die() {
 	p.dead = true
-	p.world.note("%s is dead", p.life)
+	p.world.note("%s is dead", p.name)
 	p.kill()
 }
 
-func (p *process) gone() bool {
+func (p *process) isDead() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dead
 }
 
-func (p *process) exit() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.dead {
-		p.die()
-	}
-}
-
-// sent is a live write that was on its way.
-type sent struct {
-	path string
-	key  string
-	body []byte
-	left bool // any of it was read off
-	at   time.Time
-}
-
-// carry takes a request to the service. The bot can die while its bytes are on
-// their way, and before it reads the answer.
-func (p *process) carry(what string, req *http.Request) (*http.Response, error) {
-	if !p.takesOff() {
+// RoundTrip takes a request to the service. The process can die before it, and
+// before it reads the answer.
+func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
+	what := req.Method + " " + strings.TrimPrefix(req.URL.Path, "/v1")
+	if p.step("before "+what) || !pause(req.Context(), p.world.latency) {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
 		return nil, errKilled
 	}
-	defer p.work.Done()
-	w := p.world
 	ctx, hangUp := context.WithCancel(req.Context())
-	defer hangUp()
-	defer context.AfterFunc(p.ctx, hangUp)() // what is on its way arrives, and nobody waits for it
-	out := &sent{path: req.URL.Path, at: time.Now()}
-	for name, values := range req.Header {
-		if strings.EqualFold(name, "Idempotency-Key") {
-			out.key = values[0]
-		}
-	}
-	copied := req.Clone(ctx)
-	if copied.Body == nil {
-		copied.Body = http.NoBody
-	}
-	copied.Body = &overheard{ReadCloser: copied.Body, sent: out, sending: func() { p.step("sending " + what) }}
-	resp, err := w.sim.Transport().RoundTrip(copied)
-	w.sentOut(out)
-	if err != nil {
-		w.note("%s    %s: %v", p.life, what, err)
+	stop := context.AfterFunc(p.ctx, hangUp) // what is on its way arrives, and nobody waits for it
+	resp, err := p.world.sim.Transport().RoundTrip(req.WithContext(ctx))
+	stop()
+	if err == nil {
+		p.world.note("%s    %s: %d %s", p.name, what, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"))
 	} else {
-		w.note("%s    %s: %d %s", p.life, what, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"))
+		p.world.note("%s    %s: %v", p.name, what, err)
 	}
-	if p.step("after " + what) {
+	if p.step("after "+what) || !pause(req.Context(), p.world.latency) {
 		if err == nil {
 			_ = resp.Body.Close()
 		}
+		hangUp()
 		return nil, errKilled
 	}
 	return resp, err
 }
 
-// overheard keeps what is read of a request on its way.
-type overheard struct {
-	io.ReadCloser
-	sent    *sent
-	sending func()
-}
-
-func (o *overheard) Read(p []byte) (int, error) {
-	n, err := o.ReadCloser.Read(p)
-	o.sent.body = append(o.sent.body, p[:n]...)
-	if !o.sent.left {
-		o.sent.left = true
-		o.sending()
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
 	}
-	return n, err
-}
-
-// takesOff notes a request on its way, and reports whether there is anybody left to
-// send it.
-func (p *process) takesOff() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.dead {
-		p.work.Add(1)
-	}
-	return !p.dead
-}
-
-func (p *process) begun(id trading.IntentID, key trading.Key) { p.world.disk.begun(id, key) }
-
-func (p *process) tell(t told) {
-	if !p.gone() {
-		p.world.tell(p.life, t)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
-func (p *process) note(text string) {
-	if !p.gone() {
-		p.world.note("%s: %s", p.life, text)
+// disk is a program's journal, as the process has it open: with the steps that it can
+// die at, a failing disk, and what a power cut takes.
+type disk struct {
+	*journal.Log
+	process *process
+	failsAt int  // append from which on it fails; 0: never
+	holds   bool // what nobody waits for is held back until the next sync
+
+	mu      sync.Mutex
+	appends int
+	held    []journal.Record
+}
+
+// open opens the journal of a program.
+func (p *process) open(path string) *disk {
+	log, err := journal.Open(path)
+	if err != nil {
+		p.world.problem("%s: the journal: %v", p.name, err)
+		return nil
+	}
+	return &disk{Log: log, process: p, holds: p.world.powerCut}
+}
+
+var errDisk = errors.New("the disk is full")
+
+// Append implements [journal.Store].
+func (d *disk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	what := "the journal notes"
+	if durable {
+		what = "the journal commits"
+	}
+	for i := range records {
+		what += " " + kindOf(records[i].Data)
+	}
+	if d.process.step("before " + what) {
+		return errKilled
+	}
+	if err := d.write(ctx, durable, records); err != nil {
+		return err
+	}
+	if d.process.step("after " + what) {
+		return errKilled
+	}
+	return nil
+}
+
+// killedLog is a journal of a program that kills itself.
+type killedLog struct {
+	*journal.Log
+	killer *killer
+}
+
+// Append implements [journal.Store].
+func (l *killedLog) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	l.killer.step()
+	err := l.Log.Append(ctx, durable, records...)
+	l.killer.step()
+	return err
+}
+
+func (d *disk) write(ctx context.Context, durable bool, records []journal.Record) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.appends++
+	if d.failsAt > 0 && d.appends >= d.failsAt {
+		if d.appends == d.failsAt && d.appends%2 == 0 { // it may be there all the same
+			_ = d.commit(ctx, true, records)
+		}
+		return errDisk
+	}
+	if d.holds && !durable {
+		for _, r := range records {
+			r.Data = append([]byte(nil), r.Data...)
+			d.held = append(d.held, r)
+		}
+		return nil
+	}
+	return d.commit(ctx, durable, records)
+}
+
+// commit appends what was held back, and the records. The lock is held.
+func (d *disk) commit(ctx context.Context, durable bool, records []journal.Record) error {
+	for _, batch := range [][]journal.Record{d.held, records} {
+		if len(batch) == 0 {
+			continue
+		}
+		if err := d.Log.Append(ctx, durable, batch...); err != nil {
+			return err
+		}
+		d.process.world.observe(batch)
+	}
+	d.held = nil
+	return nil
+}
+
+func (d *disk) flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.process.isDead() {
+		_ = d.commit(context.Background(), true, nil)
 	}
 }
 
-func (p *process) problem(text string) {
-	if !p.gone() {
-		p.world.problem("%s: %s", p.life, text)
-	}
+// Pending implements [journal.Store].
+func (d *disk) Pending(ctx context.Context) iter.Seq2[journal.History, error] {
+	d.flush()
+	return d.Log.Pending(ctx)
 }
 
-func (p *process) ownerActs(at moment) {
-	if !p.gone() {
-		p.world.ownerActs(at)
-	}
+// Named implements [journal.Store].
+func (d *disk) Named(ctx context.Context, name string) ([]journal.History, error) {
+	d.flush()
+	return d.Log.Named(ctx, name)
 }
 
-func (p *process) unknown(reason string) {
-	if !p.gone() {
-		p.world.mu.Lock()
-		defer p.world.mu.Unlock()
-		p.world.unknown = append(p.world.unknown, reason)
+// record is what the oracle reads of the client's records.
+type record struct {
+	Begin *struct {
+		Intent trading.Intent `json:"intent"`
+	} `json:"begin"`
+	Key *struct {
+		Key trading.Key `json:"key"`
+	} `json:"key"`
+	Fact *ledger.Fact `json:"fact"`
+	End  *struct {
+		Outcome  trading.Outcome
+		Evidence trading.Evidence
+	} `json:"end"`
+}
+
+func kindOf(data []byte) string {
+	var r record
+	switch err := json.Unmarshal(data, &r); {
+	case err != nil:
+		return err.Error()
+	case r.Begin != nil:
+		return "a beginning"
+	case r.Key != nil:
+		return "a key"
+	case r.Fact != nil:
+		return [...]string{
+			"nothing", "a send", "an answer", "another key", "the end of sending", "a fence", "a fence's answer",
+			"a probe", "a probe's answer", "a look", "a restart", "a question", "an outcome",
+		}[r.Fact.Kind]
+	case r.End != nil:
+		return "the end: " + r.End.Outcome.String()
+	default:
+		return "another's write"
 	}
 }

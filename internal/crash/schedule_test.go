@@ -7,194 +7,152 @@ import (
 	"time"
 )
 
-// schedule is one life of a write, made from a seed.
-type schedule struct {
-	family family
-	seed   uint64
+// kind is who takes part in a schedule.
+type kind string
 
-	// What is sent, and how.
-	op       operation
-	decided  bool          // under a decision's keys
-	lifetime time.Duration // of the write; below 0 for the client's own
-	baseline baseline
-	sole     bool // the bot declares that nobody else trades
-	bound    bool // the call's context can end
-	second   second
-	resolve  resolve
+const (
+	solo      kind = "one program"
+	oneHandle kind = "two clients on one journal"
+	twoFiles  kind = "two programs with journals of their own"
+	paper     kind = "the paper account"
+)
 
-	// The world around it.
-	held     holding
-	owner    act
-	ownerAt  moment
-	readings []int
-	lag      time.Duration // of the service's reads
-	latency  time.Duration // of the way to it, and of the way back
-
-	// What breaks. Calls beyond the plan go well.
-	tries, fences, reads []fault
-
-	// Where the bot dies, and when it comes back. The first kill is a share of the
-	// steps that the first process takes, so that each is as likely as the next.
-	kill1       float64
-	kill2       int
-	away, again time.Duration // from the first send, and from the second death
-	clockBack   time.Duration // the machine's clock is set back meanwhile
-	elsewhere   bool          // the second process has another base URL
-	beside      beside        // what the second does while it recovers
-	repeat      moment        // when the second takes the decision again
-	denied      time.Duration // for so long the holder's access is withdrawn
-	locked      bool          // the account fails before the recovery
-}
+var kinds = []kind{solo, oneHandle, twoFiles, paper}
 
 type (
-	family    string
 	operation string
-	baseline  string
-	second    string
-	resolve   string
 	holding   string
 	act       string
-	moment    string
-	beside    string
 )
 
 const (
 	none = ""
 
-	single  family = ""        // one write
-	many    family = "many"    // eight goroutines write at once
-	control family = "control" // one write, in real time
-
-	market      operation = "order"
-	resting     operation = "limit"
-	closing     operation = "close"
-	timed       operation = "twap"
-	conditional operation = "conditional"
-
-	readBefore baseline = "read before"
-	readByCall baseline = "read by the call"
-
-	closesHalf second = "closes half"
-	closesAll  second = "closes all"
-	ordersToo  second = "orders the same again, guard skipped"
-	limitsETH  second = "rests a limit in another market"
-
-	asks      resolve = "asks"
-	stillWant resolve = "still wants it"
+	market  operation = "order"
+	resting operation = "limit"
+	closing operation = "close"
+	timed   operation = "twap"
 
 	position holding = "a position"
-	levels   holding = "a position with levels"
-	waiting  holding = "a resting order of the owner's"
-	running  holding = "a running TWAP of the owner's"
+	withStop holding = "a position with a stop"
+	opposite holding = "an opposite position"
+	waiting  holding = "a resting order of the person's"
 
-	sameSize  act = "trades the same size by hand"
-	undoes    act = "trades it back by hand"
-	cancels   act = "cancels what rests"
-	moveMarks act = "sees the price move"
-
-	beforeWrite    moment = "before the write"
-	afterDeath     moment = "after the death"
-	inRecovery     moment = "during the recovery"
-	beforeRecovery moment = "before the recovery"
-	afterRecovery  moment = "after the recovery"
-
-	otherMarket beside = "trades another market"
-	sameMarket  beside = "closes a tenth in the same market"
+	sameSize act = "trades the same size"
+	undoes   act = "trades it back"
+	cancels  act = "cancels what rests"
+	moves    act = "sees the price move"
 )
 
-// awayTimes are how long a killed bot stays away, counted from the first send.
-var awayTimes = []time.Duration{0, 5 * time.Second, 5 * time.Minute, 15*time.Minute - time.Second, 15*time.Minute + time.Second, 25 * time.Hour}
+// schedule is one life of a write, made from a seed.
+type schedule struct {
+	kind kind
+	seed uint64
 
-// schedule makes the schedule of a seed.
-func (f family) schedule(seed uint64) schedule {
-	switch f {
-	case many:
-		return newMany(seed)
-	case control:
-		return newControl(seed)
-	default:
-		return newSchedule(seed)
-	}
+	op        operation
+	named     bool          // under a client order id
+	ttl       time.Duration // below 0: the client's own, as patience
+	patience  time.Duration
+	exclusive bool
+	leaves    time.Duration // the caller, after so long; 0: never
+	looks     bool          // the program has read its account before
+	exits     bool          // closes a tenth beside the write in doubt
+
+	held     holding
+	person   act
+	personAt time.Duration // after the first send
+	readings []int
+	lag      time.Duration
+	latency  time.Duration
+
+	tries, fences, reads []fault // calls beyond them go well
+
+	kill1       float64 // share of the first life's steps; 1: it lives
+	kill2       int     // step of the second life; 0: it lives
+	powerCut    bool    // with it goes what was not synced
+	disk        int     // append from which on the first life's disk fails; 0: never
+	away, again time.Duration
+	jump        time.Duration // of the machine's clock against the service's, over the restart
+	repeat      bool          // the second life takes the named decision again
+	otherAt     time.Duration // when the second client or program takes the decision
 }
 
-// newSchedule makes the schedule of a seed.
-func newSchedule(seed uint64) schedule {
-	r := rand.New(rand.NewPCG(seed, 0x6372617368))
+func newSchedule(k kind, seed uint64) schedule {
+	r := rand.New(rand.NewPCG(seed, uint64(len(k))))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
+	minutes := func(n ...int) time.Duration { return time.Duration(pick(r, n...)) * time.Minute }
 	s := schedule{
-		seed:     seed,
-		op:       pick(r, market, market, market, resting, closing, closing, timed, conditional),
-		decided:  chance(35),
-		lifetime: pick(r, -1, -1, 0, 0, time.Minute, 12*time.Minute),
-		baseline: pick(r, none, readBefore, readBefore, readByCall),
-		sole:     chance(45),
-		bound:    chance(50),
-		held:     pick(r, none, none, position, position, levels, waiting, running),
-		lag:      pick(r, 0, 0, 2*time.Second, 4900*time.Millisecond),
-		latency:  pick(r, 0, 0, 30*time.Millisecond, 700*time.Millisecond),
-		kill1:    r.Float64(),
-		away:     pick(r, awayTimes...),
-		again:    pick(r, 0, time.Minute, 15*time.Minute+time.Second, 25*time.Hour),
+		kind: k, seed: seed,
+		op:        pick(r, market, market, market, resting, closing, closing, timed),
+		named:     chance(40),
+		ttl:       pick(r, -1, -1, 0, time.Minute),
+		patience:  pick[time.Duration](r, -1, -1, 0),
+		exclusive: chance(60),
+		looks:     chance(60),
+		exits:     chance(15),
+		held:      pick(r, none, none, position, withStop, opposite, waiting),
+		lag:       pick(r, 0, 0, 2*time.Second, 4900*time.Millisecond),
+		latency:   pick(r, 0, 30*time.Millisecond, 700*time.Millisecond),
+		kill1:     1, powerCut: chance(30),
+		away:    pick(r, 0, 5*time.Second, minutes(1, 9, 14, 16, 29, 31), 25*time.Hour),
+		again:   pick[time.Duration](r, 0, minutes(1, 15), 25*time.Hour),
+		otherAt: pick(r, 0, time.Second, 12*time.Second, minutes(1, 20)),
 	}
-	if s.op == closing && s.held == none {
-		s.held = position
+	if chance(75) {
+		s.kill1 = r.Float64()
 	}
-	if chance(20) {
-		s.kill1 = 1 // it lives to the end
-	}
-	if chance(50) {
-		s.kill2 = 1 + r.IntN(35)
-	}
-	faults, goOn := writeFaults, 50
-	if chance(30) {
-		faults, goOn = doubtful, 75
-	}
-	for more := true; more && len(s.tries) < 4; more = chance(goOn) {
-		s.tries = append(s.tries, pickFault(r, faults))
-	}
-	for chance(30) && len(s.fences) < 6 {
-		s.fences = append(s.fences, pickFault(r, fenceFaults))
-	}
-	for chance(10) && len(s.reads) < 6 {
-		s.reads = append(s.reads, pickFault(r, readFaults))
-	}
-	for chance(25) && len(s.readings) < 3 {
-		s.readings = append(s.readings, pick(r, 6, 9, 10, 12, 13, 35, 38, 39, 43, 44, 46, 50, 51))
+	if chance(40) {
+		s.kill2 = 1 + r.IntN(40)
 	}
 	if chance(25) {
-		s.second = pick(r, closesHalf, closesAll, ordersToo, limitsETH)
+		s.leaves = time.Duration(1+r.IntN(20_000)) * time.Millisecond
+	}
+	for more := true; more && len(s.tries) < 4; more = chance(50) {
+		s.tries = append(s.tries, pick(r, writeFaults...))
+	}
+	for chance(30) && len(s.fences) < 6 {
+		s.fences = append(s.fences, pick(r, fenceFaults...))
+	}
+	for chance(15) && len(s.reads) < 6 {
+		s.reads = append(s.reads, pick(r, readFaults...))
+	}
+	for chance(20) && len(s.readings) < 3 {
+		s.readings = append(s.readings, pick(r, 6, 9, 10, 12, 13, 35, 38, 39, 43, 44, 46, 49, 50, 51, 53))
 	}
 	if chance(30) {
-		s.resolve = pick(r, asks, stillWant)
+		s.person, s.personAt = pick(r, sameSize, sameSize, undoes, cancels, moves), pick(r, 0, 3*time.Second, minutes(1, 20))
 	}
-	if chance(35) {
-		s.owner, s.ownerAt = pick(r, sameSize, sameSize, undoes, cancels, moveMarks), pick(r, beforeWrite, afterDeath, inRecovery, afterRecovery)
+	if chance(8) {
+		s.jump = pick(r, -26*time.Hour, -time.Hour, -time.Minute, time.Minute, time.Hour, 26*time.Hour)
 	}
-	if chance(10) {
-		s.clockBack = pick(r, time.Minute, time.Hour, 26*time.Hour)
+	if chance(8) {
+		s.disk = 1 + r.IntN(6)
 	}
-	s.elsewhere = chance(6)
-	if chance(20) {
-		s.beside = pick(r, otherMarket, sameMarket)
-	}
-	if s.decided && chance(70) {
-		s.repeat = pick(r, beforeRecovery, afterRecovery)
-	}
-	if chance(5) {
-		s.denied = pick(r, 30*time.Second, time.Hour)
-	}
-	s.locked = chance(4)
-	s.keepItsWord()
+	s.repeat = s.named && chance(70)
+	s.fit()
 	return s
 }
 
-// keepItsWord takes the declaration back where it would be false: then the client
-// is allowed to be wrong.
-func (s *schedule) keepItsWord() {
-	others := s.owner != none && s.owner != moveMarks || s.held == waiting || s.held == running
-	// By another address it is another program to the first.
-	if elsewhere := s.elsewhere && (s.beside == sameMarket || s.repeat != none); others || elsewhere {
-		s.sole = false
+// fit takes back what does not go together.
+func (s *schedule) fit() {
+	if s.kind == paper { // it has no orders but market ones, no keys and no journal
+		s.named, s.repeat, s.disk, s.kill1, s.kill2 = false, false, 0, 1, 0
+		if s.op != closing {
+			s.op = market
+		}
+		if s.person != none {
+			s.person = moves
+		}
+	}
+	if s.op == closing && (s.held == none || s.held == waiting) {
+		s.held = position
+	}
+	if s.kind == twoFiles {
+		s.named = true
+	}
+	// A declaration is true: somebody else who trades makes the client's word worthless.
+	if s.kind == twoFiles || s.person != none && s.person != moves || s.held == waiting {
+		s.exclusive = false
 	}
 }
 
@@ -204,12 +162,11 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 func (s schedule) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("seed %d: %s, decision %t, lifetime %s, baseline %q, sole actor %t, bound %t", s.seed, s.op, s.decided, s.lifetime, s.baseline, s.sole, s.bound)
-	line("  holding %q, lag %s, latency %s, readings %v, second write %q, resolve %q", s.held, s.lag, s.latency, s.readings, s.second, s.resolve)
-	line("  owner %q %q; denied for %s, locked %t", s.owner, s.ownerAt, s.denied, s.locked)
+	line("%s, seed %d: %s, named %t, ttl %s, patience %s, exclusive %t, leaves %s, looks before %t, exits %t", s.kind, s.seed, s.op, s.named, s.ttl, s.patience, s.exclusive, s.leaves, s.looks, s.exits)
+	line("  holding %q, person %q at %s, lag %s, latency %s, readings %v", s.held, s.person, s.personAt, s.lag, s.latency, s.readings)
 	line("  tries %s; fences %s; reads %s", faultNames(s.tries), faultNames(s.fences), faultNames(s.reads))
-	line("  killed at %.2f, away %s, clock back %s, elsewhere %t, beside %q, decision again %q", s.kill1, s.away, s.clockBack, s.elsewhere, s.beside, s.repeat)
-	line("  second killed at step %d, away %s", s.kill2, s.again)
+	line("  killed at %.2f, power cut %t, disk fails at %d, away %s, clock jumps %s, again %t", s.kill1, s.powerCut, s.disk, s.away, s.jump, s.repeat)
+	line("  second killed at step %d, away %s, other at %s", s.kill2, s.again, s.otherAt)
 	return b.String()
 }
 

@@ -3,99 +3,205 @@ package crash
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 const account = "acc_1"
 
-// world is everything of one schedule that is not the bot: the service, the
-// network, the owner, and the disk.
+// world is everything of one schedule that is no program: the service, the network,
+// the person, the disks, and what the oracle knows.
 type world struct {
 	schedule
-	sim       *tradingsim.Sim
-	disk      *disk
-	start     func(*process)           // runs a bot until it is dead
-	turnClock func(back time.Duration) // of the machine that the bots run on
-	ownerKey  string
-	started   time.Time
+	sim     *tradingsim.Sim
+	url     string // of the service, where it is not the simulation's own
+	dir     string
+	started time.Time
+	before  int // executions of the person's, on the paper account
 
 	mu       sync.Mutex
-	steps    []string
-	sends    []*sent        // live writes, in the order of their sending
-	first    time.Time      // when the first of them went out
-	planned  map[string]int // faults taken, by plan
-	quiet    int            // calls of the harness's own, which meet no faults
-	told     []told
-	copied   map[trading.IntentID]bool
-	faulted  map[string]bool // of writeFaults, those that came about
+	offset   time.Duration // of the service's clock against the machine's
+	stopped  time.Time     // the service's clock stands still; zero: it runs
+	planned  map[string]int
+	met      map[string]bool // faults of the write that came about
 	worked   bool            // one of them was a 5xx after the work
+	steps    []string
+	writes   map[trading.IntentID]*written
+	order    []*written
+	told     []told
 	problems []string
-	unknown  []string // why a verdict was not reached
-	double   bool     // executed twice, by the fault that the contract leaves open
-	// Executed twice by a 5xx after the work, and a copy of the request later.
-	copyDouble bool
-	ranAgain   map[string]int // by key
-	// Executed after a refusal that the service does not store, by a copy of the request.
-	copyUnstored bool
-	open         int      // intents not settled in the end
-	end          string   // all that it came to
-	kills        []string // the kinds of steps that processes were killed at
-	twice        bool     // executed twice, for whatever reason
-	otherwise    bool     // it came to something else than in process
+	settled  bool            // a write that ran has ended, and the file keeps nothing more of it
+	excepted map[string]bool // exceptions that came about
+	reasons  []string        // why a write stayed Unknown
 }
 
-// told is what the bot was told about an intent.
+// written is a write as the journals have it.
+type written struct {
+	trading.Intent
+	name   string
+	keys   []trading.Key
+	probes int
+	end    *trading.Outcome
+	why    trading.Evidence
+}
+
+// told is what a program was told.
 type told struct {
-	Intent  trading.IntentID
-	Key     trading.Key
-	Outcome trading.Outcome
-	Basis   trading.Basis
-	Verdict bool // of Recover or Resolve
-	by      life
+	by                string
+	op                trading.Operation
+	id                trading.IntentID
+	key               trading.Key
+	outcome           trading.Outcome
+	late, maybeLate   bool
+	resolved, notSent bool // by Resolve or Recover
+	err               error
 }
 
-func newWorld(s schedule) *world {
-	time.Sleep(48 * time.Hour) // a bubble's time cannot be set back to before its beginning
-	opts := []tradingsim.Option{
-		tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"),
-		tradingsim.WithLag(s.lag),
-	}
-	for _, n := range s.readings {
-		opts = append(opts, tradingsim.WithReading(n))
-	}
+func newWorld(s schedule, dir string) *world {
 	w := &world{
-		schedule: s, sim: tradingsim.New(opts...), disk: newDisk(), start: (*process).here, started: time.Now(),
-		planned: map[string]int{}, copied: map[trading.IntentID]bool{}, faulted: map[string]bool{}, ranAgain: map[string]int{},
+		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
+		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
 	}
-	w.turnClock = w.disk.turnClock
-	w.ownerKey = w.sim.NewLiveKey()
+	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock), tradingsim.WithRequestLog(1)}
+	for _, n := range s.readings {
+		opts = append(opts, tradingsim.WithInterpretation(n))
+	}
+	w.sim = tradingsim.New(opts...)
 	w.furnish()
+	for _, read := range []trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
+		w.sim.SetLag(string(read), s.lag)
+	}
 	w.sim.FaultEach(w.nextFault)
 	return w
 }
 
-// furnish puts on the account what is there before the bot starts.
-func (w *world) furnish() {
-	switch w.held {
-	case position, levels, running:
-		w.sim.Trade(account, "long", "0.2", "BTC")
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stopped.IsZero() {
+		return w.stopped
 	}
-	switch w.held {
-	case levels:
-		w.ask("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":66000,"stopLossPrice":50000}`)
-	case waiting:
-		w.ask("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.05,"leverage":2,"limitPrice":63000}`)
-	case running:
-		w.ask("/orders/twap", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.5,"leverage":2,"durationMs":300000}`)
+	return time.Now().Add(w.offset)
+}
+
+// jumpClock sets the machine's clock forward, or back, against the service's.
+func (w *world) jumpClock() {
+	if w.jump < 0 {
+		w.sim.Advance(-w.jump)
+		return
+	}
+	now := w.clock()
+	w.mu.Lock()
+	w.stopped = now
+	w.mu.Unlock()
+	time.Sleep(w.jump)
+	w.mu.Lock()
+	w.stopped, w.offset = time.Time{}, w.offset-w.jump
+	w.mu.Unlock()
+}
+
+// furnish puts on the account what is there before.
+func (w *world) furnish() {
+	side := "long"
+	if w.held == opposite {
+		side = "short"
+	}
+	switch {
+	case w.held == none:
+	case w.held == waiting && w.kind != paper:
+		w.asPerson(trading.OpLimit, `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.05,"leverage":2,"limitPrice":63000}`)
+	case w.kind == paper:
+		w.before = w.onPaper(fmt.Sprintf(`{"symbol":"BTC","side":%q,"size":0.2,"leverage":2}`, side))
+	default:
+		w.sim.Trade(account, side, "0.2", "BTC")
+	}
+	if w.held == withStop && w.kind != paper {
+		w.asPerson(trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":66000,"stopLossPrice":63500}`)
 	}
 	time.Sleep(time.Minute) // longer than any lag
+}
+
+// onPaper places an order of the person's on the paper account, and returns how many
+// executions that is.
+func (w *world) onPaper(body string) int {
+	req, err := http.NewRequest(http.MethodPost, w.sim.URL()+"/sandbox/orders", strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	req.Header.Set("X-API-Key", w.sim.NewSandboxKey())
+	resp, err := w.sim.Transport().RoundTrip(req)
+	if err != nil {
+		panic(err)
+	}
+	_ = resp.Body.Close()
+	return len(w.sim.Ledger())
+}
+
+func (w *world) asPerson(op trading.Operation, body string) string {
+	answer, err := w.sim.Terminal(string(op), body)
+	if err != nil {
+		w.note("the person: %v", err)
+	}
+	return answer
+}
+
+// personActs lets the person at the terminal, or the market, do its one thing.
+func (w *world) personActs() {
+	side, back := "long", "short"
+	size := "0.05"
+	if w.op == closing {
+		side, back, size = "short", "long", "0.1"
+	}
+	w.note("the person %s", w.person)
+	switch w.person {
+	case sameSize:
+		w.sim.Trade(account, side, size, "BTC")
+	case undoes:
+		w.sim.Trade(account, back, size, "BTC")
+	case cancels:
+		for _, e := range w.sim.Ledger() {
+			if e.Operation == string(trading.OpLimit) && !e.Filled {
+				w.asPerson(trading.OpCancelOrder, `{"accountId":"acc_1","orderId":"lim_1"}`)
+				w.asPerson(trading.OpCancelOrder, `{"accountId":"acc_1","orderId":"lim_2"}`)
+				return
+			}
+		}
+	case moves:
+		for _, mark := range []string{"62900", "66100", "64000"} {
+			w.sim.SetMark("BTC", mark)
+			time.Sleep(time.Second)
+			_ = w.sim.Ledger() // lets the service see it
+		}
+	}
+}
+
+// endpoint is where the schedule's write is sent.
+func (s *schedule) endpoint() trading.Operation {
+	switch {
+	case s.kind == paper && s.op == closing:
+		return trading.OpSandboxClose
+	case s.kind == paper:
+		return trading.OpSandboxOrder
+	case s.op == resting:
+		return trading.OpLimit
+	case s.op == closing:
+		return trading.OpClose
+	case s.op == timed:
+		return trading.OpTWAP
+	default:
+		return trading.OpOrder
+	}
 }
 
 // nextFault is what happens to the next call of an operation.
@@ -104,11 +210,9 @@ func (w *world) nextFault(op string) tradingsim.Fault {
 	defer w.mu.Unlock()
 	plan, name := w.reads, "reads"
 	switch {
-	case w.quiet > 0:
-		return nil
-	case op == string(w.op.endpoint()):
+	case op == string(w.endpoint()):
 		plan, name = w.tries, "tries"
-	case op == "POST /orders/cancel":
+	case op == string(trading.OpCancelOrder):
 		plan, name = w.fences, "fences"
 	case strings.HasPrefix(op, "POST "):
 		return nil
@@ -120,142 +224,108 @@ func (w *world) nextFault(op string) tradingsim.Fault {
 	w.planned[name]++
 	f := plan[n]
 	if name == "tries" {
-		w.faulted[f.name] = true
+		w.met[f.name] = true
 		w.worked = w.worked || f.worked
 	}
 	if f.fault != nil {
-		w.stepLocked("    meets: %s", f.name)
+		w.noteLocked("    meets: %s", f.name)
 	}
 	return f.fault
 }
 
-// note adds a line to the story of the schedule.
 func (w *world) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stepLocked(format, args...)
+	w.noteLocked(format, args...)
 }
 
-func (w *world) stepLocked(format string, args ...any) {
+func (w *world) noteLocked(format string, args ...any) {
+	if len(w.steps) > 20_000 {
+		panic("something goes on for ever:\n" + w.String() + strings.Join(w.steps[:60], "\n") + "\n...\n" + strings.Join(w.steps[19_980:], "\n"))
+	}
 	w.steps = append(w.steps, fmt.Sprintf("%14s  ", time.Since(w.started).Round(time.Millisecond))+fmt.Sprintf(format, args...))
 }
 
-// sentOut notes a live write that may have left.
-func (w *world) sentOut(s *sent) {
+func (w *world) problem(format string, args ...any) {
+	w.note("PROBLEM: "+format, args...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.key == "" || !s.left {
-		return
+	if text := fmt.Sprintf(format, args...); !slices.Contains(w.problems, text) {
+		w.problems = append(w.problems, text)
 	}
-	if w.first.IsZero() {
-		w.first = time.Now()
-	}
-	w.sends = append(w.sends, s)
 }
 
-// tell notes what the bot was told.
-func (w *world) tell(by life, t told) {
-	t.by = by
-	w.note("%s is told of %.8s: %s, by %s", by, t.Intent, t.Outcome, t.Basis)
+// observe notes what a journal has taken.
+func (w *world) observe(records []journal.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range records {
+		w.observeOne(&records[i])
+	}
+}
+
+func (w *world) observeOne(from *journal.Record) {
+	var r record
+	if err := json.Unmarshal(from.Data, &r); err != nil {
+		w.problems = append(w.problems, fmt.Sprintf("a record cannot be read: %v", err))
+		return
+	}
+	in := w.writes[trading.IntentID(from.Intent)]
+	if in == nil {
+		in = &written{name: from.Name}
+		w.writes[trading.IntentID(from.Intent)] = in
+		w.order = append(w.order, in)
+	}
+	switch {
+	case r.Begin != nil:
+		in.Intent = r.Begin.Intent
+		in.keys = append(in.keys, in.Key)
+	case r.Key != nil:
+		in.keys = append(in.keys, r.Key.Key)
+	case r.Fact != nil && r.Fact.Kind == ledger.ProbeBegun:
+		in.probes++
+	case r.End != nil:
+		if in.end != nil {
+			w.problems = append(w.problems, fmt.Sprintf("%s has two ends", from.Intent))
+		}
+		in.end, in.why = &r.End.Outcome, r.End.Evidence
+	}
+}
+
+func (w *world) tell(t told) {
+	w.note("%s is told of %s: %s, late %t/%t: %v", t.by, t.id, t.outcome, t.late, t.maybeLate, t.err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, t)
 }
 
-// problem notes that something does not hold.
-func (w *world) problem(format string, args ...any) {
-	w.note("PROBLEM: "+format, args...)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+func (w *world) file(name string) string { return filepath.Join(w.dir, name+".journal") }
+
+// play is the whole life of a schedule.
+func (w *world) play(killAt int) {
+	w.first(killAt)
+	w.check("after the first life")
+	time.Sleep(w.away)
+	if w.jump != 0 {
+		w.jumpClock()
+	}
+	w.second()
+	w.check("after the second life")
+	time.Sleep(w.again)
+	w.third()
+	w.check("after the third life")
+	time.Sleep(25 * time.Hour)
+	w.check("a day later")
+	time.Sleep(time.Hour) // what is left of the bubble ends
 }
 
-// ask sends a write of the owner's own program.
-func (w *world) ask(path, body string) { w.raw(w.ownerKey, "/v1"+path, "", []byte(body)) }
-
-// raw sends a request around the bot, and around the faults.
-func (w *world) raw(apiKey, path, key string, body []byte) []byte {
-	defer w.quietly()()
-	req, err := http.NewRequest(http.MethodPost, "http://localhost"+path, strings.NewReader(string(body)))
-	if err != nil {
-		panic(err)
-	}
-	req.Header.Set("X-API-Key", apiKey)
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	resp, err := w.sim.Transport().RoundTrip(req)
-	if err != nil {
-		panic(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		panic(err)
-	}
-	return answer
-}
-
-// quietly keeps faults away until the function that it returns is called.
-func (w *world) quietly() (done func()) {
-	add := func(n int) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.quiet += n
-	}
-	add(1)
-	return func() { add(-1) }
-}
-
-// ownerActs lets the owner do what the schedule says, if it is the moment.
-func (w *world) ownerActs(at moment) {
-	if w.owner == none || w.ownerAt != at {
-		return
-	}
-	w.note("the owner %s", w.owner)
-	switch w.owner {
-	case sameSize:
-		w.sim.Trade(account, w.op.side(), w.op.size(), "BTC")
-	case undoes:
-		w.sim.Trade(account, map[string]string{"long": "short", "short": "long"}[w.op.side()], w.op.size(), "BTC")
-	case cancels:
-		for _, id := range w.restingNow() {
-			w.ask("/orders/cancel", fmt.Sprintf(`{"accountId":"acc_1","orderId":%q}`, id))
+// idle holds a client that has closed to its word.
+func (w *world) idle(when string) {
+	synctest.Wait()
+	buf := make([]byte, 1<<18)
+	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(stack, "trading-go.(*") && !strings.Contains(stack, "internal/crash.(*world).idle") && !strings.Contains(stack, "internal/crash.(*program)") {
+			w.problem("%s something runs after Close:\n%s", when, stack)
 		}
-	case moveMarks:
-		w.sim.SetMark("BTC", "62900")
-		time.Sleep(time.Second)
-		_ = w.sim.Ledger() // lets the service see it
-		w.sim.SetMark("BTC", "66100")
-		time.Sleep(time.Second)
-		_ = w.sim.Ledger()
-		w.sim.SetMark("BTC", "64000")
 	}
-}
-
-// restingNow are the ids of what rests on the account, by the owner's own read.
-func (w *world) restingNow() []string {
-	defer w.quietly()()
-	time.Sleep(6 * time.Second) // what lags is not seen
-	req, err := http.NewRequest(http.MethodGet, "http://localhost/v1/accounts/acc_1/orders", http.NoBody)
-	if err != nil {
-		panic(err)
-	}
-	req.Header.Set("X-API-Key", w.ownerKey)
-	resp, err := w.sim.Transport().RoundTrip(req)
-	if err != nil {
-		panic(err)
-	}
-	defer resp.Body.Close()
-	var open struct {
-		Orders []struct {
-			ID string `json:"id"`
-		} `json:"orders"`
-	}
-	_ = json.NewDecoder(resp.Body).Decode(&open) // nothing rests where the holder has no access
-	var ids []string
-	for _, o := range open.Orders {
-		ids = append(ids, o.ID)
-	}
-	return ids
 }

@@ -197,7 +197,7 @@ func successes(ops map[string]*operation) []testCase {
 			tradingsim.WithAccount(tradingsim.Account{ID: "acc_2", Trial: true, EvalType: "gauntlet"}),
 			tradingsim.WithAccount(tradingsim.Account{ID: "acc_3", Tournament: true, TournamentName: "Autumn Cup", Status: "EXPIRED", EvalType: "hyper"}),
 			tradingsim.WithAccount(tradingsim.Account{ID: "acc_4", Status: "FUNDED", FundedFrom: "acc_1"})))
-	add("listAccounts", "times_in_milliseconds", "The other reading of createdAt: milliseconds.", options(tradingsim.WithReading(42)))
+	add("listAccounts", "times_in_milliseconds", "The other reading of createdAt: milliseconds.", options(tradingsim.WithInterpretation(42)))
 	add("listPositions", "protected", "Both levels are set.", then(func(w *world) {
 		w.live(func(ctx context.Context, a *trading.Account) error {
 			_, err := a.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")})
@@ -234,7 +234,7 @@ func successes(ops map[string]*operation) []testCase {
 		}))
 	add("setTriggers", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
 	for _, id := range []string{"cancelOrder", "setTriggers", "editRun", "cancelRun"} {
-		add(id, "brief", "The other reading of a body that the reference does not show: success alone.", ready, options(tradingsim.WithReading(44)))
+		add(id, "brief", "The other reading of a body that the reference does not show: success alone.", ready, options(tradingsim.WithInterpretation(44)))
 	}
 	cases = append(cases, caseOf(ops["placeOrder"], 403, "asset_disabled-replayed", "A refusal is stored and replayed too, even after the market has opened.",
 		options(disabledBTC), again, then2(func(w *world) { w.sim.SetMarket(tradingsim.Market{Symbol: "BTC", Price: "64000"}) }),

@@ -134,6 +134,9 @@ func expectation(t *testing.T, f *exchange.File, c *testCase) exchange.Expect {
 	refused.Kind = string(kindOf(refused.Code))
 	if c.op.write {
 		refused.Outcome = outcomeOf(refused.Code, f.Response.Status).String()
+		if c.key != "" { // it may have been used before, so the refusal may be another use's
+			refused.Outcome = trading.Unknown.String()
+		}
 	}
 	return exchange.Expect{Error: refused}
 }

@@ -52,7 +52,7 @@ func refusals(o *operation, codes []documented) []testCase {
 		if status, ok := otherStatus[d.Code]; ok && c.source == exchange.Simulated {
 			c.status, c.name = status, strconv.Itoa(status)+"-"+d.Code
 			c.shows += " The reference leaves the status open: this is another that may be met."
-			c.options = append(slices.Clone(c.options), tradingsim.WithReading(45))
+			c.options = append(slices.Clone(c.options), tradingsim.WithInterpretation(45))
 			cases = append(cases, c)
 		}
 	}
@@ -284,9 +284,9 @@ func ofTheAccount(o *operation, d documented) (setters, string) {
 			w.sim.SetMark("BTC", "50000")
 		})}, "The equity is below a floor already."
 	case "DAILY_DRAWDOWN_BREACH":
-		return setters{account(tradingsim.Account{DailyLossFloor: "99999", GlobalLossFloor: "90000"})}, "The order's fee would reach the daily floor."
+		return setters{account(tradingsim.Account{DailyLossFloor: "99999.9", GlobalLossFloor: "90000"})}, "The order's fee would reach the daily floor."
 	case "GLOBAL_DRAWDOWN_BREACH":
-		return setters{account(tradingsim.Account{DailyLossFloor: "90000", GlobalLossFloor: "99999"})}, "The order's fee would reach the global floor."
+		return setters{account(tradingsim.Account{DailyLossFloor: "90000", GlobalLossFloor: "99999.9"})}, "The order's fee would reach the global floor."
 	case "PRICE_UNAVAILABLE":
 		return setters{before(func(w *world) {
 			w.sim.Trade(string(w.account), "long", "1", "ETH")
@@ -325,7 +325,7 @@ func ofTheCaps(o *operation, d documented) (setters, string) {
 		return setters{account(tradingsim.Account{Balance: "0", DailyLossFloor: "-100", GlobalLossFloor: "-100", ProfitTarget: "1"})},
 			"There is no equity to trade with."
 	case "cap_exceeded":
-		return setters{before(func(w *world) { w.sim.SetTrouble("BTC", "cap_exceeded") })}, "A cap without a code of its own."
+		return setters{before(func(w *world) { w.sim.SetFillError("BTC", "cap_exceeded") })}, "A cap without a code of its own."
 	}
 	return nil, ""
 }
@@ -343,7 +343,7 @@ func ofTheMarket(o *operation, d documented) (setters, string) {
 	case "order_not_marketable", "NOT_MARKETABLE":
 		return setters{ordering(limited("63000"))}, "The market has not reached the limit."
 	case "order_rejected", "fill_rejected":
-		return setters{before(func(w *world) { w.sim.SetTrouble("BTC", d.Code) })}, "A refusal without a code of its own."
+		return setters{before(func(w *world) { w.sim.SetFillError("BTC", d.Code) })}, "A refusal without a code of its own."
 	case "GUARD_BAND":
 		if o.id != "placeOrder" && o.id != "placeSandboxOrder" {
 			return nil, ""
@@ -376,11 +376,11 @@ func ofTheFill(o *operation, d documented) (setters, string) {
 	unpriced := then(func(w *world) { w.sim.SetMark("BTC", "") })
 	switch {
 	case d.Code == "STALE_PRICE", d.Code == "NO_PRICE":
-		return setters{then(func(w *world) { w.sim.SetTrouble("BTC", d.Code) })}, "No good reference price at the moment of the fill."
+		return setters{then(func(w *world) { w.sim.SetFillError("BTC", d.Code) })}, "No good reference price at the moment of the fill."
 	case d.Code == "no_price" && d.Status == http.StatusServiceUnavailable:
 		return setters{unpriced}, "The feed did not price the market on this read."
 	case d.Code == "no_price" && d.Status == http.StatusBadRequest:
-		return setters{unpriced, options(tradingsim.WithReading(35))}, "The feed did not price the market: the other status of the code."
+		return setters{unpriced, options(tradingsim.WithInterpretation(35))}, "The feed did not price the market: the other status of the code."
 	}
 	return nil, ""
 }
@@ -393,13 +393,13 @@ func ofWhatIsThere(o *operation, d documented) (setters, string) {
 		if opens(o) {
 			set = setters{ordering(reducing)}
 			if d.Status == http.StatusNotFound {
-				set = append(set, options(tradingsim.WithReading(35)))
+				set = append(set, options(tradingsim.WithInterpretation(35)))
 			}
 			return set, "Nothing is there to reduce."
 		}
 		set = setters{anywhereIf(!o.live())}
 		if d.Status == http.StatusBadRequest {
-			set = append(set, options(tradingsim.WithReading(35)))
+			set = append(set, options(tradingsim.WithInterpretation(35)))
 		}
 		return set, "Nothing is open in the symbol."
 	case "order_not_found", "run_not_found":

@@ -21,8 +21,8 @@ type TB interface {
 
 // The keys that a [Server] takes for good.
 const (
-	SandboxKey = "pk_test_replayed"
-	LiveKey    = "pk_live_replayed"
+	SandboxKey = "pk_test_4Qz81mWc"
+	LiveKey    = "pk_live_4Qz81mWc"
 )
 
 // Server answers from recorded exchanges, in their order, on loopback.

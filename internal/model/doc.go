@@ -1,9 +1,8 @@
-// Package model proves the protocol of live writes by exhaustive search: one
-// intent, a service that forgets and fails, a network that delays and loses, a
-// program that crashes, an account that others may trade, and every order of
-// events up to a bound. It shares no code with the client, holds no code of its
-// own outside its tests, and is imported by nothing.
+// Package model searches the protocol of writes for a schedule that breaks it: a
+// service as the contract allows it to be, a network that loses and delays, programs
+// that crash, and every combination of so many accidents. The programs do what
+// internal/ledger says; everything else is written from the contract and shares no code
+// with the client. It holds no code outside its tests, and is imported by nothing.
 //
-// README.md states the protocol as tables, to be followed literally, and what the
-// search found.
+// README.md says what was searched and what was found.
 package model

@@ -2,8 +2,80 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 )
+
+// option is one way in which a moment can go on. An ordinary one costs nothing, an
+// accident one.
+type option struct {
+	name string
+	cost int
+}
+
+// choice is a moment that can go on in several ways.
+type choice struct {
+	options []option
+	taken   int
+	at      time.Duration
+}
+
+// chooser walks through all choices that cost no more than a number of accidents,
+// by running a world anew for each.
+type chooser struct {
+	path      []choice
+	pos       int
+	accidents int
+	left      int
+	only      []string // the accidents that there are; all if there is none
+}
+
+func (c *chooser) pick(options []option, at time.Duration) int {
+	if c.pos == len(c.path) {
+		c.path = append(c.path, choice{options: options})
+	}
+	p := &c.path[c.pos]
+	p.at = at
+	c.pos++
+	c.left -= p.options[p.taken].cost
+	return p.taken
+}
+
+// begin readies the chooser for another run.
+func (c *chooser) begin() { c.pos, c.left = 0, c.accidents }
+
+// next moves on to the next path, and reports whether there is one.
+func (c *chooser) next() bool {
+	c.path = c.path[:c.pos]
+	for i := len(c.path) - 1; i >= 0; i-- {
+		p := &c.path[i]
+		c.left += p.options[p.taken].cost
+		for p.taken+1 < len(p.options) {
+			p.taken++
+			if o := p.options[p.taken]; o.cost <= c.left && c.allows(o) {
+				c.path = c.path[:i+1]
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *chooser) allows(o option) bool {
+	return len(c.only) == 0 || o.cost == 0 || slices.ContainsFunc(c.only, func(part string) bool { return strings.Contains(o.name, part) })
+}
+
+// schedule tells what was not ordinary.
+func (c *chooser) schedule() string {
+	var b strings.Builder
+	for _, p := range c.path[:c.pos] {
+		if p.taken > 0 {
+			fmt.Fprintf(&b, "  %10v  %s\n", p.at, p.options[p.taken].name)
+		}
+	}
+	return b.String()
+}
 
 // finding is something that the search looks for.
 type finding uint8
@@ -13,166 +85,105 @@ const (
 	falseApplied finding = iota
 	falseNotApplied
 	ranAfterNotApplied
-	contradiction
-	staleOrder
-	placedByRecovery
 	ranTwice
+	lateUntold
+	staleSend
 	forgotten
-	// What the contract or the network does by itself: counted apart.
-	twiceAfter5xx
-	twiceByLateCopy
-	byRepeat
+	stuck
+	overwritten
+	// What RECOVERY names: counted apart.
+	probeRan
+	probeRanTwice
+	after5xx
+	outlived
+	clocks
+	longDelay
+	named24h
+	acrossJournals
+	latePaper
+	cancelled
 	findingCount
 
-	apart = twiceAfter5xx
+	apart = probeRan
 )
 
 var findings = [findingCount]string{
 	falseApplied:       "Applied, and it never ran",
 	falseNotApplied:    "NotApplied, and it had run",
 	ranAfterNotApplied: "it ran after NotApplied",
-	contradiction:      "two different verdicts",
-	staleOrder:         "an order sent after its lifetime ran",
-	placedByRecovery:   "recovery placed the order",
 	ranTwice:           "it ran twice",
+	lateUntold:         "the probe ran it, and the verdict does not say so",
+	staleSend:          "sent after its TTL",
 	forgotten:          "sent, and nobody remembers",
-	twiceAfter5xx:      "twice: a 5xx after the work whose answer was lost, then a resend",
-	twiceByLateCopy:    "twice: a copy on its way for minutes outlived the first one's claim",
-	byRepeat:           "a second copy made by something on the way ran",
+	stuck:              "it goes on for ever",
+	overwritten:        "an older level replaced a newer one for good",
+	probeRan:           "the probe ran it (Late, MaybeLate, or still Unknown)",
+	probeRanTwice:      "the probe ran it a second time",
+	after5xx:           "twice: a 5xx after the work, and another send within the TTL that was not stopped by it",
+	outlived:           "a worker outlived its claim",
+	clocks:             "a clock jumped",
+	longDelay:          "a request was on its way for longer than anything waits",
+	named24h:           "a decision was taken again after the service had forgotten it",
+	acrossJournals:     "another journal's program sent it after an unstored 5xx, or a dead worker's claim",
+	cancelled:          "NotApplied, and somebody had cancelled the limit since",
+	latePaper:          "a paper request arrived late",
 }
 
-// goal is something that must be reachable, so that no rule is kept by a client
-// that decides nothing.
-type goal uint8
-
-const (
-	goalApplied goal = iota
-	goalRefused
-	goalSecondKey
-	goalAfter429
-	goalFence
-	goalFenceReplayed
-	goalTrace
-	goalNone
-	goalUnknownKept
-	goalCount
-)
-
-var goals = [goalCount]string{
-	goalApplied:       "applied by an answer after a doubt",
-	goalRefused:       "not applied by an answer",
-	goalSecondKey:     "applied under a second key",
-	goalAfter429:      "applied although a 429 was stored",
-	goalFence:         "not applied by fence and reads",
-	goalFenceReplayed: "held by the fence's own answer, replayed",
-	goalTrace:         "applied by a trace",
-	goalNone:          "not applied without a fence that holds",
-	goalUnknownKept:   "unknown, and pending after a crash",
-}
-
-// node is a state, and how it was first reached.
-type node struct {
-	state  packed
-	parent int32
-	event  event
-}
-
-// result is what a search saw.
+// result is what the search of a scenario saw.
 type result struct {
-	states, transitions int
-	first               [findingCount]int32 // the node where it was first seen, or 0
-	count               [findingCount]int
-	goals               [goalCount]bool
-	nodes               []node
+	runs     int
+	count    [findingCount]int
+	schedule [findingCount]string
+	applied  int
+	not      int
+	unknown  int
+
+	worst         time.Duration // that an older level was in force
+	worstSchedule string
 }
 
-// explorer walks through every state that a world and a set of rules allow.
-type explorer struct {
-	world
-	rules
-	result
-	seen  map[packed]struct{}
-	at    int32
-	found []finding
-	until uint32 // stop once all of these were found
-}
-
-// explore searches breadth first, so that the first schedule found is a shortest
-// one. It stops early once every finding of until was seen.
-func explore(w world, r rules, until ...finding) *result {
-	e := &explorer{world: w, rules: r, seen: map[packed]struct{}{}}
-	for _, f := range until {
-		e.until |= 1 << f
-	}
-	start := pack(state{})
-	e.seen[start] = struct{}{}
-	e.nodes = append(e.nodes, node{state: start, parent: -1})
-	for e.at = 0; int(e.at) < len(e.nodes); e.at++ {
-		e.expand(unpack(e.nodes[e.at].state))
-		if len(until) > 0 && e.until == 0 {
-			break
-		}
-	}
-	e.states = len(e.nodes)
-	e.seen = nil
-	return &e.result
-}
-
-// reach records a transition to s and what was seen on it.
-func (e *explorer) reach(ev event, s state) {
-	e.transitions++
-	s.forget()
-	if e.durable && forgets(&s) {
-		e.found = append(e.found, forgotten)
-	}
-	at, p := int32(-1), pack(s)
-	if _, known := e.seen[p]; !known {
-		e.seen[p] = struct{}{}
-		e.nodes = append(e.nodes, node{state: p, parent: e.at, event: ev})
-		at = int32(len(e.nodes) - 1)
-	}
-	for _, f := range e.found {
-		e.count[f]++
-		if e.first[f] == 0 {
-			if at < 0 { // the state is known, the way to it is new
-				e.nodes = append(e.nodes, node{state: p, parent: e.at, event: ev})
-				at = int32(len(e.nodes) - 1)
+// search runs a scenario for every path of at most so many accidents. It stops early
+// once it has found what it looks for.
+func search(s scenario, accidents int, until ...finding) *result {
+	r := &result{}
+	c := &chooser{accidents: accidents, only: s.only}
+	for {
+		c.begin()
+		w := newWorld(s, c)
+		w.run()
+		r.take(w, c)
+		for _, f := range until {
+			if r.count[f] > 0 {
+				return r
 			}
-			e.first[f] = at
 		}
-		e.until &^= 1 << f
-	}
-	e.found = e.found[:0]
-}
-
-// forgets tells whether an order went out that no call, journal or verdict
-// accounts for.
-func forgets(s *state) bool {
-	living := s.call.phase == open || s.call.phase == awaiting || s.call.phase == grace
-	return s.sends > 0 && !living && !s.journal.pending && !s.saidApplied && !s.saidNotApplied
-}
-
-// broken lists what must never be and was seen.
-func (r *result) broken() []finding {
-	var all []finding
-	for f := finding(0); f < apart; f++ {
-		if r.count[f] > 0 {
-			all = append(all, f)
+		if !c.next() {
+			return r
 		}
 	}
-	return all
 }
 
-// schedule prints the shortest way to a finding, a line an event.
-func (r *result) schedule(f finding) string {
-	var lines []string
-	for at := r.first[f]; at > 0; at = r.nodes[at].parent {
-		lines = append(lines, events[r.nodes[at].event])
+func (r *result) take(w *world, c *chooser) {
+	r.runs++
+	for f, seen := range w.found {
+		if !seen {
+			continue
+		}
+		r.count[f]++
+		text := c.schedule()
+		if old := r.schedule[f]; old == "" || strings.Count(text, "\n") < strings.Count(old, "\n") {
+			r.schedule[f] = text + w.log()
+		}
 	}
-	var b strings.Builder
-	for i := range lines {
-		fmt.Fprintf(&b, "  %2d. %s\n", i+1, lines[len(lines)-1-i])
+	if w.worst > r.worst && !w.found[overwritten] && w.cause == 0 {
+		r.worst, r.worstSchedule = w.worst, c.schedule()
 	}
-	fmt.Fprintf(&b, "      => %s\n", findings[f])
-	return b.String()
+	switch w.programs[0].lastSaid() {
+	case saidApplied:
+		r.applied++
+	case saidNot:
+		r.not++
+	default:
+		r.unknown++
+	}
 }

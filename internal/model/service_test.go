@@ -1,290 +1,295 @@
 package model
 
-// expand walks from s along every event that can happen next.
-func (e *explorer) expand(s state) {
-	e.clock(s)
-	for i := range s.air {
-		if s.air[i].kind != nothing && (i == 0 || s.air[i] != s.air[i-1]) {
-			e.arrives(s, i)
-		}
-	}
-	for k := range s.records {
-		if s.records[k].status == running {
-			e.works(s, k)
-		}
-	}
-	e.changes(s)
-	e.callGoesOn(s)
-	e.recoveryGoesOn(s)
-	e.crash(s)
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// The contract's periods.
+const (
+	claimLasts  = 15 * time.Minute
+	answerLasts = 24 * time.Hour
+)
+
+// kind of request.
+type kind uint8
+
+const (
+	order kind = iota
+	fence
+)
+
+// request is one request on its way.
+type request struct {
+	kind    kind
+	key     int
+	probe   bool
+	program *program
+	id      int
+	sent    time.Duration
 }
 
-// clock lets time pass to the next epoch.
-func (e *explorer) clock(s state) {
-	last := half
-	if e.answersExpire {
-		last = day
-	}
-	if s.now < last {
-		s.now++
-		e.reach(evExpired+event(s.now-expired), s)
+type status uint8
+
+const (
+	free status = iota
+	running
+	stored
+	partWay
+)
+
+// record is what the service holds under a key.
+type record struct {
+	status status
+	kind   kind
+	since  time.Duration
+	answer ledger.Answer
+	claim  int // tells workers apart
+}
+
+// execution is one time that the order ran.
+type execution struct {
+	at      time.Duration
+	probe   bool
+	key     int
+	program *program
+}
+
+var (
+	ok          = ledger.Answer{Class: ledger.Success, Status: 200}
+	refused     = ledger.Answer{Class: ledger.Refusal, Code: "NO_EQUITY", Status: 400, Says: ledger.NotApplied}
+	stalePrice  = ledger.Answer{Class: ledger.Refusal, Code: "STALE_PRICE", Status: 409, Says: ledger.NotApplied, Advice: ledger.NewKey, Price: true}
+	tooMany     = ledger.Answer{Class: ledger.Refusal, Code: "rate_limited", Status: 429, Says: ledger.NotApplied, Advice: ledger.WaitFirst, RetryAfter: time.Second}
+	unavailable = ledger.Answer{Class: ledger.Refusal, Code: "idempotency_unavailable", Status: 503, Says: ledger.NotApplied, Advice: ledger.SameKey}
+	failed      = ledger.Answer{Class: ledger.Refusal, Code: "internal_error", Status: 500}
+	inFlight    = ledger.Answer{Class: ledger.Refusal, Code: "idempotency_in_flight", Status: 409, Advice: ledger.SameKey}
+	unknown     = ledger.Answer{Class: ledger.Refusal, Code: "idempotency_result_unknown", Status: 409}
+	reused      = ledger.Answer{Class: ledger.Refusal, Code: "idempotency_key_reused", Status: 422, Says: ledger.NotApplied}
+	noOrder     = ledger.Answer{Class: ledger.Refusal, Code: "order_not_found", Status: 404, Says: ledger.NotApplied}
+	badSymbol   = ledger.Answer{Class: ledger.Refusal, Code: "asset_disabled", Status: 403, Says: ledger.NotApplied}
+	silence     = ledger.Answer{Class: ledger.Silence}
+	page        = ledger.Answer{Class: ledger.Foreign, Status: 502}
+)
+
+// How a request travels.
+var travels = []option{
+	{"arrives", 0}, {"request lost", 1},
+	{"request delayed 2.5 s", 1}, {"request delayed 7 s", 1}, {"request delayed 9 min", 1}, {"request delayed 14 min", 1},
+	{"request delayed 40 min", 1},
+}
+
+var delays = []time.Duration{2500 * time.Millisecond, 7 * time.Second, 9 * time.Minute, 14 * time.Minute, 40 * time.Minute}
+
+// What stands in front of the key.
+var fronts = []option{{"", 0}, {"429 in front", 1}, {"503 in front", 1}, {"refused in front (51)", 1}}
+
+// How a worker goes about an order.
+const (
+	works = iota
+	refuses
+	stale
+	failsBefore
+	failsAfter
+	breaksBefore
+	breaksAfter
+	diesBefore
+	diesAfter
+	limits
+	placesNothing
+	slow2
+	slow6
+	slow12
+	slow14m
+	outlives
+)
+
+var workers = []option{
+	works: {"executes", 0}, refuses: {"refuses", 0}, stale: {"refuses for its price", 1},
+	failsBefore: {"5xx before the work", 1}, failsAfter: {"5xx after the work", 1},
+	breaksBefore: {"part-way, before the work", 1}, breaksAfter: {"part-way, after the work", 1},
+	diesBefore: {"dies before the work", 1}, diesAfter: {"dies after the work", 1},
+	limits: {"429, stored", 1}, placesNothing: {"503, nothing placed", 1},
+	slow2: {"takes 2 s", 1}, slow6: {"takes 6 s", 1}, slow12: {"takes 12 s", 1}, slow14m: {"takes 14 min", 1},
+	outlives: {"works on after 15 min", 1},
+}
+
+var slow = []time.Duration{2 * time.Second, 6 * time.Second, 12 * time.Second, 14 * time.Minute}
+
+// How a worker goes about a fence, and how an answer travels back.
+var (
+	fencers = []option{{"", 0}, {"fence: 5xx", 1}, {"fence: dies", 1}, {"fence: part-way", 1}}
+	replies = []option{{"", 0}, {"reply lost", 1}, {"reply becomes a page", 1}}
+)
+
+// send puts a request on its way.
+func (w *world) send(r request) {
+	r.sent = w.now
+	switch t := w.pick(travels); t {
+	case 0:
+		w.after(50*time.Millisecond, func() { w.arrives(r) })
+	case 1:
+		w.after(100*time.Millisecond, func() { r.program.hears(r, silence) })
+	default:
+		if delays[t-2] > claimLasts {
+			w.cause = longDelay
+		}
+		w.late(delays[t-2])
+		w.after(delays[t-2], func() { w.arrives(r) })
+		w.after(100*time.Millisecond, func() { r.program.hears(r, silence) })
 	}
 }
 
-// arrives delivers message i to the service. What nobody waits for matters only if
-// it starts to run: anything else is as if it had been lost.
-func (e *explorer) arrives(s state, i int) {
-	m := s.air[i]
-	if !m.kind.isFence() && s.now > e.arriveUntil && m.sent != s.now && m.sent != fromRecovery {
+// late notes that a paper order runs after it was taken for lost.
+func (w *world) late(d time.Duration) {
+	if w.paper() && d > 20*time.Second {
+		w.cause = latePaper
+	}
+}
+
+// answers brings an answer back, if it is still waited for.
+func (w *world) answers(r request, a ledger.Answer) {
+	if !r.program.waitsFor(r) {
 		return
 	}
-	s.take(i)
-	if m.kind.isFence() && e.otherHolder { // a different namespace, in which the account does not exist
-		e.answers(s, m, reply{answer: notHolder}, evFenceOtherHolder)
-		e.answers(s, m, reply{notHolder, true}, evFenceOtherHolder)
-		return
+	switch w.pick(replies) {
+	case 0:
+	case 1:
+		a = silence
+	default:
+		a = page
 	}
-	if s.repeats < e.repeats && !m.repeat && !m.kind.isFence() {
-		again := s
-		again.repeats++
-		copied := m
-		copied.awaited, copied.repeat = false, true
-		if again.put(copied) {
-			e.meetsFront(again, m)
-			e.meetsRecord(again, m)
-		}
-	}
-	e.meetsFront(s, m)
-	e.meetsRecord(s, m)
+	w.after(50*time.Millisecond, func() { r.program.hears(r, a) })
 }
 
-// meetsFront answers without looking at the key.
-func (e *explorer) meetsFront(s state, m message) {
-	e.answers(s, m, reply{answer: nothingPlaced}, evFrontUnavailable)
-	if e.limitInFront {
-		e.answers(s, m, reply{answer: tooMany}, evFrontLimit)
+func (w *world) slot(r request) *record {
+	if w.keysPerRoute && r.kind == fence && !w.ownRoute {
+		return &w.records[len(w.records)-1-r.key]
 	}
-	if e.refuseInFront {
-		if m.kind.isFence() {
-			e.answers(s, m, reply{answer: notAccepted}, evFrontRefused)
+	return &w.records[r.key]
+}
+
+// arrives is a request at the service's door.
+func (w *world) arrives(r request) {
+	if w.paper() {
+		w.worksOn(r, 0)
+		return
+	}
+	switch w.pick(fronts) {
+	case 1:
+		limited := tooMany
+		limited.InFront = true
+		w.answers(r, limited)
+		return
+	case 2:
+		w.answers(r, unavailable)
+		return
+	case 3:
+		if r.kind == order {
+			w.answers(r, refused)
 		} else {
-			e.answers(s, m, reply{answer: refused}, evFrontRefused)
+			w.answers(r, badSymbol)
 		}
-	}
-}
-
-// slot is where the service keeps a request's key.
-func (e *explorer) slot(k kind) int {
-	if e.keysPerRoute && k.isFence() {
-		return 2 + k.key()
-	}
-	return k.key()
-}
-
-// meetsRecord lets the message meet what is held under its key.
-func (e *explorer) meetsRecord(s state, m message) {
-	at := e.slot(m.kind)
-	r := s.records[at]
-	same := r.request.kind == m.kind && (!m.kind.isFence() || e.has(fencesAreOne))
-	old := r.status != free && mayBeGone(r, s.now)
-	sure := r.status != free && mustBeGone(r, s.now)
-	if r.status == free || old {
-		if r.status == running && !same { // 50: compared before the claim is released
-			e.answers(s, m, reply{answer: keyReused}, evReused)
-		}
-		e.claims(s, m, at)
-		if sure || r.status == free {
-			return
-		}
-	}
-	switch {
-	case r.status == running && same:
-		e.answers(s, m, reply{answer: inFlight}, evInFlight)
-	case r.status == running:
-		e.answers(s, m, reply{answer: inFlight}, evInFlight)
-		e.answers(s, m, reply{answer: keyReused}, evReused)
-	case r.status == stored && same:
-		e.answers(s, m, reply{r.answer, true}, evReplayed)
-	case r.status == stored:
-		e.answers(s, m, reply{answer: keyReused}, evReused)
-	case same:
-		e.answers(s, m, reply{answer: resultUnknown}, evResultUnknown)
-	default:
-		e.answers(s, m, reply{answer: resultUnknown}, evResultUnknown)
-		e.answers(s, m, reply{answer: keyReused}, evReused)
-	}
-}
-
-// mayBeGone tells whether a record may no longer count: a claim after 15 minutes,
-// an answer after 24 hours.
-func mayBeGone(r record, now epoch) bool {
-	if r.status == running {
-		return mayBeOverdue(r.since, now)
-	}
-	return now == day && r.since < day
-}
-
-func mustBeGone(r record, now epoch) bool {
-	return r.status == running && mustBeOverdue(r.since, now)
-}
-
-// claims starts a run for the message. Whoever had the key before is forgotten,
-// but for what it did.
-func (e *explorer) claims(s state, m message, at int) {
-	r := &s.records[at]
-	next := record{status: running, request: m, since: s.now,
-		failedAfter: r.failedAfter, diedAfter: r.diedAfter, aged: r.aged}
-	switch {
-	case r.status == running && r.executed:
-		next.diedAfter = true
-	case r.status == running && !r.request.kind.isFence() && e.zombies:
-		s.zombie = true
-	case r.status == stored && r.executed || r.status == unknown && r.executed:
-		next.aged = true
-	}
-	*r = next
-	if m.kind.isFence() {
-		e.reach(evFenceClaims, s)
-	} else {
-		e.reach(evClaims, s)
-	}
-}
-
-// works lets the worker of a claim take its next step. A worker that never takes
-// one has died; none takes one after its claim has run out.
-func (e *explorer) works(s state, at int) {
-	r := s.records[at]
-	if mustBeOverdue(r.since, s.now) {
 		return
 	}
-	fence := r.request.kind.isFence()
-	if !fence && !r.executed {
-		next := s
-		next.records[at].executed = true
-		e.executes(&next, r)
-		e.reach(evExecutes, next)
+	w.meets(r)
+}
+
+// meets is a request that meets what is held under its key.
+func (w *world) meets(r request) {
+	k := w.slot(r)
+	same := k.kind == r.kind
+	if k.status == running && w.now-k.since >= claimLasts && (same || w.releasesFirst) {
+		k.status = free
 	}
-	e.stores(s, at, unknown, resultUnknown, evPartWay)
+	if k.status > running && w.now-k.since >= answerLasts {
+		k.status = free
+	}
 	switch {
-	case fence:
-		e.stores(s, at, stored, noSuchOrder, evFence404)
-		e.stores(s, at, stored, notAccepted, evFence403)
-		e.stores(s, at, free, failed, evFails)
-	case r.executed:
-		e.stores(s, at, stored, ok, evSucceeds)
-		if e.failAfterWork {
-			e.stores(s, at, free, failed, evFailsAfter)
-		}
+	case k.status == free:
+		k.claim++
+		k.status, k.kind, k.since = running, r.kind, w.now
+		w.worksOn(r, k.claim)
+	case k.status == running && (same || w.inFlightToOthers):
+		w.answers(r, inFlight)
+	case k.status == partWay && (same || w.unknownToOthers):
+		w.answers(r, unknown)
+	case !same:
+		w.answers(r, reused)
 	default:
-		e.stores(s, at, stored, refused, evRefuses)
-		e.stores(s, at, free, failed, evFails)
-		e.stores(s, at, free, nothingPlaced, evNothingPlaced)
-		if e.limitStored {
-			e.stores(s, at, stored, tooMany, evLimitStored)
-		}
+		a := k.answer
+		a.Replayed = true
+		w.answers(r, a)
 	}
 }
 
-// stores ends a run: its answer is kept or not, and goes to whom it may concern.
-func (e *explorer) stores(s state, at int, next status, a answer, ev event) {
-	r := &s.records[at]
-	m := r.request
-	switch next {
-	case free:
-		*r = record{failedAfter: r.failedAfter || r.executed, diedAfter: r.diedAfter, aged: r.aged}
-	default:
-		r.status, r.answer, r.since = next, a, s.now
-		r.request = message{kind: m.kind}
-	}
-	if m.awaited {
-		s.replyTo(m, reply{answer: a})
-	}
-	e.reach(ev, s)
-}
-
-// answers sends a reply to whoever waits for the message; if nobody does, nothing
-// has happened that losing it would not have done.
-func (e *explorer) answers(s state, m message, r reply, ev event) {
-	if !m.awaited {
+// worksOn lets a worker do its work.
+func (w *world) worksOn(r request, claim int) {
+	if r.kind == fence {
+		answer := noOrder
+		if w.ownRoute {
+			answer = badSymbol
+		}
+		switch w.pick(fencers) {
+		case 0:
+			w.stores(r, claim, stored, answer)
+		case 1:
+			w.stores(r, claim, free, failed)
+		case 3:
+			w.stores(r, claim, partWay, unknown)
+		}
 		return
 	}
-	s.replyTo(m, r)
-	e.reach(ev, s)
-}
-
-func (s *state) replyTo(m message, r reply) {
-	if m.kind.isFence() {
-		s.recovery.reply = r
-	} else {
-		s.call.reply = r
+	options := workers
+	if w.levels.on {
+		options = settingWorkers
 	}
-}
-
-// executes is the moment that matters: the order trades.
-func (e *explorer) executes(s *state, r record) {
-	m := r.request
-	if s.saidNotApplied {
-		if m.repeat {
-			e.found = append(e.found, byRepeat)
-		} else {
-			e.found = append(e.found, ranAfterNotApplied)
-		}
-	}
-	end := alive
-	if !e.has(lifetimeUnder15) {
-		end = settledIn
-	}
-	switch {
-	case m.sent == fromRecovery:
-		e.found = append(e.found, placedByRecovery)
-	case m.sent > end:
-		e.found = append(e.found, staleOrder)
-	}
-	if s.account.executions > 0 {
-		e.found = append(e.found, twice(s, r))
-	}
-	s.account.executions = min(2, s.account.executions+1)
-}
-
-// twice tells whose fault a second execution is.
-func twice(s *state, r record) finding {
-	m := r.request
-	earlier := r.failedAfter || r.diedAfter || r.aged
-	switch {
-	case m.repeat:
-		return byRepeat
-	case m.sent == fromRecovery || !earlier:
-		return ranTwice // under another key, or by recovery
-	case r.failedAfter && !s.sentAfter5xx:
-		return twiceAfter5xx
-	case (r.diedAfter || r.aged) && m.sent < r.since:
-		return twiceByLateCopy
+	switch o := w.pick(options); o {
+	case slow2, slow6, slow12, slow14m:
+		w.late(slow[o-slow2])
+		w.after(slow[o-slow2], func() { w.ends(r, claim, w.pick(options[:slow2])) })
+	case outlives:
+		w.cause = outlived
+		w.after(claimLasts+time.Minute, func() { w.executes(r) })
 	default:
-		return ranTwice
+		w.ends(r, claim, o)
 	}
 }
 
-// changes lets happen what neither the call nor its requests do.
-func (e *explorer) changes(s state) {
-	a := s.account
-	if e.others && e.canVanish && a.executions > 0 && !a.vanished {
-		next := s
-		next.account.vanished = true
-		e.reach(evOthersCancel, next)
+func (w *world) ends(r request, claim, how int) {
+	switch how {
+	case works:
+		w.executes(r)
+		w.stores(r, claim, stored, ok)
+	case refuses:
+		w.stores(r, claim, stored, refused)
+	case stale:
+		w.stores(r, claim, stored, stalePrice)
+	case failsBefore:
+		w.stores(r, claim, free, failed)
+	case failsAfter:
+		w.executes(r)
+		w.failedAfter = true
+		w.stores(r, claim, free, failed)
+	case breaksBefore:
+		w.stores(r, claim, partWay, unknown)
+	case breaksAfter:
+		w.executes(r)
+		w.stores(r, claim, partWay, unknown)
+	case diesAfter:
+		w.executes(r)
+	case limits:
+		w.stores(r, claim, stored, tooMany)
+	case placesNothing:
+		w.stores(r, claim, free, unavailable)
 	}
-	if s.zombie {
-		next := s
-		next.zombie = false
-		e.executes(&next, record{request: message{kind: order1}, diedAfter: true, since: s.now})
-		e.reach(evZombie, next)
+}
+
+// stores ends a claim, and answers.
+func (w *world) stores(r request, claim int, s status, a ledger.Answer) {
+	k := w.slot(r)
+	if k.status == running && k.claim == claim {
+		k.status, k.answer, k.since = s, a, w.now
 	}
-	if e.unknownFades {
-		for k := range s.records {
-			if r := s.records[k]; r.status == unknown {
-				next := s
-				next.records[k] = record{failedAfter: r.failedAfter, diedAfter: r.diedAfter || r.executed, aged: r.aged}
-				e.reach(evUnknownFades, next)
-			}
-		}
-	}
+	w.answers(r, a)
 }

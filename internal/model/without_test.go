@@ -1,128 +1,204 @@
 package model
 
-import "testing"
+import (
+	"testing"
+	"time"
 
-// without takes one rule out of the protocol, and names what the search must find
-// then.
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// without leaves a rule out, and names what the search must find then, and does not
+// find otherwise.
 type without struct {
-	rule  rule
-	world func(w *world)
-	find  finding
+	rule      string
+	world     scenario
+	leave     func(l *lies)
+	accidents []string // that the schedule consists of
+	find      finding
 }
 
-func soleActor(w *world) { w.sole = true }
-
-// needed has every rule whose absence breaks a promise, most of them with two
-// sends and one crash.
-var needed = []without{
-	{rule: journalFirst, find: forgotten},
-	{rule: newKeyJournaled, find: ranAfterNotApplied},
-	{rule: firstSendInLifetime, find: staleOrder},
-	{rule: everySendInLifetime, find: staleOrder},
-	{rule: lifetimeUnder15, find: ranTwice},
-	{rule: lifetimeOfIntent, find: ranTwice},
-	{rule: noAnswerIsDoubt, find: falseNotApplied},
-	{rule: foreignProvesNothing, find: falseNotApplied},
-	{rule: inFlightIsDoubt, find: falseNotApplied},
-	{rule: doubtSticks, find: falseNotApplied},
-	{rule: newKeyNeverInDoubt, world: threeSends, find: ranTwice},
-	{rule: keyKeptOn429, world: threeSends, find: ranTwice},
-	{rule: no5xxResend, find: ranTwice},
-	{rule: resultUnknownIsFinal, world: func(w *world) { w.unknownFades = true }, find: ranTwice},
-	{rule: unknownStaysPending, find: forgotten},
-	{rule: restartIsDoubt, find: falseNotApplied},
-	{rule: unaskedKeyIsDoubt, world: noJournal, find: falseNotApplied},
-	{rule: recoverySparesLiving, find: ranAfterNotApplied},
-	{rule: recoveryNeverPlaces, find: placedByRecovery},
-	{rule: freshRefusalHoldsNothing, find: ranAfterNotApplied},
-	{rule: otherHolderHoldsNothing, world: func(w *world) { w.otherHolder = true }, find: ranAfterNotApplied},
-	{rule: receivedHoldsNothing, find: ranAfterNotApplied},
-	{rule: noneOnlyOnceHeld, find: ranAfterNotApplied},
-	{rule: readsAfterHeld, find: falseNotApplied},
-	{rule: settleWindow, find: falseNotApplied},
-	{rule: traceNeedsSoleActor, world: func(w *world) { w.others = true }, find: falseApplied},
-	{rule: baselineSettled, world: soleActor, find: falseApplied},
-	{rule: replayInDoubtOnlyFences, world: threeSends, find: falseNotApplied},
-	{rule: onlyReplayFences, find: ranAfterNotApplied},
-	{rule: traceNeedsQuiet, world: func(w *world) { w.sole, w.active = true, true }, find: falseApplied},
-	{rule: noneNeedsLastingTrace, world: func(w *world) { w.others, w.canVanish = true, true }, find: falseNotApplied},
-	{rule: noneWaitsForRunning, world: soleActor, find: ranAfterNotApplied},
-	{rule: nextTryNeedsVerdict, find: ranTwice},
-}
-
-func threeSends(w *world) { w.sends, w.crashes = 3, 0 }
-func noJournal(w *world)  { w.durable, w.oneKey = false, true }
-
-func TestEachRuleIsNeeded(t *testing.T) {
-	skipUnderRaceDetector(t)
-	for _, c := range needed {
-		t.Run(sentences[c.rule], func(t *testing.T) {
-			t.Parallel()
-			w := ordinary()
-			if c.world != nil {
-				c.world(&w)
+// turned is a lie that tells the ledger another answer.
+func turned(kind ledger.FactKind, match func(a ledger.Answer) bool, to ledger.Answer) func(l *lies) {
+	return func(l *lies) {
+		l.fact = func(_ *program, f *ledger.Fact) bool {
+			if f.Kind == kind && match(f.Answer) {
+				f.Answer = to
 			}
-			r := explore(w, allRules.without(c.rule), c.find)
-			if r.count[c.find] == 0 {
-				t.Fatalf("not found in %d states: %s", r.states, findings[c.find])
-			}
-			t.Logf("%d states\n%s", r.states, r.schedule(c.find))
-		})
-	}
-}
-
-// harmless has the rules whose absence alone breaks no promise.
-var harmless = []struct {
-	rule rule
-	why  string
-	lost goal // what cannot be reached without it, if anything
-}{
-	{fenceNoted, "a resend after a fence meets 422 or in-flight, which a restarted call takes for doubt; " +
-		"the note saves it the trip, and is needed where 422 or a restart is misjudged", goalCount},
-	{reusedIsUnknownIfDerived, "a restarted call is in doubt anyway; it guards against a doubt that got lost", goalCount},
-	{newKeyOnReplayed429, "only progress: the same 429 would come back for 24 hours", goalAfter429},
-	{fencesAreOne, "only progress: a second fence would meet 422, its own predecessor's record", goalFenceReplayed},
-}
-
-func TestRulesThatAreNotAboutSafety(t *testing.T) {
-	skipUnderRaceDetector(t)
-	for _, c := range harmless {
-		t.Run(sentences[c.rule], func(t *testing.T) {
-			t.Parallel()
-			w := ordinary()
-			if c.lost == goalAfter429 {
-				// A refusal in front of the key would be another way to a new one.
-				w.sends, w.crashes, w.fences, w.refuseInFront = 3, 0, 1, false
-			}
-			r := explore(w, allRules.without(c.rule))
-			for _, f := range r.broken() {
-				t.Errorf("it is about safety:\n%s", r.schedule(f))
-			}
-			if c.lost == goalCount {
-				return
-			}
-			if r.goals[c.lost] {
-				t.Errorf("reached without it: %s", goals[c.lost])
-			}
-			if whole := explore(w, allRules); !whole.goals[c.lost] {
-				t.Errorf("not reached with it either: %s", goals[c.lost])
-			}
-		})
-	}
-}
-
-func TestEveryRuleIsAccountedFor(t *testing.T) {
-	seen := map[rule]bool{}
-	for _, c := range needed {
-		seen[c.rule] = true
-	}
-	for _, c := range harmless {
-		seen[c.rule] = true
-		t.Logf("%s: %s", sentences[c.rule], c.why)
-	}
-	for r := rule(0); r < ruleCount; r++ {
-		if !seen[r] {
-			t.Errorf("nothing shows what it is for: %s", sentences[r])
+			return true
 		}
+	}
+}
+
+// decides is a lie that takes a fact for the end.
+func decides(match func(p *program, f *ledger.Fact) bool) func(l *lies) {
+	return func(l *lies) {
+		l.fact = func(p *program, f *ledger.Fact) bool {
+			if match(p, f) {
+				f.Kind, f.Verdict = ledger.Resolved, ledger.Verdict{Outcome: ledger.NotApplied}
+			}
+			return true
+		}
+	}
+}
+
+func is(want ledger.Answer) func(a ledger.Answer) bool {
+	return func(a ledger.Answer) bool { return a == want }
+}
+
+func class(want ledger.Class) func(a ledger.Answer) bool {
+	return func(a ledger.Answer) bool { return a.Class == want }
+}
+
+func freshRefusal(a ledger.Answer) bool {
+	return a.Class == ledger.Refusal && !a.Replayed && a.Code != reused.Code && a.Says == ledger.NotApplied
+}
+
+func notDurable(kind ledger.FactKind) func(l *lies) {
+	return func(l *lies) { l.volatile = map[ledger.FactKind]bool{kind: true} }
+}
+
+// young is a lie about the age.
+func young(l *lies) {
+	l.terms = func(t *ledger.Terms) {
+		t.Decided.Wall = t.Decided.Wall.Add(time.Hour)
+		t.Decided.Mono += time.Hour
+		t.Decided.Service = t.Decided.Service.Add(time.Hour)
+	}
+}
+
+func attempts(n int) func(s *scenario) {
+	return func(s *scenario) { s.terms.Retry.Attempts = n }
+}
+
+func youngWorld(s *scenario) { young(&s.lies) }
+
+var unsent = ledger.Answer{Class: ledger.Unsent}
+
+var needed = []without{
+	// The call.
+	{"a send that got no answer may have run", with("", attempts(1)),
+		turned(ledger.SendEnded, class(ledger.Silence), unsent), []string{"reply lost"}, falseNotApplied},
+	{"an answer of something in front proves nothing", with("", attempts(1)),
+		turned(ledger.SendEnded, class(ledger.Foreign), unsent), []string{"becomes a page"}, falseNotApplied},
+	{"behind a send in doubt, a fresh refusal settles nothing", market(),
+		decides(func(_ *program, f *ledger.Fact) bool { return f.Kind == ledger.SendEnded && freshRefusal(f.Answer) }),
+		[]string{"request delayed 7 s", "refused in front"}, ranAfterNotApplied},
+	{"a refusal that is replayed settles nothing behind two sends", market(),
+		decides(func(_ *program, f *ledger.Fact) bool {
+			return f.Kind == ledger.SendEnded && f.Answer.Replayed && f.Answer.Class == ledger.Refusal
+		}),
+		[]string{"5xx after the work", "reply lost", "reply lost"}, falseNotApplied},
+	{"no new key beside a send in doubt", market(),
+		func(l *lies) {
+			l.step = func(p *program, s ledger.Step) ledger.Step {
+				if s.Do == ledger.Send && p.l.InDoubt() && p.on.key == p.on.firstKey {
+					s.Do = ledger.Rekey
+				}
+				return s
+			}
+		}, []string{"reply lost"}, ranTwice},
+	{"a 5xx that may have run ends the sending", market(),
+		turned(ledger.SendEnded, is(failed), silence), []string{"5xx after the work"}, ranTwice},
+	{"the TTL is judged before every send", market(), young, []string{"the machine sleeps"}, staleSend},
+	{"the decision is durable before the first byte", market(),
+		func(l *lies) { l.journalLate = true }, []string{"CRASH after the byte, facts lost; again at once"}, forgotten},
+	{"a new key is durable before its first byte", market(), notDurable(ledger.KeyChanged),
+		[]string{"refuses for its price", "CRASH after the byte, facts lost; again at once"}, falseNotApplied},
+	{"a second send is durable before its byte", market(), notDurable(ledger.SendBegun),
+		[]string{"5xx after the work", "reply lost", "CRASH after the byte, facts lost; again at once"}, falseNotApplied},
+	{"nothing is sent after a restart", market(), func(l *lies) { l.sendsAgain = true },
+		[]string{"again after 25 h"}, ranTwice},
+	// Fence and probe.
+	{"a fence that is answered 422 does not hold", market(),
+		turned(ledger.FenceEnded, is(reused), noOrder), []string{"takes 14 min", "caller leaves"}, ranAfterNotApplied},
+	{"a fence that is refused in front does not hold", with("", attempts(1)),
+		turned(ledger.FenceEnded, freshRefusal, noOrder), []string{"request delayed 9 min", "refused in front"}, ranAfterNotApplied},
+	{"a fence that fails does not hold", with("", attempts(1)),
+		turned(ledger.FenceEnded, is(failed), noOrder), []string{"request delayed 9 min", "fence: 5xx"}, ranAfterNotApplied},
+	{"a fence that is not heard does not hold", with("", attempts(1)),
+		turned(ledger.FenceEnded, class(ledger.Silence), noOrder), []string{"request delayed 9 min", "request lost"}, ranAfterNotApplied},
+	{"where keys are per route, the fence goes to the write's own", with("", ownRoute),
+		nil, []string{"takes 14 min", "caller leaves"}, ranAfterNotApplied},
+	{"a probe only after two answers 422", market(),
+		func(l *lies) {
+			l.step = func(p *program, s ledger.Step) ledger.Step {
+				if s.Do == ledger.Fence && p.reused > 0 && !p.probed {
+					return ledger.Step{Do: ledger.Probe, At: p.reused + 5*time.Second}
+				}
+				return s
+			}
+		}, []string{"takes 2 s", "caller leaves", "5xx before the work"}, probeRan},
+	{"a probe only in the first 10 minutes", market(), young, []string{"dies before the work"}, probeRan},
+	{"a probe is durable before its byte", with("", exclusive, youngWorld), notDurable(ledger.ProbeBegun),
+		[]string{"dies before the work", "CRASH after the byte, facts lost; again at once"}, lateUntold},
+	{"a replayed refusal settles only if it was sent once", with("", attempts(2)),
+		func(l *lies) {
+			l.fact = func(p *program, f *ledger.Fact) bool {
+				if f.Kind == ledger.SendBegun {
+					p.sends++
+				}
+				return f.Kind > ledger.SendEnded || p.sends == 1
+			}
+			l.step = func(p *program, s ledger.Step) ledger.Step {
+				if s.Do == ledger.Send && p.sends == 2 {
+					s.Do = ledger.Stop
+				}
+				return s
+			}
+		}, []string{"5xx after the work", "reply lost", "reply lost"}, falseNotApplied},
+	// Looks.
+	{"before it is gone, absence decides nothing under 422", market(),
+		decides(func(_ *program, f *ledger.Fact) bool {
+			return f.Kind == ledger.Looked && f.Verdict.Equal && f.Verdict.Outcome == ledger.NotApplied
+		}), []string{"takes 14 min", "caller leaves"}, ranAfterNotApplied},
+	// Named keys.
+	{"a key whose first use is unknown begins in doubt", with("", derived, firstUse, noJournal),
+		func(l *lies) { l.terms = func(t *ledger.Terms) { t.FirstUseKnown = true } },
+		[]string{"CRASH after the byte, facts lost; again at once", "refused in front"}, falseNotApplied},
+	{"a baseline younger than the first use proves no absence", with("", derived, firstUse, twoJournals),
+		func(l *lies) {
+			l.look = func(v *ledger.Verdict) {
+				if v.Outcome == ledger.Unknown {
+					v.Outcome, v.Lasting = ledger.NotApplied, false
+				}
+			}
+		}, []string{"part-way, after the work"}, falseNotApplied},
+	{"a decision goes to its next key only from NotApplied", with("", derived),
+		func(l *lies) { l.nextKey = true }, []string{"CRASH after the byte, all facts kept; again at once"}, ranTwice},
+	// Paper.
+	{"a paper order is not sent again after a byte", with("", paper),
+		turned(ledger.SendEnded, class(ledger.Silence), unsent), []string{"reply lost"}, ranTwice},
+	{"a paper order is looked for 30 s after its send", with("", paper),
+		func(l *lies) {
+			l.step = func(_ *program, s ledger.Step) ledger.Step {
+				if s.Do == ledger.Look {
+					s.At = 0
+				}
+				return s
+			}
+			decides(func(_ *program, f *ledger.Fact) bool { return f.Kind == ledger.Looked })(l)
+		}, []string{"request delayed 7 s"}, ranAfterNotApplied},
+}
+
+func TestNeeded(t *testing.T) {
+	for _, c := range needed {
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			s := c.world
+			s.only = c.accidents
+			if r := search(s, len(c.accidents), c.find); r.count[c.find] > 0 {
+				t.Fatalf("found with the rule too: %s\n%s", findings[c.find], r.schedule[c.find])
+			}
+			if c.leave == nil {
+				s.ownRoute = false
+			} else {
+				c.leave(&s.lies)
+			}
+			r := search(s, len(c.accidents), c.find)
+			if r.count[c.find] == 0 {
+				t.Fatalf("not found in %d schedules: %s", r.runs, findings[c.find])
+			}
+			t.Logf("%s\n%s", findings[c.find], r.schedule[c.find])
+		})
 	}
 }

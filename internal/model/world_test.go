@@ -1,68 +1,193 @@
 package model
 
-// world is what the client cannot choose: the readings of the contract, the
-// network, the account; and how far the search goes. What a world allows, the
-// service may do or not do at each request anew, so that one search covers every
-// mixture of the readings.
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// readings are what the contract leaves open.
+type readings struct {
+	inFlightToOthers bool // 10: 409, not 422, to another request while one runs
+	releasesFirst    bool // 50: an overdue claim is released before the comparison
+	unknownToOthers  bool // 409 result_unknown to another request too
+	keysPerRoute     bool // 49
+}
+
+// lag is how far behind a read of the account is.
+const lag = 4 * time.Second
+
+// world is one run: a service, a network, an account, and the programs.
 type world struct {
-	// Bounds.
-	sends, fences, crashes, repeats uint8
+	scenario
+	levels
+	*chooser
+	now     time.Duration
+	events  []event
+	seq     int
+	records [16]record
 
-	// Service. The numbers are those of the readings.
-	refuseInFront bool  // 51: validation in front of the claim, nothing stored
-	limitInFront  bool  // 6: 429 in front of the claim
-	limitStored   bool  // 6: 429 stored
-	failAfterWork bool  // 12, 52: a 5xx after executed work
-	keysPerRoute  bool  // 49: a fence is alone under its key
-	unknownFades  bool  // 11: idempotency_result_unknown does not last
-	zombies       bool  // a worker goes on after its claim has run out
-	otherHolder   bool  // recovery runs with the API key of another holder
-	arriveUntil   epoch // when the last order still on its way may arrive
-	answersExpire bool  // 24 hours may pass
-
-	// Caller.
-	derived bool // the key comes from the decision: a restarted program sends it again
-	durable bool // the journal survives a crash
-	oneKey  bool // a refusal ends the call: there is no second try
-
-	// unfenced is a client that knows that a fence proves nothing (49), and waits
-	// until nothing can run any more.
-	unfenced bool
-
-	// Account.
-	others    bool // somebody else trades it
-	sole      bool // the caller declares that nobody does
-	active    bool // resting orders, runs or triggers of ours act by themselves
-	canVanish bool // a resting limit: cancelled, it leaves no trace
+	executed    []execution
+	vanished    bool
+	failedAfter bool          // the work was done, and a 5xx was the answer
+	heard5xx    time.Duration // when a program heard that; 0 if none did
+	cause       finding       // the accident that is known to break a promise
+	found       [findingCount]bool
+	programs    []*program
+	lines       []string
+	requests    int
+	lastSharp   time.Duration
+	dull        bool // what repeats itself has no accidents
 }
 
-// ordinary is the world that the protocol is made for: everything that the
-// contract leaves open goes either way at each request, each send arrives at most
-// once and within 15 minutes, and workers die with their claims.
-func ordinary() world {
-	return world{
-		sends: 2, fences: 2, crashes: 1,
-		refuseInFront: true, limitInFront: true, limitStored: true, failAfterWork: true,
-		arriveUntil: quarter, answersExpire: true,
-		derived: true, durable: true,
+// ordinary is how many requests of a run may meet an accident; after them only one fence
+// in four minutes may, since a long wait repeats itself.
+const ordinary = 7
+
+// sharpens says whether the next request may meet an accident.
+func (w *world) sharpens(do ledger.Action) {
+	w.requests++
+	w.dull = w.requests > ordinary && do == ledger.Fence && w.now-w.lastSharp < 4*time.Minute
+	if !w.dull {
+		w.lastSharp = w.now
 	}
 }
 
-// mayBeOverdue tells whether a claim since then can have run out by now.
-func mayBeOverdue(since, now epoch) bool {
-	return now >= quarter && now > since || now >= half && since == now
+type event struct {
+	at  time.Duration
+	seq int
+	do  func()
 }
 
-// mustBeOverdue tells whether it cannot be otherwise.
-func mustBeOverdue(since, now epoch) bool {
+var whenSecond = []option{{"", 0}, {"the second program decides 4 s later", 1}, {"the second program decides 11 min later", 1}, {"the second program decides 25 h later", 1}}
+
+var secondAfter = []time.Duration{20 * time.Millisecond, 4 * time.Second, 11 * time.Minute, 25 * time.Hour}
+
+func newWorld(s scenario, c *chooser) *world {
+	w := &world{scenario: s, levels: s.levels, chooser: c}
+	if w.levels.on {
+		w.beginLevels()
+		return w
+	}
+	shared := &journal{}
+	w.after(0, w.program(shared).take)
+	if s.second {
+		if s.ownJournals {
+			shared = &journal{}
+		}
+		w.after(secondAfter[w.pick(whenSecond)], w.program(shared).take)
+	}
+	return w
+}
+
+func (w *world) program(j *journal) *program {
+	p := &program{w: w, journal: j, name: len(w.programs) + 1}
+	w.programs = append(w.programs, p)
+	return p
+}
+
+func (w *world) paper() bool { return !w.terms.Keyed }
+
+func (w *world) pick(options []option) int {
+	if w.dull {
+		return 0
+	}
+	n := w.chooser.pick(options, w.now)
+	if n > 0 && w.trace {
+		w.say("%s", options[n].name)
+	}
+	return n
+}
+
+func (w *world) after(d time.Duration, do func()) {
+	w.seq++
+	w.events = append(w.events, event{w.now + d, w.seq, do})
+}
+
+// run lets one event happen after the other.
+func (w *world) run() {
+	for n := 0; len(w.events) > 0; n++ {
+		if n > 2000 {
+			w.find(stuck)
+			return
+		}
+		first := 0
+		for i, e := range w.events {
+			if f := w.events[first]; e.at < f.at || e.at == f.at && e.seq < f.seq {
+				first = i
+			}
+		}
+		e := w.events[first]
+		last := len(w.events) - 1
+		w.events[first] = w.events[last]
+		w.events = w.events[:last]
+		w.now = e.at
+		e.do()
+	}
+	if w.levels.on {
+		w.endLevels()
+	}
+}
+
+// find notes a finding, or the accident that is known to cause it.
+func (w *world) find(f finding) {
+	if f < apart && w.cause != 0 {
+		f = w.cause
+	}
+	w.found[f] = true
+	if w.trace {
+		w.say("=> %s", findings[f])
+	}
+}
+
+var cancels = []option{{"", 0}, {"somebody cancels it a minute later", 1}}
+
+// executes is the moment that matters.
+func (w *world) executes(r request) {
+	if w.trace {
+		w.say("EXECUTES (program %d, key %d, probe %v)", r.program.name, r.key, r.probe)
+	}
+	if w.levels.on {
+		w.set = append(w.set, setting{w.now, r.program.value})
+		return
+	}
+	w.executed = append(w.executed, execution{at: w.now, probe: r.probe, key: r.key, program: r.program})
+	for _, p := range w.programs {
+		if p.said == saidNot && r.sent <= p.saidAt {
+			w.find(ranAfterNotApplied)
+		}
+	}
+	if r.probe {
+		w.find(probeRan)
+	}
+	if len(w.executed) == 2 && w.terms.Resolves { // a cancel may run twice
+		w.find(w.twice(r))
+	}
+	if w.vanish && w.pick(cancels) == 1 {
+		w.after(time.Minute, func() { w.vanished = true })
+	}
+}
+
+// twice tells whose fault a second execution is.
+func (w *world) twice(r request) finding {
+	first := w.executed[0]
 	switch {
-	case now == day:
-		return since < day
-	case now == half:
-		return since < settledIn
-	case now == settledIn:
-		return since == alive
-	default:
-		return false
+	case w.cause != 0:
+		return w.cause
+	case (r.program.journal != first.program.journal || r.program.lostAll) && (w.failedAfter || w.now-first.at >= claimLasts-2*time.Minute):
+		return acrossJournals
+	case r.probe:
+		return probeRanTwice
+	case w.failedAfter && r.key == first.key && (w.heard5xx == 0 || r.sent < w.heard5xx):
+		return after5xx
 	}
+	return ranTwice
 }
+
+func (w *world) say(format string, args ...any) {
+	w.lines = append(w.lines, fmt.Sprintf("    %10v  ", w.now)+fmt.Sprintf(format, args...))
+}
+
+func (w *world) log() string { return strings.Join(w.lines, "\n") }

@@ -88,20 +88,20 @@ var jsonType = http.Header{"Content-Type": {"application/json"}}
 var (
 	always = []namedFault{
 		{"no connection", fixed(tradingsim.RefuseConnection())},
-		{"request lost", fixed(tradingsim.LoseRequest())},
-		{"reply lost", fixed(tradingsim.LoseReply())},
-		{"reply cut short", fixed(tradingsim.TruncateReply())},
+		{"request lost", fixed(tradingsim.DropRequest())},
+		{"reply lost", fixed(tradingsim.DropResponse())},
+		{"reply cut short", fixed(tradingsim.TruncateResponse())},
 		{"works a while", timed(tradingsim.Delay, 1)},
-		{"reply takes a while", timed(tradingsim.DelayReply, 1)},
+		{"reply takes a while", timed(tradingsim.DelayResponse, 1)},
 		{"500 before", fixed(tradingsim.Fail(500, "internal_error"))},
 		{"503 before", fixed(tradingsim.Fail(503, "unavailable"))},
 		{"a refusal of a code unheard of", fixed(tradingsim.Fail(418, "TEAPOT"))},
-		{"a page", fixed(tradingsim.EdgePage(502))},
-		{"a page, 403", fixed(tradingsim.EdgePage(403))},
-		{"a page, 200", fixed(tradingsim.EdgePage(200))},
+		{"a page", fixed(tradingsim.GatewayError(502))},
+		{"a page, 403", fixed(tradingsim.GatewayError(403))},
+		{"a page, 200", fixed(tradingsim.GatewayError(200))},
 		{"an empty object", fixed(tradingsim.Raw(200, jsonType, "{}"))},
 		{"an empty answer", fixed(tradingsim.Raw(204, nil, ""))},
-		{"a page after", fixed(tradingsim.EdgePageAfter(502))},
+		{"a page after", fixed(tradingsim.GatewayErrorAfter(502))},
 		{"a redirect", fixed(tradingsim.Raw(307, http.Header{"Location": {"https://elsewhere.example/v1"}}, ""))},
 		{"nothing", fixed(tradingsim.Pass())},
 	}
@@ -113,7 +113,7 @@ var (
 	}
 	patient = []namedFault{
 		{"works for longer than an attempt", timed(tradingsim.Delay, 8)},
-		{"reply takes longer than an attempt", timed(tradingsim.DelayReply, 8)},
+		{"reply takes longer than an attempt", timed(tradingsim.DelayResponse, 8)},
 		{"rate limit", timed(tradingsim.RateLimit, 2)},
 		{"rate limit of no time", fixed(tradingsim.RateLimit(0))},
 	}
@@ -121,8 +121,8 @@ var (
 		{"stale price", fixed(tradingsim.Fail(409, "STALE_PRICE"))},
 		{"no price", fixed(tradingsim.Fail(503, "no_price"))},
 		{"cap", fixed(tradingsim.Fail(400, "PER_POSITION_CAP"))},
-		{"refused, lost", fixed(tradingsim.Together(tradingsim.Fail(400, "MIN_NOTIONAL"), tradingsim.LoseReply()))},
-		{"500 before, lost", fixed(tradingsim.Together(tradingsim.Fail(500, "internal_error"), tradingsim.LoseReply()))},
+		{"refused, lost", fixed(tradingsim.Together(tradingsim.Fail(400, "MIN_NOTIONAL"), tradingsim.DropResponse()))},
+		{"500 before, lost", fixed(tradingsim.Together(tradingsim.Fail(500, "internal_error"), tradingsim.DropResponse()))},
 	}
 	afterWork = []namedFault{
 		{"500 after", fixed(tradingsim.FailAfter(500, "internal_error"))},

@@ -97,7 +97,7 @@ func newMachine(t *testing.T) *machine {
 		tradingsim.WithAccount(tradingsim.Account{ID: string(liveAccount), DailyLossFloor: "-1e9", GlobalLossFloor: "-1e9", ProfitTarget: "1e9"}),
 		tradingsim.WithSandbox(tradingsim.Sandbox{DailyLossFloor: "-1e9", GlobalLossFloor: "-1e9", ProfitTarget: "1e9"}))
 	client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()), trading.WithSandboxKey(sim.SandboxKey()),
-		trading.WithLiveKey(sim.LiveKey()), trading.ReadBaseline(), trading.SoleActor(liveAccount))
+		trading.WithLiveKey(sim.LiveKey()), trading.WithExclusiveAccounts(liveAccount))
 	require.NoError(t, err)
 	return &machine{t: t, sim: sim, client: client, done: map[string]int{},
 		books: []*ledgerBook{newLedgerBook(client.Sandbox, ""), newLedgerBook(client.Live.Account(liveAccount), liveAccount)}}
@@ -206,7 +206,7 @@ func (m *machine) told(op trading.Operation, err error) (answered bool) {
 }
 
 // resolve finds out about a write whose answer a fault has taken, and holds the
-// verdict against the ledger.
+// resolution against the ledger.
 func (m *machine) resolve(op trading.Operation, cause error) {
 	m.t.Helper()
 	failed := (*trading.WriteError)(nil)
@@ -215,15 +215,15 @@ func (m *machine) resolve(op trading.Operation, cause error) {
 	}
 	v, err := m.client.Live.Account(liveAccount).Resolve(m.t.Context(), cause)
 	if v == nil {
-		m.t.Errorf("step %d: no verdict: %v", m.now, err)
+		m.t.Errorf("step %d: no resolution: %v", m.now, err)
 		return
 	}
 	byKey, _ := executions(m.sim.Ledger())
 	executed := byKey[string(v.Intent.Key)]
-	m.done[fmt.Sprintf("resolved: %s by %s", v.Outcome, v.Basis)]++
+	m.done[fmt.Sprintf("resolved: %s by %s", v.Outcome, v.Evidence)]++
 	switch {
 	case v.Outcome == trading.Applied && executed != 1, v.Outcome == trading.NotApplied && executed != 0:
-		m.t.Errorf("step %d: %s is %s by %s, and was executed %d times", m.now, op, v.Outcome, v.Basis, executed)
+		m.t.Errorf("step %d: %s is %s by %s, and was executed %d times", m.now, op, v.Outcome, v.Evidence, executed)
 	case v.Outcome == trading.Unknown:
 		found := trading.NotApplied
 		if executed > 0 {
@@ -385,9 +385,9 @@ func (m *machine) sendAgain(s step) {
 // that leave a write unknown: it has no keys to find out by.
 func (m *machine) breakNext(s step) {
 	faults := []tradingsim.Fault{
-		tradingsim.RefuseConnection(), tradingsim.EdgePage(502), tradingsim.Fail(409, "STALE_PRICE"),
-		tradingsim.LoseRequest(), tradingsim.LoseReply(), tradingsim.TruncateReply(), tradingsim.Delay(2 * time.Second),
-		tradingsim.DelayReply(8 * time.Second), tradingsim.EdgePageAfter(502), tradingsim.Fail(500, "internal_error"),
+		tradingsim.RefuseConnection(), tradingsim.GatewayError(502), tradingsim.Fail(409, "STALE_PRICE"),
+		tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(), tradingsim.Delay(2 * time.Second),
+		tradingsim.DelayResponse(8 * time.Second), tradingsim.GatewayErrorAfter(502), tradingsim.Fail(500, "internal_error"),
 		tradingsim.FailAfter(500, "internal_error"), tradingsim.Crash(), tradingsim.CrashAfter(), tradingsim.Repeat(),
 		tradingsim.Fail(409, "idempotency_in_flight"), tradingsim.Fail(503, "idempotency_unavailable"),
 	}

@@ -86,8 +86,8 @@ func (s *service) disturb(d *dice, after func(func())) {
 		sim.SetMark(symbol, "")
 		after(func() { sim.SetMark(symbol, price) })
 	case 2:
-		sim.SetTrouble(symbol, []string{"STALE_PRICE", "NO_PRICE"}[d.intN(2)])
-		after(func() { sim.SetTrouble(symbol, "") })
+		sim.SetFillError(symbol, []string{"STALE_PRICE", "NO_PRICE"}[d.intN(2)])
+		after(func() { sim.SetFillError(symbol, "") })
 	case 3:
 		if !s.patient {
 			return

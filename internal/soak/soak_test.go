@@ -47,7 +47,7 @@ var variants = []variant{
 	{
 		name:  "not paced, and failures after the work",
 		mix:   mix{share: 8, unit: time.Second, failsAfterWork: true, minutes: true},
-		opts:  []trading.Option{trading.WithBudget(trading.Budget{Off: true})},
+		opts:  []trading.Option{trading.WithRateLimits(trading.RateLimits{Off: true})},
 		think: 16 * time.Second, calls: 120_000,
 	},
 }
@@ -74,7 +74,7 @@ func (v variant) run(t *testing.T) {
 	first := newService(0, v.mix, newDice(*seed, 0), v.sim...)
 	opts := append([]trading.Option{
 		trading.WithSandboxKey(first.sim.SandboxKey()), trading.WithLiveKey(first.sim.LiveKey()),
-		trading.WithTransport(&way), trading.WithHooks(attempts(tally)), trading.SoleActor(ownAlone()...),
+		trading.WithTransport(&way), trading.WithHooks(attempts(tally)), trading.WithExclusiveAccounts(ownAlone()...),
 	}, v.opts...)
 	client, err := trading.New(first.sim.URL(), opts...)
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func (v variant) run(t *testing.T) {
 		s = nil
 		heaps = append(heaps, heap())
 	}
-	usage, err := client.Usage(t.Context())
+	usage, err := client.RateLimitUsage(t.Context())
 	require.NoError(t, err)
 	assert.NotEmpty(t, usage)
 	require.NoError(t, client.Close())
@@ -129,9 +129,6 @@ func (v variant) round(t *testing.T, round int, client *trading.Client, s *servi
 		w := &worker{
 			client: client, service: s, sizes: &sizes, tally: tally, patience: time.Second, resolves: true,
 			dice: newDice(*seed, uint64(10_000*(round+1)+i)),
-		}
-		if i%2 == 0 {
-			w.opts = []trading.CallOption{trading.ReadBaseline()}
 		}
 		group.Go(func() {
 			for range v.calls / rounds / workers {
@@ -183,7 +180,7 @@ func heap() uint64 {
 }
 
 // slack is by how much the heap may differ between two rounds: pools, maps that have
-// grown to the largest crowd, and the ids that the journal still knows.
+// grown to the largest crowd, and what was found out of the latest writes in doubt.
 const slack = 1 << 20
 
 // assertSteady holds the heap after the last round against that of the middle.

@@ -27,11 +27,11 @@ type write struct {
 // tally counts what a soak came to, and keeps the writes of a round to hold them
 // against the ledger.
 type tally struct {
-	mu       sync.Mutex
-	writes   []write
-	verdicts []trading.Verdict
-	figures  map[string]int
-	problems []string
+	mu          sync.Mutex
+	writes      []write
+	resolutions []trading.Resolution
+	figures     map[string]int
+	problems    []string
 }
 
 func newTally() *tally { return &tally{figures: map[string]int{}} }
@@ -86,10 +86,10 @@ func (t *tally) write(op trading.Operation, size decimal.Decimal, m trading.Meta
 }
 
 // verdict keeps what was found out about a write of which its caller was not told.
-func (t *tally) verdict(v trading.Verdict) {
+func (t *tally) resolution(v trading.Resolution) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.verdicts = append(t.verdicts, trading.Verdict{Intent: trading.Intent{Operation: v.Intent.Operation, Key: v.Intent.Key}, Outcome: v.Outcome, Basis: v.Basis})
+	t.resolutions = append(t.resolutions, trading.Resolution{Intent: trading.Intent{Operation: v.Intent.Operation, Key: v.Intent.Key}, Outcome: v.Outcome, Evidence: v.Evidence})
 }
 
 // kindOf names the type of an error: one that is none of the client's is a problem.
@@ -157,16 +157,21 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 			t.problems = append(t.problems, fmt.Sprintf("%s under %s was called not applied, and was executed: %v", w.op, w.key, w.err))
 		}
 	}
-	for _, v := range t.verdicts {
+	for _, v := range t.resolutions {
 		switch n := byKey[string(v.Intent.Key)]; {
+		case v.Intent.Operation == trading.OpTriggers && v.Evidence == trading.EvidenceAccounting:
+			// Levels are judged by what is in force, which another worker may have set.
+			if (v.Outcome == trading.Applied) != (n > 0) {
+				t.figures["levels that somebody else has set or overwritten"]++
+			}
 		case v.Outcome == trading.Applied && n == 0:
-			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the verdict is applied by %s, and it was not executed", v.Intent.Operation, v.Intent.Key, v.Basis))
+			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the resolution is applied by %s, and it was not executed", v.Intent.Operation, v.Intent.Key, v.Evidence))
 		case v.Outcome == trading.NotApplied && n > 0:
-			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the verdict is not applied by %s, and it was executed", v.Intent.Operation, v.Intent.Key, v.Basis))
+			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the resolution is not applied by %s, and it was executed", v.Intent.Operation, v.Intent.Key, v.Evidence))
 		}
 	}
 	t.figures["executions"] += len(ledger)
-	t.writes, t.verdicts = nil, nil
+	t.writes, t.resolutions = nil, nil
 }
 
 // unstored reports whether an error is a refusal that the service gives in front of

@@ -184,6 +184,9 @@ func (w *worker) writePaper(ctx context.Context) {
 		size = o.Size
 		_, err = paper.PlaceOrder(ctx, o, w.with(&m)...)
 	}
+	if trading.OutcomeOf(err) == trading.Unknown && w.resolves {
+		w.resolve(ctx, err)
+	}
 	w.tally.write(op, size, m, err)
 }
 
@@ -248,41 +251,35 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		_, err = a.PlaceOrder(ctx, o, w.with(&m)...)
 	}
 	if trading.OutcomeOf(err) == trading.Unknown && w.resolves {
-		w.resolve(ctx, a, err)
+		w.resolve(ctx, err)
 	}
 	w.tally.write(op, size, m, err)
 }
 
 // resolve finds out what became of a write, and lets a person look where that
 // cannot be told: the person sees the ledger.
-func (w *worker) resolve(ctx context.Context, a *trading.Account, cause error) {
+func (w *worker) resolve(ctx context.Context, cause error) {
 	var failed *trading.WriteError
 	if !errors.As(cause, &failed) {
 		return // counted by the tally
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Hour)
 	defer cancel()
-	var v *trading.Verdict
-	for range 3 { // the faults do not spare it
-		var err error
-		if v, err = a.Resolve(ctx, cause); err == nil {
-			w.tally.count("resolved: " + v.Outcome.String() + " by " + v.Basis.String())
-			w.tally.verdict(*v)
-			return
-		}
+	r, err := w.client.Resolve(ctx, cause)
+	if err == nil {
+		w.tally.count("resolved: " + r.Outcome.String() + " by " + r.Evidence.String())
+		w.tally.resolution(*r)
+		return
 	}
 	w.tally.count("not resolved")
 	if failed.Intent == "" {
 		return
 	}
-	time.Sleep(time.Minute) // in virtual time: whatever arrives late has arrived
-	outcome := trading.NotApplied
-	if v != nil {
-		if byKey, _ := executions(w.service.sim.Ledger()); byKey[string(v.Intent.Key)] > 0 {
-			outcome = trading.Applied
-		}
+	found := trading.NotApplied
+	if byKey, _ := executions(w.service.sim.Ledger()); byKey[string(r.Intent.Key)] > 0 {
+		found = trading.Applied
 	}
-	if err := w.client.Acknowledge(context.WithoutCancel(ctx), failed.Intent, outcome, "looked at the ledger"); err != nil && !errors.Is(err, trading.ErrSettled) {
+	if err := w.client.Acknowledge(ctx, failed.Intent, found, "looked at the ledger"); err != nil {
 		w.tally.count("acknowledged in vain")
 		return
 	}

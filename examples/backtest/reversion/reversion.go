@@ -117,7 +117,7 @@ func (r *run) look(ctx context.Context) error {
 			return nil
 		}
 		_, err := r.account.ClosePosition(ctx, r.Symbol, trading.All)
-		return r.settle(ctx, "closing", err)
+		return r.after(ctx, "closing", err)
 	}
 	if !r.ended.IsZero() && now.Sub(r.ended) < r.Pause || !r.mean.isFarFrom(price, r.Deviations) {
 		return nil
@@ -170,7 +170,8 @@ func (r *run) enter(ctx context.Context, price decimal.Decimal) error {
 	if !ok {
 		return nil
 	}
-	// What Resolve compares with, should the answer be lost.
+	// What the account shows before the order helps to resolve it, should its answer be
+	// lost.
 	positions, err := r.account.Positions(ctx)
 	if err != nil {
 		return r.mayGoOn("reading the positions", err)
@@ -190,21 +191,21 @@ func (r *run) enter(ctx context.Context, price decimal.Decimal) error {
 	case err == nil:
 		r.log.Info("in", "side", order.Side, "size", order.Size, "price", result.Fill.Price, "target", order.TakeProfit, "stop", order.StopLoss)
 	}
-	return r.settle(ctx, "entering", err)
+	return r.after(ctx, "entering", err)
 }
 
-// settle finds out about a write whose outcome is unknown, and tells whether the bot
-// can go on.
-func (r *run) settle(ctx context.Context, doing string, err error) error {
+// after waits for the outcome of a write where that is unknown, and reports whether the
+// bot can go on.
+func (r *run) after(ctx context.Context, doing string, err error) error {
 	if err == nil || trading.OutcomeOf(err) == trading.Applied {
 		return nil
 	}
 	if trading.OutcomeOf(err) == trading.Unknown {
-		verdict, err := r.account.Resolve(ctx, err)
+		resolution, err := r.account.Resolve(ctx, err)
 		if err != nil {
 			return fmt.Errorf("reversion: %s: %w", doing, err)
 		}
-		r.log.Warn("resolved", "doing", doing, "outcome", verdict.Outcome)
+		r.log.Warn("resolved", "doing", doing, "outcome", resolution.Outcome)
 		return nil
 	}
 	return r.mayGoOn(doing, err)
@@ -231,5 +232,5 @@ func (r *run) leave() error {
 	if errors.Is(err, trading.CodeNoPosition) {
 		return nil
 	}
-	return r.settle(ctx, "leaving", err)
+	return r.after(ctx, "leaving", err)
 }

@@ -56,7 +56,7 @@ func inWorld(t *testing.T, test func(w world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		test(world{sim, tradingtest.Client(t, sim, trading.ReadBaseline()), t})
+		test(world{sim, tradingtest.Client(t, sim, trading.WithExclusiveAccounts()), t})
 	})
 }
 
@@ -204,7 +204,7 @@ func TestALostReplyIsNoSecondOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w world) {
 				account, operation := of(w)
-				w.sim.Fault(operation, tradingsim.LoseReply())
+				w.sim.Fault(operation, tradingsim.DropResponse())
 				still := make([]string, 12)
 				for i := range still {
 					still[i] = "63000"

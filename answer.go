@@ -1,0 +1,352 @@
+package trading
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/transport"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// attempt is how one send ended, without secrets.
+type attempt struct {
+	transport.Answer
+	key    Key
+	stored bool // the answer is the journal's
+}
+
+// replayed reports whether the answer is the stored one of an earlier request.
+func (a *attempt) replayed() bool {
+	return a.stored || isReplay(a.Header)
+}
+
+// askedToWait is how long an answer asks to wait before the next request: at most the
+// longest window that the service has.
+func (a *attempt) askedToWait() time.Duration {
+	return min(parseRetryAfter(a.Header, a.Received), limiter.Window)
+}
+
+// serviceTime is the service's clock when it answered; this machine's may be wrong.
+func (a *attempt) serviceTime() time.Time {
+	if date, err := http.ParseTime(first(a.Header, "Date")); err == nil {
+		return date
+	}
+	return a.Received
+}
+
+// heard is what an attempt says.
+type heard struct {
+	attempt attempt
+	class   ledger.Class
+	refusal *Error // the service's no; nil otherwise
+	err     error  // nil after a success
+	decoded bool   // the result holds the answer
+}
+
+// question is what an answer is judged by.
+type question struct {
+	endpoint *endpoint
+	env      Environment
+	result   wire.Value // what a success is decoded into; nil if nobody wants it
+	meta     Meta       // without what the answer adds
+}
+
+// read tells the service's answers from those of whatever stands in front of it.
+func (q *question) read(a attempt) heard {
+	h := heard{attempt: a, class: ledger.Foreign}
+	switch {
+	case a.Err != nil && !a.Written:
+		h.class = ledger.Unsent
+		h.err = &TransportError{Meta: q.metaOf(&a), Err: a.Err}
+		return h
+	case a.Err != nil:
+		h.class = ledger.Silence
+		h.err = &TransportError{Meta: q.metaOf(&a), Written: true, Err: a.Err}
+		return h
+	case a.Status >= 300 && a.Status < 400:
+		h.err = &RedirectError{Meta: q.metaOf(&a), Location: location(a.Header)}
+		return h
+	case a.TooLarge:
+		h.err = q.foreign(&a, fmt.Sprintf("a body above %d bytes", q.endpoint.limit(a.Status)))
+		return h
+	}
+	shape, err := q.shape(&h)
+	switch {
+	case err != nil:
+		h.err = q.foreign(&a, "not JSON")
+	case shape.HasError && shape.HasMessage && q.isRefusal(&a, shape):
+		h.class, h.refusal = ledger.Refusal, q.refusalOf(&a, shape)
+		h.err = h.refusal
+	case q.isSuccess(&a, shape):
+		h.class = ledger.Success
+	case shape.HasError && shape.HasMessage:
+		h.err = q.foreign(&a, "a code that the service does not give this answer")
+	case a.Status >= 200 && a.Status < 300:
+		h.err = q.foreign(&a, "JSON without the service's shape")
+	default:
+		h.err = q.foreign(&a, "an error without the service's shape")
+	}
+	return h
+}
+
+// metaOf adds what an answer says to the facts of the call.
+func (q *question) metaOf(a *attempt) Meta {
+	m := q.meta
+	m.Status, m.Header, m.Body = a.Status, a.Header, a.Body
+	m.Key, m.Replayed = a.key, a.replayed()
+	m.Sent, m.Received = a.Sent, a.Received
+	if m.Header != nil {
+		m.RateLimit = parseRateLimit(m.Header)
+		m.RetryAfter = parseRetryAfter(m.Header, m.Received)
+	}
+	return m
+}
+
+// shape is the form of the answer. What looks like the result is read as it at
+// once, so that a long list is gone through once and not twice; anything else is
+// only looked over.
+func (q *question) shape(h *heard) (wire.Shape, error) {
+	if q.result != nil && h.attempt.Status >= 200 && h.attempt.Status < 300 {
+		if shape, err := wire.Answer(h.attempt.Body, q.result); err == nil {
+			h.decoded = true
+			return shape, nil
+		}
+	}
+	return wire.Envelope(h.attempt.Body)
+}
+
+// isRefusal reports whether a body with code and message is the service's own no.
+// Gateways write such bodies too, after the write has passed them: so the code must
+// be one that the contract gives this operation with this status, or one that
+// nobody knows with a status below 500 and no sign of something in front.
+func (q *question) isRefusal(a *attempt, shape wire.Shape) bool {
+	if !q.endpoint.write {
+		return true // nothing is done by it either way
+	}
+	if shape.Success || shape.OK {
+		return false // yes and no at once
+	}
+	if q.endpoint.documents(Code(shape.Error), a.Status) {
+		return true
+	}
+	return !knownCode(Code(shape.Error)) && q.endpoint.documentsStatus(a.Status) && a.Status < 500 && !intermediary(a.Header)
+}
+
+// intermediary reports whether something in front says that it was there.
+func intermediary(header http.Header) bool {
+	for _, name := range [...]string{"Via", "X-Cache", "Cf-Ray", "X-Amz-Cf-Id", "X-Served-By", "X-Envoy-Upstream-Service-Time"} {
+		if header[name] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isSuccess reports whether well-formed JSON is the service's own yes: for a write
+// the member that says so on a 2xx, for a read any 2xx, for health also the 503 by
+// which it says that trading is not safe.
+func (q *question) isSuccess(a *attempt, shape wire.Shape) bool {
+	ok := a.Status >= 200 && a.Status < 300
+	switch {
+	case q.endpoint == &endpointHealth:
+		return shape.Object && (ok || a.Status == http.StatusServiceUnavailable)
+	case !ok || shape.HasError:
+		return false
+	case q.endpoint == &endpointOpenAPI: // nothing decodes it, so its shape is judged here
+		return shape.Object
+	case !q.endpoint.write:
+		return true
+	case q.env == EnvLive:
+		return shape.Success
+	default:
+		return shape.OK
+	}
+}
+
+func (q *question) foreign(a *attempt, reason string) error {
+	return &EdgeError{Meta: q.metaOf(a), Snippet: snippet(a.Body), Reason: reason}
+}
+
+// refusalOf decodes the service's error body. Only code and message make it one,
+// so a member that does not decode is kept as it came and loses nothing.
+func (q *question) refusalOf(a *attempt, shape wire.Shape) *Error {
+	e := &Error{
+		Code:    Code(shape.Error),
+		Status:  a.Status,
+		Message: shape.Message,
+		Meta:    q.metaOf(a),
+		env:     q.env,
+	}
+	e.RetryAfter = e.Meta.RetryAfter
+	var body api.Error
+	if err := wire.Unmarshal(a.Body, &body); err != nil {
+		e.Extra = looseMembers(a.Body)
+		return e
+	}
+	e.Reason = textOf(body.Reason)
+	e.Symbol = textOf(body.Symbol)
+	e.EstSlippagePct = optOf(body.EstSlippagePct)
+	e.MaxSlippagePct = optOf(body.MaxSlippagePct)
+	e.Extra = body.Extra
+	return e
+}
+
+// said is what the ledger needs of it.
+func (h *heard) said() ledger.Answer {
+	a := ledger.Answer{Class: h.class, Status: h.attempt.Status, Replayed: h.attempt.Status != 0 && h.attempt.replayed()}
+	if h.refusal == nil {
+		return a
+	}
+	rule := h.refusal.rule()
+	a.Code, a.Says, a.Advice = string(rule.Code), ledgerOutcome(rule.Outcome), ledgerAdvice(rule.Advice)
+	a.Price = rule.Kind == ErrNoPrice
+	a.InFront = rule.Advice == AdviseWait || rule.Kind == ErrKeyRefused
+	if rule.Advice == AdviseWait {
+		a.RetryAfter = retryAfter(&h.attempt)
+	}
+	return a
+}
+
+// retryAfter is what a rate limit asks for. The full window stands for one that does
+// not say.
+func retryAfter(a *attempt) time.Duration {
+	if d := a.askedToWait(); d > 0 {
+		return d
+	}
+	return limiter.Window
+}
+
+func ledgerOutcome(o Outcome) ledger.Outcome {
+	switch o {
+	case Applied:
+		return ledger.Applied
+	case NotApplied:
+		return ledger.NotApplied
+	default:
+		return ledger.Unknown
+	}
+}
+
+func outcomeOf(o ledger.Outcome) Outcome {
+	switch o {
+	case ledger.Applied:
+		return Applied
+	case ledger.NotApplied:
+		return NotApplied
+	default:
+		return Unknown
+	}
+}
+
+func ledgerAdvice(a Advice) ledger.Advice {
+	switch a {
+	case AdviseSameKey:
+		return ledger.SameKey
+	case AdviseNewKey:
+		return ledger.NewKey
+	case AdviseWait:
+		return ledger.WaitFirst
+	default:
+		return ledger.End
+	}
+}
+
+// looseMembers keeps the members of a refusal whose extras have another type
+// than documented.
+func looseMembers(body []byte) Extra {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return nil
+	}
+	delete(members, "error")
+	delete(members, "message")
+	return members
+}
+
+// location names a redirect's target without what could hold a secret.
+func location(header http.Header) string {
+	target, err := url.Parse(header.Get("Location"))
+	if err != nil {
+		return ""
+	}
+	target.User, target.RawQuery, target.Fragment = nil, "", ""
+	return target.String()
+}
+
+// snippet returns the beginning of a body, cut between runes.
+func snippet(body []byte) string {
+	if len(body) > snippetSize {
+		body = body[:snippetSize]
+		for len(body) > 0 && !utf8.RuneStart(body[len(body)-1]) {
+			body = body[:len(body)-1]
+		}
+		if n := len(body); n > 0 && !utf8.FullRune(body[n-1:]) {
+			body = body[:n-1]
+		}
+	}
+	return string(body)
+}
+
+// checked is an answer to a read that also has to be the one that was asked for: a
+// cache or a gateway can return the answer to another request.
+type checked struct {
+	wire.Value
+	check func() error
+}
+
+// DecodeWire implements [wire.Value].
+func (v checked) DecodeWire(d *wire.Decoder) error {
+	if err := v.Value.DecodeWire(d); err != nil {
+		return err
+	}
+	return v.check()
+}
+
+// sameName requires that a member names what was asked for.
+func sameName(member, got, want string) error {
+	if got == want {
+		return nil
+	}
+	return fmt.Errorf("%s is %q, and %q was asked for", member, got, want)
+}
+
+// sameOptName is [sameName] for a member that may be missing.
+func sameOptName(member string, got wire.Opt[string], want string) error {
+	text, ok := got.Get()
+	if !ok {
+		return nil
+	}
+	return sameName(member, text, want)
+}
+
+// checkDescription requires the members that every OpenAPI description has.
+func checkDescription(members map[string]json.RawMessage) error {
+	if _, ok := Extra(members).Text("openapi"); !ok {
+		return errors.New("openapi must be a string")
+	}
+	if paths := members["paths"]; len(paths) == 0 || paths[0] != '{' {
+		return errors.New("paths must be an object")
+	}
+	return nil
+}
+
+// healthAnswer reads a health assessment, and requires that its body and its status
+// agree: the service answers 200 only when it is safe to trade. The status is that of
+// the last answer when the body is read.
+func healthAnswer(answer *api.Health, status *int) checked {
+	return checked{answer, func() error {
+		healthy := answer.OK && HealthStatus(answer.Status) == Healthy
+		if healthy && *status == http.StatusServiceUnavailable {
+			return errors.New("status healthy comes with HTTP status 503, which means not safe to trade")
+		}
+		return nil
+	}}
+}

@@ -1,0 +1,686 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// driver finds out what became of the writes that are in doubt. It is one goroutine,
+// from the first doubt to Close; without a background it runs only while somebody
+// waits. It asks the ledger of each write what may be done, and does one thing at a
+// time, so that what it finds out of the service serves all.
+type driver struct {
+	core       *core
+	background bool
+
+	mu      sync.Mutex
+	jobs    map[*write]*job
+	wake    chan struct{} // something has changed
+	running bool
+	closed  bool
+
+	// Of the goroutine alone.
+	looks     map[accountKey]*accountLook
+	seen      map[*write]*seenLook
+	namespace namespace
+	fails     int // requests in a row to which nothing answered
+	downUntil time.Time
+}
+
+// job is one write that the driver works on.
+type job struct {
+	w       *write
+	due     time.Time
+	waiting int           // callers
+	idle    bool          // nothing is done about it until somebody asks
+	changed chan struct{} // closed when it is idle or resolved
+	busy    bool          // the goroutine is at it
+	acked   *final        // a person's word, to be noted when the goroutine lets go
+}
+
+// seenLook is the last look that a write was held against, and when it and those
+// before it began that showed the same.
+type seenLook struct {
+	look  *accountLook
+	began []time.Time // the last three at most: no verdict needs more
+	equal int         // how many they are in all
+}
+
+// namespace is how the service keeps its idempotency keys.
+type namespace uint8
+
+const (
+	namespaceUnknown namespace = iota
+	namespaceOne               // over all routes, as the contract reads
+	namespaceByRoute
+)
+
+func newDriver(c *core, background bool) *driver {
+	return &driver{
+		core: c, background: background,
+		jobs: make(map[*write]*job), wake: make(chan struct{}, 1),
+		looks: make(map[accountKey]*accountLook), seen: make(map[*write]*seenLook),
+	}
+}
+
+// adopt takes a write over.
+func (d *driver) adopt(w *write) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.job(w)
+	d.start()
+}
+
+// job returns the job of a write, made when first wanted. The lock is held.
+func (d *driver) job(w *write) *job {
+	j := d.jobs[w]
+	if j == nil {
+		j = &job{w: w, changed: make(chan struct{})}
+		d.jobs[w] = j
+	}
+	return j
+}
+
+// start runs the goroutine if there is work. The lock is held.
+func (d *driver) start() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+	if d.running || d.closed || d.next() == nil || !d.core.enter() {
+		return
+	}
+	d.running = true
+	go func() {
+		defer d.core.leave()
+		d.run()
+	}()
+}
+
+// ask has the driver go on with a write about which it does nothing more.
+func (d *driver) ask(w *write) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	j, ok := d.jobs[w]
+	if !ok {
+		return
+	}
+	if j.idle && !j.busy {
+		w.ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.core.clock.now()})
+		j.idle, j.due, j.changed = false, time.Time{}, make(chan struct{})
+	}
+	d.start()
+}
+
+// resolve waits for the outcome of a write by its id.
+func (d *driver) resolve(ctx context.Context, id IntentID) (Resolution, bool) {
+	e := d.core.pending.Find(string(id))
+	if e == nil {
+		if r, ok := d.core.pending.resolved.find(id); ok {
+			return r, true
+		}
+		return Resolution{Err: fmt.Errorf("%w: write %s is not pending in this client", ErrUndetermined, id)}, false
+	}
+	owner := d.core.ownerOf(e.Write).driver // which may be another client's on this journal
+	owner.ask(e.Write)
+	return owner.wait(ctx, e.Write)
+}
+
+// ownerOf returns the client that works on a write; this one if none does.
+func (c *core) ownerOf(w *write) *core {
+	c.pending.mu.Lock()
+	defer c.pending.mu.Unlock()
+	if w.core != nil {
+		return w.core
+	}
+	return c
+}
+
+// isWorkedOn reports whether a client works on a write.
+func (c *core) isWorkedOn(w *write) bool {
+	c.pending.mu.Lock()
+	defer c.pending.mu.Unlock()
+	return w.core != nil
+}
+
+// waitOf is wait by whoever works on it.
+func (d *driver) waitOf(ctx context.Context, w *write) (Resolution, bool) {
+	return d.core.ownerOf(w).driver.wait(ctx, w)
+}
+
+// wait waits until a write is resolved, nothing more is done about it, or the
+// context ends.
+func (d *driver) wait(ctx context.Context, w *write) (Resolution, bool) {
+	d.mu.Lock()
+	j, ok := d.jobs[w]
+	if !ok {
+		d.mu.Unlock()
+		if r, known := d.core.pending.resolved.find(w.intent.ID); known {
+			return r, true
+		}
+		return d.unknown(w, ErrUndetermined), false
+	}
+	if ctx.Err() != nil { // nobody waits, so nothing is done on their account
+		d.mu.Unlock()
+		return d.unknown(w, context.Cause(ctx)), false
+	}
+	j.waiting++
+	changed := j.changed
+	d.start()
+	d.mu.Unlock()
+	var ended error
+	select {
+	case <-changed:
+	case <-ctx.Done():
+		ended = context.Cause(ctx)
+	case <-d.core.closing.Done():
+		ended = ErrClosed
+	}
+	d.mu.Lock()
+	j.waiting--
+	d.mu.Unlock()
+	if r, known := d.core.pending.resolved.find(w.intent.ID); known {
+		return r, true
+	}
+	return d.unknown(w, ended), false
+}
+
+func (d *driver) unknown(w *write, why error) Resolution {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := ErrUndetermined
+	if w.reason != "" {
+		err = fmt.Errorf("%w: %s", err, w.reason)
+	}
+	if why != nil && !errors.Is(err, why) {
+		err = fmt.Errorf("%w: %w", err, why)
+	}
+	if w.lastErr != nil {
+		err = fmt.Errorf("%w: %w", err, w.lastErr)
+	}
+	return Resolution{Intent: w.intent, Err: err, Looks: w.looks}
+}
+
+// describe is a write as Pending lists it.
+func (d *driver) describe(w *write) PendingWrite {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	j := d.jobs[w]
+	return PendingWrite{Intent: w.intent, Reason: w.reason, Left: w.left, Waiting: j != nil && j.idle}
+}
+
+// acknowledge notes a person's word.
+func (d *driver) acknowledge(ctx context.Context, w *write, found Outcome, note string) error {
+	d.mu.Lock()
+	_, ours := d.jobs[w]
+	d.mu.Unlock()
+	if !ours && d.core.isWorkedOn(w) {
+		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.intent.ID)
+	}
+	f := final{Outcome: found, Evidence: EvidenceAcknowledged, Note: note, Dead: true}
+	w.finish(&f)
+	if err := d.core.store.end(ctx, w, f, true); err != nil {
+		return fmt.Errorf("trading: Acknowledge: %w", err)
+	}
+	d.mu.Lock()
+	j := d.jobs[w]
+	if j != nil && j.busy {
+		j.acked = &f
+		d.mu.Unlock()
+		return nil
+	}
+	delete(d.jobs, w) // nothing more is asked about it
+	d.mu.Unlock()
+	d.core.pending.drop(w)
+	d.core.settle(w, f, Resolution{Intent: w.intent, Outcome: found, Evidence: EvidenceAcknowledged})
+	if j != nil && !j.idle {
+		close(j.changed)
+	}
+	return nil
+}
+
+// forget lets go of a write that is resolved.
+func (d *driver) forget(w *write) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if j := d.jobs[w]; j != nil {
+		if !j.idle {
+			close(j.changed)
+		}
+		delete(d.jobs, w)
+	}
+}
+
+// next returns the job whose turn it is; nil if there is none. Those whom somebody
+// waits for are first, then the oldest. The lock is held.
+func (d *driver) next() *job {
+	var best *job
+	for _, j := range d.jobs {
+		if j.idle || !d.background && j.waiting == 0 {
+			continue
+		}
+		if best == nil || d.before(j, best) {
+			best = j
+		}
+	}
+	return best
+}
+
+func (d *driver) before(a, b *job) bool {
+	now := time.Now()
+	aDue, bDue := !a.due.After(now), !b.due.After(now)
+	switch {
+	case aDue != bDue:
+		return aDue
+	case !aDue:
+		return a.due.Before(b.due)
+	case (a.waiting > 0) != (b.waiting > 0):
+		return a.waiting > 0
+	default:
+		return byDecision(a, b) < 0
+	}
+}
+
+// run works until there is nothing to do, or the client closes.
+func (d *driver) run() {
+	for {
+		d.mu.Lock()
+		j := d.next()
+		if j == nil || d.core.closing.Err() != nil {
+			d.running = false
+			d.mu.Unlock()
+			return
+		}
+		due := j.due
+		if d.fails > 0 && d.downUntil.After(due) {
+			due = d.downUntil // nothing answers: one asks, and the others wait with it
+		}
+		if wait := time.Until(due); wait > 0 {
+			d.mu.Unlock()
+			d.sleep(wait)
+			continue
+		}
+		j.busy = true
+		d.mu.Unlock()
+		d.work(j)
+	}
+}
+
+// sleep waits, or until something has changed.
+func (d *driver) sleep(wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-d.wake:
+	case <-d.core.closing.Done():
+	}
+}
+
+// work does the one thing that a write's ledger allows next.
+func (d *driver) work(j *job) {
+	w := j.w
+	now := d.core.clock.now()
+	step := w.ledger.Next(now, d.limits(w))
+	idle := false
+	switch {
+	case step.Do == ledger.Stop:
+		idle = true
+	case d.core.keys(w.intent.Environment).isZero():
+		idle = true
+		err := refuse(w.intent.Environment, CodeMissingAPIKey, "no %s API key configured", w.intent.Environment)
+		d.say(func() { w.lastErr, w.reason = err, "nothing can be asked about it without an API key" })
+	case step.At > now.Mono:
+	case d.core.keyRefused(w.intent.Environment):
+		step.At = now.Mono + retryRefusedKey
+	default:
+		if err := d.carryOut(w, step); err != nil {
+			d.say(func() { w.lastErr = err })
+			step.At = now.Mono + time.Second // the journal, or the client is closing
+			if errors.Is(err, CodeAccountNotFound) {
+				step.At = now.Mono + retryUnreachable
+			}
+		} else {
+			now = d.core.clock.now()
+			step = w.ledger.Next(now, d.limits(w))
+			idle = step.Do == ledger.Stop
+		}
+		// Of an earlier run it is not a passing fault: the journal is not this key's.
+		idle = idle || w.left && errors.Is(w.lastErr, CodeAccountNotFound)
+	}
+	due := d.core.clock.began.Add(step.At)
+	resolved := w.ledger.Done() && w.ledger.Outcome() != ledger.Unknown
+	if resolved {
+		if again, more := d.restoreLevels(w); more {
+			due, resolved, idle = again, false, false
+		}
+	}
+	d.mu.Lock()
+	j.busy = false
+	j.due = due
+	acked := j.acked
+	if idle && !resolved && acked == nil && !j.idle {
+		j.idle = true
+		close(j.changed)
+	}
+	d.mu.Unlock()
+	switch {
+	case resolved && w.answer != nil: // the service's own word, whatever a person has found
+		d.finish(w)
+	case acked != nil:
+		d.core.settle(w, *acked, Resolution{Intent: w.intent, Outcome: acked.Outcome, Evidence: acked.Evidence})
+		d.forget(w)
+	case resolved:
+		d.finish(w)
+	}
+}
+
+// retryRefusedKey is how long a write waits for an API key that works.
+const retryRefusedKey = 5 * time.Second
+
+// retryUnreachable is how long a write waits for an API key that reaches its account.
+const retryUnreachable = time.Minute
+
+// say changes what others may read of a write meanwhile.
+func (d *driver) say(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
+// limits are what holds a probe back: an entry is not placed while entries are not.
+func (d *driver) limits(w *write) ledger.Limits {
+	if !w.intent.Entry {
+		return ledger.Limits{}
+	}
+	_, halted := d.core.halt.get()
+	return ledger.Limits{NoProbe: halted || d.core.gate.knownUnsafe()}
+}
+
+// carryOut does one step.
+func (d *driver) carryOut(w *write, step ledger.Step) error {
+	switch step.Do {
+	case ledger.Fence:
+		return d.fence(w)
+	case ledger.Probe:
+		return d.probe(w)
+	default:
+		return d.look(w, step.At)
+	}
+}
+
+// noteDown makes a fact durable before the byte that it is about.
+func (d *driver) noteDown(w *write, kind ledger.FactKind) error {
+	f := ledger.Fact{Kind: kind, At: d.core.clock.now()}
+	if err := d.core.store.before(d.core.closing, w, f); err != nil {
+		return fmt.Errorf("the journal cannot be written: %w", err)
+	}
+	w.ledger.Note(f)
+	return nil
+}
+
+// heardBack notes how a request of the driver ended.
+func (d *driver) heardBack(w *write, kind ledger.FactKind, h *heard, ownRoute bool) {
+	f := ledger.Fact{Kind: kind, At: d.core.clock.now(), Answer: h.said(), OwnRoute: ownRoute}
+	w.ledger.Note(f)
+	d.say(func() { w.lastErr, w.reason = h.err, whyUnreachable(w, h.err) })
+	if !w.ledger.Done() { // else the end says it
+		d.core.store.note(w, f)
+	}
+	d.noteService(h.class, h.err)
+}
+
+// whyUnreachable is the reason why nothing can be found out where the service does not
+// know the account; empty for any other error.
+func whyUnreachable(w *write, err error) string {
+	if !errors.Is(err, CodeAccountNotFound) {
+		return ""
+	}
+	reason := fmt.Sprintf("the API key does not reach account %s", w.intent.Account)
+	if w.left {
+		reason += ": the journal may be of another account holder"
+	}
+	return reason
+}
+
+// noteService counts the requests that nothing answered: then the service is asked
+// for one write alone, less and less often.
+func (d *driver) noteService(c ledger.Class, err error) {
+	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.Local {
+		return // the client's own rate limits say nothing of the service
+	}
+	if c == ledger.Success || c == ledger.Refusal {
+		d.fails = 0
+		return
+	}
+	d.downUntil = time.Now().Add(time.Second << min(d.fails, 5))
+	d.fails++
+}
+
+// fence spends the write's key on a request that does nothing: the cancel of an order
+// that cannot exist. Once the service has answered it, the write's own bytes can
+// never run under that key, however late a copy of them arrives.
+func (d *driver) fence(w *write) error {
+	if err := d.noteDown(w, ledger.FenceBegun); err != nil {
+		return err
+	}
+	own := d.namespace == namespaceByRoute
+	h := d.sendFence(w, own)
+	if !own && h.refusal != nil && h.refusal.Code == CodeOrderNotFound && d.namespace == namespaceUnknown {
+		d.calibrate(w.intent.Account)
+		if d.namespace == namespaceUnknown { // what the answer proves is not known yet
+			h = heard{class: ledger.Foreign, err: errors.New("how the service keeps its keys is not known yet")}
+		}
+		if d.namespace == namespaceByRoute {
+			own, h = true, d.sendFence(w, true)
+		}
+	}
+	d.heardBack(w, ledger.FenceEnded, &h, own)
+	return nil
+}
+
+// probe sends the original bytes once more, to have the stored answer. Neither a
+// context nor Close cuts it.
+func (d *driver) probe(w *write) error {
+	if err := d.noteDown(w, ledger.ProbeBegun); err != nil {
+		return err
+	}
+	// It may run now, so no read beside it shows the account before or after it.
+	d.core.accounts.beganWrite(w.intent.Environment, w.intent.Account)
+	h := d.sendProbe(w)
+	d.core.accounts.endedWrite(w.intent.Environment, w.intent.Account, time.Now())
+	d.heardBack(w, ledger.ProbeEnded, &h, false)
+	if h.class == ledger.Success || h.refusal != nil && h.attempt.replayed() {
+		w.answer = &h
+		w.by = EvidenceReplay
+		if h.class == ledger.Success && !h.attempt.replayed() {
+			w.by = EvidenceAnswer
+		}
+	}
+	return nil
+}
+
+// look reads the account, and has accounting judge it.
+func (d *driver) look(w *write, due time.Duration) error {
+	key := accountKey{w.intent.Environment, w.intent.Account}
+	l := d.looks[key]
+	seen := d.seen[w]
+	// A look that another write has just had serves this one too, if it began when this
+	// one was due, and far enough from the one before.
+	if l == nil || d.core.clock.at(l.at).Mono < due || seen != nil && l.at.Sub(seen.look.at) < ledger.Lag {
+		var err error
+		if l, err = d.core.lookAt(d.core.closing, w.intent.Environment, w.intent.Account, d.core.recoveryOptions()); err != nil {
+			d.noteService(classOf(err), err)
+			if reason := whyUnreachable(w, err); reason != "" {
+				d.say(func() { w.reason = reason })
+			}
+			return err
+		}
+		d.looks[key] = l
+	}
+	d.noteService(ledger.Success, nil)
+	d.say(func() {
+		w.lastErr = nil
+		w.looks = append(slices.Clone(w.looks[max(len(w.looks)-3, 0):]), l.shown(w.intent.Symbol))
+	})
+	shown := &seenLook{look: l, began: []time.Time{l.at}, equal: 1}
+	if seen != nil && seen.look.state(w.intent.Symbol).Equal(l.state(w.intent.Symbol), w.intent.Symbol) {
+		shown.began, shown.equal = append(slices.Clone(seen.began[max(len(seen.began)-2, 0):]), l.at), seen.equal+1
+	}
+	d.seen[w] = shown
+	d.mu.Lock()
+	maps.DeleteFunc(d.seen, func(w *write, _ *seenLook) bool { return d.jobs[w] == nil }) // acknowledged meanwhile
+	d.mu.Unlock()
+	f := ledger.Fact{Kind: ledger.Looked, At: d.core.clock.at(l.at)}
+	v := d.core.decide(w, shown)
+	if len(shown.began) == 1 { // which decides nothing, but may agree with a stored refusal
+		f.Verdict.Outcome = ledger.Outcome(v.Likely)
+	} else {
+		d.say(func() {
+			w.reason = string(v.Reason)
+			if w.gap && v.Reason == accounting.NotExclusive {
+				w.reason = "an exit went out beside it that the journal did not take"
+			}
+		})
+		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: lasting(v.Reason) || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		w.by = EvidenceAccounting
+	}
+	w.ledger.Note(f)
+	return nil
+}
+
+// looksBeside is how many equal looks wait for another pending write, about ten minutes:
+// two can wait for each other. The end of either begins the looks at the other anew.
+const looksBeside = 8
+
+// goOn goes on with a write that has waited for another one to end.
+func (d *driver) goOn(w *write) {
+	d.mu.Lock()
+	waits := d.jobs[w] != nil && w.reason == string(accounting.PendingBeside)
+	d.mu.Unlock()
+	if waits {
+		d.ask(w)
+	}
+}
+
+// lasting reports whether time does not change why a write is Unknown.
+func lasting(r accounting.Reason) bool {
+	switch r {
+	case accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
+		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
+		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing:
+		return true
+	default:
+		return false
+	}
+}
+
+func classOf(err error) ledger.Class {
+	if refusal := (*Error)(nil); errors.As(err, &refusal) {
+		return ledger.Refusal
+	}
+	return ledger.Silence
+}
+
+// finish ends a write whose outcome is known.
+func (d *driver) finish(w *write) {
+	f := final{Outcome: outcomeOf(w.ledger.Outcome()), Evidence: w.by, Dead: w.ledger.Held() || w.answer != nil}
+	r := Resolution{
+		Intent: w.intent, Outcome: f.Outcome, Evidence: w.by,
+		Late: w.ledger.Late(), MaybeLate: w.ledger.MaybeLate(), Looks: w.looks,
+		Superseded: w.superseded, Overwritten: w.overwritten,
+	}
+	if w.answer != nil {
+		if w.answer.refusal != nil {
+			f.Code, r.Err = w.answer.refusal.Code, w.answer.refusal
+		} else if f.Outcome == Applied {
+			r.Answer = w.answer.attempt.Body
+			f.Answer = r.Answer
+		}
+	}
+	if r.Err == nil && f.Outcome == NotApplied {
+		r.Err = fmt.Errorf("not executed (%s: %s)", w.by, w.reason)
+	}
+	if r.Err == nil && f.Outcome == Applied && w.answer == nil {
+		r.Err = fmt.Errorf("executed (%s: %s), and its answer is lost", w.by, w.reason)
+	}
+	if err := w.restore.err; err != nil {
+		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", err))
+	}
+	w.finish(&f)
+	delete(d.seen, w)
+	d.core.settle(w, f, r)
+	d.forget(w)
+}
+
+// close ends the goroutine's work: the client's context has ended. It returns once
+// nothing of it runs.
+func (d *driver) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+}
+
+// writes are those that it works on, oldest first.
+func (d *driver) writes() []*write {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	jobs := make([]*job, 0, len(d.jobs))
+	for _, j := range d.jobs {
+		jobs = append(jobs, j)
+	}
+	slices.SortFunc(jobs, byDecision)
+	writes := make([]*write, len(jobs))
+	for i, j := range jobs {
+		writes[i] = j.w
+	}
+	return writes
+}
+
+// finish fills in what is kept of every write.
+func (w *write) finish(f *final) {
+	f.At, f.Key, f.Try = time.Now(), w.intent.Key, w.intent.Try
+	f.FirstUseKnown = w.ledger.FirstUseKnown
+	if w.Name == "" {
+		f.Answer = nil
+		return
+	}
+	f.Digest = digestOfBody(w.intent.Body)
+}
+
+// concluded ends a write whose call found its outcome out by itself.
+func (c *core) concluded(w *write, last *heard, result wire.Value) {
+	if !w.registered {
+		return
+	}
+	f := final{Outcome: outcomeOf(w.ledger.Outcome()), Evidence: EvidenceUnsent}
+	if last.class == ledger.Success || last.class == ledger.Refusal {
+		f.Evidence = EvidenceAnswer
+		if last.attempt.replayed() {
+			f.Evidence = EvidenceReplay
+		}
+	}
+	switch {
+	case last.class == ledger.Success:
+		f.Dead = true
+		if w.Name != "" {
+			f.Answer = last.attempt.Body
+		}
+	case last.refusal != nil:
+		said := last.said()
+		f.Code = last.refusal.Code
+		// A refusal that settles nothing may be of another use of the key, which ran.
+		f.Dead = f.Outcome == NotApplied && last.attempt.key == w.intent.Key && last.attempt.Status < 500 && (!said.InFront || last.attempt.replayed())
+	}
+	w.finish(&f)
+	c.leaveBooks(w, f, last, result)
+}

@@ -1,0 +1,76 @@
+package trading
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/transport"
+)
+
+// exchange sends a request once and reads what the answer says. The API key is taken
+// out of all that comes back, before anything else sees it.
+func (c *core) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question) heard {
+	return c.exchangeOver(ctx, c.transport.Send, r, apiKey, key, q)
+}
+
+func (c *core) exchangeOver(ctx context.Context, send func(context.Context, *transport.Request) transport.Answer,
+	r *request, apiKey apiKey, key Key, q *question,
+) heard {
+	sent := &r.sent
+	*sent = transport.Request{
+		Method:   r.endpoint.op.method(),
+		URL:      r.url,
+		Header:   c.header(r, apiKey, key),
+		Body:     r.body,
+		Write:    r.endpoint.write,
+		MaxBody:  r.endpoint.maxBody,
+		MaxError: smallAnswer,
+	}
+	a := attempt{Answer: send(ctx, sent), key: key}
+	a.Header, a.Body = c.scrubber.Header(a.Header), c.scrubber.Bytes(a.Body)
+	if a.Err != nil {
+		a.Err = c.scrubber.Error(a.Err)
+	}
+	h := q.read(a)
+	if h.refusal != nil && r.endpoint.documents(h.refusal.Code, a.Status) || h.err == nil {
+		c.clock.heardDate(a.Header, a.Received)
+	}
+	return h
+}
+
+// header returns the header of one attempt. Its values are shared and never
+// written to: their capacity is their length, so that an append copies.
+func (c *core) header(r *request, apiKey apiKey, key Key) http.Header {
+	h := make(http.Header, 5)
+	h["Accept"] = contentJSON
+	h["User-Agent"] = c.userAgent
+	if r.body != nil {
+		h["Content-Type"] = contentJSON
+	}
+	if !r.endpoint.keyless {
+		h["X-Api-Key"] = apiKey.Reveal()
+	}
+	if key != "" {
+		// Not in canonical form: net/http sends a POST with the canonical one
+		// again by itself when a kept connection dies, and only the loop may do
+		// that. On the wire the case does not matter.
+		h["idempotency-key"] = []string{string(key)}
+	}
+	return h
+}
+
+var contentJSON = []string{"application/json"}
+
+// spread takes a random part of a wait, from its upper half, so that callers who
+// failed together do not come back together.
+func spread(wait time.Duration) time.Duration {
+	if wait <= 0 {
+		return 0
+	}
+	return wait/2 + rand.N(wait/2+1)
+}
+
+// newBody returns room for a request's body; nearly all fit.
+func newBody() []byte { return make([]byte, 0, 256) }

@@ -1,0 +1,174 @@
+package accounting
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+func num(s string) decimal.Decimal { return decimal.RequireFromString(s) }
+
+func opt(s string) decimal.NullDecimal { return shown(num(s), true) }
+
+// TestReadsThatLagTooFar shows what still protects where reads lag by more than Lag.
+func TestReadsThatLagTooFar(t *testing.T) {
+	flat := Position{}
+	holds := func(size, price string, opened int8) Position {
+		return Position{Size: num(size), EntryPrice: num(price), OpenedAt: at(opened)}
+	}
+	ownClose := Own{Last: at(30), Answered: true, LeftRow: true, PnL: opt("0")}
+	tests := []struct {
+		rule    string
+		was, is Position
+		own     []Own
+		want    Reason
+		without Outcome
+	}{
+		{"opened", flat, holds("1", "100", -5), nil, DoesNotFit, Applied},
+		{"negative", holds("1", "100", -5), flat, nil, Contradiction, NotApplied},
+		{"replaced", holds("1", "100", -5), holds("1", "105", 60), nil, Contradiction, NotApplied},
+		{"own row", holds("1", "100", -5), holds("1", "100", -5), []Own{ownClose}, OwnRowMissing, NotApplied},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			f := Facts{
+				Write: Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1"), From: at(fromTime), Until: at(untilTime)},
+				Held:  true, Exclusive: true, Own: tt.own,
+				Base: &Baseline{State: State{Position: tt.was, Status: "ACTIVE"}, BeforeFirstUse: true},
+				Look: Look{State: State{Position: tt.is, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
+			}
+			if v := Decide(f); v.Outcome != Unknown || v.Reason != tt.want {
+				t.Errorf("%d: %s, want Unknown: %s", v.Outcome, v.Reason, tt.want)
+			}
+			j := &judge{Facts: f, off: tt.rule}
+			if v := j.decide(); v.Outcome != tt.without {
+				t.Errorf("without the rule: %d, want %d", v.Outcome, tt.without)
+			}
+		})
+	}
+}
+
+// TestSidesAreAlike judges each pair again with every side turned round.
+func TestSidesAreAlike(t *testing.T) {
+	b := bounds{events: 1, formats: formats[:1], flats: no, flips: no, starts: []string{"short", "long, a limit to sell"}, without: alike}
+	b.search(func(sc *schedule) bool {
+		was, is := Decide(sc.facts), Decide(turned(sc.facts))
+		if was.Outcome != is.Outcome || was.Reason != is.Reason || !was.V.Equal(is.V) {
+			t.Errorf("%s: %s, turned round %s", sc, was.Reason, is.Reason)
+		}
+		return !t.Failed()
+	})
+}
+
+func turned(f Facts) Facts {
+	turn := func(s State) State {
+		s.Position.Size = s.Position.Size.Neg()
+		s.Rows = slices.Clone(s.Rows)
+		for i := range s.Rows {
+			s.Rows[i].Side = -s.Rows[i].Side
+		}
+		return s
+	}
+	f.Write.Side, f.Look.State = -f.Write.Side, turn(f.Look.State)
+	if f.Base != nil {
+		base := *f.Base
+		base.State = turn(base.State)
+		f.Base = &base
+	}
+	f.Own = slices.Clone(f.Own)
+	for i := range f.Own {
+		f.Own[i].Side = -f.Own[i].Side
+	}
+	return f
+}
+
+func TestIncompleteWrite(t *testing.T) {
+	whole := Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1")}
+	flat := Look{Equal: 2}
+	if v := Decide(Facts{Write: whole, Held: true, Look: flat}); v.Outcome != NotApplied {
+		t.Errorf("a whole write: %s", v.Reason)
+	}
+	for name, change := range map[string]func(*Write){
+		"kind":   func(w *Write) { w.Kind = 0 },
+		"symbol": func(w *Write) { w.Symbol = "" },
+		"side":   func(w *Write) { w.Side = NoSide },
+		"size":   func(w *Write) { w.Size = decimal.Zero },
+	} {
+		w := whole
+		change(&w)
+		if v := Decide(Facts{Write: w, Held: true, Look: flat}); v.Outcome != Unknown || v.Reason != WriteIncomplete {
+			t.Errorf("no %s: %s", name, v.Reason)
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	prices := Row{EntryPrice: opt("100"), ExitPrice: opt("110"), GrossPnL: opt("20"), Fee: opt("0.189")}
+	with := func(change func(*Row)) Row { r := prices; change(&r); return r }
+	tests := []struct {
+		name string
+		row  Row
+		size string // "" if it cannot be read
+		side Side
+	}{
+		{"shown", Row{Size: opt("3"), Side: Short}, "3", Short},
+		{"shown, zero", Row{Size: opt("0"), Side: Short}, "", NoSide},
+		{"derived", prices, "2", Long},
+		{"derived, a loss", with(func(r *Row) { r.GrossPnL = opt("-20") }), "2", Short},
+		{"the fee within one percent", with(func(r *Row) { r.Fee = opt("0.1908") }), "2", Long},
+		{"another fee", with(func(r *Row) { r.Fee = opt("0.193") }), "", NoSide},
+		{"a maker's fee", with(func(r *Row) { r.Fee = opt("0.063") }), "", NoSide},
+		{"no fee", with(func(r *Row) { r.Fee = decimal.NullDecimal{} }), "", NoSide},
+		{"no entry price", with(func(r *Row) { r.EntryPrice = decimal.NullDecimal{} }), "", NoSide},
+		{"exit at the entry", with(func(r *Row) { r.ExitPrice, r.GrossPnL = opt("100"), opt("0") }), "", NoSide},
+		{"the side contradicts", with(func(r *Row) { r.Side = Short }), "", NoSide},
+		{"the size contradicts", with(func(r *Row) { r.Size = opt("3") }), "", NoSide},
+		{"the size agrees", with(func(r *Row) { r.Size = opt("2") }), "2", Long},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := entry{Row: tt.row}
+			ok := e.measure()
+			if ok != (tt.size != "") {
+				t.Fatalf("readable: %v", ok)
+			}
+			if ok && (!e.size.Equal(num(tt.size)) || e.Side != tt.side) {
+				t.Errorf("%s on side %d", e.size, e.Side)
+			}
+		})
+	}
+}
+
+func TestStateEqual(t *testing.T) {
+	full := func() State {
+		return State{
+			Position: Position{Size: num("1.0"), EntryPrice: num("100"), OpenedAt: at(1)},
+			Rows:     []Row{{Digest: 1}}, Orders: []string{"a"}, Runs: []string{"b"}, Finished: []string{"c"}, Status: "ACTIVE",
+		}
+	}
+	same := full()
+	same.Position.Size = num("1.00")
+	same.Rows = append(same.Rows, Row{Digest: 3, Symbol: "ETH"})
+	if !full().Equal(same, "BTC") {
+		t.Error("equal states differ")
+	}
+	for name, change := range map[string]func(*State){
+		"size":     func(s *State) { s.Position.Size = num("2") },
+		"entry":    func(s *State) { s.Position.EntryPrice = num("2") },
+		"opened":   func(s *State) { s.Position.OpenedAt = time.Time{} },
+		"rows":     func(s *State) { s.Rows[0].Digest = 2 },
+		"a row":    func(s *State) { s.Rows = append(s.Rows, Row{Digest: 3, Symbol: "BTC"}) },
+		"nobody's": func(s *State) { s.Rows = append(s.Rows, Row{Digest: 3}) },
+		"orders":   func(s *State) { s.Orders = nil },
+		"runs":     func(s *State) { s.Runs = nil },
+		"finished": func(s *State) { s.Finished = nil },
+		"status":   func(s *State) { s.Status = "" },
+	} {
+		other := full()
+		if change(&other); full().Equal(other, "BTC") {
+			t.Errorf("another %s is equal", name)
+		}
+	}
+}

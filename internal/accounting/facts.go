@@ -1,0 +1,205 @@
+// Package accounting decides what became of a write from what the account shows.
+//
+// Everything bought in a symbol since a baseline stays visible: as position, or
+// as a closed trade. So a write whose volume is not there did not run, whoever
+// else trades. That it ran follows only where nobody else trades.
+//
+// [Decide] is a pure function: no clock, no connection, no client. All times are
+// by the service's clock. Unknown is the answer to everything rare.
+package accounting
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Lag is how far a read can be behind.
+const Lag = 5 * time.Second
+
+// Side is a direction: Long buys, Short sells. Of a position it is its sign.
+type Side int8
+
+// The sides.
+const (
+	Short  Side = -1
+	NoSide Side = 0 // not known
+	Long   Side = 1
+)
+
+// Kind is what was written.
+type Kind uint8
+
+// The kinds.
+const (
+	Entry      Kind = iota + 1 // a market order or a marketable limit
+	ReduceOnly                 // an order that only reduces
+	Close                      // a close by percent
+	Limit                      // a resting limit
+	Pro                        // a Pro order: it starts a run
+	EditRun                    // an edit that enlarges a run: no read shows it
+)
+
+// Cause is why a trade was closed.
+type Cause uint8
+
+// The causes.
+const (
+	OtherCause Cause = iota // not known: treated as Market
+	Market
+	StopLoss
+	TakeProfit
+)
+
+// Write is the write whose outcome is asked.
+type Write struct {
+	Kind   Kind
+	Symbol string
+	// Side is the side of the order. A close has none: the baseline gives it.
+	Side Side
+	// Size is in base units; Percent is that of a close.
+	Size, Percent decimal.Decimal
+	// From and Until bound the time in which the write could run, widened by the
+	// tolerance of clocks. From is the first use of its key; zero if not known. A zero
+	// Until is no end: resting limits and Pro orders trade at any time.
+	From, Until time.Time
+}
+
+// incomplete reports a write about which nothing can be decided.
+func (w Write) incomplete() bool {
+	sized := w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Limit
+	return w.Kind == 0 || w.Symbol == "" || sized && (w.Side == NoSide || !w.Size.IsPositive())
+}
+
+// Position is a position. Its size is negative for a short, zero for none.
+type Position struct {
+	Size, EntryPrice decimal.Decimal
+	OpenedAt         time.Time // zero if not shown
+}
+
+// on returns the size on a side, zero if the position is on the other.
+func (p Position) on(side Side) decimal.Decimal {
+	return decimal.Max(p.Size.Mul(decimal.NewFromInt(int64(side))), decimal.Zero)
+}
+
+// Row is a closed trade. What the service does not show is zero or not valid.
+type Row struct {
+	Digest uint64 // equal for equal rows
+	Symbol string
+	Side   Side // of the position that was closed
+	Cause  Cause
+	// GrossPnL is before fees; Fee is that of the round trip.
+	Size, EntryPrice, ExitPrice, GrossPnL, Fee decimal.NullDecimal
+	ClosedAt                                   time.Time
+}
+
+// State is what reads of the account show.
+type State struct {
+	// Position is that in the write's symbol.
+	Position Position
+	// Rows are the account's closed trades as returned, newest first.
+	Rows []Row
+	// Orders, Runs and Finished are the account's ids of resting orders, of running
+	// runs, and of finished runs, newest first.
+	Orders, Runs, Finished []string
+	// Status is the account's; "" if not known.
+	Status string
+}
+
+// Equal reports whether two reads show the same of a symbol. Trades that are closed in
+// another one meanwhile make no difference, as long as no row of this one leaves the
+// list.
+func (s State) Equal(o State, symbol string) bool {
+	return s.Position.Size.Equal(o.Position.Size) && s.Position.EntryPrice.Equal(o.Position.EntryPrice) &&
+		s.Position.OpenedAt.Equal(o.Position.OpenedAt) && s.Status == o.Status &&
+		slices.EqualFunc(rowsIn(s.Rows, symbol), rowsIn(o.Rows, symbol), sameRow) &&
+		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) && slices.Equal(s.Finished, o.Finished)
+}
+
+// rowsIn are the rows that may be of a symbol.
+func rowsIn(rows []Row, symbol string) []Row {
+	other := func(r Row) bool { return r.Symbol != symbol && r.Symbol != "" }
+	if !slices.ContainsFunc(rows, other) {
+		return rows
+	}
+	return slices.DeleteFunc(slices.Clone(rows), other)
+}
+
+// Baseline is the account before the write. README.md says how it is to be read.
+type Baseline struct {
+	State
+	// BeforeFirstUse: taken before the first byte under the write's key. Any other
+	// baseline counts as none.
+	BeforeFirstUse bool
+}
+
+// Look is the account now: what at least two equal looks in a row showed, [Lag]
+// apart.
+type Look struct {
+	State
+	// At is when the first of them began. It is at least Lag after the write was held
+	// or gone; else a late run may show in none of the reads.
+	At time.Time
+	// Equal is how many they are; one decides nothing. That a limit is absent needs three: it may have
+	// filled as the first was read, and been closed as the second was.
+	Equal int
+}
+
+// Own is another write of this program in the same symbol that the baseline's rows
+// or position do not show. Writes that were refused are left out. Resting orders
+// and runs are named if they rested or ran at any moment since the baseline.
+type Own struct {
+	// Last is when its answer was heard, or, while none is, its last byte was sent.
+	Last     time.Time
+	Answered bool
+	// Side is NoSide for a close: its answer does not show which position it closed.
+	Side Side
+	// Opened is what the write opened or added on its side: of an order, the position
+	// after it on that side, at most the size of the fill.
+	Opened decimal.Decimal
+	// LeftRow: it closed something, so that a row of cause Market must show. Closed is
+	// the size of that row (of an order, the fill less Opened), PnL its gross result (of
+	// a close, as answered); not valid if not known.
+	LeftRow     bool
+	Closed, PnL decimal.NullDecimal
+	// InRows: the baseline's rows show it. InPosition: the baseline's position does.
+	InRows, InPosition bool
+	// Resting: it may trade by itself at any moment, at most Size; not valid is no
+	// bound. Run: it is a run.
+	Resting, Run bool
+	Size         decimal.NullDecimal
+	// ID is that of the order or run, so that it is not taken for the write's; empty if
+	// not known.
+	ID string
+}
+
+// settled reports whether what a close of a position on a side would have closed is
+// known although this write came after the baseline's rows: the baseline's position
+// shows it, and its row is taken off. An order that opened something on the other side
+// may have closed more than its answer shows.
+func (o *Own) settled(side Side) bool {
+	return o.Answered && o.InPosition && (o.InRows || o.Side != -side || !o.Opened.IsPositive())
+}
+
+// Facts are what a verdict rests on.
+type Facts struct {
+	Write Write
+	// Held: the key can run nothing any more. Gone: 30 minutes have passed since the
+	// last byte could have left.
+	Held, Gone bool
+	Base       *Baseline
+	Look       Look
+	Own        []Own
+	// Exclusive: nobody else trades the account.
+	Exclusive bool
+	// PendingBeside: another own write is pending in the symbol. PendingID: another
+	// own limit or Pro order is pending in any symbol of the account, so that a new id
+	// may be its.
+	PendingBeside, PendingID bool
+	// Ended: the account was reset, or its holder has changed, since the baseline or
+	// the first use.
+	Ended bool
+	// Known are the ids of orders and runs that the program knows to be others.
+	Known map[string]bool
+}

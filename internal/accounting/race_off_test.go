@@ -1,0 +1,5 @@
+//go:build !race
+
+package accounting
+
+const raceDetector = false

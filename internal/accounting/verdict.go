@@ -1,0 +1,54 @@
+package accounting
+
+import "github.com/shopspring/decimal"
+
+// Outcome is what became of a write.
+type Outcome uint8
+
+// The outcomes. Unknown is the zero value.
+const (
+	Unknown Outcome = iota
+	Applied
+	NotApplied
+)
+
+// Verdict is the outcome and what it rests on.
+type Verdict struct {
+	Outcome Outcome
+	Reason  Reason
+	// V is the volume that may be the write's, in units of its size.
+	V decimal.Decimal
+	// Rows are the new rows in the symbol that no other own write left.
+	Rows []Row
+	// Likely is the outcome that the facts suggest without proving it.
+	Likely Outcome
+}
+
+// Reason says, in words, why a verdict is what it is.
+type Reason string
+
+// The reasons.
+const (
+	NoTrace    Reason = "the account shows no trace of the write"
+	FlatSymbol Reason = "the symbol is flat, and nothing was closed in it since the write"
+	VolumeFits Reason = "the traded volume is that of the write"
+	RowsFit    Reason = "the closed trades and the position are those of the write"
+	OneNewID   Reason = "exactly one new order or run shows"
+
+	WriteIncomplete Reason = "the write names no kind, symbol, side or size"
+	NotHeld         Reason = "the write can still run"
+	NoBaseline      Reason = "no baseline from before the write, and the symbol does not prove absence by itself"
+	AccountingEnded Reason = "the account was reset or its holder changed"
+	LookAgain       Reason = "reads may lag behind: read the account again"
+	NothingShows    Reason = "an edit of a run shows in no read"
+	ListIncomplete  Reason = "a list may no longer reach back to the baseline"
+	RowUnreadable   Reason = "a new closed trade lacks its symbol, side or size"
+	OwnRowMissing   Reason = "the closed trade of another write of this program is missing"
+	Contradiction   Reason = "the position and the closed trades contradict each other"
+	NotExclusive    Reason = "a trace fits, but somebody else may have left it: see WithExclusiveAccounts"
+	PendingBeside   Reason = "a trace fits, but another pending write may have left it"
+	StatusChanged   Reason = "a trace fits, but the status of the account changed or is not known"
+	OrdersRested    Reason = "a trace fits, but an older order or run may have left it"
+	OwnWriteUnclear Reason = "a trace fits, but what another write of this program traded is not clear"
+	DoesNotFit      Reason = "the account changed, but not as the write would change it"
+)

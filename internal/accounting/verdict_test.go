@@ -1,0 +1,147 @@
+package accounting
+
+import (
+	"flag"
+	"slices"
+	"testing"
+)
+
+var deep = flag.Bool("accounting.deep", false, "two events beside every write in every state: half an hour")
+
+var (
+	no  = []bool{false}
+	yes = []bool{true}
+)
+
+// bounds is a part of the world that is searched: everything where nothing is named.
+type bounds struct {
+	name                   string
+	events                 int // beside the write
+	formats                []format
+	flats, flips           []bool
+	without                []int
+	starts, writes, beside []string
+}
+
+// Where rows show no time, an event in the write's time is like one before or after.
+var alike = []int{1, 4}
+
+var quick = []bounds{
+	{
+		name: "two events beside a limit", events: 2, formats: formats[1:2], flats: no, flips: no, without: alike,
+		starts: []string{"flat", "long"}, writes: []string{"limit"},
+		beside: []string{"first order fills", "half of the first order fills", "stop loss", "own close", "other sells", "other cancels an order"},
+	},
+	{
+		name: "two events beside a Pro order", events: 2, formats: formats[1:2], flats: no, flips: no, without: alike,
+		starts: []string{"flat"}, writes: []string{"Pro order"},
+		beside: []string{"a run ends", "a run's clip", "twenty runs end in another symbol", "pass", "own run", "other cancels an order"},
+	},
+	{
+		name: "three own events", events: 3, formats: formats[1:2], flats: yes, flips: no, without: []int{3, 4, 5, 6},
+		starts: []string{"short", "long"}, writes: []string{"entry", "close"},
+		beside: []string{"own close", "own buy", "own sell", "stop loss"},
+	},
+	{
+		name: "four own events beside a close, full flips", events: 4, formats: formats[1:2], flats: no, flips: []bool{false, true}, without: []int{3, 4, 5, 6},
+		starts: []string{"short", "long"}, writes: []string{"close", "close of a half", "reduce-only"},
+		beside: []string{"own close", "own buy", "own sell", "stop loss"},
+	},
+	{
+		name: "two events", events: 2, formats: formats[1:2], flats: yes, flips: no, without: alike,
+		starts: []string{"short"}, writes: []string{"entry"},
+	},
+	{
+		name: "one event, equal rows", events: 1, formats: formats[1:2], flats: yes, flips: no, without: alike,
+		writes: []string{"entry", "limit", "reduce-only", "close", "close of a half"},
+	},
+	{
+		name: "one event, full flips", events: 1, formats: formats[1:2], flats: no, flips: yes, without: alike,
+		starts: []string{"short", "long", "short, a small limit to buy"},
+	},
+	{
+		name: "one event, poor rows", events: 1, formats: formats[2:], flats: no, flips: no, without: alike,
+		starts: []string{"long", "short"},
+	},
+	{
+		name: "one event", events: 1, formats: formats[:1], flats: no, flips: no,
+		starts: []string{
+			"flat, nothing ever closed", "long", "short twice", "flat, a limit to buy", "short, a small limit to buy",
+			"long, a limit to sell", "flat, a run that buys", "long, a run that sells",
+		},
+	},
+}
+
+var long = []bounds{
+	{name: "one event", events: 1, formats: formats, flats: []bool{false, true}, flips: []bool{false, true}},
+	{name: "two events", events: 2, formats: formats[:1], flats: no, flips: no},
+	{name: "two events, no times", events: 2, formats: formats[1:2], flats: no, flips: no, without: alike},
+	{name: "two events, equal rows", events: 2, formats: formats[1:2], flats: yes, flips: no, without: alike},
+	{name: "two events, full flips", events: 2, formats: formats[1:2], flats: no, flips: yes, without: alike},
+	{name: "two events, sizes to derive", events: 2, formats: formats[3:4], flats: no, flips: no, without: alike},
+}
+
+// search walks through a part of the world until report returns false.
+func (b bounds) search(report func(*schedule) bool) *search {
+	s := &search{
+		bound: b.events, formats: b.formats, flats: b.flats, flips: b.flips, without: b.without, beside: b.beside, report: report,
+	}
+	named := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	ss := slices.DeleteFunc(slices.Clone(starts), func(x start) bool { return !named(b.starts, x.name) })
+	ws := slices.DeleteFunc(slices.Clone(writes), func(x asked) bool { return !named(b.writes, x.name) })
+	s.run(ss, ws)
+	return s
+}
+
+func wrong(sc *schedule, v Verdict) bool {
+	return v.Outcome == NotApplied && sc.falseNot || v.Outcome == Applied && sc.falseApplied
+}
+
+// TestNoFalseVerdict judges every pair of a truth and what can be seen of it.
+func TestNoFalseVerdict(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and a search")
+	}
+	parts := quick
+	if *deep {
+		parts = append(parts, long...)
+	}
+	for _, b := range parts {
+		t.Run(b.name, func(t *testing.T) {
+			bad := 0
+			var outcomes [3]int
+			s := b.search(func(sc *schedule) bool {
+				v := Decide(sc.facts)
+				outcomes[v.Outcome]++
+				if wrong(sc, v) {
+					bad++
+					t.Errorf("%s: %s", sc, v.Reason)
+				}
+				return bad < 10
+			})
+			t.Logf("%d judgments, %d of them distinct: %d Unknown, %d Applied, %d NotApplied",
+				s.judged, s.distinct, outcomes[Unknown], outcomes[Applied], outcomes[NotApplied])
+			if slices.Contains(outcomes[:], 0) {
+				t.Error("an outcome never occurs: the search sees too little")
+			}
+		})
+	}
+}
+
+// TestFirstLookMustWait shows why a look begins Lag after the write is held: two
+// equal looks that begin at once can both miss what ran just before.
+func TestFirstLookMustWait(t *testing.T) {
+	s := &search{bound: 1, formats: formats[:1], flats: no, flips: no, early: true}
+	found := ""
+	s.report = func(sc *schedule) bool {
+		if v := Decide(sc.facts); wrong(sc, v) {
+			found = sc.String()
+		}
+		return found == ""
+	}
+	s.run(starts[:1], writes[:1])
+	if found == "" {
+		t.Error("a look at once makes no verdict false")
+	}
+	t.Log(found)
+}

@@ -1,0 +1,218 @@
+package crash
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A real program is this test binary once more, in real time and over loopback. It is
+// killed with SIGKILL: by itself at a step, or by its parent at any moment. Who comes
+// after it finds its journal as it was left, and lives in virtual time.
+
+const childEnv = "TRADING_CRASH_CHILD"
+
+// orders are what a child is told.
+type orders struct {
+	Seed     uint64
+	Address  string
+	Journal  string
+	Live     string
+	KillAt   int
+	Recovers bool
+}
+
+// TestChild is the program's process; its parent starts it.
+func TestChild(t *testing.T) {
+	text := os.Getenv(childEnv)
+	if text == "" {
+		t.Skip("for TestSIGKILL alone")
+	}
+	var o orders
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatal(err)
+	}
+	log, err := journal.Open(o.Journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &killer{at: o.KillAt}
+	client, err := trading.New(o.Address, trading.WithLiveKey(o.Live), trading.WithJournal(&killedLog{log, p}),
+		trading.WithTransport(p), trading.WithExclusiveAccounts(), trading.WithAttemptTimeout(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Recovers {
+		_, _ = client.Recover(t.Context())
+	} else {
+		s := newReal(o.Seed)
+		order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
+		_, err = client.Live.Account(account).PlaceOrder(t.Context(), order, trading.WithSendTTL(s.ttl), trading.WithResolveTimeout(0))
+		fmt.Println("told", trading.OutcomeOf(err))
+	}
+	os.Exit(0) // without a word to the client
+}
+
+// killer kills its own process at a step.
+type killer struct {
+	mu    sync.Mutex
+	steps int
+	at    int
+}
+
+func (k *killer) step() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.steps++; k.steps == k.at {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
+	k.step()
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	k.step()
+	return resp, err
+}
+
+// newReal is the part of a schedule that needs no virtual time.
+func newReal(seed uint64) schedule {
+	r := rand.New(rand.NewPCG(seed, 0x6b696c6c))
+	s := schedule{kind: solo, seed: seed, op: market, exclusive: true, kill1: r.Float64(), ttl: pick[time.Duration](r, 0, time.Second)}
+	s.tries = []fault{pick(r,
+		faultless, fault{name: "request lost", fault: tradingsim.DropRequest()}, fault{name: "reply lost", fault: tradingsim.DropResponse()},
+		fault{name: "500 before", fault: tradingsim.Fail(500, "internal_error")}, fault{name: "died after", fault: tradingsim.CrashAfter()},
+		fault{name: "a page after", fault: tradingsim.GatewayErrorAfter(502)})}
+	s.away = pick(r, 0, time.Minute, 20*time.Minute, 25*time.Hour)
+	return s
+}
+
+// TestSIGKILL kills real programs, while they write and while they recover.
+func TestSIGKILL(t *testing.T) {
+	n := min(*many/4, 400)
+	var group sync.WaitGroup
+	together := make(chan struct{}, 8)
+	worlds := make([]*world, n)
+	for i := range n {
+		dir := t.TempDir()
+		group.Go(func() {
+			together <- struct{}{}
+			defer func() { <-together }()
+			worlds[i] = killTwice(t, newReal(*from+i), dir)
+		})
+	}
+	group.Wait()
+	table := newTable()
+	for i, w := range worlds {
+		left := time.Now().Round(0)
+		synctest.Test(t, func(*testing.T) {
+			time.Sleep(time.Until(left.Add(w.away)))
+			w.third()
+			w.check("after the last recovery")
+			time.Sleep(25 * time.Hour)
+			w.check("a day later")
+		})
+		table.add(w)
+		for _, p := range w.problems {
+			t.Errorf("seed %d: %s\n%s%s", *from+uint64(i), p, w, strings.Join(w.steps, "\n"))
+		}
+	}
+	t.Log(table)
+}
+
+// killTwice lets a child write and a child recover, each until it is killed.
+func killTwice(t *testing.T, s schedule, dir string) *world {
+	w := &world{schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
+		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{}}
+	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock))
+	w.sim.FaultEach(w.nextFault)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Error(err)
+		return w
+	}
+	w.url = "http://" + listener.Addr().String() + "/v1"
+	server := &http.Server{Handler: w.sim, ReadHeaderTimeout: time.Minute}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = server.Serve(listener) }()
+	r := rand.New(rand.NewPCG(s.seed, 1))
+	for _, recovers := range []bool{false, true} {
+		o := orders{Seed: s.seed, Address: w.url, Journal: w.file("one"), Live: w.sim.LiveKey(), Recovers: recovers}
+		after := time.Duration(0)
+		if r.IntN(2) == 0 {
+			o.KillAt = 1 + r.IntN(22)
+		}
+		if o.KillAt == 0 || recovers {
+			after = time.Duration(r.IntN(600)) * time.Millisecond
+		}
+		said, err := w.child(o, after)
+		w.look()
+		w.note("recovers %t, kill at %d, after %s: %q %v", recovers, o.KillAt, after, said, err)
+	}
+	_ = server.Close()
+	<-served
+	w.read(t)
+	return w
+}
+
+// child runs a child until it ends, or is killed after so long.
+func (w *world) child(o orders, after time.Duration) (said string, err error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	if after > 0 {
+		defer time.AfterFunc(after, func() { _ = cmd.Process.Kill() }).Stop()
+	}
+	err = cmd.Wait()
+	return out.String(), err
+}
+
+// read takes what the children have left.
+func (w *world) read(t *testing.T) {
+	if _, err := os.Stat(w.file("one")); err != nil {
+		return // killed before it was there
+	}
+	for h, err := range journal.Read(w.file("one")) {
+		if err != nil {
+			t.Errorf("seed %d: the journal: %v", w.seed, err)
+			return
+		}
+		for _, data := range h.Records {
+			w.observe([]journal.Record{{Intent: h.Intent, Name: h.Name, Data: data}})
+		}
+	}
+}
+
+// look notes whether the journal knows of what ran: of a write that has ended it keeps
+// nothing for long.
+func (w *world) look() {
+	raw, err := os.ReadFile(w.file("one"))
+	for _, e := range w.sim.Ledger() {
+		w.settled = w.settled || err == nil && e.Key != "" && bytes.Contains(raw, []byte(e.Key))
+	}
+}

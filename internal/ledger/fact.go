@@ -1,0 +1,133 @@
+package ledger
+
+import "time"
+
+// Outcome is what is known of the write.
+type Outcome uint8
+
+// The outcomes. Unknown is the zero value.
+const (
+	Unknown Outcome = iota
+	Applied
+	NotApplied
+)
+
+// FactKind is what a fact is about.
+type FactKind uint8
+
+// The facts of a write, apart from its [Terms]. A journal keeps them in order, and a
+// crash may take the last of them. Written to disk before their byte leaves are
+// KeyChanged, every SendBegun but the first under its key, FenceBegun and ProbeBegun.
+const (
+	// SendBegun: the bytes are about to leave under the present key.
+	SendBegun FactKind = iota + 1
+	// SendEnded: the send has its answer, or none.
+	SendEnded
+	// KeyChanged: the next send has another key.
+	KeyChanged
+	// SendingOver: the caller sends no more: its context has ended, a guard or a limit
+	// holds the next send back, or the wait would be too long.
+	SendingOver
+	// FenceBegun and FenceEnded are of a request under the key that does nothing.
+	FenceBegun
+	FenceEnded
+	// ProbeBegun and ProbeEnded are of the original bytes, asked once more.
+	ProbeBegun
+	ProbeEnded
+	// Looked: the account was read, and Verdict is what accounting made of it. At is
+	// when the read began.
+	Looked
+	// Restarted: the process that had the write is gone, and another goes on. It stands
+	// before the new process's facts, since each process has a monotonic clock of its own.
+	Restarted
+	// Asked: somebody wants to know, although nothing more would be done.
+	Asked
+	// Resolved: the outcome is decided, by this ledger or by a person.
+	Resolved
+)
+
+// Fact is one thing that happened to the write.
+type Fact struct {
+	Kind FactKind `json:"k"`
+	At   Instant  `json:"t"`
+	// Answer is of SendEnded, FenceEnded and ProbeEnded.
+	Answer Answer `json:"a,omitzero"`
+	// OwnRoute is of FenceEnded: the fence went to the write's own route, since the
+	// service keeps its keys by route.
+	OwnRoute bool `json:"o,omitempty"`
+	// Verdict is of Looked, and of Resolved.
+	Verdict Verdict `json:"v,omitzero"`
+}
+
+// Verdict is what a look at the account comes to.
+type Verdict struct {
+	// Equal means that this look and the one before it, a read lag earlier, agree.
+	// Without that only a refusal that was replayed makes use of the outcome.
+	Equal bool `json:"e,omitempty"`
+	// Outcome is what the account shows. NotApplied means that no trace is there: the
+	// ledger knows whether one could still come.
+	Outcome Outcome `json:"o,omitempty"`
+	// Lasting means that time does not change the reason why the outcome is Unknown.
+	Lasting bool `json:"l,omitempty"`
+}
+
+// Class is whose answer it is.
+type Class uint8
+
+// The classes of an answer.
+const (
+	// Unsent: not a byte left.
+	Unsent Class = iota + 1
+	// Silence: bytes left, and no whole answer came.
+	Silence
+	// Success is the service's yes.
+	Success
+	// Refusal is the service's no, or its failure, under a documented code.
+	Refusal
+	// Foreign was written by something in front of the service, and proves nothing.
+	Foreign
+)
+
+// Answer is what one request came to.
+type Answer struct {
+	Class    Class  `json:"c"`
+	Code     string `json:"e,omitempty"`
+	Status   int    `json:"s,omitempty"`
+	Replayed bool   `json:"r,omitempty"`
+	// Says is what the refusal says of a write that nothing was doubtful about.
+	Says Outcome `json:"o,omitempty"`
+	// Advice is what the refusal asks for.
+	Advice Advice `json:"d,omitempty"`
+	// Price means that a fresh price is missing, which passes by itself.
+	Price bool `json:"p,omitempty"`
+	// InFront means that the request was refused before its idempotency key was
+	// looked at: a rate limit, or the API key.
+	InFront bool `json:"f,omitempty"`
+	// RetryAfter is how long the service asked to wait; 0 if it did not.
+	RetryAfter time.Duration `json:"w,omitempty"`
+}
+
+// Advice is what a refusal asks for, as far as sending goes.
+type Advice uint8
+
+// The kinds of advice.
+const (
+	// End: sending the same again does not help.
+	End Advice = iota
+	// SameKey: nothing is stored, so the same bytes may go again under the same key.
+	SameKey
+	// NewKey: the refusal is stored, so the same bytes need another key.
+	NewKey
+	// WaitFirst: a rate limit.
+	WaitFirst
+)
+
+// The codes that decide more than their advice does.
+const (
+	codeInFlight      = "idempotency_in_flight"
+	codeUnavailable   = "idempotency_unavailable"
+	codeResultUnknown = "idempotency_result_unknown"
+	codeKeyReused     = "idempotency_key_reused"
+	codeOrderNotFound = "order_not_found"
+	codeNoAccount     = "account_not_found"
+)

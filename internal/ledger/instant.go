@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Instant is one moment by every clock there is. Its JSON is an array of
+// milliseconds, in the order of the fields.
+type Instant struct {
+	// Wall is this machine's wall clock, without a monotonic reading.
+	Wall time.Time
+	// Mono is how long the process has run.
+	Mono time.Duration
+	// Service is the service's clock, by the Date of its last own answer and the time
+	// since; zero if no answer had one.
+	Service time.Time
+}
+
+// maxMono is longer than any process runs, and leaves room to reckon with.
+const maxMono = 100 * 365 * 24 * time.Hour
+
+// MarshalJSON implements [json.Marshaler].
+func (i Instant) MarshalJSON() ([]byte, error) {
+	return json.Marshal([3]int64{milli(i.Wall), i.Mono.Milliseconds(), milli(i.Service)})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (i *Instant) UnmarshalJSON(text []byte) error {
+	var ms [3]int64
+	if err := json.Unmarshal(text, &ms); err != nil {
+		return err
+	}
+	if ms[1] < 0 || ms[1] > int64(maxMono/time.Millisecond) {
+		return fmt.Errorf("ledger: the process's run time must be 0 to %d ms, not %d", maxMono/time.Millisecond, ms[1])
+	}
+	*i = Instant{Wall: fromMilli(ms[0]), Mono: time.Duration(ms[1]) * time.Millisecond, Service: fromMilli(ms[2])}
+	return nil
+}
+
+func milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMilli(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// agree reports whether wall and monotonic clock of one process ran alike.
+func agree(then, now Instant) bool {
+	return (now.Wall.Sub(then.Wall) - (now.Mono - then.Mono)).Abs() <= ClocksAgree
+}
+
+// since is how long ago a moment of this process was, by the clock that ran further:
+// the wall clock can be set back, and the monotonic one stands still while the machine
+// sleeps.
+func since(then, now Instant) time.Duration {
+	return max(now.Mono-then.Mono, now.Wall.Sub(then.Wall))
+}

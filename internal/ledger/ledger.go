@@ -1,0 +1,220 @@
+package ledger
+
+import (
+	"math"
+	"time"
+)
+
+// Ledger is what is known of one write. Copying it copies what is known.
+type Ledger struct {
+	Terms
+
+	sending sending
+	outcome Outcome
+	doubt   bool // a send that ended may have been applied
+	done    bool
+	forget  bool
+
+	// lastByte is when the last byte of this process could have left, or when the
+	// process took the write over.
+	lastByte Instant
+	running  running
+	restart  Instant
+	restored bool
+	probe    probeState
+	fence    fenceState
+	look     lookState
+	held     bool
+	late     bool
+}
+
+// New returns the ledger of a write that is about to be sent.
+func New(t Terms) Ledger {
+	l := Ledger{Terms: t, outcome: NotApplied, doubt: t.Keyed && !t.FirstUseKnown}
+	if l.doubt {
+		l.outcome = Unknown
+	}
+	return l
+}
+
+// Restore folds what an earlier process noted. A fact that a crash took is taken as
+// the worst that it could have been: the write was sent if nothing says that it was
+// not. The result never sends.
+func Restore(t Terms, facts []Fact, now Instant) Ledger {
+	// What the earlier call still would have sent is not known here.
+	t.Retry = Retry{Attempts: math.MaxInt, PriceAttempts: math.MaxInt}
+	l := New(t)
+	for _, f := range facts {
+		l.Note(f)
+	}
+	l.Note(Fact{Kind: Restarted, At: now})
+	return l
+}
+
+// Note takes a fact in. Nothing changes an outcome that is decided.
+func (l *Ledger) Note(f Fact) {
+	if l.done {
+		return
+	}
+	if f.Kind != Restarted {
+		l.Date(f.At)
+	}
+	switch f.Kind {
+	case SendBegun:
+		l.leaves(f.At)
+		l.outcome = Unknown
+		l.sending.begin()
+	case SendEnded:
+		l.noteSend(f)
+	case KeyChanged:
+		l.sending.changeKey()
+	case SendingOver:
+		l.endSending()
+	case FenceBegun:
+		l.fence.begun++
+		l.fence.at = f.At.Mono
+	case FenceEnded:
+		l.noteFence(f)
+	case ProbeBegun:
+		l.beginProbe(f.At)
+	case ProbeEnded:
+		l.noteProbe(f)
+	case Looked:
+		l.noteLook(f)
+	case Restarted:
+		l.noteRestart(f.At)
+	case Asked:
+		l.look.final, l.look.next, l.fence.next = false, f.At.Mono, f.At.Mono
+	case Resolved:
+		l.resolve(f.Verdict.Outcome)
+	}
+}
+
+// Date finds out when the write was decided by the service's clock, if no answer had
+// said it before.
+func (l *Ledger) Date(now Instant) {
+	if !l.Decided.Service.IsZero() || now.Service.IsZero() || l.restored {
+		return
+	}
+	if agree(l.Decided, now) {
+		l.Decided.Service = now.Service.Add(-since(l.Decided, now))
+	}
+}
+
+// running is the last byte that may still run.
+type running struct {
+	at   Instant
+	here bool // it was this process's
+}
+
+// leaves notes that bytes may leave.
+func (l *Ledger) leaves(at Instant) {
+	l.lastByte = at
+	l.running = running{at, true}
+}
+
+// noteRestart takes what is missing as the worst that it could have been. Resolving
+// begins anew: what a fence proved, the next one proves again.
+func (l *Ledger) noteRestart(now Instant) {
+	l.restored, l.restart, l.lastByte = true, now, now
+	s := &l.sending
+	if !s.over && s.keySends == 0 { // the first send under a key is not on disk before its byte
+		s.begin()
+	}
+	l.endSending()
+	l.running.here, l.probe.ended = false, 0
+	l.fence = fenceState{begun: l.fence.begun, toldApart: l.fence.toldApart, otherBytes: l.fence.otherBytes}
+	l.look = lookState{}
+	l.held = false
+}
+
+// Outcome is what is known now.
+func (l *Ledger) Outcome() Outcome { return l.outcome }
+
+// Done reports whether nothing more is to be found out: the outcome is decided, or
+// stays Unknown because the write is none that is resolved, or is to be forgotten.
+func (l *Ledger) Done() bool { return l.done }
+
+// Sent reports whether any byte of the write may have left.
+func (l *Ledger) Sent() bool { return l.sending.left > 0 }
+
+// Sends counts the sends of the call, without probes.
+func (l *Ledger) Sends() int { return l.sending.sends }
+
+// InDoubt reports whether a send that ended may have been applied.
+func (l *Ledger) InDoubt() bool { return l.doubt }
+
+// Sending reports whether the write is still in the hands of the loop that sends it.
+func (l *Ledger) Sending() bool { return !l.sending.over && !l.done }
+
+// Held reports whether nothing can run under the key any more.
+func (l *Ledger) Held() bool { return l.held }
+
+// Forget reports whether the write needs no resolution although its outcome is
+// Unknown: it sent nothing that may run, and its key may be another program's.
+func (l *Ledger) Forget() bool { return l.forget }
+
+// Late reports whether the probe placed the write.
+func (l *Ledger) Late() bool { return l.late }
+
+// MaybeLate reports whether a probe went unheard, so that it may have placed the
+// write.
+func (l *Ledger) MaybeLate() bool { return l.outcome == Applied && !l.late && l.probe.open > 0 }
+
+// IsGone reports whether the write has run or never will, so that a look counts as if
+// the key were held.
+func (l *Ledger) IsGone(now Instant) bool {
+	return l.sending.over && now.Mono >= l.goneAt(now)
+}
+
+func (l *Ledger) resolve(o Outcome) { l.outcome, l.done, l.doubt = o, true, false }
+
+// age is how long ago the write was decided; ok is false if no clock can tell.
+func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
+	if !l.restored {
+		return since(l.Decided, now), agree(l.Decided, now)
+	}
+	if l.Decided.Service.IsZero() || now.Service.IsZero() || !agree(l.restart, now) {
+		return 0, false
+	}
+	// A Date has whole seconds, so the age may be a second more.
+	age = now.Service.Sub(l.Decided.Service) + time.Second
+	return age, age >= 0
+}
+
+// isForgotten reports whether the service may have forgotten the key, by any clock.
+func (l *Ledger) isForgotten(now Instant) bool {
+	if age, ok := l.age(now); ok && l.restored {
+		return age >= forgotten
+	}
+	return now.Wall.Sub(l.Decided.Wall) >= forgotten || !l.restored && now.Mono-l.Decided.Mono >= forgotten
+}
+
+// goneAt is the moment of this process from which on the write has run or never will.
+func (l *Ledger) goneAt(now Instant) time.Duration {
+	if !l.Keyed {
+		return l.lastByte.Mono + paperHeld
+	}
+	if !l.restored || l.running.here {
+		return l.running.at.Mono + Gone
+	}
+	// Every byte left before the restart: within the TTL, or with the last probe.
+	at := l.restart.Mono + Gone
+	probed := l.probe.begun > 0
+	if _, ok := l.age(now); !ok || probed && l.running.at.Service.IsZero() {
+		return at
+	}
+	last := l.Decided.Service.Add(l.sendTTL())
+	if probed && l.running.at.Service.After(last) {
+		last = l.running.at.Service
+	}
+	return min(at, now.Mono-now.Service.Sub(last)+time.Second+Gone)
+}
+
+// sendTTL is how long after the decision a send may begin.
+func (l *Ledger) sendTTL() time.Duration {
+	if l.TTL <= 0 {
+		return window
+	}
+	return l.TTL
+}

@@ -1,0 +1,138 @@
+package ledger
+
+import "time"
+
+// Action is what may be done next.
+type Action uint8
+
+// The actions.
+const (
+	// Stop: nothing more is done. While the write is [Ledger.Sending] it means that the
+	// sending is over, which is to be noted; else that the outcome is decided, or that
+	// nothing more is done until somebody asks.
+	Stop Action = iota
+	// Send sends the bytes under the present key.
+	Send
+	// Rekey takes another key; KeyChanged is noted, and the send comes after it.
+	Rekey
+	// Fence sends a request under the key that does nothing.
+	Fence
+	// Probe asks for the stored answer with the original bytes.
+	Probe
+	// Look reads the account.
+	Look
+)
+
+// Step is what may be done next, and when.
+type Step struct {
+	Do Action
+	// At is the moment of this process before which it is not done.
+	At time.Duration
+	// Spread means that the wait is a backoff, of which the loop takes a random part.
+	Spread bool
+}
+
+// Limits are what holds a step back at the moment.
+type Limits struct {
+	// NoProbe: entries are halted or held back, so their original bytes do not go.
+	NoProbe bool
+}
+
+// Next says what may be done next.
+func (l *Ledger) Next(now Instant, limits Limits) Step {
+	switch {
+	case l.done || l.look.final:
+		return Step{}
+	case !l.sending.over:
+		return l.nextSend(now)
+	case !l.Keyed:
+		return Step{Do: Look, At: max(l.goneAt(now), l.look.next, now.Mono)}
+	case l.held:
+		return Step{Do: Look, At: max(l.look.next, now.Mono)}
+	default:
+		return l.nextFence(now, limits)
+	}
+}
+
+func (l *Ledger) nextSend(now Instant) Step {
+	s := &l.sending
+	at := now.Mono
+	if s.sends > 0 {
+		at = max(s.at.Mono+s.wait, at)
+	}
+	if s.open || !l.mayStillSend(at, now) {
+		return Step{}
+	}
+	spread := s.wait > 0 && !s.exact
+	if s.rekey {
+		return Step{Do: Rekey, At: at, Spread: spread}
+	}
+	return Step{Do: Send, At: at, Spread: spread}
+}
+
+// nextFence is S1, S2, S3 and S6.
+func (l *Ledger) nextFence(now Instant, limits Limits) Step {
+	s := &l.fence
+	if s.reused == 0 && !s.otherBytes {
+		if now.Mono >= l.goneAt(now) {
+			return l.nextLate(now)
+		}
+		return l.fenceAt(max(s.next, now.Mono), now)
+	}
+	if !l.mayProbe(now, limits) {
+		return l.nextLate(now)
+	}
+	quiet := l.lastByte.Mono + quietFor
+	enough := s.reused == 2 || s.toldApart
+	if enough && now.Mono >= quiet && now.Mono-s.reusedAt <= probeWithin {
+		return Step{Do: Probe, At: now.Mono}
+	}
+	// The probe follows the next 422, if it is quiet then.
+	return l.fenceAt(max(s.reusedAt+Gap, quiet, now.Mono), now)
+}
+
+// fenceAt is a fence, unless the key may be another program's and be free again.
+func (l *Ledger) fenceAt(at time.Duration, now Instant) Step {
+	if !l.mayFence(now) {
+		return l.nextLate(now)
+	}
+	return Step{Do: Fence, At: at}
+}
+
+func (l *Ledger) mayFence(now Instant) bool { return l.FirstUseKnown || !l.isForgotten(now) }
+
+func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
+	age, ok := l.age(now)
+	return ok && age < window && l.TTL > 0 && !l.NoProbe && !l.fence.otherBytes && !(limits.NoProbe && l.Entry)
+}
+
+// lateLooks are when S6 looks, after the last byte.
+var lateLooks = [...]time.Duration{10 * time.Minute, 16 * time.Minute, Gone}
+
+// nextLate is S6: the service knows the key, and is not asked with the original
+// bytes. A fence goes before each look.
+func (l *Ledger) nextLate(now Instant) Step {
+	due := l.lateDue(now)
+	if l.mayFence(now) && !(l.fence.ended && l.fence.last >= due) {
+		return Step{Do: Fence, At: max(due, now.Mono)}
+	}
+	return Step{Do: Look, At: max(due, l.look.next, now.Mono)}
+}
+
+// lateDue is when the next look of S6 is due: of those that are overdue the last one,
+// and after all of them by the wait of the looks.
+func (l *Ledger) lateDue(now Instant) time.Duration {
+	began := l.goneAt(now) - Gone
+	due := l.look.next
+	for i := len(lateLooks) - 1; i >= 0; i-- {
+		at := began + lateLooks[i]
+		if now.Mono >= at {
+			if l.look.pairs == 0 || l.look.paired < at {
+				return at
+			}
+			return due
+		}
+		due = at
+	}
+	return due
+}

@@ -1,0 +1,183 @@
+package ledger
+
+import "time"
+
+// fenceState is where S1 and S2 stand.
+type fenceState struct {
+	begun      int           // fences of any process
+	at         time.Duration // when the last one began
+	toldApart  bool          // this service tells a write that runs from one that it has received
+	otherBytes bool          // another program's bytes are under the key
+	reused     int           // answers 422 in a row: 2 if two of them are Gap apart
+	reusedFrom time.Duration // the first of them
+	reusedAt   time.Duration // the last of them
+	fails      int           // in a row, for the wait
+	next       time.Duration
+	ended      bool // this process has had an end of a fence
+	last       time.Duration
+}
+
+// probeState is where S3 stands.
+type probeState struct {
+	begun  int     // noted, and not taken back
+	open   int     // of them those without an answer that tells what they did
+	before running // the last byte before the last of them
+	ended  int     // of this process, for the wait
+}
+
+// lookState is where S5 and S6 stand.
+type lookState struct {
+	next    time.Duration
+	first   time.Duration // the first look that may show absence
+	any     bool          // there was one
+	pairs   int           // of equal looks
+	paired  time.Duration // the last of them
+	final   bool          // no more until asked
+	refusal bool          // a replayed refusal waits for a look that agrees
+}
+
+// noteFence takes the end of a fence in.
+func (l *Ledger) noteFence(f Fact) {
+	a, s := f.Answer, &l.fence
+	s.ended, s.last = true, f.At.Mono
+	if f.holds() {
+		l.hold(f.At)
+		return
+	}
+	if a.Class == Refusal && a.Code == codeKeyReused {
+		if s.reused == 0 {
+			s.reused, s.reusedFrom = 1, f.At.Mono
+		} else if s.at-s.reusedFrom >= Gap {
+			s.reused = 2
+		}
+		s.reusedAt, s.fails = f.At.Mono, 0
+		return
+	}
+	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && l.probe.begun == 0 && l.FirstUseKnown {
+		s.toldApart = true
+	}
+	s.retry(f, s.fails)
+	s.fails++
+}
+
+// retry waits before the next fence, longer after each fail. The answers 422 are
+// counted anew.
+func (s *fenceState) retry(f Fact, fails int) {
+	s.reused = 0
+	s.next = f.At.Mono + min(max(fenceWait<<min(fails, 6), f.Answer.RetryAfter), maxFenceWait)
+}
+
+// holds reports whether a fence's answer proves that nothing can run under the key
+// any more.
+func (f *Fact) holds() bool {
+	a := f.Answer
+	switch {
+	case a.Class == Success:
+		return !f.OwnRoute || a.Replayed
+	case a.Class != Refusal || a.Status >= 500 || a.Code == codeNoAccount || a.Code == codeKeyReused:
+		return false
+	case a.Code == codeResultUnknown:
+		return true
+	case f.OwnRoute: // keys are kept by route: only what is stored there tells
+		return a.Replayed
+	default:
+		return a.Replayed || a.Code == codeOrderNotFound && a.Status == 404
+	}
+}
+
+// hold begins S5. The looks that count are those that show all that ran until then.
+func (l *Ledger) hold(at Instant) {
+	l.held = true
+	l.look = lookState{next: at.Mono + Lag}
+}
+
+func (l *Ledger) beginProbe(at Instant) {
+	p := &l.probe
+	p.begun++
+	p.open++
+	p.before = l.running
+	l.leaves(at)
+}
+
+// noteProbe takes the end of the probe in.
+func (l *Ledger) noteProbe(f Fact) {
+	a, p := f.Answer, &l.probe
+	l.fence.retry(f, p.ended)
+	p.ended++
+	l.leaves(f.At)
+	refused := a.Class == Refusal && a.Status < 500
+	switch {
+	case a.Class == Success:
+		p.open--
+		l.late = !a.Replayed
+		l.resolve(Applied)
+	case refused && a.Code == codeResultUnknown:
+		p.open--
+		l.hold(f.At)
+	case refused && a.Code == codeKeyReused:
+		p.open--
+		l.fence.otherBytes = l.Source != Fresh // of a fresh key they are the fence's
+	case refused && a.Replayed:
+		p.open--
+		l.noteStored(f.At)
+	case a.tookNothing():
+		p.begun--
+		p.open--
+		l.running = p.before
+	}
+	// A fresh refusal, a 5xx, a page of something in front or silence: the probe stays
+	// noted, since it may have run.
+}
+
+// tookNothing reports whether the service cannot have run the request, nor kept it.
+func (a Answer) tookNothing() bool {
+	if a.Class == Unsent {
+		return true
+	}
+	front := a.InFront || a.Status == 429 || a.Status == 401
+	return a.Class == Refusal && !a.Replayed && (front || a.Code == codeInFlight || a.Code == codeUnavailable)
+}
+
+// noteStored takes in that the service keeps a refusal under the key. It is the
+// write's own if nothing else was sent that could have had it.
+func (l *Ledger) noteStored(at Instant) {
+	if l.sending.keySends == 1 && l.probe.open == 0 && l.FirstUseKnown && !l.Exclusive {
+		l.resolve(NotApplied)
+		return
+	}
+	l.hold(at)
+	l.look.refusal = l.sending.keySends == 1 && l.probe.open == 0 && l.FirstUseKnown
+	if l.look.refusal {
+		l.look.next = at.Mono // any look may agree with it
+	}
+}
+
+// noteLook takes a look at the account in. Absence counts only if nothing can run any
+// more, by two looks that are Lag apart.
+func (l *Ledger) noteLook(f Fact) {
+	s, v := &l.look, f.Verdict
+	s.next = f.At.Mono + Lag
+	if s.refusal {
+		s.refusal = false
+		if v.Outcome != Applied {
+			l.resolve(NotApplied)
+			return
+		}
+	}
+	absent := l.held || l.IsGone(f.At) && (l.Lasting || l.Exclusive || !l.Keyed)
+	first := absent && !s.any
+	if first {
+		s.any, s.first = true, f.At.Mono
+	}
+	switch {
+	case !v.Equal || first && v.Outcome != Applied:
+		return
+	case v.Outcome == Applied, v.Outcome == NotApplied && absent && f.At.Mono-s.first >= Lag:
+		l.resolve(v.Outcome)
+		return
+	}
+	s.pairs, s.paired = s.pairs+1, f.At.Mono
+	gone := l.IsGone(f.At)
+	s.final = v.Lasting && (l.held || gone) || gone && l.Keyed && !l.mayFence(f.At) // no later fence can hold
+	s.next = f.At.Mono + min(Lag<<min(s.pairs, 6), maxLookWait)
+}

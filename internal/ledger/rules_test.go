@@ -1,0 +1,283 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+)
+
+// received is a write whose send went unheard and whose fences were answered 422, the
+// last of them at a time at which a probe may follow.
+func received(t Terms) Ledger {
+	l := unheard(t)
+	l.fenced(2*time.Second, reused)
+	l.fenced(5*time.Second, reused)
+	return l
+}
+
+func (l *Ledger) probed(from time.Duration, answers ...Answer) {
+	l.Note(Fact{Kind: ProbeBegun, At: at(from)})
+	for _, a := range answers {
+		l.Note(Fact{Kind: ProbeEnded, At: at(from), Answer: a})
+	}
+}
+
+func TestWhenAProbeMayFollow(t *testing.T) {
+	const now = 5500 * time.Millisecond
+	exit := market()
+	exit.Entry = false
+	close422 := unheard(market())
+	close422.fenced(4*time.Second, reused)
+	close422.fenced(now, reused)
+	begun := received(market())
+	begun.probed(5 * time.Second)
+	left := unheard(market())
+	left.fenced(2*time.Second, reused)
+	left.fenced(3*time.Second, inFlight)
+	left.fenced(now, reused)
+	for name, c := range map[string]struct {
+		l      Ledger
+		now    time.Duration
+		limits Limits
+		want   Action
+	}{
+		"in time":                {received(market()), now, Limits{}, Probe},
+		"a second too late":      {received(market()), now + time.Second, Limits{}, Fence},
+		"an entry that is held":  {received(market()), now, Limits{NoProbe: true}, Fence},
+		"an exit beside a halt":  {received(exit), now, Limits{NoProbe: true}, Probe},
+		"two 422 too close":      {close422, now, Limits{}, Fence},
+		"one 422 after a 409":    {left, now, Limits{}, Fence},
+		"one has just begun":     {begun, now, Limits{}, Fence},
+		"after the tenth minute": {received(market()), 10 * time.Minute, Limits{}, Fence},
+	} {
+		if got := c.l.Next(at(c.now), c.limits).Do; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	told := unheard(market())
+	told.fenced(0, inFlight)
+	told.fenced(now, reused)
+	if got := told.Next(at(now), Limits{}).Do; got != Probe {
+		t.Errorf("one 422 where the service tells a running write apart: %v", got)
+	}
+}
+
+func TestWhatAProbeBrings(t *testing.T) {
+	exclusive, derived := market(), kinds()["derived key"]
+	exclusive.Exclusive = true
+	for name, c := range map[string]struct {
+		terms   Terms
+		before  []Answer // of a probe before it
+		answer  Answer
+		outcome Outcome
+		held    bool
+		next    Action
+	}{
+		"the stored success":                   {market(), nil, replayed(success), Applied, false, Stop},
+		"a success of its own":                 {market(), nil, success, Applied, false, Stop},
+		"the stored refusal":                   {market(), nil, replayed(refused), NotApplied, false, Stop},
+		"the same beside a probe unheard":      {market(), []Answer{silence}, replayed(refused), Unknown, true, Look},
+		"the same beside one taken back":       {market(), []Answer{inFlight}, replayed(refused), NotApplied, false, Stop},
+		"the same, first use unknown":          {kinds()["derived, shared"], nil, replayed(refused), Unknown, true, Look},
+		"the same, on an exclusive account":    {exclusive, nil, replayed(refused), Unknown, true, Look},
+		"a stored 429":                         {market(), nil, replayed(tooMany), NotApplied, false, Stop},
+		"that it failed part-way":              {market(), nil, partWay, Unknown, true, Look},
+		"other bytes, under a fresh key":       {market(), nil, reused, Unknown, false, Fence},
+		"a fresh refusal, which proves little": {derived, nil, refused, Unknown, false, Fence},
+	} {
+		l := received(c.terms)
+		now := 5 * time.Second
+		for _, a := range c.before {
+			l.probed(now, a)
+			now += 10 * time.Second
+		}
+		l.probed(now, c.answer)
+		if l.Outcome() != c.outcome || l.Held() != c.held || l.Next(at(now), Limits{}).Do != c.next {
+			t.Errorf("%s: outcome %v, held %v, next %v", name, l.Outcome(), l.Held(), l.Next(at(now), Limits{}))
+		}
+	}
+	l := received(kinds()["derived, shared"])
+	l.probed(5*time.Second, reused)
+	wantStep(t, &l, 6*time.Second, Step{Do: Fence, At: 5*time.Second + 10*time.Minute})
+}
+
+func TestLateAndMaybeLate(t *testing.T) {
+	l := received(market())
+	l.probed(5*time.Second, success)
+	if !l.Late() || l.MaybeLate() {
+		t.Error("a probe that placed the write is late")
+	}
+	l = received(market())
+	l.probed(5*time.Second, silence)
+	l.probed(20*time.Second, replayed(success))
+	if l.Late() || !l.MaybeLate() {
+		t.Error("a probe unheard may have placed it")
+	}
+	l = received(market())
+	l.probed(5*time.Second, inFlight)
+	l.probed(20*time.Second, replayed(success))
+	if l.Late() || l.MaybeLate() {
+		t.Error("a probe taken back has placed nothing")
+	}
+}
+
+func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer Answer
+		want   time.Duration
+	}{
+		"unheard":    {silence, 5*time.Second + Gone},
+		"taken back": {inFlight, Gone},
+		"5xx":        {failed, 5*time.Second + Gone},
+	} {
+		l := received(market())
+		l.probed(5*time.Second, c.answer)
+		if got := l.goneAt(at(6 * time.Second)); got != c.want {
+			t.Errorf("%s: gone at %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestAGoneLimitMayHaveBeenCancelled(t *testing.T) {
+	none := Verdict{Equal: true, Outcome: NotApplied}
+	look := func(terms Terms) Outcome {
+		l := unheard(terms)
+		l.fenced(Gone, reused)
+		l.Note(Fact{Kind: Looked, At: at(Gone), Verdict: none})
+		l.Note(Fact{Kind: Looked, At: at(Gone + Lag), Verdict: none})
+		return l.Outcome()
+	}
+	limit := kinds()["resting limit"]
+	if o := look(limit); o != Unknown {
+		t.Errorf("a limit on an account of many: %v", o)
+	}
+	limit.Exclusive = true
+	if o := look(limit); o != NotApplied {
+		t.Errorf("a limit on an exclusive account: %v", o)
+	}
+}
+
+func TestWhatEndsTheSending(t *testing.T) {
+	for name, c := range map[string]struct {
+		terms   Terms
+		answer  Answer
+		outcome Outcome
+		done    bool
+	}{
+		"other bytes under a derived key":  {kinds()["derived key"], reused, Unknown, false},
+		"a new key for a given one":        {kinds()["given"], stalePrice, NotApplied, true},
+		"a refusal, not used since":        {kinds()["given, not used since"], refused, Unknown, false},
+		"a 5xx on a write not resolved":    {kinds()["cancel"], failed, Unknown, true},
+		"silence on paper":                 {kinds()["paper"], silence, Unknown, false},
+		"silence of what is sent but once": {kinds()["sent once"], silence, Unknown, false},
+	} {
+		l := New(c.terms)
+		l.Note(Fact{Kind: SendBegun, At: at(0)})
+		l.Note(Fact{Kind: SendEnded, At: at(0), Answer: c.answer})
+		if l.Next(at(0), Limits{}).Do == Stop && l.Sending() {
+			l.Note(Fact{Kind: SendingOver, At: at(0)})
+		}
+		if l.Sending() || l.Outcome() != c.outcome || l.Done() != c.done {
+			t.Errorf("%s: sending %v, outcome %v, done %v", name, l.Sending(), l.Outcome(), l.Done())
+		}
+	}
+}
+
+func TestAnAnswerAfterItsCallerHasLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer Answer
+		want   Outcome
+	}{"a refusal": {refused, Unknown}, "a success": {success, Applied}, "nothing left": {unsent, Unknown}} {
+		l := New(market())
+		l.Note(Fact{Kind: SendBegun, At: at(0)})
+		l.Note(Fact{Kind: SendingOver, At: at(0)})
+		l.Note(Fact{Kind: SendEnded, At: at(0), Answer: c.answer})
+		if l.Outcome() != c.want {
+			t.Errorf("%s: %v, want %v", name, l.Outcome(), c.want)
+		}
+	}
+	l := New(market())
+	l.Note(Fact{Kind: SendBegun, At: at(0)})
+	l.Note(Fact{Kind: SendEnded, At: at(0), Answer: silence})
+	l.Note(Fact{Kind: SendBegun, At: at(time.Second)})
+	l.Note(Fact{Kind: SendingOver, At: at(time.Second)})
+	l.Note(Fact{Kind: SendEnded, At: at(time.Second), Answer: replayed(refused)})
+	if l.Outcome() != Unknown || l.Next(at(time.Second), Limits{}).Do != Fence {
+		t.Errorf("the refusal of an earlier send: %v, next %+v", l.Outcome(), l.Next(at(time.Second), Limits{}))
+	}
+}
+
+func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
+	terms := market()
+	terms.Exclusive = true
+	for _, c := range []struct {
+		seen, want Outcome
+	}{{NotApplied, NotApplied}, {Unknown, NotApplied}, {Applied, Unknown}} {
+		l := received(terms)
+		l.probed(5*time.Second, replayed(refused))
+		wantStep(t, &l, 5*time.Second, Step{Do: Look, At: 5 * time.Second})
+		l.Note(Fact{Kind: Looked, At: at(5 * time.Second), Verdict: Verdict{Outcome: c.seen}})
+		if l.Outcome() != c.want {
+			t.Errorf("one look that shows %v: %v", c.seen, l.Outcome())
+		}
+	}
+}
+
+func TestTheFenceOnTheWritesOwnRoute(t *testing.T) {
+	for _, c := range []struct {
+		answer Answer
+		want   bool
+	}{{success, false}, {noOrder, false}, {locked, false}, {replayed(locked), true}, {replayed(success), true}, {replayed(noAccount), false}, {partWay, true}} {
+		f := Fact{Kind: FenceEnded, Answer: c.answer, OwnRoute: true}
+		if f.holds() != c.want {
+			t.Errorf("%+v holds: %v", c.answer, f.holds())
+		}
+	}
+}
+
+func TestARestartBeginsWithAFence(t *testing.T) {
+	facts := []Fact{
+		{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: partWay},
+	}
+	l := Restore(market(), facts, at(0))
+	if l.Held() || l.Next(at(0), Limits{}).Do != Fence {
+		t.Errorf("held %v, next %+v", l.Held(), l.Next(at(0), Limits{}))
+	}
+}
+
+func TestADecisionIsDatedByALaterAnswer(t *testing.T) {
+	terms := market()
+	terms.Decided.Service = time.Time{}
+	heard := at(10 * time.Second)
+	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: heard, Answer: silence}}
+	facts[0].At.Service = time.Time{}
+	now := after(time.Minute, 0)
+	l := Restore(terms, facts, now)
+	if age, ok := l.age(now); !ok || (age-time.Minute).Abs() > 2*time.Second {
+		t.Errorf("age %v, %v", age, ok)
+	}
+	facts[1].At.Wall = facts[1].At.Wall.Add(time.Hour)
+	l = Restore(terms, facts, now)
+	if age, ok := l.age(now); ok {
+		t.Errorf("age %v although the clocks disagreed", age)
+	}
+}
+
+// The first send under a key is not on disk before its byte. Its answer counts as a
+// send all the same: of three, a repeated refusal can be the second's, while the first
+// was executed.
+func TestRestoreCountsTheFirstSend(t *testing.T) {
+	refused := Answer{Class: Refusal, Status: 403, Says: NotApplied}
+	replayed := refused
+	replayed.Replayed = true
+	var facts []Fact
+	for i, a := range []Answer{{Class: Silence}, {Class: Silence}, replayed} {
+		if i > 0 {
+			facts = append(facts, Fact{Kind: SendBegun})
+		}
+		facts = append(facts, Fact{Kind: SendEnded, Answer: a})
+	}
+	l := Restore(Terms{Keyed: true, Entry: true, Resolves: true, Lasting: true, TTL: time.Minute, FirstUseKnown: true}, facts, Instant{})
+	if l.Done() || l.Outcome() != Unknown {
+		t.Errorf("the write is %v, done %t", l.Outcome(), l.Done())
+	}
+}

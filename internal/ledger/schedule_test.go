@@ -1,0 +1,471 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// depth is how many answers and looks of a schedule are chosen freely, from the first
+// send on, and from the end of an unheard one on; after them one answer comes for ever.
+const depth, depthUnheard = 3, 4
+
+var (
+	wallStart    = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	serviceStart = wallStart.Add(70 * time.Millisecond)
+)
+
+// at is a moment of the process that decided the write, or, after a crash, of the one
+// that took it over.
+func at(mono time.Duration) Instant {
+	return Instant{Wall: wallStart.Add(mono), Mono: mono, Service: serviceStart.Add(mono).Truncate(time.Second)}
+}
+
+func refusal(code string, status int, says Outcome, advice Advice) Answer {
+	return Answer{Class: Refusal, Code: code, Status: status, Says: says, Advice: advice}
+}
+
+func replayed(a Answer) Answer {
+	a.Replayed = true
+	return a
+}
+
+var (
+	success     = Answer{Class: Success, Status: 200}
+	refused     = refusal("MIN_NOTIONAL", 400, NotApplied, End)
+	stalePrice  = Answer{Class: Refusal, Code: "STALE_PRICE", Status: 409, Says: NotApplied, Advice: NewKey, Price: true}
+	tooMany     = Answer{Class: Refusal, Code: "rate_limited", Status: 429, Says: NotApplied, Advice: WaitFirst, InFront: true, RetryAfter: 7 * time.Second}
+	unavailable = refusal(codeUnavailable, 503, NotApplied, SameKey)
+	inFlight    = refusal(codeInFlight, 409, Unknown, SameKey)
+	partWay     = refusal(codeResultUnknown, 409, Unknown, End)
+	reused      = refusal(codeKeyReused, 422, NotApplied, End)
+	failed      = refusal("internal_error", 500, Unknown, End)
+	noOrder     = refusal(codeOrderNotFound, 404, NotApplied, End)
+	noAccount   = refusal(codeNoAccount, 404, NotApplied, End)
+	locked      = refusal("account_locked", 403, NotApplied, End)
+	foreign     = Answer{Class: Foreign, Status: 502}
+	silence     = Answer{Class: Silence}
+	unsent      = Answer{Class: Unsent}
+)
+
+var (
+	sendAnswers  = []Answer{success, refused, replayed(refused), stalePrice, tooMany, replayed(tooMany), unavailable, inFlight, partWay, reused, failed, foreign, silence, unsent}
+	fenceAnswers = []Answer{reused, success, noOrder, replayed(locked), partWay, locked, inFlight, noAccount, replayed(noAccount), silence}
+	probeAnswers = []Answer{silence, replayed(success), success, replayed(refused), refused, partWay, inFlight, tooMany, reused, failed, unsent}
+	verdicts     = []Verdict{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Lasting: true}}
+)
+
+// kinds are the writes that the schedules are walked for.
+func kinds() map[string]Terms {
+	retry := Retry{Attempts: 3, PriceAttempts: 2, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second}
+	fresh := Terms{Keyed: true, Entry: true, Resolves: true, Lasting: true, TTL: 2 * time.Minute, FirstUseKnown: true, Decided: at(0), Retry: retry}
+	with := func(change func(t *Terms)) Terms {
+		t := fresh
+		change(&t)
+		return t
+	}
+	return map[string]Terms{
+		"market order":          fresh,
+		"exclusive account":     with(func(t *Terms) { t.Exclusive = true }),
+		"resting limit":         with(func(t *Terms) { t.Lasting = false }),
+		"derived key":           with(func(t *Terms) { t.Source = Derived }),
+		"derived, shared":       with(func(t *Terms) { t.Source, t.FirstUseKnown = Derived, false }),
+		"given":                 with(func(t *Terms) { t.Source = Given }),
+		"given, not used since": with(func(t *Terms) { t.Source, t.FirstUseKnown, t.Since = Given, false, wallStart }),
+		"sent once":             with(func(t *Terms) { t.TTL = 0 }),
+		"without probe":         with(func(t *Terms) { t.NoProbe = true }),
+		"cancel":                with(func(t *Terms) { t.Entry, t.Resolves = false, false }),
+		"paper":                 with(func(t *Terms) { t.Keyed, t.FirstUseKnown = false, false }),
+	}
+}
+
+// walk is one schedule being walked.
+type walk struct {
+	t       *testing.T
+	name    string
+	l       Ledger
+	facts   []Fact
+	now     time.Duration
+	crashed bool
+	left    int
+	alone   bool // no other schedule shares the facts
+	count   *int
+}
+
+// TestSchedules walks every schedule of answers up to depth, with a crash after
+// every fact, and holds each step and each outcome against rules of its own.
+func TestSchedules(t *testing.T) {
+	total := 0
+	for name, terms := range kinds() {
+		w := walk{t: t, name: name, l: New(terms), left: depth, count: &total}
+		w.goOn()
+		w.left = depthUnheard
+		w.note(Fact{Kind: SendBegun})
+		w.note(Fact{Kind: SendEnded, Answer: silence})
+		w.note(Fact{Kind: SendingOver})
+		w.goOn()
+	}
+	if total < 50_000 {
+		t.Errorf("only %d schedules", total)
+	}
+	t.Logf("%d schedules", total)
+}
+
+func (w walk) goOn() {
+	if w.t.Failed() {
+		return
+	}
+	step := w.l.Next(at(w.now), Limits{})
+	w.checkStep(step)
+	if step.Do == Stop {
+		if w.l.Sending() {
+			w.note(Fact{Kind: SendingOver})
+			w.goOn()
+			return
+		}
+		w.end()
+		return
+	}
+	w.now = max(w.now, step.At)
+	if w.left == 0 {
+		w.runOut()
+		return
+	}
+	w.left--
+	switch step.Do {
+	case Rekey:
+		w.note(Fact{Kind: KeyChanged})
+		w.goOn()
+	case Send:
+		w.request(SendBegun, SendEnded, sendAnswers)
+	case Fence:
+		w.request(FenceBegun, FenceEnded, fenceAnswers)
+	case Probe:
+		w.request(ProbeBegun, ProbeEnded, probeAnswers)
+	case Look:
+		for _, v := range verdicts {
+			next := w
+			next.note(Fact{Kind: Looked, Verdict: v})
+			next.goOn()
+		}
+	}
+}
+
+func (w walk) request(begun, ended FactKind, answers []Answer) {
+	w.note(Fact{Kind: begun})
+	w.crash()
+	w.now += 100 * time.Millisecond
+	for _, a := range answers {
+		next := w
+		next.note(Fact{Kind: ended, Answer: a})
+		next.crash()
+		next.goOn()
+	}
+}
+
+func (w *walk) note(f Fact) {
+	f.At = at(w.now)
+	was, done := w.l.Outcome(), w.l.Done()
+	w.l.Note(f)
+	if !w.alone {
+		w.facts = slices.Clip(w.facts)
+	}
+	w.facts = append(w.facts, f)
+	if done && (w.l.Outcome() != was || !w.l.Done()) {
+		w.fail("left a decided outcome")
+	}
+	if w.l.Done() && w.l.Outcome() != Unknown && !justified(&w.l.Terms, w.facts, w.l.Outcome()) {
+		w.fail("not justified")
+	}
+}
+
+// crash lets a new process take the write over, with every tail of the facts lost
+// that may be.
+func (w walk) crash() {
+	if w.crashed {
+		return
+	}
+	w.crashed = true
+	whole := Restore(w.l.Terms, w.facts, at(0))
+	for n := len(w.facts); ; n-- {
+		next := w
+		next.l = Restore(w.l.Terms, w.facts[:n], at(0))
+		if o := next.l.Outcome(); o != Unknown && o != whole.Outcome() {
+			w.fail("a lost fact made it more certain")
+		}
+		if o := whole.Outcome(); o != Unknown && (w.l.Done() && o != w.l.Outcome() || !justified(&w.l.Terms, w.facts, o)) {
+			w.fail("a restart made it more certain")
+		}
+		next.now, next.left = time.Minute, 0 // the service's clock says a minute
+		next.facts = append(w.facts[:len(w.facts):len(w.facts)], Fact{Kind: Restarted, At: at(0)})
+		next.goOn()
+		if n == 0 || durable(w.facts[:n]) {
+			return
+		}
+	}
+}
+
+// durable reports whether the last fact is on disk before its byte leaves.
+func durable(facts []Fact) bool {
+	switch facts[len(facts)-1].Kind {
+	case KeyChanged, FenceBegun, ProbeBegun:
+		return true
+	case SendBegun:
+		sends := 0
+		for _, f := range facts {
+			switch f.Kind {
+			case SendBegun:
+				sends++
+			case KeyChanged:
+				sends = 0
+			}
+		}
+		return sends > 1
+	}
+	return false
+}
+
+// runOut lets one answer come for ever, and looks that see nothing, and checks that
+// there is an end or that time goes on.
+func (w walk) runOut() {
+	*w.count++
+	if *w.count%256 != 0 { // they come to the same few ends
+		return
+	}
+	for _, a := range []Answer{silence, reused, tooMany, inFlight} {
+		next := w
+		next.facts, next.alone = append(make([]Fact, 0, len(w.facts)+600), w.facts...), true
+		for n := 0; n < 300; n++ {
+			step := next.l.Next(at(next.now), Limits{NoProbe: n%2 == 0})
+			next.checkStep(step)
+			if step.Do == Stop && !next.l.Sending() {
+				break
+			}
+			if n == 299 && next.now < Gone {
+				next.fail("300 steps, and no half hour has passed")
+			}
+			next.now = max(next.now, step.At)
+			next.carryOut(step.Do, a)
+		}
+	}
+}
+
+func (w *walk) carryOut(do Action, a Answer) {
+	switch do {
+	case Stop:
+		w.note(Fact{Kind: SendingOver})
+	case Rekey:
+		w.note(Fact{Kind: KeyChanged})
+	case Look:
+		w.note(Fact{Kind: Looked, Verdict: Verdict{Equal: true}})
+	default:
+		begun := map[Action]FactKind{Send: SendBegun, Fence: FenceBegun, Probe: ProbeBegun}[do]
+		w.note(Fact{Kind: begun})
+		w.now += 100 * time.Millisecond
+		w.note(Fact{Kind: begun + 1, Answer: a})
+	}
+}
+
+func (w *walk) end() {
+	*w.count++
+	if w.l.Sending() || !w.l.Done() && !w.l.look.final {
+		w.fail("stopped, and nothing is decided")
+	}
+	if w.l.Forget() && w.l.Outcome() != Unknown {
+		w.fail("forgotten, and decided")
+	}
+}
+
+// checkStep holds a step against the rules, by the facts alone.
+func (w *walk) checkStep(s Step) {
+	now := max(w.now, s.At)
+	switch s.Do {
+	case Send, Rekey:
+		if w.crashed {
+			w.fail("a send after a restart")
+		}
+		if now >= w.l.sendTTL() || w.l.TTL == 0 && w.l.Sent() {
+			w.fail("a send after the TTL")
+		}
+		if s.Do == Rekey && !unplaced(w.facts) {
+			w.fail("a new key in doubt")
+		}
+	case Probe:
+		w.checkProbe(now)
+	case Fence:
+		if !w.l.Keyed {
+			w.fail("a fence without a key")
+		}
+	}
+}
+
+func (w *walk) checkProbe(now time.Duration) {
+	if w.l.NoProbe || w.l.TTL == 0 || now >= window {
+		w.fail("a probe that is not allowed")
+	}
+	answers, from, quiet, told := 0, time.Duration(0), time.Duration(0), false
+	fences, probes := 0, 0
+	for _, f := range w.facts {
+		switch f.Kind {
+		case SendBegun, SendEnded, Restarted:
+			quiet, answers = f.At.Mono, 0
+		case ProbeBegun:
+			probes++
+			quiet, answers = f.At.Mono, 0
+		case ProbeEnded:
+			quiet = f.At.Mono
+		case FenceBegun:
+			fences++
+		case FenceEnded:
+			if f.Answer == inFlight && fences == 1 && probes == 0 && w.l.FirstUseKnown {
+				told = true
+			}
+			if f.Answer != reused {
+				answers = 0
+				continue
+			}
+			if answers == 0 {
+				from = f.At.Mono
+			}
+			answers++
+		}
+	}
+	last := w.facts[len(w.facts)-1]
+	switch {
+	case last.Kind != FenceEnded || last.Answer != reused || now-last.At.Mono > time.Second:
+		w.fail("a probe that follows no 422")
+	case now-quiet < 5*time.Second:
+		w.fail("a probe that is not quiet")
+	case !told && (answers < 2 || last.At.Mono-from < Gap):
+		w.fail("a probe after one 422")
+	}
+}
+
+// unplaced reports whether every send under the present key has an answer by which
+// nothing was placed.
+func unplaced(facts []Fact) bool {
+	sends, doubts := 0, 0
+	for _, f := range facts {
+		switch {
+		case f.Kind == KeyChanged:
+			sends, doubts = 0, 0
+		case f.Kind == SendBegun:
+			sends++
+			doubts++
+		case f.Kind != SendEnded:
+		case f.Answer.Class == Unsent:
+			sends--
+			doubts--
+		case f.Answer.Class == Refusal && f.Answer.Replayed && f.Answer.Says == NotApplied && sends == 2:
+			doubts = 0
+		case f.Answer.Class == Refusal && f.Answer.Says == NotApplied:
+			doubts--
+		}
+	}
+	return doubts == 0
+}
+
+// justified holds an outcome against the facts, in the words of the rules.
+func justified(t *Terms, facts []Fact, o Outcome) bool {
+	if o == Applied {
+		for _, f := range facts {
+			if f.Answer.Class == Success && f.Kind != FenceEnded || f.Kind == Looked && f.Verdict.Outcome == Applied {
+				return true
+			}
+		}
+		return false
+	}
+	return t.FirstUseKnown && unplaced(facts) && !restarted(facts) || !t.Keyed && unplaced(facts) ||
+		unplacedAfterRestart(t, facts) || storedRefusal(t, facts) || absent(t, facts)
+}
+
+func restarted(facts []Fact) bool { return find(facts, Restarted) >= 0 }
+
+func find(facts []Fact, kind FactKind) int {
+	for i, f := range facts {
+		if f.Kind == kind {
+			return i
+		}
+	}
+	return -1
+}
+
+// unplacedAfterRestart: what the earlier process had sent was answered or had not
+// left. (The walk gives the whole facts, also those that were lost.)
+func unplacedAfterRestart(t *Terms, facts []Fact) bool {
+	return (t.FirstUseKnown || !t.Keyed) && restarted(facts) && unplaced(facts)
+}
+
+// storedRefusal: the probe brought the refusal of the only send.
+func storedRefusal(t *Terms, facts []Fact) bool {
+	sends, open := 0, 0
+	for _, f := range facts {
+		switch f.Kind {
+		case KeyChanged:
+			sends = 0
+		case SendBegun:
+			sends++
+		case SendEnded:
+			if f.Answer.Class == Unsent {
+				sends--
+			}
+		case ProbeBegun:
+			open++
+		case ProbeEnded:
+			if f.Answer.Class == Refusal && f.Answer.Replayed {
+				return t.FirstUseKnown && sends <= 1 && open == 1
+			}
+			if f.Answer.tookNothing() || f.Answer == reused {
+				open--
+			}
+		}
+	}
+	return false
+}
+
+// absent: two looks saw nothing after nothing could run any more.
+func absent(t *Terms, facts []Fact) bool {
+	heldAt, lastByte := time.Duration(-1), time.Duration(0)
+	for i, f := range facts {
+		switch f.Kind {
+		case SendBegun, SendEnded, ProbeBegun, ProbeEnded:
+			lastByte = f.At.Mono
+		case Restarted:
+			heldAt, lastByte = -1, 0
+		}
+		stored := f.Answer.Class == Refusal && f.Answer.Status < 500 && f.Answer.Replayed && f.Answer.Code != codeNoAccount
+		fence := f.Kind == FenceEnded && (f.Answer == success || f.Answer == noOrder || stored)
+		probe := f.Kind == ProbeEnded && stored
+		if fence || probe || f.Answer == partWay {
+			heldAt = f.At.Mono
+		}
+		if f.Kind != Looked || i == 0 || !f.Verdict.Equal || f.Verdict.Outcome != NotApplied {
+			continue
+		}
+		from := heldAt
+		switch {
+		case !t.Keyed:
+			from = lastByte + paperHeld
+		case from < 0 && (t.Lasting || t.Exclusive):
+			from = lastByte + Gone - 3*time.Minute // after a restart from the TTL's end
+		}
+		for _, earlier := range facts[:i] {
+			if from >= 0 && earlier.Kind == Looked && earlier.At.Mono >= from && f.At.Mono-earlier.At.Mono >= Lag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *walk) fail(what string) {
+	w.t.Helper()
+	if w.t.Failed() {
+		return
+	}
+	for _, f := range w.facts {
+		w.t.Logf("%8v kind %d %+v %+v", f.At.Mono, f.Kind, f.Answer, f.Verdict)
+	}
+	w.t.Errorf("%s: %s: %+v", w.name, what, w.l.Next(at(w.now), Limits{}))
+	w.t.FailNow()
+}

@@ -1,0 +1,175 @@
+package ledger
+
+import "time"
+
+// sending is the state of the loop that sends, S0.
+type sending struct {
+	sends    int  // under any key
+	left     int  // of them those whose bytes may have left
+	keySends int  // of those the ones under the present key
+	open     bool // a send has begun and not ended
+	over     bool
+	prices   int  // refusals for want of a price
+	limited  bool // nothing but 429 was heard under the key
+	plain    bool // and, before that, one refusal at most
+	again    bool // the last answer allows another send
+	rekey    bool // which needs another key
+	wait     time.Duration
+	exact    bool // the wait was asked for, so that nothing of it is left out
+	at       Instant
+}
+
+func (s *sending) begin() {
+	s.sends++
+	s.left++
+	s.keySends++
+	s.open, s.again = true, false
+}
+
+// changeKey takes the next key. The wait was before it.
+func (s *sending) changeKey() {
+	s.keySends, s.rekey, s.wait = 0, false, 0
+	s.limited, s.plain = false, false
+}
+
+// noteSend takes the end of a send in. Doubt sticks: behind a send that may have been
+// applied only a success settles the write, or the repeated refusal of the one send
+// that was in doubt. After two, a repeated refusal can be the second's, while the first
+// was executed and failed after that.
+func (l *Ledger) noteSend(f Fact) {
+	s, a := &l.sending, f.Answer
+	if !s.open { // the first send under a key is not on disk before its byte
+		s.begin()
+	}
+	s.open, s.at = false, f.At
+	if a.Class == Success {
+		l.resolve(Applied)
+		return
+	}
+	if a.Class == Unsent {
+		s.left--
+		s.keySends--
+	} else {
+		l.leaves(f.At)
+		s.hear(a)
+	}
+	if a.Class == Refusal && a.Code == codeResultUnknown {
+		l.hold(f.At)
+	}
+	if s.over { // its caller left it in flight, which is doubt
+		return
+	}
+	l.outcome = l.says(a)
+	l.doubt = l.outcome == Unknown
+	s.decide(l, a)
+	if !s.again {
+		l.endSending()
+	}
+}
+
+// hear notes what kind of answers the sends under the key had.
+func (s *sending) hear(a Answer) {
+	before := s.keySends == 1 || s.limited
+	refused := a.Class == Refusal && a.Status < 500 && a.Code != codeInFlight && a.Code != codeResultUnknown
+	s.plain = before && refused
+	s.limited = s.plain && a.Status == 429
+}
+
+// says is what is known of the write after an answer that is no success.
+func (l *Ledger) says(a Answer) Outcome {
+	switch {
+	case a.Class == Unsent && !l.doubt:
+		return NotApplied
+	case a.Class != Refusal:
+		return Unknown
+	case l.doubt && !(a.Replayed && l.sending.keySends == 2 && l.FirstUseKnown):
+		return Unknown // else it is what became of the one before
+	case a.Code == codeKeyReused && l.Source == Derived:
+		return Unknown // it was sent before, in other bytes
+	default:
+		return a.Says
+	}
+}
+
+// decide says whether to send once more, and when.
+func (s *sending) decide(l *Ledger, a Answer) {
+	r := l.Retry
+	s.again, s.rekey = false, false
+	switch a.Class {
+	case Refusal:
+		s.again = a.Advice == SameKey || a.Advice == WaitFirst || a.Price
+		s.rekey = l.Keyed && (a.Advice == NewKey || a.Advice == WaitFirst && a.Replayed)
+	case Foreign, Silence:
+		s.again = l.Keyed // a paper write that may have arrived is not repeated
+	case Unsent:
+		s.again = true
+	}
+	if a.Class == Refusal && a.Status >= 500 && a.Says != NotApplied {
+		s.again = false // it may have run, and would run again
+	}
+	// Beside a send in doubt a new key would be a second order, and a key that was
+	// given is never replaced.
+	if s.rekey && (l.doubt || l.Source == Given) {
+		s.again = false
+	}
+	if a.Price {
+		s.prices++
+		s.again = s.again && s.prices < r.PriceAttempts
+	}
+	s.again = s.again && s.sends < r.Attempts && !(r.FailFast && a.Advice == WaitFirst)
+	s.pause(r, a)
+}
+
+// pause sets the wait before the next send. A wait that the service asked for is kept
+// in full.
+func (s *sending) pause(r Retry, a Answer) {
+	asked := a.RetryAfter
+	if asked == 0 && a.Class == Refusal && a.Advice == WaitFirst && !a.Replayed {
+		asked = rateWindow
+	}
+	s.wait = r.backoff(s.sends)
+	if s.exact = asked > s.wait; s.exact {
+		s.wait = asked
+	}
+}
+
+// backoff is the most that is waited before the next send: it doubles. The loop
+// spreads it.
+func (r Retry) backoff(sends int) time.Duration {
+	wait := r.MaxWait
+	if shift := max(sends-1, 0); shift < 20 && r.MinWait<<shift < r.MaxWait {
+		wait = r.MinWait << shift
+	}
+	return wait
+}
+
+// mayStillSend reports whether the TTL allows a send at a moment.
+func (l *Ledger) mayStillSend(at time.Duration, now Instant) bool {
+	if l.restored || l.TTL <= 0 && l.sending.left > 0 {
+		return false
+	}
+	return since(l.Decided, now)+max(at-now.Mono, 0) < l.sendTTL()
+}
+
+// endSending closes S0: what is not in doubt is decided.
+func (l *Ledger) endSending() {
+	s := &l.sending
+	if s.over {
+		return
+	}
+	s.over = true
+	if s.open { // its caller has left it in flight, or the process has ended
+		l.outcome, l.doubt, s.plain = Unknown, true, false
+	}
+	unknownKey := l.Keyed && !l.FirstUseKnown
+	switch {
+	case !l.doubt:
+		l.done = true
+	case unknownKey && (s.left == 0 || s.plain && l.Since.IsZero()):
+		// Nothing of this write can run. What became of an earlier one under its key is
+		// not this write's to find out.
+		l.done, l.forget = true, true
+	case !l.Resolves:
+		l.done = true
+	}
+}

@@ -1,0 +1,85 @@
+package ledger
+
+import "time"
+
+// Source is where the write's key comes from.
+type Source uint8
+
+// The sources.
+const (
+	// Fresh keys are nobody's but this write's.
+	Fresh Source = iota
+	// Derived keys are made from a client order id: another run of the program, or
+	// another program, may use them too. They move to the next try.
+	Derived
+	// Given keys are the caller's, and never replaced.
+	Given
+)
+
+// Terms are what is fixed before the first send.
+type Terms struct {
+	// Keyed is a live write, which has an idempotency key. A paper write has none.
+	Keyed bool `json:"keyed,omitempty"`
+	// Entry adds exposure.
+	Entry bool `json:"entry,omitempty"`
+	// Resolves means that what became of it is found out after the sending. Of a
+	// cancel it is not: the list of open orders says it.
+	Resolves bool `json:"resolves,omitempty"`
+	// Lasting means that an execution leaves a trace that nobody can take away: not
+	// so for resting limits and Pro orders, which can be cancelled.
+	Lasting bool `json:"lasting,omitempty"`
+	// Exclusive means that nobody else trades the account.
+	Exclusive bool `json:"exclusive,omitempty"`
+	// TTL is how long after the decision it may be sent; 0 sends once, within 10
+	// minutes.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// NoProbe: the original bytes are never sent to ask for the stored answer.
+	NoProbe bool `json:"noProbe,omitempty"`
+	// Source and FirstUseKnown are of the key.
+	Source        Source `json:"source,omitempty"`
+	FirstUseKnown bool   `json:"firstUse,omitempty"`
+	// Since is a time before which the key was not used, if the caller said so; then
+	// FirstUseKnown is false.
+	Since time.Time `json:"since,omitzero"`
+	// Decided is when.
+	Decided Instant `json:"decided"`
+	// Retry bounds the sending; it is of the call and not kept.
+	Retry Retry `json:"-"`
+}
+
+// Retry bounds how often and how fast a write is sent.
+type Retry struct {
+	Attempts, PriceAttempts int
+	MinWait, MaxWait        time.Duration
+	FailFast                bool // no waiting for a rate limit
+}
+
+// The times of the protocol.
+const (
+	// Gap is how far apart two answers 422 must be before a probe.
+	Gap = 3 * time.Second
+	// Lag is how far behind a read of the account may be.
+	Lag = 5 * time.Second
+	// quietFor is how long nothing of the write was sent before a probe.
+	quietFor = 5 * time.Second
+	// probeWithin is how old the last 422 may be when the probe goes.
+	probeWithin = time.Second
+	// window is how young a write must be for a probe.
+	window = 10 * time.Minute
+	// Gone is how long after its last byte a write has run or never will.
+	Gone = 30 * time.Minute
+	// forgotten is how old a write is whose key the service may have forgotten.
+	forgotten = 24 * time.Hour
+	// rateWindow is how long a rate limit lasts that does not say.
+	rateWindow = time.Minute
+	// ClocksAgree is how far wall and monotonic clock may differ.
+	ClocksAgree = 2 * time.Second
+	// paperHeld is how long after its last byte a paper write is taken to have run or
+	// never to run.
+	paperHeld = 30 * time.Second
+	// fenceWait and maxFenceWait bound the wait after a fence that proved nothing.
+	fenceWait    = time.Second
+	maxFenceWait = time.Minute
+	// maxLookWait bounds the wait between looks that leave the outcome open.
+	maxLookWait = 5 * time.Minute
+)

@@ -1,0 +1,534 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+const testKey = "key/live/0123abcd"
+
+// config has the contract's limits.
+func config(change ...func(*Config)) Config {
+	cfg := Config{
+		Owner: "desk", PerKey: 600, ReservePct: 10,
+		Classes: map[string]int{"market-orders": 150, "closes": 150, "twap": 20},
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	return cfg
+}
+
+func newLimiter(t testing.TB, change ...func(*Config)) *Limiter {
+	t.Helper()
+	l := New(config(change...))
+	t.Cleanup(l.Close)
+	return l
+}
+
+// asking is a request of the test's key.
+func asking(p ratelimit.Priority, class string) *Ask {
+	return &Ask{Key: testKey, Class: class, Priority: p, Hold: time.Second}
+}
+
+func failFast(a *Ask) *Ask {
+	a.FailFast = true
+	return a
+}
+
+// use takes a slot that must be there, and returns it as answered.
+func use(t testing.TB, l *Limiter, a *Ask) {
+	t.Helper()
+	slot, err := l.Take(t.Context(), a)
+	require.NoError(t, err)
+	l.Return(slot, true)
+}
+
+// drain uses slots until there are none, and returns their number.
+func drain(t testing.TB, l *Limiter, p ratelimit.Priority, class string) (n int) {
+	t.Helper()
+	for ; ; n++ {
+		slot, err := l.Take(t.Context(), failFast(asking(p, class)))
+		if err != nil {
+			require.ErrorAs(t, err, new(*Full))
+			return n
+		}
+		l.Return(slot, true)
+	}
+}
+
+func fullOf(t testing.TB, err error) Full {
+	t.Helper()
+	var full *Full
+	require.ErrorAs(t, err, &full)
+	return *full
+}
+
+func usageOf(t testing.TB, l *Limiter, key string) ratelimit.Usage {
+	t.Helper()
+	usages, err := l.Usage(t.Context(), []string{key}, nil)
+	require.NoError(t, err)
+	return usages[0]
+}
+
+// What each priority leaves to the higher ones.
+func TestReserve(t *testing.T) {
+	for _, row := range []struct {
+		pct, limit int
+		want       [4]int // read, entry, recovery, exit
+	}{
+		{10, 600, [4]int{60, 60, 30, 0}},
+		{10, 150, [4]int{15, 15, 8, 0}},
+		{10, 20, [4]int{2, 2, 1, 0}},
+		{10, 5, [4]int{1, 1, 1, 0}},
+		{10, 1, [4]int{0, 0, 0, 0}}, // of one slot, none can be kept
+		{0, 600, [4]int{0, 0, 0, 0}},
+		{90, 20, [4]int{18, 18, 9, 0}},
+	} {
+		l := newLimiter(t, func(c *Config) { c.ReservePct = row.pct })
+		var got [4]int
+		for p := range got {
+			got[p] = l.reserve(ratelimit.Priority(p), row.limit)
+		}
+		assert.Equal(t, row.want, got, "%d %% of %d", row.pct, row.limit)
+	}
+}
+
+// Entries and reads cannot take the reserve, and recovery takes a third of a limit at
+// the most: an exit finds room whatever the others do, and in any order.
+func TestAnExitFindsRoomBesideAllOthers(t *testing.T) {
+	others := []ratelimit.Priority{ratelimit.Read, ratelimit.Entry, ratelimit.Recovery}
+	for _, row := range []struct {
+		name                    string
+		order                   []ratelimit.Priority
+		class                   string
+		read, entry, third, out int
+	}{
+		{"recovery first", []ratelimit.Priority{ratelimit.Recovery, ratelimit.Read}, "", 340, 0, 200, 60},
+		{"recovery last", []ratelimit.Priority{ratelimit.Read, ratelimit.Recovery}, "", 540, 0, 30, 30},
+		{"a class", []ratelimit.Priority{ratelimit.Recovery, ratelimit.Entry}, "market-orders", 0, 85, 50, 15},
+		{"a small class", []ratelimit.Priority{ratelimit.Entry, ratelimit.Recovery}, "twap", 0, 18, 1, 1},
+		{"all of them", others, "twap", 18, 0, 1, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t)
+				got := map[ratelimit.Priority]int{}
+				for _, p := range row.order {
+					got[p] = drain(t, l, p, row.class)
+				}
+				assert.Equal(t, row.read, got[ratelimit.Read], "reads")
+				assert.Equal(t, row.entry, got[ratelimit.Entry], "entries")
+				assert.Equal(t, row.third, got[ratelimit.Recovery], "recovery")
+				assert.Equal(t, row.out, drain(t, l, ratelimit.Exit, row.class), "exits")
+				time.Sleep(Window)
+				assert.NotZero(t, drain(t, l, ratelimit.Recovery, row.class), "recovery's share is free again")
+			})
+		})
+	}
+}
+
+// Recovery that waits for its share holds nobody else up, and is served when the share
+// is free.
+func TestAFullShareHoldsUpRecoveryAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		require.Equal(t, 200, drain(t, l, ratelimit.Recovery, ""))
+		began := time.Now()
+		waited := make(chan time.Duration, 1)
+		go func() {
+			slot, err := l.Take(t.Context(), asking(ratelimit.Recovery, ""))
+			assert.NoError(t, err)
+			waited <- time.Since(began)
+			l.Return(slot, false)
+		}()
+		synctest.Wait()
+		for p, class := range map[ratelimit.Priority]string{ratelimit.Read: "", ratelimit.Entry: "market-orders", ratelimit.Exit: "closes"} {
+			use(t, l, asking(p, class))
+			assert.Zero(t, time.Since(began), p)
+		}
+		assert.Equal(t, Window, <-waited)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		assert.Zero(t, l.waiting)
+	})
+}
+
+// Waiters are served by priority, and in the order in which they came within each.
+func TestWaitersAreServedByPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		for range 600 { // so that slots become free one by one
+			use(t, l, asking(ratelimit.Exit, ""))
+			time.Sleep(10 * time.Millisecond)
+		}
+		var work sync.WaitGroup
+		var mu sync.Mutex
+		var order []string
+		for _, w := range []struct {
+			name string
+			ask  *Ask
+		}{
+			{"read 1", asking(ratelimit.Read, "")}, {"read 2", asking(ratelimit.Read, "")},
+			{"entry 1", asking(ratelimit.Entry, "twap")}, {"entry 2", asking(ratelimit.Entry, "market-orders")},
+			{"recovery", asking(ratelimit.Recovery, "")},
+			{"exit 1", asking(ratelimit.Exit, "closes")}, {"exit 2", asking(ratelimit.Exit, "")},
+		} {
+			work.Go(func() {
+				slot, err := l.Take(t.Context(), w.ask)
+				assert.NoError(t, err)
+				mu.Lock()
+				order = append(order, w.name)
+				mu.Unlock()
+				l.Return(slot, true)
+			})
+			synctest.Wait()
+		}
+		work.Wait()
+		assert.Equal(t, []string{"exit 1", "exit 2", "recovery", "entry 1", "entry 2", "read 1", "read 2"}, order)
+	})
+}
+
+// A wait that cannot end in time is refused at once, with its length and its bucket.
+func TestAWaitThatIsTooLongIsRefusedAtOnce(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		limit func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc)
+	}{
+		{"Until", func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc) {
+			a.Until = time.Now().Add(50 * time.Second)
+			return ctx, func() {}
+		}},
+		{"the deadline", func(ctx context.Context, _ *Ask) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 20*time.Second)
+		}},
+		{"FailFast", func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc) {
+			a.FailFast = true
+			return ctx, func() {}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t)
+				require.Equal(t, 540, drain(t, l, ratelimit.Read, ""))
+				time.Sleep(10 * time.Second)
+				began := time.Now()
+				a := asking(ratelimit.Read, "")
+				a.Waiting = func(time.Duration, string) { t.Error("no wait begins") }
+				ctx, cancel := row.limit(t.Context(), a)
+				defer cancel()
+				_, err := l.Take(ctx, a)
+				assert.Equal(t, Full{50 * time.Second, testKey}, fullOf(t, err))
+				require.EqualError(t, err, "rate limit key/live/0123abcd has no room for 50s")
+				assert.Zero(t, time.Since(began))
+			})
+		})
+	}
+}
+
+// Waiting is called once, before a wait, with its length and its bucket.
+func TestWaitingIsCalledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		require.Equal(t, 150, drain(t, l, ratelimit.Exit, "closes"))
+		time.Sleep(15 * time.Second)
+		var told []Full
+		a := asking(ratelimit.Exit, "closes")
+		a.Waiting = func(wait time.Duration, bucket string) { told = append(told, Full{wait, bucket}) }
+		use(t, l, a)
+		assert.Equal(t, []Full{{45 * time.Second, "user/desk/closes"}}, told)
+		use(t, l, a)
+		assert.Len(t, told, 1, "there was room")
+	})
+}
+
+// Where Waiting panics, the waiter leaves nothing behind.
+func TestWaitingThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		drain(t, l, ratelimit.Read, "")
+		a := asking(ratelimit.Read, "")
+		a.Waiting = func(time.Duration, string) { panic("hook") }
+		require.Panics(t, func() { _, _ = l.Take(t.Context(), a) })
+		time.Sleep(2 * Window)
+		assert.Zero(t, usageOf(t, l, testKey).Used)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		assert.Zero(t, l.waiting)
+	})
+}
+
+// A block closes its bucket and no other, for a minute at the most, and refuses those
+// who cannot wait that long.
+func TestBlock(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		block       func(l *Limiter, d time.Duration)
+		d, closed   time.Duration
+		close, read bool // which of the two have to wait
+	}{
+		{"a class", func(l *Limiter, d time.Duration) { l.BlockClass("closes", d) }, 20 * time.Second, 20 * time.Second, true, false},
+		{"a key", func(l *Limiter, d time.Duration) { l.BlockKey(testKey, d) }, 40 * time.Second, 40 * time.Second, true, true},
+		{"for an hour", func(l *Limiter, d time.Duration) { l.BlockKey(testKey, d) }, time.Hour, Window, true, true},
+		{"for no time", func(l *Limiter, d time.Duration) { l.BlockKey(testKey, d) }, -time.Second, 0, false, false},
+		{"no key", func(l *Limiter, d time.Duration) { l.BlockKey("", d) }, time.Second, 0, false, false},
+		{"no class", func(l *Limiter, d time.Duration) { l.BlockClass("", d) }, time.Second, 0, false, false},
+	} {
+		for _, off := range []bool{false, true} {
+			t.Run(row.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l := newLimiter(t, func(c *Config) { c.Off = off })
+					slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
+					require.NoError(t, err)
+					row.block(l, row.d)
+					l.Return(slot, true)
+					assert.Equal(t, row.close, l.Closed(asking(ratelimit.Exit, "closes")))
+					assert.Equal(t, row.read, l.Closed(asking(ratelimit.Read, "")))
+					for _, waits := range []struct {
+						ask  *Ask
+						want bool
+					}{{asking(ratelimit.Exit, "closes"), row.close}, {asking(ratelimit.Read, ""), row.read}} {
+						_, err := l.Take(t.Context(), failFast(waits.ask))
+						if !waits.want {
+							require.NoError(t, err)
+							continue
+						}
+						assert.Equal(t, row.closed, fullOf(t, err).Wait)
+					}
+					time.Sleep(row.closed)
+					assert.False(t, l.Closed(asking(ratelimit.Exit, "closes")))
+					use(t, l, failFast(asking(ratelimit.Exit, "closes")))
+				})
+			})
+		}
+	}
+}
+
+func TestABlockRefusesThoseWhoCannotWaitThatLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		drain(t, l, ratelimit.Read, "")
+		began := time.Now()
+		var work sync.WaitGroup
+		for _, row := range []struct{ deadline, wantAfter time.Duration }{
+			{62 * time.Second, 10 * time.Second}, {80 * time.Second, 70 * time.Second},
+		} {
+			work.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), row.deadline)
+				defer cancel()
+				slot, err := l.Take(ctx, asking(ratelimit.Read, ""))
+				assert.Equal(t, row.wantAfter, time.Since(began))
+				if row.wantAfter < Window {
+					assert.Equal(t, Full{Window, testKey}, fullOf(t, err))
+					return
+				}
+				assert.NoError(t, err)
+				l.Return(slot, true)
+			})
+		}
+		time.Sleep(10 * time.Second)
+		l.BlockKey(testKey, time.Hour)
+		work.Wait()
+	})
+}
+
+// A limit that the service names holds until its window ends, a minute at the most; it
+// lowers the limit and never raises it.
+func TestLearn(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		limit  int
+		window time.Duration
+		want   int
+		until  time.Duration
+	}{
+		{"half", 300, 30 * time.Second, 300, 30 * time.Second},
+		{"one", 1, time.Hour, 1, Window},
+		{"more", 1200, Window, 600, 0},
+		{"none", 0, Window, 600, 0},
+		{"below none", -5, Window, 600, 0},
+		{"a window that is over", 10, -time.Second, 600, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t)
+				l.Learn(testKey, row.limit, row.window)
+				assert.Equal(t, row.want, usageOf(t, l, testKey).Bucket.Limit)
+				assert.Equal(t, row.want, drain(t, l, ratelimit.Exit, ""))
+				if row.until == 0 {
+					return
+				}
+				time.Sleep(row.until)
+				assert.Equal(t, 600, usageOf(t, l, testKey).Bucket.Limit)
+				assert.Equal(t, 600, usageOf(t, l, "key/live/another").Bucket.Limit)
+				use(t, l, failFast(asking(ratelimit.Exit, "")))
+				assert.Empty(t, l.learnt)
+			})
+		})
+	}
+}
+
+// Those who wait already are served by the limit that the service has named since.
+func TestALimitThatIsLearntHoldsForThoseWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		for range 540 {
+			use(t, l, asking(ratelimit.Read, ""))
+			time.Sleep(time.Millisecond)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		for range 300 {
+			work.Go(func() {
+				if slot, err := l.Take(ctx, asking(ratelimit.Read, "")); err == nil {
+					l.Return(slot, true)
+				}
+			})
+		}
+		time.Sleep(30 * time.Second)
+		l.Learn(testKey, 60, Window)
+		time.Sleep(59 * time.Second)
+		assert.Equal(t, 54, usageOf(t, l, testKey).Used, "all but the reserve of 6")
+		cancel()
+		work.Wait()
+	})
+}
+
+// Usage names every bucket in the order asked for, with its limit.
+func TestUsage(t *testing.T) {
+	l := newLimiter(t)
+	use(t, l, asking(ratelimit.Exit, "closes"))
+	usages, err := l.Usage(t.Context(), []string{"key/sandbox/1", testKey}, []string{"market-orders", "closes", "twap"})
+	require.NoError(t, err)
+	bucket := func(name string, limit int) ratelimit.Bucket {
+		return ratelimit.Bucket{Name: name, Limit: limit, Window: Window}
+	}
+	assert.Equal(t, []ratelimit.Usage{
+		{Bucket: bucket("key/sandbox/1", 600), Left: 600},
+		{Bucket: bucket(testKey, 600), Used: 1, Left: 599},
+		{Bucket: bucket("user/desk/market-orders", 150), Left: 150},
+		{Bucket: bucket("user/desk/closes", 150), Used: 1, Left: 149},
+		{Bucket: bucket("user/desk/twap", 20), Left: 20},
+	}, usages)
+	l.BlockClass("closes", 30*time.Second)
+	usages, err = l.Usage(t.Context(), nil, []string{"closes"})
+	require.NoError(t, err)
+	assert.Equal(t, 149, usages[0].Elsewhere)
+	assert.Zero(t, usages[0].Left)
+	assert.InDelta(t, 30*time.Second, usages[0].Closed, float64(time.Second))
+	nobody := newLimiter(t, func(c *Config) { c.Owner = "" })
+	usages, err = nobody.Usage(t.Context(), nil, []string{"twap"})
+	require.NoError(t, err)
+	assert.Equal(t, "user/twap", usages[0].Bucket.Name)
+}
+
+// What is off counts nothing, and returns usages all the same.
+func TestOff(t *testing.T) {
+	l := newLimiter(t, func(c *Config) { c.Off = true })
+	for range 1000 {
+		use(t, l, failFast(asking(ratelimit.Recovery, "twap")))
+	}
+	assert.Equal(t, 600, usageOf(t, l, testKey).Left)
+}
+
+func TestAClassWithoutALimitIsAnError(t *testing.T) {
+	_, err := newLimiter(t).Take(t.Context(), asking(ratelimit.Exit, "unknown"))
+	require.ErrorContains(t, err, `"unknown"`)
+}
+
+// Limiters that share a store in memory share its slots; keys have windows of their own.
+func TestASharedMemoryStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := ratelimit.NewMemoryStore()
+		shared := func(c *Config) { c.Store = store }
+		one, other := newLimiter(t, shared), newLimiter(t, shared)
+		assert.Equal(t, 540, drain(t, one, ratelimit.Read, ""))
+		assert.Zero(t, drain(t, other, ratelimit.Read, ""))
+		a := failFast(asking(ratelimit.Read, ""))
+		a.Key = "key/live/another"
+		use(t, one, a)
+		one.BlockClass("closes", 10*time.Second)
+		_, err := other.Take(t.Context(), failFast(asking(ratelimit.Exit, "closes")))
+		assert.Equal(t, Full{10 * time.Second, "user/desk/closes"}, fullOf(t, err))
+	})
+}
+
+// Close ends every wait, and no slot is given out after it.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(config())
+		held, err := l.Take(t.Context(), asking(ratelimit.Exit, ""))
+		require.NoError(t, err)
+		drain(t, l, ratelimit.Exit, "")
+		var work sync.WaitGroup
+		for p := ratelimit.Read; p <= ratelimit.Exit; p++ {
+			work.Go(func() {
+				_, err := l.Take(t.Context(), asking(p, ""))
+				assert.ErrorIs(t, err, ErrClosed)
+			})
+		}
+		synctest.Wait()
+		l.Close()
+		l.Close()
+		work.Wait()
+		l.Return(held, true)
+		_, err = l.Take(t.Context(), asking(ratelimit.Exit, ""))
+		require.ErrorIs(t, err, ErrClosed)
+		assert.Equal(t, 600, usageOf(t, l, testKey).Used)
+	})
+}
+
+// A context that ends is the error, unless its deadline is why there is no room.
+func TestTheErrorOfAContextThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		drain(t, l, ratelimit.Read, "")
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := l.Take(ctx, asking(ratelimit.Read, ""))
+		require.ErrorIs(t, err, context.Canceled)
+		require.False(t, errors.As(err, new(*Full)))
+	})
+}
+
+// A slot costs no memory where there is room, however its request ends.
+func TestASlotCostsNoMemory(t *testing.T) {
+	l := newLimiter(t, func(c *Config) {
+		c.PerKey, c.Classes = 1<<30, map[string]int{"closes": 1 << 30}
+	})
+	for _, p := range []ratelimit.Priority{ratelimit.Exit, ratelimit.Recovery} {
+		a := asking(p, "closes")
+		use := func(sent bool) {
+			slot, err := l.Take(t.Context(), a)
+			if err != nil {
+				t.Error(err)
+			}
+			l.Return(slot, sent)
+		}
+		for range 2200 { // so that what is held has room
+			use(true)
+		}
+		for _, sent := range []bool{false, true} {
+			if allocations := testing.AllocsPerRun(100, func() { use(sent) }); allocations > 0 {
+				t.Errorf("%s, sent %t: %v allocations", p, sent, allocations)
+			}
+		}
+	}
+}
+
+// queuesAreEmpty reports whether nobody is left.
+func (l *Limiter) queuesAreEmpty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting == 0 && !slices.ContainsFunc(l.queues[:], func(q []*queue) bool { return len(q) > 0 })
+}

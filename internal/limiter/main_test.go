@@ -1,0 +1,11 @@
+package limiter
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/leak"
+)
+
+// TestMain looks for goroutines that a limiter has left behind.
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

@@ -1,0 +1,173 @@
+package limiter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+const (
+	// patience is how long a call of the store may take. An exit waits for the call
+	// that is under way, and for its own.
+	patience = time.Second
+	// rest is how long a store that has failed is left alone, so that one that hangs
+	// does not cost every request its patience.
+	rest = 5 * time.Second
+	// maxCalls bounds the calls under way, abandoned ones included.
+	maxCalls = 16
+	// maxAbandoned is how many abandoned calls may run on before the store is not
+	// asked any more.
+	maxAbandoned = 8
+)
+
+// remote is a store that may be slow, hang or fail. A call that takes longer than the
+// patience is abandoned, even if the store ignores its context.
+type remote struct {
+	store ratelimit.Store
+	log   func(call string, err error)
+	calls chan struct{} // one for each call under way
+
+	mu        sync.Mutex
+	restUntil time.Time
+	abandoned int
+}
+
+func newRemote(store ratelimit.Store, log func(string, error)) *remote {
+	if log == nil {
+		log = func(string, error) {}
+	}
+	return &remote{store: store, log: log, calls: make(chan struct{}, maxCalls)}
+}
+
+// available reports whether the store is to be asked.
+func (r *remote) available() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.abandoned < maxAbandoned && !time.Now().Before(r.restUntil)
+}
+
+// failed leaves the store alone for a while.
+func (r *remote) failed(call string, err error) {
+	r.mu.Lock()
+	r.restUntil = time.Now().Add(rest)
+	r.mu.Unlock()
+	r.log(call, err)
+}
+
+// take asks for slots. A slot that an abandoned call gets is given back.
+func (r *remote) take(n needs, hold time.Duration) (ratelimit.Grant, error) {
+	all := slices.Clone(n.all())
+	grant, err := ask(context.Background(), r, func(ctx context.Context) (ratelimit.Grant, error) {
+		return r.store.Take(ctx, all, hold)
+	}, func(late ratelimit.Grant) {
+		if late.Wait > 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = r.store.Return(ctx, late.Slot, all, false)
+	})
+	if err == nil {
+		err = checkGrant(grant, all)
+	}
+	if err != nil {
+		r.failed("Take", err)
+	}
+	return grant, err
+}
+
+// checkGrant refuses an answer that no store may give.
+func checkGrant(g ratelimit.Grant, asked []ratelimit.Need) error {
+	known := slices.ContainsFunc(asked, func(n ratelimit.Need) bool { return n.Bucket.Name == g.Bucket })
+	if g.Wait < 0 || g.Wait > 0 && !known {
+		return fmt.Errorf("the store answered with a wait of %s for the bucket %q", g.Wait, g.Bucket)
+	}
+	return nil
+}
+
+func (r *remote) giveBack(slot string, n []ratelimit.Need, sent bool) {
+	r.note("Return", func(ctx context.Context) error { return r.store.Return(ctx, slot, n, sent) })
+}
+
+func (r *remote) block(b ratelimit.Bucket, d time.Duration) {
+	r.note("Block", func(ctx context.Context) error { return r.store.Block(ctx, b, d) })
+}
+
+// note tells the store something. A store that has failed is told nothing for a
+// while: it frees what was not returned by itself.
+func (r *remote) note(call string, do func(context.Context) error) {
+	if !r.available() {
+		return
+	}
+	_, err := ask(context.Background(), r, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, do(ctx)
+	}, func(struct{}) {})
+	if err != nil {
+		r.failed(call, err)
+	}
+}
+
+func (r *remote) usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
+	usages, err := ask(ctx, r, func(ctx context.Context) ([]ratelimit.Usage, error) {
+		return r.store.Usage(ctx, buckets)
+	}, func([]ratelimit.Usage) {})
+	if err == nil && len(usages) != len(buckets) {
+		return nil, fmt.Errorf("the store answered with %d usages for %d buckets", len(usages), len(buckets))
+	}
+	return usages, err
+}
+
+// ask makes one call of the store, and waits for it as long as the patience and ctx
+// allow. The call is abandoned then: late gets its result if it succeeds after that.
+func ask[T any](ctx context.Context, r *remote, do func(context.Context) (T, error), late func(T)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	var none T
+	select {
+	case r.calls <- struct{}{}:
+	case <-ctx.Done():
+		cancel()
+		return none, fmt.Errorf("%d calls of the store are under way: %w", maxCalls, ctx.Err())
+	}
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	var decided atomic.Bool // by whoever is first: the answer, or the end of the patience
+	go func() {
+		defer func() { <-r.calls }()
+		defer cancel()
+		value, err := do(ctx)
+		if decided.CompareAndSwap(false, true) {
+			done <- result{value, err}
+			return
+		}
+		if err == nil {
+			late(value)
+		}
+		r.mu.Lock()
+		r.abandoned--
+		r.mu.Unlock()
+	}()
+	select {
+	case got := <-done:
+		return got.value, got.err
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	r.abandoned++
+	r.mu.Unlock()
+	if decided.CompareAndSwap(false, true) {
+		return none, fmt.Errorf("the store did not answer: %w", ctx.Err())
+	}
+	r.mu.Lock()
+	r.abandoned--
+	r.mu.Unlock()
+	got := <-done
+	return got.value, got.err
+}

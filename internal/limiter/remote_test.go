@@ -1,0 +1,448 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+// slowStore answers after the time that each method has, or when its context ends;
+// a deaf one ignores its context.
+type slowStore struct {
+	store                 ratelimit.Store
+	take, giveBack, usage time.Duration
+	deaf                  bool
+	err                   error // of every answer
+
+	asked atomic.Int64 // for slots
+	calls atomic.Int64 // under way
+	given atomic.Int64 // slots, and not given back unsent
+}
+
+func newSlowStore(change func(*slowStore)) *slowStore {
+	s := &slowStore{store: ratelimit.NewMemoryStore()}
+	change(s)
+	return s
+}
+
+func (s *slowStore) after(ctx context.Context, d time.Duration) error {
+	s.calls.Add(1)
+	defer s.calls.Add(-1)
+	if s.deaf {
+		time.Sleep(d)
+		return s.err
+	}
+	select {
+	case <-time.After(d):
+		return s.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *slowStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	s.asked.Add(1)
+	if err := s.after(ctx, s.take); err != nil {
+		return ratelimit.Grant{}, err
+	}
+	grant, err := s.store.Take(ctx, needs, hold)
+	if err == nil && grant.Wait == 0 {
+		s.given.Add(1)
+	}
+	return grant, err
+}
+
+func (s *slowStore) Return(ctx context.Context, slot string, needs []ratelimit.Need, sent bool) error {
+	if err := s.after(ctx, s.giveBack); err != nil {
+		return err
+	}
+	if !sent {
+		s.given.Add(-1)
+	}
+	return s.store.Return(ctx, slot, needs, sent)
+}
+
+func (s *slowStore) Block(ctx context.Context, b ratelimit.Bucket, d time.Duration) error {
+	if err := s.after(ctx, 0); err != nil {
+		return err
+	}
+	return s.store.Block(ctx, b, d)
+}
+
+func (s *slowStore) Usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
+	if err := s.after(ctx, s.usage); err != nil {
+		return nil, err
+	}
+	return s.store.Usage(ctx, buckets)
+}
+
+func in(store ratelimit.Store) func(*Config) { return func(c *Config) { c.Store = store } }
+
+// exit takes a slot for an exit, and returns how long that took.
+func exit(t *testing.T, l *Limiter) time.Duration {
+	t.Helper()
+	began := time.Now()
+	slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
+	require.NoError(t, err)
+	took := time.Since(began)
+	l.Return(slot, true)
+	return took
+}
+
+// However slow the store is that entries ask, an exit waits for the one question that
+// is under way and for its own, and nobody waits longer than its context.
+func TestAnExitWaitsForOneQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(newSlowStore(func(s *slowStore) { s.take = 900 * time.Millisecond })))
+		var work sync.WaitGroup
+		for range 50 {
+			work.Go(func() {
+				a := asking(ratelimit.Entry, "market-orders")
+				a.Until = time.Now().Add(time.Minute)
+				slot, err := l.Take(t.Context(), a)
+				assert.NoError(t, err)
+				l.Return(slot, true)
+			})
+		}
+		synctest.Wait()
+		assert.LessOrEqual(t, exit(t, l), 2*900*time.Millisecond)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		_, err := l.Take(ctx, asking(ratelimit.Read, ""))
+		require.ErrorIs(t, err, context.DeadlineExceeded, "no limit is full")
+		assert.Equal(t, 100*time.Millisecond, time.Since(began))
+		work.Wait()
+	})
+}
+
+// A store that hangs costs a second now and then, also where it ignores its context;
+// its calls do not pile up, and Close does not hang.
+func TestAStoreThatHangs(t *testing.T) {
+	const long = 24 * time.Hour
+	for _, row := range []struct {
+		name  string
+		store func(*slowStore)
+		waits time.Duration // what the calls wait for in a minute, at the most
+	}{
+		{"as it is asked", func(s *slowStore) { s.take = long }, 12 * time.Second},
+		{"as it is given back", func(s *slowStore) { s.giveBack = long }, 0},
+		{"always", func(s *slowStore) { s.take, s.giveBack = long, long }, 12 * time.Second},
+		{"as it is asked, deaf", func(s *slowStore) { s.take, s.deaf = long, true }, maxAbandoned * time.Second},
+		{"as it is given back, deaf", func(s *slowStore) { s.giveBack, s.deaf = long, true }, 0},
+		{"always, deaf", func(s *slowStore) { s.take, s.giveBack, s.deaf = long, long, true }, maxAbandoned * time.Second},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newSlowStore(row.store)
+				var failures atomic.Int64
+				l := New(config(in(store), func(c *Config) {
+					c.Log = func(_ string, err error) {
+						assert.ErrorIs(t, err, context.DeadlineExceeded)
+						failures.Add(1)
+					}
+				}))
+				var longest, all time.Duration
+				for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(500 * time.Millisecond) {
+					took := exit(t, l)
+					longest, all = max(longest, took), all+took
+					assert.LessOrEqual(t, store.calls.Load(), int64(maxCalls))
+				}
+				assert.LessOrEqual(t, longest, time.Second)
+				assert.LessOrEqual(t, all, row.waits)
+				assert.NotZero(t, failures.Load())
+				began := time.Now()
+				l.Close()
+				assert.LessOrEqual(t, time.Since(began), 2*time.Second)
+				time.Sleep(2 * long) // the deaf ones end, and free what they took
+				if store.take > 0 {
+					assert.Zero(t, store.given.Load(), "a slot that came too late is given back")
+				}
+			})
+		})
+	}
+}
+
+// However many slots are returned at once, a store that hangs has few calls under way.
+func TestManyReturnsToAStoreThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(s *slowStore) { s.giveBack, s.deaf = time.Hour, true })
+		l := New(config(in(store)))
+		var slots []Slot
+		for range 100 {
+			slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
+			require.NoError(t, err)
+			slots = append(slots, slot)
+		}
+		began := time.Now()
+		for _, slot := range slots {
+			l.Return(slot, true)
+		}
+		assert.Zero(t, time.Since(began), "nobody waits for it")
+		synctest.Wait()
+		assert.EqualValues(t, maxCalls, store.calls.Load())
+		l.Close()
+		assert.LessOrEqual(t, time.Since(began), 2*time.Second)
+		time.Sleep(2 * time.Hour)
+		assert.Zero(t, store.calls.Load())
+	})
+}
+
+// staleStore decides at once, and answers half a second later.
+type staleStore struct{ ratelimit.Store }
+
+func (s staleStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	grant, err := s.Store.Take(ctx, needs, hold)
+	time.Sleep(500 * time.Millisecond)
+	return grant, err
+}
+
+// A slot that is returned while the store is asked is asked for again soon.
+func TestASlotThatIsReturnedWhileTheStoreIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(staleStore{ratelimit.NewMemoryStore()}), func(c *Config) { c.PerKey, c.ReservePct = 1, 0 })
+		slot, err := l.Take(t.Context(), asking(ratelimit.Read, ""))
+		require.NoError(t, err)
+		time.AfterFunc(100*time.Millisecond, func() { l.Return(slot, false) })
+		began := time.Now()
+		use(t, l, asking(ratelimit.Read, ""))
+		assert.Equal(t, 2*500*time.Millisecond+lookSoon, time.Since(began))
+	})
+}
+
+// Once its calls come back, a store is asked again.
+func TestAStoreThatHungIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(s *slowStore) { s.take, s.deaf = 30*time.Minute, true })
+		l := newLimiter(t, in(store))
+		for range maxAbandoned {
+			assert.Equal(t, time.Second, exit(t, l))
+			time.Sleep(rest)
+		}
+		for range 100 {
+			assert.Zero(t, exit(t, l))
+			time.Sleep(time.Second)
+		}
+		require.EqualValues(t, maxAbandoned, store.asked.Load())
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		store.take = 0
+		assert.Zero(t, exit(t, l))
+		assert.EqualValues(t, maxAbandoned+1, store.asked.Load())
+		assert.EqualValues(t, 1, store.given.Load())
+	})
+}
+
+// While a store fails, the limiter counts by itself: nothing stops, and no limit is
+// exceeded. It is left alone for a while.
+func TestAStoreThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failure := errors.New("no route to the store")
+		store := newSlowStore(func(s *slowStore) { s.err = failure })
+		var logged []string
+		l := newLimiter(t, in(store), func(c *Config) {
+			c.Log = func(call string, err error) { logged = append(logged, fmt.Sprintf("%s: %v", call, err)) }
+		})
+		assert.Equal(t, 540, drain(t, l, ratelimit.Read, ""))
+		assert.EqualValues(t, 1, store.asked.Load())
+		time.Sleep(rest)
+		_, err := l.Take(t.Context(), failFast(asking(ratelimit.Read, "")))
+		require.ErrorAs(t, err, new(*Full))
+		assert.EqualValues(t, 2, store.asked.Load())
+		assert.Equal(t, []string{"Take: no route to the store", "Take: no route to the store"}, logged)
+		_, err = l.Usage(t.Context(), []string{testKey}, nil)
+		require.ErrorIs(t, err, failure)
+	})
+}
+
+// oddStore answers what no store may.
+type oddStore struct {
+	ratelimit.Store
+	grant ratelimit.Grant
+}
+
+func (s oddStore) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
+	return s.grant, nil
+}
+
+func (s oddStore) Usage(context.Context, []ratelimit.Bucket) ([]ratelimit.Usage, error) {
+	return nil, nil
+}
+
+// A store whose answer makes no sense has failed: the limiter counts by itself.
+func TestAStoreThatAnswersNonsense(t *testing.T) {
+	for _, grant := range []ratelimit.Grant{{Wait: -time.Second}, {Wait: time.Second}, {Wait: time.Second, Bucket: "key/unknown"}} {
+		t.Run(fmt.Sprintf("%+v", grant), func(t *testing.T) {
+			l := newLimiter(t, in(oddStore{ratelimit.NewMemoryStore(), grant}))
+			use(t, l, failFast(asking(ratelimit.Exit, "closes")))
+			use(t, l, failFast(asking(ratelimit.Read, "")))
+			_, err := l.Usage(t.Context(), []string{testKey}, nil)
+			require.Error(t, err)
+		})
+	}
+}
+
+// What fails fast does not wait for room, but does wait for the store's answer.
+func TestFailFastWaitsForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(newSlowStore(func(s *slowStore) { s.take = time.Millisecond })))
+		for range 135 {
+			use(t, l, failFast(asking(ratelimit.Entry, "market-orders")))
+		}
+		_, err := l.Take(t.Context(), failFast(asking(ratelimit.Entry, "market-orders")))
+		require.Equal(t, "user/desk/market-orders", fullOf(t, err).Bucket)
+	})
+}
+
+// Who leaves while the store is asked keeps no slot, and neither does who finds its
+// bucket closed by then.
+func TestASlotThatComesTooLateIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(s *slowStore) { s.take = 500 * time.Millisecond })
+		l := newLimiter(t, in(store))
+		for _, p := range []ratelimit.Priority{ratelimit.Read, ratelimit.Recovery} {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			_, err := l.Take(ctx, asking(p, ""))
+			cancel()
+			require.Error(t, err)
+			time.Sleep(time.Second)
+			assert.Zero(t, store.given.Load(), "who left")
+		}
+		shares, err := l.share.Usage(t.Context(), []ratelimit.Bucket{{Name: testKey, Limit: 200, Window: Window}})
+		require.NoError(t, err)
+		assert.Equal(t, 200, shares[0].Left)
+
+		time.AfterFunc(499*time.Millisecond, func() { l.BlockClass("closes", 20*time.Second) })
+		assert.GreaterOrEqual(t, exit(t, l), 20*time.Second)
+		time.Sleep(time.Second)
+		assert.EqualValues(t, 1, store.given.Load())
+	})
+}
+
+// Ten thousand who wait are not asked for one by one.
+func TestALongQueueAsksTheStoreSeldom(t *testing.T) {
+	callers := 10_000
+	if testing.Short() {
+		callers = 1000
+	}
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(*slowStore) {})
+		l := newLimiter(t, in(store))
+		require.Equal(t, 540, drain(t, l, ratelimit.Read, ""))
+		store.asked.Store(0)
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		var work sync.WaitGroup
+		var went atomic.Int64
+		for range callers {
+			work.Go(func() {
+				if slot, err := l.Take(ctx, asking(ratelimit.Read, "")); err == nil {
+					l.Return(slot, true)
+					went.Add(1)
+				}
+			})
+		}
+		work.Wait()
+		assert.EqualValues(t, 540, went.Load())
+		assert.Less(t, store.asked.Load(), int64(540+100), "for each slot once, and once a second")
+	})
+}
+
+// What another client gives back unused is noticed before the window would end.
+func TestASlotThatAnotherClientGivesBackIsNoticed(t *testing.T) {
+	for name, wrap := range map[string]func(ratelimit.Store) ratelimit.Store{
+		"in memory": func(s ratelimit.Store) ratelimit.Store { return s },
+		"remote": func(s ratelimit.Store) ratelimit.Store {
+			return newSlowStore(func(slow *slowStore) { slow.store = s })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := wrap(ratelimit.NewMemoryStore())
+				l := newLimiter(t, in(store), func(c *Config) { c.ReservePct = 0 })
+				needs := []ratelimit.Need{{Bucket: ratelimit.Bucket{Name: testKey, Limit: 600, Window: Window}}}
+				for range 600 {
+					_, err := store.Take(t.Context(), needs, time.Minute)
+					require.NoError(t, err)
+				}
+				time.AfterFunc(10*time.Second, func() { _ = store.Return(t.Context(), "", needs, false) })
+				began := time.Now()
+				use(t, l, asking(ratelimit.Read, ""))
+				assert.InDelta(t, 10*time.Second, time.Since(began), float64(time.Second))
+			})
+		})
+	}
+}
+
+// Recovery's share holds with a remote store too.
+func TestRecoverysShareOfARemoteStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(newSlowStore(func(*slowStore) {})))
+		assert.Equal(t, 50, drain(t, l, ratelimit.Recovery, "closes"))
+		assert.Equal(t, 100, drain(t, l, ratelimit.Exit, "closes"))
+	})
+}
+
+// A look at the limits keeps nobody waiting, and is abandoned like every other call.
+func TestAUsageThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(newSlowStore(func(s *slowStore) { s.usage = time.Hour })))
+		began := time.Now()
+		looked := make(chan error, 1)
+		go func() {
+			_, err := l.Usage(t.Context(), []string{testKey}, nil)
+			looked <- err
+		}()
+		synctest.Wait()
+		assert.Zero(t, exit(t, l))
+		require.ErrorIs(t, <-looked, context.DeadlineExceeded)
+		assert.Equal(t, patience, time.Since(began))
+	})
+}
+
+// Close waits for the question that is under way, and none comes after it.
+func TestCloseEndsTheAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(s *slowStore) { s.take = 900 * time.Millisecond })
+		l := New(config(in(store)))
+		var work sync.WaitGroup
+		for range 20 {
+			work.Go(func() {
+				_, err := l.Take(t.Context(), asking(ratelimit.Read, ""))
+				assert.ErrorIs(t, err, ErrClosed)
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		l.Close()
+		assert.Equal(t, 900*time.Millisecond, time.Since(began))
+		work.Wait()
+		time.Sleep(time.Minute)
+		assert.EqualValues(t, 1, store.asked.Load())
+		assert.Zero(t, store.given.Load())
+	})
+}
+
+// A slot that is returned after Close still reaches the store.
+func TestAReturnAfterCloseReachesTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSlowStore(func(*slowStore) {})
+		l := New(config(in(store)))
+		slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
+		require.NoError(t, err)
+		l.Close()
+		l.Return(slot, false)
+		assert.Zero(t, store.given.Load())
+	})
+}

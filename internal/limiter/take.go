@@ -1,0 +1,136 @@
+package limiter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+// Take returns a slot, at once if there is room and nobody waits. Its error is a
+// [*Full] if the wait would outlive a.Until or the context's deadline, or a fails
+// fast; the context's if that ends first; or [ErrClosed].
+func (l *Limiter) Take(ctx context.Context, a *Ask) (Slot, error) {
+	if a.Class != "" && l.names[a.Class] == "" {
+		return Slot{}, fmt.Errorf("limiter: the class %q has no limit", a.Class)
+	}
+	l.mu.Lock()
+	if l.ended {
+		l.mu.Unlock()
+		return Slot{}, ErrClosed
+	}
+	if l.waiting == 0 && !l.asksRemote() {
+		if slot, full := l.tryNear(a); full.Wait == 0 {
+			l.mu.Unlock()
+			return slot, nil
+		}
+	}
+	w := l.join(ctx, a)
+	l.serve()
+	l.mu.Unlock()
+	return l.await(ctx, w)
+}
+
+// Return ends a slot. sent says whether the request may have left. It does not wait
+// for the program's store.
+func (l *Limiter) Return(slot Slot, sent bool) {
+	if slot.shared {
+		l.returnShare(&slot, sent)
+	}
+	switch slot.from {
+	case counterNone:
+	case counterNear:
+		_ = l.near.Return(context.Background(), "", slot.needs.all(), sent)
+		l.returned(sent)
+	case counterRemote:
+		l.returnRemote(slot.name, slices.Clone(slot.needs.all()), sent)
+	}
+}
+
+func (l *Limiter) returnRemote(name string, needs []ratelimit.Need, sent bool) {
+	l.tell(func() {
+		l.remote.giveBack(name, needs, sent)
+		l.returned(sent)
+	})
+}
+
+// returned serves the waiters again after a slot was returned unused.
+func (l *Limiter) returned(sent bool) {
+	if sent {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.freeSlots()
+}
+
+// tell tells the program's store something, and Close waits for it. The lock is not
+// held.
+func (l *Limiter) tell(do func()) {
+	l.mu.Lock()
+	ended := l.ended
+	if !ended {
+		l.work.Go(do)
+	}
+	l.mu.Unlock()
+	if ended {
+		do()
+	}
+}
+
+// tryNear takes a slot that is counted in this process, or returns what is full. The
+// lock is held.
+func (l *Limiter) tryNear(a *Ask) (Slot, verdict) {
+	slot := Slot{needs: l.needs(a)}
+	if closed := l.tryClosed(&slot.needs); closed.Wait > 0 {
+		return Slot{}, closed
+	}
+	if l.near == nil {
+		return Slot{}, verdict{}
+	}
+	if full := l.tryShare(a.Priority, &slot); full.Wait > 0 {
+		return Slot{}, full
+	}
+	grant, _ := l.near.Take(context.Background(), slot.needs.all(), a.Hold)
+	if grant.Wait > 0 {
+		l.dropShare(&slot)
+		return Slot{}, verdict{Full: Full{grant.Wait, grant.Bucket}}
+	}
+	slot.from, slot.name = counterNear, grant.Slot
+	return slot, verdict{}
+}
+
+// verdict says which bucket has no room, and for how long; 0 if there is room.
+type verdict struct {
+	Full
+	ofShare bool // it is recovery's share that is full
+}
+
+// tryShare takes recovery's share of a slot's buckets for a request of that priority.
+// The lock is held.
+func (l *Limiter) tryShare(p ratelimit.Priority, slot *Slot) verdict {
+	if p != ratelimit.Recovery {
+		return verdict{}
+	}
+	needs := slot.needs.share()
+	grant, _ := l.share.Take(context.Background(), needs.all(), 0)
+	slot.shared = grant.Wait == 0
+	return verdict{Full: Full{grant.Wait, grant.Bucket}, ofShare: true}
+}
+
+// dropShare returns a share that was not used.
+func (l *Limiter) dropShare(slot *Slot) {
+	if slot.shared {
+		l.returnShare(slot, false)
+		slot.shared = false
+	}
+}
+
+func (l *Limiter) returnShare(slot *Slot, sent bool) {
+	needs := slot.needs.share()
+	_ = l.share.Return(context.Background(), "", needs.all(), sent)
+}
+
+// asksRemote reports whether the next slot comes from the program's store.
+func (l *Limiter) asksRemote() bool { return l.remote != nil && l.remote.available() }

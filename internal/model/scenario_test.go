@@ -1,0 +1,137 @@
+package model
+
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// scenario is one kind of write, under one kind of key, in one world.
+type scenario struct {
+	name  string
+	terms ledger.Terms
+	readings
+	levels      levels // of a TP/SL setting
+	ownRoute    bool   // the client knows that keys are per route, and fences there
+	named       bool   // the key comes from a decision that is taken again
+	second      bool   // by a second program too
+	ownJournals bool   // which has a journal of its own
+	forgetful   bool   // no durable journal
+	vanish      bool   // the order's trace can be taken away
+	lies        lies
+	only        []string // the accidents that there are; all if there is none
+	trace       bool
+}
+
+// lies are what a client does that leaves out a rule.
+type lies struct {
+	terms       func(t *ledger.Terms)
+	fact        func(p *program, f *ledger.Fact) bool
+	step        func(p *program, s ledger.Step) ledger.Step
+	look        func(v *ledger.Verdict)
+	sendsAgain  bool // a restarted program goes on sending
+	journalLate bool
+	nextKey     bool // a pending decision goes on under the next key
+	volatile    map[ledger.FactKind]bool
+}
+
+func (l *lies) onTerms(t *ledger.Terms) {
+	if l.terms != nil {
+		l.terms(t)
+	}
+}
+
+func (l *lies) onFact(p *program, f *ledger.Fact) bool { return l.fact == nil || l.fact(p, f) }
+
+func (l *lies) onStep(p *program, s ledger.Step) ledger.Step {
+	if l.step != nil {
+		return l.step(p, s)
+	}
+	return s
+}
+
+func (l *lies) onLook(v *ledger.Verdict) {
+	if l.look != nil {
+		l.look(v)
+	}
+}
+
+func (l *lies) restore(t ledger.Terms, facts []ledger.Fact, now ledger.Instant) ledger.Ledger {
+	if !l.sendsAgain {
+		return ledger.Restore(t, facts, now)
+	}
+	t.Decided = now
+	return ledger.New(t)
+}
+
+// market is a market order under a fresh key on an account that others trade too.
+func market() scenario {
+	return scenario{name: "market order", terms: ledger.Terms{
+		Keyed: true, Entry: true, Resolves: true, Lasting: true, FirstUseKnown: true, TTL: time.Minute,
+		Retry: ledger.Retry{Attempts: 3, PriceAttempts: 2, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
+	}}
+}
+
+func with(name string, changes ...func(s *scenario)) scenario {
+	s := market()
+	for _, change := range changes {
+		change(&s)
+	}
+	s.name = name
+	return s
+}
+
+func exclusive(s *scenario) { s.terms.Exclusive = true }
+func once(s *scenario)      { s.terms.TTL = 0 }
+func exit(s *scenario)      { s.terms.Entry = false }
+func limit(s *scenario)     { s.terms.Lasting = false }
+func cancel(s *scenario)    { s.terms.Entry, s.terms.Resolves, s.terms.Lasting = false, false, false }
+func paper(s *scenario)     { s.terms.Keyed, s.terms.FirstUseKnown = false, false }
+func given(s *scenario)     { s.terms.Source, s.named = ledger.Given, true }
+func derived(s *scenario)   { s.terms.Source, s.named = ledger.Derived, true }
+func firstUse(s *scenario)  { s.terms.FirstUseKnown = false }
+func since(s *scenario) {
+	given(s)
+	firstUse(s)
+	s.terms.Since = start
+}
+func twoJournals(s *scenario) { s.second, s.ownJournals = true, true }
+func noJournal(s *scenario)   { s.forgetful = true }
+func others(s *scenario)      { s.vanish = true }
+
+func reading10(s *scenario) { s.inFlightToOthers = true }
+func reading50(s *scenario) { s.releasesFirst = true }
+func ownRoute(s *scenario)  { s.keysPerRoute, s.ownRoute = true, true }
+func partWayToAll(s *scenario) {
+	s.unknownToOthers = true
+}
+
+// scenarios are those in which the protocol must hold.
+var scenarios = []scenario{
+	market(),
+	with("market order, exclusive", exclusive),
+	with("market order, sent once", once),
+	with("market order, 10", reading10),
+	with("market order, 50", reading50),
+	with("market order, 10 and 50, exclusive", reading10, reading50, exclusive, partWayToAll),
+	with("market order, 49", ownRoute),
+	with("close", exit),
+	with("resting limit", limit, others),
+	with("resting limit, exclusive", limit, exclusive),
+	with("Pro order, 10 and 50", limit, others, reading10, reading50),
+	with("cancel", cancel),
+	with("TP/SL, edit", cancel, exit, reading50),
+	with("paper order", paper),
+	with("paper order, exclusive", paper, exclusive),
+	with("order id", derived),
+	with("order id, exclusive, 10", derived, exclusive, reading10),
+	with("order id, 50", derived, reading50),
+	with("exit under an order id", derived, exit),
+	with("Pro order under an order id", derived, limit, exclusive),
+	with("order id, no journal", derived, firstUse, noJournal),
+	with("order id, two programs, two journals", derived, firstUse, twoJournals),
+	with("order id, two programs, two journals, 10 and 50", derived, firstUse, twoJournals, reading10, reading50, exclusive),
+	with("given key", given),
+	with("given key, first use unknown", given, firstUse),
+	with("given key, not used before", since, exclusive),
+}

@@ -1,0 +1,186 @@
+// Package pending keeps the writes whose outcome is not decided yet, by id and by
+// the part of an account in which they can show. It knows nothing of what a write
+// is.
+package pending
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// Place is a part of an account in which a write can show.
+type Place struct {
+	Environment, Account string
+	// Symbol is the market. It is empty for what waits on the account as a whole,
+	// such as a resting order, which need not name its market.
+	Symbol string
+}
+
+// Entry is one write. It belongs to one registry, from Add to Remove. Its exported
+// fields are fixed before Add.
+type Entry[W any] struct {
+	ID string
+	// Name is the caller's own id of the write; empty without one.
+	Name string
+	// Places are where it can show; an empty one counts for nothing.
+	Places [2]Place
+	// Write is what it is.
+	Write W
+
+	number  uint64
+	doubted bool
+	in      bool
+}
+
+// Registry keeps entries. Its zero value is ready, and it is safe for concurrent
+// use.
+type Registry[W any] struct {
+	mu     sync.Mutex
+	byID   map[string]*Entry[W]
+	places map[Place][]*Entry[W]
+	number uint64
+}
+
+// Add adds an entry. It returns false, and adds nothing, if its id is there already.
+func (r *Registry[W]) Add(e *Entry[W]) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[string]*Entry[W])
+		r.places = make(map[Place][]*Entry[W])
+	}
+	if r.byID[e.ID] != nil {
+		return false
+	}
+	r.number++
+	e.number, e.in = r.number, true
+	r.byID[e.ID] = e
+	for _, p := range e.Places {
+		if p == (Place{}) {
+			continue
+		}
+		r.places[p] = append(r.places[p], e)
+	}
+	return true
+}
+
+// Others returns the entries that show in one of an entry's places, without it.
+func (r *Registry[W]) Others(e *Entry[W]) (others []*Entry[W]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range e.Places {
+		if p == (Place{}) {
+			continue
+		}
+		for _, other := range r.places[p] {
+			if other != e {
+				others = append(others, other)
+			}
+		}
+	}
+	return others
+}
+
+// Remove removes an entry.
+func (r *Registry[W]) Remove(e *Entry[W]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !e.in {
+		return
+	}
+	e.in = false
+	delete(r.byID, e.ID)
+	for _, p := range e.Places {
+		there := r.places[p]
+		if at := slices.Index(there, e); at >= 0 {
+			// The place stays: an account has few markets, and the next order needs it.
+			r.places[p] = slices.Delete(there, at, at+1)
+		}
+	}
+}
+
+// Doubt notes that the outcome of an entry is in doubt.
+func (r *Registry[W]) Doubt(e *Entry[W]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.doubted = true
+}
+
+// Clear notes that it is in doubt no longer.
+func (r *Registry[W]) Clear(e *Entry[W]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.doubted = false
+}
+
+// Find returns the entry of an id; nil if there is none.
+func (r *Registry[W]) Find(id string) *Entry[W] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[id]
+}
+
+// Named returns the entries of a name, oldest first.
+func (r *Registry[W]) Named(name string) []*Entry[W] {
+	return r.collect(func(e *Entry[W]) bool { return e.Name == name })
+}
+
+// Doubted returns all entries in doubt, oldest first.
+func (r *Registry[W]) Doubted() []*Entry[W] {
+	return r.collect(func(e *Entry[W]) bool { return e.doubted })
+}
+
+func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []*Entry[W]
+	for _, e := range r.byID {
+		if wanted(e) {
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, byAge)
+	return found
+}
+
+// DoubtedIn returns the ids of the entries in doubt that show in a place, oldest
+// first.
+func (r *Registry[W]) DoubtedIn(p Place) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []*Entry[W]
+	for _, e := range r.places[p] {
+		if e.doubted {
+			found = append(found, e)
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	slices.SortFunc(found, byAge)
+	ids := make([]string, len(found))
+	for i, e := range found {
+		ids[i] = e.ID
+	}
+	return ids
+}
+
+// Beside reports whether another entry shows in one of an entry's places.
+func (r *Registry[W]) Beside(e *Entry[W]) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range e.Places {
+		if p == (Place{}) {
+			continue
+		}
+		for _, other := range r.places[p] {
+			if other != e {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func byAge[W any](a, b *Entry[W]) int { return cmp.Compare(a.number, b.number) }

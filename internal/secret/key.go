@@ -1,0 +1,68 @@
+// Package secret holds API keys: in a form that never prints, out of the text that
+// comes from outside, and back from use after they were refused. It knows nothing of
+// the client.
+package secret
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+)
+
+// Redacted stands wherever a key would have been printed.
+const Redacted = "[redacted]"
+
+// Key is a key that no printing reaches: every way to format, marshal or log it
+// gives its public prefix alone. The text itself hangs on a pointer, so that even a
+// printer that walks unexported fields finds an address.
+type Key struct{ text *text }
+
+type text struct {
+	header [1]string // the whole key, as the value of a header
+	public int       // how many bytes of it may be printed
+	id     string
+}
+
+// New returns a key of which the first public bytes may be printed.
+func New(key string, public int) Key {
+	digest := sha256.Sum256([]byte(key))
+	return Key{&text{
+		header: [1]string{key},
+		public: min(max(public, 0), len(key)),
+		id:     hex.EncodeToString(digest[:4]),
+	}}
+}
+
+// IsZero reports whether there is no key.
+func (k Key) IsZero() bool { return k.text == nil }
+
+// Reveal returns the key itself, as the values of a header. Nothing else is given it.
+func (k Key) Reveal() []string { return k.text.header[:] }
+
+// ID names the key where the key itself must not be kept, by a part of its digest.
+func (k Key) ID() string { return k.text.id }
+
+// String returns the public prefix.
+func (k Key) String() string {
+	if k.text == nil {
+		return "(no key)"
+	}
+	return k.text.header[0][:k.text.public] + Redacted
+}
+
+// GoString covers %#v where a key is part of another value.
+func (k Key) GoString() string { return k.String() }
+
+// Format covers every verb.
+func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(k.String())) }
+
+// MarshalText covers JSON and everything else that encodes text.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// LogValue covers slog.
+func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
+
+// whole returns the key, and secret the part of it that must not be printed.
+func (k Key) whole() string  { return k.text.header[0] }
+func (k Key) secret() string { return k.whole()[k.text.public:] }

@@ -1,0 +1,42 @@
+// Command tables writes the tables of the client from the description of the
+// service: the operations, the codes, and what to do about each code.
+//
+//	tables openapi.json folder
+package main
+
+import (
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "tables:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("usage: tables openapi.json folder")
+	}
+	d, err := readDescription(args[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	for name, text := range map[string]string{
+		"operation.gen.go": operationFile(d),
+		"code.gen.go":      codeFile(d),
+	} {
+		source, err := format.Source([]byte(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(args[1], name), source, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http/httptrace"
+	"sync"
+	"time"
+)
+
+// dialer returns how the pool connects.
+func dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return newPooledConn(conn), nil
+	}
+}
+
+// pooledConn is a connection that knows whether all that came has been read.
+//
+// A proxy that answers a request twice leaves the second answer on a connection
+// that net/http may already have handed to another request, which gets it for its
+// own: an order is said to be placed by the answer to another. HTTP/1.1 has no
+// numbers to tell answers by. So a request is written only where nothing is left
+// unread; what came unasked ends the connection. A second answer that comes later
+// than that cannot be told from the right one; HTTP/2 numbers its streams.
+type pooledConn struct {
+	net.Conn
+	reader reader
+
+	mu      sync.Mutex
+	changed sync.Cond
+	waiting bool // a Read is under way and has been given nothing
+	closed  bool
+}
+
+func newPooledConn(conn net.Conn) *pooledConn {
+	c := &pooledConn{Conn: conn}
+	c.changed.L = &c.mu
+	c.reader.init(c)
+	return c
+}
+
+// Read reads, and tells that its caller waits.
+func (c *pooledConn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	c.waiting = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	return c.reader.read(p)
+}
+
+// Close closes, and then tells: whoever is told finds nothing that could be
+// written to.
+func (c *pooledConn) Close() error {
+	err := c.Conn.Close()
+	c.mu.Lock()
+	c.closed = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	return err
+}
+
+// quiet reports whether nothing is unread, and closes the connection otherwise. It
+// waits until net/http's reader waits for more, which that does, or closes, as
+// soon as it has given the connection away.
+func (c *pooledConn) quiet() bool {
+	c.mu.Lock()
+	for !c.waiting && !c.closed {
+		c.changed.Wait()
+	}
+	closed, unread := c.closed, !c.closed && c.reader.unread()
+	c.mu.Unlock() // which the reader may need in order to let go
+	if unread {
+		_ = c.Close()
+	}
+	return !closed && !unread
+}
+
+// fitToWrite reports whether a request may be written to the connection that
+// net/http has chosen for it. If not, that one is closed and nothing can leave.
+func fitToWrite(info httptrace.GotConnInfo) bool {
+	if !info.Reused {
+		return true
+	}
+	conn := info.Conn
+	if speaksHTTP2(conn) {
+		return true
+	}
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	pooled, ok := conn.(*pooledConn)
+	return !ok || pooled.quiet()
+}
+
+func speaksHTTP2(conn net.Conn) bool {
+	secured, ok := conn.(*tls.Conn)
+	return ok && secured.ConnectionState().NegotiatedProtocol == "h2"
+}

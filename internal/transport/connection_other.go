@@ -1,0 +1,19 @@
+//go:build !unix
+
+package transport
+
+// reader reads for a pooledConn. What has come and not been read is not seen here
+// before net/http's reader has it.
+type reader struct{ conn *pooledConn }
+
+func (r *reader) init(c *pooledConn) { r.conn = c }
+
+func (r *reader) read(p []byte) (int, error) {
+	n, err := r.conn.Conn.Read(p)
+	r.conn.mu.Lock()
+	r.conn.waiting = false
+	r.conn.mu.Unlock()
+	return n, err
+}
+
+func (*reader) unread() bool { return false }

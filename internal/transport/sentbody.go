@@ -1,0 +1,130 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+var errSentAgain = errors.New("the connection wants the write again, which may have arrived")
+
+// sentBody is the one encoded body on its way through one attempt, and what tells
+// whether any of the request may have left. A request that has no connection
+// cannot have.
+//
+// net/http tells by a trace when it has one. Any other transport is told from its
+// asking for the body, without which nothing can be executed. That would do for
+// net/http too, but a body that is not plainly in memory it sends apart from its
+// header: two packets an order.
+//
+// The request has no GetBody beside it, so that net/http cannot send it again by
+// itself.
+type sentBody struct {
+	body []byte
+	bare bool // a write without a body
+	// began is set before the first byte can leave.
+	began atomic.Bool
+	unfit bool // it was given a kept connection that it may not be written to
+	read  int  // of it
+	hooks *httptrace.ClientTrace
+
+	request http.Request // that it goes with
+	reader  bytes.Reader
+}
+
+// tracedBody has the room for both.
+type tracedBody struct {
+	sentBody
+	hooks httptrace.ClientTrace
+}
+
+func newSentBody(r *Request, traced bool) *sentBody {
+	bare := r.Write && r.Body == nil
+	if !traced {
+		return &sentBody{body: r.Body, bare: bare}
+	}
+	b := &tracedBody{sentBody: sentBody{body: r.Body, bare: bare}}
+	b.sentBody.hooks = &b.hooks
+	return &b.sentBody
+}
+
+// trace returns the context of the attempt's request.
+func (b *sentBody) trace(ctx context.Context) context.Context {
+	if b.hooks == nil {
+		return ctx
+	}
+	var stop context.CancelCauseFunc
+	if b.bare {
+		ctx, stop = context.WithCancelCause(ctx)
+	}
+	b.hooks.GotConn = func(info httptrace.GotConnInfo) {
+		// A request without a body net/http sends again by itself over HTTP/2, on
+		// the word of whatever is in front that it did not arrive.
+		if b.bare && b.began.Load() && speaksHTTP2(info.Conn) {
+			stop(errSentAgain)
+			return
+		}
+		b.unfit = !fitToWrite(info)
+		if !b.unfit {
+			b.began.Store(true)
+		}
+	}
+	return httptrace.WithClientTrace(ctx, b.hooks)
+}
+
+// load returns the attempt's request, with the body in it. Each attempt has its
+// own of both: net/http may still hold those before.
+func (b *sentBody) load(ctx context.Context, r *Request) *http.Request {
+	b.request = *bare[r.Method].WithContext(b.trace(ctx))
+	b.request.URL, b.request.Host, b.request.Header = r.URL, r.URL.Host, r.Header
+	switch {
+	case b.body == nil:
+		b.request.Body = http.NoBody
+		return &b.request
+	case b.hooks != nil:
+		b.reader.Reset(b.body)
+		b.request.Body = io.NopCloser(&b.reader) // which net/http sends in one packet with the header
+	default:
+		b.request.Body = b
+	}
+	b.request.ContentLength = int64(len(b.body))
+	return &b.request
+}
+
+// Read hands out the body.
+func (b *sentBody) Read(p []byte) (int, error) {
+	b.began.Store(true)
+	if b.read == len(b.body) {
+		return 0, io.EOF
+	}
+	n := copy(p, b.body[b.read:])
+	b.read += n
+	return n, nil
+}
+
+// Close does nothing: nothing is held.
+func (b *sentBody) Close() error { return nil }
+
+// wantsAnother reports whether the send came to nothing for the connection alone:
+// one that was kept, and is closed now. net/http takes another by itself only for
+// what has no body.
+func (b *sentBody) wantsAnother() bool { return b.unfit && !b.began.Load() }
+
+// mayHaveLeft reports whether a send that failed can have reached the service.
+// Without a trace and without a body it is taken to have, unless no connection came
+// about.
+func (b *sentBody) mayHaveLeft(err error) bool {
+	if b.hooks != nil || b.body != nil {
+		return b.began.Load()
+	}
+	var op *net.OpError
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	return !(errors.As(err, &op) && op.Op == "dial") && !errors.As(err, &dns) && !errors.As(err, &certificate)
+}

@@ -1,0 +1,165 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Transport is the connections of one client.
+type Transport struct {
+	rt     http.RoundTripper
+	traced bool            // rt says when a request has a connection
+	pool   *http.Transport // the client's own; nil where the program gave a transport
+}
+
+// New returns a transport over rt, or over connections of its own if rt is nil.
+func New(rt http.RoundTripper) *Transport {
+	t := &Transport{rt: rt}
+	if rt == nil {
+		t.pool = NewPool()
+		t.rt = t.pool
+	}
+	_, t.traced = t.rt.(*http.Transport)
+	return t
+}
+
+// Close ends the idle connections; a busy one ends once it is idle.
+func (t *Transport) Close() {
+	if t.pool != nil {
+		t.pool.CloseIdleConnections()
+	}
+}
+
+// NewPool returns net/http's transport with room for a burst: its own two idle
+// connections a host make every third call of a busy bot dial.
+func NewPool() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer(),
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    128,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    5 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		// An order and its answer fit either, with their headers, and a connection has
+		// one of each; a long list goes past them. net/http's own are twice as large.
+		WriteBufferSize: 2 << 10,
+		ReadBufferSize:  2 << 10,
+	}
+}
+
+// Request is what one attempt sends. Nothing of it is changed.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	// Body is the body; nil without one.
+	Body []byte
+	// Write means that it must not be sent twice.
+	Write bool
+	// MaxBody is the largest answer that can be right, MaxError the largest refusal.
+	MaxBody, MaxError int
+}
+
+// Answer is how one attempt ended.
+type Answer struct {
+	// Sent is when it began, Received when it ended.
+	Sent, Received time.Time
+	// Status is the HTTP status; 0 without an answer.
+	Status int
+	Header http.Header
+	// Body is the whole body; what it holds belongs to the caller.
+	Body []byte
+	// TooLarge means that the body is larger than any right one, and is not here.
+	TooLarge bool
+	// Err is why there is no answer.
+	Err error
+	// Written means that any of the request may have left.
+	Written bool
+}
+
+// ErrTimeout is the cause of an attempt that took too long.
+var ErrTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceeded)
+
+// Send sends the request once. It returns after the whole answer, a broken
+// connection, or the end of ctx. A kept connection to which nothing could be
+// written is replaced by another.
+func (t *Transport) Send(ctx context.Context, r *Request) Answer {
+	a := Answer{Sent: time.Now()}
+	for t.exchange(ctx, r, &a) { // as often as there are kept connections
+	}
+	return a
+}
+
+// SendAlone is [Transport.Send] over a connection that nothing else uses, where the
+// connections are the client's own.
+func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
+	if t.pool == nil {
+		return t.Send(ctx, r)
+	}
+	alone := t.pool.Clone()
+	alone.DisableKeepAlives = true
+	defer alone.CloseIdleConnections()
+	return (&Transport{rt: alone, traced: true}).Send(ctx, r)
+}
+
+// exchange sends the request over one connection and reads the whole answer. It asks
+// for another connection if nothing could be written to this one.
+func (t *Transport) exchange(ctx context.Context, r *Request, a *Answer) (another bool) {
+	body := newSentBody(r, t.traced)
+	sent := body.load(ctx, r)
+	resp, err := t.rt.RoundTrip(sent)
+	if err == nil {
+		limit := r.MaxBody
+		if resp.StatusCode >= 300 && r.MaxError > 0 {
+			limit = min(limit, r.MaxError)
+		}
+		a.Status, a.Header = resp.StatusCode, resp.Header
+		a.Body, a.TooLarge, err = readAll(resp, limit)
+	}
+	a.Received, a.Err = time.Now(), nil
+	if err != nil {
+		a.Status, a.Header, a.Body = 0, nil, nil
+		a.Err = causeOf(sent.Context(), err)
+		a.Written = body.mayHaveLeft(err)
+		return body.wantsAnother() && ctx.Err() == nil
+	}
+	a.Written = true
+	return false
+}
+
+// readAll reads the whole body, or reports that it is too large to be right. The
+// buffer is the caller's to keep.
+func readAll(resp *http.Response, limit int) (body []byte, tooLarge bool, err error) {
+	defer resp.Body.Close()
+	if resp.ContentLength > int64(limit) {
+		return nil, true, nil
+	}
+	if resp.ContentLength >= 0 {
+		body = make([]byte, resp.ContentLength)
+		n, err := io.ReadFull(resp.Body, body)
+		return body[:n], false, err
+	}
+	body, err = io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if len(body) > limit {
+		return body[:limit], true, nil
+	}
+	return body, false, err
+}
+
+// causeOf names why an attempt ended instead of net/http's idea of it.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return cause
+	}
+	return err
+}

@@ -1,0 +1,52 @@
+package journal
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A gap is noted beside a journal that takes nothing any more, and outlives the handle.
+func TestAGapOutlivesAFailedLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	gap := func() bool {
+		l, err := Open(path)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, l.Close()) }()
+		missing, err := l.Gap()
+		require.NoError(t, err)
+		return missing
+	}
+	assert.False(t, gap())
+	l, err := Open(path)
+	require.NoError(t, err)
+	l.fail(assert.AnError)
+	require.ErrorIs(t, l.Append(t.Context(), true, Record{Intent: "1"}), ErrFailed)
+	require.NoError(t, l.SetGap(true))
+	require.NoError(t, l.SetGap(true), "again")
+	require.ErrorIs(t, l.Close(), ErrFailed)
+	assert.True(t, gap())
+	assert.True(t, gap(), "to read it changes nothing")
+
+	l, err = Open(path)
+	require.NoError(t, err)
+	require.NoError(t, l.SetGap(false))
+	require.NoError(t, l.SetGap(false), "again")
+	require.NoError(t, l.Close())
+	assert.False(t, gap())
+}
+
+// A gap is there after a power cut.
+func TestAGapSurvivesAPowerCut(t *testing.T) {
+	d := newSimDisk()
+	l, err := openLog(d, "journal", usual)
+	require.NoError(t, err)
+	require.NoError(t, l.SetGap(true))
+	l, err = openLog(d.powerCut(nil, 0, 0), "journal", usual)
+	require.NoError(t, err)
+	missing, err := l.Gap()
+	require.NoError(t, err)
+	assert.True(t, missing)
+}

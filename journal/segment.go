@@ -1,0 +1,132 @@
+package journal
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+)
+
+// segment is a file that frames are appended to.
+type segment struct {
+	file   file
+	life   uint64
+	end    int64  // where the next frame goes
+	chain  uint32 // of the last frame
+	room   int64  // the file's size: zeros from end on
+	synced int64  // all before it is durable
+	mark   mark   // the newest in the file
+}
+
+// put writes a frame, which beginFrame began.
+func (s *segment) put(b []byte, chunk int64) error {
+	b, chain := endFrame(b, s.life, s.end, s.synced, s.chain)
+	end, room := s.end+int64(len(b)), s.room
+	if end > room {
+		room = end + chunk
+		b = append(b, make([]byte, chunk)...)
+	}
+	if _, err := s.file.WriteAt(b, s.end); err != nil {
+		return err
+	}
+	s.end, s.chain, s.room = end, chain, room
+	return nil
+}
+
+// putMark says in the file that all before end was synced.
+func (s *segment) putMark(end int64, chain uint32) error {
+	s.synced, s.mark = end, mark{s.mark.count + 1, end, chain}
+	_, err := s.file.WriteAt(s.mark.encode(s.life), s.mark.at())
+	return err
+}
+
+// flush makes everything durable, and then the mark that says so.
+func (s *segment) flush() error {
+	if s.synced < s.end {
+		if err := s.file.Sync(); err != nil {
+			return err
+		}
+		if err := s.putMark(s.end, s.chain); err != nil {
+			return err
+		}
+	}
+	return s.file.Sync()
+}
+
+// fill writes what is alive to a new file.
+func (s *segment) fill(alive *state, chunk int64) error {
+	var life [8]byte
+	_, _ = rand.Read(life[:]) // which never fails
+	s.life, s.end, s.room = binary.BigEndian.Uint64(life[:]), framesAt, framesAt+chunk
+	if _, err := s.file.WriteAt(make([]byte, s.room), 0); err != nil {
+		return err
+	}
+	b := beginFrame()
+	for _, e := range alive.all() {
+		for _, data := range e.Records {
+			if len(b) > frameHead && int64(len(b))+e.recordSize(data) > frameMost/16 {
+				if err := s.put(b, chunk); err != nil {
+					return err
+				}
+				b = beginFrame()
+			}
+			b = appendRecord(b, Record{Intent: e.Intent, Name: e.Name, Final: e.Final, Data: data})
+		}
+	}
+	if len(b) > frameHead {
+		if err := s.put(b, chunk); err != nil {
+			return err
+		}
+	}
+	for range 2 { // one mark for each slot
+		if err := s.putMark(s.end, s.chain); err != nil {
+			return err
+		}
+	}
+	if _, err := s.file.WriteAt(encodeHeader(s.life), 0); err != nil {
+		return err
+	}
+	return s.file.Sync()
+}
+
+// bloated says whether much of the file is of no use any more.
+func (l *Log) bloated(atLeast int64) bool {
+	return l.end-framesAt > max(atLeast, 4*l.state.size)
+}
+
+// rewrite writes what is alive to a new file, which takes the place of the old one
+// when it is complete and synced. Until then the old one stays as it is.
+func (l *Log) rewrite() error {
+	name := l.path + temporary
+	f, err := l.disk.create(name)
+	if err != nil {
+		return err
+	}
+	s := segment{file: f}
+	err = s.fill(l.state, l.sizes.chunk)
+	for _, f := range []file{f, l.file} { // some systems rename no open file, and none over one
+		if f == nil {
+			continue
+		}
+		if failed := f.Close(); err == nil {
+			err = failed
+		}
+	}
+	l.file = nil
+	if err != nil {
+		return fmt.Errorf("rewrite: %w", err)
+	}
+	if err := l.disk.rename(name, l.path); err != nil {
+		return err
+	}
+	if err := l.disk.syncDir(l.path); err != nil {
+		return err
+	}
+	if s.file, err = l.disk.open(l.path); err != nil {
+		return err
+	}
+	l.segment = s
+	return nil
+}
+
+// temporary is what the name of a file ends in that is being written anew.
+const temporary = ".tmp"

@@ -1,0 +1,225 @@
+package trading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// Settings of the levels of one position replace each other, in the order in which the
+// service carries them out. An older one in doubt can arrive behind a newer one: once it
+// is known what became of it, the levels are read, and the last that the program wanted
+// are set again.
+
+// setting is one setting of levels that the program has sent, while that or one beside
+// it is open.
+type setting struct {
+	of      *write
+	levels  levels
+	ended   bool
+	outcome Outcome
+}
+
+type levels struct{ TakeProfitPrice, StopLossPrice Level }
+
+func levelsOf(in *Intent) (l levels, err error) {
+	err = json.Unmarshal(in.Body, &l)
+	return l, err
+}
+
+func levelsAt(p *Position) levels { return levels{p.TakeProfit.orClear(), p.StopLoss.orClear()} }
+
+func (l levels) equal(o levels) bool {
+	return l.TakeProfitPrice.Equal(o.TakeProfitPrice) && l.StopLossPrice.Equal(o.StopLossPrice)
+}
+
+// unnamedLevels are those that the caller of a setting did not name: the client read them.
+type unnamedLevels struct{ takeProfit, stopLoss bool }
+
+// maxRestores is how often the levels are set again for one older setting.
+const maxRestores = 3
+
+// restore is how far a setting has come that ended beside a newer one.
+type restore struct {
+	at    time.Time // of the next look; zero before the first
+	until time.Time // how long an open setting is waited for
+	tries int
+	err   error // of the last try
+}
+
+// levelsBegan notes that a setting is about to be sent. One that restores another is as
+// old as that, so that one begun meanwhile is newer.
+func (v *accountViews) levelsBegan(w *write) {
+	sent, err := levelsOf(&w.intent)
+	if w.intent.Operation != OpTriggers || err != nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.settings == nil {
+		v.settings = make(map[pending.Place][]*setting)
+	}
+	place := w.Places[0]
+	there := v.settings[place]
+	at := len(there)
+	if i := slices.IndexFunc(there, func(s *setting) bool { return s.of.intent.ID == w.restores }); w.restores != "" && i >= 0 {
+		at = i + 1
+	}
+	v.settings[place] = slices.Insert(there, at, &setting{of: w, levels: sent})
+}
+
+// levelsEnded notes what became of a setting.
+func (v *accountViews) levelsEnded(w *write, outcome Outcome) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	place := w.Places[0]
+	open := false
+	for _, s := range v.settings[place] {
+		if s.of == w {
+			s.ended, s.outcome = true, outcome
+		}
+		open = open || !s.ended
+	}
+	if !open {
+		delete(v.settings, place)
+	}
+}
+
+// superseded reports whether a newer setting has been sent that may stand.
+func (v *accountViews) superseded(w *write) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.newerLevels(w)) > 0
+}
+
+// newerLevels are the settings behind w that were not refused. The lock is held.
+func (v *accountViews) newerLevels(w *write) (newer []*setting) {
+	behind := false
+	for _, s := range v.settings[w.Places[0]] {
+		if s.of == w {
+			behind = true
+			continue
+		}
+		if behind && (!s.ended || s.outcome != NotApplied) {
+			newer = append(newer, s)
+		}
+	}
+	return newer
+}
+
+// wantedLevels are the levels last wanted, each by the newest setting that named it,
+// where w has ended. open means that a newer setting has not.
+func (v *accountViews) wantedLevels(w *write, outcome Outcome) (wanted levels, sent []levels, newest *write, open bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	newer := v.newerLevels(w)
+	if len(newer) == 0 {
+		return levels{}, nil, nil, false
+	}
+	last := newer[len(newer)-1]
+	wanted, newest = last.levels, last.of
+	if own, err := levelsOf(&w.intent); err == nil && outcome == Applied {
+		newer = slices.Insert(newer, 0, &setting{of: w, levels: own, ended: true})
+	}
+	namedTP, namedSL := false, false
+	for _, s := range slices.Backward(newer) {
+		sent, open = append(sent, s.levels), open || !s.ended
+		if !namedTP && !s.of.unnamed.takeProfit {
+			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
+		}
+		if !namedSL && !s.of.unnamed.stopLoss {
+			wanted.StopLossPrice, namedSL = s.levels.StopLossPrice, true
+		}
+	}
+	return wanted, sent, newest, open
+}
+
+// restoreLevels looks, a lag after a setting has ended beside a newer one, whether the
+// position has the levels last wanted, and sets them if it has those of a setting that
+// is not the last. Levels that no setting sent are somebody else's, and stay. It returns
+// when to look again, or false when there is nothing more to do.
+func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
+	if w.intent.Operation != OpTriggers {
+		return time.Time{}, false
+	}
+	r, now := &w.restore, time.Now()
+	wanted, sent, newest, open := d.core.accounts.wantedLevels(w, outcomeOf(w.ledger.Outcome()))
+	switch {
+	case newest == nil:
+		return time.Time{}, false
+	case r.at.IsZero():
+		w.superseded, r.until = true, now.Add(ledger.Gone+time.Minute)
+		r.at = now.Add(ledger.Lag)
+		return r.at, true
+	case now.Before(r.at):
+		return r.at, true
+	case open && now.Before(r.until):
+		r.at = now.Add(ledger.Lag)
+		return r.at, true
+	case open:
+		r.err = errors.New("a newer setting is still in doubt")
+		return time.Time{}, false
+	}
+	account := &Account{id: w.intent.Account, caller: caller{d.core, d.core.recoveryOptions()}}
+	positions, err := account.Positions(d.core.closing)
+	if err != nil {
+		d.noteService(classOf(err), err)
+		r.at, r.err = now.Add(ledger.Lag), err
+		return r.at, now.Before(r.until)
+	}
+	d.noteService(ledger.Success, nil)
+	p, held := positions.In(w.intent.Symbol)
+	has := levelsAt(&p)
+	if !held || has.equal(wanted) || !slices.ContainsFunc(sent, has.equal) {
+		r.err = nil
+		return time.Time{}, false
+	}
+	w.overwritten = true
+	if r.tries == maxRestores {
+		if r.err == nil {
+			r.err = fmt.Errorf("the position still has other levels after %d tries", maxRestores)
+		}
+		return time.Time{}, false
+	}
+	r.tries++
+	r.err = d.setLevels(w, newest, wanted)
+	r.at = time.Now().Add(ledger.Lag)
+	return r.at, true
+}
+
+// setLevels sends the levels last wanted, once, as a write of its own, which is found
+// out about like any other.
+func (d *driver) setLevels(w, newest *write, wanted levels) error {
+	opts := defaultCallOptions()
+	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), newest.intent.Tag
+	opts.restores = newest.intent.ID
+	ctx, cancel := context.WithTimeout(d.core.closing, defaultAttemptTimeout)
+	defer cancel()
+	account := &Account{id: w.intent.Account, caller: caller{d.core, opts}}
+	_, err := account.SetTriggers(ctx, w.intent.Symbol, Triggers{TakeProfit: wanted.TakeProfitPrice, StopLoss: wanted.StopLossPrice})
+	return err
+}
+
+// decideLevels judges a setting that has come to rest by what the position has: the
+// levels that it asked for, whoever set them, or others.
+func decideLevels(w *write, now *accountLook, gone bool) accounting.Verdict {
+	asked, err := levelsOf(&w.intent)
+	p, held := now.positions.In(w.intent.Symbol)
+	switch {
+	case err != nil:
+		return accounting.Verdict{Reason: accounting.DoesNotFit}
+	case !w.ledger.Held() && !gone: // it could still be carried out, over a newer one
+		return accounting.Verdict{Reason: accounting.NotHeld}
+	case held && levelsAt(&p).equal(asked):
+		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.VolumeFits}
+	default:
+		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.NoTrace}
+	}
+}

@@ -1,0 +1,199 @@
+package trading_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// inDoubt sends a setting of levels once, and does not wait for what became of it.
+var inDoubt = []trading.CallOption{once, trading.WithResolveTimeout(0)}
+
+// A newer setting of levels goes at once beside an older one in doubt. If the older one
+// is carried out behind it, the levels last wanted are set again.
+func TestANewerSettingOfLevelsStands(t *testing.T) {
+	both := func(tp, sl string) trading.Triggers {
+		return trading.Triggers{TakeProfit: at(tp), StopLoss: at(sl)}
+	}
+	slow := tradingsim.Hang(2 * time.Second)
+	for name, row := range map[string]struct {
+		fault        tradingsim.Fault // of the older one
+		older, newer trading.Triggers
+		beside       func(rig) // after the newer one
+		outcome      trading.Outcome
+		overwritten  bool
+		sent         int // settings, each under a key of its own
+		tp, sl       string
+		err          string
+	}{
+		"the older one runs behind it": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+			outcome: trading.Applied, overwritten: true, sent: 3, tp: "71000", sl: "61000"},
+		"each level by the newest that named it": {fault: slow,
+			older: trading.Triggers{TakeProfit: at("70000")}, newer: trading.Triggers{StopLoss: at("61000")},
+			outcome: trading.Applied, overwritten: true, sent: 3, tp: "70000", sl: "61000"},
+		"the older one runs before it": {fault: tradingsim.DropResponse(), older: both("70000", "60000"), newer: both("71000", "61000"),
+			outcome: trading.Applied, sent: 2, tp: "71000", sl: "61000"},
+		"the older one never arrives": {fault: tradingsim.DropRequest(), older: both("70000", "60000"), newer: both("71000", "61000"),
+			outcome: trading.NotApplied, sent: 2, tp: "71000", sl: "61000"},
+		"somebody else's levels stay": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+			beside: func(r rig) {
+				time.Sleep(3 * time.Second)
+				_, err := r.sim.Terminal("POST /positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":72000,"stopLossPrice":62000}`)
+				require.NoError(r.t, err)
+			},
+			outcome: trading.Applied, sent: 2, tp: "72000", sl: "62000"},
+		"the second try is heard": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+			beside: func(r rig) {
+				time.Sleep(3 * time.Second)
+				r.sim.Fault("POST /positions/tpsl", tradingsim.Pass()) // the probe
+				r.sim.Fault("POST /positions/tpsl", tradingsim.Fail(503, "no_price"))
+			},
+			outcome: trading.Applied, overwritten: true, sent: 4, tp: "71000", sl: "61000"},
+		"three tries, and no more": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+			beside: func(r rig) {
+				time.Sleep(3 * time.Second)
+				refused := tradingsim.Fail(400, "invalid_tpsl")
+				r.sim.Fault("POST /positions/tpsl", tradingsim.Pass(), refused, refused, refused)
+			},
+			outcome: trading.Applied, overwritten: true, sent: 5, tp: "70000", sl: "60000", err: "could not be set again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var told []trading.Resolution
+			hooks := trading.WithHooks(trading.Hooks{Resolved: func(_ context.Context, r trading.Resolution) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, r)
+			}})
+			liveTest(t, nil, []trading.Option{hooks}, func(r rig) {
+				r.open(buy("0.1"))
+				r.sim.Fault("POST /positions/tpsl", row.fault)
+				_, err := r.account().SetTriggers(r.t.Context(), "BTC", row.older, inDoubt...)
+				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+				time.Sleep(300 * time.Millisecond)
+				_, err = r.account().SetTriggers(r.t.Context(), "BTC", row.newer)
+				require.NoError(r.t, err)
+				if row.beside != nil {
+					row.beside(r)
+				}
+				time.Sleep(2 * time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				require.NotEmpty(r.t, told)
+				last := told[len(told)-1] // before it, a try that came into doubt
+				assert.Equal(r.t, row.outcome, last.Outcome)
+				assert.True(r.t, last.Superseded)
+				assert.Equal(r.t, row.overwritten, last.Overwritten)
+				if row.err != "" {
+					require.ErrorContains(r.t, last.Err, row.err)
+				}
+				keys := map[string]bool{}
+				for _, key := range r.keysOf(trading.OpTriggers) {
+					keys[key] = true
+				}
+				assert.Len(r.t, keys, row.sent)
+				positions, err := r.account().Positions(r.t.Context())
+				require.NoError(r.t, err)
+				p, _ := positions.In("BTC")
+				assert.True(r.t, at(row.tp).Equal(p.TakeProfit), "take-profit %s", p.TakeProfit)
+				assert.True(r.t, at(row.sl).Equal(p.StopLoss), "stop-loss %s", p.StopLoss)
+				assert.Empty(r.t, r.pendingIDs())
+			})
+		})
+	}
+}
+
+// An older setting in doubt is not sent again behind a newer one.
+func TestAnOlderSettingOfLevelsIsNotSentAgain(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r.open(buy("0.1"))
+		r.sim.Fault("POST /positions/tpsl", tradingsim.DropRequest(), tradingsim.Pass(), tradingsim.Pass())
+		older := make(chan error)
+		go func() {
+			_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")},
+				trading.WithRetry(trading.Retry{Attempts: 4, MinWait: time.Second}))
+			older <- err
+		}()
+		time.Sleep(time.Millisecond)
+		_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: at("71000"), StopLoss: at("61000")})
+		require.NoError(r.t, err)
+		err = <-older
+		require.ErrorIs(r.t, err, trading.ErrExpired)
+		assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "its wait was over before two looks")
+		resolution, err := r.resolve(err)
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
+		assert.True(r.t, resolution.Superseded)
+		assert.Equal(r.t, 1, r.ran(trading.OpTriggers))
+	})
+}
+
+// Levels that the position has already are told as applied, whoever set them; a setting
+// that was carried out, and replaced before anybody looked, is not.
+func TestTheOutcomeOfLevelsIsWhatThePositionHas(t *testing.T) {
+	for name, row := range map[string]struct {
+		fault    tradingsim.Fault
+		terminal string // the levels that somebody else sets
+		want     trading.Outcome
+	}{
+		"had already":       {tradingsim.DropRequest(), `"takeProfitPrice":70000,"stopLossPrice":60000`, trading.Applied},
+		"ran, and replaced": {tradingsim.CrashAfter(), `"takeProfitPrice":71000,"stopLossPrice":61000`, trading.NotApplied},
+		"ran":               {tradingsim.CrashAfter(), "", trading.Applied},
+		"never arrived":     {tradingsim.DropRequest(), "", trading.NotApplied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				r.open(buy("0.1"))
+				r.sim.Fault("POST /positions/tpsl", row.fault)
+				_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")}, inDoubt...)
+				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+				if row.terminal != "" {
+					_, err := r.sim.Terminal("POST /positions/tpsl", `{"accountId":"acc_1","symbol":"BTC",`+row.terminal+`}`)
+					require.NoError(r.t, err)
+				}
+				resolution, err := r.resolve(err)
+				require.NoError(r.t, err)
+				assert.Equal(r.t, row.want, resolution.Outcome)
+				assert.Equal(r.t, trading.EvidenceAccounting, resolution.Evidence)
+				assert.False(r.t, resolution.Superseded)
+				equalDec(r.t, "0.1", r.sim.Position("acc_1", "BTC"))
+			})
+		})
+	}
+}
+
+// Both are in doubt, and the older one is carried out last: each is told as the position
+// has it.
+func TestTwoSettingsOfLevelsInDoubt(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r.open(buy("0.1"))
+		r.sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second), tradingsim.Together(tradingsim.Hang(time.Second), tradingsim.CrashAfter()))
+		var lost [2]error
+		for i, t := range []trading.Triggers{{TakeProfit: at("70000"), StopLoss: at("60000")}, {TakeProfit: at("71000"), StopLoss: at("61000")}} {
+			_, lost[i] = r.account().SetTriggers(r.t.Context(), "BTC", t, inDoubt...)
+			require.Equal(r.t, trading.Unknown, trading.OutcomeOf(lost[i]), "%v", lost[i])
+			time.Sleep(300 * time.Millisecond)
+		}
+		older, err := r.resolve(lost[0])
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.Applied, older.Outcome)
+		assert.True(r.t, older.Superseded)
+		newer, err := r.resolve(lost[1])
+		require.NoError(r.t, err)
+		assert.False(r.t, newer.Superseded)
+		positions, err := r.account().Positions(r.t.Context())
+		require.NoError(r.t, err)
+		p, _ := positions.In("BTC")
+		assert.True(r.t, at("70000").Equal(p.TakeProfit), "take-profit %s", p.TakeProfit)
+		assert.Equal(r.t, trading.NotApplied, newer.Outcome, "the older one replaced it before it was known to have run")
+		assert.False(r.t, older.Overwritten, "so nothing newer is wanted")
+		assert.Equal(r.t, 2, r.ran(trading.OpTriggers))
+	})
+}

@@ -1,0 +1,129 @@
+package trading_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// leave has an earlier run end with an order of acc_1 in doubt.
+func (r rig) leave(d *disk) trading.IntentID {
+	r.t.Helper()
+	r = r.restart(d)
+	r.sim.Fault("POST /orders", tradingsim.DropResponse())
+	_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+	closeClient(r.t, r.Client)
+	return intentOf(r.t, err)
+}
+
+// A journal of another account holder is named as such. Nothing but one question goes
+// out about its write, which stays pending; what is of the present key is resolved.
+func TestTheJournalOfAnotherAccountHolder(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		t := r.t
+		d := newDisk()
+		other := join(t, tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"})))
+		ours := other.restart(d)
+		ours.sim.Fault("POST /orders", tradingsim.DropResponse())
+		_, lost := ours.Live.Account("acc_2").PlaceOrder(t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+		closeClient(t, ours.Client)
+		left := r.leave(d)
+		ours = ours.restart(d)
+		before := len(ours.sim.Requests())
+
+		began := time.Now()
+		found, err := ours.Recover(t.Context())
+		require.ErrorContains(t, err, "the API key does not reach account acc_1: the journal may be of another account holder")
+		require.ErrorContains(t, err, string(left))
+		require.ErrorIs(t, err, trading.CodeAccountNotFound)
+		assert.Less(t, time.Since(began), 10*time.Second)
+		require.Len(t, found, 2)
+		for _, resolution := range found {
+			if resolution.Intent.ID == left {
+				assert.Equal(t, trading.Unknown, resolution.Outcome)
+				continue
+			}
+			assert.Equal(t, intentOf(t, lost), resolution.Intent.ID)
+			assert.Equal(t, trading.Applied, resolution.Outcome)
+		}
+
+		time.Sleep(2 * time.Hour)
+		pending, err := ours.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, pending, 1)
+		assert.Equal(t, left, pending[0].ID)
+		assert.Equal(t, "the API key does not reach account acc_1: the journal may be of another account holder", pending[0].Reason)
+		assert.True(t, pending[0].Waiting)
+		about := 0
+		for _, request := range ours.sim.Requests()[before:] {
+			if bytes.Contains(request.Body, []byte("acc_1")) || strings.Contains(request.Operation, "accountId") && request.Status == 404 {
+				about++
+			}
+		}
+		assert.Equal(t, 1, about)
+		assert.Equal(t, 1, ours.ran(trading.OpOrder))
+		require.ErrorIs(t, entryCall(ours), trading.ErrPendingWrite)
+		_, err = ours.Live.Account("acc_2").PlaceOrder(t.Context(), buy("0.05"))
+		require.NoError(t, err, "another account is not held back")
+	})
+}
+
+// Whoever asks again is answered at once again, by one more question.
+func TestRecoverAfterAnUnknownAccountReturnsAtOnce(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		t := r.t
+		d := newDisk()
+		r.leave(d)
+		ours := join(t, tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"})), trading.WithJournal(d.open()))
+		for n := 1; n <= 8; n++ {
+			began := time.Now()
+			_, err := ours.Recover(t.Context())
+			require.ErrorContains(t, err, "does not reach account acc_1")
+			assert.Less(t, time.Since(began), time.Second)
+			assert.Equal(t, n, ours.sent(trading.OpCancelOrder))
+		}
+		closeClient(t, ours.Client)
+		r = r.restart(d) // with the right key
+		_, err := r.Recover(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, d.pending())
+	})
+}
+
+// Without a key for the environment of a pending write nothing is sent, and Recover
+// says so at once.
+func TestRecoverWithoutAKey(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		t := r.t
+		d := newDisk()
+		left := r.leave(d)
+		client, err := trading.New(r.sim.URL(), trading.WithTransport(r.sim.Transport()),
+			trading.WithSandboxKey(r.sim.SandboxKey()), trading.WithJournal(d.open()))
+		require.NoError(t, err)
+		defer closeClient(t, client)
+		before, began := len(r.sim.Requests()), time.Now()
+		for range 2 {
+			found, err := client.Recover(context.Background())
+			require.ErrorIs(t, err, trading.CodeMissingAPIKey)
+			require.ErrorContains(t, err, "no live API key configured")
+			require.ErrorContains(t, err, string(left))
+			require.Len(t, found, 1)
+			assert.Equal(t, trading.Unknown, found[0].Outcome)
+		}
+		assert.Zero(t, time.Since(began))
+		time.Sleep(2 * time.Hour)
+		pending, err := client.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, pending, 1)
+		assert.Equal(t, "nothing can be asked about it without an API key", pending[0].Reason)
+		assert.Len(t, r.sim.Requests(), before)
+	})
+}

@@ -1,0 +1,217 @@
+package trading
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Intent is a write that the program decided on, as it was before its first byte.
+type Intent struct {
+	// ID names it in this client and in its journal. The service never sees it.
+	ID IntentID
+	// ClientOrderID is the caller's own name for it; empty without one.
+	ClientOrderID string `json:",omitempty"`
+	// Try counts the keys of a client order id, from 1: a key whose refusal is stored
+	// is dead, and the next try has the next key.
+	Try int `json:",omitempty"`
+	// Key is the idempotency key of this try; empty on the sandbox.
+	Key Key `json:",omitempty"`
+	// Tag is the caller's name for the decision behind it.
+	Tag string `json:",omitempty"`
+	// BaseURL is the service that it was for.
+	BaseURL string
+	// Process names the run of the program that began it.
+	Process string
+	// Operation, Environment, Account and Symbol say what it is.
+	Operation   Operation
+	Environment Environment
+	Account     AccountID `json:",omitempty"`
+	Symbol      string    `json:",omitempty"`
+	// Body is what is sent, byte for byte.
+	Body []byte
+	// Entry means that it can add exposure.
+	Entry bool `json:",omitempty"`
+	// Decided is when the call began.
+	Decided time.Time
+	// SendTTL is how long after that it may be sent.
+	SendTTL time.Duration
+}
+
+// places are the parts of the account in which it can show.
+func (in *Intent) places() [2]pending.Place {
+	if in.Operation == OpTriggers { // levels are beside each other only
+		return [2]pending.Place{{Environment: string(in.Environment), Account: string(in.Account), Symbol: in.Symbol + " levels"}}
+	}
+	places := [2]pending.Place{{Environment: string(in.Environment), Account: string(in.Account), Symbol: in.Symbol}}
+	if leavesWaiting(in.Operation) {
+		places[1] = pending.Place{Environment: string(in.Environment), Account: string(in.Account)}
+	}
+	return places
+}
+
+// leavesWaiting reports whether an operation leaves something that waits with the
+// service: a resting order, or a run.
+func leavesWaiting(op Operation) bool {
+	e := endpointOf(op) // nil for one that this version does not know
+	return op == OpLimit || e != nil && e.pro
+}
+
+// PendingWrite is a write whose outcome is not known yet.
+type PendingWrite struct {
+	// Intent is the write.
+	Intent
+	// Reason is why its outcome is not known.
+	Reason string
+	// Left means that an earlier run of the program began it.
+	Left bool
+	// Waiting means that nothing more is done about it until somebody asks:
+	// [Client.Resolve], [Client.Recover] or [Client.Acknowledge].
+	Waiting bool
+}
+
+// PendingError names the writes whose outcome is not known: those beside which an
+// entry was refused, or that are left when the client closes.
+type PendingError struct {
+	// IDs are the writes, oldest first.
+	IDs []IntentID
+}
+
+// Error names the first of them.
+func (e *PendingError) Error() string {
+	if len(e.IDs) == 1 {
+		return fmt.Sprintf("the outcome of write %s is not known yet", e.IDs[0])
+	}
+	return fmt.Sprintf("the outcome of %d writes is not known yet, the oldest is %s", len(e.IDs), e.IDs[0])
+}
+
+// Evidence is what an outcome rests on.
+type Evidence uint8
+
+const (
+	// EvidenceNone: nothing is decided.
+	EvidenceNone Evidence = iota
+	// EvidenceAnswer: the service answered the write itself.
+	EvidenceAnswer
+	// EvidenceReplay: the service repeated its stored answer.
+	EvidenceReplay
+	// EvidenceUnsent: not a byte of it can have arrived.
+	EvidenceUnsent
+	// EvidenceAccounting: positions, trades, orders and runs add up to it alone.
+	EvidenceAccounting
+	// EvidenceAcknowledged: somebody has looked, and acknowledged it.
+	EvidenceAcknowledged
+)
+
+// String returns the evidence in words.
+func (e Evidence) String() string {
+	switch e {
+	case EvidenceAnswer:
+		return "its answer"
+	case EvidenceReplay:
+		return "its stored answer"
+	case EvidenceUnsent:
+		return "never sent"
+	case EvidenceAccounting:
+		return "accounting"
+	case EvidenceAcknowledged:
+		return "acknowledged"
+	default:
+		return "none"
+	}
+}
+
+// Resolution is what became of a write, and what that rests on.
+type Resolution struct {
+	// Intent is the write.
+	Intent Intent
+	// Outcome is Unknown while the evidence does not decide. Of a setting of levels whose
+	// evidence is accounting it says whether the position has the levels that were asked
+	// for, whoever set them; if not, this setting cannot bring them any more.
+	Outcome Outcome
+	// Evidence is what the outcome rests on.
+	Evidence Evidence
+	// Late means that the write ran only now: it had not arrived, and the question
+	// for its stored answer placed it. MaybeLate means that such a question went
+	// unheard.
+	Late, MaybeLate bool
+	// Superseded is of a setting of levels beside which a newer one was sent: the newer
+	// one's levels are the ones to go by. Overwritten means that the older one replaced
+	// them all the same, and the client set them again; if it could not, Err says so.
+	Superseded, Overwritten bool
+	// Answer is the service's answer, where it repeated it.
+	Answer json.RawMessage
+	// Err is the service's refusal, or why there is no outcome.
+	Err error
+	// Looks are the reads of the account that it rests on.
+	Looks []Look
+}
+
+// Look is what one look at an account showed of a write's symbol.
+type Look struct {
+	// At is when it began.
+	At time.Time
+	// Size is the position in base units, negative for a short, and EntryPrice its
+	// average entry.
+	Size, EntryPrice decimal.Decimal
+	// Orders, Runs and Finished are the ids of what rests, runs and has run on the
+	// account.
+	Orders   []OrderID
+	Runs     []RunID
+	Finished []RunID
+	// Trades are the account's closed trades.
+	Trades []Trade
+}
+
+// ErrUndetermined is the error of a write whose outcome the evidence does not
+// decide. It stays pending: Unknown never decays into failure.
+var ErrUndetermined = errors.New("trading: the outcome could not be determined")
+
+// ErrLate is the error beside the result of a write that ran later than its send
+// TTL allows: it had not arrived, and asking for its stored answer placed it.
+var ErrLate = errors.New("trading: executed late, when its stored answer was asked for")
+
+// Into decodes the service's answer: into an [*OrderResult], [*CloseResult],
+// [*LimitResult] or [*RunResult], as the write would have returned it.
+func (r Resolution) Into(result any) error {
+	if len(r.Answer) == 0 {
+		return errors.New("trading: Resolution.Into: the service's answer is not known")
+	}
+	meta := Meta{Operation: r.Intent.Operation, Status: 200, Body: Body(r.Answer), Key: r.Intent.Key, Replayed: r.Evidence == EvidenceReplay}
+	switch result := result.(type) {
+	case *OrderResult:
+		var answer api.OrderResponse
+		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
+			return err
+		}
+		*result = *orderResultOf(&answer, meta)
+	case *CloseResult:
+		var answer api.ClosePositionResponse
+		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
+			return err
+		}
+		*result = *closeResultOf(&answer, meta)
+	case *LimitResult:
+		var answer api.LimitOrderResponse
+		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
+			return err
+		}
+		*result = LimitResult{Order: restingOrderOf(&answer.Order), Meta: meta, Extra: answer.Extra}
+	case *RunResult:
+		var answer api.RunResponse
+		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
+			return err
+		}
+		*result = RunResult{ID: RunID(answer.RunID), Meta: meta, Extra: answer.Extra}
+	default:
+		return fmt.Errorf("trading: Resolution.Into: not a result of a write: %T", result)
+	}
+	return nil
+}
