@@ -28,7 +28,7 @@ func (c *core) settle(w *write, f final, r Resolution) {
 }
 
 // enterBooks adds a write to those that are open, with what is known of its account. One
-// that ends at the same moment is either in what is known, or is told to this one.
+// that ends at the same moment is either in what is known, or notes its effect here.
 func (c *core) enterBooks(w *write, trades bool, side accounting.Side) (added bool, known evidence) {
 	c.pending.besideMu.Lock()
 	defer c.pending.besideMu.Unlock()
@@ -42,7 +42,7 @@ func (c *core) enterBooks(w *write, trades bool, side accounting.Side) (added bo
 	return added, known
 }
 
-// leaveBooks takes a write out of the open ones. What it did is told to those beside it
+// leaveBooks takes a write out of the open ones. What it did is noted with those beside it
 // before its end is written: a crash between the two must leave it open.
 func (c *core) leaveBooks(w *write, f final, last *heard, result wire.Value) {
 	c.pending.besideMu.Lock()

@@ -255,11 +255,11 @@ func (c *core) isExclusive(id AccountID) bool {
 	return c.exclusiveAll || slices.Contains(c.exclusive, id)
 }
 
-// Halt refuses entries from this process until [Client.Unhalt]; exits pass.
+// Halt refuses entries from this process until [Client.Resume]; exits pass.
 func (c *Client) Halt(reason string) { c.core.halt.set(reason) }
 
-// Unhalt lets entries pass again.
-func (c *Client) Unhalt() { c.core.halt.clear() }
+// Resume lets entries pass again.
+func (c *Client) Resume() { c.core.halt.clear() }
 
 // Halted returns whether entries are refused, and the reason that Halt was given.
 func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.get() }
@@ -354,8 +354,8 @@ type Trader interface {
 	PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error)
 	// ClosePosition closes a position, or a part of it, at the market.
 	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
-	// SetTriggers sets, clears or leaves the take-profit and the stop of a position.
-	SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error)
+	// SetTPSL sets, clears or leaves the take-profit and the stop of a position.
+	SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error)
 	// Resolve finds out what became of the write that returned err.
 	Resolve(ctx context.Context, err error) (*Resolution, error)
 }

@@ -29,7 +29,7 @@ type Error struct {
 	EstSlippagePct Opt[decimal.Decimal]
 	// MaxSlippagePct is what the order allowed, in percent.
 	MaxSlippagePct Opt[decimal.Decimal]
-	// RetryAfter is how long to wait before anything of the kind can work; 0 if not told.
+	// RetryAfter is how long the service asks to wait before the next try; 0 if it does not say.
 	RetryAfter time.Duration
 	// Local means that nothing was sent.
 	Local bool

@@ -52,7 +52,7 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 			text string // of the error
 			log  string // of its log line
 		}{
-			{place(tradingsim.Fail(409, "MAX_SLIPPAGE")), "MAX_SLIPPAGE: The simulation was told", "err.cause.status=409"},
+			{place(tradingsim.Fail(409, "MAX_SLIPPAGE")), "MAX_SLIPPAGE: The simulation was set", "err.cause.status=409"},
 			{place(tradingsim.RateLimit(time.Minute)), "rate_limited: ", "err.cause.retry_after=1m0s"},
 			{place(nil, trading.FailFast()), "refused before sending", "err.cause.local=true"},
 			{place(nil, trading.FailFast(), trading.WithTag("own")), "rate_limited", "err.outcome=\"not applied\""},

@@ -216,7 +216,7 @@ func ExampleOutcomeOf() {
 			fmt.Println("refused:", err)
 		}
 	}
-	// Output: the book is too thin: POST /sandbox/orders BTC: not applied: MAX_SLIPPAGE: The simulation was told to answer MAX_SLIPPAGE. (409)
+	// Output: the book is too thin: POST /sandbox/orders BTC: not applied: MAX_SLIPPAGE: The simulation was set to answer MAX_SLIPPAGE. (409)
 }
 
 func ExampleAdviceOf() {
@@ -271,14 +271,14 @@ func ExampleTrade_NetPnL() {
 	// Output: gross 12.5 fees 1.445625 net 11.054375
 }
 
-func ExampleSandbox_SetTriggers() {
+func ExampleSandbox_SetTPSL() {
 	client, sim := simulated()
 	if _, err := client.Sandbox.PlaceOrder(ctx, order); err != nil {
 		log.Fatal(err)
 	}
 	sim.SetMark("BTC", "65000")
 	// README
-	_, err := client.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{
+	_, err := client.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{
 		StopLoss:   trading.At(trading.Dec("64000")), // set
 		TakeProfit: trading.Clear,                    // remove
 	})
@@ -337,14 +337,14 @@ func Example_preview() {
 	// README
 	size, err := risk.Size(risk.Plan{
 		Side: trading.Long, Entry: price, Stop: stop,
-		MaxLoss: trading.Dec("25"), // dollars at the stop, fees of both ways included
-		Places:  3,
+		MaxLoss:  trading.Dec("25"), // dollars at the stop, fees of both ways included
+		Decimals: 3,
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: size, Leverage: trading.Dec("2"), StopLoss: trading.At(stop)}
-	report := risk.Preview(order, risk.Facts{Mark: mark, State: state})
+	report := risk.Preview(order, risk.Inputs{Mark: mark, State: state})
 	fmt.Println(size, "BTC lose", report.LossAtStop, "at the stop; refused:", report.Err())
 	// Output: 0.035 BTC lose 24.40592 at the stop; refused: <nil>
 }
@@ -355,8 +355,8 @@ func Example_watch() {
 	client, _ := simulated()
 	// README
 	for ev, err := range watch.Events(ctx,
-		watch.Marks(client.Sandbox.MarketData, "BTC").Every(5*time.Second),
-		watch.Account(client.Sandbox).Initial(), // reading it is also what keeps its stops alive
+		watch.Marks(client.Sandbox.MarketData, "BTC").WithInterval(5*time.Second),
+		watch.Account(client.Sandbox).WithSnapshot(), // reading it is also what keeps its stops alive
 	) {
 		if err != nil {
 			fmt.Println("it goes on by itself:", err)

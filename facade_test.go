@@ -44,8 +44,8 @@ var methods = map[string]func(context.Context, *trading.Client) error{
 		_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
 		return err
 	},
-	"Sandbox.SetTriggers": func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.Clear})
+	"Sandbox.SetTPSL": func(ctx context.Context, c *trading.Client) error {
+		_, err := c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear})
 		return err
 	},
 	"Sandbox.Reset":        func(ctx context.Context, c *trading.Client) error { _, err := c.Sandbox.Reset(ctx); return err },
@@ -74,8 +74,8 @@ var methods = map[string]func(context.Context, *trading.Client) error{
 		_, err := a.ClosePosition(ctx, "BTC", trading.All)
 		return err
 	}),
-	"Account.SetTriggers": onAccount(func(ctx context.Context, a *trading.Account) error {
-		_, err := a.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.Clear, TakeProfit: trading.Clear})
+	"Account.SetTPSL": onAccount(func(ctx context.Context, a *trading.Account) error {
+		_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear, TakeProfit: trading.Clear})
 		return err
 	}),
 	"Account.PlaceConditional": onAccount(func(ctx context.Context, a *trading.Account) error {

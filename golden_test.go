@@ -28,9 +28,9 @@ func TestRequestsOnTheWire(t *testing.T) {
 			return err
 		}
 	}
-	triggers := func(tr Triggers) func(context.Context, *Client) error {
+	triggers := func(tr TPSL) func(context.Context, *Client) error {
 		return func(ctx context.Context, c *Client) error {
-			_, err := c.Sandbox.SetTriggers(ctx, "BTC", tr)
+			_, err := c.Sandbox.SetTPSL(ctx, "BTC", tr)
 			return err
 		}
 	}
@@ -103,13 +103,13 @@ func TestRequestsOnTheWire(t *testing.T) {
 			return err
 		}, closeBody, OpSandboxClose, `{"pct":12.5,"symbol":"BTC"}`},
 
-		{"T67 set one, leave the other", triggers(Triggers{StopLoss: At(Dec("63000"))}), tpslBody, OpSandboxTriggers,
+		{"T67 set one, leave the other", triggers(TPSL{StopLoss: At(Dec("63000"))}), tpslBody, OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC"}`},
-		{"T67 clear one, set the other", triggers(Triggers{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), tpslBody, OpSandboxTriggers,
+		{"T67 clear one, set the other", triggers(TPSL{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), tpslBody, OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
-		{"T67 all three", triggers(Triggers{TakeProfit: At(Dec("70000")), StopLoss: Clear, ClosePct: At(Dec("50"))}), tpslBody, OpSandboxTriggers,
+		{"T67 all three", triggers(TPSL{TakeProfit: At(Dec("70000")), StopLoss: Clear, ClosePct: At(Dec("50"))}), tpslBody, OpSandboxTPSL,
 			`{"closePct":50,"stopLossPrice":null,"symbol":"BTC","takeProfitPrice":70000}`},
-		{"clear the share", triggers(Triggers{ClosePct: Clear}), tpslBody, OpSandboxTriggers,
+		{"clear the share", triggers(TPSL{ClosePct: Clear}), tpslBody, OpSandboxTPSL,
 			`{"closePct":null,"symbol":"BTC"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -165,9 +165,9 @@ func TestRefusedBeforeSending(t *testing.T) {
 			return err
 		}
 	}
-	triggers := func(symbol string, tr Triggers) func(context.Context, *Client) error {
+	triggers := func(symbol string, tr TPSL) func(context.Context, *Client) error {
 		return func(ctx context.Context, c *Client) error {
-			_, err := c.Sandbox.SetTriggers(ctx, symbol, tr)
+			_, err := c.Sandbox.SetTPSL(ctx, symbol, tr)
 			return err
 		}
 	}
@@ -211,10 +211,10 @@ func TestRefusedBeforeSending(t *testing.T) {
 		{"close no part", CodeBadPct, closing("BTC", Part{})},
 		{"close half a percent", CodeBadPct, closing("BTC", Percent(Dec("0.5")))},
 		{"close 101 percent", CodeBadPct, closing("BTC", Percent(Dec("101")))},
-		{"triggers without a symbol", CodeBadSymbol, triggers("", Triggers{StopLoss: Clear})},
-		{"no trigger", CodeInvalidTPSL, triggers("BTC", Triggers{})},
-		{"a trigger at 0", CodeInvalidTPSL, triggers("BTC", Triggers{StopLoss: At(Dec("0"))})},
-		{"a trigger of 0 percent", CodeBadPct, triggers("BTC", Triggers{ClosePct: At(Dec("0"))})},
+		{"triggers without a symbol", CodeBadSymbol, triggers("", TPSL{StopLoss: Clear})},
+		{"no trigger", CodeInvalidTPSL, triggers("BTC", TPSL{})},
+		{"a trigger at 0", CodeInvalidTPSL, triggers("BTC", TPSL{StopLoss: At(Dec("0"))})},
+		{"a trigger of 0 percent", CodeBadPct, triggers("BTC", TPSL{ClosePct: At(Dec("0"))})},
 		{"a price of no symbol", CodeBadSymbol, func(ctx context.Context, c *Client) error {
 			_, err := c.Sandbox.Price(ctx, "")
 			return err

@@ -323,7 +323,7 @@ func TestHalt(t *testing.T) {
 	_, err = client.Sandbox.ClosePosition(ctx, "BTC", All)
 	require.ErrorIs(t, err, CodeBadPct, "exits pass")
 
-	client.Unhalt()
+	client.Resume()
 	_, err = client.Sandbox.PlaceOrder(ctx, testOrder())
 	require.NoError(t, err)
 	script.done()

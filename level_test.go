@@ -12,7 +12,7 @@ import (
 
 func ExampleLevel() {
 	// Moves the stop, removes the target, leaves ClosePct as it is.
-	change := Triggers{
+	change := TPSL{
 		StopLoss:   At(Dec("59000")),
 		TakeProfit: Clear,
 	}

@@ -58,7 +58,7 @@ type restore struct {
 // old as that, so that one begun meanwhile is newer.
 func (v *accountViews) levelsBegan(w *write) {
 	sent, err := levelsOf(&w.intent)
-	if w.intent.Operation != OpTriggers || err != nil {
+	if w.intent.Operation != OpTPSL || err != nil {
 		return
 	}
 	v.mu.Lock()
@@ -146,7 +146,7 @@ func (v *accountViews) wantedLevels(w *write, outcome Outcome) (wanted levels, s
 // is not the last. Levels that no setting sent are somebody else's, and stay. It returns
 // when to look again, or false when there is nothing more to do.
 func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
-	if w.intent.Operation != OpTriggers {
+	if w.intent.Operation != OpTPSL {
 		return time.Time{}, false
 	}
 	r, now := &w.restore, time.Now()
@@ -203,7 +203,7 @@ func (d *driver) setLevels(w, newest *write, wanted levels) error {
 	ctx, cancel := context.WithTimeout(d.core.closing, defaultAttemptTimeout)
 	defer cancel()
 	account := &Account{id: w.intent.Account, caller: caller{d.core, opts}}
-	_, err := account.SetTriggers(ctx, w.intent.Symbol, Triggers{TakeProfit: wanted.TakeProfitPrice, StopLoss: wanted.StopLossPrice})
+	_, err := account.SetTPSL(ctx, w.intent.Symbol, TPSL{TakeProfit: wanted.TakeProfitPrice, StopLoss: wanted.StopLossPrice})
 	return err
 }
 

@@ -19,13 +19,13 @@ var inDoubt = []trading.CallOption{once, trading.WithResolveTimeout(0)}
 // A newer setting of levels goes at once beside an older one in doubt. If the older one
 // is carried out behind it, the levels last wanted are set again.
 func TestANewerSettingOfLevelsStands(t *testing.T) {
-	both := func(tp, sl string) trading.Triggers {
-		return trading.Triggers{TakeProfit: at(tp), StopLoss: at(sl)}
+	both := func(tp, sl string) trading.TPSL {
+		return trading.TPSL{TakeProfit: at(tp), StopLoss: at(sl)}
 	}
 	slow := tradingsim.Hang(2 * time.Second)
 	for name, row := range map[string]struct {
 		fault        tradingsim.Fault // of the older one
-		older, newer trading.Triggers
+		older, newer trading.TPSL
 		beside       func(rig) // after the newer one
 		outcome      trading.Outcome
 		overwritten  bool
@@ -36,7 +36,7 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 		"the older one runs behind it": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
 			outcome: trading.Applied, overwritten: true, sent: 3, tp: "71000", sl: "61000"},
 		"each level by the newest that named it": {fault: slow,
-			older: trading.Triggers{TakeProfit: at("70000")}, newer: trading.Triggers{StopLoss: at("61000")},
+			older: trading.TPSL{TakeProfit: at("70000")}, newer: trading.TPSL{StopLoss: at("61000")},
 			outcome: trading.Applied, overwritten: true, sent: 3, tp: "70000", sl: "61000"},
 		"the older one runs before it": {fault: tradingsim.DropResponse(), older: both("70000", "60000"), newer: both("71000", "61000"),
 			outcome: trading.Applied, sent: 2, tp: "71000", sl: "61000"},
@@ -75,10 +75,10 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 			liveTest(t, nil, []trading.Option{hooks}, func(r rig) {
 				r.open(buy("0.1"))
 				r.sim.Fault("POST /positions/tpsl", row.fault)
-				_, err := r.account().SetTriggers(r.t.Context(), "BTC", row.older, inDoubt...)
+				_, err := r.account().SetTPSL(r.t.Context(), "BTC", row.older, inDoubt...)
 				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 				time.Sleep(300 * time.Millisecond)
-				_, err = r.account().SetTriggers(r.t.Context(), "BTC", row.newer)
+				_, err = r.account().SetTPSL(r.t.Context(), "BTC", row.newer)
 				require.NoError(r.t, err)
 				if row.beside != nil {
 					row.beside(r)
@@ -95,7 +95,7 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 					require.ErrorContains(r.t, last.Err, row.err)
 				}
 				keys := map[string]bool{}
-				for _, key := range r.keysOf(trading.OpTriggers) {
+				for _, key := range r.keysOf(trading.OpTPSL) {
 					keys[key] = true
 				}
 				assert.Len(r.t, keys, row.sent)
@@ -117,12 +117,12 @@ func TestAnOlderSettingOfLevelsIsNotSentAgain(t *testing.T) {
 		r.sim.Fault("POST /positions/tpsl", tradingsim.DropRequest(), tradingsim.Pass(), tradingsim.Pass())
 		older := make(chan error)
 		go func() {
-			_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")},
+			_, err := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")},
 				trading.WithRetry(trading.Retry{Attempts: 4, MinWait: time.Second}))
 			older <- err
 		}()
 		time.Sleep(time.Millisecond)
-		_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: at("71000"), StopLoss: at("61000")})
+		_, err := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: at("71000"), StopLoss: at("61000")})
 		require.NoError(r.t, err)
 		err = <-older
 		require.ErrorIs(r.t, err, trading.ErrExpired)
@@ -131,7 +131,7 @@ func TestAnOlderSettingOfLevelsIsNotSentAgain(t *testing.T) {
 		require.NoError(r.t, err)
 		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
 		assert.True(r.t, resolution.Superseded)
-		assert.Equal(r.t, 1, r.ran(trading.OpTriggers))
+		assert.Equal(r.t, 1, r.ran(trading.OpTPSL))
 	})
 }
 
@@ -152,7 +152,7 @@ func TestTheOutcomeOfLevelsIsWhatThePositionHas(t *testing.T) {
 			liveTest(t, nil, nil, func(r rig) {
 				r.open(buy("0.1"))
 				r.sim.Fault("POST /positions/tpsl", row.fault)
-				_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")}, inDoubt...)
+				_, err := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}, inDoubt...)
 				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 				if row.terminal != "" {
 					_, err := r.sim.Terminal("POST /positions/tpsl", `{"accountId":"acc_1","symbol":"BTC",`+row.terminal+`}`)
@@ -176,8 +176,8 @@ func TestTwoSettingsOfLevelsInDoubt(t *testing.T) {
 		r.open(buy("0.1"))
 		r.sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second), tradingsim.Together(tradingsim.Hang(time.Second), tradingsim.CrashAfter()))
 		var lost [2]error
-		for i, t := range []trading.Triggers{{TakeProfit: at("70000"), StopLoss: at("60000")}, {TakeProfit: at("71000"), StopLoss: at("61000")}} {
-			_, lost[i] = r.account().SetTriggers(r.t.Context(), "BTC", t, inDoubt...)
+		for i, t := range []trading.TPSL{{TakeProfit: at("70000"), StopLoss: at("60000")}, {TakeProfit: at("71000"), StopLoss: at("61000")}} {
+			_, lost[i] = r.account().SetTPSL(r.t.Context(), "BTC", t, inDoubt...)
 			require.Equal(r.t, trading.Unknown, trading.OutcomeOf(lost[i]), "%v", lost[i])
 			time.Sleep(300 * time.Millisecond)
 		}
@@ -194,6 +194,6 @@ func TestTwoSettingsOfLevelsInDoubt(t *testing.T) {
 		assert.True(r.t, at("70000").Equal(p.TakeProfit), "take-profit %s", p.TakeProfit)
 		assert.Equal(r.t, trading.NotApplied, newer.Outcome, "the older one replaced it before it was known to have run")
 		assert.False(r.t, older.Overwritten, "so nothing newer is wanted")
-		assert.Equal(r.t, 2, r.ran(trading.OpTriggers))
+		assert.Equal(r.t, 2, r.ran(trading.OpTPSL))
 	})
 }

@@ -154,7 +154,7 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	var result *OrderResult
 	if err == nil || errors.Is(err, ErrLate) {
 		result = orderResultOf(answer, call.meta())
-		result.Twice = call.ranTwice(&o, result)
+		result.ExecutedTwice = call.ranTwice(&o, result)
 	}
 	*answer = api.OrderResponse{}
 	orderAnswers.Put(answer)
@@ -220,7 +220,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	return result, err
 }
 
-// SetTriggers sets or clears the levels that are named, and leaves the other as it
+// SetTPSL sets or clears the levels that are named, and leaves the other as it
 // is. The contract does not say what leaving a level out does on a live account, so
 // both are always sent. Where one is absent from t, the client first reads the
 // positions and sends the level that it finds there, or null if it finds none. That
@@ -242,8 +242,8 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 // at once that both return their answers, either can be the last. If both are in doubt,
 // and the older one is carried out last, the newer one can end as not applied: then the
 // position has the older levels, and it is for the program to set others.
-func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error) {
-	call := a.begin(ctx, &endpointTriggers, opts)
+func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
+	call := a.begin(ctx, &endpointTPSL, opts)
 	call.symbol = symbol
 	if err := checkSymbol(EnvLive, symbol); err != nil {
 		return nil, call.refused(err)
@@ -251,21 +251,21 @@ func (a *Account) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 	if err := t.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
-	if err := call.completeTriggers(ctx, &t); err != nil {
+	if err := call.completeTPSL(ctx, &t); err != nil {
 		return nil, call.refused(err)
 	}
-	request := api.TriggersRequest{
+	request := api.TPSLRequest{
 		AccountID:       string(a.id),
 		Symbol:          symbol,
 		TakeProfitPrice: wireLevel(t.TakeProfit),
 		StopLossPrice:   wireLevel(t.StopLoss),
 	}
 	call.body = request.AppendWire(newBody())
-	var answer api.TriggersResponse
+	var answer api.TPSLResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	return &TriggerResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TPSLResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // heldAfter is the signed position after an order; none is flat.
@@ -276,9 +276,9 @@ func heldAfter(r *OrderResult) (size decimal.Decimal) {
 	return size
 }
 
-// completeTriggers fills in the level that the caller left out, as the position has
+// completeTPSL fills in the level that the caller left out, as the position has
 // it.
-func (c *call) completeTriggers(ctx context.Context, t *Triggers) error {
+func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 	absent := "take-profit"
 	if t.StopLoss.IsZero() {
 		absent = "stop-loss"

@@ -71,7 +71,7 @@ func TestWhatEachStatusAccepts(t *testing.T) {
 						return err
 					},
 					func() error {
-						_, err := account.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: trading.Clear, StopLoss: at("63000")})
+						_, err := account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: at("63000")})
 						return err
 					},
 					func() error { _, err := account.CancelOrder(ctx, limit.Order.ID); return err },
@@ -291,7 +291,7 @@ func TestLiveAcksInEveryReading(t *testing.T) {
 			ack, err := account.CancelOrder(ctx, limit.Order.ID)
 			require.NoError(r.t, err)
 			assert.NotContains(r.t, ack.Extra, "success")
-			triggers, err := account.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: trading.Clear, StopLoss: at("63000")})
+			triggers, err := account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: at("63000")})
 			require.NoError(r.t, err)
 			_, told := triggers.Position.Get()
 			assert.Equal(r.t, reading == 0, told)

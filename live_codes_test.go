@@ -56,9 +56,9 @@ func TestEveryLiveCode(t *testing.T) {
 		return err
 	}
 	reducing := order(sell("0.5", func(o *trading.Order) { o.ReduceOnly = true }))
-	triggers := func(tr trading.Triggers) call {
+	triggers := func(tr trading.TPSL) call {
 		return func(ctx context.Context, r rig) error {
-			_, err := r.account().SetTriggers(ctx, "BTC", tr)
+			_, err := r.account().SetTPSL(ctx, "BTC", tr)
 			return err
 		}
 	}
@@ -238,11 +238,11 @@ func TestEveryLiveCode(t *testing.T) {
 			prepare: func(r rig) { r.sim.Trade("acc_1", "long", "1", "BTC"); r.sim.SetMark("BTC", "") }},
 		{code: "no_position", status: 404, advice: change, call: closing},
 		{code: "no_position", status: 400, advice: change, call: closing, options: reading(35)},
-		{code: "no_position", status: 404, advice: change, call: triggers(trading.Triggers{TakeProfit: trading.Clear, StopLoss: trading.Clear})},
+		{code: "no_position", status: 404, advice: change, call: triggers(trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear})},
 		{code: "no_position", status: 400, advice: change, call: reducing},
 		{code: "no_position", status: 404, advice: change, call: reducing, options: reading(35)},
 		{code: "invalid_tpsl", status: 400, advice: change, call: order(buy("0.5", func(o *trading.Order) { o.StopLoss = at("64000") }))},
-		{code: "invalid_tpsl", status: 400, advice: change, call: triggers(trading.Triggers{TakeProfit: at("63000"), StopLoss: trading.Clear}),
+		{code: "invalid_tpsl", status: 400, advice: change, call: triggers(trading.TPSL{TakeProfit: at("63000"), StopLoss: trading.Clear}),
 			prepare: func(r rig) { r.sim.Trade("acc_1", "long", "1", "BTC") }},
 
 		// What waits on the account.

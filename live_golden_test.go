@@ -93,9 +93,9 @@ func closing(symbol string, part Part) liveCall {
 	}
 }
 
-func liveTriggers(symbol string, tr Triggers) liveCall {
+func liveTPSL(symbol string, tr TPSL) liveCall {
 	return func(ctx context.Context, a *Account) error {
-		_, err := a.SetTriggers(ctx, symbol, tr)
+		_, err := a.SetTPSL(ctx, symbol, tr)
 		return err
 	}
 }
@@ -155,9 +155,9 @@ var liveRows = []struct {
 		`{"accountId":"acc_1","closePercent":0.5,"symbol":"BTC"}`},
 	{"a part", closing("BTC", Percent(Dec("12.50"))), liveCloseBody, "POST /positions/close",
 		`{"accountId":"acc_1","closePercent":12.5,"symbol":"BTC"}`},
-	{"T68 both levels, one cleared", liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), doneBody, "POST /positions/tpsl",
+	{"T68 both levels, one cleared", liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), doneBody, "POST /positions/tpsl",
 		`{"accountId":"acc_1","stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
-	{"both levels cleared", liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: Clear}), doneBody, "POST /positions/tpsl",
+	{"both levels cleared", liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: Clear}), doneBody, "POST /positions/tpsl",
 		`{"accountId":"acc_1","stopLossPrice":null,"symbol":"BTC","takeProfitPrice":null}`},
 
 	{"a stop-market", orderCall(conditional(Conditional{Trigger: Dec("65000")}), nil), runBody, "POST /orders/conditional",
@@ -334,10 +334,10 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 		{"close without a symbol", CodeMissingFields, closing("", All)},
 		{"close no part", CodeBadRequest, closing("BTC", Part{})},
 		{"close above all", CodeBadRequest, closing("BTC", Percent(Dec("100.5")))},
-		{"triggers without a symbol", CodeMissingFields, liveTriggers("", Triggers{TakeProfit: Clear, StopLoss: Clear})},
-		{"T68 no level", CodeMissingFields, liveTriggers("BTC", Triggers{})},
-		{"a trigger at 0", CodeInvalidTPSL, liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: At(Dec("0"))})},
-		{"T108 a share", CodeBadRequest, liveTriggers("BTC", Triggers{TakeProfit: Clear, StopLoss: Clear, ClosePct: At(Dec("50"))})},
+		{"triggers without a symbol", CodeMissingFields, liveTPSL("", TPSL{TakeProfit: Clear, StopLoss: Clear})},
+		{"T68 no level", CodeMissingFields, liveTPSL("BTC", TPSL{})},
+		{"a trigger at 0", CodeInvalidTPSL, liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: At(Dec("0"))})},
+		{"T108 a share", CodeBadRequest, liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: Clear, ClosePct: At(Dec("50"))})},
 
 		{"no trigger price", CodeBadTrigger, pro(conditional(Conditional{}))},
 		{"a negative trigger price", CodeBadTrigger, pro(conditional(Conditional{Trigger: Dec("-1")}))},

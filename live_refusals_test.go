@@ -111,7 +111,7 @@ func TestLiveLocalRefusalsOfTheRest(t *testing.T) {
 	}
 	triggers := func(tp, sl trading.Level) func(rig) error {
 		return func(r rig) error {
-			_, err := r.account().SetTriggers(r.t.Context(), "BTC", trading.Triggers{TakeProfit: tp, StopLoss: sl})
+			_, err := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: tp, StopLoss: sl})
 			return err
 		}
 	}
@@ -180,11 +180,11 @@ func TestLiveLocalRefusalsOfTheRest(t *testing.T) {
 		{"the zero part", closing("BTC", trading.Part{}), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC"}`,
 			"T59: what was not said is not the whole position", ""},
 
-		{"both levels", triggers(at("65000"), at("63000")), trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":65000,"stopLossPrice":63000}`, "", ""},
-		{"levels cleared", triggers(trading.Clear, trading.Clear), trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":null,"stopLossPrice":null}`, "", ""},
-		{"a stop of 0", triggers(trading.Clear, at("0")), trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":null,"stopLossPrice":0}`, "", ""},
-		{"a target below the price", triggers(at("63000"), trading.Clear), trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":63000,"stopLossPrice":null}`, "", ""},
-		{"one level alone", triggers(trading.Level{}, at("63000")), trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":63000}`, "", ""},
+		{"both levels", triggers(at("65000"), at("63000")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":65000,"stopLossPrice":63000}`, "", ""},
+		{"levels cleared", triggers(trading.Clear, trading.Clear), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":null,"stopLossPrice":null}`, "", ""},
+		{"a stop of 0", triggers(trading.Clear, at("0")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":null,"stopLossPrice":0}`, "", ""},
+		{"a target below the price", triggers(at("63000"), trading.Clear), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":63000,"stopLossPrice":null}`, "", ""},
+		{"one level alone", triggers(trading.Level{}, at("63000")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":63000}`, "", ""},
 
 		{"a conditional", conditional(trading.Conditional{Trigger: dec("65000")}), trading.OpConditional, `{` + members + `,"triggerPrice":65000}`, "", ""},
 		{"a conditional at 0", conditional(trading.Conditional{}), trading.OpConditional, `{` + members + `,"triggerPrice":0}`, "", ""},

@@ -215,7 +215,7 @@ func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
 				result, err := account.PlaceOrder(context.Background(), order)
 				require.NoError(t, err)
 				assert.Equal(t, row.executed, executed(sim))
-				assert.True(t, row.twice.Equal(result.Twice), "%s", result.Twice)
+				assert.True(t, row.twice.Equal(result.ExecutedTwice), "%s", result.ExecutedTwice)
 
 				sim.Fault("POST /orders", row.fault)
 				_, _ = account.PlaceOrder(context.Background(), order, trading.WithSendTTL(0))

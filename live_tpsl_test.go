@@ -18,24 +18,24 @@ func TestTrap_T68_OneLevelAloneKeepsTheOther(t *testing.T) {
 			`{"symbol":"BTC","side":"long","size":1,"entryPrice":64000` + levels + `}]}`
 	}
 	for name, row := range map[string]struct {
-		change Triggers
+		change TPSL
 		found  string // of the levels in the position
 		body   string
 	}{
-		"a stop beside a target": {Triggers{StopLoss: At(Dec("63000"))}, `,"takeProfitPrice":70000.5,"stopLossPrice":null`,
+		"a stop beside a target": {TPSL{StopLoss: At(Dec("63000"))}, `,"takeProfitPrice":70000.5,"stopLossPrice":null`,
 			`"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":70000.5`},
-		"a target beside a stop": {Triggers{TakeProfit: At(Dec("70000"))}, `,"takeProfitPrice":null,"stopLossPrice":61000`,
+		"a target beside a stop": {TPSL{TakeProfit: At(Dec("70000"))}, `,"takeProfitPrice":null,"stopLossPrice":61000`,
 			`"stopLossPrice":61000,"symbol":"BTC","takeProfitPrice":70000`},
-		"clear one of two": {Triggers{TakeProfit: Clear}, `,"takeProfitPrice":70000,"stopLossPrice":61000`,
+		"clear one of two": {TPSL{TakeProfit: Clear}, `,"takeProfitPrice":70000,"stopLossPrice":61000`,
 			`"stopLossPrice":61000,"symbol":"BTC","takeProfitPrice":null`},
-		"no other level": {Triggers{StopLoss: At(Dec("63000"))}, `,"takeProfitPrice":null,"stopLossPrice":null`,
+		"no other level": {TPSL{StopLoss: At(Dec("63000"))}, `,"takeProfitPrice":null,"stopLossPrice":null`,
 			`"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null`},
-		"a position without the member": {Triggers{StopLoss: At(Dec("63000"))}, ``,
+		"a position without the member": {TPSL{StopLoss: At(Dec("63000"))}, ``,
 			`"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := newScript(t, answered(200, position(row.found)), answered(200, doneBody))
-			_, err := newTestClient(t, script).Live.Account("acc_1").SetTriggers(context.Background(), "BTC", row.change)
+			_, err := newTestClient(t, script).Live.Account("acc_1").SetTPSL(context.Background(), "BTC", row.change)
 			require.NoError(t, err)
 			got := script.received()
 			require.Len(t, got, 2)
@@ -48,7 +48,7 @@ func TestTrap_T68_OneLevelAloneKeepsTheOther(t *testing.T) {
 
 // Where the other level cannot be learned, nothing is sent and the error says why.
 func TestTrap_T68_OneLevelAloneIsNotGuessed(t *testing.T) {
-	stop := Triggers{StopLoss: At(Dec("63000"))}
+	stop := TPSL{StopLoss: At(Dec("63000"))}
 	for name, row := range map[string]struct {
 		steps []step
 		opts  []CallOption
@@ -66,7 +66,7 @@ func TestTrap_T68_OneLevelAloneIsNotGuessed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := newScript(t, row.steps...)
-			_, err := newTestClient(t, script).Live.Account("acc_1").SetTriggers(context.Background(), "BTC", stop, row.opts...)
+			_, err := newTestClient(t, script).Live.Account("acc_1").SetTPSL(context.Background(), "BTC", stop, row.opts...)
 			require.ErrorIs(t, err, row.is)
 			require.ErrorContains(t, err, row.says)
 			assert.Equal(t, NotApplied, OutcomeOf(err))

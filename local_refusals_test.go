@@ -163,9 +163,9 @@ func TestLocalRefusalsOfExits(t *testing.T) {
 			return err
 		}
 	}
-	triggers := func(symbol string, tr trading.Triggers) func(rig) error {
+	triggers := func(symbol string, tr trading.TPSL) func(rig) error {
 		return func(r rig) error {
-			_, err := r.Sandbox.SetTriggers(r.t.Context(), symbol, tr)
+			_, err := r.Sandbox.SetTPSL(r.t.Context(), symbol, tr)
 			return err
 		}
 	}
@@ -188,20 +188,20 @@ func TestLocalRefusalsOfExits(t *testing.T) {
 		{"close elsewhere", closing("ETH", trading.All), trading.OpSandboxClose, `{"symbol":"ETH"}`, ""},
 		{"the zero part", closing("BTC", trading.Part{}), trading.OpSandboxClose, `{"symbol":"BTC"}`,
 			"T59: what was not said is not the whole position"},
-		{"a stop", triggers("BTC", trading.Triggers{StopLoss: at("63000")}), trading.OpSandboxTriggers, `{"symbol":"BTC","stopLossPrice":63000}`, ""},
-		{"a stop of 0", triggers("BTC", trading.Triggers{StopLoss: at("0")}), trading.OpSandboxTriggers, `{"symbol":"BTC","stopLossPrice":0}`, ""},
-		{"a target below 0", triggers("BTC", trading.Triggers{TakeProfit: at("-1")}), trading.OpSandboxTriggers, `{"symbol":"BTC","takeProfitPrice":-1}`, ""},
-		{"a stop above the price", triggers("BTC", trading.Triggers{StopLoss: at("65000")}), trading.OpSandboxTriggers, `{"symbol":"BTC","stopLossPrice":65000}`, ""},
-		{"a stop past the target", triggers("BTC", trading.Triggers{StopLoss: at("63000"), TakeProfit: at("62000")}), trading.OpSandboxTriggers,
+		{"a stop", triggers("BTC", trading.TPSL{StopLoss: at("63000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":63000}`, ""},
+		{"a stop of 0", triggers("BTC", trading.TPSL{StopLoss: at("0")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":0}`, ""},
+		{"a target below 0", triggers("BTC", trading.TPSL{TakeProfit: at("-1")}), trading.OpSandboxTPSL, `{"symbol":"BTC","takeProfitPrice":-1}`, ""},
+		{"a stop above the price", triggers("BTC", trading.TPSL{StopLoss: at("65000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":65000}`, ""},
+		{"a stop past the target", triggers("BTC", trading.TPSL{StopLoss: at("63000"), TakeProfit: at("62000")}), trading.OpSandboxTPSL,
 			`{"symbol":"BTC","stopLossPrice":63000,"takeProfitPrice":62000}`, ""},
-		{"levels cleared", triggers("BTC", trading.Triggers{StopLoss: trading.Clear, TakeProfit: trading.Clear}), trading.OpSandboxTriggers,
+		{"levels cleared", triggers("BTC", trading.TPSL{StopLoss: trading.Clear, TakeProfit: trading.Clear}), trading.OpSandboxTPSL,
 			`{"symbol":"BTC","stopLossPrice":null,"takeProfitPrice":null}`, ""},
-		{"a share of 0", triggers("BTC", trading.Triggers{ClosePct: at("0")}), trading.OpSandboxTriggers, `{"symbol":"BTC","closePct":0}`, ""},
-		{"a share of 101", triggers("BTC", trading.Triggers{ClosePct: at("101")}), trading.OpSandboxTriggers, `{"symbol":"BTC","closePct":101}`, ""},
-		{"a share", triggers("BTC", trading.Triggers{ClosePct: at("50")}), trading.OpSandboxTriggers, `{"symbol":"BTC","closePct":50}`, ""},
-		{"a share cleared", triggers("BTC", trading.Triggers{ClosePct: trading.Clear}), trading.OpSandboxTriggers, `{"symbol":"BTC","closePct":null}`, ""},
-		{"triggers without a symbol", triggers("", trading.Triggers{StopLoss: at("63000")}), trading.OpSandboxTriggers, `{"stopLossPrice":63000}`, ""},
-		{"no trigger named", triggers("BTC", trading.Triggers{}), trading.OpSandboxTriggers, `{"symbol":"BTC"}`,
+		{"a share of 0", triggers("BTC", trading.TPSL{ClosePct: at("0")}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":0}`, ""},
+		{"a share of 101", triggers("BTC", trading.TPSL{ClosePct: at("101")}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":101}`, ""},
+		{"a share", triggers("BTC", trading.TPSL{ClosePct: at("50")}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":50}`, ""},
+		{"a share cleared", triggers("BTC", trading.TPSL{ClosePct: trading.Clear}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":null}`, ""},
+		{"triggers without a symbol", triggers("", trading.TPSL{StopLoss: at("63000")}), trading.OpSandboxTPSL, `{"stopLossPrice":63000}`, ""},
+		{"no trigger named", triggers("BTC", trading.TPSL{}), trading.OpSandboxTPSL, `{"symbol":"BTC"}`,
 			"a change of nothing is a level that was forgotten"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

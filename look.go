@@ -85,7 +85,7 @@ func (l *accountLook) shown(symbol string) Look {
 // decide judges a write by equal looks.
 func (c *core) decide(w *write, shown *seenLook) accounting.Verdict {
 	now, first := shown.look, shown.began[0]
-	if w.intent.Operation == OpTriggers {
+	if w.intent.Operation == OpTPSL {
 		return decideLevels(w, now, w.ledger.IsGone(c.clock.now()))
 	}
 	asked := askedOf(&w.intent)

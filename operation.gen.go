@@ -22,8 +22,8 @@ const (
 	OpSandboxOrder Operation = "POST /sandbox/orders"
 	// OpSandboxClose closes a paper position, or part of it.
 	OpSandboxClose Operation = "POST /sandbox/positions/close"
-	// OpSandboxTriggers sets, edits and clears a paper position's triggers.
-	OpSandboxTriggers Operation = "POST /sandbox/positions/tpsl"
+	// OpSandboxTPSL sets, edits and clears a paper position's triggers.
+	OpSandboxTPSL Operation = "POST /sandbox/positions/tpsl"
 	// OpSandboxReset wipes the paper account.
 	OpSandboxReset Operation = "POST /sandbox/reset"
 )
@@ -52,8 +52,8 @@ const (
 	OpCancelOrder Operation = "POST /orders/cancel"
 	// OpClose closes a position, or part of it.
 	OpClose Operation = "POST /positions/close"
-	// OpTriggers sets and clears a position's triggers.
-	OpTriggers Operation = "POST /positions/tpsl"
+	// OpTPSL sets and clears a position's triggers.
+	OpTPSL Operation = "POST /positions/tpsl"
 	// OpConditional is an order that waits for a trigger price.
 	OpConditional Operation = "POST /orders/conditional"
 	// OpLadder is a ladder of limits.
@@ -105,7 +105,7 @@ var (
 		{CodeAccountLocked, 403}, {CodeNoPrice, 404}, {CodeNoPosition, 404}, {CodeStalePrice, 409},
 		{CodeNoFillPrice, 409}, {CodeFillRejected, 409}, {CodeConcurrentRequest, 409}, {CodeNoPrice, 503},
 	}}}
-	endpointSandboxTriggers = endpoint{op: OpSandboxTriggers, env: EnvSandbox, write: true, maxBody: smallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	endpointSandboxTPSL = endpoint{op: OpSandboxTPSL, env: EnvSandbox, write: true, maxBody: smallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{CodeInvalidJSON, 400}, {CodeBadSymbol, 400}, {CodeBadPct, 400}, {CodeInvalidTPSL, 400},
 		{CodeWrongEnvironment, 403}, {CodeAccountLocked, 403}, {CodeNoPosition, 404},
 		{CodeConcurrentRequest, 409},
@@ -160,7 +160,7 @@ var (
 		{CodeNoPrice, 400}, {CodeNoPosition, 400}, {CodeNoPosition, 404}, {CodeStalePrice, 409},
 		{CodeNoFillPrice, 409}, {CodeNoPrice, 503},
 	}}}
-	endpointTriggers = endpoint{op: OpTriggers, env: EnvLive, write: true, levels: true, class: "tpsl-changes", maxBody: smallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	endpointTPSL = endpoint{op: OpTPSL, env: EnvLive, write: true, levels: true, class: "tpsl-changes", maxBody: smallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{CodeInvalidTPSL, 400}, {CodeNoPosition, 400}, {CodeNoPosition, 404},
 	}}}
 	endpointConditional = endpoint{op: OpConditional, env: EnvLive, write: true, trades: true, pro: true, class: "conditional", maxBody: smallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
@@ -248,7 +248,7 @@ var describedEndpoints = [...]*endpoint{
 	&endpointPrices,
 	&endpointSandboxOrder,
 	&endpointSandboxClose,
-	&endpointSandboxTriggers,
+	&endpointSandboxTPSL,
 	&endpointSandboxReset,
 	&endpointAccounts,
 	&endpointState,
@@ -261,7 +261,7 @@ var describedEndpoints = [...]*endpoint{
 	&endpointLimit,
 	&endpointCancelOrder,
 	&endpointClose,
-	&endpointTriggers,
+	&endpointTPSL,
 	&endpointConditional,
 	&endpointLadder,
 	&endpointTWAP,

@@ -101,8 +101,8 @@ func TestANilContextIsAnError(t *testing.T) {
 			_, err := c.Sandbox.Resolve(ctx, errors.New("x"))
 			return err
 		},
-		"Account.SetTriggers, one level": onAccount(func(ctx context.Context, a *trading.Account) error {
-			_, err := a.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.Clear})
+		"Account.SetTPSL, one level": onAccount(func(ctx context.Context, a *trading.Account) error {
+			_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear})
 			return err
 		}),
 	}

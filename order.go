@@ -67,15 +67,15 @@ type Order struct {
 	MaxSlippagePct Level `json:",omitzero"`
 }
 
-// Triggers are the levels at which the service closes a position. A level is
+// TPSL are the levels at which the service closes a position. A level is
 // judged against the current price of the market, not against the entry: for a
 // long the stop below it and the take-profit above, for a short the reverse.
 //
 // [At] sets a level and [Clear] removes it; an absent level stays as it is. On a live
 // account that costs a read, since the contract does not show what leaving a level
-// out does there: see [Account.SetTriggers]. A level read from the position can be
+// out does there: see [Account.SetTPSL]. A level read from the position can be
 // given back.
-type Triggers struct {
+type TPSL struct {
 	// TakeProfit is a price.
 	TakeProfit Level `json:",omitzero"`
 

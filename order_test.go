@@ -39,14 +39,14 @@ func TestOrderSurvivesJSON(t *testing.T) {
 	}
 }
 
-func TestTriggersSurviveJSON(t *testing.T) {
+func TestTPSLSurvivesJSON(t *testing.T) {
 	levels := []Level{{}, Clear, At(Dec("1.5"))}
 	for _, tp := range levels {
 		for _, sl := range levels {
-			want := Triggers{TakeProfit: tp, StopLoss: sl, ClosePct: tp}
+			want := TPSL{TakeProfit: tp, StopLoss: sl, ClosePct: tp}
 			text, err := json.Marshal(want)
 			require.NoError(t, err)
-			var got Triggers
+			var got TPSL
 			require.NoError(t, json.Unmarshal(text, &got))
 			assert.True(t, got.TakeProfit.Equal(tp) && got.StopLoss.Equal(sl) && got.ClosePct.Equal(tp), string(text))
 		}

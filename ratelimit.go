@@ -157,7 +157,7 @@ func (c *call) returnSlot(sent bool) {
 // longer than until the service's window ends.
 func (c *call) closeLimit(d time.Duration) {
 	limits, key := c.core.limits, bucketOf(c.env, c.apiKey)
-	told, ofKey := parseRateLimit(c.last.attempt.Header).Get()
+	header, ofKey := parseRateLimit(c.last.attempt.Header).Get()
 	ofKey = ofKey && c.last.refusal != nil && c.last.refusal.Code == CodeRateLimited
 	if c.endpoint.class != "" && !ofKey {
 		limits.BlockClass(c.endpoint.class, d)
@@ -165,6 +165,6 @@ func (c *call) closeLimit(d time.Duration) {
 	}
 	limits.BlockKey(key, d)
 	if ofKey {
-		limits.Learn(key, told.Limit, told.Reset.Sub(c.last.attempt.serviceTime()))
+		limits.Learn(key, header.Limit, header.Reset.Sub(c.last.attempt.serviceTime()))
 	}
 }

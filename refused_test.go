@@ -58,9 +58,9 @@ func TestRefusedByTheCompiler(t *testing.T) {
 		},
 		{
 			mistake: "nil to remove a level",
-			refused: `use(trading.Triggers{StopLoss: nil})`,
+			refused: `use(trading.TPSL{StopLoss: nil})`,
 			because: "cannot use nil",
-			meant:   `use(trading.Triggers{StopLoss: trading.Clear})`,
+			meant:   `use(trading.TPSL{StopLoss: trading.Clear})`,
 		},
 		{
 			mistake: "a float as a level",

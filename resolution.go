@@ -47,7 +47,7 @@ type Intent struct {
 
 // places are the parts of the account in which it can show.
 func (in *Intent) places() [2]pending.Place {
-	if in.Operation == OpTriggers { // levels are beside each other only
+	if in.Operation == OpTPSL { // levels are beside each other only
 		return [2]pending.Place{{Environment: string(in.Environment), Account: string(in.Account), Symbol: in.Symbol + " levels"}}
 	}
 	places := [2]pending.Place{{Environment: string(in.Environment), Account: string(in.Account), Symbol: in.Symbol}}

@@ -49,12 +49,12 @@ type OrderResult struct {
 	// Account is the account afterwards. Sandbox only.
 	Account Opt[AccountState]
 
-	// Twice tells of an order that was sent again in doubt and was not answered
-	// by a replay: whether it ran both times, by its position against what was
-	// known before. None where there was no doubt, or where that is not known.
+	// ExecutedTwice says whether an order that was sent again, and was not answered
+	// by a replay, was executed both times, judged by its position against what was
+	// known before. None if it was sent once, or if that is not known.
 	// Live only. The contract leaves this open for a 5xx after the work whose
-	// answer was lost; WithLifetime(0) never sends again.
-	Twice Opt[bool]
+	// answer was lost; WithSendTTL(0) never sends again.
+	ExecutedTwice Opt[bool]
 
 	// Meta describes how the answer came about. If it is a replay, all of the above
 	// is as it was when the order was first answered.
@@ -117,8 +117,8 @@ func (c SandboxClose) Equal(other SandboxClose) bool {
 		c.Account.Equal(other.Account)
 }
 
-// TriggerResult is what became of a change of triggers.
-type TriggerResult struct {
+// TPSLResult is what became of a change of triggers.
+type TPSLResult struct {
 	// Position is the position afterwards, with its levels.
 	Position Opt[Position]
 

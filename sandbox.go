@@ -65,7 +65,7 @@ func (m *MarketData) Prices(ctx context.Context, opts ...CallOption) (map[string
 // than a live account's: no resting limits, no Pro orders, no idempotency. So
 // its writes go one at a time, and one that may have arrived is never sent again.
 //
-// Triggers fire when the account or its positions are read, and only then:
+// TPSL fire when the account or its positions are read, and only then:
 // [Sandbox.State] and [Sandbox.Positions] can close positions, and without a
 // reader no stop fires.
 type Sandbox struct{ *MarketData }
@@ -151,11 +151,11 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 	return sandboxCloseOf(&answer, call.meta()), nil
 }
 
-// SetTriggers changes the levels that are named, and leaves the others. Levels
+// SetTPSL changes the levels that are named, and leaves the others. Levels
 // are judged against the current price, not the entry: for a long the stop
 // below it and the take-profit above, for a short the reverse.
-func (s *Sandbox) SetTriggers(ctx context.Context, symbol string, t Triggers, opts ...CallOption) (*TriggerResult, error) {
-	call := s.caller.begin(ctx, &endpointSandboxTriggers, opts)
+func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
+	call := s.caller.begin(ctx, &endpointSandboxTPSL, opts)
 	call.symbol = symbol
 	if err := checkSymbol(EnvSandbox, symbol); err != nil {
 		return nil, call.refused(err)
@@ -163,18 +163,18 @@ func (s *Sandbox) SetTriggers(ctx context.Context, symbol string, t Triggers, op
 	if err := t.checkSandbox(); err != nil {
 		return nil, call.refused(err)
 	}
-	request := api.SandboxTriggersRequest{
+	request := api.SandboxTPSLRequest{
 		Symbol:          symbol,
 		TakeProfitPrice: wireLevel(t.TakeProfit),
 		StopLossPrice:   wireLevel(t.StopLoss),
 		ClosePct:        wireLevel(t.ClosePct),
 	}
 	call.body = request.AppendWire(newBody())
-	var answer api.SandboxTriggersResponse
+	var answer api.SandboxTPSLResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	return &TriggerResult{Position: Some(positionOf(&answer.Position)), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TPSLResult{Position: Some(positionOf(&answer.Position)), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // Reset wipes the paper account back to its opening balance: positions, trades

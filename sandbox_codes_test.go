@@ -190,7 +190,7 @@ func TestEverySandboxCode(t *testing.T) {
 		{code: "fill_rejected", status: 409, advice: change, prepare: trouble("fill_rejected")},
 		{code: "no_position", status: 404, advice: change, call: closing},
 		{code: "no_position", status: 404, advice: change, call: func(ctx context.Context, r rig) error {
-			_, err := r.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.Clear})
+			_, err := r.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear})
 			return err
 		}},
 		{code: "concurrent_request", status: 409, advice: sameKey, sends: 4,

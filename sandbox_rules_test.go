@@ -284,7 +284,7 @@ func TestAddingBlendsTheEntry(t *testing.T) {
 
 // A trigger may close a share; the level that fired is gone, and by the other
 // reading both are.
-func TestTriggersForAShare(t *testing.T) {
+func TestTPSLForAShare(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		var options []tradingsim.Option
 		if both {
@@ -292,7 +292,7 @@ func TestTriggersForAShare(t *testing.T) {
 		}
 		r := newRig(t, options)
 		r.place(buy("1"))
-		set, err := r.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{
+		set, err := r.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{
 			TakeProfit: at("65000"), StopLoss: at("63000"), ClosePct: at("25"),
 		})
 		require.NoError(t, err)
@@ -308,23 +308,23 @@ func TestTriggersForAShare(t *testing.T) {
 }
 
 // T67: one level changes and the other stays; null removes it.
-func TestTriggersChangeOneAtATime(t *testing.T) {
+func TestTPSLChangesOneAtATime(t *testing.T) {
 	r := newRig(t, nil)
 	r.place(buy("1", func(o *trading.Order) { o.TakeProfit, o.StopLoss = at("70000"), at("60000") }))
-	levels := func(change trading.Triggers) (target, stop string) {
-		result, err := r.Sandbox.SetTriggers(t.Context(), "BTC", change)
+	levels := func(change trading.TPSL) (target, stop string) {
+		result, err := r.Sandbox.SetTPSL(t.Context(), "BTC", change)
 		require.NoError(t, err)
 		position, open := result.Position.Get()
 		require.True(t, open)
 		return position.TakeProfit.String(), position.StopLoss.String()
 	}
 	for _, step := range []struct {
-		change       trading.Triggers
+		change       trading.TPSL
 		target, stop string
 	}{
-		{trading.Triggers{StopLoss: at("61000")}, "70000", "61000"},
-		{trading.Triggers{TakeProfit: trading.Clear}, "clear", "61000"},
-		{trading.Triggers{TakeProfit: at("71000"), StopLoss: trading.Clear}, "71000", "clear"},
+		{trading.TPSL{StopLoss: at("61000")}, "70000", "61000"},
+		{trading.TPSL{TakeProfit: trading.Clear}, "clear", "61000"},
+		{trading.TPSL{TakeProfit: at("71000"), StopLoss: trading.Clear}, "71000", "clear"},
 	} {
 		target, stop := levels(step.change)
 		assert.Equal(t, step.target, target)
@@ -333,7 +333,7 @@ func TestTriggersChangeOneAtATime(t *testing.T) {
 
 	// A level that was read can be given back as it is.
 	position, _ := r.positions().In("BTC")
-	target, stop := levels(trading.Triggers{TakeProfit: position.TakeProfit, StopLoss: position.StopLoss})
+	target, stop := levels(trading.TPSL{TakeProfit: position.TakeProfit, StopLoss: position.StopLoss})
 	assert.Equal(t, "71000", target)
 	assert.Equal(t, "clear", stop)
 }

@@ -259,7 +259,7 @@ func TestTrap_T69_LevelsAreJudgedByThePresentPrice(t *testing.T) {
 	r := newRig(t, nil)
 	r.place(buy("1"))
 	stop := func(price string) error {
-		_, err := r.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{StopLoss: at(price)})
+		_, err := r.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: at(price)})
 		return err
 	}
 	require.ErrorIs(t, stop("65000"), trading.CodeInvalidTPSL)

@@ -88,9 +88,9 @@ func (c *call) hookStart() { c.Context = c.core.hooks.callStart(c.Context, c.hoo
 
 // hookDone tells the hooks how the call ended. Of a write that is still under way
 // only what was fixed before it began is read.
-func (c *call) hookDone(told Call, d Done) {
+func (c *call) hookDone(seen Call, d Done) {
 	d.Took = time.Since(c.began)
-	c.core.hooks.callDone(c.Context, told, d)
+	c.core.hooks.callDone(c.Context, seen, d)
 }
 
 // hookSend tells the hooks of a send, and returns its context.

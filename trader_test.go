@@ -31,7 +31,7 @@ func TestSandboxResolveWithoutALook(t *testing.T) {
 			return err
 		}, true, NotApplied, EvidenceAnswer, ""},
 		{"of what shows in a read", []step{cutAfterWrite()}, func(c *Client) error {
-			_, err := c.Sandbox.SetTriggers(t.Context(), "BTC", Triggers{StopLoss: At(Dec("60000"))})
+			_, err := c.Sandbox.SetTPSL(t.Context(), "BTC", TPSL{StopLoss: At(Dec("60000"))})
 			return err
 		}, false, 0, 0, "read the account"},
 	} {

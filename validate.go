@@ -45,9 +45,9 @@ func (o *Order) check(env Environment) *Error {
 	case !o.Side.valid():
 		return refuse(env, CodeBadSide, "side %q is neither long nor short", o.Side)
 	case !o.Size.IsPositive() || !writable(o.Size):
-		return refuse(env, CodeBadSize, "size %s is not a number of base units above 0", numberText(o.Size))
+		return refuse(env, CodeBadSize, "size is %s: it must be greater than 0, in base units", numberText(o.Size))
 	case !o.Leverage.IsZero() && (!o.Leverage.IsPositive() || !writable(o.Leverage)):
-		return refuse(env, CodeBadRequest, "leverage %s is not above 0", numberText(o.Leverage))
+		return refuse(env, CodeBadRequest, "leverage is %s: it must be greater than 0", numberText(o.Leverage))
 	}
 	if err := o.checkType(env); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (o *Order) checkType(env Environment) *Error {
 	case o.Type == LimitOrder && o.LimitPrice.IsZero():
 		return o.missing(env, CodeBadLimitPrice)
 	case o.Type == LimitOrder && (!limited || !o.LimitPrice.valid()):
-		return refuse(env, CodeBadLimitPrice, "limit price %s is not above 0", o.LimitPrice)
+		return refuse(env, CodeBadLimitPrice, "limit price is %s: it must be greater than 0", o.LimitPrice)
 	case o.Type == MarketOrder && !o.LimitPrice.IsZero():
 		return refuse(env, CodeBadLimitPrice, "a market order takes no limit price")
 	default:
@@ -113,7 +113,7 @@ func (o *Order) checkLevels(env Environment) *Error {
 			return refuse(env, CodeBadRequest, "the order has nothing to clear: leave the %s out", level.name)
 		}
 		if !level.valid() {
-			return refuse(env, level.code, "the %s, %s, is not a price above 0", level.name, level.Level)
+			return refuse(env, level.code, "the %s, %s, must be greater than 0", level.name, level.Level)
 		}
 	}
 	target, hasTarget := o.TakeProfit.Value()
@@ -164,7 +164,7 @@ func (o *Order) checkLive() *Error {
 }
 
 // checkLive wants a change, and levels that can be prices.
-func (t Triggers) checkLive() *Error {
+func (t TPSL) checkLive() *Error {
 	if !t.ClosePct.IsZero() {
 		return refuse(EnvLive, CodeBadRequest, "a live trigger closes the whole position: only the sandbox knows a percent")
 	}
@@ -175,7 +175,7 @@ func (t Triggers) checkLive() *Error {
 }
 
 // checkPrices wants levels that can be prices.
-func (t Triggers) checkPrices(env Environment) *Error {
+func (t TPSL) checkPrices(env Environment) *Error {
 	for _, level := range [...]struct {
 		name string
 		Level
@@ -212,8 +212,8 @@ func checkPart(env Environment, part Part) *Error {
 	}
 }
 
-// checkSandboxTriggers wants a change, and levels that can be prices.
-func (t Triggers) checkSandbox() *Error {
+// checkSandboxTPSL wants a change, and levels that can be prices.
+func (t TPSL) checkSandbox() *Error {
 	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() && t.ClosePct.IsZero() {
 		return refuse(EnvSandbox, CodeInvalidTPSL, "no trigger is named: set one with At, or remove one with Clear")
 	}
@@ -296,7 +296,7 @@ func (how Conditional) check(o *Order) *Error {
 	case !how.Exec.valid():
 		return refuse(EnvLive, CodeBadRequest, "exec kind %s is neither stop-market nor stop-limit", how.Exec)
 	case !how.Trigger.IsPositive() || !writable(how.Trigger):
-		return refuse(EnvLive, CodeBadTrigger, "trigger price %s is not above 0", numberText(how.Trigger))
+		return refuse(EnvLive, CodeBadTrigger, "trigger price is %s: it must be greater than 0", numberText(how.Trigger))
 	default:
 		return nil
 	}
@@ -311,7 +311,7 @@ func (how Ladder) check(o *Order) *Error {
 	}
 	switch {
 	case !how.From.IsPositive() || !writable(how.From) || !how.To.IsPositive() || !writable(how.To):
-		return refuse(EnvLive, CodeBadPrice, "a ladder from %s to %s is not between prices above 0", numberText(how.From), numberText(how.To))
+		return refuse(EnvLive, CodeBadPrice, "a ladder from %s to %s must be between prices greater than 0", numberText(how.From), numberText(how.To))
 	case how.Rungs <= 0:
 		return refuse(EnvLive, CodeBadOrderCount, "a ladder of %d orders", how.Rungs)
 	default:
@@ -354,14 +354,14 @@ func (how Swarm) check(o *Order) *Error {
 // checkDuration wants whole milliseconds above 0, which is what is sent.
 func checkDuration(d time.Duration) *Error {
 	if d < time.Millisecond || d%time.Millisecond != 0 {
-		return refuse(EnvLive, CodeBadDuration, "a duration of %s is not a number of milliseconds above 0", d)
+		return refuse(EnvLive, CodeBadDuration, "a duration of %s must be whole milliseconds, greater than 0", d)
 	}
 	return nil
 }
 
 func checkChaseTo(to Level) *Error {
 	if to.IsClear() || !to.valid() {
-		return refuse(EnvLive, CodeBadPrice, "the bound of the chase, %s, is not a price above 0", to)
+		return refuse(EnvLive, CodeBadPrice, "the bound of the chase, %s, must be greater than 0", to)
 	}
 	return nil
 }

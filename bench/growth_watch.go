@@ -87,7 +87,7 @@ func watched(ctx context.Context, looks, subscribers int) (time.Duration, float6
 		return 0, 0, err
 	}
 	defer client.Close()
-	shared := watch.Account(client.Sandbox).Every(2 * time.Millisecond).Shared()
+	shared := watch.Account(client.Sandbox).WithInterval(2 * time.Millisecond).Shared()
 	var events atomic.Int64
 	var failure atomic.Pointer[error]
 	var wg sync.WaitGroup

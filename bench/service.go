@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// service answers every request with the bytes of its path. Told to hold, it
-// leaves them unanswered until it is told to let go.
+// service answers every request with the bytes of its path. While it holds, it
+// leaves them unanswered until it is released.
 type service struct {
 	answers map[string][]byte
 

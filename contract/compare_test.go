@@ -174,7 +174,7 @@ func TestWhatChanged(t *testing.T) {
 		"another default":               {[]edit{{"components schemas OrderType default", "limit"}}, []string{"breaking: OrderType in requests: default is limit, was market (POST /orders and 7 more)"}},
 		"values are closed":             {[]edit{{order + " properties symbol enum", j(`["BTC"]`)}}, []string{"breaking: OrderRequest.symbol in requests: no other values than those listed (POST /orders)"}},
 		"null is taken":                 {[]edit{{order + " properties stopLossPrice nullable", true}}, []string{"OrderRequest.stopLossPrice in requests: may be null (POST /orders)"}},
-		"null is refused":               {[]edit{{"components schemas TriggersRequest properties stopLossPrice nullable", nil}}, []string{"breaking: TriggersRequest.stopLossPrice in requests: no longer null (POST /positions/tpsl)"}},
+		"null is refused":               {[]edit{{"components schemas TPSLRequest properties stopLossPrice nullable", nil}}, []string{"breaking: TPSLRequest.stopLossPrice in requests: no longer null (POST /positions/tpsl)"}},
 
 		// Answers.
 		"an answer of success is gone": {[]edit{{orders + " responses 200", nil}}, []string{"breaking: POST /orders 200: answer removed"}},

@@ -97,7 +97,7 @@ type schemas struct {
 	direction way
 }
 
-// place is where the two are, with the direction where that is not told.
+// place is where the two are, with the direction if the operation does not show it.
 func (s schemas) place() string {
 	if strings.HasPrefix(s.where, s.operation) {
 		return s.where

@@ -55,6 +55,6 @@
 // would not survive is not begun.
 //
 // Closes and cancels are exits: they pass the health gate, a halt and every other
-// guard unless the client is told otherwise, and they and the reads here have
+// guard unless the client is configured otherwise, and they and the reads here have
 // [trading.PriorityExit] in the rate limits.
 package flatten

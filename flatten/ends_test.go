@@ -137,7 +137,7 @@ func TestHalt(t *testing.T) {
 		reason, _ := r.Halted()
 		assert.Equal(t, "an order is in the air", reason, "a halt that stands keeps its reason")
 
-		r.Unhalt()
+		r.Resume()
 		_, err = flatten.Account(t.Context(), r.account, flatten.Options{Halt: r.Client, Settle: -1})
 		require.ErrorIs(t, err, flatten.ErrNotFlat)
 		_, halted := r.Halted()

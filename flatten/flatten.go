@@ -34,7 +34,7 @@ type Options struct {
 	// exposure. See LeaveUnnamed.
 	Symbols []string
 
-	// LeaveUnnamed leaves alone the limits and runs whose symbol is not told.
+	// LeaveUnnamed leaves alone the limits and runs whose records have no symbol.
 	// While there is one, nothing is proven. It means nothing without Symbols.
 	LeaveUnnamed bool
 
@@ -48,11 +48,11 @@ type Options struct {
 	// It binds this process only.
 	Halt *trading.Client
 
-	// Progress is told of each step when it has ended, one at a time. What it does
-	// holds up the way out.
+	// Progress is called after each step, one call at a time. The exit waits until it
+	// returns.
 	Progress func(Step)
 
-	// Looked is told of each look, one at a time.
+	// Looked is called after each look, one call at a time.
 	Looked func(Look)
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// has reports whether something in a symbol is to be flattened. One whose symbol
-// is not told may be in any.
+// has reports whether something in a symbol is to be flattened. A record without a
+// symbol may be in any.
 func (o Options) has(symbol string) bool {
 	return o.Symbols == nil || symbol == "" || slices.Contains(o.Symbols, symbol)
 }

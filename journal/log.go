@@ -42,7 +42,7 @@ var usual = sizes{growth: 4 << 20, chunk: 256 << 10}
 func (l *Log) New() bool { return l.isNew }
 
 // Repaired returns how many bytes Open found behind the last valid frame, and left
-// out: appends that a power cut had torn, and that nobody had been told are durable.
+// out: appends that a power cut had torn. None of them was reported as durable.
 func (l *Log) Repaired() int64 { return l.repaired }
 
 // Shared implements [Store].

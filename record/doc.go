@@ -25,7 +25,7 @@
 //
 // Each line has the hash of the one before. [Verify] says at which line an audit is not
 // what was written: changed, cut in the middle, put in another order. The end is a
-// matter of its own. A line that a crash has torn is told apart, by its missing newline,
+// matter of its own. A line that a crash has torn has no newline, which distinguishes it
 // from one that was changed: opening leaves the torn file as it is and begins a new one,
 // which says how the other ends. Lines that somebody has removed from the very end leave
 // no trace in the chain; nor does one that was written anew from its first line to its

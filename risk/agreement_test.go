@@ -28,16 +28,16 @@ type tally struct {
 	mu        sync.Mutex
 	orders    int
 	codes     map[string]int // what the service answered, by environment
-	ways      map[string]int
+	methods   map[string]int
 	causes    map[string]int // why Preview could not know
 	effects   map[risk.Effect]int
-	concerns  map[risk.Concern]int
+	warnings  map[risk.Warning]int
 	numbers   int // answers whose numbers were compared
 	complaint []string
 }
 
 func newTally() *tally {
-	return &tally{codes: map[string]int{}, ways: map[string]int{}, causes: map[string]int{}, effects: map[risk.Effect]int{}, concerns: map[risk.Concern]int{}}
+	return &tally{codes: map[string]int{}, methods: map[string]int{}, causes: map[string]int{}, effects: map[risk.Effect]int{}, warnings: map[risk.Warning]int{}}
 }
 
 func (y *tally) merge(x *tally) {
@@ -46,10 +46,10 @@ func (y *tally) merge(x *tally) {
 	y.orders += x.orders
 	y.numbers += x.numbers
 	add(y.codes, x.codes)
-	add(y.ways, x.ways)
+	add(y.methods, x.methods)
 	add(y.causes, x.causes)
 	add(y.effects, x.effects)
-	add(y.concerns, x.concerns)
+	add(y.warnings, x.warnings)
 	y.complaint = append(y.complaint, x.complaint...)
 }
 
@@ -128,8 +128,8 @@ func (w *world) move() {
 // judge previews an order, places it, and holds the one against the other.
 func (w *world) judge(t *testing.T, y *tally, moved bool) {
 	a := w.attempt()
-	facts := w.facts(a.order.Symbol, a.way)
-	report := risk.Preview(a.order, facts)
+	inputs := w.inputs(a.order.Symbol, a.method)
+	report := risk.Preview(a.order, inputs)
 	var result *trading.OrderResult
 	var err error
 	switch {
@@ -141,11 +141,11 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 		result, err = w.account.PlaceOrder(t.Context(), a.order)
 	}
 	y.orders++
-	y.ways[a.what]++
+	y.methods[a.what]++
 	y.effects[report.Effect]++
 	for _, p := range report.Problems {
-		if p.Concern != "" {
-			y.concerns[p.Concern]++
+		if p.Warning != "" {
+			y.warnings[p.Warning]++
 		}
 	}
 	got := codeOf(err)
@@ -169,7 +169,7 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 		return
 	}
 	// Who knows less finds less: nothing that is missing makes a problem.
-	if code, refused := risk.Preview(a.order, w.forget(facts)).Refused(); refused && !moved {
+	if code, refused := risk.Preview(a.order, w.forget(inputs)).Refused(); refused && !moved {
 		y.complaint = append(y.complaint, fmt.Sprintf("%s %s: with less known Preview says %q, and the service takes it\norder %+v", w.env, a.what, code, a.order))
 	}
 	if result != nil && !moved {
@@ -181,7 +181,7 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 	w.look(t)
 }
 
-// couldHave reports whether Preview foresees an answer by facts of now. An order
+// couldHave reports whether Preview foresees an answer by inputs of now. An order
 // that was taken has changed them, and so have reads of the sandbox, which fire
 // triggers.
 func (w *world) couldHave(t *testing.T, a attempt, got trading.Code) bool {
@@ -189,7 +189,7 @@ func (w *world) couldHave(t *testing.T, a attempt, got trading.Code) bool {
 		return true
 	}
 	w.lookAround(t)
-	foreseen, _ := risk.Preview(a.order, w.facts(a.order.Symbol, a.way)).Refused()
+	foreseen, _ := risk.Preview(a.order, w.inputs(a.order.Symbol, a.method)).Refused()
 	return foreseen == got || w.cause(a, got, foreseen) != ""
 }
 
@@ -270,9 +270,9 @@ func (y *tally) report(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d orders, %d answers compared to the last digit\n", y.orders, y.numbers)
 	table(&b, "answers", y.codes)
-	table(&b, "ways", y.ways)
+	table(&b, "methods", y.methods)
 	table(&b, "effects", y.effects)
-	table(&b, "concerns", y.concerns)
+	table(&b, "warnings", y.warnings)
 	table(&b, "not to be known", y.causes)
 	t.Log(b.String())
 }

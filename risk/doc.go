@@ -1,14 +1,14 @@
 // Package risk works out what an order would do before it is sent: what it would
 // cost, what would be left at its stop, and which code the service would refuse it
-// with. It sends nothing and reads nothing; everything it knows is in the [Facts]
+// with. It sends nothing and reads nothing; everything it knows is in the [Inputs]
 // that the caller gives it, and what is missing there is not judged.
 //
-//	report := risk.Preview(order, risk.Facts{Mark: mark, State: state, Positions: trading.Some(positions)})
+//	report := risk.Preview(order, risk.Inputs{Mark: mark, State: state, Positions: trading.Some(positions)})
 //	if err := report.Err(); err != nil {
 //		return err // refused, or a loss on every outcome
 //	}
 //
-// [Size] and [Largest] find a size, [Guard] asks before every send of a client, and
+// [Size] and [MaxSize] find a size, [Guard] asks before every send of a client, and
 // [Breaker] ends the loop that sends a refused order again and again.
 //
 // # The arithmetic
@@ -54,7 +54,7 @@
 // the caps: equity, minimum, position, margin, market. [Report.Refused] is the
 // first of them, and Report.Problems has all.
 //
-// Then come the concerns, which the service does not mind; see [Concern].
+// Then come the warnings, which the service does not mind; see [Warning].
 //
 // # What it cannot know
 //
@@ -72,7 +72,7 @@
 //   - Anything that depends on a price, once the market has moved; on positions, once
 //     somebody else has traded.
 //
-// What the contract leaves out is judged only if the facts have it: the caps, the
+// What the contract leaves out is judged only if the inputs have it: the caps, the
 // minimum of the sandbox, the tolerance of the expected price, how many clips a
 // TWAP has, and which markets are disabled or paused.
 package risk

@@ -21,7 +21,7 @@ func ExamplePreview() {
 		StopLoss:   trading.At(trading.Dec("63000")),
 		TakeProfit: trading.At(trading.Dec("66000")),
 	}
-	report := risk.Preview(order, risk.Facts{
+	report := risk.Preview(order, risk.Inputs{
 		Environment: trading.EnvLive,
 		Market:      trading.Some(trading.Market{Symbol: "BTC", MaxLeverage: trading.Dec("5"), Mark: trading.MarkAt(trading.Dec("64000"))}),
 		State: &trading.AccountState{
@@ -64,7 +64,7 @@ func ExampleReport_Err() {
 	order := trading.Order{
 		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.0001"), Leverage: trading.Dec("2"),
 	}
-	err := risk.Preview(order, risk.Facts{Mark: trading.MarkAt(trading.Dec("64000"))}).Err()
+	err := risk.Preview(order, risk.Inputs{Mark: trading.MarkAt(trading.Dec("64000"))}).Err()
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, trading.CodeMinNotional), errors.Is(err, trading.ErrRiskCap), trading.OutcomeOf(err))
 	// Output:
@@ -75,22 +75,22 @@ func ExampleReport_Err() {
 // How much to buy so that the stop costs 50 dollars, fees included.
 func ExampleSize() {
 	size, err := risk.Size(risk.Plan{
-		Side:    trading.Long,
-		Entry:   trading.Dec("64000"),
-		Stop:    trading.Dec("63000"),
-		MaxLoss: trading.Dec("50"),
-		Places:  4,
+		Side:     trading.Long,
+		Entry:    trading.Dec("64000"),
+		Stop:     trading.Dec("63000"),
+		MaxLoss:  trading.Dec("50"),
+		Decimals: 4,
 	})
 	fmt.Println(size, err)
 	// Output: 0.0472 <nil>
 }
 
 // How much to buy at the most: here the room above the loss floor is what binds.
-func ExampleLargest() {
+func ExampleMaxSize() {
 	order := trading.Order{
 		Symbol: "BTC", Side: trading.Long, Leverage: trading.Dec("5"), StopLoss: trading.At(trading.Dec("63000")),
 	}
-	size, err := risk.Largest(order, risk.Facts{
+	size, err := risk.MaxSize(order, risk.Inputs{
 		Market: trading.Some(trading.Market{Symbol: "BTC", MaxLeverage: trading.Dec("5"), Mark: trading.MarkAt(trading.Dec("64000"))}),
 		State: &trading.AccountState{
 			Environment:    trading.EnvLive,
@@ -105,20 +105,20 @@ func ExampleLargest() {
 	// Output: 0.472 <nil>
 }
 
-// A guard asks before every send. Its facts may come from the service, as here, or
+// A guard asks before every send. Its inputs may come from the service, as here, or
 // from what the program watches anyway.
 func ExampleGuard() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	defer sim.Close()
 
 	var client *trading.Client
-	facts := func(ctx context.Context, w trading.Write) (risk.Facts, error) {
+	inputs := func(ctx context.Context, w trading.Write) (risk.Inputs, error) {
 		mark, err := client.Sandbox.Price(ctx, w.Symbol)
-		return risk.Facts{Mark: mark}, err
+		return risk.Inputs{Mark: mark}, err
 	}
 	client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()),
 		trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()),
-		trading.WithGuard(risk.Guard(risk.Limits{MaxLoss: trading.Dec("100")}, facts)),
+		trading.WithGuard(risk.Guard(risk.Limits{MaxLoss: trading.Dec("100")}, inputs)),
 	)
 	if err != nil {
 		fmt.Println(err)

@@ -12,12 +12,12 @@ import (
 // fields is what is wrong with the order by itself: what the client refuses before
 // anything is sent. It is nil if nothing is.
 func (p *preview) fields() *Problem {
-	if p.env == trading.EnvSandbox && !p.way.now() {
-		return refused(trading.CodeWrongEnvironment, "%s is for live accounts alone", p.way.op)
+	if p.env == trading.EnvSandbox && !p.method.now() {
+		return refused(trading.CodeWrongEnvironment, "%s is for live accounts alone", p.method.op)
 	}
 	var err error
-	if p.way.check != nil {
-		err = p.way.check.Check(p.o)
+	if p.method.check != nil {
+		err = p.method.check.Check(p.o)
 	} else {
 		err = p.o.Check(p.env)
 	}

@@ -32,7 +32,7 @@ func (l Limits) any() bool {
 	return !l.MaxNotional.IsZero() || !l.MaxLoss.IsZero() || !l.MinRoom.IsZero()
 }
 
-// ErrNotJudged means that a limit is set and the facts do not tell whether the
+// ErrNotJudged means that a limit is set and the inputs do not show whether the
 // order keeps it: it is refused.
 var ErrNotJudged = errors.New("risk: a limit cannot be judged")
 
@@ -40,17 +40,17 @@ var ErrNotJudged = errors.New("risk: a limit cannot be judged")
 var ErrLimit = errors.New("risk: limit exceeded")
 
 // Guard holds back each order that [Preview] finds a fatal problem with, or that
-// exceeds a limit. It asks for the facts before every send; an error there holds
-// the order back too. Without facts (nil) only the order itself is judged.
-// Environment and Way need not be in the facts: the write has them, but for the
-// second argument of a Pro order, which is judged only if Way has it.
+// exceeds a limit. It asks for the inputs before every send; an error there holds
+// the order back too. Without inputs (nil) only the order itself is judged.
+// Environment and Method need not be in the inputs: the write has them, but for the
+// second argument of a Pro order, which is judged only if Method has it.
 //
 // Exits pass, unasked: what reduces risk is never held back. So does an order that
 // is known to open nothing, whatever the limits. An edit of a run can grow it, and
 // a guard does not see to what size: while an amount is limited, it is refused.
 //
-//	trading.WithGuard(risk.Guard(limits, facts))
-func Guard(l Limits, facts func(ctx context.Context, w trading.Write) (Facts, error)) trading.Guard {
+//	trading.WithGuard(risk.Guard(limits, inputs))
+func Guard(l Limits, inputs func(ctx context.Context, w trading.Write) (Inputs, error)) trading.Guard {
 	return func(ctx context.Context, w trading.Write) error {
 		switch {
 		case !w.Entry:
@@ -60,16 +60,16 @@ func Guard(l Limits, facts func(ctx context.Context, w trading.Write) (Facts, er
 		case w.Order == nil:
 			return nil
 		}
-		var f Facts
-		if facts != nil {
+		var f Inputs
+		if inputs != nil {
 			var err error
-			if f, err = facts(ctx, w); err != nil {
+			if f, err = inputs(ctx, w); err != nil {
 				return fmt.Errorf("risk: what the order is judged by is not known: %w", err)
 			}
 		}
 		f.Environment = w.Environment
-		if f.Way.operation(w.Environment) != w.Operation {
-			f.Way = wayOf(w.Operation)
+		if f.Method.operation(w.Environment) != w.Operation {
+			f.Method = methodOf(w.Operation)
 		}
 		return l.judge(Preview(*w.Order, f))
 	}
@@ -78,7 +78,7 @@ func Guard(l Limits, facts func(ctx context.Context, w trading.Write) (Facts, er
 // judge holds a report against the limits.
 func (l Limits) judge(r Report) error {
 	for _, problem := range r.Problems {
-		if problem.Fatal || problem.Concern == ConcernFlip && !l.AllowFlip {
+		if problem.Fatal || problem.Warning == WarningFlip && !l.AllowFlip {
 			return problem.cause()
 		}
 	}

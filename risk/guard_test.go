@@ -18,7 +18,7 @@ func TestGuardHoldsLimits(t *testing.T) {
 	state := &trading.AccountState{
 		Status: trading.StatusActive, Balance: dec("10000"), Equity: dec("10000"), DailyLossFloor: trading.Some(dec("9500")),
 	}
-	known := risk.Facts{Mark: trading.MarkAt(dec("50000")), State: state, Positions: trading.Some(trading.Positions{})}
+	known := risk.Inputs{Mark: trading.MarkAt(dec("50000")), State: state, Positions: trading.Some(trading.Positions{})}
 	stopped := buy("0.1") // loses 104.455 at its stop
 	stopped.StopLoss = trading.At(dec("49000"))
 	long := known
@@ -27,30 +27,30 @@ func TestGuardHoldsLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits risk.Limits
 		order  trading.Order
-		facts  risk.Facts
+		inputs risk.Inputs
 		want   error
 	}{
 		"no limits":                     {risk.Limits{}, buy("0.1"), known, nil},
 		"no limits, and fatal":          {risk.Limits{}, buy("0.0001"), known, trading.CodeMinNotional},
-		"no limits, and fees":           {risk.Limits{}, withTarget(buy("0.1"), "50001"), known, risk.ConcernFees},
+		"no limits, and fees":           {risk.Limits{}, withTarget(buy("0.1"), "50001"), known, risk.WarningFees},
 		"notional":                      {risk.Limits{MaxNotional: dec("5000")}, buy("0.1"), known, nil},
 		"notional above":                {risk.Limits{MaxNotional: dec("4999.99")}, buy("0.1"), known, risk.ErrLimit},
 		"notional with what is held":    {risk.Limits{MaxNotional: dec("54999")}, buy("0.1"), long, risk.ErrLimit},
-		"notional without a price":      {risk.Limits{MaxNotional: dec("5000")}, buy("0.1"), risk.Facts{}, risk.ErrNotJudged},
+		"notional without a price":      {risk.Limits{MaxNotional: dec("5000")}, buy("0.1"), risk.Inputs{}, risk.ErrNotJudged},
 		"loss":                          {risk.Limits{MaxLoss: dec("104.455")}, stopped, known, nil},
 		"loss above":                    {risk.Limits{MaxLoss: dec("104.45")}, stopped, known, risk.ErrLimit},
 		"loss without a stop":           {risk.Limits{MaxLoss: dec("500")}, buy("0.1"), known, risk.ErrNotJudged},
 		"room":                          {risk.Limits{MinRoom: dec("395.545")}, stopped, known, nil},
 		"room below":                    {risk.Limits{MinRoom: dec("395.546")}, stopped, known, risk.ErrLimit},
-		"room without the state":        {risk.Limits{MinRoom: dec("1")}, stopped, risk.Facts{Mark: known.Mark}, risk.ErrNotJudged},
+		"room without the state":        {risk.Limits{MinRoom: dec("1")}, stopped, risk.Inputs{Mark: known.Mark}, risk.ErrNotJudged},
 		"what reduces is not limited":   {risk.Limits{MaxNotional: dec("1"), MaxLoss: dec("1"), MinRoom: dec("9999")}, sell("0.5"), long, nil},
 		"what ends it is not limited":   {risk.Limits{MaxNotional: dec("1")}, sell("1"), long, nil},
-		"what flips is not allowed":     {risk.Limits{}, sell("1.1"), long, risk.ConcernFlip},
+		"what flips is not allowed":     {risk.Limits{}, sell("1.1"), long, risk.WarningFlip},
 		"what flips is limited":         {risk.Limits{AllowFlip: true, MaxNotional: dec("4999")}, sell("1.1"), long, risk.ErrLimit},
 		"what flips, allowed and small": {risk.Limits{AllowFlip: true, MaxNotional: dec("5000")}, sell("1.1"), long, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			guard := risk.Guard(c.limits, func(context.Context, trading.Write) (risk.Facts, error) { return c.facts, nil })
+			guard := risk.Guard(c.limits, func(context.Context, trading.Write) (risk.Inputs, error) { return c.inputs, nil })
 			err := guard(t.Context(), trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Entry: true, Order: &c.order})
 			if c.want == nil {
 				require.NoError(t, err)
@@ -68,13 +68,13 @@ func withTarget(o trading.Order, price string) trading.Order {
 
 func TestGuardOfWritesThatAreNoOrders(t *testing.T) {
 	asked := 0
-	facts := func(context.Context, trading.Write) (risk.Facts, error) {
+	inputs := func(context.Context, trading.Write) (risk.Inputs, error) {
 		asked++
-		return risk.Facts{}, errors.New("nobody knows")
+		return risk.Inputs{}, errors.New("nobody knows")
 	}
-	limited := risk.Guard(risk.Limits{MaxNotional: dec("1")}, facts)
+	limited := risk.Guard(risk.Limits{MaxNotional: dec("1")}, inputs)
 	// Exits pass without a question.
-	for _, op := range []trading.Operation{trading.OpClose, trading.OpCancelRun, trading.OpTriggers, trading.OpCancelOrder} {
+	for _, op := range []trading.Operation{trading.OpClose, trading.OpCancelRun, trading.OpTPSL, trading.OpCancelOrder} {
 		require.NoError(t, limited(t.Context(), trading.Write{Operation: op, Environment: trading.EnvLive}))
 	}
 	exit := sell("100")
@@ -84,12 +84,12 @@ func TestGuardOfWritesThatAreNoOrders(t *testing.T) {
 
 	edit := trading.Write{Operation: trading.OpEditRun, Environment: trading.EnvLive, Entry: true}
 	require.ErrorIs(t, limited(t.Context(), edit), risk.ErrNotJudged)
-	require.NoError(t, risk.Guard(risk.Limits{}, facts)(t.Context(), edit))
+	require.NoError(t, risk.Guard(risk.Limits{}, inputs)(t.Context(), edit))
 
-	// Facts that cannot be had hold an entry back.
+	// Inputs that cannot be had hold an entry back.
 	o := buy("1")
 	entry := trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Entry: true, Order: &o}
-	require.ErrorContains(t, risk.Guard(risk.Limits{}, facts)(t.Context(), entry), "nobody knows")
+	require.ErrorContains(t, risk.Guard(risk.Limits{}, inputs)(t.Context(), entry), "nobody knows")
 	require.NoError(t, risk.Guard(risk.Limits{}, nil)(t.Context(), entry), "only the order itself is judged")
 	o.Side = "up"
 	require.ErrorIs(t, risk.Guard(risk.Limits{}, nil)(t.Context(), entry), trading.CodeBadSide)
@@ -98,10 +98,10 @@ func TestGuardOfWritesThatAreNoOrders(t *testing.T) {
 // The write says where the order goes and by which method.
 func TestGuardTakesEnvironmentAndWayFromTheWrite(t *testing.T) {
 	o := buy("0.0001")
-	facts := func(context.Context, trading.Write) (risk.Facts, error) {
-		return risk.Facts{Environment: trading.EnvLive, Mark: trading.MarkAt(dec("50000"))}, nil
+	inputs := func(context.Context, trading.Write) (risk.Inputs, error) {
+		return risk.Inputs{Environment: trading.EnvLive, Mark: trading.MarkAt(dec("50000"))}, nil
 	}
-	guard := risk.Guard(risk.Limits{}, facts)
+	guard := risk.Guard(risk.Limits{}, inputs)
 	sandbox := trading.Write{Operation: trading.OpSandboxOrder, Environment: trading.EnvSandbox, Entry: true, Order: &o}
 	require.NoError(t, guard(t.Context(), sandbox), "the sandbox's minimum is not known")
 	live := trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Entry: true, Order: &o}
@@ -119,9 +119,9 @@ func TestGuardTakesEnvironmentAndWayFromTheWrite(t *testing.T) {
 // A guard in a client: nothing is sent, and the outcome says so.
 func TestGuardInAClient(t *testing.T) {
 	var r *rig
-	guard := risk.Guard(risk.Limits{MaxNotional: dec("1000")}, func(ctx context.Context, w trading.Write) (risk.Facts, error) {
+	guard := risk.Guard(risk.Limits{MaxNotional: dec("1000")}, func(ctx context.Context, w trading.Write) (risk.Inputs, error) {
 		mark, err := r.client.Sandbox.Price(ctx, w.Symbol)
-		return risk.Facts{Mark: mark}, err
+		return risk.Inputs{Mark: mark}, err
 	})
 	r = newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "50000")}, trading.WithGuard(guard))
 	_, err := r.live.PlaceOrder(t.Context(), buy("0.1"))
@@ -137,17 +137,17 @@ func TestGuardInAClient(t *testing.T) {
 
 // The error of a report is that of an order which was never sent.
 func TestErrOfAReport(t *testing.T) {
-	require.NoError(t, risk.Preview(buy("0.1"), risk.Facts{}).Err())
-	err := risk.Preview(buy("0.0001"), risk.Facts{Mark: trading.MarkAt(dec("50000"))}).Err()
+	require.NoError(t, risk.Preview(buy("0.1"), risk.Inputs{}).Err())
+	err := risk.Preview(buy("0.0001"), risk.Inputs{Mark: trading.MarkAt(dec("50000"))}).Err()
 	assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
 	assert.Equal(t, trading.AdviseChange, trading.AdviceOf(err))
 	assert.ErrorIs(t, err, trading.CodeMinNotional)
 	assert.ErrorIs(t, err, trading.ErrRiskCap)
 	assert.EqualError(t, err, "POST /orders BTC: not applied: MIN_NOTIONAL: the order is worth $5, below the minimum of $10 (refused before sending)")
-	err = risk.Preview(withTarget(buy("0.1"), "50001"), risk.Facts{Mark: trading.MarkAt(dec("50000"))}).Err()
+	err = risk.Preview(withTarget(buy("0.1"), "50001"), risk.Inputs{Mark: trading.MarkAt(dec("50000"))}).Err()
 	assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-	assert.ErrorIs(t, err, risk.ConcernFees)
-	for _, p := range risk.Preview(withTarget(buy("0.0001"), "50001"), risk.Facts{Mark: trading.MarkAt(dec("50000"))}).Problems {
+	assert.ErrorIs(t, err, risk.WarningFees)
+	for _, p := range risk.Preview(withTarget(buy("0.0001"), "50001"), risk.Inputs{Mark: trading.MarkAt(dec("50000"))}).Problems {
 		assert.NotEmpty(t, p.Error())
 		assert.NotEmpty(t, p.Text)
 	}
@@ -156,7 +156,7 @@ func TestErrOfAReport(t *testing.T) {
 // A live route does not exist for the sandbox, and an order of no size at all is
 // not worked out, however absurd its numbers.
 func TestPreviewOfWhatCannotBe(t *testing.T) {
-	f := risk.Facts{Environment: trading.EnvSandbox, Way: risk.Resting(), Mark: trading.MarkAt(dec("50000"))}
+	f := risk.Inputs{Environment: trading.EnvSandbox, Method: risk.Resting(), Mark: trading.MarkAt(dec("50000"))}
 	require.ErrorIs(t, risk.Preview(buy("1"), f).Err(), trading.CodeWrongEnvironment)
 
 	endless := decimal.New(1, 1<<30)
@@ -172,7 +172,7 @@ func TestPreviewOfWhatCannotBe(t *testing.T) {
 	} {
 		o := buy("1")
 		spoil(&o)
-		report := risk.Preview(o, risk.Facts{Mark: trading.MarkAt(dec("50000"))})
+		report := risk.Preview(o, risk.Inputs{Mark: trading.MarkAt(dec("50000"))})
 		require.Error(t, report.Err())
 		require.Len(t, report.Problems, 1)
 		require.True(t, report.Price.IsZero())
@@ -180,8 +180,8 @@ func TestPreviewOfWhatCannotBe(t *testing.T) {
 }
 
 // What is not told is none, and never zero.
-func TestPreviewWithoutFacts(t *testing.T) {
-	report := risk.Preview(buy("1"), risk.Facts{})
+func TestPreviewWithoutInputs(t *testing.T) {
+	report := risk.Preview(buy("1"), risk.Inputs{})
 	require.Empty(t, report.Problems)
 	require.Empty(t, report.Effect)
 	for _, number := range []trading.Opt[decimal.Decimal]{
@@ -202,14 +202,14 @@ func TestPreviewOfATargetThatPassesTheAccount(t *testing.T) {
 		Environment: trading.EnvLive, Status: trading.StatusActive, Balance: dec("10000"), Equity: dec("10000"), ProfitTarget: trading.Some(dec("10100")),
 	}
 	other := trading.Position{Symbol: "ETH", Side: trading.Long, Size: dec("1"), EntryPrice: dec("2000"), Mark: trading.MarkAt(dec("2000")), Notional: trading.Some(dec("2000"))}
-	f := risk.Facts{Mark: trading.MarkAt(dec("50000")), State: state, Positions: trading.Some(trading.Positions{other})}
+	f := risk.Inputs{Mark: trading.MarkAt(dec("50000")), State: state, Positions: trading.Some(trading.Positions{other})}
 	// 0.1 gains 110, less 2.25 and 2.29950 of fees, less 0.9 to close the other.
 	report := risk.Preview(withTarget(buy("0.1"), "51100"), f)
 	require.True(t, report.GapAtTarget.Equal(trading.Some(dec("-4.5505"))), "%s", report.GapAtTarget)
-	require.True(t, report.Has(risk.ConcernPass))
+	require.True(t, report.Has(risk.WarningPass))
 	require.NoError(t, report.Err())
 	report = risk.Preview(withTarget(buy("0.1"), "51050"), f)
-	require.False(t, report.Has(risk.ConcernPass))
+	require.False(t, report.Has(risk.WarningPass))
 	f.Positions = trading.Opt[trading.Positions]{}
 	_, known := risk.Preview(withTarget(buy("0.1"), "51100"), f).GapAtTarget.Get()
 	require.False(t, known, "what the others cost to close is not known")

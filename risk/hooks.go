@@ -7,8 +7,8 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// Hooks tell the breaker what became of every call. They need its Guard in the same
-// client, which sees the order that the hooks are not told.
+// Hooks report the outcome of every call to the breaker. They need its Guard in the
+// same client: it sees the order, which the hooks do not.
 func (b *Breaker) Hooks() trading.Hooks {
 	return trading.Hooks{
 		CallStart: func(ctx context.Context, c trading.Call) context.Context {

@@ -80,10 +80,10 @@ func (p *preview) judgeMarket() {
 // judgePrice is what a fill now is judged by, and whether there is anything to
 // reduce.
 func (p *preview) judgePrice() {
-	if _, priced, unpriced := p.f.mark(p.o.Symbol); unpriced && !priced && !p.way.rest() {
+	if _, priced, unpriced := p.f.mark(p.o.Symbol); unpriced && !priced && !p.method.rest() {
 		p.refuse(trading.CodeNoPrice, "%s has no price at present", p.o.Symbol)
 	}
-	if p.way.now() && p.priced {
+	if p.method.now() && p.priced {
 		p.judgeLimit()
 		p.judgeGuardBand()
 	}
@@ -117,17 +117,17 @@ func (p *preview) judgeGuardBand() {
 
 // judgeClips holds each part of a Pro order against the minimum order value.
 func (p *preview) judgeClips() {
-	if !p.way.pro() || !p.priced {
+	if !p.method.pro() || !p.priced {
 		return
 	}
-	if p.way.op == trading.OpConditional && p.way.check != nil && p.way.trigger.Equal(p.price) {
-		p.refuse(trading.CodeBadTrigger, "the trigger %s is the price now", p.way.trigger)
+	if p.method.op == trading.OpConditional && p.method.check != nil && p.method.trigger.Equal(p.price) {
+		p.refuse(trading.CodeBadTrigger, "the trigger %s is the price now", p.method.trigger)
 	}
 	least, known := p.f.minOrder()
-	small, ok := p.way.smallest(p.o.Size, p.price)
+	small, ok := p.method.smallest(p.o.Size, p.price)
 	if known && ok && small.value.LessThan(least) {
 		p.refuse(trading.CodeMinNotional, "of %d parts the smallest, %s %s, is worth $%s, below the minimum of $%s",
-			p.way.parts, small.size, p.o.Symbol, small.value, least)
+			p.method.parts, small.size, p.o.Symbol, small.value, least)
 	}
 }
 
@@ -140,7 +140,7 @@ func (p *preview) judgeLevels() {
 		return
 	}
 	price, what := p.price, "price"
-	switch trigger, ok := p.way.entry(p.o); {
+	switch trigger, ok := p.method.entry(p.o); {
 	case ok:
 		price, what = trigger, "entry"
 	case !p.priced:
@@ -221,8 +221,8 @@ func (p *preview) judgeCaps() {
 		p.refuse(trading.CodePerPositionCap, "the position would be worth $%s, above the cap of $%s", notional, limit)
 	}
 	if limit, known := p.f.Caps.Margin.Get(); known {
-		others, told := p.otherMargin()
-		if margin, ok := after.Margin.Get(); ok && told && others.Add(margin).GreaterThan(limit) {
+		others, complete := p.otherMargin()
+		if margin, ok := after.Margin.Get(); ok && complete && others.Add(margin).GreaterThan(limit) {
 			p.refuse(trading.CodeTotalMarginCap, "all positions would take $%s of margin, above the cap of $%s", others.Add(margin), limit)
 		}
 	}
@@ -242,8 +242,8 @@ func (p *preview) otherMargin() (sum decimal.Decimal, ok bool) {
 		if held.Symbol == p.o.Symbol {
 			continue
 		}
-		margin, told := held.Margin.Get()
-		if !told {
+		margin, given := held.Margin.Get()
+		if !given {
 			return sum, false
 		}
 		sum = sum.Add(margin)

@@ -29,8 +29,8 @@ func lotOf(p trading.Position, open bool) lot {
 	}
 	cost := p.Size.Mul(p.EntryPrice)
 	mark, priced := p.Mark.Price()
-	profit, told := p.UnrealizedPnL.Get()
-	if priced && told && p.Size.IsPositive() {
+	profit, given := p.UnrealizedPnL.Get()
+	if priced && given && p.Size.IsPositive() {
 		exact := p.Size.Mul(mark).Sub(signed(p.Side, profit))
 		places := max(0, -p.EntryPrice.Exponent())
 		if exact.DivRound(p.Size, places).Equal(p.EntryPrice) {

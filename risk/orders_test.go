@@ -13,7 +13,7 @@ import (
 // attempt is an order, how it is placed, and what of it Preview cannot know.
 type attempt struct {
 	order    trading.Order
-	way      risk.Way
+	method   risk.Method
 	what     string
 	place    func(ctx context.Context, a *trading.Account, o trading.Order) (*trading.OrderResult, error)
 	offRange bool // a number of a Pro order that the contract gives no range for
@@ -111,7 +111,7 @@ func (w *world) level(side trading.Side, price decimal.Decimal) decimal.Decimal 
 	return price.Add(price.Mul(away))
 }
 
-// another is one of the ways in which a live order need not fill now.
+// another is one of the methods in which a live order need not fill now.
 func (w *world) another(a *attempt, price decimal.Decimal) {
 	duration := time.Duration(1+w.IntN(20)) * time.Minute
 	switch w.IntN(40) {
@@ -134,7 +134,7 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 	}
 	switch w.IntN(9) {
 	case 0, 1, 2:
-		a.what, a.way = "rest", risk.Resting()
+		a.what, a.method = "rest", risk.Resting()
 		if w.IntN(10) > 0 {
 			a.order.LimitPrice = trading.At(w.near(price, 150))
 		}
@@ -155,7 +155,7 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 		if w.IntN(30) == 0 {
 			how.Trigger = decimal.Zero
 		}
-		a.what, a.way = "conditional", risk.Conditional(how)
+		a.what, a.method = "conditional", risk.Conditional(how)
 		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
 			return placed(acct.PlaceConditional(ctx, o, how))
 		}
@@ -164,33 +164,33 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 		if w.IntN(30) == 0 {
 			how.To = decimal.Zero
 		}
-		a.what, a.way, a.offRange = "ladder", risk.Ladder(how), count > 50
+		a.what, a.method, a.offRange = "ladder", risk.Ladder(how), count > 50
 		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
 			return placed(acct.PlaceLadder(ctx, o, how))
 		}
 	case 6:
 		how := trading.TWAP{Duration: duration}
-		a.what, a.way, a.offRange = "twap", risk.TWAP(how, clips), clips < 2
+		a.what, a.method, a.offRange = "twap", risk.TWAP(how, clips), clips < 2
 		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
 			return placed(acct.PlaceTWAP(ctx, o, how))
 		}
 	case 7:
 		how := trading.Swarm{Orders: count}
-		a.what, a.way, a.offRange = "swarm", risk.Swarm(how), count > 50
+		a.what, a.method, a.offRange = "swarm", risk.Swarm(how), count > 50
 		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
 			return placed(acct.PlaceSwarm(ctx, o, how))
 		}
 	default:
 		if w.IntN(2) == 0 {
 			how := trading.Chase{To: bound}
-			a.what, a.way, a.offRange = "chase", risk.Chase(how), false
+			a.what, a.method, a.offRange = "chase", risk.Chase(how), false
 			a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
 				return placed(acct.PlaceChase(ctx, o, how))
 			}
 			return
 		}
 		how := trading.ChaseTWAP{Duration: duration, To: bound}
-		a.what, a.way, a.offRange = "chase-twap", risk.ChaseTWAP(how, clips), clips < 2
+		a.what, a.method, a.offRange = "chase-twap", risk.ChaseTWAP(how, clips), clips < 2
 		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
 			return placed(acct.PlaceChaseTWAP(ctx, o, how))
 		}

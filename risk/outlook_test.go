@@ -27,14 +27,14 @@ func TestOutlookIsWhatHappens(t *testing.T) {
 			tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "50000", ProfitTarget: "60000"}),
 		})
 		r.sim.Trade("acc_1", "long", "0.5", "ETH")
-		f := r.facts("BTC")
+		f := r.inputs("BTC")
 		market, _ := f.Market.Get()
 		price, _ := market.Mark.Price()
 		if random.IntN(3) > 0 { // something is open, at another price
 			r.sim.Trade("acc_1", w.pick("long", "short"), w.number("0.001", "0.02", 4).String(), "BTC")
 			price = w.near(price, 100)
 			r.sim.SetMark("BTC", price.String())
-			f = r.facts("BTC")
+			f = r.inputs("BTC")
 		}
 		o := trading.Order{Symbol: "BTC", Side: w.side(), Size: w.number("0.001", "0.09", 4), Leverage: dec("5")}
 		fill, kind := price, "now"
@@ -44,7 +44,7 @@ func TestOutlookIsWhatHappens(t *testing.T) {
 				away = away.Neg()
 			}
 			fill, kind = price.Add(price.Mul(away)), "rest"
-			o.LimitPrice, f.Way = trading.At(fill), risk.Resting()
+			o.LimitPrice, f.Method = trading.At(fill), risk.Resting()
 		}
 		sign := decimal.NewFromInt(1)
 		if o.Side == trading.Short {

@@ -15,7 +15,7 @@ import (
 // depends on the order book, on trouble at the moment of the fill or on numbers
 // that the contract does not show cannot be foreseen; see the package's
 // documentation.
-func Preview(o trading.Order, f Facts) Report {
+func Preview(o trading.Order, f Inputs) Report {
 	p := newPreview(o, f)
 	if problem := p.fields(); problem != nil {
 		p.add(problem)
@@ -40,10 +40,10 @@ func Preview(o trading.Order, f Facts) Report {
 // preview is a Report in the making.
 type preview struct {
 	Report
-	o   trading.Order
-	f   Facts
-	env trading.Environment
-	way Way
+	o      trading.Order
+	f      Inputs
+	env    trading.Environment
+	method Method
 
 	held  trading.Position // what is open in the market now
 	open  bool             // there is something
@@ -56,10 +56,10 @@ type preview struct {
 	after lot // the position afterwards
 }
 
-func newPreview(o trading.Order, f Facts) *preview {
-	p := &preview{f: f, env: f.environment(), way: f.Way}
-	p.o = p.way.typed(o)
-	p.Operation, p.Symbol = p.way.operation(p.env), o.Symbol
+func newPreview(o trading.Order, f Inputs) *preview {
+	p := &preview{f: f, env: f.environment(), method: f.Method}
+	p.o = p.method.typed(o)
+	p.Operation, p.Symbol = p.method.operation(p.env), o.Symbol
 	return p
 }
 
@@ -119,7 +119,7 @@ func (p *preview) leverage() {
 // known, but for quotients, which are cut behind their sixteenth place.
 func (p *preview) fill() {
 	p.price, p.priced, _ = p.f.mark(p.o.Symbol)
-	if p.way.rest() {
+	if p.method.rest() {
 		p.price, p.priced = p.o.LimitPrice.Value()
 	}
 	if !p.priced {
@@ -154,7 +154,7 @@ func (p *preview) fill() {
 
 // fee is that of what the order itself fills.
 func (p *preview) fee(notional decimal.Decimal) decimal.Decimal {
-	if p.way.rest() {
+	if p.method.rest() {
 		return trading.MakerFee(notional)
 	}
 	return trading.TakerFee(notional)

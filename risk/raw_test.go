@@ -56,7 +56,7 @@ func TestWhatIsRefusedLocallyTheServiceRefuses(t *testing.T) {
 					want, taken = c.sandbox, c.sandboxTakes
 				}
 				r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
-				f := risk.Facts{Environment: env, Mark: trading.MarkAt(dec("64000")), Positions: trading.Some(trading.Positions{})}
+				f := risk.Inputs{Environment: env, Mark: trading.MarkAt(dec("64000")), Positions: trading.Some(trading.Positions{})}
 				foreseen, _ := risk.Preview(o, f).Refused()
 				require.Equal(t, want, foreseen, env)
 				var err error

@@ -9,7 +9,7 @@ import (
 )
 
 // Report is what an order would do, worked out as if it filled in whole at
-// Price. Amounts are in dollars. What the facts do not tell is none, and never
+// Price. Amounts are in dollars. What the inputs do not show is none, and never
 // zero.
 type Report struct {
 	// Operation is the endpoint that the order was judged for.
@@ -55,7 +55,7 @@ type Report struct {
 	Flat bool
 
 	// After is the whole position afterwards, with the blended entry, at a mark of
-	// Price. None if nothing is left, or the facts do not tell.
+	// Price. None if nothing is left, or if the inputs do not show it.
 	After trading.Opt[trading.Position]
 
 	// BreakEven is the exit price at which the position afterwards has earned its
@@ -110,59 +110,59 @@ type Problem struct {
 	// take it.
 	Code trading.Code
 
-	// Concern is what is wrong with an order that the service would take; empty
+	// Warning is what is wrong with an order that the service would take; empty
 	// if Code is not.
-	Concern Concern
+	Warning Warning
 
 	// Text says it to a person, with the numbers.
 	Text string
 
 	// Fatal means that the order should not be sent. Every refusal is, and of the
-	// concerns those that end in a loss whatever the market does, or in a lost
+	// warnings those that end in a loss whatever the market does, or in a lost
 	// account.
 	Fatal bool
 }
 
-// Concern is what is wrong with an order that the service would take. It is an
+// Warning is what is wrong with an order that the service would take. It is an
 // error, for use with [errors.Is].
-type Concern string
+type Warning string
 
 const (
-	// ConcernFees is a take-profit so near that the fees of the round trip are
+	// WarningFees is a take-profit so near that the fees of the round trip are
 	// more than it gains: the order loses on every outcome. Fatal.
-	ConcernFees Concern = "the fees eat up the target"
-	// ConcernLossFloor is an order whose own fee, or whose stop, brings the equity
+	WarningFees Warning = "the fees eat up the target"
+	// WarningLossFloor is an order whose own fee, or whose stop, brings the equity
 	// to a loss floor: the account is lost before the stop can protect it. Fatal.
-	ConcernLossFloor Concern = "reaches a loss floor"
-	// ConcernFlip is an order that ends the position and opens one on the other
+	WarningLossFloor Warning = "reaches a loss floor"
+	// WarningFlip is an order that ends the position and opens one on the other
 	// side. [Guard] refuses it unless it is allowed.
-	ConcernFlip Concern = "flips the position"
-	// ConcernLeverage is a leverage that the service will change without a word.
-	ConcernLeverage Concern = "leverage is clamped"
-	// ConcernDust is a rest of a position that is worth less than the minimum
+	WarningFlip Warning = "flips the position"
+	// WarningLeverage is a leverage that the service will change without a word.
+	WarningLeverage Warning = "leverage is clamped"
+	// WarningDust is a rest of a position that is worth less than the minimum
 	// order value: an order of its size could be refused, only a close ends it.
-	ConcernDust Concern = "leaves less than the minimum order value"
-	// ConcernLevels is a stop or target in an order that opens nothing: the
+	WarningDust Warning = "leaves less than the minimum order value"
+	// WarningLevels is a stop or target in an order that opens nothing: the
 	// levels of the position may stay as they are.
-	ConcernLevels Concern = "levels of an order that opens nothing"
-	// ConcernPass is a target that passes the account, which closes every
+	WarningLevels Warning = "levels of an order that opens nothing"
+	// WarningPass is a target that passes the account, which closes every
 	// position of it.
-	ConcernPass Concern = "passes the account"
+	WarningPass Warning = "passes the account"
 )
 
-// Error returns the concern as words.
-func (c Concern) Error() string { return string(c) }
+// Error returns the warning as words.
+func (w Warning) Error() string { return string(w) }
 
 // Error returns the problem as a sentence.
 func (p Problem) Error() string {
 	if p.Code != "" {
 		return string(p.Code) + ": " + p.Text
 	}
-	return string(p.Concern) + ": " + p.Text
+	return string(p.Warning) + ": " + p.Text
 }
 
 // Refused returns the code that the service would refuse the order with, as far
-// as the facts tell; ok is false if it would take it. Where several would fit it
+// as the inputs show; ok is false if it would take it. Where several would fit it
 // is the one that is judged first. The contract does not show in which order the
 // service judges.
 func (r Report) Refused() (code trading.Code, ok bool) {
@@ -177,7 +177,7 @@ func (r Report) Refused() (code trading.Code, ok bool) {
 // Err returns nil unless a problem is fatal, and else the first that is. Like the
 // error of an order that was refused before it was sent, it is a
 // [trading.WriteError] of the outcome NotApplied; [errors.Is] finds its
-// [trading.Code], the [trading.Kind] of that, or its [Concern].
+// [trading.Code], the [trading.Kind] of that, or its [Warning].
 func (r Report) Err() error {
 	for _, p := range r.Problems {
 		if p.Fatal {
@@ -192,13 +192,13 @@ func (p Problem) cause() error {
 	if p.Code != "" {
 		return &trading.Error{Code: p.Code, Message: p.Text, Local: true}
 	}
-	return fmt.Errorf("%w: %s", p.Concern, p.Text)
+	return fmt.Errorf("%w: %s", p.Warning, p.Text)
 }
 
-// Has reports whether a concern is among the problems.
-func (r Report) Has(c Concern) bool {
+// Has reports whether a warning is among the problems.
+func (r Report) Has(w Warning) bool {
 	for _, p := range r.Problems {
-		if p.Concern == c {
+		if p.Warning == w {
 			return true
 		}
 	}

@@ -25,15 +25,15 @@ type Plan struct {
 	// included.
 	MaxLoss decimal.Decimal
 
-	// Places is how many decimal places the size has. It is rounded down.
-	Places int32
+	// Decimals is how many decimal places the size has. It is rounded down.
+	Decimals int32
 
 	// Resting means that the entry is a limit that rests, and pays the maker fee.
 	Resting bool
 }
 
-// maxPlaces is how many decimal places a size can have.
-const maxPlaces = 30
+// maxDecimals is how many decimal places a size can have.
+const maxDecimals = 30
 
 // Size returns the largest size in base units that loses no more than MaxLoss when
 // it is closed at the stop: MaxLoss divided by what one unit loses, which is the
@@ -47,11 +47,11 @@ func Size(p Plan) (decimal.Decimal, error) {
 	case p.Side != trading.Long && p.Side != trading.Short:
 		return decimal.Decimal{}, fmt.Errorf("risk: side %q is neither long nor short", p.Side)
 	case !positive(p.Entry), !positive(p.Stop):
-		return decimal.Decimal{}, fmt.Errorf("risk: from %s to %s is not between prices above 0", text(p.Entry), text(p.Stop))
+		return decimal.Decimal{}, fmt.Errorf("risk: from %s to %s must be between prices greater than 0", text(p.Entry), text(p.Stop))
 	case !positive(p.MaxLoss):
 		return decimal.Decimal{}, fmt.Errorf("risk: a loss of at most %s is no loss to size for", text(p.MaxLoss))
-	case p.Places < -maxPlaces || p.Places > maxPlaces:
-		return decimal.Decimal{}, fmt.Errorf("risk: a size with %d decimal places", p.Places)
+	case p.Decimals < -maxDecimals || p.Decimals > maxDecimals:
+		return decimal.Decimal{}, fmt.Errorf("risk: a size with %d decimal places", p.Decimals)
 	case !signed(p.Side, p.Entry.Sub(p.Stop)).IsPositive():
 		return decimal.Decimal{}, fmt.Errorf("risk: the stop %s of a %s is not before its entry %s", p.Stop, p.Side, p.Entry)
 	}
@@ -60,7 +60,7 @@ func Size(p Plan) (decimal.Decimal, error) {
 		in = trading.MakerFee(p.Entry)
 	}
 	unit := p.Entry.Sub(p.Stop).Abs().Add(in).Add(trading.TakerFee(p.Stop))
-	size := down(p.MaxLoss, unit, p.Places)
+	size := down(p.MaxLoss, unit, p.Decimals)
 	if !size.IsPositive() {
 		return decimal.Decimal{}, fmt.Errorf("%w: one unit loses $%s, of $%s", ErrNoSize, unit, p.MaxLoss)
 	}
@@ -68,7 +68,7 @@ func Size(p Plan) (decimal.Decimal, error) {
 }
 
 // down divides, and rounds toward zero.
-func down(a, b decimal.Decimal, places int32) decimal.Decimal {
-	quotient, _ := a.QuoRem(b, places)
+func down(a, b decimal.Decimal, decimals int32) decimal.Decimal {
+	quotient, _ := a.QuoRem(b, decimals)
 	return quotient
 }

@@ -15,7 +15,7 @@ import (
 
 func TestSize(t *testing.T) {
 	// One bitcoin loses 1000 and 28.8 and 28.35 of fees.
-	plan := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Places: 3}
+	plan := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Decimals: 3}
 	size, err := risk.Size(plan)
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("0.094")), "%s", size)
@@ -35,18 +35,18 @@ func TestSize(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("0.1")), "%s", size)
 
-	plan.MaxLoss, plan.Places = dec("1"), 2
+	plan.MaxLoss, plan.Decimals = dec("1"), 2
 	_, err = risk.Size(plan)
 	require.ErrorIs(t, err, risk.ErrNoSize)
 
-	tens := risk.Plan{Side: trading.Short, Entry: dec("2"), Stop: dec("2.1"), MaxLoss: dec("100"), Places: -1}
+	tens := risk.Plan{Side: trading.Short, Entry: dec("2"), Stop: dec("2.1"), MaxLoss: dec("100"), Decimals: -1}
 	size, err = risk.Size(tens)
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("980")), "%s", size)
 }
 
 func TestSizeOfNoPlan(t *testing.T) {
-	good := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Places: 3}
+	good := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Decimals: 3}
 	for name, spoil := range map[string]func(*risk.Plan){
 		"no side":         func(p *risk.Plan) { p.Side = "" },
 		"no entry":        func(p *risk.Plan) { p.Entry = decimal.Zero },
@@ -58,7 +58,7 @@ func TestSizeOfNoPlan(t *testing.T) {
 		"a short's stop":  func(p *risk.Plan) { p.Side = trading.Short },
 		"endless":         func(p *risk.Plan) { p.Entry = decimal.New(1, 1<<30) },
 		"endless loss":    func(p *risk.Plan) { p.MaxLoss = decimal.New(1, 1<<30) },
-		"places":          func(p *risk.Plan) { p.Places = 1 << 30 },
+		"places":          func(p *risk.Plan) { p.Decimals = 1 << 30 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := good
@@ -83,12 +83,12 @@ func TestSizeIsWhatPreviewSays(t *testing.T) {
 		stop := entry.Add(sign.Mul(entry).Mul(decimal.New(1+r.Int64N(900), -4)))
 		plan := risk.Plan{
 			Side: side, Entry: entry, Stop: stop, MaxLoss: decimal.New(1+r.Int64N(1_000_000), -2),
-			Places: int32(r.IntN(9)), Resting: r.IntN(3) == 0,
+			Decimals: int32(r.IntN(9)), Resting: r.IntN(3) == 0,
 		}
-		f := risk.Facts{Mark: trading.MarkAt(entry)}
+		f := risk.Inputs{Mark: trading.MarkAt(entry)}
 		o := trading.Order{Symbol: "X", Side: side, Leverage: dec("1"), StopLoss: trading.At(stop)}
 		if plan.Resting {
-			f.Way, o.LimitPrice = risk.Resting(), trading.At(entry)
+			f.Method, o.LimitPrice = risk.Resting(), trading.At(entry)
 		}
 		loss := func(size decimal.Decimal) decimal.Decimal {
 			o.Size = size
@@ -96,7 +96,7 @@ func TestSizeIsWhatPreviewSays(t *testing.T) {
 			require.True(t, ok)
 			return dollars
 		}
-		step := decimal.New(1, -plan.Places)
+		step := decimal.New(1, -plan.Decimals)
 		size, err := risk.Size(plan)
 		if err != nil {
 			require.ErrorIs(t, err, risk.ErrNoSize)
@@ -108,9 +108,9 @@ func TestSizeIsWhatPreviewSays(t *testing.T) {
 	}
 }
 
-// What Largest allows the simulator takes, and one step more it does not, or the
+// What MaxSize allows the simulator takes, and one step more it does not, or the
 // stop does not protect the account.
-func TestLargestIsTheLargest(t *testing.T) {
+func TestMaxSizeIsTheLargest(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	fits, none, refusedAbove := 0, 0, map[string]int{}
 	for range 400 {
@@ -131,7 +131,7 @@ func TestLargestIsTheLargest(t *testing.T) {
 				rig.sim.Trade("acc_1", r.pick("long", "short"), r.number("0.001", "0.02", 4).String(), symbol)
 			}
 		}
-		f := rig.facts("BTC")
+		f := rig.inputs("BTC")
 		f.Caps.Position = trading.Some(f.State.Equity.Mul(dec("5")))
 		f.Caps.Margin = trading.Some(f.State.Equity)
 		f.Caps.Market = trading.Some(marketCap)
@@ -141,7 +141,7 @@ func TestLargestIsTheLargest(t *testing.T) {
 		if random.IntN(2) == 0 {
 			o.StopLoss = trading.At(r.level(o.Side.Opposite(), price))
 		}
-		size, err := risk.Largest(o, f, places)
+		size, err := risk.MaxSize(o, f, places)
 		if err != nil {
 			none++
 			continue
@@ -177,41 +177,41 @@ func TestLargestIsTheLargest(t *testing.T) {
 }
 
 // At the floor the account is lost: what brings the equity just there is too much.
-func TestLargestStopsBeforeTheFloor(t *testing.T) {
+func TestMaxSizeStopsBeforeTheFloor(t *testing.T) {
 	state := &trading.AccountState{
 		Environment: trading.EnvLive, Status: trading.StatusActive, Equity: dec("1000"), DailyLossFloor: trading.Some(dec("999.55")),
 	}
 	o := trading.Order{Symbol: "BTC", Side: trading.Long, Leverage: dec("1")}
 	// One unit costs 0.045 of fee.
-	size, err := risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("100")), State: state}, 1)
+	size, err := risk.MaxSize(o, risk.Inputs{Mark: trading.MarkAt(dec("100")), State: state}, 1)
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("9.9")), "%s", size)
 	state.DailyLossFloor = trading.Some(dec("999.5499"))
-	size, err = risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("100")), State: state}, 1)
+	size, err = risk.MaxSize(o, risk.Inputs{Mark: trading.MarkAt(dec("100")), State: state}, 1)
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("10")), "%s", size)
 }
 
-func rigPositions(f risk.Facts) trading.Positions {
+func rigPositions(f risk.Inputs) trading.Positions {
 	positions, _ := f.Positions.Get()
 	return positions
 }
 
-func TestLargestOfNothingKnown(t *testing.T) {
+func TestMaxSizeOfNothingKnown(t *testing.T) {
 	o := trading.Order{Symbol: "BTC", Side: trading.Long, Leverage: dec("2")}
-	_, err := risk.Largest(o, risk.Facts{}, 3)
+	_, err := risk.MaxSize(o, risk.Inputs{}, 3)
 	require.ErrorContains(t, err, "no price")
-	_, err = risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("1"))}, 3)
+	_, err = risk.MaxSize(o, risk.Inputs{Mark: trading.MarkAt(dec("1"))}, 3)
 	require.ErrorContains(t, err, "nothing that is known")
-	_, err = risk.Largest(o, risk.Facts{}, 1<<20)
+	_, err = risk.MaxSize(o, risk.Inputs{}, 1<<20)
 	require.ErrorContains(t, err, "places")
 	o.Side = "up"
-	_, err = risk.Largest(o, risk.Facts{}, 3)
+	_, err = risk.MaxSize(o, risk.Inputs{}, 3)
 	require.ErrorIs(t, err, trading.CodeBadSide)
 	o.Side = trading.Short
-	size, err := risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("3")), Caps: risk.Caps{Position: trading.Some(dec("100"))}}, 1)
+	size, err := risk.MaxSize(o, risk.Inputs{Mark: trading.MarkAt(dec("3")), Caps: risk.Caps{Position: trading.Some(dec("100"))}}, 1)
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("33.3")), "%s", size)
-	_, err = risk.Largest(o, risk.Facts{Mark: trading.MarkAt(dec("3")), Caps: risk.Caps{Position: trading.Some(dec("9"))}}, 1)
+	_, err = risk.MaxSize(o, risk.Inputs{Mark: trading.MarkAt(dec("3")), Caps: risk.Caps{Position: trading.Some(dec("9"))}}, 1)
 	require.ErrorIs(t, err, risk.ErrNoSize, "below the minimum order value")
 }

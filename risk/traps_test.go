@@ -36,8 +36,8 @@ func newRig(t *testing.T, sim []tradingsim.Option, opts ...trading.Option) *rig 
 	return &rig{t, s, client, client.Live.Account("acc_1")}
 }
 
-// facts reads all that can be known of the live account and a market.
-func (r *rig) facts(symbol string) risk.Facts {
+// inputs reads all that can be known of the live account and a market.
+func (r *rig) inputs(symbol string) risk.Inputs {
 	r.t.Helper()
 	ctx := r.t.Context()
 	markets, err := r.client.Sandbox.Markets(ctx)
@@ -46,7 +46,7 @@ func (r *rig) facts(symbol string) risk.Facts {
 	require.NoError(r.t, err)
 	positions, err := r.live.Positions(ctx)
 	require.NoError(r.t, err)
-	f := risk.Facts{State: state, Positions: trading.Some(positions)}
+	f := risk.Inputs{State: state, Positions: trading.Some(positions)}
 	for _, m := range markets {
 		if m.Symbol == symbol {
 			f.Market = trading.Some(m)
@@ -117,24 +117,24 @@ func TestTrap_T40_ARefusedOrderIsNotSentForEver(t *testing.T) {
 func TestTrap_T58_AnOppositeOrderThatFlips(t *testing.T) {
 	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
 	r.sim.Trade("acc_1", "long", "1", "BTC")
-	f := r.facts("BTC")
+	f := r.inputs("BTC")
 	for size, want := range map[string]risk.Effect{"0.4": risk.Reduces, "1": risk.Ends, "1.5": risk.Flips} {
 		assert.Equal(t, want, risk.Preview(sell(size), f).Effect)
 	}
 	report := risk.Preview(sell("1.5"), f)
 	require.NoError(t, report.Err(), "the service takes it")
-	require.True(t, report.Has(risk.ConcernFlip))
+	require.True(t, report.Has(risk.WarningFlip))
 	after, ok := report.After.Get()
 	require.True(t, ok)
 	require.Equal(t, trading.Short, after.Side)
 	require.True(t, after.Size.Equal(dec("0.5")))
 
 	// A guard does not let it pass unless told to.
-	facts := func(context.Context, trading.Write) (risk.Facts, error) { return f, nil }
+	inputs := func(context.Context, trading.Write) (risk.Inputs, error) { return f, nil }
 	o := sell("1.5")
 	w := trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Symbol: "BTC", Entry: true, Order: &o}
-	require.ErrorIs(t, risk.Guard(risk.Limits{}, facts)(t.Context(), w), risk.ConcernFlip)
-	require.NoError(t, risk.Guard(risk.Limits{AllowFlip: true}, facts)(t.Context(), w))
+	require.ErrorIs(t, risk.Guard(risk.Limits{}, inputs)(t.Context(), w), risk.WarningFlip)
+	require.NoError(t, risk.Guard(risk.Limits{AllowFlip: true}, inputs)(t.Context(), w))
 
 	// Reduce-only never flips, on the live account that knows it.
 	o.ReduceOnly = true
@@ -150,8 +150,8 @@ func TestTrap_T58_AnOppositeOrderThatFlips(t *testing.T) {
 func TestTrap_T61_LeverageIsClamped(t *testing.T) {
 	r := newRig(t, []tradingsim.Option{tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: "64000", MaxLeverage: "3"})})
 	o := buy("0.1")
-	report := risk.Preview(o, r.facts("BTC"))
-	require.True(t, report.Has(risk.ConcernLeverage))
+	report := risk.Preview(o, r.inputs("BTC"))
+	require.True(t, report.Has(risk.WarningLeverage))
 	require.True(t, report.Leverage.Equal(trading.Some(dec("3"))))
 	result, err := r.live.PlaceOrder(t.Context(), o)
 	require.NoError(t, err)
@@ -161,9 +161,9 @@ func TestTrap_T61_LeverageIsClamped(t *testing.T) {
 	require.True(t, got.Margin.Equal(want.Margin), "%s, not %s", got.Margin, want.Margin)
 
 	o.Leverage = dec("3")
-	require.False(t, risk.Preview(o, r.facts("BTC")).Has(risk.ConcernLeverage))
+	require.False(t, risk.Preview(o, r.inputs("BTC")).Has(risk.WarningLeverage))
 	// Without the market nothing is known of the clamp.
-	_, known := risk.Preview(o, risk.Facts{Mark: trading.MarkAt(dec("64000"))}).Leverage.Get()
+	_, known := risk.Preview(o, risk.Inputs{Mark: trading.MarkAt(dec("64000"))}).Leverage.Get()
 	require.False(t, known)
 }
 
@@ -174,7 +174,7 @@ func TestTrap_T66_AStaleExpectedPrice(t *testing.T) {
 	o := buy("0.01")
 	o.ExpectedPrice = trading.At(dec("64000"))
 	r.sim.SetMark("BTC", "65000")
-	f := r.facts("BTC")
+	f := r.inputs("BTC")
 	_, refused := risk.Preview(o, f).Refused()
 	require.False(t, refused, "the tolerance is not known, and not judged")
 	f.GuardBandPct = trading.Some(dec("0.5"))
@@ -215,7 +215,7 @@ func TestTrap_T69_LevelsAreJudgedByTheMark(t *testing.T) {
 		if c.target != "" {
 			o.TakeProfit = trading.At(dec(c.target))
 		}
-		code, _ := risk.Preview(o, r.facts("BTC")).Refused()
+		code, _ := risk.Preview(o, r.inputs("BTC")).Refused()
 		assert.Equal(t, c.code, code, "stop %q, target %q", c.stop, c.target)
 		_, err := r.live.PlaceOrder(t.Context(), o)
 		assert.Equal(t, c.code, codeOf(err))
@@ -223,7 +223,7 @@ func TestTrap_T69_LevelsAreJudgedByTheMark(t *testing.T) {
 	// While the market has no price the entry of what is open counts.
 	o := buy("0.1")
 	o.StopLoss = trading.At(dec("61000"))
-	f := risk.Facts{
+	f := risk.Inputs{
 		Market:    trading.Some(trading.Market{Symbol: "BTC", MaxLeverage: dec("5")}),
 		Positions: trading.Some(trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("60000")}}),
 	}
@@ -241,12 +241,12 @@ func TestTrap_T69_LevelsAreJudgedByTheMark(t *testing.T) {
 // A bracket narrower than the round trip loses whatever happens, and adding moves
 // the entry that it is measured from.
 func TestTrap_T70_BracketsAgainstFees(t *testing.T) {
-	f := risk.Facts{Mark: trading.MarkAt(dec("60000"))}
+	f := risk.Inputs{Mark: trading.MarkAt(dec("60000"))}
 	for target, fatal := range map[string]bool{"60010": true, "60054": true, "60054.02": true, "60054.03": false, "60100": false} {
 		o := buy("0.1")
 		o.TakeProfit, o.StopLoss = trading.At(dec(target)), trading.At(dec("59900"))
 		report := risk.Preview(o, f)
-		assert.Equal(t, fatal, errors.Is(report.Err(), risk.ConcernFees), "target %s: %s", target, report.GainAtTarget)
+		assert.Equal(t, fatal, errors.Is(report.Err(), risk.WarningFees), "target %s: %s", target, report.GainAtTarget)
 		_, refused := report.Refused()
 		assert.False(t, refused, "the service does not mind")
 	}
@@ -254,17 +254,17 @@ func TestTrap_T70_BracketsAgainstFees(t *testing.T) {
 	o.TakeProfit = trading.At(dec("59946.02"))
 	require.NoError(t, risk.Preview(o, f).Err())
 	o.TakeProfit = trading.At(dec("59946.03"))
-	require.ErrorIs(t, risk.Preview(o, f).Err(), risk.ConcernFees)
+	require.ErrorIs(t, risk.Preview(o, f).Err(), risk.WarningFees)
 
 	// 1 at 60000, 1 more at 60600: the entry is 60300, and the target that was
 	// fine is none any more.
 	held := trading.Position{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("60000"), TakeProfit: trading.At(dec("60620"))}
-	f = risk.Facts{Mark: trading.MarkAt(dec("60600")), Positions: trading.Some(trading.Positions{held})}
+	f = risk.Inputs{Mark: trading.MarkAt(dec("60600")), Positions: trading.Some(trading.Positions{held})}
 	report := risk.Preview(buy("1"), f)
 	require.NoError(t, report.Err())
 	after, _ := report.After.Get()
 	require.True(t, after.EntryPrice.Equal(dec("60300")))
-	require.ErrorIs(t, risk.Preview(buy("20"), f).Err(), risk.ConcernFees)
+	require.ErrorIs(t, risk.Preview(buy("20"), f).Err(), risk.WarningFees)
 }
 
 // A floor is a level in dollars, and the account is lost at it, not only below.
@@ -273,7 +273,7 @@ func TestTrap_T78_DistanceToTheFloors(t *testing.T) {
 		Environment: trading.EnvLive, Status: trading.StatusActive, Balance: dec("10000"), Equity: dec("10000"),
 		DailyLossFloor: trading.Some(dec("9500")), GlobalLossFloor: trading.Some(dec("9000")),
 	}
-	f := risk.Facts{State: state, Mark: trading.MarkAt(dec("50000")), Positions: trading.Some(trading.Positions{})}
+	f := risk.Inputs{State: state, Mark: trading.MarkAt(dec("50000")), Positions: trading.Some(trading.Positions{})}
 	o := buy("0.1")
 	o.StopLoss = trading.At(dec("49000"))
 	report := risk.Preview(o, f)
@@ -284,7 +284,7 @@ func TestTrap_T78_DistanceToTheFloors(t *testing.T) {
 
 	state.DailyLossFloor = trading.Some(dec("9895.545")) // just reached
 	report = risk.Preview(o, f)
-	require.ErrorIs(t, report.Err(), risk.ConcernLossFloor)
+	require.ErrorIs(t, report.Err(), risk.WarningLossFloor)
 	_, refused := report.Refused()
 	require.False(t, refused, "the service takes it all the same")
 	state.DailyLossFloor = trading.Some(dec("9895.5449"))
@@ -302,23 +302,23 @@ func TestTrap_T78_DistanceToTheFloors(t *testing.T) {
 // Each clip and each rung has to be worth the minimum, not the whole.
 func TestTrap_T97_ClipsOfAProOrder(t *testing.T) {
 	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "50000")})
-	f := r.facts("BTC")
+	f := r.inputs("BTC")
 	hour := trading.TWAP{Duration: time.Hour} // 120 clips of the simulator's
 	for size, code := range map[string]trading.Code{"0.0239": "MIN_NOTIONAL", "0.024": ""} {
-		f.Way = risk.TWAP(hour, 120)
+		f.Method = risk.TWAP(hour, 120)
 		got, _ := risk.Preview(buy(size), f).Refused()
 		assert.Equal(t, code, got)
 		_, err := r.live.PlaceTWAP(t.Context(), buy(size), hour)
 		assert.Equal(t, code, codeOf(err))
 
-		f.Way = risk.TWAP(hour, 0)
+		f.Method = risk.TWAP(hour, 0)
 		_, refused := risk.Preview(buy(size), f).Refused()
 		assert.False(t, refused, "nobody knows how many clips: not judged")
 	}
 	// Of a ladder the rung at the lowest price is worth least.
 	ladder := trading.Ladder{From: dec("40000"), To: dec("50000"), Rungs: 5}
 	for size, code := range map[string]trading.Code{"0.0012": "MIN_NOTIONAL", "0.00125": ""} {
-		f.Way = risk.Ladder(ladder)
+		f.Method = risk.Ladder(ladder)
 		got, _ := risk.Preview(buy(size), f).Refused()
 		assert.Equal(t, code, got)
 		_, err := r.live.PlaceLadder(t.Context(), buy(size), ladder)
@@ -327,7 +327,7 @@ func TestTrap_T97_ClipsOfAProOrder(t *testing.T) {
 	// The last one takes what is left over: 0.00020001 at the lowest price is
 	// enough where 0.00019999 is not.
 	falling := trading.Ladder{From: dec("60000"), To: dec("50000"), Rungs: 3}
-	f.Way = risk.Ladder(falling)
+	f.Method = risk.Ladder(falling)
 	require.NoError(t, risk.Preview(buy("0.00059999"), f).Err())
 	_, err := r.live.PlaceLadder(t.Context(), buy("0.00059999"), falling)
 	require.NoError(t, err)
@@ -338,17 +338,17 @@ func TestTrap_T97_ClipsOfAProOrder(t *testing.T) {
 func TestTrap_T99_MinimumAndDust(t *testing.T) {
 	mark := trading.MarkAt(dec("50000"))
 	small := buy("0.0001999") // $9.995
-	require.ErrorIs(t, risk.Preview(small, risk.Facts{Mark: mark}).Err(), trading.CodeMinNotional)
-	require.NoError(t, risk.Preview(small, risk.Facts{Mark: mark, Environment: trading.EnvSandbox}).Err())
-	sandbox := risk.Facts{Mark: mark, Environment: trading.EnvSandbox, Caps: risk.Caps{MinOrder: trading.Some(dec("10"))}}
+	require.ErrorIs(t, risk.Preview(small, risk.Inputs{Mark: mark}).Err(), trading.CodeMinNotional)
+	require.NoError(t, risk.Preview(small, risk.Inputs{Mark: mark, Environment: trading.EnvSandbox}).Err())
+	sandbox := risk.Inputs{Mark: mark, Environment: trading.EnvSandbox, Caps: risk.Caps{MinOrder: trading.Some(dec("10"))}}
 	require.ErrorIs(t, risk.Preview(small, sandbox).Err(), trading.CodeMinNotional)
 	require.NoError(t, risk.Preview(buy("0.0002"), sandbox).Err(), "the minimum itself is enough")
 
 	held := trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("0.01"), EntryPrice: dec("50000")}}
-	f := risk.Facts{Mark: mark, Positions: trading.Some(held)}
-	require.True(t, risk.Preview(sell("0.0099"), f).Has(risk.ConcernDust))
-	require.False(t, risk.Preview(sell("0.0098"), f).Has(risk.ConcernDust))
-	require.False(t, risk.Preview(sell("0.01"), f).Has(risk.ConcernDust), "nothing is left")
+	f := risk.Inputs{Mark: mark, Positions: trading.Some(held)}
+	require.True(t, risk.Preview(sell("0.0099"), f).Has(risk.WarningDust))
+	require.False(t, risk.Preview(sell("0.0098"), f).Has(risk.WarningDust))
+	require.False(t, risk.Preview(sell("0.01"), f).Has(risk.WarningDust), "nothing is left")
 
 	// Caps that are not known are not judged, however large the order.
 	_, refused := risk.Preview(buy("1000"), f).Refused()

@@ -60,7 +60,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	w.sim = tradingsim.New(options...)
 	client, err := trading.New(w.sim.URL(), trading.WithTransport(w.sim.Transport()),
 		trading.WithSandboxKey(w.sim.SandboxKey()), trading.WithLiveKey(w.sim.LiveKey()),
-		// No time passes between the facts and the order.
+		// No time passes between the inputs and the order.
 		trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
 	require.NoError(t, err)
 	w.client, w.account = client, client.Live.Account("acc_1")
@@ -229,10 +229,10 @@ func (w *world) look(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// facts is all that can be known before an order in a market.
-func (w *world) facts(symbol string, way risk.Way) risk.Facts {
-	f := risk.Facts{
-		Environment: w.env, Way: way, State: w.state, Positions: trading.Some(w.positions),
+// inputs is all that can be known before an order in a market.
+func (w *world) inputs(symbol string, method risk.Method) risk.Inputs {
+	f := risk.Inputs{
+		Environment: w.env, Method: method, State: w.state, Positions: trading.Some(w.positions),
 		GuardBandPct: trading.Some(dec(guardBandPct)),
 		Caps: risk.Caps{
 			MinOrder: trading.Some(dec(minOrder)),
@@ -260,8 +260,8 @@ func (w *world) facts(symbol string, way risk.Way) risk.Facts {
 	return f
 }
 
-// forget leaves out some of the facts.
-func (w *world) forget(f risk.Facts) risk.Facts {
+// forget leaves out some of the inputs.
+func (w *world) forget(f risk.Inputs) risk.Inputs {
 	for _, field := range []func(){
 		func() { f.Market = trading.Opt[trading.Market]{} },
 		func() { f.State = nil },

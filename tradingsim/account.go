@@ -17,7 +17,7 @@ type Account struct {
 	DailyLossFloor  string // 95 percent of the balance unless set
 	GlobalLossFloor string // 90 percent of the balance unless set
 	ProfitTarget    string // 110 percent of the balance unless set
-	TournamentName  string // not told if empty
+	TournamentName  string // left out if empty
 	FundedFrom      string // on a funded account: the challenge it was issued from
 	Trial           bool   // isTrial of the account
 	Tournament      bool   // isTournament

@@ -17,7 +17,7 @@
 // [Sim.Trade] do what another person does on the account, which is none of the bot's
 // requests.
 //
-// [Sim.Ledger] lists what was really executed, whatever the bot was told, and
+// [Sim.Ledger] lists what was really executed, whatever the bot was answered, and
 // [Sim.Executed] what one key has done. [Sim.Report] is what a run came to: the equity
 // curve of each account, its drawdown, trades and fees, and the requests and refusals,
 // as values and as CSV.

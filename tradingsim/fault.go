@@ -144,7 +144,7 @@ func CrashAfter() Fault { return &fault{crashAfter: true, cut: true} }
 // injected refuses with any status and code: the pair need not be of the
 // contract.
 func injected(status int, code string) *refusal {
-	return &refusal{status: status, code: code, message: "The simulation was told to answer " + code + "."}
+	return &refusal{status: status, code: code, message: "The simulation was set to answer " + code + "."}
 }
 
 // RateLimit answers 429 rate_limited in front of the route.

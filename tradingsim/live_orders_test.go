@@ -273,7 +273,7 @@ func TestReadsMoveTheStatusUnderTheOtherInterpretation(t *testing.T) {
 	require.Equal(t, "FAILED", b.get("/accounts/acc_1").ok().text("account.status"))
 }
 
-func TestLiveTriggers(t *testing.T) {
+func TestLiveTPSL(t *testing.T) {
 	tpsl := func(more string) string { return with(`{"accountId":"acc_1","symbol":"BTC"}`, more) }
 	for _, omitted := range []bool{false, true} {
 		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}

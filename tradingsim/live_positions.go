@@ -65,8 +65,8 @@ func (s *Sim) openPosition(accountID, symbol string) (*account, *position, *refu
 	return a, p, nil
 }
 
-// prepareTriggers is POST /positions/tpsl. A level sent unchanged is not judged.
-func (s *Sim) prepareTriggers(c *call) (job, *refusal) {
+// prepareTPSL is POST /positions/tpsl. A level sent unchanged is not judged.
+func (s *Sim) prepareTPSL(c *call) (job, *refusal) {
 	f, r := s.liveBody(c, "accountId", "symbol")
 	if r != nil {
 		return nil, r
@@ -95,7 +95,7 @@ func (s *Sim) prepareTriggers(c *call) (job, *refusal) {
 		if r != nil {
 			return nil, r
 		}
-		if r := changeTriggers(p, s.mark(symbol), tp, sl, false); r != nil {
+		if r := changeTPSL(p, s.mark(symbol), tp, sl, false); r != nil {
 			return nil, r
 		}
 		s.record(c, Execution{Account: a.ID, Symbol: symbol, Side: p.side, Actor: "api"})

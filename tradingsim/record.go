@@ -39,7 +39,7 @@ type Request struct {
 	Status    int
 }
 
-// Ledger is what was really executed, oldest first, whatever callers were told.
+// Ledger is what was really executed, oldest first, whatever callers were answered.
 func (s *Sim) Ledger() []Execution {
 	s.enter()
 	defer s.leave()
@@ -47,7 +47,7 @@ func (s *Sim) Ledger() []Execution {
 }
 
 // Executed is what requests with an Idempotency-Key have really done, oldest first,
-// whatever their callers were told: each entry is one execution, so that more than one
+// whatever their callers were answered: each entry is one execution, so that more than one
 // is a write that happened more than once. What filled later, of an order that rested
 // or of a Pro run, is in [Sim.Ledger] alone.
 func (s *Sim) Executed(key string) []Execution {

@@ -8,8 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Report is what a run came to, as the service knows it and whatever callers
-// were told. Two runs with the same seed have equal reports.
+// Report is the result of a run, as the service knows it and whatever callers
+// were answered. Two runs with the same seed have equal reports.
 type Report struct {
 	From time.Time // when the simulation began
 	To   time.Time // when the report was made

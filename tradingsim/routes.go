@@ -41,7 +41,7 @@ func newRoutes() routes {
 		{name: "GET /sandbox/prices", env: sandboxEnv, run: (*Sim).sandboxPrices},
 		{name: "POST /sandbox/orders", env: sandboxEnv, write: true, run: (*Sim).sandboxOrder},
 		{name: "POST /sandbox/positions/close", env: sandboxEnv, write: true, run: (*Sim).sandboxClose},
-		{name: "POST /sandbox/positions/tpsl", env: sandboxEnv, write: true, run: (*Sim).sandboxTriggers},
+		{name: "POST /sandbox/positions/tpsl", env: sandboxEnv, write: true, run: (*Sim).sandboxTPSL},
 		{name: "POST /sandbox/reset", env: sandboxEnv, write: true, run: (*Sim).sandboxReset},
 
 		{name: "GET /accounts", env: liveEnv, run: (*Sim).liveAccounts},
@@ -55,7 +55,7 @@ func newRoutes() routes {
 		{name: "POST /orders/limit", env: liveEnv, write: true, class: "limit", prepare: (*Sim).prepareLimit},
 		{name: "POST /orders/cancel", env: liveEnv, write: true, class: "cancel", prepare: (*Sim).prepareCancel},
 		{name: "POST /positions/close", env: liveEnv, write: true, class: "close", prepare: (*Sim).prepareClose},
-		{name: "POST /positions/tpsl", env: liveEnv, write: true, class: "tpsl", prepare: (*Sim).prepareTriggers},
+		{name: "POST /positions/tpsl", env: liveEnv, write: true, class: "tpsl", prepare: (*Sim).prepareTPSL},
 		{name: "POST /orders/conditional", env: liveEnv, write: true, class: "conditional", pro: true, prepare: preparePro("conditional")},
 		{name: "POST /orders/ladder", env: liveEnv, write: true, class: "ladder", pro: true, prepare: preparePro("ladder")},
 		{name: "POST /orders/twap", env: liveEnv, write: true, class: "twap", pro: true, prepare: preparePro("twap")},

@@ -79,9 +79,9 @@ func (l levelChange) applied(to opt) opt {
 	return to
 }
 
-// changeTriggers judges new levels against the current price, or against the
+// changeTPSL judges new levels against the current price, or against the
 // entry without one, and sets them. judgeUnchanged is the sandbox's way.
-func changeTriggers(p *position, mark opt, tp, sl levelChange, judgeUnchanged bool) *refusal {
+func changeTPSL(p *position, mark opt, tp, sl levelChange, judgeUnchanged bool) *refusal {
 	l := levels{
 		takeProfit: tp.applied(p.takeProfit),
 		stopLoss:   sl.applied(p.stopLoss),
@@ -99,7 +99,7 @@ func changeTriggers(p *position, mark opt, tp, sl levelChange, judgeUnchanged bo
 	return nil
 }
 
-func (s *Sim) sandboxTriggers(c *call) (any, *refusal) {
+func (s *Sim) sandboxTPSL(c *call) (any, *refusal) {
 	f, r := s.sandboxBody(c)
 	if r != nil {
 		return nil, r
@@ -128,7 +128,7 @@ func (s *Sim) sandboxTriggers(c *call) (any, *refusal) {
 	if p == nil {
 		return nil, noPosition(m.symbol)
 	}
-	if r := changeTriggers(p, s.mark(m.symbol), tp, sl, !s.other(24)); r != nil {
+	if r := changeTPSL(p, s.mark(m.symbol), tp, sl, !s.other(24)); r != nil {
 		return nil, r
 	}
 	p.closePct = share.applied(p.closePct)

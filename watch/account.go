@@ -46,7 +46,7 @@ type accountLook struct {
 	positions trading.Positions // by market, then side
 	trades    []trading.Trade   // the list, the newest first
 	shown     []trading.Trade   // the same, unless that was an older copy
-	told      tradeLog
+	delivered tradeLog
 	early     []earlyTrade
 	holes     int       // how often the list of trades did not reach back to the one before
 	hole      string    // why, the last time
@@ -54,7 +54,7 @@ type accountLook struct {
 	replaced  int       // how often the account was replaced
 }
 
-// earlyTrade is a trade that was told before a change of positions explained it.
+// earlyTrade is a trade that was delivered before a change of positions explained it.
 type earlyTrade struct {
 	trade trading.Trade
 	seen  time.Time
@@ -209,12 +209,12 @@ func (s *accountSource) follow(was *accountLook, r *reading) *accountLook {
 		s.evidence.note(is, r.listed)
 		return is
 	}
-	is.told, is.early = was.told, was.early
+	is.delivered, is.early = was.delivered, was.early
 	is.holes, is.hole, is.holeFrom = was.holes, was.hole, was.holeFrom
 	is.replaced = was.replaced
 	if s.evidence.replaced(was, is, fresh) {
 		is.replaced++
-		is.told = is.told.beginAnew()
+		is.delivered = is.delivered.beginAnew()
 		is.early = nil
 		if !r.held {
 			is.positions = nil // those were the other's
@@ -229,7 +229,7 @@ func (s *accountSource) follow(was *accountLook, r *reading) *accountLook {
 		is.holes++
 		is.hole, is.holeFrom = fresh.hole, listed
 	}
-	is.told = is.told.add(fresh.trades)
+	is.delivered = is.delivered.add(fresh.trades)
 	is.early = unexplained(was, is, fresh.trades)
 	s.evidence.note(is, r.listed)
 	return is
@@ -248,12 +248,12 @@ func (is *accountLook) since(before look) []Event {
 		return is.positionsSince(events, nil, nil)
 	}
 
-	trades, since, missing := is.told.since(was.told)
+	trades, since, missing := is.delivered.since(was.delivered)
 	if was.holes != is.holes {
 		events = append(events, Gap{From: earlier(was.at, is.holeFrom), To: is.at, Watch: is.name, Reason: is.hole})
 	}
 	if missing {
-		events = append(events, Gap{From: was.at, To: is.at, Watch: is.name, Reason: "this loop is too far behind to be told every closed trade"})
+		events = append(events, Gap{From: was.at, To: is.at, Watch: is.name, Reason: "this loop is too far behind to receive every closed trade"})
 	}
 	if was.replaced != is.replaced {
 		for _, trade := range trades[:since] {

@@ -26,7 +26,7 @@ func TestAPositionFromItsOpeningToItsClose(t *testing.T) {
 			time.Sleep(4 * time.Second)
 			r.close("50")
 			time.Sleep(4 * time.Second)
-			_, err := r.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{StopLoss: trading.At(dec("60000"))})
+			_, err := r.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: trading.At(dec("60000"))})
 			require.NoError(t, err)
 			time.Sleep(4 * time.Second)
 			r.close("100")
@@ -45,17 +45,17 @@ func TestAPositionFromItsOpeningToItsClose(t *testing.T) {
 		assert.NotEmpty(t, opened.Account)
 		marked := of[watch.PositionMarked](got)
 		require.Len(t, marked, 1)
-		assert.Equal(t, "64000", marked[0].Was.Mark.String())
-		assert.Equal(t, "65000", marked[0].Is.Mark.String())
+		assert.Equal(t, "64000", marked[0].Old.Mark.String())
+		assert.Equal(t, "65000", marked[0].New.Mark.String())
 		changed := of[watch.PositionChanged](got)
-		assert.True(t, changed[0].Is.Size.Equal(dec("1.5")))
-		assert.True(t, changed[1].Is.Size.Equal(dec("0.75")))
-		assert.Equal(t, "60000", changed[2].Is.StopLoss.String())
+		assert.True(t, changed[0].New.Size.Equal(dec("1.5")))
+		assert.True(t, changed[1].New.Size.Equal(dec("0.75")))
+		assert.Equal(t, "60000", changed[2].New.StopLoss.String())
 		trades, closed := of[watch.TradeClosed](got), of[watch.PositionClosed](got)[0]
 		require.Len(t, closed.Trades, 1, "the half that was closed before belongs to the change")
 		assert.True(t, closed.Trades[0].Equal(trades[1].Trade))
 		assert.Equal(t, watch.CauseMarket, closed.Cause)
-		assert.True(t, closed.Was.Size.Equal(dec("0.75")))
+		assert.True(t, closed.Old.Size.Equal(dec("0.75")))
 	})
 }
 
@@ -68,13 +68,13 @@ func TestInitialTellsWhatIsThere(t *testing.T) {
 		without := during(t, func() {}, watch.Account(r.Sandbox))
 		assert.Empty(t, without.events)
 
-		with := during(t, func() {}, watch.Account(r.Sandbox).Initial())
+		with := during(t, func() {}, watch.Account(r.Sandbox).WithSnapshot())
 		assert.Equal(t, []string{"StatusChanged", "TradeClosed", "TradeClosed", "PositionOpened"}, with.names())
 		trades := of[watch.TradeClosed](with)
 		assert.True(t, trades[0].Trade.Size.Equal(trading.Some(dec("0.5"))), "the oldest first")
 		status := of[watch.StatusChanged](with)[0]
-		assert.Equal(t, trading.AccountStatus(""), status.Was)
-		assert.Equal(t, trading.StatusSandboxActive, status.Is)
+		assert.Equal(t, trading.AccountStatus(""), status.Old)
+		assert.Equal(t, trading.StatusSandboxActive, status.New)
 	})
 }
 
@@ -88,11 +88,11 @@ func TestTrap_T76_WhatMarketMeans(t *testing.T) {
 	}{
 		{"by hand", func(r rig) { r.close("100") }, watch.CauseMarket, ""},
 		{"a stop", func(r rig) {
-			r.trigger(trading.Triggers{StopLoss: trading.At(dec("63000"))})
+			r.trigger(trading.TPSL{StopLoss: trading.At(dec("63000"))})
 			r.sim.SetMark("BTC", "62990")
 		}, watch.CauseStopLoss, ""},
 		{"a target", func(r rig) {
-			r.trigger(trading.Triggers{TakeProfit: trading.At(dec("65000"))})
+			r.trigger(trading.TPSL{TakeProfit: trading.At(dec("65000"))})
 			r.sim.SetMark("BTC", "65010")
 		}, watch.CauseTakeProfit, ""},
 		{"a flip", func(r rig) { r.sell("3") }, watch.CauseFlip, ""},
@@ -108,7 +108,7 @@ func TestTrap_T76_WhatMarketMeans(t *testing.T) {
 				require.Empty(t, got.errs)
 				var closed watch.PositionClosed
 				for _, ev := range of[watch.PositionClosed](got) {
-					if ev.Was.Symbol == "BTC" {
+					if ev.Old.Symbol == "BTC" {
 						closed = ev
 					}
 				}
@@ -125,17 +125,17 @@ func TestTrap_T76_WhatMarketMeans(t *testing.T) {
 					return
 				}
 				require.Len(t, statuses, 1)
-				assert.Equal(t, trading.StatusSandboxActive, statuses[0].Was)
-				assert.Equal(t, test.status, statuses[0].Is)
+				assert.Equal(t, trading.StatusSandboxActive, statuses[0].Old)
+				assert.Equal(t, test.status, statuses[0].New)
 				assert.Len(t, of[watch.PositionClosed](got), 2, "the whole book")
 			})
 		})
 	}
 }
 
-func (r rig) trigger(levels trading.Triggers) {
+func (r rig) trigger(levels trading.TPSL) {
 	r.t.Helper()
-	_, err := r.Sandbox.SetTriggers(r.t.Context(), "BTC", levels)
+	_, err := r.Sandbox.SetTPSL(r.t.Context(), "BTC", levels)
 	require.NoError(r.t, err)
 }
 
@@ -156,15 +156,15 @@ func TestTrap_T79_APassIsTold(t *testing.T) {
 		defer cancel()
 		var over watch.StatusChanged
 		var view watch.View
-		for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).Initial()) {
+		for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).WithSnapshot()) {
 			require.NoError(t, err)
 			view.Apply(ev)
 			if ev, ok := ev.(watch.StatusChanged); ok {
 				over = ev
 			}
 		}
-		assert.Equal(t, trading.StatusSandboxPassed, over.Is)
-		assert.False(t, over.Is.AllowsEntry())
+		assert.Equal(t, trading.StatusSandboxPassed, over.New)
+		assert.False(t, over.New.AllowsEntry())
 		assert.False(t, over.Locked)
 		assert.Empty(t, view.Positions)
 		assert.Len(t, view.Trades, 1)
@@ -185,7 +185,7 @@ func TestTrap_T80_ALiveCloseThatPassesIsTold(t *testing.T) {
 		}, watch.Account(r.account()))
 		require.Empty(t, got.errs)
 		assert.Equal(t, []string{"PositionOpened", "StatusChanged", "TradeClosed", "PositionClosed"}, got.names())
-		assert.Equal(t, trading.StatusPassed, of[watch.StatusChanged](got)[0].Is)
+		assert.Equal(t, trading.StatusPassed, of[watch.StatusChanged](got)[0].New)
 		assert.Equal(t, watch.CausePass, of[watch.PositionClosed](got)[0].Cause)
 		assert.Equal(t, trading.AccountID("acc_1"), of[watch.PositionClosed](got)[0].Account)
 	})
@@ -227,11 +227,11 @@ func TestTrap_T102_AReplacedAccountIsTold(t *testing.T) {
 				got := during(t, func() {
 					test.act(r)
 					time.Sleep(2*test.every + time.Minute)
-				}, watch.Account(r.Sandbox).Every(test.every).Initial())
+				}, watch.Account(r.Sandbox).WithInterval(test.every).WithSnapshot())
 				require.Empty(t, got.errs)
 				replaced := of[watch.AccountReplaced](got)
 				require.Len(t, replaced, 1)
-				assert.True(t, replaced[0].Is.Status.AllowsEntry())
+				assert.True(t, replaced[0].New.Status.AllowsEntry())
 				assert.Empty(t, of[watch.PositionClosed](got), "nothing was closed by it")
 				assert.Empty(t, of[watch.Gap](got))
 
@@ -261,8 +261,8 @@ func TestUnpricedPositionIsMarkedAlone(t *testing.T) {
 		}, watch.Account(r.Sandbox))
 		marked := of[watch.PositionMarked](got)
 		require.Len(t, marked, 1)
-		assert.Equal(t, "ETH", marked[0].Is.Symbol)
-		_, priced := marked[0].Is.Mark.Price()
+		assert.Equal(t, "ETH", marked[0].New.Symbol)
+		_, priced := marked[0].New.Mark.Price()
 		assert.False(t, priced)
 		assert.Len(t, of[watch.PositionClosed](got), 1)
 	})
@@ -273,13 +273,13 @@ func TestLookingKeepsStopsAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.buy("1")
-		r.trigger(trading.Triggers{StopLoss: trading.At(dec("63000"))})
+		r.trigger(trading.TPSL{StopLoss: trading.At(dec("63000"))})
 		during(t, func() {
 			r.sim.SetMark("BTC", "62000")
 			time.Sleep(time.Minute)
 		}, watch.Marks(r.Sandbox.MarketData))
 		assert.True(t, r.sim.Position("", "BTC").Equal(dec("1")), "prices alone touch nothing")
-		got := during(t, func() {}, watch.Account(r.Sandbox).Initial())
+		got := during(t, func() {}, watch.Account(r.Sandbox).WithSnapshot())
 		assert.True(t, r.sim.Position("", "BTC").IsZero())
 		assert.Equal(t, trading.CauseStopLoss, of[watch.TradeClosed](got)[0].Trade.Cause)
 	})

@@ -1,10 +1,10 @@
-// Package watch tells a program what changes on an account, in a market, or in the
-// service. The service pushes nothing, so a watch looks again and again and tells
-// the differences between one look and the next, as typed events in one loop:
+// Package watch reports what changes on an account, in a market, or in the service.
+// The service pushes nothing, so a watch looks again and again and delivers the
+// differences between one look and the next, as typed events in one loop:
 //
 //	for ev, err := range watch.Events(ctx,
-//		watch.Marks(client.Sandbox.MarketData, "BTC").Every(5*time.Second),
-//		watch.Account(client.Sandbox).Initial(), // also keeps its stops alive
+//		watch.Marks(client.Sandbox.MarketData, "BTC").WithInterval(5*time.Second),
+//		watch.Account(client.Sandbox).WithSnapshot(), // also keeps its stops alive
 //	) {
 //		if err != nil {
 //			slog.Warn("watching", "err", err) // it goes on by itself
@@ -18,15 +18,15 @@
 //		}
 //	}
 //
-// # What is told
+// # What is delivered
 //
 // The events of a loop, applied in their order to what was there at its first look,
 // give what was there at its last look: nothing is left out. [View] does that; with
-// [Watch.Initial] it can begin empty. A trade that was closed is told once, although
-// trades have no ids and their list may be cut. Where something may be missing all
-// the same (looks that failed, a list of trades that does not reach back to the last
-// look) a [Gap] says so. What changed and changed back between two looks is not seen;
-// the trades of a position that was opened and closed in between are.
+// [Watch.WithSnapshot] it can begin empty. Each closed trade is delivered once, although
+// trades have no ids and their list may be cut. A [Gap] marks an interval that may be
+// incomplete: looks failed, or the list of trades does not reach back to the last
+// look. What changed and changed back between two looks is not seen; the trades of a
+// position that was opened and closed in between are.
 //
 // Reads lag by some seconds, each by its own: a trade can show before or after its
 // position is gone. Only the fill of an order is authoritative.

@@ -26,18 +26,18 @@ type PositionOpened struct {
 // PositionChanged is a position whose size, entry, leverage or triggers changed.
 type PositionChanged struct {
 	// When the look was done, the account, and the position in the look before and in this one.
-	At      time.Time
-	Account trading.AccountID
-	Was, Is trading.Position
+	At       time.Time
+	Account  trading.AccountID
+	Old, New trading.Position
 }
 
 // PositionMarked is a position whose value alone changed: its mark, notional, margin
 // or unrealized PnL, or a member that this version does not know.
 type PositionMarked struct {
 	// When the look was done, the account, and the position in the look before and in this one.
-	At      time.Time
-	Account trading.AccountID
-	Was, Is trading.Position
+	At       time.Time
+	Account  trading.AccountID
+	Old, New trading.Position
 }
 
 // PositionClosed is a position that is gone. One that was flipped is closed, and the
@@ -46,18 +46,18 @@ type PositionClosed struct {
 	// When the look was done that no longer showed it, and the account.
 	At      time.Time
 	Account trading.AccountID
-	// Was is the position as it was last seen.
-	Was trading.Position
+	// Old is the position as it was last seen.
+	Old trading.Position
 	// Trades are the trades that could be matched with it, oldest first: of its
-	// market and side, and told with this look, or shortly before without a change
-	// of position to explain them. Each is told by a TradeClosed too. The list of
+	// market and side, and first seen by this look, or shortly before without a change
+	// of position to explain them. Each has a TradeClosed too. The list of
 	// trades can lag, so there may be none: its TradeClosed then comes later.
 	Trades []trading.Trade
 	// Cause is why, as far as this look shows.
 	Cause Cause
 }
 
-// TradeClosed is a closed trade, told once. The trades of one look come oldest first.
+// TradeClosed is a closed trade, delivered once. The trades of one look come oldest first.
 type TradeClosed struct {
 	// When the look was done that first showed it, the account, and the trade.
 	At      time.Time
@@ -69,9 +69,9 @@ type TradeClosed struct {
 // has closed its positions; see also [trading.AccountStatus.AllowsEntry].
 type StatusChanged struct {
 	// When the look was done, the account, and its status in the look before and in this one.
-	At      time.Time
-	Account trading.AccountID
-	Was, Is trading.AccountStatus
+	At       time.Time
+	Account  trading.AccountID
+	Old, New trading.AccountStatus
 	// Locked is isLocked of a paper account.
 	Locked bool
 }
@@ -80,14 +80,14 @@ type StatusChanged struct {
 // target, phase. While a position is open that is nearly every look.
 type AccountChanged struct {
 	// When the look was done, the account, and its state in the look before and in this one.
-	At      time.Time
-	Account trading.AccountID
-	Was, Is trading.AccountState
+	At       time.Time
+	Account  trading.AccountID
+	Old, New trading.AccountState
 }
 
 // AccountReplaced is a paper account that was reset, by whomever, or deleted after
 // thirty days without a write. Nothing that was known of the one before holds: its
-// positions were not closed, they are gone, and no PositionClosed tells of them. What
+// positions were not closed, they are gone, and have no PositionClosed. What
 // the new one has follows as events.
 //
 // Another id is proof. A reset keeps the id; it is inferred from a lock or a pass that
@@ -95,14 +95,14 @@ type AccountChanged struct {
 // untouched account where there was one with positions.
 type AccountReplaced struct {
 	// When the look was done, the new account, the last state of the old and the first of the new.
-	At      time.Time
-	Account trading.AccountID // the new one
-	Was, Is trading.AccountState
+	At       time.Time
+	Account  trading.AccountID // the new one
+	Old, New trading.AccountState
 }
 
 // Gap says that changes between two times may be missing from the events, because
 // looks failed, or because the list of closed trades does not reach back to the look
-// before. What is there at To is told all the same, by the events that follow it.
+// before. The events that follow it deliver what is there at To all the same.
 type Gap struct {
 	// The last look before and the first after.
 	From, To time.Time
@@ -112,13 +112,13 @@ type Gap struct {
 	Reason string
 }
 
-// MarkChanged is a market whose price moved, or that has a price again; Was is then
+// MarkChanged is a market whose price moved, or that has a price again; Old is then
 // unpriced.
 type MarkChanged struct {
 	// When the look was done, the market, and its price in the look before and in this one.
-	At      time.Time
-	Symbol  string
-	Was, Is trading.Mark
+	At       time.Time
+	Symbol   string
+	Old, New trading.Mark
 }
 
 // MarkLost is a market that has no price now. MarkChanged brings it back.
@@ -130,11 +130,11 @@ type MarkLost struct {
 }
 
 // HealthChanged is another assessment of the service: of its status or its feed, not
-// merely a later one. Was is nil at the start.
+// merely a later one. Old is nil at the start.
 type HealthChanged struct {
 	// When the look was done, and the assessment in the look before and in this one.
-	At      time.Time
-	Was, Is *trading.Health
+	At       time.Time
+	Old, New *trading.Health
 }
 
 // LimitPlaced is a resting limit that was not there.
@@ -148,14 +148,14 @@ type LimitPlaced struct {
 // LimitChanged is a resting limit whose record changed.
 type LimitChanged struct {
 	// When the look was done, the account, and the record in the look before and in this one.
-	At      time.Time
-	Account trading.AccountID
-	Was, Is trading.RestingOrder
+	At       time.Time
+	Account  trading.AccountID
+	Old, New trading.RestingOrder
 }
 
-// LimitGone is a resting limit that rests no more: filled, cancelled or dropped. The
+// LimitClosed is a resting limit that rests no more: filled, cancelled or dropped. The
 // contract shows no way to tell; positions and trades do.
-type LimitGone struct {
+type LimitClosed struct {
 	// When the look was done, the account, and the record when last seen.
 	At      time.Time
 	Account trading.AccountID
@@ -173,10 +173,9 @@ type RunStarted struct {
 // RunChanged is a running Pro order whose record changed.
 type RunChanged struct {
 	// When the look was done, the account, and the record in the look before and in this one.
-	At      time.Time
-	Account trading.AccountID
-	Was     trading.Run
-	Run     trading.Run
+	At       time.Time
+	Account  trading.AccountID
+	Old, New trading.Run
 }
 
 // RunFinished is a Pro order that runs no more, whatever ended it. Run is its record
@@ -207,25 +206,25 @@ func (MarkLost) event()        {}
 func (HealthChanged) event()   {}
 func (LimitPlaced) event()     {}
 func (LimitChanged) event()    {}
-func (LimitGone) event()       {}
+func (LimitClosed) event()     {}
 func (RunStarted) event()      {}
 func (RunChanged) event()      {}
 func (RunFinished) event()     {}
 func (Tick) event()            {}
 
 // Cause is why a position was closed, as far as one look shows. The trade itself says
-// "market" of a close by hand, a flip, a liquidation and a pass alike; these are told
-// apart by the account's status and by what is open in the market now.
+// "market" of a close by hand, a flip, a liquidation and a pass alike; the account's
+// status and what is open in the market now distinguish these.
 type Cause string
 
 const (
-	// CauseUntold is a position that is gone before any trade of it shows.
-	CauseUntold Cause = ""
+	// CauseUnknown is a position that is gone before any trade of it shows.
+	CauseUnknown Cause = ""
 	// CauseStopLoss is a stop-loss that fired.
 	CauseStopLoss Cause = "stop_loss"
 	// CauseTakeProfit is a take-profit that fired.
 	CauseTakeProfit Cause = "take_profit"
-	// CauseMarket is a close by hand, by whomever, or one that cannot be told from it.
+	// CauseMarket is a close by hand, by whomever, or one that looks like it.
 	CauseMarket Cause = "market"
 	// CauseFlip is an order that ended the position and opened the other side.
 	CauseFlip Cause = "flip"

@@ -18,8 +18,8 @@ import (
 // quick beside an hourly watch.
 //
 // Looks go on while the body of the loop runs, so stops of the paper account are kept
-// alive by a slow body too. What happens meanwhile is told in one step when the body is
-// done; see [Watch.Shared]. Each range over the result begins anew.
+// alive by a slow body too. What happens meanwhile is delivered in one step when the body
+// is done; see [Watch.Shared]. Each range over the result begins anew.
 // Without a watch or a context there is one error, which ends the loop.
 func Events(ctx context.Context, watches ...Watch) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -47,7 +47,7 @@ func Events(ctx context.Context, watches ...Watch) iter.Seq2[Event, error] {
 // loop is one range over Events.
 type loop struct {
 	listeners []*listener
-	wake      chan struct{} // something can be told
+	wake      chan struct{} // something can be delivered
 }
 
 func (l *loop) listen(ctx context.Context, w Watch, delay time.Duration) {

@@ -33,8 +33,8 @@ func ExampleEvents() {
 	defer cancel()
 
 	for ev, err := range watch.Events(ctx,
-		watch.Marks(client.Sandbox.MarketData, "BTC").Every(20*time.Millisecond).Initial(),
-		watch.Account(client.Sandbox).Every(20*time.Millisecond).Initial(),
+		watch.Marks(client.Sandbox.MarketData, "BTC").WithInterval(20*time.Millisecond).WithSnapshot(),
+		watch.Account(client.Sandbox).WithInterval(20*time.Millisecond).WithSnapshot(),
 	) {
 		if err != nil {
 			fmt.Println(err) // it goes on by itself
@@ -42,10 +42,10 @@ func ExampleEvents() {
 		}
 		switch ev := ev.(type) {
 		case watch.MarkChanged:
-			if _, known := ev.Was.Price(); known {
+			if _, known := ev.Old.Price(); known {
 				continue // below the stop, which the next look at the account fires
 			}
-			fmt.Println("BTC is at", ev.Is)
+			fmt.Println("BTC is at", ev.New)
 			_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{
 				Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2"),
 				StopLoss: trading.At(trading.Dec("63500")),
@@ -73,19 +73,19 @@ func ExampleEvents() {
 func ExampleWatch_Shared() {
 	client, sim := simulated()
 	defer client.Close()
-	marks := watch.Marks(client.Sandbox.MarketData).Initial().Shared()
+	marks := watch.Marks(client.Sandbox.MarketData).WithSnapshot().Shared()
 
 	first := func() (mark trading.Mark) {
 		for ev, err := range watch.Events(context.Background(), marks) {
 			if err != nil {
 				log.Fatal(err)
 			}
-			return ev.(watch.MarkChanged).Is
+			return ev.(watch.MarkChanged).New
 		}
 		return mark
 	}
 	for ev := range watch.Events(context.Background(), marks) {
-		fmt.Println(ev.(watch.MarkChanged).Is, first(), first())
+		fmt.Println(ev.(watch.MarkChanged).New, first(), first())
 		break
 	}
 	fmt.Println(len(sim.Requests()), "request")
@@ -105,7 +105,7 @@ func ExampleView() {
 	}
 
 	var view watch.View
-	for ev, err := range watch.Events(ctx, watch.Account(client.Sandbox).Initial()) {
+	for ev, err := range watch.Events(ctx, watch.Account(client.Sandbox).WithSnapshot()) {
 		if err != nil {
 			log.Fatal(err)
 		}

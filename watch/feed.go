@@ -31,7 +31,7 @@ type standing struct {
 	ended bool
 }
 
-// node is a look that can be told, with the difference to the one before it. It is
+// node is a look that can be delivered, with the difference to the one before it. It is
 // never changed, and listeners that keep up share that difference.
 type node struct {
 	look   look
@@ -46,13 +46,13 @@ type node struct {
 
 // listener is one loop's place at a feed.
 type listener struct {
-	run     *run
-	wake    chan<- struct{}
-	every   time.Duration
-	initial bool
-	seen    *node
-	errs    int
-	over    bool
+	run      *run
+	wake     chan<- struct{}
+	every    time.Duration
+	snapshot bool
+	seen     *node
+	errs     int
+	over     bool
 }
 
 // join begins to listen. The first listener starts the looking.
@@ -71,7 +71,7 @@ func (f *feed) join(ctx context.Context, w Watch, wake chan<- struct{}, delay ti
 		f.run = r
 		ctx, r.cancel = context.WithCancel(ctx)
 	}
-	l := &listener{run: r, wake: wake, every: w.interval(), initial: w.initial, errs: r.standing.errs}
+	l := &listener{run: r, wake: wake, every: w.interval(), snapshot: w.snapshot, errs: r.standing.errs}
 	if r.standing.err != nil {
 		l.errs-- // it stands
 	}
@@ -127,11 +127,11 @@ func (r *run) tell(change func(*standing)) {
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it has been told
+	default: // a signal is waiting already
 	}
 }
 
-// news is what a listener has not been told yet.
+// news is what a listener has not received yet.
 type news struct {
 	events []Event
 	err    *Error
@@ -146,7 +146,7 @@ func (l *listener) take() news {
 	news := news{ended: now.ended}
 	if is := now.node; is != nil && is != l.seen {
 		switch was := l.seen; {
-		case was == nil && (l.initial || now.ended): // what has ended is told at least once
+		case was == nil && (l.snapshot || now.ended): // what has ended is delivered at least once
 			news.events = is.look.since(nil)
 		case was == nil:
 		case was.number+1 == is.number:

@@ -57,11 +57,11 @@ func (m *market) step() {
 		_, _ = m.direct().ClosePosition(ctx, symbol, trading.Percent(dec(m.one("10", "50", "100"))))
 	case n < 88:
 		near := m.price[symbol].Mul(dec(m.one("0.999", "1.001", "0.99", "1.01")))
-		levels := trading.Triggers{StopLoss: trading.At(near)}
+		levels := trading.TPSL{StopLoss: trading.At(near)}
 		if m.IntN(2) == 0 {
-			levels = trading.Triggers{TakeProfit: trading.At(near), ClosePct: trading.At(dec(m.one("30", "100")))}
+			levels = trading.TPSL{TakeProfit: trading.At(near), ClosePct: trading.At(dec(m.one("30", "100")))}
 		}
-		_, _ = m.direct().SetTriggers(ctx, symbol, levels)
+		_, _ = m.direct().SetTPSL(ctx, symbol, levels)
 	case n < 90:
 		state, err := m.direct().State(ctx)
 		if m.resets || err == nil && !state.Status.AllowsEntry() {
@@ -194,7 +194,7 @@ func foldHistory(t *testing.T, seed uint64, steps int, opts []tradingsim.Option)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &spy{Trader: r.Sandbox}
-	shared := watch.Account(s).Every(time.Second).Initial().Seed(seed).Shared()
+	shared := watch.Account(s).WithInterval(time.Second).WithSnapshot().Seed(seed).Shared()
 	quick := follow(ctx, shared, never)
 	slowly := rand.New(rand.NewPCG(seed, 8))
 	slow := follow(ctx, shared, func() time.Duration {

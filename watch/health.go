@@ -14,7 +14,7 @@ func Health(c *trading.Client) Watch {
 		return misuse("health", "watch: Health needs a client")
 	}
 	w := Watch{name: "health", open: func() source { return healthSource{c} }}
-	return w.Every(5 * time.Second)
+	return w.WithInterval(5 * time.Second)
 }
 
 type healthSource struct{ client *trading.Client }
@@ -36,7 +36,7 @@ func (is *healthLook) since(before look) []Event {
 	was, _ := before.(*healthLook)
 	now := is.health
 	if was == nil {
-		return []Event{HealthChanged{At: is.at, Is: now}}
+		return []Event{HealthChanged{At: is.at, New: now}}
 	}
 	old := was.health
 	if old.OK == now.OK && old.Status == now.Status && old.Feed == now.Feed {

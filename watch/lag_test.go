@@ -32,8 +32,8 @@ func TestPositionsAndTradesComeInAnyOrder(t *testing.T) {
 	}{
 		{"together", []*reading{seen(0, held, nil), seen(2, nil, listOf(1))}, []int{1}, CauseMarket},
 		{"the trade first", []*reading{seen(0, held, nil), seen(2, held, listOf(1)), seen(4, nil, listOf(1))}, []int{1}, CauseMarket},
-		{"the trade later", []*reading{seen(0, held, nil), seen(2, nil, nil), seen(4, nil, listOf(1))}, nil, CauseUntold},
-		{"a trade of long ago", []*reading{seen(0, held, nil), seen(2, held, listOf(1)), seen(20, held, listOf(1)), seen(22, nil, listOf(1))}, nil, CauseUntold},
+		{"the trade later", []*reading{seen(0, held, nil), seen(2, nil, nil), seen(4, nil, listOf(1))}, nil, CauseUnknown},
+		{"a trade of long ago", []*reading{seen(0, held, nil), seen(2, held, listOf(1)), seen(20, held, listOf(1)), seen(22, nil, listOf(1))}, nil, CauseUnknown},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &accountSource{}

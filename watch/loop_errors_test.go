@@ -124,7 +124,7 @@ func TestAPartThatFails(t *testing.T) {
 		}, watch.Account(r.Sandbox))
 		assert.Greater(t, len(got.errs), 8)
 		assert.Equal(t, []string{"PositionOpened", "PositionClosed", "Gap", "TradeClosed"}, got.names())
-		assert.Equal(t, watch.CauseUntold, of[watch.PositionClosed](got)[0].Cause)
+		assert.Equal(t, watch.CauseUnknown, of[watch.PositionClosed](got)[0].Cause)
 		gap := of[watch.Gap](got)[0]
 		assert.Greater(t, gap.To.Sub(gap.From), 20*time.Second)
 	})

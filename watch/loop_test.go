@@ -20,7 +20,7 @@ import (
 func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 	everything := func(r rig) []watch.Watch {
 		return []watch.Watch{
-			watch.Account(r.Sandbox).Initial(), watch.Account(r.account()).Every(time.Hour), watch.Orders(r.account()),
+			watch.Account(r.Sandbox).WithSnapshot(), watch.Account(r.account()).WithInterval(time.Hour), watch.Orders(r.account()),
 			watch.Marks(r.Sandbox.MarketData).Shared(), watch.Health(r.Client), watch.Ticks(time.Hour),
 		}
 	}
@@ -92,7 +92,7 @@ func TestNothingRunsOnAfterTheLoop(t *testing.T) {
 	t.Run("again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
-			events := watch.Events(t.Context(), watch.Marks(r.Sandbox.MarketData, "BTC").Initial().Shared())
+			events := watch.Events(t.Context(), watch.Marks(r.Sandbox.MarketData, "BTC").WithSnapshot().Shared())
 			for range 3 {
 				n := 0
 				for _, err := range events {
@@ -136,7 +136,7 @@ func TestLooksKeepToTheirInterval(t *testing.T) {
 		r := newRig(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		shared := watch.Account(r.Sandbox).Every(3 * time.Second).Shared()
+		shared := watch.Account(r.Sandbox).WithInterval(3 * time.Second).Shared()
 		var loops sync.WaitGroup
 		for range 100 {
 			loops.Go(func() {
@@ -198,7 +198,7 @@ func TestASlowLoopHurtsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.buy("1")
-		shared := watch.Account(r.Sandbox).Every(time.Second).Initial().Shared()
+		shared := watch.Account(r.Sandbox).WithInterval(time.Second).WithSnapshot().Shared()
 		ctx, cancel := context.WithCancel(t.Context())
 		var loops sync.WaitGroup
 		var slow, quick watch.View
@@ -231,7 +231,7 @@ func TestASlowLoopHurtsNobody(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			r.close("10")
 		}
-		r.trigger(trading.Triggers{StopLoss: trading.At(dec("63000"))})
+		r.trigger(trading.TPSL{StopLoss: trading.At(dec("63000"))})
 		r.sim.SetMark("BTC", "62000")
 		time.Sleep(2 * time.Second)
 		assert.True(t, r.sim.Position("", "BTC").IsZero(), "the stop fires meanwhile")
@@ -258,7 +258,7 @@ func TestASlowLoopHurtsNobody(t *testing.T) {
 func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		shared := watch.Marks(r.Sandbox.MarketData, "BTC").Every(time.Minute).Shared()
+		shared := watch.Marks(r.Sandbox.MarketData, "BTC").WithInterval(time.Minute).Shared()
 		listen := func(w watch.Watch) (leave func(), got *told) {
 			ctx, cancel := context.WithCancel(t.Context())
 			over := make(chan struct{})
@@ -279,7 +279,7 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, 1, r.sent(trading.OpPrices))
-		leaveSecond, second := listen(shared.Initial())
+		leaveSecond, second := listen(shared.WithSnapshot())
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, 1, r.sent(trading.OpPrices), "it is given what the last look saw")
@@ -287,7 +287,7 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 		assert.Empty(t, first.events)
 
 		r.sim.SetMark("BTC", "65000")
-		leaveThird, _ := listen(shared.Every(5 * time.Second))
+		leaveThird, _ := listen(shared.WithInterval(5 * time.Second))
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2, r.sent(trading.OpPrices))
@@ -303,7 +303,7 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 		synctest.Wait()
 		assert.Len(t, r.sim.Requests(), before)
 
-		leaveAgain, again := listen(shared.Initial())
+		leaveAgain, again := listen(shared.WithSnapshot())
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Len(t, r.sim.Requests(), before+1, "it looks anew")
@@ -316,7 +316,7 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 func TestManyLoopsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		shared := watch.Account(r.Sandbox).Every(100 * time.Millisecond).Initial().Shared()
+		shared := watch.Account(r.Sandbox).WithInterval(100 * time.Millisecond).WithSnapshot().Shared()
 		var loops sync.WaitGroup
 		for i := range 50 {
 			loops.Go(func() {

@@ -107,7 +107,7 @@ func (is *orderLook) since(before look) []Event {
 	walk(was.limits, is.limits, func(o trading.RestingOrder) trading.OrderID { return o.ID }, func(old, now *trading.RestingOrder) {
 		switch {
 		case now == nil:
-			gone = append(gone, LimitGone{is.at, is.account, *old})
+			gone = append(gone, LimitClosed{is.at, is.account, *old})
 		case old == nil:
 			events = append(events, LimitPlaced{is.at, is.account, *now})
 		case !sameOrder(*old, *now):

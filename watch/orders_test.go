@@ -43,7 +43,7 @@ func TestOrders(t *testing.T) {
 		}, watch.Orders(account))
 		require.Empty(t, got.errs)
 		assert.Len(t, of[watch.LimitPlaced](got), 1)
-		assert.Len(t, of[watch.LimitGone](got), 2)
+		assert.Len(t, of[watch.LimitClosed](got), 2)
 		assert.Len(t, of[watch.RunStarted](got), 1)
 		assert.NotEmpty(t, of[watch.RunChanged](got), "its clips show")
 		finished := of[watch.RunFinished](got)
@@ -64,8 +64,8 @@ func TestFoldOfALiveAccount(t *testing.T) {
 		view, over := watch.View{Account: account.ID()}, make(chan struct{})
 		go func() {
 			defer close(over)
-			other := watch.Account(r.Sandbox).Initial() // its events are not the view's
-			for ev, err := range watch.Events(watching, watch.Account(account).Initial(), watch.Orders(account).Initial(), other) {
+			other := watch.Account(r.Sandbox).WithSnapshot() // its events are not the view's
+			for ev, err := range watch.Events(watching, watch.Account(account).WithSnapshot(), watch.Orders(account).WithSnapshot(), other) {
 				assert.NoError(t, err)
 				view.Apply(ev)
 			}

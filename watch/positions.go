@@ -13,10 +13,10 @@ func comparePositions(a, b trading.Position) int {
 	return cmp.Or(cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Side, b.Side))
 }
 
-// positionsSince tells what changed of the positions, given the trades told with it.
+// positionsSince returns what changed of the positions, given the trades of the same look.
 // Closed ones come first, so that a program that sums up never counts both sides of a
 // flip.
-func (is *accountLook) positionsSince(events []Event, before *accountLook, told []trading.Trade) []Event {
+func (is *accountLook) positionsSince(events []Event, before *accountLook, delivered []trading.Trade) []Event {
 	var was trading.Positions
 	if before != nil {
 		was = before.positions
@@ -26,11 +26,11 @@ func (is *accountLook) positionsSince(events []Event, before *accountLook, told 
 	for pair := range pairs(was, is.positions) {
 		switch {
 		case pair.is == nil:
-			events = append(events, is.closed(before, *pair.was, told))
+			events = append(events, is.closed(before, *pair.was, delivered))
 		case pair.was == nil:
 			opened = append(opened, PositionOpened{is.at, account, *pair.is})
 		case !continues(*pair.was, *pair.is):
-			events = append(events, is.closed(before, *pair.was, told))
+			events = append(events, is.closed(before, *pair.was, delivered))
 			opened = append(opened, PositionOpened{is.at, account, *pair.is})
 		case pair.was.Equal(*pair.is):
 		case valueAlone(*pair.was, *pair.is):
@@ -89,15 +89,15 @@ func valueAlone(was, is trading.Position) bool {
 	return is.Equal(was)
 }
 
-// closed tells of a position that is gone, with the trades that belong to it.
-func (is *accountLook) closed(before *accountLook, was trading.Position, told []trading.Trade) PositionClosed {
-	ev := PositionClosed{At: is.at, Account: is.state.ID, Was: was}
+// closed is the event of a position that is gone, with the trades that belong to it.
+func (is *accountLook) closed(before *accountLook, was trading.Position, delivered []trading.Trade) PositionClosed {
+	ev := PositionClosed{At: is.at, Account: is.state.ID, Old: was}
 	for _, early := range before.early {
 		if belongs(early.trade, was) {
 			ev.Trades = append(ev.Trades, early.trade)
 		}
 	}
-	for _, trade := range told {
+	for _, trade := range delivered {
 		if belongs(trade, was) {
 			ev.Trades = append(ev.Trades, trade)
 		}
@@ -120,14 +120,14 @@ func belongs(t trading.Trade, p trading.Position) bool {
 	return t.ClosedAt.IsZero() || !t.ClosedAt.Before(p.OpenedAt)
 }
 
-// cause tells the closes apart that a trade calls "market" alike.
+// cause distinguishes the closes that a trade calls "market" alike.
 func (is *accountLook) cause(before *accountLook, was trading.Position, trades []trading.Trade) Cause {
-	told := CauseUntold
+	cause := CauseUnknown
 	if n := len(trades); n > 0 {
-		told = Cause(trades[n-1].Cause)
+		cause = Cause(trades[n-1].Cause)
 	}
-	if told != CauseMarket && told != CauseUntold {
-		return told
+	if cause != CauseMarket && cause != CauseUnknown {
+		return cause
 	}
 	status, changed := is.state.Status, before.state.Status != is.state.Status
 	switch {
@@ -135,10 +135,10 @@ func (is *accountLook) cause(before *accountLook, was trading.Position, trades [
 		return CauseLiquidation // nothing else can close a position now
 	case status == trading.StatusSandboxPassed, status == trading.StatusPassed && changed:
 		return CausePass
-	case told == CauseMarket && is.holds(was.Symbol, was.Side.Opposite()):
+	case cause == CauseMarket && is.holds(was.Symbol, was.Side.Opposite()):
 		return CauseFlip
 	default:
-		return told
+		return cause
 	}
 }
 
@@ -150,8 +150,8 @@ func (is *accountLook) holds(symbol string, side trading.Side) bool {
 
 // unexplained returns the trades that showed lately while their position was still as
 // before.
-func unexplained(was, is *accountLook, told []trading.Trade) []earlyTrade {
-	if len(is.early) == 0 && len(told) == 0 {
+func unexplained(was, is *accountLook, delivered []trading.Trade) []earlyTrade {
+	if len(is.early) == 0 && len(delivered) == 0 {
 		return nil
 	}
 	var shrunk trading.Positions
@@ -169,7 +169,7 @@ func unexplained(was, is *accountLook, told []trading.Trade) []earlyTrade {
 			early = append(early, e)
 		}
 	}
-	for _, t := range told {
+	for _, t := range delivered {
 		if !explained(t) {
 			early = append(early, earlyTrade{t, is.at})
 		}

@@ -9,7 +9,7 @@ import (
 // beside what it watches. It sends nothing. Ticks that a slow loop has missed are one.
 func Ticks(every time.Duration) Watch {
 	w := Watch{name: "the clock", exact: true, open: func() source { return clock{} }}
-	return w.Every(every)
+	return w.WithInterval(every)
 }
 
 type clock struct{}

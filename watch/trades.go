@@ -11,18 +11,18 @@ import (
 )
 
 // Trades have no ids, their list may be cut, and reads of it may lag and even go back.
-// So they are counted: of equal ones as many are new as the list has more than have
-// been told.
+// So they are counted: of equal ones as many are new as the list has more than were
+// delivered.
 
-// ledger knows which trades have been told.
+// ledger knows which trades have been delivered.
 type ledger struct {
-	begun   bool
-	at      time.Time       // when the list was last read
-	last    []trading.Trade // the list
-	keys    []string        // of its trades
-	shown   []trading.Trade // the list, or a longer one read shortly before
-	shownAt time.Time
-	told    map[string]entry
+	begun     bool
+	at        time.Time       // when the list was last read
+	last      []trading.Trade // the list
+	keys      []string        // of its trades
+	shown     []trading.Trade // the list, or a longer one read shortly before
+	shownAt   time.Time
+	delivered map[string]entry
 }
 
 // entry is a number of equal trades, and when the list last had so many.
@@ -31,11 +31,11 @@ type entry struct {
 	seen time.Time
 }
 
-// forget is how long a trade that the list does not show any more counts as told: while
-// an older copy of the list may still be read.
+// forget is how long a trade that the list does not show any more counts as delivered:
+// while an older copy of the list may still be read.
 const forget = time.Minute
 
-// freshTrades is what a list shows that has not been told.
+// freshTrades is what a list shows that has not been delivered.
 type freshTrades struct {
 	trades []trading.Trade // oldest first
 	hole   string          // why more may have been closed than that; empty if not
@@ -45,11 +45,11 @@ type freshTrades struct {
 // list takes the list as it was read, the newest first.
 func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 	if !l.begun {
-		l.begun, l.told = true, map[string]entry{}
+		l.begun, l.delivered = true, map[string]entry{}
 		l.take(at, list, keysOf(list))
 		l.show(at, list)
 		for key, n := range count(l.keys) {
-			l.told[key] = entry{n, at}
+			l.delivered[key] = entry{n, at}
 		}
 		return freshTrades{}
 	}
@@ -66,18 +66,18 @@ func (l *ledger) list(at time.Time, list []trading.Trade) freshTrades {
 	counts, left := count(keys), map[string]int{}
 	overlap := false
 	for key, n := range counts {
-		e, known := l.told[key]
+		e, known := l.delivered[key]
 		overlap = overlap || known
 		if n > e.n {
 			left[key] = n - e.n
 		}
 		if n >= e.n || at.Sub(e.seen) > forget {
-			l.told[key] = entry{n, at}
+			l.delivered[key] = entry{n, at}
 		}
 	}
-	for key, e := range l.told {
+	for key, e := range l.delivered {
 		if _, shown := counts[key]; !shown && at.Sub(e.seen) > forget {
-			delete(l.told, key)
+			delete(l.delivered, key)
 		}
 	}
 
@@ -116,8 +116,8 @@ func (l *ledger) take(at time.Time, list []trading.Trade, keys []string) {
 // catchUp notes that the last list was shown until it was read last.
 func (l *ledger) catchUp() {
 	for key, n := range count(l.keys) {
-		if e := l.told[key]; n >= e.n {
-			l.told[key] = entry{e.n, l.at}
+		if e := l.delivered[key]; n >= e.n {
+			l.delivered[key] = entry{e.n, l.at}
 		}
 	}
 }
@@ -138,7 +138,7 @@ func keysOf(list []trading.Trade) []string {
 	return keys
 }
 
-// keyOf is equal for trades that cannot be told apart. Members that this version does
+// keyOf is equal for trades that look the same. Members that this version does
 // not know are left out: one that moves would make a trade another.
 func keyOf(t *trading.Trade) string {
 	b := make([]byte, 0, 160)
@@ -181,8 +181,8 @@ func appendNumber(b []byte, d decimal.Decimal) []byte {
 	return strconv.AppendInt(b, exponent, 10)
 }
 
-// tradeLog is the trades that were told, numbered. Looks hold beginnings of one log, so
-// that loops of every speed are told each trade. It is never changed, only continued.
+// tradeLog is the trades that were delivered, numbered. Looks hold beginnings of one log,
+// so that loops of every speed get each trade. It is never changed, only continued.
 type tradeLog struct {
 	rows  []trading.Trade
 	first int // number of rows[0]

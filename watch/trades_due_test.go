@@ -24,7 +24,7 @@ func TestTheListOfTradesIsReadWhenSomethingChanged(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).Every(2*time.Second)) {
+			for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).WithInterval(2*time.Second)) {
 				assert.NoError(t, err)
 				if _, is := ev.(watch.TradeClosed); is {
 					closed = append(closed, time.Now())

@@ -7,8 +7,8 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// View is what the events of a loop have told so far. The zero value is empty: with
-// watches that are [Watch.Initial] it holds, after each event is applied, what the
+// View is the sum of the events of a loop so far. The zero value is empty: with
+// watches that are [Watch.WithSnapshot] it holds, after each event is applied, what the
 // latest look has seen. A program that begins with a snapshot of its own fills it in
 // first.
 //
@@ -21,7 +21,7 @@ type View struct {
 	State trading.AccountState
 	// Positions are the open ones, by market.
 	Positions trading.Positions
-	// Trades are the closed ones that were told, oldest first. They are only added to,
+	// Trades are the closed ones that were delivered, oldest first. They are only added to,
 	// until the account is replaced: a program that runs for long cuts them as it likes.
 	Trades []trading.Trade
 	// Limits are the resting ones.
@@ -43,41 +43,41 @@ func (v *View) Apply(ev Event) bool {
 	switch ev := ev.(type) {
 	case AccountReplaced:
 		if v.Account != "" {
-			v.Account = ev.Is.ID
+			v.Account = ev.New.ID
 		}
-		v.State, v.Positions, v.Trades = ev.Is, nil, nil
+		v.State, v.Positions, v.Trades = ev.New, nil, nil
 	case AccountChanged:
-		v.State = ev.Is
+		v.State = ev.New
 	case StatusChanged:
-		v.State.Status, v.State.Locked = ev.Is, ev.Locked
+		v.State.Status, v.State.Locked = ev.New, ev.Locked
 	case TradeClosed:
 		v.Trades = append(v.Trades, ev.Trade)
 	case PositionOpened:
 		v.hold(ev.Position)
 	case PositionChanged:
-		v.hold(ev.Is)
+		v.hold(ev.New)
 	case PositionMarked:
-		v.hold(ev.Is)
+		v.hold(ev.New)
 	case PositionClosed:
-		v.drop(ev.Was)
+		v.drop(ev.Old)
 	case LimitPlaced:
 		put(&v.Limits, ev.Order.ID, ev.Order)
 	case LimitChanged:
-		put(&v.Limits, ev.Is.ID, ev.Is)
-	case LimitGone:
+		put(&v.Limits, ev.New.ID, ev.New)
+	case LimitClosed:
 		delete(v.Limits, ev.Order.ID)
 	case RunStarted:
 		put(&v.Runs, ev.Run.ID, ev.Run)
 	case RunChanged:
-		put(&v.Runs, ev.Run.ID, ev.Run)
+		put(&v.Runs, ev.New.ID, ev.New)
 	case RunFinished:
 		delete(v.Runs, ev.Run.ID)
 	case MarkChanged:
-		put(&v.Marks, ev.Symbol, ev.Is)
+		put(&v.Marks, ev.Symbol, ev.New)
 	case MarkLost:
 		delete(v.Marks, ev.Symbol)
 	case HealthChanged:
-		v.Health = ev.Is
+		v.Health = ev.New
 	default:
 		return false
 	}
@@ -88,7 +88,7 @@ func (v *View) Apply(ev Event) bool {
 func accountOf(ev Event) (id trading.AccountID, ok bool) {
 	switch ev := ev.(type) {
 	case AccountReplaced:
-		return ev.Was.ID, true
+		return ev.Old.ID, true
 	case AccountChanged:
 		return ev.Account, true
 	case StatusChanged:
@@ -107,7 +107,7 @@ func accountOf(ev Event) (id trading.AccountID, ok bool) {
 		return ev.Account, true
 	case LimitChanged:
 		return ev.Account, true
-	case LimitGone:
+	case LimitClosed:
 		return ev.Account, true
 	case RunStarted:
 		return ev.Account, true

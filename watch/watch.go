@@ -13,13 +13,13 @@ const defaultInterval = 2 * time.Second
 // Watch is something to look at again and again. It does nothing until it is given to
 // [Events]; it is a value, and its methods return a changed copy.
 type Watch struct {
-	name    string
-	open    func() source
-	every   time.Duration
-	exact   bool // no jitter: a clock
-	initial bool
-	seed    *uint64
-	feed    *feed // of a shared watch
+	name     string
+	open     func() source
+	every    time.Duration
+	exact    bool // no jitter: a clock
+	snapshot bool
+	seed     *uint64
+	feed     *feed // of a shared watch
 }
 
 // source looks. One goroutine uses it, so it may remember what it needs from one look
@@ -37,19 +37,19 @@ type look interface {
 	since(was look) []Event
 }
 
-// Every sets how far apart looks begin, at least: 2 seconds unless set. A shared watch
+// WithInterval sets how far apart looks begin, at least: 2 seconds unless set. A shared watch
 // is looked at as often as the most eager of its loops asks for.
-func (w Watch) Every(d time.Duration) Watch {
+func (w Watch) WithInterval(d time.Duration) Watch {
 	w.every = d
 	return w
 }
 
-// Initial also tells what is there at the first look: every position as opened, every
-// trade that the list shows as closed, every price as changed. Otherwise only what
-// changes afterwards is told, so that a program which acts on one watch before another
-// has looked for the first time is not told what came of it.
-func (w Watch) Initial() Watch {
-	w.initial = true
+// WithSnapshot also delivers what is there at the first look: every position as opened,
+// every trade that the list shows as closed, every price as changed. Without it only what
+// changes afterwards is delivered: a program that acts on one watch before another has
+// looked for the first time does not see the result.
+func (w Watch) WithSnapshot() Watch {
+	w.snapshot = true
 	return w
 }
 
@@ -64,9 +64,9 @@ func (w Watch) Seed(seed uint64) Watch {
 // while at least one loop is there, and leaves nothing behind when the last has ended.
 //
 // Each loop goes at its own speed: none waits for another, and for none is anything
-// kept or dropped. One that is slow is told the difference between the look that it has
-// seen last and the latest, so it sees fewer steps and ends where the others do; closed
-// trades are told to it one by one all the same.
+// kept or dropped. One that is slow gets the difference between the look that it has
+// seen last and the latest, so it sees fewer steps and ends where the others do; it gets
+// closed trades one by one all the same.
 func (w Watch) Shared() Watch {
 	w.feed = &feed{}
 	return w

@@ -5,9 +5,9 @@
 //	tradingcontract https://HOST/v1     what changed, breaking first
 //	tradingcontract -file served.json   the same of a description in a file
 //
-// It ends with 0 if nothing breaking changed and with 3 if something did; with 1 if
-// that cannot be told, and with 2 if the command line cannot be understood. Run it
-// before a bot is started, or every day.
+// It ends with 0 if nothing breaking changed, with 3 if something did, with 1 if the
+// comparison failed, and with 2 if the command line cannot be understood. Run it before
+// a bot is started, or every day.
 package main
 
 import (

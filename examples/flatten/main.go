@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, out, problems io.Writer) (exit int)
 func parse(args []string, out, problems io.Writer) (*command, error) {
 	c := &command{out: out, problems: problems}
 	flags := flag.NewFlagSet("flatten", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is told once, by run
+	flags.SetOutput(io.Discard) // run prints the error, once
 	account := flags.String("account", os.Getenv("TRADING_ACCOUNT"), "the live account")
 	symbols := flags.String("symbols", "", "only these markets, separated by commas")
 	flags.BoolVar(&c.all, "all", false, "every live account of the key")

@@ -1,6 +1,6 @@
 // Livebot trades a real account: it finds out what became of the orders that an
 // earlier run left, refuses to trade while that is not safe, decides once a minute and
-// never twice the same, and gets out of the market when it is told to stop.
+// never twice the same, and gets out of the market when its context ends.
 //
 //	go run ./examples/livebot
 //
@@ -98,7 +98,7 @@ func closeClient(client *trading.Client, log *slog.Logger) {
 	}
 }
 
-// trade decides once a round until it is told to stop; 0 rounds are endless.
+// trade decides once a round until its context ends; 0 rounds are endless.
 func trade(ctx context.Context, client *trading.Client, id trading.AccountID, every time.Duration, rounds int, log *slog.Logger) error {
 	account := client.Live.Account(id)
 	defer leave(account, log)

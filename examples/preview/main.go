@@ -68,17 +68,17 @@ func run(ctx context.Context, out io.Writer) error {
 
 // look previews some orders and returns the sensible one.
 func look(ctx context.Context, client *trading.Client, account *trading.Account, out io.Writer) (trading.Order, error) {
-	facts, err := know(ctx, client, account)
+	inputs, err := know(ctx, client, account)
 	if err != nil {
 		return trading.Order{}, err
 	}
-	market, _ := facts.Market.Get()
+	market, _ := inputs.Market.Get()
 	price, ok := market.Mark.Price()
 	if !ok {
 		return trading.Order{}, fmt.Errorf("%s has no price right now", symbol)
 	}
 	stop := price.Mul(trading.Dec("0.985")).Round(1)
-	size, err := risk.Size(risk.Plan{Side: trading.Long, Entry: price, Stop: stop, MaxLoss: trading.Dec("50"), Places: 4})
+	size, err := risk.Size(risk.Plan{Side: trading.Long, Entry: price, Stop: stop, MaxLoss: trading.Dec("50"), Decimals: 4})
 	if err != nil {
 		return trading.Order{}, err
 	}
@@ -95,33 +95,33 @@ func look(ctx context.Context, client *trading.Client, account *trading.Account,
 	tiny.Size = trading.Dec("0.0001")
 	opposite := trading.Order{Symbol: symbol, Side: trading.Short, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
 
-	show(out, "sensible", sensible, facts)
-	show(out, "narrow target", narrow, facts)
-	show(out, "stop above", wrong, facts)
-	show(out, "tiny", tiny, facts)
-	show(out, "opposite", opposite, facts)
-	facts.Way = risk.TWAP(trading.TWAP{Duration: time.Hour}, 120)
+	show(out, "sensible", sensible, inputs)
+	show(out, "narrow target", narrow, inputs)
+	show(out, "stop above", wrong, inputs)
+	show(out, "tiny", tiny, inputs)
+	show(out, "opposite", opposite, inputs)
+	inputs.Method = risk.TWAP(trading.TWAP{Duration: time.Hour}, 120)
 	show(out, "in 120 clips", trading.Order{
 		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
-	}, facts)
+	}, inputs)
 	return sensible, nil
 }
 
 // know reads everything that an order is judged by.
-func know(ctx context.Context, client *trading.Client, account *trading.Account) (risk.Facts, error) {
+func know(ctx context.Context, client *trading.Client, account *trading.Account) (risk.Inputs, error) {
 	markets, err := client.Sandbox.Markets(ctx)
 	if err != nil {
-		return risk.Facts{}, err
+		return risk.Inputs{}, err
 	}
 	state, err := account.State(ctx)
 	if err != nil {
-		return risk.Facts{}, err
+		return risk.Inputs{}, err
 	}
 	positions, err := account.Positions(ctx)
 	if err != nil {
-		return risk.Facts{}, err
+		return risk.Inputs{}, err
 	}
-	facts := risk.Facts{
+	inputs := risk.Inputs{
 		Environment: trading.EnvLive,
 		Closed:      trading.CodeBadSymbol, // unless it is listed
 		State:       state,
@@ -129,14 +129,14 @@ func know(ctx context.Context, client *trading.Client, account *trading.Account)
 	}
 	for _, market := range markets {
 		if market.Symbol == symbol {
-			facts.Market, facts.Closed = trading.Some(market), ""
+			inputs.Market, inputs.Closed = trading.Some(market), ""
 		}
 	}
-	return facts, nil
+	return inputs, nil
 }
 
-func show(out io.Writer, name string, order trading.Order, facts risk.Facts) {
-	report := risk.Preview(order, facts)
+func show(out io.Writer, name string, order trading.Order, inputs risk.Inputs) {
+	report := risk.Preview(order, inputs)
 	after, _ := report.After.Get()
 	fmt.Fprintf(out, "%-14s %s %s: %s to %s %s at %s, fee $%s\n", name, order.Side, order.Size,
 		report.Effect, after.Side, after.Size, after.EntryPrice, report.Fee)
@@ -154,11 +154,11 @@ func show(out io.Writer, name string, order trading.Order, facts risk.Facts) {
 
 // place places an order and holds the answer against the report.
 func place(ctx context.Context, client *trading.Client, account *trading.Account, order trading.Order, out io.Writer) error {
-	facts, err := know(ctx, client, account)
+	inputs, err := know(ctx, client, account)
 	if err != nil {
 		return err
 	}
-	report := risk.Preview(order, facts)
+	report := risk.Preview(order, inputs)
 	if err := report.Err(); err != nil {
 		return err
 	}

@@ -40,8 +40,8 @@ func run(ctx context.Context, out io.Writer) error {
 		}
 		defer client.Close()
 		return show(ctx, out,
-			watch.Marks(client.Sandbox.MarketData, symbol).Initial(),
-			watch.Account(client.Sandbox).Initial(),
+			watch.Marks(client.Sandbox.MarketData, symbol).WithSnapshot(),
+			watch.Account(client.Sandbox).WithSnapshot(),
 		)
 	}
 
@@ -60,8 +60,8 @@ func run(ctx context.Context, out io.Writer) error {
 	}()
 	const often = 200 * time.Millisecond // of a service that is not there
 	err = show(ctx, out,
-		watch.Marks(client.Sandbox.MarketData, symbol).Initial().Every(often).Seed(1),
-		watch.Account(client.Sandbox).Initial().Every(often).Seed(2),
+		watch.Marks(client.Sandbox.MarketData, symbol).WithSnapshot().WithInterval(often).Seed(1),
+		watch.Account(client.Sandbox).WithSnapshot().WithInterval(often).Seed(2),
 	)
 	cancel()
 	if failed := <-traded; err == nil {
@@ -92,21 +92,21 @@ func show(ctx context.Context, out io.Writer, watches ...watch.Watch) error {
 func tell(out io.Writer, ev watch.Event) {
 	switch ev := ev.(type) {
 	case watch.MarkChanged:
-		say(out, "mark", "%s %s", ev.Symbol, ev.Is)
+		say(out, "mark", "%s %s", ev.Symbol, ev.New)
 	case watch.MarkLost:
 		say(out, "mark", "%s has none; it was %s", ev.Symbol, ev.Last)
 	case watch.StatusChanged:
-		say(out, "account", "%s", ev.Is)
+		say(out, "account", "%s", ev.New)
 	case watch.AccountReplaced:
-		say(out, "account", "is a new one, with %s dollars", ev.Is.Balance)
+		say(out, "account", "is a new one, with %s dollars", ev.New.Balance)
 	case watch.PositionOpened:
 		say(out, "opened", "%s %s %s at %s", ev.Position.Side, ev.Position.Size, ev.Position.Symbol, ev.Position.EntryPrice)
 	case watch.PositionChanged:
-		say(out, "changed", "%s %s %s, stop %s, target %s", ev.Is.Side, ev.Is.Size, ev.Is.Symbol, ev.Is.StopLoss, ev.Is.TakeProfit)
+		say(out, "changed", "%s %s %s, stop %s, target %s", ev.New.Side, ev.New.Size, ev.New.Symbol, ev.New.StopLoss, ev.New.TakeProfit)
 	case watch.TradeClosed:
 		say(out, "trade", "%s %s: net %s", ev.Trade.Symbol, ev.Trade.Cause, ev.Trade.NetPnL().StringFixed(2))
 	case watch.PositionClosed:
-		say(out, "closed", "%s %s, by %s", ev.Was.Side, ev.Was.Symbol, ev.Cause)
+		say(out, "closed", "%s %s, by %s", ev.Old.Side, ev.Old.Symbol, ev.Cause)
 	case watch.Gap:
 		say(out, "gap", "%s may lack what happened for %s: %s", ev.Watch, ev.To.Sub(ev.From), ev.Reason)
 	}
@@ -134,7 +134,7 @@ func trade(ctx context.Context, paper *trading.Sandbox, sim *tradingsim.Sim) err
 		mark(""),
 		mark("64400"),
 		func() error {
-			_, err := paper.SetTriggers(ctx, symbol, trading.Triggers{TakeProfit: trading.At(trading.Dec("64000"))})
+			_, err := paper.SetTPSL(ctx, symbol, trading.TPSL{TakeProfit: trading.At(trading.Dec("64000"))})
 			return err
 		},
 		mark("63990"), // the next look fires it

@@ -2189,6 +2189,61 @@ func (v *SandboxResetResponse) DecodeWire(d *wire.Decoder) error {
 	return d.Err()
 }
 
+// SandboxTPSLRequest: Take-profit and stop-loss of a paper position. An explicit null clears a level; a level left out stays as it is.
+type SandboxTPSLRequest struct {
+	// Percent of the position that a trigger closes.
+	ClosePct wire.Opt[decimal.Decimal]
+	// Stop-loss level; null clears it.
+	StopLossPrice wire.Opt[decimal.Decimal]
+	// Plain symbol of the market, as in the markets list.
+	Symbol string
+	// Take-profit level; null clears it.
+	TakeProfitPrice wire.Opt[decimal.Decimal]
+}
+
+// AppendWire appends the body of the request.
+func (v *SandboxTPSLRequest) AppendWire(dst []byte) []byte {
+	start := len(dst)
+	dst = wire.AppendOpt(dst, `,"closePct":`, v.ClosePct, wire.AppendDecimal)
+	dst = wire.AppendOpt(dst, `,"stopLossPrice":`, v.StopLossPrice, wire.AppendDecimal)
+	dst = append(dst, `,"symbol":`...)
+	dst = wire.AppendString(dst, v.Symbol)
+	dst = wire.AppendOpt(dst, `,"takeProfitPrice":`, v.TakeProfitPrice, wire.AppendDecimal)
+	return wire.EndObject(dst, start)
+}
+
+// SandboxTPSLResponse: A position with its new levels.
+type SandboxTPSLResponse struct {
+	// Always true on a success.
+	OK bool
+	// An open position of the paper account.
+	Position SandboxPosition
+	// Members that are not in the contract, as they came; nil if there is none.
+	Extra map[string]json.RawMessage
+}
+
+var membersSandboxTPSLResponse = [...]string{"ok", "position"}
+
+// DecodeWire implements [wire.Value].
+func (v *SandboxTPSLResponse) DecodeWire(d *wire.Decoder) error {
+	*v = SandboxTPSLResponse{}
+	var seen uint64
+	for d.Object(); d.Member(); {
+		switch string(d.Name()) {
+		case "ok":
+			d.Once(&seen, 1<<0)
+			v.OK = d.Bool()
+		case "position":
+			d.Once(&seen, 1<<1)
+			d.Record(&v.Position)
+		default:
+			d.Unknown(&v.Extra)
+		}
+	}
+	d.Require(seen, 1<<0|1<<1, membersSandboxTPSLResponse[:])
+	return d.Err()
+}
+
 // SandboxTradesResponse: The closed trades of the paper account.
 type SandboxTradesResponse struct {
 	// true where present. The data alone makes the answer.
@@ -2222,61 +2277,6 @@ func (v *SandboxTradesResponse) DecodeWire(d *wire.Decoder) error {
 		}
 	}
 	d.Require(seen, 1<<1, membersSandboxTradesResponse[:])
-	return d.Err()
-}
-
-// SandboxTriggersRequest: Take-profit and stop-loss of a paper position. An explicit null clears a level; a level left out stays as it is.
-type SandboxTriggersRequest struct {
-	// Percent of the position that a trigger closes.
-	ClosePct wire.Opt[decimal.Decimal]
-	// Stop-loss level; null clears it.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level; null clears it.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
-}
-
-// AppendWire appends the body of the request.
-func (v *SandboxTriggersRequest) AppendWire(dst []byte) []byte {
-	start := len(dst)
-	dst = wire.AppendOpt(dst, `,"closePct":`, v.ClosePct, wire.AppendDecimal)
-	dst = wire.AppendOpt(dst, `,"stopLossPrice":`, v.StopLossPrice, wire.AppendDecimal)
-	dst = append(dst, `,"symbol":`...)
-	dst = wire.AppendString(dst, v.Symbol)
-	dst = wire.AppendOpt(dst, `,"takeProfitPrice":`, v.TakeProfitPrice, wire.AppendDecimal)
-	return wire.EndObject(dst, start)
-}
-
-// SandboxTriggersResponse: A position with its new levels.
-type SandboxTriggersResponse struct {
-	// Always true on a success.
-	OK bool
-	// An open position of the paper account.
-	Position SandboxPosition
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersSandboxTriggersResponse = [...]string{"ok", "position"}
-
-// DecodeWire implements [wire.Value].
-func (v *SandboxTriggersResponse) DecodeWire(d *wire.Decoder) error {
-	*v = SandboxTriggersResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "ok":
-			d.Once(&seen, 1<<0)
-			v.OK = d.Bool()
-		case "position":
-			d.Once(&seen, 1<<1)
-			d.Record(&v.Position)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0|1<<1, membersSandboxTriggersResponse[:])
 	return d.Err()
 }
 
@@ -2324,6 +2324,62 @@ func (v *SwarmOrderRequest) AppendWire(dst []byte) []byte {
 	return wire.EndObject(dst, start)
 }
 
+// TPSLRequest: Take-profit and stop-loss of a live position. null clears a level; what leaving one out does is not shown, so send both.
+type TPSLRequest struct {
+	// Account that the write is for.
+	AccountID string
+	// Stop-loss level; null clears it.
+	StopLossPrice wire.Opt[decimal.Decimal]
+	// Plain symbol of the market, as in the markets list.
+	Symbol string
+	// Take-profit level; null clears it.
+	TakeProfitPrice wire.Opt[decimal.Decimal]
+}
+
+// AppendWire appends the body of the request.
+func (v *TPSLRequest) AppendWire(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, `,"accountId":`...)
+	dst = wire.AppendString(dst, v.AccountID)
+	dst = wire.AppendOpt(dst, `,"stopLossPrice":`, v.StopLossPrice, wire.AppendDecimal)
+	dst = append(dst, `,"symbol":`...)
+	dst = wire.AppendString(dst, v.Symbol)
+	dst = wire.AppendOpt(dst, `,"takeProfitPrice":`, v.TakeProfitPrice, wire.AppendDecimal)
+	return wire.EndObject(dst, start)
+}
+
+// TPSLResponse: A live position whose levels were changed. The contract shows only `success`.
+type TPSLResponse struct {
+	// An open position of a live account. The contract does not show the record; its members follow the paper account's.
+	Position wire.Opt[LivePosition]
+	// Always true on a success.
+	Success bool
+	// Members that are not in the contract, as they came; nil if there is none.
+	Extra map[string]json.RawMessage
+}
+
+var membersTPSLResponse = [...]string{"position", "success"}
+
+// DecodeWire implements [wire.Value].
+func (v *TPSLResponse) DecodeWire(d *wire.Decoder) error {
+	*v = TPSLResponse{}
+	var seen uint64
+	for d.Object(); d.Member(); {
+		switch string(d.Name()) {
+		case "position":
+			d.Once(&seen, 1<<0)
+			wire.OptionalRecord(d, &v.Position)
+		case "success":
+			d.Once(&seen, 1<<1)
+			v.Success = d.Bool()
+		default:
+			d.Unknown(&v.Extra)
+		}
+	}
+	d.Require(seen, 1<<1, membersTPSLResponse[:])
+	return d.Err()
+}
+
 // TradesResponse: The closed trades of a live account. The contract does not show this envelope.
 type TradesResponse struct {
 	// Closed trades.
@@ -2348,62 +2404,6 @@ func (v *TradesResponse) DecodeWire(d *wire.Decoder) error {
 		}
 	}
 	d.Require(seen, 1<<0, membersTradesResponse[:])
-	return d.Err()
-}
-
-// TriggersRequest: Take-profit and stop-loss of a live position. null clears a level; what leaving one out does is not shown, so send both.
-type TriggersRequest struct {
-	// Account that the write is for.
-	AccountID string
-	// Stop-loss level; null clears it.
-	StopLossPrice wire.Opt[decimal.Decimal]
-	// Plain symbol of the market, as in the markets list.
-	Symbol string
-	// Take-profit level; null clears it.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
-}
-
-// AppendWire appends the body of the request.
-func (v *TriggersRequest) AppendWire(dst []byte) []byte {
-	start := len(dst)
-	dst = append(dst, `,"accountId":`...)
-	dst = wire.AppendString(dst, v.AccountID)
-	dst = wire.AppendOpt(dst, `,"stopLossPrice":`, v.StopLossPrice, wire.AppendDecimal)
-	dst = append(dst, `,"symbol":`...)
-	dst = wire.AppendString(dst, v.Symbol)
-	dst = wire.AppendOpt(dst, `,"takeProfitPrice":`, v.TakeProfitPrice, wire.AppendDecimal)
-	return wire.EndObject(dst, start)
-}
-
-// TriggersResponse: A live position whose levels were changed. The contract shows only `success`.
-type TriggersResponse struct {
-	// An open position of a live account. The contract does not show the record; its members follow the paper account's.
-	Position wire.Opt[LivePosition]
-	// Always true on a success.
-	Success bool
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersTriggersResponse = [...]string{"position", "success"}
-
-// DecodeWire implements [wire.Value].
-func (v *TriggersResponse) DecodeWire(d *wire.Decoder) error {
-	*v = TriggersResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "position":
-			d.Once(&seen, 1<<0)
-			wire.OptionalRecord(d, &v.Position)
-		case "success":
-			d.Once(&seen, 1<<1)
-			v.Success = d.Bool()
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<1, membersTriggersResponse[:])
 	return d.Err()
 }
 

@@ -22,7 +22,7 @@ const (
 	OpPlaceTWAP            = "placeTwap"
 	OpListPositions        = "listPositions"
 	OpClosePosition        = "closePosition"
-	OpSetTriggers          = "setTriggers"
+	OpSetTPSL              = "setTPSL"
 	OpCancelRun            = "cancelRun"
 	OpEditRun              = "editRun"
 	OpGetSandboxAccount    = "getSandboxAccount"
@@ -30,7 +30,7 @@ const (
 	OpPlaceSandboxOrder    = "placeSandboxOrder"
 	OpListSandboxPositions = "listSandboxPositions"
 	OpCloseSandboxPosition = "closeSandboxPosition"
-	OpSetSandboxTriggers   = "setSandboxTriggers"
+	OpSetSandboxTPSL       = "setSandboxTPSL"
 	OpGetPrices            = "getPrices"
 	OpResetSandbox         = "resetSandbox"
 	OpListSandboxTrades    = "listSandboxTrades"
@@ -743,7 +743,7 @@ func Operations() []Operation {
 			},
 		},
 		{
-			ID: OpSetTriggers, Method: "POST", Path: "/positions/tpsl",
+			ID: OpSetTPSL, Method: "POST", Path: "/positions/tpsl",
 			Key: KeyLive, Write: true,
 			LimitClass: "tpsl-changes", LimitPerMinute: 150,
 			Refusals: []Refusal{
@@ -997,7 +997,7 @@ func Operations() []Operation {
 			},
 		},
 		{
-			ID: OpSetSandboxTriggers, Method: "POST", Path: "/sandbox/positions/tpsl",
+			ID: OpSetSandboxTPSL, Method: "POST", Path: "/sandbox/positions/tpsl",
 			Key: KeyTest, Write: true,
 			Refusals: []Refusal{
 				{400, "invalid_json"},

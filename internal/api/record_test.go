@@ -53,9 +53,9 @@ func records() map[string]func() wire.Value {
 		"SandboxPriceMap":          func() wire.Value { return new(SandboxPriceMap) },
 		"SandboxResetResponse":     func() wire.Value { return new(SandboxResetResponse) },
 		"SandboxTradesResponse":    func() wire.Value { return new(SandboxTradesResponse) },
-		"SandboxTriggersResponse":  func() wire.Value { return new(SandboxTriggersResponse) },
+		"SandboxTPSLResponse":      func() wire.Value { return new(SandboxTPSLResponse) },
 		"TradesResponse":           func() wire.Value { return new(TradesResponse) },
-		"TriggersResponse":         func() wire.Value { return new(TriggersResponse) },
+		"TPSLResponse":             func() wire.Value { return new(TPSLResponse) },
 	}
 }
 

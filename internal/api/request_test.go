@@ -128,15 +128,15 @@ var requests = map[string][]struct {
 		{&SandboxCloseRequest{Symbol: "BTC", Pct: some("12.5")}, `{"pct":12.5,"symbol":"BTC"}`},
 		{&SandboxCloseRequest{Symbol: "BTC"}, `{"symbol":"BTC"}`},
 	},
-	"SandboxTriggersRequest": {
-		{&SandboxTriggersRequest{Symbol: "BTC", TakeProfitPrice: some("66000"), StopLossPrice: wire.Null[decimal.Decimal](), ClosePct: some("50")},
+	"SandboxTPSLRequest": {
+		{&SandboxTPSLRequest{Symbol: "BTC", TakeProfitPrice: some("66000"), StopLossPrice: wire.Null[decimal.Decimal](), ClosePct: some("50")},
 			`{"closePct":50,"stopLossPrice":null,"symbol":"BTC","takeProfitPrice":66000}`},
-		{&SandboxTriggersRequest{Symbol: "BTC"}, `{"symbol":"BTC"}`},
+		{&SandboxTPSLRequest{Symbol: "BTC"}, `{"symbol":"BTC"}`},
 	},
-	"TriggersRequest": {
-		{&TriggersRequest{AccountID: "a", Symbol: "BTC", TakeProfitPrice: wire.Null[decimal.Decimal](), StopLossPrice: some("63000")},
+	"TPSLRequest": {
+		{&TPSLRequest{AccountID: "a", Symbol: "BTC", TakeProfitPrice: wire.Null[decimal.Decimal](), StopLossPrice: some("63000")},
 			`{"accountId":"a","stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
-		{&TriggersRequest{AccountID: "a", Symbol: "BTC"}, `{"accountId":"a","symbol":"BTC"}`},
+		{&TPSLRequest{AccountID: "a", Symbol: "BTC"}, `{"accountId":"a","symbol":"BTC"}`},
 	},
 	"ClosePositionRequest": {
 		{&ClosePositionRequest{AccountID: "a", Symbol: "BTC", ClosePercent: some("100")}, `{"accountId":"a","closePercent":100,"symbol":"BTC"}`},

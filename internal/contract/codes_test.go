@@ -171,7 +171,7 @@ func TestCodesAreKnownToTheErrorSchema(t *testing.T) {
 // Where a code can occur, as far as the reference says: in these operations
 // and in no other.
 func TestWhereCodesOccur(t *testing.T) {
-	sandboxWrites := []string{"placeSandboxOrder", "closeSandboxPosition", "setSandboxTriggers", "resetSandbox"}
+	sandboxWrites := []string{"placeSandboxOrder", "closeSandboxPosition", "setSandboxTPSL", "resetSandbox"}
 	pro := []string{"placeConditional", "placeLadder", "placeTwap", "placeChase", "placeChaseTwap", "placeSwarm"}
 	entries := append([]string{"placeOrder", "placeLimitOrder"}, pro...)
 	exposing := append([]string{"editRun"}, entries...)
@@ -180,8 +180,8 @@ func TestWhereCodesOccur(t *testing.T) {
 		"order_rejected":         {"placeSandboxOrder"},
 		"cap_exceeded":           {"placeSandboxOrder"},
 		"concurrent_request":     sandboxWrites,
-		"bad_symbol":             {"getPrices", "placeSandboxOrder", "closeSandboxPosition", "setSandboxTriggers"},
-		"bad_pct":                {"closeSandboxPosition", "setSandboxTriggers"},
+		"bad_symbol":             {"getPrices", "placeSandboxOrder", "closeSandboxPosition", "setSandboxTPSL"},
+		"bad_pct":                {"closeSandboxPosition", "setSandboxTPSL"},
 		"NOT_MARKETABLE":         {"placeOrder"},
 		"market_paused":          exposing,
 		"ACCOUNT_LOCKED":         exposing,
@@ -283,10 +283,10 @@ func TestCodesWithTwoStatuses(t *testing.T) {
 		{"placeOrder", "no_price", []int{400, 503}},
 		{"closePosition", "no_price", []int{400, 503}},
 		{"closeSandboxPosition", "no_position", []int{404}},
-		{"setSandboxTriggers", "no_position", []int{404}},
+		{"setSandboxTPSL", "no_position", []int{404}},
 		{"placeOrder", "no_position", []int{400, 404}},
 		{"closePosition", "no_position", []int{400, 404}},
-		{"setTriggers", "no_position", []int{400, 404}},
+		{"setTPSL", "no_position", []int{400, 404}},
 	} {
 		if got := all[row.id].statuses(row.code); !slices.Equal(got, row.want) {
 			t.Errorf("%s answers %s with %v, want %v", row.id, row.code, got, row.want)

@@ -14,7 +14,7 @@
 //
 //	go test ./internal/crash/                                      a sample
 //	go test ./internal/crash/ -crash.n 10000 -timeout 1h           ten thousand of each kind
-//	go test ./internal/crash/ -crash.from 4711 -crash.n 1 -crash.tell -v   one, told step by step
+//	go test ./internal/crash/ -crash.from 4711 -crash.n 1 -crash.tell -v   one, printed step by step
 //
 // What must hold of each:
 //

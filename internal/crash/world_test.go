@@ -127,7 +127,7 @@ func (w *world) furnish() {
 		w.sim.Trade(account, side, "0.2", "BTC")
 	}
 	if w.held == withStop && w.kind != paper {
-		w.asPerson(trading.OpTriggers, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":66000,"stopLossPrice":63500}`)
+		w.asPerson(trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":66000,"stopLossPrice":63500}`)
 	}
 	time.Sleep(time.Minute) // longer than any lag
 }

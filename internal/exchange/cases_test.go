@@ -178,17 +178,17 @@ func successes(ops map[string]*operation) []testCase {
 		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
 			return result(c.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(dec("12.5")), opts...))
 		}))
-	add("setSandboxTriggers", "cleared", "null clears a level, and one that is left out stays.", anywhere,
+	add("setSandboxTPSL", "cleared", "null clears a level, and one that is left out stays.", anywhere,
 		before(func(w *world) { w.buy("0.05"); w.protect() }),
 		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: trading.Clear, ClosePct: trading.Clear}, opts...))
+			return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, ClosePct: trading.Clear}, opts...))
 		}))
-	add("setSandboxTriggers", "stop_cleared", "The stop alone is cleared.", anywhere,
+	add("setSandboxTPSL", "stop_cleared", "The stop alone is cleared.", anywhere,
 		before(func(w *world) { w.buy("0.05"); w.protect() }),
 		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.Clear}, opts...))
+			return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear}, opts...))
 		}))
-	add("setSandboxTriggers", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
+	add("setSandboxTPSL", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
 
 	// Live accounts.
 	add("listAccounts", "every_kind", "A funded account with the challenge it came from, which is archived; a tournament entry; a trial. Newest first.",
@@ -200,7 +200,7 @@ func successes(ops map[string]*operation) []testCase {
 	add("listAccounts", "times_in_milliseconds", "The other reading of createdAt: milliseconds.", options(tradingsim.WithInterpretation(42)))
 	add("listPositions", "protected", "Both levels are set.", then(func(w *world) {
 		w.live(func(ctx context.Context, a *trading.Account) error {
-			_, err := a.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")})
+			_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")})
 			return err
 		})
 	}))
@@ -228,12 +228,12 @@ func successes(ops map[string]*operation) []testCase {
 	}
 	add("closePosition", "passed_by", "This close passed the account.", moved("90000"))
 	add("closePosition", "failed_by", "This close failed the account.", moved("32000"))
-	add("setTriggers", "cleared", "null clears both.", ready,
+	add("setTPSL", "cleared", "null clears both.", ready,
 		calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Live.Account(w.account).SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: trading.Clear, StopLoss: trading.Clear}, opts...))
+			return result(c.Live.Account(w.account).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear}, opts...))
 		}))
-	add("setTriggers", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
-	for _, id := range []string{"cancelOrder", "setTriggers", "editRun", "cancelRun"} {
+	add("setTPSL", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
+	for _, id := range []string{"cancelOrder", "setTPSL", "editRun", "cancelRun"} {
 		add(id, "brief", "The other reading of a body that the reference does not show: success alone.", ready, options(tradingsim.WithInterpretation(44)))
 	}
 	cases = append(cases, caseOf(ops["placeOrder"], 403, "asset_disabled-replayed", "A refusal is stored and replayed too, even after the market has opened.",

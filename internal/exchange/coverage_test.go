@@ -92,7 +92,7 @@ func TestShapesAreRecorded(t *testing.T) {
 			assert.Contains(t, string(f.Response.Bytes()), part, path)
 		}
 	}
-	assert.Contains(t, string(byPath["setSandboxTriggers/200-cleared.json"].Request.Bytes()), `"takeProfitPrice":null`)
+	assert.Contains(t, string(byPath["setSandboxTPSL/200-cleared.json"].Request.Bytes()), `"takeProfitPrice":null`)
 
 	limited := byPath["placeOrder/429-rate_limited-user.json"].Response.Header
 	assert.Contains(t, limited, "Retry-After")

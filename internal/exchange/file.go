@@ -35,7 +35,7 @@ type Source string
 const (
 	// Simulated is an answer that the simulation's rules gave.
 	Simulated Source = "simulation"
-	// Planned is an answer that the simulation was told to give: it has no rule
+	// Planned is an answer that the case prescribes: the simulation has no rule
 	// that would lead to it on this operation.
 	Planned Source = "simulation, as planned by the case"
 	// Written is an answer written by hand from the service's reference.
@@ -103,7 +103,7 @@ type Expect struct {
 	Error  *ExpectError    `json:"error,omitempty"`
 }
 
-// ExpectError is what must be told of a refusal.
+// ExpectError is what the error of a refusal must say.
 type ExpectError struct {
 	Code string `json:"code"`
 	// Kind is the family of the code, if it has one.

@@ -115,9 +115,9 @@ func operations() []*operation {
 			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Sandbox.ClosePosition(ctx, "BTC", trading.All, opts...))
 			}),
-		write("setSandboxTriggers", "/sandbox/positions/tpsl", sandbox, "set", func(w *world) { w.buy("0.05") },
+		write("setSandboxTPSL", "/sandbox/positions/tpsl", sandbox, "set", func(w *world) { w.buy("0.05") },
 			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{
+				return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{
 					TakeProfit: at("1000000"), StopLoss: at("1000"), ClosePct: at("50"), // whatever the price is
 				}, opts...))
 			}),
@@ -174,9 +174,9 @@ func operations() []*operation {
 			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Live.Account(w.account).ClosePosition(ctx, "BTC", trading.All, opts...))
 			}),
-		write("setTriggers", "/positions/tpsl", live, "set", (*world).hold,
+		write("setTPSL", "/positions/tpsl", live, "set", (*world).hold,
 			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).SetTriggers(ctx, "BTC", trading.Triggers{
+				return result(c.Live.Account(w.account).SetTPSL(ctx, "BTC", trading.TPSL{
 					TakeProfit: at("70000"), StopLoss: at("60000"),
 				}, opts...))
 			}),

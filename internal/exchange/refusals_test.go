@@ -38,7 +38,7 @@ func refusals(o *operation, codes []documented) []testCase {
 		set, shows := comesAbout(o, d)
 		c := caseOf(o, d.Status, caseName(d), shows, set...)
 		if set == nil {
-			c.shows, c.source = "No rule of the simulation leads to this code here: it was told to answer it.", exchange.Planned
+			c.shows, c.source = "No rule of the simulation leads to this code here: it was set to answer it.", exchange.Planned
 			c.before = func(w *world) { w.sim.Fault(o.name(), tradingsim.Fail(d.Status, d.Code)) }
 			if text, ok := handWritten[d.Code]; ok {
 				c.shows, c.source = "Written by hand: the simulation judges this when the parts of the order are filled, not when it is placed.", exchange.Written
@@ -204,7 +204,7 @@ func asSent(o *operation, d documented) (setters, string) {
 		}
 	case "bad_pct":
 		name := "pct"
-		if o.id == "setSandboxTriggers" {
+		if o.id == "setSandboxTPSL" {
 			name = "closePct"
 		}
 		return setters{body(member(name, "0.5")), ready}, "Less than 1 percent."
@@ -218,7 +218,7 @@ func asSent(o *operation, d documented) (setters, string) {
 			return setters{body(member("orderType", `"stop"`))}, "No order type has the name."
 		case o.place != nil:
 			return setters{body(member("leverage", `"2"`))}, "The leverage is a string."
-		case o.id == "setTriggers", o.id == "setSandboxTriggers":
+		case o.id == "setTPSL", o.id == "setSandboxTPSL":
 			return setters{body(member("stopLossPrice", `"60000"`)), ready}, "The level is a string."
 		}
 	case "invalid_tpsl":
@@ -227,11 +227,11 @@ func asSent(o *operation, d documented) (setters, string) {
 			return setters{ordering(func(order *trading.Order) { order.StopLoss = at("70000") })}, "The stop of a long above the price."
 		case o.live():
 			return setters{ready, calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-				return result(c.Live.Account(w.account).SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: trading.Clear, StopLoss: at("70000")}, opts...))
+				return result(c.Live.Account(w.account).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: at("70000")}, opts...))
 			})}, "The stop of a long above the price."
 		default:
 			return setters{ready, calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-				return result(c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: at("70000")}, opts...))
+				return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: at("70000")}, opts...))
 			})}, "The stop of a long above the price."
 		}
 	}

@@ -133,7 +133,7 @@ func checkMeta(t *testing.T, f *exchange.File, value any) {
 		meta = result.Meta
 	case *trading.CloseResult:
 		meta = result.Meta
-	case *trading.TriggerResult:
+	case *trading.TPSLResult:
 		meta = result.Meta
 	case *trading.RunResult:
 		meta = result.Meta

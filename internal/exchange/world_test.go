@@ -141,7 +141,7 @@ func (w *world) protect() {
 		return
 	}
 	w.do(func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.SetTriggers(ctx, "BTC", trading.Triggers{TakeProfit: at("70000"), StopLoss: at("60000")})
+		_, err := c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")})
 		return err
 	})
 }

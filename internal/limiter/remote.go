@@ -98,7 +98,7 @@ func (r *remote) block(b ratelimit.Bucket, d time.Duration) {
 	r.note("Block", func(ctx context.Context) error { return r.store.Block(ctx, b, d) })
 }
 
-// note tells the store something. A store that has failed is told nothing for a
+// note writes to the store. A store that has failed is not written to for a
 // while: it frees what was not returned by itself.
 func (r *remote) note(call string, do func(context.Context) error) {
 	if !r.available() {

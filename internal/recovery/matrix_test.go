@@ -107,7 +107,7 @@ var writes = []write{
 		return err
 	}},
 	{name: "change of levels", path: "/positions/tpsl", states: []string{"position", "position with stop"}, memory: true, place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.SetTriggers(ctx, "BTC", trading.Triggers{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))})
+		_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))})
 		return err
 	}},
 }

@@ -50,14 +50,14 @@ func (s step) price() decimal.Decimal {
 	return decimal.New(base*(70+int64(s.b%60)), -2).Add(decimal.New(int64(s.c), -2))
 }
 
-func (s step) levels() trading.Triggers {
+func (s step) levels() trading.TPSL {
 	at := func(n byte) trading.Level {
 		if n%5 == 0 {
 			return trading.Clear
 		}
 		return trading.At(step{a: s.a, b: n}.price())
 	}
-	return trading.Triggers{TakeProfit: at(s.b), StopLoss: at(s.c)}
+	return trading.TPSL{TakeProfit: at(s.b), StopLoss: at(s.c)}
 }
 
 func (s step) part() trading.Part {
@@ -129,8 +129,8 @@ func (m *machine) step(s step) {
 	case 2:
 		m.close(m.books[0], s)
 	case 3:
-		_, err := m.client.Sandbox.SetTriggers(ctx, s.symbol(), s.levels())
-		m.told(trading.OpSandboxTriggers, err)
+		_, err := m.client.Sandbox.SetTPSL(ctx, s.symbol(), s.levels())
+		m.told(trading.OpSandboxTPSL, err)
 	case 4:
 		if s.b%4 == 0 {
 			_, err := m.client.Sandbox.Reset(ctx)
@@ -141,8 +141,8 @@ func (m *machine) step(s step) {
 	case 7:
 		m.close(m.books[1], s)
 	case 8:
-		_, err := account.SetTriggers(ctx, s.symbol(), s.levels())
-		m.told(trading.OpTriggers, err)
+		_, err := account.SetTPSL(ctx, s.symbol(), s.levels())
+		m.told(trading.OpTPSL, err)
 	case 9:
 		o := s.order()
 		o.LimitPrice = trading.At(s.price())

@@ -159,7 +159,7 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 	}
 	for _, v := range t.resolutions {
 		switch n := byKey[string(v.Intent.Key)]; {
-		case v.Intent.Operation == trading.OpTriggers && v.Evidence == trading.EvidenceAccounting:
+		case v.Intent.Operation == trading.OpTPSL && v.Evidence == trading.EvidenceAccounting:
 			// Levels are judged by what is in force, which another worker may have set.
 			if (v.Outcome == trading.Applied) != (n > 0) {
 				t.figures["levels that somebody else has set or overwritten"]++

@@ -138,14 +138,14 @@ func (w *worker) order() trading.Order {
 	return o
 }
 
-func (w *worker) levels(symbol string) trading.Triggers {
+func (w *worker) levels(symbol string) trading.TPSL {
 	at := func(pct int) trading.Level {
 		if w.dice.intN(4) == 0 {
 			return trading.Clear
 		}
 		return trading.At(decimal.New(int64(prices[symbol]*pct), -2))
 	}
-	return trading.Triggers{TakeProfit: at(85 + w.dice.intN(30)), StopLoss: at(85 + w.dice.intN(30))}
+	return trading.TPSL{TakeProfit: at(85 + w.dice.intN(30)), StopLoss: at(85 + w.dice.intN(30))}
 }
 
 func (w *worker) part() trading.Part {
@@ -175,9 +175,9 @@ func (w *worker) writePaper(ctx context.Context) {
 		op = trading.OpSandboxClose
 		_, err = paper.ClosePosition(ctx, w.symbol(), w.part(), w.with(&m)...)
 	case 5, 6:
-		op = trading.OpSandboxTriggers
+		op = trading.OpSandboxTPSL
 		symbol := w.symbol()
-		_, err = paper.SetTriggers(ctx, symbol, w.levels(symbol), w.with(&m)...)
+		_, err = paper.SetTPSL(ctx, symbol, w.levels(symbol), w.with(&m)...)
 	default:
 		op = trading.OpSandboxOrder
 		o := w.order()
@@ -202,9 +202,9 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		op = trading.OpClose
 		_, err = a.ClosePosition(ctx, w.symbol(), w.part(), w.with(&m)...)
 	case 3, 4:
-		op = trading.OpTriggers
+		op = trading.OpTPSL
 		symbol := w.symbol()
-		_, err = a.SetTriggers(ctx, symbol, w.levels(symbol), w.with(&m)...)
+		_, err = a.SetTPSL(ctx, symbol, w.levels(symbol), w.with(&m)...)
 	case 5, 6:
 		op = trading.OpLimit
 		o := w.order()

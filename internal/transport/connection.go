@@ -25,10 +25,10 @@ func dialer() func(ctx context.Context, network, address string) (net.Conn, erro
 //
 // A proxy that answers a request twice leaves the second answer on a connection
 // that net/http may already have handed to another request, which gets it for its
-// own: an order is said to be placed by the answer to another. HTTP/1.1 has no
-// numbers to tell answers by. So a request is written only where nothing is left
+// own: an order is said to be placed by the answer to another. HTTP/1.1 does not
+// number its answers. So a request is written only where nothing is left
 // unread; what came unasked ends the connection. A second answer that comes later
-// than that cannot be told from the right one; HTTP/2 numbers its streams.
+// than that looks like the right one; HTTP/2 numbers its streams.
 type pooledConn struct {
 	net.Conn
 	reader reader
@@ -55,8 +55,8 @@ func (c *pooledConn) Read(p []byte) (int, error) {
 	return c.reader.read(p)
 }
 
-// Close closes, and then tells: whoever is told finds nothing that could be
-// written to.
+// Close closes the connection before it wakes those that wait: they find nothing
+// that could be written to.
 func (c *pooledConn) Close() error {
 	err := c.Conn.Close()
 	c.mu.Lock()

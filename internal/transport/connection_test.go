@@ -110,7 +110,7 @@ func TestAWriteOnAConnectionThatHasEnded(t *testing.T) {
 		_, err = client.Sandbox.Trades(t.Context())
 		require.NoError(t, err)
 		<-closed
-		_, err = client.Sandbox.SetTriggers(t.Context(), "BTC", trading.Triggers{StopLoss: trading.At(trading.Dec("1"))})
+		_, err = client.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: trading.At(trading.Dec("1"))})
 		assert.Equal(t, trading.Applied, trading.OutcomeOf(err), "%v", err)
 		writes := 0
 		for _, request := range proxy.Requests() {

@@ -14,11 +14,11 @@ import (
 
 var errSentAgain = errors.New("the connection wants the write again, which may have arrived")
 
-// sentBody is the one encoded body on its way through one attempt, and what tells
+// sentBody is the one encoded body on its way through one attempt. It records
 // whether any of the request may have left. A request that has no connection
 // cannot have.
 //
-// net/http tells by a trace when it has one. Any other transport is told from its
+// net/http reports the connection to a trace. Any other transport shows it by
 // asking for the body, without which nothing can be executed. That would do for
 // net/http too, but a body that is not plainly in memory it sends apart from its
 // header: two packets an order.

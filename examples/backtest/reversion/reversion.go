@@ -56,11 +56,11 @@ func New(symbol string) *Bot {
 }
 
 // Run trades until the context ends, and then leaves the market. An error is what a
-// person has to look at: the account takes no more orders, a key is refused, or it
-// cannot be told what became of an order.
+// person has to look at: the account takes no more orders, a key is refused, or the
+// outcome of an order could not be determined.
 func (b *Bot) Run(ctx context.Context, market *trading.MarketData, account trading.Trader) error {
 	if b.Every <= 0 || b.Sample <= 0 || b.Window < 2 || !b.StopPct.IsPositive() {
-		return errors.New("reversion: Every, Sample and StopPct must be above 0, and Window above 1")
+		return errors.New("reversion: Every, Sample and StopPct must be greater than 0, and Window greater than 1")
 	}
 	r := &run{Bot: b, market: market, account: account, mean: newMean(b.Window), log: b.Log, holds: true}
 	if r.log == nil {
@@ -183,7 +183,7 @@ func (r *run) enter(ctx context.Context, price decimal.Decimal) error {
 	if _, open := positions.In(r.Symbol); open {
 		return nil
 	}
-	r.seen = time.Now() // also where it cannot be told yet
+	r.seen = time.Now() // also while the outcome is not known
 	result, err := r.account.PlaceOrder(ctx, order)
 	switch {
 	case trading.OutcomeOf(err) == trading.NotApplied:

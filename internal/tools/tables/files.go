@@ -74,7 +74,7 @@ func (d *description) endpoint(o operation, shared []sharedRefusals) string {
 	for _, flag := range []struct {
 		field string
 		is    bool
-	}{{"write", o.Write}, {"trades", o.Trades != nil && *o.Trades}, {"pro", o.StartsRun != nil && *o.StartsRun}, {"levels", o.Name == "Triggers"}} {
+	}{{"write", o.Write}, {"trades", o.Trades != nil && *o.Trades}, {"pro", o.StartsRun != nil && *o.StartsRun}, {"levels", o.Name == "TPSL"}} {
 		if flag.is {
 			fmt.Fprintf(w, ", %s: true", flag.field)
 		}
