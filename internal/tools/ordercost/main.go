@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"flag"
@@ -151,7 +152,7 @@ func build(dir, scratch string, counted []string) (string, error) {
 // profile runs the test with a number of orders and returns how often each block ran.
 func profile(program, scratch string, orders int) (map[string]int, error) {
 	result := filepath.Join(scratch, "cover")
-	cmd := exec.Command(program, "-test.run=^TestOneOrder$", "-test.coverprofile="+result)
+	cmd := exec.CommandContext(context.Background(), program, "-test.run=^TestOneOrder$", "-test.coverprofile="+result)
 	cmd.Dir = scratch
 	cmd.Env = append(os.Environ(), fmt.Sprintf("ORDERS=%d", orders))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -161,7 +162,7 @@ func profile(program, scratch string, orders int) (map[string]int, error) {
 }
 
 func command(dir string, args ...string) *exec.Cmd {
-	cmd := exec.Command("go", args...)
+	cmd := exec.CommandContext(context.Background(), "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	return cmd

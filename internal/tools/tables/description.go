@@ -97,7 +97,8 @@ func readDescription(file string) (*description, error) {
 		}
 		d.codes = append(d.codes, c)
 	}
-	return d, d.check()
+	err = d.check()
+	return d, err
 }
 
 // members are the members of a JSON object in the order of the text.
