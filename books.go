@@ -48,7 +48,7 @@ func (c *core) leaveBooks(w *write, f final, last *heard, result wire.Value) {
 	c.pending.besideMu.Lock()
 	beside := c.pending.Others(&w.Entry)
 	switch {
-	case f.Outcome == NotApplied:
+	case f.Outcome == NotApplied, !w.intent.trades(): // it left positions and closed trades as they were
 	case f.Outcome == Applied && last.class == ledger.Success:
 		c.noteEffect(w, last, result, beside)
 	default: // it ran, or may have, and nobody knows what it did
@@ -98,7 +98,11 @@ func (c *core) noteEffect(w *write, last *heard, result wire.Value, beside []*pe
 		return
 	}
 	answered := serviceTime(c.clock.at(last.attempt.Received), last.attempt.Received)
-	e := effectOf(&w.intent, last, result, answered)
+	e, clear := effectOf(&w.intent, last, result, answered)
+	if !clear {
+		c.noteUnclear(w, beside)
+		return
+	}
 	c.accounts.wrote(w.intent.Environment, w.intent.Account, w.intent.Symbol, e.own, e.after,
 		len(beside) == 0 && !w.accompanied)
 	for _, other := range beside {

@@ -128,13 +128,13 @@ type effect struct {
 }
 
 // effectOf reads the effect of a success, from the record that it was decoded into
-// or from its body.
-func effectOf(in *Intent, h *heard, result wire.Value, answered time.Time) effect {
+// or from its body. It is not clear if neither can be read.
+func effectOf(in *Intent, h *heard, result wire.Value, answered time.Time) (e effect, clear bool) {
 	asked := askedOf(in)
-	e := effect{own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
+	e = effect{own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:
-		e.ofOrder(in, h, result, asked)
+		return e, e.ofOrder(in, h, result, asked)
 	case accounting.Close:
 		e.own.LeftRow = true
 		var answer api.ClosePositionResponse
@@ -149,7 +149,7 @@ func effectOf(in *Intent, h *heard, result wire.Value, answered time.Time) effec
 		}
 		e.own.ID = waitingID(asked.Kind, h)
 	}
-	return e
+	return e, true
 }
 
 // waitingID is the id of what a success left to wait; empty if it says none.
@@ -166,8 +166,8 @@ func waitingID(kind accounting.Kind, h *heard) string {
 	}
 }
 
-// ofOrder is the effect of an order that filled.
-func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounting.Write) {
+// ofOrder is the effect of an order that filled; false if its answer cannot be read.
+func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounting.Write) bool {
 	filled, after := asked.Size, accounting.Position{}
 	switch answer := orderAnswerOf(in, h, result).(type) {
 	case *api.OrderResponse:
@@ -181,9 +181,8 @@ func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounti
 		if p, open := optPosition(&answer.Position).Get(); open {
 			after = heldPosition(&p)
 		}
-	default: // it cannot be read, so its volume is not clear
-		e.own.LeftRow = true
-		return
+	default:
+		return false
 	}
 	e.after = &after
 	side := decimal.NewFromInt(int64(asked.Side))
@@ -191,6 +190,7 @@ func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounti
 	if closed := filled.Sub(e.own.Opened); closed.IsPositive() {
 		e.own.LeftRow, e.own.Closed = true, decimal.NewNullDecimal(closed)
 	}
+	return true
 }
 
 func orderAnswerOf(in *Intent, h *heard, result wire.Value) wire.Value {
