@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -54,55 +55,61 @@ type restore struct {
 	err   error // of the last try
 }
 
-// levelsBegan notes that a setting is about to be sent. One that restores another is as
+// settings are those of each position, in the order in which they stand.
+type settings struct {
+	mu sync.Mutex
+	of map[pending.Place][]*setting
+}
+
+// began notes that a setting is about to be sent. One that restores another is as
 // old as that, so that one begun meanwhile is newer.
-func (v *accountViews) levelsBegan(w *write) {
+func (v *settings) began(w *write) {
 	sent, err := levelsOf(&w.intent)
 	if w.intent.Operation != OpTPSL || err != nil {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.settings == nil {
-		v.settings = make(map[pending.Place][]*setting)
+	if v.of == nil {
+		v.of = make(map[pending.Place][]*setting)
 	}
 	place := w.Places[0]
-	there := v.settings[place]
+	there := v.of[place]
 	at := len(there)
 	if i := slices.IndexFunc(there, func(s *setting) bool { return s.of.intent.ID == w.restores }); w.restores != "" && i >= 0 {
 		at = i + 1
 	}
-	v.settings[place] = slices.Insert(there, at, &setting{of: w, levels: sent})
+	v.of[place] = slices.Insert(there, at, &setting{of: w, levels: sent})
 }
 
-// levelsEnded notes what became of a setting.
-func (v *accountViews) levelsEnded(w *write, outcome Outcome) {
+// ended notes what became of a setting.
+func (v *settings) ended(w *write, outcome Outcome) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	place := w.Places[0]
 	open := false
-	for _, s := range v.settings[place] {
+	for _, s := range v.of[place] {
 		if s.of == w {
 			s.ended, s.outcome = true, outcome
 		}
 		open = open || !s.ended
 	}
 	if !open {
-		delete(v.settings, place)
+		delete(v.of, place)
 	}
 }
 
 // superseded reports whether a newer setting has been sent that may stand.
-func (v *accountViews) superseded(w *write) bool {
+func (v *settings) superseded(w *write) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.newerLevels(w)) > 0
+	return len(v.newer(w)) > 0
 }
 
-// newerLevels are the settings behind w that were not refused. The lock is held.
-func (v *accountViews) newerLevels(w *write) (newer []*setting) {
+// newer are the settings behind w that were not refused. The lock is held.
+func (v *settings) newer(w *write) (newer []*setting) {
 	behind := false
-	for _, s := range v.settings[w.Places[0]] {
+	for _, s := range v.of[w.Places[0]] {
 		if s.of == w {
 			behind = true
 			continue
@@ -114,12 +121,12 @@ func (v *accountViews) newerLevels(w *write) (newer []*setting) {
 	return newer
 }
 
-// wantedLevels are the levels last wanted, each by the newest setting that named it,
+// wanted are the levels last wanted, each by the newest setting that named it,
 // where w has ended. open means that a newer setting has not.
-func (v *accountViews) wantedLevels(w *write, outcome Outcome) (wanted levels, sent []levels, newest *write, open bool) {
+func (v *settings) wanted(w *write, outcome Outcome) (wanted levels, sent []levels, newest *write, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	newer := v.newerLevels(w)
+	newer := v.newer(w)
 	if len(newer) == 0 {
 		return levels{}, nil, nil, false
 	}
@@ -150,7 +157,7 @@ func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
 		return time.Time{}, false
 	}
 	r, now := &w.restore, time.Now()
-	wanted, sent, newest, open := d.core.accounts.wantedLevels(w, outcomeOf(w.ledger.Outcome()))
+	wanted, sent, newest, open := d.core.levels.wanted(w, outcomeOf(w.ledger.Outcome()))
 	switch {
 	case newest == nil:
 		return time.Time{}, false

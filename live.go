@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -25,7 +26,7 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 		return nil, err
 	}
 	for i := range answer.Accounts {
-		l.caller.core.accounts.saw(EnvLive, AccountID(answer.Accounts[i].ID), AccountStatus(answer.Accounts[i].Status))
+		l.caller.core.books.SawStatus(bookOf(EnvLive, AccountID(answer.Accounts[i].ID)), answer.Accounts[i].Status)
 	}
 	return convertAll(answer.Accounts, accountInfoOf), nil
 }
@@ -48,6 +49,8 @@ type Account struct {
 
 // ID returns the account's id.
 func (a *Account) ID() AccountID { return a.id }
+
+func (a *Account) book() books.Account { return bookOf(EnvLive, a.id) }
 
 // begin starts a call of this account.
 func (a *Account) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
@@ -72,7 +75,7 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
-	a.caller.core.accounts.saw(EnvLive, a.id, state.Status)
+	a.caller.core.books.SawStatus(a.book(), string(state.Status))
 	return &state, nil
 }
 
@@ -84,7 +87,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawPositions(EnvLive, a.id, call.last.attempt.Sent, rows.List)
+	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, bySymbol(rows.List))
 	return rows.List, nil
 }
 
@@ -96,7 +99,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawTrades(EnvLive, a.id, call.last.attempt.Sent, rows.List)
+	a.caller.core.books.SawTrades(a.book(), call.last.attempt.Sent, digestsOf(rows.List))
 	return rows.List, nil
 }
 
@@ -112,7 +115,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 		Limits: convertAll(answer.Orders, restingOrderOf),
 		Runs:   convertAll(answer.Runs, runOf),
 	}
-	a.caller.core.accounts.sawOrders(EnvLive, a.id, call.last.attempt.Sent, open)
+	a.caller.core.books.SawOrders(a.book(), call.last.attempt.Sent, orderIDs(open), runIDs(open.Runs))
 	return open, nil
 }
 
@@ -124,7 +127,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawFinished(EnvLive, a.id, call.last.attempt.Sent, rows.List)
+	a.caller.core.books.SawFinished(a.book(), call.last.attempt.Sent, runIDs(rows.List))
 	return rows.List, nil
 }
 
@@ -215,7 +218,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	}
 	result := closeResultOf(&answer, call.meta())
 	if !result.Meta.Replayed { // a replay is of the past
-		a.caller.core.accounts.saw(EnvLive, a.id, result.Status)
+		a.caller.core.books.SawStatus(a.book(), string(result.Status))
 	}
 	return result, err
 }

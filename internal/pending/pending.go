@@ -40,6 +40,7 @@ type Registry[W any] struct {
 	byID   map[string]*Entry[W]
 	places map[Place][]*Entry[W]
 	number uint64
+	doubts int // how many entries are in doubt
 }
 
 // Add adds an entry. It returns false, and adds nothing, if its id is there already.
@@ -65,21 +66,25 @@ func (r *Registry[W]) Add(e *Entry[W]) bool {
 	return true
 }
 
-// Others returns the entries that show in one of an entry's places, without it.
-func (r *Registry[W]) Others(e *Entry[W]) (others []*Entry[W]) {
+// DoubtedBeside returns the entries in doubt that show in one of an entry's places,
+// without it.
+func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.doubts == 0 {
+		return nil
+	}
 	for _, p := range e.Places {
 		if p == (Place{}) {
 			continue
 		}
 		for _, other := range r.places[p] {
-			if other != e {
-				others = append(others, other)
+			if other != e && other.doubted && !slices.Contains(beside, other) {
+				beside = append(beside, other)
 			}
 		}
 	}
-	return others
+	return beside
 }
 
 // Remove removes an entry.
@@ -89,6 +94,7 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	if !e.in {
 		return
 	}
+	r.setDoubted(e, false)
 	e.in = false
 	delete(r.byID, e.ID)
 	for _, p := range e.Places {
@@ -104,14 +110,26 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 func (r *Registry[W]) Doubt(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.doubted = true
+	r.setDoubted(e, true)
+}
+
+func (r *Registry[W]) setDoubted(e *Entry[W], doubted bool) {
+	if !e.in || e.doubted == doubted {
+		return
+	}
+	e.doubted = doubted
+	if doubted {
+		r.doubts++
+	} else {
+		r.doubts--
+	}
 }
 
 // Clear notes that it is in doubt no longer.
 func (r *Registry[W]) Clear(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.doubted = false
+	r.setDoubted(e, false)
 }
 
 // Find returns the entry of an id; nil if there is none.
