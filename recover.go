@@ -57,10 +57,11 @@ func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
+	since := c.core.pending.requests.Load()
 	if err := c.core.load(ctx); err != nil {
 		return nil, err
 	}
-	r, known := c.core.driver.resolve(ctx, id)
+	r, known := c.core.driver.resolve(ctx, id, since)
 	if !known {
 		return &r, r.Err
 	}
@@ -77,6 +78,7 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
+	since := c.core.pending.requests.Load()
 	if err := c.core.load(ctx); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	for _, e := range c.core.pending.Doubted() {
 		if e.Write.left {
 			left = append(left, e.Write)
-			c.core.ownerOf(e.Write).driver.ask(e.Write)
+			c.core.ownerOf(e.Write).driver.ask(e.Write, since)
 		}
 	}
 	var resolutions []Resolution

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -80,7 +81,8 @@ type registry struct {
 
 	clock    *clock
 	resolved resolutions
-	besideMu sync.Mutex // of what other writes did, which each write keeps
+	requests atomic.Uint64 // of the drivers, numbered
+	besideMu sync.Mutex    // of what other writes did, which each write keeps
 
 	mu      sync.Mutex
 	loaded  bool
