@@ -56,27 +56,34 @@ func (r *Registry[W]) Add(e *Entry[W]) bool {
 	r.number++
 	e.number, e.in = r.number, true
 	r.byID[e.ID] = e
-	for _, p := range e.Places {
-		if p == (Place{}) {
-			continue
-		}
+	for _, p := range e.places() {
 		r.places[p] = append(r.places[p], e)
 	}
 	return true
 }
 
-// Others returns the entries that show in one of an entry's places, without it.
+// places are those that count, each once.
+func (e *Entry[W]) places() []Place {
+	places := e.Places[:]
+	if e.Places[1] == (Place{}) || e.Places[1] == e.Places[0] {
+		places = places[:1]
+	}
+	if e.Places[0] == (Place{}) {
+		places = places[1:]
+	}
+	return places
+}
+
+// Others returns the entries that show in one of an entry's places, each once, without it.
 func (r *Registry[W]) Others(e *Entry[W]) (others []*Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range e.Places {
-		if p == (Place{}) {
-			continue
-		}
+	for i, p := range e.places() {
 		for _, other := range r.places[p] {
-			if other != e {
-				others = append(others, other)
+			if other == e || i > 0 && slices.Contains(other.places(), e.Places[0]) {
+				continue // the first place had it
 			}
+			others = append(others, other)
 		}
 	}
 	return others
@@ -91,7 +98,7 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	}
 	e.in = false
 	delete(r.byID, e.ID)
-	for _, p := range e.Places {
+	for _, p := range e.places() {
 		there := r.places[p]
 		if at := slices.Index(there, e); at >= 0 {
 			// The place stays: an account has few markets, and the next order needs it.
@@ -170,17 +177,9 @@ func (r *Registry[W]) DoubtedIn(p Place) []string {
 func (r *Registry[W]) Beside(e *Entry[W]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range e.Places {
-		if p == (Place{}) {
-			continue
-		}
-		for _, other := range r.places[p] {
-			if other != e {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.places(), func(p Place) bool {
+		return slices.ContainsFunc(r.places[p], func(other *Entry[W]) bool { return other != e })
+	})
 }
 
 func byAge[W any](a, b *Entry[W]) int { return cmp.Compare(a.number, b.number) }
