@@ -150,7 +150,11 @@ func (r *resolutions) keep(id IntentID, of Resolution) {
 	if r.byID == nil {
 		r.byID = make(map[IntentID]Resolution)
 	}
+	_, again := r.byID[id]
 	r.byID[id] = of
+	if again { // by a person, and by the service
+		return
+	}
 	r.order = append(r.order, id)
 	if n := len(r.order) - resolvedWithLooks; n > 0 {
 		old := r.byID[r.order[n-1]]
