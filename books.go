@@ -48,6 +48,7 @@ func (c *core) leaveBooks(w *write, f final, last *heard, result wire.Value) {
 	c.pending.besideMu.Lock()
 	beside := c.pending.Others(&w.Entry)
 	switch {
+	case w.intent.Operation == OpTPSL: // nothing that accounting reads shows levels
 	case f.Outcome == NotApplied:
 	case f.Outcome == Applied && last.class == ledger.Success:
 		c.noteEffect(w, last, result, beside)
