@@ -49,6 +49,9 @@ func (c *core) leaveBooks(w *write, f final, last *heard, result wire.Value) {
 	beside := c.pending.Others(&w.Entry)
 	switch {
 	case w.intent.Operation == OpTPSL: // nothing that accounting reads shows levels
+		if f.Outcome == NotApplied {
+			c.noteRefused(w)
+		}
 	case f.Outcome == NotApplied:
 	case f.Outcome == Applied && last.class == ledger.Success:
 		c.noteEffect(w, last, result, beside)

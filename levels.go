@@ -41,7 +41,7 @@ func (l levels) equal(o levels) bool {
 }
 
 // unnamedLevels are those that the caller of a setting did not name: the client read them.
-type unnamedLevels struct{ takeProfit, stopLoss bool }
+type unnamedLevels struct{ TakeProfit, StopLoss bool }
 
 // maxRestores is how often the levels are set again for one older setting.
 const maxRestores = 3
@@ -63,16 +63,25 @@ func (v *accountViews) levelsBegan(w *write) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.addSetting(w.Places[0], &setting{of: w, levels: sent})
+}
+
+// addSetting puts a setting where it stands among those of its place. The lock is held.
+func (v *accountViews) addSetting(place pending.Place, s *setting) {
 	if v.settings == nil {
 		v.settings = make(map[pending.Place][]*setting)
 	}
-	place := w.Places[0]
 	there := v.settings[place]
 	at := len(there)
-	if i := slices.IndexFunc(there, func(s *setting) bool { return s.of.intent.ID == w.restores }); w.restores != "" && i >= 0 {
+	if i := indexOfSetting(there, s.of.restores); i >= 0 {
 		at = i + 1
 	}
-	v.settings[place] = slices.Insert(there, at, &setting{of: w, levels: sent})
+	v.settings[place] = slices.Insert(there, at, s)
+}
+
+// indexOfSetting returns where the setting with an id stands; -1 if it is not there.
+func indexOfSetting(settings []*setting, id IntentID) int {
+	return slices.IndexFunc(settings, func(s *setting) bool { return s.of.intent.ID == id })
 }
 
 // levelsEnded notes what became of a setting.
@@ -131,10 +140,10 @@ func (v *accountViews) wantedLevels(w *write, outcome Outcome) (wanted levels, s
 	namedTP, namedSL := false, false
 	for _, s := range slices.Backward(newer) {
 		sent, open = append(sent, s.levels), open || !s.ended
-		if !namedTP && !s.of.unnamed.takeProfit {
+		if !namedTP && !s.of.unnamed.TakeProfit {
 			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
 		}
-		if !namedSL && !s.of.unnamed.stopLoss {
+		if !namedSL && !s.of.unnamed.StopLoss {
 			wanted.StopLossPrice, namedSL = s.levels.StopLossPrice, true
 		}
 	}

@@ -39,7 +39,11 @@ type record struct {
 	// counts no longer, since that one may be in it or not.
 	Own    *accounting.Own `json:"own,omitempty"`
 	NoBase bool            `json:"noBase,omitempty"`
-	End    *final          `json:"end,omitempty"`
+	// Newer is a setting of levels that was begun after this one, and Refused the id of one
+	// that was not carried out.
+	Newer   *newerSetting `json:"newer,omitempty"`
+	Refused IntentID      `json:"refused,omitempty"`
+	End     *final        `json:"end,omitempty"`
 }
 
 // begin is a write as it was decided.
@@ -47,6 +51,9 @@ type begin struct {
 	Intent   Intent       `json:"intent"`
 	Terms    ledger.Terms `json:"terms"`
 	Evidence evidence     `json:"evidence,omitzero"`
+	// Unnamed and Restores are of a setting of levels.
+	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
+	Restores IntentID      `json:"restores,omitempty"`
 	// Sent is when the first send was about to begin: what is not known of it counts as
 	// sent.
 	Sent ledger.Instant `json:"sent"`
@@ -141,12 +148,14 @@ func (r *registry) drop(w *write) {
 
 // adoptOrphans gives a client what those that have closed left. The lock is held.
 func (r *registry) adoptOrphans(c *core) {
+	var left []*write
 	for _, w := range r.orphans {
 		if w.intent.BaseURL == c.baseURL {
 			w.core = c
-			c.driver.adopt(w)
+			left = append(left, w)
 		}
 	}
+	c.adopt(left)
 	r.orphans = slices.DeleteFunc(r.orphans, func(w *write) bool { return w.core == c })
 }
 
@@ -167,7 +176,10 @@ func (s *store) begin(ctx context.Context, w *write, known evidence) error {
 		return nil
 	}
 	return s.append(ctx, true, w,
-		record{Begin: &begin{Intent: w.intent, Terms: w.ledger.Terms, Evidence: known.forJournal(), Sent: w.core.clock.now()}})
+		record{Begin: &begin{
+			Intent: w.intent, Terms: w.ledger.Terms, Evidence: known.forJournal(),
+			Unnamed: w.unnamed, Restores: w.restores, Sent: w.core.clock.now(),
+		}})
 }
 
 // rekey makes the next key durable before its first byte.
@@ -333,6 +345,8 @@ func (c *core) loadFrom(ctx context.Context, r *registry) error {
 		}
 	}
 	gap := c.store.gap(left)
+	var taken []*write
+	defer func() { c.adopt(taken) }()
 	for _, w := range left {
 		w.gap = gap
 		if !r.Add(&w.Entry) {
@@ -354,7 +368,7 @@ func (c *core) loadFrom(ctx context.Context, r *registry) error {
 			r.orphans = append(r.orphans, w)
 			continue
 		}
-		c.driver.adopt(w)
+		taken = append(taken, w)
 	}
 	r.loaded = true
 	return nil
@@ -373,12 +387,15 @@ func (c *core) restore(h *journal.History) (*write, error) {
 		switch {
 		case r.Begin != nil:
 			w.intent, terms, w.evidence = r.Begin.Intent, r.Begin.Terms, r.Begin.Evidence
+			w.unnamed, w.restores = r.Begin.Unnamed, r.Begin.Restores
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 		case r.Key != nil:
 			w.intent.Key, w.intent.Try = r.Key.Key, r.Key.Try
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
+		case r.Newer != nil, r.Refused != "":
+			w.keepNewer(&r)
 		case r.Own != nil:
 			w.evidence.Own = append(w.evidence.Own, *r.Own)
 			if r.NoBase {
@@ -452,7 +469,10 @@ func (c *call) noteInJournal() error {
 	if c.entry {
 		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
 	}
-	w.unjournaled = c.core.store.noteGap(err)
+	if c.endpoint.trades { // no verdict on another write needs levels
+		err = c.core.store.noteGap(err)
+	}
+	w.unjournaled = err
 	return nil
 }
 
@@ -476,13 +496,19 @@ func (c *call) register(w *write) error {
 		return errTaken
 	}
 	w.registered = true
-	if !live || !c.endpoint.trades {
+	if !live {
 		return nil
+	}
+	if c.endpoint.levels {
+		c.core.noteNewer(w)
 	}
 	w.ledger.Date(c.core.clock.now()) // by an answer that came since the call began
 	err := c.core.store.begin(c, w, known)
 	// A context that ended while the disk was waited for leaves open whether it is there.
 	c.core.begun(w, len(known.Own), err == nil || c.Err() != nil)
+	if c.endpoint.levels {
+		c.core.noteNewerOf(w)
+	}
 	w.keyInStore = w.intent.Key
 	return err
 }

@@ -1,0 +1,125 @@
+package trading
+
+import (
+	"slices"
+
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// The journal keeps with a setting of levels those that were begun after it: an older
+// one that is in doubt when the process ends must not replace them in the next.
+
+// newerSetting is a setting of levels as the history of an older one has it.
+type newerSetting struct {
+	Intent   Intent        `json:"intent"`
+	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
+	Restores IntentID      `json:"restores,omitempty"`
+}
+
+// noteNewer has the older settings that are open keep this one. It comes before the
+// setting's own first record, which makes it durable.
+func (c *core) noteNewer(w *write) {
+	c.pending.besideMu.Lock()
+	defer c.pending.besideMu.Unlock()
+	c.noteWithOlder(w, record{Newer: &newerSetting{w.intent, w.unnamed, w.restores}})
+}
+
+// noteNewerOf has a setting that is in the journal now keep those that were begun while
+// it was not.
+func (c *core) noteNewerOf(w *write) {
+	c.pending.besideMu.Lock()
+	defer c.pending.besideMu.Unlock()
+	for _, n := range c.accounts.begunAfter(w) {
+		c.store.later(w, record{Newer: &newerSetting{n.intent, n.unnamed, n.restores}})
+	}
+}
+
+// noteRefused has the older settings forget one that was not carried out. The books are
+// locked.
+func (c *core) noteRefused(w *write) {
+	c.noteWithOlder(w, record{Refused: w.intent.ID})
+}
+
+func (c *core) noteWithOlder(w *write, r record) {
+	for _, older := range c.accounts.openBefore(w) {
+		c.store.later(older, r)
+	}
+}
+
+// openBefore are the settings older than w whose outcome is not known.
+func (v *accountViews) openBefore(w *write) (older []*write) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.settings[w.Places[0]] {
+		if s.of == w {
+			break
+		}
+		if !s.ended {
+			older = append(older, s.of)
+		}
+	}
+	return older
+}
+
+// begunAfter are the settings newer than w that may stand.
+func (v *accountViews) begunAfter(w *write) (newer []*write) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.newerLevels(w) {
+		newer = append(newer, s.of)
+	}
+	return newer
+}
+
+// keepNewer takes a setting in that was begun after w, or out if it was not carried out.
+func (w *write) keepNewer(r *record) {
+	if r.Newer != nil {
+		w.newer = append(w.newer, *r.Newer)
+		return
+	}
+	w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.Refused })
+}
+
+// adopt takes over what others left. All their settings of levels are known before work
+// on the first begins.
+func (c *core) adopt(left []*write) {
+	for _, w := range left {
+		c.accounts.levelsLeft(w)
+	}
+	for _, w := range left {
+		c.driver.adopt(w)
+	}
+}
+
+// levelsLeft notes a setting of levels that was left, and those begun after it.
+func (v *accountViews) levelsLeft(w *write) {
+	if w.intent.Operation != OpTPSL {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	place := w.Places[0]
+	v.keepSetting(place, &setting{of: w})
+	for i := range w.newer {
+		n := &w.newer[i]
+		// One that is open too was left like this one, and takes the place of this.
+		v.keepSetting(place, &setting{of: &write{intent: n.Intent, unnamed: n.Unnamed, restores: n.Restores}, ended: true})
+	}
+}
+
+// keepSetting adds a setting, or has an open one take the place of what an older one
+// knew of it. The lock is held.
+func (v *accountViews) keepSetting(place pending.Place, s *setting) {
+	sent, err := levelsOf(&s.of.intent)
+	if err != nil {
+		return
+	}
+	s.levels = sent
+	at := indexOfSetting(v.settings[place], s.of.intent.ID)
+	switch {
+	case at < 0:
+		v.addSetting(place, s)
+	case !s.ended:
+		v.settings[place][at] = s
+	}
+}
