@@ -63,8 +63,11 @@ func (c *core) inDoubt(w *write) {
 // leaveBooks takes a write out of the open ones. What it did is noted with those beside it
 // before its end is written: a crash between the two must leave it open.
 func (c *core) leaveBooks(w *write, f final, last *heard, result wire.Value) {
-	if w.intent.trades() { // else it left positions and closed trades as they were
+	switch {
+	case w.intent.trades():
 		w.books.Leave(&w.booked, c.didOf(w, f, last, result))
+	case f.Outcome == NotApplied: // a setting of levels leaves positions and closed trades as they were
+		c.levels.noteRefused(w)
 	}
 	if f.Evidence != EvidenceAcknowledged { // whose end is written already
 		if err := c.store.end(context.Background(), w, f, false); err != nil {
@@ -123,6 +126,10 @@ func (r *resolutions) keep(id IntentID, of Resolution) {
 	defer r.mu.Unlock()
 	if r.byID == nil {
 		r.byID = make(map[IntentID]Resolution)
+	}
+	if _, kept := r.byID[id]; kept {
+		r.byID[id] = of
+		return
 	}
 	r.byID[id] = of
 	r.order = append(r.order, id)

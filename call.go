@@ -64,6 +64,7 @@ type call struct {
 	room   http.Request // what the loop sees
 	write  *write       // nil for a read
 	askKey Key          // of a request of the driver
+	since  uint64       // the number of the drivers' last request before the journal was read
 
 	sends   int // attempts so far
 	wait    time.Duration
@@ -428,7 +429,7 @@ func (c *call) join(w *write) error {
 		return errConcluded
 	}
 	c.write, c.left = w, true
-	c.core.ownerOf(w).driver.ask(w)
+	c.core.ownerOf(w).driver.ask(w, c.since)
 	c.waitFor(w)
 	return nil
 }

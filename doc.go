@@ -13,7 +13,8 @@
 // [errors.Is] with a [Code] or a [Kind] says why.
 //
 // Every write to a live account has an idempotency [Key], the same on every attempt. A
-// write that can trade is in the journal ([WithJournal]) before its first byte leaves.
+// write that can trade, or sets trigger levels, is in the journal ([WithJournal]) before
+// its first byte leaves.
 // Where an answer is lost, the client asks the service for its stored answer, and reads
 // the account: so a lost reply normally ends as the write's real result, with
 // [Meta.Replayed]. A call waits for that as long as [WithResolveTimeout] says, and

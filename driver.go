@@ -42,6 +42,7 @@ type job struct {
 	w       *write
 	due     time.Time
 	waiting int           // callers
+	asked   uint64        // the number of the last request about it
 	idle    bool          // nothing is done about it until somebody asks
 	changed chan struct{} // closed when it is idle or resolved
 	busy    bool          // the goroutine is at it
@@ -107,15 +108,17 @@ func (d *driver) start() {
 	}()
 }
 
-// ask has the driver go on with a write about which it does nothing more.
-func (d *driver) ask(w *write) {
+// ask has the driver go on with a write about which it does nothing more. since is the
+// number of the last request when the caller began: one that came after it, such as the
+// first after the journal was loaded, is the caller's, and is not repeated.
+func (d *driver) ask(w *write, since uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	j, ok := d.jobs[w]
 	if !ok {
 		return
 	}
-	if j.idle && !j.busy {
+	if j.idle && !j.busy && j.asked <= since {
 		w.ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.core.clock.now()})
 		j.idle, j.due, j.changed = false, time.Time{}, make(chan struct{})
 	}
@@ -123,7 +126,7 @@ func (d *driver) ask(w *write) {
 }
 
 // resolve waits for the outcome of a write by its id.
-func (d *driver) resolve(ctx context.Context, id IntentID) (Resolution, bool) {
+func (d *driver) resolve(ctx context.Context, id IntentID, since uint64) (Resolution, bool) {
 	e := d.core.pending.Find(string(id))
 	if e == nil {
 		if r, ok := d.core.pending.resolved.find(id); ok {
@@ -132,7 +135,7 @@ func (d *driver) resolve(ctx context.Context, id IntentID) (Resolution, bool) {
 		return Resolution{Err: fmt.Errorf("%w: write %s is not pending in this client", ErrUndetermined, id)}, false
 	}
 	owner := d.core.ownerOf(e.Write).driver // which may be another client's on this journal
-	owner.ask(e.Write)
+	owner.ask(e.Write, since)
 	return owner.wait(ctx, e.Write)
 }
 
@@ -345,6 +348,7 @@ func (d *driver) work(j *job) {
 	case d.core.keyRefused(w.intent.Environment):
 		step.At = now.Mono + retryRefusedKey
 	default:
+		d.say(func() { j.asked = d.core.pending.requests.Add(1) })
 		if err := d.carryOut(w, step); err != nil {
 			d.say(func() { w.lastErr = err })
 			step.At = now.Mono + time.Second // the journal, or the client is closing
@@ -392,7 +396,7 @@ const retryRefusedKey = 5 * time.Second
 // retryUnreachable is how long a write waits for an API key that reaches its account.
 const retryUnreachable = time.Minute
 
-// say changes what others may read of a write meanwhile.
+// say changes what others may read of a write, or its job, meanwhile.
 func (d *driver) say(change func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -570,7 +574,7 @@ func (d *driver) goOn(w *write) {
 	waits := d.jobs[w] != nil && w.reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
 	if waits {
-		d.ask(w)
+		d.ask(w, d.core.pending.requests.Load())
 	}
 }
 

@@ -42,7 +42,7 @@ func (l levels) equal(o levels) bool {
 }
 
 // unnamedLevels are those that the caller of a setting did not name: the client read them.
-type unnamedLevels struct{ takeProfit, stopLoss bool }
+type unnamedLevels struct{ TakeProfit, StopLoss bool }
 
 // maxRestores is how often the levels are set again for one older setting.
 const maxRestores = 3
@@ -57,8 +57,9 @@ type restore struct {
 
 // settings are those of each position, in the order in which they stand.
 type settings struct {
-	mu sync.Mutex
-	of map[pending.Place][]*setting
+	notes sync.Mutex // of what the journal has of them; before mu
+	mu    sync.Mutex
+	of    map[pending.Place][]*setting
 }
 
 // began notes that a setting is about to be sent. One that restores another is as
@@ -70,16 +71,25 @@ func (v *settings) began(w *write) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.add(w.Places[0], &setting{of: w, levels: sent})
+}
+
+// add puts a setting where it stands among those of its place. The lock is held.
+func (v *settings) add(place pending.Place, s *setting) {
 	if v.of == nil {
 		v.of = make(map[pending.Place][]*setting)
 	}
-	place := w.Places[0]
 	there := v.of[place]
 	at := len(there)
-	if i := slices.IndexFunc(there, func(s *setting) bool { return s.of.intent.ID == w.restores }); w.restores != "" && i >= 0 {
+	if i := indexOfSetting(there, s.of.restores); i >= 0 {
 		at = i + 1
 	}
-	v.of[place] = slices.Insert(there, at, &setting{of: w, levels: sent})
+	v.of[place] = slices.Insert(there, at, s)
+}
+
+// indexOfSetting returns where the setting with an id stands; -1 if it is not there.
+func indexOfSetting(settings []*setting, id IntentID) int {
+	return slices.IndexFunc(settings, func(s *setting) bool { return s.of.intent.ID == id })
 }
 
 // ended notes what became of a setting.
@@ -138,10 +148,10 @@ func (v *settings) wanted(w *write, outcome Outcome) (wanted levels, sent []leve
 	namedTP, namedSL := false, false
 	for _, s := range slices.Backward(newer) {
 		sent, open = append(sent, s.levels), open || !s.ended
-		if !namedTP && !s.of.unnamed.takeProfit {
+		if !namedTP && !s.of.unnamed.TakeProfit {
 			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
 		}
-		if !namedSL && !s.of.unnamed.stopLoss {
+		if !namedSL && !s.of.unnamed.StopLoss {
 			wanted.StopLossPrice, namedSL = s.levels.StopLossPrice, true
 		}
 	}

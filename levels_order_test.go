@@ -197,3 +197,44 @@ func TestTwoSettingsOfLevelsInDoubt(t *testing.T) {
 		assert.Equal(r.t, 2, r.ran(trading.OpTPSL))
 	})
 }
+
+// A setting of levels leaves nothing that accounting reads, answered or not: an order in
+// doubt behind it is judged as without it.
+func TestLevelsHideNoOrder(t *testing.T) {
+	levels := func(r rig, opts ...trading.CallOption) error {
+		_, err := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}, opts...)
+		return err
+	}
+	for name, set := range map[string]func(r rig){
+		"none":     func(rig) {},
+		"answered": func(r rig) { require.NoError(r.t, levels(r)) },
+		"resolved": func(r rig) {
+			r.sim.Fault("POST /positions/tpsl", tradingsim.CrashAfter())
+			_, err := r.resolve(levels(r, inDoubt...))
+			require.NoError(r.t, err)
+		},
+	} {
+		for want, fault := range map[trading.Outcome]tradingsim.Fault{
+			trading.Applied: tradingsim.CrashAfter(), trading.NotApplied: tradingsim.DropRequest(),
+		} {
+			t.Run(name+", "+want.String(), func(t *testing.T) {
+				liveTest(t, nil, nil, func(r rig) {
+					r = r.restart(newDisk(), trading.WithExclusiveAccounts("acc_1"), trading.WithoutProbe())
+					time.Sleep(10 * time.Second)
+					r.open(buy("0.1"))
+					time.Sleep(10 * time.Second)
+					_, err := r.account().Positions(r.t.Context())
+					require.NoError(r.t, err)
+					_, err = r.account().Trades(r.t.Context())
+					require.NoError(r.t, err)
+					_, err = r.account().OpenOrders(r.t.Context())
+					require.NoError(r.t, err)
+					set(r)
+					r.sim.Fault("POST /orders", fault)
+					_, err = r.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(time.Hour))
+					assert.Equal(r.t, want, trading.OutcomeOf(err), "%v", err)
+				})
+			})
+		}
+	}
+}

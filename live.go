@@ -306,9 +306,9 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 			"the %s is not named, and a read of the positions shows none in %s: name both levels", absent, c.symbol)
 	}
 	if t.TakeProfit.IsZero() {
-		t.TakeProfit, c.unnamed.takeProfit = position.TakeProfit.orClear(), true
+		t.TakeProfit, c.unnamed.TakeProfit = position.TakeProfit.orClear(), true
 	} else {
-		t.StopLoss, c.unnamed.stopLoss = position.StopLoss.orClear(), true
+		t.StopLoss, c.unnamed.StopLoss = position.StopLoss.orClear(), true
 	}
 	return errorOf(t.checkLive())
 }

@@ -49,6 +49,7 @@ func (c *call) chooseKey() (earlier *write, err error) {
 // takenBefore looks a client order id, or a given key, up.
 func (c *call) takenBefore(w *write, terms *ledger.Terms) (*write, error) {
 	terms.FirstUseKnown = c.core.store.durable() && !c.core.sharedIDs && c.opts.key.since.IsZero()
+	c.since = c.core.pending.requests.Load()
 	if err := c.core.load(c); err != nil {
 		return nil, c.unreadable(terms, err)
 	}

@@ -21,7 +21,7 @@ type endpoint struct {
 	keyless bool        // the key never goes there
 	env     Environment // whose key it takes; empty for either
 	write   bool        // changes the account, so every failure carries an outcome
-	trades  bool        // a write that can trade: on a live account it is journaled, the rest shows in a read
+	trades  bool        // a write that can trade
 	pro     bool        // it begins a run
 	levels  bool        // a live write of trigger levels
 	class   string      // the per-user limit of a live write, besides the key's own
@@ -50,7 +50,8 @@ func (e *endpoint) limit(status int) int {
 }
 
 // resolves reports whether it is found out what became of a write that is in doubt: of
-// all that trade, and of live levels. A cancel shows in the list of open orders.
+// all that trade, and of live levels. On a live account they are journaled. A cancel shows
+// in the list of open orders.
 func (e *endpoint) resolves() bool { return e.trades || e.levels }
 
 // documents reports whether the description gives the operation this refusal. What

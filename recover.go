@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Pending lists the writes whose outcome is not known, oldest first: those of this
@@ -57,10 +58,11 @@ func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
+	since := c.core.pending.requests.Load()
 	if err := c.core.load(ctx); err != nil {
 		return nil, err
 	}
-	r, known := c.core.driver.resolve(ctx, id)
+	r, known := c.core.driver.resolve(ctx, id, since)
 	if !known {
 		return &r, r.Err
 	}
@@ -77,6 +79,7 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
+	since := c.core.pending.requests.Load()
 	if err := c.core.load(ctx); err != nil {
 		return nil, err
 	}
@@ -84,18 +87,21 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	for _, e := range c.core.pending.Doubted() {
 		if e.Write.left {
 			left = append(left, e.Write)
-			c.core.ownerOf(e.Write).driver.ask(e.Write)
+			c.core.ownerOf(e.Write).driver.ask(e.Write, since)
 		}
 	}
-	var resolutions []Resolution
-	var open []error
-	for _, w := range left {
-		r, known := c.core.driver.waitOf(ctx, w)
-		resolutions = append(resolutions, r)
-		if !known {
-			open = append(open, fmt.Errorf("write %s, %s %s: %w", w.intent.ID, w.intent.Operation, w.intent.Symbol, r.Err))
-		}
+	resolutions, open := make([]Resolution, len(left)), make([]error, len(left))
+	var all sync.WaitGroup // so that their waits overlap
+	for i, w := range left {
+		all.Go(func() {
+			r, known := c.core.driver.waitOf(ctx, w)
+			if !known {
+				open[i] = fmt.Errorf("write %s, %s %s: %w", w.intent.ID, w.intent.Operation, w.intent.Symbol, r.Err)
+			}
+			resolutions[i] = r
+		})
 	}
+	all.Wait()
 	return resolutions, errors.Join(open...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -96,6 +97,40 @@ func TestRecoverAfterAnUnknownAccountReturnsAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, d.pending())
 	})
+}
+
+// The request that goes out while the journal is still being read is the one that Recover
+// or Resolve wants: neither adds another.
+func TestAskingWhileTheJournalIsReadAsksOnce(t *testing.T) {
+	for name, ask := range map[string]func(rig, trading.IntentID) error{
+		"recover": func(r rig, _ trading.IntentID) error { _, err := r.Recover(r.t.Context()); return err },
+		"resolve": func(r rig, id trading.IntentID) error { _, err := r.ResolveID(r.t.Context(), id); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				t, d := r.t, newDisk()
+				r = r.restart(d)
+				var left [2]trading.IntentID
+				for i, symbol := range []string{"BTC", "ETH"} {
+					r.sim.Fault("POST /orders", tradingsim.DropResponse())
+					_, err := r.account().PlaceOrder(t.Context(), buy("0.05", func(o *trading.Order) { o.Symbol = symbol }), once, trading.WithResolveTimeout(0))
+					left[i] = intentOf(t, err)
+				}
+				closeClient(t, r.Client)
+				ours := join(t, tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"})), trading.WithJournal(d.open()))
+				d.slow = func(r journal.Record) {
+					if r.Intent != string(left[0]) {
+						time.Sleep(time.Second)
+					}
+				}
+				require.ErrorIs(t, ask(ours, left[0]), trading.CodeAccountNotFound)
+				time.Sleep(time.Hour)
+				assert.Equal(t, 2, ours.sent(trading.OpCancelOrder), "one of each write")
+				require.ErrorIs(t, ask(ours, left[0]), trading.CodeAccountNotFound)
+				assert.Greater(t, ours.sent(trading.OpCancelOrder), 2, "whoever asks again is answered by a new one")
+			})
+		})
+	}
 }
 
 // Without a key for the environment of a pending write nothing is sent, and Recover

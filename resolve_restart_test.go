@@ -77,6 +77,35 @@ func TestAcknowledge(t *testing.T) {
 	})
 }
 
+// Without a background the writes that an earlier run left are resolved beside each other
+// too, while Recover waits for them.
+func TestRecoverWithoutBackgroundOverlapsTheWaits(t *testing.T) {
+	symbols := []string{"BTC", "ETH", "SOL"}
+	recovers := func(r rig, n int) (took time.Duration) {
+		d := newDisk()
+		r = r.restart(d, trading.WithoutBackground())
+		for _, symbol := range symbols[:n] {
+			r.sim.Fault("POST /orders", tradingsim.DropRequest())
+			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05", func(o *trading.Order) { o.Symbol = symbol }), once, trading.WithResolveTimeout(0))
+			require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
+		}
+		r = r.restart(d, trading.WithoutBackground())
+		began := time.Now()
+		found, err := r.Recover(r.t.Context())
+		require.NoError(r.t, err)
+		require.Len(r.t, found, n)
+		for i := range found {
+			assert.Equal(r.t, symbols[i], found[i].Intent.Symbol, "in the order of the decisions")
+			assert.Equal(r.t, trading.NotApplied, found[i].Outcome)
+		}
+		return time.Since(began)
+	}
+	var one time.Duration
+	liveTest(t, nil, nil, func(r rig) { one = recovers(r, 1) })
+	require.Positive(t, one)
+	liveTest(t, nil, nil, func(r rig) { assert.Less(t, recovers(r, 3), 2*one) })
+}
+
 // Close names what is left.
 func TestCloseNamesWhatIsPending(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -37,7 +38,11 @@ type record struct {
 	Fact  *ledger.Fact `json:"fact,omitempty"`
 	// Beside is what other writes did beside it.
 	Beside *books.Note `json:"beside,omitempty"`
-	End    *final      `json:"end,omitempty"`
+	// Newer is a setting of levels that was begun after this one, and Refused the id of one
+	// that was not carried out.
+	Newer   *newerSetting `json:"newer,omitempty"`
+	Refused IntentID      `json:"refused,omitempty"`
+	End     *final        `json:"end,omitempty"`
 }
 
 // begin is a write as it was decided.
@@ -46,6 +51,9 @@ type begin struct {
 	Terms  ledger.Terms         `json:"terms"`
 	Base   *accounting.Baseline `json:"base,omitempty"`
 	Beside books.Note           `json:"beside,omitzero"`
+	// Unnamed and Restores are of a setting of levels.
+	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
+	Restores IntentID      `json:"restores,omitempty"`
 	// Sent is when the first send was about to begin: what is not known of it counts as
 	// sent.
 	Sent ledger.Instant `json:"sent"`
@@ -80,6 +88,7 @@ type registry struct {
 
 	clock    *clock
 	resolved resolutions
+	requests atomic.Uint64 // of the drivers, numbered
 
 	mu      sync.Mutex
 	loaded  bool
@@ -148,12 +157,14 @@ func (r *registry) drop(w *write) {
 
 // adoptOrphans gives a client what those that have closed left. The lock is held.
 func (r *registry) adoptOrphans(c *core) {
+	var left []*write
 	for _, w := range r.orphans {
 		if w.intent.BaseURL == c.baseURL {
 			w.core = c
-			c.driver.adopt(w)
+			left = append(left, w)
 		}
 	}
+	c.adopt(left)
 	r.orphans = slices.DeleteFunc(r.orphans, func(w *write) bool { return w.core == c })
 }
 
@@ -174,7 +185,10 @@ func (s *store) begin(ctx context.Context, w *write, base *accounting.Baseline, 
 		return nil
 	}
 	return s.append(ctx, true, w,
-		record{Begin: &begin{Intent: w.intent, Terms: w.ledger.Terms, Base: base, Beside: beside, Sent: w.core.clock.now()}})
+		record{Begin: &begin{
+			Intent: w.intent, Terms: w.ledger.Terms, Base: base, Beside: beside,
+			Unnamed: w.unnamed, Restores: w.restores, Sent: w.core.clock.now(),
+		}})
 }
 
 // rekey makes the next key durable before its first byte.
@@ -344,6 +358,8 @@ func (c *core) loadFrom(ctx context.Context, r *registry) error {
 		}
 	}
 	gap := c.store.gap(left)
+	var taken []*write
+	defer func() { c.adopt(taken) }()
 	for _, w := range left {
 		w.gap = gap
 		if !r.Add(&w.Entry) {
@@ -365,7 +381,7 @@ func (c *core) loadFrom(ctx context.Context, r *registry) error {
 			r.orphans = append(r.orphans, w)
 			continue
 		}
-		c.driver.adopt(w)
+		taken = append(taken, w)
 	}
 	r.loaded = true
 	return nil
@@ -387,12 +403,15 @@ func (c *core) restore(h *journal.History) (*write, error) {
 		case r.Begin != nil:
 			w.intent, terms = r.Begin.Intent, r.Begin.Terms
 			base, beside = r.Begin.Base, r.Begin.Beside
+			w.unnamed, w.restores = r.Begin.Unnamed, r.Begin.Restores
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 		case r.Key != nil:
 			w.intent.Key, w.intent.Try = r.Key.Key, r.Key.Try
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
+		case r.Newer != nil, r.Refused != "":
+			w.keepNewer(&r)
 		case r.Beside != nil:
 			beside.Add(*r.Beside)
 		}
@@ -409,7 +428,9 @@ func (c *core) restore(h *journal.History) (*write, error) {
 	if beside.NoBaseline {
 		base = nil
 	}
-	w.books.Restore(&w.booked, base, beside.Own)
+	if w.intent.trades() {
+		w.books.Restore(&w.booked, base, beside.Own)
+	}
 	w.ledger = ledger.Restore(terms, facts, c.clock.now())
 	return w, nil
 }
@@ -450,7 +471,10 @@ func (c *call) noteInJournal() error {
 	if c.entry {
 		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
 	}
-	w.unjournaled = c.core.store.noteGap(err)
+	if c.endpoint.trades { // no verdict on another write needs levels
+		err = c.core.store.noteGap(err)
+	}
+	w.unjournaled = err
 	return nil
 }
 
@@ -473,20 +497,41 @@ func (c *call) register(w *write) error {
 		return errTaken
 	}
 	w.registered = true
-	if !c.endpoint.trades {
-		c.core.levels.began(w)
-		return nil
+	if c.endpoint.levels {
+		return c.registerLevels(w)
 	}
 	base, beside := w.books.Enter(&w.booked)
 	if !live {
 		return nil
 	}
-	w.ledger.Date(c.core.clock.now()) // by an answer that came since the call began
-	err := c.core.store.begin(c, w, base, beside)
-	// A context that ended while the disk was waited for leaves open whether it is there.
-	if w.journaled = c.core.store.durable() && (err == nil || c.Err() != nil); w.journaled {
+	began, err := c.begin(w, base, beside)
+	if began {
+		w.journaled = true
 		w.books.Journaled(&w.booked, beside.NoBaseline)
 	}
-	w.keyInStore = w.intent.Key
 	return err
+}
+
+// registerLevels is register for a setting of levels. The paper account has no journal.
+func (c *call) registerLevels(w *write) error {
+	if c.env != EnvLive {
+		return nil
+	}
+	c.core.levels.began(w)
+	c.core.levels.noteNewer(w)
+	began, err := c.begin(w, nil, books.Note{})
+	if began {
+		c.core.levels.journaled(w)
+	}
+	return err
+}
+
+// begin puts a write into the journal, before its first byte. began means that it may be
+// there, whatever the error.
+func (c *call) begin(w *write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
+	w.ledger.Date(c.core.clock.now()) // by an answer that came since the call began
+	err = c.core.store.begin(c, w, base, beside)
+	w.keyInStore = w.intent.Key
+	// A context that ended while the disk was waited for leaves open whether it is there.
+	return c.core.store.durable() && (err == nil || c.Err() != nil), err
 }

@@ -31,8 +31,9 @@ type write struct {
 
 	// Of a setting of levels.
 	unnamed     unnamedLevels
-	restores    IntentID // the setting whose levels it sets again
-	restore     restore  // of what is newer
+	restores    IntentID       // the setting whose levels it sets again
+	restore     restore        // of what is newer
+	newer       []newerSetting // that an earlier run began
 	superseded  bool
 	overwritten bool
 

@@ -57,27 +57,33 @@ func (r *Registry[W]) Add(e *Entry[W]) bool {
 	r.number++
 	e.number, e.in = r.number, true
 	r.byID[e.ID] = e
-	for _, p := range e.Places {
-		if p == (Place{}) {
-			continue
-		}
+	for _, p := range e.places() {
 		r.places[p] = append(r.places[p], e)
 	}
 	return true
 }
 
-// DoubtedBeside returns the entries in doubt that show in one of an entry's places,
-// without it.
+// places are those that count, each once.
+func (e *Entry[W]) places() []Place {
+	places := e.Places[:]
+	if e.Places[1] == (Place{}) || e.Places[1] == e.Places[0] {
+		places = places[:1]
+	}
+	if e.Places[0] == (Place{}) {
+		places = places[1:]
+	}
+	return places
+}
+
+// DoubtedBeside returns the entries in doubt that show in one of an entry's places, each
+// once, without it.
 func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.doubts == 0 {
 		return nil
 	}
-	for _, p := range e.Places {
-		if p == (Place{}) {
-			continue
-		}
+	for _, p := range e.places() {
 		for _, other := range r.places[p] {
 			if other != e && other.doubted && !slices.Contains(beside, other) {
 				beside = append(beside, other)
@@ -97,7 +103,7 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	r.setDoubted(e, false)
 	e.in = false
 	delete(r.byID, e.ID)
-	for _, p := range e.Places {
+	for _, p := range e.places() {
 		there := r.places[p]
 		if at := slices.Index(there, e); at >= 0 {
 			// The place stays: an account has few markets, and the next order needs it.
@@ -188,17 +194,9 @@ func (r *Registry[W]) DoubtedIn(p Place) []string {
 func (r *Registry[W]) Beside(e *Entry[W]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range e.Places {
-		if p == (Place{}) {
-			continue
-		}
-		for _, other := range r.places[p] {
-			if other != e {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.places(), func(p Place) bool {
+		return slices.ContainsFunc(r.places[p], func(other *Entry[W]) bool { return other != e })
+	})
 }
 
 func byAge[W any](a, b *Entry[W]) int { return cmp.Compare(a.number, b.number) }

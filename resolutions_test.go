@@ -1,0 +1,33 @@
+package trading
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A write that ends twice, by a person and by the service at once, takes the room of one
+// among the resolutions that are kept.
+func TestAResolutionIsKeptOnce(t *testing.T) {
+	var kept resolutions
+	id := func(n int) IntentID { return IntentID(fmt.Sprint("write ", n)) }
+	looks := []Look{{}}
+	for n := range maxResolved {
+		for _, found := range []Outcome{NotApplied, Applied} {
+			kept.keep(id(n), Resolution{Outcome: found, Looks: looks})
+		}
+	}
+	for n := range maxResolved {
+		r, ok := kept.find(id(n))
+		require.True(t, ok, "%s", id(n))
+		assert.Equal(t, Applied, r.Outcome, "the last word")
+		assert.Equal(t, n >= maxResolved-resolvedWithLooks, len(r.Looks) > 0, "%s: the newest keep their looks", id(n))
+	}
+	kept.keep("one more", Resolution{})
+	_, ok := kept.find(id(0))
+	assert.False(t, ok, "the oldest goes")
+	_, ok = kept.find(id(1))
+	assert.True(t, ok)
+}
