@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/limiter"
@@ -52,7 +53,7 @@ type core struct {
 	hooks       hooks
 	scrubber    *secret.Scrubber
 	breaker     secret.Breaker
-	maxSlippage Level
+	maxSlippage Opt[decimal.Decimal]
 	accounts    *accountViews // shared by the clients of one journal
 
 	process      string        // names this client in the journal

@@ -36,7 +36,7 @@
 //
 // Money, sizes, prices and percents are decimals, exact from the wire to the wire.
 // What may be missing is a type of its own that gives its value only together with
-// whether there is one: [Mark] a price, [Level] an optional number of an order,
+// whether there is one: [Mark] a price, [Level] an optional price of an order,
 // [Opt] anything else. Missing is never zero.
 //
 // # Safety gates

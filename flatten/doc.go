@@ -16,7 +16,7 @@
 //
 // Reads lag by seconds, and each by its own. So one look proves nothing, nor do two
 // at once. A look reads what waits first and the positions after it, and the proof
-// is two looks, the second begun [Options.Settle] after the first had ended, that
+// is two looks, the second begun [Options.ProofInterval] after the first had ended, that
 // both showed nothing, with no write between them. Whatever filled before the first
 // look found nothing waiting is a position by the second. A read that failed is no
 // look, and an answer in another shape than the service's is a read that failed.
@@ -49,7 +49,7 @@
 // is in the error and in the last look. What passes (no price, a rate limit, a
 // degraded service, lost connections, edge pages) is tried until the context ends,
 // so give it a deadline that fits, and no shorter than two looks and the time
-// between them. Looks are apart by a wait that doubles up to [Options.Settle].
+// between them. Looks are apart by a wait that doubles up to [Options.ProofInterval].
 // What failed is tried again after a wait that doubles too, up to a quarter of a
 // minute, and never before its Retry-After. A wait that the context
 // would not survive is not begun.

@@ -25,7 +25,7 @@ func TestAFlatAccountIsLookedAtTwice(t *testing.T) {
 		assert.Len(t, report.Looks, 2)
 		assert.Empty(t, report.Steps)
 		assert.Equal(t, trading.AccountID("acc_1"), report.Account)
-		assert.Equal(t, flatten.DefaultSettle, time.Since(began))
+		assert.Equal(t, flatten.DefaultProofInterval, time.Since(began))
 		assert.Contains(t, report.String(), "flat: account acc_1")
 	})
 }

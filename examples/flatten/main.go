@@ -97,7 +97,7 @@ func parse(args []string, out, problems io.Writer) (*command, error) {
 	flags.BoolVar(&c.paper, "sandbox", false, "the paper account")
 	flags.BoolVar(&c.look, "look", false, "look, and change nothing")
 	flags.DurationVar(&c.within, "within", 5*time.Minute, "how long to try")
-	flags.DurationVar(&c.options.Settle, "settle", flatten.DefaultSettle, "the time between the two looks of the proof")
+	flags.DurationVar(&c.options.ProofInterval, "interval", flatten.DefaultProofInterval, "the time between the two looks of the proof")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			flags.SetOutput(out)

@@ -86,13 +86,13 @@ func TestConfigured(t *testing.T) {
 	assert.Contains(t, problems, "which account?")
 
 	sim.Trade("acc_1", "long", "0.1", "BTC")
-	exit, out, problems := flat(t, "-settle", "1ms", "-all")
+	exit, out, problems := flat(t, "-interval", "1ms", "-all")
 	require.Equal(t, proven, exit, problems)
 	assert.Contains(t, out, "flat: account acc_1")
 	assert.True(t, sim.Position("acc_1", "BTC").IsZero())
 
 	t.Setenv("TRADING_ACCOUNT", "acc_1")
-	exit, _, _ = flat(t, "-settle", "1ms")
+	exit, _, _ = flat(t, "-interval", "1ms")
 	assert.Equal(t, proven, exit)
 
 	t.Setenv("TRADING_BASE_URL", "http://example.com/v1")

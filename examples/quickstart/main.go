@@ -202,7 +202,7 @@ func open(ctx context.Context, client *trading.Client, out io.Writer) (trading.P
 		Leverage:       trading.Dec("2"),
 		StopLoss:       trading.At(price.Mul(trading.Dec("0.98")).Round(2)),
 		TakeProfit:     trading.At(price.Mul(trading.Dec("1.01")).Round(2)),
-		MaxSlippagePct: trading.At(trading.Dec("0.5")),
+		MaxSlippagePct: trading.Some(trading.Dec("0.5")),
 	})
 	if err != nil {
 		return trading.Position{}, err
@@ -281,7 +281,7 @@ func beRefused(ctx context.Context, client *trading.Client, out io.Writer) error
 		Side:           trading.Long,
 		Size:           trading.Dec("3"),
 		Leverage:       trading.Dec("5"),
-		MaxSlippagePct: trading.At(trading.Dec("0.1")),
+		MaxSlippagePct: trading.Some(trading.Dec("0.1")),
 	})
 	var refusal *trading.Error
 	switch {

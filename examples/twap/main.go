@@ -41,7 +41,7 @@ func run(ctx context.Context, out io.Writer) error {
 
 	// What to trade is an order, how is the second argument.
 	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("1.2"), Leverage: trading.Dec("2")}
-	run, err := account.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeTime: trading.On})
+	run, err := account.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeTime: trading.Some(true)})
 	if err != nil {
 		return err
 	}
