@@ -97,7 +97,7 @@ func checkFuzzedError(t *testing.T, err error, rt *sameAnswer, says says, write 
 	t.Helper()
 	var (
 		refusal  *Error
-		edge     *EdgeError
+		edge     *GatewayError
 		decode   *DecodeError
 		redirect *RedirectError
 		outcome  = OutcomeOf(err)

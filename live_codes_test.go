@@ -425,7 +425,7 @@ func TestUnknownProCodesSurvive(t *testing.T) {
 		liveTest(t, nil, sendingOnly, func(r rig) {
 			r.sim.Fault("POST /orders/swarm", tradingsim.Raw(status, nil, `{"error":"SWARM_TOO_DENSE","message":"no"}`))
 			_, err := r.account().PlaceSwarm(r.t.Context(), buy("0.5"), trading.Swarm{Orders: 5}, trading.WithSendTTL(0))
-			edge := (*trading.EdgeError)(nil)
+			edge := (*trading.GatewayError)(nil)
 			require.ErrorAs(r.t, err, &edge)
 			assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
 			assert.Equal(r.t, trading.AdviseRead, trading.AdviceOf(err))

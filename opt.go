@@ -10,7 +10,7 @@ import (
 
 // Opt is a value that an answer may lack, such as the unrealized PnL of a
 // position in an unpriced market. The zero value has none. Missing is never
-// zero: [Opt.Get] is the only way to the value and tells whether there is one.
+// zero: [Opt.Get] is the only way to the value and reports whether there is one.
 //
 // An Opt prints as its value or "none" and marshals as its value or null.
 // Compare with [Opt.Equal]; == does not compile.

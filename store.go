@@ -402,7 +402,7 @@ func closedChannel() chan struct{} {
 }
 
 // rowsInJournal bounds the closed trades that a journal keeps of a baseline: the
-// newest tell where the list was.
+// newest show where the list was.
 const rowsInJournal = 16
 
 // forJournal leaves out what a journal need not hold.

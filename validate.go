@@ -14,7 +14,7 @@ import (
 // Check returns what is wrong with the order by itself: what PlaceOrder refuses
 // before it sends anything, with the code that the service would have used. It is
 // nil if nothing is. A resting limit is checked with Type [LimitOrder]; what Pro
-// orders want besides, their own Check tells.
+// orders need besides, their own Check judges.
 func (o Order) Check(env Environment) error {
 	if env == EnvSandbox {
 		return errorOf(o.checkSandbox())

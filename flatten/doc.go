@@ -29,7 +29,7 @@
 // # Doubt
 //
 // A write whose outcome is unknown is neither a failure nor a success: the next
-// look tells. To repeat it is safe, since nothing that this package sends can add
+// read shows. To repeat it is safe, since nothing that this package sends can add
 // exposure: a close of 100 percent closes what is there, at whatever size that is
 // by then, and cannot turn it round, and a cancel can only cancel. For the same
 // reason the proof does not have to wait for writes in doubt: arriving late, they
@@ -47,7 +47,7 @@
 // It ends with proof; with its context; or when nothing can be done any more, as
 // on an account that has failed and accepts nothing ([ErrStuck]). Then what is left
 // is in the error and in the last look. What passes (no price, a rate limit, a
-// degraded service, lost connections, edge pages) is tried until the context ends,
+// degraded service, lost connections, pages of gateways) is tried until the context ends,
 // so give it a deadline that fits, and no shorter than two looks and the time
 // between them. Looks are apart by a wait that doubles up to [Options.ProofInterval].
 // What failed is tried again after a wait that doubles too, up to a quarter of a

@@ -29,7 +29,7 @@ type Options struct {
 	// more likely a mistake than a wish for everything.
 	//
 	// The contract shows no more of a resting limit or a run than its id. One whose
-	// record does not tell its symbol may be in one of these markets, so it is
+	// record does not show its symbol may be in one of these markets, so it is
 	// cancelled too, which can cost an order in another market and never adds
 	// exposure. See LeaveUnnamed.
 	Symbols []string

@@ -18,7 +18,7 @@ import (
 
 const scope = "github.com/tradingapi/trading-go/contrib/otel"
 
-// Config says where to tell. Its zero value tells OpenTelemetry's global providers.
+// Config says where to report. Its zero value reports to OpenTelemetry's global providers.
 type Config struct {
 	// Tracers and Meters are where spans and metrics go; nil for the global ones.
 	Tracers trace.TracerProvider

@@ -82,14 +82,14 @@ func show(ctx context.Context, out io.Writer, watches ...watch.Watch) error {
 			continue
 		}
 		view.Apply(ev)
-		tell(out, ev)
+		printEvent(out, ev)
 	}
 	say(out, "seen", "%d trades, %d open", len(view.Trades), len(view.Positions))
 	return last
 }
 
-// tell says an event in a line.
-func tell(out io.Writer, ev watch.Event) {
+// printEvent prints an event on a line.
+func printEvent(out io.Writer, ev watch.Event) {
 	switch ev := ev.(type) {
 	case watch.MarkChanged:
 		say(out, "mark", "%s %s", ev.Symbol, ev.New)
