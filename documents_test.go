@@ -75,6 +75,19 @@ var announced = map[string]bool{
 	"cmd/trading": true, "contrib/docs": true, "protect": true, "backtest": true,
 }
 
+// An example is short enough to be read before it is copied, and has a test.
+func TestExamplesAreShort(t *testing.T) {
+	programs, err := filepath.Glob("examples/*/main.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, programs)
+	for _, program := range programs {
+		source, err := os.ReadFile(program)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(source), "\n"), 150, program)
+		assert.FileExists(t, filepath.Join(filepath.Dir(program), "main_test.go"))
+	}
+}
+
 // exampleBodies returns what each Example shows: its body behind a README comment.
 func exampleBodies(t *testing.T, files ...string) map[string]string {
 	t.Helper()

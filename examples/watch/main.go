@@ -97,8 +97,6 @@ func printEvent(out io.Writer, ev watch.Event) {
 		say(out, "mark", "%s has none; it was %s", ev.Symbol, ev.Last)
 	case watch.StatusChanged:
 		say(out, "account", "%s", ev.New)
-	case watch.AccountReplaced:
-		say(out, "account", "is a new one, with %s dollars", ev.New.Balance)
 	case watch.PositionOpened:
 		say(out, "opened", "%s %s %s at %s", ev.Position.Side, ev.Position.Size, ev.Position.Symbol, ev.Position.EntryPrice)
 	case watch.PositionChanged:
@@ -123,25 +121,16 @@ func trade(ctx context.Context, paper *trading.Sandbox, sim *tradingsim.Sim) err
 	mark := func(price string) func() error {
 		return func() error { sim.SetMark(symbol, price); return nil }
 	}
+	target := trading.TPSL{TakeProfit: trading.At(trading.Dec("64000"))}
 	for _, act := range []func() error{
 		order(trading.Long, "0.5"),
 		mark("64500"),
-		func() error {
-			_, err := paper.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40")))
-			return err
-		},
+		func() error { _, err := paper.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40"))); return err },
 		order(trading.Short, "0.5"), // flips what is left
 		mark(""),
 		mark("64400"),
-		func() error {
-			_, err := paper.SetTPSL(ctx, symbol, trading.TPSL{TakeProfit: trading.At(trading.Dec("64000"))})
-			return err
-		},
-		mark("63990"), // the next look fires it
-		func() error {
-			_, err := paper.Reset(ctx)
-			return err
-		},
+		func() error { _, err := paper.SetTPSL(ctx, symbol, target); return err },
+		mark("63990"), // the next read fires it
 		func() error { return nil },
 	} {
 		select {
