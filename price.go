@@ -12,7 +12,7 @@ import (
 
 // Dec returns the number that text spells, for constants in source code:
 //
-//	MaxSlippagePct: trading.At(trading.Dec("0.5"))
+//	MaxSlippagePct: trading.Some(trading.Dec("0.5"))
 //
 // The text is written as a JSON number ("42", "-0.5", "1e-7"; not ".5" or
 // "+5"), of at most 64 bytes. Dec panics on anything else, so it is not for

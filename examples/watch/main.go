@@ -112,11 +112,10 @@ func printEvent(out io.Writer, ev watch.Event) {
 
 // trade is somebody else on the simulated account.
 func trade(ctx context.Context, paper *trading.Sandbox, sim *tradingsim.Sim) error {
+	failed := func(_ any, err error) error { return err }
 	order := func(side trading.Side, size string) func() error {
-		return func() error {
-			_, err := paper.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: side, Size: trading.Dec(size), Leverage: trading.Dec("2")})
-			return err
-		}
+		o := trading.Order{Symbol: symbol, Side: side, Size: trading.Dec(size), Leverage: trading.Dec("2")}
+		return func() error { return failed(paper.PlaceOrder(ctx, o)) }
 	}
 	mark := func(price string) func() error {
 		return func() error { sim.SetMark(symbol, price); return nil }
@@ -125,11 +124,11 @@ func trade(ctx context.Context, paper *trading.Sandbox, sim *tradingsim.Sim) err
 	for _, act := range []func() error{
 		order(trading.Long, "0.5"),
 		mark("64500"),
-		func() error { _, err := paper.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40"))); return err },
+		func() error { return failed(paper.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40")))) },
 		order(trading.Short, "0.5"), // flips what is left
 		mark(""),
 		mark("64400"),
-		func() error { _, err := paper.SetTPSL(ctx, symbol, target); return err },
+		func() error { return failed(paper.SetTPSL(ctx, symbol, target)) },
 		mark("63990"), // the next read fires it
 		func() error { return nil },
 	} {
