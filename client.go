@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
@@ -53,7 +54,7 @@ type core struct {
 	hooks       hooks
 	scrubber    *secret.Scrubber
 	breaker     secret.Breaker
-	maxSlippage Level
+	maxSlippage Opt[decimal.Decimal]
 	books       *books.Books // shared by the clients of one journal, as are
 	levels      *settings
 

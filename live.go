@@ -239,7 +239,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 // behind the newer one. So once that is known, and 5 seconds later, the client reads the
 // position, and if it has the levels of a setting that is not the last, it sends those
 // last wanted again, each as the newest setting named it: under a new key, at most three
-// times. Other levels are somebody else's and stay. [Hooks.Resolved] tells it, with
+// times. Other levels are somebody else's and stay. [Hooks.Resolved] reports it, with
 // Superseded and Overwritten; the position can have the older levels until then. It is
 // done only while this process runs, and only for an older setting in doubt: of two calls
 // at once that both return their answers, either can be the last. If both are in doubt,

@@ -166,7 +166,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 		Symbol:          symbol,
 		TakeProfitPrice: wireLevel(t.TakeProfit),
 		StopLossPrice:   wireLevel(t.StopLoss),
-		ClosePct:        wireLevel(t.ClosePct),
+		ClosePct:        wireOpt(t.ClosePct),
 	}
 	call.body = request.AppendWire(newBody())
 	var answer api.SandboxTPSLResponse
