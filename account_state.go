@@ -1,6 +1,8 @@
 package trading
 
-import "github.com/shopspring/decimal"
+import (
+	"github.com/shopspring/decimal"
+)
 
 // AccountState is a live or paper account as one read saw it, some seconds old.
 // Amounts are in dollars. ProfitTarget and the floors are absolute levels of

@@ -350,3 +350,10 @@ func healthAnswer(answer *api.Health, status *int) checked {
 		return nil
 	}}
 }
+
+func classOf(err error) ledger.Class {
+	if refusal := (*Error)(nil); errors.As(err, &refusal) {
+		return ledger.Refusal
+	}
+	return ledger.Silence
+}

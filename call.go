@@ -5,49 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// Every call goes the same way, and this file is the only one that knows all of it:
-//
-//	validate.go, named.go   what the caller got wrong is refused; which key it has
-//	call.go                 the stages below, before every send
-//	  internal/secret         the key, which may have been rotated or refused
-//	  ratelimit.go            it has a place in the rate limits, or waits for one
-//	  guard.go                health, halt, pending writes, the program's own guards
-//	  store.go                a write is in the journal before its first byte
-//	internal/transport      one attempt: request out, whole answer in
-//	answer.go               whose answer is it, and what does it say
-//	internal/ledger         settled, once more, or in doubt
-//	driver.go               what is in doubt is found out
-
 // caller is what a handle needs to begin calls.
 type caller struct {
 	core     *core
 	defaults callOptions
-}
-
-// request is what is fixed before the first send, and how each attempt sends it.
-type request struct {
-	endpoint *endpoint
-	env      Environment
-	opts     callOptions
-	url      *url.URL
-	body     []byte // encoded once; every attempt sends these bytes
-	account  AccountID
-	symbol   string
-	order    *Order
-	entry    bool // a write that can add exposure
-	unnamed  unnamedLevels
-	began    time.Time
-	sent     transport.Request // of the last attempt
 }
 
 // call is one API call. It is the context of its own requests, which is how the
@@ -112,225 +80,6 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// do carries the call out and decodes its answer into result, which may be nil.
-func (c *call) do(result wire.Value) error {
-	c.result = result
-	c.hookStart()
-	switch {
-	case c.invalid != nil:
-		c.stopped = c.invalid
-	case !c.endpoint.keyless && c.core.keys(c.env).isZero():
-		c.stopped = refuse(c.env, CodeMissingAPIKey, "no %s API key configured", c.env)
-	case c.endpoint.write:
-		c.carryOut()
-	default:
-		c.send()
-		c.returnSlot(false)
-	}
-	return c.end()
-}
-
-// carryOut is a write, from its key to its outcome.
-func (c *call) carryOut() {
-	if !c.core.enter() { // Close waits for it
-		c.stopped = ErrClosed
-		if c.env == EnvLive && c.opts.key != (keySource{}) {
-			c.outcome = Unknown // of what was decided: an earlier run may have sent it
-		}
-		return
-	}
-	defer c.core.leave()
-	for {
-		if !c.takeName() {
-			return
-		}
-		if c.last.class == ledger.Success { // it was carried out before
-			return
-		}
-		c.send()
-		c.returnSlot(false)
-		if !errors.Is(c.stopped, errTaken) {
-			break
-		}
-		c.stopped, c.write = nil, nil
-	}
-	c.releaseWriter()
-	c.conclude()
-}
-
-// takeName gives the write its key, or joins the write that has the client order id
-// already. It returns false if the call is over.
-func (c *call) takeName() bool {
-	for {
-		earlier, err := c.chooseKey()
-		if earlier == nil && err == nil {
-			return true
-		}
-		if err == nil { // the same client order id is on its way already
-			err = c.join(earlier)
-		}
-		if c.stopped = err; !errors.Is(err, errConcluded) {
-			return false
-		}
-		c.stopped = nil
-	}
-}
-
-// send sends until the ledger, or the caller's context, has enough.
-func (c *call) send() {
-	if err := c.admit(); err != nil {
-		c.stopped = err
-		return
-	}
-	c.core.loop.Run(c, &c.room, c.endpoint.op.method(), c.url)
-	if ended := c.Err(); ended != nil && c.last.err != nil {
-		c.stopped = ended
-	}
-}
-
-// admit takes one send through the stages, and again where the service has closed
-// the rate limit while the guards were asked.
-func (c *call) admit() error {
-	for {
-		if err := c.pass(); err != nil {
-			c.returnSlot(false)
-			return err
-		}
-		if !c.limitClosed() {
-			return nil
-		}
-		c.returnSlot(false)
-	}
-}
-
-// pass asks the stages, in this order. Guards follow what can wait, since a wait
-// would outlive what they saw; the age is judged last, right before the first byte.
-func (c *call) pass() error {
-	for _, stage := range [...]func(*call) error{
-		(*call).stillOpen,
-		(*call).takeKey,
-		(*call).checkBreaker,
-		(*call).waitForLimit,
-		(*call).holdWriter,
-		(*call).askGuards,
-		(*call).noteInJournal,
-		(*call).checkAge,
-	} {
-		if err := stage(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Send makes one attempt. It is the loop's.
-func (c *call) Send() {
-	c.sends++
-	if w := c.write; w != nil {
-		if c.sends == 1 {
-			w.firstSend = time.Now()
-		}
-		w.ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: c.core.clock.now()})
-		c.core.books.SendBegan(bookOf(c.env, c.account))
-	}
-	ctx, cancel := context.WithTimeoutCause(c.Context, c.opts.attemptTimeout, transport.ErrTimeout)
-	defer cancel()
-	c.lastCtx = c.hookSend(ctx)
-	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question())
-	c.returnSlot(c.last.attempt.Written)
-	if c.write != nil {
-		c.core.books.SendEnded(bookOf(c.env, c.account), c.last.attempt.Received)
-	}
-}
-
-// Again notes what the attempt that has just ended says, and asks whether to send
-// once more. It is the loop's.
-func (c *call) Again() bool {
-	c.noteKey()
-	again := c.readAgain
-	if c.write != nil {
-		again = c.writeAgain
-	}
-	more := again()
-	c.hookSent()
-	return more && c.Err() == nil
-}
-
-// writeAgain asks the ledger.
-func (c *call) writeAgain() bool {
-	w := c.write
-	said := c.last.said()
-	fact := ledger.Fact{Kind: ledger.SendEnded, At: c.core.clock.at(c.last.attempt.Received), Answer: said}
-	w.ledger.Note(fact)
-	c.outcome, c.doubt = outcomeOf(w.ledger.Outcome()), w.ledger.InDoubt()
-	if !c.doubt && c.doubted {
-		c.core.pending.Clear(&w.Entry) // its own doubt is over, and would hold it back
-	}
-	if c.doubt {
-		c.doubted = true
-		c.core.inDoubt(w)
-		c.core.store.note(w, fact)
-	}
-	if said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() { // a stored 429 is of the past
-		c.closeLimit(said.RetryAfter)
-	}
-	step := w.ledger.Next(c.core.clock.now(), ledger.Limits{})
-	if step.Do != ledger.Send && step.Do != ledger.Rekey {
-		c.nameWait(said.RetryAfter)
-		return false
-	}
-	c.wait = c.core.clock.until(step.At)
-	if step.Spread {
-		c.wait = max(spread(c.wait), said.RetryAfter)
-	}
-	if c.outlives(c.wait) {
-		c.nameWait(c.wait)
-		return false
-	}
-	if said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() {
-		c.wait = 0 // the queue waits for the rate limit, by priority
-	}
-	return true
-}
-
-// readAgain decides for a read, which does no harm.
-func (c *call) readAgain() bool {
-	asked := c.askedToWait()
-	c.wait = max(spread(c.opts.retry.backoff(c.sends)), asked)
-	switch c.last.class {
-	case ledger.Refusal:
-		rule := c.last.refusal.rule()
-		// To a read a missing price is an answer, and not one that is worth waiting for
-		// unasked.
-		if rule.Advice != AdviseWait && (rule.Advice != AdviseRead || c.last.attempt.Status < 500) {
-			return false
-		}
-		if c.opts.failFast && asked > 0 && rule.Advice != AdviseWait {
-			return false
-		}
-		if rule.Advice == AdviseWait {
-			c.wait = max(c.wait, retryAfter(&c.last.attempt))
-			if !c.endpoint.keyless {
-				c.closeLimit(c.wait)
-			}
-			if c.opts.failFast || c.outlives(c.wait) {
-				c.nameWait(c.wait)
-				return false
-			}
-			if !c.endpoint.keyless {
-				c.wait = 0
-			}
-		}
-	case ledger.Foreign: // by something in front: once more where it says that it failed, or when to come again
-		if c.last.attempt.Status < 500 && asked == 0 || c.opts.failFast && asked > 0 {
-			return false
-		}
-	case ledger.Success:
-		return false
-	}
-	return c.sends < c.opts.retry.Attempts && !c.outlives(c.wait)
-}
-
 // askedToWait is how long a read has to wait because whoever answered it, the service or
 // something in front, is busy and says for how long.
 func (c *call) askedToWait() time.Duration {
@@ -339,99 +88,6 @@ func (c *call) askedToWait() time.Duration {
 		return 0
 	}
 	return a.askedToWait()
-}
-
-// Prepare waits, and takes the next send through the stages. It is the loop's.
-func (c *call) Prepare() error {
-	if c.wait > 0 {
-		c.hookWait(c.wait, WaitBackoff, "")
-	}
-	err := c.pause(c.wait)
-	if err == nil && c.write != nil {
-		c.nextKey()
-	}
-	if err == nil {
-		err = c.admit()
-	}
-	if err != nil {
-		c.stopped = err
-	}
-	return err
-}
-
-// conclude ends the sending of a write, and waits for what becomes of it while that
-// is in doubt.
-func (c *call) conclude() {
-	w := c.write
-	if w == nil {
-		return // it came to no key
-	}
-	if w.ledger.Sending() {
-		fact := ledger.Fact{Kind: ledger.SendingOver, At: c.core.clock.now()}
-		w.ledger.Note(fact)
-		if w.ledger.InDoubt() {
-			c.core.store.note(w, fact)
-		}
-	}
-	c.outcome, c.left, c.forget = outcomeOf(w.ledger.Outcome()), w.ledger.Sent(), w.ledger.Forget()
-	if w.ledger.Done() {
-		c.core.concluded(w, &c.last, c.result)
-		w.handOver()
-		return
-	}
-	c.core.inDoubt(w)
-	c.core.driver.adopt(w)
-	w.handOver()
-	c.waitFor(w) // from here on the write is the driver's
-}
-
-// waitFor waits until it is known what became of a write, as long as the caller
-// does.
-func (c *call) waitFor(w *write) {
-	ctx := c.Context
-	if patience := c.opts.patience(c.entry); ctx.Err() == nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
-		defer cancel()
-	}
-	r, known := c.core.driver.waitOf(ctx, w)
-	if !known {
-		// What the client asked meanwhile, and was answered, is not this call's.
-		c.outcome = Unknown
-		c.found = fmt.Errorf("%w%s", ErrUndetermined, strings.TrimPrefix(r.Err.Error(), ErrUndetermined.Error()))
-		if c.stopped == nil {
-			c.stopped = c.Err()
-		}
-		return
-	}
-	c.outcome = r.Outcome
-	if w.answer != nil && r.Outcome == Applied {
-		c.last = *w.answer
-		c.stopped, c.found = nil, nil
-		if r.Late {
-			c.found = ErrLate
-		}
-		return
-	}
-	c.found = r.Err
-}
-
-// join takes the outcome of a write that was placed before under the same client
-// order id, and asks about it.
-func (c *call) join(w *write) error {
-	select {
-	case <-w.handed:
-	case <-c.Done():
-		c.outcome = Unknown
-		return c.Err()
-	}
-	if c.core.pending.Find(w.Entry.ID) == nil {
-		return errConcluded
-	}
-	c.write, c.left = w, true
-	c.core.ownerOf(w).driver.ask(w, c.since)
-	c.waitFor(w)
-	return nil
 }
 
 // errTaken: another call was the first to take the client order id.
@@ -470,86 +126,6 @@ func (c *call) meta() Meta {
 		m.ResolvedAfter = elapsed(c.began)
 	}
 	return m
-}
-
-// refused ends the call before anything is sent.
-func (c *call) refused(err error) error {
-	c.hookStart()
-	c.stopped = err
-	return c.end()
-}
-
-// end turns what the call has come to into its result or its error.
-func (c *call) end() error {
-	if c.opts.meta != nil {
-		*c.opts.meta = c.meta()
-	}
-	err := c.failure()
-	if err == nil || c.late() {
-		if unreadable := c.read(); unreadable != nil {
-			err = unreadable
-		}
-	}
-	if err != nil {
-		err = c.carryOutcome(err)
-	}
-	c.core.log.call(c, err)
-	c.hookDone(c.hookCall(), Done{Err: err, Outcome: OutcomeOf(err), Attempts: c.sends})
-	return err
-}
-
-// failure joins why the call stopped, how its last attempt failed, and what
-// resolving it came to.
-func (c *call) failure() error {
-	err := c.stopped
-	for _, more := range [...]error{c.last.err, c.found} {
-		switch {
-		case more == nil:
-		case err == nil:
-			err = more
-		default:
-			err = fmt.Errorf("%w: %w", err, more)
-		}
-	}
-	return err
-}
-
-// late reports whether the call has a result beside its error.
-func (c *call) late() bool { return errors.Is(c.found, ErrLate) }
-
-// read decodes the answer of a call that succeeded.
-func (c *call) read() error {
-	if c.result == nil || c.last.decoded {
-		return nil
-	}
-	if err := wire.Unmarshal(c.last.attempt.Body, c.result); err != nil {
-		return &DecodeError{Meta: c.meta(), Err: err}
-	}
-	return nil
-}
-
-// carryOutcome puts the call's outcome into the error, and around it where it is a
-// write's or has no room for it.
-func (c *call) carryOutcome(err error) error {
-	bearer := outcomeBearer(nil)
-	borne := errors.As(err, &bearer)
-	if borne {
-		bearer.setOutcomeOfCall(c.outcome)
-	}
-	if !c.endpoint.write {
-		if borne {
-			return err
-		}
-		return readError{err}
-	}
-	e := &WriteError{Outcome: c.outcome, Operation: c.endpoint.op, Account: c.account, Symbol: c.symbol, Err: err}
-	if c.write != nil {
-		if c.write.tracked() && !c.forget {
-			e.Intent = c.write.intent.ID
-		}
-	}
-	e.NotSent = c.outcome == Unknown && !c.left
-	return e
 }
 
 // pause waits, unless the caller or the client goes first.
@@ -637,4 +213,24 @@ func (c *call) releaseWriter() {
 		<-c.core.sandboxWriter
 		c.writer = false
 	}
+}
+
+// priority returns the priority of the next send.
+func (c *call) priority() Priority {
+	priority := PriorityRead
+	switch {
+	case c.opts.recovering:
+		return PriorityRecovery
+	case c.entry:
+		priority = PriorityEntry
+	case c.endpoint.write:
+		priority = PriorityExit
+	}
+	if asked, ok := c.opts.priority.Get(); ok && !c.entry {
+		priority = max(priority, asked)
+	}
+	if c.doubt {
+		priority = max(priority, PriorityRecovery)
+	}
+	return priority
 }

@@ -3,24 +3,16 @@ package trading
 import (
 	"context"
 	"encoding/json"
-	"net/url"
+	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/google/uuid"
-	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/limiter"
-	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // Client is the service as seen with one or two API keys. It is safe for
@@ -34,46 +26,6 @@ type Client struct {
 
 	core     *core
 	defaults callOptions
-}
-
-// core is what every handle of one client shares.
-type core struct {
-	baseURL     string
-	urls        map[*endpoint]*url.URL
-	sandboxKeys keyring
-	liveKeys    keyring
-	userAgent   []string
-	transport   *transport.Transport
-	loop        *transport.Loop
-	clock       *clock
-	log         logger
-	gate        *healthGate
-	guards      []Guard
-	halt        halt
-	limits      *limiter.Limiter
-	hooks       hooks
-	scrubber    *secret.Scrubber
-	breaker     secret.Breaker
-	maxSlippage Opt[decimal.Decimal]
-	books       *books.Books // shared by the clients of one journal, as are
-	levels      *settings
-
-	process      string        // names this client in the journal
-	intents      atomic.Uint64 // counts its writes
-	store        *store
-	pending      *registry
-	driver       *driver
-	exclusive    []AccountID
-	exclusiveAll bool
-	withoutProbe bool
-	sharedIDs    bool
-
-	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
-
-	closing   context.Context // ends when Close begins
-	close     context.CancelFunc
-	flightsMu sync.Mutex     // orders enter and Close
-	flights   sync.WaitGroup // what Close waits for
 }
 
 // New returns a client for the versioned root of the API, which ends in /v1. It
@@ -108,44 +60,38 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 
 	log := logger{cfg.logger}
+	keeper := newBookkeeper(&cfg, log, serviceOf(base))
 	c := &core{
+		bookkeeper: keeper,
+		exchanger: exchanger{
+			transport: transport.New(cfg.transport),
+			userAgent: []string{userAgent(cfg.application)},
+			scrubber:  scrubber,
+			heardDate: keeper.clock.heardDate,
+		},
 		baseURL:       serviceOf(base),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
 		liveKeys:      cfg.liveKeys,
-		userAgent:     []string{userAgent(cfg.application)},
-		transport:     transport.New(cfg.transport),
 		loop:          transport.NewLoop(),
-		log:           log,
 		maxSlippage:   cfg.maxSlippagePct,
 		exclusive:     cfg.exclusive,
 		exclusiveAll:  cfg.exclusiveAll,
 		withoutProbe:  cfg.withoutProbe,
 		sharedIDs:     cfg.sharedIDs,
-		store:         &store{journal: cfg.journal, log: log},
-		pending:       newRegistry(cfg.journal),
 		hooks:         cfg.hooks,
-		scrubber:      scrubber,
 		limits:        newLimiter(cfg.rateLimits, log),
 		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),
 	}
-	c.clock = c.pending.clock
-	var began time.Time
-	if opened, ok := cfg.journal.(interface{ New() bool }); ok && opened.New() {
-		log.newJournal() // nothing was written before, or what was is lost
-	} else {
-		began = time.Now()
-	}
-	known := c.pending.viewOf(c.baseURL, began)
-	c.books, c.levels = known.books, &known.levels
 	c.closing, c.close = context.WithCancel(context.Background())
-	c.driver = newDriver(c, !cfg.withoutBackground)
+	c.driver = newDriver(c.closing, &c.bookkeeper, c, c.baseURL, !cfg.withoutBackground)
 	c.gate = newHealthGate(cfg.gate, c.askGate, c.background)
 	c.guards = append([]Guard{
 		c.halt.guard, guardAccount(c.statusOf), guardPending(c.doubtedIn), c.gate.guard,
 	}, cfg.guards...)
-	c.pending.join(c)
+	c.look = c.lookWith
+	c.pending.join(c.driver)
 	return newClient(c, cfg.defaults), nil
 }
 
@@ -202,7 +148,7 @@ func (c *Client) Close() error {
 	c.core.limits.Close()
 	c.core.flights.Wait()
 	c.core.transport.Close()
-	left := c.core.pending.leave(c.core)
+	left := c.core.pending.leave(c.core.driver)
 	if len(left) == 0 {
 		return nil
 	}
@@ -211,52 +157,6 @@ func (c *Client) Close() error {
 		e.IDs[i] = w.intent.ID
 	}
 	return e
-}
-
-// enter counts what Close waits for; false once Close has begun.
-func (c *core) enter() bool {
-	c.flightsMu.Lock()
-	defer c.flightsMu.Unlock()
-	if c.closing.Err() != nil {
-		return false
-	}
-	c.flights.Add(1)
-	return true
-}
-
-func (c *core) leave() { c.flights.Done() }
-
-// background starts what Close waits for, with a context that ends when Close begins;
-// false once it has begun.
-func (c *core) background(run func(closing context.Context)) bool {
-	if !c.enter() {
-		return false
-	}
-	go func() {
-		defer c.leave()
-		run(c.closing)
-	}()
-	return true
-}
-
-// doubtedIn returns the writes in a place whose outcome is not known.
-func (c *core) doubtedIn(ctx context.Context, at pending.Place) ([]string, error) {
-	if err := c.load(ctx); err != nil {
-		return nil, err
-	}
-	return c.pending.DoubtedIn(at), nil
-}
-
-// newIntentID names a write by its client, whose name is its own, and a number.
-func (c *core) newIntentID() IntentID {
-	var room [64]byte
-	id := append(append(room[:0], c.process...), '-')
-	return IntentID(strconv.AppendUint(id, c.intents.Add(1), 10))
-}
-
-// isExclusive reports whether nobody else trades an account.
-func (c *core) isExclusive(id AccountID) bool {
-	return c.exclusiveAll || slices.Contains(c.exclusive, id)
 }
 
 // Halt refuses entries from this process until [Client.Resume]; exits pass.
@@ -336,14 +236,6 @@ func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessa
 
 func (c *Client) caller() caller { return caller{c.core, c.defaults} }
 
-// keys returns where the key of an environment comes from.
-func (c *core) keys(env Environment) keyring {
-	if env == EnvLive {
-		return c.liveKeys
-	}
-	return c.sandboxKeys
-}
-
 // Trader is what the paper account and a live account have in common: a strategy
 // that takes a Trader runs on either. Methods may be added in a minor version;
 // embed a Trader in a type of your own.
@@ -368,3 +260,78 @@ var (
 	_ Trader = (*Sandbox)(nil)
 	_ Trader = (*Account)(nil)
 )
+
+// RateLimitUsage returns what is left of the client's rate limits: of its keys, and
+// with a live key of each class of live writes.
+func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	var keys, classes []string
+	for _, env := range [...]Environment{EnvSandbox, EnvLive} {
+		if c.core.keys(env).isZero() {
+			continue
+		}
+		key, err := c.core.keys(env).current(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, bucketOf(env, key))
+		for _, e := range fixedEndpoints {
+			if e.env == env && e.class != "" && !slices.Contains(classes, e.class) {
+				classes = append(classes, e.class)
+			}
+		}
+	}
+	usages, err := c.core.limits.Usage(ctx, keys, classes)
+	if err != nil {
+		return nil, fmt.Errorf("trading: RateLimitUsage: %w", err)
+	}
+	return usages, nil
+}
+
+// Pending lists the writes whose outcome is not known, oldest first: those of this
+// client, of others that share its journal, and those that earlier runs left.
+func (c *Client) Pending(ctx context.Context) ([]PendingWrite, error) {
+	return c.core.listPending(ctx)
+}
+
+// Resolve waits for the outcome of the write that returned err. Where the client has
+// stopped asking by itself, Resolve asks again. It waits until ctx ends, the outcome is
+// known, or nothing more can be found out at the moment. The error is nil exactly if the
+// outcome is known; the Resolution is not nil if the write is tracked. [Client.ResolveID]
+// does the same by the id of a write, such as one of a [PendingError].
+//
+// Resolve never places the write anew. If asking for the stored answer placed it, the
+// Resolution's Late is set.
+func (c *Client) Resolve(ctx context.Context, err error) (*Resolution, error) {
+	return c.core.resolveError(ctx, err)
+}
+
+// ResolveID is [Client.Resolve] by the id of a write.
+func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error) {
+	return c.core.resolveID(ctx, id)
+}
+
+// Recover waits for the outcomes of the writes that earlier runs of the program left in
+// the journal. It takes some seconds where the service still has the answers, and up to
+// half an hour where it does not. Trading in other markets may begin meanwhile, so run it
+// in a goroutine. The error is nil exactly if all outcomes are known. A write whose
+// outcome is not known keeps its market closed to entries until it is resolved or
+// acknowledged.
+func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
+	return c.core.recoverLeft(ctx)
+}
+
+// Acknowledge resolves a pending write by what a person has found: [Applied] or
+// [NotApplied]. After that entries in its market are sent again. The write's key is not
+// used again, since a late copy of the request may still arrive.
+func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, note string) error {
+	return c.core.acknowledge(ctx, id, found, note)
+}
+
+// ForgetClientOrderID deletes what the journal keeps of a client order id, once its
+// write is resolved. After that the same id is a new order.
+func (c *Client) ForgetClientOrderID(ctx context.Context, account AccountID, op Operation, id string) error {
+	return c.core.forgetClientOrderID(ctx, account, op, id)
+}

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/wire"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // driver finds out what became of the writes that are in doubt. It is one goroutine,
@@ -20,7 +21,10 @@ import (
 // waits. It asks the ledger of each write what may be done, and does one thing at a
 // time, so that what it finds out of the service serves all.
 type driver struct {
-	core       *core
+	*bookkeeper
+	host       host
+	baseURL    string
+	closing    context.Context // ends when Close begins
 	background bool
 
 	mu      sync.Mutex
@@ -49,14 +53,6 @@ type job struct {
 	acked   *final        // a person's word, to be noted when the goroutine lets go
 }
 
-// seenLook is the last look that a write was held against, and when it and those
-// before it began that showed the same.
-type seenLook struct {
-	look  *accountLook
-	began []time.Time // the last three at most: no verdict needs more
-	equal int         // how many they are in all
-}
-
 // namespace is how the service keeps its idempotency keys.
 type namespace uint8
 
@@ -66,16 +62,48 @@ const (
 	namespaceByRoute
 )
 
-func newDriver(c *core, background bool) *driver {
+// host is the client as the driver sees it: what it may ask the service for, and when.
+type host interface {
+	levelSetter
+	// send sends one request, alone on a connection of its own or over a kept one.
+	send(ctx context.Context, r driverRequest) heard
+	lookAt(ctx context.Context, env Environment, id AccountID) (*accountLook, error)
+	// keyless returns the refusal of a request without a key, nil if there is one.
+	// keyRefused reports whether it was refused, and has not worked since.
+	keyless(env Environment) error
+	keyRefused(env Environment) bool
+	// entriesHeld reports whether entries are held back: by Halt, or by the health.
+	entriesHeld() bool
+	isExclusive(id AccountID) bool
+	hookResolved(ctx context.Context, r Resolution)
+	enter() bool
+	leave()
+}
+
+func newDriver(closing context.Context, k *bookkeeper, h host, baseURL string, background bool) *driver {
 	return &driver{
-		core: c, background: background,
+		bookkeeper: k, host: h, baseURL: baseURL, closing: closing, background: background,
 		jobs: make(map[*write]*job), wake: make(chan struct{}, 1),
 		looks: make(map[books.Account]*accountLook), seen: make(map[*write]*seenLook),
 	}
 }
 
-// adopt takes a write over.
-func (d *driver) adopt(w *write) {
+// serves reports whether it asks a service, and is open.
+func (d *driver) serves(baseURL string) bool { return d.baseURL == baseURL && d.closing.Err() == nil }
+
+// adopt takes over what others left. All their settings of levels are known before work
+// on the first begins.
+func (d *driver) adopt(left []*write) {
+	for _, w := range left {
+		d.levels.left(w)
+	}
+	for _, w := range left {
+		d.take(w)
+	}
+}
+
+// take takes a write over.
+func (d *driver) take(w *write) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.job(w)
@@ -98,12 +126,12 @@ func (d *driver) start() {
 	case d.wake <- struct{}{}:
 	default:
 	}
-	if d.running || d.closed || d.next() == nil || !d.core.enter() {
+	if d.running || d.closed || d.next() == nil || !d.host.enter() {
 		return
 	}
 	d.running = true
 	go func() {
-		defer d.core.leave()
+		defer d.host.leave()
 		d.run()
 	}()
 }
@@ -119,7 +147,7 @@ func (d *driver) ask(w *write, since uint64) {
 		return
 	}
 	if j.idle && !j.busy && j.asked <= since {
-		w.ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.core.clock.now()})
+		w.ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.clock.now()})
 		j.idle, j.due, j.changed = false, time.Time{}, make(chan struct{})
 	}
 	d.start()
@@ -127,38 +155,24 @@ func (d *driver) ask(w *write, since uint64) {
 
 // resolve waits for the outcome of a write by its id.
 func (d *driver) resolve(ctx context.Context, id IntentID, since uint64) (Resolution, bool) {
-	e := d.core.pending.Find(string(id))
+	e := d.pending.Find(string(id))
 	if e == nil {
-		if r, ok := d.core.pending.resolved.find(id); ok {
+		if r, ok := d.pending.resolved.find(id); ok {
 			return r, true
 		}
 		return Resolution{Err: fmt.Errorf("%w: write %s is not pending in this client", ErrUndetermined, id)}, false
 	}
-	owner := d.core.ownerOf(e.Write).driver // which may be another client's on this journal
+	owner := d.workerOf(e.Write) // which may be another client's on this journal
 	owner.ask(e.Write, since)
 	return owner.wait(ctx, e.Write)
 }
 
-// ownerOf returns the client that works on a write; this one if none does.
-func (c *core) ownerOf(w *write) *core {
-	c.pending.mu.Lock()
-	defer c.pending.mu.Unlock()
-	if w.core != nil {
-		return w.core
+// workerOf returns who works on a write; this one if nobody does.
+func (d *driver) workerOf(w *write) worker {
+	if k := d.pending.workerOf(w); k != nil {
+		return k
 	}
-	return c
-}
-
-// isWorkedOn reports whether a client works on a write.
-func (c *core) isWorkedOn(w *write) bool {
-	c.pending.mu.Lock()
-	defer c.pending.mu.Unlock()
-	return w.core != nil
-}
-
-// waitOf is wait by whoever works on it.
-func (d *driver) waitOf(ctx context.Context, w *write) (Resolution, bool) {
-	return d.core.ownerOf(w).driver.wait(ctx, w)
+	return d
 }
 
 // wait waits until a write is resolved, nothing more is done about it, or the
@@ -168,7 +182,7 @@ func (d *driver) wait(ctx context.Context, w *write) (Resolution, bool) {
 	j, ok := d.jobs[w]
 	if !ok {
 		d.mu.Unlock()
-		if r, known := d.core.pending.resolved.find(w.intent.ID); known {
+		if r, known := d.pending.resolved.find(w.intent.ID); known {
 			return r, true
 		}
 		return d.unknown(w, ErrUndetermined), false
@@ -186,13 +200,13 @@ func (d *driver) wait(ctx context.Context, w *write) (Resolution, bool) {
 	case <-changed:
 	case <-ctx.Done():
 		ended = context.Cause(ctx)
-	case <-d.core.closing.Done():
+	case <-d.closing.Done():
 		ended = ErrClosed
 	}
 	d.mu.Lock()
 	j.waiting--
 	d.mu.Unlock()
-	if r, known := d.core.pending.resolved.find(w.intent.ID); known {
+	if r, known := d.pending.resolved.find(w.intent.ID); known {
 		return r, true
 	}
 	return d.unknown(w, ended), false
@@ -227,12 +241,12 @@ func (d *driver) acknowledge(ctx context.Context, w *write, found Outcome, note 
 	d.mu.Lock()
 	_, ours := d.jobs[w]
 	d.mu.Unlock()
-	if !ours && d.core.isWorkedOn(w) {
+	if !ours && d.pending.workerOf(w) != nil {
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.intent.ID)
 	}
 	f := final{Outcome: found, Evidence: EvidenceAcknowledged, Note: note, Dead: true}
 	w.finish(&f)
-	if err := d.core.store.end(ctx, w, f, true); err != nil {
+	if err := d.store.end(ctx, w, f, true); err != nil {
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
 	d.mu.Lock()
@@ -244,12 +258,18 @@ func (d *driver) acknowledge(ctx context.Context, w *write, found Outcome, note 
 	}
 	delete(d.jobs, w) // nothing more is asked about it
 	d.mu.Unlock()
-	d.core.pending.drop(w)
-	d.core.settle(w, f, Resolution{Intent: w.intent, Outcome: found, Evidence: EvidenceAcknowledged})
+	d.pending.drop(w)
+	d.end(w, f, Resolution{Intent: w.intent, Outcome: found, Evidence: EvidenceAcknowledged})
 	if j != nil && !j.idle {
 		close(j.changed)
 	}
 	return nil
+}
+
+// end ends a write, and says so.
+func (d *driver) end(w *write, f final, r Resolution) {
+	d.settle(w, f, r)
+	d.host.hookResolved(context.Background(), r)
 }
 
 // forget lets go of a write that is resolved.
@@ -299,7 +319,7 @@ func (d *driver) run() {
 	for {
 		d.mu.Lock()
 		j := d.next()
-		if j == nil || d.core.closing.Err() != nil {
+		if j == nil || d.closing.Err() != nil {
 			d.running = false
 			clear(d.looks) // nobody shares them any more
 			d.mu.Unlock()
@@ -327,28 +347,28 @@ func (d *driver) sleep(wait time.Duration) {
 	select {
 	case <-timer.C:
 	case <-d.wake:
-	case <-d.core.closing.Done():
+	case <-d.closing.Done():
 	}
 }
 
 // work does the one thing that a write's ledger allows next.
 func (d *driver) work(j *job) {
 	w := j.w
-	now := d.core.clock.now()
+	now := d.clock.now()
 	step := w.ledger.Next(now, d.limits(w))
 	idle := false
+	keyless := d.host.keyless(w.intent.Environment)
 	switch {
 	case step.Do == ledger.Stop:
 		idle = true
-	case d.core.keys(w.intent.Environment).isZero():
+	case keyless != nil:
 		idle = true
-		err := refuse(w.intent.Environment, CodeMissingAPIKey, "no %s API key configured", w.intent.Environment)
-		d.say(func() { w.lastErr, w.reason = err, "nothing can be asked about it without an API key" })
+		d.say(func() { w.lastErr, w.reason = keyless, "nothing can be asked about it without an API key" })
 	case step.At > now.Mono:
-	case d.core.keyRefused(w.intent.Environment):
+	case d.host.keyRefused(w.intent.Environment):
 		step.At = now.Mono + retryRefusedKey
 	default:
-		d.say(func() { j.asked = d.core.pending.requests.Add(1) })
+		d.say(func() { j.asked = d.pending.requests.Add(1) })
 		if err := d.carryOut(w, step); err != nil {
 			d.say(func() { w.lastErr = err })
 			step.At = now.Mono + time.Second // the journal, or the client is closing
@@ -356,17 +376,17 @@ func (d *driver) work(j *job) {
 				step.At = now.Mono + retryUnreachable
 			}
 		} else {
-			now = d.core.clock.now()
+			now = d.clock.now()
 			step = w.ledger.Next(now, d.limits(w))
 			idle = step.Do == ledger.Stop
 		}
 		// Of an earlier run it is not a passing fault: the journal is not this key's.
 		idle = idle || w.left && errors.Is(w.lastErr, CodeAccountNotFound)
 	}
-	due := d.core.clock.began.Add(step.At)
+	due := d.clock.began.Add(step.At)
 	resolved := w.ledger.Done() && w.ledger.Outcome() != ledger.Unknown
 	if resolved {
-		if again, more := d.restoreLevels(w); more {
+		if again, more := d.levels.restore(d.closing, w, d.host, d.noteService); more {
 			due, resolved, idle = again, false, false
 		}
 	}
@@ -383,7 +403,7 @@ func (d *driver) work(j *job) {
 	case resolved && w.answer != nil: // the service's own word, whatever a person has found
 		d.finish(w)
 	case acked != nil:
-		d.core.settle(w, *acked, Resolution{Intent: w.intent, Outcome: acked.Outcome, Evidence: acked.Evidence})
+		d.end(w, *acked, Resolution{Intent: w.intent, Outcome: acked.Outcome, Evidence: acked.Evidence})
 		d.forget(w)
 	case resolved:
 		d.finish(w)
@@ -408,8 +428,7 @@ func (d *driver) limits(w *write) ledger.Limits {
 	if !w.intent.Entry {
 		return ledger.Limits{}
 	}
-	_, halted := d.core.halt.get()
-	return ledger.Limits{NoProbe: halted || d.core.gate.knownUnsafe()}
+	return ledger.Limits{NoProbe: d.host.entriesHeld()}
 }
 
 // carryOut does one step.
@@ -426,8 +445,8 @@ func (d *driver) carryOut(w *write, step ledger.Step) error {
 
 // noteDown makes a fact durable before the byte that it is about.
 func (d *driver) noteDown(w *write, kind ledger.FactKind) error {
-	f := ledger.Fact{Kind: kind, At: d.core.clock.now()}
-	if err := d.core.store.before(d.core.closing, w, f); err != nil {
+	f := ledger.Fact{Kind: kind, At: d.clock.now()}
+	if err := d.store.before(d.closing, w, f); err != nil {
 		return fmt.Errorf("the journal cannot be written: %w", err)
 	}
 	w.ledger.Note(f)
@@ -436,11 +455,11 @@ func (d *driver) noteDown(w *write, kind ledger.FactKind) error {
 
 // heardBack notes how a request of the driver ended.
 func (d *driver) heardBack(w *write, kind ledger.FactKind, h *heard, ownRoute bool) {
-	f := ledger.Fact{Kind: kind, At: d.core.clock.now(), Answer: h.said(), OwnRoute: ownRoute}
+	f := ledger.Fact{Kind: kind, At: d.clock.now(), Answer: h.said(), OwnRoute: ownRoute}
 	w.ledger.Note(f)
 	d.say(func() { w.lastErr, w.reason = h.err, whyUnreachable(w, h.err) })
 	if !w.ledger.Done() { // else the end says it
-		d.core.store.note(w, f)
+		d.store.note(w, f)
 	}
 	d.noteService(h.class, h.err)
 }
@@ -501,9 +520,9 @@ func (d *driver) probe(w *write) error {
 		return err
 	}
 	// It may run now, so no read beside it shows the account before or after it.
-	d.core.books.SendBegan(w.booked.Account)
+	d.books.SendBegan(w.booked.Account)
 	h := d.sendProbe(w)
-	d.core.books.SendEnded(w.booked.Account, time.Now())
+	d.books.SendEnded(w.booked.Account, time.Now())
 	d.heardBack(w, ledger.ProbeEnded, &h, false)
 	if h.class == ledger.Success || h.refusal != nil && h.attempt.replayed() {
 		w.answer = &h
@@ -522,9 +541,9 @@ func (d *driver) look(w *write, due time.Duration) error {
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this
 	// one was due, and far enough from the one before.
-	if l == nil || d.core.clock.at(l.at).Mono < due || seen != nil && l.at.Sub(seen.look.at) < ledger.Lag {
+	if l == nil || d.clock.at(l.at).Mono < due || seen != nil && l.at.Sub(seen.look.at) < ledger.Lag {
 		var err error
-		if l, err = d.core.lookAt(d.core.closing, w.intent.Environment, w.intent.Account, d.core.recoveryOptions()); err != nil {
+		if l, err = d.host.lookAt(d.closing, w.intent.Environment, w.intent.Account); err != nil {
 			d.noteService(classOf(err), err)
 			if reason := whyUnreachable(w, err); reason != "" {
 				d.say(func() { w.reason = reason })
@@ -546,8 +565,8 @@ func (d *driver) look(w *write, due time.Duration) error {
 	d.mu.Lock()
 	maps.DeleteFunc(d.seen, func(w *write, _ *seenLook) bool { return d.jobs[w] == nil }) // acknowledged meanwhile
 	d.mu.Unlock()
-	f := ledger.Fact{Kind: ledger.Looked, At: d.core.clock.at(l.at)}
-	v := d.core.decide(w, shown)
+	f := ledger.Fact{Kind: ledger.Looked, At: d.clock.at(l.at)}
+	v := d.decide(w, shown)
 	if len(shown.began) == 1 { // which decides nothing, but may agree with a stored refusal
 		f.Verdict.Outcome = ledger.Outcome(v.Likely)
 	} else {
@@ -574,7 +593,7 @@ func (d *driver) goOn(w *write) {
 	waits := d.jobs[w] != nil && w.reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
 	if waits {
-		d.ask(w, d.core.pending.requests.Load())
+		d.ask(w, d.pending.requests.Load())
 	}
 }
 
@@ -588,13 +607,6 @@ func lasting(r accounting.Reason) bool {
 	default:
 		return false
 	}
-}
-
-func classOf(err error) ledger.Class {
-	if refusal := (*Error)(nil); errors.As(err, &refusal) {
-		return ledger.Refusal
-	}
-	return ledger.Silence
 }
 
 // finish ends a write whose outcome is known.
@@ -624,7 +636,7 @@ func (d *driver) finish(w *write) {
 	}
 	w.finish(&f)
 	delete(d.seen, w)
-	d.core.settle(w, f, r)
+	d.end(w, f, r)
 	d.forget(w)
 }
 
@@ -652,41 +664,89 @@ func (d *driver) writes() []*write {
 	return writes
 }
 
-// finish fills in what is kept of every write.
-func (w *write) finish(f *final) {
-	f.At, f.Key, f.Try = time.Now(), w.intent.Key, w.intent.Try
-	f.FirstUseKnown = w.ledger.FirstUseKnown
-	if w.Name == "" {
-		f.Answer = nil
-		return
-	}
-	f.Digest = digestOfBody(w.intent.Body)
+func byDecision(a, b *job) int {
+	return cmp.Or(a.w.intent.Decided.Compare(b.w.intent.Decided), cmp.Compare(a.w.Entry.ID, b.w.Entry.ID))
 }
 
-// concluded ends a write whose call found its outcome out by itself.
-func (c *core) concluded(w *write, last *heard, result wire.Value) {
-	if !w.registered {
+// decide judges a write by equal looks.
+func (d *driver) decide(w *write, shown *seenLook) accounting.Verdict {
+	now, first := shown.look, shown.began[0]
+	if w.intent.Operation == OpTPSL {
+		return decideLevels(w, now, w.ledger.IsGone(d.clock.now()))
+	}
+	asked := *w.askedFor()
+	at := d.clock.now()
+	asked.From = serviceTime(w.ledger.Decided, w.intent.Decided).Add(-clockTolerance)
+	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
+		asked.Until = serviceTime(at, at.Wall).Add(clockTolerance)
+	}
+	if !w.ledger.FirstUseKnown {
+		asked.From = w.ledger.Since
+	}
+	shows := w.books.Evidence(&w.booked)
+	f := accounting.Facts{
+		Write:     asked,
+		Held:      w.ledger.Held() || w.intent.Environment == EnvSandbox,
+		Gone:      w.ledger.IsGone(at),
+		Base:      shows.Base,
+		Look:      accounting.Look{State: now.state(w.intent.Symbol), At: serviceTime(d.clock.at(first), first), Equal: len(shown.began)},
+		Own:       shows.Own,
+		Exclusive: d.host.isExclusive(w.intent.Account) && !w.gap, // what others did is not known
+		Ended:     shows.Ended,
+	}
+	f.Known = idsOf(f.Own)
+	if f.Base != nil {
+		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
+	}
+	f.PendingBeside = d.pending.Beside(&w.Entry)
+	f.PendingID = f.PendingBeside
+	if f.Base != nil && !w.ledger.FirstUseKnown {
+		base := *f.Base
+		base.BeforeFirstUse = false
+		f.Base = &base
+	}
+	return accounting.Decide(f)
+}
+
+// sendFence sends a fence.
+func (d *driver) sendFence(w *write, ownRoute bool) heard {
+	r, err := fenceOf(&w.intent, ownRoute)
+	if err != nil {
+		return heard{class: ledger.Foreign, err: err}
+	}
+	return d.sendOnce(r)
+}
+
+// sendProbe sends the write's own bytes under its own key, over a connection of its own.
+// Neither a context nor Close cuts it.
+func (d *driver) sendProbe(w *write) heard {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.closing), probePatience, transport.ErrTimeout)
+	defer cancel()
+	in := &w.intent
+	return d.host.send(ctx, driverRequest{endpoint: endpointOf(in.Operation), account: in.Account, key: in.Key, body: in.Body, alone: true})
+}
+
+func (d *driver) sendOnce(r driverRequest) heard {
+	ctx, cancel := context.WithTimeoutCause(d.closing, defaultAttemptTimeout, transport.ErrTimeout)
+	defer cancel()
+	return d.host.send(ctx, r)
+}
+
+// calibrate finds out whether the service has one namespace of keys: under a fresh
+// key it cancels a run and then an order that cannot exist. The second is another
+// request under the same key, which one namespace refuses with 422.
+func (d *driver) calibrate(account AccountID) {
+	run, order := calibrationOf(account, NewKey())
+	first := d.sendOnce(run)
+	if first.refusal == nil || first.refusal.Code != CodeRunNotFound {
 		return
 	}
-	f := final{Outcome: outcomeOf(w.ledger.Outcome()), Evidence: EvidenceUnsent}
-	if last.class == ledger.Success || last.class == ledger.Refusal {
-		f.Evidence = EvidenceAnswer
-		if last.attempt.replayed() {
-			f.Evidence = EvidenceReplay
-		}
-	}
+	second := d.sendOnce(order)
 	switch {
-	case last.class == ledger.Success:
-		f.Dead = true
-		if w.Name != "" {
-			f.Answer = last.attempt.Body
-		}
-	case last.refusal != nil:
-		said := last.said()
-		f.Code = last.refusal.Code
-		// A refusal that settles nothing may be of another use of the key, which ran.
-		f.Dead = f.Outcome == NotApplied && last.attempt.key == w.intent.Key && last.attempt.Status < 500 && (!said.InFront || last.attempt.replayed())
+	case second.refusal == nil:
+	case second.refusal.Code == CodeIdempotencyKeyReused:
+		d.namespace = namespaceOne
+	case second.refusal.Code == CodeOrderNotFound:
+		d.namespace = namespaceByRoute
 	}
-	w.finish(&f)
-	c.leaveBooks(w, f, last, result)
 }

@@ -2,6 +2,7 @@ package trading
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -9,6 +10,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -225,4 +227,90 @@ func orderAnswerOf(in *Intent, h *heard, result wire.Value) wire.Value {
 		return nil
 	}
 	return answer
+}
+
+// askedFor is what it asked for, as accounting sees it.
+func (w *write) askedFor() *accounting.Write {
+	if w.asked.Kind == 0 {
+		w.asked = askedOf(&w.intent)
+	}
+	return &w.asked
+}
+
+// accountLook is one look at everything on an account in which a write can show. It
+// serves every write that is asked about.
+type accountLook struct {
+	at        time.Time
+	positions Positions
+	trades    []Trade
+	rows      []accounting.Row
+	orders    []string
+	runs      []string
+	finished  []string
+	status    AccountStatus
+}
+
+// state is the look as accounting sees it, for one symbol.
+func (l *accountLook) state(symbol string) accounting.State {
+	s := accounting.State{Rows: l.rows, Orders: l.orders, Runs: l.runs, Finished: l.finished, Status: string(l.status)}
+	if p, held := l.positions.In(symbol); held {
+		s.Position = heldPosition(&p)
+	}
+	return s
+}
+
+// shown is the look as a resolution shows it.
+func (l *accountLook) shown(symbol string) Look {
+	s := l.state(symbol)
+	look := Look{At: l.at, Size: s.Position.Size, EntryPrice: s.Position.EntryPrice, Trades: l.trades}
+	for _, id := range s.Orders {
+		look.Orders = append(look.Orders, OrderID(id))
+	}
+	for _, id := range s.Runs {
+		look.Runs = append(look.Runs, RunID(id))
+	}
+	for _, id := range s.Finished {
+		look.Finished = append(look.Finished, RunID(id))
+	}
+	return look
+}
+
+// idsOf are the orders and runs that other writes are known to have left.
+func idsOf(own []accounting.Own) map[string]bool {
+	ids := make(map[string]bool, len(own))
+	for i := range own {
+		if own[i].ID != "" {
+			ids[own[i].ID] = true
+		}
+	}
+	return ids
+}
+
+// clockTolerance is how far a Date, which has whole seconds, may be off.
+const clockTolerance = 2 * time.Second
+
+func serviceTime(i ledger.Instant, otherwise time.Time) time.Time {
+	if i.Service.IsZero() {
+		return otherwise
+	}
+	return i.Service
+}
+
+// upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
+// what is older looks new.
+func upTo(rows, known []accounting.Row) []accounting.Row {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(known, func(k accounting.Row) bool { return k.Digest == rows[i].Digest }) {
+			return rows[:i+1]
+		}
+	}
+	return rows
+}
+
+// seenLook is the last look that a write was held against, and when it and those
+// before it began that showed the same.
+type seenLook struct {
+	look  *accountLook
+	began []time.Time // the last three at most: no verdict needs more
+	equal int         // how many they are in all
 }

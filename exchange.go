@@ -4,48 +4,58 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
-// exchange sends a request once and reads what the answer says. The API key is taken
-// out of all that comes back, before anything else sees it.
-func (c *core) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question) heard {
-	return c.exchangeOver(ctx, c.transport.Send, r, apiKey, key, q)
+// exchanger sends requests, and reads their answers.
+type exchanger struct {
+	transport *transport.Transport
+	userAgent []string
+	scrubber  *secret.Scrubber
+	heardDate func(http.Header, time.Time) // of an answer of the service's
 }
 
-func (c *core) exchangeOver(ctx context.Context, send func(context.Context, *transport.Request) transport.Answer,
+// exchange sends a request once and reads what the answer says. The API key is taken
+// out of all that comes back, before anything else sees it.
+func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question) heard {
+	return x.exchangeOver(ctx, x.transport.Send, r, apiKey, key, q)
+}
+
+func (x *exchanger) exchangeOver(ctx context.Context, send func(context.Context, *transport.Request) transport.Answer,
 	r *request, apiKey apiKey, key Key, q *question,
 ) heard {
 	sent := &r.sent
 	*sent = transport.Request{
 		Method:   r.endpoint.op.method(),
 		URL:      r.url,
-		Header:   c.header(r, apiKey, key),
+		Header:   x.header(r, apiKey, key),
 		Body:     r.body,
 		Write:    r.endpoint.write,
 		MaxBody:  r.endpoint.maxBody,
 		MaxError: smallAnswer,
 	}
 	a := attempt{Answer: send(ctx, sent), key: key}
-	a.Header, a.Body = c.scrubber.Header(a.Header), c.scrubber.Bytes(a.Body)
+	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)
 	if a.Err != nil {
-		a.Err = c.scrubber.Error(a.Err)
+		a.Err = x.scrubber.Error(a.Err)
 	}
 	h := q.read(a)
 	if h.refusal != nil && r.endpoint.documents(h.refusal.Code, a.Status) || h.err == nil {
-		c.clock.heardDate(a.Header, a.Received)
+		x.heardDate(a.Header, a.Received)
 	}
 	return h
 }
 
 // header returns the header of one attempt. Its values are shared and never
 // written to: their capacity is their length, so that an append copies.
-func (c *core) header(r *request, apiKey apiKey, key Key) http.Header {
+func (x *exchanger) header(r *request, apiKey apiKey, key Key) http.Header {
 	h := make(http.Header, 5)
 	h["Accept"] = contentJSON
-	h["User-Agent"] = c.userAgent
+	h["User-Agent"] = x.userAgent
 	if r.body != nil {
 		h["Content-Type"] = contentJSON
 	}
@@ -74,3 +84,19 @@ func spread(wait time.Duration) time.Duration {
 
 // newBody returns room for a request's body; nearly all fit.
 func newBody() []byte { return make([]byte, 0, 256) }
+
+// request is what is fixed before the first send, and how each attempt sends it.
+type request struct {
+	endpoint *endpoint
+	env      Environment
+	opts     callOptions
+	url      *url.URL
+	body     []byte // encoded once; every attempt sends these bytes
+	account  AccountID
+	symbol   string
+	order    *Order
+	entry    bool // a write that can add exposure
+	unnamed  unnamedLevels
+	began    time.Time
+	sent     transport.Request // of the last attempt
+}

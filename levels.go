@@ -41,19 +41,8 @@ func (l levels) equal(o levels) bool {
 	return l.TakeProfitPrice.Equal(o.TakeProfitPrice) && l.StopLossPrice.Equal(o.StopLossPrice)
 }
 
-// unnamedLevels are those that the caller of a setting did not name: the client read them.
-type unnamedLevels struct{ TakeProfit, StopLoss bool }
-
 // maxRestores is how often the levels are set again for one older setting.
 const maxRestores = 3
-
-// restore is how far a setting has come that ended beside a newer one.
-type restore struct {
-	at    time.Time // of the next look; zero before the first
-	until time.Time // how long an open setting is waited for
-	tries int
-	err   error // of the last try
-}
 
 // settings are those of each position, in the order in which they stand.
 type settings struct {
@@ -158,16 +147,41 @@ func (v *settings) wanted(w *write, outcome Outcome) (wanted levels, sent []leve
 	return wanted, sent, newest, open
 }
 
-// restoreLevels looks, a lag after a setting has ended beside a newer one, whether the
+// decideLevels judges a setting that has come to rest by what the position has: the
+// levels that it asked for, whoever set them, or others.
+func decideLevels(w *write, now *accountLook, gone bool) accounting.Verdict {
+	asked, err := levelsOf(&w.intent)
+	p, held := now.positions.In(w.intent.Symbol)
+	switch {
+	case err != nil:
+		return accounting.Verdict{Reason: accounting.DoesNotFit}
+	case !w.ledger.Held() && !gone: // it could still be carried out, over a newer one
+		return accounting.Verdict{Reason: accounting.NotHeld}
+	case held && levelsAt(&p).equal(asked):
+		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.VolumeFits}
+	default:
+		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.NoTrace}
+	}
+}
+
+// levelSetter reads and sets levels.
+type levelSetter interface {
+	positionsOf(ctx context.Context, id AccountID) (Positions, error)
+	// setLevels sets levels in place of a setting, once, as a write of its own, which is
+	// found out about like any other.
+	setLevels(ctx context.Context, of *Intent, wanted levels) error
+}
+
+// restore looks, a lag after a setting has ended beside a newer one, whether the
 // position has the levels last wanted, and sets them if it has those of a setting that
 // is not the last. Levels that no setting sent are somebody else's, and stay. It returns
 // when to look again, or false when there is nothing more to do.
-func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
+func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served func(ledger.Class, error)) (again time.Time, more bool) {
 	if w.intent.Operation != OpTPSL {
 		return time.Time{}, false
 	}
 	r, now := &w.restore, time.Now()
-	wanted, sent, newest, open := d.core.levels.wanted(w, outcomeOf(w.ledger.Outcome()))
+	wanted, sent, newest, open := v.wanted(w, outcomeOf(w.ledger.Outcome()))
 	switch {
 	case newest == nil:
 		return time.Time{}, false
@@ -184,14 +198,13 @@ func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
 		r.err = errors.New("a newer setting is still in doubt")
 		return time.Time{}, false
 	}
-	account := &Account{id: w.intent.Account, caller: caller{d.core, d.core.recoveryOptions()}}
-	positions, err := account.Positions(d.core.closing)
+	positions, err := s.positionsOf(ctx, w.intent.Account)
 	if err != nil {
-		d.noteService(classOf(err), err)
+		served(classOf(err), err)
 		r.at, r.err = now.Add(ledger.Lag), err
 		return r.at, now.Before(r.until)
 	}
-	d.noteService(ledger.Success, nil)
+	served(ledger.Success, nil)
 	p, held := positions.In(w.intent.Symbol)
 	has := levelsAt(&p)
 	if !held || has.equal(wanted) || !slices.ContainsFunc(sent, has.equal) {
@@ -206,37 +219,107 @@ func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
 		return time.Time{}, false
 	}
 	r.tries++
-	r.err = d.setLevels(w, newest, wanted)
+	r.err = s.setLevels(ctx, &newest.intent, wanted)
 	r.at = time.Now().Add(ledger.Lag)
 	return r.at, true
 }
 
-// setLevels sends the levels last wanted, once, as a write of its own, which is found
-// out about like any other.
-func (d *driver) setLevels(w, newest *write, wanted levels) error {
-	opts := defaultCallOptions()
-	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), newest.intent.Tag
-	opts.restores = newest.intent.ID
-	ctx, cancel := context.WithTimeout(d.core.closing, defaultAttemptTimeout)
-	defer cancel()
-	account := &Account{id: w.intent.Account, caller: caller{d.core, opts}}
-	_, err := account.SetTPSL(ctx, w.intent.Symbol, TPSL{TakeProfit: wanted.TakeProfitPrice, StopLoss: wanted.StopLossPrice})
-	return err
+// The journal keeps with a setting of levels those that were begun after it: an older
+// one that is in doubt when the process ends must not replace them in the next.
+
+// noteNewer has the older settings that are open keep this one. It comes before the
+// setting's own first record, which makes it durable.
+func (v *settings) noteNewer(s *store, w *write) {
+	v.noteWithOlder(s, w, record{Newer: &newerSetting{w.intent, w.unnamed, w.restores}})
 }
 
-// decideLevels judges a setting that has come to rest by what the position has: the
-// levels that it asked for, whoever set them, or others.
-func decideLevels(w *write, now *accountLook, gone bool) accounting.Verdict {
-	asked, err := levelsOf(&w.intent)
-	p, held := now.positions.In(w.intent.Symbol)
+// journaled notes that the journal has a setting, which keeps those from now on that were
+// begun while it was not there.
+func (v *settings) journaled(s *store, w *write) {
+	v.notes.Lock()
+	defer v.notes.Unlock()
+	w.journaled = true
+	for _, n := range v.begunAfter(w) {
+		s.later(w, record{Newer: &newerSetting{n.intent, n.unnamed, n.restores}})
+	}
+}
+
+// noteRefused has the older settings forget one that was not carried out.
+func (v *settings) noteRefused(s *store, w *write) {
+	v.noteWithOlder(s, w, record{Refused: w.intent.ID})
+}
+
+func (v *settings) noteWithOlder(s *store, w *write, r record) {
+	v.notes.Lock()
+	defer v.notes.Unlock()
+	for _, older := range v.openBefore(w) {
+		s.later(older, r)
+	}
+}
+
+// openBefore are the settings older than w whose outcome is not known.
+func (v *settings) openBefore(w *write) (older []*write) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.of[w.Places[0]] {
+		if s.of == w {
+			break
+		}
+		if !s.ended {
+			older = append(older, s.of)
+		}
+	}
+	return older
+}
+
+// begunAfter are the settings newer than w that may stand.
+func (v *settings) begunAfter(w *write) (newer []*write) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.newer(w) {
+		newer = append(newer, s.of)
+	}
+	return newer
+}
+
+// keepNewer takes a setting in that was begun after w, or out if it was not carried out.
+func (w *write) keepNewer(r *record) {
+	if r.Newer != nil {
+		w.newer = append(w.newer, *r.Newer)
+		return
+	}
+	w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.Refused })
+}
+
+// left notes a setting of levels that was left, and those begun after it.
+func (v *settings) left(w *write) {
+	if w.intent.Operation != OpTPSL {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	place := w.Places[0]
+	v.keep(place, &setting{of: w})
+	for i := range w.newer {
+		n := &w.newer[i]
+		// One that is open too was left like this one, and takes the place of this.
+		v.keep(place, &setting{of: &write{intent: n.Intent, unnamed: n.Unnamed, restores: n.Restores}, ended: true})
+	}
+}
+
+// keep adds a setting, or has an open one take the place of what an older one
+// knew of it. The lock is held.
+func (v *settings) keep(place pending.Place, s *setting) {
+	sent, err := levelsOf(&s.of.intent)
+	if err != nil {
+		return
+	}
+	s.levels = sent
+	at := indexOfSetting(v.of[place], s.of.intent.ID)
 	switch {
-	case err != nil:
-		return accounting.Verdict{Reason: accounting.DoesNotFit}
-	case !w.ledger.Held() && !gone: // it could still be carried out, over a newer one
-		return accounting.Verdict{Reason: accounting.NotHeld}
-	case held && levelsAt(&p).equal(asked):
-		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.VolumeFits}
-	default:
-		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.NoTrace}
+	case at < 0:
+		v.add(place, s)
+	case !s.ended:
+		v.of[place][at] = s
 	}
 }

@@ -2,6 +2,7 @@ package trading_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,10 +111,9 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 		d := newDisk()
 		r = r.restart(d)
 		r.open(buy("0.1"))
-		busy := true
+		var through atomic.Bool
 		d.slow = func(journal.Record) {
-			if busy {
-				busy = false
+			if !through.Swap(true) {
 				time.Sleep(time.Second)
 			}
 		}

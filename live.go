@@ -335,5 +335,30 @@ func (c *call) acknowledge() (*Ack, error) {
 
 // Resolve is [Client.Resolve].
 func (a *Account) Resolve(ctx context.Context, err error) (*Resolution, error) {
-	return (&Client{core: a.caller.core}).Resolve(ctx, err)
+	return a.caller.core.resolveError(ctx, err)
+}
+
+// ranTwice compares the position after an order that was sent again in doubt with
+// what was known before it.
+func (c *call) ranTwice(o *Order, result *OrderResult) Opt[bool] {
+	if !c.doubted || result.Meta.Replayed || c.write == nil {
+		return Opt[bool]{}
+	}
+	base := c.write.books.Evidence(&c.write.booked).Base
+	if base == nil {
+		return Opt[bool]{}
+	}
+	after := heldAfter(result)
+	once := o.Size
+	if o.Side == Short {
+		once = once.Neg()
+	}
+	switch moved := after.Sub(base.Position.Size); {
+	case moved.Equal(once):
+		return Some(false)
+	case moved.Equal(once.Add(once)):
+		return Some(true)
+	default:
+		return Opt[bool]{}
+	}
 }

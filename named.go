@@ -2,7 +2,6 @@ package trading
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // chooseKey gives a write its first key, and finds out whether it was placed before.
 // It returns the earlier write if that is still on its way.
 func (c *call) chooseKey() (earlier *write, err error) {
-	w := &write{core: c.core, books: c.core.books, intent: c.intent(), unnamed: c.unnamed, restores: c.opts.restores}
+	w := &write{worker: c.core.driver, books: c.core.books, intent: c.intent(), unnamed: c.unnamed, restores: c.opts.restores}
 	terms := c.terms()
 	source := &c.opts.key
 	if c.env != EnvLive {
@@ -102,11 +101,6 @@ func sameOrder(in *Intent, w *write) error {
 		return nil
 	}
 	return refuse(EnvLive, CodeIdempotencyKeyReused, "this id is in use by write %s, which has other bytes: use another id", in.ID)
-}
-
-func digestOfBody(body []byte) []byte {
-	digest := sha256.Sum256(body)
-	return digest[:]
 }
 
 // intent is the write as it is before its first byte.

@@ -613,3 +613,10 @@ func WithRateLimits(r RateLimits) Option {
 		return nil
 	})
 }
+
+// recoveryOptions are those of the requests by which the client finds out.
+func recoveryOptions() callOptions {
+	opts := defaultCallOptions()
+	opts.recovering, opts.retry.Attempts = true, 1
+	return opts
+}

@@ -2,14 +2,10 @@ package trading
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/limiter"
-	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // The service's limits: 600 requests a minute for a key over everything, and for
@@ -19,35 +15,6 @@ const (
 	classLimit = 150
 	proLimit   = 20
 )
-
-// RateLimitUsage returns what is left of the client's rate limits: of its keys, and
-// with a live key of each class of live writes.
-func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) {
-	if err := checkContext(ctx); err != nil {
-		return nil, err
-	}
-	var keys, classes []string
-	for _, env := range [...]Environment{EnvSandbox, EnvLive} {
-		if c.core.keys(env).isZero() {
-			continue
-		}
-		key, err := c.core.keys(env).current(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, bucketOf(env, key))
-		for _, e := range fixedEndpoints {
-			if e.env == env && e.class != "" && !slices.Contains(classes, e.class) {
-				classes = append(classes, e.class)
-			}
-		}
-	}
-	usages, err := c.core.limits.Usage(ctx, keys, classes)
-	if err != nil {
-		return nil, fmt.Errorf("trading: RateLimitUsage: %w", err)
-	}
-	return usages, nil
-}
 
 // bucketOf names a key's rate limit so that people can see which environment it is of.
 func bucketOf(env Environment, key apiKey) string { return "key/" + string(env) + "/" + key.ID() }
@@ -73,26 +40,6 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 		}
 	}
 	return limiter.New(cfg)
-}
-
-// priority returns the priority of the next send.
-func (c *call) priority() Priority {
-	priority := PriorityRead
-	switch {
-	case c.opts.recovering:
-		return PriorityRecovery
-	case c.entry:
-		priority = PriorityEntry
-	case c.endpoint.write:
-		priority = PriorityExit
-	}
-	if asked, ok := c.opts.priority.Get(); ok && !c.entry {
-		priority = max(priority, asked)
-	}
-	if c.doubt {
-		priority = max(priority, PriorityRecovery)
-	}
-	return priority
 }
 
 // waitForLimit gets the next send its slot in the rate limits. A wait that the call

@@ -196,5 +196,5 @@ func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState,
 // of it: the outcome rests on what was read before and what two reads show now. They
 // fire triggers.
 func (s *Sandbox) Resolve(ctx context.Context, err error) (*Resolution, error) {
-	return (&Client{core: s.caller.core}).Resolve(ctx, err)
+	return s.caller.core.resolveError(ctx, err)
 }

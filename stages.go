@@ -59,13 +59,6 @@ func (c *call) checkBreaker() error {
 	return checkBreaker(&c.core.breaker, c.env, c.apiKey)
 }
 
-// keyRefused reports whether the key of an environment was refused, and has not
-// worked since: what the client does by itself does not try it.
-func (c *core) keyRefused(env Environment) bool {
-	key, err := c.keys(env).current(c.closing, env)
-	return err != nil || !key.IsZero() && c.breaker.Tripped(key)
-}
-
 // hookCall is the call as hooks see it now.
 func (c *call) hookCall() Call {
 	return Call{
@@ -128,9 +121,6 @@ func (c *call) hookWait(d time.Duration, why WaitReason, bucket string) {
 	c.core.hooks.waiting(c.Context, c.hookCall, Wait{For: d, Reason: why, Bucket: bucket})
 }
 
-// hookResolved reports the outcome of a write in doubt to the hooks.
-func (c *core) hookResolved(ctx context.Context, r Resolution) { c.hooks.resolved(ctx, r) }
-
 func (c *call) intentID() IntentID {
 	if c.write == nil || !c.write.tracked() {
 		return ""
@@ -165,6 +155,3 @@ func (l logger) call(c *call, err error) {
 		attempts: c.sends, status: c.last.attempt.Status, took: time.Since(c.began),
 	}, err)
 }
-
-// unwritten logs a record of a write that the journal did not take.
-func (l logger) unwritten(w *write, err error) { l.notJournaled(&w.intent, err) }

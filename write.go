@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"context"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -15,7 +16,7 @@ type write struct {
 	pending.Entry[*write]
 	intent Intent
 	ledger ledger.Ledger
-	core   *core // of the client that works on it
+	worker worker // who works on it; nil if nobody does
 	asked  accounting.Write
 	side   accounting.Side // of an order
 	books  *books.Books    // of its service
@@ -53,13 +54,40 @@ func (w *write) handOver() {
 	}
 }
 
-// askedFor is what it asked for, as accounting sees it.
-func (w *write) askedFor() *accounting.Write {
-	if w.asked.Kind == 0 {
-		w.asked = askedOf(&w.intent)
-	}
-	return &w.asked
-}
-
 // tracked reports whether what becomes of it can be asked for by its id.
 func (w *write) tracked() bool { return w.registered || w.left }
+
+// worker finds out what became of writes: the driver of a client.
+type worker interface {
+	// serves reports whether it asks a service, and is open.
+	serves(baseURL string) bool
+	// adopt takes over what others left, writes are those that it works on, oldest first.
+	adopt(left []*write)
+	writes() []*write
+	// ask has it go on with a write about which it does nothing more, unless it has asked
+	// since a request. goOn does so where the write has waited for another one to end.
+	ask(w *write, since uint64)
+	goOn(w *write)
+	// wait waits until a write is resolved, nothing more is done about it, or ctx ends.
+	wait(ctx context.Context, w *write) (Resolution, bool)
+	describe(w *write) PendingWrite
+	acknowledge(ctx context.Context, w *write, found Outcome, note string) error
+}
+
+// unnamedLevels are those that the caller of a setting did not name: the client read them.
+type unnamedLevels struct{ TakeProfit, StopLoss bool }
+
+// restore is how far a setting has come that ended beside a newer one.
+type restore struct {
+	at    time.Time // of the next look; zero before the first
+	until time.Time // how long an open setting is waited for
+	tries int
+	err   error // of the last try
+}
+
+// newerSetting is a setting of levels as the history of an older one has it.
+type newerSetting struct {
+	Intent   Intent        `json:"intent"`
+	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
+	Restores IntentID      `json:"restores,omitempty"`
+}

@@ -1,0 +1,124 @@
+package trading
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/internal/transport"
+)
+
+// core is what every handle of one client shares.
+type core struct {
+	bookkeeper
+	exchanger
+	baseURL     string
+	urls        map[*endpoint]*url.URL
+	sandboxKeys keyring
+	liveKeys    keyring
+	loop        *transport.Loop
+	gate        *healthGate
+	guards      []Guard
+	halt        halt
+	limits      *limiter.Limiter
+	hooks       hooks
+	breaker     secret.Breaker
+	maxSlippage Opt[decimal.Decimal]
+
+	process      string        // names this client in the journal
+	intents      atomic.Uint64 // counts its writes
+	driver       *driver
+	look         func(ctx context.Context, env Environment, id AccountID, opts callOptions) (*accountLook, error)
+	exclusive    []AccountID
+	exclusiveAll bool
+	withoutProbe bool
+	sharedIDs    bool
+
+	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
+
+	closing   context.Context // ends when Close begins
+	close     context.CancelFunc
+	flightsMu sync.Mutex     // orders enter and Close
+	flights   sync.WaitGroup // what Close waits for
+}
+
+// enter counts what Close waits for; false once Close has begun.
+func (c *core) enter() bool {
+	c.flightsMu.Lock()
+	defer c.flightsMu.Unlock()
+	if c.closing.Err() != nil {
+		return false
+	}
+	c.flights.Add(1)
+	return true
+}
+
+func (c *core) leave() { c.flights.Done() }
+
+// background starts what Close waits for, with a context that ends when Close begins;
+// false once it has begun.
+func (c *core) background(run func(closing context.Context)) bool {
+	if !c.enter() {
+		return false
+	}
+	go func() {
+		defer c.leave()
+		run(c.closing)
+	}()
+	return true
+}
+
+// newIntentID names a write by its client, whose name is its own, and a number.
+func (c *core) newIntentID() IntentID {
+	var room [64]byte
+	id := append(append(room[:0], c.process...), '-')
+	return IntentID(strconv.AppendUint(id, c.intents.Add(1), 10))
+}
+
+// isExclusive reports whether nobody else trades an account.
+func (c *core) isExclusive(id AccountID) bool {
+	return c.exclusiveAll || slices.Contains(c.exclusive, id)
+}
+
+// keys returns where the key of an environment comes from.
+func (c *core) keys(env Environment) keyring {
+	if env == EnvLive {
+		return c.liveKeys
+	}
+	return c.sandboxKeys
+}
+
+// statusOf is the status of an account as last seen; empty if it never was.
+func (c *core) statusOf(env Environment, id AccountID) AccountStatus {
+	return AccountStatus(c.books.Status(bookOf(env, id)))
+}
+
+// keyRefused reports whether the key of an environment was refused, and has not
+// worked since: what the client does by itself does not try it.
+func (c *core) keyRefused(env Environment) bool {
+	key, err := c.keys(env).current(c.closing, env)
+	return err != nil || !key.IsZero() && c.breaker.Tripped(key)
+}
+
+// hookResolved reports the outcome of a write in doubt to the hooks.
+func (c *core) hookResolved(ctx context.Context, r Resolution) { c.hooks.resolved(ctx, r) }
+
+// keyless returns the refusal of a request without a key; nil if there is one.
+func (c *core) keyless(env Environment) error {
+	if c.keys(env).isZero() {
+		return refuse(env, CodeMissingAPIKey, "no %s API key configured", env)
+	}
+	return nil
+}
+
+// lookAt reads everything on an account in which a write can show.
+func (c *core) lookAt(ctx context.Context, env Environment, id AccountID) (*accountLook, error) {
+	return c.look(ctx, env, id, recoveryOptions())
+}
