@@ -315,7 +315,7 @@ func sameName(member, got, want string) error {
 	if got == want {
 		return nil
 	}
-	return fmt.Errorf("%s is %q, and %q was asked for", member, got, want)
+	return fmt.Errorf("%s is %q: it must be %q, which was asked for", member, got, want)
 }
 
 // sameOptName is [sameName] for a member that may be missing.

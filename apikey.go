@@ -44,15 +44,15 @@ func checkKey(env Environment, text string) error {
 	}
 	switch {
 	case text == "":
-		return refuse(env, CodeMissingAPIKey, "the %s key is empty", env)
+		return refuse(env, CodeMissingAPIKey, "the %s key is empty: it must be set", env)
 	case strings.HasPrefix(text, other):
-		return refuse(env, CodeWrongEnvironment, "the %s key must begin with %s, and this one begins with %s", env, want, other)
+		return refuse(env, CodeWrongEnvironment, "the %s key begins with %s: it must begin with %s", env, other, want)
 	case !strings.HasPrefix(text, want) || len(text) == len(want):
 		return refuse(env, CodeInvalidAPIKey, "the %s key must begin with %s, followed by its secret part", env, want)
 	}
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {
-			return refuse(env, CodeInvalidAPIKey, "the %s key has a character that no header can carry, at position %d", env, i)
+			return refuse(env, CodeInvalidAPIKey, "the %s key has a character at position %d that no header can carry: it must be visible ASCII", env, i)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
 	}
 	text, err := r.ask(ctx)
 	if err != nil {
-		return apiKey{}, fmt.Errorf("trading: the %s key cannot be had: %w", env, err)
+		return apiKey{}, fmt.Errorf("trading: the function of the %s key failed: %w", env, err)
 	}
 	if err := checkKey(env, text); err != nil {
 		return apiKey{}, err

@@ -30,11 +30,11 @@ func TestAnswersToAnotherQuestionAreRefused(t *testing.T) {
 		answer string
 		says   string
 	}{
-		{"the price of another symbol", price, 200, `{"symbol":"ETH","price":3000}`, `symbol is "ETH", and "BTC" was asked for`},
+		{"the price of another symbol", price, 200, `{"symbol":"ETH","price":3000}`, `symbol is "ETH": it must be "BTC", which was asked for`},
 		{"all prices for one", price, 200, `{"prices":{"BTC":64000}}`, "price"},
-		{"the state of another account", state, 200, liveState, `id is "acc_2", and "acc_1" was asked for`},
+		{"the state of another account", state, 200, liveState, `id is "acc_2": it must be "acc_1", which was asked for`},
 		{"the same without the envelope", state, 200, bareState, `id is "acc_2"`},
-		{"a live account on the sandbox", func(c *Client) (any, error) { return opaque(c.Sandbox.State(ctx)) }, 200, livePaper, `"sandbox" was asked for`},
+		{"a live account on the sandbox", func(c *Client) (any, error) { return opaque(c.Sandbox.State(ctx)) }, 200, livePaper, `it must be "sandbox", which was asked for`},
 		{"the other environment's key", func(c *Client) (any, error) { return opaque(c.Me(ctx, EnvLive)) }, 200,
 			`{"userId":"u","environment":"sandbox","keyId":"k"}`, `environment is "sandbox"`},
 		{"runs without their envelope", runs, 200, `[]`, "JSON value of another type"},

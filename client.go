@@ -206,7 +206,7 @@ type Identity struct {
 // Me resolves the key of an environment to its owner.
 func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*Identity, error) {
 	if env != EnvSandbox && env != EnvLive {
-		return nil, refuse(env, CodeBadRequest, "Me: environment %q is neither sandbox nor live", env)
+		return nil, refuse(env, CodeBadRequest, "environment is %q: it must be sandbox or live", env)
 	}
 	call := c.caller().begin(ctx, &endpointMe, opts)
 	call.env = env

@@ -503,7 +503,7 @@ func (d *driver) fence(w *write) error {
 	if !own && h.refusal != nil && h.refusal.Code == CodeOrderNotFound && d.namespace == namespaceUnknown {
 		d.calibrate(w.intent.Account)
 		if d.namespace == namespaceUnknown { // what the answer proves is not known yet
-			h = heard{class: ledger.Foreign, err: errors.New("how the service keeps its keys is not known yet")}
+			h = heard{class: ledger.Foreign, err: errors.New("how the service keeps idempotency keys is not known yet")}
 		}
 		if d.namespace == namespaceByRoute {
 			own, h = true, d.sendFence(w, true)

@@ -71,8 +71,10 @@ func ExampleWithPlaintextHTTP() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Close()
-	// Output: true
+	fmt.Println(client.Close())
+	// Output:
+	// true
+	// <nil>
 }
 
 // What a bot for real money sets.

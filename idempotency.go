@@ -33,7 +33,7 @@ type ClientOrderIDOption func(*keySource)
 
 // Since says that the id was not used before t: by this program, its earlier runs,
 // or any other. It does not say more: a refusal may still be of another use of the
-// id, and settles nothing.
+// id, and decides nothing.
 func Since(t time.Time) ClientOrderIDOption {
 	return func(k *keySource) { k.since = t }
 }

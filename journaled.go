@@ -51,9 +51,9 @@ func DescribeHistory(h journal.History) (*JournaledWrite, error) {
 	}
 	switch {
 	case len(h.Records) == 0, w.Pending && w.ID == "":
-		return nil, fmt.Errorf("trading: journal: write %s has no beginning", h.Intent)
+		return nil, fmt.Errorf("trading: journal: write %s: its first record is missing", h.Intent)
 	case !w.Pending && w.ResolvedAt.IsZero():
-		return nil, fmt.Errorf("trading: journal: write %s: %w", h.Intent, errors.New("it is resolved, and has no end"))
+		return nil, fmt.Errorf("trading: journal: write %s: %w", h.Intent, errors.New("it is resolved, and its final record is missing"))
 	}
 	w.ID = IntentID(h.Intent)
 	return w, nil

@@ -282,28 +282,28 @@ func heldAfter(r *OrderResult) (size decimal.Decimal) {
 // completeTPSL fills in the level that the caller left out, as the position has
 // it.
 func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
-	absent := "take-profit"
+	absent := "takeProfitPrice"
 	if t.StopLoss.IsZero() {
-		absent = "stop-loss"
+		absent = "stopLossPrice"
 	}
 	switch {
 	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.invalid != nil:
 		return nil
 	case c.opts.key.given != "" || c.opts.key.id != "":
 		return refuse(EnvLive, CodeMissingFields,
-			"the %s is not named: with a key or a client order id, name both levels", absent)
+			"required and missing: the %s; with an idempotency key or a client order id both levels must be named", absent)
 	}
 	opts := defaultCallOptions()
 	opts.retry, opts.attemptTimeout, opts.failFast = c.opts.retry, c.opts.attemptTimeout, c.opts.failFast
 	opts.priority = Some(PriorityExit)
 	positions, err := (&Account{id: c.account, caller: caller{c.core, opts}}).Positions(ctx)
 	if err != nil {
-		return fmt.Errorf("the %s is not named, and the position that has it cannot be read: %w", absent, err)
+		return fmt.Errorf("the %s is missing, and the position to read it from cannot be read: %w", absent, err)
 	}
 	position, open := positions.In(c.symbol)
 	if !open {
 		return refuse(EnvLive, CodeNoPosition,
-			"the %s is not named, and a read of the positions shows none in %s: name both levels", absent, c.symbol)
+			"the %s is missing, and the account shows no position in %s to read it from: name both levels", absent, c.symbol)
 	}
 	if t.TakeProfit.IsZero() {
 		t.TakeProfit, c.unnamed.TakeProfit = position.TakeProfit.orClear(), true

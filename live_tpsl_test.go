@@ -56,13 +56,13 @@ func TestTrap_T68_OneLevelAloneIsNotGuessed(t *testing.T) {
 		says  string
 	}{
 		"the read is refused": {[]step{answered(404, refusalBody(CodeAccountNotFound))}, nil, CodeAccountNotFound,
-			"the take-profit is not named, and the position that has it cannot be read"},
-		"no position in the read": {[]step{answered(200, `{"positions":[]}`)}, nil, CodeNoPosition, "shows none in BTC: name both levels"},
+			"Price is missing, and the position to read it from cannot be read"},
+		"no position in the read": {[]step{answered(200, `{"positions":[]}`)}, nil, CodeNoPosition, "shows no position in BTC to read it from: name both levels"},
 		"a level that is no price": {[]step{answered(200,
 			`{"positions":[{"symbol":"BTC","side":"long","size":1,"entryPrice":64000,"takeProfitPrice":0}]}`)}, nil, CodeInvalidTPSL,
-			"the take-profit, 0, must be greater than 0"},
-		"a key of the caller's": {nil, []CallOption{WithIdempotencyKey("k")}, CodeMissingFields, "name both levels"},
-		"a client order id":     {nil, []CallOption{WithClientOrderID("p d")}, CodeMissingFields, "name both levels"},
+			"takeProfitPrice is 0: it must be greater than 0"},
+		"a key of the caller's": {nil, []CallOption{WithIdempotencyKey("k")}, CodeMissingFields, "both levels must be named"},
+		"a client order id":     {nil, []CallOption{WithClientOrderID("p d")}, CodeMissingFields, "both levels must be named"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := newScript(t, row.steps...)

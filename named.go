@@ -64,7 +64,7 @@ func (c *call) takenBefore(w *write, terms *ledger.Terms) (*write, error) {
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
 	if !bytes.Equal(last.Digest, digestOfBody(c.body)) {
-		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "this id was used on %s for other bytes: use another id", last.At.Format(time.RFC3339))
+		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request: it must name one decision", last.At.Format(time.RFC3339))
 	}
 	w.intent.Try = last.Try
 	switch {
@@ -78,7 +78,7 @@ func (c *call) takenBefore(w *write, terms *ledger.Terms) (*write, error) {
 		c.outcome = Applied
 		return nil, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
 	case last.Dead && c.opts.key.given != "":
-		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "a refusal is stored under this key: use another key")
+		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "a refusal is stored under this idempotency key: another order must have another key")
 	case last.Dead:
 		w.intent.Try++
 	}
@@ -100,7 +100,7 @@ func sameOrder(in *Intent, w *write) error {
 	if in.Operation == w.intent.Operation && in.Account == w.intent.Account && bytes.Equal(in.Body, w.intent.Body) {
 		return nil
 	}
-	return refuse(EnvLive, CodeIdempotencyKeyReused, "this id is in use by write %s, which has other bytes: use another id", in.ID)
+	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: it must name one decision", in.ID)
 }
 
 // intent is the write as it is before its first byte.

@@ -182,7 +182,7 @@ func TestAGivenKeyInTheJournal(t *testing.T) {
 		_, err = r.account().PlaceOrder(r.t.Context(), buy(tiny), second)
 		require.ErrorIs(r.t, err, trading.CodeIdempotencyKeyReused)
 		assert.True(r.t, refusalOf(r.t, err).Local)
-		require.ErrorContains(r.t, err, "use another key")
+		require.ErrorContains(r.t, err, "another order must have another key")
 		assert.Equal(r.t, 2, r.sent(trading.OpOrder))
 	})
 }

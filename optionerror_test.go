@@ -22,7 +22,7 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		says   string
 	}{
 		"a nil option":            {[]any{nil}, "opts", "nil"},
-		"waits upside down":       {[]any{trading.WithRetry(retry)}, "WithRetry", "MinWait is 2s, above MaxWait, which is 1s"},
+		"waits upside down":       {[]any{trading.WithRetry(retry)}, "WithRetry", "MinWait is 2s: it must not be above MaxWait, which is 1s"},
 		"a wait above the usual":  {[]any{trading.WithRetry(trading.Retry{MinWait: time.Minute})}, "WithRetry", "MaxWait, which is 5s"},
 		"a negative bound":        {[]any{trading.WithRetry(trading.Retry{Attempts: -1})}, "WithRetry", "negative"},
 		"no time for an attempt":  {[]any{trading.WithAttemptTimeout(0)}, "WithAttemptTimeout", "it is 0s"},
@@ -39,7 +39,7 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		"a decision and a key": {[]any{trading.WithClientOrderID("d"), trading.WithIdempotencyKey("k")}, "WithIdempotencyKey",
 			"a key or an id"},
 		"an invalid key":    {[]any{trading.WithIdempotencyKey("a b")}, "WithIdempotencyKey", "visible ASCII"},
-		"an empty id":       {[]any{trading.WithClientOrderID("")}, "WithClientOrderID", "must not be empty"},
+		"an empty id":       {[]any{trading.WithClientOrderID("")}, "WithClientOrderID", "the id is empty"},
 		"nowhere to answer": {[]any{trading.ResponseInto(nil)}, "ResponseInto", "nil"},
 		"no such priority":  {[]any{trading.WithPriority(9)}, "WithPriority", "Priority(9)"},
 	} {
@@ -138,7 +138,7 @@ func TestAnOrderNamesAllThatItLacks(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			err := row.order.Check(row.env)
 			require.ErrorIs(t, err, row.code)
-			assert.Equal(t, "the order lacks what is required: "+row.lacks, refusalOf(t, err).Message)
+			assert.Equal(t, "required and missing: "+row.lacks, refusalOf(t, err).Message)
 		})
 	}
 }

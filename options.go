@@ -291,10 +291,8 @@ func WithJournal(j journal.Store) Option {
 // every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	return clientOption(func(c *config) error {
-		if len(ids) > 0 {
-			if err := checkAccountIDs("WithExclusiveAccounts", ids); err != nil {
-				return err
-			}
+		if err := checkAccountIDs("WithExclusiveAccounts", ids); err != nil {
+			return err
 		}
 		c.exclusive = append(c.exclusive, ids...)
 		c.exclusiveAll = c.exclusiveAll || len(ids) == 0
@@ -370,7 +368,7 @@ func (r Retry) backoff(sends int) time.Duration {
 func WithRetry(r Retry) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if r.Attempts < 0 || r.PriceAttempts < 0 || r.MinWait < 0 || r.MaxWait < 0 {
-			return invalid("WithRetry", "no bound can be negative: %+v", r)
+			return invalid("WithRetry", "it is %+v: no bound must be negative", r)
 		}
 		if r.Attempts > 0 {
 			c.retry.Attempts = r.Attempts
@@ -385,7 +383,7 @@ func WithRetry(r Retry) SharedOption {
 			c.retry.MaxWait = r.MaxWait
 		}
 		if c.retry.MinWait > c.retry.MaxWait {
-			return invalid("WithRetry", "MinWait is %s, above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
+			return invalid("WithRetry", "MinWait is %s: it must not be above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
 		}
 		return nil
 	})
@@ -396,7 +394,7 @@ func WithRetry(r Retry) SharedOption {
 func WithAttemptTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d <= 0 {
-			return invalid("WithAttemptTimeout", "it is %s, and must be greater than 0", d)
+			return invalid("WithAttemptTimeout", "it is %s: it must be greater than 0", d)
 		}
 		c.attemptTimeout = d
 		return nil
@@ -410,7 +408,7 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 func WithSendTTL(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d < 0 || d > maxTTL {
-			return invalid("WithSendTTL", "it is %s, and must be between 0 and %s", d, maxTTL)
+			return invalid("WithSendTTL", "it is %s: it must be between 0 and %s", d, maxTTL)
 		}
 		c.ttl = Some(d)
 		return nil
@@ -423,7 +421,7 @@ func WithSendTTL(d time.Duration) SharedOption {
 func WithResolveTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(c *callOptions) error {
 		if d < 0 {
-			return invalid("WithResolveTimeout", "it is %s, and must not be negative", d)
+			return invalid("WithResolveTimeout", "it is %s: it must not be negative", d)
 		}
 		c.resolveTimeout = Some(d)
 		return nil
@@ -452,7 +450,7 @@ func FailFast() SharedOption {
 func WithPriority(p Priority) CallOption {
 	return callOption(func(c *callOptions) error {
 		if p > PriorityExit {
-			return invalid("WithPriority", "there is no %s", p)
+			return invalid("WithPriority", "it is %s: it must be one of the four priorities", p)
 		}
 		c.priority = Some(p)
 		return nil
@@ -515,7 +513,7 @@ func OnlyAccounts(ids ...AccountID) Guard {
 	allowed := slices.Clone(ids)
 	return func(_ context.Context, w Write) error {
 		if w.Environment == EnvLive && !slices.Contains(allowed, w.Account) {
-			return fmt.Errorf("account %q is not one of this program's", w.Account)
+			return fmt.Errorf("account is %q: it must be one of those of OnlyAccounts", w.Account)
 		}
 		return nil
 	}
@@ -538,10 +536,10 @@ type Guard func(ctx context.Context, w Write) error
 func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
 	return callOption(func(c *callOptions) error {
 		if id == "" {
-			return invalid("WithClientOrderID", "the id must not be empty: an empty one would be every order")
+			return invalid("WithClientOrderID", "the id is empty: it must name one decision")
 		}
 		if c.key.given != "" {
-			return invalid("WithClientOrderID", "the call has WithIdempotencyKey already: give a key or an id")
+			return invalid("WithClientOrderID", "the call has WithIdempotencyKey too: it must have a key or an id")
 		}
 		c.key = keySource{id: id}
 		for _, option := range more {
@@ -560,7 +558,7 @@ func WithIdempotencyKey(k Key) CallOption {
 			return invalidFor("WithIdempotencyKey", err)
 		}
 		if c.key.id != "" {
-			return invalid("WithIdempotencyKey", "the call has WithClientOrderID already: give a key or an id")
+			return invalid("WithIdempotencyKey", "the call has WithClientOrderID too: it must have a key or an id")
 		}
 		c.key = keySource{given: k}
 		return nil
@@ -601,13 +599,13 @@ func WithRateLimits(r RateLimits) Option {
 	return clientOption(func(c *config) error {
 		switch {
 		case r.ReservePct > 90:
-			return invalid("WithRateLimits", "ReservePct is %d, and at most 90", r.ReservePct)
+			return invalid("WithRateLimits", "ReservePct is %d: it must be at most 90", r.ReservePct)
 		case r.Store != nil && r.Owner == "":
-			return invalid("WithRateLimits", "a Store needs an Owner: the user whose limits it counts")
+			return invalid("WithRateLimits", "Owner is empty: with a Store it must name the user whose limits are counted")
 		case r.PerKey < 0 || r.PerClass < 0 || r.PerPro < 0:
-			return invalid("WithRateLimits", "no limit can be negative")
+			return invalid("WithRateLimits", "PerKey is %d, PerClass %d, PerPro %d: none must be negative", r.PerKey, r.PerClass, r.PerPro)
 		case r.Store != nil && r.Off:
-			return invalid("WithRateLimits", "it has a Store and is Off")
+			return invalid("WithRateLimits", "Off is true: with a Store it must be false")
 		}
 		c.rateLimits = r
 		return nil

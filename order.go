@@ -118,7 +118,7 @@ func (t OrderType) String() string {
 // MarshalText returns the name on the wire.
 func (t OrderType) MarshalText() ([]byte, error) {
 	if !t.valid() {
-		return nil, fmt.Errorf("trading: no such order type: %d", uint8(t))
+		return nil, fmt.Errorf("trading: order type is %d: it must be MarketOrder or LimitOrder", uint8(t))
 	}
 	return []byte(t.String()), nil
 }
@@ -131,7 +131,7 @@ func (t *OrderType) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("trading: no such order type: %q", text)
+	return fmt.Errorf("trading: order type is %q: it must be market or limit", text)
 }
 
 // ExecKind is what a conditional order becomes once its trigger is reached. Like
@@ -162,7 +162,7 @@ func (k ExecKind) String() string {
 // MarshalText returns the name on the wire.
 func (k ExecKind) MarshalText() ([]byte, error) {
 	if !k.valid() {
-		return nil, fmt.Errorf("trading: no such kind of execution: %d", uint8(k))
+		return nil, fmt.Errorf("trading: exec kind is %d: it must be StopMarket or StopLimit", uint8(k))
 	}
 	return []byte(k.String()), nil
 }
@@ -176,7 +176,7 @@ func (k *ExecKind) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("trading: no such kind of execution: %q", text)
+	return fmt.Errorf("trading: exec kind is %q: it must be stop-market or stop-limit", text)
 }
 
 // Part is how much of a position to close: [All], or a [Percent] of it. It is

@@ -88,7 +88,7 @@ func (a *Account) EditRun(ctx context.Context, id RunID, e RunEdit, opts ...Call
 		return nil, call.refused(err)
 	}
 	if !e.TotalSize.IsPositive() || !writable(e.TotalSize) {
-		return nil, call.refused(refuse(EnvLive, CodeBadSize, "total size is %s: it must be greater than 0, in base units", numberText(e.TotalSize)))
+		return nil, call.refused(refuse(EnvLive, CodeBadSize, "totalSize is %s: it must be greater than 0, in base units", numberText(e.TotalSize)))
 	}
 	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: e.TotalSize}
 	call.body = request.AppendWire(newBody())

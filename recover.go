@@ -38,7 +38,7 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 			Outcome: write.Outcome, Evidence: EvidenceAnswer, Err: refusalIn(write),
 		}, nil
 	case write.Intent == "":
-		return nil, fmt.Errorf("%w: %s is not tracked: read the account: %w", ErrUndetermined, write.Operation, err)
+		return nil, fmt.Errorf("%w: %s is not tracked, so read the account: %w", ErrUndetermined, write.Operation, err)
 	}
 	return c.resolveID(ctx, write.Intent)
 }

@@ -217,7 +217,7 @@ func (r Resolution) Into(result any) error {
 		}
 		*result = RunResult{ID: RunID(answer.RunID), Meta: meta, Extra: answer.Extra}
 	default:
-		return fmt.Errorf("trading: Resolution.Into: not a result of a write: %T", result)
+		return fmt.Errorf("trading: Resolution.Into: the result is a %T: it must be a pointer to the result of a write", result)
 	}
 	return nil
 }

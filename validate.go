@@ -44,7 +44,7 @@ func (o *Order) check(env Environment) *Error {
 	case o.Size.IsZero():
 		return o.missing(env, CodeBadSize)
 	case !o.Side.valid():
-		return refuse(env, CodeBadSide, "side %q is neither long nor short", o.Side)
+		return refuse(env, CodeBadSide, "side is %q: it must be long or short", o.Side)
 	case !o.Size.IsPositive() || !writable(o.Size):
 		return refuse(env, CodeBadSize, "size is %s: it must be greater than 0, in base units", numberText(o.Size))
 	case !o.Leverage.IsZero() && (!o.Leverage.IsPositive() || !writable(o.Leverage)):
@@ -77,7 +77,7 @@ func (o *Order) missing(env Environment, code Code) *Error {
 			names = append(names, field.name)
 		}
 	}
-	return refuse(env, code, "the order lacks what is required: %s", strings.Join(names, ", "))
+	return refuse(env, code, "required and missing: %s", strings.Join(names, ", "))
 }
 
 // checkType holds the type and the limit price against each other: neither kind
@@ -86,13 +86,13 @@ func (o *Order) checkType(env Environment) *Error {
 	_, limited := o.LimitPrice.Value()
 	switch {
 	case !o.Type.valid():
-		return refuse(env, CodeBadRequest, "order type %s is neither market nor limit", o.Type)
+		return refuse(env, CodeBadRequest, "orderType is %s: it must be market or limit", o.Type)
 	case o.Type == LimitOrder && o.LimitPrice.IsZero():
 		return o.missing(env, CodeBadLimitPrice)
 	case o.Type == LimitOrder && (!limited || !o.LimitPrice.valid()):
-		return refuse(env, CodeBadLimitPrice, "limit price is %s: it must be greater than 0", o.LimitPrice)
+		return refuse(env, CodeBadLimitPrice, "limitPrice is %s: it must be greater than 0", o.LimitPrice)
 	case o.Type == MarketOrder && !o.LimitPrice.IsZero():
-		return refuse(env, CodeBadLimitPrice, "a market order takes no limit price")
+		return refuse(env, CodeBadLimitPrice, "limitPrice is %s: a market order must have none; set Type to LimitOrder, or leave it out", o.LimitPrice)
 	default:
 		return nil
 	}
@@ -106,15 +106,15 @@ func (o *Order) checkLevels(env Environment) *Error {
 		Level
 		code Code
 	}{
-		{"take-profit", o.TakeProfit, CodeInvalidTPSL},
-		{"stop-loss", o.StopLoss, CodeInvalidTPSL},
-		{"expected price", o.ExpectedPrice, CodeBadRequest},
+		{"takeProfitPrice", o.TakeProfit, CodeInvalidTPSL},
+		{"stopLossPrice", o.StopLoss, CodeInvalidTPSL},
+		{"expectedPrice", o.ExpectedPrice, CodeBadRequest},
 	} {
 		if level.IsClear() {
-			return refuse(env, CodeBadRequest, "the order has nothing to clear: leave the %s out", level.name)
+			return refuse(env, CodeBadRequest, "%s is Clear: an order has nothing to clear, so leave it out", level.name)
 		}
 		if !level.valid() {
-			return refuse(env, level.code, "the %s, %s, must be greater than 0", level.name, level.Level)
+			return refuse(env, level.code, "%s is %s: it must be greater than 0", level.name, level.Level)
 		}
 	}
 	target, hasTarget := o.TakeProfit.Value()
@@ -123,7 +123,7 @@ func (o *Order) checkLevels(env Environment) *Error {
 		return nil
 	}
 	if o.Side == Long && stop.GreaterThan(target) || o.Side == Short && stop.LessThan(target) {
-		return refuse(env, CodeInvalidTPSL, "the stop-loss, %s, is past the take-profit, %s", o.StopLoss, o.TakeProfit)
+		return refuse(env, CodeInvalidTPSL, "stopLossPrice is %s: for a %s it must not be past takeProfitPrice, which is %s", o.StopLoss, o.Side, o.TakeProfit)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func checkMaxSlippage(env Environment, max Opt[decimal.Decimal]) *Error {
 // checkSandbox adds what only the paper account refuses.
 func (o *Order) checkSandbox() *Error {
 	if o.ReduceOnly {
-		return refuse(EnvSandbox, CodeBadRequest, "the sandbox does not know reduce-only and could open a position instead: close part of the position")
+		return refuse(EnvSandbox, CodeBadRequest, "reduceOnly is true: the sandbox ignores it and could open a position, so close part of the position instead")
 	}
 	return o.check(EnvSandbox)
 }
@@ -167,10 +167,10 @@ func (o *Order) checkLive() *Error {
 // checkLive wants a change, and levels that can be prices.
 func (t TPSL) checkLive() *Error {
 	if !t.ClosePct.IsZero() {
-		return refuse(EnvLive, CodeBadRequest, "a live trigger closes the whole position: only the sandbox knows a percent")
+		return refuse(EnvLive, CodeBadRequest, "closePct is %s: it must be left out on a live account, where a level closes the whole position", t.ClosePct)
 	}
 	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() {
-		return refuse(EnvLive, CodeMissingFields, "neither takeProfitPrice nor stopLossPrice is named: set one with At, or remove one with Clear")
+		return refuse(EnvLive, CodeMissingFields, "required and missing: takeProfitPrice or stopLossPrice; set one with At, or remove one with Clear")
 	}
 	return t.checkPrices(EnvLive)
 }
@@ -180,9 +180,9 @@ func (t TPSL) checkPrices(env Environment) *Error {
 	for _, level := range [...]struct {
 		name string
 		Level
-	}{{"take-profit", t.TakeProfit}, {"stop-loss", t.StopLoss}} {
+	}{{"takeProfitPrice", t.TakeProfit}, {"stopLossPrice", t.StopLoss}} {
 		if !level.valid() {
-			return refuse(env, CodeInvalidTPSL, "the %s, %s, must be greater than 0", level.name, level.Level)
+			return refuse(env, CodeInvalidTPSL, "%s is %s: it must be greater than 0", level.name, level.Level)
 		}
 	}
 	return nil
@@ -194,9 +194,9 @@ func checkSymbol(env Environment, symbol string) *Error {
 		return nil
 	}
 	if env == EnvLive {
-		return refuse(env, CodeMissingFields, "no symbol is named")
+		return refuse(env, CodeMissingFields, "required and missing: symbol")
 	}
-	return refuse(env, CodeBadSymbol, "no symbol is named")
+	return refuse(env, CodeBadSymbol, "required and missing: symbol")
 }
 
 // checkPart wants a part of at most 100 percent, and of at least 1 on the sandbox,
@@ -216,7 +216,7 @@ func checkPart(env Environment, part Part) *Error {
 // checkSandboxTPSL wants a change, and levels that can be prices.
 func (t TPSL) checkSandbox() *Error {
 	if t.TakeProfit.IsZero() && t.StopLoss.IsZero() && t.ClosePct.IsZero() {
-		return refuse(EnvSandbox, CodeInvalidTPSL, "no trigger is named: set one with At, or remove one with Clear")
+		return refuse(EnvSandbox, CodeInvalidTPSL, "required and missing: takeProfitPrice, stopLossPrice or closePct; set one, or remove a level with Clear")
 	}
 	if err := t.checkPrices(EnvSandbox); err != nil {
 		return err
@@ -227,11 +227,8 @@ func (t TPSL) checkSandbox() *Error {
 	return nil
 }
 
-// checkAccountIDs wants at least one account id, and no empty one.
+// checkAccountIDs wants ids that can be those of accounts.
 func checkAccountIDs(option string, ids []AccountID) error {
-	if len(ids) == 0 {
-		return invalid(option, "no account id is given")
-	}
 	for i, id := range ids {
 		if err := checkID("account", string(id)); err != nil {
 			return invalid(option, "account id %d of %d: %s", i+1, len(ids), err.Message)
@@ -245,13 +242,13 @@ func checkAccountIDs(option string, ids []AccountID) error {
 func checkID(what, id string) *Error {
 	switch id {
 	case "":
-		return refuse(EnvLive, CodeMissingFields, "no %s id is given", what)
+		return refuse(EnvLive, CodeMissingFields, "required and missing: the %s id", what)
 	case ".", "..":
-		return refuse(EnvLive, CodeBadRequest, "%q is no %s id", id, what)
+		return refuse(EnvLive, CodeBadRequest, "the %[2]s id is %[1]q: it must not be a part of a path", id, what)
 	}
 	for i := range len(id) {
 		if id[i] < ' ' || id[i] == 0x7f {
-			return refuse(EnvLive, CodeBadRequest, "the %s id has a control character, at position %d", what, i)
+			return refuse(EnvLive, CodeBadRequest, "the %s id is %q: it must not have a control character, as at position %d", what, id, i)
 		}
 	}
 	return nil
@@ -271,7 +268,7 @@ func (how Ladder) checkRungs(size decimal.Decimal) *Error {
 	if how.Rungs <= 0 || value.GreaterThanOrEqual(minOrderValue.Mul(decimal.NewFromInt(int64(how.Rungs)))) {
 		return nil
 	}
-	return refuse(EnvLive, CodeMinNotional, "%d rungs of a total of at most $%s are below $%s each",
+	return refuse(EnvLive, CodeMinNotional, "totalOrders is %d: of at most $%s in all, each must be worth at least $%s",
 		how.Rungs, numberText(value), numberText(minOrderValue))
 }
 
@@ -295,9 +292,9 @@ func (how Conditional) check(o *Order) *Error {
 	}
 	switch {
 	case !how.Exec.valid():
-		return refuse(EnvLive, CodeBadRequest, "exec kind %s is neither stop-market nor stop-limit", how.Exec)
+		return refuse(EnvLive, CodeBadRequest, "execKind is %s: it must be stop-market or stop-limit", how.Exec)
 	case !how.Trigger.IsPositive() || !writable(how.Trigger):
-		return refuse(EnvLive, CodeBadTrigger, "trigger price is %s: it must be greater than 0", numberText(how.Trigger))
+		return refuse(EnvLive, CodeBadTrigger, "triggerPrice is %s: it must be greater than 0", numberText(how.Trigger))
 	default:
 		return nil
 	}
@@ -312,9 +309,9 @@ func (how Ladder) check(o *Order) *Error {
 	}
 	switch {
 	case !how.From.IsPositive() || !writable(how.From) || !how.To.IsPositive() || !writable(how.To):
-		return refuse(EnvLive, CodeBadPrice, "a ladder from %s to %s must be between prices greater than 0", numberText(how.From), numberText(how.To))
+		return refuse(EnvLive, CodeBadPrice, "startPrice is %s and endPrice %s: both must be greater than 0", numberText(how.From), numberText(how.To))
 	case how.Rungs <= 0:
-		return refuse(EnvLive, CodeBadOrderCount, "a ladder of %d orders", how.Rungs)
+		return refuse(EnvLive, CodeBadOrderCount, "totalOrders is %d: it must be greater than 0", how.Rungs)
 	default:
 		return firstError(checkNumber("sizeSkew", how.SizeSkew), how.checkRungs(o.Size))
 	}
@@ -347,7 +344,7 @@ func (how Swarm) check(o *Order) *Error {
 		return err
 	}
 	if how.Orders <= 0 {
-		return refuse(EnvLive, CodeBadOrderCount, "a swarm of %d orders", how.Orders)
+		return refuse(EnvLive, CodeBadOrderCount, "totalOrders is %d: it must be greater than 0", how.Orders)
 	}
 	return firstError(checkAggression(how.Aggression), checkNumber("slippageBps", how.SlippageBps))
 }
@@ -355,14 +352,14 @@ func (how Swarm) check(o *Order) *Error {
 // checkDuration wants whole milliseconds above 0, which is what is sent.
 func checkDuration(d time.Duration) *Error {
 	if d < time.Millisecond || d%time.Millisecond != 0 {
-		return refuse(EnvLive, CodeBadDuration, "a duration of %s must be whole milliseconds, greater than 0", d)
+		return refuse(EnvLive, CodeBadDuration, "durationMs is %s: it must be whole milliseconds, greater than 0", d)
 	}
 	return nil
 }
 
 func checkChaseTo(to Level) *Error {
 	if to.IsClear() || !to.valid() {
-		return refuse(EnvLive, CodeBadPrice, "the bound of the chase, %s, must be greater than 0", to)
+		return refuse(EnvLive, CodeBadPrice, "chaseTo is %s: it must be greater than 0", to)
 	}
 	return nil
 }
@@ -400,11 +397,11 @@ const maxKeyLength = 255
 // checkIdempotencyKey refuses what the service would refuse: 1 to 255 visible ASCII characters.
 func checkIdempotencyKey(k Key) *Error {
 	if len(k) == 0 || len(k) > maxKeyLength {
-		return refuse(EnvLive, CodeInvalidIdempotencyKey, "an idempotency key has 1 to %d characters, and this one %d", maxKeyLength, len(k))
+		return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %d characters: it must have 1 to %d", len(k), maxKeyLength)
 	}
 	for i := range len(k) {
 		if k[i] <= ' ' || k[i] > '~' {
-			return refuse(EnvLive, CodeInvalidIdempotencyKey, "an idempotency key has visible ASCII characters only, unlike the one at position %d", i)
+			return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %q at position %d: it must have visible ASCII characters only", k[i], i)
 		}
 	}
 	return nil

@@ -14,20 +14,21 @@ import (
 func ExampleNewMemoryStore() {
 	sim := tradingsim.New()
 	limits := trading.RateLimits{Store: ratelimit.NewMemoryStore(), Owner: "desk-1"}
-	var clients [2]*trading.Client
-	for i := range clients {
+	open := func() *trading.Client {
 		client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()),
 			trading.WithTransport(sim.Transport()), trading.WithRateLimits(limits))
 		if err != nil {
 			log.Fatal(err)
 		}
-		defer client.Close()
-		clients[i] = client
+		return client
 	}
-	if _, err := clients[0].Sandbox.State(context.Background()); err != nil {
+	first, second := open(), open()
+	defer first.Close()
+	defer second.Close()
+	if _, err := first.Sandbox.State(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	usage, err := clients[1].RateLimitUsage(context.Background())
+	usage, err := second.RateLimitUsage(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func (s *Sim) sentKey(c *call) string {
 }
 
 // authenticate judges a request in front of its route: throttle, key, access,
-// environment, budget of the key.
+// environment, rate limit of the key.
 func (s *Sim) authenticate(c *call) *refusal {
 	if c.operation.env == keyless {
 		return nil

@@ -58,7 +58,7 @@ func run(ctx context.Context, out io.Writer) error {
 		2 * time.Second: func() { sim.SetHealth("degraded", "stale") },
 		8 * time.Second: func() { sim.Trade("acc_1", "short", "0.1", "BTC") },
 	} {
-		defer time.AfterFunc(after, act).Stop()
+		time.AfterFunc(after, act)
 	}
 	const often = 300 * time.Millisecond // of a service that is not there
 	printed := func(_ context.Context, text string) error {

@@ -57,7 +57,7 @@ func run(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, 3500*time.Millisecond)
 	defer cancel()
 	for i, price := range []string{"63750", "64300", "63900"} { // one after the other
-		defer time.AfterFunc(time.Duration(i)*time.Second+500*time.Millisecond, func() { sim.SetMark(symbol, price) }).Stop()
+		time.AfterFunc(time.Duration(i)*time.Second+500*time.Millisecond, func() { sim.SetMark(symbol, price) })
 	}
 	return newGrid(client, "acc_1", out).run(ctx, time.Second)
 }

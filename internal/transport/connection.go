@@ -75,7 +75,7 @@ func (c *pooledConn) quiet() bool {
 		c.changed.Wait()
 	}
 	closed, unread := c.closed, !c.closed && c.reader.unread()
-	c.mu.Unlock() // which the reader may need in order to let go
+	c.mu.Unlock() // which the reader may need to let go
 	if unread {
 		_ = c.Close()
 	}

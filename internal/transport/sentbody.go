@@ -111,7 +111,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 // Close does nothing: nothing is held.
 func (b *sentBody) Close() error { return nil }
 
-// wantsAnother reports whether the send came to nothing for the connection alone:
+// wantsAnother reports whether the send failed for the connection alone:
 // one that was kept, and is closed now. net/http takes another by itself only for
 // what has no body.
 func (b *sentBody) wantsAnother() bool { return b.unfit && !b.began.Load() }

@@ -1,0 +1,338 @@
+package trading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+// errorRow is an error that a mistake of the caller causes, and what its text has to name.
+type errorRow struct {
+	field, value string
+	err          error
+}
+
+// mistakes are the caller's, one for each text.
+func mistakes(t *testing.T) []errorRow {
+	order := func(change func(*Order)) Order {
+		o := Order{Symbol: "BTC", Side: Long, Size: Dec("1"), Leverage: Dec("2")}
+		change(&o)
+		return o
+	}
+	live := func(change func(*Order)) error { o := order(change); return o.Check(EnvLive) }
+	paper := func(change func(*Order)) error { o := order(change); return o.Check(EnvSandbox) }
+	good := order(func(*Order) {})
+	made := func(opts ...Option) error {
+		_, err := New(testBaseURL, opts...)
+		require.Error(t, err)
+		return err
+	}
+	address := func(url string) error {
+		_, err := New(url, WithSandboxKey("pk_test_secret"))
+		require.Error(t, err, url)
+		return err
+	}
+	client := newTestClient(t, newScript(t))
+	call := func(opts ...CallOption) error {
+		_, err := client.With(opts...)
+		require.Error(t, err)
+		return err
+	}
+	account := client.Live.Account("acc_1")
+	tpsl := func(change TPSL) error { _, err := account.SetTPSL(t.Context(), "BTC", change); return err }
+	paperTPSL := func(symbol string, change TPSL) error {
+		_, err := client.Sandbox.SetTPSL(t.Context(), symbol, change)
+		return err
+	}
+	marshal := func(v any) error { _, err := json.Marshal(v); return errors.Unwrap(err) }
+	_, of := client.Me(t.Context(), "demo")
+	_, edit := account.EditRun(t.Context(), "run_1", RunEdit{TotalSize: Dec("-1")})
+	_, part := account.ClosePosition(t.Context(), "BTC", Percent(Dec("101")))
+	_, share := client.Sandbox.ClosePosition(t.Context(), "BTC", Percent(Dec("0.5")))
+	_, symbol := account.ClosePosition(t.Context(), "", All)
+	_, id := account.CancelOrder(t.Context(), "")
+	_, path := account.CancelOrder(t.Context(), "..")
+	_, control := account.CancelOrder(t.Context(), "ord\n1")
+	_, notAWrite := client.Resolve(t.Context(), errors.New("disk full"))
+	_, untracked := client.Resolve(t.Context(), &WriteError{Outcome: Unknown, Operation: OpOrder, Err: errors.New("cut")})
+	_, elsewhere := client.ResolveID(t.Context(), "w_1")
+	_, begun := DescribeHistory(journal.History{Intent: "w_1"})
+	keyless, err := New(testBaseURL, WithTransport(newScript(t)))
+	require.NoError(t, err)
+	_, missingKey := keyless.Sandbox.State(t.Context())
+	require.NoError(t, keyless.Close())
+	sealed, err := New(testBaseURL, WithTransport(newScript(t)), WithLiveKeyFunc(func(context.Context) (string, error) { return "", errors.New("vault is sealed") }))
+	require.NoError(t, err)
+	_, function := sealed.Live.Accounts(t.Context())
+	require.NoError(t, sealed.Close())
+	_, closed := sealed.Live.Accounts(t.Context())
+	_, plain := New("http://10.0.0.7/v1", WithPlaintextHTTP(), WithLiveKey("pk_live_0123456789"))
+	var none context.Context
+	_, noContext := client.Sandbox.State(none)
+	return []errorRow{
+		{"symbol, side, size, leverage", "", Order{}.Check(EnvLive)},
+		{"side", `"LONG"`, live(func(o *Order) { o.Side = "LONG" })},
+		{"size", "-1", live(func(o *Order) { o.Size = Dec("-1") })},
+		{"leverage", "-2", live(func(o *Order) { o.Leverage = Dec("-2") })},
+		{"orderType", "OrderType(7)", live(func(o *Order) { o.Type = 7 })},
+		{"limitPrice", "-5", live(func(o *Order) { o.Type, o.LimitPrice = LimitOrder, At(Dec("-5")) })},
+		{"limitPrice", "60000", live(func(o *Order) { o.LimitPrice = At(Dec("60000")) })},
+		{"takeProfitPrice", "Clear", live(func(o *Order) { o.TakeProfit = Clear })},
+		{"stopLossPrice", "0", live(func(o *Order) { o.StopLoss = At(decimal.Zero) })},
+		{"stopLossPrice", "60000", live(func(o *Order) { o.StopLoss, o.TakeProfit = At(Dec("60000")), At(Dec("50000")) })},
+		{"maxSlippagePct", "31", live(func(o *Order) { o.MaxSlippagePct = Some(Dec("31")) })},
+		{"maxSlippagePct", "0.25", live(func(o *Order) { o.MaxSlippagePct = Some(Dec("0.25")) })},
+		{"reduceOnly", "true", paper(func(o *Order) { o.ReduceOnly = true })},
+		{"closePct", "50", tpsl(TPSL{StopLoss: Clear, TakeProfit: Clear, ClosePct: Some(Dec("50"))})},
+		{"takeProfitPrice or stopLossPrice", "", tpsl(TPSL{})},
+		{"takeProfitPrice", "-1", tpsl(TPSL{TakeProfit: At(Dec("-1")), StopLoss: Clear})},
+		{"takeProfitPrice, stopLossPrice or closePct", "", paperTPSL("BTC", TPSL{})},
+		{"closePct", "101", paperTPSL("BTC", TPSL{ClosePct: Some(Dec("101"))})},
+		{"symbol", "", paperTPSL("", TPSL{StopLoss: Clear})},
+		{"symbol", "", symbol},
+		{"closePercent", "101", part},
+		{"pct", "0.5", share},
+		{"order id", "", id},
+		{"order id", `".."`, path},
+		{"order id", "position 3", control},
+		{"totalSize", "-1", edit},
+		{"execKind", "ExecKind(9)", Conditional{Trigger: Dec("1"), Exec: 9}.Check(good)},
+		{"triggerPrice", "0", Conditional{}.Check(good)},
+		{"startPrice", "0", Ladder{To: Dec("1"), Rungs: 2}.Check(good)},
+		{"totalOrders", "0", Ladder{From: Dec("1"), To: Dec("1")}.Check(good)},
+		{"totalOrders", "50", Ladder{From: Dec("1"), To: Dec("1"), Rungs: 50}.Check(good)},
+		{"totalOrders", "-1", Swarm{Orders: -1}.Check(good)},
+		{"durationMs", "1ns", TWAP{Duration: 1}.Check(good)},
+		{"chaseTo", "clear", Chase{To: Clear}.Check(good)},
+		{"slippageBps", "e99", Swarm{Orders: 1, SlippageBps: Some(decimal.New(1, 99999))}.Check(good)},
+		{"aggression", "high", Swarm{Orders: 1, Aggression: Some(json.RawMessage("high"))}.Check(good)},
+		{"idempotency key", "0", call(WithIdempotencyKey(""))},
+		{"idempotency key", "position 1", call(WithIdempotencyKey("a b"))},
+		{"order type", "7", marshal(OrderType(7))},
+		{"order type", `"LIMIT"`, new(OrderType).UnmarshalText([]byte("LIMIT"))},
+		{"exec kind", "7", marshal(ExecKind(7))},
+		{"exec kind", `"stop"`, new(ExecKind).UnmarshalText([]byte("stop"))},
+		{"optional number", "", marshal(Some(decimal.New(1, 99999)))},
+		{"level", "", new(Level).UnmarshalJSON([]byte(`"x"`))},
+		{"environment", `"demo"`, of},
+		{"ctx", "nil", noContext},
+
+		{"baseURL", "", address("")},
+		{"baseURL", "", address("https://x\x7f/v1")},
+		{"baseURL", "user", address("https://a:b@api.test/v1")},
+		{"baseURL", "host", address("/v1")},
+		{"baseURL", `"api.test"`, address("https://api.test/v1?a=b")},
+		{"baseURL", "ftp", address("ftp://api.test/v1")},
+		{"baseURL", `"api.test"`, address("http://api.test/v1")},
+		{"baseURL", `"api.test"`, address("https://api.test/%2f/v1")},
+		{"baseURL", "/v1", address("https://api.test/api/v1")},
+		{"baseURL", `"https://api.test/v2"`, address("https://api.test/v2")},
+		{"baseURL", "API key", address("https://api.test/pk_test_secret/v1")},
+		{"TRADING_BASE_URL", "", func() error { t.Setenv("TRADING_BASE_URL", ""); _, err := FromEnv(); return err }()},
+		{"opts", "nil", made(nil)},
+		{"WithSandboxKey", "empty", made(WithSandboxKey(""))},
+		{"WithSandboxKey", "pk_live_", made(WithSandboxKey("pk_live_x"))},
+		{"WithLiveKey", "pk_live_", made(WithLiveKey("x"))},
+		{"WithLiveKey", "position 9", made(WithLiveKey("pk_live_a\nb"))},
+		{"WithSandboxKeyFunc", "nil", made(WithSandboxKeyFunc(nil))},
+		{"WithLiveKeyFunc", "nil", made(WithLiveKeyFunc(nil))},
+		{"WithTransport", "nil", made(WithTransport(nil))},
+		{"WithApplication", "64", made(WithApplication("a b", "1"))},
+		{"WithApplication", "API key", made(WithSandboxKey("pk_test_secretsecret"), WithApplication("pk.test", "secretsecret"))},
+		{"WithGuard", "nil", made(WithGuard(nil))},
+		{"WithJournal", "nil", made(WithJournal(nil))},
+		{"WithMaxSlippagePct", "31", made(WithMaxSlippagePct(Dec("31")))},
+		{"WithRetry", "-1", made(WithRetry(Retry{Attempts: -1}))},
+		{"WithRetry", "2s", made(WithRetry(Retry{MinWait: 2 * time.Second, MaxWait: time.Second}))},
+		{"WithAttemptTimeout", "0s", made(WithAttemptTimeout(0))},
+		{"WithSendTTL", "1h0m0s", made(WithSendTTL(time.Hour))},
+		{"WithResolveTimeout", "-1ns", made(WithResolveTimeout(-1))},
+		{"WithPriority", "Priority(9)", call(WithPriority(9))},
+		{"ResponseInto", "nil", call(ResponseInto(nil))},
+		{"WithClientOrderID", "empty", call(WithClientOrderID(""))},
+		{"WithClientOrderID", "WithIdempotencyKey", call(WithIdempotencyKey("k"), WithClientOrderID("d"))},
+		{"WithIdempotencyKey", "WithClientOrderID", call(WithClientOrderID("d"), WithIdempotencyKey("k"))},
+		{"WithRateLimits", "91", made(WithRateLimits(RateLimits{ReservePct: 91}))},
+		{"WithRateLimits", "Owner", made(WithRateLimits(RateLimits{Store: ratelimit.NewMemoryStore()}))},
+		{"WithRateLimits", "-1", made(WithRateLimits(RateLimits{PerKey: -1}))},
+		{"WithRateLimits", "Off", made(WithRateLimits(RateLimits{Off: true, Store: ratelimit.NewMemoryStore(), Owner: "o"}))},
+		{"WithExclusiveAccounts", "account id 2 of 2", made(WithExclusiveAccounts("a", ""))},
+		{"account", `"acc_3"`, OnlyAccounts("acc_1")(t.Context(), Write{Environment: EnvLive, Account: "acc_3"})},
+
+		{"Resolve", "disk full", notAWrite},
+		{string(OpOrder), "not tracked", untracked},
+		{"w_1", "not pending", elsewhere},
+		{"Acknowledge", "unknown", client.Acknowledge(t.Context(), "w_1", Unknown, "")},
+		{"Acknowledge", "w_1", client.Acknowledge(t.Context(), "w_1", Applied, "")},
+		{"ForgetClientOrderID", "journal", client.ForgetClientOrderID(t.Context(), "acc_1", OpOrder, "d")},
+		{"Resolution.Into", "answer", new(Resolution).Into(new(OrderResult))},
+		{"Resolution.Into", "*int", (&Resolution{Answer: []byte("{}")}).Into(new(int))},
+		{"sandbox API key", "", missingKey},
+		{"function of the live key", "vault is sealed", function},
+		{"live key", "http", plain},
+		{"client", "closed", closed},
+		{"journal: write w_1", "first record", begun},
+	}
+}
+
+// A mistake of the caller names the field, the rule and the value, on one line.
+func TestMistakesAreNamed(t *testing.T) {
+	for _, row := range mistakes(t) {
+		if !assert.Error(t, row.err, row.field) {
+			continue
+		}
+		text := row.err.Error()
+		assert.Contains(t, text, row.field)
+		assert.Contains(t, text, row.value, text)
+		assert.NotRegexp(t, `[\n\r\t]|[.!?]$|  `, text, "one line, and no sentence's end")
+		assert.NotContains(t, text, "pk_test_secret", "no key")
+	}
+}
+
+// elsewhere are texts that no mistake of the caller causes alone, and what does.
+var elsewhere = map[string]string{
+	"%s is %q: it must be %q, which was asked for":                                                         "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"openapi must be a string":                                                                             "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"paths must be an object":                                                                              "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"status healthy comes with HTTP status 503, which means not safe to trade":                             "a service that contradicts itself",
+	"the assessment was asked for %s ago, and holds for %s":                                                "a health check that took too long",
+	"account %s was last seen %s; read its state if that has changed":                                      "an account that is locked",
+	"the key was refused a moment ago and is not tried again yet: %s":                                      "a key that the service refused",
+	"the rate limit %s has no room in time":                                                                "a full rate limit",
+	"trading: RateLimitUsage: %w":                                                                          "a store that fails",
+	"trading: executed late, when its stored answer was asked for":                                         "a late execution",
+	"executed (%s: %s), and its answer is lost":                                                            "a write that is resolved without an answer",
+	"not executed (%s: %s)":                                                                                "a write that is resolved",
+	"how the service keeps idempotency keys is not known yet":                                              "a fence before its calibration",
+	"a newer setting is still in doubt":                                                                    "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
+	"the position still has other levels after %d tries":                                                   "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
+	"the newer levels could not be set again: %w":                                                          "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
+	"the %s is missing, and the account shows no position in %s to read it from: name both levels":         "an account without a position: TestTrap_T68_OneLevelAloneIsNotGuessed",
+	"the %s is missing, and the position to read it from cannot be read: %w":                               "a read that fails: TestTrap_T68_OneLevelAloneIsNotGuessed",
+	"required and missing: the %s; with an idempotency key or a client order id both levels must be named": "a call with a key: TestTrap_T68_OneLevelAloneIsNotGuessed",
+	"the client order id was used at %s for another request: it must name one decision":                    "an id that was used before",
+	"the client order id is in use by write %s, which is another request: it must name one decision":       "an id that is in use",
+	"a refusal is stored under this idempotency key: another order must have another key":                  "a key whose refusal is stored: TestAGivenKeyInTheJournal",
+	"the client order id is on its way already":                                                            "never seen: another call takes the write over",
+	"the earlier write has ended":                                                                          "never seen: the call begins anew",
+	"trading: write %s is registered already":                                                              "two writes with the same id, which are random",
+	"trading: Acknowledge: write %s is being sent: wait for its call":                                      "a write under way",
+	"write %s, %s %s: %w":                                                                                  "writes that Recover leaves",
+	"an operation that this version does not know":                                                         "a journal of a later version",
+	"trading: journal: write %s, record %d: %w":                                                            "a journal with a record that cannot be read",
+	"it is resolved, and its final record is missing":                                                      "a journal that lacks a record",
+	"trading: journal record: %w":                                                                          "never seen: records have a JSON form",
+	"the journal cannot be read: %w":                                                                       "a disk that fails",
+	"the journal cannot be written: %w":                                                                    "a disk that fails",
+	"%w; nor can it be noted that it is missing: %w":                                                       "a disk that fails twice",
+	"trading: query parameter %s: %w":                                                                      "never seen: a text is a parameter",
+	"trading: account id: %w":                                                                              "never seen: ids are checked before",
+	"trading: fence: %w":                                                                                   "never seen: ids are checked before",
+}
+
+// Each text of an error in the client's source is that of a mistake above, or stands in
+// elsewhere with what causes it.
+func TestEveryErrorTextIsCaused(t *testing.T) {
+	var texts []string
+	for _, row := range mistakes(t) {
+		if row.err != nil {
+			texts = append(texts, row.err.Error())
+		}
+	}
+	used := map[string]bool{}
+	for text, position := range errorTexts(t) {
+		pattern := regexp.MustCompile(textPattern(text))
+		caused := false
+		for _, said := range texts {
+			caused = caused || pattern.MatchString(said)
+		}
+		if !caused && elsewhere[text] == "" {
+			t.Errorf("%s: no row and no test causes %q", position, text)
+		}
+		used[text] = !caused
+	}
+	for text := range elsewhere {
+		assert.True(t, used[text], "elsewhere has %q, which a row causes or nothing says", text)
+	}
+}
+
+var verb = regexp.MustCompile(`%(\[\d+\])?[+#]?[a-zA-Z]`)
+
+// textPattern matches what a format prints.
+func textPattern(format string) string {
+	var pattern strings.Builder
+	rest := strings.ReplaceAll(format, "%%", "%")
+	for {
+		found := verb.FindStringIndex(rest)
+		if found == nil {
+			return pattern.String() + regexp.QuoteMeta(rest)
+		}
+		pattern.WriteString(regexp.QuoteMeta(rest[:found[0]]) + ".*")
+		rest = rest[found[1]:]
+	}
+}
+
+// errorTexts are the literals that make errors in the package, with their positions.
+func errorTexts(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	makers := map[string]bool{"refuse": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
+	texts := map[string]string{}
+	set := token.NewFileSet()
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok || !makers[nameOfCall(call)] {
+				return true
+			}
+			longest := ""
+			for _, arg := range call.Args {
+				if literal, ok := arg.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+					if text, err := strconv.Unquote(literal.Value); err == nil && len(text) > len(longest) {
+						longest = text
+					}
+				}
+			}
+			if verb.ReplaceAllString(strings.Trim(longest, "%w: "), "") != "" {
+				texts[longest] = set.Position(call.Pos()).String()
+			}
+			return true
+		})
+	}
+	require.NotEmpty(t, texts)
+	return texts
+}
+
+func nameOfCall(call *ast.CallExpr) string {
+	switch fn := call.Fun.(type) {
+	case *ast.Ident:
+		return fn.Name
+	case *ast.SelectorExpr:
+		if of, ok := fn.X.(*ast.Ident); ok {
+			return of.Name + "." + fn.Sel.Name
+		}
+	}
+	return ""
+}
