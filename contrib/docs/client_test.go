@@ -100,6 +100,22 @@ func TestCloseEndsTheSession(t *testing.T) {
 	})
 }
 
+// A session that failed is left without a word: the request would fail, too.
+func TestFailedSessionIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := call(says(200, "text/html", "<html>"))
+		server["initialize"] = func(w http.ResponseWriter, _ *http.Request, id string) {
+			w.Header().Set("Mcp-Session-Id", "one")
+			script{}.initialized(w, id)
+		}
+		rig := open(t, server, Config{})
+		_, err := rig.Search(t.Context(), "keys")
+		require.ErrorAs(t, err, new(*AnswerError))
+		require.NoError(t, rig.Close())
+		require.NotContains(t, rig.sent(), "DELETE")
+	})
+}
+
 // A server that does not answer the end of a session holds Close for a second.
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

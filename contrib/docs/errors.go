@@ -10,8 +10,8 @@ import (
 // ErrClosed is returned by calls after [Client.Close].
 var ErrClosed = errors.New("the client is closed")
 
-// ErrTooLarge is returned where the server's answers to one call exceed 4 MiB.
-var ErrTooLarge = errors.New("the server's answer is larger than 4 MiB")
+// ErrTooLarge is returned where the server's answers to one call exceed 1 MiB.
+var ErrTooLarge = errors.New("the server's answer is larger than 1 MiB")
 
 // ConfigError is a [Config] that [New] refuses.
 type ConfigError struct {

@@ -15,7 +15,7 @@ import (
 // of its own, or tools that want another round.
 const (
 	maxRequests = 16
-	maxBytes    = 4 << 20
+	maxBytes    = 1 << 20
 )
 
 var (

@@ -39,55 +39,39 @@ func parseHits(res *mcp.CallToolResult) ([]Hit, error) {
 	if hits, ok := hitsOf(res.StructuredContent); ok {
 		return hits, nil
 	}
-	if res.NeedsInput() {
-		return nil, &AnswerError{Tool: toolSearch, Problem: "it asks for more input"}
-	}
-	hits := []Hit{}
+	hits, found := []Hit{}, false
 	for _, content := range res.Content {
-		hits = append(hits, hitsIn(content)...)
+		some, ok := hitsIn(content)
+		hits, found = append(hits, some...), found || ok
 	}
-	if len(hits) == 0 && (len(res.Content) > 0 && !blank(res.Content) || res.StructuredContent != nil) {
+	if !found {
 		return nil, &AnswerError{Tool: toolSearch, Problem: "it has neither hits nor text"}
 	}
 	return hits[:min(len(hits), maxHits)], nil
 }
 
-// blank reports whether contents are text, and none of it says anything but that there
-// are no hits.
-func blank(contents []mcp.Content) bool {
-	for _, content := range contents {
-		text, ok := content.(*mcp.TextContent)
-		if !ok {
-			return false
-		}
-		if list, ok := hitsOf(decoded(text.Text)); strings.TrimSpace(text.Text) != "" && (!ok || len(list) > 0) {
-			return false
-		}
-	}
-	return true
-}
-
-func hitsIn(content mcp.Content) []Hit {
+func hitsIn(content mcp.Content) (hits []Hit, ok bool) {
+	var hit Hit
 	switch content := content.(type) {
 	case *mcp.TextContent:
 		if hits, ok := hitsOf(decoded(content.Text)); ok {
-			return hits
+			return hits, true
 		}
-		if text := block(content.Text, maxText); text != "" {
-			return []Hit{{Text: text}}
-		}
+		hit.Text = block(content.Text, maxText)
 	case *mcp.ResourceLink:
-		title := content.Title
-		if title == "" {
-			title = content.Name
+		hit = Hit{Title: line(content.Title, maxLine), Page: name(content.URI), Text: block(content.Description, maxText)}
+		if hit.Title == "" {
+			hit.Title = line(content.Name, maxLine)
 		}
-		return []Hit{{Title: line(title, maxLine), Page: name(content.URI), Text: block(content.Description, maxText)}}
 	case *mcp.EmbeddedResource:
 		if content.Resource != nil {
-			return []Hit{{Page: name(content.Resource.URI), Text: block(content.Resource.Text, maxText)}}
+			hit = Hit{Page: name(content.Resource.URI), Text: block(content.Resource.Text, maxText)}
 		}
 	}
-	return nil
+	if hit == (Hit{}) {
+		return nil, false
+	}
+	return []Hit{hit}, true
 }
 
 // hitsOf reads a list of hits, an object that holds one, or one hit.

@@ -82,7 +82,7 @@ func (c *Client) connect(ctx context.Context) (*session, error) {
 	})
 	opened, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             c.endpoint,
-		HTTPClient:           &http.Client{Transport: c.transport, CheckRedirect: noRedirect},
+		HTTPClient:           &http.Client{Transport: c.transport},
 		MaxRetries:           -1,
 		DisableStandaloneSSE: true,
 		MaxEventSize:         maxBytes,
@@ -102,8 +102,6 @@ func (c *Client) connect(ctx context.Context) (*session, error) {
 	}
 	return s, nil
 }
-
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // drop forgets the session. Only Close tells the server: what went wrong on a session
 // would go wrong with this request, too.

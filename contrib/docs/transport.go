@@ -69,7 +69,10 @@ func (t *transport) admit(r *http.Request) (*exchange, error) {
 	if r.Method != http.MethodPost {
 		return nil, errors.New("only calls are sent, no " + r.Method)
 	}
-	return x, x.admit()
+	if err := x.admit(); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // judge refuses what ends a call whatever the library would do with it.
