@@ -46,6 +46,7 @@ type Client struct {
 	timeout   time.Duration
 	limit     *limit
 	transport *transport
+	idle      func()          // closes the connections that are the client's own
 	closed    context.Context // done after Close
 	close     context.CancelFunc
 
@@ -71,10 +72,11 @@ func New(config Config) (*Client, error) {
 	if config.Clock == nil {
 		config.Clock = systemClock{}
 	}
+	c := &Client{endpoint: endpoint, timeout: config.Timeout, idle: func() {}, turn: make(chan struct{}, 1)}
 	if config.Transport == nil {
-		config.Transport = newNetwork()
+		own := newNetwork()
+		config.Transport, c.idle = own, own.CloseIdleConnections
 	}
-	c := &Client{endpoint: endpoint, timeout: config.Timeout, turn: make(chan struct{}, 1)}
 	c.limit = &limit{clock: config.Clock, most: config.MaxWait}
 	c.transport = &transport{base: config.Transport, limit: c.limit}
 	c.closed, c.close = context.WithCancel(context.Background())
@@ -137,9 +139,7 @@ func (c *Client) Close() error {
 	defer func() { <-c.turn }()
 	c.transport.closing.Store(true)
 	c.drop()
-	if own, ok := c.transport.base.(*http.Transport); ok {
-		own.CloseIdleConnections()
-	}
+	c.idle()
 	return nil
 }
 
@@ -157,6 +157,9 @@ func (c *Client) call(ctx context.Context, tool, argument, value string) (*mcp.C
 	case c.turn <- struct{}{}:
 	}
 	defer func() { <-c.turn }()
+	if err := context.Cause(ctx); err != nil { // select takes either
+		return nil, &callError{tool: tool, err: err}
+	}
 	res, err := c.try(ctx, tool, value)
 	if limited := new(RateLimitError); errors.As(err, &limited) {
 		res, err = c.try(ctx, tool, value)

@@ -3,6 +3,7 @@ package docs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 )
@@ -35,13 +36,13 @@ type RateLimitError struct {
 }
 
 func (e *RateLimitError) Error() string {
-	return fmt.Sprintf("docs: rate limited: try again in %s", e.RetryAfter.Round(time.Second))
+	return fmt.Sprintf("docs: rate limited: try again in %d s", int(math.Ceil(e.RetryAfter.Seconds())))
 }
 
 // StatusError is an HTTP status other than success. A redirect is one: none is followed.
 type StatusError struct {
 	Status   int
-	Location string // of a redirect: the server's text, to be quoted
+	Location string // of a redirect: the server's text, cleaned and cut
 }
 
 func (e *StatusError) Error() string {
@@ -65,7 +66,7 @@ func (e *ToolError) Error() string {
 // AnswerError is an answer that cannot be read: it is no MCP, or of an unknown form.
 type AnswerError struct {
 	Tool    string
-	Problem string // may hold the server's text, to be quoted
+	Problem string // may hold the server's text, cleaned and cut
 }
 
 func (e *AnswerError) Error() string {

@@ -97,9 +97,9 @@ func (x *exchange) explain(tool string, err error) error {
 	case x.status < 200 || x.status > 299:
 		return &StatusError{Status: x.status}
 	case x.media != "application/json" && x.media != "text/event-stream" && x.status == http.StatusOK:
-		return &AnswerError{Tool: tool, Problem: "its type is " + x.media + ", not JSON or a stream of events"}
+		return &AnswerError{Tool: tool, Problem: "its type is " + line(x.media, maxQuoted) + ", not JSON or a stream of events"}
 	}
-	return &AnswerError{Tool: tool, Problem: err.Error()}
+	return &AnswerError{Tool: tool, Problem: line(err.Error(), maxQuoted)}
 }
 
 // failed is the failure as the error of a call.

@@ -57,8 +57,8 @@ type rig struct {
 	bodies   []string
 }
 
-// open starts a server in the bubble, and makes a client of it with the network that it
-// has by default. The test closes the client.
+// open starts a server in the bubble, and makes a client of it. The network is as by
+// default, but for where it leads. The test closes the client.
 func open(t *testing.T, handler http.Handler, config Config) *rig {
 	t.Helper()
 	rig := &rig{}
@@ -77,6 +77,7 @@ func open(t *testing.T, handler http.Handler, config Config) *rig {
 	rig.Client = client
 	t.Cleanup(func() {
 		require.NoError(t, client.Close())
+		network.CloseIdleConnections()
 		require.NoError(t, server.Close())
 		require.ErrorIs(t, <-served, http.ErrServerClosed)
 	})
