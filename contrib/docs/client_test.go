@@ -239,6 +239,31 @@ func TestNoCredentials(t *testing.T) {
 	})
 }
 
+// Whoever put a key into a request, it does not leave.
+func TestForeignHeadersAreNotSent(t *testing.T) {
+	var sent http.Header
+	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = r.Header
+		return &http.Response{StatusCode: http.StatusAccepted, Body: http.NoBody}, nil
+	})
+	guard := &transport{base: base, limit: &limit{clock: systemClock{}}}
+	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), exchangeKey{}, &exchange{}), http.MethodPost, "https://x.test/mcp", http.NoBody)
+	require.NoError(t, err)
+	for _, name := range []string{"X-API-Key", "Authorization", "Cookie", "Proxy-Authorization", "Mcp-Session-Id", "Accept"} {
+		r.Header.Set(name, "secret")
+	}
+	res, err := guard.RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.Header{"Accept": {"secret"}, "Mcp-Session-Id": {"secret"}, "User-Agent": {"trading-go-docs"}}, sent)
+	_, err = guard.RoundTrip(r.WithContext(t.Context()))
+	require.ErrorIs(t, err, errOver, "what belongs to no call is not sent")
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestConfig(t *testing.T) {
 	for url, problem := range map[string]string{
 		"":                           "is empty; it is the address of the published reference",

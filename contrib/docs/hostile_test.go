@@ -158,8 +158,9 @@ func TestHostile(t *testing.T) {
 				row.check(t, err)
 				require.LessOrEqual(t, time.Since(began), defaultTimeout)
 				requirePrintable(t, err.Error())
-				require.NotContains(t, rig.sent(), "GET")
 				synctest.Wait()
+				require.NotContains(t, rig.sent(), "GET")
+				require.Equal(t, 1, count(rig.sent(), "tools/call"), "no second round")
 
 				delete(server, "tools/call")
 				hits, err := rig.Search(t.Context(), "keys")
@@ -243,22 +244,34 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// A server that calls back gets no more than the requests that a call may cost.
+// A server that calls back while the session is opened gets no more requests than a call
+// may cost, and none later: the session outlives the call that opened it.
 func TestCallsBack(t *testing.T) {
+	const pings = 200
+	ping := func(w http.ResponseWriter, r *http.Request, id string) {
+		asEvents(w)
+		for i := range pings {
+			_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"s%d\",\"method\":\"ping\"}\n\n", i)
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", result(id, `{"content":[{"type":"text","text":"found"}]}`))
+	}
 	synctest.Test(t, func(t *testing.T) {
-		rig := open(t, call(func(w http.ResponseWriter, _ *http.Request, id string) {
-			asEvents(w)
-			for i := range 200 {
-				_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"s%d\",\"method\":\"ping\"}\n\n", i)
-			}
-			_, _ = fmt.Fprintf(w, "data: %s\n\n", result(id, `{"content":[{"type":"text","text":"found"}]}`))
-		}), Config{})
+		rig := open(t, call(ping), Config{})
 		_, _ = rig.Search(t.Context(), "keys")
 		synctest.Wait()
 		require.LessOrEqual(t, len(rig.sent()), maxRequests)
-		_, _ = rig.Search(t.Context(), "keys")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		server := script{}
+		rig := open(t, server, Config{})
+		_, err := rig.Search(t.Context(), "keys")
+		require.NoError(t, err)
+		before := len(rig.sent())
+		server["tools/call"] = ping
+		_, err = rig.Search(t.Context(), "keys")
+		require.NoError(t, err)
 		synctest.Wait()
-		require.LessOrEqual(t, len(rig.sent()), 2*maxRequests)
+		require.Equal(t, []string{"tools/call"}, rig.sent()[before:])
 	})
 }
 
