@@ -181,6 +181,9 @@ func TestForgottenSession(t *testing.T) {
 		require.ErrorAs(t, err, &status, "the new session is forgotten, too")
 		require.Equal(t, 404, status.Status)
 		require.Equal(t, 3, sessions)
+		_, err = rig.Search(t.Context(), "keys")
+		require.ErrorAs(t, err, &status)
+		require.Equal(t, 4, sessions, "a session that was new is not tried again")
 	})
 }
 
