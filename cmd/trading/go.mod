@@ -5,6 +5,7 @@ go 1.25.0
 replace github.com/tradingapi/trading-go => ../..
 
 require (
+	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6
 	github.com/charmbracelet/x/term v0.2.2
 	github.com/google/uuid v1.6.0

@@ -37,28 +37,40 @@ func themeOf(app *cli.App) theme {
 	return plainTheme()
 }
 
-// render draws a status, a line each.
+// render draws a status as it was read, a line each.
 func render(s statusView, t theme) []string {
-	lines := []string{fmt.Sprintf("%s  %s  %s", t.bold(strings.ToUpper(string(s.Environment))), cli.Printable(s.BaseURL), s.At.UTC().Format("2006-01-02 15:04:05Z"))}
-	lines = append(lines, renderHealth(s, t))
-	lines = append(lines, "")
+	lines := []string{renderTitle(s, t) + "  " + s.At.UTC().Format("2006-01-02 15:04:05Z")}
+	return append(lines, renderBody(s, -1, s.At, t)...)
+}
+
+func renderTitle(s statusView, t theme) string {
+	return t.bold(strings.ToUpper(string(s.Environment))) + "  " + cli.Printable(s.BaseURL)
+}
+
+// renderBody draws all below the title. The account with the index chosen is marked.
+func renderBody(s statusView, chosen int, now time.Time, t theme) []string {
+	lines := []string{renderHealth(s, now, t), ""}
 	lines = append(lines, renderFindings(s.Findings, t)...)
-	for _, a := range s.Accounts {
-		lines = append(append(lines, ""), renderAccount(a, t)...)
+	for i, a := range s.Accounts {
+		account := renderAccount(a, t)
+		if i == chosen {
+			account[0] = "> " + account[0]
+		}
+		lines = append(append(lines, ""), account...)
 	}
 	if s.Archived > 0 {
 		lines = append(lines, "", t.dim(fmt.Sprintf("%d archived accounts are not shown", s.Archived)))
 	}
-	lines = append(append(lines, ""), renderPending(s, t)...)
+	lines = append(append(lines, ""), renderPending(s.Pending, now, t)...)
 	return append(append(lines, ""), renderLimits(s.Limits, t)...)
 }
 
-func renderHealth(s statusView, t theme) string {
+func renderHealth(s statusView, now time.Time, t theme) string {
 	if s.Health == nil {
 		return "service   " + t.bad("NOT KNOWN")
 	}
 	h := *s.Health
-	text := fmt.Sprintf("%s, feed %s, assessed %s ago", cli.Printable(h.Status), cli.Printable(h.Feed), age(s.At.Sub(h.AsOf)))
+	text := fmt.Sprintf("%s, feed %s, assessed %s ago", cli.Printable(h.Status), cli.Printable(h.Feed), age(now.Sub(h.AsOf)))
 	if !h.Safe {
 		return "service   " + t.bad("NOT SAFE") + "  " + text
 	}
@@ -194,14 +206,14 @@ func signed(a cli.Amount) string {
 	return cli.DollarsIf(a)
 }
 
-func renderPending(s statusView, t theme) []string {
-	if len(s.Pending) == 0 {
+func renderPending(pending []pendingView, now time.Time, t theme) []string {
+	if len(pending) == 0 {
 		return []string{t.dim("no pending writes")}
 	}
 	g := grid{}
 	g.head(t, "PENDING WRITE", ">FOR", "ACCOUNT", "SYMBOL", "ID", "LAST")
-	for _, p := range s.Pending {
-		lasts := s.At.Sub(p.Decided)
+	for _, p := range pending {
+		lasts := now.Sub(p.Decided)
 		paint := t.warn
 		if lasts >= pendingBad {
 			paint = t.bad
