@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/shopspring/decimal"
@@ -44,7 +44,7 @@ func newClose(app *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&symbol, "symbol", "", "the market (required)")
 	cli.Number(cmd.Flags(), &percent, "percent", "how much of the position (default 100)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := errors.Join(cli.Require(cmd, "symbol"), cli.CheckSymbol(symbol), w.service.Read()); err != nil {
+		if err := cmp.Or(cli.Require(cmd, "symbol"), cli.CheckSymbol(symbol), w.service.Read()); err != nil {
 			return err
 		}
 		op := trading.OpClose
@@ -108,7 +108,7 @@ func newTPSL(app *cli.App) *cobra.Command {
 	cli.PriceOrClear(cmd.Flags(), &levels.StopLoss, "stop-loss", "the stop, or clear")
 	cli.PriceOrClear(cmd.Flags(), &levels.TakeProfit, "take-profit", "the target, or clear")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := errors.Join(cli.Require(cmd, "symbol"), cli.CheckSymbol(symbol), w.service.Read()); err != nil {
+		if err := cmp.Or(cli.Require(cmd, "symbol"), cli.CheckSymbol(symbol), w.service.Read()); err != nil {
 			return err
 		}
 		if levels.StopLoss.IsZero() && levels.TakeProfit.IsZero() {

@@ -94,7 +94,7 @@ func (f *flattener) run(ctx context.Context) (err error) {
 		return err
 	}
 	connect := f.service.ConnectForExit
-	if f.dryRun {
+	if f.dryRun || f.service.Env == trading.EnvSandbox {
 		connect = f.service.Connect
 	}
 	session, err := connect()

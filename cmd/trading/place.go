@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func newLimit(app *cli.App) *cobra.Command {
 	orderFlags(cmd.Flags(), &o)
 	cli.Price(cmd.Flags(), &o.LimitPrice, "limit-price", "the price to rest at (required)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := errors.Join(cli.Require(cmd, "symbol", "side", "size", "leverage", "limit-price"), w.requireLive("resting limits")); err != nil {
+		if err := cmp.Or(cli.Require(cmd, "symbol", "side", "size", "leverage", "limit-price"), w.requireLive("resting limits")); err != nil {
 			return err
 		}
 		o.Type, w.entry = trading.LimitOrder, !o.ReduceOnly

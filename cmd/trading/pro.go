@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
@@ -44,7 +44,7 @@ func newProOrder(app *cli.App, p pro) *cobra.Command {
 	p.flags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		required := append([]string{"symbol", "side", "size", "leverage"}, p.required...)
-		if err := errors.Join(cli.Require(cmd, required...), w.requireLive("Pro orders")); err != nil {
+		if err := cmp.Or(cli.Require(cmd, required...), w.requireLive("Pro orders")); err != nil {
 			return err
 		}
 		if p.prepare != nil {
@@ -183,7 +183,7 @@ func newRunEdit(app *cli.App) *cobra.Command {
 	w := newWriter(app, cmd, true)
 	cli.Number(cmd.Flags(), &size, "total-size", "the new size of the whole run, what is filled included (required)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := errors.Join(cli.Require(cmd, "total-size"), w.requireLive("Pro orders")); err != nil {
+		if err := cmp.Or(cli.Require(cmd, "total-size"), w.requireLive("Pro orders")); err != nil {
 			return err
 		}
 		id := trading.RunID(args[0])

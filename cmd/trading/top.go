@@ -77,7 +77,11 @@ func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, sa
 	quiet.Err = lineWriter(say)
 	own := *service
 	own.App = &quiet
-	session, err := own.ConnectForExit()
+	connect := own.ConnectForExit
+	if own.Env == trading.EnvSandbox {
+		connect = own.Connect
+	}
+	session, err := connect()
 	if err != nil {
 		return err
 	}

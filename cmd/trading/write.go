@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (w *writer) run(ctx context.Context, t task) (err error) {
 
 // check refuses a command line that would send without being asked for clearly.
 func (w *writer) check() error {
-	if err := errors.Join(w.service.Read(), w.service.RequireAccount()); err != nil {
+	if err := cmp.Or(w.service.Read(), w.service.RequireAccount()); err != nil {
 		return err
 	}
 	switch {
@@ -107,7 +108,7 @@ func (w *writer) check() error {
 
 func (w *writer) connect() (*cli.Session, error) {
 	switch {
-	case w.dryRun:
+	case w.dryRun, w.service.Env == trading.EnvSandbox: // a journal is of live writes
 		return w.service.Connect()
 	case w.entry:
 		return w.service.ConnectJournaled()
@@ -145,10 +146,9 @@ func (w *writer) send(ctx context.Context, session *cli.Session, t task) error {
 // advise says what to do about a write whose outcome is not known.
 func (w *writer) advise(session *cli.Session, v writeView) {
 	w.app.Sayf("UNKNOWN: it may have been applied. Do not send it again as it is.")
-	switch {
-	case session.Journal != "" && v.Intent != "":
-		w.app.Sayf("find out: trading pending resolve %s --env %s --journal %s", v.Intent, w.service.Env, session.Journal)
-	default:
+	if _, err := findWrite(session.Journal, v.Intent); err == nil {
+		w.app.Sayf("find out: trading pending resolve %s --journal %s", v.Intent, session.Journal)
+	} else {
 		w.app.Sayf("look: trading status --env %s", w.service.Env)
 	}
 	if w.clientOrderID != "" {

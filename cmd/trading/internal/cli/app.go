@@ -135,7 +135,7 @@ func Args(names ...string) cobra.PositionalArgs {
 		case len(args) > len(names):
 			return fmt.Errorf("unexpected argument %q", args[len(names)])
 		case len(args) < len(names):
-			return fmt.Errorf("%s is missing", strings.Join(names[len(args):], ", "))
+			return fmt.Errorf("missing: %s", strings.Join(names[len(args):], ", "))
 		default:
 			return nil
 		}
