@@ -128,13 +128,13 @@ func readAccount(ctx context.Context, h handle) accountView {
 	}
 	positions, err := h.Positions(ctx)
 	note("positions", err)
-	for _, p := range positions {
-		v.Positions = append(v.Positions, viewPosition(h.id, p))
-	}
-	state, err := h.State(ctx)
-	note("state", err)
-	if err == nil {
+	state, stateErr := h.State(ctx)
+	note("state", stateErr)
+	if stateErr == nil {
 		v.setState(state)
+	}
+	if err == nil {
+		v.setPositions(positions)
 	}
 	return v
 }
@@ -195,5 +195,5 @@ func findWrite(path string, id trading.IntentID) (*trading.JournaledWrite, error
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: there is no write %s", path, cli.Printable(id))
+	return nil, fmt.Errorf("%s: write %s is not pending: there is no such write, or it is resolved and not kept", path, cli.Printable(id))
 }

@@ -96,6 +96,9 @@ func (f *findings) room(name string, a accountView) {
 		f.urgent("%s: equity %s is at or below a loss floor", name, cli.Dollars(a.Equity))
 		return
 	}
+	if at, ok := a.RoomAtStops.Get(); ok && !at.IsPositive() {
+		f.urgent("%s: the stops are beyond the loss floor: hitting them all loses the account", name)
+	}
 	pct, ok := roomPct(a)
 	switch {
 	case ok && pct.LessThan(decimal.NewFromInt(roomBadPct)):

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,6 +83,9 @@ acknowledge what you find (trading pending ack).`,
 		if err != nil {
 			return err
 		}
+		if err := sameService(service.BaseURL(), w.BaseURL); err != nil {
+			return err
+		}
 		service.Env, service.Journal = w.Environment, path
 		session, err := service.ConnectJournaled(trading.WithoutBackground())
 		if err != nil {
@@ -121,6 +126,17 @@ func pendingWrite(service *cli.Service, id trading.IntentID) (path string, w *tr
 		return "", nil, fmt.Errorf("write %s is not pending: it was %s", cli.Printable(id), w.Outcome)
 	}
 	return path, w, nil
+}
+
+// sameService refuses a write for another service than the operator names: the key would
+// go where the journal says.
+func sameService(named, journaled string) error {
+	a, errA := url.Parse(named)
+	b, errB := url.Parse(journaled)
+	if errA != nil || errB != nil || !strings.EqualFold(a.Hostname(), b.Hostname()) || a.Port() != b.Port() {
+		return cli.Misuse("the write is of another service, %s: --base-url names %s", cli.Printable(journaled), cli.Printable(named))
+	}
+	return nil
 }
 
 func viewResolution(r *trading.Resolution) resolutionView {

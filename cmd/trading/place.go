@@ -213,7 +213,7 @@ func (p orderPreview) table(w io.Writer) {
 		}
 	}
 	add("effect", string(p.Effect))
-	add("price now", p.Price.String())
+	add("at price", p.Price.String())
 	add("leverage", p.Leverage.String())
 	add("notional", cli.DollarsIf(p.Notional))
 	add("fee", cli.DollarsIf(p.Fee))

@@ -110,6 +110,10 @@ func renderAccount(a accountView, t theme) []string {
 		cell{text: "balance " + cli.Dollars(a.Balance) + ", unrealized " + signed(a.UnrealizedPnL)})
 	room := cell{text: cli.DollarsIf(a.LossRoom), right: true, paint: roomPaint(a, t)}
 	money.add(cell{text: "room"}, room, cell{text: fmt.Sprintf("above the floors: daily %s, global %s", cli.DollarsIf(a.DailyLossFloor), cli.DollarsIf(a.GlobalLossFloor))})
+	if len(a.Positions) > 0 {
+		money.add(cell{text: "at stops"}, cell{text: cli.DollarsIf(a.RoomAtStops), right: true},
+			cell{text: "room if every stop is hit, before fees and gaps"})
+	}
 	money.add(cell{text: "to target"}, cell{text: cli.DollarsIf(a.TargetGap), right: true}, cell{text: "target " + cli.DollarsIf(a.ProfitTarget)})
 	lines = append(lines, money.lines()...)
 	if bar := renderBar(a, t); bar != "" {

@@ -138,12 +138,12 @@ type screen struct {
 	reading       bool
 	began         time.Time // of the last round
 	width, height int
-	scroll        int
+	scroll, below int // lines of the body above and below what is shown
 	chosen        int
 	mode          mode
 	typed         string
 	log           []string
-	progress      chan string
+	news          chan tea.Msg
 	notFlat       error // of the last flattening
 }
 
@@ -271,33 +271,35 @@ func (m *screen) answer(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 func (m *screen) leave(a accountView) tea.Cmd {
 	m.mode, m.notFlat = flattening, flatten.ErrNotFlat
 	m.log = []string{"flattening " + nameOf(a.ID, a.Environment)}
-	m.progress = make(chan string, 1000)
-	progress := m.progress
-	return tea.Batch(m.next(), func() tea.Msg {
+	news, ctx := make(chan tea.Msg, 1000), m.ctx
+	m.news = news
+	return tea.Batch(func() tea.Msg {
 		m.work.RLock()
 		defer m.work.RUnlock()
-		defer close(progress)
-		return flatMsg{m.flatten(m.ctx, a, func(line string) {
+		err := m.flatten(ctx, a, func(line string) {
 			select {
-			case progress <- line:
+			case news <- progressMsg(line):
 			default: // nobody reads any more
 			}
-		})}
-	})
-}
-
-// next waits for a line of the progress.
-func (m *screen) next() tea.Cmd {
-	progress, ctx := m.progress, m.ctx
-	return func() tea.Msg {
+		})
 		select {
-		case line, more := <-progress:
-			if more {
-				return progressMsg(line)
-			}
+		case news <- flatMsg{err}:
 		case <-ctx.Done():
 		}
 		return nil
+	}, m.next())
+}
+
+// next waits for news of the flattening.
+func (m *screen) next() tea.Cmd {
+	news, ctx := m.news, m.ctx
+	return func() tea.Msg {
+		select {
+		case msg := <-news:
+			return msg
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }
 
@@ -335,6 +337,7 @@ func (m *screen) frame() []string {
 	room := m.room()
 	m.scroll = max(0, min(m.scroll, len(body)-room))
 	visible := body[m.scroll:min(len(body), m.scroll+room)]
+	m.below = len(body) - m.scroll - len(visible)
 	lines = append(lines, visible...)
 	for range room - len(visible) {
 		lines = append(lines, "")
@@ -382,6 +385,10 @@ func (m *screen) footer() []string {
 	case flattening:
 		return append(lines, m.theme.warn("flattening")+m.theme.dim("   ctrl+c interrupts"))
 	default:
-		return append(lines, m.theme.dim("q quit   r read now   tab account   f flatten   up/down scroll"))
+		keys := "q quit   r read now   tab account   f flatten   up/down scroll"
+		if m.below > 0 {
+			keys += fmt.Sprintf("   %d more lines", m.below)
+		}
+		return append(lines, m.theme.dim(keys))
 	}
 }

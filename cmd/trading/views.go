@@ -23,11 +23,14 @@ type accountView struct {
 	DailyLossFloor  cli.Amount            `json:"dailyLossFloor"`
 	GlobalLossFloor cli.Amount            `json:"globalLossFloor"`
 	LossRoom        cli.Amount            `json:"lossRoom"`
-	ProfitTarget    cli.Amount            `json:"profitTarget"`
-	TargetGap       cli.Amount            `json:"targetGap"`
-	Positions       []positionView        `json:"positions"`
-	Orders          []orderView           `json:"orders"`
-	Runs            []runView             `json:"runs"`
+	// RoomAtStops is what is left of the room when every stop is hit, before fees and
+	// gaps. None if a position has no stop, or no price.
+	RoomAtStops  cli.Amount     `json:"roomAtStops"`
+	ProfitTarget cli.Amount     `json:"profitTarget"`
+	TargetGap    cli.Amount     `json:"targetGap"`
+	Positions    []positionView `json:"positions"`
+	Orders       []orderView    `json:"orders"`
+	Runs         []runView      `json:"runs"`
 	// Errors are the reads that failed: what they would show is not known.
 	Errors []string `json:"errors,omitempty"`
 	known  bool     // the state was read
@@ -40,6 +43,22 @@ func (v *accountView) setState(s *trading.AccountState) {
 	v.UnrealizedPnL, v.ProfitTarget = cli.Amount{Opt: s.UnrealizedPnL}, cli.Amount{Opt: s.ProfitTarget}
 	v.DailyLossFloor, v.GlobalLossFloor = cli.Amount{Opt: s.DailyLossFloor}, cli.Amount{Opt: s.GlobalLossFloor}
 	v.LossRoom, v.TargetGap = cli.AmountIf(s.LossRoom()), cli.AmountIf(s.TargetGap())
+}
+
+// setPositions notes the positions, and what follows from them and the state.
+func (v *accountView) setPositions(positions trading.Positions) {
+	room, known := v.LossRoom.Get()
+	for _, p := range positions {
+		v.Positions = append(v.Positions, viewPosition(v.ID, p))
+		mark, priced := p.Mark.Price()
+		stop, stopped := p.StopLoss.Value()
+		room = room.Sub(p.Signed().Mul(mark.Sub(stop)))
+		known = known && priced && stopped
+	}
+	v.RoomAtStops = cli.AmountIf(room, known)
+	if _, told := v.UnrealizedPnL.Get(); !told {
+		v.UnrealizedPnL = cli.AmountIf(positions.UnrealizedPnL())
+	}
 }
 
 type positionView struct {

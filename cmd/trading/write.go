@@ -111,7 +111,7 @@ func (w *writer) connect() (*cli.Session, error) {
 	case w.dryRun, w.service.Env == trading.EnvSandbox: // a journal is of live writes
 		return w.service.Connect()
 	case w.entry:
-		return w.service.ConnectJournaled()
+		return w.service.ConnectForEntry()
 	default:
 		return w.service.ConnectForExit()
 	}

@@ -103,16 +103,26 @@ type Session struct {
 }
 
 // Connect makes a client that keeps no journal, for a command that only reads.
-func (s *Service) Connect(more ...trading.Option) (*Session, error) {
+func (s *Service) Connect() (*Session, error) {
 	opts, err := s.options()
 	if err != nil {
 		return nil, err
 	}
-	return s.connect(append(opts, more...), "", nil)
+	return s.connect(opts, "", nil)
 }
 
-// ConnectJournaled makes a client whose writes are in the journal.
+// entryWait is how long an entry waits for another command to close the journal.
+const entryWait = 5 * time.Second
+
+// ConnectForEntry makes a client whose writes are in the journal.
+func (s *Service) ConnectForEntry() (*Session, error) { return s.connectJournaled(entryWait) }
+
+// ConnectJournaled is ConnectForEntry, but does not wait for the journal.
 func (s *Service) ConnectJournaled(more ...trading.Option) (*Session, error) {
+	return s.connectJournaled(0, more...)
+}
+
+func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (*Session, error) {
 	opts, err := s.options()
 	if err != nil {
 		return nil, err
@@ -121,7 +131,7 @@ func (s *Service) ConnectJournaled(more ...trading.Option) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := journal.Open(path)
+	log, err := journal.Open(path, journal.WithLockTimeout(wait))
 	if err != nil {
 		return nil, WithCode(Refused, fmt.Errorf("journal %s: %w", path, err))
 	}
@@ -130,13 +140,13 @@ func (s *Service) ConnectJournaled(more ...trading.Option) (*Session, error) {
 
 // ConnectForExit is ConnectJournaled, except that a journal which cannot be opened does
 // not keep anybody in the market.
-func (s *Service) ConnectForExit(more ...trading.Option) (*Session, error) {
-	session, err := s.ConnectJournaled(more...)
+func (s *Service) ConnectForExit() (*Session, error) {
+	session, err := s.ConnectJournaled()
 	if err == nil || Status(err) != Refused {
 		return session, err
 	}
 	s.App.Sayf("warning: %v; going on without a journal", err)
-	return s.Connect(more...)
+	return s.Connect()
 }
 
 func (s *Service) connect(opts []trading.Option, path string, log *journal.Log) (*Session, error) {
