@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -151,4 +153,28 @@ func TestWrites(t *testing.T) {
 		}
 		golden(t, "writes.txt", all.String())
 	})
+}
+
+// slowReader is somebody who thinks it over.
+type slowReader struct {
+	after time.Duration
+	text  io.Reader
+}
+
+func (s slowReader) Read(p []byte) (int, error) {
+	time.Sleep(s.after)
+	return s.text.Read(p)
+}
+
+func TestAnOldPreviewIsNotSent(t *testing.T) {
+	for after, code := range map[time.Duration]int{59 * time.Second: cli.Done, 61 * time.Second: cli.Refused} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.terminal = true
+			r.in = slowReader{after, strings.NewReader("y\n")}
+			got, _, errs := r.run(place("--yes=false")...)
+			assert.Equal(t, code, got, "%s: %s", after, errs)
+			assert.Equal(t, code == cli.Done, len(r.sim.Ledger()) == 1)
+		})
+	}
 }

@@ -93,7 +93,7 @@ func (f *findings) room(name string, a accountView) {
 		return
 	}
 	if !room.IsPositive() {
-		f.urgent("%s: equity %s is at or below a loss floor", name, cli.Dollars(a.Equity))
+		f.urgent("%s: equity %s is at or below a loss floor", name, cli.DollarsIf(a.Equity))
 		return
 	}
 	if at, ok := a.RoomAtStops.Get(); ok && !at.IsPositive() {

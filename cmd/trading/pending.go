@@ -41,6 +41,10 @@ own. It needs no key, sends nothing, and may be used beside the bots.`,
 		pending, err := readPending(shownJournals(service, *journals))
 		now := time.Now()
 		printed := out.Print(pending, func(w io.Writer) {
+			if len(pending) == 0 && err == nil {
+				cli.Row(w, "no pending writes")
+				return
+			}
 			cli.Row(w, "FOR", "OPERATION", "ACCOUNT", "SYMBOL", "CLIENT ORDER ID", "ID", "JOURNAL", "LAST")
 			for _, p := range pending {
 				cli.Row(w, age(now.Sub(p.Decided)), p.Operation, nameOf(p.Account, p.Environment), p.Symbol, p.ClientOrderID, p.ID, p.Journal, p.Last)

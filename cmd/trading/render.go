@@ -106,8 +106,8 @@ func renderAccount(a accountView, t theme) []string {
 	}
 	lines := []string{title}
 	money := grid{}
-	money.add(cell{text: "equity"}, cell{text: cli.Dollars(a.Equity), right: true, paint: t.bold},
-		cell{text: "balance " + cli.Dollars(a.Balance) + ", unrealized " + signed(a.UnrealizedPnL)})
+	money.add(cell{text: "equity"}, cell{text: cli.DollarsIf(a.Equity), right: true, paint: t.bold},
+		cell{text: "balance " + cli.DollarsIf(a.Balance) + ", unrealized " + signed(a.UnrealizedPnL)})
 	room := cell{text: cli.DollarsIf(a.LossRoom), right: true, paint: roomPaint(a, t)}
 	money.add(cell{text: "room"}, room, cell{text: fmt.Sprintf("above the floors: daily %s, global %s", cli.DollarsIf(a.DailyLossFloor), cli.DollarsIf(a.GlobalLossFloor))})
 	if len(a.Positions) > 0 {
@@ -133,7 +133,8 @@ func renderBar(a accountView, t theme) string {
 	n := int(pct.Mul(decimal.NewFromInt(barWidth)).Div(decimal.NewFromInt(100)).IntPart())
 	n = max(0, min(barWidth, n))
 	room, _ := a.LossRoom.Get()
-	return fmt.Sprintf("  floor %s [%s%s] %s target", cli.Dollars(a.Equity.Sub(room)),
+	equity, _ := a.Equity.Get()
+	return fmt.Sprintf("  floor %s [%s%s] %s target", cli.Dollars(equity.Sub(room)),
 		roomPaint(a, t)(strings.Repeat("#", n)), t.dim(strings.Repeat(".", barWidth-n)), cli.DollarsIf(a.ProfitTarget))
 }
 

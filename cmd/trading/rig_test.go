@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +37,9 @@ type rig struct {
 	t        *testing.T
 	sim      *tradingsim.Sim
 	env      []string
-	terminal bool   // somebody is there
-	types    string // what they type
+	terminal bool      // somebody is there
+	types    string    // what they type
+	in       io.Reader // instead of types
 	ctx      context.Context
 }
 
@@ -56,8 +58,12 @@ func newRig(t *testing.T, opts ...tradingsim.Option) *rig {
 func (r *rig) run(args ...string) (code int, out, errs string) {
 	r.t.Helper()
 	var o, e bytes.Buffer
+	in := r.in
+	if in == nil {
+		in = strings.NewReader(r.types)
+	}
 	app := &cli.App{
-		In: strings.NewReader(r.types), Out: &o, Err: &e, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env,
+		In: in, Out: &o, Err: &e, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env,
 		Options: []trading.Option{trading.WithTransport(r.sim.Transport())},
 	}
 	code = app.Run(r.ctx, newRoot(app), args)

@@ -193,13 +193,15 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.chosen = max(0, min(m.chosen, len(s.Accounts)-1))
 	case progressMsg:
 		m.log = append(m.log, cli.Printable(msg))
-		return m, m.next()
+		cmd := m.next()
+		return m, cmd
 	case flatMsg:
 		m.mode, m.notFlat = watching, msg.err
 		if msg.err != nil {
 			m.log = append(m.log, "NOT PROVEN FLAT: "+oneLine(msg.err))
 		}
-		return m, m.round()
+		cmd := m.round()
+		return m, cmd
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	}
@@ -222,7 +224,8 @@ func (m *screen) key(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		}
 		return m, tea.Quit
 	case "r":
-		return m, m.round()
+		cmd := m.round()
+		return m, cmd
 	case "up", "k":
 		m.scroll--
 	case "down", "j":
@@ -256,7 +259,8 @@ func (m *screen) answer(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	case "enter":
 		m.mode = watching
 		if m.typed == nameOf(a.ID, a.Environment) {
-			return m, m.leave(a)
+			cmd := m.leave(a)
+			return m, cmd
 		}
 		m.log = append(m.log, "not confirmed: nothing was sent")
 	default:

@@ -17,8 +17,8 @@ type accountView struct {
 	Status          trading.AccountStatus `json:"status"`
 	Locked          bool                  `json:"locked"`
 	Phase           trading.Opt[int]      `json:"phase"`
-	Balance         decimal.Decimal       `json:"balance"`
-	Equity          decimal.Decimal       `json:"equity"`
+	Balance         cli.Amount            `json:"balance"`
+	Equity          cli.Amount            `json:"equity"`
 	UnrealizedPnL   cli.Amount            `json:"unrealizedPnL"`
 	DailyLossFloor  cli.Amount            `json:"dailyLossFloor"`
 	GlobalLossFloor cli.Amount            `json:"globalLossFloor"`
@@ -39,7 +39,7 @@ type accountView struct {
 func (v *accountView) setState(s *trading.AccountState) {
 	v.known = true
 	v.ID, v.Environment, v.Status, v.Locked, v.Phase = s.ID, s.Environment, s.Status, s.Locked, s.Phase
-	v.Balance, v.Equity = s.Balance, s.Equity
+	v.Balance, v.Equity = cli.AmountOf(s.Balance), cli.AmountOf(s.Equity)
 	v.UnrealizedPnL, v.ProfitTarget = cli.Amount{Opt: s.UnrealizedPnL}, cli.Amount{Opt: s.ProfitTarget}
 	v.DailyLossFloor, v.GlobalLossFloor = cli.Amount{Opt: s.DailyLossFloor}, cli.Amount{Opt: s.GlobalLossFloor}
 	v.LossRoom, v.TargetGap = cli.AmountIf(s.LossRoom()), cli.AmountIf(s.TargetGap())

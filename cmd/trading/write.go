@@ -18,6 +18,9 @@ import (
 
 const writeTimeout = 2 * time.Minute
 
+// previewLasts is how old the preview of an entry may be when it is confirmed.
+const previewLasts = time.Minute
+
 // writer is a command that writes: it shows what it will do, asks, sends, and says what
 // became of it.
 type writer struct {
@@ -68,9 +71,7 @@ func (w *writer) run(ctx context.Context, t task) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	ctx, cancel := w.service.Context(ctx)
-	defer cancel()
-	p, err := t.plan(ctx, session)
+	p, err := w.plan(ctx, session, t)
 	if err != nil {
 		return err
 	}
@@ -81,12 +82,34 @@ func (w *writer) run(ctx context.Context, t task) (err error) {
 	if p.refused != nil {
 		return p.refused
 	}
-	if !w.yes {
-		if err := w.app.Confirm(ctx, "Send it?"); err != nil {
-			return err
-		}
+	if err := w.confirm(ctx); err != nil {
+		return err
 	}
+	ctx, cancel := w.service.Context(ctx)
+	defer cancel()
 	return w.send(ctx, session, t)
+}
+
+func (w *writer) plan(ctx context.Context, session *cli.Session, t task) (plan, error) {
+	ctx, cancel := w.service.Context(ctx)
+	defer cancel()
+	return t.plan(ctx, session)
+}
+
+// confirm asks. What was shown is of some seconds ago by then: an entry that was thought
+// over for long is to be looked at again.
+func (w *writer) confirm(ctx context.Context) error {
+	if w.yes {
+		return nil
+	}
+	shown := time.Now()
+	if err := w.app.Confirm(ctx, "Send it?"); err != nil {
+		return err
+	}
+	if waited := time.Since(shown); w.entry && waited > previewLasts {
+		return cli.WithCode(cli.Refused, fmt.Errorf("the preview is %s old: nothing was sent, look again", age(waited)))
+	}
+	return nil
 }
 
 // check refuses a command line that would send without being asked for clearly.
