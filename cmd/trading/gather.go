@@ -107,7 +107,7 @@ func traders(ctx context.Context, service *cli.Service, client *trading.Client) 
 // readAccount reads what waits before the positions, so that a limit which fills in
 // between is seen at least once.
 func readAccount(ctx context.Context, h handle) accountView {
-	v := accountView{ID: h.id, Positions: []positionView{}, Orders: []orderView{}, Runs: []runView{}}
+	v := accountView{ID: h.id, ReadAt: time.Now(), Positions: []positionView{}, Orders: []orderView{}, Runs: []runView{}}
 	note := func(what string, err error) {
 		if err != nil {
 			v.Errors = append(v.Errors, what+": "+oneLine(err))

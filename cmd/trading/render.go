@@ -12,11 +12,14 @@ import (
 )
 
 // theme colours what it is given, or does not. Nothing is said by colour alone.
-type theme struct{ bold, dim, good, warn, bad func(...string) string }
+type theme struct{ bold, dim, good, loss, warn, bad func(...string) string }
+
+// oldAfter is the age from which on it is said how old an account's data are.
+const oldAfter = 30 * time.Second
 
 func plainTheme() theme {
 	plain := func(s ...string) string { return strings.Join(s, " ") }
-	return theme{plain, plain, plain, plain, plain}
+	return theme{plain, plain, plain, plain, plain, plain}
 }
 
 func colourTheme() theme {
@@ -25,6 +28,7 @@ func colourTheme() theme {
 		bold: style().Bold(true).Render,
 		dim:  style().Faint(true).Render,
 		good: style().Foreground(lipgloss.Green).Render,
+		loss: style().Foreground(lipgloss.Red).Render,
 		warn: style().Foreground(lipgloss.Yellow).Render,
 		bad:  style().Bold(true).Foreground(lipgloss.Red).Render,
 	}
@@ -52,7 +56,7 @@ func renderBody(s statusView, chosen int, now time.Time, t theme) []string {
 	lines := []string{renderHealth(s, now, t), ""}
 	lines = append(lines, renderFindings(s.Findings, t)...)
 	for i, a := range s.Accounts {
-		account := renderAccount(a, t)
+		account := renderAccount(a, now, t)
 		if i == chosen {
 			account[0] = "> " + account[0]
 		}
@@ -92,7 +96,7 @@ func renderFindings(all []finding, t theme) []string {
 	return lines
 }
 
-func renderAccount(a accountView, t theme) []string {
+func renderAccount(a accountView, now time.Time, t theme) []string {
 	title := t.bold(nameOf(a.ID, a.Environment))
 	if !a.known {
 		return []string{title + "  " + t.bad("NOT KNOWN")}
@@ -104,6 +108,9 @@ func renderAccount(a accountView, t theme) []string {
 	if phase, ok := a.Phase.Get(); ok {
 		title += fmt.Sprintf("  phase %d", phase)
 	}
+	if old := now.Sub(a.ReadAt); old > oldAfter {
+		title += "  " + t.bad("READ "+age(old)+" AGO")
+	}
 	lines := []string{title}
 	money := grid{}
 	money.add(cell{text: "equity"}, cell{text: cli.DollarsIf(a.Equity), right: true, paint: t.bold},
@@ -111,8 +118,11 @@ func renderAccount(a accountView, t theme) []string {
 	room := cell{text: cli.DollarsIf(a.LossRoom), right: true, paint: roomPaint(a, t)}
 	money.add(cell{text: "room"}, room, cell{text: fmt.Sprintf("above the floors: daily %s, global %s", cli.DollarsIf(a.DailyLossFloor), cli.DollarsIf(a.GlobalLossFloor))})
 	if len(a.Positions) > 0 {
-		money.add(cell{text: "at stops"}, cell{text: cli.DollarsIf(a.RoomAtStops), right: true},
-			cell{text: "room if every stop is hit, before fees and gaps"})
+		what := "room if every stop is hit, before fees and gaps"
+		if _, known := a.RoomAtStops.Get(); !known {
+			what = "not known: not every position has a stop and a price"
+		}
+		money.add(cell{text: "at stops"}, cell{text: cli.DollarsIf(a.RoomAtStops), right: true}, cell{text: what})
 	}
 	money.add(cell{text: "to target"}, cell{text: cli.DollarsIf(a.TargetGap), right: true}, cell{text: "target " + cli.DollarsIf(a.ProfitTarget)})
 	lines = append(lines, money.lines()...)
@@ -188,7 +198,7 @@ func pnl(amount cli.Amount, t theme) cell {
 	c := number(signed(amount))
 	switch {
 	case ok && d.IsNegative():
-		c.paint = t.bad
+		c.paint = t.loss
 	case ok && d.IsPositive():
 		c.paint = t.good
 	}

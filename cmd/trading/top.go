@@ -189,6 +189,9 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tick()
 	case statusMsg:
 		s := statusView(msg)
+		if m.status != nil {
+			s.keep(m.status.Accounts)
+		}
 		m.status, m.reading = &s, false
 		m.chosen = max(0, min(m.chosen, len(s.Accounts)-1))
 	case progressMsg:

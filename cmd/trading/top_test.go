@@ -25,7 +25,7 @@ func amount(text string) cli.Amount { return cli.AmountOf(trading.Dec(text)) }
 // night is a status in which nearly everything is wrong.
 func night() statusView {
 	account := func(id trading.AccountID, equity, floor, target string, positions ...trading.Position) accountView {
-		a := accountView{}
+		a := accountView{ReadAt: midnight}
 		a.setState(&trading.AccountState{
 			ID: id, Environment: trading.EnvLive, Status: trading.StatusActive, Balance: trading.Dec("100000"), Equity: trading.Dec(equity),
 			DailyLossFloor: trading.Some(trading.Dec(floor)), GlobalLossFloor: trading.Some(trading.Dec("90000")), ProfitTarget: trading.Some(trading.Dec(target)),
@@ -161,6 +161,28 @@ func TestTopSaysThatItIsStale(t *testing.T) {
 	assert.NotContains(t, m.View().Content, "STALE")
 	m.now = func() time.Time { return midnight.Add(16 * time.Second) }
 	assert.Contains(t, m.View().Content, "STALE:  read 16s ago")
+}
+
+// When the service is gone, the last picture stays, and says how old it is.
+func TestTopKeepsTheLastPicture(t *testing.T) {
+	m := newScreen(plainTheme())
+	pump(m, m.round())
+	for name, s := range map[string]statusView{
+		"no list of accounts": {At: midnight.Add(time.Minute), Environment: trading.EnvLive, Errors: []string{"accounts: connection refused"}},
+		"no account": {At: midnight.Add(time.Minute), Environment: trading.EnvLive, Accounts: []accountView{
+			{ID: "acc_1", Environment: trading.EnvLive, ReadAt: midnight.Add(time.Minute), Errors: []string{"state: connection refused"}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Findings = s.judge()
+			m.Update(statusMsg(s))
+			m.now = func() time.Time { return midnight.Add(61 * time.Second) }
+			frame := m.View().Content
+			assert.Contains(t, frame, "acc_1  ACTIVE  phase 1  READ 1m1s AGO")
+			assert.Contains(t, frame, "95,812.40")
+			assert.Contains(t, frame, "connection refused")
+		})
+	}
 }
 
 // The program as it runs, with a keyboard and a screen that are pipes.

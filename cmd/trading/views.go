@@ -13,6 +13,7 @@ import (
 
 type accountView struct {
 	ID              trading.AccountID     `json:"id"`
+	ReadAt          time.Time             `json:"readAt"`
 	Environment     trading.Environment   `json:"environment"`
 	Status          trading.AccountStatus `json:"status"`
 	Locked          bool                  `json:"locked"`
@@ -43,6 +44,26 @@ func (v *accountView) setState(s *trading.AccountState) {
 	v.UnrealizedPnL, v.ProfitTarget = cli.Amount{Opt: s.UnrealizedPnL}, cli.Amount{Opt: s.ProfitTarget}
 	v.DailyLossFloor, v.GlobalLossFloor = cli.Amount{Opt: s.DailyLossFloor}, cli.Amount{Opt: s.GlobalLossFloor}
 	v.LossRoom, v.TargetGap = cli.AmountIf(s.LossRoom()), cli.AmountIf(s.TargetGap())
+}
+
+// whole reports whether nothing of the account is missing.
+func (v accountView) whole() bool { return v.known && len(v.Errors) == 0 }
+
+// keep replaces what could not be read by what was read before: an old picture, which says
+// how old it is, is better than none.
+func (s *statusView) keep(before []accountView) {
+	if len(s.Accounts) == 0 && len(s.Errors) > 0 {
+		s.Accounts = before
+		return
+	}
+	for i, a := range s.Accounts {
+		for _, old := range before {
+			if !a.whole() && old.ID == a.ID && old.known {
+				old.Errors = a.Errors
+				s.Accounts[i] = old
+			}
+		}
+	}
 }
 
 // setPositions notes the positions, and what follows from them and the state.
