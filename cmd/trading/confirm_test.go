@@ -178,3 +178,21 @@ func TestAnOldPreviewIsNotSent(t *testing.T) {
 		})
 	}
 }
+
+// Interrupted at the question, nothing is pending.
+func TestInterruptedWhileAsked(t *testing.T) {
+	for _, args := range [][]string{place("--yes=false"), {"flatten", "--env", "live", "--account", "acc_1", "--all-symbols"}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			keyboard, keys := io.Pipe()
+			r.terminal, r.in, r.ctx = true, keyboard, ctx
+			time.AfterFunc(10*time.Second, interrupt)
+			code, out, _ := r.run(args...)
+			assert.Equal(t, cli.Interrupted, code)
+			assert.Empty(t, out)
+			assert.NotContains(t, requests(r.sim), "POST")
+			require.NoError(t, keys.Close())
+		})
+	}
+}

@@ -28,8 +28,11 @@ func TestExitCodes(t *testing.T) {
 		says    string
 		orders  int // executed, whatever was said
 	}{
-		"done":                  {nil, place(), cli.Done, "", 1},
-		"the reply was lost":    {func(r *rig) { r.sim.Fault("POST /orders", tradingsim.DropResponse()) }, place(), cli.Done, "", 1},
+		"done":               {nil, place(), cli.Done, "", 1},
+		"the reply was lost": {func(r *rig) { r.sim.Fault("POST /orders", tradingsim.DropResponse()) }, place(), cli.Done, "", 1},
+		"an answer of no shape": {func(r *rig) {
+			r.sim.Fault("POST /orders", tradingsim.RawAfter(200, nil, `{"success":true,"action":"opened"}`))
+		}, place(), cli.Done, "executed", 1},
 		"refused":               {func(r *rig) { r.sim.SetFillError("BTC", "asset_disabled") }, place(), cli.NotApplied, "asset_disabled", 0},
 		"no such account":       {nil, []string{"status", "--env", "live", "--account", "acc_9"}, cli.NotApplied, "reads failed", 0},
 		"no position":           {nil, closing, cli.NotApplied, "no_position", 0},

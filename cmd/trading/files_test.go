@@ -131,6 +131,33 @@ func TestAcknowledges(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// A journal that is open elsewhere keeps nobody in the market, and nobody gets in.
+func TestAnExitNeedsNoJournal(t *testing.T) {
+	r := newRig(t)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r.t, r.ctx = t, t.Context()
+		r.sim.Trade("acc_1", "long", "1", "BTC")
+		path := filepath.Join(dir, "bot.journal")
+		log, err := journal.Open(path)
+		require.NoError(t, err)
+		defer log.Close()
+		code, _, errs := r.run(place("--journal", path)...)
+		assert.Equal(t, cli.Refused, code)
+		assert.Contains(t, errs, "open in another process")
+		assert.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
+
+		live := []string{"--env", "live", "--account", "acc_1", "--yes", "--journal", path}
+		code, _, errs = r.run(append([]string{"close", "--symbol", "BTC", "--percent", "50"}, live...)...)
+		assert.Equal(t, cli.Done, code)
+		assert.Contains(t, errs, "going on without a journal")
+		assert.Equal(t, "0.5", r.sim.Position("acc_1", "BTC").String())
+		code, _, errs = r.run(append([]string{"flatten", "--all-symbols"}, live...)...)
+		assert.Equal(t, cli.Done, code)
+		assert.Contains(t, errs, "going on without a journal")
+	})
+}
+
 // A key goes to the service that the operator names, and not to the one that a file does.
 func TestResolvesOnlyForTheServiceThatIsNamed(t *testing.T) {
 	r, path, pending := written(t)

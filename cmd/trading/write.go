@@ -159,10 +159,6 @@ func (w *writer) send(ctx context.Context, session *cli.Session, t task) error {
 	if trading.OutcomeOf(err) == trading.Unknown {
 		w.advise(session, v)
 	}
-	if trading.OutcomeOf(err) == trading.Applied && err != nil {
-		w.app.Sayf("warning: %v", err)
-		return nil
-	}
 	return err
 }
 
