@@ -8,7 +8,7 @@
 //		fmt.Println(change) // breaking: POST /orders: operation removed
 //	}
 //
-// It sends nothing. cmd/tradingcontract does the same for a base URL.
+// It sends nothing. cmd/trading has a command that does the same for a base URL.
 //
 // # What is breaking
 //

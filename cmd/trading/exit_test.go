@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/contract"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Each exit code, by what a script would meet.
+func TestExitCodes(t *testing.T) {
+	closing := []string{"close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes"}
+	for name, c := range map[string]struct {
+		prepare func(*rig)
+		args    []string
+		code    int
+		says    string
+		orders  int // executed, whatever was said
+	}{
+		"done":               {nil, place(), cli.Done, "", 1},
+		"the reply was lost": {func(r *rig) { r.sim.Fault("POST /orders", tradingsim.DropResponse()) }, place(), cli.Done, "", 1},
+		"an answer of no shape": {func(r *rig) {
+			r.sim.Fault("POST /orders", tradingsim.RawAfter(200, nil, `{"success":true,"action":"opened"}`))
+		}, place(), cli.Done, "executed", 1},
+		"refused":               {func(r *rig) { r.sim.SetFillError("BTC", "asset_disabled") }, place(), cli.NotApplied, "asset_disabled", 0},
+		"no such account":       {nil, []string{"status", "--env", "live", "--account", "acc_9"}, cli.NotApplied, "reads failed", 0},
+		"no position":           {nil, closing, cli.NotApplied, "no_position", 0},
+		"nothing named":         {nil, []string{"place"}, cli.Usage, "missing: --symbol", 0},
+		"no account":            {nil, []string{"place", "--env", "live", "--symbol", "BTC", "--side", "long", "--size", "1", "--leverage", "2", "--yes"}, cli.Usage, "--account", 0},
+		"nobody to ask":         {nil, place("--yes=false"), cli.Usage, "no terminal", 0},
+		"no leverage":           {nil, []string{"place", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--side", "long", "--size", "1", "--yes"}, cli.Refused, "leverage", 0},
+		"not healthy":           {func(r *rig) { r.sim.SetHealth("degraded", "stale") }, place(), cli.Refused, "not safe to trade", 0},
+		"loses in any case":     {nil, place("--take-profit", "64001"), cli.Refused, "fees", 0},
+		"no such market":        {nil, place("--symbol", "NOPE"), cli.Refused, "not listed", 0},
+		"not flat":              {func(r *rig) { r.sim.SetStatus("acc_1", "FAILED"); r.sim.Trade("acc_1", "long", "1", "BTC") }, []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}, cli.NotFlat, "not proven flat", 1},
+		"flat":                  {func(r *rig) { r.sim.Trade("acc_1", "long", "1", "BTC") }, []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}, cli.Done, "close BTC: applied", 2},
+		"nobody knows":          {func(r *rig) { r.sim.FaultEach(hangOrders) }, place("--timeout", "20s"), cli.Unknown, "Do not send it again", 0},
+		"an id twice":           {func(r *rig) { r.done(place("--client-order-id", "one")...) }, place("--client-order-id", "one"), cli.Done, "client order id: one", 1},
+		"an id for another one": {func(r *rig) { r.done(place("--client-order-id", "one")...) }, place("--client-order-id", "one", "--size", "0.06"), cli.Refused, "another id", 1},
+		"no key":                {func(r *rig) { r.env = append(r.env[:1:1], r.env[3:]...) }, place(), cli.Usage, "no live key", 0},
+		"no service":            {func(r *rig) { r.env = r.env[1:] }, place(), cli.Usage, "which service?", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				if c.prepare != nil {
+					c.prepare(r)
+				}
+				time.Sleep(6 * time.Second) // until health shows
+				code, out, errs := r.run(c.args...)
+				assert.Equal(t, c.code, code, "%s%s", out, errs)
+				assert.Contains(t, errs, c.says)
+				assert.Len(t, r.sim.Ledger(), c.orders)
+			})
+		})
+	}
+}
+
+// hangOrders lets no order be answered, and none run.
+func hangOrders(operation string) tradingsim.Fault {
+	if operation == "POST /orders" {
+		return tradingsim.Together(tradingsim.Hang(time.Hour), tradingsim.DropResponse())
+	}
+	return nil
+}
+
+func TestBreakingContract(t *testing.T) {
+	r := newRig(t)
+	assert.Equal(t, "0 changes, 0 of them breaking\n", r.done("contract"))
+	assert.JSONEq(t, "[]", r.done("contract", "-o", "json"))
+	served := strings.ReplaceAll(string(contract.Description()), `"version": "v1"`, `"version": "v1.1"`)
+	file := filepath.Join(t.TempDir(), "served.json")
+	require.NoError(t, os.WriteFile(file, []byte(served), 0o600))
+	assert.Equal(t, "version of the description: v1.1, was v1\n1 changes, 0 of them breaking\n", r.done("contract", "--file", file))
+	served = strings.Replace(served, `"/orders/twap"`, `"/orders/thwap"`, 1)
+	require.NoError(t, os.WriteFile(file, []byte(served), 0o600))
+	code, out, errs := r.run("contract", "--file", file)
+	assert.Equal(t, cli.Breaking, code)
+	assert.Equal(t, "breaking: POST /orders/twap: operation removed\nPOST /orders/thwap: operation added\n"+
+		"version of the description: v1.1, was v1\n3 changes, 1 of them breaking\n", out)
+	assert.Contains(t, errs, "can break a bot")
+	for _, text := range []string{`{"ok": true}`, `{"openapi": "2.0", "paths": {}}`, "<html>"} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		code, _, _ = r.run("contract", "--file", file)
+		assert.Equal(t, cli.NotApplied, code, text)
+	}
+	for _, request := range r.sim.Requests() {
+		assert.Equal(t, "GET /openapi.json", request.Operation)
+	}
+}
+
+// Interrupted before anything is sent, nothing is pending; in mid-write, it may be.
+func TestInterrupted(t *testing.T) {
+	for name, c := range map[string]struct {
+		at      string // the request during which it is interrupted
+		args    []string
+		code    int
+		pending int
+	}{
+		"while reading":        {"GET /positions", []string{"positions", "--env", "live"}, cli.Interrupted, 0},
+		"before the order":     {"GET /sandbox/markets", place(), cli.Interrupted, 0},
+		"in the order":         {"POST /orders", place(), cli.Unknown, 1},
+		"in flattening":        {"POST /positions/close", []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}, cli.NotFlat, 0},
+		"in a close":           {"POST /positions/close", []string{"close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes"}, cli.Unknown, 1},
+		"in a paper order":     {"POST /sandbox/orders", []string{"place", "--symbol", "BTC", "--side", "long", "--size", "0.05", "--yes"}, cli.Unknown, 0},
+		"in the resting limit": {"POST /orders/limit", append([]string{"limit", "--limit-price", "60000"}, place()[1:]...), cli.Unknown, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.sim.Trade("acc_1", "long", "1", "BTC")
+				ctx, interrupt := context.WithCancel(t.Context())
+				r.ctx = ctx
+				r.sim.FaultEach(func(operation string) tradingsim.Fault {
+					if operation != c.at {
+						return nil
+					}
+					interrupt()
+					return tradingsim.Hang(time.Minute)
+				})
+				code, out, errs := r.run(c.args...)
+				assert.Equal(t, c.code, code, "%s%s", out, errs)
+				r.ctx = t.Context()
+				var pending []any
+				require.NoError(t, json.Unmarshal([]byte(r.done("pending", "ls", "-o", "json")), &pending))
+				if c.code != cli.NotFlat { // a close of flattening may be pending or not
+					assert.Len(t, pending, c.pending)
+				}
+			})
+		})
+	}
+}
+
+// What was interrupted is found out by the next command.
+func TestResolvesWhatWasInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ctx, interrupt := context.WithCancel(t.Context())
+		r.ctx = ctx
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation != "POST /orders" {
+				return nil
+			}
+			interrupt()
+			return tradingsim.DropResponse()
+		})
+		code, out, errs := r.run(place("-o", "json")...)
+		require.Equal(t, cli.Unknown, code, "%s%s", out, errs)
+		r.sim.FaultEach(nil)
+		r.ctx = t.Context()
+		var written writeView
+		require.NoError(t, json.Unmarshal([]byte(out), &written))
+		id := string(written.Intent)
+		assert.Contains(t, errs, "trading pending resolve "+id)
+		resolved := r.done("pending", "resolve", id)
+		assert.Contains(t, resolved, "applied")
+		assert.Len(t, r.sim.Ledger(), 1)
+		code, _, errs = r.run("pending", "resolve", id)
+		assert.Equal(t, cli.NotApplied, code)
+		assert.NotEmpty(t, errs)
+	})
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/flatten"
+)
+
+const flattenTimeout = 5 * time.Minute
+
+// flattenView is what became of flattening an account.
+type flattenView struct {
+	Account trading.AccountID `json:"account,omitempty"`
+	Flat    bool              `json:"flat"`
+	Steps   []string          `json:"steps"`
+	Left    string            `json:"left,omitempty"`
+	Summary string            `json:"summary"`
+}
+
+// flattener is the command and its flags.
+type flattener struct {
+	app         *cli.App
+	service     *cli.Service
+	out         *cli.Output
+	symbols     []string
+	all         bool
+	allAccounts bool
+	yes, dryRun bool
+	options     flatten.Options
+}
+
+func newFlatten(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "flatten", Short: "Get out of the market, and prove it", Args: cli.Args(),
+		Long: `Cancel what runs and rests, close the positions, and look until two looks in a row show
+nothing. It stops nothing else that trades the accounts: stop the bots first. To repeat
+it is safe.
+
+The exit code is 0 only if every account is proven flat, and 5 if one is not.`,
+		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH",
+	}
+	f := &flattener{app: app}
+	f.service = app.Connection(cmd, flattenTimeout).Environment("the live account").Writes()
+	f.out = app.Output(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.symbols, "symbol", nil, "only this market; may be repeated")
+	flags.BoolVar(&f.all, "all-symbols", false, "every market")
+	flags.BoolVar(&f.allAccounts, "all-accounts", false, "every live account of the key")
+	flags.DurationVar(&f.options.ProofInterval, "proof-interval", flatten.DefaultProofInterval, "time between the two looks of the proof; longer than reads lag")
+	flags.BoolVar(&f.yes, "yes", false, "do not ask; required without a terminal")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "look once, and change nothing (live only)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) }
+	return cmd
+}
+
+func (f *flattener) check() error {
+	if err := f.service.Read(); err != nil {
+		return err
+	}
+	live := f.service.Env == trading.EnvLive
+	for _, s := range f.symbols {
+		if err := cli.CheckSymbol(s); err != nil {
+			return err
+		}
+	}
+	switch {
+	case (len(f.symbols) > 0) == f.all:
+		return cli.Misuse("which markets? either --symbol, once for each, or --all-symbols")
+	case live && (f.service.Account != "") == f.allAccounts:
+		return cli.Misuse("which account? either --account or --all-accounts")
+	case !live && f.allAccounts:
+		return cli.Misuse("--all-accounts is for --env live: there is one paper account")
+	case !live && f.dryRun:
+		return cli.Misuse("--dry-run is for --env live: reading the paper account fires its triggers")
+	case f.options.ProofInterval <= 0:
+		return cli.Misuse("--proof-interval must be greater than 0, not %s", f.options.ProofInterval)
+	case !f.yes && !f.dryRun && !f.app.InTerminal:
+		return cli.Misuse("there is no terminal to ask on: give --yes, or --dry-run")
+	}
+	f.options.Symbols = f.symbols
+	return nil
+}
+
+func (f *flattener) run(ctx context.Context) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	connect := f.service.ConnectForExit
+	if f.dryRun || f.service.Env == trading.EnvSandbox {
+		connect = f.service.Connect
+	}
+	session, err := connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	ctx, cancel := f.service.Context(ctx)
+	defer cancel()
+	if f.dryRun {
+		return f.inspect(ctx, session.Client)
+	}
+	if !f.yes {
+		if err := f.app.Confirm(ctx, f.question()); err != nil {
+			return err
+		}
+	}
+	f.options.Halt = session.Client
+	f.options.Progress = func(s flatten.Step) {
+		f.app.Sayf("%s: %s", nameOf(s.Account, f.service.Env), cli.Printable(s.String()))
+	}
+	f.options.Looked = func(l flatten.Look) {
+		f.app.Sayf("%s: seen: %s", nameOf(l.Account, f.service.Env), cli.Printable(l.String()))
+	}
+	reports, err := f.leave(ctx, session.Client)
+	return errors.Join(f.print(reports), err)
+}
+
+func (f *flattener) question() string {
+	where, what := "the paper account", "everything"
+	switch {
+	case f.allAccounts:
+		where = "EVERY live account of the key"
+	case f.service.Env == trading.EnvLive:
+		where = "live account " + cli.Printable(f.service.Account)
+	}
+	if !f.all {
+		what = fmt.Sprint(f.symbols)
+	}
+	return fmt.Sprintf("Flatten %s: cancel and close %s?", where, what)
+}
+
+// leave gets out. Its error is nil only if that is proven.
+func (f *flattener) leave(ctx context.Context, client *trading.Client) ([]*flatten.Report, error) {
+	var report *flatten.Report
+	var err error
+	switch {
+	case f.allAccounts:
+		return flatten.All(ctx, client.Live, f.options)
+	case f.service.Env == trading.EnvLive:
+		report, err = flatten.Account(ctx, client.Live.Account(f.service.Account), f.options)
+	default:
+		report, err = flatten.Sandbox(ctx, client.Sandbox, f.options)
+	}
+	return []*flatten.Report{report}, err
+}
+
+func (f *flattener) print(reports []*flatten.Report) error {
+	views := make([]flattenView, len(reports))
+	for i, r := range reports {
+		views[i] = flattenView{r.Account, r.Flat, []string{}, "", r.String()}
+		for _, step := range r.Steps {
+			views[i].Steps = append(views[i].Steps, step.String())
+		}
+		if left, ok := r.Left(); ok && !left.Empty() {
+			views[i].Left = left.String()
+		}
+	}
+	return f.out.Print(views, func(w io.Writer) {
+		for _, v := range views {
+			cli.Row(w, v.Summary)
+		}
+	})
+}
+
+// inspect looks once, and changes nothing.
+func (f *flattener) inspect(ctx context.Context, client *trading.Client) error {
+	handles := []handle{{id: f.service.Account}}
+	if f.allAccounts {
+		infos, err := client.Live.Accounts(ctx)
+		if err != nil {
+			return err
+		}
+		handles = nil
+		for _, info := range infos {
+			handles = append(handles, handle{id: info.ID})
+		}
+	}
+	views := []flattenView{}
+	var errs []error
+	for _, h := range handles {
+		look, err := flatten.Inspect(ctx, client.Live.Account(h.id), f.options)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", cli.Printable(h.id), err))
+			continue
+		}
+		views = append(views, flattenView{Account: h.id, Steps: []string{}, Left: look.String(), Summary: string(h.id) + ": " + look.String()})
+	}
+	printed := f.out.Print(views, func(w io.Writer) {
+		for _, v := range views {
+			cli.Row(w, v.Summary)
+		}
+	})
+	return errors.Join(append(errs, printed)...)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+)
+
+// commands returns the paths of all commands that do something, without trading itself.
+func commands(cmd *cobra.Command) (all []*cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if c.Name() == "completion" || c.Name() == "help" {
+			continue // cobra's
+		}
+		all = append(append(all, c), commands(c)...)
+	}
+	return all
+}
+
+func words(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
+
+// arguments are as many words as a command wants.
+func arguments(c *cobra.Command) []string {
+	_, names, _ := strings.Cut(c.Use, " ")
+	return slices.Repeat([]string{"x"}, len(strings.Fields(names)))
+}
+
+func TestHelp(t *testing.T) {
+	r := newRig(t)
+	var all strings.Builder
+	all.WriteString(r.done("--help"))
+	for _, c := range commands(newRoot(&cli.App{})) {
+		fmt.Fprintf(&all, "\n==> %s\n%s", c.CommandPath(), r.done(append(words(c), "--help")...))
+	}
+	golden(t, "help.txt", all.String())
+}
+
+// What each command says to a command line without anything, and to one with too much.
+func TestErrors(t *testing.T) {
+	r := newRig(t)
+	var all strings.Builder
+	for _, c := range commands(newRoot(&cli.App{})) {
+		if c.HasSubCommands() || c.Name() == "sim" || c.Name() == "version" || c.Name() == "status" {
+			continue
+		}
+		for _, more := range [][]string{nil, {"--no-such-flag"}, slices.Repeat([]string{"extra"}, 3)} {
+			args := append(words(c), more...)
+			code, _, errs := r.run(args...)
+			fmt.Fprintf(&all, "$ trading %s\n%s-> %d\n\n", strings.Join(args, " "), errs, code)
+		}
+	}
+	golden(t, "errors.txt", all.String())
+	assert.Empty(t, r.sim.Ledger())
+}
+
+func TestUnknownCommand(t *testing.T) {
+	r := newRig(t)
+	for _, args := range [][]string{{"statsu"}, {"pending", "lst"}, {"flaten", "--yes"}} {
+		code, out, errs := r.run(args...)
+		assert.Equal(t, cli.Usage, code, "%q", args)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, "unknown")
+	}
+	_, _, errs := r.run("statsu")
+	assert.Contains(t, errs, "did you mean status?")
+}
+
+// An unset variable of the shell must not mean "all", whichever flag it is for.
+func TestEmptyValues(t *testing.T) {
+	r := newRig(t)
+	flags := 0
+	for _, c := range commands(newRoot(&cli.App{})) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() == "bool" || f.Name == "help" {
+				return
+			}
+			flags++
+			for _, empty := range [][]string{{"--" + f.Name, ""}, {"--" + f.Name, "  "}, {"--" + f.Name + "="}, {"--" + f.Name, "x", "--" + f.Name, ""}} {
+				args := append(append(words(c), arguments(c)...), empty...)
+				code, out, errs := r.run(args...)
+				assert.Equal(t, cli.Usage, code, "%q: %s%s", args, out, errs)
+			}
+		})
+		for i, name := range arguments(c) {
+			args := append(words(c), arguments(c)...)
+			args[len(words(c))+i] = ""
+			code, _, errs := r.run(args...)
+			assert.Equal(t, cli.Usage, code, "%q (%s): %s", args, name, errs)
+		}
+	}
+	assert.Greater(t, flags, 100)
+	assert.Empty(t, r.sim.Requests(), "nothing is sent")
+}
+
+// The scopes of what destroys, with everything else right.
+func TestEmptyScopes(t *testing.T) {
+	r := newRig(t)
+	r.sim.Trade("acc_1", "long", "1", "BTC")
+	flattening := []string{"flatten", "--env", "live", "--yes"}
+	for _, args := range [][]string{
+		append(flattening, "--account", "acc_1", "--symbol", ""),
+		append(flattening, "--account", "acc_1", "--symbol", "BTC", "--symbol", ""),
+		append(flattening, "--account", "acc_1", "--symbol", "", "--all-symbols"),
+		append(flattening, "--account", "acc_1", "--symbol", "BTC,ETH"),
+		append(flattening, "--account", "acc_1", "--symbol", "BTC", "--all-symbols"),
+		append(flattening, "--account", "acc_1"),
+		append(flattening, "--account", "", "--all-symbols"),
+		append(flattening, "--account", "acc_1", "--all-accounts", "--all-symbols"),
+		append(flattening, "--all-symbols"),
+		{"flatten", "--yes"},
+		{"flatten", "--yes", "--account", "acc_1", "--all-symbols"},
+		{"flatten", "--yes", "--all-accounts", "--all-symbols"},
+		{"flatten", "--dry-run", "--all-symbols"},
+		{"close", "--env", "live", "--account", "acc_1", "--yes", "--symbol", ""},
+		{"close", "--env", "live", "--account", "", "--yes", "--symbol", "BTC"},
+		{"close", "--env", "live", "--yes", "--symbol", "BTC"},
+		{"close", "--env", "", "--yes", "--symbol", "BTC"},
+		{"close", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC", "--percent", ""},
+		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--order", ""},
+		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--run", ""},
+		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--run", "run_1", "--order", "ord_1"},
+		{"tpsl", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC", "--stop-loss", ""},
+		{"tpsl", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC"},
+		{"pending", "resolve", ""},
+	} {
+		code, out, errs := r.run(args...)
+		assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
+		assert.Empty(t, out, "%q", args)
+	}
+	assert.Empty(t, r.sim.Requests(), "nothing is sent")
+	assert.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
+}
+
+func TestEmptyVariables(t *testing.T) {
+	for _, name := range []string{"TRADING_BASE_URL", "TRADING_SANDBOX_KEY", "TRADING_LIVE_KEY", "TRADING_JOURNAL", "TRADING_ACCOUNT"} {
+		r := newRig(t)
+		r.env = append(r.env, name+"=")
+		for _, args := range [][]string{{"status"}, {"flatten", "--all-symbols", "--yes"}, {"pending", "ls"}, {"version"}} {
+			code, out, errs := r.run(args...)
+			assert.Equal(t, cli.Usage, code, "%s %q", name, args)
+			assert.Contains(t, errs, name+" is set and empty")
+			assert.Empty(t, out)
+		}
+		require.Empty(t, r.sim.Requests())
+	}
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Output writes the result of a command to standard output: a table for people, or JSON
+// for programs. Everything else goes to standard error.
+type Output struct {
+	app    *App
+	format string
+}
+
+// Output adds the flag that chooses the form.
+func (a *App) Output(cmd *cobra.Command) *Output {
+	o := &Output{app: a}
+	Choice(cmd.Flags(), &o.format, "output", "o", "table", "form of the result on standard output", "table", "json")
+	return o
+}
+
+// JSON reports whether a program reads.
+func (o *Output) JSON() bool { return o.format == "json" }
+
+// Print writes v as JSON, or calls table.
+func (o *Output) Print(v any, table func(w io.Writer)) error {
+	if o.JSON() {
+		encoder := json.NewEncoder(o.app.Out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(v)
+	}
+	w := tabwriter.NewWriter(o.app.Out, 0, 0, 2, ' ', 0)
+	table(w)
+	return w.Flush()
+}
+
+// Row writes a line of a table. Each cell is made printable.
+func Row(w io.Writer, cells ...any) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(w, "\t")
+		}
+		fmt.Fprint(w, Printable(fmt.Sprint(cell)))
+	}
+	fmt.Fprintln(w)
+}
+
+// Printable quotes a text that would move or colour something on a terminal.
+func Printable[T ~string | ~[]byte](text T) string {
+	s := string(text)
+	if strings.IndexFunc(s, func(r rune) bool { return !strconv.IsPrint(r) || r == '\uFFFD' }) >= 0 {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// printableLines is Printable, but keeps the line ends of joined errors.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Stamp is a time in UTC; empty for none.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// Amount is a number that may be missing: a string in JSON, or null.
+type Amount struct{ trading.Opt[decimal.Decimal] }
+
+// AmountOf returns the amount.
+func AmountOf(d decimal.Decimal) Amount { return Amount{trading.Some(d)} }
+
+// AmountIf returns the amount if there is one.
+func AmountIf(d decimal.Decimal, ok bool) Amount {
+	if !ok {
+		return Amount{}
+	}
+	return AmountOf(d)
+}
+
+// MarshalJSON returns the number as a string, or null.
+func (a Amount) MarshalJSON() ([]byte, error) {
+	d, ok := a.Get()
+	if !ok {
+		return []byte("null"), nil
+	}
+	return json.Marshal(d.String())
+}
+
+// String returns the number, or a dash.
+func (a Amount) String() string {
+	d, ok := a.Get()
+	if !ok {
+		return "-"
+	}
+	return d.String()
+}
+
+// Level is a level: a string in JSON, null where none is set; left out where the service
+// does not tell.
+type Level struct{ trading.Level }
+
+// MarshalJSON returns the number as a string, or null.
+func (l Level) MarshalJSON() ([]byte, error) {
+	d, ok := l.Value()
+	if !ok {
+		return []byte("null"), nil
+	}
+	return json.Marshal(d.String())
+}
+
+// String returns the number, "none", or a question mark.
+func (l Level) String() string {
+	d, ok := l.Value()
+	switch {
+	case ok:
+		return d.String()
+	case l.IsClear():
+		return "none"
+	default:
+		return "?"
+	}
+}
+
+// Dollars is an amount for people: to the cent, with commas.
+func Dollars(d decimal.Decimal) string {
+	text := d.Abs().StringFixed(2)
+	whole, cents, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if d.Round(2).IsNegative() {
+		whole = "-" + whole
+	}
+	return whole + "." + cents
+}
+
+// DollarsIf is an amount that may be missing.
+func DollarsIf(a Amount) string {
+	d, ok := a.Get()
+	if !ok {
+		return "-"
+	}
+	return Dollars(d)
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// Service is how a command reaches the service: its flags.
+type Service struct {
+	App *App
+	// Env is sandbox or live, Account the live account; empty for none.
+	Env     trading.Environment
+	Account trading.AccountID
+	// Timeout bounds the command.
+	Timeout time.Duration
+	// Journal is the file of the writes of this command; empty for the default.
+	Journal string
+
+	cmd              *cobra.Command
+	baseURL, keyFile string
+	env, account     string
+}
+
+// Connection adds the flags that lead to the service.
+func (a *App) Connection(cmd *cobra.Command, timeout time.Duration) *Service {
+	s := &Service{App: a, cmd: cmd}
+	f := cmd.Flags()
+	f.StringVar(&s.baseURL, "base-url", "", "root of the API, which ends in /v1 (default $TRADING_BASE_URL)")
+	f.StringVar(&s.keyFile, "key-file", "", "file with the API keys, mode 0600 (default $TRADING_SANDBOX_KEY, $TRADING_LIVE_KEY)")
+	f.DurationVar(&s.Timeout, "timeout", timeout, "how long to try")
+	return s
+}
+
+// Environment adds the flags that choose between paper and real accounts.
+func (s *Service) Environment(account string) *Service {
+	f := s.cmd.Flags()
+	Choice(f, &s.env, "env", "", string(trading.EnvSandbox), "the paper account, or the live accounts", "sandbox", "live")
+	f.StringVar(&s.account, "account", "", account)
+	return s
+}
+
+// Writes adds the flag that names the journal.
+func (s *Service) Writes() *Service {
+	s.cmd.Flags().StringVar(&s.Journal, "journal", "", "journal of the writes (default $TRADING_JOURNAL, or a file for each service in the user's state folder)")
+	return s
+}
+
+// Read takes the flags over once they are parsed.
+func (s *Service) Read() error {
+	s.Env, s.Account = trading.Environment(s.env), trading.AccountID(s.account)
+	switch {
+	case s.Timeout <= 0:
+		return Misuse("--timeout must be greater than 0, not %s", s.Timeout)
+	case s.Account != "" && s.Env != trading.EnvLive:
+		return Misuse("--account is for --env live: there is one paper account")
+	}
+	if s.baseURL == "" {
+		s.baseURL = s.App.Getenv("TRADING_BASE_URL")
+	}
+	if s.Journal == "" {
+		s.Journal = s.App.Getenv("TRADING_JOURNAL")
+	}
+	if s.baseURL == "" {
+		return Misuse("which service? set TRADING_BASE_URL, or give --base-url: the root of the API, which ends in /v1")
+	}
+	return nil
+}
+
+// BaseURL returns the root of the API.
+func (s *Service) BaseURL() string { return s.baseURL }
+
+// RequireAccount refuses a live command that names no account.
+func (s *Service) RequireAccount() error {
+	if s.Env == trading.EnvLive && s.Account == "" {
+		return Misuse("--env live needs --account: one key reaches every account of its owner")
+	}
+	return nil
+}
+
+// Context bounds the command.
+func (s *Service) Context(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.Timeout)
+}
+
+// Session is a client, and the journal that it writes to.
+type Session struct {
+	*trading.Client
+	// Journal is the file; empty without one.
+	Journal string
+	log     *journal.Log
+}
+
+// Connect makes a client that keeps no journal, for a command that only reads.
+func (s *Service) Connect() (*Session, error) {
+	opts, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	return s.connect(opts, "", nil)
+}
+
+// entryWait is how long an entry waits for another command to close the journal.
+const entryWait = 5 * time.Second
+
+// ConnectForEntry makes a client whose writes are in the journal.
+func (s *Service) ConnectForEntry() (*Session, error) { return s.connectJournaled(entryWait) }
+
+// ConnectJournaled is ConnectForEntry, but does not wait for the journal.
+func (s *Service) ConnectJournaled(more ...trading.Option) (*Session, error) {
+	return s.connectJournaled(0, more...)
+}
+
+func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (*Session, error) {
+	opts, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.JournalPath()
+	if err != nil {
+		return nil, err
+	}
+	log, err := journal.Open(path, journal.WithLockTimeout(wait))
+	if err != nil {
+		return nil, WithCode(Refused, fmt.Errorf("journal %s: %w", path, err))
+	}
+	return s.connect(append(append(opts, trading.WithJournal(log)), more...), path, log)
+}
+
+// ConnectForExit is ConnectJournaled, except that a journal which cannot be opened does
+// not keep anybody in the market.
+func (s *Service) ConnectForExit() (*Session, error) {
+	session, err := s.ConnectJournaled()
+	if err == nil || Status(err) != Refused {
+		return session, err
+	}
+	s.App.Sayf("warning: %v; going on without a journal", err)
+	return s.Connect()
+}
+
+func (s *Service) connect(opts []trading.Option, path string, log *journal.Log) (*Session, error) {
+	client, err := trading.New(s.baseURL, append(opts, s.App.Options...)...)
+	if err != nil {
+		if log != nil {
+			err = errors.Join(err, log.Close())
+		}
+		return nil, WithCode(Usage, err)
+	}
+	return &Session{client, path, log}, nil
+}
+
+// options are the keys and the name of the program.
+func (s *Service) options() ([]trading.Option, error) {
+	k := keys{s.App.Getenv("TRADING_SANDBOX_KEY"), s.App.Getenv("TRADING_LIVE_KEY")}
+	if s.keyFile != "" {
+		var err error
+		if k, err = readKeys(s.keyFile); err != nil {
+			return nil, err
+		}
+	}
+	if s.Env == trading.EnvLive && k.live == "" {
+		return nil, Misuse("no live key: set TRADING_LIVE_KEY, or give --key-file")
+	}
+	if s.Env == trading.EnvSandbox && k.sandbox == "" {
+		return nil, Misuse("no sandbox key: set TRADING_SANDBOX_KEY, or give --key-file")
+	}
+	opts := []trading.Option{trading.WithApplication("trading", Version())}
+	if k.sandbox != "" {
+		opts = append(opts, trading.WithSandboxKey(k.sandbox))
+	}
+	if k.live != "" {
+		opts = append(opts, trading.WithLiveKey(k.live))
+	}
+	return opts, nil
+}
+
+// Close ends the client and the journal. That writes are pending is not its error: the
+// call that left one has said so.
+func (s *Session) Close() error {
+	err := s.Client.Close()
+	if errors.As(err, new(*trading.PendingError)) {
+		err = nil
+	}
+	if s.log != nil {
+		err = errors.Join(err, s.log.Close())
+	}
+	return err
+}
+
+// JournalPath returns the journal of the writes: each service has one of its own. The
+// folder is made if there is none.
+func (s *Service) JournalPath() (string, error) {
+	if s.Journal != "" {
+		return s.Journal, nil
+	}
+	path, err := s.App.defaultJournal(s.baseURL)
+	if err != nil {
+		return "", WithCode(Usage, fmt.Errorf("no place for a journal, give --journal: %w", err))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", WithCode(Refused, err)
+	}
+	return path, nil
+}
+
+// OwnJournal returns the journal of this command's writes if there is one.
+func (s *Service) OwnJournal() (path string, ok bool) {
+	if s.Journal != "" {
+		return s.Journal, true
+	}
+	path, err := s.App.defaultJournal(s.baseURL)
+	if err != nil {
+		return "", false
+	}
+	_, err = os.Stat(path)
+	return path, err == nil
+}
+
+func (a *App) defaultJournal(baseURL string) (string, error) {
+	base, err := url.Parse(baseURL)
+	if err != nil || base.Host == "" {
+		return "", errors.New("the base URL has no host")
+	}
+	state := a.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home := a.Getenv("HOME")
+		if home == "" {
+			if home, err = os.UserHomeDir(); err != nil {
+				return "", err
+			}
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	name := strings.NewReplacer(":", "_", "/", "_", "[", "", "]", "").Replace(strings.ToLower(base.Host))
+	return filepath.Join(state, "trading", name+".journal"), nil
+}
+
+// Version is the version of the module that this program was built from.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return trading.Version
+}

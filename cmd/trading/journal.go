@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+)
+
+func newJournal(app *cli.App) *cobra.Command {
+	return cli.Group("journal", "Look into a journal of writes, beside the bot that writes to it",
+		newJournalList(app), newJournalShow(app), newJournalVerify(app))
+}
+
+// journalView is a write of a journal.
+type journalView struct {
+	pendingView
+	State      string     `json:"state"`
+	Try        int        `json:"try"`
+	Evidence   string     `json:"evidence,omitempty"`
+	ResolvedAt time.Time  `json:"resolvedAt,omitzero"`
+	Note       string     `json:"note,omitempty"`
+	BaseURL    string     `json:"baseURL,omitempty"`
+	Process    string     `json:"process,omitempty"`
+	Body       string     `json:"body,omitempty"`
+	Answer     string     `json:"answer,omitempty"`
+	Facts      []factView `json:"facts,omitempty"`
+}
+
+type factView struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"`
+}
+
+func viewWrite(path string, w *trading.JournaledWrite) journalView {
+	v := journalView{
+		pendingView: viewPending(path, w), State: stateOf(w), Try: w.Try, ResolvedAt: w.ResolvedAt, Note: w.Note,
+		BaseURL: w.BaseURL, Process: w.Process, Body: string(w.Body), Answer: string(w.Answer),
+	}
+	if !w.Pending {
+		v.Evidence = w.Evidence.String()
+	}
+	for _, f := range w.Facts {
+		v.Facts = append(v.Facts, factView{f.At, f.What})
+	}
+	return v
+}
+
+func stateOf(w *trading.JournaledWrite) string {
+	switch {
+	case w.Pending:
+		return "pending"
+	case w.Code != "":
+		return fmt.Sprintf("%s (%s)", w.Outcome, cli.Printable(w.Code))
+	default:
+		return w.Outcome.String()
+	}
+}
+
+func newJournalList(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ls FILE", Short: "List the writes that a journal keeps", Args: cli.Args("FILE"),
+		Long: "List the writes that a journal keeps: the pending ones, and the resolved ones that have a\nclient order id.",
+	}
+	out := app.Output(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		all := []journalView{}
+		var broken error
+		for w, err := range writes(args[0]) {
+			if broken = err; err == nil {
+				all = append(all, viewWrite(args[0], w))
+			}
+		}
+		printed := out.Print(all, func(w io.Writer) {
+			cli.Row(w, "DECIDED", "STATE", "OPERATION", "ACCOUNT", "SYMBOL", "TRY", "CLIENT ORDER ID", "ID")
+			for _, v := range all {
+				cli.Row(w, cli.Stamp(v.Decided), v.State, v.Operation, v.Account, v.Symbol, v.Try, v.ClientOrderID, v.ID)
+			}
+		})
+		return errors.Join(printed, broken)
+	}
+	return cmd
+}
+
+func newJournalShow(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{Use: "show FILE ID", Short: "Show one write, with what happened to it", Args: cli.Args("FILE", "ID")}
+	out := app.Output(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		w, err := findWrite(args[0], trading.IntentID(args[1]))
+		if err != nil {
+			return err
+		}
+		v := viewWrite(args[0], w)
+		return out.Print(v, v.table)
+	}
+	return cmd
+}
+
+func (v journalView) table(w io.Writer) {
+	for _, row := range [][2]string{
+		{"id", string(v.ID)},
+		{"state", v.State},
+		{"operation", string(v.Operation)},
+		{"environment", string(v.Environment)},
+		{"account", string(v.Account)},
+		{"symbol", v.Symbol},
+		{"tag", v.Tag},
+		{"client order id", v.ClientOrderID},
+		{"try", strconv.Itoa(v.Try)},
+		{"key", string(v.Key)},
+		{"base URL", v.BaseURL},
+		{"process", v.Process},
+		{"body", v.Body},
+		{"resolved", cli.Stamp(v.ResolvedAt)},
+		{"evidence", v.Evidence},
+		{"note", v.Note},
+		{"answer", v.Answer},
+	} {
+		if row[1] != "" {
+			cli.Row(w, row[0], row[1])
+		}
+	}
+	for _, f := range v.Facts {
+		cli.Row(w, cli.Stamp(f.At), f.What)
+	}
+}
+
+func newJournalVerify(app *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify FILE", Short: "Is the file whole, and every record readable?", Args: cli.Args("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			pending, resolved := 0, 0
+			for w, err := range writes(args[0]) {
+				switch {
+				case err != nil:
+					return err
+				case w.Pending:
+					pending++
+				default:
+					resolved++
+				}
+			}
+			_, err := fmt.Fprintf(app.Out, "whole: %d pending, %d resolved\n", pending, resolved)
+			return err
+		},
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A key in an argument is in the shell's history by now. It is refused wherever it
+// stands, and not repeated. The rig looks for keys in all that a command prints.
+func TestKeysAreNoArguments(t *testing.T) {
+	r := newRig(t)
+	key := r.sim.LiveKey()
+	for _, args := range [][]string{
+		{key}, {"status", key}, {"status", "--env", key}, {"status", "--account=" + key}, {key, "--help"}, {"pending", "resolve", "x" + key},
+		{"status", "--no-such-flag", r.sim.SandboxKey()}, {"__complete", "status", key}, {"status", "--base-url", "https://" + key + "@example.com/v1"},
+	} {
+		code, out, errs := r.run(args...)
+		assert.Equal(t, cli.Usage, code, "%q", args)
+		assert.Contains(t, errs, "looks like an API key")
+		assert.Empty(t, out)
+	}
+	assert.Empty(t, r.sim.Requests())
+}
+
+// Nothing that fails prints a key, not even where the service or something in front of
+// it repeats it.
+func TestKeysAreNotPrinted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		live, sandbox := r.sim.LiveKey(), r.sim.SandboxKey()
+		echo := `{"error":"` + live + `","message":"the key ` + live + sandbox + `"}`
+		for _, fault := range []tradingsim.Fault{
+			tradingsim.Raw(400, nil, echo), tradingsim.Raw(403, nil, "<html>"+live+sandbox), tradingsim.Raw(200, nil, echo),
+			tradingsim.Raw(301, map[string][]string{"Location": {"https://example.com/" + live}}, ""), tradingsim.RefuseConnection(),
+		} {
+			for _, args := range [][]string{
+				{"status", "--env", "live"}, {"status"}, place("--timeout", "3s"), {"positions", "--env", "live"}, {"contract"},
+				{"status", "--env", "live", "-o", "json"}, place("--timeout", "3s", "-o", "json"),
+				{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--timeout", "3s"},
+			} {
+				r.sim.FaultEach(func(string) tradingsim.Fault { return fault })
+				code, _, errs := r.run(args...)
+				assert.NotZero(t, code, "%q: %s", args, errs)
+			}
+		}
+	})
+}
+
+func TestKeyFile(t *testing.T) {
+	r := newRig(t)
+	live, sandbox := r.sim.LiveKey(), r.sim.SandboxKey()
+	r.env = append(r.env[:1:1], r.env[3:]...)
+	write := func(text string, mode os.FileMode) string {
+		path := filepath.Join(t.TempDir(), "keys")
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+		require.NoError(t, os.Chmod(path, mode))
+		return path
+	}
+	r.done("status", "--env", "live", "--key-file", write("# mine\n"+live+"\n\n"+sandbox+"\n", 0o600))
+	r.done("status", "--key-file", write("TRADING_LIVE_KEY="+live+"\nTRADING_SANDBOX_KEY="+sandbox+"\n", 0o400))
+	for name, c := range map[string]struct{ path, says string }{
+		"readable by others": {write(live, 0o640), "0600"},
+		"by the world":       {write(live, 0o604), "0600"},
+		"no key":             {write("# nothing\n", 0o600), "there is no key"},
+		"no key at all":      {write("secret-of-mine", 0o600), "line 1: a key must begin with"},
+		"two keys":           {write(live+"\n"+live, 0o600), "line 2"},
+		"the wrong one":      {write(sandbox, 0o600), "no live key"},
+		"missing":            {filepath.Join(t.TempDir(), "none"), "no such file"},
+		"a folder":           {t.TempDir(), "regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.t = t
+			code, _, errs := r.run("status", "--env", "live", "--key-file", c.path)
+			assert.Equal(t, cli.Usage, code)
+			assert.Contains(t, errs, c.says)
+			assert.NotContains(t, errs, "secret-of-mine")
+		})
+	}
+}

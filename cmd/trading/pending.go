@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// resolveTimeout is a little more than the half hour after which the service has
+// forgotten what is still on its way.
+const resolveTimeout = 35 * time.Minute
+
+func newPending(app *cli.App) *cobra.Command {
+	return cli.Group("pending", "List and resolve writes whose outcome is not known",
+		newPendingList(app), newPendingResolve(app), newPendingAck(app))
+}
+
+func newPendingList(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List the pending writes of journals", Args: cli.Args(),
+		Long: `List the pending writes of journals: of the bots' that are named, and of this command's
+own. It needs no key, sends nothing, and may be used beside the bots.`,
+	}
+	service := app.Connection(cmd, readTimeout)
+	journals := journalsFlag(cmd)
+	out := app.Output(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := service.Read(); err != nil && len(*journals) == 0 {
+			return err
+		}
+		pending, err := readPending(shownJournals(service, *journals))
+		now := time.Now()
+		printed := out.Print(pending, func(w io.Writer) {
+			if len(pending) == 0 && err == nil {
+				cli.Row(w, "no pending writes")
+				return
+			}
+			cli.Row(w, "FOR", "OPERATION", "ACCOUNT", "SYMBOL", "CLIENT ORDER ID", "ID", "JOURNAL", "LAST")
+			for _, p := range pending {
+				cli.Row(w, age(now.Sub(p.Decided)), p.Operation, nameOf(p.Account, p.Environment), p.Symbol, p.ClientOrderID, p.ID, p.Journal, p.Last)
+			}
+		})
+		return errors.Join(printed, err)
+	}
+	return cmd
+}
+
+// resolutionView is what was found out.
+type resolutionView struct {
+	ID        trading.IntentID  `json:"id"`
+	Operation trading.Operation `json:"operation"`
+	Account   trading.AccountID `json:"account,omitempty"`
+	Symbol    string            `json:"symbol,omitempty"`
+	Outcome   string            `json:"outcome"`
+	Evidence  string            `json:"evidence"`
+	Late      bool              `json:"late"`
+	MaybeLate bool              `json:"maybeLate"`
+	Error     string            `json:"error,omitempty"`
+	Seen      []string          `json:"seen"`
+}
+
+func newPendingResolve(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resolve ID", Short: "Find out what became of a pending write", Args: cli.Args("ID"),
+		Long: `Find out what became of a pending write, from the service's stored answer and from what
+the account shows. It takes some seconds where the service has the answer, and up to half
+an hour where it does not; interrupt it when you like, and run it again.
+
+The bot that has the journal open must be stopped: it resolves its writes by itself while
+it runs. The exit code is 3 if the outcome is still not known: look at the account, and
+acknowledge what you find (trading pending ack).`,
+	}
+	service := app.Connection(cmd, resolveTimeout).Writes()
+	out := app.Output(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		path, w, err := pendingWrite(service, trading.IntentID(args[0]))
+		if err != nil {
+			return err
+		}
+		if err := sameService(service.BaseURL(), w.BaseURL); err != nil {
+			return err
+		}
+		service.Env, service.Journal = w.Environment, path
+		session, err := service.ConnectJournaled(trading.WithoutBackground())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, session.Close()) }()
+		ctx, cancel := service.Context(cmd.Context())
+		defer cancel()
+		app.Sayf("resolving %s %s, decided %s", w.Operation, cli.Printable(w.ID), cli.Stamp(w.Decided))
+		r, err := session.ResolveID(ctx, w.ID)
+		if r == nil {
+			return err
+		}
+		v := viewResolution(r)
+		printed := out.Print(v, v.table)
+		if r.Outcome == trading.Unknown {
+			app.Sayf("still not known: look at the account, then: trading pending ack %s --found applied|not-applied --journal %s", w.ID, path)
+			return errors.Join(printed, cli.WithCode(cli.Unknown, err))
+		}
+		return printed
+	}
+	return cmd
+}
+
+// pendingWrite finds a pending write of the service that the flags name.
+func pendingWrite(service *cli.Service, id trading.IntentID) (path string, w *trading.JournaledWrite, err error) {
+	if err := service.Read(); err != nil {
+		return "", nil, err
+	}
+	path, ok := service.OwnJournal()
+	if !ok {
+		return "", nil, cli.Misuse("which journal? --journal: this command has none of its own for %s", service.BaseURL())
+	}
+	if w, err = findWrite(path, id); err != nil { // before it is opened, which makes a file where there is none
+		return "", nil, err
+	}
+	if !w.Pending {
+		return "", nil, fmt.Errorf("write %s is not pending: it was %s", cli.Printable(id), w.Outcome)
+	}
+	return path, w, nil
+}
+
+// sameService refuses a write for another service than the operator names: the key would
+// go where the journal says.
+func sameService(named, journaled string) error {
+	a, errA := url.Parse(named)
+	b, errB := url.Parse(journaled)
+	if errA != nil || errB != nil || !strings.EqualFold(a.Hostname(), b.Hostname()) || a.Port() != b.Port() {
+		return cli.Misuse("the write is of another service, %s: --base-url names %s", cli.Printable(journaled), cli.Printable(named))
+	}
+	return nil
+}
+
+func viewResolution(r *trading.Resolution) resolutionView {
+	v := resolutionView{
+		ID: r.Intent.ID, Operation: r.Intent.Operation, Account: r.Intent.Account, Symbol: r.Intent.Symbol,
+		Outcome: r.Outcome.String(), Evidence: r.Evidence.String(), Late: r.Late, MaybeLate: r.MaybeLate, Seen: []string{},
+	}
+	if r.Err != nil {
+		v.Error = r.Err.Error()
+	}
+	for _, l := range r.Looks {
+		v.Seen = append(v.Seen, fmt.Sprintf("%s: position %s at %s, %d resting, %d runs, %d trades",
+			cli.Stamp(l.At), l.Size, l.EntryPrice, len(l.Orders), len(l.Runs), len(l.Trades)))
+	}
+	return v
+}
+
+func (v resolutionView) table(w io.Writer) {
+	cli.Row(w, "outcome", v.Outcome)
+	cli.Row(w, "evidence", v.Evidence)
+	if v.Late || v.MaybeLate {
+		cli.Row(w, "late", "the question for the stored answer placed it, or may have")
+	}
+	if v.Error != "" {
+		cli.Row(w, "why", v.Error)
+	}
+	for _, seen := range v.Seen {
+		cli.Row(w, "seen", seen)
+	}
+}
+
+func newPendingAck(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ack ID", Short: "Acknowledge what a person has found out about a pending write", Args: cli.Args("ID"),
+		Long: `Acknowledge what a person has found out about a pending write. Look at the account first,
+and stop the bot that has the journal open. It sends nothing and needs no key, but a
+terminal: a script has not looked.`,
+		Example: "  trading pending ack ID --journal bot.journal --found applied --note 'seen in the terminal'",
+	}
+	service := app.Connection(cmd, readTimeout).Writes()
+	var found, note string
+	cli.Choice(cmd.Flags(), &found, "found", "", "", "what was found (required)", "applied", "not-applied")
+	cmd.Flags().StringVar(&note, "note", "", "a text to keep")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cli.Require(cmd, "found"); err != nil {
+			return err
+		}
+		path, w, err := pendingWrite(service, trading.IntentID(args[0]))
+		if err != nil {
+			return err
+		}
+		viewWrite(path, w).table(app.Err)
+		answer, err := app.Ask(cmd.Context(), "What did you find? Type "+found+" again: ")
+		if err != nil {
+			return err
+		}
+		if answer != found {
+			return cli.WithCode(cli.NotApplied, errors.New("not confirmed: nothing is acknowledged"))
+		}
+		ctx, cancel := service.Context(cmd.Context())
+		defer cancel()
+		if err := acknowledge(ctx, path, w, found, note); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(app.Out, "%s: %s\n", cli.Printable(w.ID), found)
+		return err
+	}
+	return cmd
+}
+
+// acknowledge resolves a write by a client that has no API key and sends nothing.
+func acknowledge(ctx context.Context, path string, w *trading.JournaledWrite, found, note string) (err error) {
+	outcome := trading.NotApplied
+	if found == "applied" {
+		outcome = trading.Applied
+	}
+	log, err := journal.Open(path, journal.WithLockTimeout(0))
+	if err != nil {
+		return cli.WithCode(cli.Refused, err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	client, err := trading.New(w.BaseURL, trading.WithJournal(log), trading.WithPlaintextHTTP(), trading.WithoutBackground())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // other writes may be pending
+	return client.Acknowledge(ctx, w.ID, outcome, note)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, "go test . -update writes %s anew", path)
+}
+
+// rig runs commands in process, against a simulation.
+type rig struct {
+	t        *testing.T
+	sim      *tradingsim.Sim
+	env      []string
+	terminal bool      // somebody is there
+	types    string    // what they type
+	in       io.Reader // instead of types
+	ctx      context.Context
+}
+
+func newRig(t *testing.T, opts ...tradingsim.Option) *rig {
+	t.Helper()
+	opts = append([]tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200")}, opts...)
+	sim := tradingsim.New(opts...)
+	t.Cleanup(func() { _ = sim.Close() })
+	return &rig{t: t, sim: sim, ctx: t.Context(), env: []string{
+		"TRADING_BASE_URL=" + sim.URL(), "TRADING_SANDBOX_KEY=" + sim.SandboxKey(), "TRADING_LIVE_KEY=" + sim.LiveKey(),
+		"XDG_STATE_HOME=" + t.TempDir(),
+	}}
+}
+
+// run runs a command and returns its exit code and what it printed.
+func (r *rig) run(args ...string) (code int, out, errs string) {
+	r.t.Helper()
+	var o, e bytes.Buffer
+	in := r.in
+	if in == nil {
+		in = strings.NewReader(r.types)
+	}
+	app := &cli.App{
+		In: in, Out: &o, Err: &e, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env,
+		Options: []trading.Option{trading.WithTransport(r.sim.Transport())},
+	}
+	code = app.Run(r.ctx, newRoot(app), args)
+	for _, key := range []string{r.sim.LiveKey(), r.sim.SandboxKey()} {
+		require.NotContains(r.t, o.String()+e.String(), key, "%q prints a key", args)
+	}
+	return code, o.String(), e.String()
+}
+
+// done runs a command that ends with 0, and returns what it printed on standard output.
+func (r *rig) done(args ...string) string {
+	r.t.Helper()
+	code, out, errs := r.run(args...)
+	require.Zero(r.t, code, "%q: %s%s", args, out, errs)
+	return out
+}
+
+// place are the arguments of a live order.
+func place(more ...string) []string {
+	return append([]string{
+		"place", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--side", "long", "--size", "0.05", "--leverage", "2", "--yes",
+	}, more...)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// simFlags are the flags of the simulator.
+type simFlags struct {
+	addr            string
+	open            bool
+	seed            uint64
+	balance         string
+	csv             []string // SYMBOL=FILE
+	lag             time.Duration
+	interpretations []string
+	list            bool
+}
+
+func newSim(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sim", Short: "Serve a simulation of the service, for bots in any language", Args: cli.Args(),
+		Long: `Serve a simulation of the service, for bots in any language. It prints its URL and its
+keys, which are no secret, as variables of the environment, and runs until interrupted.`,
+	}
+	var set simFlags
+	f := cmd.Flags()
+	f.StringVar(&set.addr, "addr", "127.0.0.1:0", "the address to serve on")
+	f.BoolVar(&set.open, "open", false, "allow an address that is not loopback")
+	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
+	f.StringVar(&set.balance, "balance", "100000", "opening balance in dollars")
+	f.StringArrayVar(&set.csv, "csv", nil, "marks of a market from a recording that starts now, SYMBOL=FILE; may be repeated")
+	f.DurationVar(&set.lag, "lag", 0, "how long reads lag behind writes, such as 3s")
+	f.BoolVar(&set.list, "interpretations", false, "list the other interpretations of open rules and exit")
+	f.StringArrayVar(&set.interpretations, "interpretation", nil, "take the other interpretation of an open rule, by number; may be repeated")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if set.list {
+			return listInterpretations(app.Out)
+		}
+		opts, err := set.options()
+		if err != nil {
+			return err
+		}
+		sim := tradingsim.New(opts...)
+		if err := sim.Listen(set.addr); err != nil {
+			return err
+		}
+		fmt.Fprintf(app.Out, "TRADING_BASE_URL=%s\nTRADING_SANDBOX_KEY=%s\nTRADING_LIVE_KEY=%s\n", sim.URL(), sim.SandboxKey(), sim.LiveKey())
+		<-cmd.Context().Done()
+		return sim.Close()
+	}
+	return cmd
+}
+
+// walks are the markets that move by themselves: price and basis points a second.
+var walks = []struct {
+	market tradingsim.Market
+	price  string
+	step   int
+}{
+	{tradingsim.Market{Symbol: "BTC", Label: "Bitcoin"}, "64000", 2},
+	{tradingsim.Market{Symbol: "ETH", Label: "Ether"}, "3200", 2},
+	{tradingsim.Market{Symbol: "SOL", Label: "Solana"}, "150", 3},
+	{tradingsim.Market{Symbol: "TSLA", Label: "Tesla", Category: "stocks"}, "250", 1},
+}
+
+func (set simFlags) options() ([]tradingsim.Option, error) {
+	if err := errors.Join(checkAddress(set.addr, set.open), checkBalance(set.balance)); err != nil {
+		return nil, err
+	}
+	if set.lag < 0 {
+		return nil, cli.Misuse("--lag must not be negative")
+	}
+	opts := []tradingsim.Option{tradingsim.WithBalance(set.balance), tradingsim.WithLag(set.lag)}
+	for i, w := range walks {
+		opts = append(opts, tradingsim.WithMarket(w.market),
+			tradingsim.WithFeed(w.market.Symbol, tradingsim.RandomWalk(set.seed+uint64(i), w.price, w.step)))
+	}
+	opts = append(opts, tradingsim.WithMark("NEWCOIN", "")) // a market without a price
+	for _, text := range set.csv {
+		symbol, file, ok := strings.Cut(text, "=")
+		if !ok || symbol == "" || file == "" {
+			return nil, cli.Misuse("--csv %q: want SYMBOL=FILE", text)
+		}
+		feed, err := recording(file)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, tradingsim.WithFeed(symbol, tradingsim.FromStart(feed)))
+	}
+	for _, text := range set.interpretations {
+		n, err := strconv.Atoi(text)
+		if _, known := tradingsim.Interpretations()[n]; err != nil || !known {
+			return nil, cli.Misuse("--interpretation %q: there is no such interpretation", text)
+		}
+		opts = append(opts, tradingsim.WithInterpretation(n))
+	}
+	return opts, nil
+}
+
+// checkBalance takes a plain number of dollars.
+func checkBalance(v string) error {
+	d, err := decimal.NewFromString(v)
+	if err != nil || len(v) > 30 || strings.ContainsAny(v, "eE") {
+		return cli.Misuse("--balance %q: want a plain number of dollars, such as 100000", v)
+	}
+	if d.IsNegative() {
+		return cli.Misuse("--balance %q must not be negative", v)
+	}
+	return nil
+}
+
+// checkAddress keeps the simulation, whose keys are no secret, off the network.
+func checkAddress(addr string, open bool) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return cli.WithCode(cli.Usage, fmt.Errorf("--addr: %w", err))
+	}
+	if ip := net.ParseIP(host); open || host == "localhost" || ip.IsLoopback() {
+		return nil
+	}
+	return cli.Misuse("--addr %s is not a loopback address; --open serves there all the same", addr)
+}
+
+func listInterpretations(out io.Writer) error {
+	interpretations := tradingsim.Interpretations()
+	for _, n := range slices.Sorted(maps.Keys(interpretations)) {
+		if _, err := fmt.Fprintf(out, "%2d  %s\n", n, interpretations[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recording(name string) (tradingsim.Feed, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	feed, err := tradingsim.ReadCSV(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return feed, nil
+}

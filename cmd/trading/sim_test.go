@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+)
+
+// serve runs the simulator until the test ends and returns what it printed.
+func serve(t *testing.T, args ...string) map[string]string {
+	t.Helper()
+	reader, writer := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int, 1)
+	app := &cli.App{In: strings.NewReader(""), Out: writer, Err: io.Discard}
+	go func() { done <- app.Run(ctx, newRoot(app), append([]string{"sim"}, args...)) }()
+	t.Cleanup(func() {
+		cancel()
+		require.Equal(t, cli.Done, <-done)
+	})
+	printed := map[string]string{}
+	lines := bufio.NewScanner(reader)
+	for len(printed) < 3 && lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), "=")
+		printed[name] = value
+	}
+	return printed
+}
+
+func get(t *testing.T, env map[string]string, path string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", env["TRADING_BASE_URL"]+path, nil)
+	require.NoError(t, err)
+	r.Header.Set("X-API-Key", env["TRADING_SANDBOX_KEY"])
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, 200, res.StatusCode, string(text))
+	return string(text)
+}
+
+func TestSimServesUntilInterrupted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "eth.csv")
+	require.NoError(t, os.WriteFile(file, []byte("time,price\n0,1234.5\n"), 0o600))
+	env := serve(t, "--balance", "5000", "--csv", "ETH="+file, "--interpretation", "31")
+	require.True(t, strings.HasSuffix(env["TRADING_BASE_URL"], "/v1"))
+	require.Contains(t, get(t, env, "/sandbox/account"), `"balance":5000`)
+	prices := get(t, env, "/sandbox/prices")
+	require.Contains(t, prices, `"ETH":1234.5`)
+	require.NotContains(t, prices, "NEWCOIN")
+	require.NotContains(t, prices, `"ok"`, "the other interpretation")
+}
+
+func TestSimListsTheInterpretations(t *testing.T) {
+	assert.Contains(t, newRig(t).done("sim", "--interpretations"), "15  an opposite order closes")
+}
+
+func TestSimRefusesWhatItCannotServe(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"not a loopback address", cli.Usage, []string{"--addr", "0.0.0.0:0"}},
+		{"not a loopback address", cli.Usage, []string{"--addr", ":0"}},
+		{"missing port", cli.Usage, []string{"--addr", "127.0.0.1"}},
+		{"no such interpretation", cli.Usage, []string{"--interpretation", "29"}},
+		{"want SYMBOL=FILE", cli.Usage, []string{"--csv", "marks.csv"}},
+		{"want a plain number", cli.Usage, []string{"--balance", "much"}},
+		{"want a plain number", cli.Usage, []string{"--balance", "1e99999"}},
+		{"must not be negative", cli.Usage, []string{"--balance", "-5"}},
+		{"must not be negative", cli.Usage, []string{"--lag", "-1s"}},
+		{"invalid duration", cli.Usage, []string{"--lag", "soon"}},
+		{"unknown flag: --port", cli.Usage, []string{"--port", "80"}},
+		{`unexpected argument "extra"`, cli.Usage, []string{"--seed", "2", "extra"}},
+		{"no such file", cli.NotApplied, []string{"--csv", "BTC=none.csv"}},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			r.t = t
+			code, out, errs := r.run(append([]string{"sim"}, c.args...)...)
+			require.Equal(t, c.code, code)
+			require.Contains(t, errs, c.want)
+			require.Empty(t, out)
+		})
+	}
+	require.NoError(t, checkAddress("0.0.0.0:80", true))
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest"
+)
+
+// busy gives the live account something of everything.
+func (r *rig) busy() {
+	r.done(place("--stop-loss", "60000", "--client-order-id", "a")...)
+	r.done("place", "--env", "live", "--account", "acc_1", "--symbol", "ETH", "--side", "short", "--size", "2", "--leverage", "2", "--yes", "--client-order-id", "b")
+	r.done(append([]string{"limit", "--limit-price", "60000", "--client-order-id", "c"}, place()[1:]...)...)
+	r.done("pro", "twap", "--env", "live", "--account", "acc_1", "--symbol", "ETH", "--side", "short", "--size", "2", "--leverage", "2",
+		"--duration", "1h", "--yes", "--client-order-id", "d")
+}
+
+// pendingJournal is a journal with a write that nothing is known of.
+func (r *rig) pendingJournal(dir string) (path string, id trading.IntentID) {
+	path = filepath.Join(dir, "bot.journal")
+	log, err := journal.Open(path)
+	require.NoError(r.t, err)
+	client := tradingtest.Client(r.t, r.sim, trading.WithJournal(log), trading.WithoutBackground())
+	r.sim.Fault("POST /orders", tradingsim.DropResponse())
+	_, err = client.Live.Account("acc_1").PlaceOrder(r.t.Context(), trading.Order{
+		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
+	}, trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.WithTag("red \x1b[31m"))
+	var write *trading.WriteError
+	require.ErrorAs(r.t, err, &write)
+	require.Equal(r.t, trading.Unknown, write.Outcome)
+	_ = client.Close()
+	require.NoError(r.t, log.Close())
+	return path, write.Intent
+}
+
+// At three in the morning: what does the command say when much is wrong?
+func TestStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.busy()
+		path, id := r.pendingJournal(t.TempDir())
+		r.sim.SetHealth("degraded", "stale")
+		r.sim.SetMark("ETH", "")
+		time.Sleep(3 * time.Minute)
+		all := r.done("status", "--env", "live", "--journal", path)
+		all = strings.ReplaceAll(all, string(id), "ID")
+		golden(t, "status.txt", all)
+
+		var s struct {
+			Pending  []pendingView
+			Findings []finding
+		}
+		require.NoError(t, json.Unmarshal([]byte(r.done("status", "--env", "live", "--journal", path, "-o", "json")), &s))
+		require.Len(t, s.Pending, 1)
+		assert.Equal(t, id, s.Pending[0].ID)
+		assert.True(t, s.Findings[0].Urgent)
+
+		r.terminal = true
+		assert.Contains(t, r.done("status", "--env", "live", "--journal", path), "\x1b[", "in colour")
+		r.env = append(r.env, "NO_COLOR=1")
+		assert.NotContains(t, r.done("status", "--env", "live", "--journal", path), "\x1b", "a tag moves nothing on a terminal")
+	})
+}
+
+// Half a picture is better than none.
+func TestStatusOfWhatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for _, op := range []string{"GET /positions", "GET /accounts/{accountId}"} {
+			r.sim.Fault(op, tradingsim.Fail(500, "internal_error"), tradingsim.Fail(500, "internal_error"), tradingsim.Fail(500, "internal_error"), tradingsim.Fail(500, "internal_error"))
+		}
+		code, out, errs := r.run("status", "--env", "live", "--account", "acc_1")
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, out, "!! acc_1: not known: positions")
+		assert.Contains(t, out, "acc_1  NOT KNOWN")
+		assert.NotContains(t, out, "flat")
+		assert.Contains(t, out, "service   safe")
+		assert.Contains(t, errs, "2 reads failed")
+	})
+}
+
+// Amounts are strings, whatever reads the output.
+func TestAmountsAreStrings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.busy()
+		r.done("place", "--symbol", "BTC", "--side", "long", "--size", "0.1", "--yes")
+		r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--percent", "50", "--yes")
+		numbers := map[string]bool{"phase": true, "limit": true, "left": true, "closedSeconds": true, "archived": true, "try": true}
+		for _, args := range [][]string{
+			{"status", "--env", "live"}, {"status"}, {"positions", "--env", "live"}, {"positions"}, {"orders", "--env", "live"}, {"runs", "--env", "live"},
+			{"trades", "--env", "live"}, {"trades"}, {"pending", "ls"}, place("--size", "0.01"), place("--dry-run"),
+			{"close", "--symbol", "BTC", "--yes"}, {"flatten", "--env", "live", "--all-accounts", "--all-symbols", "--yes"},
+		} {
+			out := r.done(append(args, "-o", "json")...)
+			var v any
+			require.NoError(t, json.Unmarshal([]byte(out), &v), "%q: %s", args, out)
+			walkNumbers(v, "", func(member string) {
+				assert.True(t, numbers[member], "%q: %s is a number: %s", args, member, out)
+			})
+		}
+	})
+}
+
+func walkNumbers(v any, member string, found func(string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, one := range v {
+			walkNumbers(one, name, found)
+		}
+	case []any:
+		for _, one := range v {
+			walkNumbers(one, member, found)
+		}
+	case float64:
+		found(member)
+	}
+}
+
+func TestLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.busy()
+		r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes", "--client-order-id", "e")
+		var all strings.Builder
+		for _, name := range []string{"positions", "orders", "runs", "trades"} {
+			all.WriteString("$ trading " + name + " --env live\n" + r.done(name, "--env", "live") + "\n")
+		}
+		golden(t, "lists.txt", all.String())
+	})
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+)
+
+// What the commands print as JSON. Amounts are strings, what is missing is null.
+
+type accountView struct {
+	ID              trading.AccountID     `json:"id"`
+	ReadAt          time.Time             `json:"readAt"`
+	Environment     trading.Environment   `json:"environment"`
+	Status          trading.AccountStatus `json:"status"`
+	Locked          bool                  `json:"locked"`
+	Phase           trading.Opt[int]      `json:"phase"`
+	Balance         cli.Amount            `json:"balance"`
+	Equity          cli.Amount            `json:"equity"`
+	UnrealizedPnL   cli.Amount            `json:"unrealizedPnL"`
+	DailyLossFloor  cli.Amount            `json:"dailyLossFloor"`
+	GlobalLossFloor cli.Amount            `json:"globalLossFloor"`
+	LossRoom        cli.Amount            `json:"lossRoom"`
+	// RoomAtStops is what is left of the room when every stop is hit, before fees and
+	// gaps. None if a position has no stop, or no price.
+	RoomAtStops  cli.Amount     `json:"roomAtStops"`
+	ProfitTarget cli.Amount     `json:"profitTarget"`
+	TargetGap    cli.Amount     `json:"targetGap"`
+	Positions    []positionView `json:"positions"`
+	Orders       []orderView    `json:"orders"`
+	Runs         []runView      `json:"runs"`
+	// Errors are the reads that failed: what they would show is not known.
+	Errors []string `json:"errors,omitempty"`
+	known  bool     // the state was read
+}
+
+func (v *accountView) setState(s *trading.AccountState) {
+	v.known = true
+	v.ID, v.Environment, v.Status, v.Locked, v.Phase = s.ID, s.Environment, s.Status, s.Locked, s.Phase
+	v.Balance, v.Equity = cli.AmountOf(s.Balance), cli.AmountOf(s.Equity)
+	v.UnrealizedPnL, v.ProfitTarget = cli.Amount{Opt: s.UnrealizedPnL}, cli.Amount{Opt: s.ProfitTarget}
+	v.DailyLossFloor, v.GlobalLossFloor = cli.Amount{Opt: s.DailyLossFloor}, cli.Amount{Opt: s.GlobalLossFloor}
+	v.LossRoom, v.TargetGap = cli.AmountIf(s.LossRoom()), cli.AmountIf(s.TargetGap())
+}
+
+// whole reports whether nothing of the account is missing.
+func (v accountView) whole() bool { return v.known && len(v.Errors) == 0 }
+
+// keep replaces what could not be read by what was read before: an old picture, which says
+// how old it is, is better than none.
+func (s *statusView) keep(before []accountView) {
+	if len(s.Accounts) == 0 && len(s.Errors) > 0 {
+		s.Accounts = before
+		return
+	}
+	for i, a := range s.Accounts {
+		for _, old := range before {
+			if !a.whole() && old.ID == a.ID && old.known {
+				old.Errors = a.Errors
+				s.Accounts[i] = old
+			}
+		}
+	}
+}
+
+// setPositions notes the positions, and what follows from them and the state.
+func (v *accountView) setPositions(positions trading.Positions) {
+	room, known := v.LossRoom.Get()
+	for _, p := range positions {
+		v.Positions = append(v.Positions, viewPosition(v.ID, p))
+		mark, priced := p.Mark.Price()
+		stop, stopped := p.StopLoss.Value()
+		room = room.Sub(p.Signed().Mul(mark.Sub(stop)))
+		known = known && priced && stopped
+	}
+	v.RoomAtStops = cli.AmountIf(room, known)
+	if _, told := v.UnrealizedPnL.Get(); !told {
+		v.UnrealizedPnL = cli.AmountIf(positions.UnrealizedPnL())
+	}
+}
+
+type positionView struct {
+	Account       trading.AccountID `json:"account,omitempty"`
+	Symbol        string            `json:"symbol"`
+	Side          trading.Side      `json:"side"`
+	Size          decimal.Decimal   `json:"size"`
+	Leverage      cli.Amount        `json:"leverage"`
+	EntryPrice    decimal.Decimal   `json:"entryPrice"`
+	MarkPrice     cli.Amount        `json:"markPrice"`
+	Notional      cli.Amount        `json:"notional"`
+	UnrealizedPnL cli.Amount        `json:"unrealizedPnL"`
+	StopLoss      cli.Level         `json:"stopLoss,omitzero"`
+	TakeProfit    cli.Level         `json:"takeProfit,omitzero"`
+	OpenedAt      time.Time         `json:"openedAt,omitzero"`
+}
+
+func viewPosition(account trading.AccountID, p trading.Position) positionView {
+	return positionView{
+		account, p.Symbol, p.Side, p.Size, cli.Amount{Opt: p.Leverage}, p.EntryPrice, cli.AmountIf(p.Mark.Price()),
+		cli.Amount{Opt: p.Notional}, cli.Amount{Opt: p.UnrealizedPnL}, cli.Level{Level: p.StopLoss}, cli.Level{Level: p.TakeProfit}, p.OpenedAt,
+	}
+}
+
+type orderView struct {
+	Account    trading.AccountID `json:"account,omitempty"`
+	ID         trading.OrderID   `json:"id"`
+	Symbol     string            `json:"symbol,omitempty"`
+	Side       trading.Side      `json:"side,omitempty"`
+	Size       cli.Amount        `json:"size"`
+	LimitPrice cli.Amount        `json:"limitPrice"`
+}
+
+func viewOrder(account trading.AccountID, o trading.RestingOrder) orderView {
+	return orderView{account, o.ID, o.Symbol, o.Side, cli.Amount{Opt: o.Size}, cli.Amount{Opt: o.LimitPrice}}
+}
+
+type runView struct {
+	Account  trading.AccountID `json:"account,omitempty"`
+	ID       trading.RunID     `json:"id"`
+	Symbol   string            `json:"symbol,omitempty"`
+	Side     trading.Side      `json:"side,omitempty"`
+	Finished bool              `json:"finished"`
+}
+
+func viewRun(account trading.AccountID, r trading.Run, finished bool) runView {
+	return runView{account, r.ID, r.Symbol, r.Side, finished}
+}
+
+type tradeView struct {
+	Account      trading.AccountID  `json:"account,omitempty"`
+	Symbol       string             `json:"symbol"`
+	Side         trading.Side       `json:"side"`
+	Cause        trading.CloseCause `json:"cause"`
+	Size         cli.Amount         `json:"size"`
+	EntryPrice   cli.Amount         `json:"entryPrice"`
+	ExitPrice    decimal.Decimal    `json:"exitPrice"`
+	GrossPnL     decimal.Decimal    `json:"grossPnL"`
+	RoundTripFee decimal.Decimal    `json:"roundTripFee"`
+	NetPnL       decimal.Decimal    `json:"netPnL"`
+	ClosedAt     time.Time          `json:"closedAt,omitzero"`
+}
+
+func viewTrade(account trading.AccountID, t trading.Trade) tradeView {
+	return tradeView{
+		account, t.Symbol, t.Side, t.Cause, cli.Amount{Opt: t.Size}, cli.Amount{Opt: t.EntryPrice}, t.ExitPrice,
+		t.GrossPnL, t.RoundTripFee, t.NetPnL(), t.ClosedAt,
+	}
+}
+
+// pendingView is a write whose outcome is not known.
+type pendingView struct {
+	ID            trading.IntentID    `json:"id"`
+	Journal       string              `json:"journal"`
+	Decided       time.Time           `json:"decided"`
+	Operation     trading.Operation   `json:"operation"`
+	Environment   trading.Environment `json:"environment"`
+	Account       trading.AccountID   `json:"account,omitempty"`
+	Symbol        string              `json:"symbol,omitempty"`
+	Entry         bool                `json:"entry"`
+	ClientOrderID string              `json:"clientOrderId,omitempty"`
+	Key           trading.Key         `json:"idempotencyKey,omitempty"`
+	Tag           string              `json:"tag,omitempty"`
+	// Last is the last thing that happened to it.
+	Last string `json:"last"`
+}
+
+func viewPending(path string, w *trading.JournaledWrite) pendingView {
+	v := pendingView{
+		w.ID, path, w.Decided, w.Operation, w.Environment, w.Account, w.Symbol, w.Entry, w.ClientOrderID, w.Key, w.Tag, "",
+	}
+	if n := len(w.Facts); n > 0 {
+		v.Last = w.Facts[n-1].What
+	}
+	return v
+}
+
+type healthView struct {
+	Safe   bool                 `json:"safe"`
+	Status trading.HealthStatus `json:"status"`
+	Feed   trading.Feed         `json:"feed"`
+	AsOf   time.Time            `json:"asOf"`
+}
+
+// limitView is a rate limit as this program has used it.
+type limitView struct {
+	Name          string `json:"name"`
+	Limit         int    `json:"limit"`
+	Left          int    `json:"left"`
+	ClosedSeconds int    `json:"closedSeconds"`
+}
+
+// statusView is everything at a glance.
+type statusView struct {
+	At          time.Time           `json:"at"`
+	BaseURL     string              `json:"baseURL"`
+	Environment trading.Environment `json:"environment"`
+	Findings    []finding           `json:"findings"`
+	Health      *healthView         `json:"health"`
+	Accounts    []accountView       `json:"accounts"`
+	// Archived accounts are not shown.
+	Archived int           `json:"archived"`
+	Pending  []pendingView `json:"pending"`
+	Limits   []limitView   `json:"limits"`
+	// Errors are the reads that failed.
+	Errors []string `json:"errors,omitempty"`
+}
