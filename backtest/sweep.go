@@ -1,0 +1,5 @@
+package backtest
+
+type worker struct{}
+
+func startWorker() *worker { return nil }
