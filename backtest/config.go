@@ -3,7 +3,6 @@ package backtest
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -83,6 +82,7 @@ type plan struct {
 	Config
 	terms Terms
 	order string // of the prices in a candle
+	tell  func(state string)
 }
 
 // endsBefore is how long before its end a run is over: no ticker of whole seconds is due
@@ -93,7 +93,7 @@ func (c Config) plan() (p plan, err error) {
 	if c.Data == nil || len(c.Data.series) == 0 {
 		return p, fmt.Errorf("backtest: Config.Data is missing; ReadFile or Walk makes it")
 	}
-	p = plan{Config: c}
+	p = plan{Config: c, tell: func(string) {}}
 	first, last := c.Data.Span()
 	if p.From.IsZero() {
 		p.From = first
@@ -148,13 +148,4 @@ func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
 		opts = append(opts, tradingsim.WithInterpretation(20))
 	}
 	return tradingsim.New(append(opts, p.Simulation...)...)
-}
-
-// describe is the data in a line.
-func (d *Data) describe() string {
-	text := d.name
-	if d.source != "" {
-		text += " (" + d.source + ")"
-	}
-	return text + ", " + strings.Join(d.Symbols(), ", ")
 }

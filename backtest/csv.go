@@ -53,7 +53,7 @@ func ReadFile(name string, c CSV) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backtest: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	if c.Name == "" {
 		c.Name = filepath.Base(name)
 	}

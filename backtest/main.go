@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -10,7 +11,9 @@ import (
 type Runner struct {
 	t      *testing.T
 	worker *worker // in a process that a sweep has started
-	sweeps int     // so far
+	// The sets of runs so far, and what came of them.
+	sets    int
+	earlier [][]outcome
 }
 
 // Main lets a program make runs: func main calls it with what to do, which returns the
@@ -24,6 +27,9 @@ type Runner struct {
 // does before it, each worker does too.
 func Main(f func(r *Runner) int) {
 	args, status := os.Args, 2
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // a month is some hundred gigabytes of short-lived answers
+	}
 	w := startWorker()
 	test := func(t *testing.T) {
 		os.Args = args

@@ -16,8 +16,7 @@ import (
 // called inside another. What is wrong with the config, and a result that does not add up,
 // end the test. That the bot stopped before its time is in the result, and no failure.
 //
-// A bot that leaves a goroutine behind keeps the bubble from ending, for ever if the goroutine
-// has a ticker; the test's -timeout ends that.
+// A bot that leaves a goroutine behind ends the test with a panic of testing/synctest.
 func Run(t *testing.T, bot Bot, c Config) *Result {
 	t.Helper()
 	r, err := run(t, bot, c)
@@ -28,10 +27,17 @@ func Run(t *testing.T, bot Bot, c Config) *Result {
 }
 
 func run(t *testing.T, bot Bot, c Config) (*Result, error) {
+	return runFor(t, bot, c, func(string) {})
+}
+
+// runFor tells a watchdog how far it is: "running", and "closing" when the run is over and
+// its bubble has to end.
+func runFor(t *testing.T, bot Bot, c Config, tell func(state string)) (*Result, error) {
 	p, err := c.plan()
 	if err != nil {
 		return nil, err
 	}
+	p.tell = tell
 	result := newResult(p)
 	for _, order := range p.orders() {
 		p.order = order
@@ -77,7 +83,7 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		feeds[i] = s.feed(p.order, time.Now)
 	}
 	sim := p.simulation(feeds)
-	defer sim.Close()
+	defer func() { _ = sim.Close() }() // it has no connection that could fail
 	transport := sim.Transport()
 	if r != nil {
 		r.next, transport = transport, r
@@ -91,6 +97,8 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		return got, fmt.Errorf("backtest: Config.Client: %w", err)
 	}
 	end := p.To.Add(-endsBefore)
+	p.tell("running")
+	defer p.tell("closing")
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	got.stopped = bot(ctx, client)
