@@ -28,7 +28,7 @@ type view struct {
 	Groups   []group
 	Money    []row
 	Figures  []row
-	Paths    []pathRow
+	Paths    [][]string // a line for each figure, a column for each path
 	Spread   string
 	Holding  []row
 	Requests []row
@@ -44,8 +44,6 @@ type group struct {
 	Term bool
 	Rows [][]string
 }
-
-type pathRow struct{ Order, Verdict, Equity, Drawdown, Room, Trips string }
 
 type definition struct{ ID, Name, Text string }
 
@@ -69,7 +67,7 @@ func newView(r *backtest.Result) view {
 		{"Equity", nullMoney(p.Equity), "from " + money(p.Opening)},
 		{"Return", percent(p.Return), ""},
 		{"Drawdown", percent(p.Drawdown.Share), money(p.Drawdown.Amount)},
-		{"Sharpe", p.Sharpe.String(), ""},
+		{"Sharpe", number(p.Sharpe), ""},
 		{"Win rate", percent(p.WinRate), fmt.Sprintf("of %d round trips", len(p.Trips))},
 	}
 	v.charts(r)
@@ -77,11 +75,7 @@ func newView(r *backtest.Result) view {
 	v.Groups = groups(p.Trips)
 	v.Money = moneyRows(p)
 	v.Figures = figureRows(p)
-	for _, one := range r.Paths {
-		v.Paths = append(v.Paths, pathRow{
-			orText(one.Order, "marks"), string(one.Continuous), nullMoney(one.Equity), percent(one.Drawdown.Share), money(one.LowestRoom), fmt.Sprint(len(one.Trips)),
-		})
-	}
+	v.Paths = pathTable(r.Paths)
 	if len(r.Paths) > 1 {
 		v.Spread = nullMoney(r.Spread().NullDecimal)
 	}
@@ -97,6 +91,18 @@ func newView(r *backtest.Result) view {
 		v.Defs = append(v.Defs, definition{anchor(d.Name), d.Name, d.Text})
 	}
 	return v
+}
+
+func pathTable(paths []backtest.Path) [][]string {
+	rows := [][]string{{"order"}, {"verdict"}, {"equity"}, {"drawdown"}, {"lowest room"}, {"round trips"}}
+	for _, p := range paths {
+		for i, text := range []string{
+			orText(p.Order, "marks"), string(p.Continuous), nullMoney(p.Equity), percent(p.Drawdown.Share), money(p.LowestRoom), fmt.Sprint(len(p.Trips)),
+		} {
+			rows[i] = append(rows[i], text)
+		}
+	}
+	return rows
 }
 
 func accountText(t backtest.Terms) string {
@@ -149,14 +155,14 @@ func figureRows(p *backtest.Path) []row {
 		{"Verdict by the service", string(p.Service), p.ServiceStatus},
 		{"Exposure", percent(p.Exposure), ""},
 		{"Under water", percent(p.Drawdown.UnderWater), under},
-		{"Sharpe", p.Sharpe.String(), ""},
-		{"Sortino", p.Sortino.String(), ""},
+		{"Sharpe", number(p.Sharpe), ""},
+		{"Sortino", number(p.Sortino), ""},
 		{"CAGR", percent(p.CAGR), ""},
-		{"Calmar", p.Calmar.String(), ""},
-		{"Profit factor", p.ProfitFactor.String(), ""},
+		{"Calmar", number(p.Calmar), ""},
+		{"Profit factor", number(p.ProfitFactor), ""},
 		{"Expectancy", figureMoney(p.Expectancy), ""},
 		{"Win rate", percent(p.WinRate), ""},
-		{"SQN", p.SQN.String(), ""},
+		{"SQN", number(p.SQN), ""},
 	}
 }
 
@@ -211,7 +217,7 @@ func tripRow(name string, trips []backtest.RoundTrip) []string {
 			won++
 		}
 	}
-	return []string{strings.ReplaceAll(name, "_", "_\u200b"), fmt.Sprint(len(trips)), fmt.Sprintf("%d %%", (100*won+len(trips)/2)/len(trips)), money(net), money(fees)}
+	return []string{name, fmt.Sprint(len(trips)), fmt.Sprintf("%d %%", (100*won+len(trips)/2)/len(trips)), money(net), money(fees)}
 }
 
 func counts(of map[string]int) (rows []row) {
@@ -277,6 +283,14 @@ func figureMoney(f backtest.Figure) string {
 		return f.None()
 	}
 	return money(decimal.NewFromFloat(v))
+}
+
+// number has the sign of a minus, as amounts do.
+func number(f backtest.Figure) string {
+	if _, ok := f.Value(); !ok {
+		return f.None()
+	}
+	return strings.Replace(f.String(), "-", minus, 1)
 }
 
 func percent(f backtest.Figure) string {
