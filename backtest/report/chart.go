@@ -42,8 +42,8 @@ func newScale(values ...float64) scale {
 		s.low, s.high = min(s.low, v), max(s.high, v)
 	}
 	room := (s.high - s.low) * 0.06
-	if !(room > 0) {
-		room = max(math.Abs(s.high)*0.001, 0.001)
+	if room <= 0 {
+		room = max(math.Abs(s.high)*0.001, 1)
 	}
 	return scale{s.low - room, s.high + room}
 }
@@ -61,7 +61,11 @@ func (s scale) ticks(format func(float64) string) (list []label) {
 		}
 	}
 	for i := math.Ceil(s.low / step); i*step <= s.high; i++ {
-		list = append(list, label{Text: format(i * step), At: fmt.Sprintf("%.2f", s.y(i*step)/size*100)})
+		v := i * step
+		if v == 0 {
+			v = 0 // and not -0
+		}
+		list = append(list, label{Text: format(v), At: fmt.Sprintf("%.2f", s.y(v)/size*100)})
 	}
 	return list
 }

@@ -58,6 +58,9 @@ func newView(r *backtest.Result) view {
 	if v.Title == "" {
 		v.Title = "Backtest"
 	}
+	if r.Data.Source != "" {
+		v.Prices += ": " + r.Data.Source
+	}
 	v.VerdictText = string(p.Continuous)
 	if !p.Decided.IsZero() {
 		v.VerdictText += " on " + clock(p.Decided)
@@ -180,7 +183,7 @@ func months(days []backtest.Day) (rows [][]string) {
 			rows = append(rows, []string{month, fmt.Sprint(n), "unknown", "unknown"})
 			continue
 		}
-		rows = append(rows, []string{month, fmt.Sprint(n), money(profit), fmt.Sprintf("%.2f %%", 100*(grown-1))})
+		rows = append(rows, []string{month, fmt.Sprint(n), money(profit), strings.Replace(fmt.Sprintf("%.2f %%", 100*(grown-1)), "-", minus, 1)})
 	}
 	return rows
 }
