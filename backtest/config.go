@@ -83,6 +83,8 @@ type plan struct {
 	terms Terms
 	order string // of the prices in a candle
 	tell  func(state string)
+
+	cancelAt time.Time // ends the bot before its deadline, if set
 }
 
 // endsBefore is how long before its end a run is over: no ticker of whole seconds is due

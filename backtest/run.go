@@ -101,6 +101,10 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 	defer p.tell("closing")
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
+	if !p.cancelAt.IsZero() {
+		defer time.AfterFunc(time.Until(p.cancelAt), cancel).Stop()
+		end = earlier(end, p.cancelAt)
+	}
 	got.stopped = bot(ctx, client)
 	if early := time.Now(); early.Before(end) {
 		got.ended = early
@@ -120,4 +124,11 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		}
 	}
 	return got, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
