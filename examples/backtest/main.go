@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	days    = flag.Int("days", 30, "how many `days` of a random walk")
+	days    = flag.Int("days", 30, "how many days of a random walk")
 	seed    = flag.Uint64("seed", 1, "the `number` that the walk follows from")
 	prices  = flag.String("prices", "", "a CSV `file` of prices instead of a walk")
 	candles = flag.String("candles", "", "what the time of a candle in it is: `open` or close")
@@ -70,8 +70,17 @@ func read() (*backtest.Data, error) {
 	if *prices == "" {
 		return backtest.Walk(backtest.WalkOptions{Symbol: *symbol, Seed: *seed, Length: time.Duration(*days) * 24 * time.Hour})
 	}
-	times := map[string]backtest.CandleTime{"open": backtest.OpenTime, "close": backtest.CloseTime}
-	return backtest.ReadFile(*prices, backtest.CSV{Symbol: *symbol, Time: times[*candles]})
+	how := backtest.CSV{Symbol: *symbol}
+	switch *candles {
+	case "":
+	case "open":
+		how.Time = backtest.OpenTime
+	case "close":
+		how.Time = backtest.CloseTime
+	default:
+		return nil, fmt.Errorf("backtest: -candles is %q; it must be open or close", *candles)
+	}
+	return backtest.ReadFile(*prices, how)
 }
 
 // bot is the bot as a backtest takes it.

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asProgram makes the test binary the program itself, and its workers.
+const asProgram = "BACKTEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+const oneDay = `prices        random walk of BTC, seed 1 (SYNTHETIC), 2000-01-01 to 2000-01-02
+verdict       open; by the service open; lowest room $4886.71
+equity        $100000.00 to $100099.95
+return        0.10%
+drawdown      0.11%, $113.29
+round trips   1, won 100.00%, profit factor no round trip lost
+fees          $10.82, funding $0.00
+sharpe        too short to quote: 1 complete days of 30
+requests      28806, refused 0
+`
+
+func TestProgram(t *testing.T) {
+	for _, account := range []string{"", "acc_1"} {
+		file := filepath.Join(t.TempDir(), "report.html")
+		out, errs, status := program(t, "-days", "1", "-report", file, "-account", account)
+		require.Equal(t, 0, status, errs)
+		if account == "" {
+			require.Contains(t, out, oneDay)
+		}
+		page, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.True(t, bytes.Contains(page, []byte("synthetic prices")))
+	}
+}
+
+func TestProgramReadsAFile(t *testing.T) {
+	out, errs, status := program(t, "-prices", "../../backtest/testdata/btc.csv", "-candles", "open", "-report", filepath.Join(t.TempDir(), "r.html"))
+	require.Equal(t, 0, status, errs)
+	require.Contains(t, out, "prices        btc.csv, 2026-01-01 to 2026-01-04")
+	require.Contains(t, out, "the worse of two")
+}
+
+func TestProgramSweeps(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	out, errs, status := program(t, "-days", "1", "-sweep", "-report", file)
+	require.Equal(t, 0, status, errs)
+	require.Contains(t, out, "9 variants tried, 0 broken")
+	require.Contains(t, errs, "train: 9 of 9 runs")
+	page, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.True(t, bytes.Contains(page, []byte("the best of 9 variants")))
+}
+
+func TestProgramSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		want   string
+		args   []string
+	}{
+		{2, "flag provided but not defined", []string{"-weeks", "3"}},
+		{2, `unexpected argument "30"`, []string{"30"}},
+		{1, "WalkOptions.Length is -24h0m0s; it must be greater than 0", []string{"-days", "-1"}},
+		{1, "no such file", []string{"-prices", "nowhere.csv"}},
+		{1, "it must be open or close", []string{"-prices", "main.go", "-candles", "mid"}},
+		{1, "report: open", []string{"-days", "1", "-report", "nowhere/report.html"}},
+		{0, "how many days", []string{"-h"}},
+	} {
+		_, errs, status := program(t, c.args...)
+		require.Equal(t, c.status, status, "%v: %s", c.args, errs)
+		require.Contains(t, errs, c.want, "%v", c.args)
+	}
+}
