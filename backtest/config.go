@@ -48,9 +48,9 @@ type Terms struct {
 	ID              string          // "" is the paper account
 	Opening         decimal.Decimal // the balance at the beginning
 	DailyLossFloor  decimal.Decimal // that of the first day, where it moves
-	GlobalLossFloor decimal.Decimal
-	ProfitTarget    decimal.Decimal
-	DailyFloorMoves bool
+	GlobalLossFloor decimal.Decimal // fixed
+	ProfitTarget    decimal.Decimal // an equity
+	DailyFloorMoves bool            // with the balance that each UTC day begins with
 }
 
 // floor is the higher of the two.

@@ -16,11 +16,13 @@ import (
 // CandleTime says what the time of a candle is.
 type CandleTime uint8
 
-// A candle's time is that of its opening or of its close. Read wrong, a bot sees each
-// candle one bar before it happened, so there is no default.
+// Read wrong, a bot sees each candle one bar before it happened, so there is no default.
 const (
+	// Undeclared is refused, unless the column's own name declares it.
 	Undeclared CandleTime = iota
+	// OpenTime is the time at which the candle opens.
 	OpenTime
+	// CloseTime is the time at which it closes, or the last millisecond before.
 	CloseTime
 )
 
@@ -93,7 +95,7 @@ func ReadCSV(r io.Reader, c CSV) (*Data, error) {
 
 // FeedError is what is wrong with a file of prices.
 type FeedError struct {
-	File   string
+	File   string // its name
 	Line   int    // from 1; 0 where it is the file as a whole
 	Column int    // in bytes, from 1; 0 where it is the line as a whole
 	Name   string // of the column, as the file writes it

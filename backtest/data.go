@@ -54,6 +54,7 @@ func (d *Data) Synthetic() bool { return d.synthetic }
 
 // Candle is a bar of the recording, or a mark, of which the four prices are the same.
 type Candle struct {
+	// Open is the first price, High the highest, Low the lowest and Close the last.
 	Open, High, Low, Close decimal.Decimal
 	// From is when the candle opens and To when it closes; both are the time of a mark.
 	From, To time.Time

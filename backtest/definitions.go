@@ -1,7 +1,10 @@
 package backtest
 
 // Definition says how a figure is computed.
-type Definition struct{ Name, Text string }
+type Definition struct {
+	Name string // of the figure
+	Text string // what it is, in a sentence or two
+}
 
 // Definitions are the figures of a result and of its report, in the order in which a report
 // has them.

@@ -188,7 +188,9 @@ func byTrip(trips []RoundTrip) tripFigures {
 // Share is a share of trials with the interval that it lies in with 95 percent confidence,
 // after Wilson.
 type Share struct {
+	// Count is how many of the trials there were, and Of the number of all.
 	Count, Of int
+	// Low and High are the ends of the interval, none without a trial.
 	Low, High Figure
 }
 

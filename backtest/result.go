@@ -15,20 +15,22 @@ import (
 // Verdict is what an account has come to.
 type Verdict string
 
-// An account that has neither passed nor failed is open.
 const (
-	Open   Verdict = "open"
+	// Open is an account that has neither passed nor failed.
+	Open Verdict = "open"
+	// Passed is an account that has reached its profit target.
 	Passed Verdict = "passed"
+	// Failed is an account that was at or below a loss floor.
 	Failed Verdict = "failed"
 )
 
 // Result is what a run came to. The same data, bot and config give the same result.
 type Result struct {
-	Name     string
-	From, To time.Time
-	Terms    Terms
-	Data     DataInfo
-	Versions Versions
+	Name     string    // that of the config
+	From, To time.Time // From and To are what the run spans
+	Terms    Terms     // what the account was judged by
+	Data     DataInfo  // the prices
+	Versions Versions  // of what made the result
 	// Paths are one, or two where the prices are candles: the worse first.
 	Paths    []Path
 	Warnings []string
@@ -36,16 +38,19 @@ type Result struct {
 
 // DataInfo names the data of a run.
 type DataInfo struct {
-	Name      string
-	Source    string
-	Symbols   []string
-	SHA256    string // of the file, or of what a walk is computed from
-	Synthetic bool   // no market's prices
-	Seed      uint64 // of synthetic data
+	Name      string   // the file, or what was computed
+	Source    string   // where they come from, as the config says
+	Symbols   []string // the markets
+	SHA256    string   // of the file, or of what a walk is computed from
+	Synthetic bool     // no market's prices
+	Seed      uint64   // of synthetic data
 }
 
 // Versions are those of the program that made the result.
-type Versions struct{ Library, Go string }
+type Versions struct {
+	Library string // this module
+	Go      string // the toolchain
+}
 
 // Path is a run with the prices inside each candle in one order.
 type Path struct {
@@ -98,17 +103,19 @@ type Drawdown struct {
 // CurvePoint is the equity in one stretch of the run. It is not valid where the equity was
 // not known all the while.
 type CurvePoint struct {
-	At              time.Time // the end of the stretch
+	At time.Time // the end of the stretch
+	// Low and High are the extremes in the stretch, and Last is the equity at its end.
 	Low, High, Last decimal.NullDecimal
 	Floor           decimal.Decimal // the higher of the two
 }
 
 // Market is what buying at the beginning and holding would have brought.
 type Market struct {
-	Symbol      string
+	Symbol      string          // of the market
 	First, Last decimal.Decimal // the first price of the run, and the last
 	BuyAndHold  Figure          // as a share
-	Points      []decimal.NullDecimal
+	// Points are the prices at the beginning, and at each point of the curve.
+	Points []decimal.NullDecimal
 }
 
 func newResult(p plan) *Result {

@@ -27,8 +27,8 @@ type Sweep struct {
 
 // Variant is a bot with one choice of its parameters.
 type Variant struct {
-	Name string
-	Bot  Bot
+	Name string // for the table
+	Bot  Bot    // with its parameters
 }
 
 // Pool says how runs are made in processes of their own.
@@ -56,8 +56,8 @@ type SweepResult struct {
 
 // SweepRow is one variant on the train runs.
 type SweepRow struct {
-	Name  string
-	Score Figure
+	Name  string    // of the variant
+	Score Figure    // none if a run of it broke
 	Runs  []*Result // without their curves; those that broke are missing
 	Err   string    // of the first run that broke
 }
@@ -266,11 +266,17 @@ func Starts(c Config, length, apart time.Duration) ([]Config, error) {
 // Odds are how often an account passed, failed or stayed open, over seeds or start days.
 // Runs that overlap are not independent: then the intervals are too narrow.
 type Odds struct {
+	// Continuous is by judging each second, and Service is what the service made of the
+	// accounts.
 	Continuous, Service Shares
 }
 
 // Shares are the three outcomes.
-type Shares struct{ Passed, Failed, Open Share }
+type Shares struct {
+	Passed Share // reached the target
+	Failed Share // were lost
+	Open   Share // neither
+}
 
 // OddsOf counts the worse path of each result.
 func OddsOf(results []*Result) Odds {

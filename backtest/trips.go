@@ -13,10 +13,10 @@ import (
 // RoundTrip is what happened in a market from flat to flat. An order that turns a position
 // around ends one and begins another.
 type RoundTrip struct {
-	Symbol       string
-	Side         string // "long" or "short"
-	Opened       time.Time
-	Closed       time.Time
+	Symbol       string          // of the market
+	Side         string          // "long" or "short"
+	Opened       time.Time       // by the bot's clock
+	Closed       time.Time       // by the same
 	Size         decimal.Decimal // all that was closed, in base units
 	Gross        decimal.Decimal // before fees
 	Fees         decimal.Decimal // of opening and closing
