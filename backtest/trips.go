@@ -122,9 +122,9 @@ func (b *book) exit(h *holding, e tradingsim.Execution, closed decimal.Decimal) 
 	return nil
 }
 
-// value is the unrealized profit at a time and the fees of closing everything; ok is false
-// while a market that is held has no price.
-func (b *book) value(at time.Time) (unrealized, exitFees decimal.Decimal, ok bool) {
+// value is the unrealized profit at a time; ok is false while a market that is held has no
+// price.
+func (b *book) value(at time.Time) (unrealized decimal.Decimal, ok bool) {
 	for _, symbol := range b.order {
 		h := b.markets[symbol]
 		if h.size.IsZero() {
@@ -132,13 +132,23 @@ func (b *book) value(at time.Time) (unrealized, exitFees decimal.Decimal, ok boo
 		}
 		price, priced := h.feed.At(at)
 		if !priced {
-			return unrealized, exitFees, false
+			return unrealized, false
 		}
-		worth := h.size.Mul(price)
-		unrealized = unrealized.Add(worth).Sub(h.cost)
-		exitFees = exitFees.Add(worth.Abs().Mul(takerFee))
+		unrealized = unrealized.Add(h.size.Mul(price).Sub(h.cost))
 	}
-	return unrealized, exitFees, true
+	return unrealized, true
+}
+
+// exitFees are the fees of closing everything.
+func (b *book) exitFees(at time.Time) (fees decimal.Decimal) {
+	for _, h := range b.markets {
+		if h.size.IsZero() {
+			continue
+		}
+		price, _ := h.feed.At(at)
+		fees = fees.Add(h.size.Mul(price).Abs().Mul(takerFee))
+	}
+	return fees
 }
 
 // takerFee is the contract's, of the value of what is traded.

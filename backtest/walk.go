@@ -171,7 +171,7 @@ func (w *walk) pass(next time.Time, flat bool) {
 
 // look values the account and judges it.
 func (w *walk) look() {
-	unrealized, exitFees, ok := w.book.value(w.at)
+	unrealized, ok := w.book.value(w.at)
 	w.unrealized = decimal.NullDecimal{Decimal: unrealized, Valid: ok}
 	w.equity = decimal.NullDecimal{Decimal: w.balance.Add(unrealized), Valid: ok}
 	if !ok {
@@ -185,7 +185,7 @@ func (w *walk) look() {
 	switch equity := w.equity.Decimal; {
 	case equity.LessThanOrEqual(w.floor):
 		w.verdict, w.decided = Failed, w.at
-	case equity.GreaterThanOrEqual(w.terms.ProfitTarget) && equity.Sub(exitFees).GreaterThanOrEqual(w.terms.ProfitTarget):
+	case equity.GreaterThanOrEqual(w.terms.ProfitTarget) && equity.Sub(w.book.exitFees(w.at)).GreaterThanOrEqual(w.terms.ProfitTarget):
 		w.verdict, w.decided = Passed, w.at
 	}
 }
