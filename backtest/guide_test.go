@@ -58,7 +58,7 @@ func dips(ctx context.Context, client *trading.Client) error {
 }
 
 func TestBot(t *testing.T) {
-	data, err := backtest.ReadFile("testdata/btc.csv", backtest.CSV{Symbol: "BTC"})
+	data, err := backtest.ReadFile("testdata/synthetic.csv", backtest.CSV{Symbol: "BTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestBot(t *testing.T) {
 }
 
 func TestRoughWeather(t *testing.T) {
-	data, err := backtest.ReadFile("testdata/btc.csv", backtest.CSV{Symbol: "BTC"})
+	data, err := backtest.ReadFile("testdata/synthetic.csv", backtest.CSV{Symbol: "BTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestRoughWeather(t *testing.T) {
 }
 
 func TestNoLookahead(t *testing.T) {
-	data, err := backtest.ReadFile("testdata/btc.csv", backtest.CSV{Symbol: "BTC"})
+	data, err := backtest.ReadFile("testdata/synthetic.csv", backtest.CSV{Symbol: "BTC"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,9 +62,9 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramReadsAFile(t *testing.T) {
-	out, errs, status := program(t, "-prices", "../../backtest/testdata/btc.csv", "-candles", "open", "-report", filepath.Join(t.TempDir(), "r.html"))
+	out, errs, status := program(t, "-prices", "../../backtest/testdata/synthetic.csv", "-candles", "open", "-report", filepath.Join(t.TempDir(), "r.html"))
 	require.Equal(t, 0, status, errs)
-	require.Contains(t, out, "prices        btc.csv, 2026-01-01 to 2026-01-04")
+	require.Contains(t, out, "prices        synthetic.csv, 2026-01-01 to 2026-01-04")
 	require.Contains(t, out, "the worse of two")
 }
 
