@@ -44,9 +44,16 @@ const (
 // canonical form, however the client wrote it.
 func received(sent http.Header) http.Header {
 	header := make(http.Header, len(sent))
+	all := make([]string, 0, len(sent)+4) // most have one value
 	for name, values := range sent {
 		name = http.CanonicalHeaderKey(name)
-		header[name] = append(header[name], values...)
+		if before, twice := header[name]; twice {
+			header[name] = append(before, values...)
+			continue
+		}
+		first := len(all)
+		all = append(all, values...)
+		header[name] = all[first:len(all):len(all)]
 	}
 	return header
 }

@@ -1,90 +1,118 @@
-// Backtest drives a bot through a month in seconds and reports what it came to: equity
-// curve, drawdown, trades, fees, requests and refusals.
+// Backtest runs a bot through a month of virtual time and says what it came to.
 //
-//	go run . -days 30 -seed 1
-//	go run . -days 7 -marks marks.csv
+//	go run ./examples/backtest                                   # on a random walk
+//	go run ./examples/backtest -prices btc.csv -candles open     # on a recording
+//	go run ./examples/backtest -sweep                            # variants of the bot
 //
-// The bot in package reversion knows nothing of it: the simulated service, the client
-// and the bot run together on virtual time. The same seed gives the same result, to
-// the last digit.
+// The bot in package reversion knows nothing of it. The same seed, or the same file, gives
+// the same result to the last digit.
 package main
 
 import (
-	"errors"
+	"context"
 	"flag"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
-	"runtime/debug"
-	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/report"
+	"github.com/tradingapi/trading-go/examples/backtest/reversion"
 )
 
-// arguments are what the program was asked for.
-type arguments struct {
-	settings
-	out    string
-	plot   string
-	record string
-	every  time.Duration
-}
+var (
+	days    = flag.Int("days", 30, "how many days of a random walk")
+	seed    = flag.Uint64("seed", 1, "the `number` that the walk follows from")
+	prices  = flag.String("prices", "", "a CSV `file` of prices instead of a walk")
+	candles = flag.String("candles", "", "what the time of a candle in it is: `open` or close")
+	symbol  = flag.String("symbol", "BTC", "the market")
+	account = flag.String("account", "", "trade a simulated live account of this `id` instead of the paper account")
+	html    = flag.String("report", "report.html", "the `file` for the report")
+	sweep   = flag.Bool("sweep", false, "try variants on the first two thirds, and the best on the rest")
+)
 
 func main() {
-	args, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "backtest: unexpected argument %q\n", flag.Arg(0))
 		os.Exit(2)
-	case args.record != "":
-		os.Exit(status(record(args)))
 	}
-	// A month is some hundred gigabytes of short-lived answers.
-	debug.SetGCPercent(400)
-	began := time.Now()
-	r, err := result{}, errNoBubble
-	onVirtualTime(func(t *testing.T) { r, err = backtest(t, args.settings) }, func() int {
-		if err != nil {
-			return status(err)
+	backtest.Main(func(r *backtest.Runner) int {
+		if err := run(r); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
-		fmt.Fprintf(os.Stderr, "%d days in %s\n", args.days, time.Since(began).Round(time.Millisecond))
-		return status(report(os.Stdout, args, r))
+		return 0
 	})
 }
 
-// status is the exit status for an error.
-func status(err error) int {
+func run(r *backtest.Runner) error {
+	data, err := read()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "backtest:", err)
-		return 1
+		return err
 	}
-	return 0
+	config := backtest.Config{Name: "Reversion to the mean", Data: data, Account: backtest.Account{ID: *account}}
+	if *sweep {
+		return try(r, config)
+	}
+	result, err := r.Run(bot(reversion.New(*symbol)), config)
+	if err != nil {
+		return err
+	}
+	fmt.Print(result)
+	return report.WriteFile(*html, result)
 }
 
-func parse(command []string, errors io.Writer) (args arguments, err error) {
-	flags := flag.NewFlagSet("backtest", flag.ContinueOnError)
-	flags.SetOutput(errors)
-	flags.IntVar(&args.days, "days", 30, "how `many` days to trade")
-	flags.Uint64Var(&args.seed, "seed", 1, "the `number` that the walk of the marks follows from")
-	flags.IntVar(&args.step, "step", 1, "how far the walk moves a second, in `hundredths` of a percent")
-	flags.StringVar(&args.marks, "marks", "", "a `file` of marks instead of a walk: lines \"time,price\"")
-	flags.BoolVar(&args.live, "live", false, "trade a simulated live account instead of the paper account")
-	flags.StringVar(&args.out, "out", "out", "the `folder` for equity.csv, trades.csv and counts.csv")
-	flags.StringVar(&args.plot, "plot", "equity.png", "the `name` of the plot in that folder, a .png or an .svg; none if empty")
-	flags.StringVar(&args.record, "record", "", "write the marks of the walk to a `file`, and trade nothing")
-	flags.DurationVar(&args.every, "every", 5*time.Minute, "how far apart the recorded marks are")
-	verbose := flags.Bool("v", false, "log what the bot does")
-	if err := flags.Parse(command); err != nil {
-		return args, err
+func read() (*backtest.Data, error) {
+	if *prices == "" {
+		return backtest.Walk(backtest.WalkOptions{Symbol: *symbol, Seed: *seed, Length: time.Duration(*days) * 24 * time.Hour})
 	}
-	if flags.NArg() > 0 {
-		err := fmt.Errorf("unexpected argument %q", flags.Arg(0))
-		fmt.Fprintln(errors, "backtest:", err)
-		return args, err
+	how := backtest.CSV{Symbol: *symbol}
+	switch *candles {
+	case "":
+	case "open":
+		how.Time = backtest.OpenTime
+	case "close":
+		how.Time = backtest.CloseTime
+	default:
+		return nil, fmt.Errorf("backtest: -candles is %q; it must be open or close", *candles)
 	}
-	if *verbose {
-		args.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return backtest.ReadFile(*prices, how)
+}
+
+// bot is the bot as a backtest takes it.
+func bot(b *reversion.Bot) backtest.Bot {
+	return func(ctx context.Context, client *trading.Client) error {
+		var on trading.Trader = client.Sandbox
+		if *account != "" {
+			on = client.Live.Account(trading.AccountID(*account))
+		}
+		return b.Run(ctx, client.Sandbox.MarketData, on)
 	}
-	return args, nil
+}
+
+// try varies how far from the mean the bot enters, and how far away its stop is.
+func try(r *backtest.Runner, config backtest.Config) error {
+	var variants []backtest.Variant
+	for _, deviations := range []string{"2", "2.5", "3"} {
+		for _, stop := range []string{"1", "2", "4"} {
+			b := reversion.New(*symbol)
+			b.Deviations, b.StopPct = decimal.RequireFromString(deviations), decimal.RequireFromString(stop)
+			variants = append(variants, backtest.Variant{Name: deviations + " deviations, stop " + stop + "%", Bot: bot(b)})
+		}
+	}
+	from, to := config.Data.Span()
+	train, test := backtest.Split(config, from.Add(to.Sub(from)*2/3).Truncate(time.Hour))
+	result, err := r.Sweep(backtest.Sweep{Variants: variants, Train: []backtest.Config{train}, Test: []backtest.Config{test}})
+	if err != nil {
+		return err
+	}
+	fmt.Print(result)
+	if len(result.Best) == 0 {
+		return nil
+	}
+	return report.WriteFile(*html, result.Best[0])
 }

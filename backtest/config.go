@@ -1,0 +1,153 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Bot is what is tested. It gets a client of the simulated service, and ends when its
+// context does; an error is why it stopped before. It must leave no goroutine behind.
+type Bot func(ctx context.Context, client *trading.Client) error
+
+// Config says what a run is made on.
+type Config struct {
+	// Name is what the report calls the run.
+	Name string
+	// Data are the prices; required.
+	Data *Data
+	// From and To bound the run; unless set they are the data's.
+	From, To time.Time
+	// Account is the account that the bot trades.
+	Account Account
+	// Simulation and Client are further options of the service and of the bot's client,
+	// such as markets, lags and faults, or a health gate.
+	Simulation []tradingsim.Option
+	Client     []trading.Option
+}
+
+// Account is the account that is judged. Amounts are absolute dollars, as text.
+type Account struct {
+	// ID is that of a live account; the paper account has none.
+	ID string
+	// Balance is what it begins with: 100000 unless set. The floors are 95 and 90 percent
+	// of it unless set, and the target 110 percent.
+	Balance, DailyLossFloor, GlobalLossFloor, ProfitTarget string
+	// DailyFloorMoves moves the daily loss floor with the balance that each UTC day begins
+	// with, in the service too.
+	DailyFloorMoves bool
+}
+
+// Terms are what an account is judged by, in absolute dollars.
+type Terms struct {
+	ID              string          // "" is the paper account
+	Opening         decimal.Decimal // the balance at the beginning
+	DailyLossFloor  decimal.Decimal // that of the first day, where it moves
+	GlobalLossFloor decimal.Decimal // fixed
+	ProfitTarget    decimal.Decimal // an equity
+	DailyFloorMoves bool            // with the balance that each UTC day begins with
+}
+
+// floor is the higher of the two.
+func (t Terms) floor(daily decimal.Decimal) decimal.Decimal {
+	return decimal.Max(daily, t.GlobalLossFloor)
+}
+
+func (a Account) terms() (t Terms, err error) {
+	t = Terms{ID: a.ID, DailyFloorMoves: a.DailyFloorMoves}
+	read := func(name, text string, otherwise decimal.Decimal) (d decimal.Decimal) {
+		if text == "" || err != nil {
+			return otherwise
+		}
+		if d, err = decimal.NewFromString(text); err != nil || !d.IsPositive() {
+			err = fmt.Errorf("backtest: Config.Account.%s is %q; it must be a number greater than 0", name, text)
+		}
+		return d
+	}
+	share := func(of string) decimal.Decimal { return t.Opening.Mul(decimal.RequireFromString(of)) }
+	t.Opening = read("Balance", a.Balance, decimal.NewFromInt(100_000))
+	t.DailyLossFloor = read("DailyLossFloor", a.DailyLossFloor, share("0.95"))
+	t.GlobalLossFloor = read("GlobalLossFloor", a.GlobalLossFloor, share("0.9"))
+	t.ProfitTarget = read("ProfitTarget", a.ProfitTarget, share("1.1"))
+	return t, err
+}
+
+// plan is a config that was judged.
+type plan struct {
+	Config
+	terms Terms
+	order string // of the prices in a candle
+	tell  func(state string)
+
+	cancelAt time.Time // ends the bot before its deadline, if set
+}
+
+// endsBefore is how long before its end a run is over: no ticker of whole seconds is due
+// then. Of a deadline and a tick at the same moment select would take either.
+const endsBefore = 500 * time.Millisecond
+
+func (c Config) plan() (p plan, err error) {
+	if c.Data == nil || len(c.Data.series) == 0 {
+		return p, fmt.Errorf("backtest: Config.Data is missing; ReadFile or Walk makes it")
+	}
+	p = plan{Config: c, tell: func(string) {}}
+	first, last := c.Data.Span()
+	if p.From.IsZero() {
+		p.From = first
+	}
+	if p.To.IsZero() {
+		p.To = last
+	}
+	p.From, p.To = p.From.UTC(), p.To.UTC()
+	switch {
+	case p.From.Before(first) || p.To.After(last):
+		return p, fmt.Errorf("backtest: the run is from %s to %s, and there are prices from %s to %s only; set From and To within", p.From.Format(time.RFC3339), p.To.Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
+	case p.To.Sub(p.From) < time.Minute:
+		return p, fmt.Errorf("backtest: the run takes %s; it must take a minute at least", p.To.Sub(p.From))
+	case !p.From.Equal(p.From.Truncate(time.Second)):
+		return p, fmt.Errorf("backtest: Config.From is %s; it must be a whole second", p.From.Format(time.RFC3339Nano))
+	}
+	p.terms, err = c.Account.terms()
+	return p, err
+}
+
+// orders are the paths that a run is made on.
+func (p plan) orders() []string {
+	if p.Data.hasCandles() {
+		return []string{highFirst, lowFirst}
+	}
+	return []string{""}
+}
+
+// simulation makes the service of one path. It panics over what the options say, as
+// package tradingsim does.
+func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
+	t := p.terms
+	var opts []tradingsim.Option
+	for _, f := range feeds {
+		opts = append(opts, tradingsim.WithFeed(f.symbol, f))
+	}
+	opts = append(opts,
+		tradingsim.WithSandbox(tradingsim.Sandbox{
+			Balance: t.Opening.String(), DailyLossFloor: t.DailyLossFloor.String(),
+			GlobalLossFloor: t.GlobalLossFloor.String(), ProfitTarget: t.ProfitTarget.String(),
+		}),
+		tradingsim.WithRequestLog(0),       // the report counts them
+		tradingsim.WithSampling(time.Hour), // the changes are what is needed
+	)
+	if t.ID != "" {
+		opts = append(opts, tradingsim.WithAccount(tradingsim.Account{
+			ID: t.ID, Balance: t.Opening.String(), DailyLossFloor: t.DailyLossFloor.String(),
+			GlobalLossFloor: t.GlobalLossFloor.String(), ProfitTarget: t.ProfitTarget.String(),
+		}))
+	}
+	if t.DailyFloorMoves {
+		opts = append(opts, tradingsim.WithInterpretation(20))
+	}
+	return tradingsim.New(append(opts, p.Simulation...)...)
+}

@@ -1,0 +1,153 @@
+package backtest
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// CandleTime says what the time of a candle is.
+type CandleTime uint8
+
+// Read wrong, a bot sees each candle one bar before it happened, so there is no default.
+const (
+	// Undeclared is refused, unless the column's own name declares it.
+	Undeclared CandleTime = iota
+	// OpenTime is the time at which the candle opens.
+	OpenTime
+	// CloseTime is the time at which it closes, or the last millisecond before.
+	CloseTime
+)
+
+// CSV says how to read a file.
+type CSV struct {
+	// Name is what errors call the file; [ReadFile] sets it.
+	Name string
+	// Symbol is the market, of a file without a column "symbol".
+	Symbol string
+	// Time is what a candle's time is. Marks need none, nor does a file whose column is
+	// called open_time or close_time.
+	Time CandleTime
+	// Interval is the length of a candle; unless set it is the shortest distance between
+	// two candles of a symbol.
+	Interval time.Duration
+	// Source says where the data come from; it is printed on each report.
+	Source string
+	// Columns are the file's names of columns, by the names used here: {"close": "Last"}.
+	Columns map[string]string
+}
+
+const (
+	maxRows = 5_000_000
+	maxLine = 4096
+)
+
+// ReadFile reads prices from a file; see [ReadCSV].
+func ReadFile(name string, c CSV) (*Data, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("backtest: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if c.Name == "" {
+		c.Name = filepath.Base(name)
+	}
+	return ReadCSV(file, c)
+}
+
+// ReadCSV reads prices: a heading, then a line each, in order of time for each symbol.
+//
+// Marks have the columns time and price; a mark holds until the next. Candles have time,
+// open, high, low, close, and may have volume, which is judged and not used: the service
+// shows none. Either may have symbol. Other columns are left out. A line whose prices are
+// all empty is a market without a price.
+//
+// A time is RFC 3339 with a zone, or whole Unix seconds, milliseconds, microseconds or
+// nanoseconds between 2000 and 2100; the unit follows from the magnitude, and is the same
+// in the whole file. What is wrong is a [*FeedError], with the place and what would be
+// right.
+func ReadCSV(r io.Reader, c CSV) (*Data, error) {
+	if c.Name == "" {
+		c.Name = "csv"
+	}
+	sum := sha256.New()
+	guarded := &lines{r: io.TeeReader(r, sum)}
+	buffered := bufio.NewReader(guarded)
+	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		_, _ = buffered.Discard(3) // a byte order mark
+	}
+	rows := csv.NewReader(buffered)
+	rows.ReuseRecord, rows.FieldsPerRecord, rows.Comment = true, -1, '#'
+	rd := &reader{CSV: c, csv: rows, data: &Data{name: c.Name, source: c.Source}}
+	if err := rd.read(); err != nil {
+		return nil, rd.explain(err)
+	}
+	rd.data.hash = hex.EncodeToString(sum.Sum(nil))
+	return rd.data, nil
+}
+
+// FeedError is what is wrong with a file of prices.
+type FeedError struct {
+	File   string // its name
+	Line   int    // from 1; 0 where it is the file as a whole
+	Column int    // in bytes, from 1; 0 where it is the line as a whole
+	Name   string // of the column, as the file writes it
+	Wrong  string // what is wrong
+	Want   string // what would be right
+}
+
+// Error has the form file:line:column, which editors follow.
+func (e *FeedError) Error() string {
+	text := "backtest: " + e.File
+	if e.Line > 0 {
+		text += fmt.Sprintf(":%d", e.Line)
+		if e.Column > 0 {
+			text += fmt.Sprintf(":%d", e.Column)
+		}
+	}
+	if e.Name != "" {
+		text += fmt.Sprintf(": column %q", e.Name)
+	}
+	return text + ": " + e.Wrong + "; " + e.Want
+}
+
+// lines refuses what no table of prices has, before it fills the memory.
+type lines struct {
+	r      io.Reader
+	length int   // of the present line
+	err    error // for good
+}
+
+var (
+	errLongLine = errors.New("the line is too long")
+	errZeroByte = errors.New("there is a zero byte")
+)
+
+func (l *lines) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.r.Read(p)
+	for _, b := range p[:n] {
+		if l.length++; b == '\n' {
+			l.length = 0
+		}
+		switch {
+		case b == 0:
+			l.err = errZeroByte
+		case l.length > maxLine:
+			l.err = errLongLine
+		}
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	return n, err
+}

@@ -1,0 +1,236 @@
+package backtest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Data are the prices that a run trades on, of one symbol or of several. They come from
+// [ReadCSV], [ReadFile], [Walk] or [Join], and never change.
+type Data struct {
+	name      string
+	source    string
+	hash      string // of the bytes that it was read from
+	synthetic bool
+	seed      uint64
+	series    []*series // in the order in which their symbols came
+	notes     []string
+}
+
+// Symbols are the symbols, in the order of the file.
+func (d *Data) Symbols() []string {
+	list := make([]string, len(d.series))
+	for i, s := range d.series {
+		list[i] = s.symbol
+	}
+	return list
+}
+
+// Span is from when to when there are prices.
+func (d *Data) Span() (from, to time.Time) {
+	for i, s := range d.series {
+		first, last := s.span()
+		if i == 0 || first.Before(from) {
+			from = first
+		}
+		if last.After(to) {
+			to = last
+		}
+	}
+	return from, to
+}
+
+// Synthetic tells whether the prices were computed and are no market's.
+func (d *Data) Synthetic() bool { return d.synthetic }
+
+// Candle is a bar of the recording, or a mark, of which the four prices are the same.
+type Candle struct {
+	// Open is the first price, High the highest, Low the lowest and Close the last.
+	Open, High, Low, Close decimal.Decimal
+	// From is when the candle opens and To when it closes; both are the time of a mark.
+	From, To time.Time
+}
+
+// Candles are what the recording holds of a symbol: candles, or marks. A synthetic series
+// has none. A bot that computes on history takes it from here, so that [LookaheadCheck]
+// can cut it.
+func (d *Data) Candles(symbol string) []Candle {
+	s := d.find(symbol)
+	if s == nil {
+		return nil
+	}
+	list := make([]Candle, 0, len(s.rows))
+	for i := range s.rows {
+		r := &s.rows[i]
+		if r.close == 0 {
+			continue
+		}
+		at := time.Unix(0, r.at).UTC()
+		list = append(list, Candle{
+			Open: s.price(r.open), High: s.price(r.high), Low: s.price(r.low), Close: s.price(r.close),
+			From: at, To: at.Add(s.interval),
+		})
+	}
+	return list
+}
+
+// Until is what was known at a time: the marks until then, and the candles that had
+// closed.
+func (d *Data) Until(t time.Time) *Data {
+	cut := *d
+	cut.series = make([]*series, len(d.series))
+	for i, s := range d.series {
+		cut.series[i] = s.until(t)
+	}
+	return &cut
+}
+
+// Join makes one of several data, each with symbols of its own.
+func Join(parts ...*Data) (*Data, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("backtest: Join needs data to join")
+	}
+	all := &Data{}
+	var names, sources []string
+	hash := sha256.New()
+	for _, p := range parts {
+		for _, s := range p.series {
+			if all.find(s.symbol) != nil {
+				return nil, fmt.Errorf("backtest: %s: there is already a series of %s; each symbol must be in one file", p.name, s.symbol)
+			}
+			all.series = append(all.series, s)
+		}
+		names = append(names, p.name)
+		if p.source != "" && !slices.Contains(sources, p.source) {
+			sources = append(sources, p.source)
+		}
+		all.synthetic = all.synthetic || p.synthetic
+		all.seed = max(all.seed, p.seed)
+		all.notes = append(all.notes, p.notes...)
+		hash.Write([]byte(p.hash))
+	}
+	all.name, all.source = strings.Join(names, ", "), strings.Join(sources, "; ")
+	all.hash = hex.EncodeToString(hash.Sum(nil))
+	return all, nil
+}
+
+func (d *Data) find(symbol string) *series {
+	for _, s := range d.series {
+		if s.symbol == symbol {
+			return s
+		}
+	}
+	return nil
+}
+
+// hasCandles tells whether the path inside a bar is open, so that a run is made twice.
+func (d *Data) hasCandles() bool {
+	return slices.ContainsFunc(d.series, func(s *series) bool { return s.interval > 0 })
+}
+
+// series are the prices of one symbol, as whole numbers of 10^-places.
+type series struct {
+	symbol   string
+	places   int32
+	interval time.Duration // of a candle; 0 for marks
+	rows     []row
+
+	// Of a synthetic series, which has no rows.
+	walk     tradingsim.Feed
+	from, to time.Time
+}
+
+// row is a candle or a mark. Its time is Unix nanoseconds, that of a candle its opening.
+// A close of 0 is an unpriced market.
+type row struct {
+	at                     int64
+	open, high, low, close int64
+}
+
+func (s *series) price(v int64) decimal.Decimal { return decimal.New(v, -s.places) }
+
+func (s *series) span() (from, to time.Time) {
+	if s.walk != nil {
+		return s.from, s.to
+	}
+	if len(s.rows) == 0 {
+		return from, to
+	}
+	last := time.Unix(0, s.rows[len(s.rows)-1].at).UTC()
+	return time.Unix(0, s.rows[0].at).UTC(), last.Add(s.interval)
+}
+
+func (s *series) until(t time.Time) *series {
+	cut := *s
+	if s.walk != nil {
+		return &cut
+	}
+	end := t.Add(-s.interval).UnixNano()
+	n, _ := slices.BinarySearchFunc(s.rows, end+1, func(r row, at int64) int { return int(max(-1, min(1, r.at-at))) })
+	cut.rows = s.rows[:n:n]
+	return &cut
+}
+
+// WalkOptions describe a synthetic series.
+type WalkOptions struct {
+	Symbol  string        // "BTC" unless set
+	Price   string        // where it begins: "64000" unless set
+	Seed    uint64        // what it follows from
+	StepBps int           // how far it moves a second, in hundredths of a percent: 1 unless set
+	Start   time.Time     // 2000-01-01T00:00:00Z unless set
+	Length  time.Duration // 30 days unless set
+}
+
+// Walk is synthetic data: a random walk, tradingsim.RandomWalk, that moves once a second.
+// Every result that is made with it says that it is synthetic.
+func Walk(o WalkOptions) (*Data, error) {
+	if o.Symbol == "" {
+		o.Symbol = "BTC"
+	}
+	if o.Price == "" {
+		o.Price = "64000"
+	}
+	if o.StepBps == 0 {
+		o.StepBps = 1
+	}
+	if o.Start.IsZero() {
+		o.Start = walkOrigin
+	}
+	if o.Length == 0 {
+		o.Length = 30 * 24 * time.Hour
+	}
+	price, err := decimal.NewFromString(o.Price)
+	switch {
+	case err != nil || !price.IsPositive():
+		return nil, fmt.Errorf("backtest: WalkOptions.Price is %q; it must be a number greater than 0", o.Price)
+	case o.StepBps < 0 || o.StepBps > 1000:
+		return nil, fmt.Errorf("backtest: WalkOptions.StepBps is %d; it must be 1 to 1000", o.StepBps)
+	case o.Start.Before(walkOrigin):
+		return nil, fmt.Errorf("backtest: WalkOptions.Start is %s; it must not be before %s", o.Start.Format(time.RFC3339), walkOrigin.Format(time.RFC3339))
+	case o.Length < 0:
+		return nil, fmt.Errorf("backtest: WalkOptions.Length is %s; it must be greater than 0", o.Length)
+	}
+	name := fmt.Sprintf("random walk of %s, seed %d", o.Symbol, o.Seed)
+	hash := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", o.Symbol, o.Price, o.Seed, o.StepBps))
+	s := &series{
+		symbol: o.Symbol, from: o.Start.UTC(), to: o.Start.Add(o.Length).UTC(),
+		walk: tradingsim.RandomWalk(o.Seed, o.Price, o.StepBps),
+	}
+	return &Data{
+		name: name, source: "computed by tradingsim.RandomWalk; no market's prices", hash: hex.EncodeToString(hash[:]),
+		synthetic: true, seed: o.Seed, series: []*series{s},
+	}, nil
+}
+
+// walkOrigin is where a random walk begins that no simulation has anchored, and the
+// first moment that virtual time can show.
+var walkOrigin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,0 +1,35 @@
+// Package backtest runs a bot against recorded or synthetic prices, on virtual time, and
+// says what it came to.
+//
+// A bot is a function of a context and a client, the same that trades live:
+//
+//	func TestBot(t *testing.T) {
+//		data, err := backtest.ReadFile("btc.csv", backtest.CSV{Symbol: "BTC", Time: backtest.OpenTime})
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		result := backtest.Run(t, bot, backtest.Config{Data: data})
+//		t.Log(result)
+//	}
+//
+// [Run] works in a test. A program calls [Main], whose [Runner] also sweeps over variants
+// of a bot, in processes of their own.
+//
+// The service is package tradingsim, and the bot's clock is the recording's: inside a run
+// time.Now is the date of the price. Where prices are candles, each run is made twice, once
+// with the high of each candle before its low and once after it; the worse of the two is
+// the headline.
+//
+// # Figures
+//
+// Money is decimal and adds up to the cent: gross - fees + funding + unrealized = equity -
+// opening. A run that does not add up is an error. Ratios are [Figure], which holds a
+// number or the reason why there is none. [Definitions] says how each is computed.
+//
+// # What a backtest cannot show
+//
+// Fills are at the mark, whatever the size, unless a tradingsim.Book is given: there is no
+// order book in a recording. The path inside a candle is not recorded. Many variants tried on
+// one period find one that fits it by chance, so [Runner.Sweep] takes a period to choose
+// on and another to judge on, and says how many variants it tried.
+package backtest

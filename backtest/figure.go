@@ -1,0 +1,227 @@
+package backtest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Figure is a number, or the reason why there is none. It is never a sentinel: a ratio
+// without losses is no number, and not infinite or 0.
+type Figure struct {
+	value float64
+	none  string
+}
+
+func figure(v float64) Figure {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return none("not a number")
+	}
+	return Figure{value: v}
+}
+
+func none(why string) Figure { return Figure{none: why} }
+
+// Value is the number; ok is false where there is none.
+func (f Figure) Value() (v float64, ok bool) { return f.value, f.none == "" }
+
+// None is why there is no number; empty where there is one.
+func (f Figure) None() string { return f.none }
+
+// String is the number with two places, or why there is none.
+func (f Figure) String() string {
+	if f.none != "" {
+		return f.none
+	}
+	return strconv.FormatFloat(f.value, 'f', 2, 64)
+}
+
+// MarshalText writes the number exactly, or "none: " and the reason.
+func (f Figure) MarshalText() ([]byte, error) {
+	if f.none != "" {
+		return []byte("none: " + f.none), nil
+	}
+	return strconv.AppendFloat(nil, f.value, 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (f *Figure) UnmarshalText(text []byte) error {
+	*f = Figure{}
+	const prefix = "none: "
+	if s := string(text); len(s) > len(prefix) && s[:len(prefix)] == prefix {
+		f.none = s[len(prefix):]
+		return nil
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return fmt.Errorf("backtest: figure: %w", err)
+	}
+	f.value = v
+	return nil
+}
+
+// minDays is how many complete days an annual figure takes.
+const minDays = 30
+
+// Day is a complete UTC day.
+type Day struct {
+	Date   time.Time           // its beginning
+	Equity decimal.NullDecimal // at its end; not valid while a market had no price
+	Profit decimal.NullDecimal // since the end of the day before
+	Return Figure              // Profit as a share of the equity at the end of the day before
+}
+
+// annual are the figures by day.
+type annual struct{ sharpe, sortino, cagr, calmar Figure }
+
+// byDay computes them from the equity at the beginning of the first complete day, and at
+// the end of each.
+func byDay(opening decimal.NullDecimal, days []Day, drawdown Figure) annual {
+	all := func(why string) annual { f := none(why); return annual{f, f, f, f} }
+	if len(days) < minDays {
+		return all(fmt.Sprintf("too short to quote: %d complete days of %d", len(days), minDays))
+	}
+	returns := make([]float64, len(days))
+	for i, d := range days {
+		r, ok := d.Return.Value()
+		if !ok {
+			return all("the equity at the end of a day is not known")
+		}
+		returns[i] = r
+	}
+	first, last := opening.Decimal.InexactFloat64(), days[len(days)-1].Equity.Decimal.InexactFloat64()
+	a := annual{
+		sharpe:  ratio(mean(returns)*math.Sqrt(365), deviation(returns), "no two days differ"),
+		sortino: ratio(mean(returns)*math.Sqrt(365), downside(returns), "no day lost"),
+	}
+	a.cagr = none("the equity is not greater than 0")
+	if first > 0 && last > 0 {
+		a.cagr = figure(math.Pow(last/first, 365/float64(len(days))) - 1)
+	}
+	a.calmar = quotient(a.cagr, drawdown, "the equity never fell")
+	return a
+}
+
+func quotient(a, b Figure, zero string) Figure {
+	switch {
+	case a.none != "":
+		return a
+	case b.none != "":
+		return b
+	}
+	return ratio(a.value, b.value, zero)
+}
+
+func ratio(a, b float64, zero string) Figure {
+	if b == 0 {
+		return none(zero)
+	}
+	return figure(a / b)
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}
+
+// deviation is the standard deviation of a sample; 0 of fewer than two.
+func deviation(list []float64) float64 {
+	if len(list) < 2 || slices.Min(list) == slices.Max(list) {
+		return 0 // exactly, whatever the mean was rounded to
+	}
+	m, sum := mean(list), 0.0
+	for _, v := range list {
+		sum += float64((v - m) * (v - m)) // the conversion keeps it from being fused
+	}
+	return math.Sqrt(sum / float64(len(list)-1))
+}
+
+// downside is the root of the mean square of the losses, over all days.
+func downside(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		loss := min(v, 0)
+		sum += float64(loss * loss)
+	}
+	return math.Sqrt(sum / float64(len(list)))
+}
+
+// tripFigures are the figures over round trips.
+type tripFigures struct{ profitFactor, expectancy, winRate, sqn Figure }
+
+func byTrip(trips []RoundTrip) tripFigures {
+	if len(trips) == 0 {
+		f := none("no round trip")
+		return tripFigures{f, f, f, f}
+	}
+	won, lost, wins := decimal.Zero, decimal.Zero, 0
+	nets := make([]float64, len(trips))
+	for i, t := range trips {
+		net := t.Net()
+		nets[i] = net.InexactFloat64()
+		if net.IsPositive() {
+			won, wins = won.Add(net), wins+1
+		} else {
+			lost = lost.Sub(net)
+		}
+	}
+	n := float64(len(trips))
+	f := tripFigures{
+		profitFactor: ratio(won.InexactFloat64(), lost.InexactFloat64(), "no round trip lost"),
+		expectancy:   figure(won.Sub(lost).InexactFloat64() / n),
+		winRate:      figure(float64(wins) / n),
+		sqn:          none("fewer than two round trips"),
+	}
+	if len(trips) > 1 {
+		f.sqn = ratio(math.Sqrt(n)*mean(nets), deviation(nets), "no two round trips differ")
+	}
+	return f
+}
+
+// Share is a share of trials with the interval that it lies in with 95 percent confidence,
+// after Wilson.
+type Share struct {
+	// Count is how many of the trials there were, and Of the number of all.
+	Count, Of int
+	// Low and High are the ends of the interval, none without a trial.
+	Low, High Figure
+}
+
+// z is the 97.5th percentile of the normal distribution.
+const z = 1.959963984540054
+
+func wilson(count, of int) Share {
+	s := Share{Count: count, Of: of, Low: none("no runs"), High: none("no runs")}
+	if of == 0 {
+		return s
+	}
+	n := float64(of)
+	p := float64(count) / n
+	middle := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(float64(p*(1-p)/n)+float64(z*z/(4*n*n)))
+	s.Low, s.High = figure(max(0, middle-half)), figure(min(1, middle+half))
+	if count == 0 {
+		s.Low = figure(0)
+	}
+	if count == of {
+		s.High = figure(1)
+	}
+	return s
+}
+
+// String is such as "3 of 20 (5 % to 36 %)".
+func (s Share) String() string {
+	low, ok := s.Low.Value()
+	high, _ := s.High.Value()
+	if !ok {
+		return "none of none"
+	}
+	return fmt.Sprintf("%d of %d (%.0f %% to %.0f %%)", s.Count, s.Of, 100*low, 100*high)
+}

@@ -1,0 +1,146 @@
+package backtest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// judge computes what a path came to from the ledger and the prices alone, and holds it
+// against what the service reports.
+func (p plan) judge(got raw) (path Path, err error) {
+	a, err := p.account(got.report)
+	if err != nil {
+		return path, err
+	}
+	path = Path{
+		Order: p.order, Ended: got.ended, ServiceStatus: a.Status, Service: verdictOf(a.Status),
+		Opening: a.Opening, Balance: a.Balance, Fees: a.Fees, Funding: a.Funding, Fills: a.Fills,
+		Requests: got.report.Requests, Refusals: got.report.Refusals,
+		Unanswered: got.report.Unanswered, Pending: got.pending,
+	}
+	if got.stopped != nil {
+		path.Stopped = got.stopped.Error()
+	}
+	end := p.To
+	if got.report.To.After(end) {
+		end = got.report.To
+	}
+	w := newWalk(p, a, got.ledger, end)
+	if err := w.run(a.Curve, got.report.To, a.Equity); err != nil {
+		return path, err
+	}
+	w.into(&path)
+	if err := reconcile(&path, a, w.book.gross); err != nil {
+		return path, err
+	}
+	path.figures(p.terms)
+	path.Markets = p.markets(path.Curve)
+	return path, nil
+}
+
+// account is the account that the run is of. One that the bot never asked for is as it was
+// opened.
+func (p plan) account(r tradingsim.Report) (a tradingsim.AccountReport, err error) {
+	t := p.terms
+	a, ok := r.Account(t.ID)
+	switch {
+	case !ok && t.ID == "":
+		a = tradingsim.AccountReport{Status: "active", Opening: t.Opening, Balance: t.Opening, Equity: decimal.NewNullDecimal(t.Opening)}
+	case !ok:
+		return a, fmt.Errorf("backtest: the simulation has no account %q", t.ID)
+	}
+	if !a.Opening.Equal(t.Opening) {
+		return a, fmt.Errorf("backtest: the account began with %s, and Config.Account says %s; set the account there and not in Config.Simulation", a.Opening, t.Opening)
+	}
+	if a.Resets > 0 {
+		return a, fmt.Errorf("backtest: the paper account began anew %d times, by a reset or after thirty days without a write; a run is of one account", a.Resets)
+	}
+	for _, other := range r.Accounts {
+		if other.ID != t.ID && other.Fills > 0 {
+			return a, fmt.Errorf("backtest: the bot traded %s, and Config.Account is %s; set Config.Account.ID to the account that it trades", accountName(other.ID), accountName(t.ID))
+		}
+	}
+	return a, nil
+}
+
+func accountName(id string) string {
+	if id == "" {
+		return "the paper account"
+	}
+	return "account " + id
+}
+
+func verdictOf(status string) Verdict {
+	switch strings.ToLower(status) {
+	case "passed":
+		return Passed
+	case "locked", "failed":
+		return Failed
+	}
+	return Open
+}
+
+// cent is how far apart two computations of an amount may be.
+var cent = decimal.New(1, -2)
+
+// reconcile holds the amounts against each other: those of the service, and those that
+// follow from the fills and the prices.
+func reconcile(path *Path, a tradingsim.AccountReport, fromFills decimal.Decimal) error {
+	for _, t := range a.Trades {
+		path.Gross = path.Gross.Add(t.GrossPnL)
+	}
+	if apart(path.Gross, fromFills) {
+		return fmt.Errorf("backtest: the result does not add up: the trades have earned %s, and the fills %s", path.Gross, fromFills)
+	}
+	made := path.Gross.Sub(a.Fees).Add(a.Funding)
+	if apart(made, a.Balance.Sub(a.Opening)) {
+		return fmt.Errorf("backtest: the result does not add up: gross - fees + funding is %s, and the balance has changed by %s", made, a.Balance.Sub(a.Opening))
+	}
+	if path.Equity.Valid && apart(made.Add(path.Unrealized.Decimal), path.Equity.Decimal.Sub(a.Opening)) {
+		return fmt.Errorf("backtest: the result does not add up: with %s unrealized the equity is %s", path.Unrealized.Decimal, path.Equity.Decimal)
+	}
+	return nil
+}
+
+func apart(a, b decimal.Decimal) bool { return a.Sub(b).Abs().GreaterThanOrEqual(cent) }
+
+// figures computes the ratios.
+func (p *Path) figures(t Terms) {
+	p.Return = none("the equity is not known")
+	if p.Equity.Valid {
+		p.Return = figure(p.Equity.Decimal.Sub(t.Opening).InexactFloat64() / t.Opening.InexactFloat64())
+	}
+	a := byDay(p.DayOpening, p.Days, p.Drawdown.Share)
+	p.Sharpe, p.Sortino, p.CAGR, p.Calmar = a.sharpe, a.sortino, a.cagr, a.calmar
+	f := byTrip(p.Trips)
+	p.ProfitFactor, p.Expectancy, p.WinRate, p.SQN = f.profitFactor, f.expectancy, f.winRate, f.sqn
+}
+
+// markets are the prices at the points of the curve.
+func (p plan) markets(curve []CurvePoint) []Market {
+	list := make([]Market, 0, len(p.Data.series))
+	for _, s := range p.Data.series {
+		f := s.feed(p.order, nil)
+		m := Market{Symbol: s.symbol, BuyAndHold: none("there was no price")}
+		known := false
+		for _, point := range append([]CurvePoint{{At: p.From}}, curve...) {
+			price, ok := f.At(point.At)
+			if ok {
+				if !known {
+					m.First, known = price, true
+				}
+				m.Last = price
+			}
+			m.Points = append(m.Points, decimal.NullDecimal{Decimal: price, Valid: ok})
+		}
+		if known {
+			m.BuyAndHold = figure(m.Last.Sub(m.First).InexactFloat64() / m.First.InexactFloat64())
+		}
+		list = append(list, m)
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package backtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Maker makes a bot from the history that it may know, such as prices to warm up with.
+type Maker func(history *Data) Bot
+
+// LookaheadCheck fails the test if the bot knows what has not happened yet. It runs the bot
+// with the whole history, and for each cut once more with the history until then alone; in
+// both the market is the same. A request before the cut that differs in one byte is a
+// look ahead. Without cuts there are five, each inside a candle: a bot that takes the close
+// of a candle at its opening is found as well.
+//
+// It finds what the bot takes from the history that it is given. Prices that come from the
+// client are never ahead of the clock.
+func LookaheadCheck(t *testing.T, bot Maker, c Config, cuts ...time.Time) {
+	t.Helper()
+	if err := lookahead(t, bot, c, cuts); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// LookaheadCheck is [LookaheadCheck] in a program.
+func (r *Runner) LookaheadCheck(bot Maker, c Config, cuts ...time.Time) error {
+	return lookahead(r.t, bot, c, cuts)
+}
+
+func lookahead(t *testing.T, bot Maker, c Config, cuts []time.Time) error {
+	p, err := c.plan()
+	if err != nil {
+		return err
+	}
+	p.order = p.orders()[0]
+	if len(cuts) == 0 {
+		cuts = p.cuts()
+	}
+	for _, at := range cuts {
+		if !at.After(p.From) || !at.Before(p.To) {
+			return fmt.Errorf("backtest: a cut at %s is not inside the run, from %s to %s", at.Format(time.RFC3339), p.From.Format(time.RFC3339), p.To.Format(time.RFC3339))
+		}
+	}
+	whole, err := p.record(t, bot(p.Data), p.To)
+	if err != nil {
+		return err
+	}
+	for _, at := range cuts {
+		cut, err := p.record(t, bot(p.Data.Until(at)), at)
+		if err != nil {
+			return err
+		}
+		i, same := compare(whole, cut, at)
+		if same {
+			continue
+		}
+		again, err := p.record(t, bot(p.Data), at)
+		if err != nil {
+			return err
+		}
+		if k, same := compare(whole, again, at); !same {
+			return fmt.Errorf("backtest: the bot does not do the same twice, so nothing can be said of looking ahead: request %d is once %s, and once %s", k+1, whole.text(k), again.text(k))
+		}
+		return fmt.Errorf("backtest: the bot looks ahead: with the history until %s alone, request %d is another: with the whole history %s, without %s", at.UTC().Format(time.RFC3339), i+1, whole.text(i), cut.text(i))
+	}
+	return nil
+}
+
+// cuts are five moments inside candles, spread over the run.
+func (p plan) cuts() []time.Time {
+	const n = 5
+	list := make([]time.Time, n)
+	for i := range list {
+		at := p.From.Add(p.To.Sub(p.From) / (n + 1) * time.Duration(i+1)).Truncate(time.Second)
+		if bar := p.Data.series[0].interval; bar > 0 {
+			first := time.Unix(0, p.Data.series[0].rows[0].at)
+			at = first.Add(at.Sub(first).Truncate(bar) + (bar * 3 / 4).Truncate(time.Second))
+			if !at.Before(p.To) {
+				at = at.Add(-bar)
+			}
+			if !at.After(p.From) {
+				at = p.From.Add(time.Second)
+			}
+		}
+		list[i] = at
+	}
+	return list
+}
+
+// record runs a bot until a time, and returns what it sent. The deadline that the bot sees
+// is that of the whole run.
+func (p plan) record(t *testing.T, bot Bot, until time.Time) (*recorder, error) {
+	p.cancelAt = until
+	r := &recorder{ids: map[string]int32{}}
+	_, err := p.inBubble(t, bot, r)
+	return r, err
+}
+
+// recorder notes every request. Most are alike, so it keeps each text once.
+type recorder struct {
+	next http.RoundTripper
+
+	mu    sync.Mutex
+	ids   map[string]int32
+	texts []string
+	sent  []sent
+}
+
+type sent struct {
+	at   int64
+	text int32
+}
+
+// RoundTrip notes method, address and body. Headers are left out: an idempotency key is
+// another each time.
+func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
+	text := q.Method + " " + q.URL.RequestURI()
+	if q.Body != nil {
+		body, err := io.ReadAll(q.Body)
+		if err != nil {
+			return nil, err
+		}
+		_ = q.Body.Close()
+		q = q.Clone(q.Context())
+		q.Body = io.NopCloser(bytes.NewReader(body))
+		text += " " + string(body)
+	}
+	r.note(text)
+	return r.next.RoundTrip(q)
+}
+
+func (r *recorder) note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id, ok := r.ids[text]
+	if !ok {
+		id = int32(len(r.texts))
+		r.ids[text] = id
+		r.texts = append(r.texts, text)
+	}
+	r.sent = append(r.sent, sent{time.Now().UnixNano(), id})
+}
+
+// text is a request, for an error.
+func (r *recorder) text(i int) string {
+	if i >= len(r.sent) {
+		return "none"
+	}
+	return fmt.Sprintf("at %s: %.300q", time.Unix(0, r.sent[i].at).UTC().Format(time.DateTime), r.texts[r.sent[i].text])
+}
+
+// compare finds the first request before a time that differs.
+func compare(a, b *recorder, before time.Time) (i int, same bool) {
+	end := before.UnixNano()
+	for ; ; i++ {
+		moreA := i < len(a.sent) && a.sent[i].at < end
+		moreB := i < len(b.sent) && b.sent[i].at < end
+		switch {
+		case !moreA && !moreB:
+			return i, true
+		case moreA != moreB, a.sent[i].at != b.sent[i].at, a.texts[a.sent[i].text] != b.texts[b.sent[i].text]:
+			return i, false
+		}
+	}
+}

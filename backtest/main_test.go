@@ -1,0 +1,19 @@
+package backtest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/leak"
+)
+
+// asProgram makes the test binary one of the programs below, and its workers too.
+const asProgram = "BACKTEST_AS_PROGRAM"
+
+// TestMain looks for goroutines that the tests have left behind.
+func TestMain(m *testing.M) {
+	if name := os.Getenv(asProgram); name != "" {
+		Main(programs[name])
+	}
+	os.Exit(leak.Main(m))
+}

@@ -1,0 +1,381 @@
+package backtest
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// reader turns a table into series.
+type reader struct {
+	CSV
+	csv    *csv.Reader
+	data   *Data
+	cols   columns
+	unit   timeUnit // of the first time
+	fields []string
+	rows   int
+	shapes []*shape // of each series
+}
+
+// shape is what is known of a series while it is read.
+type shape struct {
+	*series
+	lines []int32 // of each row, to name it later
+	step  int64   // the shortest distance of two candles
+	most  int64   // the largest whole number of its prices
+}
+
+// columns are where each column stands; -1 is none.
+type columns struct {
+	time, symbol, price, open, high, low, close, volume int
+	names                                               []string
+}
+
+func (c columns) candles() bool { return c.open >= 0 }
+
+func (r *reader) read() error {
+	if err := r.heading(); err != nil {
+		return err
+	}
+	for {
+		fields, err := r.csv.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.fields = fields
+		if err := r.row(); err != nil {
+			return err
+		}
+	}
+	if r.rows == 0 {
+		return r.wrong(-1, "there is a heading and no line below it", "want at least one line of prices")
+	}
+	for _, s := range r.shapes {
+		if err := r.finish(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong is an error at a field of the present line; -1 is the line.
+func (r *reader) wrong(field int, wrong, want string) *FeedError {
+	e := &FeedError{File: r.Name, Wrong: wrong, Want: want}
+	if len(r.fields) == 0 {
+		return e
+	}
+	e.Line, e.Column = r.csv.FieldPos(max(0, field))
+	if field < 0 {
+		e.Column = 0
+	} else if field < len(r.cols.names) {
+		e.Name = r.cols.names[field]
+	}
+	return e
+}
+
+// explain turns an error of the table's form into one that says what would be right.
+func (r *reader) explain(err error) error {
+	var bad *FeedError
+	var form *csv.ParseError
+	switch {
+	case errors.As(err, &bad):
+		return bad
+	case errors.Is(err, errZeroByte):
+		return &FeedError{File: r.Name, Wrong: "it has a zero byte, as a file in UTF-16 or a compressed one has", Want: "want text in UTF-8"}
+	case errors.Is(err, errLongLine):
+		return &FeedError{File: r.Name, Wrong: fmt.Sprintf("a line is longer than %d bytes", maxLine), Want: "want one line for each time"}
+	case errors.As(err, &form):
+		return &FeedError{File: r.Name, Line: form.Line, Column: form.Column, Wrong: form.Err.Error(), Want: `want a quoted field to begin and end with ", or no quotes`}
+	}
+	return fmt.Errorf("backtest: %s: %w", r.Name, err)
+}
+
+// aliases are the names that a heading may have, by ours.
+var aliases = map[string][]string{
+	"time":   {"time", "timestamp", "date", "datetime", "unix"},
+	"symbol": {"symbol", "market", "ticker"},
+	"price":  {"price", "mark"},
+	"open":   {"open"}, "high": {"high"}, "low": {"low"}, "close": {"close"},
+	"volume": {"volume"},
+}
+
+func (r *reader) heading() error {
+	fields, err := r.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return r.wrong(-1, "it is empty", `want a heading such as "time,open,high,low,close" and lines below it`)
+	}
+	if err != nil {
+		return err
+	}
+	r.fields = fields
+	r.cols.names = make([]string, len(fields))
+	for i, f := range fields {
+		r.cols.names[i] = strings.Clone(strings.TrimSpace(f))
+	}
+	first := r.cols.names[0]
+	if len(fields) == 1 && strings.ContainsAny(first, ";\t|") {
+		return r.wrong(-1, fmt.Sprintf("the heading %.60q has no comma", first), "want columns that are separated by commas")
+	}
+	if first != "" && (first[0] >= '0' && first[0] <= '9' || first[0] == '-') {
+		r.cols.names = nil
+		return r.wrong(-1, fmt.Sprintf("the first line begins with %.40q, which is no name of a column", first), `want a heading such as "time,open,high,low,close"`)
+	}
+	return r.findColumns()
+}
+
+func (r *reader) findColumns() (err error) {
+	for ours := range r.Columns {
+		if _, ok := aliases[ours]; !ok {
+			return r.wrong(-1, fmt.Sprintf("CSV.Columns names %q", ours), "want time, symbol, price, open, high, low, close or volume")
+		}
+	}
+	c := &r.cols
+	for _, at := range []struct {
+		ours string
+		to   *int
+	}{
+		{"symbol", &c.symbol}, {"price", &c.price}, {"volume", &c.volume},
+		{"open", &c.open}, {"high", &c.high}, {"low", &c.low}, {"close", &c.close},
+	} {
+		if *at.to, err = r.find(at.ours, aliases[at.ours]); err != nil {
+			return err
+		}
+	}
+	if err := r.findTime(); err != nil {
+		return err
+	}
+	if err := r.judgePrices(); err != nil {
+		return err
+	}
+	switch {
+	case c.symbol < 0 && r.Symbol == "":
+		return r.wrong(-1, "there is no column \"symbol\", and CSV.Symbol is empty", `want one of them, such as CSV{Symbol: "BTC"}`)
+	case c.symbol >= 0 && r.Symbol != "":
+		return r.wrong(c.symbol, fmt.Sprintf("there is a column for the symbol, and CSV.Symbol is %q", r.Symbol), "want one of them")
+	}
+	r.noteOthers()
+	return nil
+}
+
+// findTime finds the column of the time. One called open_time or close_time declares what
+// it is; of both the first is taken.
+func (r *reader) findTime() error {
+	c := &r.cols
+	for _, as := range []struct {
+		names []string
+		means CandleTime
+	}{
+		{[]string{"open_time", "open time", "opentime"}, OpenTime},
+		{aliases["time"], r.Time},
+		{[]string{"close_time", "close time", "closetime"}, CloseTime},
+	} {
+		at, err := r.find("time", as.names)
+		if err != nil {
+			return err
+		}
+		if at < 0 {
+			c.time = at
+			continue
+		}
+		if _, renamed := r.Columns["time"]; renamed {
+			as.means = r.Time
+		}
+		if r.Time != Undeclared && as.means != r.Time {
+			return r.wrong(at, "its name contradicts CSV.Time", "want the declaration that the name makes, or Columns that name another column")
+		}
+		c.time, r.Time = at, as.means
+		return nil
+	}
+	return r.wrong(-1, `there is no column "time"`, "want one called time, timestamp, date, datetime, open_time or close_time, or CSV.Columns to name it")
+}
+
+func (r *reader) judgePrices() error {
+	c := &r.cols
+	var missing []string
+	for i, at := range []int{c.open, c.high, c.low, c.close} {
+		if at < 0 {
+			missing = append(missing, [...]string{"open", "high", "low", "close"}[i])
+		}
+	}
+	switch {
+	case c.price >= 0 && len(missing) < 4:
+		return r.wrong(c.price, "there is a price beside columns of candles", "want either price, or open, high, low and close")
+	case c.price >= 0:
+		c.open = -1
+		return nil
+	case len(missing) == 4:
+		return r.wrong(-1, "there is no column of prices", `want "price", or "open", "high", "low" and "close"`)
+	case len(missing) > 0:
+		return r.wrong(-1, "columns of the candle are missing: "+strings.Join(missing, ", "), "want open, high, low and close")
+	case r.Time == Undeclared:
+		return r.wrong(c.time, "it is not said whether a candle's time is its opening or its close", "want CSV{Time: backtest.OpenTime} or CloseTime")
+	}
+	return nil
+}
+
+// find finds a column; the name that the user gives comes before the usual ones.
+func (r *reader) find(ours string, usual []string) (int, error) {
+	given, named := r.Columns[ours]
+	if named {
+		usual = []string{given}
+	}
+	found := -1
+	for i, name := range r.cols.names {
+		if !slices.ContainsFunc(usual, func(u string) bool { return strings.EqualFold(u, name) }) {
+			continue
+		}
+		if found >= 0 {
+			return -1, r.wrong(i, fmt.Sprintf("two columns can be the %s: %q and %q", ours, r.cols.names[found], name), "want one of them, or CSV.Columns to choose")
+		}
+		found = i
+	}
+	if named && found < 0 {
+		return -1, r.wrong(-1, fmt.Sprintf("there is no column %q, which CSV.Columns names for the %s", given, ours), fmt.Sprintf("want one of %q", r.cols.names))
+	}
+	return found, nil
+}
+
+// noteOthers keeps what is left out for the report.
+func (r *reader) noteOthers() {
+	c := r.cols
+	used := []int{c.time, c.symbol, c.price, c.open, c.high, c.low, c.close, c.volume}
+	var others []string
+	for i, name := range c.names {
+		if !slices.Contains(used, i) {
+			others = append(others, name)
+		}
+	}
+	if len(others) > 0 {
+		r.data.notes = append(r.data.notes, fmt.Sprintf("%s: columns left out: %s", r.Name, strings.Join(others, ", ")))
+	}
+}
+
+func (r *reader) row() error {
+	c := r.cols
+	if got, want := len(r.fields), len(c.names); got != want {
+		return r.wrong(-1, fmt.Sprintf("the line has %d fields", got), fmt.Sprintf("want %d, as the heading has (decimals with a point, no separators of thousands)", want))
+	}
+	if r.rows++; r.rows > maxRows {
+		return r.wrong(-1, fmt.Sprintf("there are more than %d lines", maxRows), "want several files, or candles of a longer interval")
+	}
+	at, err := r.time()
+	if err != nil {
+		return err
+	}
+	s, err := r.shape()
+	if err != nil {
+		return err
+	}
+	made := row{at: at}
+	if c.candles() {
+		err = r.candle(s, &made)
+	} else {
+		err = r.mark(s, &made)
+	}
+	if err != nil {
+		return err
+	}
+	return r.add(s, made)
+}
+
+func (r *reader) shape() (*shape, error) {
+	name := r.Symbol
+	if at := r.cols.symbol; at >= 0 {
+		name = strings.TrimSpace(r.fields[at])
+		if name == "" || strings.ContainsAny(name, " \t\"'\n") || len(name) > 40 {
+			return nil, r.wrong(at, fmt.Sprintf("%.60q is no symbol", name), `want the plain symbol of the service, such as BTC`)
+		}
+	}
+	for _, s := range r.shapes {
+		if s.symbol == name {
+			return s, nil
+		}
+	}
+	s := &shape{series: &series{symbol: strings.Clone(name)}}
+	r.shapes = append(r.shapes, s)
+	r.data.series = append(r.data.series, s.series)
+	return s, nil
+}
+
+func (r *reader) add(s *shape, made row) error {
+	if n := len(s.rows); n > 0 {
+		apart := made.at - s.rows[n-1].at
+		switch {
+		case apart == 0:
+			return r.wrong(r.cols.time, fmt.Sprintf("it repeats the time of the line before it of %s, %s", s.symbol, stamp(s.rows[n-1].at)), "want each time once")
+		case apart < 0:
+			return r.wrong(r.cols.time, fmt.Sprintf("it is before the time of the line before it of %s, %s", s.symbol, stamp(s.rows[n-1].at)), "want lines in order of time, oldest first")
+		}
+		if s.step == 0 || apart < s.step {
+			s.step = apart
+		}
+	}
+	line, _ := r.csv.FieldPos(0)
+	s.rows, s.lines = append(s.rows, made), append(s.lines, int32(line))
+	return nil
+}
+
+// finish turns times into openings, and judges that candles are one interval apart, or
+// several.
+func (r *reader) finish(s *shape) error {
+	if !r.cols.candles() {
+		return nil
+	}
+	bad := func(i int, wrong, want string) error {
+		return &FeedError{File: r.Name, Line: int(s.lines[i]), Name: r.cols.names[r.cols.time], Wrong: wrong, Want: want}
+	}
+	s.interval = r.Interval
+	if s.interval == 0 {
+		s.interval = time.Duration(s.step)
+	}
+	switch {
+	case s.interval == 0:
+		return bad(0, "of one candle alone the length is not known", "want CSV.Interval, or more candles")
+	case s.interval < minInterval || s.interval%time.Second != 0 || s.interval > maxInterval:
+		return bad(0, fmt.Sprintf("candles of %s are %s long", s.symbol, s.interval), "want whole seconds, from 4 s to 31 days")
+	}
+	for i := range s.rows {
+		at := &s.rows[i].at
+		if r.Time == CloseTime {
+			if *at%int64(time.Second) == 999*int64(time.Millisecond) { // the last moment inside it
+				*at += int64(time.Millisecond)
+			}
+			*at -= int64(s.interval)
+		}
+		if *at%int64(time.Second) != 0 {
+			return bad(i, "the candle opens at "+stamp(*at), "want whole seconds")
+		}
+		if i == 0 {
+			continue
+		}
+		if apart := time.Duration(*at - s.rows[i-1].at); apart%s.interval != 0 {
+			return bad(i, fmt.Sprintf("the candle is %s after the one before it of %s, and a candle is %s long", apart, s.symbol, s.interval),
+				"want candles one interval apart, or a whole number of them where some are missing; CSV.Interval sets the length")
+		}
+	}
+	if missing := s.missing(); missing > 0 {
+		r.data.notes = append(r.data.notes, fmt.Sprintf("%s: %d candles of %s are missing: the price before holds one bar, then the market has none", r.Name, missing, s.symbol))
+	}
+	return nil
+}
+
+const (
+	minInterval = 4 * time.Second
+	maxInterval = 31 * 24 * time.Hour
+)
+
+// missing counts the candles that are not there.
+func (s *shape) missing() int64 {
+	span := s.rows[len(s.rows)-1].at - s.rows[0].at
+	return span/int64(s.interval) + 1 - int64(len(s.rows))
+}
+
+func stamp(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/backtest"
+)
+
+// inAndOut buys and sells once an hour.
+func inAndOut(ctx context.Context, client *trading.Client) error {
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Hour):
+		}
+		side := trading.Long
+		if i%2 == 1 {
+			side = trading.Short
+		}
+		if _, err := client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: side, Size: trading.Dec("0.5"), Leverage: trading.Dec("5")}); err != nil {
+			return err
+		}
+	}
+}
+
+// candles are four days of hours that go up and down, with a hole.
+func candles(t *testing.T) *backtest.Data {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("time,open,high,low,close\n")
+	for i := range 4 * 24 {
+		if i == 50 || i == 51 {
+			continue
+		}
+		open := 60000 + 40*(i%17) - 30*(i%5)
+		fmt.Fprintf(&text, "%d,%d,%d,%d,%d\n", 1767225600+3600*i, open, open+150, open-140, open+25)
+	}
+	data, err := backtest.ReadCSV(strings.NewReader(text.String()), backtest.CSV{Name: "x<y>.csv", Symbol: "BTC", Time: backtest.OpenTime, Source: "made & up"})
+	require.NoError(t, err)
+	return data
+}
+
+func write(t *testing.T, r *backtest.Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, r))
+	return b.String()
+}
+
+// TestTheSameBytes: two runs on the same file give the same report, to the last byte.
+func TestTheSameBytes(t *testing.T) {
+	once := write(t, backtest.Run(t, inAndOut, backtest.Config{Data: candles(t)}))
+	again := write(t, backtest.Run(t, inAndOut, backtest.Config{Data: candles(t)}))
+	require.True(t, once == again, "the same file, another report")
+
+	walk := func(seed uint64) string {
+		data, err := backtest.Walk(backtest.WalkOptions{Seed: seed, Length: 30 * time.Hour})
+		require.NoError(t, err)
+		return write(t, backtest.Run(t, inAndOut, backtest.Config{Data: data}))
+	}
+	once, again = walk(7), walk(7)
+	require.True(t, once == again, "the same seed, another report")
+	require.False(t, once == walk(8), "another seed, the same report")
+	require.True(t, strings.Contains(once, "synthetic prices"))
+}
+
+// TestOneFile: it asks nobody for anything, runs nothing, and says nothing undefined.
+func TestOneFile(t *testing.T) {
+	page := write(t, backtest.Run(t, inAndOut, backtest.Config{Name: "a <b> & c", Data: candles(t)}))
+	for _, never := range []string{"<script", "http:", "https:", "url(", "@import", "<img", "<link", "NaN", "Inf", "ZgotmplZ", "<b> & c", "x<y>"} {
+		require.False(t, strings.Contains(page, never), never)
+	}
+	for _, all := range []string{"a &lt;b&gt; &amp; c", "made &amp; up", "O-H-L-C", "O-L-H-C", "too short to quote: 4 complete days of 30", "The bot stopped with an error"} {
+		require.True(t, strings.Contains(page, all), all)
+	}
+	defined := map[string]bool{}
+	for _, id := range regexp.MustCompile(`id="(def-[^"]+)"`).FindAllStringSubmatch(page, -1) {
+		defined[id[1]] = true
+	}
+	links := regexp.MustCompile(`href="#(def-[^"]+)"`).FindAllStringSubmatch(page, -1)
+	require.Greater(t, len(links), 15)
+	for _, link := range links {
+		require.True(t, defined[link[1]], link[1])
+	}
+	require.Equal(t, 7, strings.Count(page, "<svg"))
+	for _, tag := range []string{"svg", "div", "table", "section", "tr", "td", "span"} {
+		require.Equal(t, strings.Count(page, "<"+tag+" ")+strings.Count(page, "<"+tag+">"), strings.Count(page, "</"+tag+">"), tag)
+	}
+}
+
+// TestNothingHappened: an hour without a trade is a report too.
+func TestNothingHappened(t *testing.T) {
+	data, err := backtest.Walk(backtest.WalkOptions{Length: time.Hour})
+	require.NoError(t, err)
+	idle := func(ctx context.Context, _ *trading.Client) error { <-ctx.Done(); return nil }
+	page := write(t, backtest.Run(t, idle, backtest.Config{Data: data}))
+	for text, want := range map[string]bool{"No complete UTC day.": true, "No round trip.": true, "NaN": false} {
+		require.Equal(t, want, strings.Contains(page, text), text)
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	r := backtest.Run(t, inAndOut, backtest.Config{Data: candles(t)})
+	name := filepath.Join(t.TempDir(), "report.html")
+	require.NoError(t, WriteFile(name, r))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.True(t, write(t, r) == string(text))
+	require.ErrorIs(t, WriteFile(filepath.Join(t.TempDir(), "nowhere", "x"), r), os.ErrNotExist)
+}
+
+func TestAResultWithoutACurve(t *testing.T) {
+	require.ErrorContains(t, Write(&bytes.Buffer{}, &backtest.Result{}), "no curve")
+	_, err := term("Alpha")
+	require.ErrorContains(t, err, `"Alpha" is not defined`)
+}
+
+func TestMoney(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "$0.00", "-0.004": "$0.00", "12.345": "$12.35", "-999.5": "−$999.50", "1000": "$1,000.00", "-1234567.8": "−$1,234,567.80", "100000": "$100,000.00",
+	} {
+		require.Equal(t, want, money(decimal.RequireFromString(text)), text)
+	}
+	require.Equal(t, "864,518", whole(864518))
+	require.Equal(t, "unknown", nullMoney(decimal.NullDecimal{}))
+}
+
+func TestLength(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Second: "1 s", 61 * time.Second: "1 min 1 s", 90 * time.Minute: "1 h 30 min", 24 * time.Hour: "1 day", 49 * time.Hour: "2 days 1 h", 720 * time.Hour: "30 days",
+	} {
+		require.Equal(t, want, length(d))
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{95000, 110000}, "$95k $100k $105k $110k"},
+		{[]float64{-3, 3}, "−$2 $0 $2"},
+		{[]float64{100000}, "$99.9k $99.95k $100k $100.05k $100.1k"},
+		{[]float64{0}, "−$1 −$0.50 $0 $0.50 $1"},
+	} {
+		var texts []string
+		for _, l := range newScale(c.values...).ticks(short) {
+			texts = append(texts, l.Text)
+		}
+		require.Equal(t, c.want, strings.Join(texts, " "), c.values)
+	}
+}

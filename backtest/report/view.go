@@ -1,0 +1,331 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/backtest"
+)
+
+// view is what the page shows, as text.
+type view struct {
+	Title, Prices, Period, Account string
+	Synthetic                      bool
+	Verdict                        backtest.Verdict
+	VerdictText                    string
+	Cards                          []row
+	Warnings                       []string
+
+	Between, Equity, Drawdown, Daily, Histogram, Hours, Against *chart
+
+	Months   [][]string
+	Groups   []group
+	Money    []row
+	Figures  []row
+	Paths    [][]string // a line for each figure, a column for each path
+	Spread   string
+	Holding  []row
+	Requests []row
+	Refusals []row
+	Made     []row
+	Defs     []definition
+}
+
+type row struct{ Name, Value, Note string }
+
+type group struct {
+	Name string // a defined term, or not
+	Term bool
+	Rows [][]string
+}
+
+type definition struct{ ID, Name, Text string }
+
+func newView(r *backtest.Result) view {
+	p := r.Worse()
+	v := view{
+		Title: r.Name, Prices: r.Data.Name, Synthetic: r.Data.Synthetic, Verdict: p.Continuous,
+		Period:   fmt.Sprintf("%s to %s UTC, %s", clock(r.From), clock(r.To), length(r.To.Sub(r.From))),
+		Account:  accountText(r.Terms),
+		Warnings: r.Warnings,
+	}
+	if v.Title == "" {
+		v.Title = "Backtest"
+	}
+	if r.Data.Source != "" {
+		v.Prices += ": " + r.Data.Source
+	}
+	v.VerdictText = string(p.Continuous)
+	if !p.Decided.IsZero() {
+		v.VerdictText += " on " + clock(p.Decided)
+	}
+	v.Cards = []row{
+		{"Lowest room", money(p.LowestRoom), "on " + clock(p.LowestRoomAt)},
+		{"Equity", nullMoney(p.Equity), "from " + money(p.Opening)},
+		{"Return", percent(p.Return), ""},
+		{"Drawdown", percent(p.Drawdown.Share), money(p.Drawdown.Amount)},
+		{"Sharpe", number(p.Sharpe), ""},
+		{"Win rate", percent(p.WinRate), fmt.Sprintf("of %d round trips", len(p.Trips))},
+	}
+	v.charts(r)
+	v.Months = months(p.Days)
+	v.Groups = groups(p.Trips)
+	v.Money = moneyRows(p)
+	v.Figures = figureRows(p)
+	v.Paths = pathTable(r.Paths)
+	if len(r.Paths) > 1 {
+		v.Spread = nullMoney(r.Spread().NullDecimal)
+	}
+	for _, m := range p.Markets {
+		v.Holding = append(v.Holding, row{m.Symbol, percent(m.BuyAndHold), m.First.String() + " to " + m.Last.String()})
+	}
+	v.Requests, v.Refusals = counts(p.Requests), counts(p.Refusals)
+	if p.Unanswered > 0 {
+		v.Refusals = append(v.Refusals, row{Name: "without an answer", Value: whole(p.Unanswered)})
+	}
+	v.Made = made(r)
+	for _, d := range backtest.Definitions() {
+		v.Defs = append(v.Defs, definition{anchor(d.Name), d.Name, d.Text})
+	}
+	return v
+}
+
+func pathTable(paths []backtest.Path) [][]string {
+	rows := [][]string{{"order"}, {"verdict"}, {"equity"}, {"drawdown"}, {"lowest room"}, {"round trips"}}
+	for _, p := range paths {
+		for i, text := range []string{
+			orText(p.Order, "marks"), string(p.Continuous), nullMoney(p.Equity), percent(p.Drawdown.Share), money(p.LowestRoom), fmt.Sprint(len(p.Trips)),
+		} {
+			rows[i] = append(rows[i], text)
+		}
+	}
+	return rows
+}
+
+func accountText(t backtest.Terms) string {
+	name := "Paper account"
+	if t.ID != "" {
+		name = "Live account " + t.ID
+	}
+	daily := "daily loss floor " + money(t.DailyLossFloor)
+	if t.DailyFloorMoves {
+		daily += " on the first day, then moving with the balance at 0:00 UTC"
+	}
+	return fmt.Sprintf("%s, opened with %s; %s; global loss floor %s; profit target %s", name, money(t.Opening), daily, money(t.GlobalLossFloor), money(t.ProfitTarget))
+}
+
+func moneyRows(p *backtest.Path) []row {
+	rows := []row{
+		{"Gross", money(p.Gross), "of what was closed"},
+		{"Fees", money(p.Fees.Neg()), feeShare(p)},
+		{"Funding", money(p.Funding), ""},
+		{"Unrealized", nullMoney(p.Unrealized), ""},
+	}
+	sum := decimal.NullDecimal{Valid: p.Equity.Valid}
+	if p.Equity.Valid {
+		sum.Decimal = p.Equity.Decimal.Sub(p.Opening)
+	}
+	return append(rows, row{"Sum", nullMoney(sum), "equity - opening"})
+}
+
+func feeShare(p *backtest.Path) string {
+	won, fees := decimal.Zero, decimal.Zero
+	for _, t := range p.Trips {
+		fees = fees.Add(t.Fees)
+		if t.Gross.IsPositive() {
+			won = won.Add(t.Gross)
+		}
+	}
+	if !won.IsPositive() {
+		return "fee share: none, no round trip won before fees"
+	}
+	return fmt.Sprintf("fee share %s %%", fees.Mul(decimal.NewFromInt(100)).DivRound(won, 1).StringFixed(1))
+}
+
+func figureRows(p *backtest.Path) []row {
+	under := "the longest " + length(p.Drawdown.Longest)
+	if p.Drawdown.Longest == 0 {
+		under = ""
+	}
+	return []row{
+		{"Verdict", string(p.Continuous), ""},
+		{"Verdict by the service", string(p.Service), p.ServiceStatus},
+		{"Exposure", percent(p.Exposure), ""},
+		{"Under water", percent(p.Drawdown.UnderWater), under},
+		{"Sharpe", number(p.Sharpe), ""},
+		{"Sortino", number(p.Sortino), ""},
+		{"CAGR", percent(p.CAGR), ""},
+		{"Calmar", number(p.Calmar), ""},
+		{"Profit factor", number(p.ProfitFactor), ""},
+		{"Expectancy", figureMoney(p.Expectancy), ""},
+		{"Win rate", percent(p.WinRate), ""},
+		{"SQN", number(p.SQN), ""},
+	}
+}
+
+// months compounds the days of each month.
+func months(days []backtest.Day) (rows [][]string) {
+	for i := 0; i < len(days); {
+		month := days[i].Date.Format("2006-01")
+		profit, grown, n, known := decimal.Zero, 1.0, 0, true
+		for ; i < len(days) && days[i].Date.Format("2006-01") == month; i++ {
+			r, ok := days[i].Return.Value()
+			known = known && ok && days[i].Profit.Valid
+			profit, grown, n = profit.Add(days[i].Profit.Decimal), grown*(1+r), n+1
+		}
+		if !known {
+			rows = append(rows, []string{month, fmt.Sprint(n), "unknown", "unknown"})
+			continue
+		}
+		rows = append(rows, []string{month, fmt.Sprint(n), money(profit), strings.Replace(fmt.Sprintf("%.2f %%", 100*(grown-1)), "-", minus, 1)})
+	}
+	return rows
+}
+
+// groups are the round trips by what they have in common.
+func groups(trips []backtest.RoundTrip) (list []group) {
+	for _, g := range []struct {
+		name string
+		term bool
+		of   func(backtest.RoundTrip) string
+	}{
+		{"Symbol", false, func(t backtest.RoundTrip) string { return t.Symbol }},
+		{"Side", false, func(t backtest.RoundTrip) string { return t.Side }},
+		{"Cause", true, func(t backtest.RoundTrip) string { return t.Cause }},
+	} {
+		by := map[string][]backtest.RoundTrip{}
+		for _, t := range trips {
+			by[g.of(t)] = append(by[g.of(t)], t)
+		}
+		made := group{Name: g.name, Term: g.term}
+		for _, name := range slices.Sorted(maps.Keys(by)) {
+			made.Rows = append(made.Rows, tripRow(name, by[name]))
+		}
+		list = append(list, made)
+	}
+	return list
+}
+
+func tripRow(name string, trips []backtest.RoundTrip) []string {
+	net, fees, won := decimal.Zero, decimal.Zero, 0
+	for _, t := range trips {
+		net, fees = net.Add(t.Net()), fees.Add(t.Fees)
+		if t.Net().IsPositive() {
+			won++
+		}
+	}
+	return []string{name, fmt.Sprint(len(trips)), fmt.Sprintf("%d %%", (100*won+len(trips)/2)/len(trips)), money(net), money(fees)}
+}
+
+func counts(of map[string]int) (rows []row) {
+	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		rows = append(rows, row{Name: name, Value: whole(of[name])})
+	}
+	return rows
+}
+
+func made(r *backtest.Result) []row {
+	rows := []row{
+		{Name: "Prices", Value: r.Data.Name},
+		{Name: "Source", Value: orText(r.Data.Source, "not said")},
+		{Name: "Symbols", Value: strings.Join(r.Data.Symbols, ", ")},
+		{Name: "SHA-256", Value: r.Data.SHA256},
+	}
+	if r.Data.Synthetic {
+		rows = append(rows, row{Name: "Seed", Value: fmt.Sprint(r.Data.Seed)})
+	}
+	return append(rows, row{Name: "Library", Value: "trading-go " + r.Versions.Library + ", " + r.Versions.Go})
+}
+
+func orText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+const minus = "\u2212"
+
+// money has two places and separators of thousands.
+func money(d decimal.Decimal) string {
+	text := d.Abs().StringFixed(2)
+	point := len(text) - 3
+	var b strings.Builder
+	if d.IsNegative() && d.Round(2).Sign() != 0 {
+		b.WriteString(minus)
+	}
+	b.WriteByte('$')
+	for i, c := range text {
+		if i > 0 && i < point && (point-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func nullMoney(d decimal.NullDecimal) string {
+	if !d.Valid {
+		return "unknown"
+	}
+	return money(d.Decimal)
+}
+
+func figureMoney(f backtest.Figure) string {
+	v, ok := f.Value()
+	if !ok {
+		return f.None()
+	}
+	return money(decimal.NewFromFloat(v))
+}
+
+// number has the sign of a minus, as amounts do.
+func number(f backtest.Figure) string {
+	if _, ok := f.Value(); !ok {
+		return f.None()
+	}
+	return strings.Replace(f.String(), "-", minus, 1)
+}
+
+func percent(f backtest.Figure) string {
+	v, ok := f.Value()
+	if !ok {
+		return f.None()
+	}
+	return strings.Replace(fmt.Sprintf("%.2f %%", 100*v), "-", minus, 1)
+}
+
+func whole(n int) string {
+	text := money(decimal.NewFromInt(int64(n)))
+	return strings.TrimSuffix(strings.TrimPrefix(text, "$"), ".00")
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+// length is a duration in its two largest units.
+func length(d time.Duration) string {
+	d = d.Round(time.Second)
+	days, hours, minutes := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60
+	switch {
+	case days > 0 && hours > 0:
+		return fmt.Sprintf("%d days %d h", days, hours)
+	case days == 1:
+		return "1 day"
+	case days > 0:
+		return fmt.Sprintf("%d days", days)
+	case hours > 0:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%d min %d s", minutes, d/time.Second%60)
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}

@@ -1,0 +1,134 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Run makes a run in a test, in a bubble of testing/synctest of its own: it cannot be
+// called inside another. What is wrong with the config, and a result that does not add up,
+// end the test. That the bot stopped before its time is in the result, and no failure.
+//
+// A bot that leaves a goroutine behind ends the test with a panic of testing/synctest.
+func Run(t *testing.T, bot Bot, c Config) *Result {
+	t.Helper()
+	r, err := run(t, bot, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func run(t *testing.T, bot Bot, c Config) (*Result, error) {
+	return runFor(t, bot, c, func(string) {})
+}
+
+// runFor tells a watchdog how far it is: "running", and "closing" when the run is over and
+// its bubble has to end.
+func runFor(t *testing.T, bot Bot, c Config, tell func(state string)) (*Result, error) {
+	p, err := c.plan()
+	if err != nil {
+		return nil, err
+	}
+	p.tell = tell
+	result := newResult(p)
+	for _, order := range p.orders() {
+		p.order = order
+		raw, err := p.inBubble(t, bot, nil)
+		if err != nil {
+			return nil, err
+		}
+		path, err := p.judge(raw)
+		if err != nil {
+			return nil, err
+		}
+		result.add(path)
+	}
+	return result, nil
+}
+
+// raw is what a bubble leaves.
+type raw struct {
+	report  tradingsim.Report
+	ledger  []tradingsim.Execution
+	stopped error     // why the bot ended
+	ended   time.Time // when it ended, if that was before its time
+	pending int       // writes whose outcome nobody knows
+}
+
+// inBubble lets the bot trade on virtual time. The client goes through the recorder, if
+// there is one.
+func (p plan) inBubble(t *testing.T, bot Bot, r *recorder) (got raw, err error) {
+	err = errNoBubble
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(p.From)) // the bot's dates are the recording's
+		got, err = p.trade(t.Context(), bot, r)
+	})
+	return got, err
+}
+
+// errNoBubble is what a run has come to before it has run.
+var errNoBubble = errors.New("backtest: the run did not begin")
+
+func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err error) {
+	feeds := make([]*feed, len(p.Data.series))
+	for i, s := range p.Data.series {
+		feeds[i] = s.feed(p.order, time.Now)
+	}
+	sim := p.simulation(feeds)
+	defer func() { _ = sim.Close() }() // it has no connection that could fail
+	transport := sim.Transport()
+	if r != nil {
+		r.next, transport = transport, r
+	}
+	client, err := trading.New(sim.URL(), append([]trading.Option{
+		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()),
+		trading.WithTransport(transport),
+	}, p.Client...)...)
+	if err != nil {
+		return got, fmt.Errorf("backtest: Config.Client: %w", err)
+	}
+	end := p.To.Add(-endsBefore)
+	p.tell("running")
+	defer p.tell("closing")
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	if !p.cancelAt.IsZero() {
+		defer time.AfterFunc(time.Until(p.cancelAt), cancel).Stop()
+		end = earlier(end, p.cancelAt)
+	}
+	got.stopped = bot(ctx, client)
+	if early := time.Now(); early.Before(end) {
+		got.ended = early
+		time.Sleep(time.Until(end)) // what rests at the service goes on
+	}
+	var left *trading.PendingError
+	if err := client.Close(); errors.As(err, &left) {
+		got.pending = len(left.IDs)
+	}
+	if errors.Is(got.stopped, context.DeadlineExceeded) && got.ended.IsZero() {
+		got.stopped = nil // as it was told
+	}
+	got.report, got.ledger = sim.Report(), sim.Ledger()
+	for _, f := range feeds {
+		if f.ahead {
+			return got, fmt.Errorf("backtest: the simulation asked for a price of %s past its clock; Config.Simulation must not set the clock", f.symbol)
+		}
+	}
+	return got, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,215 @@
+package backtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// timeUnit is how a file writes its times.
+type timeUnit string
+
+const (
+	unitUnknown timeUnit = ""
+	unitRFC3339 timeUnit = "RFC 3339"
+	unitSeconds timeUnit = "Unix seconds"
+	unitMillis  timeUnit = "Unix milliseconds"
+	unitMicros  timeUnit = "Unix microseconds"
+	unitNanos   timeUnit = "Unix nanoseconds"
+)
+
+// The years that a time can lie in. No number is between them in two units.
+const (
+	firstSecond = 946_684_800   // 2000-01-01T00:00:00Z
+	lastSecond  = 4_102_444_800 // 2100-01-01T00:00:00Z
+)
+
+var unixUnits = []struct {
+	unit timeUnit
+	in   int64 // a second, in this unit
+}{
+	{unitSeconds, 1}, {unitMillis, 1e3}, {unitMicros, 1e6}, {unitNanos, 1e9},
+}
+
+// time reads the time of the present line.
+func (r *reader) time() (int64, error) {
+	field := r.cols.time
+	text := strings.TrimSpace(r.fields[field])
+	at, unit, wrong, want := readTime(text)
+	if wrong != "" {
+		return 0, r.wrong(field, wrong, want)
+	}
+	if r.unit == unitUnknown {
+		r.unit = unit
+	}
+	if unit != r.unit {
+		return 0, r.wrong(field, fmt.Sprintf("%q is in %s, and the times before it in %s", text, unit, r.unit), "want one unit in the whole file")
+	}
+	return at, nil
+}
+
+const wantTime = "want RFC 3339 with a zone, such as 2026-01-31T00:00:00Z, or a whole Unix time"
+
+// readTime reads a time; wrong and want say why it cannot.
+func readTime(text string) (at int64, unit timeUnit, wrong, want string) {
+	if text == "" {
+		return 0, "", "it is empty", wantTime
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		for _, u := range unixUnits {
+			if n >= firstSecond*u.in && n < lastSecond*u.in {
+				return n * (1_000_000_000 / u.in), u.unit, "", ""
+			}
+		}
+		return 0, "", fmt.Sprintf("%s is in no unit a time between 2000 and 2100", text), "want whole Unix seconds, milliseconds, microseconds or nanoseconds"
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00"} {
+		t, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		if s := t.Unix(); s < firstSecond || s >= lastSecond {
+			return 0, "", fmt.Sprintf("%.40q is not between 2000 and 2100", text), "want a time in these years"
+		}
+		return t.UnixNano(), unitRFC3339, "", ""
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return 0, "", fmt.Sprintf("%q has no zone", text), "want " + t.Format(time.RFC3339) + " if it is UTC"
+		}
+	}
+	return 0, "", fmt.Sprintf("%.40q is no time", text), wantTime
+}
+
+// maxDigits bounds a price, so that 10^-places of it fit into a word with room to spare.
+const maxDigits = 15
+
+// number reads the whole number of 10^-places that a field holds, and makes the series
+// finer where it must.
+func (r *reader) number(s *shape, field int) (int64, error) {
+	text := strings.TrimSpace(r.fields[field])
+	const want = "want a plain decimal such as 64000.5"
+	if text == "" {
+		return 0, r.wrong(field, "it is empty beside prices that are not", "want all four prices of a candle, or none where the market had none")
+	}
+	if len(text) > 40 {
+		return 0, r.wrong(field, fmt.Sprintf("%.40q… is too long", text), want)
+	}
+	d, err := decimal.NewFromString(text)
+	if err != nil {
+		return 0, r.wrong(field, fmt.Sprintf("%q is not a number", text), want)
+	}
+	if !d.IsPositive() {
+		return 0, r.wrong(field, text+" is not greater than 0", "want a price, or an empty field where the market had none")
+	}
+	if exp := int(d.Exponent()); exp > maxDigits || exp < -40 || exp+d.NumDigits() > maxDigits {
+		return 0, r.wrong(field, text+" is out of range", fmt.Sprintf("want a price of at most %d digits", maxDigits))
+	}
+	places := placesOf(d)
+	whole := d.Shift(max(places, s.places))
+	if whole.LessThan(tooLarge) && (places <= s.places || s.refine(places)) {
+		value := whole.IntPart()
+		s.most = max(s.most, value)
+		return value, nil
+	}
+	return 0, r.wrong(field, text+" has too many digits beside the other prices of "+s.symbol, fmt.Sprintf("want at most %d digits in all, before and after the point", maxDigits))
+}
+
+var tooLarge = decimal.New(1, maxDigits)
+
+// placesOf is how many places a number has behind the point, without zeros at its end.
+func placesOf(d decimal.Decimal) int32 {
+	if d.Exponent() >= 0 {
+		return 0
+	}
+	text := d.String()
+	point := strings.IndexByte(text, '.')
+	if point < 0 {
+		return 0
+	}
+	return int32(len(strings.TrimRight(text, "0")) - point - 1)
+}
+
+// refine writes the series in finer units; false if they do not fit.
+func (s *shape) refine(places int32) bool {
+	if places > maxDigits {
+		return false
+	}
+	by := decimal.New(1, places-s.places).IntPart()
+	if by <= 0 || s.most > (1_000_000_000_000_000-1)/by {
+		return false
+	}
+	for i := range s.rows {
+		r := &s.rows[i]
+		r.open, r.high, r.low, r.close = r.open*by, r.high*by, r.low*by, r.close*by
+	}
+	s.places, s.most = places, s.most*by
+	return true
+}
+
+func (r *reader) mark(s *shape, made *row) error {
+	if strings.TrimSpace(r.fields[r.cols.price]) == "" {
+		return nil
+	}
+	price, err := r.number(s, r.cols.price)
+	if err != nil {
+		return err
+	}
+	made.open, made.high, made.low, made.close = price, price, price, price
+	return nil
+}
+
+func (r *reader) candle(s *shape, made *row) error {
+	c := r.cols
+	at := [...]int{c.open, c.high, c.low, c.close}
+	empty := 0
+	for _, field := range at {
+		if strings.TrimSpace(r.fields[field]) == "" {
+			empty++
+		}
+	}
+	if empty == 4 {
+		return nil
+	}
+	to := [...]*int64{&made.open, &made.high, &made.low, &made.close}
+	for i, field := range at {
+		before := s.places
+		price, err := r.number(s, field)
+		if err != nil {
+			return err
+		}
+		if by := decimal.New(1, s.places-before).IntPart(); by > 1 { // those of this line, too
+			for _, earlier := range to[:i] {
+				*earlier *= by
+			}
+		}
+		*to[i] = price
+	}
+	switch {
+	case made.high < max(made.open, made.close, made.low):
+		return r.wrong(c.high, "the high "+r.fields[c.high]+" is below another price of the candle", "want the highest of the four")
+	case made.low > min(made.open, made.close):
+		return r.wrong(c.low, "the low "+r.fields[c.low]+" is above another price of the candle", "want the lowest of the four")
+	}
+	return r.volume()
+}
+
+// volume judges what is not used: where it is no number, the columns are mixed up.
+func (r *reader) volume() error {
+	at := r.cols.volume
+	if at < 0 || strings.TrimSpace(r.fields[at]) == "" {
+		return nil
+	}
+	text := strings.TrimSpace(r.fields[at])
+	if len(text) > 40 {
+		return r.wrong(at, fmt.Sprintf("%.40q… is too long", text), "want a number")
+	}
+	d, err := decimal.NewFromString(text)
+	if err != nil || d.IsNegative() {
+		return r.wrong(at, fmt.Sprintf("%q is no volume", text), "want a number that is 0 or more, or an empty field")
+	}
+	return nil
+}

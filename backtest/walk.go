@@ -1,0 +1,295 @@
+package backtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// curvePoints is how many stretches a curve has: as many as a picture has room for.
+const curvePoints = 480
+
+const day = 24 * time.Hour
+
+// walk goes through a run once more, second by second while something is held, and judges
+// the equity. The service judges it only when it is asked.
+type walk struct {
+	terms    Terms
+	from, to time.Time
+	book     book
+	balance  decimal.Decimal
+
+	at         time.Time // how far it has come
+	daily      decimal.Decimal
+	floor      decimal.Decimal
+	equity     decimal.NullDecimal
+	unrealized decimal.NullDecimal
+
+	verdict Verdict
+	decided time.Time
+	room    decimal.Decimal
+	roomAt  time.Time
+
+	peak      decimal.Decimal
+	peakAt    time.Time
+	low       decimal.Decimal // since the peak
+	worst     Drawdown
+	worstPeak decimal.Decimal
+	exposed   time.Duration
+	under     time.Duration
+	unpriced  time.Duration
+
+	days       []Day
+	dayOpening decimal.NullDecimal
+	lastDay    decimal.NullDecimal
+	begun      bool // a midnight has passed
+
+	width time.Duration
+	curve []CurvePoint
+	seen  [curvePoints]bool // somebody looked in this stretch
+}
+
+func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, end time.Time) *walk {
+	w := &walk{
+		terms: p.terms, from: p.From, to: end, at: p.From,
+		balance: p.terms.Opening, daily: p.terms.DailyLossFloor, verdict: Open,
+		peak: p.terms.Opening, peakAt: p.From, low: p.terms.Opening, roomAt: p.From,
+		width: (end.Sub(p.From) + curvePoints - 1) / curvePoints,
+	}
+	w.floor = w.terms.floor(w.daily)
+	w.room = w.balance.Sub(w.floor)
+	w.equity = decimal.NewNullDecimal(w.balance)
+	w.unrealized = decimal.NewNullDecimal(decimal.Zero)
+	w.book = book{markets: map[string]*holding{}, rows: a.Trades}
+	for _, s := range p.Data.series {
+		w.book.markets[s.symbol] = &holding{feed: s.feed(p.order, nil)}
+		w.book.order = append(w.book.order, s.symbol)
+	}
+	for _, e := range ledger {
+		if e.Filled && e.Account == p.terms.ID {
+			w.book.fills = append(w.book.fills, e)
+		}
+	}
+	for at := p.From.Add(w.width); len(w.curve) < curvePoints; at = at.Add(w.width) {
+		if at.After(end) {
+			at = end
+		}
+		w.curve = append(w.curve, CurvePoint{At: at})
+		if !at.Before(end) {
+			break
+		}
+	}
+	return w
+}
+
+// run goes from change to change. At each the equity by the fills and the prices must be
+// the service's.
+func (w *walk) run(points []tradingsim.Point, reported time.Time, equity decimal.NullDecimal) error {
+	if isMidnight(w.at) {
+		w.midnight()
+	}
+	w.see()
+	for _, c := range points {
+		if !c.Changed {
+			continue
+		}
+		w.walkTo(c.At)
+		if err := w.book.apply(c.At); err != nil {
+			return err
+		}
+		w.balance = c.Balance
+		w.look()
+		if err := w.compare(c.Equity); err != nil {
+			return err
+		}
+	}
+	if len(w.book.fills) > 0 || len(w.book.rows) > 0 {
+		return fmt.Errorf("backtest: the result does not add up: %d fills and %d trades are left", len(w.book.fills), len(w.book.rows))
+	}
+	w.walkTo(reported)
+	w.look()
+	if err := w.compare(equity); err != nil {
+		return err
+	}
+	w.walkTo(w.to)
+	if w.equity.Valid && w.equity.Decimal.LessThan(w.peak) {
+		w.worst.Longest = max(w.worst.Longest, w.to.Sub(w.peakAt))
+	}
+	return nil
+}
+
+// compare holds the equity against the service's at the same moment.
+func (w *walk) compare(service decimal.NullDecimal) error {
+	if w.equity.Valid != service.Valid || w.equity.Valid && apart(w.equity.Decimal, service.Decimal) {
+		return fmt.Errorf("backtest: the result does not add up: at %s the equity is %s by the fills and the prices, and %s by the service", w.at.Format(time.DateTime), dollars(w.equity), dollars(service))
+	}
+	return nil
+}
+
+// walkTo judges every whole second until a time, and the time itself, while something is
+// held; else nothing can change but the day.
+func (w *walk) walkTo(until time.Time) {
+	flat := w.book.flat()
+	for w.at.Before(until) {
+		next := w.at.Truncate(time.Second).Add(time.Second)
+		if flat {
+			next = w.at.Truncate(day).Add(day)
+		}
+		if next.After(until) {
+			next = until
+		}
+		w.pass(next, flat)
+		if isMidnight(next) {
+			w.look()
+			w.midnight()
+		}
+		if !flat || isMidnight(next) {
+			w.look()
+		}
+	}
+}
+
+func isMidnight(t time.Time) bool { return t.Equal(t.Truncate(day)) }
+
+// pass counts the time until the next look as what it was at the last.
+func (w *walk) pass(next time.Time, flat bool) {
+	d := next.Sub(w.at)
+	if !flat {
+		w.exposed += d
+	}
+	switch {
+	case !w.equity.Valid:
+		w.unpriced += d
+	case w.equity.Decimal.LessThan(w.peak):
+		w.under += d
+	}
+	w.at = next
+}
+
+// look values the account and judges it.
+func (w *walk) look() {
+	unrealized, ok := w.book.value(w.at)
+	w.unrealized = decimal.NullDecimal{Decimal: unrealized, Valid: ok}
+	w.equity = decimal.NullDecimal{Decimal: w.balance.Add(unrealized), Valid: ok}
+	if !ok {
+		w.mark()
+		return
+	}
+	w.see()
+	if w.verdict != Open {
+		return
+	}
+	switch equity := w.equity.Decimal; {
+	case equity.LessThanOrEqual(w.floor):
+		w.verdict, w.decided = Failed, w.at
+	case equity.GreaterThanOrEqual(w.terms.ProfitTarget) && equity.Sub(w.book.exitFees(w.at)).GreaterThanOrEqual(w.terms.ProfitTarget):
+		w.verdict, w.decided = Passed, w.at
+	}
+}
+
+// see notes a known equity.
+func (w *walk) see() {
+	equity := w.equity.Decimal
+	if room := equity.Sub(w.floor); room.LessThan(w.room) {
+		w.room, w.roomAt = room, w.at
+	}
+	w.mark()
+	if equity.GreaterThanOrEqual(w.peak) {
+		if w.low.LessThan(w.peak) {
+			w.worst.Longest = max(w.worst.Longest, w.at.Sub(w.peakAt))
+		}
+		w.peak, w.peakAt, w.low = equity, w.at, equity
+		return
+	}
+	if !equity.LessThan(w.low) {
+		return
+	}
+	w.low = equity
+	fall := w.peak.Sub(equity)
+	// fall / peak > the worst / its peak, without a quotient.
+	if w.worst.To.IsZero() || fall.Mul(w.worstPeak).GreaterThan(w.worst.Amount.Mul(w.peak)) {
+		w.worst.Amount, w.worstPeak = fall, w.peak
+		w.worst.From, w.worst.To = w.peakAt, w.at
+	}
+}
+
+// mark draws the equity into the curve.
+func (w *walk) mark() {
+	i := max(0, min(int((w.at.Sub(w.from)-1)/w.width), len(w.curve)-1))
+	c := &w.curve[i]
+	w.seen[i] = true
+	if !w.equity.Valid {
+		c.Last = decimal.NullDecimal{}
+		return
+	}
+	if !c.Low.Valid || w.equity.Decimal.LessThan(c.Low.Decimal) {
+		c.Low = w.equity
+	}
+	if !c.High.Valid || w.equity.Decimal.GreaterThan(c.High.Decimal) {
+		c.High = w.equity
+	}
+	c.Last, c.Floor = w.equity, w.floor
+}
+
+// midnight ends a day and begins the next.
+func (w *walk) midnight() {
+	if w.begun {
+		d := Day{Date: w.at.Add(-day), Equity: w.equity, Return: none("the equity is not known")}
+		if w.equity.Valid && w.lastDay.Valid {
+			profit := w.equity.Decimal.Sub(w.lastDay.Decimal)
+			d.Profit = decimal.NewNullDecimal(profit)
+			d.Return = ratio(profit.InexactFloat64(), w.lastDay.Decimal.InexactFloat64(), "the equity is 0")
+		}
+		w.days = append(w.days, d)
+	} else {
+		w.begun, w.dayOpening = true, w.equity
+	}
+	w.lastDay = w.equity
+	if w.terms.DailyFloorMoves {
+		w.daily = w.balance.Mul(w.terms.DailyLossFloor).DivRound(w.terms.Opening, 2)
+		w.floor = w.terms.floor(w.daily)
+	}
+}
+
+// into writes what was seen into the path.
+func (w *walk) into(p *Path) {
+	p.Continuous, p.Decided = w.verdict, w.decided
+	p.Equity, p.Unrealized = w.equity, w.unrealized
+	p.LowestRoom, p.LowestRoomAt = w.room, w.roomAt
+	p.Drawdown = w.worst
+	p.Drawdown.Share = figure(0)
+	if w.worst.Amount.IsPositive() {
+		p.Drawdown.Share = ratio(w.worst.Amount.InexactFloat64(), w.worstPeak.InexactFloat64(), "the peak is 0")
+	}
+	total := w.to.Sub(w.from).Seconds()
+	p.Exposure = figure(w.exposed.Seconds() / total)
+	p.Drawdown.UnderWater = figure(w.under.Seconds() / total)
+	p.Unpriced = w.unpriced
+	p.Days, p.DayOpening = w.days, w.dayOpening
+	p.Trips = w.book.trips
+	for _, symbol := range w.book.order {
+		if h := w.book.markets[symbol]; !h.size.IsZero() {
+			p.StillOpen = append(p.StillOpen, symbol)
+		}
+	}
+	p.Curve = w.smooth()
+}
+
+// smooth gives stretches in which nobody looked, since nothing was held, the equity before.
+func (w *walk) smooth() []CurvePoint {
+	last := CurvePoint{Last: decimal.NewNullDecimal(w.terms.Opening), Floor: w.terms.floor(w.terms.DailyLossFloor)}
+	for i := range w.curve {
+		c := &w.curve[i]
+		if !w.seen[i] {
+			c.Low, c.High, c.Last = last.Last, last.Last, last.Last
+		}
+		if !c.Low.Valid || !w.seen[i] {
+			c.Floor = last.Floor
+		}
+		last = *c
+	}
+	return w.curve
+}
