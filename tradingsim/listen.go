@@ -3,6 +3,7 @@ package tradingsim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -119,6 +120,8 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	rep, err := s.exchange(r.Context(), c, f)
+	whole := false
+	defer func() { s.ended(rep.request, whole) }()
 	if err != nil || rep.cut {
 		panic(http.ErrAbortHandler)
 	}
@@ -128,7 +131,9 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
 	w.WriteHeader(rep.status)
 	if !rep.truncate {
-		_, _ = w.Write(rep.body)
+		_, err := w.Write(rep.body)
+		flushed := http.NewResponseController(w).Flush()
+		whole = err == nil && (flushed == nil || errors.Is(flushed, http.ErrNotSupported)) && r.Context().Err() == nil
 		return
 	}
 	_, _ = w.Write(rep.body[:len(rep.body)/2])
