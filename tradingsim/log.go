@@ -23,7 +23,7 @@ const (
 
 // Event is something that the simulation has noted.
 type Event struct {
-	Kind EventKind `json:"event"`
+	Kind EventKind `json:"event"` // what it is
 	// Request is the request as it is known by now; nil for an execution. A refused
 	// connection has no ID.
 	Request *Request `json:"request,omitempty"`

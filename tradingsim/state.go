@@ -14,9 +14,9 @@ import (
 type State struct {
 	At          time.Time `json:"at"`          // by the clock of the simulation
 	ManualClock bool      `json:"manualClock"` // see [WithManualClock]
-	URL         string    `json:"url"`
-	Health      string    `json:"health"` // as [Sim.SetHealth] set it
-	Feed        string    `json:"feed"`
+	URL         string    `json:"url"`         // where it is reached
+	Health      string    `json:"health"`      // as [Sim.SetHealth] set it
+	Feed        string    `json:"feed"`        // the same
 
 	Keys    []KeyState    `json:"keys"`    // oldest first
 	Markets []MarketState `json:"markets"` // in the order they were added
@@ -27,18 +27,18 @@ type State struct {
 
 // KeyState is an API key.
 type KeyState struct {
-	ID          string `json:"id"`
-	Environment string `json:"environment"`
-	Key         string `json:"key"`
+	ID          string `json:"id"`          // as GET /me shows it
+	Environment string `json:"environment"` // sandbox or live
+	Key         string `json:"key"`         // the key itself, which is no secret
 	Fingerprint string `json:"fingerprint"` // its [KeyFingerprint]
-	Revoked     bool   `json:"revoked"`
+	Revoked     bool   `json:"revoked"`     // it is refused
 }
 
 // MarketState is a market.
 type MarketState struct {
-	Symbol   string `json:"symbol"`
-	Label    string `json:"label"`
-	Category string `json:"category"`
+	Symbol   string `json:"symbol"`   // the plain symbol
+	Label    string `json:"label"`    // what a person reads
+	Category string `json:"category"` // its class
 	// Price is not valid while the market has none.
 	Price     decimal.NullDecimal `json:"price"`
 	Disabled  bool                `json:"disabled"`
@@ -65,11 +65,11 @@ type AccountState struct {
 
 // PositionState is an open position.
 type PositionState struct {
-	Symbol     string          `json:"symbol"`
-	Side       string          `json:"side"`
-	Size       decimal.Decimal `json:"size"`
-	EntryPrice decimal.Decimal `json:"entryPrice"`
-	Leverage   decimal.Decimal `json:"leverage"`
+	Symbol     string          `json:"symbol"`     // of the market
+	Side       string          `json:"side"`       // long or short
+	Size       decimal.Decimal `json:"size"`       // in base units
+	EntryPrice decimal.Decimal `json:"entryPrice"` // the blended average
+	Leverage   decimal.Decimal `json:"leverage"`   // of the last order
 	// Those are not valid where there is none: no mark, no level.
 	PnL        decimal.NullDecimal `json:"pnl"`
 	TakeProfit decimal.NullDecimal `json:"takeProfit"`
@@ -79,24 +79,24 @@ type PositionState struct {
 
 // OrderState is an order that rests.
 type OrderState struct {
-	ID         string          `json:"id"`
-	Symbol     string          `json:"symbol"`
-	Side       string          `json:"side"`
-	Size       decimal.Decimal `json:"size"`
-	LimitPrice decimal.Decimal `json:"limitPrice"`
-	ReduceOnly bool            `json:"reduceOnly"`
-	CreatedAt  time.Time       `json:"createdAt"`
+	ID         string          `json:"id"`         // of the order
+	Symbol     string          `json:"symbol"`     // of the market
+	Side       string          `json:"side"`       // long or short
+	Size       decimal.Decimal `json:"size"`       // in base units
+	LimitPrice decimal.Decimal `json:"limitPrice"` // what it waits for
+	ReduceOnly bool            `json:"reduceOnly"` // it adds no exposure
+	CreatedAt  time.Time       `json:"createdAt"`  // by the clock of the simulation
 }
 
 // RunState is a Pro run.
 type RunState struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
-	Symbol    string          `json:"symbol"`
-	Side      string          `json:"side"`
-	Size      decimal.Decimal `json:"size"`
-	Executed  decimal.Decimal `json:"executed"`
-	CreatedAt time.Time       `json:"createdAt"`
+	ID        string          `json:"id"`        // of the run
+	Type      string          `json:"type"`      // twap, ladder and so on
+	Symbol    string          `json:"symbol"`    // of the market
+	Side      string          `json:"side"`      // long or short
+	Size      decimal.Decimal `json:"size"`      // of all its orders, in base units
+	Executed  decimal.Decimal `json:"executed"`  // so far
+	CreatedAt time.Time       `json:"createdAt"` // by the clock of the simulation
 }
 
 // State is the present state.
