@@ -83,3 +83,6 @@ func (r *refusal) name(kind string) string {
 	}
 	return fmt.Sprintf("%s %d %s", kind, r.status, r.code)
 }
+
+// Operations are the names of the contract's operations, as [Sim.Fault] takes them.
+func Operations() []string { return slices.Sorted(maps.Keys(newRoutes().byName)) }

@@ -21,7 +21,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/demobot"
 	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingsim/control"
 )
 
 func main() {
@@ -53,7 +55,12 @@ type usageError struct{ error }
 // settings are the flags.
 type settings struct {
 	addr            string
-	open            bool
+	public          bool
+	control         control.Options
+	controlled      bool
+	demo            bool
+	manual          bool
+	log             string
 	seed            uint64
 	balance         string
 	csv             [][2]string // symbol and file
@@ -77,14 +84,42 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if set.log != "" {
+		file, err := os.OpenFile(set.log, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		opts = append(opts, tradingsim.WithLog(file))
+	}
 	sim := tradingsim.New(opts...)
 	if err := sim.Listen(set.addr); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "TRADING_BASE_URL=%s\nTRADING_SANDBOX_KEY=%s\nTRADING_LIVE_KEY=%s\n",
 		sim.URL(), sim.SandboxKey(), sim.LiveKey())
-	<-ctx.Done()
-	return sim.Close()
+	if !set.controlled {
+		<-ctx.Done()
+		return sim.Close()
+	}
+	return errors.Join(controlled(ctx, sim, set, out), sim.Close())
+}
+
+// controlled serves the control of a simulation too.
+func controlled(ctx context.Context, sim *tradingsim.Sim, set settings, out io.Writer) error {
+	o := set.control
+	o.Public = set.public
+	o.Ready = func(at control.Endpoint) {
+		fmt.Fprintf(out, "TRADING_SIM_CONTROL=%s\nTRADING_SIM_TOKEN=%s\nTRADING_SIM_PAGE=%s\n", at.URL, at.Token, at.Page)
+	}
+	if set.demo {
+		o.Bot = func(ctx context.Context, show func(control.Write)) error {
+			return demobot.Run(ctx, demobot.Config{
+				BaseURL: sim.URL(), SandboxKey: sim.SandboxKey(), LiveKey: sim.LiveKey(), Account: "acc_1",
+			}, func(w demobot.Write) { show(control.Write(w)) })
+		}
+	}
+	return control.Serve(ctx, sim, o)
 }
 
 // parse reads the command line. The flags themselves print nothing: an error would
@@ -94,7 +129,16 @@ func parse(args []string, help io.Writer) (settings, error) {
 	f := flag.NewFlagSet("tradingsim", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&set.addr, "addr", "127.0.0.1:0", "the `address` to serve on")
-	f.BoolVar(&set.open, "open", false, "allow an address that is not loopback")
+	f.BoolVar(&set.public, "public", false, "allow addresses that are not loopback")
+	f.StringVar(&set.control.Addr, "control", "", "serve the control API and its page on an `address`, such as 127.0.0.1:0")
+	f.Func("control-host", "a further `host:port` that the control is reached by; may be repeated", func(v string) error {
+		set.control.Hosts = append(set.control.Hosts, v)
+		return nil
+	})
+	f.BoolVar(&set.control.Open, "open", false, "open the page in a browser; implies -control")
+	f.BoolVar(&set.demo, "demo", false, "let a bot trade, for the page; implies -control")
+	f.BoolVar(&set.manual, "manual-clock", false, "move the clock by the control API alone")
+	f.StringVar(&set.log, "log", "", "write every request and execution to a new `file`, as lines of JSON")
 	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
 	set.balance = "100000"
 	f.Func("balance", "opening balance in `dollars` (default 100000)", func(v string) error {
@@ -136,7 +180,11 @@ func parse(args []string, help io.Writer) (settings, error) {
 	case f.NArg() > 0:
 		return set, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	return set, checkAddress(set.addr, set.open)
+	set.controlled = set.control.Addr != "" || set.control.Open || set.demo
+	if set.manual && !set.controlled {
+		return set, errors.New("-manual-clock needs -control: nothing else moves the clock")
+	}
+	return set, errors.Join(checkAddress(set.addr, set.public), checkControl(set))
 }
 
 // checkBalance takes a plain number of dollars.
@@ -161,16 +209,24 @@ func listInterpretations(out io.Writer) error {
 	return nil
 }
 
+// checkControl judges the address of the control, where one is given.
+func checkControl(set settings) error {
+	if set.control.Addr == "" {
+		return nil
+	}
+	return checkAddress(set.control.Addr, set.public)
+}
+
 // checkAddress keeps the simulation, whose keys are no secret, off the network.
-func checkAddress(addr string, open bool) error {
+func checkAddress(addr string, public bool) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); open || host == "localhost" || ip.IsLoopback() {
+	if ip := net.ParseIP(host); public || host == "localhost" || ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("%s is not a loopback address; -open serves there all the same", addr)
+	return fmt.Errorf("%s is not a loopback address; -public serves there all the same", addr)
 }
 
 // walks are the markets that move by themselves: price and basis points a second.
@@ -198,6 +254,9 @@ func options(set settings) ([]tradingsim.Option, error) {
 			return nil, err
 		}
 		opts = append(opts, tradingsim.WithFeed(c[0], tradingsim.FromStart(feed)))
+	}
+	if set.manual {
+		opts = append(opts, tradingsim.WithManualClock(time.Now()))
 	}
 	for _, n := range set.interpretations {
 		opts = append(opts, tradingsim.WithInterpretation(n))
