@@ -84,15 +84,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if set.log != "" {
-		file, err := os.OpenFile(set.log, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		opts = append(opts, tradingsim.WithLog(file))
+	if set.log == "" {
+		return serve(ctx, tradingsim.New(opts...), set, out)
 	}
-	sim := tradingsim.New(opts...)
+	file, err := os.OpenFile(set.log, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	sim := tradingsim.New(append(opts, tradingsim.WithLog(file))...)
+	return errors.Join(serve(ctx, sim, set, out), file.Close())
+}
+
+// serve serves a simulation until it is interrupted.
+func serve(ctx context.Context, sim *tradingsim.Sim, set settings, out io.Writer) error {
 	if err := sim.Listen(set.addr); err != nil {
 		return err
 	}

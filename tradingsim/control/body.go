@@ -56,7 +56,7 @@ var (
 	plainNumber  = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,18})?$`)
 	plainSymbol  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,31}$`)
 	onlyZeros    = regexp.MustCompile(`^-?[0.]+$`)
-	printableKey = regexp.MustCompile(`^[!-~]{1,64}$`)
+	printableKey = regexp.MustCompile(`^[[:graph:]]{1,64}$`)
 )
 
 // number judges an amount: plain decimal text, of a bounded length.

@@ -88,6 +88,7 @@ var assets = []struct{ path, file, kind string }{
 	{"/page.js", "page.js", "text/javascript; charset=utf-8"},
 	{"/uplot.css", "uplot.css", "text/css; charset=utf-8"},
 	{"/uplot.js", "uplot.js", "text/javascript; charset=utf-8"},
+	{"/icon.svg", "icon.svg", "image/svg+xml"},
 	{"/NOTICE", "NOTICE", "text/plain; charset=utf-8"},
 }
 

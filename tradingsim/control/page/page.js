@@ -128,9 +128,9 @@
       if (e.copy) marks.push(el('span', 'copy', 'tag bad'));
       if (from && from.fault) marks.push(el('span', from.fault, 'tag warn'));
       const what = e.filled ? (e.side === 'long' ? 'bought' : 'sold') : (e.operation || '');
-      return row(cell(e.id, 'num'), cell(clock(e.at)), cell(what, e.filled ? sideClass(e.side) : ''), cell(accountName(e.account)),
-        cell(e.symbol), cell(e.size ? money(e.size) : '', 'num'), cell(e.price ? money(e.price) : '', 'num'),
-        cell([(e.actor === 'api' ? 'request' : e.actor) + (e.request ? ' ' + e.request : '') + ' ', ...marks]));
+      return row(cell(e.id, 'num'), cell(what, e.filled ? sideClass(e.side) : ''), cell(e.size ? money(e.size) : '', 'num'), cell(e.symbol),
+        cell([(e.actor === 'api' ? 'request' : e.actor) + (e.request ? ' ' + e.request : '') + ' ', ...marks]),
+        cell(e.price ? money(e.price) : '', 'num'), cell(accountName(e.account)), cell(clock(e.at)));
     }), 'Nothing has been executed.');
   };
 
@@ -145,8 +145,8 @@
         if (!r.delivered) answer.push(el('span', r.refused ? 'no connection' : r.status ? 'cut off' : 'no answer', 'bad'));
       }
       const key = (r.header && r.header['Idempotency-Key'] || [''])[0];
-      rows.push(row(cell(r.id || '–', 'num'), cell(clock(r.at)), cell([r.operation], 'cut'), cell(answer),
-        cell(r.fault ? [el('span', r.fault, 'tag warn')] : ''), cell([key], 'cut')));
+      rows.push(row(cell(r.id || '–', 'num'), cell(r.operation, 'cut'), cell(answer),
+        cell(r.fault ? [el('span', r.fault, 'tag warn')] : ''), cell(clock(r.at)), cell(key, 'cut')));
     }
     fill('requests', rows, 'Nothing has been sent.');
   };
@@ -156,11 +156,12 @@
     show($('bot'), writes.size > 0);
     $('writes').replaceChildren(...[...writes.values()].reverse().slice(0, 50).map((w) => {
       const li = el('li');
-      const steps = w.steps || [];
+      const steps = [...(w.steps || [])];
       if (steps.length > 1 || w.outcome === 'pending') li.className = 'odd';
+      if (w.outcome === 'pending' && steps.length === 1) steps.push('finding out …');
       const outcome = el('span');
       outcome.append(el('span', w.outcome, 'tag ' + (outcomes[w.outcome] || 'soft')));
-      li.append(el('span', clock(w.at), 'num soft'), el('span', w.text), outcome, el('span', steps.join(' → '), 'steps'));
+      li.append(el('span', clock(w.at), 'num soft'), el('span', w.text + ', ' + w.environment), outcome, el('span', steps.join(' → '), 'steps'));
       return li;
     }));
   };
@@ -194,7 +195,7 @@
           const room = (high - low) * 0.08 || Math.abs(high) * 0.001 || 1;
           return [low - room, high + room];
         } } },
-        axes: [axis, Object.assign({ size: 76, values: (u, values) => values.map((v) => money(String(+v.toPrecision(10)))) }, axis)],
+        axes: [Object.assign({ space: 80, values: (u, values) => values.map((v) => clock(v * 1000)) }, axis), Object.assign({ size: 76, values: (u, values) => values.map((v) => money(String(+v.toPrecision(10)))) }, axis)],
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: resolved(s.color), width: s.width || 1.5, dash: s.dash, points: { show: false }, spanGaps: false }))],
       }, data, box);
       c = charts[id] = { plot, key, width };
@@ -223,7 +224,7 @@
       pair.append(el('dt', name, className), el('dd', value));
       return pair;
     }));
-    show($('settrade'), a.id !== '');
+    show($('settrade'), a.id !== '' && writes.size === 0); // the bot trades its accounts alone
   };
 
   const chips = (id, names, chosen, text, choose) => {
@@ -305,12 +306,19 @@
       if (!groups.has(k.group)) groups.set(k.group, []);
       groups.get(k.group).push(k);
     }
-    const words = { drop_response: 'drop the reply', truncate_response: 'cut the reply', delay_response: 'delay the reply', drop_request: 'drop the request', refuse_connection: 'refuse the connection' };
+    const words = {
+      drop_response: 'drop the reply', truncate_response: 'cut the reply', delay_response: 'delay the reply',
+      gateway_error_after: 'proxy page instead', gateway_json_after: 'proxy JSON instead', raw_after: 'anything instead',
+      refuse_connection: 'refuse the connection', drop_request: 'drop the request', gateway_error: 'proxy page', gateway_json: 'proxy JSON', raw: 'anything',
+      arrive_late: 'arrive late', repeat: 'send twice', late_copy: 'copy later',
+      fail: 'fail', fail_after: 'execute, then fail', rate_limit: 'rate limit', crash: 'crash before', crash_after: 'crash after',
+      delay: 'work slowly', hang: 'break, work slowly',
+    };
     for (const [name, list] of groups) {
       const box = el('div', undefined, 'row');
       for (const k of list) {
         const given = k.example;
-        const detail = [given.for, given.status, given.code].filter(Boolean).join(' ');
+        const detail = given.for || given.status || '';
         const b = el('button', (words[k.kind] || k.kind.replaceAll('_', ' ')) + (detail ? ' ' + detail : ''));
         b.type = 'button';
         b.title = k.text;
