@@ -85,18 +85,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if set.log == "" {
-		return serve(ctx, tradingsim.New(opts...), set, out)
+		return simulate(ctx, tradingsim.New(opts...), set, out)
 	}
 	file, err := os.OpenFile(set.log, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	sim := tradingsim.New(append(opts, tradingsim.WithLog(file))...)
-	return errors.Join(serve(ctx, sim, set, out), file.Close())
+	return errors.Join(simulate(ctx, sim, set, out), file.Close())
 }
 
-// serve serves a simulation until it is interrupted.
-func serve(ctx context.Context, sim *tradingsim.Sim, set settings, out io.Writer) error {
+// simulate serves a simulation until it is interrupted.
+func simulate(ctx context.Context, sim *tradingsim.Sim, set settings, out io.Writer) error {
 	if err := sim.Listen(set.addr); err != nil {
 		return err
 	}

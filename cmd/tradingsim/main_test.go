@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,11 @@ func serve(t *testing.T, args ...string) map[string]string {
 	})
 	printed := map[string]string{}
 	lines := bufio.NewScanner(reader)
-	for len(printed) < 3 && lines.Scan() {
+	want := 3
+	if slices.ContainsFunc(args, func(arg string) bool { return arg == "-control" || arg == "-demo" }) {
+		want = 6
+	}
+	for len(printed) < want && lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), "=")
 		printed[name] = value
 	}
@@ -62,6 +67,30 @@ func TestServesUntilInterrupted(t *testing.T) {
 	require.Contains(t, prices, `"ETH":1234.5`)
 	require.NotContains(t, prices, "NEWCOIN")
 	require.NotContains(t, prices, `"ok"`, "the other interpretation")
+}
+
+// The control comes with its token, and the demonstration with a bot whose requests the
+// log on disk has.
+func TestTheDemonstration(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.jsonl")
+	env := serve(t, "-demo", "-log", file)
+	require.True(t, strings.HasSuffix(env["TRADING_SIM_PAGE"], "/#"+env["TRADING_SIM_TOKEN"]))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", env["TRADING_SIM_CONTROL"]+"/events", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+env["TRADING_SIM_TOKEN"])
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, 200, res.StatusCode)
+	events := bufio.NewScanner(res.Body)
+	for events.Scan() && !strings.Contains(events.Text(), "demobot/1") {
+	}
+	require.NoError(t, events.Err(), "the bot sends requests")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "demobot/1")
 }
 
 func TestListsTheInterpretations(t *testing.T) {
@@ -99,6 +128,10 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 		{"not defined: -port", usage, []string{"-port", "80"}},
 		{`unexpected argument "extra"`, usage, []string{"-seed", "2", "extra"}},
 		{`unexpected argument "help"`, usage, []string{"help"}},
+		{"not a loopback address", usage, []string{"-control", "0.0.0.0:0"}},
+		{"missing port", usage, []string{"-control", "127.0.0.1"}},
+		{"-manual-clock needs -control", usage, []string{"-manual-clock"}},
+		{"file exists", failure, []string{"-log", "main.go"}},
 		{"no such file", failure, []string{"-csv", "BTC=none.csv"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
