@@ -131,9 +131,10 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
 	w.WriteHeader(rep.status)
 	if !rep.truncate {
+		waits := r.Context().Err() == nil // afterwards a caller that has read everything may be gone
 		_, err := w.Write(rep.body)
 		flushed := http.NewResponseController(w).Flush()
-		whole = err == nil && (flushed == nil || errors.Is(flushed, http.ErrNotSupported)) && r.Context().Err() == nil
+		whole = waits && err == nil && (flushed == nil || errors.Is(flushed, http.ErrNotSupported))
 		return
 	}
 	_, _ = w.Write(rep.body[:len(rep.body)/2])

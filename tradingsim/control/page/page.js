@@ -191,12 +191,14 @@
       const plot = new uPlot({
         width, height: width < 500 ? 170 : 200,
         legend: { show: false }, cursor: { drag: { x: false, y: false } },
-        scales: { y: { range: (u, low, high) => {
+        padding: [8, 32, 0, 0],
+        // A clock that stands still has one moment.
+        scales: { x: { range: (u, from, to) => (from === to ? [from - 30, to + 30] : [from, to]) }, y: { range: (u, low, high) => {
           const room = (high - low) * 0.08 || Math.abs(high) * 0.001 || 1;
           return [low - room, high + room];
         } } },
         axes: [Object.assign({ space: 80, values: (u, values) => values.map((v) => clock(v * 1000)) }, axis), Object.assign({ size: 76, values: (u, values) => values.map((v) => money(String(+v.toPrecision(10)))) }, axis)],
-        series: [{}, ...series.map((s) => ({ label: s.label, stroke: resolved(s.color), width: s.width || 1.5, dash: s.dash, points: { show: false }, spanGaps: false }))],
+        series: [{}, ...series.map((s) => ({ label: s.label, stroke: resolved(s.color), width: s.width || 1.5, dash: s.dash, points: { show: (u) => u.data[0].length === 1 }, spanGaps: false }))],
       }, data, box);
       c = charts[id] = { plot, key, width };
       return;
