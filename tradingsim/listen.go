@@ -54,7 +54,7 @@ func (s *Sim) Listen(address string) error {
 	done := make(chan struct{})
 	s.mu.Lock()
 	s.server, s.served = server, done
-	s.url = "http://" + listener.Addr().String() + root
+	s.url = "http://" + dialAddress(listener.Addr().String()) + root
 	s.mu.Unlock()
 	go func() {
 		defer close(done)
@@ -91,6 +91,16 @@ func bufferBody(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(text))
+}
+
+// dialAddress is an address by which this machine reaches a listener: one that listens
+// everywhere is reached on loopback.
+func dialAddress(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || !ip.IsUnspecified() {
+		return address
+	}
+	return net.JoinHostPort("127.0.0.1", port)
 }
 
 // isLoopback tells whether an address, with or without a port, is of this machine.

@@ -185,6 +185,11 @@ func parse(args []string, help io.Writer) (settings, error) {
 		return set, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	set.controlled = set.control.Addr != "" || set.control.Open || set.demo
+	token, given := os.LookupEnv("TRADING_SIM_TOKEN")
+	if given && token == "" {
+		return set, errors.New("TRADING_SIM_TOKEN is set, and empty")
+	}
+	set.control.Token = token
 	if set.manual && !set.controlled {
 		return set, errors.New("-manual-clock needs -control: nothing else moves the clock")
 	}

@@ -99,6 +99,18 @@ func TestListsTheInterpretations(t *testing.T) {
 	require.Contains(t, out.String(), "15  an opposite order closes")
 }
 
+// The token of the environment is taken, since one that is made anew is nobody's who starts
+// it; an empty one is a mistake.
+func TestTheTokenOfTheEnvironment(t *testing.T) {
+	t.Setenv("TRADING_SIM_TOKEN", "a token of the environment")
+	env := serve(t, "-control", "127.0.0.1:0")
+	require.Equal(t, "a token of the environment", env["TRADING_SIM_TOKEN"])
+	t.Setenv("TRADING_SIM_TOKEN", "")
+	var out, complaints strings.Builder
+	require.Equal(t, 2, start(t.Context(), nil, &out, &complaints))
+	require.Contains(t, complaints.String(), "TRADING_SIM_TOKEN is set, and empty")
+}
+
 // A request for help is no failure, and goes to where it can be piped on.
 func TestHelp(t *testing.T) {
 	var out, complaints strings.Builder
