@@ -37,8 +37,11 @@ func browser(t *testing.T) (context.Context, *complaints) {
 	if program == "" {
 		t.Skip("there is no chromium: the page is not tested")
 	}
+	profile, err := os.MkdirTemp("", "browser")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(profile) }) // its processes may write for a moment yet
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.Env("TZ=UTC"), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true))
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), flags...)

@@ -61,8 +61,9 @@ func TestAnOrderAppears(t *testing.T) {
 		until("document.querySelectorAll('.uplot canvas').length === 2")))
 
 	require.NoError(t, chromedp.Do(ctx, chromedp.SendKeys(css("#price"), "65000"), chromedp.Click(css("#setmark button")),
-		until("document.getElementById('markets').textContent.includes('BTC 65,000')"), chromedp.Click(css("[data-by='15m']")),
-		until("document.getElementById('levels').textContent.includes('equity100,00')")))
+		until("document.getElementById('markets').textContent.includes('BTC 65,000')"),
+		until("document.getElementById('levels').textContent.includes('equity100,00')"),
+		chromedp.Click(css("[data-by='15m']")), until("document.getElementById('clock').textContent === '10:15:00'")))
 	require.Equal(t, 15*time.Minute, sim.Now().Sub(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)))
 
 	for _, width := range []int64{1200, 390} {

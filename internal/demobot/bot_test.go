@@ -43,7 +43,7 @@ func TestTheBotFindsOutAboutEachWrite(t *testing.T) {
 func watchOne(t *testing.T, operation string, fault tradingsim.Fault) {
 	sim := tradingsim.New()
 	sim.Fault(operation, fault)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second+500*time.Millisecond)
 	defer cancel()
 	writes := map[string]Write{}
 	require.NoError(t, run(ctx, configOf(sim), func(w Write) { writes[w.ID] = w }, trading.WithTransport(sim.Transport())))

@@ -56,7 +56,19 @@
   let ledger = [];
   let planned = [];
 
-  const forgetOldest = (map) => { while (map.size > kept) map.delete(map.keys().next().value); };
+  const forgetOldest = (map, most) => { while (map.size > most) map.delete(map.keys().next().value); };
+  // Reads are many, and say little: they go first.
+  const isRead = (r) => r.operation.startsWith('GET ') && !r.fault;
+  const reads = new Map();
+  const keepRequest = (key, r) => {
+    requests.set(key, r);
+    if (isRead(r)) reads.set(key, r);
+    for (const old of [...reads.keys()].slice(0, -kept)) {
+      reads.delete(old);
+      requests.delete(old);
+    }
+    forgetOldest(requests, 1000);
+  };
 
   // ---- numbers and times
 
@@ -135,10 +147,11 @@
   };
 
   const drawRequests = () => {
-    const reads = $('reads').checked;
+    const all = $('reads').checked;
     const rows = [];
     for (const r of [...requests.values()].reverse()) {
-      if (!reads && !r.fault && r.operation.startsWith('GET ')) continue;
+      if (!all && isRead(r)) continue;
+      if (rows.length === kept) break;
       let answer = ['on its way'];
       if (r.ended) {
         answer = r.status ? [String(r.status) + ' '] : [];
@@ -348,25 +361,30 @@
   const noteRequest = (r, ended, wasRefused) => {
     r.ended = ended;
     r.refused = wasRefused;
-    requests.set(r.id || 'refused ' + (++refused), r);
-    forgetOldest(requests);
+    keepRequest(r.id || 'refused ' + (++refused), r);
     if (r.fault && planned.length > 0) loadFaults();
     later();
   };
 
+  // loadAll reads everything anew. What happens meanwhile comes by events, and stays.
   const loadAll = async () => {
-    const [now, history, rows, log] = await Promise.all([
-      ask('GET', '/state'), ask('GET', '/history'), ask('GET', '/ledger?limit=' + kept), ask('GET', '/requests?limit=' + kept)]);
+    for (const known of [writes, requests, reads]) known.clear();
+    ledger = [];
+    const [now, past, rows, log] = await Promise.all([
+      ask('GET', '/state'), ask('GET', '/history'), ask('GET', '/ledger?limit=' + kept), ask('GET', '/requests?limit=1000')]);
     state = now;
-    samples = history.samples;
-    writes.clear();
-    for (const w of history.writes) writes.set(w.id, w);
-    ledger = rows.executions;
-    requests.clear();
+    samples = past.samples;
+    const newWrites = [...writes];
+    const newRequests = [...requests];
+    for (const known of [writes, requests, reads]) known.clear();
+    for (const w of past.writes) writes.set(w.id, w);
+    for (const [id, w] of newWrites) writes.set(id, w);
     for (const r of log.requests) {
       r.ended = r.delivered || Boolean(r.fault) || Boolean(r.status);
-      requests.set(r.id, r);
+      keepRequest(r.id, r);
     }
+    for (const [id, r] of newRequests) keepRequest(id, r);
+    ledger = [...rows.executions, ...ledger.filter((e) => !rows.executions.some((known) => known.id === e.id))];
     await loadFaults();
     later();
   };
@@ -401,7 +419,7 @@
       ledger = ledger.slice(-kept);
       later();
     });
-    on('write', (w) => { writes.set(w.id, w); forgetOldest(writes); later(); });
+    on('write', (w) => { writes.set(w.id, w); forgetOldest(writes, kept); later(); });
   };
 
   // ---- the start
