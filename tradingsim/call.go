@@ -19,6 +19,10 @@ type call struct {
 	bearer    string      // the key in Authorization
 	body      []byte
 	from      string // network address of the caller
+	remote    string // the caller's end of the connection
+
+	id     int64 // of the request
+	copied bool  // a fault made it of the request
 
 	terminal bool // done by a person, and by no request
 
@@ -60,7 +64,10 @@ func received(sent http.Header) http.Header {
 
 // newCall reads everything about a request but its body.
 func (s *Sim) newCall(r *http.Request, from string) *call {
-	c := &call{header: received(r.Header), from: from} // a call may outlive its request
+	c := &call{header: received(r.Header), from: from, remote: from} // a call may outlive its request
+	if r.RemoteAddr != "" && from != inProcess {
+		c.remote = r.RemoteAddr
+	}
 	c.direct = c.header.Get("X-API-Key")
 	if key, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
 		c.bearer = key
@@ -96,5 +103,6 @@ func (c *call) copy() *call {
 	again.claim, again.invalid = "", false
 	again.instead, again.after, again.crash, again.crashAfter = nil, nil, false, false
 	again.answer = nil
+	again.copied = true
 	return &again
 }

@@ -22,6 +22,12 @@
 // curve of each account, its drawdown, trades and fees, and the requests and refusals,
 // as values and as CSV.
 //
+// [Sim.Requests] says of each request what was planned for it and whether its answer
+// arrived, and each execution names the request that it came from. [Sim.Watch] shows all
+// of that as it happens, and [WithLog] writes it to a file, without a bound. Package
+// [github.com/tradingapi/trading-go/tradingsim/control] offers the same from outside, to a
+// person at a page and to programs in any language.
+//
 // # Faults
 //
 // Each is planned for a call, and [Together] joins several:

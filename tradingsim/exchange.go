@@ -9,6 +9,7 @@ import (
 // reply is what comes back over the wire.
 type reply struct {
 	*answer
+	request  *Request
 	cut      bool // nothing comes back
 	truncate bool // half of the body comes back
 }
@@ -42,6 +43,9 @@ func (s *Sim) begin(c *call) (*fault, error) {
 	case f == nil:
 		f = s.chosenFault(c)
 	}
+	if f.refuse {
+		s.refused(c, f)
+	}
 	return f, nil
 }
 
@@ -49,7 +53,7 @@ func (s *Sim) begin(c *call) (*fault, error) {
 // waits; its error is that of the caller's context.
 func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 	s.enter()
-	entry := s.log.add(s.now, c)
+	entry := s.arrived(c, f)
 	s.count(c)
 	a, held := s.play(c, f)
 	s.leave()
@@ -62,13 +66,13 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		}
 		s.leave()
 		if err != nil {
-			return s.gaveUp(err)
+			return s.gaveUp(entry, err)
 		}
 		a = c.answer
 	}
 	if f.slow > 0 {
 		if err := s.clock.wait(ctx, f.slow); err != nil {
-			return s.gaveUp(err)
+			return s.gaveUp(entry, err)
 		}
 	}
 	if f.mask != nil {
@@ -81,10 +85,10 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		s.refusals[a.code]++
 	}
 	if !f.cut {
-		entry.Status = a.status
+		entry.Status, entry.AnsweredAt = a.status, s.time()
 	}
 	s.mu.Unlock()
-	return reply{answer: a, cut: f.cut, truncate: f.truncate}, nil
+	return reply{answer: a, request: entry, cut: f.cut, truncate: f.truncate}, nil
 }
 
 // count counts a request for the report.
@@ -97,11 +101,11 @@ func (s *Sim) count(c *call) {
 }
 
 // gaveUp is a call whose caller did not wait for the answer.
-func (s *Sim) gaveUp(err error) (reply, error) {
+func (s *Sim) gaveUp(entry *Request, err error) (reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unanswered++
-	return reply{}, err
+	return reply{request: entry}, err
 }
 
 // play does what happens at once. Where the service works on the call for a
@@ -110,7 +114,7 @@ func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
 	if f.late > 0 {
 		again, meets := c.copy(), &fault{} // a copy goes well
 		if f.lost {
-			meets = f
+			meets, again.copied = f, false // it is the request itself
 		}
 		s.later(s.now.Add(f.late), func() { s.arrive(again, meets) })
 	}

@@ -19,6 +19,7 @@ type apiKey struct {
 	id      string
 	env     environment
 	text    string
+	print   string // its fingerprint
 	revoked bool
 	window  window
 }
@@ -47,6 +48,7 @@ func (s *Sim) addKey(env environment) *apiKey {
 		text:   fmt.Sprintf("%ssimulated%08d", prefix, n),
 		window: window{limit: s.keyLimit},
 	}
+	k.print = KeyFingerprint(k.text)
 	s.keys[k.text] = k
 	return k
 }

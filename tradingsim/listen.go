@@ -3,6 +3,7 @@ package tradingsim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -53,7 +54,7 @@ func (s *Sim) Listen(address string) error {
 	done := make(chan struct{})
 	s.mu.Lock()
 	s.server, s.served = server, done
-	s.url = "http://" + listener.Addr().String() + root
+	s.url = "http://" + dialAddress(listener.Addr().String()) + root
 	s.mu.Unlock()
 	go func() {
 		defer close(done)
@@ -92,6 +93,16 @@ func bufferBody(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(text))
 }
 
+// dialAddress is an address by which this machine reaches a listener: one that listens
+// everywhere is reached on loopback.
+func dialAddress(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || !ip.IsUnspecified() {
+		return address
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
 // isLoopback reports whether an address, with or without a port, is of this machine.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
@@ -119,6 +130,8 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	rep, err := s.exchange(r.Context(), c, f)
+	whole := false
+	defer func() { s.ended(rep.request, whole) }()
 	if err != nil || rep.cut {
 		panic(http.ErrAbortHandler)
 	}
@@ -128,7 +141,10 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
 	w.WriteHeader(rep.status)
 	if !rep.truncate {
-		_, _ = w.Write(rep.body)
+		waits := r.Context().Err() == nil // afterwards a caller that has read everything may be gone
+		_, err := w.Write(rep.body)
+		flushed := http.NewResponseController(w).Flush()
+		whole = waits && err == nil && (flushed == nil || errors.Is(flushed, http.ErrNotSupported))
 		return
 	}
 	_, _ = w.Write(rep.body[:len(rep.body)/2])

@@ -115,3 +115,12 @@ func TestOnlyThisMachinesNamesAreAnswered(t *testing.T) {
 	}
 	require.False(t, isLoopback("0.0.0.0:80"), "whoever listens everywhere is asked under any name")
 }
+
+// Where a simulation listens everywhere, its URL is one that a client can use.
+func TestTheURLOfAnAddressThatIsEverywhere(t *testing.T) {
+	for address, want := range map[string]string{
+		"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "10.0.0.5:80": "10.0.0.5:80", "[::1]:80": "[::1]:80",
+	} {
+		require.Equal(t, want, dialAddress(address))
+	}
+}

@@ -2,6 +2,7 @@ package tradingsim
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ type config struct {
 	caps        Caps
 	pro         ProLimits
 	requestsLog int
+	logTo       io.Writer
 }
 
 func newConfig(opts []Option) *config {

@@ -70,11 +70,10 @@ func (s *Sim) tick() {
 
 // fillOf is where and how something that waited fills.
 type fillOf struct {
-	market    *market
-	price     decimal.Decimal
-	feeRate   decimal.Decimal
-	operation string
-	key       string
+	market  *market
+	price   decimal.Decimal
+	feeRate decimal.Decimal
+	origin
 }
 
 // fillFor fills an order that waited on the server. A reduceOnly order that
@@ -89,7 +88,8 @@ func (s *Sim) fillFor(a *account, t ticket, f fillOf) (filled decimal.Decimal) {
 	s.execute(&a.book, in, f.feeRate)
 	filled = in.reduce.Add(in.add)
 	s.record(nil, Execution{
-		Operation: f.operation, Account: a.ID, Symbol: t.symbol, Side: t.side, Key: f.key,
+		Operation: f.operation, Account: a.ID, Symbol: t.symbol, Side: t.side,
+		Request: f.request, Copy: f.copied, Key: f.key,
 		Actor: "service", Filled: true, Size: filled, Price: f.price,
 	})
 	return filled

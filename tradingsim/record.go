@@ -13,11 +13,14 @@ import (
 // order, a close, an order that rests, a Pro order, a cancel, an edit, a change of
 // levels, a reset.
 type Execution struct {
+	ID        int64           // counts from 1
 	At        time.Time       // by the clock of the simulation
 	Operation string          // what did it, what placed it, or the read that it happened on
 	Account   string          // empty on the sandbox
 	Symbol    string          // of the market
 	Side      string          // the direction of a fill: closing a long is "short"
+	Request   int64           // the [Request.ID] that did it, that placed what filled, or that it happened on; 0 for none
+	Copy      bool            // done by a copy of the request, which a fault made
 	Key       string          // the Idempotency-Key that did it, or that placed what filled
 	Body      []byte          // of the request that did it; nil for what filled by itself
 	Actor     string          // "api", "terminal", or "service" for what filled by itself
@@ -30,13 +33,29 @@ type Execution struct {
 // their way are here too, with the Status 0 of a call that got no answer; copies
 // that a fault made are not.
 type Request struct {
-	// When it came, by the clock of the simulation, what it was ("POST /orders"),
-	// what it held, and the status that it was answered with.
+	// ID counts from 1, in the order of arrival.
+	ID int64
+	// When it came, by the clock of the simulation, what it was ("POST /orders"), its
+	// path below the root with the query, and what it held.
 	At        time.Time
 	Operation string
+	Path      string
 	Header    http.Header
 	Body      []byte
-	Status    int
+	// KeyFingerprint is the [KeyFingerprint] of the API key that it carried; empty
+	// without one.
+	KeyFingerprint string
+	// Connection is the network address of the caller's end of the connection.
+	Connection string
+	// Fault names what was planned for it, such as "drop_response"; empty for nothing.
+	Fault string
+	// Status is what it was answered with, and AnsweredAt when. Both are zero where no
+	// answer was sent.
+	Status     int
+	AnsweredAt time.Time
+	// Delivered means that the whole answer was written to the caller, whether it is the
+	// service's own or that of a proxy.
+	Delivered bool
 }
 
 // Ledger is what was really executed, oldest first, whatever callers were answered.
@@ -93,9 +112,9 @@ func (s *Sim) Requests() []Request {
 
 // record notes an execution.
 func (s *Sim) record(c *call, e Execution) {
-	e.At = s.now
+	e.ID, e.At = int64(len(s.ledger))+1, s.now
 	if c != nil {
-		e.Operation = c.name
+		e.Operation, e.Request, e.Copy = c.name, c.id, c.copied
 		if e.Actor == "api" {
 			e.Key, e.Body = c.header.Get("Idempotency-Key"), c.body
 		}
@@ -104,6 +123,7 @@ func (s *Sim) record(c *call, e Execution) {
 		}
 	}
 	s.ledger = append(s.ledger, e)
+	s.emit(Event{Kind: EventExecution, Execution: &e})
 	if !e.Filled {
 		return
 	}
@@ -132,13 +152,15 @@ func (s *Sim) recordClose(c *call, account, actor string, t trade) {
 // requestLog keeps the latest requests. Of a month of polling it must not hold more
 // than it has to: whatever it holds, every collection of garbage looks through.
 type requestLog struct {
+	count   int64 // so far
 	size    int
 	entries []*Request
 	oldest  int // once there are size entries
 }
 
-func (l *requestLog) add(at time.Time, c *call) *Request {
-	r := &Request{At: at, Operation: c.name, Header: c.header, Body: c.body}
+func (l *requestLog) add(r *Request) {
+	l.count++
+	r.ID = l.count
 	switch {
 	case len(l.entries) < l.size:
 		l.entries = append(l.entries, r)
@@ -146,7 +168,6 @@ func (l *requestLog) add(at time.Time, c *call) *Request {
 		l.entries[l.oldest] = r
 		l.oldest = (l.oldest + 1) % l.size
 	}
-	return r
 }
 
 func (l *requestLog) kept() []*Request {

@@ -10,10 +10,9 @@ import (
 // resting is a limit order that waits on the server for its price.
 type resting struct {
 	ticket
+	origin
 	id        string
 	market    *market
-	key       string // the Idempotency-Key it was placed under
-	operation string
 	createdAt time.Time
 }
 
@@ -50,16 +49,16 @@ func (s *Sim) liveLimit(c *call, t liveTicket) (any, *refusal) {
 	if r := s.checkEntry(a, in, s.restingFee()); r != nil {
 		return nil, r
 	}
-	o := s.rest(a, t.ticket, m, c.name, c.header.Get("Idempotency-Key"))
+	o := s.rest(a, t.ticket, m, originOf(c))
 	s.record(c, Execution{Account: a.ID, Symbol: t.symbol, Side: t.side, Actor: "api", Size: t.size, Price: t.limitPrice})
 	s.fillResting(a)
 	s.keep(a)
 	return object{{"success", true}, {"order", s.viewResting(o)}}, nil
 }
 
-func (s *Sim) rest(a *account, t ticket, m *market, operation, key string) *resting {
+func (s *Sim) rest(a *account, t ticket, m *market, from origin) *resting {
 	s.orders++
-	o := &resting{ticket: t, id: fmt.Sprintf("ord_%d", s.orders), market: m, key: key, operation: operation, createdAt: s.now}
+	o := &resting{ticket: t, id: fmt.Sprintf("ord_%d", s.orders), market: m, origin: from, createdAt: s.now}
 	a.resting = append(a.resting, o)
 	return o
 }
@@ -83,7 +82,7 @@ func (s *Sim) fillResting(a *account) bool {
 			if s.other(39) {
 				price = mark.value
 			}
-			s.fillFor(a, o.ticket, fillOf{o.market, price, s.restingFee(), o.operation, o.key})
+			s.fillFor(a, o.ticket, fillOf{o.market, price, s.restingFee(), o.origin})
 		}
 	}
 	a.resting = kept

@@ -10,11 +10,10 @@ import (
 // run is a Pro run: a plan of children that fill one by one.
 type run struct {
 	ticket
+	origin
 	id         string
 	kind       string // conditional, ladder, twap, chase, chase-twap, swarm
 	market     *market
-	key        string
-	operation  string
 	status     string
 	children   []child
 	executed   decimal.Decimal
@@ -99,10 +98,10 @@ func (s *Sim) progress(a *account, r *run) (changed bool) {
 		c.done, changed = true, true
 		if c.rest.set {
 			t.limit, t.limitPrice = true, c.rest.value
-			s.rest(a, t, r.market, r.operation, r.key)
+			s.rest(a, t, r.market, r.origin)
 			s.fillResting(a)
 		} else {
-			r.executed = r.executed.Add(s.fillFor(a, t, fillOf{r.market, price, c.feeRate, r.operation, r.key}))
+			r.executed = r.executed.Add(s.fillFor(a, t, fillOf{r.market, price, c.feeRate, r.origin}))
 		}
 	}
 	if !left {
@@ -258,7 +257,7 @@ func (s *Sim) newRun(a *account, m *market, kind string, t ticket, children []ch
 	s.runs++
 	r := &run{
 		ticket: t, id: fmt.Sprintf("run_%d", s.runs), kind: kind, market: m, status: runRunning,
-		key: c.header.Get("Idempotency-Key"), operation: c.name, children: children, createdAt: s.now,
+		origin: originOf(c), children: children, createdAt: s.now,
 	}
 	a.runs = append(a.runs, r)
 	return r

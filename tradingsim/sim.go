@@ -54,6 +54,8 @@ type Sim struct {
 	ledger []Execution
 	log    requestLog
 
+	watchers   []*watcher
+	logErr     error // the first that the log met
 	began      time.Time
 	sampleAt   time.Time // the next sample of every account
 	samples    int64     // since the beginning
@@ -116,6 +118,9 @@ func New(opts ...Option) *Sim {
 	for _, a := range c.accounts {
 		s.addAccount(a, c.balance)
 	}
+	if c.logTo != nil {
+		s.logTo(c.logTo)
+	}
 	s.addKey(sandboxEnv)
 	s.addKey(liveEnv)
 	return s
@@ -160,12 +165,12 @@ func (s *Sim) Close() error {
 	server, served := s.server, s.served
 	s.server = nil
 	s.mu.Unlock()
-	if server == nil {
-		return nil
+	var err error
+	if server != nil {
+		err = server.Close()
+		<-served
 	}
-	err := server.Close()
-	<-served
-	return err
+	return errors.Join(err, s.logError())
 }
 
 // URL is the versioned root of the simulated API; it ends in /v1.

@@ -47,6 +47,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	written(trace)
 	rep, err := t.sim.exchange(ctx, c, f)
+	t.sim.ended(rep.request, err == nil && !rep.cut && !rep.truncate)
 	switch {
 	case err != nil:
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,13 +18,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/internal/demobot"
 	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingsim/control"
 )
 
 // simFlags are the flags of the simulator.
 type simFlags struct {
 	addr            string
-	open            bool
+	public          bool
+	control         control.Options
+	demo            bool
+	manual          bool
+	log             string
 	seed            uint64
 	balance         string
 	csv             []string // SYMBOL=FILE
@@ -41,7 +48,13 @@ keys, which are no secret, as variables of the environment, and runs until inter
 	var set simFlags
 	f := cmd.Flags()
 	f.StringVar(&set.addr, "addr", "127.0.0.1:0", "the address to serve on")
-	f.BoolVar(&set.open, "open", false, "allow an address that is not loopback")
+	f.BoolVar(&set.public, "public", false, "allow addresses that are not loopback")
+	f.StringVar(&set.control.Addr, "control", "", "serve the control API and its page on this address, such as 127.0.0.1:0")
+	f.StringArrayVar(&set.control.Hosts, "control-host", nil, "a further HOST:PORT that the control is reached by; may be repeated")
+	f.BoolVar(&set.control.Open, "open", false, "open the page in a browser; implies --control")
+	f.BoolVar(&set.demo, "demo", false, "let a bot trade, for the page; implies --control")
+	f.BoolVar(&set.manual, "manual-clock", false, "move the clock by the control API alone")
+	f.StringVar(&set.log, "log", "", "write every request and execution to this new file, as lines of JSON")
 	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
 	f.StringVar(&set.balance, "balance", "100000", "opening balance in dollars")
 	f.StringArrayVar(&set.csv, "csv", nil, "marks of a market from a recording that starts now, SYMBOL=FILE; may be repeated")
@@ -52,19 +65,69 @@ keys, which are no secret, as variables of the environment, and runs until inter
 		if set.list {
 			return listInterpretations(app.Out)
 		}
-		opts, err := set.options()
-		if err != nil {
-			return err
-		}
-		sim := tradingsim.New(opts...)
-		if err := sim.Listen(set.addr); err != nil {
-			return err
-		}
-		fmt.Fprintf(app.Out, "TRADING_BASE_URL=%s\nTRADING_SANDBOX_KEY=%s\nTRADING_LIVE_KEY=%s\n", sim.URL(), sim.SandboxKey(), sim.LiveKey())
-		<-cmd.Context().Done()
-		return sim.Close()
+		return set.serve(cmd.Context(), app.Out)
 	}
 	return cmd
+}
+
+// controlled reports whether the control is served.
+func (set *simFlags) controlled() bool { return set.control.Addr != "" || set.control.Open || set.demo }
+
+// serve serves a simulation until it is interrupted.
+func (set *simFlags) serve(ctx context.Context, out io.Writer) error {
+	opts, err := set.options()
+	if err != nil {
+		return err
+	}
+	if set.log == "" {
+		return set.simulate(ctx, tradingsim.New(opts...), out)
+	}
+	file, err := os.OpenFile(set.log, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	sim := tradingsim.New(append(opts, tradingsim.WithLog(file))...)
+	return errors.Join(set.simulate(ctx, sim, out), file.Close())
+}
+
+func (set *simFlags) simulate(ctx context.Context, sim *tradingsim.Sim, out io.Writer) error {
+	if err := sim.Listen(set.addr); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "TRADING_BASE_URL=%s\nTRADING_SANDBOX_KEY=%s\nTRADING_LIVE_KEY=%s\n", sim.URL(), sim.SandboxKey(), sim.LiveKey())
+	if !set.controlled() {
+		<-ctx.Done()
+		return sim.Close()
+	}
+	o := set.control
+	o.Public = set.public
+	o.Ready = func(at control.Endpoint) {
+		fmt.Fprintf(out, "TRADING_SIM_CONTROL=%s\nTRADING_SIM_TOKEN=%s\nTRADING_SIM_PAGE=%s\n", at.URL, at.Token, at.Page)
+	}
+	if set.demo {
+		o.Bot = func(ctx context.Context, show func(control.Write)) error {
+			return demobot.Run(ctx, demobot.Config{
+				BaseURL: sim.URL(), SandboxKey: sim.SandboxKey(), LiveKey: sim.LiveKey(), Account: "acc_1",
+			}, func(w demobot.Write) { show(control.Write(w)) })
+		}
+	}
+	return errors.Join(control.Serve(ctx, sim, o), sim.Close())
+}
+
+// checkControl judges the flags of the control, and takes its token.
+func (set *simFlags) checkControl() error {
+	token, given := os.LookupEnv("TRADING_SIM_TOKEN")
+	if given && token == "" {
+		return cli.Misuse("TRADING_SIM_TOKEN is set, and empty")
+	}
+	set.control.Token = token
+	if set.manual && !set.controlled() {
+		return cli.Misuse("--manual-clock needs --control: nothing else moves the clock")
+	}
+	if set.control.Addr == "" {
+		return nil
+	}
+	return checkAddress("--control", set.control.Addr, set.public)
 }
 
 // walks are the markets that move by themselves: price and basis points a second.
@@ -79,8 +142,8 @@ var walks = []struct {
 	{tradingsim.Market{Symbol: "TSLA", Label: "Tesla", Category: "stocks"}, "250", 1},
 }
 
-func (set simFlags) options() ([]tradingsim.Option, error) {
-	if err := errors.Join(checkAddress(set.addr, set.open), checkBalance(set.balance)); err != nil {
+func (set *simFlags) options() ([]tradingsim.Option, error) {
+	if err := errors.Join(checkAddress("--addr", set.addr, set.public), set.checkControl(), checkBalance(set.balance)); err != nil {
 		return nil, err
 	}
 	if set.lag < 0 {
@@ -102,6 +165,9 @@ func (set simFlags) options() ([]tradingsim.Option, error) {
 			return nil, err
 		}
 		opts = append(opts, tradingsim.WithFeed(symbol, tradingsim.FromStart(feed)))
+	}
+	if set.manual {
+		opts = append(opts, tradingsim.WithManualClock(time.Now()))
 	}
 	for _, text := range set.interpretations {
 		n, err := strconv.Atoi(text)
@@ -126,15 +192,15 @@ func checkBalance(v string) error {
 }
 
 // checkAddress keeps the simulation, whose keys are no secret, off the network.
-func checkAddress(addr string, open bool) error {
+func checkAddress(name, addr string, public bool) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return cli.WithCode(cli.Usage, fmt.Errorf("--addr: %w", err))
+		return cli.WithCode(cli.Usage, fmt.Errorf("%s: %w", name, err))
 	}
-	if ip := net.ParseIP(host); open || host == "localhost" || ip.IsLoopback() {
+	if ip := net.ParseIP(host); public || host == "localhost" || ip.IsLoopback() {
 		return nil
 	}
-	return cli.Misuse("--addr %s is not a loopback address; --open serves there all the same", addr)
+	return cli.Misuse("%s %s is not a loopback address; --public serves there all the same", name, addr)
 }
 
 func listInterpretations(out io.Writer) error {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,11 @@ func serve(t *testing.T, args ...string) map[string]string {
 	})
 	printed := map[string]string{}
 	lines := bufio.NewScanner(reader)
-	for len(printed) < 3 && lines.Scan() {
+	want := 3
+	if slices.Contains(args, "--control") || slices.Contains(args, "--demo") {
+		want = 6
+	}
+	for len(printed) < want && lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), "=")
 		printed[name] = value
 	}
@@ -64,6 +69,42 @@ func TestSimServesUntilInterrupted(t *testing.T) {
 	require.NotContains(t, prices, `"ok"`, "the other interpretation")
 }
 
+// The control comes with its token, and the demonstration with a bot whose requests the
+// log on disk has.
+func TestSimDemonstrates(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.jsonl")
+	env := serve(t, "--demo", "--log", file)
+	require.True(t, strings.HasSuffix(env["TRADING_SIM_PAGE"], "/#"+env["TRADING_SIM_TOKEN"]))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", env["TRADING_SIM_CONTROL"]+"/events", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+env["TRADING_SIM_TOKEN"])
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, 200, res.StatusCode)
+	events := bufio.NewScanner(res.Body)
+	for events.Scan() && !strings.Contains(events.Text(), "demobot/1") {
+	}
+	require.NoError(t, events.Err(), "the bot sends requests")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "demobot/1")
+}
+
+// The token of the environment is taken; an empty one is a mistake.
+func TestSimTakesTheTokenOfTheEnvironment(t *testing.T) {
+	t.Setenv("TRADING_SIM_TOKEN", "a token of the environment")
+	env := serve(t, "--control", "127.0.0.1:0")
+	require.Equal(t, "a token of the environment", env["TRADING_SIM_TOKEN"])
+	t.Setenv("TRADING_SIM_TOKEN", "")
+	code, _, errs := newRig(t).run("sim")
+	require.Equal(t, cli.Usage, code)
+	require.Contains(t, errs, "TRADING_SIM_TOKEN is set, and empty")
+}
+
 func TestSimListsTheInterpretations(t *testing.T) {
 	assert.Contains(t, newRig(t).done("sim", "--interpretations"), "15  an opposite order closes")
 }
@@ -87,6 +128,10 @@ func TestSimRefusesWhatItCannotServe(t *testing.T) {
 		{"invalid duration", cli.Usage, []string{"--lag", "soon"}},
 		{"unknown flag: --port", cli.Usage, []string{"--port", "80"}},
 		{`unexpected argument "extra"`, cli.Usage, []string{"--seed", "2", "extra"}},
+		{"--control 0.0.0.0:0 is not a loopback address", cli.Usage, []string{"--control", "0.0.0.0:0"}},
+		{"--control: address 127.0.0.1: missing port", cli.Usage, []string{"--control", "127.0.0.1"}},
+		{"--manual-clock needs --control", cli.Usage, []string{"--manual-clock"}},
+		{"file exists", cli.NotApplied, []string{"--log", "main.go"}},
 		{"no such file", cli.NotApplied, []string{"--csv", "BTC=none.csv"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
@@ -97,5 +142,5 @@ func TestSimRefusesWhatItCannotServe(t *testing.T) {
 			require.Empty(t, out)
 		})
 	}
-	require.NoError(t, checkAddress("0.0.0.0:80", true))
+	require.NoError(t, checkAddress("--addr", "0.0.0.0:80", true))
 }

@@ -1,0 +1,138 @@
+package browser
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingsim/control"
+)
+
+// patience bounds what a test waits for. It is no measure of anything: a browser on a busy
+// machine takes its time.
+const patience = 60 * time.Second
+
+// browser starts one without a window and listens to it, or skips the test.
+func browser(t *testing.T) (context.Context, *complaints) {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("there is no chromium: the page is not tested")
+	}
+	profile, err := os.MkdirTemp("", "browser")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(profile) }) // its processes may write for a moment yet
+	flags := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.Env("TZ=UTC"), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), flags...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	ctx, late := context.WithTimeout(ctx, 4*patience)
+	t.Cleanup(late)
+	return ctx, listen(ctx, t)
+}
+
+// complaints are what a browser says against a page.
+type complaints struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (c *complaints) add(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, text)
+}
+
+func (c *complaints) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.list
+}
+
+// listen notes exceptions, errors on the console, and reports of the content security
+// policy.
+func listen(ctx context.Context, t *testing.T) *complaints {
+	t.Helper()
+	c := &complaints{}
+	require.NoError(t, chromedp.Listen(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			c.add("exception: " + e.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError {
+				c.add("log: " + e.Entry.Text + " " + e.Entry.URL)
+			}
+		case *audits.EventIssueAdded:
+			if e.Issue.Code == audits.InspectorIssueCodeContentSecurityPolicyIssue {
+				c.add("content security policy: " + e.Issue.Details.ContentSecurityPolicyIssueDetails.ViolatedDirective)
+			}
+		}
+	}))
+	for _, enable := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, runtime.Enable, audits.Enable} {
+		_, err := chromedp.Call(ctx, enable, cdp.Empty{})
+		require.NoError(t, err)
+	}
+	return c
+}
+
+// console serves the control of a simulation until the test ends.
+func console(t *testing.T, sim *tradingsim.Sim, bot func(context.Context, func(control.Write)) error) control.Endpoint {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan control.Endpoint, 1), make(chan error, 1)
+	go func() {
+		done <- control.Serve(ctx, sim, control.Options{Bot: bot, Ready: func(at control.Endpoint) { ready <- at }})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	select {
+	case at := <-ready:
+		return at
+	case err := <-done:
+		t.Fatal(err)
+		return control.Endpoint{}
+	}
+}
+
+// until waits for a condition in the page.
+func until(condition string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(50*time.Millisecond))
+}
+
+// screenshot is kept in the folder that SCREENSHOTS names, for a person who looks at it.
+func screenshot(ctx context.Context, t *testing.T, name string, width, height int64) {
+	t.Helper()
+	folder := os.Getenv("SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	// The charts follow the width a moment later.
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, height), chromedp.Sleep(time.Second)))
+	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".png"), image, 0o600))
+}

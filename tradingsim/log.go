@@ -1,0 +1,202 @@
+package tradingsim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// EventKind says what an [Event] is.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventRequest   EventKind = "request"   // a request has arrived
+	EventAnswer    EventKind = "answer"    // the exchange of a request has ended, with an answer or without
+	EventRefused   EventKind = "refused"   // a fault refused a connection, so that there is no request
+	EventExecution EventKind = "execution" // something was executed
+)
+
+// Event is something that the simulation has noted.
+type Event struct {
+	Kind EventKind `json:"event"` // what it is
+	// Request is the request as it is known by now; nil for an execution. A refused
+	// connection has no ID.
+	Request *Request `json:"request,omitempty"`
+	// Execution is what was executed; nil for all other kinds.
+	Execution *Execution `json:"execution,omitempty"`
+}
+
+// watcher is a function that sees every event.
+type watcher struct{ see func(Event) }
+
+// Watch calls see for every event from now on, one after the other, until stop is called.
+// see runs in the middle of a request: it must be quick, and must not use the simulation.
+func (s *Sim) Watch(see func(Event)) (stop func()) {
+	w := &watcher{see}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchers = append(s.watchers, w)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.watchers = slices.DeleteFunc(slices.Clone(s.watchers), func(other *watcher) bool { return other == w })
+	}
+}
+
+// emit shows an event to all that watch. What it holds is theirs to keep.
+func (s *Sim) emit(e Event) {
+	for _, w := range s.watchers {
+		w.see(e)
+	}
+}
+
+// WithLog writes every event to w as a line of JSON, from the beginning and without a
+// bound. The first error of w ends the log, and [Sim.Close] returns it.
+func WithLog(w io.Writer) Option {
+	return option(func(c *config) { c.logTo = w })
+}
+
+// logTo is called before anybody else knows of the simulation.
+func (s *Sim) logTo(w io.Writer) {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	s.watchers = append(s.watchers, &watcher{func(e Event) {
+		if s.logErr == nil {
+			s.logErr = lines.Encode(e)
+		}
+	}})
+}
+
+func (s *Sim) logError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logErr
+}
+
+// arrived notes a request.
+func (s *Sim) arrived(c *call, f *fault) *Request {
+	r := s.requestOf(c, f)
+	s.log.add(r)
+	c.id = r.ID
+	s.noteRequest(EventRequest, r)
+	return r
+}
+
+// refused notes a connection that a fault refused.
+func (s *Sim) refused(c *call, f *fault) {
+	s.enter()
+	defer s.leave()
+	s.noteRequest(EventRefused, s.requestOf(c, f))
+}
+
+// ended notes how the exchange of a request has ended.
+func (s *Sim) ended(r *Request, delivered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Delivered = delivered
+	s.noteRequest(EventAnswer, r)
+}
+
+func (s *Sim) noteRequest(kind EventKind, r *Request) {
+	if len(s.watchers) == 0 {
+		return
+	}
+	now := *r
+	s.emit(Event{Kind: kind, Request: &now})
+}
+
+func (s *Sim) requestOf(c *call, f *fault) *Request {
+	return &Request{
+		At: s.now, Operation: c.name, Path: c.path, Header: c.header, Body: c.body,
+		KeyFingerprint: s.printOf(c), Connection: c.remote, Fault: f.String(),
+	}
+}
+
+// printOf is the fingerprint of the key that a call carries.
+func (s *Sim) printOf(c *call) string {
+	text := s.sentKey(c)
+	if k, ok := s.keys[text]; ok {
+		return k.print
+	}
+	if text == "" {
+		return ""
+	}
+	return KeyFingerprint(text)
+}
+
+// KeyFingerprint names an API key without showing it: the beginning of its SHA-256.
+func KeyFingerprint(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:6])
+}
+
+// origin is what placed something that waits on the server.
+type origin struct {
+	operation string
+	key       string // the Idempotency-Key it was placed under
+	request   int64
+	copied    bool
+}
+
+func originOf(c *call) origin {
+	return origin{c.name, c.header.Get("Idempotency-Key"), c.id, c.copied}
+}
+
+// MarshalJSON writes the body as text, and leaves out what is empty.
+func (r Request) MarshalJSON() ([]byte, error) {
+	var answered *time.Time
+	if !r.AnsweredAt.IsZero() {
+		answered = &r.AnsweredAt
+	}
+	return json.Marshal(struct {
+		ID             int64       `json:"id"`
+		At             time.Time   `json:"at"`
+		Operation      string      `json:"operation"`
+		Path           string      `json:"path"`
+		Header         http.Header `json:"header"`
+		Body           string      `json:"body"`
+		KeyFingerprint string      `json:"keyFingerprint,omitempty"`
+		Connection     string      `json:"connection"`
+		Fault          string      `json:"fault,omitempty"`
+		Status         int         `json:"status,omitempty"`
+		AnsweredAt     *time.Time  `json:"answeredAt,omitempty"`
+		Delivered      bool        `json:"delivered"`
+	}{
+		r.ID, r.At, r.Operation, r.Path, r.Header, string(r.Body), r.KeyFingerprint, r.Connection,
+		r.Fault, r.Status, answered, r.Delivered,
+	})
+}
+
+// MarshalJSON writes amounts and the body as text, and leaves out what is empty.
+func (e Execution) MarshalJSON() ([]byte, error) {
+	amount := func(set bool, text string) string {
+		if !set {
+			return ""
+		}
+		return text
+	}
+	return json.Marshal(struct {
+		ID        int64     `json:"id"`
+		At        time.Time `json:"at"`
+		Operation string    `json:"operation,omitempty"`
+		Account   string    `json:"account,omitempty"`
+		Symbol    string    `json:"symbol,omitempty"`
+		Side      string    `json:"side,omitempty"`
+		Request   int64     `json:"request,omitempty"`
+		Copy      bool      `json:"copy"`
+		Key       string    `json:"key,omitempty"`
+		Body      string    `json:"body,omitempty"`
+		Actor     string    `json:"actor"`
+		Filled    bool      `json:"filled"`
+		Size      string    `json:"size,omitempty"`
+		Price     string    `json:"price,omitempty"`
+	}{
+		e.ID, e.At, e.Operation, e.Account, e.Symbol, e.Side, e.Request, e.Copy, e.Key, string(e.Body), e.Actor, e.Filled,
+		amount(!e.Size.IsZero(), e.Size.String()), amount(!e.Price.IsZero(), e.Price.String()),
+	})
+}
