@@ -28,6 +28,7 @@ type job struct {
 	notBefore map[target]held // what failed, and when it is tried again
 	patience  patience        // when to look again, and when to give up
 	refusals  []error         // of the last round: what stands in the way
+	urgent    urgent
 }
 
 func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Account) *job {
@@ -44,15 +45,17 @@ func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Acc
 func (j *job) run(ctx context.Context) error {
 	j.report.Began = time.Now()
 	defer func() { j.report.Ended = time.Now() }()
+	calls := j.begin(ctx)
+	defer j.end()
 	var quiet *Look // the last look, if it found nothing
 	for {
-		look, wait, err := j.round(ctx)
+		look, wait, err := j.round(calls)
 		if err != nil {
 			return j.notFlat(err)
 		}
 		switch {
 		case look == nil: // it failed, and says nothing: not even against the one before
-		case !look.Empty():
+		case !look.Empty() || j.urgent.hung: // a call that hangs may still do something
 			quiet = nil
 		case quiet != nil && look.Began.Sub(quiet.Ended) >= j.patience.settle:
 			j.report.Flat = true
@@ -74,6 +77,7 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 	}
 	defer j.release()
 	j.refusals = nil
+	j.urgent.hung = len(j.urgent.flying) > 0
 	look, err := j.look(ctx)
 	if err != nil {
 		j.refusals = []error{err}
@@ -90,6 +94,7 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 		j.Looked(look)
 	}
 	if look.Empty() {
+		j.await(ctx)
 		j.patience.hope()
 		j.patience.renew()
 		return &look, j.patience.settle, nil

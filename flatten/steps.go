@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,6 +56,9 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 			}})
 	}
 	var status accountStatus
+	if j.Urgent {
+		return j.actUrgently(ctx, slices.Concat(stages[2], stages[0], stages[1]), &status)
+	}
 	for _, tasks := range stages {
 		for i, err := range j.stage(ctx, tasks) {
 			if j.weigh(ctx, tasks[i], err, &status) {
@@ -97,13 +101,11 @@ func (j *job) stage(ctx context.Context, tasks []task) []error {
 	return errs
 }
 
-// make makes one call. It does not wait for a rate limit, which would hold up what
-// is under another one, nor for a price, which the rounds do.
+// make makes one call.
 func (j *job) make(ctx context.Context, t task) error {
-	onePriceEach := trading.WithRetry(trading.Retry{PriceAttempts: 1})
 	step := t.Step
 	step.At = time.Now()
-	step.Err = t.call(ctx, trading.FailFast(), onePriceEach, trading.ResponseInto(&step.Meta))
+	step.Err = t.call(ctx, j.calling(&step.Meta)...)
 	step.Outcome = trading.OutcomeOf(step.Err)
 	j.note(step)
 	return step.Err
