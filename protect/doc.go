@@ -1,0 +1,2 @@
+// Package protect keeps an account from being lost by accident.
+package protect
