@@ -216,7 +216,7 @@ func (w *watcher) waiting(mine map[string]bool, at func(string) (*book, error)) 
 		if o.Symbol == "" || !sized || !priced || o.Side != trading.Long && o.Side != trading.Short {
 			return fmt.Errorf("the record of order %q does not tell what it is", o.ID)
 		}
-		r := &reservation{symbol: o.Symbol, side: o.Side, size: size, price: trading.Some(limit), exit: string(o.Extra["reduceOnly"]) == "true"}
+		r := &reservation{symbol: o.Symbol, side: o.Side, size: size, price: trading.Some(limit), limit: true, exit: string(o.Extra["reduceOnly"]) == "true"}
 		b, err := at(o.Symbol)
 		if err != nil {
 			return err

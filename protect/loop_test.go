@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 // TestDriftIsFlattened: a position without a stop drifts towards the floor, and is

@@ -21,6 +21,7 @@ type reservation struct {
 	size   decimal.Decimal
 	filled decimal.Decimal              // of a run, as the last look shows it
 	price  trading.Opt[decimal.Decimal] // that it fills at; none is the mark
+	limit  bool                         // it fills at its price now, if the mark is better
 	stop   trading.Level
 	exit   bool // it only takes away
 	whole  bool // an exit of as much as is held
@@ -53,11 +54,16 @@ func (r *reservation) addTo(b *book) {
 		at = b.mark
 	}
 	l := layer{size: r.size.Sub(r.filled), price: at, loss: exitLoss(long, at, r.stop, b.bounds)}
+	worse := at.Sub(b.mark)
+	if !long {
+		worse = worse.Neg()
+	}
+	if r.limit && worse.IsPositive() {
+		l.loss = l.loss.Add(worse)
+	}
 	if long {
-		l.loss = l.loss.Add(decimal.Max(at.Sub(b.mark), decimal.Zero)) // filled above the mark
 		b.buys = append(b.buys, l)
 	} else {
-		l.loss = l.loss.Add(decimal.Max(b.mark.Sub(at), decimal.Zero))
 		b.sells = append(b.sells, l)
 	}
 }
@@ -89,7 +95,7 @@ func reservationOf(t *ticket, o trading.Write) (*reservation, error) {
 		if !ok {
 			return nil, errors.New("the order has no limit price")
 		}
-		r.price = trading.Some(limit)
+		r.price, r.limit = trading.Some(limit), true
 	case trading.OpConditional:
 		if extra.TriggerPrice.IsZero() {
 			return nil, errors.New("the order has no trigger price")
@@ -101,7 +107,7 @@ func reservationOf(t *ticket, o trading.Write) (*reservation, error) {
 		if !a || !b {
 			return nil, errors.New("the ladder has no prices")
 		}
-		r.price = trading.Some(decimal.Max(from, to)) // a sell below the mark is added as such
+		r.price, r.limit = trading.Some(decimal.Max(from, to)), true
 		if r.side == trading.Short {
 			r.price = trading.Some(decimal.Min(from, to))
 		}
