@@ -33,9 +33,31 @@ func (p *Protection) Guard() trading.Guard {
 		}
 		err := w.admit(ctx, t, o)
 		if err != nil {
-			w.tell(Refused, err.Error())
+			w.refusal(err)
 		}
 		return err
+	}
+}
+
+// refusedEvery bounds how often a bot that asks again and again is told of.
+const refusedEvery = 10 * time.Second
+
+// refusal tells of a refused entry, and counts those that it does not tell of.
+func (w *watcher) refusal(err error) {
+	w.mu.Lock()
+	now := w.p.now()
+	quiet := !w.refusedAt.unset() && now.since(w.refusedAt) < refusedEvery
+	untold := w.untold
+	if w.untold++; !quiet {
+		w.refusedAt, w.untold = now, 0
+	}
+	w.mu.Unlock()
+	switch {
+	case quiet:
+	case untold > 0:
+		w.tell(Refused, fmt.Sprintf("%v (and %d entries before it)", err, untold))
+	default:
+		w.tell(Refused, err.Error())
 	}
 }
 

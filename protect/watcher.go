@@ -30,6 +30,9 @@ type watcher struct {
 	followed []string
 	known    Status // the figures of the last judgment
 	keep     decimal.Decimal
+	// refusedAt is when a refused entry was last told of, and untold how many came since.
+	refusedAt instant
+	untold    int
 
 	// What follows is the goroutine's own.
 	running   bool
@@ -163,7 +166,8 @@ func (w *watcher) step(ctx context.Context) time.Duration {
 	if ctx.Err() != nil {
 		return 0
 	}
-	if err == nil && w.isTorn() && full { // read again at once
+	again := err == nil && full && w.isTorn()
+	if again { // at once
 		err = w.observe(ctx, true)
 	}
 	if err != nil {
@@ -175,21 +179,35 @@ func (w *watcher) step(ctx context.Context) time.Duration {
 		return shortest
 	}
 	found := levelOf(m, w.p.Limits)
-	if found >= levelFlatten && (found != levelUrgent || !full || w.isTorn()) {
-		if err := w.observe(ctx, true); err != nil { // the second reading
-			w.blind()
+	if found >= levelFlatten && !again {
+		if m, found, ok = w.confirm(ctx, m, found, full); !ok {
 			return time.Second
 		}
-		if m, ok = w.measure(); !ok {
-			return shortest
-		}
-		found = levelOf(m, w.p.Limits)
 	}
 	w.act(m, found)
 	if w.state() == Flattening {
 		return w.flatten(ctx)
 	}
 	return w.pause()
+}
+
+// confirmWithin is how long a flattening that cannot wait waits for its second reading.
+const confirmWithin = time.Second
+
+// confirm takes a second reading of what one has shown. Where that fails, nothing is
+// done, unless the room was far too small by a reading of the whole account.
+func (w *watcher) confirm(ctx context.Context, m measure, found level, full bool) (measure, level, bool) {
+	if found == levelUrgent && full {
+		within, cancel := context.WithTimeout(ctx, confirmWithin)
+		defer cancel()
+		ctx = within
+	}
+	if err := w.observe(ctx, true); err != nil {
+		w.blind()
+		return m, found, found == levelUrgent && full
+	}
+	m, ok := w.measure()
+	return m, levelOf(m, w.p.Limits), ok
 }
 
 // observe reads the marks, and the account too if a full look is wanted, side by side.
