@@ -58,11 +58,11 @@ func newRig(t *testing.T, change func(*Options), sim ...tradingsim.Option) *rig 
 	return r
 }
 
-// breathing is a price that changes by a cent each second.
+// breathing is a price that changes by a cent or some each second.
 type breathing struct{ price decimal.Decimal }
 
 func (b breathing) At(t time.Time) (decimal.Decimal, bool) {
-	return b.price.Add(decimal.New(t.Unix()%2, -2)), true
+	return b.price.Add(decimal.New(t.Unix()%7, -2)), true
 }
 
 // carry is a client with the guard and the hooks.

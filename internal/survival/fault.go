@@ -2,6 +2,7 @@ package main
 
 import (
 	"hash/fnv"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -37,9 +38,21 @@ func (t *trouble) choose(operation string) tradingsim.Fault {
 		return tradingsim.DropResponse()
 	case operation == "POST /positions/close":
 		return tradingsim.Delay(time.Duration(1+draw/7%3) * time.Second)
+	case strings.HasPrefix(operation, "POST "):
+		return tradingsim.Delay(100 * time.Millisecond)
 	default:
 		return nil
 	}
+}
+
+// distance delays each request of the protection, so that nothing it does happens at the
+// very moment of something that the bot does: which of the two came first would be chance.
+type distance struct{ http.RoundTripper }
+
+// RoundTrip sends a request a little later.
+func (d distance) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(37 * time.Millisecond)
+	return d.RoundTripper.RoundTrip(r)
 }
 
 func (t *trouble) hash(operation string, n int) uint64 {

@@ -149,7 +149,7 @@ func protected(sim *tradingsim.Sim) (p *protect.Protection, end func() error, er
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := connect(sim)
+	client, err := connect(sim, trading.WithTransport(distance{sim.Transport()}))
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
