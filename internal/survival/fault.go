@@ -14,8 +14,9 @@ import (
 // reads that lag by 2.
 var faults = []string{"none", "lost replies", "429", "lag", "dead minute", "nulls"}
 
-// trouble chooses the fault of each call. It depends on the time, the operation and how
-// many calls of it there were, and on no order in which calls happen to come.
+// trouble chooses the fault of each call. It depends on the operation and on how many
+// calls of it there were; or, where many are sent at one moment, whose order is chance, on
+// that moment.
 type trouble struct {
 	kind  string
 	seed  uint64
@@ -26,7 +27,12 @@ type trouble struct {
 
 func (t *trouble) choose(operation string) tradingsim.Fault {
 	t.calls[operation]++
-	draw := t.hash(operation, t.calls[operation])
+	n := t.calls[operation]
+	switch operation {
+	case "POST /positions/close", "POST /orders/cancel", "POST /runs/cancel":
+		n = int(t.now().UnixMilli())
+	}
+	draw := t.hash(operation, n)
 	second := t.path.second(t.now())
 	length := len(t.path.prices[symbols[0].name])
 	switch {
