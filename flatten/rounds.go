@@ -81,6 +81,10 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 	look, err := j.look(ctx)
 	if err != nil {
 		j.refusals = []error{err}
+		if j.Urgent && len(look.Positions) > 0 { // what waits is not known, and does not keep them open
+			var status accountStatus
+			j.actUrgently(ctx, j.closes(look), &status)
+		}
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)
 		}
@@ -112,16 +116,22 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 }
 
 // look reads what waits and then the positions. What fills between the two reads
-// shows in the second; the other way round it would show in neither.
+// shows in the second; the other way round it would show in neither. Where it is urgent,
+// positions that could be read come beside the error of what could not.
 func (j *job) look(ctx context.Context) (Look, error) {
 	began := time.Now()
 	var waiting trading.OpenOrders
+	var unread error
 	if j.live != nil {
 		open, err := j.live.OpenOrders(ctx, j.reading()...)
-		if err != nil {
+		switch {
+		case err == nil:
+			waiting = *open
+		case j.Urgent:
+			unread = j.failed(trading.OpOpenOrders, began, err)
+		default:
 			return Look{}, j.failed(trading.OpOpenOrders, began, err)
 		}
-		waiting = *open
 	}
 	read := trading.OpPositions
 	if j.live == nil {
@@ -133,13 +143,17 @@ func (j *job) look(ctx context.Context) (Look, error) {
 	}
 	look := j.pick(positions, waiting)
 	look.Account, look.Began, look.Ended = j.id, began, time.Now()
-	return look, nil
+	return look, unread
 }
 
 // reading is how the reads here are made: at the priority of what they serve, and
 // without waiting for a rate limit, since the wait between rounds does that.
 func (j *job) reading() []trading.CallOption {
-	return []trading.CallOption{trading.WithPriority(trading.PriorityExit), trading.FailFast()}
+	opts := []trading.CallOption{trading.WithPriority(trading.PriorityExit), trading.FailFast()}
+	if j.Urgent {
+		opts = append(opts, trading.WithAttemptTimeout(urgentTry), trading.WithRetry(trading.Retry{Attempts: 1}))
+	}
+	return opts
 }
 
 // failed notes a read that failed.

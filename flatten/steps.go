@@ -25,7 +25,7 @@ type task struct {
 // act cancels the runs, then the limits, then closes the positions that a look
 // found, and reports whether anything can still come of that.
 func (j *job) act(ctx context.Context, look Look) (hope bool) {
-	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), make([]task, 0, len(look.Positions))}
+	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), j.closes(look)}
 	for _, run := range look.Runs {
 		if j.leaves(run.Symbol) {
 			j.refusals = append(j.refusals, fmt.Errorf("run %s does not tell its symbol and was left alone", run.ID))
@@ -48,13 +48,6 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 				return err
 			}})
 	}
-	for _, p := range look.Positions {
-		stages[2] = append(stages[2], task{Step{Do: Close, Target: p.Symbol}, false,
-			func(ctx context.Context, opts ...trading.CallOption) error {
-				_, err := j.trader.ClosePosition(ctx, p.Symbol, trading.All, opts...)
-				return err
-			}})
-	}
 	var status accountStatus
 	if j.Urgent {
 		return j.actUrgently(ctx, slices.Concat(stages[2], stages[0], stages[1]), &status)
@@ -67,6 +60,18 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 		}
 	}
 	return hope
+}
+
+// closes close the positions of a look.
+func (j *job) closes(look Look) (tasks []task) {
+	for _, p := range look.Positions {
+		tasks = append(tasks, task{Step{Do: Close, Target: p.Symbol}, false,
+			func(ctx context.Context, opts ...trading.CallOption) error {
+				_, err := j.trader.ClosePosition(ctx, p.Symbol, trading.All, opts...)
+				return err
+			}})
+	}
+	return tasks
 }
 
 // held is a call that failed, and is not made again before a time: its Retry-After,

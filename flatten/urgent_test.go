@@ -70,3 +70,18 @@ func TestUrgentClosesWhatFillsMeanwhile(t *testing.T) {
 		require.True(t, r.sim.Position("acc_1", "BTC").IsZero())
 	})
 }
+
+// TestUrgentClosesWithoutTheOrders: what waits cannot be read, and the position is closed
+// all the same. Nothing is proven until it can be read.
+func TestUrgentClosesWithoutTheOrders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.open(trading.Long, "0.1", "BTC")
+		for range 10 {
+			r.sim.Fault("GET /accounts/{accountId}/orders", tradingsim.Fail(500, "internal_error"))
+		}
+		_, err := r.flatten(10*time.Second, flatten.Options{Urgent: true})
+		require.ErrorIs(t, err, flatten.ErrNotFlat)
+		require.True(t, r.sim.Position("acc_1", "BTC").IsZero())
+	})
+}

@@ -105,7 +105,7 @@ func (w *watcher) blind() { w.blindAs("the account could not be read") }
 
 func (w *watcher) blindAs(why string) {
 	w.mu.Lock()
-	late := !w.record.Blind && !w.goodAt.unset() && w.p.now().since(w.goodAt) >= w.p.BlindAfter
+	late := !w.record.Blind && !w.goodAt.unset() && w.p.now().since(w.goodAt) >= w.p.options.BlindAfter
 	w.mu.Unlock()
 	if late {
 		w.change(func(r *record) { r.Blind = true })
@@ -186,7 +186,7 @@ func (w *watcher) nextDay() {
 	w.mu.Lock()
 	r := w.record
 	w.mu.Unlock()
-	if w.p.ResumeNextDay && r.State == Held && !r.Manual {
+	if w.p.options.ResumeNextDay && r.State == Held && !r.Manual {
 		w.change(func(r *record) { r.State, r.Reason, r.Again = Starting, "another day has begun", 0 })
 	}
 }

@@ -29,7 +29,7 @@ var (
 
 // Protection watches accounts. Make it with [New], and let it work with [Protection.Run].
 type Protection struct {
-	Options
+	options  Options
 	client   *trading.Client
 	now      func() instant
 	store    *store
@@ -57,7 +57,7 @@ func newProtection(o Options, now func() instant) (*Protection, error) {
 		return nil, err
 	}
 	p := &Protection{
-		Options: o, client: o.Client, now: now, store: opened,
+		options: o, client: o.Client, now: now, store: opened,
 		market:   newMarket(o.Client.Sandbox.MarketData, o.Limits, now),
 		watchers: make(map[trading.AccountID]*watcher, len(o.Accounts)),
 	}

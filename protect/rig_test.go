@@ -105,7 +105,7 @@ func (r *rig) stop() {
 		return
 	}
 	r.cancel()
-	<-r.ended
+	require.NoError(r.t, <-r.ended)
 	r.cancel = nil
 	require.NoError(r.t, r.p.Close())
 }

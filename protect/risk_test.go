@@ -284,8 +284,8 @@ func TestNextState(t *testing.T) {
 	require.Equal(t, Flattening, OK.next(levelTooLate, false, false, true))
 }
 
+// TestIntervals needs a dollar a second.
 func TestIntervals(t *testing.T) {
-	need := func(d time.Duration) decimal.Decimal { return seconds(d) } // a dollar a second
 	for _, s := range []struct {
 		room    string
 		waiting bool
@@ -298,7 +298,7 @@ func TestIntervals(t *testing.T) {
 		{"9", true, 2 * time.Second},
 		{"-9", true, 2 * time.Second},
 	} {
-		assert.Equal(t, s.want, intervalOf(dec(s.room), s.waiting, need), s.room)
+		assert.Equal(t, s.want, intervalOf(dec(s.room), s.waiting, seconds), s.room)
 	}
 }
 

@@ -25,7 +25,6 @@ type watcher struct {
 	record   record
 	look     *look
 	goodAt   instant // when the last good look began
-	seenDay  bool    // a good look has been taken in this run
 	reserved map[*reservation]struct{}
 	followed []string
 	known    Status // the figures of the last judgment
@@ -62,7 +61,7 @@ func newWatcher(p *Protection, id trading.AccountID) *watcher {
 			w.record.State, w.record.Reason = Starting, ""
 		}
 	}
-	if own, ok := p.Floors[id]; ok {
+	if own, ok := p.options.Floors[id]; ok {
 		w.record.Floors.Own = trading.Some(own)
 	}
 	return w
@@ -132,8 +131,8 @@ func (w *watcher) first(ctx context.Context) error {
 	if r.Floors.Opening.IsZero() {
 		r.Floors.Opening = trading.Some(r.Starting)
 	}
-	w.keep = w.p.Limits.Keep.Mul(r.Starting)
-	if _, known := r.Floors.highest(); !known && !w.p.WithoutFloors {
+	w.keep = w.p.options.Limits.Keep.Mul(r.Starting)
+	if _, known := r.Floors.highest(); !known && !w.p.options.WithoutFloors {
 		return fmt.Errorf("account %s: %w: set Options.Floors, or Options.WithoutFloors", w.id, ErrNoFloor)
 	}
 	w.running = true
@@ -178,7 +177,7 @@ func (w *watcher) step(ctx context.Context) time.Duration {
 	if !ok {
 		return shortest
 	}
-	found := levelOf(m, w.p.Limits)
+	found := levelOf(m, w.p.options.Limits)
 	if found >= levelFlatten && !again {
 		if m, found, ok = w.confirm(ctx, m, found, full); !ok {
 			return time.Second
@@ -207,7 +206,7 @@ func (w *watcher) confirm(ctx context.Context, m measure, found level, full bool
 		return m, found, found == levelUrgent && full
 	}
 	m, ok := w.measure()
-	return m, levelOf(m, w.p.Limits), ok
+	return m, levelOf(m, w.p.options.Limits), ok
 }
 
 // observe reads the marks, and the account too if a full look is wanted, side by side.
@@ -245,7 +244,7 @@ func (w *watcher) learn(l *look, marked bool) {
 	if l.health != nil && !l.health.AsOf.IsZero() {
 		w.serviceAt, w.serviceIs = l.began, l.health.AsOf
 	}
-	day := w.p.Rollover.day(w.serviceNow(now))
+	day := w.p.options.Rollover.day(w.serviceNow(now))
 	r := w.record
 	vanished := w.vanished
 	w.vanished = !r.Floors.Daily.IsZero() && l.state.DailyLossFloor.IsZero() ||
@@ -368,7 +367,7 @@ const beforeRollover = 10 * time.Minute
 // floor is the one that counts now. The lock is held.
 func (w *watcher) floor(now instant) (decimal.Decimal, bool) {
 	service := w.serviceNow(now)
-	if w.p.Rollover.next(service).Sub(service) <= beforeRollover {
+	if w.p.options.Rollover.next(service).Sub(service) <= beforeRollover {
 		return w.record.Floors.predicted(w.look.state.Balance)
 	}
 	return w.record.Floors.highest()
@@ -378,7 +377,7 @@ func (w *watcher) floor(now instant) (decimal.Decimal, bool) {
 func (w *watcher) act(m measure, found level) {
 	now := w.p.now()
 	w.mu.Lock()
-	if !calm(m, w.p.Limits) {
+	if !calm(m, w.p.options.Limits) {
 		w.calmSince = instant{}
 	} else if w.calmSince.unset() {
 		w.calmSince = now
@@ -400,7 +399,7 @@ func (w *watcher) act(m measure, found level) {
 	case r.State == Starting && !good && found < levelFlatten:
 		// the first good look decides
 	default:
-		if to := r.State.next(found, calmed, r.Manual, w.p.CloseTooLate); to != r.State {
+		if to := r.State.next(found, calmed, r.Manual, w.p.options.CloseTooLate); to != r.State {
 			w.become(to, reasonOf(to, m))
 		}
 	}
@@ -451,7 +450,7 @@ func ordinal(n int) string {
 func (w *watcher) overdue() time.Duration {
 	w.mu.Lock()
 	now := w.p.now()
-	since, wanted := w.goodAt, w.p.FlattenBlind
+	since, wanted := w.goodAt, w.p.options.FlattenBlind
 	open := w.look != nil && len(w.look.positions) > 0
 	state := w.record.State
 	w.mu.Unlock()

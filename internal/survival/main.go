@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -120,7 +121,7 @@ func conduct(s settings, out io.Writer) error {
 
 // worker runs one process over a part of the runs.
 func worker(self string, s settings, shard, shards int) (found []result, err error) {
-	command := exec.Command(self, "-shard", fmt.Sprint(shard), "-shards", fmt.Sprint(shards),
+	command := exec.CommandContext(context.Background(), self, "-shard", fmt.Sprint(shard), "-shards", fmt.Sprint(shards),
 		"-seeds", fmt.Sprint(s.seeds), "-length", fmt.Sprint(s.length))
 	command.Env = append(os.Environ(), "GOMAXPROCS=1")
 	command.Stderr = os.Stderr

@@ -60,7 +60,7 @@ func (s scenario) run(length int) (r result) {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.number())))
 	p := draw(rng, kinds[s.Market], jumps[s.Jump], time.Now(), length)
 	sim := s.service(p, length)
-	defer sim.Close()
+	defer func() { _ = sim.Close() }()
 	if err := s.trade(sim, p, length, &r); err != nil {
 		r.Err = err.Error()
 	}
