@@ -32,7 +32,9 @@ const (
 
 // Event is something that happened to an account.
 type Event struct {
-	At      time.Time
+	// At is when, by this machine's clock.
+	At time.Time
+	// Account is whom it is about, and Kind what it is.
 	Account trading.AccountID
 	Kind    EventKind
 	// From and To are the states of a Changed; To is the present state of any other.

@@ -128,6 +128,7 @@ func (p *Protection) end() {
 
 // Status is what is known of an account.
 type Status struct {
+	// Account is in State since Since.
 	Account trading.AccountID
 	State   State
 	Since   time.Time
