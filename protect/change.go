@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	beatEvery  = 10 * time.Second
+	beatEvery  = 20 * time.Second
 	flattenFor = time.Minute
 	stuckPause = 5 * time.Second
 )

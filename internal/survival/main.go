@@ -27,7 +27,7 @@ type settings struct {
 func main() {
 	var s settings
 	flag.IntVar(&s.seeds, "seeds", 1, "how many seeds")
-	flag.IntVar(&s.length, "length", 9000, "how many virtual seconds a run lasts")
+	flag.IntVar(&s.length, "length", 3600, "how many virtual seconds a run lasts")
 	flag.IntVar(&s.workers, "workers", 1, "how many processes work side by side")
 	flag.StringVar(&s.out, "out", "", "the folder for survival.csv, survival.txt and survival.svg; none writes the table alone")
 	flag.IntVar(&s.shard, "shard", 0, "for workers: which part of the runs")

@@ -51,7 +51,7 @@ type result struct {
 const account = "acc_1"
 
 // clockAt is when a run begins: it crosses the end of a UTC day.
-const clockAt = 22*time.Hour + 45*time.Minute
+const clockAt = 23*time.Hour + 30*time.Minute
 
 // run makes one run. It is called in a bubble of virtual time, which it leaves as it was.
 func (s scenario) run(length int) (r result) {
