@@ -143,7 +143,7 @@ func (p *Protection) Hooks() trading.Hooks {
 			return context.WithValue(ctx, ticketKey{p}, &ticket{body: append([]byte(nil), c.Body...)})
 		},
 		AttemptDone: func(ctx context.Context, _ trading.Call, a trading.Attempt) {
-			if t, ok := ctx.Value(ticketKey{p}).(*ticket); ok && t != nil && a.Status == 200 {
+			if t, ok := ctx.Value(ticketKey{p}).(*ticket); ok && t != nil && a.Status/100 == 2 {
 				t.answered(a.Response)
 			}
 		},
@@ -189,39 +189,49 @@ func idIn(body []byte) string {
 // gone is how long after a write nothing of it can arrive any more.
 const gone = 30 * time.Minute
 
-// end is the end of the call: nothing is reserved for it any more.
-func (t *ticket) end() (r *reservation, w *watcher) {
+// end is the end of the call: nothing is reserved for it any more. The id is that of what
+// it left waiting.
+func (t *ticket) end() (r *reservation, w *watcher, id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
-	if t.reservation != nil {
-		t.reservation.id = t.id
-	}
-	return t.reservation, t.watcher
+	return t.reservation, t.watcher, t.id
 }
 
 // done is how the call ended.
 func (t *ticket) done(d trading.Done) {
-	r, w := t.end()
+	r, w, id := t.end()
 	if r == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.p.now()
-	switch d.Outcome {
+	r.id = id
+	if d.Outcome != trading.Unknown {
+		w.conclude(r, d.Outcome)
+		return
+	}
+	var e *trading.WriteError
+	if !errors.As(d.Err, &e) || e.Intent == "" {
+		now := w.p.now()
+		r.forget = instant{now.wall.Add(gone), now.mono + gone}
+		return
+	}
+	r.intent = e.Intent
+	if outcome, known := w.early[e.Intent]; known {
+		w.conclude(r, outcome)
+	}
+}
+
+// conclude ends a reservation, or lets it wait for a look that shows it. The lock is held.
+func (w *watcher) conclude(r *reservation, outcome trading.Outcome) {
+	delete(w.early, r.intent)
+	switch outcome {
 	case trading.NotApplied:
 		delete(w.reserved, r)
 	case trading.Applied:
-		r.answered = now
+		r.intent, r.answered = "", w.p.now()
 		w.nudge()
-	default:
-		var e *trading.WriteError
-		if errors.As(d.Err, &e) && e.Intent != "" {
-			r.intent = e.Intent
-			return
-		}
-		r.forget = instant{now.wall.Add(gone), now.mono + gone}
 	}
 }
 
@@ -243,25 +253,29 @@ func (t *ticket) own() *reservation {
 	return t.reservation
 }
 
+// mostEarly bounds how many outcomes are kept that came before the call had ended.
+const mostEarly = 256
+
 // resolved is the end of a write in doubt.
 func (w *watcher) resolved(res trading.Resolution) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for r := range w.reserved {
-		if r.intent != res.Intent.ID || r.intent == "" {
-			continue
-		}
-		switch res.Outcome {
-		case trading.NotApplied:
-			delete(w.reserved, r)
-		case trading.Applied:
-			r.intent, r.answered = "", w.p.now()
+		if r.intent == res.Intent.ID && r.intent != "" {
 			if id := idIn(res.Answer); id != "" {
 				r.id = id
 			}
-			w.nudge()
+			w.conclude(r, res.Outcome)
+			return
 		}
 	}
+	if res.Outcome == trading.Unknown {
+		return
+	}
+	if w.early == nil || len(w.early) == mostEarly {
+		w.early = make(map[trading.IntentID]trading.Outcome)
+	}
+	w.early[res.Intent.ID] = res.Outcome // its call has not ended yet
 }
 
 // shown ends the reservations that a look shows: begun a lag after the answer, and

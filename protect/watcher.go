@@ -26,6 +26,7 @@ type watcher struct {
 	look     *look
 	goodAt   instant // when the last good look began
 	reserved map[*reservation]struct{}
+	early    map[trading.IntentID]trading.Outcome // of writes whose calls have not ended
 	followed []string
 	known    Status // the figures of the last judgment
 	keep     decimal.Decimal
