@@ -104,6 +104,7 @@ func TestStepThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		require.NoError(t, r.buy("1"))
+		r.wait(9 * time.Second) // the next steps read marks alone
 		w := r.p.watchers[acc]
 		w.mu.Lock()
 		w.look.state = nil

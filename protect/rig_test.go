@@ -2,6 +2,7 @@ package protect
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ type rig struct {
 	client *trading.Client // of the protection
 	bot    *trading.Client
 	acc    *trading.Account // of the bot
+	mu     sync.Mutex
 	events []Event
 	cancel context.CancelFunc
 	ended  chan error
@@ -87,7 +89,9 @@ func (r *rig) start(change func(*Options)) {
 	go func() {
 		defer close(told)
 		for e := range events {
+			r.mu.Lock()
 			r.events = append(r.events, e)
+			r.mu.Unlock()
 		}
 	}()
 	go func() {
@@ -142,6 +146,9 @@ func (r *rig) flat() bool {
 
 // kinds are the events of a kind.
 func (r *rig) kinds(kind EventKind) (found []Event) {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, e := range r.events {
 		if e.Kind == kind {
 			found = append(found, e)
