@@ -121,6 +121,15 @@ func (w *watcher) refresh(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, judgeWithin)
 	defer cancel()
+	select { // entries at once share one read
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if w.fresh() {
+		return nil
+	}
 	w.mu.Lock()
 	full := w.look == nil || w.p.now().since(w.look.began)+readLag > accountAge
 	w.mu.Unlock()

@@ -28,8 +28,10 @@ func TestFiftyConcurrentEntries(t *testing.T) {
 		})
 		var bots []*trading.Account
 		for range 5 {
-			bots = append(bots, r.carry().Live.Account(acc))
+			bots = append(bots, r.carry(trading.WithHealthGate(trading.HealthGate{Off: true})).Live.Account(acc))
 		}
+		r.wait(29 * time.Second) // the marks are too old by now
+		before := r.sim.Report().Requests["GET /sandbox/prices"]
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		passed, refused := 0, 0
@@ -51,6 +53,7 @@ func TestFiftyConcurrentEntries(t *testing.T) {
 		require.Equal(t, 8, passed)
 		require.Equal(t, 42, refused)
 		require.Equal(t, "4", r.sim.Position("acc_1", "BTC").String())
+		require.Less(t, r.sim.Report().Requests["GET /sandbox/prices"]-before, 5, "they share one read")
 		require.Len(t, r.kinds(Refused), 1, "one of them is told, and the rest are counted")
 	})
 }

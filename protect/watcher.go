@@ -20,6 +20,7 @@ type watcher struct {
 	id      trading.AccountID
 	account *trading.Account
 	wake    chan struct{} // holds one if the account is to be looked at now
+	turn    chan struct{} // holds one while an entry waits for reads
 
 	mu       sync.Mutex
 	record   record
@@ -47,7 +48,7 @@ type watcher struct {
 func newWatcher(p *Protection, id trading.AccountID) *watcher {
 	w := &watcher{
 		p: p, id: id, account: p.client.Live.Account(id),
-		wake: make(chan struct{}, 1), reserved: map[*reservation]struct{}{}, interval: shortest,
+		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), reserved: map[*reservation]struct{}{}, interval: shortest,
 	}
 	before, err := load(p.store.dir, id)
 	switch {

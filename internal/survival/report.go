@@ -174,7 +174,7 @@ func picture(all []result) string {
 	const width, height, base, top, group = 640, 320, 270, 50, 95
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width, height)
 	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
-	fmt.Fprintf(&svg, `<text x="40" y="20" font-size="14">Accounts lost, by the size of sudden jumps (%d runs each way)</text>`+"\n", len(all)/2)
+	fmt.Fprintf(&svg, `<text x="40" y="20" font-size="14">Accounts lost, by the size of sudden jumps (percent of %d runs)</text>`+"\n", len(all)/2)
 	svg.WriteString(`<rect x="40" y="29" width="10" height="10" fill="#c0392b"/><text x="55" y="38">without protection</text>` + "\n")
 	svg.WriteString(`<rect x="190" y="29" width="10" height="10" fill="#2471a3"/><text x="205" y="38">with it</text>` + "\n")
 	svg.WriteString(`<rect x="280" y="29" width="10" height="10" fill="#b2babb"/><text x="295" y="38">flattened although it would have lived</text>` + "\n")
@@ -188,7 +188,7 @@ func picture(all []result) string {
 			h := n * (base - top) / t.runs
 			color := [...]string{"#c0392b", "#2471a3", "#b2babb"}[bar]
 			fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="22" height="%d" fill="%s"/>`, x+bar*26, base-h, h, color)
-			fmt.Fprintf(&svg, `<text x="%d" y="%d" font-size="9" text-anchor="middle">%s</text>`+"\n", x+bar*26+11, base-h-3, percent(n, t.runs))
+			fmt.Fprintf(&svg, `<text x="%d" y="%d" font-size="9" text-anchor="middle">%s</text>`+"\n", x+bar*26+11, base-h-3, strings.TrimSuffix(percent(n, t.runs), " %"))
 		}
 		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x+37, base+18, jumpName(i))
 	}
