@@ -68,7 +68,8 @@
 //   - The contract shows neither when a live account is judged, nor at what hour its day
 //     begins ([Options.Rollover]), nor what is in the record of a run.
 //   - Funding has no estimate of its own: it is in Keep.
-//   - Accounts are flattened that would have lived: docs/protect.md has the figures.
+//   - One account in seven that would have lived was flattened in the experiment that
+//     docs/protect.md describes.
 //   - It makes no losing strategy win.
 //   - Programs that [Follow] are not judged: together they can use more room than there is.
 //   - Writes that an earlier run of a bot left in doubt count once [Protection.Adopt] is

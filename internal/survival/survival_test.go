@@ -23,11 +23,11 @@ func short() (all []scenario) {
 	return all
 }
 
-// play makes runs of a quarter of an hour and more.
+// play makes runs of half an hour.
 func play(t *testing.T, all []scenario) (found []result) {
 	t.Helper()
 	for _, s := range all {
-		synctest.Test(t, func(*testing.T) { found = append(found, s.run(3600)) })
+		synctest.Test(t, func(*testing.T) { found = append(found, s.run(1800)) })
 	}
 	return found
 }
@@ -43,7 +43,7 @@ func TestSurvival(t *testing.T) {
 			require.False(t, r.Lost, r.String())
 		}
 	}
-	text := table(found, settings{seeds: 1, length: 3600})
+	text := table(found, settings{seeds: 1, length: 1800})
 	require.Contains(t, text, "7 runs without protection and 7 with it")
 	require.Equal(t, len(found)+1, strings.Count(csvOf(found), "\n"))
 	require.Equal(t, strings.Count(picture(found), "<text"), strings.Count(picture(found), "</text>"))
