@@ -12,6 +12,9 @@
 // The error is nil only if the account is proven flat, and the [Report] is never
 // nil: it says what was done and what was seen.
 //
+// With [Options.Urgent] cancels and closes go beside each other, and a round does not wait
+// for calls that hang: no cancel delays a close.
+//
 // # The proof
 //
 // Reads lag by seconds, and each by its own. So one look proves nothing, nor do two

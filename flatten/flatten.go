@@ -48,6 +48,11 @@ type Options struct {
 	// It binds this process only.
 	Halt *trading.Client
 
+	// Urgent cancels and closes at the same time, and looks again while calls hang: no
+	// cancel delays a close. What fills between a close and a cancel is closed by the next
+	// round, so it can cost one more fee, and nothing else.
+	Urgent bool
+
 	// Progress is called after each step, one call at a time. The exit waits until it
 	// returns.
 	Progress func(Step)

@@ -28,6 +28,7 @@ type job struct {
 	notBefore map[target]held // what failed, and when it is tried again
 	patience  patience        // when to look again, and when to give up
 	refusals  []error         // of the last round: what stands in the way
+	urgent    urgent
 }
 
 func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Account) *job {
@@ -44,15 +45,17 @@ func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Acc
 func (j *job) run(ctx context.Context) error {
 	j.report.Began = time.Now()
 	defer func() { j.report.Ended = time.Now() }()
+	calls := j.begin(ctx)
+	defer j.end()
 	var quiet *Look // the last look, if it found nothing
 	for {
-		look, wait, err := j.round(ctx)
+		look, wait, err := j.round(calls)
 		if err != nil {
 			return j.notFlat(err)
 		}
 		switch {
 		case look == nil: // it failed, and says nothing: not even against the one before
-		case !look.Empty():
+		case !look.Empty() || j.urgent.hung: // a call that hangs may still do something
 			quiet = nil
 		case quiet != nil && look.Began.Sub(quiet.Ended) >= j.patience.interval:
 			j.report.Flat = true
@@ -74,9 +77,14 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 	}
 	defer j.release()
 	j.refusals = nil
+	j.urgent.hung = len(j.urgent.flying) > 0
 	look, err := j.look(ctx)
 	if err != nil {
 		j.refusals = []error{err}
+		if j.Urgent && len(look.Positions) > 0 { // what waits is not known, and does not keep them open
+			var status accountStatus
+			j.actUrgently(ctx, j.closes(look), &status)
+		}
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)
 		}
@@ -90,6 +98,7 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 		j.Looked(look)
 	}
 	if look.Empty() {
+		j.await(ctx)
 		j.patience.hope()
 		j.patience.renew()
 		return &look, j.patience.interval, nil
@@ -107,16 +116,22 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 }
 
 // look reads what waits and then the positions. What fills between the two reads
-// shows in the second; the other way round it would show in neither.
+// shows in the second; the other way round it would show in neither. Where it is urgent,
+// positions that could be read come beside the error of what could not.
 func (j *job) look(ctx context.Context) (Look, error) {
 	began := time.Now()
 	var waiting trading.OpenOrders
+	var unread error
 	if j.live != nil {
 		open, err := j.live.OpenOrders(ctx, j.reading()...)
-		if err != nil {
+		switch {
+		case err == nil:
+			waiting = *open
+		case j.Urgent:
+			unread = j.failed(trading.OpOpenOrders, began, err)
+		default:
 			return Look{}, j.failed(trading.OpOpenOrders, began, err)
 		}
-		waiting = *open
 	}
 	read := trading.OpPositions
 	if j.live == nil {
@@ -128,13 +143,17 @@ func (j *job) look(ctx context.Context) (Look, error) {
 	}
 	look := j.pick(positions, waiting)
 	look.Account, look.Began, look.Ended = j.id, began, time.Now()
-	return look, nil
+	return look, unread
 }
 
 // reading is how the reads here are made: at the priority of what they serve, and
 // without waiting for a rate limit, since the wait between rounds does that.
 func (j *job) reading() []trading.CallOption {
-	return []trading.CallOption{trading.WithPriority(trading.PriorityExit), trading.FailFast()}
+	opts := []trading.CallOption{trading.WithPriority(trading.PriorityExit), trading.FailFast()}
+	if j.Urgent {
+		opts = append(opts, trading.WithAttemptTimeout(urgentTry), trading.WithRetry(trading.Retry{Attempts: 1}))
+	}
+	return opts
 }
 
 // failed notes a read that failed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type task struct {
 // act cancels the runs, then the limits, then closes the positions that a look
 // found, and reports whether anything can still come of that.
 func (j *job) act(ctx context.Context, look Look) (hope bool) {
-	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), make([]task, 0, len(look.Positions))}
+	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), j.closes(look)}
 	for _, run := range look.Runs {
 		if j.leaves(run.Symbol) {
 			j.refusals = append(j.refusals, fmt.Errorf("run %s has no symbol in its record and was left alone", run.ID))
@@ -47,14 +48,10 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 				return err
 			}})
 	}
-	for _, p := range look.Positions {
-		stages[2] = append(stages[2], task{Step{Do: Close, Target: p.Symbol}, false,
-			func(ctx context.Context, opts ...trading.CallOption) error {
-				_, err := j.trader.ClosePosition(ctx, p.Symbol, trading.All, opts...)
-				return err
-			}})
-	}
 	var status accountStatus
+	if j.Urgent {
+		return j.actUrgently(ctx, slices.Concat(stages[2], stages[0], stages[1]), &status)
+	}
 	for _, tasks := range stages {
 		for i, err := range j.stage(ctx, tasks) {
 			if j.weigh(ctx, tasks[i], err, &status) {
@@ -63,6 +60,18 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 		}
 	}
 	return hope
+}
+
+// closes close the positions of a look.
+func (j *job) closes(look Look) (tasks []task) {
+	for _, p := range look.Positions {
+		tasks = append(tasks, task{Step{Do: Close, Target: p.Symbol}, false,
+			func(ctx context.Context, opts ...trading.CallOption) error {
+				_, err := j.trader.ClosePosition(ctx, p.Symbol, trading.All, opts...)
+				return err
+			}})
+	}
+	return tasks
 }
 
 // held is a call that failed, and is not made again before a time: its Retry-After,
@@ -97,13 +106,11 @@ func (j *job) stage(ctx context.Context, tasks []task) []error {
 	return errs
 }
 
-// make makes one call. It does not wait for a rate limit, which would hold up what
-// is under another one, nor for a price, which the rounds do.
+// make makes one call.
 func (j *job) make(ctx context.Context, t task) error {
-	onePriceEach := trading.WithRetry(trading.Retry{PriceAttempts: 1})
 	step := t.Step
 	step.At = time.Now()
-	step.Err = t.call(ctx, trading.FailFast(), onePriceEach, trading.ResponseInto(&step.Meta))
+	step.Err = t.call(ctx, j.calling(&step.Meta)...)
 	step.Outcome = trading.OutcomeOf(step.Err)
 	j.note(step)
 	return step.Err

@@ -1,0 +1,14 @@
+// Survival lets lethal bots trade violent markets, with and without a protection, and
+// counts the accounts that are lost.
+//
+//	go run ./internal/survival -seeds 1 -out DIR
+//
+// Each strategy meets each market, jump and fault, once a seed, and each such run is made
+// twice: as it is, and with package protect beside the bot. It writes a table, a CSV and a
+// picture. The same seeds give the same bytes.
+//
+// Whether an account is lost is judged here, each second, from what was really executed
+// and at the true price, whatever the service shows: with the loss floors of the contract,
+// at or below which an account is lost. Every run takes one of the readings of the contract
+// that decide when the service itself judges.
+package main

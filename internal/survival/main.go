@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// settings are what to run.
+type settings struct {
+	seeds, length, workers int
+	out                    string
+	shard, shards          int // of a worker; no shards otherwise
+}
+
+func main() {
+	var s settings
+	flag.IntVar(&s.seeds, "seeds", 1, "how many seeds")
+	flag.IntVar(&s.length, "length", 3600, "how many virtual seconds a run lasts")
+	flag.IntVar(&s.workers, "workers", 1, "how many processes work side by side")
+	flag.StringVar(&s.out, "out", "", "the folder for survival.csv, survival.txt and survival.svg; none writes the table alone")
+	flag.IntVar(&s.shard, "shard", 0, "for workers: which part of the runs")
+	flag.IntVar(&s.shards, "shards", 0, "for workers: how many parts there are")
+	flag.Parse()
+	if s.shards > 0 {
+		work(s, os.Stdout)
+		return
+	}
+	if err := conduct(s, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "survival:", err)
+		os.Exit(1)
+	}
+}
+
+// scenarios are all runs, in order.
+func scenarios(seeds int) (all []scenario) {
+	for seed := 1; seed <= seeds; seed++ {
+		for strategy := range strategies {
+			for market := range kinds {
+				for jump := range jumps {
+					for fault := range faults {
+						for _, with := range []bool{false, true} {
+							all = append(all, scenario{strategy, market, jump, fault, uint64(seed), with})
+						}
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// work makes a part of the runs and writes each result as a line. A bubble of virtual time
+// belongs to a test, so the program runs tests of its own, and then leaves.
+func work(s settings, out io.Writer) {
+	encoder := json.NewEncoder(out)
+	tests := []testing.InternalTest{{Name: "survival", F: func(t *testing.T) {
+		for i, one := range scenarios(s.seeds) {
+			if i/2%s.shards != s.shard {
+				continue
+			}
+			var r result
+			synctest.Test(t, func(*testing.T) { r = one.run(s.length) })
+			if err := encoder.Encode(r); err != nil {
+				fmt.Fprintln(os.Stderr, "survival:", err)
+				os.Exit(1)
+			}
+		}
+		os.Exit(0) // before package testing says PASS
+	}}}
+	os.Args = os.Args[:1] // the rest was for this program
+	testing.Main(func(string, string) (bool, error) { return true, nil }, tests, nil, nil)
+}
+
+// conduct starts the workers, gathers what they find, and writes it.
+func conduct(s settings, out io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var (
+		mu   sync.Mutex
+		all  []result
+		errs []error
+		wg   sync.WaitGroup
+	)
+	workers := max(s.workers, 1)
+	for i := range workers {
+		wg.Go(func() {
+			found, err := worker(self, s, i, workers)
+			mu.Lock()
+			defer mu.Unlock()
+			all, errs = append(all, found...), append(errs, err)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	slices.SortFunc(all, compare)
+	text := table(all, s)
+	if s.out != "" {
+		if err := write(s.out, all, text); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// worker runs one process over a part of the runs.
+func worker(self string, s settings, shard, shards int) (found []result, err error) {
+	command := exec.CommandContext(context.Background(), self, "-shard", fmt.Sprint(shard), "-shards", fmt.Sprint(shards),
+		"-seeds", fmt.Sprint(s.seeds), "-length", fmt.Sprint(s.length))
+	command.Env = append(os.Environ(), "GOMAXPROCS=1")
+	command.Stderr = os.Stderr
+	pipe, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		var r result
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("a worker wrote %q: %w", lines.Text(), err)
+		}
+		found = append(found, r)
+	}
+	return found, errors.Join(lines.Err(), command.Wait())
+}
+
+func write(dir string, all []result, text string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"survival.csv": csvOf(all), "survival.txt": text, "survival.svg": picture(all)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// short are some runs of the experiment: each strategy once, over changing markets, jumps
+// and faults.
+func short() (all []scenario) {
+	for i := range strategies {
+		for _, with := range []bool{false, true} {
+			all = append(all, scenario{Strategy: i, Market: (i + 1) % len(kinds), Jump: i % len(jumps), Fault: i % len(faults), Seed: 1, Protected: with})
+		}
+	}
+	return all
+}
+
+// play makes runs of half an hour.
+func play(t *testing.T, all []scenario) (found []result) {
+	t.Helper()
+	for _, s := range all {
+		synctest.Test(t, func(*testing.T) { found = append(found, s.run(1800)) })
+	}
+	return found
+}
+
+// TestSurvival: with protection no account is lost within the assumed shock, and the
+// harness and the service agree about every balance.
+func TestSurvival(t *testing.T) {
+	found := play(t, short())
+	for _, r := range found {
+		require.Empty(t, r.Err, r.String())
+		require.True(t, r.Balanced, r.String())
+		if r.Protected && jumps[r.Jump] <= 50 {
+			require.False(t, r.Lost, r.String())
+		}
+	}
+	text := table(found, settings{seeds: 1, length: 1800})
+	require.Contains(t, text, "7 runs without protection and 7 with it")
+	require.Equal(t, len(found)+1, strings.Count(csvOf(found), "\n"))
+	require.Equal(t, strings.Count(picture(found), "<text"), strings.Count(picture(found), "</text>"))
+}
+
+// TestSameSeedSameRun, with protection and a service in trouble.
+func TestSameSeedSameRun(t *testing.T) {
+	for _, fault := range []int{1, 3} {
+		s := []scenario{{Strategy: 2, Market: 1, Jump: 4, Fault: fault, Seed: 7, Protected: true}}
+		once, err := json.Marshal(play(t, s))
+		require.NoError(t, err)
+		again, err := json.Marshal(play(t, s))
+		require.NoError(t, err)
+		require.Equal(t, string(once), string(again))
+	}
+}
+
+// TestJudge works a run out by hand: 4 BTC at $50,000 cost $90, and $1,230 less a coin
+// leave $94,990.
+func TestJudge(t *testing.T) {
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	prices := func(usd ...int64) *path {
+		p := &path{start: start, prices: map[string][]int64{}}
+		for _, one := range usd {
+			p.prices["BTC"] = append(p.prices["BTC"], one*priceUnit)
+			p.prices["ETH"] = append(p.prices["ETH"], 2000*priceUnit)
+		}
+		return p
+	}
+	buy := tradingsim.Execution{
+		At: start, Account: account, Symbol: "BTC", Side: "long", Filled: true,
+		Size: dollars(4 * priceUnit), Price: dollars(50_000 * priceUnit),
+	}
+	lost := judge(prices(50_000, 50_000, 48_770, 60_000), []tradingsim.Execution{buy}, false)
+	require.True(t, lost.Lost)
+	require.Equal(t, "94990", lost.Equity.String())
+	require.Equal(t, "jump of 240 bps", lost.Cause)
+
+	lived := judge(prices(50_000, 48_773), []tradingsim.Execution{buy}, false) // two dollars above
+	require.False(t, lived.Lost)
+	require.Equal(t, "95002", lived.Equity.String())
+
+	passed := judge(prices(50_000, 52_600), []tradingsim.Execution{buy}, false)
+	require.True(t, passed.Passed)
+}

@@ -1,0 +1,259 @@
+package protect
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// TestFiftyConcurrentEntries: fifty entries at once, through five clients, each small
+// enough alone. Together they never exceed the room.
+func TestFiftyConcurrentEntries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.FaultEach(func(op string) tradingsim.Fault {
+			if op == "POST /orders" {
+				return tradingsim.Delay(time.Second) // all are judged before the first is done
+			}
+			return nil
+		})
+		var bots []*trading.Account
+		for range 5 {
+			bots = append(bots, r.carry(trading.WithHealthGate(trading.HealthGate{Off: true})).Live.Account(acc))
+		}
+		r.wait(29 * time.Second) // the marks are too old by now
+		before := r.sim.Report().Requests["GET /sandbox/prices"]
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		passed, refused := 0, 0
+		for i := range 50 {
+			wg.Go(func() {
+				_, err := bots[i%5].PlaceOrder(t.Context(), order(trading.Long, "0.5", "BTC")) // $25,000
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					passed++
+					return
+				}
+				require.ErrorIs(t, err, ErrRoom)
+				refused++
+			})
+		}
+		wg.Wait()
+		// 4,500 ÷ (500 + 22.50) are 8: each loses 2 percent and two fees at worst.
+		require.Equal(t, 8, passed)
+		require.Equal(t, 42, refused)
+		require.Equal(t, "4", r.sim.Position("acc_1", "BTC").String())
+		require.Less(t, r.sim.Report().Requests["GET /sandbox/prices"]-before, 5, "they share one read")
+		require.Len(t, r.kinds(Refused), 1, "one of them is told, and the rest are counted")
+	})
+}
+
+// TestReservationEndsByALook: what an entry has reserved counts once, when a look that
+// was begun a lag after the answer has shown it.
+func TestReservationEndsByALook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, tradingsim.WithLag(4*time.Second))
+		require.NoError(t, r.buy("2"))
+		require.Equal(t, 1, r.state().Reserved)
+		require.ErrorIs(t, r.buy("3"), ErrRoom)
+		r.wait(4 * time.Second)
+		require.Equal(t, 1, r.state().Reserved)
+		r.wait(8 * time.Second)
+		require.Equal(t, 0, r.state().Reserved)
+		require.NoError(t, r.buy("1.9"), "the first is counted once")
+	})
+}
+
+// TestRefusedEntryReservesNothing: an order that the service refuses gives its room back.
+func TestRefusedEntryReservesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.SetFillError("BTC", "PER_POSITION_CAP")
+		require.Error(t, r.buy("4"))
+		r.sim.SetFillError("BTC", "")
+		require.Equal(t, 0, r.state().Reserved)
+		require.NoError(t, r.buy("4"))
+	})
+}
+
+// TestUnknownEntryStaysReserved until its outcome is known, and no longer.
+func TestUnknownEntryStaysReserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		bot := r.carry(trading.WithResolveTimeout(0), trading.WithSendTTL(0))
+		r.sim.Fault("POST /orders", tradingsim.DropRequest())
+		_, err := bot.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "4", "BTC"))
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		require.Equal(t, 1, r.state().Reserved)
+		require.ErrorIs(t, r.buy("2"), ErrRoom)
+		_, err = bot.Resolve(t.Context(), err)
+		require.NoError(t, err)
+		r.wait(time.Second)
+		require.Equal(t, 0, r.state().Reserved)
+		require.NoError(t, r.buy("4"))
+	})
+}
+
+// TestAdopt counts what an earlier run of a bot has left.
+func TestAdopt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.Fault("POST /orders", tradingsim.DropRequest())
+		writes := journal.NewMemory()
+		first := connect(t, r.sim, trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithoutBackground())
+		_, err := first.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "4", "BTC"))
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		left, err := first.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+		require.NoError(t, r.p.Adopt(left...))
+		require.ErrorIs(t, r.buy("2"), ErrRoom)
+	})
+}
+
+// TestGuardNeedsItsHooks: a client with the guard alone places no entry, and exits.
+func TestGuardNeedsItsHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		half := connect(t, r.sim, trading.WithGuard(r.p.Guard())).Live.Account(acc)
+		_, err := half.PlaceOrder(t.Context(), order(trading.Long, "0.1", "BTC"))
+		require.ErrorIs(t, err, ErrNotJudged)
+		_, err = half.ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err)
+	})
+}
+
+// TestWhatIsNotJudged is refused: an edit of a run, and anything beside a run or an order
+// that was placed elsewhere and does not tell what it is.
+func TestWhatIsNotJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		run, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		require.NoError(t, err)
+		_, err = r.acc.EditRun(t.Context(), run.ID, trading.RunEdit{TotalSize: dec("2")})
+		require.ErrorIs(t, err, ErrNotJudged)
+		r.wait(20 * time.Second)
+		require.NoError(t, r.buy("0.1"), "its own run is known")
+		require.ErrorIs(t, r.buy("3.4"), ErrRoom, "and counts with its total")
+		_, err = r.acc.CancelRun(t.Context(), run.ID)
+		require.NoError(t, err)
+
+		other := connect(t, r.sim).Live.Account(acc)
+		_, err = other.PlaceTWAP(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		require.NoError(t, err)
+		r.wait(40 * time.Second)
+		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
+	})
+}
+
+// TestConditionalAndLadder count with what they may become.
+func TestConditionalAndLadder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		_, err := r.acc.PlaceConditional(t.Context(), order(trading.Long, "4", "BTC"), trading.Conditional{Trigger: dec("51000")})
+		require.NoError(t, err)
+		r.wait(15 * time.Second)
+		require.Equal(t, 1, r.state().Reserved, "it is still there")
+		require.ErrorIs(t, r.buy("1"), ErrRoom)
+		_, err = r.acc.PlaceLadder(t.Context(), order(trading.Long, "1", "BTC"), trading.Ladder{From: dec("49000"), To: dec("48000"), Rungs: 2})
+		require.ErrorIs(t, err, ErrRoom)
+	})
+}
+
+// TestOppositeOrderRacesOurClose: while the account is flattened or held, a plain opposite
+// order, which was to reduce, is refused: behind the close it would open.
+func TestOppositeOrderRacesOurClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		r.wait(10 * time.Second)
+		r.sim.Fault("POST /positions/close", tradingsim.Delay(2*time.Second))
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		time.Sleep(500 * time.Millisecond) // the close is on its way
+		_, err := r.acc.PlaceOrder(t.Context(), order(trading.Short, "1", "BTC"))
+		require.ErrorIs(t, err, ErrHalted)
+		require.ErrorContains(t, err, "use a reduce-only order or a close")
+		reduce := order(trading.Short, "1", "BTC")
+		reduce.ReduceOnly = true
+		_, err = r.acc.PlaceOrder(t.Context(), reduce) // passes, and never opens
+		require.NoError(t, err)
+		r.wait(30 * time.Second)
+		require.Equal(t, Held, r.state().State)
+		require.True(t, r.flat())
+	})
+}
+
+// TestStaleFactsAreRead: after the loop has slept, an entry is judged by what is read for
+// it; where nothing can be read within two seconds it is refused.
+func TestStaleFactsAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.wait(25 * time.Second)
+		require.NoError(t, r.buy("1"))
+		r.wait(20 * time.Second)
+		for range 3 {
+			r.sim.Fault("GET /sandbox/prices", tradingsim.Delay(10*time.Second))
+			r.sim.Fault("GET /accounts/{accountId}", tradingsim.Delay(10*time.Second))
+		}
+		r.wait(9 * time.Second)
+		began := time.Now()
+		err := r.buy("0.1")
+		if err != nil {
+			require.ErrorIs(t, err, ErrNotJudged)
+			require.LessOrEqual(t, time.Since(began), judgeWithin+time.Second)
+		}
+	})
+}
+
+// TestPanicRefuses: a computation that fails refuses the entry, and the bot lives on.
+func TestPanicRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		w := r.p.watchers[acc]
+		w.mu.Lock()
+		state := w.look.state
+		w.look.state = nil
+		w.mu.Unlock()
+		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
+		w.mu.Lock()
+		w.look.state = state
+		w.mu.Unlock()
+		require.NoError(t, r.buy("0.1"))
+	})
+}
+
+// TestRoomIsNeverExceeded: the bot's entries of any size, side and kind, at random, never
+// leave a worst case below what is kept; recomputed here from the ledger alone.
+func TestRoomIsNeverExceeded(t *testing.T) {
+	for seed := range 10 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				for i := range 30 {
+					n := seed*31 + i*17
+					side := trading.Long
+					if n%3 == 0 {
+						side = trading.Short
+					}
+					_, _ = r.acc.PlaceOrder(t.Context(), order(side, decimal.New(int64(n%40+1), -1).String(), "BTC"))
+					held := r.sim.Position("acc_1", "BTC").Abs()
+					report, _ := r.sim.Report().Account("acc_1")
+					left := report.Equity.Decimal.Sub(dec("95000")).Sub(held.Mul(dec("50000.01")).Mul(dec("0.02045")))
+					require.True(t, left.GreaterThan(dec("499")), "%s is left with %s BTC", left, held)
+					r.wait(time.Duration(n%9) * time.Second)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,352 @@
+package protect
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// balance is what the account has.
+func (r *rig) balance() string {
+	report, _ := r.sim.Report().Account("acc_1")
+	return report.Balance.StringFixed(2)
+}
+
+// fall lets BTC fall by $10 a second, to a price or until the account is flat.
+func (r *rig) fall(to int) {
+	for price := 50000; price > to && !r.flat(); price -= 10 {
+		r.set(itoa(price))
+		r.wait(time.Second)
+	}
+}
+
+// TestDriftIsFlattened: a position without a stop drifts towards the floor, and is
+// closed while there is room.
+func TestDriftIsFlattened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.Equal(t, OK, r.state().State, r.state().Refusal)
+		require.NoError(t, r.buy("4")) // $200,000
+		r.wait(10 * time.Second)
+		require.Equal(t, OK, r.state().State)
+		r.fall(48000)
+		require.True(t, r.flat())
+		r.wait(20 * time.Second)
+		require.Equal(t, Held, r.state().State)
+		report, _ := r.sim.Report().Account("acc_1")
+		require.Equal(t, "ACTIVE", report.Status)
+		require.True(t, report.Balance.GreaterThan(dec("95000")), report.Balance.String())
+		require.True(t, report.Balance.LessThan(dec("97500")), report.Balance.String())
+		require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+		require.NoError(t, r.p.Resume(acc))
+		r.wait(2 * time.Second)
+		require.Equal(t, OK, r.state().State, r.state().Refusal)
+		var states []State
+		for _, e := range r.kinds(Changed) {
+			states = append(states, e.To)
+		}
+		require.Equal(t, []State{OK, Warned, SoftHalt, Flattening, Held, Starting, OK}, states)
+	})
+}
+
+// TestSoftHaltEnds when there has been room for a minute.
+func TestSoftHaltEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.Limits.SoftHaltAt = dec("4000") })
+		require.NoError(t, r.buy("4"))
+		r.wait(10 * time.Second)
+		for price := 50000; price > 49700; price -= 10 { // $1,200 gone
+			r.set(itoa(price))
+			r.wait(time.Second)
+		}
+		r.wait(5 * time.Second)
+		require.Equal(t, SoftHalt, r.state().State)
+		require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+		for price := 49700; price < 50600; price += 10 {
+			r.set(itoa(price))
+			r.wait(time.Second / 4)
+		}
+		r.wait(5 * time.Second)
+		require.Equal(t, SoftHalt, r.state().State)
+		for i := range 70 {
+			r.set(itoa(50600 + i%2))
+			r.wait(time.Second)
+		}
+		require.True(t, r.state().State.AllowsEntry(), "%s", r.state().State)
+	})
+}
+
+// TestOneBadReading: one torn, zero or null reading flattens nothing, and two do.
+func TestOneBadReading(t *testing.T) {
+	torn := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":95300,"equity":95300,"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000}}`
+	zero := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":99910,"equity":0,"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000}}`
+	half := `{"prices":{"BTC":25000,"ETH":2000}}`
+	null := `{"prices":{"ETH":2000}}`
+	noMark := `{"positions":[{"symbol":"BTC","side":"long","size":4,"leverage":5,"entryPrice":50000,"markPrice":null,"unrealizedPnL":null,"takeProfitPrice":null,"stopLossPrice":null}]}`
+	for _, reading := range []struct {
+		what, operation, body string
+		also, alsoBody        string
+		room                  string // beside the reading, by the program's own floor
+		need                  int    // readings
+	}{
+		{"torn", "GET /accounts/{accountId}", torn, "", "", "95000", 2},
+		{"zero", "GET /accounts/{accountId}", zero, "", "", "95000", 2},
+		{"a mark of half", "GET /sandbox/prices", half, "", "", "95000", 2},
+		{"null", "GET /sandbox/prices", null, "GET /positions", noMark, "98000", 12},
+	} {
+		for n, want := range map[int]bool{1: false, reading.need: true} {
+			t.Run(reading.what, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := newRig(t, func(o *Options) {
+						o.Floors = map[trading.AccountID]decimal.Decimal{acc: dec(reading.room)}
+					})
+					bot := connect(t, r.sim).Live.Account(acc)
+					_, err := bot.PlaceOrder(t.Context(), order(trading.Long, "4", "BTC"))
+					require.NoError(t, err)
+					r.wait(40 * time.Second)
+					require.False(t, r.flat())
+					bad := make([]tradingsim.Fault, n)
+					worse := make([]tradingsim.Fault, n)
+					for i := range bad {
+						bad[i] = tradingsim.Raw(200, nil, reading.body)
+						worse[i] = tradingsim.Raw(200, nil, reading.alsoBody)
+					}
+					r.sim.Fault(reading.operation, bad...)
+					if reading.also != "" {
+						r.sim.Fault(reading.also, worse...)
+					}
+					r.wait(40 * time.Second)
+					require.Equal(t, want, r.flat(), "%d readings: %s", n, r.state().State)
+				})
+			})
+		}
+	}
+}
+
+// TestBotExhaustsItsKey: the bot spends its key's rate limit and every class of the
+// holder's but closes, and protection, on a key of its own, closes.
+func TestBotExhaustsItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("4"))
+		r.wait(10 * time.Second)
+		wild := connect(t, r.sim, trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1})).Live.Account(acc)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 900 {
+				_, _ = wild.State(t.Context())
+				time.Sleep(50 * time.Millisecond)
+			}
+		}()
+		r.fall(48500)
+		<-done
+		require.True(t, r.flat())
+		require.Positive(t, r.sim.Report().Refusals["rate_limited"])
+		require.True(t, dec(r.balance()).GreaterThan(dec("95000")), r.balance())
+	})
+}
+
+// TestTooLateSendsNothing: where closing itself would reach the floor, nothing is sent
+// unless that is asked for.
+func TestTooLateSendsNothing(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, func(o *Options) { o.CloseTooLate = closes })
+			require.NoError(t, r.buy("4"))
+			r.wait(10 * time.Second)
+			for _, price := range []string{"49200", "48800", "48785"} { // one jump, in the same second
+				r.set(price)
+			}
+			for i := range 20 {
+				r.set(itoa(48784 + i%2)) // $46 above the floor, and closing costs $146
+				r.wait(time.Second)
+			}
+			require.Equal(t, closes, r.flat())
+			if closes {
+				return
+			}
+			require.Equal(t, TooLate, r.state().State)
+			for _, e := range r.sim.Ledger() {
+				require.NotEqual(t, "POST /positions/close", e.Operation)
+			}
+			r.set("49000") // there is room to close again
+			r.wait(5 * time.Second)
+			require.True(t, r.flat())
+			require.True(t, dec(r.balance()).GreaterThan(dec("95000")), r.balance())
+		})
+	}
+}
+
+// TestEverythingEndsFlat: a run under way, a conditional and a limit that fills while the
+// account is flattened leave nothing.
+func TestEverythingEndsFlat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("0.5"))
+		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "0.5", "BTC"), trading.TWAP{Duration: 20 * time.Minute})
+		require.NoError(t, err)
+		_, err = r.acc.PlaceConditional(t.Context(), order(trading.Long, "0.5", "BTC"), trading.Conditional{Trigger: dec("50010")})
+		require.NoError(t, err)
+		limit := order(trading.Long, "0.5", "BTC")
+		limit.LimitPrice = trading.At(dec("49990"))
+		_, err = r.acc.PlaceLimit(t.Context(), limit)
+		require.NoError(t, err)
+		r.wait(35 * time.Second)
+		r.sim.Fault("POST /orders/cancel", tradingsim.Delay(4*time.Second))
+		r.sim.Fault("POST /runs/cancel", tradingsim.Delay(4*time.Second), tradingsim.Delay(4*time.Second))
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		time.Sleep(500 * time.Millisecond)
+		r.set("49980") // the limit fills
+		time.Sleep(500 * time.Millisecond)
+		r.set("50020") // and the conditional
+		r.wait(time.Minute)
+		require.Equal(t, Held, r.state().State)
+		require.True(t, r.flat())
+		open, err := r.acc.OpenOrders(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, open.Limits)
+		require.Empty(t, open.Runs)
+		require.ErrorContains(t, r.buy("0.1"), "asked for")
+		r.wait(26 * time.Hour) // what a person has flattened stays so
+		require.Equal(t, Held, r.state().State)
+	})
+}
+
+// TestExposureWhileHeld is flattened again, and from the third time on the alarm is about
+// the bot's key.
+func TestExposureWhileHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(20 * time.Second)
+		rogue := connect(t, r.sim).Live.Account(acc)
+		for i := range 3 {
+			require.Len(t, r.kinds(Alert), 0, "after %d times", i)
+			_, err := rogue.PlaceOrder(t.Context(), order(trading.Long, "1", "BTC"))
+			require.NoError(t, err)
+			r.wait(time.Minute)
+			require.True(t, r.flat())
+			require.Equal(t, Held, r.state().State)
+		}
+		require.Len(t, r.kinds(Alert), 1)
+		require.Contains(t, r.kinds(Alert)[0].Reason, "revoke the API key")
+	})
+}
+
+// TestPassWhileFlattening: the account passes by the close itself. That is clean.
+func TestPassWhileFlattening(t *testing.T) {
+	for _, options := range [][]tradingsim.Option{nil, {tradingsim.WithInterpretation(55)}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil, options...)
+			require.NoError(t, r.buy("4"))
+			r.wait(5 * time.Second)
+			r.set("52700")
+			r.wait(5 * time.Second)
+			require.NoError(t, r.p.Flatten(acc, "a test"))
+			r.wait(30 * time.Second)
+			require.True(t, r.flat())
+			require.Equal(t, Passed, r.state().State)
+			require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+			require.Error(t, r.p.Resume(acc))
+		})
+	}
+}
+
+// TestLost: an account that the service has failed is told, and left alone.
+func TestLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.SetStatus("acc_1", "FAILED")
+		r.wait(35 * time.Second)
+		require.Equal(t, Lost, r.state().State)
+		require.Error(t, r.p.Flatten(acc, "a test"))
+	})
+}
+
+// TestStuck: nothing can be closed for two minutes. It is told, tried again, and done.
+func TestStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		r.wait(5 * time.Second)
+		r.sim.SetFillError("BTC", "NO_PRICE")
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(2 * time.Minute)
+		require.Equal(t, Stuck, r.state().State)
+		r.sim.SetFillError("BTC", "")
+		r.wait(time.Minute)
+		require.Equal(t, Held, r.state().State)
+		require.True(t, r.flat())
+	})
+}
+
+// TestBlind: a dead service blinds; entries are refused, nothing is sent on a guess, and
+// sight comes back.
+func TestBlind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("4"))
+		r.wait(5 * time.Second)
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.GatewayError(502) })
+		r.wait(40 * time.Second)
+		require.True(t, r.state().Blind)
+		require.False(t, r.state().Entries)
+		require.ErrorContains(t, r.buy("0.1"), "not safe to trade") // which the health gate says first
+		r.sim.FaultEach(func(string) tradingsim.Fault { return nil })
+		r.wait(5 * time.Second)
+		require.False(t, r.state().Blind)
+		require.False(t, r.flat())
+		require.Len(t, r.kinds(BlindBegan), 1)
+		require.Len(t, r.kinds(BlindEnded), 1)
+	})
+}
+
+// TestFlattenBlind closes what cannot be watched, where that is asked for.
+func TestFlattenBlind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.FlattenBlind = 50 * time.Second })
+		require.NoError(t, r.buy("4"))
+		r.wait(5 * time.Second)
+		r.sim.FaultEach(func(op string) tradingsim.Fault {
+			if op == "GET /accounts/{accountId}" {
+				return tradingsim.Fail(500, "internal_error")
+			}
+			return nil
+		})
+		r.wait(40 * time.Second)
+		require.False(t, r.flat())
+		r.wait(40 * time.Second)
+		require.True(t, r.flat())
+	})
+}
+
+// TestDeadFeed: marks that stand still for a minute are no sight.
+func TestDeadFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		r.set("50000")
+		r.wait(100 * time.Second)
+		require.True(t, r.state().Blind)
+		r.set("50001")
+		r.wait(5 * time.Second)
+		require.False(t, r.state().Blind)
+	})
+}
+
+// TestUnhealthyIsNoSight: what the service calls degraded is not taken for a good look.
+func TestUnhealthyIsNoSight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.sim.SetHealth("degraded", "stale")
+		r.wait(100 * time.Second)
+		require.True(t, r.state().Blind)
+	})
+}

@@ -1,0 +1,200 @@
+package protect
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// TestNoFloor: an account whose floors are not shown is not started, unless that is
+// allowed; its entries are refused all the same.
+func TestNoFloor(t *testing.T) {
+	bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000}}`
+	for _, s := range []struct {
+		what  string
+		o     Options
+		run   error
+		entry error
+	}{
+		{"refused", Options{}, ErrNoFloor, nil},
+		{"allowed", Options{WithoutFloors: true}, nil, ErrHalted},
+		{"its own", Options{Floors: map[trading.AccountID]decimal.Decimal{acc: dec("96000")}}, nil, nil},
+	} {
+		t.Run(s.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim := tradingsim.New(tradingsim.WithFeed("BTC", breathing{dec("50000")}))
+				defer sim.Close()
+				sim.FaultEach(func(op string) tradingsim.Fault {
+					if op == "GET /accounts/{accountId}" {
+						return tradingsim.Raw(200, nil, bare)
+					}
+					return nil
+				})
+				o := s.o
+				o.Client, o.Accounts, o.Dir = connect(t, sim), []trading.AccountID{acc}, t.TempDir()
+				p, err := New(o)
+				require.NoError(t, err)
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- p.Run(ctx) }()
+				time.Sleep(time.Second)
+				if s.run == nil {
+					bot := connect(t, sim, trading.WithGuard(p.Guard()), trading.WithHooks(p.Hooks())).Live.Account(acc)
+					_, err := bot.PlaceOrder(ctx, order(trading.Long, "0.1", "BTC"))
+					require.ErrorIs(t, err, s.entry)
+				}
+				cancel()
+				require.ErrorIs(t, <-ended, s.run)
+				require.NoError(t, p.Close())
+			})
+		})
+	}
+}
+
+// TestFloorThatVanishes stays as it was last known, and is told once.
+func TestFloorThatVanishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000}}`
+		r.sim.FaultEach(func(op string) tradingsim.Fault {
+			if op == "GET /accounts/{accountId}" {
+				return tradingsim.Raw(200, nil, bare)
+			}
+			return nil
+		})
+		r.wait(2 * time.Minute)
+		floor, ok := r.state().Floor.Get()
+		require.True(t, ok)
+		require.Equal(t, "95000", floor.String())
+		require.Len(t, r.kinds(Alert), 1)
+	})
+}
+
+func TestOptions(t *testing.T) {
+	_, err := New(Options{})
+	for _, what := range []string{"Client", "Accounts", "Dir"} {
+		require.ErrorContains(t, err, what)
+	}
+	for what, o := range map[string]Options{
+		"Limits.Keep":    {Limits: Limits{Keep: dec("-1")}},
+		"Limits.Shock":   {Limits: Limits{Shock: dec("2.5")}},
+		"Limits.Gap":     {Limits: Limits{Gap: dec("0.001")}},
+		"Floors":         {Floors: map[trading.AccountID]decimal.Decimal{"other": dec("1")}},
+		"BlindAfter":     {BlindAfter: -1},
+		"Rollover":       {Rollover: Rollover{Hour: 24}},
+		"Options.Client": {},
+		"named twice":    {Accounts: []trading.AccountID{"a", "a"}},
+	} {
+		err := o.check()
+		require.ErrorContains(t, err, what)
+	}
+}
+
+// TestUnknownAccount: one that the key does not have ends Run, so that nobody believes it
+// is protected.
+func TestUnknownAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New()
+		defer sim.Close()
+		p, err := New(Options{Client: connect(t, sim), Accounts: []trading.AccountID{"acc_9"}, Dir: t.TempDir()})
+		require.NoError(t, err)
+		require.ErrorIs(t, p.Run(t.Context()), trading.CodeAccountNotFound)
+		_, err = p.State("other")
+		require.ErrorIs(t, err, ErrUnknownAccount)
+		require.NoError(t, p.Close())
+	})
+}
+
+// TestRolloverOfTheFloor: the daily floor moves with the balance. In the last ten
+// minutes the loop knows of it, and the guard always.
+func TestRolloverOfTheFloor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(20 * time.Hour) // the bubble begins at midnight UTC
+		r := newRig(t, nil, tradingsim.WithInterpretation(20))
+		require.NoError(t, r.buy("4"))
+		r.wait(10 * time.Second)
+		r.set("51500")
+		r.wait(5 * time.Second)
+		_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All) // $5,900 earned
+		require.NoError(t, err)
+		r.wait(time.Minute)
+		floor, _ := r.state().Floor.Get()
+		require.Equal(t, "95000", floor.String())
+		require.ErrorIs(t, r.buy("4.5"), ErrRoom, "after midnight the floor is 95 percent of the balance")
+		r.wait(3*time.Hour + 55*time.Minute - r.sinceStart())
+		r.wait(5*time.Second + 4*time.Minute)
+		floor, _ = r.state().Floor.Get()
+		require.True(t, floor.GreaterThan(dec("100000")), floor.String())
+	})
+}
+
+// sinceStart is how long after 20:00 it is.
+func (r *rig) sinceStart() time.Duration {
+	return time.Since(time.Now().Truncate(24 * time.Hour).Add(20 * time.Hour))
+}
+
+// TestResumeNextDay: what the loop has flattened is taken up when the service begins
+// another day, by the service's clock.
+func TestResumeNextDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(22 * time.Hour)
+		r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
+		require.NoError(t, r.buy("4"))
+		r.wait(10 * time.Second)
+		r.fall(48000)
+		r.wait(20 * time.Second)
+		require.Equal(t, Held, r.state().State)
+		r.wait(time.Hour)
+		require.Equal(t, Held, r.state().State)
+		r.wait(time.Hour)
+		require.True(t, r.state().State.AllowsEntry() || r.state().State == SoftHalt, "%s", r.state().State)
+	})
+}
+
+// TestClockJumps: a day forward or back moves no day, ends no state, and flattens nothing.
+func TestClockJumps(t *testing.T) {
+	for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
+			require.NoError(t, r.buy("2"))
+			r.wait(20 * time.Second)
+			now := r.p.now
+			r.p.watchers[acc].mu.Lock()
+			r.p.now = func() instant {
+				i := now()
+				i.wall = i.wall.Add(jump)
+				return i
+			}
+			r.p.market.now = r.p.now
+			r.p.watchers[acc].mu.Unlock()
+			r.wait(20 * time.Second)
+			require.Equal(t, OK, r.state().State)
+			require.False(t, r.state().Blind)
+			require.False(t, r.flat())
+			require.NoError(t, r.buy("0.1"))
+			require.NoError(t, r.p.Flatten(acc, "a test"))
+			r.wait(20 * time.Second)
+			require.Equal(t, Held, r.state().State)
+		})
+	}
+}
+
+// TestTwoAccounts: each has a state of its own.
+func TestTwoAccounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.Accounts = append(o.Accounts, "acc_2") },
+			tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"}))
+		require.NoError(t, r.p.Halt(acc, "a test"))
+		require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+		_, err := r.bot.Live.Account("acc_2").PlaceOrder(t.Context(), order(trading.Long, "0.1", "BTC"))
+		require.NoError(t, err)
+		require.Equal(t, []trading.AccountID{"acc_1", "acc_2"}, r.p.Accounts())
+	})
+}

@@ -1,0 +1,193 @@
+package protect
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+var (
+	// ErrLocked means that another protection uses the folder.
+	ErrLocked = errors.New("protect: the folder is in use by another protection")
+	// ErrCorrupt means that a state cannot be read. The account is halted until a person
+	// resumes it.
+	ErrCorrupt = errors.New("protect: the state is corrupt")
+)
+
+// record is what is kept of an account.
+type record struct {
+	Account trading.AccountID
+	State   State
+	Since   time.Time
+	Reason  string
+	// Manual means that a person has halted or flattened it.
+	Manual bool
+	// Blind and Broken are why entries are refused whatever the state is.
+	Blind  bool
+	Broken string `json:",omitempty"`
+	Floors floors
+	// Day is the service's day that the daily floor was last seen on.
+	Day string
+	// Starting is the balance that the account began with.
+	Starting decimal.Decimal
+	// Again counts how often exposure was found while it was Held.
+	Again int `json:",omitempty"`
+	// Beat is when the protection last wrote.
+	Beat time.Time
+}
+
+// allowsEntry reports whether entries are judged at all.
+func (r *record) allowsEntry() bool {
+	return r.State.AllowsEntry() && !r.Blind && r.Broken == "" && !r.Manual
+}
+
+// why says why they are not.
+func (r *record) why() string {
+	switch {
+	case r.Broken != "":
+		return r.Broken
+	case r.Blind:
+		return "no good look at the account for some time"
+	case r.Reason == "":
+		return string(r.State)
+	default:
+		return string(r.State) + ": " + r.Reason
+	}
+}
+
+// store keeps one file for each account: its checksum in the first line, and the record.
+type store struct {
+	dir    string
+	unlock func() error
+}
+
+// openStore locks the folder.
+func openStore(dir string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("protect: %w", err)
+	}
+	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("protect: %w", err)
+	}
+	return &store{dir, unlock}, nil
+}
+
+func (s *store) close() error { return s.unlock() }
+
+func fileOf(dir string, id trading.AccountID) string {
+	return filepath.Join(dir, url.PathEscape(string(id))+".state")
+}
+
+// save writes a record whole: to a temporary file, which then takes the place of the
+// old one. A durable one is on the disk when it returns.
+func (s *store) save(r *record, durable bool) error {
+	body, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return fmt.Errorf("protect: %w", err)
+	}
+	path := fileOf(s.dir, r.Account)
+	temporary := path + ".tmp"
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("protect: %w", err)
+	}
+	_, err = fmt.Fprintf(f, "%s\n%s\n", checksum(body), body)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("protect: %w", err)
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return fmt.Errorf("protect: %w", err)
+	}
+	if !durable {
+		return nil
+	}
+	return syncDir(s.dir)
+}
+
+// syncDir makes a rename last.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" { // where a folder cannot be synced
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("protect: %w", err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("protect: %w", err)
+	}
+	return nil
+}
+
+// load reads a record; nil without an error if there is none.
+func load(dir string, id trading.AccountID) (*record, error) {
+	data, err := os.ReadFile(fileOf(dir, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	r, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: account %s: %w", ErrCorrupt, id, err)
+	}
+	if r.Account != id {
+		return nil, fmt.Errorf("%w: it is of account %q, and not of %q", ErrCorrupt, r.Account, id)
+	}
+	return r, nil
+}
+
+// maxRecord is more than any record has.
+const maxRecord = 1 << 20
+
+// decode reads a file.
+func decode(data []byte) (*record, error) {
+	if len(data) > maxRecord {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", len(data), maxRecord)
+	}
+	sum, body, found := bytes.Cut(data, []byte("\n"))
+	body, whole := bytes.CutSuffix(body, []byte("\n"))
+	if !found || !whole || string(sum) != checksum(body) {
+		return nil, errors.New("the checksum does not agree")
+	}
+	r := &record{}
+	if err := json.Unmarshal(body, r); err != nil {
+		return nil, err
+	}
+	if !r.State.known() {
+		return nil, fmt.Errorf("no such state: %q", r.State)
+	}
+	return r, nil
+}
+
+func (s State) known() bool {
+	switch s {
+	case Starting, OK, Warned, SoftHalt, Flattening, Held, TooLate, Stuck, Lost, Passed:
+		return true
+	default:
+		return false
+	}
+}
+
+func checksum(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}

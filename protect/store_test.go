@@ -1,0 +1,221 @@
+package protect
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// kill leaves the folder as a process that is killed now leaves it, and opens it anew.
+func (r *rig) kill(change func(*Options)) {
+	r.t.Helper()
+	before := r.state().State
+	data, err := os.ReadFile(fileOf(r.dir, acc))
+	require.NoError(r.t, err)
+	r.stop()
+	require.NoError(r.t, os.WriteFile(fileOf(r.dir, acc), data, 0o600))
+	left, err := load(r.dir, acc)
+	require.NoError(r.t, err)
+	require.Equal(r.t, before, left.State, "it is on the disk before it is acted on")
+	r.start(change)
+	r.bot = r.carry()
+	r.acc = r.bot.Live.Account(acc)
+}
+
+// TestKilledInEachState: a process that is killed goes on where it was.
+func TestKilledInEachState(t *testing.T) {
+	for _, s := range []struct {
+		state State
+		bring func(r *rig)
+		after State
+		flat  bool
+	}{
+		{OK, func(r *rig) { require.NoError(r.t, r.buy("1")) }, OK, false},
+		{Warned, func(r *rig) { require.NoError(r.t, r.buy("4")); r.fall(49400) }, Warned, false},
+		{SoftHalt, func(r *rig) { require.NoError(r.t, r.p.Halt(acc, "a test")) }, SoftHalt, true},
+		{Flattening, func(r *rig) {
+			require.NoError(r.t, r.buy("1"))
+			r.wait(10 * time.Second)
+			r.sim.Fault("POST /positions/close", tradingsim.DropRequest(), tradingsim.DropRequest(), tradingsim.DropRequest())
+			require.NoError(r.t, r.p.Flatten(acc, "a test"))
+		}, Held, true},
+		{Stuck, func(r *rig) {
+			require.NoError(r.t, r.buy("1"))
+			r.sim.SetFillError("BTC", "NO_PRICE")
+			require.NoError(r.t, r.p.Flatten(acc, "a test"))
+			r.wait(2 * time.Minute)
+			r.sim.SetFillError("BTC", "")
+		}, Held, true},
+		{Held, func(r *rig) { require.NoError(r.t, r.p.Flatten(acc, "a test")); r.wait(20 * time.Second) }, Held, true},
+		{TooLate, func(r *rig) {
+			require.NoError(r.t, r.buy("4"))
+			r.wait(10 * time.Second)
+			for i := range 10 {
+				r.set(itoa(48784 + i%2))
+				r.wait(time.Second)
+			}
+		}, TooLate, false},
+		{Passed, func(r *rig) { r.sim.SetStatus("acc_1", "PASSED"); r.wait(40 * time.Second) }, Passed, true},
+		{Lost, func(r *rig) { r.sim.SetStatus("acc_1", "FAILED"); r.wait(40 * time.Second) }, Lost, true},
+	} {
+		t.Run(string(s.state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				s.bring(r)
+				require.Equal(t, s.state, r.state().State, "%s", r.state().Reason)
+				r.kill(nil)
+				r.wait(20 * time.Second)
+				require.Equal(t, s.after, r.state().State, "%s", r.state().Reason)
+				require.Equal(t, s.flat, r.flat())
+			})
+		})
+	}
+}
+
+// TestCorruptMeansHalted: whatever byte of the state is lost or changed, no entry is
+// taken until a person resumes, and the account is watched all the same.
+func TestCorruptMeansHalted(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStore(dir)
+	require.NoError(t, err)
+	whole := record{Account: acc, State: OK, Reason: "fine"}
+	require.NoError(t, s.save(&whole, true))
+	require.NoError(t, s.close())
+	data, err := os.ReadFile(fileOf(dir, acc))
+	require.NoError(t, err)
+	_, err = decode(data)
+	require.NoError(t, err)
+	for i := range data {
+		_, err := decode(data[:i])
+		require.Error(t, err, "cut at %d", i)
+		changed := append([]byte(nil), data...)
+		changed[i] ^= 1
+		_, err = decode(changed)
+		require.Error(t, err, "changed at %d", i)
+	}
+
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.stop()
+		require.NoError(t, os.WriteFile(fileOf(r.dir, acc), data[:len(data)-2], 0o600))
+		r.start(nil)
+		r.acc = r.carry().Live.Account(acc)
+		r.wait(2 * time.Minute)
+		require.Equal(t, SoftHalt, r.state().State)
+		require.True(t, r.state().Manual)
+		require.ErrorContains(t, r.buy("0.1"), "corrupt")
+		require.NoError(t, r.p.Resume(acc))
+		r.wait(5 * time.Second)
+		require.NoError(t, r.buy("0.1"))
+	})
+}
+
+// TestStateCannotBeWritten: a disk that fails refuses entries, and keeps nothing from
+// being flattened.
+func TestStateCannotBeWritten(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Log("as root a folder is taken away instead")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		require.NoError(t, os.RemoveAll(r.dir))
+		require.Error(t, r.p.Flatten(acc, "a test"))
+		r.wait(30 * time.Second)
+		require.True(t, r.flat())
+		require.False(t, r.state().Entries)
+		require.NotEmpty(t, r.kinds(Alert))
+	})
+}
+
+// TestOneProtectionAFolder.
+func TestOneProtectionAFolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		_, err := New(Options{Client: r.client, Accounts: []trading.AccountID{acc}, Dir: r.dir})
+		require.ErrorIs(t, err, ErrLocked)
+	})
+}
+
+// TestFollow: another program obeys the halts, and refuses entries where no protection
+// runs, or its state cannot be read.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		other := connect(t, r.sim, trading.WithGuard(Follow(r.dir))).Live.Account(acc)
+		buy := func() error {
+			_, err := other.PlaceOrder(t.Context(), order(trading.Long, "0.1", "BTC"))
+			return err
+		}
+		r.wait(3 * time.Hour)
+		require.NoError(t, buy())
+		require.NoError(t, r.p.Halt(acc, "a test"))
+		require.ErrorIs(t, buy(), ErrHalted)
+		_, err := other.ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err, "exits pass")
+		require.NoError(t, r.p.Resume(acc))
+		r.wait(2 * time.Second)
+		require.NoError(t, buy())
+		r.stop()
+		require.ErrorContains(t, buy(), "does not run")
+		require.NoError(t, os.WriteFile(fileOf(r.dir, acc), []byte("?"), 0o600))
+		require.ErrorIs(t, buy(), ErrCorrupt)
+		require.NoError(t, os.Remove(fileOf(r.dir, acc)))
+		require.ErrorIs(t, buy(), ErrHalted)
+	})
+}
+
+// TestFollowHearsOfADeath: a protection that was killed is not obeyed for long.
+func TestFollowHearsOfADeath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		data, err := os.ReadFile(fileOf(r.dir, acc))
+		require.NoError(t, err)
+		r.stop()
+		require.NoError(t, os.WriteFile(fileOf(r.dir, acc), data, 0o600))
+		guard := Follow(r.dir)
+		entry := trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Account: acc, Entry: true}
+		require.NoError(t, guard(t.Context(), entry))
+		r.wait(61 * time.Second)
+		require.ErrorContains(t, guard(t.Context(), entry), "last sign of life")
+	})
+}
+
+// TestFileOfAnyAccount: an id cannot leave the folder.
+func TestFileOfAnyAccount(t *testing.T) {
+	for _, id := range []trading.AccountID{"..", "a/../../b", `a\b`, ".", "lock"} {
+		require.Equal(t, "dir", filepath.Dir(fileOf("dir", id)), id)
+		require.NotEqual(t, filepath.Join("dir", "lock"), fileOf("dir", id))
+	}
+}
+
+// FuzzDecode: no file panics, and what is read can be written and read again.
+func FuzzDecode(f *testing.F) {
+	dir := f.TempDir()
+	s, err := openStore(dir)
+	require.NoError(f, err)
+	require.NoError(f, s.save(&record{Account: acc, State: Held, Floors: floors{Daily: trading.Some(dec("95000"))}}, false))
+	require.NoError(f, s.close())
+	data, err := os.ReadFile(fileOf(dir, acc))
+	require.NoError(f, err)
+	f.Add(data)
+	f.Add([]byte("\n\n"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := decode(data); err == nil {
+			require.True(t, r.State.known())
+		}
+		// The checksum keeps nearly everything out: what is behind it has to hold too.
+		r, err := decode(append([]byte(checksum(data)+"\n"), append(data, '\n')...))
+		if err == nil {
+			require.True(t, r.State.known())
+		}
+	})
+}
