@@ -49,9 +49,7 @@ func (c *core) leaveBooks(w *write, f final, last *heard, result wire.Value) {
 	beside := c.pending.Others(&w.Entry)
 	switch {
 	case w.intent.Operation == OpTPSL: // nothing that accounting reads shows levels
-		if f.Outcome == NotApplied {
-			c.noteRefused(w)
-		}
+		c.noteNewerEnd(w, f.Outcome)
 	case f.Outcome == NotApplied:
 	case f.Outcome == Applied && last.class == ledger.Success:
 		c.noteEffect(w, last, result, beside)

@@ -14,6 +14,14 @@ type newerSetting struct {
 	Intent   Intent        `json:"intent"`
 	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
 	Restores IntentID      `json:"restores,omitempty"`
+
+	ended bool
+}
+
+// newerEnd is what a newer one came to.
+type newerEnd struct {
+	ID      IntentID `json:"id"`
+	Outcome Outcome  `json:"outcome"`
 }
 
 // noteNewer has the older settings that are open keep this one. It comes before the
@@ -21,7 +29,11 @@ type newerSetting struct {
 func (c *core) noteNewer(w *write) {
 	c.pending.besideMu.Lock()
 	defer c.pending.besideMu.Unlock()
-	c.noteWithOlder(w, record{Newer: &newerSetting{w.intent, w.unnamed, w.restores}})
+	c.noteWithOlder(w, record{Newer: newerOf(w)})
+}
+
+func newerOf(w *write) *newerSetting {
+	return &newerSetting{Intent: w.intent, Unnamed: w.unnamed, Restores: w.restores}
 }
 
 // noteNewerOf has a setting that is in the journal now keep those that were begun while
@@ -29,15 +41,18 @@ func (c *core) noteNewer(w *write) {
 func (c *core) noteNewerOf(w *write) {
 	c.pending.besideMu.Lock()
 	defer c.pending.besideMu.Unlock()
-	for _, n := range c.accounts.begunAfter(w) {
-		c.store.later(w, record{Newer: &newerSetting{n.intent, n.unnamed, n.restores}})
+	for _, s := range c.accounts.begunAfter(w) {
+		c.store.later(w, record{Newer: newerOf(s.of)})
+		if s.ended {
+			c.store.later(w, record{NewerEnd: &newerEnd{s.of.intent.ID, s.outcome}})
+		}
 	}
 }
 
-// noteRefused has the older settings forget one that was not carried out. The books are
-// locked.
-func (c *core) noteRefused(w *write) {
-	c.noteWithOlder(w, record{Refused: w.intent.ID})
+// noteNewerEnd tells the older settings what one came to, before its own end is written.
+// The books are locked.
+func (c *core) noteNewerEnd(w *write, outcome Outcome) {
+	c.noteWithOlder(w, record{NewerEnd: &newerEnd{w.intent.ID, outcome}})
 }
 
 func (c *core) noteWithOlder(w *write, r record) {
@@ -62,28 +77,40 @@ func (v *accountViews) openBefore(w *write) (older []*write) {
 }
 
 // begunAfter are the settings newer than w that may stand.
-func (v *accountViews) begunAfter(w *write) (newer []*write) {
+func (v *accountViews) begunAfter(w *write) (newer []setting) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range v.newerLevels(w) {
-		newer = append(newer, s.of)
+		newer = append(newer, *s)
 	}
 	return newer
 }
 
-// keepNewer takes a setting in that was begun after w, or out if it was not carried out.
+// keepNewer takes in what the history of a setting says of those begun after it. One that
+// was not carried out is none.
 func (w *write) keepNewer(r *record) {
 	if r.Newer != nil {
 		w.newer = append(w.newer, *r.Newer)
 		return
 	}
-	w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.Refused })
+	at := slices.IndexFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
+	switch {
+	case at < 0:
+	case r.NewerEnd.Outcome == NotApplied:
+		w.newer = slices.Delete(w.newer, at, at+1)
+	default:
+		w.newer[at].ended = true
+	}
 }
 
 // adopt takes over what others left. All their settings of levels are known before work
 // on the first begins.
 func (c *core) adopt(left []*write) {
 	for _, w := range left {
+		// One that neither ended nor is pending never left: its beginning is in no journal.
+		w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool {
+			return !n.ended && c.pending.Find(string(n.Intent.ID)) == nil
+		})
 		c.accounts.levelsLeft(w)
 	}
 	for _, w := range left {

@@ -39,11 +39,11 @@ type record struct {
 	// counts no longer, since that one may be in it or not.
 	Own    *accounting.Own `json:"own,omitempty"`
 	NoBase bool            `json:"noBase,omitempty"`
-	// Newer is a setting of levels that was begun after this one, and Refused the id of one
-	// that was not carried out.
-	Newer   *newerSetting `json:"newer,omitempty"`
-	Refused IntentID      `json:"refused,omitempty"`
-	End     *final        `json:"end,omitempty"`
+	// Newer is a setting of levels that was begun after this one, and NewerEnd what one
+	// came to.
+	Newer    *newerSetting `json:"newer,omitempty"`
+	NewerEnd *newerEnd     `json:"newerEnd,omitempty"`
+	End      *final        `json:"end,omitempty"`
 }
 
 // begin is a write as it was decided.
@@ -394,7 +394,7 @@ func (c *core) restore(h *journal.History) (*write, error) {
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
-		case r.Newer != nil, r.Refused != "":
+		case r.Newer != nil, r.NewerEnd != nil:
 			w.keepNewer(&r)
 		case r.Own != nil:
 			w.evidence.Own = append(w.evidence.Own, *r.Own)
