@@ -16,7 +16,7 @@ type AccountState struct {
 	Status AccountStatus
 
 	// Locked is isLocked of a paper account, true after a breach; only a reset
-	// unlocks it. Of a live account Status tells.
+	// unlocks it. Of a live account, read Status.
 	Locked bool
 
 	// Balance is the money of the account without its open positions.

@@ -86,7 +86,7 @@ func TestAdviceOf(t *testing.T) {
 		{&WriteError{Outcome: Unknown, Err: &TransportError{Written: true, Err: errors.New("cut")}}, AdviseRead},
 		{&WriteError{Outcome: NotApplied, Err: &GuardError{Kind: ErrUnhealthy, outcome: NotApplied}}, AdviseNewKey},
 		{&WriteError{Outcome: Applied, Err: &DecodeError{Err: errors.New("odd"), outcome: Applied}}, AdviseRead},
-		{&EdgeError{outcome: NotApplied}, AdviseSameKey},
+		{&GatewayError{outcome: NotApplied}, AdviseSameKey},
 		{errors.New("somebody else's"), AdviseRead},
 	} {
 		assert.Equal(t, row.want, AdviceOf(row.err), "%v", row.err)

@@ -59,7 +59,7 @@ type question struct {
 	meta     Meta       // without what the answer adds
 }
 
-// read tells the service's answers from those of whatever stands in front of it.
+// read distinguishes the answers of the service from those of an intermediary.
 func (q *question) read(a attempt) heard {
 	h := heard{attempt: a, class: ledger.Foreign}
 	switch {
@@ -172,7 +172,7 @@ func (q *question) isSuccess(a *attempt, shape wire.Shape) bool {
 }
 
 func (q *question) foreign(a *attempt, reason string) error {
-	return &EdgeError{Meta: q.metaOf(a), Snippet: snippet(a.Body), Reason: reason}
+	return &GatewayError{Meta: q.metaOf(a), Snippet: snippet(a.Body), Reason: reason}
 }
 
 // refusalOf decodes the service's error body. Only code and message make it one,

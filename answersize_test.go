@@ -23,7 +23,7 @@ func TestErrorAnswersToListReadsAreBounded(t *testing.T) {
 			return resp, nil
 		})
 		_, err := newTestClient(t, script).Sandbox.Trades(context.Background())
-		var edge *EdgeError
+		var edge *GatewayError
 		require.ErrorAs(t, err, &edge)
 		assert.Equal(t, "a body above 1048576 bytes", edge.Reason)
 		assert.LessOrEqual(t, len(edge.Meta.Body), smallAnswer)

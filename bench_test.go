@@ -52,7 +52,7 @@ func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option)
 func benchOrder() Order {
 	return Order{
 		Symbol: "BTC", Side: Long, Size: Dec("0.01"), Leverage: Dec("2"),
-		StopLoss: At(Dec("63000")), MaxSlippagePct: At(Dec("0.5")),
+		StopLoss: At(Dec("63000")), MaxSlippagePct: Some(Dec("0.5")),
 	}
 }
 

@@ -231,7 +231,7 @@ func (c *call) Send() {
 			w.firstSend = time.Now()
 		}
 		w.ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: c.core.clock.now()})
-		c.core.accounts.beganWrite(c.env, c.account)
+		c.core.books.SendBegan(bookOf(c.env, c.account))
 	}
 	ctx, cancel := context.WithTimeoutCause(c.Context, c.opts.attemptTimeout, transport.ErrTimeout)
 	defer cancel()
@@ -239,7 +239,7 @@ func (c *call) Send() {
 	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question())
 	c.returnSlot(c.last.attempt.Written)
 	if c.write != nil {
-		c.core.accounts.endedWrite(c.env, c.account, c.last.attempt.Received)
+		c.core.books.SendEnded(bookOf(c.env, c.account), c.last.attempt.Received)
 	}
 }
 
@@ -268,7 +268,7 @@ func (c *call) writeAgain() bool {
 	}
 	if c.doubt {
 		c.doubted = true
-		c.core.pending.Doubt(&w.Entry)
+		c.core.inDoubt(w)
 		c.core.store.note(w, fact)
 	}
 	if said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() { // a stored 429 is of the past
@@ -379,7 +379,7 @@ func (c *call) conclude() {
 		w.handOver()
 		return
 	}
-	c.core.pending.Doubt(&w.Entry)
+	c.core.inDoubt(w)
 	c.core.driver.adopt(w)
 	w.handOver()
 	c.waitFor(w) // from here on the write is the driver's
@@ -587,7 +587,7 @@ func (c *call) checkAge() error {
 	if c.sends == 0 && ttl == 0 {
 		return nil
 	}
-	if c.sends > 0 && c.endpoint.levels && c.core.accounts.superseded(c.write) {
+	if c.sends > 0 && c.endpoint.levels && c.core.levels.superseded(c.write) {
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	}
 	if age := elapsed(c.began); age >= ttl {

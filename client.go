@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/secret"
@@ -52,8 +54,9 @@ type core struct {
 	hooks       hooks
 	scrubber    *secret.Scrubber
 	breaker     secret.Breaker
-	maxSlippage Level
-	accounts    *accountViews // shared by the clients of one journal
+	maxSlippage Opt[decimal.Decimal]
+	books       *books.Books // shared by the clients of one journal, as are
+	levels      *settings
 
 	process      string        // names this client in the journal
 	intents      atomic.Uint64 // counts its writes
@@ -134,12 +137,13 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	} else {
 		began = time.Now()
 	}
-	c.accounts = c.pending.accountsOf(c.baseURL, began)
+	known := c.pending.viewOf(c.baseURL, began)
+	c.books, c.levels = known.books, &known.levels
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.driver = newDriver(c, !cfg.withoutBackground)
 	c.gate = newHealthGate(cfg.gate, c.askGate, c.background)
 	c.guards = append([]Guard{
-		c.halt.guard, guardAccount(c.accounts.status), guardPending(c.doubtedIn), c.gate.guard,
+		c.halt.guard, guardAccount(c.statusOf), guardPending(c.doubtedIn), c.gate.guard,
 	}, cfg.guards...)
 	c.pending.join(c)
 	return newClient(c, cfg.defaults), nil

@@ -71,6 +71,14 @@ func levelOf(member wire.Opt[decimal.Decimal]) Level {
 	return Level{}
 }
 
+// wireOpt leaves out what the caller did not give.
+func wireOpt[T any](o Opt[T]) wire.Opt[T] {
+	if v, ok := o.Get(); ok {
+		return wire.Some(v)
+	}
+	return wire.Opt[T]{}
+}
+
 // wireLevel keeps the three states.
 func wireLevel(level Level) wire.Opt[decimal.Decimal] {
 	switch level.state {
@@ -245,7 +253,7 @@ func sandboxOrder(o *Order) api.SandboxOrderRequest {
 		TakeProfitPrice: wireLevel(o.TakeProfit),
 		StopLossPrice:   wireLevel(o.StopLoss),
 		ExpectedPrice:   wireLevel(o.ExpectedPrice),
-		MaxSlippagePct:  wireLevel(o.MaxSlippagePct),
+		MaxSlippagePct:  wireOpt(o.MaxSlippagePct),
 	}
 	if o.Type == LimitOrder {
 		request.OrderType = wire.Some(string(api.OrderTypeLimit))
@@ -409,7 +417,7 @@ func orderRequest(id AccountID, o *Order) api.OrderRequest {
 		TakeProfitPrice: wireLevel(o.TakeProfit),
 		StopLossPrice:   wireLevel(o.StopLoss),
 		ExpectedPrice:   wireLevel(o.ExpectedPrice),
-		MaxSlippagePct:  wireLevel(o.MaxSlippagePct),
+		MaxSlippagePct:  wireOpt(o.MaxSlippagePct),
 	}
 	if o.Type == LimitOrder {
 		request.OrderType = wire.Some(api.OrderTypeLimit)
@@ -439,10 +447,12 @@ func limitRequest(id AccountID, o *Order) api.LimitOrderRequest {
 	}
 }
 
-// wireSetting leaves out a setting that the caller did not give.
-func wireSetting(s Setting) wire.Opt[json.RawMessage] {
-	if s.IsZero() {
+// wireJSON leaves out what the caller did not give. What cannot be written has been
+// refused before.
+func wireJSON[T any](o Opt[T]) wire.Opt[json.RawMessage] {
+	text, err := o.MarshalJSON()
+	if o.IsZero() || err != nil {
 		return wire.Opt[json.RawMessage]{}
 	}
-	return wire.Some(json.RawMessage(s.json))
+	return wire.Some(json.RawMessage(text))
 }

@@ -9,7 +9,7 @@ import (
 
 // A digest names a trade by what it holds: two have the same one if nothing
 // differs, and else, but for one chance in 2^64, not. Trades have no ids in the
-// contract, an account can have any number of them, and a baseline has to tell
+// contract, an account can have any number of them, and a baseline has to distinguish
 // those that were there from a new one.
 //
 // A digest is the same in every process, since a journal outlives the one that

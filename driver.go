@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -29,7 +30,7 @@ type driver struct {
 	closed  bool
 
 	// Of the goroutine alone.
-	looks     map[accountKey]*accountLook
+	looks     map[books.Account]*accountLook
 	seen      map[*write]*seenLook
 	namespace namespace
 	fails     int // requests in a row to which nothing answered
@@ -69,7 +70,7 @@ func newDriver(c *core, background bool) *driver {
 	return &driver{
 		core: c, background: background,
 		jobs: make(map[*write]*job), wake: make(chan struct{}, 1),
-		looks: make(map[accountKey]*accountLook), seen: make(map[*write]*seenLook),
+		looks: make(map[books.Account]*accountLook), seen: make(map[*write]*seenLook),
 	}
 }
 
@@ -300,6 +301,7 @@ func (d *driver) run() {
 		j := d.next()
 		if j == nil || d.core.closing.Err() != nil {
 			d.running = false
+			clear(d.looks) // nobody shares them any more
 			d.mu.Unlock()
 			return
 		}
@@ -499,9 +501,9 @@ func (d *driver) probe(w *write) error {
 		return err
 	}
 	// It may run now, so no read beside it shows the account before or after it.
-	d.core.accounts.beganWrite(w.intent.Environment, w.intent.Account)
+	d.core.books.SendBegan(w.booked.Account)
 	h := d.sendProbe(w)
-	d.core.accounts.endedWrite(w.intent.Environment, w.intent.Account, time.Now())
+	d.core.books.SendEnded(w.booked.Account, time.Now())
 	d.heardBack(w, ledger.ProbeEnded, &h, false)
 	if h.class == ledger.Success || h.refusal != nil && h.attempt.replayed() {
 		w.answer = &h
@@ -515,7 +517,7 @@ func (d *driver) probe(w *write) error {
 
 // look reads the account, and has accounting judge it.
 func (d *driver) look(w *write, due time.Duration) error {
-	key := accountKey{w.intent.Environment, w.intent.Account}
+	key := bookOf(w.intent.Environment, w.intent.Account)
 	l := d.looks[key]
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this

@@ -53,7 +53,7 @@ const (
 	// CauseTakeProfit is a take-profit that fired.
 	CauseTakeProfit CloseCause = "take_profit"
 	// CauseMarket is a close by hand, by an order that flipped the position, or
-	// by the liquidation after a breach: the record does not tell them apart.
+	// by the liquidation after a breach: the record does not distinguish them.
 	CauseMarket CloseCause = "market"
 )
 

@@ -88,7 +88,7 @@ func (e *Error) outcomeOfCall() Outcome     { return e.outcome }
 func (e *Error) setOutcomeOfCall(o Outcome) { e.outcome = o }
 
 // WriteError is what every failed write returns: what became of it, and why the
-// call failed. The cause (a refusal, an edge page, a lost connection, an ended
+// call failed. The cause (a refusal, a page of a gateway, a lost connection, an ended
 // context) is inside and visible to [errors.Is] and [errors.As].
 type WriteError struct {
 	// Outcome says whether it happened.
@@ -170,10 +170,10 @@ func (e *GuardError) setOutcomeOfCall(o Outcome) { e.outcome = o }
 
 const snippetSize = 256
 
-// EdgeError is an answer without the service's shape: a page by a proxy, `{}`
+// GatewayError is an answer without the service's shape: a page by a proxy, `{}`
 // where a result belongs, a body too large to be one. Something in front wrote
 // it, so it proves nothing about a write.
-type EdgeError struct {
+type GatewayError struct {
 	// Meta are the facts of the answer.
 	Meta Meta
 	// Snippet is the beginning of the body, for people; at most 256 bytes.
@@ -185,12 +185,12 @@ type EdgeError struct {
 }
 
 // Error says what came instead of an answer.
-func (e *EdgeError) Error() string {
+func (e *GatewayError) Error() string {
 	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, cutText(e.Snippet, snippetSize))
 }
 
-func (e *EdgeError) outcomeOfCall() Outcome     { return e.outcome }
-func (e *EdgeError) setOutcomeOfCall(o Outcome) { e.outcome = o }
+func (e *GatewayError) outcomeOfCall() Outcome     { return e.outcome }
+func (e *GatewayError) setOutcomeOfCall(o Outcome) { e.outcome = o }
 
 // RedirectError is a redirect. It is never followed, since the API key and the
 // order would go along. It usually means that the base URL is not the versioned
@@ -335,7 +335,7 @@ func AdviceOf(err error) Advice {
 	if transport := (*TransportError)(nil); errors.As(err, &transport) {
 		return AdviseSameKey
 	}
-	if edge := (*EdgeError)(nil); errors.As(err, &edge) {
+	if edge := (*GatewayError)(nil); errors.As(err, &edge) {
 		return AdviseSameKey // to a read, by something in front, which passes
 	}
 	if errors.Is(err, ErrPendingWrite) {

@@ -70,7 +70,7 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		}{
 			{place(nil, trading.WithTag("own")), "not applied: refused by a guard: a guard of one's own", notApplied, take[*trading.GuardError]},
 			{place(nil, trading.WithTag("plain")), "refused by a guard: not today", notApplied, take[*trading.GuardError]},
-			{place(tradingsim.GatewayError(403)), "not an answer of the service: not JSON (status 403)", unknown, take[*trading.EdgeError]},
+			{place(tradingsim.GatewayError(403)), "not an answer of the service: not JSON (status 403)", unknown, take[*trading.GatewayError]},
 			{place(tradingsim.Raw(307, map[string][]string{"Location": {"%zz"}}, "")), `redirect to "" not followed`, unknown, take[*trading.RedirectError]},
 			{place(tradingsim.Raw(200, nil, `{"ok":true}`)), "executed, but the answer cannot be read", applied, take[*trading.DecodeError]},
 			{place(tradingsim.DropResponse()), "no answer: ", unknown, take[*trading.TransportError]},
@@ -109,7 +109,7 @@ func TestSnippetsAreCutBetweenRunes(t *testing.T) {
 		r := newRig(t, nil)
 		r.sim.Fault("GET /sandbox/trades", tradingsim.Raw(403, nil, body))
 		_, err := r.Sandbox.Trades(t.Context())
-		var edge *trading.EdgeError
+		var edge *trading.GatewayError
 		require.ErrorAs(t, err, &edge)
 		assert.LessOrEqual(t, len(edge.Snippet), 256)
 		assert.GreaterOrEqual(t, len(edge.Snippet), 250)

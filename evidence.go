@@ -8,21 +8,40 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Between the records of the account and what accounting goes by.
 
-// evidence is what is known of a write's account, to hold later reads against.
-type evidence struct {
-	Base  *accounting.Baseline `json:"base,omitempty"`
-	Own   []accounting.Own     `json:"own,omitempty"`
-	Ended bool                 `json:"ended,omitempty"` // a reset, or another holder
-}
-
 // heldPosition is a position as accounting sees it.
 func heldPosition(p *Position) accounting.Position {
 	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: p.OpenedAt}
+}
+
+// bySymbol are positions as the books take them.
+func bySymbol(positions Positions) map[string]accounting.Position {
+	held := make(map[string]accounting.Position, len(positions))
+	for i := range positions {
+		held[positions[i].Symbol] = heldPosition(&positions[i])
+	}
+	return held
+}
+
+func orderIDs(open *OpenOrders) []string {
+	ids := make([]string, len(open.Limits))
+	for i := range open.Limits {
+		ids[i] = string(open.Limits[i].ID)
+	}
+	return ids
+}
+
+func runIDs(runs []Run) []string {
+	ids := make([]string, len(runs))
+	for i := range runs {
+		ids[i] = string(runs[i].ID)
+	}
+	return ids
 }
 
 func sideOf(s Side) accounting.Side {
@@ -36,24 +55,39 @@ func sideOf(s Side) accounting.Side {
 	}
 }
 
+// digestsOf are closed trades as the books keep them.
+func digestsOf(trades []Trade) func(most int) []accounting.Row {
+	return func(most int) []accounting.Row {
+		rows := make([]accounting.Row, min(most, len(trades)))
+		for i := range rows {
+			rows[i] = accounting.Row{Digest: digestOfTrade(&trades[i]), ClosedAt: trades[i].ClosedAt}
+		}
+		return rows
+	}
+}
+
+// rowsOf are closed trades as accounting sees them.
 func rowsOf(trades []Trade) []accounting.Row {
 	rows := make([]accounting.Row, len(trades))
 	for i := range trades {
-		t := &trades[i]
-		rows[i] = accounting.Row{
-			Digest:     digestOfTrade(t),
-			Symbol:     t.Symbol,
-			Side:       sideOf(t.Side),
-			Cause:      causeOf(t.Cause),
-			Size:       nullable(t.Size),
-			EntryPrice: nullable(t.EntryPrice),
-			ExitPrice:  decimal.NewNullDecimal(t.ExitPrice),
-			GrossPnL:   decimal.NewNullDecimal(t.GrossPnL),
-			Fee:        decimal.NewNullDecimal(t.RoundTripFee),
-			ClosedAt:   t.ClosedAt,
-		}
+		rows[i] = rowOf(&trades[i])
 	}
 	return rows
+}
+
+func rowOf(t *Trade) accounting.Row {
+	return accounting.Row{
+		Digest:     digestOfTrade(t),
+		Symbol:     t.Symbol,
+		Side:       sideOf(t.Side),
+		Cause:      causeOf(t.Cause),
+		Size:       nullable(t.Size),
+		EntryPrice: nullable(t.EntryPrice),
+		ExitPrice:  decimal.NewNullDecimal(t.ExitPrice),
+		GrossPnL:   decimal.NewNullDecimal(t.GrossPnL),
+		Fee:        decimal.NewNullDecimal(t.RoundTripFee),
+		ClosedAt:   t.ClosedAt,
+	}
 }
 
 func causeOf(c CloseCause) accounting.Cause {
@@ -81,14 +115,6 @@ type sentWrite struct {
 	ReduceOnly   bool        `json:"reduceOnly"`
 	ClosePercent json.Number `json:"closePercent"`
 	Pct          json.Number `json:"pct"` // the sandbox's name for it
-}
-
-// side is the side of the call's order; none without one.
-func (c *call) side() accounting.Side {
-	if c.order == nil {
-		return accounting.NoSide
-	}
-	return sideOf(c.order.Side)
 }
 
 // askedOf reads what a write asked for.
@@ -120,36 +146,30 @@ func askedOf(in *Intent) accounting.Write {
 	return w
 }
 
-// effect is what an answered write did: for the books of its account, and the
-// position after it if the answer says one.
-type effect struct {
-	own   accounting.Own
-	after *accounting.Position
-}
-
 // effectOf reads the effect of a success, from the record that it was decoded into
-// or from its body.
-func effectOf(in *Intent, h *heard, result wire.Value, answered time.Time) effect {
-	asked := askedOf(in)
-	e := effect{own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
+// or from its body. It is not clear if neither can be read.
+func effectOf(w *write, h *heard, result wire.Value, answered time.Time) (did *books.Did, clear bool) {
+	asked := w.askedFor()
+	did = &books.Did{Own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
+	own := &did.Own
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:
-		e.ofOrder(in, h, result, asked)
+		return did, orderEffect(did, orderAnswerOf(&w.intent, h, result), asked)
 	case accounting.Close:
-		e.own.LeftRow = true
+		own.LeftRow = true
 		var answer api.ClosePositionResponse
-		if in.Environment == EnvLive && wire.Unmarshal(h.attempt.Body, &answer) == nil {
-			e.own.PnL = decimal.NewNullDecimal(answer.Pnl)
+		if w.intent.Environment == EnvLive && wire.Unmarshal(h.attempt.Body, &answer) == nil {
+			own.PnL = decimal.NewNullDecimal(answer.Pnl)
 		}
 	default:
-		e.own.Resting, e.own.Run = true, asked.Kind != accounting.Limit
-		e.own.Size = decimal.NewNullDecimal(asked.Size)
+		own.Resting, own.Run = true, asked.Kind != accounting.Limit
+		own.Size = decimal.NewNullDecimal(asked.Size)
 		if asked.Kind == accounting.EditRun {
-			e.own.Size = decimal.NullDecimal{}
+			own.Size = decimal.NullDecimal{}
 		}
-		e.own.ID = waitingID(asked.Kind, h)
+		own.ID = waitingID(asked.Kind, h)
 	}
-	return e
+	return did, true
 }
 
 // waitingID is the id of what a success left to wait; empty if it says none.
@@ -166,10 +186,10 @@ func waitingID(kind accounting.Kind, h *heard) string {
 	}
 }
 
-// ofOrder is the effect of an order that filled.
-func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounting.Write) {
+// orderEffect is the effect of an order that filled; false if its answer cannot be read.
+func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) bool {
 	filled, after := asked.Size, accounting.Position{}
-	switch answer := orderAnswerOf(in, h, result).(type) {
+	switch answer := answer.(type) {
 	case *api.OrderResponse:
 		if answer.Fill.Size.IsPositive() {
 			filled = answer.Fill.Size
@@ -181,16 +201,16 @@ func (e *effect) ofOrder(in *Intent, h *heard, result wire.Value, asked accounti
 		if p, open := optPosition(&answer.Position).Get(); open {
 			after = heldPosition(&p)
 		}
-	default: // it cannot be read, so its volume is not clear
-		e.own.LeftRow = true
-		return
+	default:
+		return false
 	}
-	e.after = &after
+	did.After = &after
 	side := decimal.NewFromInt(int64(asked.Side))
-	e.own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
-	if closed := filled.Sub(e.own.Opened); closed.IsPositive() {
-		e.own.LeftRow, e.own.Closed = true, decimal.NewNullDecimal(closed)
+	did.Own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
+	if closed := filled.Sub(did.Own.Opened); closed.IsPositive() {
+		did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)
 	}
+	return true
 }
 
 func orderAnswerOf(in *Intent, h *heard, result wire.Value) wire.Value {

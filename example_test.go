@@ -182,6 +182,7 @@ func ExampleClient_Recover() {
 func ExampleWithClientOrderID() {
 	client, sim := simulated()
 	account := client.Live.Account("acc_1")
+	// README
 	for range 2 { // the bot restarts, and decides the same
 		bought, err := account.PlaceOrder(ctx, order, trading.WithClientOrderID("breakout 2026-11-20T10:15"))
 		if err != nil {
@@ -356,7 +357,7 @@ func Example_watch() {
 	// README
 	for ev, err := range watch.Events(ctx,
 		watch.Marks(client.Sandbox.MarketData, "BTC").WithInterval(5*time.Second),
-		watch.Account(client.Sandbox).WithSnapshot(), // reading it is also what keeps its stops alive
+		watch.Account(client.Sandbox).WithSnapshot(), // this read also fires the sandbox's stops
 	) {
 		if err != nil {
 			fmt.Println("it goes on by itself:", err)
@@ -418,13 +419,12 @@ func ExampleClient_Halt() {
 	// Output: POST /sandbox/orders BTC: not applied: halted: the desk is closed
 }
 
-// A bot's own test: the simulator stands in for the service.
-func Example_test() {
+// The promise: an order whose reply is lost is found, and not placed a second time.
+func Example_quickstart() {
 	// README
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000")) // the whole service, in process
 	defer sim.Close()
-	client, err := trading.New(sim.URL(),
-		trading.WithSandboxKey(sim.SandboxKey()),
+	client, err := trading.New(sim.URL(), // yours: trading.FromEnv()
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(sim.Transport()),
 	)
@@ -434,13 +434,19 @@ func Example_test() {
 	defer client.Close()
 
 	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, but the reply is lost
-	bought, err := client.Live.Account("acc_1").PlaceOrder(ctx, order)
+	bought, err := client.Live.Account("acc_1").PlaceOrder(ctx, trading.Order{
+		Symbol:   "BTC",
+		Side:     trading.Long,
+		Size:     trading.Dec("0.05"), // base units
+		Leverage: trading.Dec("2"),
+		StopLoss: trading.At(trading.Dec("63000")),
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("the program: filled at", bought.Fill.Price, "and the answer is a stored one:", bought.Meta.Replayed)
-	fmt.Println("the service:", len(sim.Ledger()), "executed")
+	fmt.Println("the bot knows:", "filled at", bought.Fill.Price)
+	fmt.Println("the service executed:", len(sim.Ledger()), "order")
 	// Output:
-	// the program: filled at 64000 and the answer is a stored one: true
-	// the service: 1 executed
+	// the bot knows: filled at 64000
+	// the service executed: 1 order
 }

@@ -83,7 +83,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 		{"an order with everything", order(func(o *Order) {
 			o.Side, o.Leverage, o.Type = Short, Dec("2.5"), LimitOrder
 			o.LimitPrice, o.ExpectedPrice = At(Dec("64000.10")), At(Dec("64001"))
-			o.TakeProfit, o.StopLoss, o.MaxSlippagePct = At(Dec("60000")), At(Dec("66000")), At(Dec("0.5"))
+			o.TakeProfit, o.StopLoss, o.MaxSlippagePct = At(Dec("60000")), At(Dec("66000")), Some(Dec("0.5"))
 		}), orderBody, OpSandboxOrder,
 			`{"expectedPrice":64001,"leverage":2.5,"limitPrice":64000.1,"maxSlippagePct":0.5,"orderType":"limit",` +
 				`"side":"short","size":0.01,"stopLossPrice":66000,"symbol":"BTC","takeProfitPrice":60000}`},
@@ -107,10 +107,8 @@ func TestRequestsOnTheWire(t *testing.T) {
 			`{"stopLossPrice":63000,"symbol":"BTC"}`},
 		{"T67 clear one, set the other", triggers(TPSL{TakeProfit: Clear, StopLoss: At(Dec("63000"))}), tpslBody, OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
-		{"T67 all three", triggers(TPSL{TakeProfit: At(Dec("70000")), StopLoss: Clear, ClosePct: At(Dec("50"))}), tpslBody, OpSandboxTPSL,
+		{"T67 all three", triggers(TPSL{TakeProfit: At(Dec("70000")), StopLoss: Clear, ClosePct: Some(Dec("50"))}), tpslBody, OpSandboxTPSL,
 			`{"closePct":50,"stopLossPrice":null,"symbol":"BTC","takeProfitPrice":70000}`},
-		{"clear the share", triggers(TPSL{ClosePct: Clear}), tpslBody, OpSandboxTPSL,
-			`{"closePct":null,"symbol":"BTC"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			script := newScript(t, answered(200, row.answer))
@@ -140,10 +138,10 @@ func TestTheClientsMaxSlippageGoesWithMarketOrdersAlone(t *testing.T) {
 	o := Order{Symbol: "BTC", Side: Long, Size: Dec("1")}
 	_, err := client.Sandbox.PlaceOrder(ctx, o)
 	require.NoError(t, err)
-	o.MaxSlippagePct = At(Dec("3"))
+	o.MaxSlippagePct = Some(Dec("3"))
 	_, err = client.Sandbox.PlaceOrder(ctx, o)
 	require.NoError(t, err)
-	o.MaxSlippagePct, o.Type, o.LimitPrice = Level{}, LimitOrder, At(Dec("1"))
+	o.MaxSlippagePct, o.Type, o.LimitPrice = Opt[decimal.Decimal]{}, LimitOrder, At(Dec("1"))
 	_, err = client.Sandbox.PlaceOrder(ctx, o)
 	require.NoError(t, err)
 	got := script.received()
@@ -201,11 +199,10 @@ func TestRefusedBeforeSending(t *testing.T) {
 		{"a stop to clear", CodeBadRequest, order(func(o *Order) { o.StopLoss = Clear })},
 		{"a stop past the target", CodeInvalidTPSL, order(func(o *Order) { o.StopLoss, o.TakeProfit = At(Dec("2")), At(Dec("1")) })},
 		{"expected price 0", CodeBadRequest, order(func(o *Order) { o.ExpectedPrice = At(Dec("0")) })},
-		{"T64 slippage 0", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("0")) })},
-		{"T64 slippage 0.05", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("0.05")) })},
-		{"T64 slippage 0.25", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("0.25")) })},
-		{"T64 slippage 30.1", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("30.1")) })},
-		{"T64 slippage cleared", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = Clear })},
+		{"T64 slippage 0", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = Some(Dec("0")) })},
+		{"T64 slippage 0.05", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = Some(Dec("0.05")) })},
+		{"T64 slippage 0.25", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = Some(Dec("0.25")) })},
+		{"T64 slippage 30.1", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = Some(Dec("30.1")) })},
 		{"T57 reduce-only on the sandbox", CodeBadRequest, order(func(o *Order) { o.ReduceOnly = true })},
 		{"close without a symbol", CodeBadSymbol, closing("", All)},
 		{"close no part", CodeBadPct, closing("BTC", Part{})},
@@ -214,7 +211,7 @@ func TestRefusedBeforeSending(t *testing.T) {
 		{"triggers without a symbol", CodeBadSymbol, triggers("", TPSL{StopLoss: Clear})},
 		{"no trigger", CodeInvalidTPSL, triggers("BTC", TPSL{})},
 		{"a trigger at 0", CodeInvalidTPSL, triggers("BTC", TPSL{StopLoss: At(Dec("0"))})},
-		{"a trigger of 0 percent", CodeBadPct, triggers("BTC", TPSL{ClosePct: At(Dec("0"))})},
+		{"a trigger of 0 percent", CodeBadPct, triggers("BTC", TPSL{ClosePct: Some(Dec("0"))})},
 		{"a price of no symbol", CodeBadSymbol, func(ctx context.Context, c *Client) error {
 			_, err := c.Sandbox.Price(ctx, "")
 			return err

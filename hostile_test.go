@@ -127,7 +127,7 @@ func bomb(x *faultproxy.Exchange) {
 func kindOf(err error) string {
 	var (
 		refusal   *trading.Error
-		edge      *trading.EdgeError
+		edge      *trading.GatewayError
 		redirect  *trading.RedirectError
 		decode    *trading.DecodeError
 		transport *trading.TransportError

@@ -68,8 +68,10 @@ func (w *JournaledWrite) add(r *record) {
 		w.Key, w.Try = r.Key.Key, r.Key.Try
 	case r.Fact != nil:
 		w.Facts = append(w.Facts, JournaledFact{r.Fact.At.Wall, factText(r.Fact)})
-	case r.Own != nil:
-		w.Facts = append(w.Facts, JournaledFact{r.Own.Last, "another write of the program in the market ended"})
+	case r.Beside != nil:
+		for i := range r.Beside.Own {
+			w.Facts = append(w.Facts, JournaledFact{r.Beside.Own[i].Last, "another write of the program in the market ended"})
+		}
 	case r.End != nil:
 		w.Outcome, w.Evidence, w.ResolvedAt = r.End.Outcome, r.End.Evidence, r.End.At
 		w.Key, w.Try, w.Code = r.End.Key, r.End.Try, r.End.Code

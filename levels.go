@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -54,29 +55,36 @@ type restore struct {
 	err   error // of the last try
 }
 
-// levelsBegan notes that a setting is about to be sent. One that restores another is as
+// settings are those of each position, in the order in which they stand.
+type settings struct {
+	notes sync.Mutex // of what the journal has of them; before mu
+	mu    sync.Mutex
+	of    map[pending.Place][]*setting
+}
+
+// began notes that a setting is about to be sent. One that restores another is as
 // old as that, so that one begun meanwhile is newer.
-func (v *accountViews) levelsBegan(w *write) {
+func (v *settings) began(w *write) {
 	sent, err := levelsOf(&w.intent)
 	if w.intent.Operation != OpTPSL || err != nil {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.addSetting(w.Places[0], &setting{of: w, levels: sent})
+	v.add(w.Places[0], &setting{of: w, levels: sent})
 }
 
-// addSetting puts a setting where it stands among those of its place. The lock is held.
-func (v *accountViews) addSetting(place pending.Place, s *setting) {
-	if v.settings == nil {
-		v.settings = make(map[pending.Place][]*setting)
+// add puts a setting where it stands among those of its place. The lock is held.
+func (v *settings) add(place pending.Place, s *setting) {
+	if v.of == nil {
+		v.of = make(map[pending.Place][]*setting)
 	}
-	there := v.settings[place]
+	there := v.of[place]
 	at := len(there)
 	if i := indexOfSetting(there, s.of.restores); i >= 0 {
 		at = i + 1
 	}
-	v.settings[place] = slices.Insert(there, at, s)
+	v.of[place] = slices.Insert(there, at, s)
 }
 
 // indexOfSetting returns where the setting with an id stands; -1 if it is not there.
@@ -84,34 +92,34 @@ func indexOfSetting(settings []*setting, id IntentID) int {
 	return slices.IndexFunc(settings, func(s *setting) bool { return s.of.intent.ID == id })
 }
 
-// levelsEnded notes what became of a setting.
-func (v *accountViews) levelsEnded(w *write, outcome Outcome) {
+// ended notes what became of a setting.
+func (v *settings) ended(w *write, outcome Outcome) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	place := w.Places[0]
 	open := false
-	for _, s := range v.settings[place] {
+	for _, s := range v.of[place] {
 		if s.of == w {
 			s.ended, s.outcome = true, outcome
 		}
 		open = open || !s.ended
 	}
 	if !open {
-		delete(v.settings, place)
+		delete(v.of, place)
 	}
 }
 
 // superseded reports whether a newer setting has been sent that may stand.
-func (v *accountViews) superseded(w *write) bool {
+func (v *settings) superseded(w *write) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.newerLevels(w)) > 0
+	return len(v.newer(w)) > 0
 }
 
-// newerLevels are the settings behind w that were not refused. The lock is held.
-func (v *accountViews) newerLevels(w *write) (newer []*setting) {
+// newer are the settings behind w that were not refused. The lock is held.
+func (v *settings) newer(w *write) (newer []*setting) {
 	behind := false
-	for _, s := range v.settings[w.Places[0]] {
+	for _, s := range v.of[w.Places[0]] {
 		if s.of == w {
 			behind = true
 			continue
@@ -123,12 +131,12 @@ func (v *accountViews) newerLevels(w *write) (newer []*setting) {
 	return newer
 }
 
-// wantedLevels are the levels last wanted, each by the newest setting that named it,
+// wanted are the levels last wanted, each by the newest setting that named it,
 // where w has ended. open means that a newer setting has not.
-func (v *accountViews) wantedLevels(w *write, outcome Outcome) (wanted levels, sent []levels, newest *write, open bool) {
+func (v *settings) wanted(w *write, outcome Outcome) (wanted levels, sent []levels, newest *write, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	newer := v.newerLevels(w)
+	newer := v.newer(w)
 	if len(newer) == 0 {
 		return levels{}, nil, nil, false
 	}
@@ -159,7 +167,7 @@ func (d *driver) restoreLevels(w *write) (again time.Time, more bool) {
 		return time.Time{}, false
 	}
 	r, now := &w.restore, time.Now()
-	wanted, sent, newest, open := d.core.accounts.wantedLevels(w, outcomeOf(w.ledger.Outcome()))
+	wanted, sent, newest, open := d.core.levels.wanted(w, outcomeOf(w.ledger.Outcome()))
 	switch {
 	case newest == nil:
 		return time.Time{}, false
@@ -230,150 +238,5 @@ func decideLevels(w *write, now *accountLook, gone bool) accounting.Verdict {
 		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.VolumeFits}
 	default:
 		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.NoTrace}
-	}
-}
-
-// The journal keeps with a setting of levels those that were begun after it: an older
-// one that is in doubt when the process ends must not replace them in the next.
-
-// newerSetting is a setting of levels as the history of an older one has it.
-type newerSetting struct {
-	Intent   Intent        `json:"intent"`
-	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
-	Restores IntentID      `json:"restores,omitempty"`
-
-	ended bool
-}
-
-// newerEnd is what a newer one came to.
-type newerEnd struct {
-	ID      IntentID `json:"id"`
-	Outcome Outcome  `json:"outcome"`
-}
-
-// noteNewer has the older settings that are open keep this one. It comes before the
-// setting's own first record, which makes it durable.
-func (c *core) noteNewer(w *write) {
-	c.pending.besideMu.Lock()
-	defer c.pending.besideMu.Unlock()
-	c.noteWithOlder(w, record{Newer: newerOf(w)})
-}
-
-func newerOf(w *write) *newerSetting {
-	return &newerSetting{Intent: w.intent, Unnamed: w.unnamed, Restores: w.restores}
-}
-
-// noteNewerOf has a setting that is in the journal now keep those that were begun while
-// it was not.
-func (c *core) noteNewerOf(w *write) {
-	c.pending.besideMu.Lock()
-	defer c.pending.besideMu.Unlock()
-	for _, s := range c.accounts.begunAfter(w) {
-		c.store.later(w, record{Newer: newerOf(s.of)})
-		if s.ended {
-			c.store.later(w, record{NewerEnd: &newerEnd{s.of.intent.ID, s.outcome}})
-		}
-	}
-}
-
-// noteNewerEnd tells the older settings what one came to, before its own end is written.
-// The books are locked.
-func (c *core) noteNewerEnd(w *write, outcome Outcome) {
-	c.noteWithOlder(w, record{NewerEnd: &newerEnd{w.intent.ID, outcome}})
-}
-
-func (c *core) noteWithOlder(w *write, r record) {
-	for _, older := range c.accounts.openBefore(w) {
-		c.store.later(older, r)
-	}
-}
-
-// openBefore are the settings older than w whose outcome is not known.
-func (v *accountViews) openBefore(w *write) (older []*write) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, s := range v.settings[w.Places[0]] {
-		if s.of == w {
-			break
-		}
-		if !s.ended {
-			older = append(older, s.of)
-		}
-	}
-	return older
-}
-
-// begunAfter are the settings newer than w that may stand.
-func (v *accountViews) begunAfter(w *write) (newer []setting) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, s := range v.newerLevels(w) {
-		newer = append(newer, *s)
-	}
-	return newer
-}
-
-// keepNewer takes in what the history of a setting says of those begun after it. One that
-// was not carried out is none.
-func (w *write) keepNewer(r *record) {
-	if r.Newer != nil {
-		w.newer = append(w.newer, *r.Newer)
-		return
-	}
-	at := slices.IndexFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
-	switch {
-	case at < 0:
-	case r.NewerEnd.Outcome == NotApplied:
-		w.newer = slices.Delete(w.newer, at, at+1)
-	default:
-		w.newer[at].ended = true
-	}
-}
-
-// adopt takes over what others left. All their settings of levels are known before work
-// on the first begins.
-func (c *core) adopt(left []*write) {
-	for _, w := range left {
-		// One that neither ended nor is pending never left: its beginning is in no journal.
-		w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool {
-			return !n.ended && c.pending.Find(string(n.Intent.ID)) == nil
-		})
-		c.accounts.levelsLeft(w)
-	}
-	for _, w := range left {
-		c.driver.adopt(w)
-	}
-}
-
-// levelsLeft notes a setting of levels that was left, and those begun after it.
-func (v *accountViews) levelsLeft(w *write) {
-	if w.intent.Operation != OpTPSL {
-		return
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	place := w.Places[0]
-	v.keepSetting(place, &setting{of: w})
-	for i := range w.newer {
-		n := &w.newer[i]
-		// One that is open too was left like this one, and takes the place of this.
-		v.keepSetting(place, &setting{of: &write{intent: n.Intent, unnamed: n.Unnamed, restores: n.Restores}, ended: true})
-	}
-}
-
-// keepSetting adds a setting, or has an open one take the place of what an older one
-// knew of it. The lock is held.
-func (v *accountViews) keepSetting(place pending.Place, s *setting) {
-	sent, err := levelsOf(&s.of.intent)
-	if err != nil {
-		return
-	}
-	s.levels = sent
-	at := indexOfSetting(v.settings[place], s.of.intent.ID)
-	switch {
-	case at < 0:
-		v.addSetting(place, s)
-	case !s.ended:
-		v.settings[place][at] = s
 	}
 }

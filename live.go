@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -25,7 +26,7 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 		return nil, err
 	}
 	for i := range answer.Accounts {
-		l.caller.core.accounts.saw(EnvLive, AccountID(answer.Accounts[i].ID), AccountStatus(answer.Accounts[i].Status))
+		l.caller.core.books.SawStatus(bookOf(EnvLive, AccountID(answer.Accounts[i].ID)), answer.Accounts[i].Status)
 	}
 	return convertAll(answer.Accounts, accountInfoOf), nil
 }
@@ -48,6 +49,8 @@ type Account struct {
 
 // ID returns the account's id.
 func (a *Account) ID() AccountID { return a.id }
+
+func (a *Account) book() books.Account { return bookOf(EnvLive, a.id) }
 
 // begin starts a call of this account.
 func (a *Account) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
@@ -72,7 +75,7 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
-	a.caller.core.accounts.saw(EnvLive, a.id, state.Status)
+	a.caller.core.books.SawStatus(a.book(), string(state.Status))
 	return &state, nil
 }
 
@@ -84,7 +87,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawPositions(EnvLive, a.id, call.last.attempt.Sent, rows.List)
+	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, bySymbol(rows.List))
 	return rows.List, nil
 }
 
@@ -96,7 +99,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawTrades(EnvLive, a.id, call.last.attempt.Sent, rows.List)
+	a.caller.core.books.SawTrades(a.book(), call.last.attempt.Sent, digestsOf(rows.List))
 	return rows.List, nil
 }
 
@@ -112,7 +115,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 		Limits: convertAll(answer.Orders, restingOrderOf),
 		Runs:   convertAll(answer.Runs, runOf),
 	}
-	a.caller.core.accounts.sawOrders(EnvLive, a.id, call.last.attempt.Sent, open)
+	a.caller.core.books.SawOrders(a.book(), call.last.attempt.Sent, orderIDs(open), runIDs(open.Runs))
 	return open, nil
 }
 
@@ -124,7 +127,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.accounts.sawFinished(EnvLive, a.id, call.last.attempt.Sent, rows.List)
+	a.caller.core.books.SawFinished(a.book(), call.last.attempt.Sent, runIDs(rows.List))
 	return rows.List, nil
 }
 
@@ -215,7 +218,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	}
 	result := closeResultOf(&answer, call.meta())
 	if !result.Meta.Replayed { // a replay is of the past
-		a.caller.core.accounts.saw(EnvLive, a.id, result.Status)
+		a.caller.core.books.SawStatus(a.book(), string(result.Status))
 	}
 	return result, err
 }
@@ -236,7 +239,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 // behind the newer one. So once that is known, and 5 seconds later, the client reads the
 // position, and if it has the levels of a setting that is not the last, it sends those
 // last wanted again, each as the newest setting named it: under a new key, at most three
-// times. Other levels are somebody else's and stay. [Hooks.Resolved] tells it, with
+// times. Other levels are somebody else's and stay. [Hooks.Resolved] reports it, with
 // Superseded and Overwritten; the position can have the older levels until then. It is
 // done only while this process runs, and only for an older setting in doubt: of two calls
 // at once that both return their answers, either can be the last. If both are in doubt,

@@ -215,7 +215,7 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "GUARD_BAND", status: 409, kind: trading.ErrSlippage, advice: change,
 			call: order(buy("0.5", func(o *trading.Order) { o.ExpectedPrice = at("60000") }))},
 		{code: "MAX_SLIPPAGE", status: 409, kind: trading.ErrSlippage, advice: change, options: options(thinBook),
-			call: order(buy("1", func(o *trading.Order) { o.MaxSlippagePct = at("0.5") })),
+			call: order(buy("1", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(dec("0.5")) })),
 			check: func(t *testing.T, refusal *trading.Error) {
 				equalOpt(t, "1", refusal.EstSlippagePct)
 				equalOpt(t, "0.5", refusal.MaxSlippagePct)
@@ -425,7 +425,7 @@ func TestUnknownProCodesSurvive(t *testing.T) {
 		liveTest(t, nil, sendingOnly, func(r rig) {
 			r.sim.Fault("POST /orders/swarm", tradingsim.Raw(status, nil, `{"error":"SWARM_TOO_DENSE","message":"no"}`))
 			_, err := r.account().PlaceSwarm(r.t.Context(), buy("0.5"), trading.Swarm{Orders: 5}, trading.WithSendTTL(0))
-			edge := (*trading.EdgeError)(nil)
+			edge := (*trading.GatewayError)(nil)
 			require.ErrorAs(r.t, err, &edge)
 			assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
 			assert.Equal(r.t, trading.AdviseRead, trading.AdviceOf(err))

@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func liveTPSL(symbol string, tr TPSL) liveCall {
 func everything(o *Order) {
 	o.Side, o.Size, o.Leverage = Short, Dec("1e-7"), Dec("2.50")
 	o.TakeProfit, o.StopLoss = At(Dec("60000")), At(Dec("66000.10"))
-	o.ExpectedPrice, o.MaxSlippagePct = At(Dec("64001")), At(Dec("0.5"))
+	o.ExpectedPrice, o.MaxSlippagePct = At(Dec("64001")), Some(Dec("0.5"))
 }
 
 func limited(o *Order) { o.Type, o.LimitPrice = LimitOrder, At(Dec("63000")) }
@@ -168,11 +169,11 @@ var liveRows = []struct {
 			`"side":"short","size":0.0000001,"stopLossPrice":66000.1,"symbol":"BTC","takeProfitPrice":60000,"triggerPrice":62000}`},
 	{"a ladder", orderCall(ladder(Ladder{From: Dec("64000"), To: Dec("63000"), Rungs: 5}), nil), runBody, "POST /orders/ladder",
 		`{"accountId":"acc_1","endPrice":63000,"leverage":2,"side":"long","size":0.01,"startPrice":64000,"symbol":"BTC","totalOrders":5}`},
-	{"a skewed ladder", orderCall(ladder(Ladder{From: Dec("64000"), To: Dec("63000"), Rungs: 2, SizeSkew: Number(Dec("1.50"))}), nil), runBody, "POST /orders/ladder",
+	{"a skewed ladder", orderCall(ladder(Ladder{From: Dec("64000"), To: Dec("63000"), Rungs: 2, SizeSkew: Some(Dec("1.50"))}), nil), runBody, "POST /orders/ladder",
 		`{"accountId":"acc_1","endPrice":63000,"leverage":2,"side":"long","size":0.01,"sizeSkew":1.5,"startPrice":64000,"symbol":"BTC","totalOrders":2}`},
 	{"a TWAP", orderCall(twap(TWAP{Duration: 90 * time.Second}), nil), runBody, "POST /orders/twap",
 		`{"accountId":"acc_1","durationMs":90000,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
-	{"a randomized TWAP", orderCall(twap(TWAP{Duration: time.Millisecond, RandomizeSize: On, RandomizeTime: Off}), nil), runBody, "POST /orders/twap",
+	{"a randomized TWAP", orderCall(twap(TWAP{Duration: time.Millisecond, RandomizeSize: Some(true), RandomizeTime: Some(false)}), nil), runBody, "POST /orders/twap",
 		`{"accountId":"acc_1","durationMs":1,"leverage":2,"randomizeSize":true,"randomizeTime":false,"side":"long","size":0.01,"symbol":"BTC"}`},
 	{"a chase", orderCall(chase(Chase{}), nil), runBody, "POST /orders/chase",
 		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
@@ -182,7 +183,7 @@ var liveRows = []struct {
 		`{"accountId":"acc_1","chaseTo":64500,"durationMs":3600000,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
 	{"a swarm", orderCall(swarm(Swarm{Orders: 7}), nil), runBody, "POST /orders/swarm",
 		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC","totalOrders":7}`},
-	{"T97 a swarm with settings", orderCall(swarm(Swarm{Orders: 7, Aggression: Text("high"), SlippageBps: Number(Dec("25")), Irregular: On}), nil), runBody, "POST /orders/swarm",
+	{"T97 a swarm with settings", orderCall(swarm(Swarm{Orders: 7, Aggression: Some(json.RawMessage(`"high"`)), SlippageBps: Some(Dec("25")), Irregular: Some(true)}), nil), runBody, "POST /orders/swarm",
 		`{"accountId":"acc_1","aggression":"high","irregular":true,"leverage":2,"side":"long","size":0.01,"slippageBps":25,"symbol":"BTC","totalOrders":7}`},
 	{"an edit", func(ctx context.Context, a *Account) error {
 		_, err := a.EditRun(ctx, "run_1", RunEdit{TotalSize: Dec("2.0")})
@@ -299,7 +300,7 @@ func TestTheClientsMaxSlippageOnALiveAccount(t *testing.T) {
 		"a resting limit":    {limited, placeLimit, liveLimitBody, false},
 		"a TWAP":             {nil, twap(TWAP{Duration: time.Hour}), runBody, true},
 		"a stop-limit":       {limited, conditional(Conditional{Trigger: Dec("1"), Exec: StopLimit}), runBody, false},
-		"one of the order's": {func(o *Order) { o.MaxSlippagePct = At(Dec("0.7")) }, placeOrder, liveOrderBody, true},
+		"one of the order's": {func(o *Order) { o.MaxSlippagePct = Some(Dec("0.7")) }, placeOrder, liveOrderBody, true},
 	} {
 		script := newScript(t, answered(200, row.answer))
 		account := newTestClient(t, script, WithMaxSlippagePct(Dec("0.7"))).Live.Account("acc_1")
@@ -312,7 +313,7 @@ func TestTheClientsMaxSlippageOnALiveAccount(t *testing.T) {
 func TestLiveRefusedBeforeSending(t *testing.T) {
 	order := func(change func(*Order)) liveCall { return orderCall(placeOrder, change) }
 	pro := func(place func(context.Context, *Account, Order) error) liveCall { return orderCall(place, nil) }
-	nan := Number(decimal.New(1, 60000000))
+	endless := Some(decimal.New(1, 60000000))
 	for _, row := range []struct {
 		name string
 		code Code
@@ -329,7 +330,7 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 		{"limit without a price", CodeBadLimitPrice, order(func(o *Order) { o.Type = LimitOrder })},
 		{"market with a price", CodeBadLimitPrice, order(func(o *Order) { o.LimitPrice = At(Dec("1")) })},
 		{"a stop of 0", CodeInvalidTPSL, order(func(o *Order) { o.StopLoss = At(Dec("0")) })},
-		{"slippage 0.25", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = At(Dec("0.25")) })},
+		{"slippage 0.25", CodeBadMaxSlippage, order(func(o *Order) { o.MaxSlippagePct = Some(Dec("0.25")) })},
 		{"a resting limit without a price", CodeBadLimitPrice, orderCall(placeLimit, nil)},
 		{"close without a symbol", CodeMissingFields, closing("", All)},
 		{"close no part", CodeBadRequest, closing("BTC", Part{})},
@@ -337,7 +338,7 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 		{"triggers without a symbol", CodeMissingFields, liveTPSL("", TPSL{TakeProfit: Clear, StopLoss: Clear})},
 		{"T68 no level", CodeMissingFields, liveTPSL("BTC", TPSL{})},
 		{"a trigger at 0", CodeInvalidTPSL, liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: At(Dec("0"))})},
-		{"T108 a share", CodeBadRequest, liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: Clear, ClosePct: At(Dec("50"))})},
+		{"T108 a share", CodeBadRequest, liveTPSL("BTC", TPSL{TakeProfit: Clear, StopLoss: Clear, ClosePct: Some(Dec("50"))})},
 
 		{"no trigger price", CodeBadTrigger, pro(conditional(Conditional{}))},
 		{"a negative trigger price", CodeBadTrigger, pro(conditional(Conditional{Trigger: Dec("-1")}))},
@@ -348,17 +349,20 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 		{"a ladder to nowhere", CodeBadPrice, pro(ladder(Ladder{From: Dec("1"), Rungs: 2}))},
 		{"a ladder without rungs", CodeBadOrderCount, pro(ladder(Ladder{From: Dec("1"), To: Dec("2")}))},
 		{"T97 rungs below $10", CodeMinNotional, pro(ladder(Ladder{From: Dec("64000"), To: Dec("60000"), Rungs: 65}))},
-		{"a skew that is no number", CodeBadRequest, pro(ladder(Ladder{From: Dec("64000"), To: Dec("60000"), Rungs: 2, SizeSkew: nan}))},
+		{"a skew that is endless", CodeBadRequest, pro(ladder(Ladder{From: Dec("64000"), To: Dec("60000"), Rungs: 2, SizeSkew: endless}))},
 		{"no duration", CodeBadDuration, pro(twap(TWAP{}))},
 		{"less than a millisecond", CodeBadDuration, pro(twap(TWAP{Duration: time.Microsecond}))},
 		{"part of a millisecond", CodeBadDuration, pro(twap(TWAP{Duration: time.Second + time.Microsecond}))},
 		{"a negative duration", CodeBadDuration, pro(chaseTWAP(ChaseTWAP{Duration: -time.Hour}))},
-		{"a randomization that is no number", CodeBadRequest, pro(twap(TWAP{Duration: time.Hour, RandomizeSize: nan}))},
 		{"a chase to 0", CodeBadPrice, pro(chase(Chase{To: At(Dec("0"))}))},
 		{"a chase to null", CodeBadPrice, pro(chase(Chase{To: Clear}))},
 		{"a chased TWAP to 0", CodeBadPrice, pro(chaseTWAP(ChaseTWAP{Duration: time.Hour, To: At(Dec("0"))}))},
 		{"a swarm of none", CodeBadOrderCount, pro(swarm(Swarm{}))},
-		{"an aggression that is no number", CodeBadRequest, pro(swarm(Swarm{Orders: 2, Aggression: nan}))},
+		{"a slippage that is endless", CodeBadRequest, pro(swarm(Swarm{Orders: 2, SlippageBps: endless}))},
+		{"an aggression that is no JSON", CodeBadRequest, pro(swarm(Swarm{Orders: 2, Aggression: Some(json.RawMessage("high"))}))},
+		{"an aggression that is empty", CodeBadRequest, pro(swarm(Swarm{Orders: 2, Aggression: Some(json.RawMessage{})}))},
+		{"an aggression that is null", CodeBadRequest, pro(swarm(Swarm{Orders: 2, Aggression: Some(json.RawMessage(" null"))}))},
+		{"an aggression that is an object", CodeBadRequest, pro(swarm(Swarm{Orders: 2, Aggression: Some(json.RawMessage(`{"a":1}`))}))},
 		{"an edit to 0", CodeBadSize, func(ctx context.Context, a *Account) error {
 			_, err := a.EditRun(ctx, "run_1", RunEdit{})
 			return err

@@ -88,7 +88,7 @@ func (c *core) decide(w *write, shown *seenLook) accounting.Verdict {
 	if w.intent.Operation == OpTPSL {
 		return decideLevels(w, now, w.ledger.IsGone(c.clock.now()))
 	}
-	asked := askedOf(&w.intent)
+	asked := *w.askedFor()
 	at := c.clock.now()
 	asked.From = serviceTime(w.ledger.Decided, w.intent.Decided).Add(-clockTolerance)
 	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
@@ -97,19 +97,19 @@ func (c *core) decide(w *write, shown *seenLook) accounting.Verdict {
 	if !w.ledger.FirstUseKnown {
 		asked.From = w.ledger.Since
 	}
-	base, own := c.evidenceOf(w)
+	shows := w.books.Evidence(&w.booked)
 	f := accounting.Facts{
 		Write:     asked,
 		Held:      w.ledger.Held() || w.intent.Environment == EnvSandbox,
 		Gone:      w.ledger.IsGone(at),
-		Base:      base,
+		Base:      shows.Base,
 		Look:      accounting.Look{State: now.state(w.intent.Symbol), At: serviceTime(c.clock.at(first), first), Equal: len(shown.began)},
-		Own:       own,
+		Own:       shows.Own,
 		Exclusive: c.isExclusive(w.intent.Account) && !w.gap, // what others did is not known
-		Ended:     w.evidence.Ended,
+		Ended:     shows.Ended,
 	}
 	f.Known = idsOf(f.Own)
-	if w.left && f.Base != nil {
+	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
 	}
 	f.PendingBeside = c.pending.Beside(&w.Entry)
@@ -143,8 +143,8 @@ func serviceTime(i ledger.Instant, otherwise time.Time) time.Time {
 	return i.Service
 }
 
-// upTo drops the rows behind the last that the journal's baseline had: it keeps the
-// newest alone, so what is older looks new.
+// upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
+// what is older looks new.
 func upTo(rows, known []accounting.Row) []accounting.Row {
 	for i := len(rows) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(known, func(k accounting.Row) bool { return k.Digest == rows[i].Digest }) {
@@ -157,7 +157,7 @@ func upTo(rows, known []accounting.Row) []accounting.Row {
 // readBaseline reads what the baseline of an entry lacks, once, for a second at the
 // most. Without it the entry goes all the same, and is harder to find out about.
 func (c *call) readBaseline() {
-	if !c.core.accounts.wantsRead(&c.write.intent, c.side(), time.Now()) {
+	if !c.core.books.WantsRead(&c.write.booked, time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)

@@ -12,7 +12,7 @@ import (
 // chooseKey gives a write its first key, and finds out whether it was placed before.
 // It returns the earlier write if that is still on its way.
 func (c *call) chooseKey() (earlier *write, err error) {
-	w := &write{core: c.core, intent: c.intent(), unnamed: c.unnamed, restores: c.opts.restores}
+	w := &write{core: c.core, books: c.core.books, intent: c.intent(), unnamed: c.unnamed, restores: c.opts.restores}
 	terms := c.terms()
 	source := &c.opts.key
 	if c.env != EnvLive {
@@ -39,6 +39,9 @@ func (c *call) chooseKey() (earlier *write, err error) {
 	}
 	w.Entry.ID, w.Places, w.Write = string(w.intent.ID), w.intent.places(), w
 	w.ledger = ledger.New(terms)
+	if c.order != nil {
+		w.side = sideOf(c.order.Side)
+	}
 	c.write = w
 	return nil, nil
 }

@@ -31,7 +31,7 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		"a nil journal":           {[]any{trading.WithJournal(nil)}, "WithJournal", "the journal is nil"},
 		"a nil guard":             {[]any{trading.WithGuard(nil)}, "WithGuard", "the guard is nil"},
 		"a nil key function":      {[]any{trading.WithLiveKeyFunc(nil)}, "WithLiveKeyFunc", "the function is nil"},
-		"too little slippage":     {[]any{trading.WithMaxSlippagePct(dec("0.01"))}, "WithMaxSlippagePct", "0.1 to 30"},
+		"too little slippage":     {[]any{trading.WithMaxSlippagePct(dec("0.01"))}, "WithMaxSlippagePct", "between 0.1 and 30 percent"},
 		"a key of the other kind": {[]any{trading.WithLiveKey("pk_test_x")}, "WithLiveKey", "must begin with pk_live_"},
 		"a negative limit":        {[]any{trading.WithRateLimits(trading.RateLimits{PerKey: -1})}, "WithRateLimits", "negative"},
 		"a key and a decision": {[]any{trading.WithIdempotencyKey("k"), trading.WithClientOrderID("d")}, "WithClientOrderID",

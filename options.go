@@ -50,7 +50,7 @@ type config struct {
 	application    string
 	gate           HealthGate
 	guards         []Guard
-	maxSlippagePct Level
+	maxSlippagePct Opt[decimal.Decimal]
 	journal        journal.Store
 	rateLimits     RateLimits
 	hooks          hooks
@@ -337,10 +337,10 @@ func WithSharedOrderIDs() Option {
 // percent, 0.1 to 30, one decimal place. The service's own default, 8, is wide.
 func WithMaxSlippagePct(pct decimal.Decimal) Option {
 	return clientOption(func(c *config) error {
-		if err := checkMaxSlippage("", At(pct)); err != nil {
+		if err := checkMaxSlippage("", Some(pct)); err != nil {
 			return invalidFor("WithMaxSlippagePct", err)
 		}
-		c.maxSlippagePct = At(pct)
+		c.maxSlippagePct = Some(pct)
 		return nil
 	})
 }

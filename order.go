@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -64,7 +65,7 @@ type Order struct {
 	// decimal. If absent, the client's default is sent, or else the service
 	// takes 8. The service checks nothing while it cannot read the book; use
 	// ExpectedPrice as well.
-	MaxSlippagePct Level `json:",omitzero"`
+	MaxSlippagePct Opt[decimal.Decimal] `json:",omitzero"`
 }
 
 // TPSL are the levels at which the service closes a position. A level is
@@ -82,9 +83,9 @@ type TPSL struct {
 	// StopLoss is a price. One at the entry or in profit is valid.
 	StopLoss Level `json:",omitzero"`
 
-	// ClosePct is the percent of the position that a trigger closes. Sandbox
-	// only.
-	ClosePct Level `json:",omitzero"`
+	// ClosePct is the percent of the position that a trigger closes, 100 for all of
+	// it. Sandbox only.
+	ClosePct Opt[decimal.Decimal] `json:",omitzero"`
 }
 
 // OrderType is whether an order takes the price it finds or has a limit. It is
@@ -241,7 +242,8 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 // which says how. Live accounts only. The service carries it out over time as a
 // run; each part of it must clear the minimum order value of 10 dollars.
 //
-// The contract shows the names of these fields, the types of few, and no ranges.
+// The contract shows the names of these fields, the types of few, and no ranges. The
+// types of the optional ones are what their names suggest.
 // It does not describe the kinds either: what is said of them here is what their
 // names commonly mean. What is out of range the service refuses with a code of
 // its own, such as BAD_DURATION, and says in the message what to change.
@@ -267,9 +269,8 @@ type Ladder struct {
 	// Rungs is how many orders there are: totalOrders. Required.
 	Rungs int
 
-	// SizeSkew is how the size is spread over the rungs. The contract does not
-	// show its type.
-	SizeSkew Setting `json:",omitzero"`
+	// SizeSkew is how the size is spread over the rungs.
+	SizeSkew Opt[decimal.Decimal] `json:",omitzero"`
 }
 
 // TWAP splits the order into clips that are placed evenly over a time. If the
@@ -279,13 +280,11 @@ type TWAP struct {
 	// Required.
 	Duration time.Duration
 
-	// RandomizeSize varies the size of the clips. The contract does not show its
-	// type.
-	RandomizeSize Setting `json:",omitzero"`
+	// RandomizeSize varies the size of the clips.
+	RandomizeSize Opt[bool] `json:",omitzero"`
 
-	// RandomizeTime varies the time between the clips. The contract does not
-	// show its type.
-	RandomizeTime Setting `json:",omitzero"`
+	// RandomizeTime varies the time between the clips.
+	RandomizeTime Opt[bool] `json:",omitzero"`
 }
 
 // Chase follows the market with a limit order until it fills.
@@ -312,16 +311,17 @@ type Swarm struct {
 	// Orders is how many there are: totalOrders. Required.
 	Orders int
 
-	// Aggression is how eagerly they take the price. The contract does not show
-	// its type.
-	Aggression Setting `json:",omitzero"`
+	// Aggression is how eagerly they take the price. The contract shows neither its
+	// type nor its values, so it is sent as the JSON that is given here: a number,
+	// or a text with its quotes.
+	Aggression Opt[json.RawMessage] `json:",omitzero"`
 
 	// SlippageBps is how far they may fill away, in basis points and not in
-	// percent: 50 is half a percent. The contract does not show its type.
-	SlippageBps Setting `json:",omitzero"`
+	// percent: 50 is half a percent.
+	SlippageBps Opt[decimal.Decimal] `json:",omitzero"`
 
-	// Irregular varies the orders. The contract does not show its type.
-	Irregular Setting `json:",omitzero"`
+	// Irregular varies the orders.
+	Irregular Opt[bool] `json:",omitzero"`
 }
 
 // RunEdit changes a running [TWAP], the only kind of run that can be changed.

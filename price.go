@@ -12,7 +12,7 @@ import (
 
 // Dec returns the number that text spells, for constants in source code:
 //
-//	MaxSlippagePct: trading.At(trading.Dec("0.5"))
+//	MaxSlippagePct: trading.Some(trading.Dec("0.5"))
 //
 // The text is written as a JSON number ("42", "-0.5", "1e-7"; not ".5" or
 // "+5"), of at most 64 bytes. Dec panics on anything else, so it is not for
@@ -92,9 +92,9 @@ func parseNumber(data []byte, what string) (decimal.Decimal, error) {
 
 func isNull(data []byte) bool { return string(data) == "null" }
 
-// Level is an optional number with the three states of a JSON member: absent
+// Level is an optional price with the three states of a JSON member: absent
 // (the zero value), null ([Clear]) and a number ([At]). Stops, targets and the
-// optional numbers of an order are Levels, in requests and in answers alike, so
+// optional prices of an order are Levels, in requests and in answers alike, so
 // that a level read from a position can be given back as it is.
 //
 // What the states mean is up to the field: to change a trigger, absent leaves
@@ -128,7 +128,7 @@ const (
 // reads it.
 var Clear = Level{state: levelClear}
 
-// At sets a level to n: a price, or a percent, as the field says.
+// At sets a level to the price n.
 func At(n decimal.Decimal) Level { return Level{state: levelAt, at: n} }
 
 // Value returns the number; ok is false if l is absent or [Clear].

@@ -32,7 +32,7 @@ func TestErrorsPrintOnOneLine(t *testing.T) {
 		"WriteError":      &WriteError{Operation: OpOrder, Symbol: nasty, Err: cause},
 		"WriteError, two": &WriteError{Operation: OpOrder, Err: errors.Join(cause, context.Canceled)},
 		"GuardError":      &GuardError{Kind: ErrGuard, Reason: nasty, Err: cause},
-		"EdgeError":       &EdgeError{Reason: "not JSON", Snippet: nasty + long},
+		"GatewayError":    &GatewayError{Reason: "not JSON", Snippet: nasty + long},
 		"RedirectError":   &RedirectError{Location: nasty + long},
 		"DecodeError":     &DecodeError{Err: cause},
 		"TransportError":  &TransportError{Err: cause, Written: true},

@@ -32,7 +32,7 @@ func (a *Account) PlaceLadder(ctx context.Context, o Order, how Ladder, opts ...
 	return a.placeRun(ctx, &endpointLadder, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.LadderOrderRequest{
 			ProOrderRequest: r,
-			StartPrice:      how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireSetting(how.SizeSkew),
+			StartPrice:      how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireJSON(how.SizeSkew),
 		}
 	})
 }
@@ -43,7 +43,7 @@ func (a *Account) PlaceTWAP(ctx context.Context, o Order, how TWAP, opts ...Call
 		return &api.TWAPOrderRequest{
 			ProOrderRequest: r,
 			DurationMs:      how.Duration.Milliseconds(),
-			RandomizeSize:   wireSetting(how.RandomizeSize), RandomizeTime: wireSetting(how.RandomizeTime),
+			RandomizeSize:   wireJSON(how.RandomizeSize), RandomizeTime: wireJSON(how.RandomizeTime),
 		}
 	})
 }
@@ -73,8 +73,8 @@ func (a *Account) PlaceSwarm(ctx context.Context, o Order, how Swarm, opts ...Ca
 	return a.placeRun(ctx, &endpointSwarm, &o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.SwarmOrderRequest{
 			ProOrderRequest: r,
-			TotalOrders:     int64(how.Orders), Aggression: wireSetting(how.Aggression),
-			SlippageBps: wireSetting(how.SlippageBps), Irregular: wireSetting(how.Irregular),
+			TotalOrders:     int64(how.Orders), Aggression: wireJSON(how.Aggression),
+			SlippageBps: wireJSON(how.SlippageBps), Irregular: wireJSON(how.Irregular),
 		}
 	})
 }

@@ -2,6 +2,7 @@ package trading_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +44,7 @@ func TestTrap_T107_RunningAndFinishedRuns(t *testing.T) {
 			return a.PlaceChaseTWAP(ctx, buy("0.05"), trading.ChaseTWAP{Duration: 2 * time.Minute, To: at("64500")})
 		}, "", 2 * time.Minute},
 		"swarm": {func(a *trading.Account) (*trading.RunResult, error) {
-			return a.PlaceSwarm(ctx, buy("0.05"), trading.Swarm{Orders: 5, Aggression: trading.Text("high"), Irregular: trading.On})
+			return a.PlaceSwarm(ctx, buy("0.05"), trading.Swarm{Orders: 5, Aggression: trading.Some(json.RawMessage(`"high"`)), Irregular: trading.Some(true)})
 		}, "", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

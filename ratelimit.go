@@ -49,7 +49,7 @@ func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) 
 	return usages, nil
 }
 
-// bucketOf names a key's rate limit so that people can tell sandbox from live.
+// bucketOf names a key's rate limit so that people can see which environment it is of.
 func bucketOf(env Environment, key apiKey) string { return "key/" + string(env) + "/" + key.ID() }
 
 // newLimiter returns the limiter of one client.

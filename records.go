@@ -41,7 +41,7 @@ type Position struct {
 	Size decimal.Decimal
 
 	// Leverage is the one in force, after the service clamped what was asked. None
-	// if the record does not tell, which the contract leaves open on a live account.
+	// if the record does not say, which the contract leaves open on a live account.
 	Leverage Opt[decimal.Decimal]
 
 	// EntryPrice is the average of all fills that added to the position.
@@ -52,11 +52,11 @@ type Position struct {
 	Mark Mark
 
 	// Notional is the value of the position in dollars; none if the record does
-	// not tell.
+	// not show it.
 	Notional Opt[decimal.Decimal]
 
 	// Margin is what the position binds of the account, in dollars; none if the
-	// record does not tell.
+	// record does not say.
 	Margin Opt[decimal.Decimal]
 
 	// UnrealizedPnL is in dollars and before fees. There is none while the
@@ -64,16 +64,16 @@ type Position struct {
 	UnrealizedPnL Opt[decimal.Decimal]
 
 	// TakeProfit is the level set, [Clear] if there is none, and absent if the
-	// record does not tell.
+	// record does not say.
 	TakeProfit Level `json:",omitzero"`
 
 	// StopLoss is the level set, [Clear] if there is none, and absent if the
-	// record does not tell. In the sandbox it fires only when the account or
+	// record does not say. In the sandbox it fires only when the account or
 	// its positions are read.
 	StopLoss Level `json:",omitzero"`
 
 	// OpenedAt is when the position was opened; the zero time if the record
-	// does not tell.
+	// does not show.
 	OpenedAt time.Time
 
 	// Extra holds members that have no field here.
@@ -165,10 +165,10 @@ type Trade struct {
 	RoundTripFee decimal.Decimal
 
 	// OpenedAt is when the position was opened; the zero time if the record
-	// does not tell.
+	// does not show.
 	OpenedAt time.Time
 
-	// ClosedAt is when it was closed; the zero time if the record does not tell.
+	// ClosedAt is when it was closed; the zero time if the record does not say.
 	ClosedAt time.Time
 
 	// Extra holds members that have no field here.
@@ -304,10 +304,10 @@ type OpenOrders struct {
 type RestingOrder struct {
 	// ID names the order.
 	ID OrderID
-	// Symbol and Side are empty if the record does not tell.
+	// Symbol and Side are empty if the record does not say.
 	Symbol string
 	Side   Side
-	// Size, in base units, and LimitPrice are none if the record does not tell.
+	// Size, in base units, and LimitPrice are none if the record does not say.
 	Size, LimitPrice Opt[decimal.Decimal]
 	// Extra holds every other member.
 	Extra Extra `json:",omitempty"`
@@ -318,7 +318,7 @@ type RestingOrder struct {
 type Run struct {
 	// ID names the run.
 	ID RunID
-	// Symbol and Side are empty if the record does not tell.
+	// Symbol and Side are empty if the record does not say.
 	Symbol string
 	Side   Side
 	// Extra holds every other member.

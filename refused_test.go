@@ -18,7 +18,7 @@ import (
 func closePart(trading.Part)         {}
 func cancelRun(trading.RunID)        {}
 func cancelOrder(trading.OrderID)    {}
-func setSkew(trading.Setting)        {}
+func setSkew(trading.Opt[decimal.Decimal]) {}
 func use(...any)                     {}
 
 func snippet(
@@ -78,7 +78,7 @@ func TestRefusedByTheCompiler(t *testing.T) {
 			mistake: "a float as a percent",
 			refused: `use(trading.Order{MaxSlippagePct: 0.5})`,
 			because: "cannot use 0.5",
-			meant:   `use(trading.Order{MaxSlippagePct: trading.At(trading.Dec("0.5"))})`,
+			meant:   `use(trading.Order{MaxSlippagePct: trading.Some(trading.Dec("0.5"))})`,
 		},
 		{
 			mistake: "an order type as text (T56)",
@@ -114,13 +114,13 @@ func TestRefusedByTheCompiler(t *testing.T) {
 			mistake: "a bare number where percent and basis points are easily confused (T97)",
 			refused: `use(trading.Swarm{SlippageBps: 0.5})`,
 			because: "cannot use 0.5",
-			meant:   `use(trading.Swarm{SlippageBps: trading.Number(trading.Dec("50"))})`,
+			meant:   `use(trading.Swarm{SlippageBps: trading.Some(trading.Dec("50"))})`,
 		},
 		{
-			mistake: "a bare number for a setting",
+			mistake: "a bare number for an optional one",
 			refused: `setSkew(1.5)`,
 			because: "cannot use 1.5",
-			meant:   `setSkew(trading.Number(trading.Dec("1.5")))`,
+			meant:   `setSkew(trading.Some(trading.Dec("1.5")))`,
 		},
 		{
 			mistake: "the id of an order for that of a run",

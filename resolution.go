@@ -57,6 +57,12 @@ func (in *Intent) places() [2]pending.Place {
 	return places
 }
 
+// trades reports whether it can trade; a write that this version does not know may.
+func (in *Intent) trades() bool {
+	e := endpointOf(in.Operation)
+	return e == nil || e.trades
+}
+
 // leavesWaiting reports whether an operation leaves something that waits with the
 // service: a resting order, or a run.
 func leavesWaiting(op Operation) bool {

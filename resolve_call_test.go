@@ -161,7 +161,7 @@ func TestResolveTimeouts(t *testing.T) {
 			err := row.call(r, append(row.opts, once)...)
 			assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), name)
 			require.ErrorIs(r.t, err, trading.ErrUndetermined)
-			edge := (*trading.EdgeError)(nil)
+			edge := (*trading.GatewayError)(nil)
 			require.ErrorAs(r.t, err, &edge, "why it is in doubt stays in the error")
 			assert.Equal(r.t, row.want, time.Since(began), name)
 		})

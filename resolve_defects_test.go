@@ -243,3 +243,41 @@ func TestAPassIsNotTheClose(t *testing.T) {
 		assert.Zero(r.t, r.ran(trading.OpClose))
 	})
 }
+
+// Levels leave no closed trade. A row that is not theirs to take must not be taken off
+// for them: it was the only trace of a close whose answer was lost.
+func TestLevelsTakeNoClosedTradeOffAnother(t *testing.T) {
+	for name, write := range map[string]func(rig) error{
+		"close": func(r rig) error {
+			_, err := r.account().ClosePosition(r.t.Context(), "BTC", trading.Percent(trading.Dec("50")), trading.WithSendTTL(0))
+			return err
+		},
+		"reduce-only order": func(r rig) error {
+			_, err := r.account().PlaceOrder(r.t.Context(), sell("0.02", func(o *trading.Order) { o.ReduceOnly = true }), trading.WithSendTTL(0))
+			return err
+		},
+		"order on the other side": func(r rig) error {
+			_, err := r.account().PlaceOrder(r.t.Context(), sell("0.05"), trading.WithSendTTL(0))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				t := r.t
+				r.open(buy("0.05"))
+				r.readAll()
+				r.readAll()
+				_, err := r.account().SetTPSL(t.Context(), "BTC", trading.TPSL{TakeProfit: trading.At(trading.Dec("90000")), StopLoss: trading.Clear})
+				require.NoError(t, err)
+				time.Sleep(time.Second)
+				r.sim.Fault("POST /orders", tradingsim.DropResponse())
+				r.sim.Fault("POST /positions/close", tradingsim.DropResponse())
+				lost := write(r)
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(lost))
+				resolution, _ := r.resolve(lost)
+				assert.Equal(t, trading.Unknown, resolution.Outcome, "nobody said that the account is exclusive")
+				assert.ErrorContains(t, resolution.Err, "somebody else may have left it")
+			})
+		})
+	}
+}

@@ -17,7 +17,7 @@ type Fill struct {
 	Size Opt[decimal.Decimal]
 
 	// Fee is the fee of this fill alone, in dollars. Live only: a paper fill
-	// pays a fee too, and does not tell it.
+	// pays a fee too, and does not show it.
 	Fee Opt[decimal.Decimal]
 
 	// Repriced is as the sandbox reports it; the contract does not say more.
@@ -83,7 +83,7 @@ type CloseResult struct {
 	// account.
 	Status AccountStatus
 
-	// Sandbox is what only the sandbox tells.
+	// Sandbox is what only the sandbox reports.
 	Sandbox Opt[SandboxClose]
 
 	// Meta describes how the answer came about.
@@ -93,7 +93,7 @@ type CloseResult struct {
 	Extra Extra `json:",omitempty"`
 }
 
-// SandboxClose is what the sandbox tells about a close and a live account does
+// SandboxClose is what the sandbox reports about a close and a live account does
 // not.
 type SandboxClose struct {
 	// Pct is how much of the position was closed, in percent.

@@ -3,7 +3,6 @@ package trading
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -79,7 +78,7 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)
-	s.caller.core.accounts.saw(EnvSandbox, "", state.Status)
+	s.caller.core.books.SawStatus(paperBook, string(state.Status))
 	return &state, nil
 }
 
@@ -90,7 +89,7 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.accounts.sawPositions(EnvSandbox, "", call.last.attempt.Sent, rows.List)
+	s.caller.core.books.SawPositions(paperBook, call.last.attempt.Sent, bySymbol(rows.List))
 	return rows.List, nil
 }
 
@@ -101,7 +100,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.accounts.sawTrades(EnvSandbox, "", call.last.attempt.Sent, rows.List)
+	s.caller.core.books.SawTrades(paperBook, call.last.attempt.Sent, digestsOf(rows.List))
 	return rows.List, nil
 }
 
@@ -167,7 +166,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 		Symbol:          symbol,
 		TakeProfitPrice: wireLevel(t.TakeProfit),
 		StopLossPrice:   wireLevel(t.StopLoss),
-		ClosePct:        wireLevel(t.ClosePct),
+		ClosePct:        wireOpt(t.ClosePct),
 	}
 	call.body = request.AppendWire(newBody())
 	var answer api.SandboxTPSLResponse
@@ -183,7 +182,9 @@ func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState,
 	call := s.caller.begin(ctx, &endpointSandboxReset, opts)
 	var answer api.SandboxResetResponse
 	err := call.do(&answer)
-	s.caller.core.accounts.unclear(EnvSandbox, "", "", time.Now())
+	if call.outcome != NotApplied {
+		s.caller.core.books.Reset(paperBook)
+	}
 	if err != nil {
 		return nil, err
 	}

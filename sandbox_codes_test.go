@@ -165,7 +165,7 @@ func TestEverySandboxCode(t *testing.T) {
 			call: order(buy("1", func(o *trading.Order) { o.ExpectedPrice = at("60000") }))},
 		{code: "MAX_SLIPPAGE", status: 409, kind: trading.ErrSlippage, advice: change,
 			options: options(thinBook),
-			call:    order(buy("1", func(o *trading.Order) { o.MaxSlippagePct = at("0.5") })),
+			call:    order(buy("1", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(dec("0.5")) })),
 			check: func(t *testing.T, refusal *trading.Error) {
 				equalOpt(t, "1", refusal.EstSlippagePct)
 				equalOpt(t, "0.5", refusal.MaxSlippagePct)

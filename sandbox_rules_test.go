@@ -293,7 +293,7 @@ func TestTPSLForAShare(t *testing.T) {
 		r := newRig(t, options)
 		r.place(buy("1"))
 		set, err := r.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{
-			TakeProfit: at("65000"), StopLoss: at("63000"), ClosePct: at("25"),
+			TakeProfit: at("65000"), StopLoss: at("63000"), ClosePct: trading.Some(dec("25")),
 		})
 		require.NoError(t, err)
 		position, _ := set.Position.Get()
@@ -354,9 +354,9 @@ func TestTrap_T65_TheSlippageCheckIsSkipped(t *testing.T) {
 	require.NoError(t, err)
 
 	r = with(unreadable)
-	r.place(buy("0.5", func(o *trading.Order) { o.MaxSlippagePct = at("0.1") }))
+	r.place(buy("0.5", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(dec("0.1")) }))
 	// What holds all the same is a price to expect.
-	err = r.refused(buy("0.5", func(o *trading.Order) { o.MaxSlippagePct, o.ExpectedPrice = at("0.1"), at("60000") }))
+	err = r.refused(buy("0.5", func(o *trading.Order) { o.MaxSlippagePct, o.ExpectedPrice = trading.Some(dec("0.1")), at("60000") }))
 	require.ErrorIs(t, err, trading.CodeGuardBand)
 }
 

@@ -106,7 +106,7 @@ func TestTrap_T22_EachSuccessHasItsShape(t *testing.T) {
 
 	r.sim.Fault("POST /sandbox/reset", tradingsim.Raw(200, nil, `{"success":true,"account":{}}`))
 	_, err := r.Sandbox.Reset(t.Context())
-	var edge *trading.EdgeError
+	var edge *trading.GatewayError
 	require.ErrorAs(t, err, &edge, "a live success, on the sandbox")
 }
 

@@ -143,7 +143,7 @@ func TestTrap_T88_NoKeyInAnyOutput(t *testing.T) {
 				assertNoKey(t, where+", by value", outputs(*refusal))
 				assertNoKey(t, where+", body", string(refusal.Meta.Body))
 			}
-			if edge := (*EdgeError)(nil); errors.As(err, &edge) {
+			if edge := (*GatewayError)(nil); errors.As(err, &edge) {
 				assertNoKey(t, where+", body", string(edge.Meta.Body))
 				assertNoKey(t, where+", header", fmt.Sprint(edge.Meta.Header))
 			}

@@ -83,22 +83,22 @@ func (c *call) hookCall() Call {
 	}
 }
 
-// hookStart tells the hooks that the call begins.
+// hookStart reports to the hooks that the call begins.
 func (c *call) hookStart() { c.Context = c.core.hooks.callStart(c.Context, c.hookCall) }
 
-// hookDone tells the hooks how the call ended. Of a write that is still under way
+// hookDone reports to the hooks how the call ended. Of a write that is still under way
 // only what was fixed before it began is read.
 func (c *call) hookDone(seen Call, d Done) {
 	d.Took = time.Since(c.began)
 	c.core.hooks.callDone(c.Context, seen, d)
 }
 
-// hookSend tells the hooks of a send, and returns its context.
+// hookSend reports a send to the hooks, and returns its context.
 func (c *call) hookSend(ctx context.Context) context.Context {
 	return c.core.hooks.attemptStart(ctx, c.hookCall, c.sends)
 }
 
-// hookSent tells the hooks how the last send ended.
+// hookSent reports to the hooks how the last send ended.
 func (c *call) hookSent() {
 	if len(c.core.hooks) == 0 || c.lastCtx == nil {
 		return
@@ -123,12 +123,12 @@ func (c *call) hookSent() {
 	c.core.hooks.attemptDone(c.lastCtx, c.hookCall, a)
 }
 
-// hookWait tells the hooks of a wait.
+// hookWait reports a wait to the hooks.
 func (c *call) hookWait(d time.Duration, why WaitReason, bucket string) {
 	c.core.hooks.waiting(c.Context, c.hookCall, Wait{For: d, Reason: why, Bucket: bucket})
 }
 
-// hookResolved tells the hooks what a write in doubt has come to.
+// hookResolved reports the outcome of a write in doubt to the hooks.
 func (c *core) hookResolved(ctx context.Context, r Resolution) { c.hooks.resolved(ctx, r) }
 
 func (c *call) intentID() IntentID {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
@@ -35,10 +36,8 @@ type record struct {
 	Begin *begin       `json:"begin,omitempty"`
 	Key   *keyOfTry    `json:"key,omitempty"`
 	Fact  *ledger.Fact `json:"fact,omitempty"`
-	// Own is a write that another one shows beside. NoBase means that the baseline
-	// counts no longer, since that one may be in it or not.
-	Own    *accounting.Own `json:"own,omitempty"`
-	NoBase bool            `json:"noBase,omitempty"`
+	// Beside is what other writes did beside it.
+	Beside *books.Note `json:"beside,omitempty"`
 	// Newer is a setting of levels that was begun after this one, and NewerEnd what one
 	// came to.
 	Newer    *newerSetting `json:"newer,omitempty"`
@@ -48,9 +47,10 @@ type record struct {
 
 // begin is a write as it was decided.
 type begin struct {
-	Intent   Intent       `json:"intent"`
-	Terms    ledger.Terms `json:"terms"`
-	Evidence evidence     `json:"evidence,omitzero"`
+	Intent Intent               `json:"intent"`
+	Terms  ledger.Terms         `json:"terms"`
+	Base   *accounting.Baseline `json:"base,omitempty"`
+	Beside books.Note           `json:"beside,omitzero"`
 	// Unnamed and Restores are of a setting of levels.
 	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
 	Restores IntentID      `json:"restores,omitempty"`
@@ -89,25 +89,34 @@ type registry struct {
 	clock    *clock
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
-	besideMu sync.Mutex    // of what other writes did, which each write keeps
 
 	mu      sync.Mutex
 	loaded  bool
-	views   map[string]*accountViews // by base URL
-	clients []*core                  // open ones
-	orphans []*write                 // of clients that have closed
+	views   map[string]*view // by base URL
+	clients []*core          // open ones
+	orphans []*write         // of clients that have closed
 }
 
-// accountsOf returns what the clients of one service know of its accounts: a write of
-// one is an own write to the others.
-func (r *registry) accountsOf(baseURL string, began time.Time) *accountViews {
+// view is what the clients of one service know of its accounts: a write of one is an own
+// write to the others.
+type view struct {
+	books  *books.Books
+	levels settings
+}
+
+// viewOf returns what is known of the accounts of a service.
+func (r *registry) viewOf(baseURL string, began time.Time) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.viewLocked(baseURL, began)
+}
+
+func (r *registry) viewLocked(baseURL string, began time.Time) *view {
 	if r.views == nil {
-		r.views = make(map[string]*accountViews)
+		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		r.views[baseURL] = &accountViews{began: began}
+		r.views[baseURL] = &view{books: books.New(began)}
 	}
 	return r.views[baseURL]
 }
@@ -171,13 +180,13 @@ func newRegistry(j journal.Store) *registry {
 func (s *store) durable() bool { return s.journal != nil }
 
 // begin makes a write durable before its first byte.
-func (s *store) begin(ctx context.Context, w *write, known evidence) error {
+func (s *store) begin(ctx context.Context, w *write, base *accounting.Baseline, beside books.Note) error {
 	if s.journal == nil {
 		return nil
 	}
 	return s.append(ctx, true, w,
 		record{Begin: &begin{
-			Intent: w.intent, Terms: w.ledger.Terms, Evidence: known.forJournal(),
+			Intent: w.intent, Terms: w.ledger.Terms, Base: base, Beside: beside,
 			Unnamed: w.unnamed, Restores: w.restores, Sent: w.core.clock.now(),
 		}})
 }
@@ -203,16 +212,20 @@ func (s *store) note(w *write, f ledger.Fact) {
 	s.later(w, record{Fact: &f})
 }
 
-// beside writes down what another write did.
-func (s *store) beside(w *write, own accounting.Own) {
-	s.later(w, record{Own: &own})
-}
-
 func (s *store) later(w *write, r record) {
 	if s.journal == nil || !w.journaled {
 		return
 	}
-	if err := s.append(context.Background(), false, w, r); err != nil {
+	s.write(w, r, false)
+}
+
+// beside writes down what other writes did.
+func (s *store) beside(w *write, n books.Note, durable bool) {
+	s.write(w, record{Beside: &n}, durable)
+}
+
+func (s *store) write(w *write, r record, durable bool) {
+	if err := s.append(context.Background(), durable, w, r); err != nil {
 		s.log.unwritten(w, err)
 	}
 }
@@ -379,6 +392,8 @@ func (c *core) restore(h *journal.History) (*write, error) {
 	w := &write{core: c, left: true, registered: true, journaled: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
+	var base *accounting.Baseline
+	var beside books.Note
 	for i, data := range h.Records {
 		var r record
 		if err := json.Unmarshal(data, &r); err != nil {
@@ -386,7 +401,8 @@ func (c *core) restore(h *journal.History) (*write, error) {
 		}
 		switch {
 		case r.Begin != nil:
-			w.intent, terms, w.evidence = r.Begin.Intent, r.Begin.Terms, r.Begin.Evidence
+			w.intent, terms = r.Begin.Intent, r.Begin.Terms
+			base, beside = r.Begin.Base, r.Begin.Beside
 			w.unnamed, w.restores = r.Begin.Unnamed, r.Begin.Restores
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 		case r.Key != nil:
@@ -396,11 +412,8 @@ func (c *core) restore(h *journal.History) (*write, error) {
 			facts = append(facts, *r.Fact)
 		case r.Newer != nil, r.NewerEnd != nil:
 			w.keepNewer(&r)
-		case r.Own != nil:
-			w.evidence.Own = append(w.evidence.Own, *r.Own)
-			if r.NoBase {
-				w.evidence.Base = nil
-			}
+		case r.Beside != nil:
+			beside.Add(*r.Beside)
 		}
 	}
 	if w.intent.ID == "" {
@@ -410,6 +423,14 @@ func (c *core) restore(h *journal.History) (*write, error) {
 	terms.NoProbe = terms.NoProbe || c.withoutProbe
 	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.intent.places(), w
 	w.keyInStore = w.intent.Key
+	w.side = w.askedFor().Side
+	w.books, w.booked = c.pending.viewLocked(w.intent.BaseURL, time.Now()).books, c.bookWrite(w)
+	if beside.NoBaseline {
+		base = nil
+	}
+	if w.intent.trades() {
+		w.books.Restore(&w.booked, base, beside.Own)
+	}
 	w.ledger = ledger.Restore(terms, facts, c.clock.now())
 	return w, nil
 }
@@ -418,25 +439,6 @@ func closedChannel() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
-}
-
-// rowsInJournal bounds the closed trades that a journal keeps of a baseline: the
-// newest tell where the list was.
-const rowsInJournal = 16
-
-// forJournal leaves out what a journal need not hold.
-func (e evidence) forJournal() evidence {
-	if e.Base == nil {
-		return e
-	}
-	base := *e.Base
-	rows := base.Rows[:min(len(base.Rows), rowsInJournal)]
-	base.Rows = make([]accounting.Row, len(rows))
-	for i := range rows {
-		base.Rows[i] = accounting.Row{Digest: rows[i].Digest, ClosedAt: rows[i].ClosedAt}
-	}
-	e.Base = &base
-	return e
 }
 
 // noteInJournal registers a write before its first byte, and makes durable what has
@@ -479,36 +481,57 @@ func (c *call) noteInJournal() error {
 // register adds a write to those that are open, and to the journal.
 func (c *call) register(w *write) error {
 	live := c.env == EnvLive
+	w.booked = c.core.bookWrite(w)
 	if live && c.entry && c.core.store.durable() {
 		c.readBaseline()
 	}
 	if err := c.core.load(c); err != nil && c.entry {
 		return err
 	}
-	added, known := c.core.enterBooks(w, c.endpoint.trades, c.side())
-	if !added {
+	if !c.core.pending.Add(&w.Entry) {
 		return fmt.Errorf("trading: write %s is registered already", w.Entry.ID)
 	}
 	if w.Name != "" && c.core.pending.Named(w.Name)[0] != &w.Entry {
-		c.core.accounts.levelsEnded(w, NotApplied)
 		c.core.pending.Remove(&w.Entry) // two calls took the id at once: this one joins the other
 		w.handOver()
 		return errTaken
 	}
 	w.registered = true
+	if c.endpoint.levels {
+		return c.registerLevels(w)
+	}
+	base, beside := w.books.Enter(&w.booked)
 	if !live {
 		return nil
 	}
-	if c.endpoint.levels {
-		c.core.noteNewer(w)
+	began, err := c.begin(w, base, beside)
+	if began {
+		w.journaled = true
+		w.books.Journaled(&w.booked, beside.NoBaseline)
 	}
-	w.ledger.Date(c.core.clock.now()) // by an answer that came since the call began
-	err := c.core.store.begin(c, w, known)
-	// A context that ended while the disk was waited for leaves open whether it is there.
-	c.core.begun(w, len(known.Own), err == nil || c.Err() != nil)
-	if c.endpoint.levels {
-		c.core.noteNewerOf(w)
-	}
-	w.keyInStore = w.intent.Key
 	return err
+}
+
+// registerLevels is register for a setting of levels. The paper account has no journal.
+func (c *call) registerLevels(w *write) error {
+	if c.env != EnvLive {
+		return nil
+	}
+	c.core.levels.began(w)
+	c.core.levels.noteNewer(w)
+	began, err := c.begin(w, nil, books.Note{})
+	if began {
+		c.core.levels.journaled(w)
+	}
+	return err
+}
+
+// begin puts a write into the journal, before its first byte. began means that it may be
+// there, whatever the error.
+func (c *call) begin(w *write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
+	w.ledger.Date(c.core.clock.now()) // by an answer that came since the call began
+	err = c.core.store.begin(c, w, base, beside)
+	w.keyInStore = w.intent.Key
+	// A context that ended while the disk was waited for leaves open whether it is there.
+	return c.core.store.durable() && (err == nil || c.Err() != nil), err
 }

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // Check returns what is wrong with the order by itself: what PlaceOrder refuses
 // before it sends anything, with the code that the service would have used. It is
 // nil if nothing is. A resting limit is checked with Type [LimitOrder]; what Pro
-// orders want besides, their own Check tells.
+// orders need besides, their own Check judges.
 func (o Order) Check(env Environment) error {
 	if env == EnvSandbox {
 		return errorOf(o.checkSandbox())
@@ -131,17 +132,17 @@ func (o *Order) checkLevels(env Environment) *Error {
 var minSlippage, maxSlippage = decimal.NewFromInt(1), decimal.NewFromInt(300)
 
 // checkMaxSlippage wants 0.1 to 30 percent with one decimal place, or nothing.
-func checkMaxSlippage(env Environment, level Level) *Error {
-	if level.IsZero() {
+func checkMaxSlippage(env Environment, max Opt[decimal.Decimal]) *Error {
+	pct, ok := max.Get()
+	if !ok {
 		return nil
 	}
-	pct, ok := level.Value()
 	tenths := pct.Shift(1)
 	switch {
-	case !ok || !level.valid() || tenths.LessThan(minSlippage) || tenths.GreaterThan(maxSlippage):
-		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s is outside 0.1 to 30 percent", level)
+	case !writable(pct) || tenths.LessThan(minSlippage) || tenths.GreaterThan(maxSlippage):
+		return refuse(env, CodeBadMaxSlippage, "maxSlippagePct is %s: it must be between 0.1 and 30 percent", numberText(pct))
 	case !tenths.IsInteger():
-		return refuse(env, CodeBadMaxSlippage, "maximum slippage %s has more than one decimal place", level)
+		return refuse(env, CodeBadMaxSlippage, "maxSlippagePct is %s: it must have at most one decimal place", numberText(pct))
 	default:
 		return nil
 	}
@@ -220,8 +221,8 @@ func (t TPSL) checkSandbox() *Error {
 	if err := t.checkPrices(EnvSandbox); err != nil {
 		return err
 	}
-	if pct, ok := t.ClosePct.Value(); ok && !Percent(pct).validOnSandbox() {
-		return refuse(EnvSandbox, CodeBadPct, "a trigger cannot close %s percent: outside 1 to 100", t.ClosePct)
+	if pct, ok := t.ClosePct.Get(); ok && !Percent(pct).validOnSandbox() {
+		return refuse(EnvSandbox, CodeBadPct, "closePct is %s: it must be between 1 and 100 percent", numberText(pct))
 	}
 	return nil
 }
@@ -315,7 +316,7 @@ func (how Ladder) check(o *Order) *Error {
 	case how.Rungs <= 0:
 		return refuse(EnvLive, CodeBadOrderCount, "a ladder of %d orders", how.Rungs)
 	default:
-		return firstError(checkSettings(how.SizeSkew), how.checkRungs(o.Size))
+		return firstError(checkNumber("sizeSkew", how.SizeSkew), how.checkRungs(o.Size))
 	}
 }
 
@@ -323,7 +324,7 @@ func (how Ladder) check(o *Order) *Error {
 func (how TWAP) Check(o Order) error { return errorOf(how.check(&o)) }
 
 func (how TWAP) check(o *Order) *Error {
-	return firstError(o.checkLive(), checkDuration(how.Duration), checkSettings(how.RandomizeSize, how.RandomizeTime))
+	return firstError(o.checkLive(), checkDuration(how.Duration))
 }
 
 // Check returns what is wrong with the order placed in this way, as [Order.Check].
@@ -348,7 +349,7 @@ func (how Swarm) check(o *Order) *Error {
 	if how.Orders <= 0 {
 		return refuse(EnvLive, CodeBadOrderCount, "a swarm of %d orders", how.Orders)
 	}
-	return checkSettings(how.Aggression, how.SlippageBps, how.Irregular)
+	return firstError(checkAggression(how.Aggression), checkNumber("slippageBps", how.SlippageBps))
 }
 
 // checkDuration wants whole milliseconds above 0, which is what is sent.
@@ -366,11 +367,19 @@ func checkChaseTo(to Level) *Error {
 	return nil
 }
 
-func checkSettings(settings ...Setting) *Error {
-	for _, setting := range settings {
-		if !setting.valid() {
-			return refuse(EnvLive, CodeBadRequest, "setting %s cannot be written as JSON", setting)
-		}
+// checkNumber refuses a number that is too long for the wire.
+func checkNumber(field string, n Opt[decimal.Decimal]) *Error {
+	if v, ok := n.Get(); ok && !writable(v) {
+		return refuse(EnvLive, CodeBadRequest, "%s is %s: it must be a number that can be written without an exponent", field, numberText(v))
+	}
+	return nil
+}
+
+// checkAggression wants a JSON scalar, which is all that the contract can mean.
+func checkAggression(aggression Opt[json.RawMessage]) *Error {
+	text, ok := aggression.Get()
+	if ok && (!json.Valid(text) || strings.ContainsAny(strings.TrimSpace(string(text))[:1], "[{n")) {
+		return refuse(EnvLive, CodeBadRequest, "aggression is %q: it must be a JSON number, text or boolean", text)
 	}
 	return nil
 }

@@ -86,14 +86,6 @@ func TestCheckID(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCannotBeRead(t *testing.T) {
-	for _, text := range []string{`"\u12"`, `"a`, `{}`, `tru`, ``, `1e999999999`} {
-		s := On
-		require.Error(t, s.UnmarshalJSON([]byte(text)), text)
-		assert.True(t, s.IsZero(), text)
-	}
-}
-
 // An option that makes no sense is an error of New, and not a surprise later.
 func TestOptionsThatAreNil(t *testing.T) {
 	for name, opt := range map[string]Option{

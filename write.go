@@ -3,6 +3,8 @@ package trading
 import (
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
@@ -14,6 +16,10 @@ type write struct {
 	intent Intent
 	ledger ledger.Ledger
 	core   *core // of the client that works on it
+	asked  accounting.Write
+	side   accounting.Side // of an order
+	books  *books.Books    // of its service
+	booked books.Write     // the write as they see it
 
 	registered  bool // it is among the open writes
 	journaled   bool // its journal knows it
@@ -21,7 +27,6 @@ type write struct {
 	unjournaled error
 	left        bool // an earlier run began it
 	gap         bool // and an exit beside it may be in no journal
-	accompanied bool // another own write ended beside it: the position that its answer says may be of before that one
 	firstSend   time.Time
 
 	// Of a setting of levels.
@@ -31,8 +36,6 @@ type write struct {
 	newer       []newerSetting // that an earlier run began
 	superseded  bool
 	overwritten bool
-
-	evidence evidence // what accounting goes by
 
 	answer  *heard // the success, or the stored refusal, that decided it
 	reason  string // why it is Unknown
@@ -48,6 +51,14 @@ func (w *write) handOver() {
 	if w.handed != nil {
 		close(w.handed)
 	}
+}
+
+// askedFor is what it asked for, as accounting sees it.
+func (w *write) askedFor() *accounting.Write {
+	if w.asked.Kind == 0 {
+		w.asked = askedOf(&w.intent)
+	}
+	return &w.asked
 }
 
 // tracked reports whether what becomes of it can be asked for by its id.

@@ -44,7 +44,7 @@ func clientOrder() trading.Order {
 	return trading.Order{
 		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2"),
 		TakeProfit: trading.At(trading.Dec("70000")), StopLoss: trading.At(trading.Dec("60000.1")),
-		MaxSlippagePct: trading.At(trading.Dec("0.5")),
+		MaxSlippagePct: trading.Some(trading.Dec("0.5")),
 	}
 }
 

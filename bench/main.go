@@ -172,7 +172,7 @@ func describe(w io.Writer, s settings) {
 	fmt.Fprintf(w, "\nBeside: %s.\n", strings.Join(versions, ", "))
 }
 
-// processor names the processor, where the system tells.
+// processor names the processor, where the system names it.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

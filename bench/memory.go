@@ -89,7 +89,7 @@ func ask(ctx context.Context, s settings, name, base string) (footprint, error) 
 	return f, err
 }
 
-// inFlight is such a process. It tells its own footprint.
+// inFlight is such a process. It reports its own footprint.
 func inFlight(ctx context.Context, out io.Writer, s settings) error {
 	all := contenders()
 	at := slices.IndexFunc(all, func(c contender) bool { return c.name == s.contender })
@@ -174,7 +174,7 @@ func now() footprint {
 }
 
 // residentBytes is the memory that the system has given this process; 0 where it does not
-// tell.
+// say.
 func residentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -192,7 +192,7 @@ func residentBytes() int64 {
 	return 0
 }
 
-// control tells the service something, over a connection that is not kept.
+// control passes something to the service, over a connection that is not kept.
 func control(ctx context.Context, url string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
 	if err != nil {

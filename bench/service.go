@@ -22,7 +22,7 @@ type service struct {
 	held int
 }
 
-// What the measuring process tells the service.
+// What the measuring process passes to the service.
 const (
 	pathHold    = "/control/hold"
 	pathHeld    = "/control/held"

@@ -24,7 +24,7 @@ type Change struct {
 	Where string
 	// What changed, in words: "required, was optional".
 	What string
-	// Breaking tells that a program built on the older description may fail.
+	// Breaking means that a program built on the older description may fail.
 	Breaking bool
 	// Operations are those that it shows in, sorted; none if it is of the
 	// description as a whole.
@@ -47,7 +47,7 @@ func (c Change) String() string {
 	return text
 }
 
-// Breaking tells whether any of the changes is.
+// Breaking reports whether any of the changes is.
 func Breaking(changes []Change) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.Breaking })
 }

@@ -55,7 +55,7 @@ func optionality(node object) string {
 	return "optional"
 }
 
-// parameters are those of an operation and of its path, by what tells them apart
+// parameters are those of an operation and of its path, by what distinguishes them
 // on the wire: in the path, that is the position.
 func (d *document) parameters(op operation) (object, error) {
 	all := object{}

@@ -202,7 +202,7 @@ func orNull(node object) any {
 	return either[0]
 }
 
-// identity tells one object of a document from every other, the same twice from
+// identity distinguishes one object of a document from every other, the same twice from
 // two that are equal.
 func identity(node object) uintptr { return reflect.ValueOf(node).Pointer() }
 

@@ -22,7 +22,7 @@ func (w way) String() string {
 	return "in answers"
 }
 
-// harms tells whether a change of a range harms: a narrower one those who write
+// harms reports whether a change of a range harms: a narrower one those who write
 // into it, a wider one those who read from it.
 func (w way) harms(wider bool) bool { return wider == (w == answered) }
 
@@ -109,7 +109,7 @@ func (s schemas) say(breaking bool, format string, args ...any) {
 	s.note(breaking, s.place(), fmt.Sprintf(format, args...))
 }
 
-// kind compares type and format, and tells whether the schemas have nothing more
+// kind compares type and format, and reports whether the schemas have nothing more
 // in common.
 func (s schemas) kind() bool {
 	was, is := s.was["type"], s.is["type"]

@@ -21,7 +21,7 @@ func clip(text string) string {
 	return text
 }
 
-// canonical is a value in one form of JSON, to tell it from others in a set.
+// canonical is a value in one form of JSON, to compare it with others in a set.
 func canonical(value any) string {
 	text, err := json.Marshal(value) // sorts the names
 	if err != nil {

@@ -77,7 +77,7 @@ func together(ctx context.Context, jobs []*job) []error {
 
 // list reads the accounts, as patiently as an account is looked at.
 func list(ctx context.Context, live *trading.Live, o Options) ([]trading.AccountInfo, error) {
-	patience := patience{settle: o.settle()}
+	patience := patience{interval: o.interval()}
 	for {
 		began := time.Now()
 		accounts, err := live.Accounts(ctx, trading.WithPriority(trading.PriorityExit), trading.FailFast())

@@ -109,7 +109,7 @@ func TestAccountsThatWaitKeepNoOtherWaiting(t *testing.T) {
 func TestAListThatCannotBeRead(t *testing.T) {
 	for name, fault := range map[string]tradingsim.Fault{
 		"5xx":          tradingsim.Fail(500, "internal_error"),
-		"edge page":    tradingsim.GatewayError(200),
+		"gateway page": tradingsim.GatewayError(200),
 		"empty object": tradingsim.Raw(200, nil, `{}`),
 		"429":          tradingsim.RateLimit(20 * time.Second),
 		"denied":       tradingsim.Fail(403, "api_access_denied"),

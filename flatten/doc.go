@@ -16,7 +16,7 @@
 //
 // Reads lag by seconds, and each by its own. So one look proves nothing, nor do two
 // at once. A look reads what waits first and the positions after it, and the proof
-// is two looks, the second begun [Options.Settle] after the first had ended, that
+// is two looks, the second begun [Options.ProofInterval] after the first had ended, that
 // both showed nothing, with no write between them. Whatever filled before the first
 // look found nothing waiting is a position by the second. A read that failed is no
 // look, and an answer in another shape than the service's is a read that failed.
@@ -29,7 +29,7 @@
 // # Doubt
 //
 // A write whose outcome is unknown is neither a failure nor a success: the next
-// look tells. To repeat it is safe, since nothing that this package sends can add
+// read shows. To repeat it is safe, since nothing that this package sends can add
 // exposure: a close of 100 percent closes what is there, at whatever size that is
 // by then, and cannot turn it round, and a cancel can only cancel. For the same
 // reason the proof does not have to wait for writes in doubt: arriving late, they
@@ -47,9 +47,9 @@
 // It ends with proof; with its context; or when nothing can be done any more, as
 // on an account that has failed and accepts nothing ([ErrStuck]). Then what is left
 // is in the error and in the last look. What passes (no price, a rate limit, a
-// degraded service, lost connections, edge pages) is tried until the context ends,
+// degraded service, lost connections, pages of gateways) is tried until the context ends,
 // so give it a deadline that fits, and no shorter than two looks and the time
-// between them. Looks are apart by a wait that doubles up to [Options.Settle].
+// between them. Looks are apart by a wait that doubles up to [Options.ProofInterval].
 // What failed is tried again after a wait that doubles too, up to a quarter of a
 // minute, and never before its Retry-After. A wait that the context
 // would not survive is not begun.

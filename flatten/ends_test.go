@@ -75,7 +75,7 @@ func TestWaitsThatDoNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		began := time.Now()
-		report, err := r.flatten(flatten.DefaultSettle, flatten.Options{})
+		report, err := r.flatten(flatten.DefaultProofInterval, flatten.Options{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Zero(t, time.Since(began))
 		assert.Len(t, report.Looks, 1)
@@ -138,7 +138,7 @@ func TestHalt(t *testing.T) {
 		assert.Equal(t, "an order is in the air", reason, "a halt that stands keeps its reason")
 
 		r.Resume()
-		_, err = flatten.Account(t.Context(), r.account, flatten.Options{Halt: r.Client, Settle: -1})
+		_, err = flatten.Account(t.Context(), r.account, flatten.Options{Halt: r.Client, ProofInterval: -1})
 		require.ErrorIs(t, err, flatten.ErrNotFlat)
 		_, halted := r.Halted()
 		assert.True(t, halted, "even if the options are wrong")
@@ -151,7 +151,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		for name, o := range map[string]flatten.Options{
 			"no symbols":     {Symbols: []string{}},
 			"a symbol of ''": {Symbols: []string{"BTC", ""}},
-			"settle":         {Settle: -time.Second},
+			"interval":       {ProofInterval: -time.Second},
 		} {
 			report, err := r.flatten(time.Minute, o)
 			require.ErrorIs(t, err, flatten.ErrNotFlat, name)
@@ -256,7 +256,7 @@ func TestWhatIsNotFoundIsLookedForAgain(t *testing.T) {
 	}
 }
 
-// It gives up on refusals in a row alone, and over a settle window: two are not
+// It gives up on refusals in a row alone, and over a proof interval: two are not
 // enough, nor are those that came before something else.
 func TestGivingUp(t *testing.T) {
 	bad := tradingsim.Fail(400, "bad_request")

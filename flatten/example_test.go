@@ -33,9 +33,9 @@ func ExampleAccount() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	report, err := flatten.Account(ctx, client.Live.Account("acc_1"), flatten.Options{
-		Halt:     client,                 // first of all, nothing new from here
-		Settle:   100 * time.Millisecond, // longer against a service whose reads lag
-		Progress: func(s flatten.Step) { fmt.Println(s) },
+		Halt:          client,                 // first of all, nothing new from here
+		ProofInterval: 100 * time.Millisecond, // longer against a service whose reads lag
+		Progress:      func(s flatten.Step) { fmt.Println(s) },
 	})
 	if err != nil {
 		fmt.Println(report) // what is left
@@ -54,7 +54,7 @@ func ExampleAll() {
 
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	reports, err := flatten.All(ctx, client.Live, flatten.Options{Settle: 100 * time.Millisecond})
+	reports, err := flatten.All(ctx, client.Live, flatten.Options{ProofInterval: 100 * time.Millisecond})
 	for _, report := range reports {
 		fmt.Println(report.Account, report.Flat)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// DefaultSettle is the time between the two looks of a proof unless
-// [Options.Settle] says otherwise.
-const DefaultSettle = 5 * time.Second
+// DefaultProofInterval is the time between the two looks of a proof unless
+// [Options.ProofInterval] says otherwise.
+const DefaultProofInterval = 5 * time.Second
 
 var (
 	// ErrNotFlat is every error of this package after which something may be open:
@@ -29,7 +29,7 @@ type Options struct {
 	// more likely a mistake than a wish for everything.
 	//
 	// The contract shows no more of a resting limit or a run than its id. One whose
-	// record does not tell its symbol may be in one of these markets, so it is
+	// record does not show its symbol may be in one of these markets, so it is
 	// cancelled too, which can cost an order in another market and never adds
 	// exposure. See LeaveUnnamed.
 	Symbols []string
@@ -38,10 +38,10 @@ type Options struct {
 	// While there is one, nothing is proven. It means nothing without Symbols.
 	LeaveUnnamed bool
 
-	// Settle is the time between the two looks of the proof, and the longest wait
-	// between rounds; [DefaultSettle] if 0. It has to be longer than reads lag, or
+	// ProofInterval is the time between the two looks of the proof, and the longest wait
+	// between rounds; [DefaultProofInterval] if 0. It has to be longer than reads lag, or
 	// the proof is worth less.
-	Settle time.Duration
+	ProofInterval time.Duration
 
 	// Halt, if not nil, is halted before anything else, so that this process adds
 	// no exposure meanwhile, and stays so: ending that is the program's decision.
@@ -116,8 +116,8 @@ func (o Options) halt() {
 func (o Options) check() error {
 	wrong := ""
 	switch {
-	case o.Settle < 0:
-		wrong = "Settle is negative"
+	case o.ProofInterval < 0:
+		wrong = "ProofInterval is negative"
 	case o.Symbols != nil && len(o.Symbols) == 0:
 		wrong = "Symbols is empty; nil is every market"
 	}
@@ -132,9 +132,9 @@ func (o Options) check() error {
 	return nil
 }
 
-func (o Options) settle() time.Duration {
-	if o.Settle == 0 {
-		return DefaultSettle
+func (o Options) interval() time.Duration {
+	if o.ProofInterval == 0 {
+		return DefaultProofInterval
 	}
-	return o.Settle
+	return o.ProofInterval
 }

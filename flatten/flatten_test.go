@@ -25,7 +25,7 @@ func TestAFlatAccountIsLookedAtTwice(t *testing.T) {
 		assert.Len(t, report.Looks, 2)
 		assert.Empty(t, report.Steps)
 		assert.Equal(t, trading.AccountID("acc_1"), report.Account)
-		assert.Equal(t, flatten.DefaultSettle, time.Since(began))
+		assert.Equal(t, flatten.DefaultProofInterval, time.Since(began))
 		assert.Contains(t, report.String(), "flat: account acc_1")
 	})
 }
@@ -284,8 +284,8 @@ func faultsOfWrites() map[string]tradingsim.Fault {
 		"answer lost":       tradingsim.DropResponse(),
 		"answer cut":        tradingsim.TruncateResponse(),
 		"no connection":     tradingsim.RefuseConnection(),
-		"edge page":         tradingsim.GatewayError(403),
-		"edge page, 200":    tradingsim.GatewayError(200),
+		"gateway page":      tradingsim.GatewayError(403),
+		"gateway page, 200": tradingsim.GatewayError(200),
 		"hidden by a page":  tradingsim.GatewayErrorAfter(200),
 		"5xx before":        tradingsim.Fail(500, "internal_error"),
 		"5xx after":         tradingsim.FailAfter(500, "internal_error"),
@@ -316,7 +316,7 @@ func TestAReadThatFailedIsNoLook(t *testing.T) {
 		"no content":     tradingsim.Raw(204, as, ``),
 		"another's":      tradingsim.Raw(200, as, `{"orders":{},"runs":{},"positions":{}}`),
 		"an error":       tradingsim.Raw(200, as, `{"error":"internal_error","message":"","positions":[],"orders":[],"runs":[]}`),
-		"an edge page":   tradingsim.GatewayError(200),
+		"a gateway page": tradingsim.GatewayError(200),
 		"a challenge":    tradingsim.GatewayError(403),
 		"5xx":            tradingsim.Fail(500, "internal_error"),
 		"cut":            tradingsim.TruncateResponse(),

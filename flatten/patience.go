@@ -15,22 +15,22 @@ const (
 	firstPause  = time.Second
 	longestHold = 15 * time.Second
 	// stuckRounds is how often in a row nothing can be done before that is
-	// believed, over at least one settle window: a single refusal may be stale, or
+	// believed, over at least one proof interval: a single refusal may be stale, or
 	// come from in front of the service.
 	stuckRounds = 3
 )
 
 // patience is how long to wait for the next round, and whether there is to be one.
 type patience struct {
-	settle time.Duration
-	pause  time.Duration // the last one
-	stuck  int           // rounds in a row in which nothing could be done
-	since  time.Time     // when the first of them ended
+	interval time.Duration
+	pause    time.Duration // the last one
+	stuck    int           // rounds in a row in which nothing could be done
+	since    time.Time     // when the first of them ended
 }
 
 // next is the wait before the next round, doubled each time.
 func (p *patience) next() time.Duration {
-	p.pause = min(max(2*p.pause, firstPause), p.settle)
+	p.pause = min(max(2*p.pause, firstPause), p.interval)
 	return p.pause
 }
 
@@ -46,7 +46,7 @@ func (p *patience) lose(now time.Time) bool {
 		p.since = now
 	}
 	p.stuck++
-	return p.stuck >= stuckRounds && now.Sub(p.since) >= p.settle
+	return p.stuck >= stuckRounds && now.Sub(p.since) >= p.interval
 }
 
 // after is the wait after a read that failed: no shorter than it was asked for.

@@ -98,12 +98,12 @@ func (r rig) consistent(report *flatten.Report, err error, o flatten.Options) {
 		require.ErrorIs(r.t, err, flatten.ErrNotFlat)
 		return
 	}
-	settle := o.Settle
-	if settle == 0 {
-		settle = flatten.DefaultSettle
+	interval := o.ProofInterval
+	if interval == 0 {
+		interval = flatten.DefaultProofInterval
 	}
 	require.True(r.t, first.Empty() && second.Empty())
-	require.GreaterOrEqual(r.t, second.Began.Sub(first.Ended), settle)
+	require.GreaterOrEqual(r.t, second.Began.Sub(first.Ended), interval)
 	for _, s := range report.Steps { // no write between the two looks, nor after
 		require.True(r.t, s.Do == flatten.Read || s.At.Before(first.Began) || s.At.Equal(first.Began), "%s", s)
 	}

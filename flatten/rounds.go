@@ -36,7 +36,7 @@ func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Acc
 		report:    newReport(id),
 		steps:     newTurn(),
 		notBefore: make(map[target]held),
-		patience:  patience{settle: o.settle()},
+		patience:  patience{interval: o.interval()},
 	}
 }
 
@@ -54,7 +54,7 @@ func (j *job) run(ctx context.Context) error {
 		case look == nil: // it failed, and says nothing: not even against the one before
 		case !look.Empty():
 			quiet = nil
-		case quiet != nil && look.Began.Sub(quiet.Ended) >= j.patience.settle:
+		case quiet != nil && look.Began.Sub(quiet.Ended) >= j.patience.interval:
 			j.report.Flat = true
 			return nil
 		default:
@@ -92,7 +92,7 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 	if look.Empty() {
 		j.patience.hope()
 		j.patience.renew()
-		return &look, j.patience.settle, nil
+		return &look, j.patience.interval, nil
 	}
 	hope := j.act(ctx, look)
 	if ctx.Err() != nil {

@@ -56,7 +56,7 @@ func TestLimitsThatDoNotTellTheirSymbol(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, flatten.ErrStuck)
-			assert.ErrorContains(t, err, "does not tell its symbol")
+			assert.ErrorContains(t, err, "has no symbol in its record")
 			assert.Len(t, waiting.Limits, 1)
 			assert.Len(t, waiting.Runs, 1)
 			left, _ := report.Left()

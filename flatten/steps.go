@@ -27,7 +27,7 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), make([]task, 0, len(look.Positions))}
 	for _, run := range look.Runs {
 		if j.leaves(run.Symbol) {
-			j.refusals = append(j.refusals, fmt.Errorf("run %s does not tell its symbol and was left alone", run.ID))
+			j.refusals = append(j.refusals, fmt.Errorf("run %s has no symbol in its record and was left alone", run.ID))
 			continue
 		}
 		stages[0] = append(stages[0], task{Step{Do: CancelRun, Target: string(run.ID)}, true,
@@ -38,7 +38,7 @@ func (j *job) act(ctx context.Context, look Look) (hope bool) {
 	}
 	for _, limit := range look.Limits {
 		if j.leaves(limit.Symbol) {
-			j.refusals = append(j.refusals, fmt.Errorf("limit %s does not tell its symbol and was left alone", limit.ID))
+			j.refusals = append(j.refusals, fmt.Errorf("limit %s has no symbol in its record and was left alone", limit.ID))
 			continue
 		}
 		stages[1] = append(stages[1], task{Step{Do: CancelLimit, Target: string(limit.ID)}, true,

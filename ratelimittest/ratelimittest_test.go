@@ -36,7 +36,7 @@ func TestBrokenStores(t *testing.T) {
 		"many at once share what there is":                    {"looks, and then takes", "keeps one from all"},
 		"a blocked bucket gives nothing out until then":       {"ignores blocks", "lets a shorter block end a longer one", "never opens again", "thinks of nobody else", "has slots left while it is closed"},
 		"a limit can change":                                  {"keeps the first limit"},
-		"usage tells what is left":                            {"does not count what is under way", "counts only what is under way"},
+		"usage shows what is left":                            {"does not count what is under way", "counts only what is under way"},
 		"a process that died gives back":                      {"never gives back what died", "gives back what died too early"},
 		"an answer that comes after that counts all the same": {"forgets what it thought dead"},
 	}

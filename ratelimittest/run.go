@@ -65,7 +65,7 @@ func rules(s Store) []rule {
 		{"many at once share what there is", sharesAmongMany},
 		{"a blocked bucket gives nothing out until then", blocks},
 		{"a limit can change", takesNewLimits},
-		{"usage tells what is left", tellsUsage},
+		{"usage shows what is left", showsUsage},
 	}
 	if s.Shared {
 		rules = append(rules,

@@ -33,7 +33,7 @@ func takesNewLimits(r run) {
 	r.refused(needs(bucket("a", 2)))
 }
 
-func tellsUsage(r run) {
+func showsUsage(r run) {
 	b := bucket("a", 5)
 	assert.Equal(r, ratelimit.Usage{Bucket: b, Left: 5}, r.usage(b))
 	slot := r.must(needs(b))

@@ -1,5 +1,5 @@
 // Package record keeps what a client did: an [Audit] of every write, in a file, and a
-// [Flight] recorder of the last attempts, in memory. Both stand on what a client tells
+// [Flight] recorder of the last attempts, in memory. Both are filled by what a client reports to
 // its hooks.
 //
 //	audit, err := record.OpenAudit("bot.audit.jsonl", record.Options{})

@@ -6,7 +6,7 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// Kind says what a line of an audit tells.
+// Kind says what a line of an audit is about.
 type Kind string
 
 // What happens to a write, in this order. KindResolved comes before KindDone where the

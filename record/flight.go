@@ -84,7 +84,7 @@ func NewFlight(n int) *Flight {
 	return &Flight{ring: make([]Record, n)}
 }
 
-// Hooks returns what a client tells the recorder.
+// Hooks returns the hooks that fill the recorder.
 func (f *Flight) Hooks() trading.Hooks { return trading.Hooks{AttemptDone: f.attemptDone} }
 
 func (f *Flight) attemptDone(_ context.Context, c trading.Call, a trading.Attempt) {

@@ -10,7 +10,7 @@ import (
 // callKey finds the name that an audit gave to a call, in the call's context.
 type callKey struct{ *Audit }
 
-// Hooks returns what a client tells the audit. Each event is written before the
+// Hooks returns the hooks that fill the audit. Each event is written before the
 // client goes on; events of reads are not.
 //
 // What the client asks about a write in doubt are calls of their own, with the write's

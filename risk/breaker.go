@@ -104,7 +104,7 @@ func about(code trading.Code) int {
 	}
 }
 
-// Note tells the breaker what became of a write: err is what the call returned,
+// Note informs the breaker what became of a write: err is what the call returned,
 // nil if it was accepted. [Breaker.Hooks] does it for every call of a client;
 // a program that wires a breaker by hand does it itself. What is no entry, and
 // what the service did not refuse, is not counted.

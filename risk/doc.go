@@ -16,7 +16,7 @@
 // All of it is exact, in decimals; amounts are in dollars, sizes in base units.
 //
 //   - Leverage: the one asked for, but not above the cap of the market and not below
-//     1. The service does not refuse a higher one, and does not tell.
+//     1. The service does not refuse a higher one, and does not show.
 //   - Notional: size × price. Margin: notional / leverage.
 //   - Fee: 0.045% of the notional for whatever takes its price (market orders, limits
 //     that fill at once, closes, triggers), 0.015% for a limit that has rested. The

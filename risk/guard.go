@@ -56,7 +56,7 @@ func Guard(l Limits, inputs func(ctx context.Context, w trading.Write) (Inputs, 
 		case !w.Entry:
 			return nil
 		case w.Order == nil && l.any():
-			return fmt.Errorf("%w: %s does not tell its size", ErrNotJudged, w.Operation)
+			return fmt.Errorf("%w: %s has no size in its record", ErrNotJudged, w.Operation)
 		case w.Order == nil:
 			return nil
 		}

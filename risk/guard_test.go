@@ -167,7 +167,7 @@ func TestPreviewOfWhatCannotBe(t *testing.T) {
 		func(o *trading.Order) { o.StopLoss = trading.At(endless) },
 		func(o *trading.Order) { o.TakeProfit = trading.At(decimal.New(1, -1<<30)) },
 		func(o *trading.Order) { o.ExpectedPrice = trading.At(endless) },
-		func(o *trading.Order) { o.MaxSlippagePct = trading.At(endless) },
+		func(o *trading.Order) { o.MaxSlippagePct = trading.Some(endless) },
 		func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, trading.At(endless) },
 	} {
 		o := buy("1")

@@ -20,8 +20,8 @@ type lot struct {
 }
 
 // lotOf takes a position for a lot. The entry price of a blended position is a
-// rounded quotient; the unrealized PnL tells the cost exactly, and is believed if
-// it gives the same entry. What the opening cost in fees no record tells: it is
+// rounded quotient; the unrealized PnL shows the cost exactly, and is believed if
+// it gives the same entry. What the opening cost in fees is in no record: it is
 // taken to have been the taker fee.
 func lotOf(p trading.Position, open bool) lot {
 	if !open {

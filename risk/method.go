@@ -11,7 +11,7 @@ import (
 // others are for live accounts alone.
 //
 // The service checks each clip and each rung of a Pro order against the minimum
-// order value, and tells nobody how it cuts them. Sizes of clips are taken here
+// order value, and does not publish how it cuts them. Sizes of clips are taken here
 // to be equal and to have eight decimal places, the last one taking what is left
 // over.
 type Method struct {
@@ -43,7 +43,7 @@ func Ladder(how trading.Ladder) Method {
 }
 
 // TWAP is PlaceTWAP, in as many clips as the service makes of the duration. It
-// does not tell how many: with 0 the clips are not judged.
+// does not show how many: with 0 the clips are not judged.
 func TWAP(how trading.TWAP, clips int) Method {
 	return Method{op: trading.OpTWAP, check: how, parts: clips}
 }

@@ -50,7 +50,7 @@ func (w *world) attempt() attempt {
 		o.ExpectedPrice = trading.At(w.near(price, 80))
 	}
 	if w.IntN(6) == 0 {
-		o.MaxSlippagePct = trading.At(dec(w.pick("0.1", "0.5", "2", "8", "30", "0.5", "1.0")))
+		o.MaxSlippagePct = trading.Some(dec(w.pick("0.1", "0.5", "2", "8", "30", "0.5", "1.0")))
 	}
 	a := attempt{order: o, what: "now"}
 	if w.env == trading.EnvLive && w.IntN(5) < 2 {
@@ -209,7 +209,7 @@ func (w *world) spoil(o *trading.Order) {
 	case 3:
 		o.Leverage = dec(w.pick("0", "-1", "-0.5"))
 	case 4, 5:
-		o.MaxSlippagePct = trading.At(dec(w.pick("0", "0.05", "0.25", "30.1", "-1", "100")))
+		o.MaxSlippagePct = trading.Some(dec(w.pick("0", "0.05", "0.25", "30.1", "-1", "100")))
 	case 6:
 		o.TakeProfit = trading.At(dec(w.pick("0", "-5")))
 	case 7:

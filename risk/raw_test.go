@@ -37,9 +37,9 @@ func TestWhatIsRefusedLocallyTheServiceRefuses(t *testing.T) {
 		"crossed":      {spoil: func(o *trading.Order) { o.StopLoss, o.TakeProfit = trading.At(dec("70000")), trading.At(dec("60000")) }, live: "invalid_tpsl", sandbox: "invalid_tpsl"},
 		"cleared stop": {spoil: func(o *trading.Order) { o.StopLoss = trading.Clear }, live: "bad_request", sandbox: "bad_request"},
 		"expects 0":    {spoil: func(o *trading.Order) { o.ExpectedPrice = trading.At(dec("0")) }, live: "bad_request", sandbox: "bad_request"},
-		"slippage":     {spoil: func(o *trading.Order) { o.MaxSlippagePct = trading.At(dec("0.25")) }, live: "BAD_MAX_SLIPPAGE", sandbox: "BAD_MAX_SLIPPAGE"},
-		"slippage 31":  {spoil: func(o *trading.Order) { o.MaxSlippagePct = trading.At(dec("31")) }, live: "BAD_MAX_SLIPPAGE", sandbox: "BAD_MAX_SLIPPAGE"},
-		"slippage 0":   {spoil: func(o *trading.Order) { o.MaxSlippagePct = trading.At(dec("0")) }, live: "BAD_MAX_SLIPPAGE", sandbox: "BAD_MAX_SLIPPAGE"},
+		"slippage":     {spoil: func(o *trading.Order) { o.MaxSlippagePct = trading.Some(dec("0.25")) }, live: "BAD_MAX_SLIPPAGE", sandbox: "BAD_MAX_SLIPPAGE"},
+		"slippage 31":  {spoil: func(o *trading.Order) { o.MaxSlippagePct = trading.Some(dec("31")) }, live: "BAD_MAX_SLIPPAGE", sandbox: "BAD_MAX_SLIPPAGE"},
+		"slippage 0":   {spoil: func(o *trading.Order) { o.MaxSlippagePct = trading.Some(dec("0")) }, live: "BAD_MAX_SLIPPAGE", sandbox: "BAD_MAX_SLIPPAGE"},
 		// Nobody can mean it; the service clamps it up.
 		"negative leverage": {spoil: func(o *trading.Order) { o.Leverage = dec("-2") }, live: "bad_request", liveTakes: true, sandbox: "bad_request", sandboxTakes: true},
 		// A forgotten type must not turn a limit into a market order.
@@ -98,11 +98,14 @@ func (r *rig) raw(env trading.Environment, o trading.Order) trading.Code {
 	}
 	for name, level := range map[string]trading.Level{
 		"limitPrice": o.LimitPrice, "takeProfitPrice": o.TakeProfit, "stopLossPrice": o.StopLoss,
-		"expectedPrice": o.ExpectedPrice, "maxSlippagePct": o.MaxSlippagePct,
+		"expectedPrice": o.ExpectedPrice,
 	} {
 		if !level.IsZero() {
 			body[name] = level
 		}
+	}
+	if !o.MaxSlippagePct.IsZero() {
+		body["maxSlippagePct"] = o.MaxSlippagePct
 	}
 	text, err := json.Marshal(body)
 	require.NoError(r.t, err)

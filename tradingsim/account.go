@@ -162,7 +162,7 @@ func (s *Sim) accountFor(id string) (*account, *refusal) {
 	return a, nil
 }
 
-// active tells whether the account takes new exposure.
+// active reports whether the account takes new exposure.
 func (a *account) active() bool {
 	return a.Status == statusActive || a.Status == statusPurchased || a.Status == statusFunded
 }
@@ -175,7 +175,7 @@ func (a *account) mayEnter() *refusal {
 	return a.mayExit()
 }
 
-// open tells whether the account takes what adds no exposure.
+// open reports whether the account takes what adds no exposure.
 func (a *account) open() bool { return a.active() || a.Status == statusPassed }
 
 // mayExit judges the status before anything that adds no exposure.

@@ -20,7 +20,7 @@ type lateCall struct {
 }
 
 // later schedules what the next look at the simulation will find done: nothing
-// outside can tell this from its being done in time, and no goroutine is left.
+// outside can distinguish this from work done in time, and no goroutine is left.
 func (s *Sim) later(due time.Time, run func()) *lateCall {
 	l := &lateCall{due, run}
 	i := len(s.late)

@@ -37,7 +37,7 @@ func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
 	return in
 }
 
-// adds tells whether an order would open or add to a position.
+// adds reports whether an order would open or add to a position.
 func (s *Sim) adds(b *book, t ticket) bool {
 	p := b.find(t.symbol)
 	switch {

@@ -13,14 +13,14 @@ const (
 // claim is the record of an Idempotency-Key. The scope is the account holder:
 // all keys and all accounts share one set.
 type claim struct {
-	request   string // what was asked for, to tell a resend from another request
+	request   string // what was asked for, to distinguish a resend from another request
 	owner     *call
 	arrived   time.Time
 	completed time.Time // zero while the first request runs
 	answer    *answer   // nil while it runs, and when its result is unknown
 }
 
-// expired tells whether the key may be used as if it were new.
+// expired reports whether the key may be used as if it were new.
 func (k *claim) expired(s *Sim) bool {
 	switch {
 	case k.completed.IsZero():

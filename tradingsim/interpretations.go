@@ -87,5 +87,5 @@ func Interpretations() map[int]string {
 	return maps.Clone(otherInterpretations)
 }
 
-// other tells whether the other interpretation is in force.
+// other reports whether the other interpretation is in force.
 func (s *Sim) other(number int) bool { return s.interpretations[number] }

@@ -92,7 +92,7 @@ func bufferBody(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(text))
 }
 
-// isLoopback tells whether an address, with or without a port, is of this machine.
+// isLoopback reports whether an address, with or without a port, is of this machine.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -108,7 +108,7 @@ func (m *market) markAt(t time.Time) opt {
 	return m.asked
 }
 
-// isPure tells whether a feed is known to answer the same each time: only then is
+// isPure reports whether a feed is known to answer the same each time: only then is
 // an answer worth remembering.
 func isPure(f Feed) bool {
 	switch f.(type) {

@@ -94,7 +94,7 @@ func dollars(d decimal.Decimal) string { return "$" + d.StringFixed(2) }
 // would also fill a struct from "SIZE".
 type fields map[string]json.RawMessage
 
-// presence tells how a member was sent.
+// presence is how a member was sent.
 type presence int
 
 const (

@@ -124,7 +124,7 @@ func (s *Sim) closeBook(b *book, c *call, account string) {
 }
 
 // fireTriggers closes what has crossed its level, at the mark as it is now and
-// not at the level: a gap fills at the gapped mark. It tells whether any did.
+// not at the level: a gap fills at the gapped mark. It reports whether any did.
 func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
 	for _, p := range append([]position(nil), b.positions...) {
 		m := s.mark(p.symbol)
@@ -154,7 +154,7 @@ func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
 	return fired
 }
 
-// crossed tells which level a mark has reached. A mark exactly at a level
+// crossed returns which level a mark has reached. A mark exactly at a level
 // counts.
 func (s *Sim) crossed(p position, mark opt) (cause string, ok bool) {
 	past := func(level opt, against int) bool {

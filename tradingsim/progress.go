@@ -36,7 +36,7 @@ func (s *Sim) progressTo(t time.Time) {
 	s.moveTo(t)
 }
 
-// waiting tells whether a tick could find anything to do.
+// waiting reports whether a tick could find anything to do.
 func (s *Sim) waiting() bool {
 	for _, id := range s.accountIDs {
 		a := s.accounts[id]

@@ -101,7 +101,7 @@ type ClosedTrade struct {
 // NetPnL is what the trade earned.
 func (t ClosedTrade) NetPnL() decimal.Decimal { return t.GrossPnL.Sub(t.RoundTripFee) }
 
-// Report tells what the run has come to so far. The paper account's equity
+// Report returns what the run has come to so far. The paper account's equity
 // counts a level that the mark has crossed only once a read has fired it.
 func (s *Sim) Report() Report {
 	s.enter()

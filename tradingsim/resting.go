@@ -65,7 +65,7 @@ func (s *Sim) rest(a *account, t ticket, m *market, operation, key string) *rest
 }
 
 // fillResting fills the orders whose price the market has reached: at their own
-// price and for the maker fee. It tells whether anything happened.
+// price and for the maker fee. It reports whether anything happened.
 func (s *Sim) fillResting(a *account) bool {
 	if len(a.resting) == 0 {
 		return false
@@ -98,7 +98,7 @@ func (s *Sim) restingFee() decimal.Decimal {
 	return makerFee
 }
 
-// allowed tells whether an order may still fill.
+// allowed reports whether an order may still fill.
 func (t *ticket) allowed(a *account) bool {
 	return a.active() || a.Status == statusPassed && t.reduceOnly
 }

@@ -43,7 +43,7 @@ const (
 	runStopped   = "stopped" // the account could no longer trade
 )
 
-// ready tells whether a child fills at a mark, and at which price.
+// ready reports whether a child fills at a mark, and at which price.
 func (c *child) ready(side string, at opt, now time.Time) (decimal.Decimal, bool) {
 	mark := at.value
 	switch {
@@ -61,7 +61,7 @@ func (c *child) ready(side string, at opt, now time.Time) (decimal.Decimal, bool
 	return mark, true
 }
 
-// runAll lets the runs of an account make progress. It tells whether any did.
+// runAll lets the runs of an account make progress. It reports whether any did.
 func (s *Sim) runAll(a *account) (changed bool) {
 	kept := a.runs[:0:0]
 	for _, r := range a.runs {

@@ -57,7 +57,7 @@ func (s *Sim) sandboxMarkets(c *call) (any, *refusal) {
 	return s.sandboxRead(member{"markets", rows}), nil
 }
 
-// sandboxPrices tells an unknown symbol (never retry) from one that has no
+// sandboxPrices distinguishes an unknown symbol (never retry) from one that has no
 // price on this read (retry).
 func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 	if c.query.Has("symbol") {

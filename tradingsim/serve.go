@@ -32,7 +32,7 @@ func (s *Sim) admit(c *call) *answer {
 	return s.claimLive(c)
 }
 
-// inFront tells whether a planned refusal is given before the call begins to
+// inFront reports whether a planned refusal is given before the call begins to
 // work, where no key stores it.
 func (s *Sim) inFront(c *call) bool {
 	if c.instead.code == "rate_limited" && s.other(6) && c.operation.prepare != nil {

@@ -48,7 +48,7 @@ func (s *Sim) newDay(t *terms, balance decimal.Decimal) (changed bool) {
 	return true
 }
 
-// breached tells whether an equity is at or below a floor.
+// breached reports whether an equity is at or below a floor.
 func (t terms) breached(equity decimal.Decimal) bool {
 	return equity.LessThanOrEqual(t.dailyFloor) || equity.LessThanOrEqual(t.globalFloor)
 }

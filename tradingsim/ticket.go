@@ -101,7 +101,7 @@ func clamp(asked opt, limit decimal.Decimal) decimal.Decimal {
 	return decimal.Min(leverage, limit)
 }
 
-// marketable tells whether a limit has been reached.
+// marketable reports whether a limit has been reached.
 func marketable(side string, limit, price decimal.Decimal) bool {
 	if side == long {
 		return price.LessThanOrEqual(limit)
@@ -151,7 +151,7 @@ func (l levels) check(side string, price decimal.Decimal) *refusal {
 
 func (l levels) priceName() string { return word(l.waits, "entry price", "current price") }
 
-// reachable tells whether a level lies strictly in the direction of d.
+// reachable reports whether a level lies strictly in the direction of d.
 func reachable(level, price, d decimal.Decimal) bool {
 	return level.IsPositive() && level.Sub(price).Mul(d).IsPositive()
 }

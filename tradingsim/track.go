@@ -14,7 +14,7 @@ type Point struct {
 	Balance decimal.Decimal
 	// Equity is not valid while a position has no mark.
 	Equity decimal.NullDecimal
-	// Changed tells a fill, a funding payment or a reset from a sample.
+	// Changed distinguishes a fill, a funding payment or a reset from a sample.
 	Changed bool
 }
 

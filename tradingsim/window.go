@@ -36,7 +36,7 @@ func (w *window) take(now time.Time) bool {
 	return true
 }
 
-// full tells whether another event would be too many.
+// full reports whether another event would be too many.
 func (w *window) full(now time.Time) bool {
 	w.roll(now)
 	return w.count >= w.limit

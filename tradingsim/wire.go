@@ -146,7 +146,7 @@ func (r *row) flag(name string, v bool) {
 	}
 }
 
-// isPlain tells whether a text is its own JSON form.
+// isPlain reports whether a text is its own JSON form.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -235,7 +235,7 @@ func (s *accountSource) follow(was *accountLook, r *reading) *accountLook {
 	return is
 }
 
-// since tells the changes of account, trades and positions, in this order.
+// since returns the changes of account, trades and positions, in this order.
 func (is *accountLook) since(before look) []Event {
 	was, _ := before.(*accountLook)
 	account := is.state.ID
@@ -272,7 +272,7 @@ func (is *accountLook) since(before look) []Event {
 	return is.positionsSince(events, was, trades)
 }
 
-// stateSince tells what changed of the account itself.
+// stateSince returns what changed of the account itself.
 func (is *accountLook) stateSince(events []Event, was trading.AccountState) []Event {
 	now := is.state
 	if was.Status != now.Status || was.Locked != now.Locked {

@@ -47,7 +47,7 @@ func BenchmarkLook(b *testing.B) {
 					is := source.follow(before, readings[i%2])
 					before = is
 					next := k.follow(is, start, nil)
-					r.tell(func(s *standing) { s.node = next })
+					r.update(func(s *standing) { s.node = next })
 					for l := range r.listeners {
 						events += len(l.take().events)
 					}

@@ -23,7 +23,7 @@ type run struct {
 	standing  standing
 }
 
-// standing is what there is to tell.
+// standing is what the listeners have not yet seen.
 type standing struct {
 	node  *node
 	err   *Error // of the last look; nil after one that went well
@@ -114,8 +114,8 @@ func (r *run) every() time.Duration {
 	return max(shortest, 1)
 }
 
-// tell changes what there is to tell, and wakes the listeners.
-func (r *run) tell(change func(*standing)) {
+// update changes what the listeners see next, and wakes the listeners.
+func (r *run) update(change func(*standing)) {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
 	change(&r.standing)

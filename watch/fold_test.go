@@ -59,7 +59,7 @@ func (m *market) step() {
 		near := m.price[symbol].Mul(dec(m.one("0.999", "1.001", "0.99", "1.01")))
 		levels := trading.TPSL{StopLoss: trading.At(near)}
 		if m.IntN(2) == 0 {
-			levels = trading.TPSL{TakeProfit: trading.At(near), ClosePct: trading.At(dec(m.one("30", "100")))}
+			levels = trading.TPSL{TakeProfit: trading.At(near), ClosePct: trading.Some(dec(m.one("30", "100")))}
 		}
 		_, _ = m.direct().SetTPSL(ctx, symbol, levels)
 	case n < 90:

@@ -54,7 +54,7 @@ func (r *run) keepLooking(ctx context.Context, delay time.Duration) {
 	}
 }
 
-// once takes a look and tells what it saw. again is how long to wait if something went
+// once takes a look and reports what it saw. again is how long to wait if something went
 // wrong, and 0 if the interval rules.
 func (k *looking) once(ctx context.Context, began time.Time) (again time.Duration, over bool) {
 	bounded, cancel := context.WithTimeout(ctx, max(patience, k.every()))
@@ -82,7 +82,7 @@ func (k *looking) once(ctx context.Context, began time.Time) (again time.Duratio
 	if is != nil {
 		next = k.follow(is, began, err)
 	}
-	k.tell(func(s *standing) {
+	k.update(func(s *standing) {
 		if next != nil {
 			s.node = next
 		}

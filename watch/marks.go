@@ -59,7 +59,7 @@ func (s *markSource) look(ctx context.Context, before look) (look, bool, error) 
 	return is, false, nil
 }
 
-// checkSymbols tells a market that has no price now from one that does not exist, which
+// checkSymbols distinguishes a market that has no price now from one that does not exist, which
 // the list of prices does not.
 func (s *markSource) checkSymbols(ctx context.Context, prices map[string]trading.Mark) error {
 	for _, symbol := range s.symbols {

@@ -76,7 +76,7 @@ func pairs(was, is trading.Positions) func(yield func(pair) bool) {
 }
 
 // continues reports whether a position is the one from before, and not another that
-// was opened in its place. A record that does not tell when is taken for the same.
+// was opened in its place. A record that does not say when it was opened is taken for the same.
 func continues(was, is trading.Position) bool {
 	return was.OpenedAt.IsZero() || is.OpenedAt.IsZero() || was.OpenedAt.Equal(is.OpenedAt)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// evidence is what tells that a paper account was replaced, beyond one look.
+// evidence is what shows that a paper account was replaced, beyond one look.
 type evidence struct {
 	untouched trading.Opt[decimal.Decimal] // the balance of an account that nobody has traded on yet
 	listed    *accountLook                 // the last look that read the trades

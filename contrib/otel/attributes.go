@@ -2,37 +2,29 @@ package tradingotel
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/tradingapi/trading-go"
 )
 
-// Every attribute that there can be.
+// The attributes that OpenTelemetry's semantic conventions have no name for. Of theirs,
+// spans and metrics have error.type, those of attempts http.response.status_code, and the
+// spans of attempts http.request.method, url.template and http.request.resend_count too.
 const (
 	attrOperation   = attribute.Key("trading.operation")   // the endpoint, such as POST /orders
 	attrEnvironment = attribute.Key("trading.environment") // sandbox or live
 	attrAccount     = attribute.Key("trading.account")     // spans only, where Config asks for it
 	attrSymbol      = attribute.Key("trading.symbol")      // spans only
 	attrPriority    = attribute.Key("trading.priority")    // exit, recovery, entry or read
-	attrResult      = attribute.Key("trading.result")      // ok, refused or failed
 	attrOutcome     = attribute.Key("trading.outcome")     // of writes
-	attrAttempts    = attribute.Key("trading.attempts")    // spans of calls only
-	attrAttempt     = attribute.Key("trading.attempt")     // spans of attempts only, from 1
-	attrStatus      = attribute.Key("trading.status")      // the HTTP status
-	attrCode        = attribute.Key("trading.code")        // of a refusal
+	attrAttempts    = attribute.Key("trading.attempts")    // spans of calls only: how many there were
 	attrReason      = attribute.Key("trading.wait.reason") // rate limit or backoff
 	attrSeconds     = attribute.Key("trading.wait.seconds")
-)
-
-// otherCode stands for a code that this version of the client does not know.
-const otherCode = "other"
-
-// The results.
-const (
-	resultOK      = "ok"
-	resultRefused = "refused" // by the service, or locally with a code of its
-	resultFailed  = "failed"
 )
 
 // ofCall are the attributes of a call that metrics may have.
@@ -59,37 +51,63 @@ func (h *hooks) ofSpan(c trading.Call) []attribute.KeyValue {
 
 // ofDone are the attributes of a call's end.
 func (h *hooks) ofDone(c trading.Call, d trading.Done) []attribute.KeyValue {
-	result, code := resultOK, trading.Code("")
-	if refusal := (*trading.Error)(nil); errors.As(d.Err, &refusal) {
-		result, code = resultRefused, refusal.Code
-	} else if d.Err != nil {
-		result = resultFailed
-	}
-	attrs := append(make([]attribute.KeyValue, 0, 4), attrResult.String(result))
+	attrs := make([]attribute.KeyValue, 0, 2)
 	if c.Write {
 		attrs = append(attrs, attrOutcome.String(d.Outcome.String()))
 	}
-	return h.withCode(attrs, code)
+	if d.Err != nil {
+		attrs = append(attrs, h.errorType(d.Err))
+	}
+	return attrs
+}
+
+// ofRequest are the attributes of the span of every attempt of a call.
+func ofRequest(c trading.Call) []attribute.KeyValue {
+	method, path, _ := strings.Cut(string(c.Operation), " ")
+	return []attribute.KeyValue{semconv.HTTPRequestMethodKey.String(method), semconv.URLTemplate(path)}
 }
 
 // ofAttempt are the attributes of an attempt's end.
 func (h *hooks) ofAttempt(c trading.Call, a trading.Attempt) []attribute.KeyValue {
 	var attrs []attribute.KeyValue
 	if a.Status != 0 {
-		attrs = append(attrs, attrStatus.Int(a.Status))
+		attrs = append(attrs, semconv.HTTPResponseStatusCode(a.Status))
 	}
 	if c.Write {
 		attrs = append(attrs, attrOutcome.String(a.Outcome.String()))
 	}
-	return h.withCode(attrs, a.Code)
+	switch {
+	case a.Code != "":
+		return append(attrs, h.codeType(a.Code))
+	case a.Err != nil:
+		return append(attrs, h.errorType(a.Err))
+	case a.Status >= firstError:
+		return append(attrs, semconv.ErrorTypeKey.String(strconv.Itoa(a.Status)))
+	default:
+		return attrs
+	}
 }
 
-func (h *hooks) withCode(attrs []attribute.KeyValue, code trading.Code) []attribute.KeyValue {
-	switch {
-	case code == "":
-		return attrs
-	case !h.codes[code]:
-		code = otherCode
+// firstError is the lowest status of an answer that is no success.
+const firstError = 400
+
+// errorType names an error without its text: the code of a refusal, or the type of what
+// failed.
+func (h *hooks) errorType(err error) attribute.KeyValue {
+	if refusal := (*trading.Error)(nil); errors.As(err, &refusal) {
+		return h.codeType(refusal.Code)
 	}
-	return append(attrs, attrCode.String(string(code)))
+	if write := (*trading.WriteError)(nil); errors.As(err, &write) {
+		err = write.Err
+	}
+	return semconv.ErrorTypeKey.String(fmt.Sprintf("%T", err))
+}
+
+// codeType is a code of the service, or the convention's _OTHER for one that this version
+// of the client does not know.
+func (h *hooks) codeType(code trading.Code) attribute.KeyValue {
+	if !h.codes[code] {
+		return semconv.ErrorTypeOther
+	}
+	return semconv.ErrorTypeKey.String(string(code))
 }

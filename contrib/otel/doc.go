@@ -1,4 +1,4 @@
-// Package tradingotel tells OpenTelemetry what a trading client does.
+// Package tradingotel reports to OpenTelemetry what a trading client does.
 //
 //	hooks, err := tradingotel.New(tradingotel.Config{})
 //	client, err := trading.New(baseURL, trading.WithHooks(hooks))

@@ -18,7 +18,7 @@ import (
 func Example() {
 	spans := tracetest.NewInMemoryExporter() // yours: OTLP, as a rule
 	hooks, err := tradingotel.New(tradingotel.Config{
-		Tracers: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
+		TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -37,6 +37,6 @@ func Example() {
 		fmt.Println(span.Name)
 	}
 	// Output:
-	// attempt
+	// GET /accounts
 	// GET /accounts
 }

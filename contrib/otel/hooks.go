@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/tradingapi/trading-go"
@@ -18,11 +19,12 @@ import (
 
 const scope = "github.com/tradingapi/trading-go/contrib/otel"
 
-// Config says where to tell. Its zero value tells OpenTelemetry's global providers.
+// Config says where to report. Its zero value reports to OpenTelemetry's global providers.
 type Config struct {
-	// Tracers and Meters are where spans and metrics go; nil for the global ones.
-	Tracers trace.TracerProvider
-	Meters  metric.MeterProvider
+	// TracerProvider and MeterProvider are where spans and metrics go; nil for the
+	// global ones.
+	TracerProvider trace.TracerProvider
+	MeterProvider  metric.MeterProvider
 	// Account names the live account in spans. It is not a secret, but whose it is
 	// may be nobody's business where traces are read.
 	Account bool
@@ -40,17 +42,17 @@ type hooks struct {
 
 // New returns hooks for [trading.WithHooks].
 func New(c Config) (trading.Hooks, error) {
-	if c.Tracers == nil {
-		c.Tracers = otel.GetTracerProvider()
+	if c.TracerProvider == nil {
+		c.TracerProvider = otel.GetTracerProvider()
 	}
-	if c.Meters == nil {
-		c.Meters = otel.GetMeterProvider()
+	if c.MeterProvider == nil {
+		c.MeterProvider = otel.GetMeterProvider()
 	}
-	h := &hooks{tracer: c.Tracers.Tracer(scope), account: c.Account, codes: map[trading.Code]bool{}}
+	h := &hooks{tracer: c.TracerProvider.Tracer(scope), account: c.Account, codes: map[trading.Code]bool{}}
 	for rule := range trading.Rules() {
 		h.codes[rule.Code] = true
 	}
-	if err := h.instrument(c.Meters.Meter(scope)); err != nil {
+	if err := h.instrument(c.MeterProvider.Meter(scope)); err != nil {
 		return trading.Hooks{}, fmt.Errorf("tradingotel: New: %w", err)
 	}
 	return trading.Hooks{
@@ -115,8 +117,11 @@ func (h *hooks) attemptStart(ctx context.Context, c trading.Call, attempt int) c
 	if call, ok := ctx.Value(callKey{}).(trace.Span); ok {
 		ctx = trace.ContextWithSpan(ctx, call)
 	}
-	ctx, span := h.tracer.Start(ctx, "attempt", trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(attrOperation.String(string(c.Operation)), attrAttempt.Int(attempt)))
+	ctx, span := h.tracer.Start(ctx, string(c.Operation), trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(ofRequest(c)...))
+	if attempt > 1 {
+		span.SetAttributes(semconv.HTTPRequestResendCount(attempt - 1))
+	}
 	return context.WithValue(ctx, attemptKey{}, span)
 }
 
@@ -124,7 +129,6 @@ func (h *hooks) attemptDone(ctx context.Context, c trading.Call, a trading.Attem
 	end := h.ofAttempt(c, a)
 	if span, ok := ctx.Value(attemptKey{}).(trace.Span); ok {
 		span.SetAttributes(end...)
-		const firstError = 400
 		finish(span, a.Err != nil || a.Status >= firstError)
 	}
 	all := metric.WithAttributes(slices.Concat(ofCall(c), end)...)

@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -41,8 +42,8 @@ type watched struct {
 func watch(t *testing.T, config Config, url string, opts ...trading.Option) watched {
 	t.Helper()
 	w := watched{spans: tracetest.NewInMemoryExporter(), reader: sdkmetric.NewManualReader()}
-	config.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans))
-	config.Meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(w.reader))
+	config.TracerProvider = sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans))
+	config.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(w.reader))
 	hooks, err := New(config)
 	require.NoError(t, err)
 	w.Client, err = trading.New(url, append(opts, trading.WithHooks(hooks))...)
@@ -140,7 +141,7 @@ func buy() trading.Order {
 	return trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
 }
 
-// What is told of a run with a success, refusals of each side, a lost answer, a wait
+// The spans and metrics of a run with a success, refusals of each side, a lost answer, a wait
 // for a rate limit, and a failure.
 func TestSpansAndMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestOtherHooksKeepTheirSpans(t *testing.T) {
 	other := tracetest.NewInMemoryExporter()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(other)).Tracer("another")
 	w := watch(t, Config{}, sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()))
-	hooks, err := New(Config{Tracers: sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans))})
+	hooks, err := New(Config{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans))})
 	require.NoError(t, err)
 	client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
 		trading.WithHooks(hooks), trading.WithHooks(trading.Hooks{
@@ -216,7 +217,7 @@ func TestOtherHooksKeepTheirSpans(t *testing.T) {
 	_, err = client.Live.Accounts(t.Context())
 	require.NoError(t, err)
 	require.Len(t, w.spans.GetSpans(), 2)
-	assert.Equal(t, 1, strings.Count(w.tree(), "\n  attempt"), w.tree())
+	assert.Equal(t, 1, strings.Count(w.tree(), "\n  GET /accounts, client"), w.tree())
 	assert.Empty(t, other.GetSpans(), "which did not end its own")
 }
 
@@ -245,15 +246,16 @@ func (e echo) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Whatever comes back, and whatever the caller writes into a tag, neither a key nor
-// anything of a body or of an error's text is told, and every attribute is of the list.
-func TestTrap_T88_NoKeyIsTold(t *testing.T) {
+// anything of a body or of an error's text is in a span or a metric, and every attribute is of the list.
+func TestTrap_T88_NoKeyIsInATrace(t *testing.T) {
 	quoted := func(key string) string {
 		text, _ := json.Marshal(key)
 		return string(text)
 	}
 	listed := []attribute.Key{
-		attrOperation, attrEnvironment, attrAccount, attrSymbol, attrPriority, attrResult, attrOutcome,
-		attrAttempts, attrAttempt, attrStatus, attrCode, attrReason, attrSeconds,
+		attrOperation, attrEnvironment, attrAccount, attrSymbol, attrPriority, attrOutcome,
+		attrAttempts, attrReason, attrSeconds, semconv.ErrorTypeKey, semconv.HTTPResponseStatusCodeKey,
+		semconv.HTTPRequestMethodKey, semconv.URLTemplateKey, semconv.HTTPRequestResendCountKey,
 	}
 	for name, e := range map[string]echo{
 		"message":   {400, func(key string) string { return `{"error":"bad_size","message":` + quoted(key) + `}` }},
@@ -277,9 +279,9 @@ func TestTrap_T88_NoKeyIsTold(t *testing.T) {
 			_, _ = w.Sandbox.Price(ctx, "BTC")
 			spans := w.spans.GetSpans()
 			require.NotEmpty(t, spans)
-			told, err := json.Marshal(spans.Snapshots())
+			text, err := json.Marshal(spans.Snapshots())
 			require.NoError(t, err)
-			assert.NotContains(t, string(told), taintMark)
+			assert.NotContains(t, string(text), taintMark)
 			assert.NotContains(t, fmt.Sprintf("%+v", spans), taintMark)
 			assert.NotContains(t, w.series(t), taintMark)
 			for _, span := range spans {

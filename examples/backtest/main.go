@@ -1,4 +1,4 @@
-// Backtest drives a bot through a month in seconds and tells what it came to: equity
+// Backtest drives a bot through a month in seconds and reports what it came to: equity
 // curve, drawdown, trades, fees, requests and refusals.
 //
 //	go run . -days 30 -seed 1
@@ -49,7 +49,7 @@ func main() {
 			return status(err)
 		}
 		fmt.Fprintf(os.Stderr, "%d days in %s\n", args.days, time.Since(began).Round(time.Millisecond))
-		return status(tell(os.Stdout, args, r))
+		return status(report(os.Stdout, args, r))
 	})
 }
 

@@ -4,7 +4,7 @@
 //
 //	go run ./examples/livebot
 //
-// With nothing configured it trades on the simulator for a few rounds. With
+// With nothing configured it trades on the simulator for some seconds. With
 // TRADING_BASE_URL, TRADING_SANDBOX_KEY (prices), TRADING_LIVE_KEY and
 // TRADING_ACCOUNT set it trades that account, with real money.
 package main
@@ -15,7 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -37,46 +37,22 @@ func main() {
 }
 
 func run(ctx context.Context, log *slog.Logger) error {
-	if os.Getenv("TRADING_BASE_URL") == "" {
-		return simulate(ctx, log)
+	if baseURL := os.Getenv("TRADING_BASE_URL"); baseURL != "" {
+		writes, err := journal.Open("livebot.journal") // on a disk that outlives a container
+		if err != nil {
+			return err
+		}
+		defer writes.Close()
+		id := trading.AccountID(os.Getenv("TRADING_ACCOUNT"))
+		return trade(ctx, baseURL, append(options(writes, id, log), trading.WithSandboxKey(os.Getenv("TRADING_SANDBOX_KEY")),
+			trading.WithLiveKey(os.Getenv("TRADING_LIVE_KEY"))), id, time.Minute, log)
 	}
-	id := trading.AccountID(os.Getenv("TRADING_ACCOUNT"))
-	writes, err := journal.Open("livebot.journal") // on a disk that outlives a container
-	if err != nil {
-		return err
-	}
-	defer writes.Close()
-	client, err := trading.FromEnv(options(writes, id, log)...)
-	if err != nil {
-		return err
-	}
-	defer closeClient(client, log)
-	return trade(ctx, client, id, time.Minute, 0, log)
-}
-
-// simulate trades on the simulator for a few rounds.
-func simulate(ctx context.Context, log *slog.Logger) error {
-	dir, err := os.MkdirTemp("", "livebot")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	writes, err := journal.Open(filepath.Join(dir, "livebot.journal"))
-	if err != nil {
-		return err
-	}
-	defer writes.Close()
+	ctx, cancel := context.WithTimeout(ctx, 4500*time.Millisecond)
+	defer cancel()
 	sim := tradingsim.New(tradingsim.WithFeed(symbol, tradingsim.RandomWalk(7, "64000", 4)))
 	defer sim.Close()
-	client, err := trading.New(sim.URL(), append(options(writes, "acc_1", log),
-		trading.WithSandboxKey(sim.SandboxKey()),
-		trading.WithLiveKey(sim.LiveKey()),
-		trading.WithTransport(sim.Transport()))...)
-	if err != nil {
-		return err
-	}
-	defer closeClient(client, log)
-	return trade(ctx, client, "acc_1", time.Second, 5, log)
+	return trade(ctx, sim.URL(), append(options(journal.NewMemory(), "acc_1", log), trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport())), "acc_1", time.Second, log)
 }
 
 // options are what a bot that trades real money sets.
@@ -86,41 +62,31 @@ func options(writes journal.Store, id trading.AccountID, log *slog.Logger) []tra
 		trading.WithExclusiveAccounts(id), // leave it out if anybody else trades the account
 		trading.WithHealthGate(trading.HealthGate{KeepWarm: true}),
 		trading.WithMaxSlippagePct(trading.Dec("0.5")),
-		trading.WithApplication("livebot", "1.0"),
 		trading.WithLogger(log),
 	}
 }
 
-// closeClient ends the client. What is pending then is in the journal for the next run.
-func closeClient(client *trading.Client, log *slog.Logger) {
-	if err := client.Close(); err != nil {
-		log.Warn("closed", "err", err)
+// trade decides once a round until its context ends.
+func trade(ctx context.Context, baseURL string, opts []trading.Option, id trading.AccountID, every time.Duration, log *slog.Logger) error {
+	client, err := trading.New(baseURL, opts...)
+	if err != nil {
+		return err
 	}
-}
-
-// trade decides once a round until its context ends; 0 rounds are endless.
-func trade(ctx context.Context, client *trading.Client, id trading.AccountID, every time.Duration, rounds int, log *slog.Logger) error {
+	defer func() { log.Info("closed", "pending", client.Close()) }() // for the next run
 	account := client.Live.Account(id)
 	defer leave(account, log)
-
 	// What an earlier run left keeps its own market closed to entries, and no other: so
-	// the bot trades beside this. It has its own context, which ends with the bot.
+	// the bot trades beside this. It ends with the bot.
 	ctx, cancel := context.WithCancel(ctx)
-	recovered := make(chan struct{})
-	go func() {
-		defer close(recovered)
-		recoverWrites(ctx, client, log)
-	}()
-	defer func() { cancel(); <-recovered }()
-
+	var recovery sync.WaitGroup
+	defer recovery.Wait()
+	defer cancel()
+	recovery.Go(func() { recoverWrites(ctx, client, log) })
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	for round := 1; ; round++ {
+	for {
 		if err := decide(ctx, client, account, time.Now().Truncate(every), log); err != nil {
 			return err
-		}
-		if round == rounds {
-			return nil
 		}
 		select {
 		case <-ticker.C:
@@ -144,59 +110,41 @@ func recoverWrites(ctx context.Context, client *trading.Client, log *slog.Logger
 // decide buys what is missing to a small position. The round names the order: a bot
 // that crashes and decides the same again does not buy twice.
 func decide(ctx context.Context, client *trading.Client, account *trading.Account, round time.Time, log *slog.Logger) error {
-	mark, err := client.Sandbox.Price(ctx, symbol)
-	if err != nil {
-		return err
-	}
-	price, ok := mark.Price()
-	if !ok {
-		log.Info("no price")
-		return nil
-	}
+	mark, unread := client.Sandbox.Price(ctx, symbol)
 	positions, err := account.Positions(ctx)
-	if err != nil {
-		return err
-	}
-	if _, open := positions.In(symbol); open {
+	if err := errors.Join(unread, err); err != nil {
+		log.Warn("cannot read", "err", err)
 		return nil
 	}
-
+	price, priced := mark.Price()
+	if _, open := positions.In(symbol); open || !priced {
+		return nil
+	}
 	filled, err := account.PlaceOrder(ctx, trading.Order{
-		Symbol:        symbol,
-		Side:          trading.Long,
-		Size:          trading.Dec("0.01"),
-		Leverage:      trading.Dec("2"),
-		ExpectedPrice: trading.At(price),
-		StopLoss:      trading.At(price.Mul(trading.Dec("0.99")).Round(2)),
+		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
+		ExpectedPrice: trading.At(price), StopLoss: trading.At(price.Mul(trading.Dec("0.99")).Round(2)),
 	}, trading.WithClientOrderID("livebot "+round.Format(time.RFC3339)))
-
 	switch {
 	case err == nil:
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
-		return nil
-	case trading.OutcomeOf(err) == trading.Unknown:
-		// The client goes on finding out, and takes no entry in this market meanwhile.
+	case trading.OutcomeOf(err) == trading.Unknown: // the client finds out, and takes no entry here until then
 		log.Warn("not known yet", "err", err)
-		return nil
 	case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked):
 		return err
 	default:
 		log.Info("not bought", "err", err, "advice", trading.AdviceOf(err))
-		return nil
 	}
+	return nil
 }
 
 // leave closes the position. It has its own time, since the program's has ended.
 func leave(account *trading.Account, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	closed, err := account.ClosePosition(ctx, symbol, trading.All)
-	switch {
-	case err == nil:
-		log.Info("out", "pnl", closed.PnL, "fee", closed.Fee, "balance", closed.Balance)
-	case errors.Is(err, trading.CodeNoPosition):
-		log.Info("out already")
-	default:
+	_, err := account.ClosePosition(ctx, symbol, trading.All)
+	if err != nil && !errors.Is(err, trading.CodeNoPosition) {
 		log.Error("NOT OUT", "err", err)
+		return
 	}
+	log.Info("out")
 }

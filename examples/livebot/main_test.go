@@ -15,6 +15,6 @@ func TestNothingConfigured(t *testing.T) {
 		var log bytes.Buffer
 		require.NoError(t, run(t.Context(), slog.New(slog.NewTextHandler(&log, nil))))
 		require.Contains(t, log.String(), "msg=bought")
-		require.Contains(t, log.String(), "msg=out ")
+		require.Contains(t, log.String(), "msg=out\n")
 	})
 }

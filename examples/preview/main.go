@@ -1,13 +1,12 @@
 // Preview looks at orders before they are sent: it reads what is known of an
 // account once, finds a size for a risk in dollars, and says of several orders what
-// each would do and why the service would refuse it. Then it places the one that is
-// fine, and holds what happened against what was foreseen.
+// each would do and why the service would refuse it. It places none of them.
 //
 //	go run ./examples/preview
 //
-// With nothing configured it trades on the simulator. With TRADING_BASE_URL,
-// TRADING_SANDBOX_KEY (prices) and TRADING_LIVE_KEY set it looks at the account in
-// TRADING_ACCOUNT, and places nothing.
+// With nothing configured it looks at an account of the simulator. With TRADING_BASE_URL,
+// TRADING_SANDBOX_KEY (prices), TRADING_LIVE_KEY and TRADING_ACCOUNT set it looks at that
+// account.
 package main
 
 import (
@@ -41,8 +40,7 @@ func run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		defer client.Close()
-		_, err = look(ctx, client, client.Live.Account(trading.AccountID(os.Getenv("TRADING_ACCOUNT"))), out)
-		return err
+		return look(ctx, client, client.Live.Account(trading.AccountID(os.Getenv("TRADING_ACCOUNT"))), out)
 	}
 
 	sim := tradingsim.New(
@@ -58,29 +56,24 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer client.Close()
-	account := client.Live.Account("acc_1")
-	order, err := look(ctx, client, account, out)
-	if err != nil {
-		return err
-	}
-	return place(ctx, client, account, order, out)
+	return look(ctx, client, client.Live.Account("acc_1"), out)
 }
 
-// look previews some orders and returns the sensible one.
-func look(ctx context.Context, client *trading.Client, account *trading.Account, out io.Writer) (trading.Order, error) {
+// look previews some orders, and places none.
+func look(ctx context.Context, client *trading.Client, account *trading.Account, out io.Writer) error {
 	inputs, err := know(ctx, client, account)
 	if err != nil {
-		return trading.Order{}, err
+		return err
 	}
 	market, _ := inputs.Market.Get()
 	price, ok := market.Mark.Price()
 	if !ok {
-		return trading.Order{}, fmt.Errorf("%s has no price right now", symbol)
+		return fmt.Errorf("%s has no price right now", symbol)
 	}
 	stop := price.Mul(trading.Dec("0.985")).Round(1)
 	size, err := risk.Size(risk.Plan{Side: trading.Long, Entry: price, Stop: stop, MaxLoss: trading.Dec("50"), Decimals: 4})
 	if err != nil {
-		return trading.Order{}, err
+		return err
 	}
 	fmt.Fprintf(out, "%s at %s; %s of it lose $50 at %s\n", symbol, price, size, stop)
 
@@ -104,7 +97,7 @@ func look(ctx context.Context, client *trading.Client, account *trading.Account,
 	show(out, "in 120 clips", trading.Order{
 		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 	}, inputs)
-	return sensible, nil
+	return nil
 }
 
 // know reads everything that an order is judged by.
@@ -150,25 +143,4 @@ func show(out io.Writer, name string, order trading.Order, inputs risk.Inputs) {
 		}
 		fmt.Fprintf(out, "%-14s   %s: %s\n", "", verdict, problem)
 	}
-}
-
-// place places an order and holds the answer against the report.
-func place(ctx context.Context, client *trading.Client, account *trading.Account, order trading.Order, out io.Writer) error {
-	inputs, err := know(ctx, client, account)
-	if err != nil {
-		return err
-	}
-	report := risk.Preview(order, inputs)
-	if err := report.Err(); err != nil {
-		return err
-	}
-	filled, err := account.PlaceOrder(ctx, order)
-	if err != nil {
-		return err
-	}
-	position, _ := filled.Position.Get()
-	foreseen, _ := report.After.Get()
-	fmt.Fprintf(out, "placed: fee $%s, foreseen $%s; entry %s, foreseen %s; balance $%s, foreseen $%s\n",
-		filled.Fill.Fee, report.Fee, position.EntryPrice, foreseen.EntryPrice, filled.Balance, report.Balance)
-	return nil
 }

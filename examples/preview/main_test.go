@@ -25,7 +25,6 @@ opposite       short 0.05: flips to short 0.03 at 64000, fee $1.44
                  mind: flips the position: the order ends long 0.02 BTC and opens short 0.03
 in 120 clips   long 0.01: adds to long 0.03 at 64333.3333333333333333, fee $0.288
                  DO NOT SEND: MIN_NOTIONAL: of 120 parts the smallest, 0.00008333 BTC, is worth $5.33312, below the minimum of $10
-placed: fee $1.41408, foreseen $1.41408; entry 64144.7178002894356006, foreseen 64144.7178002894356006; balance $9998.00542, foreseen $9998.00542
 `
 
 func TestNothingConfigured(t *testing.T) {

@@ -1,9 +1,11 @@
-// Quickstart opens, protects, reduces and closes a position, and prints what
-// happened. With nothing configured it starts the simulator and trades there, and
-// at the end it loses the reply to an order and finds the order. With TRADING_BASE_URL
-// and TRADING_SANDBOX_KEY set it trades on the paper account of that service.
+// Quickstart opens a position with a stop and a target, sees the target fire, and shows
+// what the trade earned. Then it loses the reply to an order and finds the order.
 //
 //	go run ./examples/quickstart
+//
+// With nothing configured it starts the simulator and trades there. With
+// TRADING_BASE_URL and TRADING_SANDBOX_KEY set it trades on the paper account of that
+// service, and loses nothing.
 package main
 
 import (
@@ -14,8 +16,6 @@ import (
 	"os"
 	"os/signal"
 	"time"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -31,277 +31,113 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	service, err := connect(out)
-	if err != nil {
-		return err
-	}
-	defer service.close()
-	return firstTrade(ctx, service, out)
-}
-
-// service is a client, and the simulator where there is one: it moves the market, and
-// loses a reply.
-type service struct {
-	client *trading.Client
-	sim    *tradingsim.Sim // nil on a real service
-	pause  func()          // between two looks at a market that moves by itself
-	close  func()
-}
-
-// connect takes the configured service, or else starts the simulator.
-func connect(out io.Writer) (*service, error) {
 	if os.Getenv("TRADING_BASE_URL") != "" {
 		client, err := trading.FromEnv()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		say(out, "service", "%s", os.Getenv("TRADING_BASE_URL"))
-		return &service{
-			client: client,
-			pause:  func() { time.Sleep(2 * time.Second) },
-			close:  func() { _ = client.Close() },
-		}, nil
+		defer client.Close()
+		wait := func() { time.Sleep(2 * time.Second) } // the market moves by itself
+		return firstTrade(ctx, client, wait, out)
 	}
-
-	sim := tradingsim.New(
-		tradingsim.WithMarket(tradingsim.Market{
-			Symbol: "BTC",
-			Price:  "64000",
-			Book: tradingsim.Book{Levels: []tradingsim.BookLevel{ // thin beyond one bitcoin
-				{Bps: "2", Size: "1"},
-				{Bps: "40", Size: "20"},
-			}},
-		}),
-		tradingsim.WithMark("ETH", "3200"),
-		tradingsim.WithMark("NEWCOIN", ""), // a real market that nobody prices yet
-	)
-	if err := sim.Listen("127.0.0.1:0"); err != nil {
-		return nil, err
-	}
-	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()))
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	defer sim.Close()
+	client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()),
+		trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()))
 	if err != nil {
-		return nil, errors.Join(err, sim.Close())
+		return err
 	}
-	say(out, "service", "the simulator, on this machine")
-	return &service{client: client, sim: sim, pause: func() {}, close: func() {
-		_ = client.Close()
-		_ = sim.Close()
-	}}, nil
+	defer client.Close()
+	rise := func() { sim.SetMark("BTC", "64650") }
+	if err := firstTrade(ctx, client, rise, out); err != nil {
+		return err
+	}
+	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, but the reply is lost
+	return lostReply(ctx, client.Live.Account("acc_1"), out)
 }
 
-const symbol = "BTC"
-
-func firstTrade(ctx context.Context, s *service, out io.Writer) error {
-	if err := lookAround(ctx, s.client, out); err != nil {
-		return err
-	}
-	position, err := open(ctx, s.client, out)
-	if err != nil {
-		return err
-	}
-	if err := reduce(ctx, s.client, out); err != nil {
-		return err
-	}
-	if err := takeProfit(ctx, s, position, out); err != nil {
-		return err
-	}
-	if err := showTrades(ctx, s.client, out); err != nil {
-		return err
-	}
-	if err := beRefused(ctx, s.client, out); err != nil {
-		return err
-	}
-	state, err := s.client.Sandbox.Reset(ctx)
-	if err != nil {
-		return err
-	}
-	say(out, "reset", "balance %s", dollars(state.Balance))
-	if s.sim == nil {
-		return nil
-	}
-	return loseReply(ctx, s, out)
-}
-
-// loseReply is what this project is for: the service executes an order, the reply gets
-// lost, and the program still learns what happened, without placing a second one.
-func loseReply(ctx context.Context, s *service, out io.Writer) error {
-	account := s.client.Live.Account("acc_1")
-	s.sim.Fault("POST /orders", tradingsim.DropResponse())
-	say(out, "live", "the reply to the next order will be lost")
-	bought, err := account.PlaceOrder(ctx, trading.Order{
-		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
-	})
-	if err != nil {
-		return err
-	}
-	say(out, "buy", "0.01 %s filled at %s", symbol, bought.Fill.Price)
-	if bought.Meta.Replayed {
-		say(out, "", "the service had executed it; the client asked again under the same key,")
-		say(out, "", "and got the stored answer of the first order, not a second order")
-	}
-	positions, err := account.Positions(ctx)
-	if err != nil {
-		return err
-	}
-	position, _ := positions.In(symbol)
-	say(out, "position", "%s %s: once, not twice", position.Side, position.Size)
-	return nil
-}
-
-// lookAround reads what a bot reads before it trades.
-func lookAround(ctx context.Context, client *trading.Client, out io.Writer) error {
+// firstTrade buys on the paper account, with a stop and a target.
+func firstTrade(ctx context.Context, client *trading.Client, move func(), out io.Writer) error {
 	health, err := client.Health(ctx)
 	if err != nil {
 		return err
 	}
 	say(out, "health", "%s, feed %s: safe to trade: %t", health.Status, health.Feed, health.Safe())
 
-	me, err := client.Me(ctx, trading.EnvSandbox)
+	mark, err := client.Sandbox.Price(ctx, "BTC")
 	if err != nil {
 		return err
-	}
-	say(out, "key", "of %s, for the %s", me.UserID, me.Environment)
-
-	markets, err := client.Sandbox.Markets(ctx)
-	if err != nil {
-		return err
-	}
-	for _, market := range markets {
-		say(out, "market", "%-8s %10s  up to %sx", market.Symbol, market.Mark, market.MaxLeverage)
-	}
-
-	state, err := client.Sandbox.State(ctx)
-	if err != nil {
-		return err
-	}
-	say(out, "account", "equity %s, %s", dollars(state.Equity), state.Status)
-	if room, ok := state.LossRoom(); ok {
-		say(out, "", "%s above the nearer loss floor", dollars(room))
-	}
-	if gap, ok := state.TargetGap(); ok {
-		say(out, "", "%s below the profit target", dollars(gap))
-	}
-	return nil
-}
-
-// open buys with a stop 2 percent below and a target 1 percent above.
-func open(ctx context.Context, client *trading.Client, out io.Writer) (trading.Position, error) {
-	mark, err := client.Sandbox.Price(ctx, symbol)
-	if err != nil {
-		return trading.Position{}, err
 	}
 	price, ok := mark.Price()
 	if !ok {
-		return trading.Position{}, fmt.Errorf("%s has no price right now: try again shortly", symbol)
+		return errors.New("BTC has no price right now: try again shortly")
 	}
-
+	stop := price.Mul(trading.Dec("0.98")).Round(2)
+	target := price.Mul(trading.Dec("1.01")).Round(2)
 	bought, err := client.Sandbox.PlaceOrder(ctx, trading.Order{
-		Symbol:         symbol,
-		Side:           trading.Long,
-		Size:           trading.Dec("0.05"),
-		Leverage:       trading.Dec("2"),
-		StopLoss:       trading.At(price.Mul(trading.Dec("0.98")).Round(2)),
-		TakeProfit:     trading.At(price.Mul(trading.Dec("1.01")).Round(2)),
-		MaxSlippagePct: trading.At(trading.Dec("0.5")),
+		Symbol:     "BTC",
+		Side:       trading.Long,
+		Size:       trading.Dec("0.05"), // base units
+		Leverage:   trading.Dec("2"),
+		StopLoss:   trading.At(stop),
+		TakeProfit: trading.At(target),
 	})
-	if err != nil {
-		return trading.Position{}, err
-	}
-	say(out, "buy", "0.05 %s filled at %s", symbol, bought.Fill.Price)
-
-	positions, err := client.Sandbox.Positions(ctx)
-	if err != nil {
-		return trading.Position{}, err
-	}
-	position, open := positions.In(symbol)
-	if !open {
-		return trading.Position{}, fmt.Errorf("the position is gone already: its stop or target was hit")
-	}
-	say(out, "position", "%s %s at %s, at %sx", position.Side, position.Size, position.EntryPrice, position.Leverage)
-	say(out, "", "stop %s, target %s", position.StopLoss, position.TakeProfit)
-	return position, nil
-}
-
-func reduce(ctx context.Context, client *trading.Client, out io.Writer) error {
-	closed, err := client.Sandbox.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40")))
 	if err != nil {
 		return err
 	}
-	say(out, "close 40%", "at %s, gross %s", exitPrice(closed), dollars(closed.PnL))
-	return nil
-}
+	say(out, "buy", "0.05 BTC filled at %s, stop %s, target %s", bought.Fill.Price, stop, target)
 
-func exitPrice(closed *trading.CloseResult) decimal.Decimal {
-	sandbox, _ := closed.Sandbox.Get()
-	return sandbox.ExitPrice
-}
-
-// takeProfit waits for the market to reach the target. The sandbox looks at
-// triggers only when the account or its positions are read, so the reading is
-// what makes it fire.
-func takeProfit(ctx context.Context, s *service, position trading.Position, out io.Writer) error {
-	if s.sim != nil {
-		target, _ := position.TakeProfit.Value()
-		above := target.Add(trading.Dec("10"))
-		s.sim.SetMark(symbol, above.String())
-		say(out, "market", "%s moves to %s", symbol, above)
+	if err := waitForTarget(ctx, client.Sandbox, move, out); err != nil {
+		return err
 	}
-	for range 5 {
-		positions, err := s.client.Sandbox.Positions(ctx)
-		if err != nil {
-			return err
-		}
-		if _, open := positions.In(symbol); !open {
-			say(out, "read", "fires the trigger: the position is closed")
-			return nil
-		}
-		s.pause()
-	}
-	say(out, "read", "the target is not reached, so it is closed by hand")
-	_, err := s.client.Sandbox.ClosePosition(ctx, symbol, trading.All)
-	return err
-}
-
-func showTrades(ctx context.Context, client *trading.Client, out io.Writer) error {
 	trades, err := client.Sandbox.Trades(ctx)
 	if err != nil {
 		return err
 	}
-	for _, trade := range trades[:min(len(trades), 2)] {
-		say(out, "trade", "%-12s exit %s: gross %s - fees %s = net %s", trade.Cause, trade.ExitPrice,
-			dollars(trade.GrossPnL), dollars(trade.RoundTripFee), dollars(trade.NetPnL()))
-	}
+	last := trades[0]
+	say(out, "trade", "%s at %s: gross %s - fees %s = net %s", last.Cause, last.ExitPrice,
+		last.GrossPnL.StringFixed(2), last.RoundTripFee.StringFixed(2), last.NetPnL().StringFixed(2))
 	return nil
 }
 
-// beRefused asks for more than the order book can give at a tight bound.
-func beRefused(ctx context.Context, client *trading.Client, out io.Writer) error {
-	_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{
-		Symbol:         symbol,
-		Side:           trading.Long,
-		Size:           trading.Dec("3"),
-		Leverage:       trading.Dec("5"),
-		MaxSlippagePct: trading.At(trading.Dec("0.1")),
+// waitForTarget reads the positions until the target has fired. The sandbox looks at
+// levels only when it is read, so the reading is what makes them fire.
+func waitForTarget(ctx context.Context, paper *trading.Sandbox, move func(), out io.Writer) error {
+	for range 5 {
+		move()
+		positions, err := paper.Positions(ctx)
+		if err != nil {
+			return err
+		}
+		if _, open := positions.In("BTC"); !open {
+			return nil
+		}
+	}
+	say(out, "close", "by hand: the target is not reached")
+	_, err := paper.ClosePosition(ctx, "BTC", trading.All)
+	return err
+}
+
+// lostReply is what this project is for: the service has executed an order, the reply is
+// lost, and the program still learns what happened, without a second order.
+func lostReply(ctx context.Context, account *trading.Account, out io.Writer) error {
+	say(out, "live", "the reply to the next order is lost")
+	bought, err := account.PlaceOrder(ctx, trading.Order{
+		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 	})
-	var refusal *trading.Error
-	switch {
-	case err == nil:
-		say(out, "buy", "3 %s filled after all", symbol)
-		return nil
-	case errors.Is(err, trading.CodeMaxSlippage) && errors.As(err, &refusal):
-		say(out, "refused", "%s: estimated %s%%, allowed %s%%: %s", refusal.Code,
-			refusal.EstSlippagePct, refusal.MaxSlippagePct, trading.OutcomeOf(err))
-		return nil
-	case errors.Is(err, trading.ErrSlippage), errors.Is(err, trading.ErrRiskCap):
-		say(out, "refused", "%v", err)
-		return nil
-	default:
+	if err != nil {
 		return err
 	}
+	say(out, "buy", "0.01 BTC filled at %s; the service's stored answer: %t", bought.Fill.Price, bought.Meta.Replayed)
+	positions, err := account.Positions(ctx)
+	if err != nil {
+		return err
+	}
+	position, _ := positions.In("BTC")
+	say(out, "position", "%s %s BTC: once, not twice", position.Side, position.Size)
+	return nil
 }
 
 func say(out io.Writer, what, format string, args ...any) {
-	fmt.Fprintf(out, "%-10s %s\n", what, fmt.Sprintf(format, args...))
+	fmt.Fprintf(out, "%-9s %s\n", what, fmt.Sprintf(format, args...))
 }
-
-func dollars(d decimal.Decimal) string { return "$" + d.StringFixed(2) }

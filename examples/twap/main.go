@@ -1,7 +1,11 @@
-// Twap spreads an order over an hour, edits it on the way and cancels the rest. It
-// trades on a simulated service whose clock is moved by the program.
+// Twap spreads an order over an hour, shows how it gets on, edits it on the way and
+// cancels the rest.
 //
 //	go run ./examples/twap
+//
+// With nothing configured it trades on a simulated service, whose clock it moves. With
+// TRADING_BASE_URL, TRADING_LIVE_KEY and TRADING_ACCOUNT set it trades that account, with
+// real money, and takes the hour.
 package main
 
 import (
@@ -24,6 +28,14 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
+	if os.Getenv("TRADING_BASE_URL") != "" {
+		client, err := trading.FromEnv()
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return trade(ctx, client.Live.Account(trading.AccountID(os.Getenv("TRADING_ACCOUNT"))), time.Sleep, out)
+	}
 	sim := tradingsim.New(
 		tradingsim.WithMark("BTC", "64000"),
 		tradingsim.WithManualClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
@@ -37,19 +49,24 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer client.Close()
-	account := client.Live.Account("acc_1")
+	return trade(ctx, client.Live.Account("acc_1"), sim.Advance, out)
+}
 
+// trade places the run and looks after it. pass lets time pass.
+func trade(ctx context.Context, account *trading.Account, pass func(time.Duration), out io.Writer) error {
 	// What to trade is an order, how is the second argument.
 	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("1.2"), Leverage: trading.Dec("2")}
-	run, err := account.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeTime: trading.On})
+	run, err := account.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeTime: trading.Some(true)})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%-8s %s BTC over an hour\n", "placed", order.Size)
 
-	sim.Advance(30 * time.Minute)
-	if err := show(ctx, account, out); err != nil {
-		return err
+	for range 3 {
+		pass(10 * time.Minute)
+		if err := show(ctx, account, out); err != nil {
+			return err
+		}
 	}
 
 	_, err = account.EditRun(ctx, run.ID, trading.RunEdit{TotalSize: trading.Dec("0.3")})
@@ -63,7 +80,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%-8s down to 0.9 BTC\n", "edit")
 
-	sim.Advance(15 * time.Minute)
+	pass(15 * time.Minute)
 	_, err = account.CancelRun(ctx, run.ID)
 	switch {
 	case errors.Is(err, trading.CodeRunNotFound):

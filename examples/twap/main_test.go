@@ -9,6 +9,8 @@ import (
 )
 
 const want = `placed   1.2 BTC over an hour
+holds    0.2 BTC, 1 running
+holds    0.4 BTC, 1 running
 holds    0.6 BTC, 1 running
 edit     more than 0.3 is filled already
 edit     down to 0.9 BTC
@@ -17,6 +19,7 @@ holds    0.75 BTC, 0 running
 `
 
 func TestRun(t *testing.T) {
+	t.Setenv("TRADING_BASE_URL", "")
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, run(t.Context(), &out))

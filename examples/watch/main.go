@@ -82,14 +82,14 @@ func show(ctx context.Context, out io.Writer, watches ...watch.Watch) error {
 			continue
 		}
 		view.Apply(ev)
-		tell(out, ev)
+		printEvent(out, ev)
 	}
 	say(out, "seen", "%d trades, %d open", len(view.Trades), len(view.Positions))
 	return last
 }
 
-// tell says an event in a line.
-func tell(out io.Writer, ev watch.Event) {
+// printEvent prints an event on a line.
+func printEvent(out io.Writer, ev watch.Event) {
 	switch ev := ev.(type) {
 	case watch.MarkChanged:
 		say(out, "mark", "%s %s", ev.Symbol, ev.New)
@@ -97,8 +97,6 @@ func tell(out io.Writer, ev watch.Event) {
 		say(out, "mark", "%s has none; it was %s", ev.Symbol, ev.Last)
 	case watch.StatusChanged:
 		say(out, "account", "%s", ev.New)
-	case watch.AccountReplaced:
-		say(out, "account", "is a new one, with %s dollars", ev.New.Balance)
 	case watch.PositionOpened:
 		say(out, "opened", "%s %s %s at %s", ev.Position.Side, ev.Position.Size, ev.Position.Symbol, ev.Position.EntryPrice)
 	case watch.PositionChanged:
@@ -114,34 +112,24 @@ func tell(out io.Writer, ev watch.Event) {
 
 // trade is somebody else on the simulated account.
 func trade(ctx context.Context, paper *trading.Sandbox, sim *tradingsim.Sim) error {
+	failed := func(_ any, err error) error { return err }
 	order := func(side trading.Side, size string) func() error {
-		return func() error {
-			_, err := paper.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: side, Size: trading.Dec(size), Leverage: trading.Dec("2")})
-			return err
-		}
+		o := trading.Order{Symbol: symbol, Side: side, Size: trading.Dec(size), Leverage: trading.Dec("2")}
+		return func() error { return failed(paper.PlaceOrder(ctx, o)) }
 	}
 	mark := func(price string) func() error {
 		return func() error { sim.SetMark(symbol, price); return nil }
 	}
+	target := trading.TPSL{TakeProfit: trading.At(trading.Dec("64000"))}
 	for _, act := range []func() error{
 		order(trading.Long, "0.5"),
 		mark("64500"),
-		func() error {
-			_, err := paper.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40")))
-			return err
-		},
+		func() error { return failed(paper.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("40")))) },
 		order(trading.Short, "0.5"), // flips what is left
 		mark(""),
 		mark("64400"),
-		func() error {
-			_, err := paper.SetTPSL(ctx, symbol, trading.TPSL{TakeProfit: trading.At(trading.Dec("64000"))})
-			return err
-		},
-		mark("63990"), // the next look fires it
-		func() error {
-			_, err := paper.Reset(ctx)
-			return err
-		},
+		func() error { return failed(paper.SetTPSL(ctx, symbol, target)) },
+		mark("63990"), // the next read fires it
 		func() error { return nil },
 	} {
 		select {

@@ -27,8 +27,7 @@ changed  short 0.2 BTC, stop clear, target 64000
 trade    BTC take_profit: net 90.44
 closed   short BTC, by take_profit
 mark     BTC 63990
-account  is a new one, with 100000 dollars
-seen     0 trades, 0 open
+seen     3 trades, 0 open
 `
 
 func TestNothingConfigured(t *testing.T) {

@@ -320,6 +320,7 @@ var nullless = map[string]string{
 	"placeSandboxOrder.position.unrealizedPnL":    "an order fills at a mark, so its market has one in the answer",
 	"closeSandboxPosition.position.markPrice":     "a close fills at a mark, so its market has one in the answer",
 	"closeSandboxPosition.position.unrealizedPnL": "a close fills at a mark, so its market has one in the answer",
+	"setSandboxTPSL request.closePct":             "the client sends 100 percent instead, which says the same",
 }
 
 // Every member that the contract lets be null is null in an exchange of each

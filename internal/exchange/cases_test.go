@@ -2,6 +2,7 @@ package exchange_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -181,7 +182,7 @@ func successes(ops map[string]*operation) []testCase {
 	add("setSandboxTPSL", "cleared", "null clears a level, and one that is left out stays.", anywhere,
 		before(func(w *world) { w.buy("0.05"); w.protect() }),
 		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, ClosePct: trading.Clear}, opts...))
+			return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, ClosePct: trading.Some(dec("100"))}, opts...))
 		}))
 	add("setSandboxTPSL", "stop_cleared", "The stop alone is cleared.", anywhere,
 		before(func(w *world) { w.buy("0.05"); w.protect() }),
@@ -258,7 +259,7 @@ var disabledBTC = tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: 
 func everything(o *operation) func(*testCase) {
 	levels := func(order *trading.Order) {
 		order.TakeProfit, order.StopLoss = at("70000"), at("60000.10")
-		order.ExpectedPrice, order.MaxSlippagePct = at("64000"), at("0.5")
+		order.ExpectedPrice, order.MaxSlippagePct = at("64000"), trading.Some(dec("0.5"))
 	}
 	switch o.id {
 	case "placeSandboxOrder", "placeOrder":
@@ -267,7 +268,7 @@ func everything(o *operation) func(*testCase) {
 		return func(c *testCase) {
 			c.before = (*world).hold
 			c.call = o.place(anOrder(limited("66000"), reducing, func(order *trading.Order) {
-				order.ExpectedPrice, order.MaxSlippagePct = at("64000"), at("0.5")
+				order.ExpectedPrice, order.MaxSlippagePct = at("64000"), trading.Some(dec("0.5"))
 				order.TakeProfit, order.StopLoss = at("60000"), at("70000")
 			}))
 		}
@@ -279,15 +280,15 @@ func everything(o *operation) func(*testCase) {
 			limited("62500")(&order)
 			return result(a.PlaceConditional(ctx, order, trading.Conditional{Trigger: dec("62000"), Exec: trading.StopLimit}, opts...))
 		case "Ladder":
-			return result(a.PlaceLadder(ctx, order, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 2, SizeSkew: trading.Number(dec("1.5"))}, opts...))
+			return result(a.PlaceLadder(ctx, order, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 2, SizeSkew: trading.Some(dec("1.5"))}, opts...))
 		case "Twap":
-			return result(a.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeSize: trading.On, RandomizeTime: trading.Off}, opts...))
+			return result(a.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeSize: trading.Some(true), RandomizeTime: trading.Some(false)}, opts...))
 		case "Chase":
 			return result(a.PlaceChase(ctx, order, trading.Chase{}, opts...))
 		case "ChaseTwap":
 			return result(a.PlaceChaseTWAP(ctx, order, trading.ChaseTWAP{Duration: time.Hour}, opts...))
 		default:
-			return result(a.PlaceSwarm(ctx, order, trading.Swarm{Orders: 5, Aggression: trading.Text("high"), SlippageBps: trading.Number(dec("25")), Irregular: trading.On}, opts...))
+			return result(a.PlaceSwarm(ctx, order, trading.Swarm{Orders: 5, Aggression: trading.Some(json.RawMessage(`"high"`)), SlippageBps: trading.Some(dec("25")), Irregular: trading.Some(true)}, opts...))
 		}
 	})
 }

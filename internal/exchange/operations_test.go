@@ -118,7 +118,7 @@ func operations() []*operation {
 		write("setSandboxTPSL", "/sandbox/positions/tpsl", sandbox, "set", func(w *world) { w.buy("0.05") },
 			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{
-					TakeProfit: at("1000000"), StopLoss: at("1000"), ClosePct: at("50"), // whatever the price is
+					TakeProfit: at("1000000"), StopLoss: at("1000"), ClosePct: trading.Some(dec("50")), // whatever the price is
 				}, opts...))
 			}),
 		write("resetSandbox", "/sandbox/reset", sandbox, "fresh", func(w *world) { w.buy("0.05") },

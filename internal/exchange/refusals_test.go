@@ -358,7 +358,7 @@ func ofTheMarket(o *operation, d documented) (setters, string) {
 	}})
 	switch d.Code {
 	case "MAX_SLIPPAGE":
-		return setters{options(thin), ordering(func(order *trading.Order) { order.MaxSlippagePct = at("0.5") })},
+		return setters{options(thin), ordering(func(order *trading.Order) { order.MaxSlippagePct = trading.Some(dec("0.5")) })},
 			"The estimate is above the maximum; both are told."
 	case "INSUFFICIENT_LIQUIDITY":
 		return setters{options(thin), ordering(func(order *trading.Order) { order.Size, order.Leverage = dec("2.5"), dec("5") })},

@@ -106,7 +106,7 @@ func compare(want, got *Request) string {
 		if bytes.Equal(want.Bytes(), got.Bytes()) {
 			return ""
 		}
-		// Laid out they are the same: only the bytes tell.
+		// Laid out they are the same: only the bytes differ.
 		a, b = []string{string(want.Bytes())}, []string{string(got.Bytes())}
 	}
 	return diff(a, b)

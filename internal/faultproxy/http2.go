@@ -47,7 +47,7 @@ func Code(stream, code uint32) Frame {
 	return Frame{Type: FrameReset, Stream: stream, Payload: binary.BigEndian.AppendUint32(nil, code)}
 }
 
-// GoAway is the frame by which a server takes no more streams, and tells the last
+// GoAway is the frame by which a server takes no more streams, and names the last
 // that it has taken.
 func GoAway(last, code uint32) Frame {
 	return Frame{Type: FrameGoAway, Payload: binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code)}

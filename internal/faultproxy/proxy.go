@@ -252,7 +252,7 @@ func (x *Exchange) Close() error {
 	return x.Conn.Close()
 }
 
-// CloseWrite tells the client that nothing more comes, and leaves its own half open.
+// CloseWrite signals to the client that nothing more comes, and leaves its own half open.
 func (x *Exchange) CloseWrite() error { return x.tcp.CloseWrite() }
 
 // Reset ends the connection by RST. What was written and not read yet may be lost.

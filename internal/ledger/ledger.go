@@ -169,7 +169,7 @@ func (l *Ledger) IsGone(now Instant) bool {
 
 func (l *Ledger) resolve(o Outcome) { l.outcome, l.done, l.doubt = o, true, false }
 
-// age is how long ago the write was decided; ok is false if no clock can tell.
+// age is how long ago the write was decided; ok is false if no clock knows.
 func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 	if !l.restored {
 		return since(l.Decided, now), agree(l.Decided, now)

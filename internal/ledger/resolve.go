@@ -6,7 +6,7 @@ import "time"
 type fenceState struct {
 	begun      int           // fences of any process
 	at         time.Duration // when the last one began
-	toldApart  bool          // this service tells a write that runs from one that it has received
+	toldApart  bool          // this service distinguishes a write that runs from one that it has received
 	otherBytes bool          // another program's bytes are under the key
 	reused     int           // answers 422 in a row: 2 if two of them are Gap apart
 	reusedFrom time.Duration // the first of them
@@ -20,7 +20,7 @@ type fenceState struct {
 // probeState is where S3 stands.
 type probeState struct {
 	begun  int     // noted, and not taken back
-	open   int     // of them those without an answer that tells what they did
+	open   int     // of them those without an answer that shows what they did
 	before running // the last byte before the last of them
 	ended  int     // of this process, for the wait
 }
@@ -78,7 +78,7 @@ func (f *Fact) holds() bool {
 		return false
 	case a.Code == codeResultUnknown:
 		return true
-	case f.OwnRoute: // keys are kept by route: only what is stored there tells
+	case f.OwnRoute: // keys are kept by route: only what is stored there counts
 		return a.Replayed
 	default:
 		return a.Replayed || a.Code == codeOrderNotFound && a.Status == 404

@@ -65,7 +65,7 @@ func (l *Limiter) returned(sent bool) {
 	l.freeSlots()
 }
 
-// tell tells the program's store something, and Close waits for it. The lock is not
+// tell passes something on to the program's store, and Close waits for it. The lock is not
 // held.
 func (l *Limiter) tell(do func()) {
 	l.mu.Lock()

@@ -40,6 +40,7 @@ type Registry[W any] struct {
 	byID   map[string]*Entry[W]
 	places map[Place][]*Entry[W]
 	number uint64
+	doubts int // how many entries are in doubt
 }
 
 // Add adds an entry. It returns false, and adds nothing, if its id is there already.
@@ -74,19 +75,22 @@ func (e *Entry[W]) places() []Place {
 	return places
 }
 
-// Others returns the entries that show in one of an entry's places, each once, without it.
-func (r *Registry[W]) Others(e *Entry[W]) (others []*Entry[W]) {
+// DoubtedBeside returns the entries in doubt that show in one of an entry's places, each
+// once, without it.
+func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, p := range e.places() {
+	if r.doubts == 0 {
+		return nil
+	}
+	for _, p := range e.places() {
 		for _, other := range r.places[p] {
-			if other == e || i > 0 && slices.Contains(other.places(), e.Places[0]) {
-				continue // the first place had it
+			if other != e && other.doubted && !slices.Contains(beside, other) {
+				beside = append(beside, other)
 			}
-			others = append(others, other)
 		}
 	}
-	return others
+	return beside
 }
 
 // Remove removes an entry.
@@ -96,6 +100,7 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	if !e.in {
 		return
 	}
+	r.setDoubted(e, false)
 	e.in = false
 	delete(r.byID, e.ID)
 	for _, p := range e.places() {
@@ -111,14 +116,26 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 func (r *Registry[W]) Doubt(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.doubted = true
+	r.setDoubted(e, true)
+}
+
+func (r *Registry[W]) setDoubted(e *Entry[W], doubted bool) {
+	if !e.in || e.doubted == doubted {
+		return
+	}
+	e.doubted = doubted
+	if doubted {
+		r.doubts++
+	} else {
+		r.doubts--
+	}
 }
 
 // Clear notes that it is in doubt no longer.
 func (r *Registry[W]) Clear(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.doubted = false
+	r.setDoubted(e, false)
 }
 
 // Find returns the entry of an id; nil if there is none.

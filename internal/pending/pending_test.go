@@ -67,15 +67,16 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 				r.Doubt(there)
 			}
 			for _, when := range []string{"before Add", "after it"} {
-				assert.ElementsMatch(t, row.beside, ids(r.Others(e)), when)
+				assert.ElementsMatch(t, row.beside, ids(r.DoubtedBeside(e)), when)
 				assert.Equal(t, len(row.beside) > 0, r.Beside(e), when)
 				r.Add(e)
+				r.Doubt(e)
 			}
 			for _, there := range row.there {
-				assert.Equal(t, slices.Contains(row.beside, there.ID), slices.Contains(ids(r.Others(there)), e.ID), "%s has it beside", there.ID)
+				assert.Equal(t, slices.Contains(row.beside, there.ID), slices.Contains(ids(r.DoubtedBeside(there)), e.ID), "%s has it beside", there.ID)
 				r.Remove(there)
 			}
-			assert.Empty(t, r.Others(e))
+			assert.Empty(t, r.DoubtedBeside(e))
 			assert.False(t, r.Beside(e))
 		})
 	}
@@ -133,15 +134,19 @@ func TestAnIdIsTakenUntilItsEntryIsRemoved(t *testing.T) {
 	require.True(t, r.Add(first))
 	assert.False(t, r.Add(first), "the same entry")
 	assert.False(t, r.Add(again), "another one under its id")
-	assert.Equal(t, []string{"a"}, ids(r.Others(at("it", btc))), "once")
-	assert.Empty(t, r.Others(at("it", eth)))
+	r.Doubt(first)
+	assert.Equal(t, []string{"a"}, ids(r.DoubtedBeside(at("it", btc))), "once")
+	assert.Empty(t, r.DoubtedBeside(at("it", eth)))
 
+	r.Doubt(again)
 	r.Remove(again) // which is not there
+	assert.Len(t, r.Doubted(), 1)
 	assert.Same(t, first, r.Find("a"))
 	assert.True(t, r.Beside(at("it", btc)))
 
 	r.Remove(first)
 	r.Remove(first) // again
+	assert.Empty(t, r.DoubtedBeside(at("it", btc)))
 	assert.Nil(t, r.Find("a"))
 	assert.False(t, r.Beside(at("it", btc)))
 	assert.True(t, r.Add(again))
@@ -159,7 +164,7 @@ func TestTheRegistryIsSharedByGoroutines(t *testing.T) {
 				assert.True(t, r.Add(e))
 				r.Doubt(e)
 				assert.Contains(t, r.DoubtedIn(btc), e.ID)
-				assert.NotContains(t, ids(r.Others(e)), e.ID)
+				assert.NotContains(t, ids(r.DoubtedBeside(e)), e.ID)
 				r.Remove(e)
 			}
 		})

@@ -11,7 +11,7 @@
 // hours long; a smaller part crosses loopback, where connections are real. What
 // must hold:
 //
-//   - every error is of one of the client's types, and tells an outcome;
+//   - every error is of one of the client's types, and has an outcome;
 //   - by the service's ledger nothing is executed twice, what was called applied was
 //     executed, and what was called not applied was not;
 //   - after a round of calls the client holds no more memory than after the round

@@ -96,7 +96,7 @@ func (t *tally) resolution(v trading.Resolution) {
 func (t *tally) kindOf(op trading.Operation, err error) string {
 	var (
 		refusal   *trading.Error
-		edge      *trading.EdgeError
+		edge      *trading.GatewayError
 		transport *trading.TransportError
 		decode    *trading.DecodeError
 		redirect  *trading.RedirectError

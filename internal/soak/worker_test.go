@@ -133,7 +133,7 @@ func (w *worker) order() trading.Order {
 	case 1:
 		o.ExpectedPrice = trading.At(decimal.NewFromInt(int64(prices[o.Symbol])))
 	case 2:
-		o.MaxSlippagePct = trading.At(trading.Dec("0.5"))
+		o.MaxSlippagePct = trading.Some(trading.Dec("0.5"))
 	}
 	return o
 }
@@ -210,7 +210,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		o := w.order()
 		size = o.Size
 		o.LimitPrice = trading.At(decimal.New(int64(prices[o.Symbol]*(80+w.dice.intN(40))), -2))
-		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Level{}
+		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Opt[decimal.Decimal]{}
 		var placed *trading.LimitResult
 		if placed, err = a.PlaceLimit(ctx, o, w.with(&m)...); err == nil {
 			w.resting = append(w.resting, placed.Order.ID)
@@ -227,7 +227,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		o := w.order()
 		o.Size = o.Size.Mul(decimal.NewFromInt(8))
 		size = o.Size
-		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Level{}
+		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Opt[decimal.Decimal]{}
 		var placed *trading.RunResult
 		if placed, err = a.PlaceTWAP(ctx, o, trading.TWAP{Duration: 2 * time.Minute}, w.with(&m)...); err == nil {
 			w.runs = append(w.runs, placed.ID)

@@ -27,9 +27,9 @@ type listed struct {
 	DepOnly                       bool
 }
 
-// public tells whether a program of others can import the package.
+// public reports whether a program of others can import the package.
 func (l listed) public() bool {
-	return !l.DepOnly && l.Name != "main" && !strings.Contains(l.ImportPath+"/", "/internal/") && !strings.HasPrefix(l.ImportPath, modulePath+"/examples/")
+	return !l.DepOnly && len(l.GoFiles) > 0 && l.Name != "main" && !strings.Contains(l.ImportPath+"/", "/internal/") && !strings.HasPrefix(l.ImportPath, modulePath+"/examples/")
 }
 
 // short is the name of the package within the module, trading for the root.

@@ -46,7 +46,7 @@ func newPooledConn(conn net.Conn) *pooledConn {
 	return c
 }
 
-// Read reads, and tells that its caller waits.
+// Read reads, and notes that its caller waits.
 func (c *pooledConn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	c.waiting = true

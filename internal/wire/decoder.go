@@ -19,7 +19,7 @@ func Unmarshal(data []byte, v Value) error {
 	return err
 }
 
-// Answer is [Unmarshal] that tells the shape of data as well.
+// Answer is [Unmarshal] that returns the shape of data as well.
 func Answer(data []byte, v Value) (Shape, error) {
 	d := decoders.Get().(*Decoder)
 	d.input, d.data = data, data

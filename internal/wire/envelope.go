@@ -1,6 +1,6 @@
 package wire
 
-// Shape is what the top level of an answer tells about it: whether it has the
+// Shape is what the top level of an answer shows about it: whether it has the
 // form that the service gives its answers.
 type Shape struct {
 	Object  bool // the value is an object
@@ -11,7 +11,7 @@ type Shape struct {
 	HasError, HasMessage bool   // whether they are
 }
 
-// Envelope checks that data is one well-formed JSON value, and tells its shape
+// Envelope checks that data is one well-formed JSON value, and returns its shape
 // without decoding it. The error is an [*Error].
 func Envelope(data []byte) (Shape, error) { return Answer(data, anything{}) }
 

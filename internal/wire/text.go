@@ -12,7 +12,7 @@ type text struct {
 	problem    Problem
 }
 
-// plainByte tells the bytes that stand for themselves in a JSON string and are
+// plainByte marks the bytes that stand for themselves in a JSON string and are
 // valid UTF-8 on their own.
 var plainByte = func() (table [256]bool) {
 	for c := byte(0x20); c < utf8.RuneSelf; c++ {

@@ -32,7 +32,7 @@ func (m *mean) count() decimal.Decimal { return decimal.NewFromInt(int64(len(m.p
 // value is the mean. It has no meaning before the window is full.
 func (m *mean) value() decimal.Decimal { return m.sum.DivRound(m.count(), 8) }
 
-// isFarFrom tells whether a price is at least so many standard deviations away from
+// isFarFrom reports whether a price is at least so many standard deviations away from
 // the mean; false before the window is full. With n prices p, both sides times n²:
 //
 //	(n·price - Σp)² >= deviations² · (n·Σp² - (Σp)²)

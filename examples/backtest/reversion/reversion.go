@@ -40,7 +40,7 @@ type Bot struct {
 	Patience time.Duration
 	// Pause is how long it stays out of the market after a position has ended.
 	Pause time.Duration
-	// Log is where it tells what it does; nowhere if nil.
+	// Log is where it reports what it does; nowhere if nil.
 	Log *slog.Logger
 }
 
@@ -126,7 +126,7 @@ func (r *run) look(ctx context.Context) error {
 }
 
 // openSince is when a position was opened, or first seen where the record does not
-// tell, as a live one need not.
+// say, as a live one need not.
 func openSince(p *trading.Position, seen time.Time) time.Time {
 	if p.OpenedAt.IsZero() {
 		return seen

@@ -230,7 +230,7 @@ func (f *finder) typeName(typ types.Type, at token.Pos) (string, bool) {
 	return qualifier + "." + name, ok
 }
 
-// means tells that no variable hides the package's name at a place.
+// means reports that no variable hides the package's name at a place.
 func (f *finder) means(name string, object types.Object, at token.Pos) bool {
 	_, found := f.pkg.Scope().Innermost(at).LookupParent(name, at)
 	return found == object

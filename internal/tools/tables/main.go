@@ -1,5 +1,6 @@
 // Command tables writes the tables of the client from the description of the
-// service: the operations, the codes, and what to do about each code.
+// service: the operations, the codes, what to do about each code, and the page that
+// lists them for people.
 //
 //	tables openapi.json folder
 package main
@@ -38,5 +39,5 @@ func run(args []string) error {
 			return err
 		}
 	}
-	return nil
+	return os.WriteFile(filepath.Join(args[1], "docs", "errors.md"), []byte(errorsPage(d)), 0o644)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// tell prints a summary and writes the files.
-func tell(out io.Writer, args arguments, r result) error {
+// report prints a summary and writes the files.
+func report(out io.Writer, args arguments, r result) error {
 	a, ok := r.report.Account(args.account())
 	if !ok {
 		return errors.New("the bot has not looked at its account")

@@ -1,0 +1,60 @@
+package books
+
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// baseline returns what is known of a symbol before a write; nil unless positions,
+// trades and what waits are all known. Half of it could call an order absent that has
+// run and been closed again.
+func (a *account) baseline(w *Write) *accounting.Baseline {
+	if !a.serves(w) {
+		return nil
+	}
+	return &accounting.Baseline{
+		State: accounting.State{
+			Position: a.held(w.Places[0].Symbol).Position,
+			Rows:     a.rows,
+			Orders:   a.orders,
+			Runs:     a.runs,
+			Finished: a.finished,
+			Status:   a.status,
+		},
+		BeforeFirstUse: true,
+	}
+}
+
+// serves reports whether what is known is a baseline for a write.
+func (a *account) serves(w *Write) bool {
+	if a.posAt.IsZero() || a.rowsAt.IsZero() || w.Lists && a.ordersAt.IsZero() || w.Run && a.finAt.IsZero() {
+		return false
+	}
+	held := a.held(w.Places[0].Symbol)
+	// Reads at once are enough for an entry where nothing is held on its side and
+	// nothing waits.
+	return held.exact || a.posAt.Sub(held.since) >= accounting.Lag ||
+		w.Entry && held.Size.Sign() != int(w.Side) && len(a.orders)+len(a.runs) == 0
+}
+
+// baselineAge is how old a baseline may be before an entry reads another.
+const baselineAge = 10 * time.Minute
+
+// WantsRead reports whether a write reads the account first: no read is younger than ten
+// minutes, or those that there are do not make a baseline of it and another one does.
+// Reads that own writes or those of an earlier run are too near to are not worth the wait.
+func (b *Books) WantsRead(w *Write, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(w.Account)
+	if !b.passive(a, now) {
+		return false
+	}
+	for _, at := range [...]time.Time{a.posAt, a.rowsAt, a.ordersAt} {
+		if at.IsZero() || now.Sub(at) > baselineAge {
+			return true
+		}
+	}
+	return now.Sub(a.posAt) >= accounting.Lag && !a.serves(w)
+}

@@ -1,0 +1,155 @@
+// Package books keeps what a program's own calls show of its accounts: what was read
+// last, and what its own writes did since. They say what an account was before a write,
+// and what else of the program's changed it. They ask the service for nothing.
+package books
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// Books are the books of the accounts of one service. They are safe for concurrent use.
+type Books struct {
+	began time.Time // reads sooner than a lag after it may show an earlier run's writes late
+
+	notes sync.Mutex // held while a journal takes notes; before mu
+	mu    sync.Mutex
+	of    map[Account]*account
+}
+
+// New returns books that begin now. A zero time means that nothing was written before.
+func New(began time.Time) *Books { return &Books{began: began, of: make(map[Account]*account)} }
+
+// Account names an account. The paper account has no id.
+type Account struct{ Environment, ID string }
+
+// account is one account: the last read of each kind that no own write came close to,
+// and what own writes have done since.
+type account struct {
+	status    string    // as last seen; empty if never
+	inFlight  int       // own writes under way
+	lastWrite time.Time // when one last ended
+
+	positions map[string]position // of a symbol that is not here, every read showed none
+	posAt     time.Time           // when the positions were read; zero if they are not known
+	posFrom   time.Time           // the first of those reads
+	posShows  int                 // the effects before this one show in them
+	rows      []accounting.Row
+	rowsAt    time.Time
+	rowsShow  int
+	orders    []string
+	runs      []string
+	ordersAt  time.Time
+	finished  []string
+	finAt     time.Time
+
+	effects []effect // of own writes, in the order in which they ended
+	next    int      // the number of the next
+	trimAt  int      // how many of them are looked through for those that nobody needs
+	open    map[*Write]struct{}
+	places  map[pending.Place]*place
+}
+
+// position is one as reads or answers showed it.
+type position struct {
+	accounting.Position
+	since time.Time // reads have shown it unchanged since
+	exact bool      // an answer said it
+	shows int       // the effects before this one are in it
+}
+
+func (p position) equal(o accounting.Position) bool {
+	return p.Size.Equal(o.Size) && p.EntryPrice.Equal(o.EntryPrice)
+}
+
+// effect is what an own write did.
+type effect struct {
+	number  int
+	place   pending.Place // the market
+	waits   bool          // it left something that can show in the lists of the whole account
+	own     accounting.Own
+	unclear bool // it is not known what it did
+}
+
+// reaches reports whether a write has to know of an effect.
+func (e *effect) reaches(w *Write) bool {
+	return e.place == w.Places[0] || e.waits && w.waits()
+}
+
+// maxEffects bounds how many are kept of one account between two reads.
+const maxEffects = 128
+
+// account returns the books of an account. The lock is held.
+func (b *Books) account(id Account) *account {
+	a := b.of[id]
+	if a == nil {
+		a = &account{open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
+		b.of[id] = a
+	}
+	return a
+}
+
+// known reports whether there is a read that writes are held against.
+func (a *account) known() bool { return !a.posAt.IsZero() || !a.rowsAt.IsZero() }
+
+// forget drops the reads: what they show is no baseline any more.
+func (a *account) forget() {
+	a.posAt, a.rowsAt, a.ordersAt, a.finAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	a.positions, a.rows = nil, nil
+}
+
+// held is the position in a symbol.
+func (a *account) held(symbol string) position {
+	if p, seen := a.positions[symbol]; seen {
+		return p
+	}
+	return position{since: a.posFrom, shows: a.posShows}
+}
+
+// add notes an effect.
+func (a *account) add(e effect) {
+	e.number = a.next
+	a.next++
+	a.effects = append(a.effects, e)
+	if len(a.effects) >= a.trimAt {
+		a.trim()
+	}
+}
+
+// minTrim is the fewest effects that are looked through.
+const minTrim = 32
+
+// trim drops the effects that no open write and no later one needs. Where there are too
+// many, the reads are of no use any more, nor the baselines of the writes that are open.
+func (a *account) trim() {
+	oldest, baselines := a.next, false
+	for w := range a.open {
+		oldest, baselines = min(oldest, w.from()), baselines || w.base != nil
+	}
+	a.effects = slices.DeleteFunc(a.effects, func(e effect) bool {
+		switch {
+		case e.number >= oldest:
+			return false
+		case e.unclear:
+			return true
+		case e.own.Resting && (baselines || a.known()):
+			return false // it may trade at any time
+		default:
+			return !a.known() || e.number < a.rowsShow && e.number < a.held(e.place.Symbol).shows
+		}
+	})
+	if len(a.effects) > maxEffects {
+		last := a.effects[len(a.effects)-1]
+		last.unclear = true
+		a.forget()
+		a.effects = append(a.effects[:0], last)
+		for w := range a.open {
+			w.base = nil
+		}
+	}
+	a.trimAt = max(minTrim, 2*len(a.effects))
+}

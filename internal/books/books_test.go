@@ -1,0 +1,480 @@
+package books
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+var (
+	mine   = Account{"live", "acc_1"}
+	origin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func market(symbol string) pending.Place {
+	return pending.Place{Environment: mine.Environment, Account: mine.ID, Symbol: symbol}
+}
+
+// book is books with a clock, and the notes that journals took.
+type book struct {
+	*Books
+	t     *testing.T
+	now   time.Time
+	notes map[*Write][]Note
+	begun map[*Write]*accounting.Baseline // as journals have them
+}
+
+func newBook(t *testing.T) *book {
+	return &book{Books: New(time.Time{}), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
+}
+
+func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
+
+// read reads everything, twice, so that it serves every write.
+func (b *book) read(held map[string]accounting.Position) {
+	for range 2 {
+		b.pass(accounting.Lag)
+		b.SawPositions(mine, b.now, held)
+		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
+		b.SawOrders(mine, b.now, []string{"ord_0"}, nil)
+		b.SawFinished(mine, b.now, nil)
+	}
+}
+
+// order returns an order that is not entered yet.
+func (b *book) order(symbol string) *Write {
+	w := &Write{Account: mine, Places: [2]pending.Place{market(symbol)}, Side: accounting.Long, Entry: true, Lists: true}
+	return w
+}
+
+func (b *book) limit(symbol string) *Write {
+	w := b.order(symbol)
+	w.Places[1] = market("")
+	return w
+}
+
+// journaled gives a write a journal.
+func (b *book) journaled(w *Write) *Write {
+	w.Note = func(n Note, _ bool) { b.notes[w] = append(b.notes[w], n) }
+	return w
+}
+
+// enter sends a write, and returns what its journal has of it at first.
+func (b *book) enter(w *Write) (*accounting.Baseline, Note) {
+	base, n := b.Enter(w)
+	if w.Note != nil {
+		b.Journaled(w, n.NoBaseline)
+	}
+	b.SendBegan(mine)
+	return base, n
+}
+
+func (b *book) leave(w *Write, did *Did) {
+	b.SendEnded(mine, b.now)
+	b.Leave(w, did)
+}
+
+func opened(n int64) *Did {
+	return &Did{Own: accounting.Own{Answered: true, Side: accounting.Long, Opened: decimal.NewFromInt(n)}}
+}
+
+func after(n, size int64) *Did {
+	d := opened(n)
+	d.After = &accounting.Position{Size: decimal.NewFromInt(size)}
+	return d
+}
+
+func resting(id string) *Did {
+	return &Did{Own: accounting.Own{Answered: true, Side: accounting.Long, Resting: true, ID: id, Size: decimal.NewNullDecimal(decimal.NewFromInt(1))}}
+}
+
+func unclear(from time.Time) *Did { return &Did{Unclear: true, ShownFrom: from} }
+
+// sizes are what others opened, by what a write has to know.
+func sizes(own []accounting.Own) (n []int64) {
+	for i := range own {
+		n = append(n, own[i].Opened.IntPart())
+	}
+	return n
+}
+
+func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
+	held := map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}
+	for name, row := range map[string]struct {
+		prepare func(*book)
+		want    bool
+	}{
+		"nothing read":              {func(*book) {}, false},
+		"everything read twice":     {func(b *book) { b.read(held) }, true},
+		"the positions alone":       {func(b *book) { b.SawPositions(mine, b.now, held) }, false},
+		"read once, beside holding": {func(b *book) { b.pass(accounting.Lag); b.once(held) }, false},
+		"read once, nothing held": {func(b *book) {
+			b.once(nil)
+			b.SawOrders(mine, b.now, nil, nil)
+		}, true},
+		"read beside a write": {func(b *book) { b.SendBegan(mine); b.read(held) }, false},
+		"read right after a write": {func(b *book) {
+			b.SendBegan(mine)
+			b.SendEnded(mine, b.now.Add(2*accounting.Lag))
+			b.read(held)
+		}, false},
+		"reset since": {func(b *book) { b.read(held); b.Reset(mine) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			row.prepare(b)
+			base, _ := b.Enter(b.order("BTC"))
+			assert.Equal(t, row.want, base != nil)
+		})
+	}
+}
+
+func (b *book) once(held map[string]accounting.Position) {
+	b.SawPositions(mine, b.now, held)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	b.SawOrders(mine, b.now, []string{"ord_0"}, nil)
+}
+
+func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
+	b := newBook(t)
+	b.Books = New(b.now)
+	b.once(nil)
+	base, _ := b.Enter(b.order("BTC"))
+	assert.Nil(t, base)
+}
+
+func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
+	for name, row := range map[string]struct {
+		do       func(b *book, w *Write)
+		base     bool
+		own      []int64
+		inRows   bool
+		inStated bool
+	}{
+		"nothing":                   {do: func(b *book, w *Write) { b.enter(w) }, base: true},
+		"one that ended before":     {do: func(b *book, w *Write) { b.run(opened(1)); b.enter(w) }, base: true, own: []int64{1}},
+		"one whose answer says all": {do: func(b *book, w *Write) { b.run(after(1, 1)); b.enter(w) }, base: true, own: []int64{1}, inStated: true},
+		"one beside it": {do: func(b *book, w *Write) {
+			other := b.order("BTC")
+			b.enter(other)
+			b.enter(w)
+			b.leave(other, after(2, 2))
+		}, base: true, own: []int64{2}},
+		"one in another market": {do: func(b *book, w *Write) {
+			other := b.order("ETH")
+			b.enter(other)
+			b.enter(w)
+			b.leave(other, opened(2))
+		}, base: true},
+		"one that was refused": {do: func(b *book, w *Write) {
+			other := b.order("BTC")
+			b.enter(other)
+			b.enter(w)
+			b.leave(other, nil)
+		}, base: true},
+		"one of which nobody knows what it did": {do: func(b *book, w *Write) {
+			other := b.order("BTC")
+			b.enter(other)
+			b.enter(w)
+			b.leave(other, unclear(b.now))
+		}, own: []int64{0}},
+		"the same before it": {do: func(b *book, w *Write) { b.run(unclear(b.now.Add(time.Second))); b.enter(w) }},
+		"the same, and reads since show it": {do: func(b *book, w *Write) {
+			b.run(unclear(b.now.Add(-time.Hour)))
+			b.enter(w)
+		}, base: true},
+		"one that reads show since": {do: func(b *book, w *Write) {
+			b.run(opened(1))
+			b.read(nil)
+			b.enter(w)
+		}, base: true},
+		"an order that rests, whatever reads show": {do: func(b *book, w *Write) {
+			b.run(resting("ord_1"))
+			b.read(nil)
+			b.enter(w)
+		}, base: true, own: []int64{0}, inRows: true, inStated: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.read(nil)
+			w := b.order("BTC")
+			row.do(b, w)
+			got := b.Evidence(w)
+			assert.Equal(t, row.base, got.Base != nil)
+			assert.Equal(t, row.own, sizes(got.Own))
+			for _, own := range got.Own {
+				assert.Equal(t, row.inRows, own.InRows, "in the rows")
+				assert.Equal(t, row.inStated, own.InPosition, "in the position")
+			}
+		})
+	}
+}
+
+// run is a write from its beginning to its end.
+func (b *book) run(did *Did) {
+	w := b.order("BTC")
+	b.enter(w)
+	b.leave(w, did)
+	b.pass(accounting.Lag)
+}
+
+func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
+	for name, row := range map[string]struct {
+		beside func(b *book) (end func())
+		want   int64
+	}{
+		"alone": {func(*book) func() { return func() {} }, 5},
+		"beside one that is open": {func(b *book) func() {
+			b.enter(b.order("BTC"))
+			return func() {}
+		}, 0},
+		"beside one that has ended": {func(b *book) func() {
+			other := b.order("BTC")
+			b.enter(other)
+			return func() { b.leave(other, opened(1)) }
+		}, 0},
+		"beside one in another market": {func(b *book) func() {
+			b.enter(b.order("ETH"))
+			return func() {}
+		}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.read(nil)
+			w := b.order("BTC")
+			end := row.beside(b)
+			b.enter(w)
+			end()
+			b.leave(w, after(5, 5))
+			assert.Equal(t, row.want, b.of[mine].held("BTC").Size.IntPart())
+		})
+	}
+}
+
+// A limit has to know the ids that limits in other markets left.
+func TestLimitsKnowEachOther(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	one, other := b.limit("BTC"), b.limit("ETH")
+	b.enter(one)
+	b.enter(other)
+	b.leave(other, resting("ord_9"))
+	own := b.Evidence(one).Own
+	require.Len(t, own, 1)
+	assert.Equal(t, "ord_9", own[0].ID)
+	later := b.limit("SOL")
+	base, _ := b.enter(later)
+	assert.Contains(t, base.Orders, "ord_9")
+}
+
+// What a journal says of a write is enough for the next run: the same evidence as of
+// this one, or less.
+func TestAJournalHasWhatARestartNeeds(t *testing.T) {
+	for name, row := range map[string]struct {
+		do   func(b *book, w *Write)
+		base bool
+		own  []int64
+	}{
+		"alone": {func(b *book, w *Write) { b.enterNoted(w) }, true, nil},
+		"one before": {func(b *book, w *Write) {
+			b.run(opened(1))
+			b.enterNoted(w)
+		}, true, []int64{1}},
+		"one beside, in doubt afterwards": {func(b *book, w *Write) {
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.enterNoted(w)
+			b.leave(other, opened(2))
+			b.Doubt(w)
+		}, true, []int64{2}},
+		"one beside, in doubt before": {func(b *book, w *Write) {
+			b.enterNoted(w)
+			b.Doubt(w)
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.leave(other, opened(2))
+			third := b.journaled(b.order("BTC"))
+			b.enterNoted(third)
+			b.leave(third, opened(3))
+		}, true, []int64{2, 3}},
+		"one beside, never in doubt": {func(b *book, w *Write) {
+			b.enterNoted(w)
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.leave(other, opened(2))
+		}, false, nil},
+		"one that was refused": {func(b *book, w *Write) {
+			b.enterNoted(w)
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.leave(other, nil)
+		}, true, nil},
+		"one that has not ended": {func(b *book, w *Write) {
+			b.enterNoted(b.journaled(b.order("BTC")))
+			b.enterNoted(w)
+		}, false, nil},
+		"one in doubt that has not ended": {func(b *book, w *Write) {
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.Doubt(other)
+			b.enterNoted(w)
+		}, true, nil},
+		"one that may have done anything": {func(b *book, w *Write) {
+			b.enterNoted(w)
+			b.Doubt(w)
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.leave(other, unclear(b.now))
+		}, false, []int64{0}},
+		"more than a journal takes": {func(b *book, w *Write) {
+			for range maxJournaled + 1 {
+				b.run(opened(1))
+			}
+			b.enterNoted(w)
+		}, false, nil},
+		"one that ended while the journal took it": {func(b *book, w *Write) {
+			base, n := b.Enter(w)
+			other := b.journaled(b.order("BTC"))
+			b.enterNoted(other)
+			b.leave(other, opened(2))
+			b.begin(w, base, n)
+		}, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.read(nil)
+			w := b.journaled(b.order("BTC"))
+			row.do(b, w)
+			base, own := b.fold(w)
+			again := newBook(t)
+			left := again.order("BTC")
+			again.Restore(left, base, own)
+			got := again.Evidence(left)
+			assert.Equal(t, row.base, got.Base != nil)
+			assert.Equal(t, row.own, sizes(got.Own))
+
+			other := again.order("BTC")
+			again.enter(other)
+			again.leave(other, opened(9))
+			assert.Equal(t, append(slices.Clone(row.own), 9), sizes(again.Evidence(left).Own))
+		})
+	}
+}
+
+// enterNoted is enter, with a journal that takes what it is given.
+func (b *book) enterNoted(w *Write) {
+	base, n := b.Enter(w)
+	b.begin(w, base, n)
+}
+
+func (b *book) begin(w *Write, base *accounting.Baseline, n Note) {
+	b.begun[w] = base
+	b.notes[w] = append([]Note{n}, b.notes[w]...)
+	b.Journaled(w, n.NoBaseline)
+	b.SendBegan(mine)
+}
+
+// fold reads the journal of a write.
+func (b *book) fold(w *Write) (*accounting.Baseline, []accounting.Own) {
+	var all Note
+	for _, n := range b.notes[w] {
+		all.Add(n)
+	}
+	base := b.begun[w]
+	if all.NoBaseline {
+		base = nil
+	}
+	return base, all.Own
+}
+
+// Effects that nobody needs are forgotten; too many end every baseline.
+func TestEffectsAreBounded(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	for range 10 * maxEffects {
+		b.run(opened(1))
+		b.read(nil)
+	}
+	assert.Less(t, len(b.of[mine].effects), 2*minTrim)
+
+	w := b.order("BTC")
+	b.enter(w)
+	require.NotNil(t, b.Evidence(w).Base)
+	for range 10 * maxEffects {
+		b.run(opened(1))
+		require.LessOrEqual(t, len(b.of[mine].effects), 2*maxEffects)
+	}
+	assert.Nil(t, b.Evidence(w).Base)
+	b.leave(w, nil)
+	b.read(nil)
+	base, _ := b.Enter(b.order("BTC"))
+	assert.NotNil(t, base, "the next reads are a baseline again")
+}
+
+// Of an account that began anew nothing can be said of the writes that are open.
+func TestAResetEndsAccounting(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	w, other := b.order("BTC"), &Write{Account: Account{"live", "acc_2"}, Places: [2]pending.Place{market("BTC")}}
+	b.Enter(w)
+	b.Enter(other)
+	b.Reset(mine)
+	assert.True(t, b.Evidence(w).Ended)
+	assert.False(t, b.Evidence(other).Ended)
+}
+
+func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
+	b := newBook(t)
+	w := b.order("BTC")
+	b.Enter(w)
+	assert.False(t, b.Wants(w))
+	b.Enter(b.order("BTC"))
+	assert.True(t, b.Wants(w))
+}
+
+// A write that leaves is gone, whatever its path: in doubt, with company, refused.
+func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	var group sync.WaitGroup
+	for n := range 32 {
+		group.Go(func() {
+			for i := range 50 {
+				w := b.limit("BTC")
+				if n%2 == 0 {
+					w = b.order("ETH")
+				}
+				w.Note = func(Note, bool) {}
+				_, note := b.Enter(w)
+				b.Journaled(w, note.NoBaseline)
+				if i%3 == 0 {
+					b.Doubt(w)
+				}
+				b.Evidence(w)
+				var did *Did
+				if i%2 == 0 {
+					did = resting("ord_" + strconv.Itoa(n*100+i))
+				}
+				b.Leave(w, did)
+				b.Leave(w, did)
+			}
+		})
+	}
+	group.Wait()
+	a := b.of[mine]
+	assert.Empty(t, a.open)
+	for at, p := range a.places {
+		assert.Equal(t, 0, p.plain, at)
+		assert.Empty(t, p.unaware, at)
+		assert.Empty(t, p.detailed, at)
+	}
+}

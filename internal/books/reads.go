@@ -1,0 +1,125 @@
+package books
+
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// SawStatus notes the status of an account.
+func (b *Books) SawStatus(id Account, status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.account(id).status = status
+}
+
+// Status returns the status last seen; empty if none was.
+func (b *Books) Status(id Account) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.of[id]; a != nil {
+		return a.status
+	}
+	return ""
+}
+
+// SendBegan notes that an own write is about to leave, SendEnded that it has its answer,
+// or none: reads near it may show it or not.
+func (b *Books) SendBegan(id Account) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.account(id).inFlight++
+}
+
+// SendEnded notes when the answer came.
+func (b *Books) SendEnded(id Account, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	a.inFlight--
+	if at.After(a.lastWrite) { // of two that end at once, the later
+		a.lastWrite = at
+	}
+}
+
+// saw takes a read over, if it was begun where every own write shows: none is under way,
+// and the last is a lag ago.
+func (b *Books) saw(id Account, begun time.Time, take func(*account)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.account(id); b.passive(a, begun) {
+		take(a)
+	}
+}
+
+func (b *Books) passive(a *account, begun time.Time) bool {
+	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.began.IsZero() || begun.Sub(b.began) >= accounting.Lag)
+}
+
+// SawPositions notes the open positions by their symbols.
+func (b *Books) SawPositions(id Account, begun time.Time, held map[string]accounting.Position) {
+	b.saw(id, begun, func(a *account) {
+		if a.posAt.IsZero() {
+			a.posFrom = begun
+		}
+		seen := make(map[string]position, len(held)+len(a.positions))
+		for symbol, p := range held {
+			seen[symbol] = a.seenAgain(symbol, p, begun)
+		}
+		for symbol := range a.positions {
+			if _, open := held[symbol]; !open {
+				seen[symbol] = a.seenAgain(symbol, accounting.Position{}, begun)
+			}
+		}
+		a.positions, a.posAt, a.posShows = seen, begun, a.next
+	})
+}
+
+// seenAgain is a position as a read shows it, beside what was known of it before.
+func (a *account) seenAgain(symbol string, now accounting.Position, begun time.Time) position {
+	p := position{Position: now, since: begun, shows: a.next}
+	if before, ok := a.positions[symbol]; ok && before.equal(now) {
+		p.since, p.exact = before.since, before.exact
+	}
+	return p
+}
+
+// KeptRows is how many closed trades are kept of a list, the newest: enough to find
+// where a later list goes on.
+const KeptRows = 16
+
+// SawTrades notes the list of closed trades, newest first. rows returns so many of them
+// at the most, each with its digest and its time; it is asked if they are of use.
+func (b *Books) SawTrades(id Account, begun time.Time, rows func(most int) []accounting.Row) {
+	b.saw(id, begun, func(a *account) { a.rows, a.rowsAt, a.rowsShow = rows(KeptRows), begun, a.next })
+}
+
+// SawOrders notes the ids of what rests and of the runs that run.
+func (b *Books) SawOrders(id Account, begun time.Time, orders, runs []string) {
+	b.saw(id, begun, func(a *account) { a.orders, a.runs, a.ordersAt = orders, runs, begun })
+}
+
+// SawFinished notes the ids of the runs that have ended.
+func (b *Books) SawFinished(id Account, begun time.Time, runs []string) {
+	b.saw(id, begun, func(a *account) { a.finished, a.finAt = runs, begun })
+}
+
+// ReadSince reports whether any of the reads began after a moment.
+func (b *Books) ReadSince(id Account, at time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	return a.posAt.After(at) || a.rowsAt.After(at) || a.ordersAt.After(at) || a.finAt.After(at)
+}
+
+// Reset notes that an account begins anew: what was read of it is of before, and nothing
+// can be said any more of the writes that are open.
+func (b *Books) Reset(id Account) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	a.forget()
+	for w := range a.open {
+		w.ended = true
+	}
+}

@@ -1,0 +1,384 @@
+package books
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// Write is an own write that can trade, from [Books.Enter] to [Books.Leave]. Its exported
+// fields are fixed before.
+type Write struct {
+	Account Account
+	// Places are where it can show. The first is its market; the second, if there is
+	// one, the account's lists of what waits.
+	Places [2]pending.Place
+	Side   accounting.Side
+	Entry  bool
+	// Lists means that a baseline needs what rests and runs, Run also what has run.
+	Lists, Run bool
+	// Note puts a note into the journal, in which the write is; nil without a journal.
+	// Durable means that the disk has to have it.
+	Note func(n Note, durable bool)
+
+	base        *accounting.Baseline
+	own         []accounting.Own // what other writes did, by the journal of an earlier run
+	start       int              // the effects from here on came beside it
+	rows, shown int              // the baseline's rows, and its position, show those before
+
+	in        bool
+	ended     bool // its account began anew meanwhile
+	company   bool // a write beside it may have traded of which its journal does not know
+	detailed  bool // its journal is to know each write beside it
+	journaled bool
+}
+
+// Note is what the journal of a write has to know of those beside it.
+type Note struct {
+	// Own are writes that the baseline does not show. All: they are all so far, in place
+	// of every note before.
+	Own []accounting.Own `json:"own,omitempty"`
+	All bool             `json:"all,omitempty"`
+	// NoBaseline: the baseline counts no longer, since what else happened is not known.
+	NoBaseline bool `json:"noBase,omitempty"`
+}
+
+// Add adds a later note.
+func (n *Note) Add(later Note) {
+	if later.All {
+		*n = Note{Own: later.Own, NoBaseline: later.NoBaseline}
+		return
+	}
+	n.Own, n.NoBaseline = append(n.Own, later.Own...), n.NoBaseline || later.NoBaseline
+}
+
+// place is who is open in a market, or among what waits on an account.
+type place struct {
+	plain    int      // writes of whose company the journal knows no details
+	unaware  []*Write // those of them that had no company so far
+	detailed []*Write
+}
+
+func (w *Write) waits() bool { return w.Places[1] != (pending.Place{}) }
+
+// from is the number of the first effect that the write has to know.
+func (w *Write) from() int {
+	if w.base == nil {
+		return w.start
+	}
+	return min(w.start, w.rows, w.shown)
+}
+
+// Enter adds a write that is about to be sent. It returns what the journal has to keep of
+// it: the baseline, what other writes did since, and whether others are under way beside
+// it.
+func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(w.Account)
+	w.base, w.start = a.baseline(w), a.next
+	if w.base != nil {
+		w.rows, w.shown = a.rowsShow, a.held(w.Places[0].Symbol).shows
+	}
+	a.enter(w)
+	if w.Note == nil {
+		return w.base, Note{}
+	}
+	base, own := a.evidence(w)
+	if len(own) > maxJournaled {
+		base, own = nil, nil
+	}
+	return base, Note{Own: own, NoBaseline: w.company}
+}
+
+// maxJournaled bounds the writes that a journal keeps with another. One that has more
+// since its baseline is kept without.
+const maxJournaled = 64
+
+func (a *account) enter(w *Write) {
+	w.in = true
+	a.open[w] = struct{}{}
+	for p := range a.placesOf(w) {
+		w.company = w.company || p.plain > 0
+	}
+	for p := range a.placesOf(w) {
+		p.plain++
+		if !w.company && w.Note != nil {
+			p.unaware = append(p.unaware, w)
+		}
+	}
+}
+
+// placesOf yields the places of a write.
+func (a *account) placesOf(w *Write) func(yield func(*place) bool) {
+	return func(yield func(*place) bool) {
+		for _, at := range w.Places {
+			if at == (pending.Place{}) {
+				continue
+			}
+			p := a.places[at]
+			if p == nil {
+				p = &place{}
+				a.places[at] = p
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Restore adds a write that an earlier run left, with what its journal says.
+func (b *Books) Restore(w *Write, base *accounting.Baseline, own []accounting.Own) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(w.Account)
+	w.base, w.own, w.start = base, own, a.next
+	w.rows, w.shown = w.start, w.start
+	w.in, w.journaled, w.detailed = true, true, true
+	a.open[w] = struct{}{}
+	for p := range a.placesOf(w) {
+		p.detailed = append(p.detailed, w)
+	}
+}
+
+// Journaled notes that the journal has the write: what it does not know yet follows.
+func (b *Books) Journaled(w *Write, company bool) {
+	b.noting(w, func(*account) (notes []note) {
+		w.journaled = true
+		if w.company && !company {
+			notes = append(notes, note{w, Note{NoBaseline: true}, true})
+		}
+		return notes
+	})
+}
+
+// Doubt notes that a write is in doubt: from now on its journal has to know each write
+// beside it, since it may outlive the process.
+func (b *Books) Doubt(w *Write) {
+	b.noting(w, func(a *account) []note {
+		if w.detailed || !w.in {
+			return nil
+		}
+		a.leavePlaces(w)
+		w.detailed = true
+		for p := range a.placesOf(w) {
+			p.detailed = append(p.detailed, w)
+		}
+		if !w.journaled {
+			return nil
+		}
+		base, own := a.evidence(w)
+		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil}, false}}
+	})
+}
+
+// note is a note for the journal of a write.
+type note struct {
+	of *Write
+	Note
+	durable bool
+}
+
+// noting changes the books, and has journals note it before anybody else ends.
+func (b *Books) noting(w *Write, change func(*account) []note) {
+	if w.Note != nil {
+		b.notes.Lock()
+		defer b.notes.Unlock()
+	}
+	for _, n := range b.changing(w, change) {
+		n.of.Note(n.Note, n.durable)
+	}
+}
+
+func (b *Books) changing(w *Write, change func(*account) []note) []note {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return change(b.account(w.Account))
+}
+
+// Evidence is what accounting goes by.
+type Evidence struct {
+	Base *accounting.Baseline // nil without one
+	Own  []accounting.Own     // what other writes did since
+	// Ended means that the account began anew.
+	Ended bool
+}
+
+// Evidence returns what is known of the account before a write, and of those beside it.
+func (b *Books) Evidence(w *Write) Evidence {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	base, own := b.account(w.Account).evidence(w)
+	return Evidence{base, own, w.ended}
+}
+
+func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
+	base, own := w.base, slices.Clone(w.own)
+	for i := range a.effects {
+		e := &a.effects[i]
+		if !e.reaches(w) {
+			continue
+		}
+		o := e.own
+		switch {
+		case e.number >= w.start: // beside it
+			if e.unclear {
+				base = nil
+			}
+		case e.unclear || w.base == nil || e.place != w.Places[0]:
+			continue // the reads after it show it, or there are none
+		default:
+			o.InRows, o.InPosition = e.number < w.rows, e.number < w.shown
+			if o.InRows && o.InPosition && !o.Resting {
+				continue
+			}
+		}
+		own = append(own, o)
+	}
+	return base, own
+}
+
+// Wants reports whether anybody has to know what a write did: without a read and without
+// a write beside it nobody has.
+func (b *Books) Wants(w *Write) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(w.Account)
+	return a.known() || len(a.open) > 1
+}
+
+// Did is what a write that has ended did.
+type Did struct {
+	// Own is what its answer says that it traded.
+	Own accounting.Own
+	// After is the position after it; nil if its answer does not say one.
+	After *accounting.Position
+	// Unclear: it ran, or may have, and nobody knows what it did. Reads begun from
+	// ShownFrom on show it.
+	Unclear   bool
+	ShownFrom time.Time
+}
+
+// Leave takes out a write that has ended; did is nil if it did nothing, or nobody has to
+// know what. The journals of the writes beside it know of it when Leave returns, so that
+// its end may be written.
+func (b *Books) Leave(w *Write, did *Did) {
+	b.noting(w, func(a *account) []note {
+		if !w.in {
+			return nil
+		}
+		alone := a.alone(w)
+		a.leave(w)
+		switch {
+		case did == nil:
+			return nil
+		case did.Unclear:
+			a.unclear(w, did)
+		default:
+			a.did(w, did, alone)
+		}
+		return a.notesOf(w, did)
+	})
+}
+
+// alone reports whether no other write was under way in the market beside a write: then
+// the position in its answer is the one after it.
+func (a *account) alone(w *Write) bool {
+	p := a.places[w.Places[0]]
+	if p.plain+len(p.detailed) > 1 {
+		return false
+	}
+	for i := len(a.effects) - 1; i >= 0 && a.effects[i].number >= w.start; i-- {
+		if a.effects[i].place == w.Places[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *account) leave(w *Write) {
+	a.leavePlaces(w)
+	w.in = false
+	delete(a.open, w)
+}
+
+func (a *account) leavePlaces(w *Write) {
+	is := func(o *Write) bool { return o == w }
+	for p := range a.placesOf(w) {
+		if w.detailed {
+			p.detailed = slices.DeleteFunc(p.detailed, is)
+			continue
+		}
+		p.plain--
+		p.unaware = slices.DeleteFunc(p.unaware, is)
+	}
+}
+
+// notesOf are the notes for the journals of those beside a write.
+func (a *account) notesOf(w *Write, did *Did) (notes []note) {
+	for p := range a.placesOf(w) {
+		for _, other := range p.unaware {
+			if !other.company && other.journaled {
+				notes = append(notes, note{other, Note{NoBaseline: true}, false})
+			}
+			other.company = true
+		}
+		p.unaware = p.unaware[:0]
+		for _, other := range p.detailed {
+			known := func(n note) bool { return n.of == other }
+			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
+				notes = append(notes, note{other, Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}, false})
+			}
+		}
+	}
+	return notes
+}
+
+// did notes what an answered write did.
+func (a *account) did(w *Write, did *Did, alone bool) {
+	if did.Own.Resting {
+		a.addWaiting(&did.Own)
+	}
+	if a.known() || len(a.open) > 0 {
+		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own})
+	}
+	if did.After != nil && alone {
+		if a.positions == nil {
+			a.positions = make(map[string]position)
+		}
+		a.positions[w.Places[0].Symbol] = position{Position: *did.After, exact: true, shows: a.next}
+	}
+}
+
+// addWaiting adds an own order or run to the lists, which were read before it: else it
+// would be taken for that of a later write.
+func (a *account) addWaiting(own *accounting.Own) {
+	switch {
+	case own.ID == "" && own.Size.Valid: // an edit, which has no bound, leaves nothing new
+		a.ordersAt, a.finAt = time.Time{}, time.Time{}
+	case own.ID == "":
+	case own.Run:
+		a.runs = append(slices.Clip(a.runs), own.ID)
+	default:
+		a.orders = append(slices.Clip(a.orders), own.ID)
+	}
+}
+
+// unclear notes a write that may have done anything: what was read of its account before
+// it is known no longer.
+func (a *account) unclear(w *Write, did *Did) {
+	a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, unclear: true})
+	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.finAt}, did.ShownFrom.After) {
+		a.forget()
+		return
+	}
+	held := a.held(w.Places[0].Symbol)
+	held.exact = false
+	if a.positions == nil {
+		a.positions = make(map[string]position)
+	}
+	a.positions[w.Places[0].Symbol] = held
+}
