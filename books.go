@@ -86,8 +86,8 @@ func (k *bookkeeper) leaveBooks(w *write, f final, last *heard, result wire.Valu
 	switch {
 	case w.intent.trades():
 		w.books.Leave(&w.booked, k.didOf(w, f, last, result))
-	case f.Outcome == NotApplied: // a setting of levels leaves positions and closed trades as they were
-		k.levels.noteRefused(k.store, w)
+	default: // a setting of levels leaves positions and closed trades as they were
+		k.levels.noteEnd(k.store, w, f.Outcome)
 	}
 	if f.Evidence != EvidenceAcknowledged { // whose end is written already
 		if err := k.store.end(context.Background(), w, f, false); err != nil {

@@ -108,7 +108,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		closeClient(t, client)
 		_, err = client.Sandbox.Reset(t.Context())
 		require.ErrorIs(t, err, trading.ErrClosed)
-		assert.Empty(t, newIn(before, stacks()), "after Close")
+		assert.Empty(t, newIn(before), "after Close")
 		require.Equal(t, 200, join(t, sim).raw(trading.OpSandboxReset, "").Status)
 	}
 }
@@ -156,26 +156,36 @@ func TestCloseWaitsForWritesInFlight(t *testing.T) {
 	}
 }
 
-// stacks returns what the goroutines of this package's code are doing.
-func stacks() map[string]int {
+// stacks returns what the goroutines of this package's code are doing, by what no other
+// goroutine of the process has: the number in "goroutine 7 [...".
+func stacks() map[string]string {
 	buf := make([]byte, 1<<20)
 	buf = buf[:runtime.Stack(buf, true)]
-	found := map[string]int{}
+	found := map[string]string{}
 	for _, stack := range strings.Split(string(buf), "\n\n") {
-		head, rest, _ := strings.Cut(stack, "\n")
-		if strings.Contains(rest, "trading-go.") { // the root package
-			found[head+"\n"+rest]++
+		head, frames, _ := strings.Cut(stack, "\n")
+		if strings.Contains(frames, "trading-go.") { // the root package
+			number, _, _ := strings.Cut(head, " [")
+			found[number] = stack
 		}
 	}
 	return found
 }
 
-// newIn returns what runs now and did not before.
-func newIn(before, after map[string]int) (added []string) {
-	for stack := range after {
-		if before[stack] == 0 {
-			added = append(added, stack)
+// newIn returns what runs now and did not before. A goroutine that has said that it is
+// done may still be about to return: so it looks again, for no longer than that takes.
+func newIn(before map[string]string) (added []string) {
+	for range 100 {
+		added = nil
+		for number, stack := range stacks() {
+			if before[number] == "" {
+				added = append(added, stack)
+			}
 		}
+		if added == nil {
+			break
+		}
+		runtime.Gosched()
 	}
 	return added
 }

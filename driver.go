@@ -95,6 +95,10 @@ func (d *driver) serves(baseURL string) bool { return d.baseURL == baseURL && d.
 // on the first begins.
 func (d *driver) adopt(left []*write) {
 	for _, w := range left {
+		// One that neither ended nor is pending never left: its beginning is in no journal.
+		w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool {
+			return !n.ended && d.pending.Find(string(n.Intent.ID)) == nil
+		})
 		d.levels.left(w)
 	}
 	for _, w := range left {

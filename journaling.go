@@ -97,7 +97,7 @@ func (c *core) restore(h *journal.History) (*write, error) {
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
-		case r.Newer != nil, r.Refused != "":
+		case r.Newer != nil, r.NewerEnd != nil:
 			w.keepNewer(&r)
 		case r.Beside != nil:
 			beside.Add(*r.Beside)

@@ -227,10 +227,20 @@ func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served 
 // The journal keeps with a setting of levels those that were begun after it: an older
 // one that is in doubt when the process ends must not replace them in the next.
 
+// newerEnd is what a newer one came to.
+type newerEnd struct {
+	ID      IntentID `json:"id"`
+	Outcome Outcome  `json:"outcome"`
+}
+
+func newerOf(w *write) *newerSetting {
+	return &newerSetting{Intent: w.intent, Unnamed: w.unnamed, Restores: w.restores}
+}
+
 // noteNewer has the older settings that are open keep this one. It comes before the
 // setting's own first record, which makes it durable.
 func (v *settings) noteNewer(s *store, w *write) {
-	v.noteWithOlder(s, w, record{Newer: &newerSetting{w.intent, w.unnamed, w.restores}})
+	v.noteWithOlder(s, w, record{Newer: newerOf(w)})
 }
 
 // journaled notes that the journal has a setting, which keeps those from now on that were
@@ -240,13 +250,16 @@ func (v *settings) journaled(s *store, w *write) {
 	defer v.notes.Unlock()
 	w.journaled = true
 	for _, n := range v.begunAfter(w) {
-		s.later(w, record{Newer: &newerSetting{n.intent, n.unnamed, n.restores}})
+		s.later(w, record{Newer: newerOf(n.of)})
+		if n.ended {
+			s.later(w, record{NewerEnd: &newerEnd{n.of.intent.ID, n.outcome}})
+		}
 	}
 }
 
-// noteRefused has the older settings forget one that was not carried out.
-func (v *settings) noteRefused(s *store, w *write) {
-	v.noteWithOlder(s, w, record{Refused: w.intent.ID})
+// noteEnd has the older settings keep what one came to, before its own end is written.
+func (v *settings) noteEnd(s *store, w *write, outcome Outcome) {
+	v.noteWithOlder(s, w, record{NewerEnd: &newerEnd{w.intent.ID, outcome}})
 }
 
 func (v *settings) noteWithOlder(s *store, w *write, r record) {
@@ -273,22 +286,30 @@ func (v *settings) openBefore(w *write) (older []*write) {
 }
 
 // begunAfter are the settings newer than w that may stand.
-func (v *settings) begunAfter(w *write) (newer []*write) {
+func (v *settings) begunAfter(w *write) (newer []setting) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range v.newer(w) {
-		newer = append(newer, s.of)
+		newer = append(newer, *s)
 	}
 	return newer
 }
 
-// keepNewer takes a setting in that was begun after w, or out if it was not carried out.
+// keepNewer takes in what the history of a setting says of those begun after it. One that
+// was not carried out is none.
 func (w *write) keepNewer(r *record) {
 	if r.Newer != nil {
 		w.newer = append(w.newer, *r.Newer)
 		return
 	}
-	w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.Refused })
+	at := slices.IndexFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
+	switch {
+	case at < 0:
+	case r.NewerEnd.Outcome == NotApplied:
+		w.newer = slices.Delete(w.newer, at, at+1)
+	default:
+		w.newer[at].ended = true
+	}
 }
 
 // left notes a setting of levels that was left, and those begun after it.

@@ -1,6 +1,7 @@
 package trading_test
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -111,12 +112,14 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 		d := newDisk()
 		r = r.restart(d)
 		r.open(buy("0.1"))
-		var through atomic.Bool
-		d.slow = func(journal.Record) {
-			if !through.Swap(true) {
+		first := atomic.Bool{}
+		first.Store(true)
+		d.failOn(func(journal.Record) error {
+			if first.Swap(false) {
 				time.Sleep(time.Second)
 			}
-		}
+			return nil
+		})
 		older := make(chan error)
 		go func() {
 			older <- r.levels(trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}, inDoubt...)
@@ -131,6 +134,40 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 		require.Len(r.t, found, 1)
 		assert.True(r.t, found[0].Superseded)
 		r.requireLevels("71000", "61000")
+	})
+}
+
+// A newer setting of which the process ended before it was in the journal was never sent,
+// and so it is not set by the next run either.
+func TestNewerLevelsThatNeverLeft(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d)
+		r.open(buy("0.1"))
+		r.sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second))
+		require.Error(r.t, r.levels(trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}, inDoubt...))
+		ctx, kill := context.WithCancel(r.t.Context())
+		d.failOn(func(record journal.Record) error {
+			switch {
+			case isOf(record, "begin"):
+				kill()
+				return context.Canceled
+			case isOf(record, "newerEnd"): // the process has ended before it
+				return context.Canceled
+			}
+			return nil
+		})
+		_, err := r.account().SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("71000"), StopLoss: at("61000")})
+		require.ErrorIs(r.t, err, context.Canceled)
+		require.Len(r.t, d.appended("newer"), 1)
+		d.failOn(nil)
+		r = r.restart(d)
+		found, err := r.Recover(r.t.Context())
+		require.NoError(r.t, err)
+		require.Len(r.t, found, 1)
+		assert.Equal(r.t, trading.Applied, found[0].Outcome)
+		assert.False(r.t, found[0].Superseded)
+		r.requireLevels("70000", "60000")
 	})
 }
 

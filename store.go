@@ -34,11 +34,11 @@ type record struct {
 	Fact  *ledger.Fact `json:"fact,omitempty"`
 	// Beside is what other writes did beside it.
 	Beside *books.Note `json:"beside,omitempty"`
-	// Newer is a setting of levels that was begun after this one, and Refused the id of one
-	// that was not carried out.
-	Newer   *newerSetting `json:"newer,omitempty"`
-	Refused IntentID      `json:"refused,omitempty"`
-	End     *final        `json:"end,omitempty"`
+	// Newer is a setting of levels that was begun after this one, and NewerEnd what one
+	// came to.
+	Newer    *newerSetting `json:"newer,omitempty"`
+	NewerEnd *newerEnd     `json:"newerEnd,omitempty"`
+	End      *final        `json:"end,omitempty"`
 }
 
 // begin is a write as it was decided.

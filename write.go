@@ -90,4 +90,6 @@ type newerSetting struct {
 	Intent   Intent        `json:"intent"`
 	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
 	Restores IntentID      `json:"restores,omitempty"`
+
+	ended bool
 }

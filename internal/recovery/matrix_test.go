@@ -72,7 +72,7 @@ type write struct {
 	path   string
 	states []string // of the account; all if empty
 	place  func(*trading.Account, context.Context) error
-	memory bool // no journal has it: what reads show is what became of it
+	shown  bool // what reads show is what became of it
 }
 
 func size(symbol string) trading.Order {
@@ -106,7 +106,7 @@ var writes = []write{
 		_, err := a.PlaceConditional(ctx, size("BTC"), trading.Conditional{Trigger: dec("71000")})
 		return err
 	}},
-	{name: "change of levels", path: "/positions/tpsl", states: []string{"position", "position with stop"}, memory: true, place: func(a *trading.Account, ctx context.Context) error {
+	{name: "change of levels", path: "/positions/tpsl", states: []string{"position", "position with stop"}, shown: true, place: func(a *trading.Account, ctx context.Context) error {
 		_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))})
 		return err
 	}},
@@ -288,7 +288,7 @@ func (c cell) expected() bool {
 	stored := slices.Contains([]string{"reply lost", "refusal lost", "killed after the send", "in flight"}, c.fault.name)
 	lasts := c.write.name != "resting limit" && c.write.name != "Pro order"
 	switch {
-	case c.write.memory: // the levels show it
+	case c.write.shown: // the levels show it
 		return true
 	case stored && c.restart < 10*time.Minute: // the service repeats its answer
 		return true
@@ -340,7 +340,7 @@ func cellsOf(w write, of []state, kind cell) (cells []cell) {
 		}
 		for _, f := range faults {
 			for _, r := range restarts {
-				if f.kill && r == inProcess || w.memory && r != inProcess {
+				if f.kill && r == inProcess {
 					continue
 				}
 				c := kind

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -112,16 +111,14 @@ func TestParseDecimal_Refuses(t *testing.T) {
 	}
 }
 
-func TestParseDecimal_RefusesAMegabyteAtOnce(t *testing.T) {
+func TestParseDecimal_MakesNothingOfAMegabyte(t *testing.T) {
 	text := bytes.Repeat([]byte("7"), 1<<20)
-	started := time.Now()
 	allocs := testing.AllocsPerRun(10, func() {
 		if _, err := ParseDecimal(text); err == nil {
 			t.Error("accepted")
 		}
 	})
-	assert.LessOrEqual(t, allocs, 1.0)
-	assert.Less(t, time.Since(started), time.Second)
+	assert.LessOrEqual(t, allocs, 1.0, "no number is made of it")
 }
 
 func TestError_RepeatsNoValue(t *testing.T) {
