@@ -227,12 +227,6 @@ func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served 
 // The journal keeps with a setting of levels those that were begun after it: an older
 // one that is in doubt when the process ends must not replace them in the next.
 
-// newerEnd is what a newer one came to.
-type newerEnd struct {
-	ID      IntentID `json:"id"`
-	Outcome Outcome  `json:"outcome"`
-}
-
 func newerOf(w *write) *newerSetting {
 	return &newerSetting{Intent: w.intent, Unnamed: w.unnamed, Restores: w.restores}
 }

@@ -93,3 +93,9 @@ type newerSetting struct {
 
 	ended bool
 }
+
+// newerEnd is what a newer one came to.
+type newerEnd struct {
+	ID      IntentID `json:"id"`
+	Outcome Outcome  `json:"outcome"`
+}
