@@ -186,7 +186,7 @@ func TestNamedLevelsAreSetOnceOverARestart(t *testing.T) {
 				r = r.restart(d)
 				require.NoError(r.t, r.levels(wanted, id, trading.WithResolveTimeout(time.Minute)))
 				assert.Equal(r.t, 1, r.ran(trading.OpTPSL))
-				require.ErrorContains(r.t, r.levels(trading.TPSL{TakeProfit: at("71000"), StopLoss: at("60000")}, id), "other bytes")
+				require.ErrorContains(r.t, r.levels(trading.TPSL{TakeProfit: at("71000"), StopLoss: at("60000")}, id), "for another request")
 			})
 		})
 	}
