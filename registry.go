@@ -58,20 +58,24 @@ func (r *registry) join(k worker) {
 	r.workers = append(r.workers, k)
 }
 
-// leave removes the worker of a client that has closed. Another one takes its writes
-// over, or the next that comes.
+// leave removes the worker of a client that has closed, and returns the writes whose
+// outcome is not known: its own, and those on which nobody works. Another worker takes
+// its writes over, or the next that comes.
 func (r *registry) leave(k worker) (left []*write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left = k.writes()
-	at := slices.Index(r.workers, k)
-	if at < 0 {
-		return left // closed before
+	if at := slices.Index(r.workers, k); at >= 0 { // else it was closed before
+		r.workers = slices.Delete(r.workers, at, at+1)
+		r.orphans = append(r.orphans, left...)
+		for _, other := range r.workers {
+			r.adoptOrphans(other)
+		}
 	}
-	r.workers = slices.Delete(r.workers, at, at+1)
-	r.orphans = append(r.orphans, left...)
-	for _, other := range r.workers {
-		r.adoptOrphans(other)
+	for _, w := range r.orphans {
+		if !slices.Contains(left, w) {
+			left = append(left, w)
+		}
 	}
 	return left
 }

@@ -152,6 +152,31 @@ func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	assert.Nil(t, base)
 }
 
+// A run that has ended between the reads of two lists is in neither, and is no new one.
+func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	run := b.limit("BTC")
+	b.enter(run)
+	did := resting("run_7")
+	did.Own.Run = true
+	b.leave(run, did)
+	b.pass(accounting.Lag)
+	b.SawFinished(mine, b.now, []string{"run_2"})
+	b.SawOrders(mine, b.now, nil, []string{"run_7"})
+	b.SawOrders(mine, b.now, nil, nil)
+	for range 2 {
+		base, _ := b.Enter(b.limit("BTC"))
+		require.NotNil(t, base)
+		assert.Equal(t, []string{"run_2", "run_7"}, base.Finished, "newest first as read, then what was known before")
+		assert.Empty(t, base.Runs)
+		b.SawFinished(mine, b.now, []string{"run_2"}) // which lags
+	}
+	b.SawFinished(mine, b.now, []string{"run_7", "run_2"})
+	base, _ := b.Enter(b.limit("BTC"))
+	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished)
+}
+
 func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 	for name, row := range map[string]struct {
 		do       func(b *book, w *Write)

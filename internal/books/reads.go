@@ -1,6 +1,7 @@
 package books
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -96,12 +97,29 @@ func (b *Books) SawTrades(id Account, begun time.Time, rows func(most int) []acc
 
 // SawOrders notes the ids of what rests and of the runs that run.
 func (b *Books) SawOrders(id Account, begun time.Time, orders, runs []string) {
-	b.saw(id, begun, func(a *account) { a.orders, a.runs, a.ordersAt = orders, runs, begun })
+	b.saw(id, begun, func(a *account) {
+		// A run that runs no longer may not be in the list of those that have ended yet.
+		a.finished = withOlder(a.finished, withoutIDs(a.runs, runs))
+		a.orders, a.runs, a.ordersAt = orders, runs, begun
+	})
 }
 
 // SawFinished notes the ids of the runs that have ended.
 func (b *Books) SawFinished(id Account, begun time.Time, runs []string) {
-	b.saw(id, begun, func(a *account) { a.finished, a.finAt = runs, begun })
+	b.saw(id, begun, func(a *account) { a.finished, a.finAt = withOlder(runs, a.finished), begun })
+}
+
+// maxOlder bounds the ids that are kept beside a list.
+const maxOlder = 64
+
+// withOlder returns a list with older ids behind it, each once.
+func withOlder(list, older []string) []string {
+	older = withoutIDs(older, list)
+	return slices.Concat(list, older[max(0, len(older)-maxOlder):])
+}
+
+func withoutIDs(ids, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
 }
 
 // ReadSince reports whether any of the reads began after a moment.

@@ -47,8 +47,8 @@ func (p *process) start(d *disk) *program {
 
 // stop closes the client, and nothing of it runs after that.
 func (p *program) stop() {
-	pending, _ := p.client.Pending(context.Background())
 	err := p.client.Close()
+	pending, _ := p.client.Pending(context.Background()) // after it: a probe that Close waits for may resolve one
 	if left := (*trading.PendingError)(nil); !p.isDead() && p.world.kind != oneHandle && errors.As(err, &left) != (len(pending) > 0) {
 		p.world.problem("%s: %d writes are pending, and Close says %v", p.name, len(pending), err)
 	}

@@ -153,6 +153,7 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 		case w.outcome == trading.NotApplied && n > 0 && copied && unstored(w.err):
 			// A copy of a request whose refusal the service does not store.
 			t.figures["copies of a refused request that ran"]++
+		case w.outcome == trading.NotApplied && n > 0 && dropped(ledger, w.key):
 		case w.outcome == trading.NotApplied && n > 0:
 			t.problems = append(t.problems, fmt.Sprintf("%s under %s was called not applied, and was executed: %v", w.op, w.key, w.err))
 		}
@@ -166,12 +167,30 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 			}
 		case v.Outcome == trading.Applied && n == 0:
 			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the resolution is applied by %s, and it was not executed", v.Intent.Operation, v.Intent.Key, v.Evidence))
+		case v.Outcome == trading.NotApplied && n > 0 && v.Evidence == trading.EvidenceAccounting && dropped(ledger, v.Intent.Key):
+			t.figures["orders that rested until their account's status dropped them"]++
 		case v.Outcome == trading.NotApplied && n > 0:
 			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the resolution is not applied by %s, and it was executed", v.Intent.Operation, v.Intent.Key, v.Evidence))
 		}
 	}
 	t.figures["executions"] += len(ledger)
 	t.writes, t.resolutions = nil, nil
+}
+
+// dropped reports whether an order or a run is gone that never filled: a change of status
+// ends it, and then the account shows nothing of it.
+func dropped(ledger []tradingsim.Execution, key trading.Key) bool {
+	rested := false
+	for _, e := range ledger {
+		if e.Key != string(key) {
+			continue
+		}
+		if e.Filled {
+			return false
+		}
+		rested = rested || e.Operation == string(trading.OpLimit) || strings.HasPrefix(e.Operation, "POST /orders/")
+	}
+	return rested
 }
 
 // unstored reports whether an error is a refusal that the service gives in front of
