@@ -88,16 +88,16 @@ func openAudit(on disk, path string, o Options) (*Audit, error) {
 		}
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	a := &Audit{options: o, lock: lock, chain: segments{path: path, max: o.MaxFile, sync: o.Sync == SyncDone, disk: on}}
+	a := &Audit{options: o, lock: lock, chain: segments{path: path, holder: o.Holder, max: o.MaxFile, sync: o.Sync == SyncDone, disk: on}}
 	err = a.chain.load()
 	if err == nil {
-		err = a.chain.append(&Event{At: now(), Kind: KindOpened})
+		err = a.chain.append(&Event{At: now(), Kind: KindOpened, Holder: a.chain.holder})
 	}
 	if err != nil {
 		if a.chain.file != nil {
 			err = errors.Join(err, a.chain.file.Close())
 		}
-		if known := (*TamperedError)(nil); !errors.As(err, &known) {
+		if tampered, other := (*TamperedError)(nil), (*HolderError)(nil); !errors.As(err, &tampered) && !errors.As(err, &other) {
 			err = fmt.Errorf("record: %w", err)
 		}
 		return nil, errors.Join(err, lock.Close())

@@ -92,6 +92,9 @@ type Event struct {
 	// RequestSize and ResponseSize are the length of the whole, where it was cut.
 	RequestSize  int `json:"requestSize,omitempty"`
 	ResponseSize int `json:"responseSize,omitempty"`
+	// Holder is whose keys the audit is of, if its program said so (KindSegment,
+	// KindOpened).
+	Holder string `json:"holder,omitempty"`
 	// Err is the error in words.
 	Err string `json:"err,omitempty"`
 

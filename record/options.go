@@ -33,6 +33,11 @@ type Options struct {
 	// MaxBody is how much of each body is kept, 16 KiB if zero and 32 KiB at most. No
 	// request comes near; some answers to reads do, which an audit does not have.
 	MaxBody int
+
+	// Holder is the account holder whose keys the audit is of: [trading.Identity]'s UserID,
+	// which Client.Me reads. OpenAudit refuses an audit of another one with a
+	// [*HolderError]. Empty is not checked.
+	Holder string
 }
 
 const maxBody = 32 << 10

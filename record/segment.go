@@ -96,11 +96,12 @@ var realDisk = disk{
 // segments is the chain on its way to the disk. Its methods are called by one
 // goroutine at a time.
 type segments struct {
-	path string
-	max  int64
-	sync bool
-	disk disk
-	enc  encoder
+	path   string
+	holder string // whose it is; empty if nobody said so
+	max    int64
+	sync   bool
+	disk   disk
+	enc    encoder
 
 	file    file   // nil while there is none to write to
 	retired bool   // the file at path has its number, so that a new one can be made
@@ -131,6 +132,12 @@ func (s *segments) load() error {
 			}
 			names = names[:len(names)-1] // it has nothing; what it has of a line is written anew
 			continue
+		}
+		if s.holder == "" {
+			s.holder = v.report.Holder
+		}
+		if v.report.Holder != "" && v.report.Holder != s.holder {
+			return &HolderError{Path: s.path, Holder: v.report.Holder, Wanted: s.holder}
 		}
 		s.first, s.seq, s.head, s.torn = v.report.First, v.report.Last, v.report.Head, v.report.Torn
 		s.retired = last != s.path
@@ -226,7 +233,7 @@ func (s *segments) rotate() error {
 	if err != nil {
 		return err
 	}
-	e := Event{At: now(), Kind: KindSegment, Format: format, Torn: s.torn}
+	e := Event{At: now(), Kind: KindSegment, Holder: s.holder, Format: format, Torn: s.torn}
 	line, hash, err := s.line(&e)
 	if err == nil {
 		var n int

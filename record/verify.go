@@ -28,6 +28,8 @@ type Report struct {
 	Closed bool
 	// Torn is what follows the last whole line; nil if nothing does.
 	Torn *Torn
+	// Holder is whose keys it is of, by the last line that says so; empty if none does.
+	Holder string
 	// Lost counts the events that the audit itself says it could not keep.
 	Lost int
 }
@@ -63,6 +65,17 @@ type TornError struct {
 // Error says how much of a line there is.
 func (e *TornError) Error() string {
 	return fmt.Sprintf("record: line %d is torn: %d bytes of it are there, and no end", e.Line, e.Torn.Bytes)
+}
+
+// HolderError means that an audit is of another account holder.
+type HolderError struct {
+	Path           string
+	Holder, Wanted string // that the audit names, and that of [Options]
+}
+
+// Error names both.
+func (e *HolderError) Error() string {
+	return fmt.Sprintf("record: the audit %s is of account holder %q, not of %q: give each its own file", e.Path, e.Holder, e.Wanted)
 }
 
 // FormatError means that a newer version of this package has written a file.
@@ -254,6 +267,9 @@ func (v *verifier) next(line []byte) (Event, error) {
 	r.Lines++
 	r.Last, r.Head, r.Torn = c.Seq, hash, nil
 	r.Closed = c.Kind == KindClosed
+	if c.Holder != "" {
+		r.Holder = c.Holder
+	}
 	r.Lost += c.Lost
 	return c.Event, nil
 }
