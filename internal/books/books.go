@@ -93,8 +93,11 @@ func (b *Books) account(id Account) *account {
 	return a
 }
 
-// known reports whether there is a read that writes are held against.
-func (a *account) known() bool { return !a.posAt.IsZero() || !a.rowsAt.IsZero() }
+// known reports whether there is a read that writes are held against, or will be once
+// the others are there too.
+func (a *account) known() bool {
+	return !a.posAt.IsZero() || !a.rowsAt.IsZero() || !a.ordersAt.IsZero() || !a.finAt.IsZero()
+}
 
 // forget drops the reads: what they show is no baseline any more.
 func (a *account) forget() {

@@ -152,6 +152,26 @@ func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	assert.Nil(t, base)
 }
 
+// An order that rests behind the read of what rests, and before all other reads, is
+// known to them.
+func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
+	b := newBook(t)
+	b.SawOrders(mine, b.now, nil, nil)
+	w := b.limit("ETH")
+	b.enter(w)
+	require.True(t, b.Wants(w))
+	b.leave(w, resting("ord_1"))
+	b.pass(accounting.Lag)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	for range 2 {
+		b.SawPositions(mine, b.now, nil)
+		b.pass(accounting.Lag)
+	}
+	base, _ := b.Enter(b.limit("BTC"))
+	require.NotNil(t, base)
+	assert.Equal(t, []string{"ord_1"}, base.Orders)
+}
+
 // A run that has ended between the reads of two lists is in neither, and is no new one.
 func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	b := newBook(t)
