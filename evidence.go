@@ -30,6 +30,25 @@ func bySymbol(positions Positions) map[string]accounting.Position {
 	return held
 }
 
+// restingOf are resting orders as the books take them.
+func restingOf(orders []RestingOrder) []books.Waiting {
+	waiting := make([]books.Waiting, len(orders))
+	for i := range orders {
+		o := &orders[i]
+		waiting[i] = books.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: sideOf(o.Side), Size: nullable(o.Size)}
+	}
+	return waiting
+}
+
+// runningOf are runs as the books take them. No record shows what is left of one.
+func runningOf(runs []Run) []books.Waiting {
+	waiting := make([]books.Waiting, len(runs))
+	for i := range runs {
+		waiting[i] = books.Waiting{ID: string(runs[i].ID), Symbol: runs[i].Symbol, Side: sideOf(runs[i].Side)}
+	}
+	return waiting
+}
+
 func orderIDs(open *OpenOrders) []string {
 	ids := make([]string, len(open.Limits))
 	for i := range open.Limits {

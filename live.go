@@ -115,7 +115,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 		Limits: convertAll(answer.Orders, restingOrderOf),
 		Runs:   convertAll(answer.Runs, runOf),
 	}
-	a.caller.core.books.SawOrders(a.book(), call.last.attempt.Sent, orderIDs(open), runIDs(open.Runs))
+	a.caller.core.books.SawOrders(a.book(), call.last.attempt.Sent, restingOf(open.Limits), runningOf(open.Runs))
 	return open, nil
 }
 

@@ -43,6 +43,9 @@ type account struct {
 	rowsShow  int
 	orders    []string
 	runs      []string
+	resting   []Waiting // as read
+	running   []Waiting
+	gone      []gone // orders and runs that waited, and may not show in the positions yet
 	ordersAt  time.Time
 	finished  []string
 	finAt     time.Time

@@ -45,7 +45,7 @@ func (b *book) read(held map[string]accounting.Position) {
 		b.pass(accounting.Lag)
 		b.SawPositions(mine, b.now, held)
 		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
-		b.SawOrders(mine, b.now, []string{"ord_0"}, nil)
+		b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 		b.SawFinished(mine, b.now, nil)
 	}
 }
@@ -141,7 +141,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 func (b *book) once(held map[string]accounting.Position) {
 	b.SawPositions(mine, b.now, held)
 	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
-	b.SawOrders(mine, b.now, []string{"ord_0"}, nil)
+	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 }
 
 func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
@@ -172,6 +172,41 @@ func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
 	assert.Equal(t, []string{"ord_1"}, base.Orders)
 }
 
+// What rests or runs since before the program, or has gone since the positions were
+// read, may be what bought.
+func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
+	size := decimal.NewNullDecimal(decimal.NewFromInt(3))
+	b := newBook(t)
+	b.read(nil)
+	orders := func(resting ...Waiting) {
+		b.SawOrders(mine, b.now, resting, []Waiting{{ID: "run_1"}})
+	}
+	orders(Waiting{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: size}, Waiting{ID: "ord_2", Symbol: "ETH"})
+	w := b.order("BTC")
+	b.enter(w)
+	want := []accounting.Own{
+		{Answered: true, InRows: true, InPosition: true, Resting: true, ID: "ord_1", Side: accounting.Long, Size: size},
+		{Answered: true, InRows: true, InPosition: true, Resting: true, Run: true, ID: "run_1"},
+	}
+	assert.Equal(t, want, b.Evidence(w).Own)
+	b.leave(w, nil)
+
+	b.pass(accounting.Lag)
+	orders() // it filled, or was cancelled
+	b.pass(time.Minute)
+	assert.ElementsMatch(t, want, b.owned("BTC"), "the positions were read before")
+	b.SawPositions(mine, b.now, nil)
+	assert.Equal(t, want[1:], b.owned("BTC"), "the positions show what it did")
+}
+
+// owned is what a write of a moment has to know of others.
+func (b *book) owned(symbol string) []accounting.Own {
+	w := b.order(symbol)
+	b.Enter(w)
+	defer b.Leave(w, nil)
+	return b.Evidence(w).Own
+}
+
 // A run that has ended between the reads of two lists is in neither, and is no new one.
 func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	b := newBook(t)
@@ -183,7 +218,7 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	b.leave(run, did)
 	b.pass(accounting.Lag)
 	b.SawFinished(mine, b.now, []string{"run_2"})
-	b.SawOrders(mine, b.now, nil, []string{"run_7"})
+	b.SawOrders(mine, b.now, nil, []Waiting{{ID: "run_7"}})
 	b.SawOrders(mine, b.now, nil, nil)
 	for range 2 {
 		base, _ := b.Enter(b.limit("BTC"))

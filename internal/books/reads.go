@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/accounting"
 )
 
@@ -73,6 +75,7 @@ func (b *Books) SawPositions(id Account, begun time.Time, held map[string]accoun
 			}
 		}
 		a.positions, a.posAt, a.posShows = seen, begun, a.next
+		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return begun.Sub(g.at) >= accounting.Lag })
 	})
 }
 
@@ -95,9 +98,46 @@ func (b *Books) SawTrades(id Account, begun time.Time, rows func(most int) []acc
 	b.saw(id, begun, func(a *account) { a.rows, a.rowsAt, a.rowsShow = rows(KeptRows), begun, a.next })
 }
 
-// SawOrders notes the ids of what rests and of the runs that run.
-func (b *Books) SawOrders(id Account, begun time.Time, orders, runs []string) {
+// Waiting is an order that rests, or a run. Its symbol, side and size are empty where its
+// record does not show them.
+type Waiting struct {
+	ID, Symbol string
+	Side       accounting.Side
+	Size       decimal.NullDecimal
+}
+
+// gone is an order, or a run, that a read does not show any more. It may have traded.
+type gone struct {
+	Waiting
+	run bool
+	at  time.Time // of the read
+}
+
+// left notes what waited, and is in a list no longer.
+func (a *account) left(before []Waiting, now []string, run bool, begun time.Time) {
+	for i := range before {
+		if !slices.Contains(now, before[i].ID) {
+			a.gone = append(slices.Clip(a.gone), gone{before[i], run, begun})
+		}
+	}
+	a.gone = a.gone[max(0, len(a.gone)-maxOlder):]
+}
+
+func idsOf(waiting []Waiting) []string {
+	ids := make([]string, len(waiting))
+	for i := range waiting {
+		ids[i] = waiting[i].ID
+	}
+	return ids
+}
+
+// SawOrders notes what rests, and the runs that run.
+func (b *Books) SawOrders(id Account, begun time.Time, resting, running []Waiting) {
 	b.saw(id, begun, func(a *account) {
+		orders, runs := idsOf(resting), idsOf(running)
+		a.left(a.resting, orders, false, begun)
+		a.left(a.running, runs, true, begun)
+		a.resting, a.running = resting, running
 		// A run that runs no longer may not be in the list of those that have ended yet.
 		a.finished = withOlder(a.finished, withoutIDs(a.runs, runs))
 		a.orders, a.runs, a.ordersAt = orders, runs, begun

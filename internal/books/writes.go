@@ -27,6 +27,7 @@ type Write struct {
 	own         []accounting.Own // what other writes did, by the journal of an earlier run
 	start       int              // the effects from here on came beside it
 	rows, shown int              // the baseline's rows, and its position, show those before
+	waiting     []gone           // what rested and ran at the baseline
 
 	in        bool
 	ended     bool // its account began anew meanwhile
@@ -81,6 +82,7 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	w.base, w.start = a.baseline(w), a.next
 	if w.base != nil {
 		w.rows, w.shown = a.rowsShow, a.held(w.Places[0].Symbol).shows
+		w.waiting = a.waiting(w.Places[0].Symbol)
 	}
 	a.enter(w)
 	if w.Note == nil {
@@ -238,7 +240,48 @@ func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 		}
 		own = append(own, o)
 	}
+	if base != nil {
+		own = w.older(own)
+	}
 	return base, own
+}
+
+// waiting are the orders and the runs that may trade in a symbol by themselves, or may
+// have since the positions were read.
+func (a *account) waiting(symbol string) (all []gone) {
+	may := func(o *Waiting) bool { return o.Symbol == "" || o.Symbol == symbol }
+	for i := range a.resting {
+		if may(&a.resting[i]) {
+			all = append(all, gone{Waiting: a.resting[i]})
+		}
+	}
+	for i := range a.running {
+		if may(&a.running[i]) {
+			all = append(all, gone{Waiting: a.running[i], run: true})
+		}
+	}
+	for i := range a.gone {
+		if may(&a.gone[i].Waiting) {
+			all = append(all, a.gone[i])
+		}
+	}
+	return all
+}
+
+// older adds what waited at the baseline where no effect of an own write says so: the
+// orders and runs of earlier runs of the program.
+func (w *Write) older(own []accounting.Own) []accounting.Own {
+	for i := range w.waiting {
+		o := &w.waiting[i]
+		if slices.ContainsFunc(own, func(e accounting.Own) bool { return e.ID == o.ID }) {
+			continue
+		}
+		own = append(own, accounting.Own{
+			Answered: true, InRows: true, InPosition: true, Resting: true, Run: o.run,
+			ID: o.ID, Side: o.Side, Size: o.Size,
+		})
+	}
+	return own
 }
 
 // Wants reports whether anybody has to know what a write did: without a read and without
