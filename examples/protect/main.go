@@ -7,7 +7,7 @@
 // With nothing configured a careless bot trades a falling market on the simulator. With
 // TRADING_BASE_URL, TRADING_SANDBOX_KEY, TRADING_LIVE_KEY (a key of the protection's own)
 // and TRADING_ACCOUNT set it watches that account, beside bots in any language, until
-// it is interrupted: then it can flatten and tell, and refuses nobody's entries.
+// it is interrupted: then it can flatten and report, and refuses nobody's entries.
 package main
 
 import (
