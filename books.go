@@ -148,7 +148,7 @@ func (k *bookkeeper) concluded(w *write, last *heard, result wire.Value) {
 	case last.refusal != nil:
 		said := last.said()
 		f.Code = last.refusal.Code
-		// A refusal that settles nothing may be of another use of the key, which ran.
+		// A refusal that decides nothing may be of another use of the key, which ran.
 		f.Dead = f.Outcome == NotApplied && last.attempt.key == w.intent.Key && last.attempt.Status < 500 && (!said.InFront || last.attempt.replayed())
 	}
 	w.finish(&f)

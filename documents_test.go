@@ -30,7 +30,8 @@ func documents(t *testing.T) map[string]string {
 }
 
 // A snippet stands below a comment that names its source: an Example of the root package
-// or of docs, or a declaration of a file, such as "docs/bot_test.go run".
+// or of docs, or a file and what is shown of it, such as "docs/bot_test.go run". Of an
+// Example the part behind its README comment is shown.
 var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?(\\w+) -->\n```go\n(.*?)```")
 
 // Each Go snippet of the README and of docs is code that the tests compile, and run where
@@ -43,7 +44,10 @@ func TestSnippetsAreCompiled(t *testing.T) {
 		for _, snippet := range snippets {
 			file, name, code := strings.TrimSpace(snippet[1]), snippet[2], snippet[3]
 			shown := examples[name]
-			if file != "" {
+			switch {
+			case file != "" && strings.HasPrefix(name, "Example"):
+				shown = exampleBodies(t, file)[name]
+			case file != "":
 				shown = declaration(t, file, name)
 			}
 			require.NotEmpty(t, shown, "%s names %s %s, which does not exist", page, file, name)
@@ -61,18 +65,12 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		for _, link := range linkPattern.FindAllStringSubmatch(text, -1) {
 			links++
 			target := filepath.Join(filepath.Dir(page), link[1])
-			if _, err := os.Stat(target); err != nil && !announced[target] {
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s, which does not exist", page, link[1])
 			}
 		}
 	}
 	assert.Positive(t, links)
-}
-
-// announced are pages and folders that other changes bring. Take out what is there.
-var announced = map[string]bool{
-	"docs/protect.md": true, "docs/backtest.md": true, "docs/simulator.md": true, "docs/other-languages.md": true,
-	"cmd/trading": true, "contrib/docs": true, "protect": true, "backtest": true,
 }
 
 // An example is short enough to be read before it is copied, and has a test.

@@ -49,7 +49,7 @@ func (d *Data) Span() (from, to time.Time) {
 	return from, to
 }
 
-// Synthetic tells whether the prices were computed and are no market's.
+// Synthetic reports whether the prices were computed and are no market's.
 func (d *Data) Synthetic() bool { return d.synthetic }
 
 // Candle is a bar of the recording, or a mark, of which the four prices are the same.
@@ -132,7 +132,7 @@ func (d *Data) find(symbol string) *series {
 	return nil
 }
 
-// hasCandles tells whether the path inside a bar is open, so that a run is made twice.
+// hasCandles reports whether the path inside a bar is open, so that a run is made twice.
 func (d *Data) hasCandles() bool {
 	return slices.ContainsFunc(d.series, func(s *series) bool { return s.interval > 0 })
 }

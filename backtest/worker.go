@@ -58,7 +58,7 @@ func startWorker() *worker {
 	w := &worker{in: json.NewDecoder(os.Stdin), out: json.NewEncoder(os.Stdout)}
 	os.Stdout = os.Stderr
 	if err := w.in.Decode(&w.hello); err != nil {
-		fmt.Fprintln(os.Stderr, "backtest: the worker was told nothing:", err)
+		fmt.Fprintln(os.Stderr, "backtest: the worker cannot read its task:", err)
 		os.Exit(2)
 	}
 	return w
@@ -106,7 +106,7 @@ func (w *worker) tell(n news) {
 	}
 }
 
-// fingerprint tells whether the worker has the same jobs.
+// fingerprint shows whether the worker has the same jobs.
 func fingerprint(jobs []job) uint64 {
 	h := fnv.New64a()
 	for _, j := range jobs {

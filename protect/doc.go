@@ -15,7 +15,7 @@
 //	)
 //	err = protection.Run(ctx)
 //
-// [Main] runs one beside bots in any language, where it can only flatten and tell. Other Go
+// [Main] runs one beside bots in any language, where it can only flatten and report. Other Go
 // programs obey its halts with [Follow]. [Protection.Events] says what happens,
 // [Protection.State] what is, and a person has [Protection.Halt], [Protection.Flatten] and
 // [Protection.Resume]. Live accounts only: a paper account cannot be lost.
@@ -35,7 +35,7 @@
 // in every market if that is more. At three times the need it warns, at one and a half it
 // refuses entries until there is room again for a minute, and at the need it cancels and
 // closes everything, once a second reading agrees. Where closing itself would reach the
-// floor it sends nothing and tells, unless [Options.CloseTooLate] is set.
+// floor it sends nothing and says so, unless [Options.CloseTooLate] is set.
 //
 // The guard counts the worst that may come of all that is held, rests, runs and may be on
 // its way, on the worse side of every market, without credit for hedges. An entry passes if
@@ -72,6 +72,6 @@
 //     docs/protect.md describes.
 //   - It makes no losing strategy win.
 //   - Programs that [Follow] are not judged: together they can use more room than there is.
-//   - Writes that an earlier run of a bot left in doubt count once [Protection.Adopt] is
-//     told of them.
+//   - Writes that an earlier run of a bot left in doubt count once [Protection.Adopt]
+//     has them.
 package protect

@@ -125,7 +125,7 @@ func (h *hub) take(r *reader) []Event {
 }
 
 // Events yields what happens to the accounts from this call on, until ctx ends. A
-// reader that is too slow loses the oldest events, and is told how many.
+// reader that is too slow loses the oldest events, and learns how many.
 func (p *Protection) Events(ctx context.Context) iter.Seq[Event] {
 	r := p.hub.join()
 	return func(yield func(Event) bool) {

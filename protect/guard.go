@@ -39,10 +39,10 @@ func (p *Protection) Guard() trading.Guard {
 	}
 }
 
-// refusedEvery bounds how often a bot that asks again and again is told of.
+// refusedEvery bounds how often the refusals of a bot that asks again and again are reported.
 const refusedEvery = 10 * time.Second
 
-// refusal tells of a refused entry, and counts those that it does not tell of.
+// refusal reports a refused entry, and counts those that it does not report.
 func (w *watcher) refusal(err error) {
 	w.mu.Lock()
 	now := w.p.now()

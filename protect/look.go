@@ -18,7 +18,7 @@ type look struct {
 	positions trading.Positions
 	open      *trading.OpenOrders
 	health    *trading.Health
-	computed  decimal.Decimal // equity by the marks of then
+	computed  decimal.Decimal // equity by the marks of that time
 	torn      bool            // the two equities disagree, or a market had no mark
 }
 
@@ -68,7 +68,7 @@ func (w *watcher) take(l *look) {
 	l.torn = assumed || disagree(l.state.Equity, l.computed, grossOf(held))
 }
 
-// follow tells the market what the account holds, or may come to hold. The lock is held.
+// follow shows the market what the account holds, or may come to hold. The lock is held.
 func (w *watcher) follow() {
 	all := map[string]struct{}{}
 	for i := range w.look.positions {

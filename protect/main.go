@@ -9,7 +9,7 @@ import (
 
 // Main protects accounts beside whatever trades them, in any language, until ctx ends,
 // and writes a line for each event. What trades without [Protection.Guard] or [Follow] is
-// not held back: Main can only flatten, and tell.
+// not held back: Main can only flatten, and report.
 func Main(ctx context.Context, o Options, out io.Writer) error {
 	p, err := New(o)
 	if err != nil {

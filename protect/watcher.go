@@ -31,7 +31,7 @@ type watcher struct {
 	followed []string
 	known    Status // the figures of the last judgment
 	keep     decimal.Decimal
-	// refusedAt is when a refused entry was last told of, and untold how many came since.
+	// refusedAt is when a refused entry was last reported, and untold how many came since.
 	refusedAt instant
 	untold    int
 

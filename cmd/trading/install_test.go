@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
 )
 
 const (
 	clientModule  = "github.com/tradingapi/trading-go"
 	commandModule = clientModule + "/cmd/trading"
-	released      = "v0.1.0"
+	released      = "v" + trading.Version
 )
 
 // What a user types is run as it is, against a proxy that is a folder with the two
@@ -46,12 +48,12 @@ func TestInstall(t *testing.T) {
 	}
 	publish(t, proxy, clientModule, root, client)
 	release := copyOf(t, filepath.Join(root, "cmd", "trading"), command)
-	run(t, root, env, "bash", ".ci/release-command", released, release)
+	run(t, root, env, "bash", ".ci/release", "pin", released, release)
 	publish(t, proxy, commandModule, release, command)
 
 	run(t, gobin, env, "go", "install", commandModule+"@latest")
 	program := filepath.Join(gobin, "trading")
-	assert.Equal(t, "trading "+released+", client 0.1.0", run(t, gobin, nil, program, "version"))
+	assert.Equal(t, "trading "+released+", client "+trading.Version, run(t, gobin, nil, program, "version"))
 	assert.Contains(t, run(t, gobin, nil, program, "--help"), "Exit codes:")
 }
 

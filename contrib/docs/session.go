@@ -103,7 +103,7 @@ func (c *Client) connect(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// drop forgets the session. Only Close tells the server: what went wrong on a session
+// drop forgets the session. Only Close says so to the server: what went wrong on a session
 // would go wrong with this request, too.
 func (c *Client) drop() {
 	if c.open != nil {

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 
 func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
+	if raceDetector {
+		t.Skip("whole days: .ci/run runs them without the race detector, too")
+	}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	var out, errs bytes.Buffer

@@ -10,7 +10,7 @@ key=$1
 order='{"accountId":"'$TRADING_ACCOUNT'","symbol":"BTC","side":"long","size":0.01,"leverage":2}'
 
 # The API key goes through a pipe: arguments of curl can be seen by every user. curl
-# follows no redirect unless it is told to. The last line is the status and Retry-After.
+# follows no redirect without --location. The last line is the status and Retry-After.
 send() {
 	curl -q --silent --max-time 10 --max-filesize 1000000 --header @<(printf 'X-API-Key: %s\n' "$TRADING_LIVE_KEY") \
 		--write-out '\n%{http_code} %header{retry-after}' "$TRADING_BASE_URL$1" "${@:2}"

@@ -7,7 +7,7 @@
 // With nothing configured a careless bot trades a falling market on the simulator. With
 // TRADING_BASE_URL, TRADING_SANDBOX_KEY, TRADING_LIVE_KEY (a key of the protection's own)
 // and TRADING_ACCOUNT set it watches that account, beside bots in any language, until
-// it is interrupted: then it can flatten and tell, and refuses nobody's entries.
+// it is interrupted: then it can flatten and report, and refuses nobody's entries.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -82,24 +83,25 @@ func simulate(ctx context.Context, out io.Writer) error {
 	defer bot.Close()
 
 	ctx, cancel := context.WithCancel(ctx)
+	say := log.New(out, "", 0) // two goroutines write
 	told, ended := make(chan struct{}), make(chan error, 1)
 	events := protection.Events(ctx)
 	go func() {
 		defer close(told)
 		for e := range events {
-			fmt.Fprintln(out, e)
+			say.Println(e)
 		}
 	}()
 	go func() { ended <- protection.Run(ctx) }()
 	defer func() { cancel(); <-told }()
 
-	err = careless(ctx, bot.Live.Account("acc_1"), protection, sim, out)
+	err = careless(ctx, bot.Live.Account("acc_1"), protection, sim, say)
 	cancel()
 	return errors.Join(err, <-ended)
 }
 
 // careless buys as much as it may, and never sells.
-func careless(ctx context.Context, account *trading.Account, protection *protect.Protection, sim *tradingsim.Sim, out io.Writer) error {
+func careless(ctx context.Context, account *trading.Account, protection *protect.Protection, sim *tradingsim.Sim, say *log.Logger) error {
 	price := trading.Dec("64000")
 	for range 100 {
 		select {
@@ -112,11 +114,11 @@ func careless(ctx context.Context, account *trading.Account, protection *protect
 		case err != nil:
 			return err
 		case status.State == protect.Held:
-			return tell(ctx, account, out)
+			return report(ctx, account, say)
 		case status.Entries:
 			_, err := account.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("1"), Leverage: trading.Dec("5")})
 			if err == nil {
-				fmt.Fprintln(out, "bought 1 BTC")
+				say.Println("bought 1 BTC")
 			}
 		}
 		price = price.Mul(trading.Dec("0.9992")).Round(2)
@@ -125,14 +127,14 @@ func careless(ctx context.Context, account *trading.Account, protection *protect
 	return errors.New("the account was not flattened")
 }
 
-// tell says what is left.
-func tell(ctx context.Context, account *trading.Account, out io.Writer) error {
+// report says what is left.
+func report(ctx context.Context, account *trading.Account, say *log.Logger) error {
 	state, err := account.State(ctx)
 	if err != nil {
 		return err
 	}
 	room, _ := state.LossRoom()
 	kept := room.Mul(decimal.NewFromInt(100)).DivRound(state.Balance, 1)
-	fmt.Fprintf(out, "the account is %s with $%s, %s percent above its floor\n", state.Status, state.Balance.StringFixed(2), kept)
+	say.Printf("the account is %s with $%s, %s percent above its floor", state.Status, state.Balance.StringFixed(2), kept)
 	return nil
 }

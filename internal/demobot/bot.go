@@ -74,7 +74,7 @@ func (b bot) end() error {
 	return err
 }
 
-// waits tells whether a write of a market is pending. The bot does nothing there until the
+// waits reports whether a write of a market is pending. The bot does nothing there until the
 // client has found out: what it did would only hide what happened.
 func (b bot) waits(ctx context.Context, symbol string) bool {
 	pending, err := b.client.Pending(ctx)

@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forTests are packages that need a test to run in: their examples are compiled alone.
-var forTests = map[string]bool{"journaltest": true, "ratelimittest": true, "tradingtest": true}
+// forTests are packages that need a test or a process of their own to run in: their
+// examples are compiled alone.
+var forTests = map[string]bool{"backtest.report": true, "journaltest": true, "ratelimittest": true, "tradingtest": true}
 
 // Each package has an Example with checked output.
 func TestPackagesHaveExamples(t *testing.T) {

@@ -38,7 +38,7 @@ func (s *server) requests(w http.ResponseWriter, r *http.Request) error {
 const maxRows = 1000
 
 // pageOf is the part of a list that a request asks for: what follows the id "after", or
-// else the latest. more tells whether further rows follow.
+// else the latest. more reports whether further rows follow.
 func pageOf[T any](r *http.Request, all []T, id func(T) int64) (rows []T, more bool, err error) {
 	query := r.URL.Query()
 	limit, err := whole(query.Get("limit"), "limit", maxRows, 1, maxRows)

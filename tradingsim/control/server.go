@@ -140,7 +140,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// signedIn tells whether a request has the token of programs, or the session of the page.
+// signedIn reports whether a request has the token of programs, or the session of the page.
 func (s *server) signedIn(r *http.Request) bool {
 	if header := r.Header.Get("Authorization"); header != "" {
 		token, ok := strings.CutPrefix(header, "Bearer ")
@@ -223,7 +223,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// isJSON tells whether a Content-Type is that of JSON.
+// isJSON reports whether a Content-Type is that of JSON.
 func isJSON(contentType string) bool {
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "application/json" {

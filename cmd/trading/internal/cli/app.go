@@ -90,7 +90,7 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	return code
 }
 
-// Sayf tells the operator something, on standard error.
+// Sayf writes a line for the operator to standard error.
 func (a *App) Sayf(format string, args ...any) { fmt.Fprintf(a.Err, format+"\n", args...) }
 
 // checkEnvironment refuses a variable of ours that is set and empty.
