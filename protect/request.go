@@ -65,9 +65,10 @@ const (
 // has done it. The request is on the disk before Ask waits, and from then on programs that
 // [Follow] the folder take no entries, until the protection has taken the request up.
 //
-// The error is [ErrNotRunning] if ctx ends before. A halt stays then: who follows is
-// bound, and the next protection begins with it. A flatten and a resume are withdrawn. It
-// is [ErrUnknownAccount] if the folder knows no such account, and nothing stays.
+// If ctx ends before, a halt stays: who follows is bound, and the next protection begins
+// with it. A flatten and a resume are withdrawn. The error is [ErrNotRunning] if its time
+// is over: a protection that runs needs a second or two. It is [ErrUnknownAccount] if the
+// folder knows no such account, and nothing stays.
 func Ask(ctx context.Context, dir string, r Request) (Status, error) {
 	path, err := send(dir, r)
 	if err != nil {
@@ -83,8 +84,13 @@ func Ask(ctx context.Context, dir string, r Request) (Status, error) {
 		return status, unread
 	case taken:
 		return status, r.judge(status)
-	case r.Kind == RequestHalt && !errors.Is(unread, ErrUnknownAccount):
-		return status, fmt.Errorf("%w %s", ErrNotRunning, dir)
+	}
+	unanswered := fmt.Errorf("%w %s", ErrNotRunning, dir)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		unanswered = fmt.Errorf("protect: the request has not been taken up yet: %w", ctx.Err())
+	}
+	if r.Kind == RequestHalt && !errors.Is(unread, ErrUnknownAccount) {
+		return status, unanswered
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return status, fmt.Errorf("protect: the request could not be withdrawn: %w", err)
@@ -92,7 +98,7 @@ func Ask(ctx context.Context, dir string, r Request) (Status, error) {
 	if errors.Is(unread, ErrUnknownAccount) {
 		return status, unread
 	}
-	return status, fmt.Errorf("%w %s", ErrNotRunning, dir)
+	return status, unanswered
 }
 
 // send writes the file of a request, whole or not at all.

@@ -83,7 +83,7 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = WithCode(Usage, err) // cobra refused it
 	}
 	code := Status(err)
-	a.Sayf("%s: %s", cmd.CommandPath(), printableLines(err.Error()))
+	a.Sayf("%s: %s", cmd.CommandPath(), PrintableLines(err.Error()))
 	if code == Usage {
 		a.Sayf("%s --help lists the flags", cmd.CommandPath())
 	}
