@@ -10,15 +10,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
 )
 
 const (
 	clientModule  = "github.com/tradingapi/trading-go"
 	commandModule = clientModule + "/cmd/trading"
+	docsModule    = clientModule + "/contrib/docs"
 	released      = "v0.1.0"
 )
 
-// What a user types is run as it is, against a proxy that is a folder with the two
+// What a user types is run as it is, against a proxy that is a folder with the three
 // modules as they would be released from this work tree.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
@@ -34,24 +37,29 @@ func TestInstall(t *testing.T) {
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(run(t, root, os.Environ(), "go", "env", "GOMODCACHE"), "cache", "download"))
 
 	files := workTree(t, root)
-	var client, command []string
+	var client, command, docs []string
 	nested := nestedModules(files)
 	for _, f := range files {
 		switch {
 		case strings.HasPrefix(f, "cmd/trading/"):
 			command = append(command, strings.TrimPrefix(f, "cmd/trading/"))
+		case strings.HasPrefix(f, "contrib/docs/"):
+			docs = append(docs, strings.TrimPrefix(f, "contrib/docs/"))
 		case !isNested(f, nested):
 			client = append(client, f)
 		}
 	}
 	publish(t, proxy, clientModule, root, client)
+	library := copyOf(t, filepath.Join(root, "contrib", "docs"), docs)
+	run(t, library, env, "go", "mod", "edit", "-dropreplace="+clientModule, "-require="+clientModule+"@"+released)
+	publish(t, proxy, docsModule, library, docs)
 	release := copyOf(t, filepath.Join(root, "cmd", "trading"), command)
 	run(t, root, env, "bash", ".ci/release-command", released, release)
 	publish(t, proxy, commandModule, release, command)
 
 	run(t, gobin, env, "go", "install", commandModule+"@latest")
 	program := filepath.Join(gobin, "trading")
-	assert.Equal(t, "trading "+released+", client 0.1.0", run(t, gobin, nil, program, "version"))
+	assert.Equal(t, "trading "+released+", client "+trading.Version, run(t, gobin, nil, program, "version"))
 	assert.Contains(t, run(t, gobin, nil, program, "--help"), "Exit codes:")
 }
 

@@ -142,6 +142,16 @@ func Args(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// AtLeast requires one argument or more.
+func AtLeast(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("missing: %s", name)
+		}
+		return nil
+	}
+}
+
 // Require refuses a command line without these flags, and names all that are missing.
 func Require(cmd *cobra.Command, names ...string) error {
 	var missing []string
