@@ -75,6 +75,9 @@ func TestSIGINTEndsAProtection(t *testing.T) {
 		return nil
 	})
 	for range 2 {
+		for len(looked) > 0 {
+			<-looked
+		}
 		cmd, out, errs := r.start(childCommand+"=1", "protect", "--account", "acc_1", "--state-dir", dir)
 		<-looked
 		require.NoError(t, cmd.Process.Signal(os.Interrupt))
