@@ -33,8 +33,14 @@ func (w *watcher) become(to State, reason string) {
 	}
 }
 
-// change changes the record, and writes it before anybody acts on it.
-func (w *watcher) change(edit func(*record)) {
+// errUnwritten means that a change is not on the disk.
+var errUnwritten = errors.New("the state could not be written")
+
+// change is write for what has to be, whether the disk takes it or not.
+func (w *watcher) change(edit func(*record)) { _ = w.write(edit) }
+
+// write changes the record, and writes it before anybody acts on it.
+func (w *watcher) write(edit func(*record)) error {
 	w.mu.Lock()
 	from := w.record.State
 	next := w.record
@@ -56,9 +62,12 @@ func (w *watcher) change(edit func(*record)) {
 	if next.State != from {
 		w.p.hub.emit(event)
 	}
-	if err != nil {
-		w.alert("the state could not be written: " + err.Error())
+	if err == nil {
+		return nil
 	}
+	err = fmt.Errorf("%w: %w", errUnwritten, err)
+	w.alert(err.Error())
+	return err
 }
 
 // event describes the account as it is. The lock is held.
@@ -191,49 +200,43 @@ func (w *watcher) nextDay() {
 	}
 }
 
-// What a person asks for.
+// ask does what a person asks for.
+func (w *watcher) ask(kind RequestKind, reason string) error {
+	var refused error
+	err := w.write(func(r *record) { refused = r.ask(kind, reason) })
+	w.nudge()
+	switch {
+	case refused != nil:
+		return fmt.Errorf("protect: account %s: %w", w.id, refused)
+	case err != nil:
+		return fmt.Errorf("protect: account %s: %w", w.id, err)
+	default:
+		return nil
+	}
+}
 
-func (w *watcher) halt(reason string) error {
-	w.change(func(r *record) {
+func (r *record) ask(kind RequestKind, reason string) error {
+	switch {
+	case kind == RequestFlatten && r.State.ended():
+		return fmt.Errorf("it is %s: it is not flattened", r.State)
+	case kind == RequestFlatten:
+		r.Manual, r.State, r.Reason = true, Flattening, "asked for: "+reason
+	case kind == RequestResume && r.State.cannotResume():
+		return fmt.Errorf("it is %s: it cannot be resumed", r.State)
+	case kind == RequestResume:
+		r.Manual, r.Again, r.Broken = false, 0, ""
+		r.State, r.Reason = Starting, "resumed"
+	default:
 		r.Manual = true
 		if r.State == Starting || r.State == OK || r.State == Warned || r.State == SoftHalt {
 			r.State, r.Reason = SoftHalt, "halted: "+reason
 		}
-	})
-	return w.unwritten()
-}
-
-func (w *watcher) order(reason string) error {
-	if state := w.state(); state.ended() {
-		return fmt.Errorf("protect: account %s is %s: it is not flattened", w.id, state)
-	}
-	w.change(func(r *record) { r.Manual, r.State, r.Reason = true, Flattening, "asked for: "+reason })
-	w.nudge()
-	return w.unwritten()
-}
-
-func (w *watcher) resume() error {
-	switch state := w.state(); state {
-	case Flattening, Stuck, Lost, Passed:
-		return fmt.Errorf("protect: account %s is %s: it cannot be resumed", w.id, state)
-	}
-	w.change(func(r *record) {
-		r.Manual, r.Again, r.Broken = false, 0, ""
-		r.State, r.Reason = Starting, "resumed"
-	})
-	w.nudge()
-	return w.unwritten()
-}
-
-// unwritten is why the last change is not on the disk.
-func (w *watcher) unwritten() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.record.Broken != "" {
-		return fmt.Errorf("protect: account %s: %s", w.id, w.record.Broken)
 	}
 	return nil
 }
+
+// cannotResume reports whether the state ends by itself, or never.
+func (s State) cannotResume() bool { return s == Flattening || s == Stuck || s.ended() }
 
 // nudge makes the goroutine look now.
 func (w *watcher) nudge() {

@@ -18,7 +18,8 @@
 // [Main] runs one beside bots in any language, where it can only flatten and report. Other Go
 // programs obey its halts with [Follow]. [Protection.Events] says what happens,
 // [Protection.State] what is, and a person has [Protection.Halt], [Protection.Flatten] and
-// [Protection.Resume]. Live accounts only: a paper account cannot be lost.
+// [Protection.Resume], and [Ask] for the same from another process. Live accounts only: a
+// paper account cannot be lost.
 //
 // # What it computes
 //

@@ -21,6 +21,14 @@ func Follow(dir string) trading.Guard {
 		if !o.Entry || o.Environment != trading.EnvLive {
 			return nil
 		}
+		// Requests first: one that is gone is in the state by then.
+		asked, err := requests(dir, o.Account)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrHalted, err)
+		}
+		if len(asked) > 0 {
+			return fmt.Errorf("%w: its protection has not taken up what was asked for: %s", ErrHalted, asked[0])
+		}
 		r, err := load(dir, o.Account)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrHalted, err)

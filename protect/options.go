@@ -10,6 +10,9 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
+// ErrOptions means that Options cannot be meant: nothing was opened or sent.
+var ErrOptions = errors.New("protect: invalid options")
+
 // Options say what to protect and how. Client, Accounts and Dir are required.
 type Options struct {
 	// Client reads the accounts and closes them, and reads marks. It has a live key of its
@@ -97,7 +100,7 @@ func (l Limits) check() error {
 		{"WarnAt", l.WarnAt}, {"SoftHaltAt", l.SoftHaltAt}, {"FlattenAt", l.FlattenAt},
 	} {
 		if f.of.IsNegative() {
-			return fmt.Errorf("protect: Limits.%s is %s: it must not be less than 0", f.name, f.of)
+			return fmt.Errorf("option Limits.%s is %s: it must not be less than 0", f.name, f.of)
 		}
 	}
 	for _, f := range []struct {
@@ -105,11 +108,11 @@ func (l Limits) check() error {
 		of   decimal.Decimal
 	}{{"Shock", l.Shock}, {"Gap", l.Gap}, {"Keep", l.Keep}} {
 		if f.of.GreaterThanOrEqual(one) {
-			return fmt.Errorf("protect: Limits.%s is %s: it is a fraction, and must be less than 1", f.name, f.of)
+			return fmt.Errorf("option Limits.%s is %s: it is a fraction, and must be less than 1", f.name, f.of)
 		}
 	}
 	if l.Gap.LessThan(l.Shock) {
-		return fmt.Errorf("protect: Limits.Gap is %s: it must not be less than Shock, which is %s", l.Gap, l.Shock)
+		return fmt.Errorf("option Limits.Gap is %s: it must not be less than Shock, which is %s", l.Gap, l.Shock)
 	}
 	return nil
 }
@@ -117,36 +120,39 @@ func (l Limits) check() error {
 func (o *Options) check() error {
 	var wrong []error
 	if o.Client == nil {
-		wrong = append(wrong, errors.New("protect: Options.Client is required"))
+		wrong = append(wrong, errors.New("option Client is required"))
 	}
 	if len(o.Accounts) == 0 {
-		wrong = append(wrong, errors.New("protect: Options.Accounts is required"))
+		wrong = append(wrong, errors.New("option Accounts is required"))
 	}
 	if o.Dir == "" {
-		wrong = append(wrong, errors.New("protect: Options.Dir is required"))
+		wrong = append(wrong, errors.New("option Dir is required"))
 	}
 	seen := map[trading.AccountID]bool{}
 	for _, id := range o.Accounts {
 		if id == "" || seen[id] {
-			wrong = append(wrong, fmt.Errorf("protect: Options.Accounts: %q is empty or named twice", id))
+			wrong = append(wrong, fmt.Errorf("option Accounts: %q is empty or named twice", id))
 		}
 		seen[id] = true
 	}
 	for id, floor := range o.Floors {
 		if !seen[id] || !floor.IsPositive() {
-			wrong = append(wrong, fmt.Errorf("protect: Options.Floors: %s for %q: it must be greater than 0, and the account one of Accounts", floor, id))
+			wrong = append(wrong, fmt.Errorf("option Floors: %s for %q: it must be greater than 0, and the account one of Accounts", floor, id))
 		}
 	}
 	if o.BlindAfter < 0 || o.FlattenBlind < 0 {
-		wrong = append(wrong, errors.New("protect: Options.BlindAfter and FlattenBlind must not be negative"))
+		wrong = append(wrong, errors.New("options BlindAfter and FlattenBlind must not be negative"))
 	}
 	if h, m := o.Rollover.Hour, o.Rollover.Minute; h < 0 || h > 23 || m < 0 || m > 59 {
-		wrong = append(wrong, fmt.Errorf("protect: Options.Rollover is %d:%02d: it must be a time of day", h, m))
+		wrong = append(wrong, fmt.Errorf("option Rollover is %d:%02d: it must be a time of day", h, m))
 	}
 	o.Limits = o.Limits.withDefaults()
 	wrong = append(wrong, o.Limits.check())
 	if o.BlindAfter == 0 {
 		o.BlindAfter = 30 * time.Second
 	}
-	return errors.Join(wrong...)
+	if err := errors.Join(wrong...); err != nil {
+		return fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	return nil
 }

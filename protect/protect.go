@@ -92,7 +92,9 @@ func (p *Protection) Run(ctx context.Context) error {
 	defer p.end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	p.takeRequests() // before any entry
 	var wg sync.WaitGroup
+	wg.Go(func() { p.listen(ctx) })
 	for _, w := range p.watchers {
 		wg.Go(func() {
 			if err := w.run(ctx); err != nil {
@@ -179,7 +181,7 @@ func (p *Protection) Halt(id trading.AccountID, reason string) error {
 	if err != nil {
 		return err
 	}
-	return w.halt(reason)
+	return w.ask(RequestHalt, reason)
 }
 
 // Flatten cancels and closes everything on the account, and keeps it flat until
@@ -190,7 +192,7 @@ func (p *Protection) Flatten(id trading.AccountID, reason string) error {
 	if err != nil {
 		return err
 	}
-	return w.order(reason)
+	return w.ask(RequestFlatten, reason)
 }
 
 // Resume ends Held, what Halt and Flatten did, and a state that was corrupt. The account
@@ -200,5 +202,5 @@ func (p *Protection) Resume(id trading.AccountID) error {
 	if err != nil {
 		return err
 	}
-	return w.resume()
+	return w.ask(RequestResume, "")
 }

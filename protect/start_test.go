@@ -83,14 +83,14 @@ func TestOptions(t *testing.T) {
 		require.ErrorContains(t, err, what)
 	}
 	for what, o := range map[string]Options{
-		"Limits.Keep":    {Limits: Limits{Keep: dec("-1")}},
-		"Limits.Shock":   {Limits: Limits{Shock: dec("2.5")}},
-		"Limits.Gap":     {Limits: Limits{Gap: dec("0.001")}},
-		"Floors":         {Floors: map[trading.AccountID]decimal.Decimal{"other": dec("1")}},
-		"BlindAfter":     {BlindAfter: -1},
-		"Rollover":       {Rollover: Rollover{Hour: 24}},
-		"Options.Client": {},
-		"named twice":    {Accounts: []trading.AccountID{"a", "a"}},
+		"Limits.Keep":  {Limits: Limits{Keep: dec("-1")}},
+		"Limits.Shock": {Limits: Limits{Shock: dec("2.5")}},
+		"Limits.Gap":   {Limits: Limits{Gap: dec("0.001")}},
+		"Floors":       {Floors: map[trading.AccountID]decimal.Decimal{"other": dec("1")}},
+		"BlindAfter":   {BlindAfter: -1},
+		"Rollover":     {Rollover: Rollover{Hour: 24}},
+		"Client is":    {},
+		"named twice":  {Accounts: []trading.AccountID{"a", "a"}},
 	} {
 		err := o.check()
 		require.ErrorContains(t, err, what)

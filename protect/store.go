@@ -68,6 +68,31 @@ func (r *record) why() string {
 	}
 }
 
+// status is what those who only have the file know.
+func (r *record) status() Status {
+	s := Status{
+		Account: r.Account, State: r.State, Since: r.Since, Reason: r.Reason,
+		Blind: r.Blind, Manual: r.Manual, Entries: r.allowsEntry(),
+	}
+	if !s.Entries {
+		s.Refusal = r.why()
+	}
+	return s
+}
+
+// ReadStatus reads what the protection that uses a folder has written of an account, from
+// whatever process. It has no amounts, and does not say whether the protection runs.
+func ReadStatus(dir string, id trading.AccountID) (Status, error) {
+	r, err := load(dir, id)
+	if err != nil {
+		return Status{}, err
+	}
+	if r == nil {
+		return Status{}, fmt.Errorf("%w: %q: no protection of it has used the folder %s", ErrUnknownAccount, id, dir)
+	}
+	return r.status(), nil
+}
+
 // store keeps one file for each account: its checksum in the first line, and the record.
 type store struct {
 	dir    string
@@ -92,20 +117,23 @@ func fileOf(dir string, id trading.AccountID) string {
 	return filepath.Join(dir, url.PathEscape(string(id))+".state")
 }
 
-// save writes a record whole: to a temporary file, which then takes the place of the
-// old one. A durable one is on the disk when it returns.
+// save writes a record whole. A durable one is on the disk when it returns.
 func (s *store) save(r *record, durable bool) error {
 	body, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return fmt.Errorf("protect: %w", err)
 	}
-	path := fileOf(s.dir, r.Account)
+	return replaceFile(fileOf(s.dir, r.Account), seal(body), durable)
+}
+
+// replaceFile writes a file whole: to a temporary one, which then takes its place.
+func replaceFile(path string, data []byte, durable bool) error {
 	temporary := path + ".tmp"
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("protect: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "%s\n%s\n", checksum(body), body)
+	_, err = f.Write(data)
 	if err == nil && durable {
 		err = f.Sync()
 	}
@@ -118,7 +146,7 @@ func (s *store) save(r *record, durable bool) error {
 	if !durable {
 		return nil
 	}
-	return syncDir(s.dir)
+	return syncDir(filepath.Dir(path))
 }
 
 // syncDir makes a rename last.
@@ -155,11 +183,16 @@ func load(dir string, id trading.AccountID) (*record, error) {
 	return r, nil
 }
 
-// maxRecord is more than any record has.
+// maxRecord is more than any file has.
 const maxRecord = 1 << 20
 
-// decode reads a file.
-func decode(data []byte) (*record, error) {
+// seal puts a checksum before a body.
+func seal(body []byte) []byte {
+	return fmt.Appendf(nil, "%s\n%s\n", checksum(body), body)
+}
+
+// unseal returns a body that is whole.
+func unseal(data []byte) ([]byte, error) {
 	if len(data) > maxRecord {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", len(data), maxRecord)
 	}
@@ -167,6 +200,15 @@ func decode(data []byte) (*record, error) {
 	body, whole := bytes.CutSuffix(body, []byte("\n"))
 	if !found || !whole || string(sum) != checksum(body) {
 		return nil, errors.New("the checksum does not agree")
+	}
+	return body, nil
+}
+
+// decode reads a file.
+func decode(data []byte) (*record, error) {
+	body, err := unseal(data)
+	if err != nil {
+		return nil, err
 	}
 	r := &record{}
 	if err := json.Unmarshal(body, r); err != nil {

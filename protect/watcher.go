@@ -40,15 +40,16 @@ type watcher struct {
 	interval  time.Duration
 	calmSince instant
 	beat      instant
-	vanished  bool    // a floor is not shown any more
-	serviceAt instant // when the service said that it was serviceNow
+	done      map[string]bool // requests that could not be removed; the listener's own
+	vanished  bool            // a floor is not shown any more
+	serviceAt instant         // when the service said that it was serviceNow
 	serviceIs time.Time
 }
 
 func newWatcher(p *Protection, id trading.AccountID) *watcher {
 	w := &watcher{
 		p: p, id: id, account: p.client.Live.Account(id),
-		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), reserved: map[*reservation]struct{}{}, interval: shortest,
+		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), reserved: map[*reservation]struct{}{}, done: map[string]bool{}, interval: shortest,
 	}
 	before, err := load(p.store.dir, id)
 	switch {
@@ -402,7 +403,11 @@ func (w *watcher) act(m measure, found level) {
 		// the first good look decides
 	default:
 		if to := r.State.next(found, calmed, r.Manual, w.p.options.CloseTooLate); to != r.State {
-			w.become(to, reasonOf(to, m))
+			w.change(func(now *record) {
+				if now.State == r.State && now.Manual == r.Manual { // nobody has asked for another meanwhile
+					now.State, now.Reason = to, reasonOf(to, m)
+				}
+			})
 		}
 	}
 	w.keepAlive(now)

@@ -142,32 +142,71 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// interrupted is the id of an order that was executed, and interrupted before its answer.
+func (r *rig) interrupted(symbol string) string {
+	r.t.Helper()
+	before := r.ctx
+	ctx, interrupt := context.WithCancel(before)
+	r.ctx = ctx
+	r.sim.FaultEach(func(operation string) tradingsim.Fault {
+		if operation != "POST /orders" {
+			return nil
+		}
+		interrupt()
+		return tradingsim.DropResponse()
+	})
+	code, out, errs := r.run(place("--symbol", symbol, "-o", "json")...)
+	require.Equal(r.t, cli.Unknown, code, "%s%s", out, errs)
+	r.sim.FaultEach(nil)
+	r.ctx = before
+	var written writeView
+	require.NoError(r.t, json.Unmarshal([]byte(out), &written))
+	id := string(written.Intent)
+	assert.Contains(r.t, errs, "trading pending resolve "+id)
+	return id
+}
+
 // What was interrupted is found out by the next command.
 func TestResolvesWhatWasInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		ctx, interrupt := context.WithCancel(t.Context())
-		r.ctx = ctx
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation != "POST /orders" {
-				return nil
-			}
-			interrupt()
-			return tradingsim.DropResponse()
-		})
-		code, out, errs := r.run(place("-o", "json")...)
-		require.Equal(t, cli.Unknown, code, "%s%s", out, errs)
-		r.sim.FaultEach(nil)
-		r.ctx = t.Context()
-		var written writeView
-		require.NoError(t, json.Unmarshal([]byte(out), &written))
-		id := string(written.Intent)
-		assert.Contains(t, errs, "trading pending resolve "+id)
+		id := r.interrupted("BTC")
 		resolved := r.done("pending", "resolve", id)
 		assert.Contains(t, resolved, "applied")
 		assert.Len(t, r.sim.Ledger(), 1)
-		code, _, errs = r.run("pending", "resolve", id)
+		code, _, errs := r.run("pending", "resolve", id)
 		assert.Equal(t, cli.NotApplied, code)
 		assert.NotEmpty(t, errs)
+	})
+}
+
+// Several writes are resolved by one command, and which ones is named.
+func TestResolvesSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		first, second := r.interrupted("BTC"), r.interrupted("ETH")
+		sent := len(r.sim.Requests())
+		for _, args := range [][]string{nil, {"--all", first}, {first, first}, {first, ""}} {
+			code, _, errs := r.run(append([]string{"pending", "resolve"}, args...)...)
+			assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
+		}
+		code, _, errs := r.run("pending", "resolve", first, "fourth")
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, errs, "fourth")
+		assert.Len(t, r.sim.Requests(), sent, "nothing is sent unless all are there")
+
+		var found []resolutionView
+		require.NoError(t, json.Unmarshal([]byte(r.done("pending", "resolve", "-o", "json", second, first)), &found))
+		require.Len(t, found, 2)
+		assert.Equal(t, []string{second, first}, []string{string(found[0].ID), string(found[1].ID)})
+		assert.Equal(t, "applied", found[1].Outcome)
+		assert.Equal(t, "no pending writes\n", r.done("pending", "resolve", "--all"))
+		assert.JSONEq(t, "[]", r.done("pending", "resolve", "--all", "-o", "json"))
+
+		third, fourth := r.interrupted("ETH"), r.interrupted("BTC")
+		all := r.done("pending", "resolve", "--all")
+		assert.Contains(t, all, third)
+		assert.Contains(t, all, fourth)
+		assert.Len(t, r.sim.Ledger(), 4, "each once")
 	})
 }

@@ -140,7 +140,7 @@ func TestEmptyScopes(t *testing.T) {
 }
 
 func TestEmptyVariables(t *testing.T) {
-	for _, name := range []string{"TRADING_BASE_URL", "TRADING_SANDBOX_KEY", "TRADING_LIVE_KEY", "TRADING_JOURNAL", "TRADING_ACCOUNT"} {
+	for _, name := range []string{"TRADING_BASE_URL", "TRADING_SANDBOX_KEY", "TRADING_LIVE_KEY", "TRADING_JOURNAL", "TRADING_ACCOUNT", "TRADING_STATE_DIR", "TRADING_DOCS_URL"} {
 		r := newRig(t)
 		r.env = append(r.env, name+"=")
 		for _, args := range [][]string{{"status"}, {"flatten", "--all-symbols", "--yes"}, {"pending", "ls"}, {"version"}} {

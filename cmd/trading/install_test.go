@@ -17,10 +17,11 @@ import (
 const (
 	clientModule  = "github.com/tradingapi/trading-go"
 	commandModule = clientModule + "/cmd/trading"
+	docsModule    = clientModule + "/contrib/docs"
 	released      = "v" + trading.Version
 )
 
-// What a user types is run as it is, against a proxy that is a folder with the two
+// What a user types is run as it is, against a proxy that is a folder with the three
 // modules as they would be released from this work tree.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
@@ -36,17 +37,22 @@ func TestInstall(t *testing.T) {
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(run(t, root, os.Environ(), "go", "env", "GOMODCACHE"), "cache", "download"))
 
 	files := workTree(t, root)
-	var client, command []string
+	var client, command, docs []string
 	nested := nestedModules(files)
 	for _, f := range files {
 		switch {
 		case strings.HasPrefix(f, "cmd/trading/"):
 			command = append(command, strings.TrimPrefix(f, "cmd/trading/"))
+		case strings.HasPrefix(f, "contrib/docs/"):
+			docs = append(docs, strings.TrimPrefix(f, "contrib/docs/"))
 		case !isNested(f, nested):
 			client = append(client, f)
 		}
 	}
 	publish(t, proxy, clientModule, root, client)
+	library := copyOf(t, filepath.Join(root, "contrib", "docs"), docs)
+	run(t, library, env, "go", "mod", "edit", "-dropreplace="+clientModule, "-require="+clientModule+"@"+released)
+	publish(t, proxy, docsModule, library, docs)
 	release := copyOf(t, filepath.Join(root, "cmd", "trading"), command)
 	run(t, root, env, "bash", ".ci/release", "pin", released, release)
 	publish(t, proxy, commandModule, release, command)

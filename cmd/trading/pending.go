@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,53 +71,101 @@ type resolutionView struct {
 	Seen      []string          `json:"seen"`
 }
 
+// resolver is the command and its flags.
+type resolver struct {
+	app     *cli.App
+	service *cli.Service
+	out     *cli.Output
+	all     bool
+}
+
 func newPendingResolve(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resolve ID", Short: "Find out what became of a pending write", Args: cli.Args("ID"),
-		Long: `Find out what became of a pending write, from the service's stored answer and from what
-the account shows. It takes some seconds where the service has the answer, and up to half
-an hour where it does not; interrupt it when you like, and run it again.
+		Use: "resolve [ID...]", Short: "Find out what became of pending writes", Args: cobra.ArbitraryArgs,
+		Long: `Find out what became of pending writes, from the service's stored answers and from what
+the accounts show. Several are resolved side by side. It takes some seconds where the service
+has the answer, and up to half an hour where it does not; interrupt it when you like, and run
+it again.
 
 The bot that has the journal open must be stopped: it resolves its writes by itself while
-it runs. The exit code is 3 if the outcome is still not known: look at the account, and
+it runs. The exit code is 3 if an outcome is still not known: look at the account, and
 acknowledge what you find (trading pending ack).`,
+		Example: "  trading pending resolve ID --journal bot.journal\n  trading pending resolve --all --journal bot.journal",
 	}
-	service := app.Connection(cmd, resolveTimeout).Writes()
-	out := app.Output(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		path, w, err := pendingWrite(service, trading.IntentID(args[0]))
-		if err != nil {
-			return err
-		}
-		if err := sameService(service.BaseURL(), w.BaseURL); err != nil {
-			return err
-		}
-		service.Env, service.Journal = w.Environment, path
-		session, err := service.ConnectJournaled(trading.WithoutBackground())
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, session.Close()) }()
-		ctx, cancel := service.Context(cmd.Context())
-		defer cancel()
-		app.Sayf("resolving %s %s, decided %s", w.Operation, cli.Printable(w.ID), cli.Stamp(w.Decided))
-		r, err := session.ResolveID(ctx, w.ID)
-		if r == nil {
-			return err
-		}
-		v := viewResolution(r)
-		printed := out.Print(v, v.table)
-		if r.Outcome == trading.Unknown {
-			app.Sayf("still not known: look at the account, then: trading pending ack %s --found applied|not-applied --journal %s", w.ID, path)
-			return errors.Join(printed, cli.WithCode(cli.Unknown, err))
-		}
-		return printed
-	}
+	r := &resolver{app: app, service: app.Connection(cmd, resolveTimeout).Writes(), out: app.Output(cmd)}
+	cmd.Flags().BoolVar(&r.all, "all", false, "every pending write of the journal")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) }
 	return cmd
 }
 
-// pendingWrite finds a pending write of the service that the flags name.
-func pendingWrite(service *cli.Service, id trading.IntentID) (path string, w *trading.JournaledWrite, err error) {
+func (r *resolver) run(ctx context.Context, ids []string) (err error) {
+	if (len(ids) > 0) == r.all {
+		return cli.Misuse("which writes? either their IDs, or --all")
+	}
+	path, found, err := pendingWrites(r.service, ids)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return r.print([]resolutionView{})
+	}
+	for _, w := range found {
+		if err := sameService(r.service.BaseURL(), w.BaseURL); err != nil {
+			return err
+		}
+		if r.service.Env != trading.EnvLive {
+			r.service.Env = w.Environment
+		}
+	}
+	r.service.Journal = path
+	session, err := r.service.ConnectJournaled(trading.WithoutBackground())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	ctx, cancel := r.service.Context(ctx)
+	defer cancel()
+	return r.resolve(ctx, session, found)
+}
+
+// resolve resolves writes side by side.
+func (r *resolver) resolve(ctx context.Context, session *cli.Session, found []*trading.JournaledWrite) error {
+	resolutions, errs := make([]*trading.Resolution, len(found)), make([]error, len(found))
+	var all sync.WaitGroup
+	for i, w := range found {
+		r.app.Sayf("resolving %s %s, decided %s", w.Operation, cli.Printable(w.ID), cli.Stamp(w.Decided))
+		all.Go(func() { resolutions[i], errs[i] = session.ResolveID(ctx, w.ID) })
+	}
+	all.Wait()
+	views := []resolutionView{}
+	for i, resolution := range resolutions {
+		if resolution == nil {
+			continue
+		}
+		views = append(views, viewResolution(resolution))
+		if errs[i] = nil; resolution.Outcome == trading.Unknown {
+			id := cli.Printable(found[i].ID)
+			r.app.Sayf("still not known: look at the account, then: trading pending ack %s --found applied|not-applied --journal %s", id, session.Journal)
+			errs[i] = cli.WithCode(cli.Unknown, fmt.Errorf("write %s is still not known", id))
+		}
+	}
+	return errors.Join(append(errs, r.print(views))...)
+}
+
+func (r *resolver) print(views []resolutionView) error {
+	return r.out.Print(views, func(w io.Writer) {
+		if len(views) == 0 {
+			cli.Row(w, "no pending writes")
+		}
+		for _, v := range views {
+			v.table(w)
+		}
+	})
+}
+
+// pendingWrites finds pending writes of the journal that the flags name: those with the
+// ids, or all if there is none.
+func pendingWrites(service *cli.Service, ids []string) (path string, found []*trading.JournaledWrite, err error) {
 	if err := service.Read(); err != nil {
 		return "", nil, err
 	}
@@ -123,13 +173,32 @@ func pendingWrite(service *cli.Service, id trading.IntentID) (path string, w *tr
 	if !ok {
 		return "", nil, cli.Misuse("which journal? --journal: this command has none of its own for %s", service.BaseURL())
 	}
-	if w, err = findWrite(path, id); err != nil { // before it is opened, which makes a file where there is none
-		return "", nil, err
+	// It is read before it is opened, which makes a file where there is none.
+	if len(ids) == 0 {
+		for w, err := range writes(path) {
+			if err != nil {
+				return "", nil, err
+			}
+			if w.Pending {
+				found = append(found, w)
+			}
+		}
+		return path, found, nil
 	}
-	if !w.Pending {
-		return "", nil, fmt.Errorf("write %s is not pending: it was %s", cli.Printable(id), w.Outcome)
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			return "", nil, cli.Misuse("%s is named twice", cli.Printable(id))
+		}
+		w, err := findWrite(path, trading.IntentID(id))
+		if err != nil {
+			return "", nil, err
+		}
+		if !w.Pending {
+			return "", nil, fmt.Errorf("write %s is not pending: it was %s", cli.Printable(id), w.Outcome)
+		}
+		found = append(found, w)
 	}
-	return path, w, nil
+	return path, found, nil
 }
 
 // sameService refuses a write for another service than the operator names: the key would
@@ -159,6 +228,7 @@ func viewResolution(r *trading.Resolution) resolutionView {
 }
 
 func (v resolutionView) table(w io.Writer) {
+	cli.Row(w, "write", v.ID)
 	cli.Row(w, "outcome", v.Outcome)
 	cli.Row(w, "evidence", v.Evidence)
 	if v.Late || v.MaybeLate {
@@ -188,10 +258,11 @@ terminal: a script has not looked.`,
 		if err := cli.Require(cmd, "found"); err != nil {
 			return err
 		}
-		path, w, err := pendingWrite(service, trading.IntentID(args[0]))
+		path, named, err := pendingWrites(service, args)
 		if err != nil {
 			return err
 		}
+		w := named[0]
 		viewWrite(path, w).table(app.Err)
 		answer, err := app.Ask(cmd.Context(), "What did you find? Type "+found+" again: ")
 		if err != nil {

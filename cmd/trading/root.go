@@ -41,8 +41,9 @@ Exit codes:
 	}
 	add("look", "Look:", newStatus(app), newTop(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
+	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))
-	add("tools", "Tools:", newContract(app), newSim(app), newVersion(app))
+	add("tools", "Tools:", newContract(app), newDocs(app), newSim(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")
 	root.SetCompletionCommandGroupID("tools")
 	return root

@@ -83,7 +83,7 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = WithCode(Usage, err) // cobra refused it
 	}
 	code := Status(err)
-	a.Sayf("%s: %s", cmd.CommandPath(), printableLines(err.Error()))
+	a.Sayf("%s: %s", cmd.CommandPath(), PrintableLines(err.Error()))
 	if code == Usage {
 		a.Sayf("%s --help lists the flags", cmd.CommandPath())
 	}
@@ -139,6 +139,16 @@ func Args(names ...string) cobra.PositionalArgs {
 		default:
 			return nil
 		}
+	}
+}
+
+// AtLeast requires one argument or more.
+func AtLeast(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("missing: %s", name)
+		}
+		return nil
 	}
 }
 

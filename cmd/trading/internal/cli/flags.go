@@ -55,13 +55,13 @@ func (n *number) String() string {
 }
 
 func (n *number) Set(v string) (err error) {
-	*n.into, err = parseNumber(v)
+	*n.into, err = ParseNumber(v)
 	n.set = err == nil
 	return err
 }
 
-// parseNumber takes a number in plain notation.
-func parseNumber(v string) (decimal.Decimal, error) {
+// ParseNumber takes a number in plain notation.
+func ParseNumber(v string) (decimal.Decimal, error) {
 	if len(v) > 40 || strings.ContainsAny(v, "eE_+") {
 		return decimal.Decimal{}, fmt.Errorf("want a plain number, such as 0.05")
 	}
@@ -107,7 +107,7 @@ func (l *level) Set(v string) error {
 		*l.into = trading.Clear
 		return nil
 	}
-	d, err := parseNumber(v)
+	d, err := ParseNumber(v)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ type optional[T any] struct {
 
 // Decimal adds a flag for an optional number.
 func Decimal(f *pflag.FlagSet, into *trading.Opt[decimal.Decimal], name, usage string) {
-	f.Var(&optional[decimal.Decimal]{into, "number", parseNumber}, name, usage)
+	f.Var(&optional[decimal.Decimal]{into, "number", ParseNumber}, name, usage)
 }
 
 // Switch adds a flag that takes true or false.
@@ -144,7 +144,7 @@ func Value(f *pflag.FlagSet, into *trading.Opt[json.RawMessage], name, usage str
 		if v == "" {
 			return nil, errors.New("must not be empty")
 		}
-		if d, err := parseNumber(v); err == nil {
+		if d, err := ParseNumber(v); err == nil {
 			return json.RawMessage(d.String()), nil
 		}
 		return json.Marshal(v)

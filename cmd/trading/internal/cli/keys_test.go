@@ -44,13 +44,13 @@ func FuzzNumber(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := parseNumber(text)
+		d, err := ParseNumber(text)
 		if err != nil {
 			return
 		}
 		assert.LessOrEqual(t, len(text), 40)
 		assert.Empty(t, strings.Trim(text, "-.0123456789"), "only digits, a sign and a point")
-		again, err := parseNumber(d.String())
+		again, err := ParseNumber(d.String())
 		require.NoError(t, err)
 		assert.True(t, d.Equal(again))
 	})
@@ -60,7 +60,7 @@ func TestDollars(t *testing.T) {
 	for text, want := range map[string]string{
 		"0": "0.00", "-0.004": "0.00", "0.005": "0.01", "999.999": "1,000.00", "-1234567.8": "-1,234,567.80", "1000": "1,000.00", "100": "100.00",
 	} {
-		d, err := parseNumber(text)
+		d, err := ParseNumber(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, Dollars(d), text)
 	}
@@ -69,5 +69,5 @@ func TestDollars(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	assert.Equal(t, `"\x1b[31m"`, Printable("\x1b[31m"))
 	assert.Equal(t, "a b", Printable("a b"))
-	assert.Equal(t, "a\n\"\\x1b\"", printableLines("a\n\x1b"))
+	assert.Equal(t, "a\n\"\\x1b\"", PrintableLines("a\n\x1b"))
 }

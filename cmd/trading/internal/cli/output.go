@@ -65,8 +65,8 @@ func Printable[T ~string | ~[]byte](text T) string {
 	return s
 }
 
-// printableLines is Printable, but keeps the line ends of joined errors.
-func printableLines(s string) string {
+// PrintableLines is Printable, but keeps the line ends of joined errors.
+func PrintableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		lines[i] = Printable(line)

@@ -29,17 +29,27 @@ type Service struct {
 	Journal string
 
 	cmd              *cobra.Command
+	both             bool // keys of both environments
 	baseURL, keyFile string
 	env, account     string
 }
 
-// Connection adds the flags that lead to the service.
+// Connection adds the flags that lead to the service. A command without an end has no
+// timeout: 0.
 func (a *App) Connection(cmd *cobra.Command, timeout time.Duration) *Service {
 	s := &Service{App: a, cmd: cmd}
 	f := cmd.Flags()
 	f.StringVar(&s.baseURL, "base-url", "", "root of the API, which ends in /v1 (default $TRADING_BASE_URL)")
 	f.StringVar(&s.keyFile, "key-file", "", "file with the API keys, mode 0600 (default $TRADING_SANDBOX_KEY, $TRADING_LIVE_KEY)")
-	f.DurationVar(&s.Timeout, "timeout", timeout, "how long to try")
+	if timeout > 0 {
+		f.DurationVar(&s.Timeout, "timeout", timeout, "how long to try")
+	}
+	return s
+}
+
+// BothKeys requires a live key and a sandbox key.
+func (s *Service) BothKeys() *Service {
+	s.both = true
 	return s
 }
 
@@ -61,7 +71,7 @@ func (s *Service) Writes() *Service {
 func (s *Service) Read() error {
 	s.Env, s.Account = trading.Environment(s.env), trading.AccountID(s.account)
 	switch {
-	case s.Timeout <= 0:
+	case s.cmd.Flags().Changed("timeout") && s.Timeout <= 0:
 		return Misuse("--timeout must be greater than 0, not %s", s.Timeout)
 	case s.Account != "" && s.Env != trading.EnvLive:
 		return Misuse("--account is for --env live: there is one paper account")
@@ -169,10 +179,10 @@ func (s *Service) options() ([]trading.Option, error) {
 			return nil, err
 		}
 	}
-	if s.Env == trading.EnvLive && k.live == "" {
+	if (s.both || s.Env == trading.EnvLive) && k.live == "" {
 		return nil, Misuse("no live key: set TRADING_LIVE_KEY, or give --key-file")
 	}
-	if s.Env == trading.EnvSandbox && k.sandbox == "" {
+	if (s.both || s.Env == trading.EnvSandbox) && k.sandbox == "" {
 		return nil, Misuse("no sandbox key: set TRADING_SANDBOX_KEY, or give --key-file")
 	}
 	opts := []trading.Option{trading.WithApplication("trading", Version())}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/protect"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest"
+)
+
+// protects starts a protection of acc_1. end interrupts it if it still runs, and returns
+// its exit code and what it printed.
+func (r *rig) protects(dir string, more ...string) (end func() (code int, out, errs string)) {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.ctx)
+	var out, errs bytes.Buffer
+	app := &cli.App{
+		In: strings.NewReader(""), Out: &out, Err: &errs, Environ: r.env,
+		Options: []trading.Option{trading.WithTransport(r.sim.Transport())},
+	}
+	args := append([]string{"protect", "--account", "acc_1", "--state-dir", dir}, more...)
+	code := make(chan int, 1)
+	go func() { code <- app.Run(ctx, newRoot(app), args) }()
+	time.Sleep(3 * time.Second)
+	return func() (int, string, string) {
+		cancel()
+		ended := <-code
+		for _, key := range []string{r.sim.LiveKey(), r.sim.SandboxKey()} {
+			require.NotContains(r.t, out.String()+errs.String(), key)
+		}
+		return ended, out.String(), errs.String()
+	}
+}
+
+// falls lets BTC fall from 64000 by ten dollars a second.
+func (r *rig) falls(seconds int) {
+	for i := range seconds {
+		r.sim.SetMark("BTC", trading.Dec("64000").Sub(trading.Dec("10").Mul(trading.Dec(strconv.Itoa(i)))).String())
+		time.Sleep(time.Second)
+	}
+}
+
+// An account that drifts towards its floor is flattened while it is still above it.
+func TestProtectFlattens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		end := r.protects(t.TempDir())
+		r.sim.Trade("acc_1", "long", "5", "BTC") // without a stop
+		r.falls(100)
+		assert.True(t, r.sim.Position("acc_1", "BTC").IsZero())
+		state, err := tradingtest.Client(t, r.sim).Live.Account("acc_1").State(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, trading.StatusActive, state.Status)
+		assert.True(t, state.Equity.GreaterThan(trading.Dec("95000")), state.Equity)
+		assert.True(t, state.Equity.LessThan(trading.Dec("97500")), "%s: not before it has to be", state.Equity)
+		code, out, errs := end()
+		assert.Equal(t, cli.Done, code, errs)
+		assert.Contains(t, errs, "protecting acc_1")
+		for _, want := range []string{"from starting to ok", "to flattening: room is $", "from flattening to held: flat"} {
+			assert.Contains(t, out, want)
+		}
+	})
+}
+
+// An operator halts the bots that follow, looks, and lets them trade again.
+func TestHaltAndResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		dir := filepath.Join(t.TempDir(), "state")
+		r.env = append(r.env, "TRADING_STATE_DIR="+dir)
+		bot := tradingtest.Client(t, r.sim, trading.WithGuard(protect.Follow(dir))).Live.Account("acc_1")
+		enter := func() error {
+			_, err := bot.PlaceOrder(t.Context(), trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")})
+			return err
+		}
+		end := r.protects(dir)
+		time.Sleep(10 * time.Second)
+		require.NoError(t, enter())
+
+		var v askView
+		require.NoError(t, json.Unmarshal([]byte(r.done("halt", "--account", "acc_1", "--reason", "look at the fills", "-o", "json")), &v))
+		assert.Equal(t, askView{Account: "acc_1", Running: true, State: protect.SoftHalt, Reason: "halted: look at the fills", Since: v.Since, Manual: true}, v)
+		require.ErrorIs(t, enter(), protect.ErrHalted)
+
+		code, _, errs := r.run("resume", "--account", "acc_1")
+		assert.Equal(t, cli.Usage, code)
+		assert.Contains(t, errs, "needs a terminal")
+		r.terminal, r.types = true, "n\n"
+		code, _, errs = r.run("resume", "--account", "acc_1")
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, errs, "account acc_1 is soft halt since")
+		require.ErrorIs(t, enter(), protect.ErrHalted)
+		r.types = "y\n"
+		assert.Contains(t, r.done("resume", "--account", "acc_1"), "runs")
+		time.Sleep(5 * time.Second)
+		require.NoError(t, enter())
+
+		r.types = "n\n"
+		code, _, _ = r.run("halt", "--account", "acc_1", "--flatten")
+		assert.Equal(t, cli.NotApplied, code)
+		r.terminal = false
+		code, _, _ = r.run("halt", "--account", "acc_1", "--flatten")
+		assert.Equal(t, cli.Usage, code)
+		assert.False(t, r.sim.Position("acc_1", "BTC").IsZero())
+		r.done("halt", "--account", "acc_1", "--flatten", "--yes")
+		time.Sleep(20 * time.Second)
+		assert.True(t, r.sim.Position("acc_1", "BTC").IsZero())
+		require.ErrorIs(t, enter(), protect.ErrHalted)
+
+		code, out, errs := end()
+		assert.Equal(t, cli.Done, code, errs)
+		assert.Contains(t, out, "halted: look at the fills")
+	})
+}
+
+// Where nobody runs, a halt binds who follows, and says what it does not do.
+func TestHaltWithoutAProtection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		dir := t.TempDir()
+		_, _, _ = r.protects(dir)()
+		code, out, errs := r.run("halt", "--account", "acc_1", "--state-dir", dir, "-o", "json")
+		assert.Equal(t, cli.Done, code)
+		assert.Contains(t, errs, "warning: no protection of acc_1 runs on "+dir)
+		assert.Contains(t, out, `"running": false`)
+
+		code, _, errs = r.run("halt", "--account", "acc_1", "--state-dir", dir, "--flatten", "--yes")
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, errs, "no protection of the account runs")
+		r.terminal, r.types = true, "y\n"
+		code, _, errs = r.run("resume", "--account", "acc_1", "--state-dir", dir)
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, errs, "no protection of the account runs")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.ctx = ctx
+		code, _, errs = r.run("halt", "--account", "acc_1", "--state-dir", dir)
+		assert.Equal(t, cli.Unknown, code)
+		assert.Contains(t, errs, "the halt stays")
+		r.ctx = t.Context()
+
+		end := r.protects(dir)
+		s, err := protect.ReadStatus(dir, "acc_1")
+		require.NoError(t, err)
+		assert.True(t, s.Manual, "the next protection begins halted")
+		_, _, _ = end()
+
+		for _, c := range []struct {
+			code int
+			says string
+			args []string
+		}{
+			{cli.NotApplied, "not protected here", []string{"halt", "--account", "acc_9", "--state-dir", dir}},
+			{cli.NotApplied, "not protected here", []string{"resume", "--account", "acc_9", "--state-dir", dir}},
+			{cli.Usage, "there is no such folder", []string{"halt", "--account", "acc_1", "--state-dir", dir + "/none"}},
+			{cli.Usage, "there is no such folder", []string{"resume", "--account", "acc_1", "--state-dir", os.Args[0]}},
+			{cli.Usage, "which folder?", []string{"halt", "--account", "acc_1"}},
+			{cli.Usage, "--timeout", []string{"halt", "--account", "acc_1", "--state-dir", dir, "--timeout", "0s"}},
+		} {
+			code, out, errs := r.run(c.args...)
+			assert.Equal(t, c.code, code, "%q: %s", c.args, errs)
+			assert.Contains(t, errs, c.says)
+			assert.Empty(t, out)
+		}
+	})
+}
+
+// How a protection ends, and what it does not begin with.
+func TestProtectExitCodes(t *testing.T) {
+	bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000}}`
+	withoutFloors := func(r *rig) {
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation == "GET /accounts/{accountId}" {
+				return tradingsim.Raw(200, nil, bare)
+			}
+			return nil
+		})
+	}
+	for name, c := range map[string]struct {
+		prepare func(r *rig, dir string)
+		args    []string
+		code    int
+		says    string
+	}{
+		"interrupted":         {nil, nil, cli.Done, "protecting acc_1"},
+		"no floor":            {func(r *rig, _ string) { withoutFloors(r) }, nil, cli.Refused, "--without-floors starts"},
+		"no floor, allowed":   {func(r *rig, _ string) { withoutFloors(r) }, []string{"--without-floors"}, cli.Done, ""},
+		"a floor of its own":  {func(r *rig, _ string) { withoutFloors(r) }, []string{"--floor", "acc_1=96000"}, cli.Done, ""},
+		"no such account":     {nil, []string{"--account", "acc_9"}, cli.NotApplied, "acc_9"},
+		"another runs":        {func(r *rig, dir string) { r.protects(dir) }, nil, cli.Refused, "in use by another"},
+		"twice":               {nil, []string{"--account", "acc_1"}, cli.Usage, "named twice"},
+		"no keys":             {func(r *rig, _ string) { r.env = append(r.env[:1:1], r.env[3:]...) }, nil, cli.Usage, "no live key"},
+		"no sandbox key":      {func(r *rig, _ string) { r.env = append(r.env[:1:1], r.env[2:]...) }, nil, cli.Usage, "no sandbox key"},
+		"a floor of nobody":   {nil, []string{"--floor", "acc_2=96000"}, cli.Usage, "one floor for an account"},
+		"no floor at all":     {nil, []string{"--floor", "acc_1=0"}, cli.Usage, "want ACCOUNT=DOLLARS"},
+		"a floor of what":     {nil, []string{"--floor", "96000"}, cli.Usage, "want ACCOUNT=DOLLARS"},
+		"no shock":            {nil, []string{"--shock", "0"}, cli.Usage, "--shock must be greater than 0"},
+		"a gap below a shock": {nil, []string{"--gap", "0.001"}, cli.Usage, "Limits.Gap is 0.001"},
+		"all is kept":         {nil, []string{"--keep", "1"}, cli.Usage, "Limits.Keep is 1"},
+		"at no time":          {nil, []string{"--rollover", "24:00"}, cli.Usage, "want a time of day"},
+		"in no zone":          {nil, []string{"--rollover-zone", "Nowhere/None"}, cli.Usage, "name of a time zone"},
+		"blind at once":       {nil, []string{"--blind-after", "0s"}, cli.Usage, "--blind-after must"},
+		"never blind":         {nil, []string{"--flatten-blind", "-1s"}, cli.Usage, "FlattenBlind must not be negative"},
+		"while it flattens": {func(r *rig, _ string) {
+			r.sim.Trade("acc_1", "long", "5", "BTC")
+			r.sim.SetFillError("BTC", "NO_PRICE")
+		}, []string{"--flatten-at", "90000"}, cli.NotFlat, "account acc_1 is not proven flat"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				dir := t.TempDir()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel() // of what prepare has started
+				r.ctx = ctx
+				if c.prepare != nil {
+					c.prepare(r, dir)
+				}
+				code, out, errs := r.protects(dir, c.args...)()
+				assert.Equal(t, c.code, code, "%s%s", out, errs)
+				assert.Contains(t, errs, c.says)
+			})
+		})
+	}
+}
+
+// A protection that the service answers nonsense goes on, and prints no key and nothing
+// that a terminal would obey. (protects looks for keys.)
+func TestProtectPrintsNoKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		end := r.protects(t.TempDir())
+		r.sim.Trade("acc_1", "long", "0.1", "BTC")
+		echo := `{"error":"\u001b[31m","message":"the key ` + r.sim.LiveKey() + r.sim.SandboxKey() + `"}`
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.Raw(403, nil, echo) })
+		time.Sleep(2 * time.Minute)
+		code, out, errs := end()
+		assert.Equal(t, cli.Done, code, errs)
+		assert.Contains(t, out, "blind began")
+		assert.NotContains(t, out+errs, "\x1b")
+	})
+}
+
+// Text of others is made printable, and keeps its lines.
+func TestPrintable(t *testing.T) {
+	var out bytes.Buffer
+	n, err := printable{&out}.Write([]byte("a \x1b[31m\nb\n"))
+	require.NoError(t, err)
+	assert.Equal(t, 10, n)
+	assert.Equal(t, "\"a \\x1b[31m\"\nb\n", out.String())
+}
