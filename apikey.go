@@ -18,12 +18,14 @@ type apiKey = secret.Key
 // newAPIKey returns a key of which only the prefix prints, which names the
 // environment.
 func newAPIKey(text string) apiKey {
-	for _, prefix := range [...]string{prefixSandbox, prefixLive} {
-		if strings.HasPrefix(text, prefix) {
-			return secret.New(text, len(prefix))
-		}
+	switch {
+	case strings.HasPrefix(text, prefixSandbox):
+		return secret.New("key/"+string(EnvSandbox), text, len(prefixSandbox))
+	case strings.HasPrefix(text, prefixLive):
+		return secret.New("key/"+string(EnvLive), text, len(prefixLive))
+	default:
+		return secret.New("key", text, 0)
 	}
-	return secret.New(text, 0)
 }
 
 // Every key begins with the prefix of its environment.

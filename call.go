@@ -72,6 +72,12 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 	return c
 }
 
+// place has the call place an order.
+func (c *call) place(o Order, entry bool) {
+	c.placed, c.symbol, c.entry = o, o.Symbol, entry
+	c.order = &c.placed
+}
+
 // Value finds the call itself, besides what the caller's context holds.
 func (c *call) Value(key any) any {
 	if key == (transport.SenderKey{}) {

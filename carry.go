@@ -140,10 +140,11 @@ func (c *call) pass() error {
 func (c *call) Send() {
 	c.sends++
 	if w := c.write; w != nil {
+		now := time.Now()
 		if c.sends == 1 {
-			w.firstSend = time.Now()
+			w.firstSend = now
 		}
-		w.ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: c.core.clock.now()})
+		w.ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: c.core.clock.at(now)})
 		c.core.books.SendBegan(bookOf(c.env, c.account))
 	}
 	ctx, cancel := context.WithTimeoutCause(c.Context, c.opts.attemptTimeout, transport.ErrTimeout)

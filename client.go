@@ -276,7 +276,7 @@ func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) 
 		if err != nil {
 			return nil, err
 		}
-		keys = append(keys, bucketOf(env, key))
+		keys = append(keys, key.ID())
 		for _, e := range fixedEndpoints {
 			if e.env == env && e.class != "" && !slices.Contains(classes, e.class) {
 				classes = append(classes, e.class)

@@ -142,24 +142,32 @@ type sentWrite struct {
 func askedOf(in *Intent) accounting.Write {
 	var sent sentWrite
 	_ = json.Unmarshal(in.Body, &sent) // of our own making
-	w := accounting.Write{Symbol: in.Symbol, Side: sideOf(sent.Side)}
-	w.Size, _ = decimal.NewFromString(sent.Size.String())
-	e := endpointOf(in.Operation)
-	switch {
-	case in.Operation == OpClose || in.Operation == OpSandboxClose:
-		w.Kind = accounting.Close
+	size, _ := decimal.NewFromString(sent.Size.String())
+	w := askedOfOrder(in, &Order{Side: sent.Side, Size: size, ReduceOnly: sent.ReduceOnly})
+	if w.Kind == accounting.Close {
 		percent := sent.ClosePercent
 		if percent == "" {
 			percent = sent.Pct
 		}
 		w.Percent, _ = decimal.NewFromString(percent.String())
+	}
+	return w
+}
+
+// askedOfOrder is what a write asked for that sent an order, or as much of one.
+func askedOfOrder(in *Intent, o *Order) accounting.Write {
+	w := accounting.Write{Symbol: in.Symbol, Side: sideOf(o.Side), Size: o.Size}
+	e := endpointOf(in.Operation)
+	switch {
+	case in.Operation == OpClose || in.Operation == OpSandboxClose:
+		w.Kind = accounting.Close
 	case in.Operation == OpEditRun:
 		w.Kind = accounting.EditRun
 	case in.Operation == OpLimit:
 		w.Kind = accounting.Limit
 	case e != nil && e.pro:
 		w.Kind = accounting.Pro
-	case sent.ReduceOnly:
+	case o.ReduceOnly:
 		w.Kind = accounting.ReduceOnly
 	default:
 		w.Kind = accounting.Entry

@@ -94,8 +94,9 @@ type request struct {
 	body     []byte // encoded once; every attempt sends these bytes
 	account  AccountID
 	symbol   string
-	order    *Order
-	entry    bool // a write that can add exposure
+	order    *Order // nil for another call
+	placed   Order  // what order points to
+	entry    bool   // a write that can add exposure
 	unnamed  unnamedLevels
 	began    time.Time
 	sent     transport.Request // of the last attempt

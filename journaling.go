@@ -216,8 +216,9 @@ func (c *call) registerLevels(w *write) error {
 // begin puts a write into the journal, before its first byte. began means that it may be
 // there, whatever the error.
 func (c *call) begin(w *write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
-	w.ledger.Date(c.core.clock.now()) // by an answer that came since the call began
-	err = c.core.store.begin(c, w, base, beside, c.core.clock.now())
+	now := c.core.clock.now()
+	w.ledger.Date(now) // by an answer that came since the call began
+	err = c.core.store.begin(c, w, base, beside, now)
 	w.keyInStore = w.intent.Key
 	// A context that ended while the disk was waited for leaves open whether it is there.
 	return c.core.store.durable() && (err == nil || c.Err() != nil), err

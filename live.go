@@ -146,18 +146,18 @@ func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPay
 // market has reached. ErrNotMarketable says that it has not: the same order given
 // to PlaceLimit rests until it has.
 func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := a.beginOrder(ctx, &endpointOrder, &o, opts)
-	if err := o.checkLive(); err != nil {
+	call := a.beginOrder(ctx, &endpointOrder, o, opts)
+	if err := call.order.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
-	request := orderRequest(a.id, &o)
+	request := orderRequest(a.id, call.order)
 	call.body = request.AppendWire(newBody())
 	answer := orderAnswers.Get().(*api.OrderResponse)
 	err := call.do(answer)
 	var result *OrderResult
 	if err == nil || errors.Is(err, ErrLate) {
 		result = orderResultOf(answer, call.meta())
-		result.ExecutedTwice = call.ranTwice(&o, result)
+		result.ExecutedTwice = call.ranTwice(result)
 	}
 	*answer = api.OrderResponse{}
 	orderAnswers.Put(answer)
@@ -172,11 +172,11 @@ var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 // It fills there even when this program no longer runs.
 func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (*LimitResult, error) {
 	o.Type = LimitOrder
-	call := a.beginOrder(ctx, &endpointLimit, &o, opts)
-	if err := o.checkLive(); err != nil {
+	call := a.beginOrder(ctx, &endpointLimit, o, opts)
+	if err := call.order.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
-	request := limitRequest(a.id, &o)
+	request := limitRequest(a.id, call.order)
 	call.body = request.AppendWire(newBody())
 	var answer api.LimitOrderResponse
 	err := call.do(&answer)
@@ -314,12 +314,12 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 }
 
 // beginOrder starts a call that places an order.
-func (a *Account) beginOrder(ctx context.Context, e *endpoint, o *Order, opts []CallOption) *call {
+func (a *Account) beginOrder(ctx context.Context, e *endpoint, o Order, opts []CallOption) *call {
 	call := a.begin(ctx, e, opts)
-	call.symbol, call.order, call.entry = o.Symbol, o, !o.ReduceOnly
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
+	call.place(o, !o.ReduceOnly)
 	return call
 }
 
@@ -340,7 +340,7 @@ func (a *Account) Resolve(ctx context.Context, err error) (*Resolution, error) {
 
 // ranTwice compares the position after an order that was sent again in doubt with
 // what was known before it.
-func (c *call) ranTwice(o *Order, result *OrderResult) Opt[bool] {
+func (c *call) ranTwice(result *OrderResult) Opt[bool] {
 	if !c.doubted || result.Meta.Replayed || c.write == nil {
 		return Opt[bool]{}
 	}
@@ -349,8 +349,8 @@ func (c *call) ranTwice(o *Order, result *OrderResult) Opt[bool] {
 		return Opt[bool]{}
 	}
 	after := heldAfter(result)
-	once := o.Size
-	if o.Side == Short {
+	once := c.order.Size
+	if c.order.Side == Short {
 		once = once.Neg()
 	}
 	switch moved := after.Sub(base.Position.Size); {

@@ -39,7 +39,8 @@ func (c *call) chooseKey() (earlier *write, err error) {
 	w.Entry.ID, w.Places, w.Write = string(w.intent.ID), w.intent.places(), w
 	w.ledger = ledger.New(terms)
 	if c.order != nil {
-		w.side = sideOf(c.order.Side)
+		w.asked = askedOfOrder(&w.intent, c.order)
+		w.side = w.asked.Side
 	}
 	c.write = w
 	return nil, nil

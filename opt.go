@@ -47,8 +47,11 @@ func (o Opt[T]) String() string { return fmt.Sprint(o) }
 
 // Format implements [fmt.Formatter]: the value is printed with the verb, flags,
 // width and precision given, or "none" with the width.
-func (o Opt[T]) Format(f fmt.State, verb rune) {
-	if !o.ok {
+func (o Opt[T]) Format(f fmt.State, verb rune) { formatOpt(f, verb, o.value, o.ok) }
+
+// formatOpt is apart from the type, or each of an Opt has a copy.
+func formatOpt(f fmt.State, verb rune, v any, has bool) {
+	if !has {
 		if width, ok := f.Width(); ok && f.Flag('-') {
 			fmt.Fprintf(f, "%-*s", width, "none")
 		} else if ok {
@@ -58,7 +61,6 @@ func (o Opt[T]) Format(f fmt.State, verb rune) {
 		}
 		return
 	}
-	var v any = o.value
 	if d, ok := v.(decimal.Decimal); ok && (verb == 'v' || verb == 's') && !f.Flag('#') {
 		v = numberText(d) // whatever the global settings of package decimal are
 	}

@@ -16,9 +16,6 @@ const (
 	proLimit   = 20
 )
 
-// bucketOf names a key's rate limit so that people can see which environment it is of.
-func bucketOf(env Environment, key apiKey) string { return "key/" + string(env) + "/" + key.ID() }
-
 // newLimiter returns the limiter of one client.
 func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 	cfg := limiter.Config{
@@ -49,7 +46,7 @@ func (c *call) waitForLimit() error {
 		return nil
 	}
 	c.ask = limiter.Ask{
-		Key:      bucketOf(c.env, c.apiKey),
+		Key:      c.apiKey.ID(),
 		Class:    c.endpoint.class,
 		Priority: c.priority(),
 		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
@@ -103,7 +100,7 @@ func (c *call) returnSlot(sent bool) {
 // the X-RateLimit headers, which are believed on the documented answer alone, and no
 // longer than until the service's window ends.
 func (c *call) closeLimit(d time.Duration) {
-	limits, key := c.core.limits, bucketOf(c.env, c.apiKey)
+	limits, key := c.core.limits, c.apiKey.ID()
 	header, ofKey := parseRateLimit(c.last.attempt.Header).Get()
 	ofKey = ofKey && c.last.refusal != nil && c.last.refusal.Code == CodeRateLimited
 	if c.endpoint.class != "" && !ofKey {

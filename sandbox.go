@@ -108,14 +108,14 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
 	call := s.caller.begin(ctx, &endpointSandboxOrder, opts)
-	call.symbol, call.entry, call.order = o.Symbol, true, &o
+	call.place(o, true)
 	if err := o.checkSandbox(); err != nil {
 		return nil, call.refused(err)
 	}
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
-		o.MaxSlippagePct = s.caller.core.maxSlippage
+		call.order.MaxSlippagePct = s.caller.core.maxSlippage
 	}
-	request := sandboxOrder(&o)
+	request := sandboxOrder(call.order)
 	call.body = request.AppendWire(newBody())
 	var answer api.SandboxOrderResponse
 	if err := call.do(&answer); err != nil {

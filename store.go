@@ -164,17 +164,12 @@ func (s *store) remember(name string, f final) {
 	}
 }
 
-func (s *store) append(ctx context.Context, durable bool, w *write, records ...record) error {
-	var room [1]journal.Record
-	all := room[:0]
-	for i := range records {
-		data, err := json.Marshal(&records[i])
-		if err != nil {
-			return fmt.Errorf("trading: journal record: %w", err)
-		}
-		all = append(all, journal.Record{Intent: w.Entry.ID, Name: w.Name, Final: records[i].End != nil, Data: data})
+func (s *store) append(ctx context.Context, durable bool, w *write, r record) error {
+	data, err := json.Marshal(&r)
+	if err != nil {
+		return fmt.Errorf("trading: journal record: %w", err)
 	}
-	return s.journal.Append(ctx, durable, all...)
+	return s.journal.Append(ctx, durable, journal.Record{Intent: w.Entry.ID, Name: w.Name, Final: r.End != nil, Data: data})
 }
 
 // noteGap notes that the journal lacks an exit, or a part of one, and why.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -23,7 +24,11 @@ const maxMono = 100 * 365 * 24 * time.Hour
 
 // MarshalJSON implements [json.Marshaler].
 func (i Instant) MarshalJSON() ([]byte, error) {
-	return json.Marshal([3]int64{milli(i.Wall), i.Mono.Milliseconds(), milli(i.Service)})
+	text := append(make([]byte, 0, 48), '[')
+	text = strconv.AppendInt(text, milli(i.Wall), 10)
+	text = strconv.AppendInt(append(text, ','), i.Mono.Milliseconds(), 10)
+	text = strconv.AppendInt(append(text, ','), milli(i.Service), 10)
+	return append(text, ']'), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -24,13 +24,13 @@ type text struct {
 	id     string
 }
 
-// New returns a key of which the first public bytes may be printed.
-func New(key string, public int) Key {
+// New returns a key of a group, of which the first public bytes may be printed.
+func New(group, key string, public int) Key {
 	digest := sha256.Sum256([]byte(key))
 	return Key{&text{
 		header: [1]string{key},
 		public: min(max(public, 0), len(key)),
-		id:     hex.EncodeToString(digest[:4]),
+		id:     group + "/" + hex.EncodeToString(digest[:4]),
 	}}
 }
 
@@ -40,7 +40,8 @@ func (k Key) IsZero() bool { return k.text == nil }
 // Reveal returns the key itself, as the values of a header. Nothing else is given it.
 func (k Key) Reveal() []string { return k.text.header[:] }
 
-// ID names the key where the key itself must not be kept, by a part of its digest.
+// ID names the key where the key itself must not be kept, by its group and a part of its
+// digest.
 func (k Key) ID() string { return k.text.id }
 
 // String returns the public prefix.

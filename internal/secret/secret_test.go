@@ -23,13 +23,13 @@ const (
 func knowing(keys ...string) *Scrubber {
 	s := new(Scrubber)
 	for _, key := range keys {
-		s.Know("test", New(key, len(public)))
+		s.Know("test", New("test", key, len(public)))
 	}
 	return s
 }
 
 func TestAKeyNeverPrints(t *testing.T) {
-	key := New(public+hidden, len(public))
+	key := New("test", public+hidden, len(public))
 	var out strings.Builder
 	for _, v := range []any{key, &key, struct{ K Key }{key}, []Key{key}, map[Key]int{key: 1}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
@@ -47,7 +47,7 @@ func TestAKeyNeverPrints(t *testing.T) {
 	assert.NotContains(t, out.String(), fmt.Sprintf("%x", hidden))
 	assert.Equal(t, "(no key)", Key{}.String())
 	assert.Equal(t, []string{public + hidden}, key.Reveal())
-	assert.NotEqual(t, key.ID(), New(public+"another", len(public)).ID())
+	assert.NotEqual(t, key.ID(), New("test", public+"another", len(public)).ID())
 }
 
 func TestScrub(t *testing.T) {
@@ -114,8 +114,8 @@ func TestScrubHeader(t *testing.T) {
 // A few keys before the current one are known, and no more.
 func TestKeysBeforeARotation(t *testing.T) {
 	s := new(Scrubber)
-	key := func(n int) Key { return New(fmt.Sprintf("%sgeneration%04d", public, n), len(public)) }
-	s.Know("other", New("pk_live_0123456789", len(public)))
+	key := func(n int) Key { return New("test", fmt.Sprintf("%sgeneration%04d", public, n), len(public)) }
+	s.Know("other", New("test", "pk_live_0123456789", len(public)))
 	for n := range 100 {
 		s.Know("test", key(n))
 		s.Know("test", key(n)) // again at each attempt
@@ -131,7 +131,7 @@ func TestKeysBeforeARotation(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
-		key, other := New(public+"a", len(public)), New(public+"b", len(public))
+		key, other := New("test", public+"a", len(public)), New("test", public+"b", len(public))
 		held := func(k Key) bool { _, held := b.Check(k); return held }
 		assert.False(t, held(key))
 		b.Trip(key, "invalid_api_key", "no")
@@ -146,10 +146,10 @@ func TestBreaker(t *testing.T) {
 		assert.False(t, held(key))
 		for n := range 1000 {
 			time.Sleep(time.Millisecond)
-			b.Trip(New(fmt.Sprint(public, n), len(public)), "revoked_api_key", "")
+			b.Trip(New("test", fmt.Sprint(public, n), len(public)), "revoked_api_key", "")
 		}
 		assert.Len(t, b.tripped, mostTripped)
-		assert.True(t, held(New(fmt.Sprint(public, 999), len(public))))
+		assert.True(t, held(New("test", fmt.Sprint(public, 999), len(public))))
 	})
 }
 

@@ -136,26 +136,20 @@ func bigCoefficient(text []byte) *big.Int {
 	return coefficient
 }
 
-const (
-	smallCoefficients = 128
-	smallExponents    = 3 // 0, -1 and -2: counts, tenths and cents
-)
-
-// smallDecimals are the numbers that answers are full of (zeros, leverages,
-// percents, cents of fees). A decimal is immutable, so they can be shared; each
-// saves the two allocations of a big.Int. Never written after initialization.
-var smallDecimals = func() (table [smallExponents][smallCoefficients]decimal.Decimal) {
-	for e := range table {
-		for c := range table[e] {
-			table[e][c] = decimal.New(int64(c), int32(-e))
-		}
+// smallDecimals are the coefficients that answers are full of (of zeros, leverages,
+// percents, sizes, fees). A decimal is immutable, and so is the big.Int in it: those of
+// another exponent share it, which saves its two allocations. Never written after
+// initialization.
+var smallDecimals = func() (table [1000]decimal.Decimal) {
+	for c := range table {
+		table[c] = decimal.New(int64(c), 0)
 	}
 	return table
 }()
 
 func smallDecimal(coefficient int64, exp int) (small decimal.Decimal, ok bool) {
-	if 0 <= coefficient && coefficient < smallCoefficients && -smallExponents < exp && exp <= 0 {
-		return smallDecimals[-exp][coefficient], true
+	if 0 <= coefficient && coefficient < int64(len(smallDecimals)) {
+		return smallDecimals[coefficient].Shift(int32(exp)), true
 	}
 	return decimal.Decimal{}, false
 }
