@@ -202,7 +202,7 @@ func TestProtectExitCodes(t *testing.T) {
 		"no floor, allowed":   {func(r *rig, _ string) { withoutFloors(r) }, []string{"--without-floors"}, cli.Done, ""},
 		"a floor of its own":  {func(r *rig, _ string) { withoutFloors(r) }, []string{"--floor", "acc_1=96000"}, cli.Done, ""},
 		"no such account":     {nil, []string{"--account", "acc_9"}, cli.NotApplied, "acc_9"},
-		"another runs":        {func(r *rig, dir string) { r.protects(dir) }, nil, cli.Refused, "in use by another"},
+		"another runs":        {func(r *rig, dir string) { end := r.protects(dir); r.t.Cleanup(func() { end() }) }, nil, cli.Refused, "in use by another"},
 		"twice":               {nil, []string{"--account", "acc_1"}, cli.Usage, "named twice"},
 		"no keys":             {func(r *rig, _ string) { r.env = append(r.env[:1:1], r.env[3:]...) }, nil, cli.Usage, "no live key"},
 		"no sandbox key":      {func(r *rig, _ string) { r.env = append(r.env[:1:1], r.env[2:]...) }, nil, cli.Usage, "no sandbox key"},
