@@ -27,11 +27,11 @@ var (
 // RequestKind is what a [Request] asks for.
 type RequestKind string
 
-// The kinds, which do what the methods of [Protection] of these names do.
+// The kinds of requests.
 const (
-	RequestHalt    RequestKind = "halt"
-	RequestFlatten RequestKind = "flatten"
-	RequestResume  RequestKind = "resume"
+	RequestHalt    RequestKind = "halt"    // as [Protection.Halt]
+	RequestFlatten RequestKind = "flatten" // as [Protection.Flatten]
+	RequestResume  RequestKind = "resume"  // as [Protection.Resume]
 )
 
 // inTurn are the kinds in the order they are taken up: what is asked for at the same time
@@ -40,6 +40,7 @@ var inTurn = []RequestKind{RequestResume, RequestHalt, RequestFlatten}
 
 // Request is what a person asks a protection in another process for.
 type Request struct {
+	// Account is the account, and Kind what the protection is to do with it.
 	Account trading.AccountID
 	Kind    RequestKind
 	// Reason is for a halt and a flatten.
@@ -211,7 +212,7 @@ func (p *Protection) takeRequests() {
 	for _, id := range p.Accounts() {
 		names, err := requests(p.store.dir, id)
 		if err != nil {
-			continue // a folder that cannot be read takes no state either, which is told
+			continue // a folder that cannot be read takes no state either, which it reports
 		}
 		for _, name := range names {
 			p.watchers[id].takeRequest(filepath.Join(p.store.dir, name))

@@ -69,8 +69,8 @@ func (e *TornError) Error() string {
 
 // HolderError means that an audit is of another account holder.
 type HolderError struct {
-	Path           string
-	Holder, Wanted string // that the audit names, and that of [Options]
+	// Path is the audit's. Holder is whom it names, Wanted the one of [Options].
+	Path, Holder, Wanted string
 }
 
 // Error names both.
