@@ -31,12 +31,13 @@ func (c *core) load(ctx context.Context) error {
 
 // loadFrom reads the journal. The registry's lock is held.
 func (c *core) loadFrom(ctx context.Context, r *registry) error {
+	gap := c.store.gap()
 	var left []*write
 	for h, err := range c.store.journal.Pending(ctx) {
 		if err != nil {
 			return fmt.Errorf("the journal cannot be read: %w", err)
 		}
-		w, err := c.restore(&h)
+		w, err := c.restore(&h, gap)
 		if err != nil {
 			return err
 		}
@@ -44,11 +45,12 @@ func (c *core) loadFrom(ctx context.Context, r *registry) error {
 			left = append(left, w)
 		}
 	}
-	gap := c.store.gap(left)
+	if len(left) == 0 {
+		c.store.closeGap() // nothing is left that it matters to
+	}
 	var taken []*write
 	defer func() { c.driver.adopt(taken) }()
 	for _, w := range left {
-		w.gap = gap
 		if !r.Add(&w.Entry) {
 			continue // of this process, and at work
 		}
@@ -74,9 +76,10 @@ func (c *core) loadFrom(ctx context.Context, r *registry) error {
 	return nil
 }
 
-// restore folds the records of a write that an earlier run left.
-func (c *core) restore(h *journal.History) (*write, error) {
-	w := &write{worker: c.driver, left: true, registered: true, journaled: true, handed: closedChannel()}
+// restore folds the records of a write that an earlier run left. gap means that the journal
+// lacks exits, or sends of them.
+func (c *core) restore(h *journal.History, gap bool) (*write, error) {
+	w := &write{worker: c.driver, left: true, gap: gap, registered: true, journaled: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
 	var base *accounting.Baseline
@@ -108,6 +111,7 @@ func (c *core) restore(h *journal.History) (*write, error) {
 	}
 	terms.Exclusive = c.isExclusive(w.intent.Account)
 	terms.NoProbe = terms.NoProbe || c.withoutProbe
+	terms.SendsMissing = gap && !w.intent.Entry
 	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.intent.places(), w
 	w.keyInStore = w.intent.Key
 	w.side = w.askedFor().Side

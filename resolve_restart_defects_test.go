@@ -3,6 +3,7 @@ package trading_test
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,5 +199,37 @@ func TestAnExitThatTheJournalDidNotTake(t *testing.T) {
 		r = r.restart(d, alone...)
 		require.Empty(r.t, r.pendingIDs())
 		assert.False(r.t, d.gap, "nothing is left that it could be taken for")
+	})
+}
+
+// The journal lacks the second send of an exit, which was refused: the stored refusal is
+// that send's, and the first one ran.
+func TestARefusalOfASendThatTheJournalDidNotTake(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		d := newDisk()
+		r = r.restart(d, trading.WithoutBackground())
+		r.open(buy("0.2"))
+		r.sim.Fault("POST /positions/close", tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()))
+		r.sim.Fault("POST /positions/close", tradingsim.Fail(409, "STALE_PRICE"))
+		var begun atomic.Bool
+		d.failOn(func(journal.Record) error {
+			if begun.Swap(true) {
+				return errors.New("disk full")
+			}
+			return nil
+		})
+		_, err := r.account().ClosePosition(r.t.Context(), "BTC", trading.Percent(dec("50")), trading.WithResolveTimeout(0))
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+		require.Equal(r.t, 2, r.sent(trading.OpClose))
+		require.Equal(r.t, 1, r.ran(trading.OpClose))
+
+		d.failOn(nil)
+		for range 2 { // the second restart reads what the first one found
+			r = r.restart(d, trading.WithoutBackground())
+			found, err := r.Recover(r.t.Context())
+			require.ErrorIs(r.t, err, trading.ErrUndetermined)
+			require.Len(r.t, found, 1)
+			assert.Equal(r.t, trading.Unknown, found[0].Outcome)
+		}
 	})
 }

@@ -182,19 +182,22 @@ func (s *store) noteGap(why error) error {
 	return why
 }
 
-// gap reports whether the journal lacks an exit that can matter to the writes that
-// earlier runs left. Without any it matters no longer.
-func (s *store) gap(left []*write) bool {
+// gap reports whether the journal lacks an exit, or a part of one.
+func (s *store) gap() bool {
 	g, ok := s.journal.(journal.Gapper)
 	if !ok {
 		return false
 	}
 	missing, err := g.Gap()
-	if missing && err == nil && len(left) == 0 {
-		_ = g.SetGap(false) // or the next start does
-		return false
-	}
 	return missing || err != nil
+}
+
+// closeGap notes that what the journal lacks matters no longer. If it cannot, the next
+// start does.
+func (s *store) closeGap() {
+	if g, ok := s.journal.(journal.Gapper); ok && s.gap() {
+		_ = g.SetGap(false)
+	}
 }
 
 // last returns how the last write under a name ended; nil if there is none.

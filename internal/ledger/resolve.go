@@ -141,12 +141,13 @@ func (a Answer) tookNothing() bool {
 // noteStored takes in that the service keeps a refusal under the key. It is the
 // write's own if nothing else was sent that could have had it.
 func (l *Ledger) noteStored(at Instant) {
-	if l.sending.keySends == 1 && l.probe.open == 0 && l.FirstUseKnown && !l.Exclusive {
+	only := l.sending.keySends == 1 && !l.SendsMissing && l.probe.open == 0 && l.FirstUseKnown
+	if only && !l.Exclusive {
 		l.resolve(NotApplied)
 		return
 	}
 	l.hold(at)
-	l.look.refusal = l.sending.keySends == 1 && l.probe.open == 0 && l.FirstUseKnown
+	l.look.refusal = only
 	if l.look.refusal {
 		l.look.next = at.Mono // any look may agree with it
 	}

@@ -35,6 +35,9 @@ type Terms struct {
 	TTL time.Duration `json:"ttl,omitempty"`
 	// NoProbe: the original bytes are never sent to ask for the stored answer.
 	NoProbe bool `json:"noProbe,omitempty"`
+	// SendsMissing: the journal of an earlier run may lack sends, so that none counts as
+	// the only one.
+	SendsMissing bool `json:"-"`
 	// Source and FirstUseKnown are of the key.
 	Source        Source `json:"source,omitempty"`
 	FirstUseKnown bool   `json:"firstUse,omitempty"`
