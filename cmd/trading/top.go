@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/flatten"
+	"github.com/tradingapi/trading-go/protect"
 )
 
 func newTop(app *cli.App) *cobra.Command {
@@ -25,6 +26,8 @@ func newTop(app *cli.App) *cobra.Command {
   r      read now
   tab    choose an account
   f      flatten the chosen account; it asks first
+  h      halt the chosen account: tell its protection, in the folder of --state-dir, to
+         refuse entries; it asks first
   up, down, page up, page down   scroll
 
 Each round reads health, the accounts, and for each account its state, positions and
@@ -33,6 +36,7 @@ that a key has.` + firesTriggers,
 	}
 	service := app.Connection(cmd, readTimeout).Environment(accountToRead)
 	journals := journalsFlag(cmd)
+	folder := stateDirFlag(app, cmd)
 	interval := cmd.Flags().Duration("interval", 5*time.Second, "time between two rounds")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
@@ -58,6 +62,9 @@ that a key has.` + firesTriggers,
 			flatten: func(ctx context.Context, a accountView, say func(string)) error {
 				return flattenFromTop(ctx, service, a, say)
 			},
+		}
+		if dir, err := folder.get(); err == nil && service.Env == trading.EnvLive {
+			m.halt = func(ctx context.Context, a accountView) (string, error) { return haltFromTop(ctx, dir, a.ID) }
 		}
 		_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(app.In), tea.WithOutput(app.Out), tea.WithEnvironment(app.Environ)).Run()
 		cancel()
@@ -103,6 +110,22 @@ func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, sa
 	return err
 }
 
+// haltFromTop tells the protection of an account to refuse entries, and returns what came
+// of it.
+func haltFromTop(ctx context.Context, dir string, id trading.AccountID) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	s, err := protect.Ask(ctx, dir, protect.Request{Account: id, Kind: protect.RequestHalt, Reason: "asked for by an operator"})
+	switch {
+	case errors.Is(err, protect.ErrNotRunning):
+		return "no protection runs: only programs that follow the folder take no entries", nil
+	case err != nil:
+		return "", err
+	default:
+		return fmt.Sprintf("the protection is %s", s.State), nil
+	}
+}
+
 // lineWriter gives what is written to a function.
 type lineWriter func(string)
 
@@ -116,7 +139,7 @@ type mode int
 
 const (
 	watching   mode = iota
-	asking          // whether to flatten
+	asking          // whether to flatten, or to halt
 	flattening      // until it is proven, or has failed
 )
 
@@ -132,7 +155,8 @@ type screen struct {
 	now      func() time.Time
 	read     func(context.Context) statusView
 	flatten  func(context.Context, accountView, func(string)) error
-	work     *sync.RWMutex // held for reading by what is under way
+	halt     func(context.Context, accountView) (string, error) // nil without a folder
+	work     *sync.RWMutex                                      // held for reading by what is under way
 
 	status        *statusView
 	reading       bool
@@ -141,6 +165,7 @@ type screen struct {
 	scroll, below int // lines of the body above and below what is shown
 	chosen        int
 	mode          mode
+	halting       bool // what is asked is whether to halt
 	typed         string
 	log           []string
 	news          chan tea.Msg
@@ -153,6 +178,7 @@ type (
 	statusMsg   statusView
 	progressMsg string
 	flatMsg     struct{ err error }
+	haltMsg     string
 )
 
 // Init begins the first round.
@@ -205,6 +231,8 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		cmd := m.round()
 		return m, cmd
+	case haltMsg:
+		m.log = append(m.log, cli.Printable(msg))
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	}
@@ -243,7 +271,15 @@ func (m *screen) key(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		}
 	case "f":
 		if _, ok := m.account(); ok && m.mode == watching {
-			m.mode, m.typed = asking, ""
+			m.mode, m.halting, m.typed = asking, false, ""
+		}
+	case "h":
+		_, ok := m.account()
+		switch {
+		case m.halt == nil:
+			m.log = append(m.log, "a halt needs --env live and --state-dir, the folder of a protection")
+		case ok && m.mode == watching:
+			m.mode, m.halting, m.typed = asking, true, ""
 		}
 	}
 	return m, nil
@@ -262,8 +298,12 @@ func (m *screen) answer(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	case "enter":
 		m.mode = watching
 		if m.typed == nameOf(a.ID, a.Environment) {
-			cmd := m.leave(a)
-			return m, cmd
+			cmd := m.leave
+			if m.halting {
+				cmd = m.stop
+			}
+			next := cmd(a)
+			return m, next
 		}
 		m.log = append(m.log, "not confirmed: nothing was sent")
 	default:
@@ -272,6 +312,21 @@ func (m *screen) answer(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		}
 	}
 	return m, nil
+}
+
+// stop halts an account.
+func (m *screen) stop(a accountView) tea.Cmd {
+	name, ctx := nameOf(a.ID, a.Environment), m.ctx
+	m.log = append(m.log, "halting "+name)
+	return func() tea.Msg {
+		m.work.RLock()
+		defer m.work.RUnlock()
+		came, err := m.halt(ctx, a)
+		if err != nil {
+			return haltMsg("NOT HALTED: " + name + ": " + oneLine(err))
+		}
+		return haltMsg("halted " + name + ": " + came)
+	}
 }
 
 // leave begins to flatten an account.
@@ -386,13 +441,17 @@ func (m *screen) footer() []string {
 	case asking:
 		a, _ := m.account()
 		name := nameOf(a.ID, a.Environment)
+		question := fmt.Sprintf("Flatten %s: cancel %d runs and %d orders, close %d positions.", name, len(a.Runs), len(a.Orders), len(a.Positions))
+		if m.halting {
+			question = fmt.Sprintf("Halt %s: its protection refuses entries until it is resumed; nothing is closed.", name)
+		}
 		return append(lines,
-			m.theme.bad(fmt.Sprintf("Flatten %s: cancel %d runs and %d orders, close %d positions.", name, len(a.Runs), len(a.Orders), len(a.Positions))),
+			m.theme.bad(question),
 			fmt.Sprintf("Type %s and press enter, or esc to leave it: %s_", m.theme.bold(name), m.typed))
 	case flattening:
 		return append(lines, m.theme.warn("flattening")+m.theme.dim("   ctrl+c interrupts"))
 	default:
-		keys := "q quit   r read now   tab account   f flatten   up/down scroll"
+		keys := "q quit   r read now   tab account   f flatten   h halt   up/down scroll"
 		if m.below > 0 {
 			keys += fmt.Sprintf("   %d more lines", m.below)
 		}

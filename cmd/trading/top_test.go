@@ -155,6 +155,32 @@ func TestTopFlattensTheChosenAccount(t *testing.T) {
 	assert.Equal(t, cli.NotFlat, cli.Status(m.err()))
 }
 
+func TestTopHaltsTheChosenAccount(t *testing.T) {
+	m := newScreen(plainTheme())
+	pump(m, m.round())
+	press(m, "h")
+	assert.Equal(t, watching, m.mode)
+	assert.Contains(t, m.View().Content, "a halt needs --env live and --state-dir")
+
+	var halted []trading.AccountID
+	m.halt = func(_ context.Context, a accountView) (string, error) {
+		halted = append(halted, a.ID)
+		return "the protection is held", nil
+	}
+	press(m, "h", "enter")
+	press(m, "h", "a", "c", "c", "_", "1", "esc")
+	assert.Empty(t, halted)
+	press(m, "tab", "h")
+	assert.Contains(t, m.View().Content, "Halt acc_2: its protection refuses entries")
+	press(m, "a", "c", "c", "_", "2", "enter")
+	assert.Equal(t, []trading.AccountID{"acc_2"}, halted)
+	assert.Contains(t, m.View().Content, "halted acc_2: the protection is held")
+	require.NoError(t, m.err(), "a halt closes nothing")
+	m.halt = func(context.Context, accountView) (string, error) { return "", errors.New("no folder") }
+	press(m, "h", "a", "c", "c", "_", "2", "enter")
+	assert.Contains(t, m.View().Content, "NOT HALTED: acc_2: no folder")
+}
+
 func TestTopSaysThatItIsStale(t *testing.T) {
 	m := newScreen(plainTheme())
 	pump(m, m.round())
