@@ -81,7 +81,7 @@ func digestsOf(trades []Trade) func(most int) []accounting.Row {
 	return func(most int) []accounting.Row {
 		rows := make([]accounting.Row, min(most, len(trades)))
 		for i := range rows {
-			rows[i] = accounting.Row{Digest: digestOfTrade(&trades[i]), ClosedAt: trades[i].ClosedAt}
+			rows[i] = accounting.Row{Digest: digestOfTrade(&trades[i]), Symbol: trades[i].Symbol, ClosedAt: trades[i].ClosedAt}
 		}
 		return rows
 	}
@@ -179,7 +179,7 @@ func askedOfOrder(in *Intent, o *Order) accounting.Write {
 // or from its body. It is not clear if neither can be read.
 func effectOf(w *write, h *heard, result wire.Value, answered time.Time) (did *books.Did, clear bool) {
 	asked := w.askedFor()
-	did = &books.Did{Own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
+	did = &books.Did{At: h.attempt.Received, Own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
 	own := &did.Own
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:

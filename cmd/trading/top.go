@@ -110,7 +110,7 @@ func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, sa
 	return err
 }
 
-// haltFromTop tells the protection of an account to refuse entries, and returns what came
+// haltFromTop has the protection of an account refuse entries, and returns what came
 // of it.
 func haltFromTop(ctx context.Context, dir string, id trading.AccountID) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

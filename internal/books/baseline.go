@@ -33,10 +33,26 @@ func (a *account) serves(w *Write) bool {
 	}
 	held := a.held(w.Places[0].Symbol)
 	// Reads at once are enough for an entry where nothing is held on its side and
-	// nothing waits.
-	return held.exact || a.posAt.Sub(held.since) >= accounting.Lag ||
+	// nothing waits: then no trade between them is missing on that side.
+	return (held.exact || a.posAt.Sub(held.since) >= accounting.Lag) && a.agree(w.Places[0].Symbol, held) ||
 		w.Entry && held.Size.Sign() != int(w.Side) && len(a.orders)+len(a.runs) == 0
 }
+
+// agree reports whether the position shows every closed trade that the rows show. One
+// that an order of before left between the two reads would be missing in both.
+func (a *account) agree(symbol string, held position) bool {
+	since, fresh := a.rowsSince[symbol]
+	if !fresh {
+		since = a.rowsFrom
+	}
+	if held.exact && !held.at.Before(since) {
+		return true // an answer does not lag
+	}
+	return held.at.Sub(since) >= accounting.Lag-apart
+}
+
+// apart is how long the reads of one look are apart.
+const apart = time.Second
 
 // baselineAge is how old a baseline may be before an entry reads another.
 const baselineAge = 10 * time.Minute

@@ -41,6 +41,8 @@ type account struct {
 	rows      []accounting.Row
 	rowsAt    time.Time
 	rowsShow  int
+	rowsSince map[string]time.Time // by symbol: the read that first showed its newest row
+	rowsFrom  time.Time            // the same of symbols that are not there
 	orders    []string
 	runs      []string
 	resting   []Waiting // as read
@@ -60,6 +62,7 @@ type account struct {
 // position is one as reads or answers showed it.
 type position struct {
 	accounting.Position
+	at    time.Time // when it was read, or answered
 	since time.Time // reads have shown it unchanged since
 	exact bool      // an answer said it
 	shows int       // the effects before this one are in it
@@ -113,7 +116,7 @@ func (a *account) held(symbol string) position {
 	if p, seen := a.positions[symbol]; seen {
 		return p
 	}
-	return position{since: a.posFrom, shows: a.posShows}
+	return position{at: a.posAt, since: a.posFrom, shows: a.posShows}
 }
 
 // add notes an effect.

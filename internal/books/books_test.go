@@ -80,6 +80,9 @@ func (b *book) enter(w *Write) (*accounting.Baseline, Note) {
 
 func (b *book) leave(w *Write, did *Did) {
 	b.SendEnded(mine, b.now)
+	if did != nil {
+		did.At = b.now
+	}
 	b.Leave(w, did)
 }
 
@@ -205,6 +208,37 @@ func (b *book) owned(symbol string) []accounting.Own {
 	b.Enter(w)
 	defer b.Leave(w, nil)
 	return b.Evidence(w).Own
+}
+
+// A closed trade that the rows show and the position may not yet is missing in both.
+func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
+	held := map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}, "ETH": {Size: decimal.NewFromInt(1)}}
+	for name, row := range map[string]struct {
+		fresh    accounting.Row
+		btc, eth bool
+	}{
+		"of the market":     {accounting.Row{Digest: 8, Symbol: "BTC"}, false, true},
+		"of another market": {accounting.Row{Digest: 8, Symbol: "ETH"}, true, false},
+		"of no market":      {accounting.Row{Digest: 8}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.read(held)
+			b.SawTrades(mine, b.now.Add(time.Second), func(int) []accounting.Row { return []accounting.Row{row.fresh, {Digest: 7}} })
+			serves := func() []bool { return []bool{b.serves("BTC"), b.serves("ETH")} }
+			assert.Equal(t, []bool{row.btc, row.eth}, serves())
+			b.pass(time.Second + accounting.Lag)
+			b.SawPositions(mine, b.now, held)
+			assert.Equal(t, []bool{true, true}, serves(), "the positions were read since")
+		})
+	}
+}
+
+func (b *book) serves(symbol string) bool {
+	w := b.order(symbol)
+	base, _ := b.Enter(w)
+	b.Leave(w, nil)
+	return base != nil
 }
 
 // A run that has ended between the reads of two lists is in neither, and is no new one.

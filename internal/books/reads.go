@@ -81,7 +81,7 @@ func (b *Books) SawPositions(id Account, begun time.Time, held map[string]accoun
 
 // seenAgain is a position as a read shows it, beside what was known of it before.
 func (a *account) seenAgain(symbol string, now accounting.Position, begun time.Time) position {
-	p := position{Position: now, since: begun, shows: a.next}
+	p := position{Position: now, at: begun, since: begun, shows: a.next}
 	if before, ok := a.positions[symbol]; ok && before.equal(now) {
 		p.since, p.exact = before.since, before.exact
 	}
@@ -93,9 +93,29 @@ func (a *account) seenAgain(symbol string, now accounting.Position, begun time.T
 const KeptRows = 16
 
 // SawTrades notes the list of closed trades, newest first. rows returns so many of them
-// at the most, each with its digest and its time; it is asked if they are of use.
+// at the most, each with its digest, symbol and time; it is asked if they are of use.
 func (b *Books) SawTrades(id Account, begun time.Time, rows func(most int) []accounting.Row) {
-	b.saw(id, begun, func(a *account) { a.rows, a.rowsAt, a.rowsShow = rows(KeptRows), begun, a.next })
+	b.saw(id, begun, func(a *account) {
+		list := rows(KeptRows)
+		a.dateRows(list, begun)
+		a.rows, a.rowsAt, a.rowsShow = list, begun, a.next
+	})
+}
+
+// dateRows notes in which symbols a list has rows that the one before did not have.
+func (a *account) dateRows(list []accounting.Row, begun time.Time) {
+	fresh := len(list)
+	if len(a.rows) > 0 {
+		fresh = slices.IndexFunc(list, func(r accounting.Row) bool { return r.Digest == a.rows[0].Digest })
+	}
+	anySymbol := fresh >= 0 && slices.ContainsFunc(list[:fresh], func(r accounting.Row) bool { return r.Symbol == "" })
+	if a.rowsAt.IsZero() || fresh < 0 || anySymbol || a.rowsSince == nil {
+		a.rowsFrom, a.rowsSince = begun, make(map[string]time.Time)
+		return
+	}
+	for i := range fresh {
+		a.rowsSince[list[i].Symbol] = begun
+	}
 }
 
 // Waiting is an order that rests, or a run. Its symbol, side and size are empty where its

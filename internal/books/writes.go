@@ -297,8 +297,10 @@ func (b *Books) Wants(w *Write) bool {
 type Did struct {
 	// Own is what its answer says that it traded.
 	Own accounting.Own
-	// After is the position after it; nil if its answer does not say one.
+	// After is the position after it, at the time of its answer; nil if that does not say
+	// one.
 	After *accounting.Position
+	At    time.Time
 	// Unclear: it ran, or may have, and nobody knows what it did. Reads begun from
 	// ShownFrom on show it.
 	Unclear   bool
@@ -392,7 +394,7 @@ func (a *account) did(w *Write, did *Did, alone bool) {
 		if a.positions == nil {
 			a.positions = make(map[string]position)
 		}
-		a.positions[w.Places[0].Symbol] = position{Position: *did.After, exact: true, shows: a.next}
+		a.positions[w.Places[0].Symbol] = position{Position: *did.After, at: did.At, exact: true, shows: a.next}
 	}
 }
 
