@@ -281,3 +281,29 @@ func TestLevelsTakeNoClosedTradeOffAnother(t *testing.T) {
 		})
 	}
 }
+
+// Where the service may keep idempotency keys by route, a fence proves nothing until that
+// is known: a question that fails is asked again, and the order is found all the same.
+func TestHowKeysAreKeptIsAskedUntilItIsKnown(t *testing.T) {
+	for name, fault := range map[string]func(rig){
+		"the first question fails": func(r rig) { r.sim.Fault("POST /runs/cancel", tradingsim.Fail(500, "internal_error")) },
+		"the first reply is lost":  func(r rig) { r.sim.Fault("POST /runs/cancel", tradingsim.DropResponse()) },
+		"the second question fails": func(r rig) {
+			r.sim.Fault("POST /orders/cancel", tradingsim.Pass())
+			r.sim.Fault("POST /orders/cancel", tradingsim.Fail(500, "internal_error"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, []tradingsim.Option{tradingsim.WithInterpretation(49)}, []trading.Option{sole}, func(r rig) {
+				r.readAll()
+				r.readAll()
+				fault(r)
+				lost := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
+				resolution, err := r.resolve(lost)
+				require.NoError(r.t, err)
+				assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
+				assert.Greater(r.t, r.sent(trading.OpCancelRun), 0)
+			})
+		})
+	}
+}
