@@ -16,16 +16,16 @@ func Main(ctx context.Context, o Options, out io.Writer) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	told := make(chan struct{})
+	written := make(chan struct{})
 	events := p.Events(ctx)
 	go func() {
-		defer close(told)
+		defer close(written)
 		for e := range events {
 			fmt.Fprintln(out, e.At.Format("15:04:05"), e)
 		}
 	}()
 	err = p.Run(ctx)
 	cancel()
-	<-told
+	<-written
 	return errors.Join(err, p.Close())
 }

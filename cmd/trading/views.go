@@ -77,7 +77,7 @@ func (v *accountView) setPositions(positions trading.Positions) {
 		known = known && priced && stopped
 	}
 	v.RoomAtStops = cli.AmountIf(room, known)
-	if _, told := v.UnrealizedPnL.Get(); !told {
+	if _, shown := v.UnrealizedPnL.Get(); !shown {
 		v.UnrealizedPnL = cli.AmountIf(positions.UnrealizedPnL())
 	}
 }

@@ -84,16 +84,16 @@ func simulate(ctx context.Context, out io.Writer) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	say := log.New(out, "", 0) // two goroutines write
-	told, ended := make(chan struct{}), make(chan error, 1)
+	printed, ended := make(chan struct{}), make(chan error, 1)
 	events := protection.Events(ctx)
 	go func() {
-		defer close(told)
+		defer close(printed)
 		for e := range events {
 			say.Println(e)
 		}
 	}()
 	go func() { ended <- protection.Run(ctx) }()
-	defer func() { cancel(); <-told }()
+	defer func() { cancel(); <-printed }()
 
 	err = careless(ctx, bot.Live.Account("acc_1"), protection, sim, say)
 	cancel()
