@@ -21,7 +21,7 @@ import (
 //	  journaling.go         a write is in the journal before its first byte
 //	exchange.go             one attempt: request out, whole answer in (internal/transport)
 //	answer.go               whose answer is it, and what does it say
-//	internal/ledger         settled, once more, or in doubt
+//	internal/ledger         decided, once more, or in doubt
 //	driver.go               what is in doubt is found out
 //	books.go                what a write that has ended leaves behind
 
