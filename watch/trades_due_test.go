@@ -37,6 +37,7 @@ func TestTheListOfTradesIsReadWhenSomethingChanged(t *testing.T) {
 				act()
 			}
 			time.Sleep(d)
+			synctest.Wait() // closed is read after it
 			return r.sent(trading.OpSandboxTrades) - trades, r.sent(trading.OpSandboxState) - looks
 		}
 
