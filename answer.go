@@ -12,6 +12,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -206,11 +207,23 @@ func (h *heard) said() ledger.Answer {
 		return a
 	}
 	rule := h.refusal.rule()
-	a.Code, a.Says, a.Advice = string(rule.Code), ledgerOutcome(rule.Outcome), ledgerAdvice(rule.Advice)
+	a.Code, a.Says, a.Advice = string(rule.Code), ledger.Outcome(rule.Outcome), ledgerAdvice(rule.Advice)
 	a.Price = rule.Kind == ErrNoPrice
 	a.InFront = rule.Advice == AdviseWait || rule.Kind == ErrKeyRefused
 	if rule.Advice == AdviseWait {
 		a.RetryAfter = retryAfter(&h.attempt)
+	}
+	return a
+}
+
+// answer is the same for the driver. result is what a success was decoded into.
+func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
+	a := resolve.Answer{Answer: said, Key: string(h.attempt.key), Body: h.attempt.Body, Received: h.attempt.Received, Err: h.err, Heard: h}
+	if h.refusal != nil {
+		a.Refusal = h.refusal
+	}
+	if h.decoded {
+		a.Decoded = result
 	}
 	return a
 }
@@ -222,28 +235,6 @@ func retryAfter(a *attempt) time.Duration {
 		return d
 	}
 	return limiter.Window
-}
-
-func ledgerOutcome(o Outcome) ledger.Outcome {
-	switch o {
-	case Applied:
-		return ledger.Applied
-	case NotApplied:
-		return ledger.NotApplied
-	default:
-		return ledger.Unknown
-	}
-}
-
-func outcomeOf(o ledger.Outcome) Outcome {
-	switch o {
-	case ledger.Applied:
-		return Applied
-	case ledger.NotApplied:
-		return NotApplied
-	default:
-		return Unknown
-	}
 }
 
 func ledgerAdvice(a Advice) ledger.Advice {
@@ -349,11 +340,4 @@ func healthAnswer(answer *api.Health, status *int) checked {
 		}
 		return nil
 	}}
-}
-
-func classOf(err error) ledger.Class {
-	if refusal := (*Error)(nil); errors.As(err, &refusal) {
-		return ledger.Refusal
-	}
-	return ledger.Silence
 }

@@ -6,15 +6,33 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
-// What the client asks the service for by itself.
+// host is the client as its driver sees it: what the client asks the service for by
+// itself.
+type host struct{ c *core }
 
-// lookWith reads an account.
-func (c *core) lookWith(ctx context.Context, env Environment, id AccountID, opts callOptions) (*accountLook, error) {
-	l := &accountLook{at: time.Now()}
-	var t accountReader = &Sandbox{&MarketData{caller{c, opts}}}
-	account := &Account{id: id, caller: caller{c, opts}}
+// Look implements [resolve.Host].
+func (h host) Look(ctx context.Context, env, account string) (*resolve.Look, error) {
+	return h.look(ctx, Environment(env), AccountID(account), recoveryOptions())
+}
+
+// ReadBaseline reads an account, once, for a second at the most. Without it the entry
+// goes all the same, and is harder to find out about.
+func (h host) ReadBaseline(ctx context.Context, account string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	opts := recoveryOptions()
+	opts.failFast, opts.retry = true, defaultCallOptions().retry
+	_, _ = h.look(ctx, EnvLive, AccountID(account), opts)
+}
+
+// look reads an account.
+func (h host) look(ctx context.Context, env Environment, id AccountID, opts callOptions) (*resolve.Look, error) {
+	l := &resolve.Look{At: time.Now(), Levels: make(map[string]resolve.Levels)}
+	var t accountReader = &Sandbox{&MarketData{caller{h.c, opts}}}
+	account := &Account{id: id, caller: caller{h.c, opts}}
 	if env == EnvLive {
 		t = account
 	}
@@ -22,9 +40,14 @@ func (c *core) lookWith(ctx context.Context, env Environment, id AccountID, opts
 	if err != nil {
 		return nil, err
 	}
-	l.status = state.Status
-	if l.positions, err = t.Positions(ctx); err != nil {
+	l.Status = string(state.Status)
+	positions, err := t.Positions(ctx)
+	if err != nil {
 		return nil, err
+	}
+	l.Positions = bySymbol(positions)
+	for i := range positions {
+		l.Levels[positions[i].Symbol] = levelsOf(&positions[i])
 	}
 	if env == EnvLive {
 		open, err := account.OpenOrders(ctx)
@@ -35,70 +58,112 @@ func (c *core) lookWith(ctx context.Context, env Environment, id AccountID, opts
 		if err != nil {
 			return nil, err
 		}
-		l.orders, l.runs, l.finished = orderIDs(open), runIDs(open.Runs), runIDs(finished)
+		l.Orders, l.Runs, l.Finished = orderIDs(open), runIDs(open.Runs), runIDs(finished)
 	}
-	if l.trades, err = t.Trades(ctx); err != nil {
+	trades, err := t.Trades(ctx)
+	if err != nil {
 		return nil, err
 	}
-	l.rows = rowsOf(l.trades)
+	l.Rows, l.Shown = rowsOf(trades), trades
 	return l, nil
 }
 
-// send sends one request of the driver's, in its share of the rate limits.
-func (c *core) send(ctx context.Context, r driverRequest) heard {
-	if r.endpoint == nil {
-		return heard{class: ledger.Foreign, err: errors.New("an operation that this version does not know")}
+// Send sends one request of the driver's, in its share of the rate limits.
+func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
+	e := endpointOf(Operation(r.Operation))
+	if e == nil {
+		return resolve.Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errors.New("an operation that this version does not know")}
 	}
-	call := caller{c, recoveryOptions()}.begin(ctx, r.endpoint, nil)
-	call.account, call.body, call.askKey = r.account, r.body, r.key
+	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
+	call.account, call.body, call.askKey = AccountID(r.Account), r.Body, Key(r.Key)
 	defer call.returnSlot(false)
 	for _, stage := range [...]func() error{call.takeKey, call.waitForLimit} {
 		if err := stage(); err != nil {
-			return heard{class: ledger.Unsent, err: err}
+			return resolve.Answer{Answer: ledger.Answer{Class: ledger.Unsent}, Err: err}
 		}
 	}
 	call.hookStart()
 	call.sends++
 	call.lastCtx = call.hookSend(ctx)
-	send := c.transport.Send
-	if r.alone {
-		send = c.transport.SendAlone
+	send := h.c.transport.Send
+	if r.Alone {
+		send = h.c.transport.SendAlone
 	}
-	call.last = c.exchangeOver(call.lastCtx, send, &call.request, call.apiKey, r.key, call.question())
+	call.last = h.c.exchangeOver(call.lastCtx, send, &call.request, call.apiKey, call.askKey, call.question())
 	call.returnSlot(call.last.attempt.Written)
-	if said := call.last.said(); said.Advice == ledger.WaitFirst && !call.last.attempt.replayed() {
+	said := call.last.said()
+	if said.Advice == ledger.WaitFirst && !said.Replayed {
 		call.closeLimit(said.RetryAfter)
 	}
 	call.noteKey()
 	call.outcome = OutcomeOf(call.last.err)
 	call.hookSent()
 	call.hookDone(call.hookCall(), Done{Err: call.last.err, Outcome: call.outcome, Attempts: 1})
-	return call.last
+	last := call.last // which outlives the call
+	return last.answer(said, nil)
 }
 
-// entriesHeld reports whether entries are held back: by Halt, or by the health.
-func (c *core) entriesHeld() bool {
-	_, halted := c.halt.get()
-	return halted || c.gate.knownUnsafe()
+// Levels implements [resolve.Host].
+func (h host) Levels(ctx context.Context, account, symbol string) (has resolve.Levels, held bool, err error) {
+	positions, err := (&Account{id: AccountID(account), caller: caller{h.c, recoveryOptions()}}).Positions(ctx)
+	p, held := positions.In(symbol)
+	return levelsOf(&p), held, err
 }
 
-func (c *core) positionsOf(ctx context.Context, id AccountID) (Positions, error) {
-	account := &Account{id: id, caller: caller{c, recoveryOptions()}}
-	return account.Positions(ctx)
-}
-
-// setLevels sets levels in place of a setting, once, as a write of its own, which is found
-// out about like any other.
-func (c *core) setLevels(ctx context.Context, of *Intent, wanted levels) error {
+// SetLevels implements [resolve.Host].
+func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
 	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), of.Tag
-	opts.restores = of.ID
+	opts.restores = IntentID(of.ID)
 	ctx, cancel := context.WithTimeout(ctx, defaultAttemptTimeout)
 	defer cancel()
-	account := &Account{id: of.Account, caller: caller{c, opts}}
-	_, err := account.SetTPSL(ctx, of.Symbol, TPSL{TakeProfit: wanted.TakeProfitPrice, StopLoss: wanted.StopLossPrice})
+	account := &Account{id: AccountID(of.Account), caller: caller{h.c, opts}}
+	_, err := account.SetTPSL(ctx, of.Symbol, TPSL{TakeProfit: levelAtPrice(wanted.TakeProfitPrice), StopLoss: levelAtPrice(wanted.StopLossPrice)})
 	return err
 }
+
+// Judge implements [resolve.Host].
+func (h host) Judge(err error) resolve.Judgment {
+	refusal := (*Error)(nil)
+	if !errors.As(err, &refusal) {
+		return resolve.Judgment{Class: ledger.Silence}
+	}
+	return resolve.Judgment{Class: ledger.Refusal, Local: refusal.Local, Unreachable: errors.Is(err, CodeAccountNotFound)}
+}
+
+// Kind implements [resolve.Host].
+func (h host) Kind(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) }
+
+// Keyless implements [resolve.Host].
+func (h host) Keyless(env string) error { return h.c.keyless(Environment(env)) }
+
+// KeyRefused implements [resolve.Host].
+func (h host) KeyRefused(env string) bool {
+	key, err := h.c.keys(Environment(env)).current(h.c.closing, Environment(env))
+	return err != nil || !key.IsZero() && h.c.breaker.Tripped(key)
+}
+
+// EntriesHeld implements [resolve.Host].
+func (h host) EntriesHeld() bool {
+	_, halted := h.c.halt.get()
+	return halted || h.c.gate.knownUnsafe()
+}
+
+// IsExclusive implements [resolve.Host].
+func (h host) IsExclusive(account string) bool { return h.c.isExclusive(AccountID(account)) }
+
+// Resolved implements [resolve.Host].
+func (h host) Resolved(r resolve.Resolution) {
+	if len(h.c.hooks) > 0 {
+		h.c.hooks.resolved(context.Background(), resolutionOf(&r))
+	}
+}
+
+// Enter implements [resolve.Host].
+func (h host) Enter() bool { return h.c.enter() }
+
+// Leave implements [resolve.Host].
+func (h host) Leave() { h.c.leave() }
 
 // accountReader is what the paper account and a live one show alike.
 type accountReader interface {

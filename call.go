@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -25,14 +26,14 @@ type call struct {
 	request
 	core *core
 
-	apiKey apiKey       // of the next attempt, or the last
-	ask    limiter.Ask  // for a slot in the rate limits
-	slot   limiter.Slot // that the next send has
-	writer bool         // it holds the sandbox's one place for a writer
-	room   http.Request // what the loop sees
-	write  *write       // nil for a read
-	askKey Key          // of a request of the driver
-	since  uint64       // the number of the drivers' last request before the journal was read
+	apiKey apiKey         // of the next attempt, or the last
+	ask    limiter.Ask    // for a slot in the rate limits
+	slot   limiter.Slot   // that the next send has
+	writer bool           // it holds the sandbox's one place for a writer
+	room   http.Request   // what the loop sees
+	write  *resolve.Write // nil for a read
+	askKey Key            // of a request of the driver
+	since  uint64         // the number of the drivers' last request before the journal was read
 
 	sends   int // attempts so far
 	wait    time.Duration
@@ -96,9 +97,6 @@ func (c *call) askedToWait() time.Duration {
 	return a.askedToWait()
 }
 
-// errTaken: another call was the first to take the client order id.
-var errTaken = errors.New("the client order id is on its way already")
-
 // errConcluded: the earlier write has ended, so what it came to is looked up.
 var errConcluded = errors.New("the earlier write has ended")
 
@@ -112,14 +110,14 @@ func (c *call) key() Key {
 	if c.write == nil {
 		return c.askKey
 	}
-	return c.write.intent.Key
+	return Key(c.write.Intent.Key)
 }
 
 // facts are what the call knows before there is an answer.
 func (c *call) facts() Meta {
 	m := Meta{Operation: c.endpoint.op, Key: c.key(), Attempts: c.sends}
 	if c.write != nil {
-		m.Unjournaled = c.write.unjournaled
+		m.Unjournaled = c.write.Unjournaled
 	}
 	return m
 }
@@ -169,7 +167,7 @@ func (c *call) checkAge() error {
 	if c.sends == 0 && ttl == 0 {
 		return nil
 	}
-	if c.sends > 0 && c.endpoint.levels && c.core.levels.superseded(c.write) {
+	if c.sends > 0 && c.core.driver.Superseded(c.write) {
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	}
 	if age := elapsed(c.began); age >= ttl {

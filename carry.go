@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -62,7 +62,7 @@ func (c *call) carryOut() {
 		}
 		c.send()
 		c.returnSlot(false)
-		if !errors.Is(c.stopped, errTaken) {
+		if !errors.Is(c.stopped, resolve.ErrTaken) {
 			break
 		}
 		c.stopped, c.write = nil, nil
@@ -139,13 +139,8 @@ func (c *call) pass() error {
 // Send makes one attempt. It is the loop's.
 func (c *call) Send() {
 	c.sends++
-	if w := c.write; w != nil {
-		now := time.Now()
-		if c.sends == 1 {
-			w.firstSend = now
-		}
-		w.ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: c.core.clock.at(now)})
-		c.core.books.SendBegan(bookOf(c.env, c.account))
+	if c.write != nil {
+		c.core.driver.SendBegins(c.write)
 	}
 	ctx, cancel := context.WithTimeoutCause(c.Context, c.opts.attemptTimeout, transport.ErrTimeout)
 	defer cancel()
@@ -153,7 +148,7 @@ func (c *call) Send() {
 	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question())
 	c.returnSlot(c.last.attempt.Written)
 	if c.write != nil {
-		c.core.books.SendEnded(bookOf(c.env, c.account), c.last.attempt.Received)
+		c.core.driver.SendEnded(c.write, c.last.attempt.Received)
 	}
 }
 
@@ -172,30 +167,20 @@ func (c *call) Again() bool {
 
 // writeAgain asks the ledger.
 func (c *call) writeAgain() bool {
-	w := c.write
-	said := c.last.said()
-	fact := ledger.Fact{Kind: ledger.SendEnded, At: c.core.clock.at(c.last.attempt.Received), Answer: said}
-	w.ledger.Note(fact)
-	c.outcome, c.doubt = outcomeOf(w.ledger.Outcome()), w.ledger.InDoubt()
-	if !c.doubt && c.doubted {
-		c.core.pending.Clear(&w.Entry) // its own doubt is over, and would hold it back
-	}
-	if c.doubt {
-		c.doubted = true
-		c.core.inDoubt(w)
-		c.core.store.note(w, fact)
-	}
+	w, said := c.write, c.last.said()
+	c.doubt = c.core.driver.Heard(w, c.last.attempt.Received, said, c.doubted)
+	c.outcome, c.doubted = Outcome(w.Ledger.Outcome()), c.doubted || c.doubt
 	if said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() { // a stored 429 is of the past
 		c.closeLimit(said.RetryAfter)
 	}
-	step := w.ledger.Next(c.core.clock.now(), ledger.Limits{})
-	if step.Do != ledger.Send && step.Do != ledger.Rekey {
+	wait, random, more := c.core.driver.NextSend(w)
+	if !more {
 		c.nameWait(said.RetryAfter)
 		return false
 	}
-	c.wait = c.core.clock.until(step.At)
-	if step.Spread {
-		c.wait = max(spread(c.wait), said.RetryAfter)
+	c.wait = wait
+	if random {
+		c.wait = max(spread(wait), said.RetryAfter)
 	}
 	if c.outlives(c.wait) {
 		c.nameWait(c.wait)
@@ -270,35 +255,26 @@ func (c *call) conclude() {
 	if w == nil {
 		return // it came to no key
 	}
-	if w.ledger.Sending() {
-		fact := ledger.Fact{Kind: ledger.SendingOver, At: c.core.clock.now()}
-		w.ledger.Note(fact)
-		if w.ledger.InDoubt() {
-			c.core.store.note(w, fact)
-		}
-	}
-	c.outcome, c.left, c.forget = outcomeOf(w.ledger.Outcome()), w.ledger.Sent(), w.ledger.Forget()
-	if w.ledger.Done() {
-		c.core.concluded(w, &c.last, c.result)
-		w.handOver()
+	d := c.core.driver
+	d.SendingOver(w)
+	c.outcome, c.left, c.forget = Outcome(w.Ledger.Outcome()), w.Ledger.Sent(), w.Ledger.Forget()
+	last := c.last.answer(c.last.said(), c.result)
+	if d.Conclude(w, &last) {
 		return
 	}
-	c.core.inDoubt(w)
-	c.core.driver.take(w)
-	w.handOver()
 	c.waitFor(w) // from here on the write is the driver's
 }
 
 // waitFor waits until it is known what became of a write, as long as the caller
 // does.
-func (c *call) waitFor(w *write) {
+func (c *call) waitFor(w *resolve.Write) {
 	ctx := c.Context
 	if patience := c.opts.patience(c.entry); ctx.Err() == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
-	r, known := c.core.driver.workerOf(w).wait(ctx, w)
+	r, known := c.core.driver.Wait(ctx, w)
 	if !known {
 		// What the client asked meanwhile, and was answered, is not this call's.
 		c.outcome = Unknown
@@ -308,9 +284,9 @@ func (c *call) waitFor(w *write) {
 		}
 		return
 	}
-	c.outcome = r.Outcome
-	if w.answer != nil && r.Outcome == Applied {
-		c.last = *w.answer
+	c.outcome = Outcome(r.Outcome)
+	if w.Answer != nil && c.outcome == Applied {
+		c.last = *w.Answer.Heard.(*heard)
 		c.stopped, c.found = nil, nil
 		if r.Late {
 			c.found = ErrLate
@@ -322,18 +298,18 @@ func (c *call) waitFor(w *write) {
 
 // join takes the outcome of a write that was placed before under the same client
 // order id, and asks about it.
-func (c *call) join(w *write) error {
+func (c *call) join(w *resolve.Write) error {
 	select {
-	case <-w.handed:
+	case <-w.Handed():
 	case <-c.Done():
 		c.outcome = Unknown
 		return c.Err()
 	}
-	if c.core.pending.Find(w.Entry.ID) == nil {
+	if !c.core.driver.IsOpen(w) {
 		return errConcluded
 	}
 	c.write, c.left = w, true
-	c.core.driver.workerOf(w).ask(w, c.since)
+	c.core.driver.Ask(w, c.since)
 	c.waitFor(w)
 	return nil
 }
@@ -410,8 +386,8 @@ func (c *call) carryOutcome(err error) error {
 	}
 	e := &WriteError{Outcome: c.outcome, Operation: c.endpoint.op, Account: c.account, Symbol: c.symbol, Err: err}
 	if c.write != nil {
-		if c.write.tracked() && !c.forget {
-			e.Intent = c.write.intent.ID
+		if c.write.Tracked() && !c.forget {
+			e.Intent = IntentID(c.write.Intent.ID)
 		}
 	}
 	e.NotSent = c.outcome == Unknown && !c.left

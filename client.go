@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/ratelimit"
@@ -60,15 +61,13 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 
 	log := logger{cfg.logger}
-	keeper := newBookkeeper(&cfg, log, serviceOf(base))
 	c := &core{
-		bookkeeper: keeper,
 		exchanger: exchanger{
 			transport: transport.New(cfg.transport),
 			userAgent: []string{userAgent(cfg.application)},
 			scrubber:  scrubber,
-			heardDate: keeper.clock.heardDate,
 		},
+		log:           log,
 		baseURL:       serviceOf(base),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
@@ -85,13 +84,19 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		sandboxWriter: make(chan struct{}, 1),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
-	c.driver = newDriver(c.closing, &c.bookkeeper, c, c.baseURL, !cfg.withoutBackground)
+	c.driver = resolve.New(resolve.Config{
+		Host: host{c}, Journal: cfg.journal, BaseURL: c.baseURL, Closing: c.closing, ErrClosed: ErrClosed,
+		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe,
+		NewJournal: log.newJournal, Unwritten: func(of *resolve.Intent, err error) {
+			in := intentOf(of)
+			log.notJournaled(&in, err)
+		},
+	})
+	c.heardDate, c.books = c.driver.Clock.HeardDate, c.driver.Books
 	c.gate = newHealthGate(cfg.gate, c.askGate, c.background)
 	c.guards = append([]Guard{
-		c.halt.guard, guardAccount(c.statusOf), guardPending(c.doubtedIn), c.gate.guard,
+		c.halt.guard, guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
-	c.look = c.lookWith
-	c.pending.join(c.driver)
 	return newClient(c, cfg.defaults), nil
 }
 
@@ -144,17 +149,17 @@ func (c *Client) Close() error {
 	c.core.flightsMu.Lock()
 	c.core.close()
 	c.core.flightsMu.Unlock()
-	c.core.driver.close()
+	c.core.driver.Close()
 	c.core.limits.Close()
 	c.core.flights.Wait()
 	c.core.transport.Close()
-	left := c.core.pending.leave(c.core.driver)
+	left := c.core.driver.Leave()
 	if len(left) == 0 {
 		return nil
 	}
 	e := &PendingError{IDs: make([]IntentID, len(left))}
-	for i, w := range left {
-		e.IDs[i] = w.intent.ID
+	for i, id := range left {
+		e.IDs[i] = IntentID(id)
 	}
 	return e
 }

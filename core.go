@@ -10,15 +10,19 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // core is what every handle of one client shares.
 type core struct {
-	bookkeeper
 	exchanger
+	driver      *resolve.Driver
+	books       *books.Books
+	log         logger
 	baseURL     string
 	urls        map[*endpoint]*url.URL
 	sandboxKeys keyring
@@ -34,8 +38,6 @@ type core struct {
 
 	process      string        // names this client in the journal
 	intents      atomic.Uint64 // counts its writes
-	driver       *driver
-	look         func(ctx context.Context, env Environment, id AccountID, opts callOptions) (*accountLook, error)
 	exclusive    []AccountID
 	exclusiveAll bool
 	withoutProbe bool
@@ -76,10 +78,10 @@ func (c *core) background(run func(closing context.Context)) bool {
 }
 
 // newIntentID names a write by its client, whose name is its own, and a number.
-func (c *core) newIntentID() IntentID {
+func (c *core) newIntentID() string {
 	var room [64]byte
 	id := append(append(room[:0], c.process...), '-')
-	return IntentID(strconv.AppendUint(id, c.intents.Add(1), 10))
+	return string(strconv.AppendUint(id, c.intents.Add(1), 10))
 }
 
 // isExclusive reports whether nobody else trades an account.
@@ -100,25 +102,10 @@ func (c *core) statusOf(env Environment, id AccountID) AccountStatus {
 	return AccountStatus(c.books.Status(bookOf(env, id)))
 }
 
-// keyRefused reports whether the key of an environment was refused, and has not
-// worked since: what the client does by itself does not try it.
-func (c *core) keyRefused(env Environment) bool {
-	key, err := c.keys(env).current(c.closing, env)
-	return err != nil || !key.IsZero() && c.breaker.Tripped(key)
-}
-
-// hookResolved reports the outcome of a write in doubt to the hooks.
-func (c *core) hookResolved(ctx context.Context, r Resolution) { c.hooks.resolved(ctx, r) }
-
 // keyless returns the refusal of a request without a key; nil if there is one.
 func (c *core) keyless(env Environment) error {
 	if c.keys(env).isZero() {
 		return refuse(env, CodeMissingAPIKey, "no %s API key configured", env)
 	}
 	return nil
-}
-
-// lookAt reads everything on an account in which a write can show.
-func (c *core) lookAt(ctx context.Context, env Environment, id AccountID) (*accountLook, error) {
-	return c.look(ctx, env, id, recoveryOptions())
 }

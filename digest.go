@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"crypto/sha256"
 	"math/bits"
 	"strconv"
 
@@ -98,9 +97,4 @@ func (d digest) optional(n Opt[decimal.Decimal]) digest {
 		return d.word(1 << 63) // no exponent
 	}
 	return d.number(v)
-}
-
-func digestOfBody(body []byte) []byte {
-	digest := sha256.Sum256(body)
-	return digest[:]
 }

@@ -288,11 +288,15 @@ func textPattern(format string) string {
 	}
 }
 
-// errorTexts are the literals that make errors in the package, with their positions.
+// errorTexts are the literals that make errors in the package, or in what finds out about
+// writes, with their positions.
 func errorTexts(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
+	below, err := filepath.Glob("internal/resolve/*.go")
+	require.NoError(t, err)
+	files = append(files, below...)
 	makers := map[string]bool{"refuse": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
 	texts := map[string]string{}
 	set := token.NewFileSet()

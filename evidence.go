@@ -1,20 +1,14 @@
 package trading
 
 import (
-	"encoding/json"
-	"slices"
-	"time"
-
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
-	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/wire"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
-// Between the records of the account and what accounting goes by.
+// Between the records of the program and what the driver goes by.
 
 // heldPosition is a position as accounting sees it.
 func heldPosition(p *Position) accounting.Position {
@@ -65,16 +59,7 @@ func runIDs(runs []Run) []string {
 	return ids
 }
 
-func sideOf(s Side) accounting.Side {
-	switch s {
-	case Long:
-		return accounting.Long
-	case Short:
-		return accounting.Short
-	default:
-		return accounting.NoSide
-	}
-}
+func sideOf(s Side) accounting.Side { return resolve.SideOf(string(s)) }
 
 // digestsOf are closed trades as the books keep them.
 func digestsOf(trades []Trade) func(most int) []accounting.Row {
@@ -129,215 +114,85 @@ func nullable(d Opt[decimal.Decimal]) decimal.NullDecimal {
 	return decimal.NullDecimal{Decimal: v, Valid: ok}
 }
 
-// sentWrite is what a write asked for, by its own bytes.
-type sentWrite struct {
-	Side         Side        `json:"side"`
-	Size         json.Number `json:"size"`
-	ReduceOnly   bool        `json:"reduceOnly"`
-	ClosePercent json.Number `json:"closePercent"`
-	Pct          json.Number `json:"pct"` // the sandbox's name for it
+// levelsOf are the levels of a position.
+func levelsOf(p *Position) resolve.Levels {
+	return resolve.Levels{TakeProfitPrice: priceOf(p.TakeProfit), StopLossPrice: priceOf(p.StopLoss)}
 }
 
-// askedOf reads what a write asked for.
-func askedOf(in *Intent) accounting.Write {
-	var sent sentWrite
-	_ = json.Unmarshal(in.Body, &sent) // of our own making
-	size, _ := decimal.NewFromString(sent.Size.String())
-	w := askedOfOrder(in, &Order{Side: sent.Side, Size: size, ReduceOnly: sent.ReduceOnly})
-	if w.Kind == accounting.Close {
-		percent := sent.ClosePercent
-		if percent == "" {
-			percent = sent.Pct
-		}
-		w.Percent, _ = decimal.NewFromString(percent.String())
+func priceOf(l Level) decimal.NullDecimal {
+	price, ok := l.Value()
+	return decimal.NullDecimal{Decimal: price, Valid: ok}
+}
+
+// levelAtPrice sets a level to a price, or clears it.
+func levelAtPrice(price decimal.NullDecimal) Level {
+	if !price.Valid {
+		return Level{}.orClear()
 	}
-	return w
+	return At(price.Decimal)
 }
 
-// askedOfOrder is what a write asked for that sent an order, or as much of one.
-func askedOfOrder(in *Intent, o *Order) accounting.Write {
-	w := accounting.Write{Symbol: in.Symbol, Side: sideOf(o.Side), Size: o.Size}
-	e := endpointOf(in.Operation)
+// bookOf names an account in the books.
+func bookOf(env Environment, id AccountID) books.Account {
+	return books.Account{Environment: string(env), ID: string(id)}
+}
+
+var paperBook = bookOf(EnvSandbox, "")
+
+// kindOf is what the driver has to know of an operation. A write that this version does
+// not know may trade.
+func kindOf(e *endpoint) resolve.Kind {
+	if e == nil {
+		return resolve.Kind{Trades: true}
+	}
+	k := resolve.Kind{Trades: e.trades, Levels: e.levels, Run: e.pro, Waits: e.pro || e.op == OpLimit}
 	switch {
-	case in.Operation == OpClose || in.Operation == OpSandboxClose:
-		w.Kind = accounting.Close
-	case in.Operation == OpEditRun:
-		w.Kind = accounting.EditRun
-	case in.Operation == OpLimit:
-		w.Kind = accounting.Limit
-	case e != nil && e.pro:
-		w.Kind = accounting.Pro
-	case o.ReduceOnly:
-		w.Kind = accounting.ReduceOnly
-	default:
-		w.Kind = accounting.Entry
+	case e.op == OpClose || e.op == OpSandboxClose:
+		k.Asks = accounting.Close
+	case e.op == OpEditRun:
+		k.Asks = accounting.EditRun
+	case e.op == OpLimit:
+		k.Asks = accounting.Limit
+	case e.pro:
+		k.Asks = accounting.Pro
 	}
-	return w
+	return k
 }
 
-// effectOf reads the effect of a success, from the record that it was decoded into
-// or from its body. It is not clear if neither can be read.
-func effectOf(w *write, h *heard, result wire.Value, answered time.Time) (did *books.Did, clear bool) {
-	asked := w.askedFor()
-	did = &books.Did{At: h.attempt.Received, Own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
-	own := &did.Own
-	switch asked.Kind {
-	case accounting.Entry, accounting.ReduceOnly:
-		return did, orderEffect(did, orderAnswerOf(&w.intent, h, result), asked)
-	case accounting.Close:
-		own.LeftRow = true
-		var answer api.ClosePositionResponse
-		if w.intent.Environment == EnvLive && wire.Unmarshal(h.attempt.Body, &answer) == nil {
-			own.PnL = decimal.NewNullDecimal(answer.Pnl)
-		}
-	default:
-		own.Resting, own.Run = true, asked.Kind != accounting.Limit
-		own.Size = decimal.NewNullDecimal(asked.Size)
-		if asked.Kind == accounting.EditRun {
-			own.Size = decimal.NullDecimal{}
-		}
-		own.ID = waitingID(asked.Kind, h)
-	}
-	return did, true
-}
-
-// waitingID is the id of what a success left to wait; empty if it says none.
-func waitingID(kind accounting.Kind, h *heard) string {
-	var limit api.LimitOrderResponse
-	var run api.RunResponse
-	switch {
-	case kind == accounting.Limit && wire.Unmarshal(h.attempt.Body, &limit) == nil:
-		return limit.Order.ID
-	case kind == accounting.Pro && wire.Unmarshal(h.attempt.Body, &run) == nil:
-		return run.RunID
-	default:
-		return ""
+// intentOf is a write as its program sees it.
+func intentOf(in *resolve.Intent) Intent {
+	return Intent{
+		ID: IntentID(in.ID), ClientOrderID: in.ClientOrderID, Try: in.Try, Key: Key(in.Key), Tag: in.Tag,
+		BaseURL: in.BaseURL, Process: in.Process,
+		Operation: Operation(in.Operation), Environment: Environment(in.Environment), Account: AccountID(in.Account), Symbol: in.Symbol,
+		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
 	}
 }
 
-// orderEffect is the effect of an order that filled; false if its answer cannot be read.
-func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) bool {
-	filled, after := asked.Size, accounting.Position{}
-	switch answer := answer.(type) {
-	case *api.OrderResponse:
-		if answer.Fill.Size.IsPositive() {
-			filled = answer.Fill.Size
-		}
-		if p, open := optLivePosition(&answer.Position).Get(); open {
-			after = heldPosition(&p)
-		}
-	case *api.SandboxOrderResponse:
-		if p, open := optPosition(&answer.Position).Get(); open {
-			after = heldPosition(&p)
-		}
-	default:
-		return false
+// resolutionOf is a resolution as the program sees it.
+func resolutionOf(r *resolve.Resolution) Resolution {
+	shown := Resolution{
+		Intent: intentOf(&r.Intent), Outcome: Outcome(r.Outcome), Evidence: Evidence(r.Evidence),
+		Late: r.Late, MaybeLate: r.MaybeLate, Superseded: r.Superseded, Overwritten: r.Overwritten,
+		Answer: r.Answer, Err: r.Err,
 	}
-	did.After = &after
-	side := decimal.NewFromInt(int64(asked.Side))
-	did.Own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
-	if closed := filled.Sub(did.Own.Opened); closed.IsPositive() {
-		did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)
+	for _, l := range r.Looks {
+		shown.Looks = append(shown.Looks, lookOf(l, r.Intent.Symbol))
 	}
-	return true
+	return shown
 }
 
-func orderAnswerOf(in *Intent, h *heard, result wire.Value) wire.Value {
-	if h.decoded && result != nil {
-		return result
-	}
-	var answer wire.Value = &api.OrderResponse{}
-	if in.Environment == EnvSandbox {
-		answer = &api.SandboxOrderResponse{}
-	}
-	if wire.Unmarshal(h.attempt.Body, answer) != nil {
-		return nil
-	}
-	return answer
-}
-
-// askedFor is what it asked for, as accounting sees it.
-func (w *write) askedFor() *accounting.Write {
-	if w.asked.Kind == 0 {
-		w.asked = askedOf(&w.intent)
-	}
-	return &w.asked
-}
-
-// accountLook is one look at everything on an account in which a write can show. It
-// serves every write that is asked about.
-type accountLook struct {
-	at        time.Time
-	positions Positions
-	trades    []Trade
-	rows      []accounting.Row
-	orders    []string
-	runs      []string
-	finished  []string
-	status    AccountStatus
-}
-
-// state is the look as accounting sees it, for one symbol.
-func (l *accountLook) state(symbol string) accounting.State {
-	s := accounting.State{Rows: l.rows, Orders: l.orders, Runs: l.runs, Finished: l.finished, Status: string(l.status)}
-	if p, held := l.positions.In(symbol); held {
-		s.Position = heldPosition(&p)
-	}
-	return s
-}
-
-// shown is the look as a resolution shows it.
-func (l *accountLook) shown(symbol string) Look {
-	s := l.state(symbol)
-	look := Look{At: l.at, Size: s.Position.Size, EntryPrice: s.Position.EntryPrice, Trades: l.trades}
-	for _, id := range s.Orders {
-		look.Orders = append(look.Orders, OrderID(id))
-	}
-	for _, id := range s.Runs {
-		look.Runs = append(look.Runs, RunID(id))
-	}
-	for _, id := range s.Finished {
-		look.Finished = append(look.Finished, RunID(id))
-	}
+// lookOf is a look as a resolution shows it.
+func lookOf(l *resolve.Look, symbol string) Look {
+	p := l.Positions[symbol]
+	look := Look{At: l.At, Size: p.Size, EntryPrice: p.EntryPrice, Trades: l.Shown.([]Trade)}
+	look.Orders, look.Runs, look.Finished = named[OrderID](l.Orders), named[RunID](l.Runs), named[RunID](l.Finished)
 	return look
 }
 
-// idsOf are the orders and runs that other writes are known to have left.
-func idsOf(own []accounting.Own) map[string]bool {
-	ids := make(map[string]bool, len(own))
-	for i := range own {
-		if own[i].ID != "" {
-			ids[own[i].ID] = true
-		}
+func named[T ~string](ids []string) (list []T) {
+	for _, id := range ids {
+		list = append(list, T(id))
 	}
-	return ids
-}
-
-// clockTolerance is how far a Date, which has whole seconds, may be off.
-const clockTolerance = 2 * time.Second
-
-func serviceTime(i ledger.Instant, otherwise time.Time) time.Time {
-	if i.Service.IsZero() {
-		return otherwise
-	}
-	return i.Service
-}
-
-// upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
-// what is older looks new.
-func upTo(rows, known []accounting.Row) []accounting.Row {
-	for i := len(rows) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(known, func(k accounting.Row) bool { return k.Digest == rows[i].Digest }) {
-			return rows[:i+1]
-		}
-	}
-	return rows
-}
-
-// seenLook is the last look that a write was held against, and when it and those
-// before it began that showed the same.
-type seenLook struct {
-	look  *accountLook
-	began []time.Time // the last three at most: no verdict needs more
-	equal int         // how many they are in all
+	return list
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
@@ -97,7 +98,7 @@ type request struct {
 	order    *Order // nil for another call
 	placed   Order  // what order points to
 	entry    bool   // a write that can add exposure
-	unnamed  unnamedLevels
+	unnamed  resolve.Unnamed
 	began    time.Time
 	sent     transport.Request // of the last attempt
 }

@@ -239,3 +239,10 @@ func (g *healthGate) keepWarm(ctx, closing context.Context) {
 		g.refresh(ctx, done)
 	}
 }
+
+// elapsed is how long ago that was, by whichever clock ran further: the wall clock
+// can be set back, and the monotonic one stands still while the machine sleeps.
+func elapsed(since time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
+}

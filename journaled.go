@@ -2,12 +2,9 @@ package trading
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -41,85 +38,17 @@ type JournaledFact struct {
 // DescribeHistory decodes what a journal keeps of a write, for people and tools. It
 // says what was written down, and decides nothing: [Client.Recover] does.
 func DescribeHistory(h journal.History) (*JournaledWrite, error) {
-	w := &JournaledWrite{Pending: !h.Final}
-	for i, data := range h.Records {
-		var r record
-		if err := json.Unmarshal(data, &r); err != nil {
-			return nil, fmt.Errorf("trading: journal: write %s, record %d: %w", h.Intent, i+1, err)
-		}
-		w.add(&r)
+	d, err := resolve.Describe(h, func(code string) string { return printable(code, mostMessage) })
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case len(h.Records) == 0, w.Pending && w.ID == "":
-		return nil, fmt.Errorf("trading: journal: write %s: its first record is missing", h.Intent)
-	case !w.Pending && w.ResolvedAt.IsZero():
-		return nil, fmt.Errorf("trading: journal: write %s: %w", h.Intent, errors.New("it is resolved, and its final record is missing"))
+	w := &JournaledWrite{Intent: intentOf(&d.Intent), Pending: !h.Final}
+	for _, e := range d.Events {
+		w.Facts = append(w.Facts, JournaledFact(e))
 	}
-	w.ID = IntentID(h.Intent)
+	if end := d.End; end != nil {
+		w.Outcome, w.Evidence, w.ResolvedAt = Outcome(end.Outcome), Evidence(end.Evidence), end.At
+		w.Code, w.Answer, w.Note = Code(end.Code), end.Answer, end.Note
+	}
 	return w, nil
-}
-
-func (w *JournaledWrite) add(r *record) {
-	switch {
-	case r.Begin != nil:
-		w.Intent = r.Begin.Intent
-		w.Facts = append(w.Facts, JournaledFact{r.Begin.Intent.Decided, "decided"})
-	case r.Key != nil:
-		w.Key, w.Try = r.Key.Key, r.Key.Try
-	case r.Fact != nil:
-		w.Facts = append(w.Facts, JournaledFact{r.Fact.At.Wall, factText(r.Fact)})
-	case r.Beside != nil:
-		for i := range r.Beside.Own {
-			w.Facts = append(w.Facts, JournaledFact{r.Beside.Own[i].Last, "another write of the program in the market ended"})
-		}
-	case r.End != nil:
-		w.Outcome, w.Evidence, w.ResolvedAt = r.End.Outcome, r.End.Evidence, r.End.At
-		w.Key, w.Try, w.Code = r.End.Key, r.End.Try, r.End.Code
-		w.Answer, w.Note = r.End.Answer, r.End.Note
-	}
-}
-
-func factText(f *ledger.Fact) string {
-	switch f.Kind {
-	case ledger.SendBegun:
-		return "sent again"
-	case ledger.SendEnded:
-		return "the write came to " + answerText(&f.Answer)
-	case ledger.KeyChanged:
-		return "sent under the next key"
-	case ledger.SendingOver:
-		return "its sending ended"
-	case ledger.FenceBegun:
-		return "asked whether the service knows its key"
-	case ledger.FenceEnded:
-		return "the question for the key came to " + answerText(&f.Answer)
-	case ledger.ProbeBegun:
-		return "asked for its stored answer"
-	case ledger.ProbeEnded:
-		return "the question for the stored answer came to " + answerText(&f.Answer)
-	case ledger.Looked:
-		return "the account was read"
-	default:
-		return "fact " + strconv.Itoa(int(f.Kind))
-	}
-}
-
-func answerText(a *ledger.Answer) string {
-	text := ""
-	switch a.Class {
-	case ledger.Unsent:
-		return "nothing sent"
-	case ledger.Silence:
-		return "no answer"
-	case ledger.Success:
-		text = "a success"
-	case ledger.Refusal:
-		text = fmt.Sprintf("%d %s", a.Status, printable(a.Code, mostMessage))
-	default:
-		text = fmt.Sprintf("%d, by something in front of the service", a.Status)
-	}
-	if a.Replayed {
-		text += ", replayed"
-	}
-	return text
 }

@@ -344,7 +344,7 @@ func (c *call) ranTwice(result *OrderResult) Opt[bool] {
 	if !c.doubted || result.Meta.Replayed || c.write == nil {
 		return Opt[bool]{}
 	}
-	base := c.write.books.Evidence(&c.write.booked).Base
+	base := c.write.Baseline()
 	if base == nil {
 		return Opt[bool]{}
 	}

@@ -6,57 +6,55 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // chooseKey gives a write its first key, and finds out whether it was placed before.
 // It returns the earlier write if that is still on its way.
-func (c *call) chooseKey() (earlier *write, err error) {
-	w := &write{worker: c.core.driver, books: c.core.books, intent: c.intent(), unnamed: c.unnamed, restores: c.opts.restores}
+func (c *call) chooseKey() (earlier *resolve.Write, err error) {
+	w := &resolve.Write{Intent: c.intent(), Kind: kindOf(c.endpoint), Unnamed: c.unnamed, Restores: string(c.opts.restores)}
 	terms := c.terms()
 	source := &c.opts.key
 	if c.env != EnvLive {
 		source = &keySource{}
 	}
-	w.Name = source.name(c.account, c.endpoint.op)
-	if w.Name != "" {
-		if earlier, err = c.takenBefore(w, &terms); err != nil || earlier != nil || c.last.class == ledger.Success {
+	name := source.name(c.account, c.endpoint.op)
+	if name != "" {
+		if earlier, err = c.takenBefore(&w.Intent, name, &terms); err != nil || earlier != nil || c.last.class == ledger.Success {
 			return earlier, err
 		}
 	}
 	switch {
 	case c.env != EnvLive:
 	case source.given != "":
-		w.intent.Key, terms.Source = source.given, ledger.Given
+		w.Intent.Key, terms.Source = string(source.given), ledger.Given
 	case source.id != "":
-		w.intent.Key, terms.Source = derived(w.Name, w.intent.Try), ledger.Derived
+		w.Intent.Key, terms.Source = string(derived(name, w.Intent.Try)), ledger.Derived
 		terms.Since = source.since
 	default:
-		w.intent.Key = NewKey()
+		w.Intent.Key = string(NewKey())
 	}
-	if w.Name != "" {
-		w.handed = make(chan struct{})
+	w.Ledger = ledger.New(terms)
+	if o := c.order; o != nil {
+		w.Asked = w.Kind.Order(c.symbol, sideOf(o.Side), o.Size, o.ReduceOnly)
 	}
-	w.Entry.ID, w.Places, w.Write = string(w.intent.ID), w.intent.places(), w
-	w.ledger = ledger.New(terms)
-	if c.order != nil {
-		w.asked = askedOfOrder(&w.intent, c.order)
-		w.side = w.asked.Side
-	}
+	c.core.driver.Own(w, name)
 	c.write = w
 	return nil, nil
 }
 
 // takenBefore looks a client order id, or a given key, up.
-func (c *call) takenBefore(w *write, terms *ledger.Terms) (*write, error) {
-	terms.FirstUseKnown = c.core.store.durable() && !c.core.sharedIDs && c.opts.key.since.IsZero()
-	c.since = c.core.pending.requests.Load()
-	if err := c.core.load(c); err != nil {
+func (c *call) takenBefore(in *resolve.Intent, name string, terms *ledger.Terms) (*resolve.Write, error) {
+	d := c.core.driver
+	terms.FirstUseKnown = d.Durable() && !c.core.sharedIDs && c.opts.key.since.IsZero()
+	c.since = d.Requests()
+	if err := d.Load(c); err != nil {
 		return nil, c.unreadable(terms, err)
 	}
-	for _, e := range c.core.pending.Named(w.Name) {
-		return e.Write, sameOrder(&e.Write.intent, w)
+	if w := d.Named(name); w != nil {
+		return w, sameOrder(&w.Intent, in)
 	}
-	last, err := c.core.store.last(c, w.Name)
+	last, err := d.Last(c, name)
 	switch {
 	case err != nil:
 		return nil, c.unreadable(terms, err)
@@ -64,24 +62,24 @@ func (c *call) takenBefore(w *write, terms *ledger.Terms) (*write, error) {
 		return nil, nil
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
-	if !bytes.Equal(last.Digest, digestOfBody(c.body)) {
+	if !bytes.Equal(last.Digest, resolve.Digest(c.body)) {
 		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request: it must name one decision", last.At.Format(time.RFC3339))
 	}
-	w.intent.Try = last.Try
+	in.Try = last.Try
 	switch {
-	case last.Outcome == Applied && len(last.Answer) > 0:
-		a := attempt{key: last.Key, stored: true}
+	case last.Outcome == ledger.Applied && len(last.Answer) > 0:
+		a := attempt{key: Key(last.Key), stored: true}
 		a.Status, a.Body, a.Received = 200, last.Answer, last.At
 		c.last = heard{attempt: a, class: ledger.Success}
 		c.outcome = Applied
 		return nil, nil
-	case last.Outcome == Applied:
+	case last.Outcome == ledger.Applied:
 		c.outcome = Applied
 		return nil, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
 	case last.Dead && c.opts.key.given != "":
 		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "a refusal is stored under this idempotency key: another order must have another key")
 	case last.Dead:
-		w.intent.Try++
+		in.Try++
 	}
 	return nil, nil
 }
@@ -97,25 +95,25 @@ func (c *call) unreadable(terms *ledger.Terms, err error) error {
 }
 
 // sameOrder refuses another order under an id that is on its way.
-func sameOrder(in *Intent, w *write) error {
-	if in.Operation == w.intent.Operation && in.Account == w.intent.Account && bytes.Equal(in.Body, w.intent.Body) {
+func sameOrder(taken, in *resolve.Intent) error {
+	if taken.Operation == in.Operation && taken.Account == in.Account && bytes.Equal(taken.Body, in.Body) {
 		return nil
 	}
-	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: it must name one decision", in.ID)
+	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: it must name one decision", taken.ID)
 }
 
 // intent is the write as it is before its first byte.
-func (c *call) intent() Intent {
-	return Intent{
+func (c *call) intent() resolve.Intent {
+	return resolve.Intent{
 		ID:            c.core.newIntentID(),
 		ClientOrderID: c.opts.key.id,
 		Try:           1,
 		Tag:           c.opts.tag,
 		BaseURL:       c.core.baseURL,
 		Process:       c.core.process,
-		Operation:     c.endpoint.op,
-		Environment:   c.env,
-		Account:       c.account,
+		Operation:     string(c.endpoint.op),
+		Environment:   string(c.env),
+		Account:       string(c.account),
 		Symbol:        c.symbol,
 		Body:          c.body,
 		Entry:         c.entry,
@@ -131,12 +129,12 @@ func (c *call) terms() ledger.Terms {
 		Keyed:         c.env == EnvLive,
 		Entry:         c.entry,
 		Resolves:      c.endpoint.resolves(),
-		Lasting:       !leavesWaiting(c.endpoint.op),
+		Lasting:       !kindOf(c.endpoint).Waits,
 		Exclusive:     c.core.isExclusive(c.account),
 		TTL:           c.opts.ttlOf(c.entry),
 		NoProbe:       c.core.withoutProbe,
 		FirstUseKnown: true,
-		Decided:       c.core.clock.at(c.began),
+		Decided:       c.core.driver.Clock.At(c.began),
 		Retry: ledger.Retry{
 			Attempts: r.Attempts, PriceAttempts: r.PriceAttempts,
 			MinWait: r.MinWait, MaxWait: r.MaxWait, FailFast: c.opts.failFast,
@@ -147,15 +145,12 @@ func (c *call) terms() ledger.Terms {
 // nextKey moves on to the key that a stored refusal asks for.
 func (c *call) nextKey() {
 	w := c.write
-	step := w.ledger.Next(c.core.clock.now(), ledger.Limits{})
-	if step.Do != ledger.Rekey {
+	if !c.core.driver.WantsKey(w) {
 		return
 	}
-	w.intent.Try++
-	if w.ledger.Source == ledger.Derived {
-		w.intent.Key = derived(w.Name, w.intent.Try)
-	} else {
-		w.intent.Key = NewKey()
+	key := NewKey()
+	if w.Ledger.Source == ledger.Derived {
+		key = derived(w.Name, w.Intent.Try+1)
 	}
-	w.ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: c.core.clock.now()})
+	c.core.driver.ChangeKey(w, string(key))
 }

@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 func (c *core) listPending(ctx context.Context) ([]PendingWrite, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
-	if err := c.load(ctx); err != nil {
+	open, err := c.driver.Pending(ctx)
+	if err != nil {
 		return nil, err
 	}
-	entries := c.pending.Doubted()
-	writes := make([]PendingWrite, len(entries))
-	for i, e := range entries {
-		writes[i] = c.driver.workerOf(e.Write).describe(e.Write)
+	writes := make([]PendingWrite, len(open))
+	for i := range open {
+		w := &open[i]
+		writes[i] = PendingWrite{Intent: intentOf(&w.Intent), Reason: w.Reason, Left: w.Left, Waiting: w.Waiting}
 	}
 	return writes, nil
 }
@@ -47,11 +49,11 @@ func (c *core) resolveID(ctx context.Context, id IntentID) (*Resolution, error) 
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
-	since := c.pending.requests.Load()
-	if err := c.load(ctx); err != nil {
+	found, known, err := c.driver.Resolve(ctx, string(id))
+	if err != nil {
 		return nil, err
 	}
-	r, known := c.driver.resolve(ctx, id, since)
+	r := resolutionOf(&found)
 	if !known {
 		return &r, r.Err
 	}
@@ -62,30 +64,15 @@ func (c *core) recoverLeft(ctx context.Context) ([]Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
-	since := c.pending.requests.Load()
-	if err := c.load(ctx); err != nil {
+	found, err := c.driver.Recover(ctx)
+	if found == nil {
 		return nil, err
 	}
-	var left []*write
-	for _, e := range c.pending.Doubted() {
-		if e.Write.left {
-			left = append(left, e.Write)
-			c.driver.workerOf(e.Write).ask(e.Write, since)
-		}
+	resolutions := make([]Resolution, len(found))
+	for i := range found {
+		resolutions[i] = resolutionOf(&found[i])
 	}
-	resolutions, open := make([]Resolution, len(left)), make([]error, len(left))
-	var all sync.WaitGroup // so that their waits overlap
-	for i, w := range left {
-		all.Go(func() {
-			r, known := c.driver.workerOf(w).wait(ctx, w)
-			if !known {
-				open[i] = fmt.Errorf("write %s, %s %s: %w", w.intent.ID, w.intent.Operation, w.intent.Symbol, r.Err)
-			}
-			resolutions[i] = r
-		})
-	}
-	all.Wait()
-	return resolutions, errors.Join(open...)
+	return resolutions, err
 }
 
 func (c *core) acknowledge(ctx context.Context, id IntentID, found Outcome, note string) error {
@@ -95,22 +82,12 @@ func (c *core) acknowledge(ctx context.Context, id IntentID, found Outcome, note
 	if found != Applied && found != NotApplied {
 		return fmt.Errorf("trading: Acknowledge: the outcome must be Applied or NotApplied, not %s", found)
 	}
-	if err := c.load(ctx); err != nil {
-		return err
-	}
-	e := c.pending.Find(string(id))
-	if e == nil {
-		return fmt.Errorf("trading: Acknowledge: write %s is not pending", id)
-	}
-	return c.driver.workerOf(e.Write).acknowledge(ctx, e.Write, found, note)
+	return c.driver.Acknowledge(ctx, string(id), ledger.Outcome(found), note)
 }
 
 func (c *core) forgetClientOrderID(ctx context.Context, account AccountID, op Operation, id string) error {
-	if c.store.journal == nil {
-		return errors.New("trading: ForgetClientOrderID: the client has no journal")
-	}
 	source := keySource{id: id}
-	return c.store.journal.Forget(ctx, source.name(account, op))
+	return c.driver.Forget(ctx, source.name(account, op))
 }
 
 // refusalIn returns the service's refusal in an error, without its wrapping.

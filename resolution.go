@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -43,31 +43,6 @@ type Intent struct {
 	Decided time.Time
 	// SendTTL is how long after that it may be sent.
 	SendTTL time.Duration
-}
-
-// places are the parts of the account in which it can show.
-func (in *Intent) places() [2]pending.Place {
-	if in.Operation == OpTPSL { // levels are beside each other only
-		return [2]pending.Place{{Environment: string(in.Environment), Account: string(in.Account), Symbol: in.Symbol + " levels"}}
-	}
-	places := [2]pending.Place{{Environment: string(in.Environment), Account: string(in.Account), Symbol: in.Symbol}}
-	if leavesWaiting(in.Operation) {
-		places[1] = pending.Place{Environment: string(in.Environment), Account: string(in.Account)}
-	}
-	return places
-}
-
-// trades reports whether it can trade; a write that this version does not know may.
-func (in *Intent) trades() bool {
-	e := endpointOf(in.Operation)
-	return e == nil || e.trades
-}
-
-// leavesWaiting reports whether an operation leaves something that waits with the
-// service: a resting order, or a run.
-func leavesWaiting(op Operation) bool {
-	e := endpointOf(op) // nil for one that this version does not know
-	return op == OpLimit || e != nil && e.pro
 }
 
 // PendingWrite is a write whose outcome is not known yet.
@@ -117,22 +92,7 @@ const (
 )
 
 // String returns the evidence in words.
-func (e Evidence) String() string {
-	switch e {
-	case EvidenceAnswer:
-		return "its answer"
-	case EvidenceReplay:
-		return "its stored answer"
-	case EvidenceUnsent:
-		return "never sent"
-	case EvidenceAccounting:
-		return "accounting"
-	case EvidenceAcknowledged:
-		return "acknowledged"
-	default:
-		return "none"
-	}
-}
+func (e Evidence) String() string { return resolve.Evidence(e).String() }
 
 // Resolution is what became of a write, and what that rests on.
 type Resolution struct {
@@ -178,7 +138,7 @@ type Look struct {
 
 // ErrUndetermined is the error of a write whose outcome the evidence does not
 // decide. It stays pending: Unknown never decays into failure.
-var ErrUndetermined = errors.New("trading: the outcome could not be determined")
+var ErrUndetermined = resolve.ErrUndetermined
 
 // ErrLate is the error beside the result of a write that ran later than its send
 // TTL allows: it had not arrived, and asking for its stored answer placed it.

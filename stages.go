@@ -2,8 +2,11 @@ package trading
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // askGuards asks every guard, before every send.
@@ -27,6 +30,25 @@ func (c *call) askGuards() error {
 			return guardError(err)
 		}
 	}
+	return nil
+}
+
+// noteInJournal makes a write durable before its first byte, and each new key and send.
+func (c *call) noteInJournal() error {
+	w := c.write
+	if w == nil || !w.Ledger.Resolves {
+		return nil
+	}
+	err := c.core.driver.Before(c, w, c.sends > 0)
+	switch {
+	case err == nil || errors.Is(err, resolve.ErrTaken):
+		return err
+	case c.Err() != nil:
+		return c.Err()
+	case c.entry:
+		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
+	}
+	c.core.driver.Missing(w, err)
 	return nil
 }
 
@@ -122,10 +144,10 @@ func (c *call) hookWait(d time.Duration, why WaitReason, bucket string) {
 }
 
 func (c *call) intentID() IntentID {
-	if c.write == nil || !c.write.tracked() {
+	if c.write == nil || !c.write.Tracked() {
 		return ""
 	}
-	return c.write.intent.ID
+	return IntentID(c.write.Intent.ID)
 }
 
 // aimAtAccount aims the call at a path below its account.

@@ -1,4 +1,4 @@
-package trading
+package resolve
 
 import (
 	"slices"
@@ -11,20 +11,20 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// registry is what the clients of one journal share: the writes whose outcome is not
+// shared is what the clients of one journal share: the writes whose outcome is not
 // decided, and those who work on them.
-type registry struct {
-	pending.Registry[*write]
+type shared struct {
+	pending.Registry[*Write]
 
-	clock    *clock
+	clock    *Clock
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
 
 	mu      sync.Mutex
 	loaded  bool
 	views   map[string]*view // by base URL
-	workers []worker         // of open clients
-	orphans []*write         // of clients that have closed
+	workers []*Driver        // of open clients
+	orphans []*Write         // of clients that have closed
 }
 
 // view is what the clients of one service know of its accounts: a write of one is an own
@@ -35,13 +35,13 @@ type view struct {
 }
 
 // viewOf returns what is known of the accounts of a service.
-func (r *registry) viewOf(baseURL string, began time.Time) *view {
+func (r *shared) viewOf(baseURL string, began time.Time) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.viewLocked(baseURL, began)
 }
 
-func (r *registry) viewLocked(baseURL string, began time.Time) *view {
+func (r *shared) viewLocked(baseURL string, began time.Time) *view {
 	if r.views == nil {
 		r.views = make(map[string]*view)
 	}
@@ -51,21 +51,21 @@ func (r *registry) viewLocked(baseURL string, began time.Time) *view {
 	return r.views[baseURL]
 }
 
-// join adds the worker of a client.
-func (r *registry) join(k worker) {
+// join adds the driver of a client.
+func (r *shared) join(d *Driver) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.workers = append(r.workers, k)
+	r.workers = append(r.workers, d)
 }
 
 // leave removes the worker of a client that has closed, and returns the writes whose
 // outcome is not known: its own, and those on which nobody works. Another worker takes
 // its writes over, or the next that comes.
-func (r *registry) leave(k worker) (left []*write) {
+func (r *shared) leave(d *Driver) (left []*Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left = k.writes()
-	if at := slices.Index(r.workers, k); at >= 0 { // else it was closed before
+	left = d.writes()
+	if at := slices.Index(r.workers, d); at >= 0 { // else it was closed before
 		r.workers = slices.Delete(r.workers, at, at+1)
 		r.orphans = append(r.orphans, left...)
 		for _, other := range r.workers {
@@ -81,46 +81,46 @@ func (r *registry) leave(k worker) (left []*write) {
 }
 
 // drop forgets a write that nobody works on.
-func (r *registry) drop(w *write) {
+func (r *shared) drop(w *Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.orphans = slices.DeleteFunc(r.orphans, func(o *write) bool { return o == w })
+	r.orphans = slices.DeleteFunc(r.orphans, func(o *Write) bool { return o == w })
 }
 
 // adoptOrphans gives a worker what those that have closed left of its service. The lock
 // is held.
-func (r *registry) adoptOrphans(k worker) {
-	var left []*write
-	r.orphans = slices.DeleteFunc(r.orphans, func(w *write) bool {
-		if !k.serves(w.intent.BaseURL) {
+func (r *shared) adoptOrphans(d *Driver) {
+	var left []*Write
+	r.orphans = slices.DeleteFunc(r.orphans, func(w *Write) bool {
+		if !d.serves(w.Intent.BaseURL) {
 			return false
 		}
-		w.worker = k
+		w.worker = d
 		left = append(left, w)
 		return true
 	})
-	k.adopt(left)
+	d.adopt(left)
 }
 
-// newRegistry returns the registry of a journal's handle, or one of the client's own.
-func newRegistry(j journal.Store) *registry {
+// sharedOf returns what the clients share of a journal's handle, or one of the client's own.
+func sharedOf(j journal.Store) *shared {
 	if j == nil {
-		return &registry{loaded: true, clock: newClock()}
+		return &shared{loaded: true, clock: newClock()}
 	}
-	return j.Shared().Value(func() any { return &registry{clock: newClock()} }).(*registry)
+	return j.Shared().Value(func() any { return &shared{clock: newClock()} }).(*shared)
 }
 
 // workerOf returns who works on a write; nil if nobody does.
-func (r *registry) workerOf(w *write) worker {
+func (r *shared) workerOf(w *Write) *Driver {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return w.worker
 }
 
 // goOn goes on with a write that may have waited for another one to end.
-func (r *registry) goOn(w *write) {
-	if k := r.workerOf(w); k != nil {
-		k.goOn(w)
+func (r *shared) goOn(w *Write) {
+	if d := r.workerOf(w); d != nil {
+		d.goOn(w)
 	}
 }
 
@@ -134,15 +134,15 @@ const resolvedWithLooks = 64
 // resolutions are what writes in doubt have come to.
 type resolutions struct {
 	mu    sync.Mutex
-	byID  map[IntentID]Resolution
-	order []IntentID
+	byID  map[string]Resolution
+	order []string
 }
 
-func (r *resolutions) keep(id IntentID, of Resolution) {
+func (r *resolutions) keep(id string, of Resolution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
-		r.byID = make(map[IntentID]Resolution)
+		r.byID = make(map[string]Resolution)
 	}
 	if _, kept := r.byID[id]; kept {
 		r.byID[id] = of
@@ -161,7 +161,7 @@ func (r *resolutions) keep(id IntentID, of Resolution) {
 	}
 }
 
-func (r *resolutions) find(id IntentID) (Resolution, bool) {
+func (r *resolutions) find(id string) (Resolution, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	of, ok := r.byID[id]

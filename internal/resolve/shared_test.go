@@ -1,4 +1,4 @@
-package trading
+package resolve
 
 import (
 	"fmt"
@@ -6,23 +6,25 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // A write that ends twice, by a person and by the service at once, takes the room of one
 // among the resolutions that are kept.
 func TestAResolutionIsKeptOnce(t *testing.T) {
 	var kept resolutions
-	id := func(n int) IntentID { return IntentID(fmt.Sprint("write ", n)) }
-	looks := []Look{{}}
+	id := func(n int) string { return fmt.Sprint("write ", n) }
+	looks := []*Look{{}}
 	for n := range maxResolved {
-		for _, found := range []Outcome{NotApplied, Applied} {
+		for _, found := range []ledger.Outcome{ledger.NotApplied, ledger.Applied} {
 			kept.keep(id(n), Resolution{Outcome: found, Looks: looks})
 		}
 	}
 	for n := range maxResolved {
 		r, ok := kept.find(id(n))
 		require.True(t, ok, "%s", id(n))
-		assert.Equal(t, Applied, r.Outcome, "the last word")
+		assert.Equal(t, ledger.Applied, r.Outcome, "the last word")
 		assert.Equal(t, n >= maxResolved-resolvedWithLooks, len(r.Looks) > 0, "%s: the newest keep their looks", id(n))
 	}
 	kept.keep("one more", Resolution{})

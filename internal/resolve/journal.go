@@ -1,7 +1,8 @@
-package trading
+package resolve
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -16,11 +17,11 @@ import (
 // store is the journal as one client uses it. Without a journal it keeps what was
 // resolved under a client order id for as long as the process runs.
 type store struct {
-	journal journal.Store // nil without one
-	log     logger
+	journal   journal.Store        // nil without one
+	unwritten func(*Intent, error) // called for each record that the journal did not take
 
 	mu     sync.Mutex
-	finals map[string]*final // by name, where there is no journal
+	finals map[string]*Final // by name, where there is no journal
 	order  []string
 }
 
@@ -38,7 +39,7 @@ type record struct {
 	// came to.
 	Newer    *newerSetting `json:"newer,omitempty"`
 	NewerEnd *newerEnd     `json:"newerEnd,omitempty"`
-	End      *final        `json:"end,omitempty"`
+	End      *Final        `json:"end,omitempty"`
 }
 
 // begin is a write as it was decided.
@@ -48,8 +49,8 @@ type begin struct {
 	Base   *accounting.Baseline `json:"base,omitempty"`
 	Beside books.Note           `json:"beside,omitzero"`
 	// Unnamed and Restores are of a setting of levels.
-	Unnamed  unnamedLevels `json:"unnamed,omitzero"`
-	Restores IntentID      `json:"restores,omitempty"`
+	Unnamed  Unnamed `json:"unnamed,omitzero"`
+	Restores string  `json:"restores,omitempty"`
 	// Sent is when the first send was about to begin: what is not known of it counts as
 	// sent.
 	Sent ledger.Instant `json:"sent"`
@@ -57,22 +58,22 @@ type begin struct {
 
 // keyOfTry is the next key, and when the first send under it was about to begin.
 type keyOfTry struct {
-	Key  Key            `json:"key"`
+	Key  string         `json:"key"`
 	Try  int            `json:"try"`
 	Sent ledger.Instant `json:"sent"`
 }
 
-// final is how a write ended, and all that is kept of one that has a name.
-type final struct {
-	Outcome       Outcome
+// Final is how a write ended, and all that is kept of one that has a name.
+type Final struct {
+	Outcome       ledger.Outcome
 	Evidence      Evidence        `json:",omitempty"`
 	At            time.Time       `json:",omitzero"`
-	Key           Key             `json:",omitempty"`
+	Key           string          `json:",omitempty"`
 	Try           int             `json:",omitempty"`
 	Dead          bool            `json:",omitempty"` // a refusal, or a fence, is stored under the key
 	FirstUseKnown bool            `json:",omitempty"`
 	Digest        []byte          `json:",omitempty"` // of the body
-	Code          Code            `json:",omitempty"`
+	Code          string          `json:",omitempty"`
 	Answer        json.RawMessage `json:",omitempty"`
 	Note          string          `json:",omitempty"`
 }
@@ -81,27 +82,27 @@ type final struct {
 func (s *store) durable() bool { return s.journal != nil }
 
 // begin makes a write durable before its first byte.
-func (s *store) begin(ctx context.Context, w *write, base *accounting.Baseline, beside books.Note, at ledger.Instant) error {
+func (s *store) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note, at ledger.Instant) error {
 	if s.journal == nil {
 		return nil
 	}
 	return s.append(ctx, true, w,
 		record{Begin: &begin{
-			Intent: w.intent, Terms: w.ledger.Terms, Base: base, Beside: beside,
-			Unnamed: w.unnamed, Restores: w.restores, Sent: at,
+			Intent: w.Intent, Terms: w.Ledger.Terms, Base: base, Beside: beside,
+			Unnamed: w.Unnamed, Restores: w.Restores, Sent: at,
 		}})
 }
 
 // rekey makes the next key durable before its first byte.
-func (s *store) rekey(ctx context.Context, w *write, at ledger.Instant) error {
+func (s *store) rekey(ctx context.Context, w *Write, at ledger.Instant) error {
 	if s.journal == nil {
 		return nil
 	}
-	return s.append(ctx, true, w, record{Key: &keyOfTry{w.intent.Key, w.intent.Try, at}})
+	return s.append(ctx, true, w, record{Key: &keyOfTry{w.Intent.Key, w.Intent.Try, at}})
 }
 
 // before makes a fact durable before the byte that it is about.
-func (s *store) before(ctx context.Context, w *write, f ledger.Fact) error {
+func (s *store) before(ctx context.Context, w *Write, f ledger.Fact) error {
 	if s.journal == nil || !w.journaled {
 		return nil
 	}
@@ -109,11 +110,11 @@ func (s *store) before(ctx context.Context, w *write, f ledger.Fact) error {
 }
 
 // note writes a fact down without waiting for the disk.
-func (s *store) note(w *write, f ledger.Fact) {
+func (s *store) note(w *Write, f ledger.Fact) {
 	s.later(w, record{Fact: &f})
 }
 
-func (s *store) later(w *write, r record) {
+func (s *store) later(w *Write, r record) {
 	if s.journal == nil || !w.journaled {
 		return
 	}
@@ -121,18 +122,18 @@ func (s *store) later(w *write, r record) {
 }
 
 // beside writes down what other writes did.
-func (s *store) beside(w *write, n books.Note, durable bool) {
+func (s *store) beside(w *Write, n books.Note, durable bool) {
 	s.write(w, record{Beside: &n}, durable)
 }
 
-func (s *store) write(w *write, r record, durable bool) {
+func (s *store) write(w *Write, r record, durable bool) {
 	if err := s.append(context.Background(), durable, w, r); err != nil {
-		s.log.unwritten(w, err)
+		s.unwritten(&w.Intent, err)
 	}
 }
 
 // end writes down how a write ended.
-func (s *store) end(ctx context.Context, w *write, f final, durable bool) error {
+func (s *store) end(ctx context.Context, w *Write, f Final, durable bool) error {
 	switch {
 	case s.journal == nil && w.Name != "":
 		s.remember(w.Name, f)
@@ -140,19 +141,15 @@ func (s *store) end(ctx context.Context, w *write, f final, durable bool) error 
 	case s.journal == nil || !w.journaled:
 		return nil
 	default:
-		return s.writeEnd(ctx, w, f, durable)
+		return s.append(ctx, durable, w, record{End: &f})
 	}
 }
 
-func (s *store) writeEnd(ctx context.Context, w *write, f final, durable bool) error {
-	return s.append(ctx, durable, w, record{End: &f})
-}
-
-func (s *store) remember(name string, f final) {
+func (s *store) remember(name string, f Final) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.finals == nil {
-		s.finals = make(map[string]*final)
+		s.finals = make(map[string]*Final)
 	}
 	if s.finals[name] == nil {
 		s.order = append(s.order, name)
@@ -164,7 +161,7 @@ func (s *store) remember(name string, f final) {
 	}
 }
 
-func (s *store) append(ctx context.Context, durable bool, w *write, r record) error {
+func (s *store) append(ctx context.Context, durable bool, w *Write, r record) error {
 	data, err := json.Marshal(&r)
 	if err != nil {
 		return fmt.Errorf("trading: journal record: %w", err)
@@ -201,7 +198,7 @@ func (s *store) closeGap() {
 }
 
 // last returns how the last write under a name ended; nil if there is none.
-func (s *store) last(ctx context.Context, name string) (*final, error) {
+func (s *store) last(ctx context.Context, name string) (*Final, error) {
 	if s.journal == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -211,7 +208,7 @@ func (s *store) last(ctx context.Context, name string) (*final, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last *final
+	var last *Final
 	for i := range histories {
 		for _, data := range histories[i].Records {
 			var r record
@@ -227,15 +224,18 @@ func (s *store) last(ctx context.Context, name string) (*final, error) {
 }
 
 // finish fills in what is kept of every write.
-func (w *write) finish(f *final) {
-	f.At, f.Key, f.Try = time.Now(), w.intent.Key, w.intent.Try
-	f.FirstUseKnown = w.ledger.FirstUseKnown
+func (w *Write) finish(f *Final) {
+	f.At, f.Key, f.Try = time.Now(), w.Intent.Key, w.Intent.Try
+	f.FirstUseKnown = w.Ledger.FirstUseKnown
 	if w.Name == "" {
 		f.Answer = nil
 		return
 	}
-	f.Digest = digestOfBody(w.intent.Body)
+	f.Digest = Digest(w.Intent.Body)
 }
 
-// unwritten logs a record of a write that the journal did not take.
-func (l logger) unwritten(w *write, err error) { l.notJournaled(&w.intent, err) }
+// Digest is what is kept of a named write's body.
+func Digest(body []byte) []byte {
+	digest := sha256.Sum256(body)
+	return digest[:]
+}

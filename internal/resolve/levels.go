@@ -1,4 +1,4 @@
-package trading
+package resolve
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -22,23 +24,49 @@ import (
 // setting is one setting of levels that the program has sent, while that or one beside
 // it is open.
 type setting struct {
-	of      *write
-	levels  levels
+	of      *Write
+	levels  Levels
 	ended   bool
-	outcome Outcome
+	outcome ledger.Outcome
 }
 
-type levels struct{ TakeProfitPrice, StopLossPrice Level }
+// Levels are those of a position; null for one that is not set.
+type Levels struct{ TakeProfitPrice, StopLossPrice decimal.NullDecimal }
 
-func levelsOf(in *Intent) (l levels, err error) {
+func levelsOf(in *Intent) (l Levels, err error) {
 	err = json.Unmarshal(in.Body, &l)
 	return l, err
 }
 
-func levelsAt(p *Position) levels { return levels{p.TakeProfit.orClear(), p.StopLoss.orClear()} }
+func (l Levels) equal(o Levels) bool {
+	same := func(a, b decimal.NullDecimal) bool { return a.Valid == b.Valid && a.Decimal.Equal(b.Decimal) }
+	return same(l.TakeProfitPrice, o.TakeProfitPrice) && same(l.StopLossPrice, o.StopLossPrice)
+}
 
-func (l levels) equal(o levels) bool {
-	return l.TakeProfitPrice.Equal(o.TakeProfitPrice) && l.StopLossPrice.Equal(o.StopLossPrice)
+// Unnamed are those that the caller of a setting did not name: the client read them.
+type Unnamed struct{ TakeProfit, StopLoss bool }
+
+// restore is how far a setting has come that ended beside a newer one.
+type restore struct {
+	at    time.Time // of the next look; zero before the first
+	until time.Time // how long an open setting is waited for
+	tries int
+	err   error // of the last try
+}
+
+// newerSetting is a setting of levels as the history of an older one has it.
+type newerSetting struct {
+	Intent   Intent  `json:"intent"`
+	Unnamed  Unnamed `json:"unnamed,omitzero"`
+	Restores string  `json:"restores,omitempty"`
+
+	ended bool
+}
+
+// newerEnd is what a newer one came to.
+type newerEnd struct {
+	ID      string         `json:"id"`
+	Outcome ledger.Outcome `json:"outcome"`
 }
 
 // maxRestores is how often the levels are set again for one older setting.
@@ -53,9 +81,9 @@ type settings struct {
 
 // began notes that a setting is about to be sent. One that restores another is as
 // old as that, so that one begun meanwhile is newer.
-func (v *settings) began(w *write) {
-	sent, err := levelsOf(&w.intent)
-	if w.intent.Operation != OpTPSL || err != nil {
+func (v *settings) began(w *Write) {
+	sent, err := levelsOf(&w.Intent)
+	if !w.Kind.Levels || err != nil {
 		return
 	}
 	v.mu.Lock()
@@ -70,19 +98,19 @@ func (v *settings) add(place pending.Place, s *setting) {
 	}
 	there := v.of[place]
 	at := len(there)
-	if i := indexOfSetting(there, s.of.restores); i >= 0 {
+	if i := indexOfSetting(there, s.of.Restores); i >= 0 {
 		at = i + 1
 	}
 	v.of[place] = slices.Insert(there, at, s)
 }
 
 // indexOfSetting returns where the setting with an id stands; -1 if it is not there.
-func indexOfSetting(settings []*setting, id IntentID) int {
-	return slices.IndexFunc(settings, func(s *setting) bool { return s.of.intent.ID == id })
+func indexOfSetting(settings []*setting, id string) int {
+	return slices.IndexFunc(settings, func(s *setting) bool { return s.of.Intent.ID == id })
 }
 
 // ended notes what became of a setting.
-func (v *settings) ended(w *write, outcome Outcome) {
+func (v *settings) ended(w *Write, outcome ledger.Outcome) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	place := w.Places[0]
@@ -99,21 +127,21 @@ func (v *settings) ended(w *write, outcome Outcome) {
 }
 
 // superseded reports whether a newer setting has been sent that may stand.
-func (v *settings) superseded(w *write) bool {
+func (v *settings) superseded(w *Write) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.newer(w)) > 0
 }
 
 // newer are the settings behind w that were not refused. The lock is held.
-func (v *settings) newer(w *write) (newer []*setting) {
+func (v *settings) newer(w *Write) (newer []*setting) {
 	behind := false
 	for _, s := range v.of[w.Places[0]] {
 		if s.of == w {
 			behind = true
 			continue
 		}
-		if behind && (!s.ended || s.outcome != NotApplied) {
+		if behind && (!s.ended || s.outcome != ledger.NotApplied) {
 			newer = append(newer, s)
 		}
 	}
@@ -122,25 +150,25 @@ func (v *settings) newer(w *write) (newer []*setting) {
 
 // wanted are the levels last wanted, each by the newest setting that named it,
 // where w has ended. open means that a newer setting has not.
-func (v *settings) wanted(w *write, outcome Outcome) (wanted levels, sent []levels, newest *write, open bool) {
+func (v *settings) wanted(w *Write, outcome ledger.Outcome) (wanted Levels, sent []Levels, newest *Write, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	newer := v.newer(w)
 	if len(newer) == 0 {
-		return levels{}, nil, nil, false
+		return Levels{}, nil, nil, false
 	}
 	last := newer[len(newer)-1]
 	wanted, newest = last.levels, last.of
-	if own, err := levelsOf(&w.intent); err == nil && outcome == Applied {
+	if own, err := levelsOf(&w.Intent); err == nil && outcome == ledger.Applied {
 		newer = slices.Insert(newer, 0, &setting{of: w, levels: own, ended: true})
 	}
 	namedTP, namedSL := false, false
 	for _, s := range slices.Backward(newer) {
 		sent, open = append(sent, s.levels), open || !s.ended
-		if !namedTP && !s.of.unnamed.TakeProfit {
+		if !namedTP && !s.of.Unnamed.TakeProfit {
 			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
 		}
-		if !namedSL && !s.of.unnamed.StopLoss {
+		if !namedSL && !s.of.Unnamed.StopLoss {
 			wanted.StopLossPrice, namedSL = s.levels.StopLossPrice, true
 		}
 	}
@@ -149,39 +177,31 @@ func (v *settings) wanted(w *write, outcome Outcome) (wanted levels, sent []leve
 
 // decideLevels judges a setting that has come to rest by what the position has: the
 // levels that it asked for, whoever set them, or others.
-func decideLevels(w *write, now *accountLook, gone bool) accounting.Verdict {
-	asked, err := levelsOf(&w.intent)
-	p, held := now.positions.In(w.intent.Symbol)
+func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
+	asked, err := levelsOf(&w.Intent)
+	has, held := now.Levels[w.Intent.Symbol]
 	switch {
 	case err != nil:
 		return accounting.Verdict{Reason: accounting.DoesNotFit}
-	case !w.ledger.Held() && !gone: // it could still be carried out, over a newer one
+	case !w.Ledger.Held() && !gone: // it could still be carried out, over a newer one
 		return accounting.Verdict{Reason: accounting.NotHeld}
-	case held && levelsAt(&p).equal(asked):
+	case held && has.equal(asked):
 		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.VolumeFits}
 	default:
 		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.NoTrace}
 	}
 }
 
-// levelSetter reads and sets levels.
-type levelSetter interface {
-	positionsOf(ctx context.Context, id AccountID) (Positions, error)
-	// setLevels sets levels in place of a setting, once, as a write of its own, which is
-	// found out about like any other.
-	setLevels(ctx context.Context, of *Intent, wanted levels) error
-}
-
 // restore looks, a lag after a setting has ended beside a newer one, whether the
 // position has the levels last wanted, and sets them if it has those of a setting that
 // is not the last. Levels that no setting sent are somebody else's, and stay. It returns
 // when to look again, or false when there is nothing more to do.
-func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served func(ledger.Class, error)) (again time.Time, more bool) {
-	if w.intent.Operation != OpTPSL {
+func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(ledger.Class, error)) (again time.Time, more bool) {
+	if !w.Kind.Levels {
 		return time.Time{}, false
 	}
 	r, now := &w.restore, time.Now()
-	wanted, sent, newest, open := v.wanted(w, outcomeOf(w.ledger.Outcome()))
+	wanted, sent, newest, open := v.wanted(w, w.Ledger.Outcome())
 	switch {
 	case newest == nil:
 		return time.Time{}, false
@@ -198,15 +218,13 @@ func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served 
 		r.err = errors.New("a newer setting is still in doubt")
 		return time.Time{}, false
 	}
-	positions, err := s.positionsOf(ctx, w.intent.Account)
+	has, held, err := h.Levels(ctx, w.Intent.Account, w.Intent.Symbol)
 	if err != nil {
-		served(classOf(err), err)
+		served(h.Judge(err).Class, err)
 		r.at, r.err = now.Add(ledger.Lag), err
 		return r.at, now.Before(r.until)
 	}
 	served(ledger.Success, nil)
-	p, held := positions.In(w.intent.Symbol)
-	has := levelsAt(&p)
 	if !held || has.equal(wanted) || !slices.ContainsFunc(sent, has.equal) {
 		r.err = nil
 		return time.Time{}, false
@@ -219,7 +237,7 @@ func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served 
 		return time.Time{}, false
 	}
 	r.tries++
-	r.err = s.setLevels(ctx, &newest.intent, wanted)
+	r.err = h.SetLevels(ctx, &newest.Intent, wanted)
 	r.at = time.Now().Add(ledger.Lag)
 	return r.at, true
 }
@@ -227,36 +245,36 @@ func (v *settings) restore(ctx context.Context, w *write, s levelSetter, served 
 // The journal keeps with a setting of levels those that were begun after it: an older
 // one that is in doubt when the process ends must not replace them in the next.
 
-func newerOf(w *write) *newerSetting {
-	return &newerSetting{Intent: w.intent, Unnamed: w.unnamed, Restores: w.restores}
+func newerOf(w *Write) *newerSetting {
+	return &newerSetting{Intent: w.Intent, Unnamed: w.Unnamed, Restores: w.Restores}
 }
 
 // noteNewer has the older settings that are open keep this one. It comes before the
 // setting's own first record, which makes it durable.
-func (v *settings) noteNewer(s *store, w *write) {
+func (v *settings) noteNewer(s *store, w *Write) {
 	v.noteWithOlder(s, w, record{Newer: newerOf(w)})
 }
 
 // journaled notes that the journal has a setting, which keeps those from now on that were
 // begun while it was not there.
-func (v *settings) journaled(s *store, w *write) {
+func (v *settings) journaled(s *store, w *Write) {
 	v.notes.Lock()
 	defer v.notes.Unlock()
 	w.journaled = true
 	for _, n := range v.begunAfter(w) {
 		s.later(w, record{Newer: newerOf(n.of)})
 		if n.ended {
-			s.later(w, record{NewerEnd: &newerEnd{n.of.intent.ID, n.outcome}})
+			s.later(w, record{NewerEnd: &newerEnd{n.of.Intent.ID, n.outcome}})
 		}
 	}
 }
 
 // noteEnd has the older settings keep what one came to, before its own end is written.
-func (v *settings) noteEnd(s *store, w *write, outcome Outcome) {
-	v.noteWithOlder(s, w, record{NewerEnd: &newerEnd{w.intent.ID, outcome}})
+func (v *settings) noteEnd(s *store, w *Write, outcome ledger.Outcome) {
+	v.noteWithOlder(s, w, record{NewerEnd: &newerEnd{w.Intent.ID, outcome}})
 }
 
-func (v *settings) noteWithOlder(s *store, w *write, r record) {
+func (v *settings) noteWithOlder(s *store, w *Write, r record) {
 	v.notes.Lock()
 	defer v.notes.Unlock()
 	for _, older := range v.openBefore(w) {
@@ -265,7 +283,7 @@ func (v *settings) noteWithOlder(s *store, w *write, r record) {
 }
 
 // openBefore are the settings older than w whose outcome is not known.
-func (v *settings) openBefore(w *write) (older []*write) {
+func (v *settings) openBefore(w *Write) (older []*Write) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range v.of[w.Places[0]] {
@@ -280,7 +298,7 @@ func (v *settings) openBefore(w *write) (older []*write) {
 }
 
 // begunAfter are the settings newer than w that may stand.
-func (v *settings) begunAfter(w *write) (newer []setting) {
+func (v *settings) begunAfter(w *Write) (newer []setting) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range v.newer(w) {
@@ -291,7 +309,7 @@ func (v *settings) begunAfter(w *write) (newer []setting) {
 
 // keepNewer takes in what the history of a setting says of those begun after it. One that
 // was not carried out is none.
-func (w *write) keepNewer(r *record) {
+func (w *Write) keepNewer(r *record) {
 	if r.Newer != nil {
 		w.newer = append(w.newer, *r.Newer)
 		return
@@ -299,7 +317,7 @@ func (w *write) keepNewer(r *record) {
 	at := slices.IndexFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
 	switch {
 	case at < 0:
-	case r.NewerEnd.Outcome == NotApplied:
+	case r.NewerEnd.Outcome == ledger.NotApplied:
 		w.newer = slices.Delete(w.newer, at, at+1)
 	default:
 		w.newer[at].ended = true
@@ -307,8 +325,8 @@ func (w *write) keepNewer(r *record) {
 }
 
 // left notes a setting of levels that was left, and those begun after it.
-func (v *settings) left(w *write) {
-	if w.intent.Operation != OpTPSL {
+func (v *settings) left(w *Write) {
+	if !w.Kind.Levels {
 		return
 	}
 	v.mu.Lock()
@@ -318,19 +336,19 @@ func (v *settings) left(w *write) {
 	for i := range w.newer {
 		n := &w.newer[i]
 		// One that is open too was left like this one, and takes the place of this.
-		v.keep(place, &setting{of: &write{intent: n.Intent, unnamed: n.Unnamed, restores: n.Restores}, ended: true})
+		v.keep(place, &setting{of: &Write{Intent: n.Intent, Unnamed: n.Unnamed, Restores: n.Restores}, ended: true})
 	}
 }
 
 // keep adds a setting, or has an open one take the place of what an older one
 // knew of it. The lock is held.
 func (v *settings) keep(place pending.Place, s *setting) {
-	sent, err := levelsOf(&s.of.intent)
+	sent, err := levelsOf(&s.of.Intent)
 	if err != nil {
 		return
 	}
 	s.levels = sent
-	at := indexOfSetting(v.of[place], s.of.intent.ID)
+	at := indexOfSetting(v.of[place], s.of.Intent.ID)
 	switch {
 	case at < 0:
 		v.add(place, s)

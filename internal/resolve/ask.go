@@ -1,0 +1,142 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// What a client asks about the writes whose outcome is not known.
+
+// Durable reports whether what it keeps outlives the process.
+func (d *Driver) Durable() bool { return d.store.journal != nil }
+
+// Requests is the number of the last request of the drivers.
+func (d *Driver) Requests() uint64 { return d.pending.requests.Load() }
+
+// Named returns the open write of a name; nil if there is none.
+func (d *Driver) Named(name string) *Write {
+	for _, e := range d.pending.Named(name) {
+		return e.Write
+	}
+	return nil
+}
+
+// Last returns how the last write under a name ended; nil if there is none.
+func (d *Driver) Last(ctx context.Context, name string) (*Final, error) {
+	return d.store.last(ctx, name)
+}
+
+// Forget deletes what the journal keeps of a name.
+func (d *Driver) Forget(ctx context.Context, name string) error {
+	if !d.Durable() {
+		return errors.New("trading: ForgetClientOrderID: the client has no journal")
+	}
+	return d.store.journal.Forget(ctx, name)
+}
+
+// DoubtedIn returns the ids of the writes in a place whose outcome is not known.
+func (d *Driver) DoubtedIn(ctx context.Context, at pending.Place) ([]string, error) {
+	if err := d.Load(ctx); err != nil {
+		return nil, err
+	}
+	return d.pending.DoubtedIn(at), nil
+}
+
+// Pending lists the writes whose outcome is not known, oldest first.
+func (d *Driver) Pending(ctx context.Context) ([]PendingWrite, error) {
+	if err := d.Load(ctx); err != nil {
+		return nil, err
+	}
+	entries := d.pending.Doubted()
+	writes := make([]PendingWrite, len(entries))
+	for i, e := range entries {
+		writes[i] = d.workerOf(e.Write).describe(e.Write)
+	}
+	return writes, nil
+}
+
+// Resolve waits for the outcome of a write by its id. The error is that of the journal:
+// why there is no outcome is in the resolution.
+func (d *Driver) Resolve(ctx context.Context, id string) (r Resolution, known bool, err error) {
+	since := d.Requests()
+	if err := d.Load(ctx); err != nil {
+		return r, false, err
+	}
+	e := d.pending.Find(id)
+	if e == nil {
+		if r, known = d.pending.resolved.find(id); !known {
+			r.Err = fmt.Errorf("%w: write %s is not pending in this client", ErrUndetermined, id)
+		}
+		return r, known, nil
+	}
+	d.Ask(e.Write, since)
+	r, known = d.Wait(ctx, e.Write)
+	return r, known, nil
+}
+
+// Ask has whoever works on a write go on with it, unless that has asked since a request.
+func (d *Driver) Ask(w *Write, since uint64) { d.workerOf(w).ask(w, since) }
+
+// Wait waits until a write is resolved, nothing more is done about it, or the context
+// ends.
+func (d *Driver) Wait(ctx context.Context, w *Write) (Resolution, bool) {
+	return d.workerOf(w).wait(ctx, w)
+}
+
+// IsOpen reports whether a write has not ended.
+func (d *Driver) IsOpen(w *Write) bool { return d.pending.Find(w.Entry.ID) != nil }
+
+// Recover waits for the outcomes of the writes that earlier runs left. The error joins
+// those of the writes that have none.
+func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
+	since := d.Requests()
+	if err := d.Load(ctx); err != nil {
+		return nil, err
+	}
+	var left []*Write
+	for _, e := range d.pending.Doubted() {
+		if e.Write.Left {
+			left = append(left, e.Write)
+			d.Ask(e.Write, since)
+		}
+	}
+	resolutions, open := make([]Resolution, len(left)), make([]error, len(left))
+	var all sync.WaitGroup // so that their waits overlap
+	for i, w := range left {
+		all.Go(func() {
+			r, known := d.Wait(ctx, w)
+			if !known {
+				open[i] = fmt.Errorf("write %s, %s %s: %w", w.Intent.ID, w.Intent.Operation, w.Intent.Symbol, r.Err)
+			}
+			resolutions[i] = r
+		})
+	}
+	all.Wait()
+	return resolutions, errors.Join(open...)
+}
+
+// Acknowledge notes a person's word.
+func (d *Driver) Acknowledge(ctx context.Context, id string, found ledger.Outcome, note string) error {
+	if err := d.Load(ctx); err != nil {
+		return err
+	}
+	e := d.pending.Find(id)
+	if e == nil {
+		return fmt.Errorf("trading: Acknowledge: write %s is not pending", id)
+	}
+	return d.workerOf(e.Write).acknowledge(ctx, e.Write, found, note)
+}
+
+// Leave gives the writes of a client that has closed to another one, and returns those
+// whose outcome is not known.
+func (d *Driver) Leave() (left []string) {
+	for _, w := range d.pending.leave(d) {
+		left = append(left, w.Intent.ID)
+	}
+	return left
+}

@@ -1,0 +1,108 @@
+package resolve
+
+import (
+	"context"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// What a write that has ended leaves behind: in the books of its account, in those
+// of the writes beside it, and for who asks about it again.
+
+// bookWrite is a write as the books see it.
+func (d *Driver) bookWrite(w *Write) books.Write {
+	live := w.Ledger.Keyed
+	b := books.Write{
+		Account: w.Intent.account(), Places: w.Places, Side: w.Asked.Side, Entry: w.Intent.Entry,
+		Lists: live, Run: live && w.Kind.Run,
+	}
+	if live && d.Durable() {
+		b.Note = func(n books.Note, durable bool) { d.store.write(w, record{Beside: &n}, durable) }
+	}
+	return b
+}
+
+// inDoubt notes that a write is in doubt.
+func (d *Driver) inDoubt(w *Write) {
+	d.pending.Doubt(&w.Entry)
+	if w.Kind.Trades {
+		w.books.Doubt(&w.booked)
+	}
+}
+
+// leaveBooks takes a write out of the open ones. What it did is noted with those beside it
+// before its end is written: a crash between the two must leave it open.
+func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
+	switch {
+	case w.Kind.Trades:
+		w.books.Leave(&w.booked, d.didOf(w, f, last))
+	default: // a setting of levels leaves positions and closed trades as they were
+		d.levels.noteEnd(&d.store, w, f.Outcome)
+	}
+	if f.Evidence != ByAcknowledged { // whose end is written already
+		if err := d.store.end(context.Background(), w, f, false); err != nil {
+			d.store.unwritten(&w.Intent, err)
+		}
+	}
+	d.levels.ended(w, f.Outcome)
+	d.pending.Remove(&w.Entry)
+	for _, e := range d.pending.DoubtedBeside(&w.Entry) {
+		d.pending.goOn(e.Write)
+	}
+}
+
+// didOf is what a write did that has ended, where anybody has to know it.
+func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
+	if f.Outcome == ledger.NotApplied || !w.books.Wants(&w.booked) {
+		return nil
+	}
+	if f.Outcome != ledger.Applied || last == nil || last.Class != ledger.Success || // it ran, or may have
+		last.Replayed && (w.Left || w.books.ReadSince(w.booked.Account, w.firstSend)) {
+		return d.unclear(w)
+	}
+	did, clear := effectOf(w, last, serviceTime(d.Clock.At(last.Received), last.Received))
+	if !clear {
+		return d.unclear(w)
+	}
+	return did
+}
+
+// unclear is what a write did of which that is not known, or not whether the reads since
+// then show it.
+func (d *Driver) unclear(w *Write) *books.Did {
+	did := &books.Did{Unclear: true, ShownFrom: time.Now(), Own: accounting.Own{Last: serviceTime(d.Clock.Now(), time.Now())}}
+	if n := len(w.looks); w.by == ByAccounting && n > 0 {
+		did.ShownFrom = w.looks[n-1].At // which shows it
+	}
+	return did
+}
+
+// concluded ends a write whose call found its outcome out by itself.
+func (d *Driver) concluded(w *Write, last *Answer) {
+	if !w.registered {
+		return
+	}
+	f := Final{Outcome: w.Ledger.Outcome(), Evidence: ByUnsent}
+	if last.Class == ledger.Success || last.Class == ledger.Refusal {
+		f.Evidence = ByAnswer
+		if last.Replayed {
+			f.Evidence = ByReplay
+		}
+	}
+	switch last.Class {
+	case ledger.Success:
+		f.Dead = true
+		if w.Name != "" {
+			f.Answer = last.Body
+		}
+	case ledger.Refusal:
+		f.Code = last.Code
+		// A refusal that decides nothing may be of another use of the key, which ran.
+		f.Dead = f.Outcome == ledger.NotApplied && last.Key == w.Intent.Key && last.Status < 500 && (!last.InFront || last.Replayed)
+	}
+	w.finish(&f)
+	d.leaveBooks(w, f, last)
+}

@@ -1,0 +1,86 @@
+package resolve
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tradingapi/trading-go/internal/api"
+)
+
+// The requests by which the driver asks about a write. Each is sent once.
+
+// Request is one of them.
+type Request struct {
+	Operation    string
+	Account, Key string
+	Body         []byte
+	Alone        bool // on a connection of its own
+}
+
+// The operations that the driver sends by itself, and the refusals that it knows.
+const (
+	cancelOrder = "POST /orders/cancel"
+	cancelRun   = "POST /runs/cancel"
+
+	codeOrderNotFound = "order_not_found"
+	codeRunNotFound   = "run_not_found"
+	codeKeyReused     = "idempotency_key_reused"
+)
+
+// fenceOf is the fence of a write: the cancel of an order that cannot exist, or, where
+// the service keeps its keys by route, the write itself for a market that cannot.
+func fenceOf(in *Intent, ownRoute bool) (Request, error) {
+	if !ownRoute {
+		return impossibleCancel(in.Account, in.Key), nil
+	}
+	body, err := impossibleBody(in)
+	return Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: body}, err
+}
+
+// calibrationOf are two requests under one fresh key: the cancels of a run and of an
+// order that cannot exist.
+func calibrationOf(account string) (run, order Request) {
+	key := uuid.NewString()
+	cancel := api.CancelRunRequest{AccountID: account, RunID: impossibleID(key)}
+	run = Request{Operation: cancelRun, Account: account, Key: key, Body: cancel.AppendWire(nil)}
+	return run, impossibleCancel(account, key)
+}
+
+// requestPatience bounds each of them. It alone cuts a probe: neither a context nor Close
+// does.
+const requestPatience = 5 * time.Second
+
+func impossibleCancel(account, key string) Request {
+	cancel := api.CancelOrderRequest{AccountID: account, OrderID: impossibleID(key)}
+	return Request{Operation: cancelOrder, Account: account, Key: key, Body: cancel.AppendWire(nil)}
+}
+
+// impossibleBody is the write for a market, or a run, that cannot exist.
+func impossibleBody(in *Intent) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(in.Body, &members); err != nil {
+		return nil, fmt.Errorf("trading: fence: %w", err)
+	}
+	name := "symbol"
+	if _, has := members[name]; !has {
+		name = "runId"
+	}
+	id, err := json.Marshal(impossibleID(in.Key))
+	if err != nil {
+		return nil, fmt.Errorf("trading: fence: %w", err)
+	}
+	members[name] = id
+	return json.Marshal(members) // in the order of names: the same bytes each time
+}
+
+// impossibleID is an id that no service has given out, the same for every fence of a
+// key, so that one answers for another.
+func impossibleID(key string) string {
+	digest := sha256.Sum256([]byte(key))
+	return "fence-" + base64.RawURLEncoding.EncodeToString(digest[:18])
+}

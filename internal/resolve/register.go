@@ -1,0 +1,185 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// What a call does with its write, from its key to its end.
+
+// ErrTaken is the error of a write whose name another call was the first to take.
+var ErrTaken = errors.New("the client order id is on its way already")
+
+// Own makes a write one of this client's. Its intent and kind are set; name is the
+// caller's own id of it.
+func (d *Driver) Own(w *Write, name string) {
+	w.worker, w.books = d, d.Books
+	w.Entry.ID, w.Name, w.Places, w.Write = w.Intent.ID, name, w.Kind.places(&w.Intent), w
+	if name != "" {
+		w.handed = make(chan struct{})
+	}
+}
+
+// Before registers a write before its first byte, and makes durable what has to be: the
+// write itself, each new key, and a second send under one key.
+func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
+	switch {
+	case w.keyInStore == "" && !w.registered:
+		return d.register(ctx, w)
+	case !w.journaled:
+		return nil
+	case w.keyInStore != w.Intent.Key:
+		w.keyInStore = w.Intent.Key
+		return d.store.rekey(ctx, w, d.Clock.Now())
+	case sent:
+		return d.store.before(ctx, w, ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.Now()})
+	default:
+		return nil
+	}
+}
+
+// Missing notes why the journal does not have an exit, or a send of one.
+func (d *Driver) Missing(w *Write, why error) {
+	if w.Kind.Trades { // no verdict on another write needs levels
+		why = d.store.noteGap(why)
+	}
+	w.Unjournaled = why
+}
+
+// register adds a write to those that are open, and to the journal.
+func (d *Driver) register(ctx context.Context, w *Write) error {
+	live := w.Ledger.Keyed
+	w.booked = d.bookWrite(w)
+	if live && w.Intent.Entry && d.Durable() && d.Books.WantsRead(&w.booked, time.Now()) {
+		d.host.ReadBaseline(ctx, w.Intent.Account)
+	}
+	if err := d.Load(ctx); err != nil && w.Intent.Entry {
+		return err
+	}
+	if !d.pending.Add(&w.Entry) {
+		return fmt.Errorf("trading: write %s is registered already", w.Entry.ID)
+	}
+	if w.Name != "" && d.pending.Named(w.Name)[0] != &w.Entry {
+		d.pending.Remove(&w.Entry) // two calls took the id at once: this one joins the other
+		w.handOver()
+		return ErrTaken
+	}
+	w.registered = true
+	if w.Kind.Levels {
+		return d.registerLevels(ctx, w)
+	}
+	base, beside := w.books.Enter(&w.booked)
+	if !live {
+		return nil
+	}
+	began, err := d.begin(ctx, w, base, beside)
+	if began {
+		w.journaled = true
+		w.books.Journaled(&w.booked, beside.NoBaseline)
+	}
+	return err
+}
+
+// registerLevels is register for a setting of levels.
+func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
+	d.levels.began(w)
+	d.levels.noteNewer(&d.store, w)
+	began, err := d.begin(ctx, w, nil, books.Note{})
+	if began {
+		d.levels.journaled(&d.store, w)
+	}
+	return err
+}
+
+// begin puts a write into the journal, before its first byte. began means that it may be
+// there, whatever the error.
+func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
+	now := d.Clock.Now()
+	w.Ledger.Date(now) // by an answer that came since the call began
+	err = d.store.begin(ctx, w, base, beside, now)
+	w.keyInStore = w.Intent.Key
+	// A context that ended while the disk was waited for leaves open whether it is there.
+	return d.Durable() && (err == nil || ctx.Err() != nil), err
+}
+
+// SendBegins notes that a write's bytes are about to leave.
+func (d *Driver) SendBegins(w *Write) {
+	now := time.Now()
+	if w.firstSend.IsZero() {
+		w.firstSend = now
+	}
+	w.Ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.At(now)})
+	d.Books.SendBegan(w.Intent.account())
+}
+
+// SendEnded notes when they had their answer.
+func (d *Driver) SendEnded(w *Write, at time.Time) { d.Books.SendEnded(w.Intent.account(), at) }
+
+// Heard takes in what a send came to, and says whether the write is in doubt now. doubted
+// means that it was before.
+func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool) bool {
+	fact := ledger.Fact{Kind: ledger.SendEnded, At: d.Clock.At(at), Answer: said}
+	w.Ledger.Note(fact)
+	switch doubt := w.Ledger.InDoubt(); {
+	case doubt:
+		d.inDoubt(w)
+		d.store.note(w, fact)
+		return true
+	case doubted:
+		d.pending.Clear(&w.Entry) // its own doubt is over, and would hold it back
+	}
+	return false
+}
+
+// NextSend says whether the ledger sends once more, after how long a wait, and whether a
+// random part of that is enough.
+func (d *Driver) NextSend(w *Write) (wait time.Duration, spread, more bool) {
+	step := w.Ledger.Next(d.Clock.Now(), ledger.Limits{})
+	return d.Clock.until(step.At), step.Spread, step.Do == ledger.Send || step.Do == ledger.Rekey
+}
+
+// WantsKey reports whether the next send has another key, and ChangeKey gives it one.
+func (d *Driver) WantsKey(w *Write) bool {
+	return w.Ledger.Next(d.Clock.Now(), ledger.Limits{}).Do == ledger.Rekey
+}
+
+// ChangeKey moves on to the next try.
+func (d *Driver) ChangeKey(w *Write, key string) {
+	w.Intent.Try++
+	w.Intent.Key = key
+	w.Ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: d.Clock.Now()})
+}
+
+// SendingOver notes that the call sends a write no more.
+func (d *Driver) SendingOver(w *Write) {
+	if !w.Ledger.Sending() {
+		return
+	}
+	fact := ledger.Fact{Kind: ledger.SendingOver, At: d.Clock.Now()}
+	w.Ledger.Note(fact)
+	if w.Ledger.InDoubt() {
+		d.store.note(w, fact)
+	}
+}
+
+// Conclude ends a write by the last answer that its call had, or takes it over while it
+// is in doubt: then it is the driver's, and Conclude returns false.
+func (d *Driver) Conclude(w *Write, last *Answer) bool {
+	defer w.handOver()
+	if w.Ledger.Done() {
+		d.concluded(w, last)
+		return true
+	}
+	d.inDoubt(w)
+	d.take(w)
+	return false
+}
+
+// Superseded reports whether a newer setting of levels has been sent that may stand.
+func (d *Driver) Superseded(w *Write) bool { return w.Kind.Levels && d.levels.superseded(w) }

@@ -1,0 +1,313 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/transport"
+)
+
+// namespace is how the service keeps its idempotency keys.
+type namespace uint8
+
+const (
+	namespaceUnknown namespace = iota
+	namespaceOne               // over all routes, as the contract reads
+	namespaceByRoute
+)
+
+// limits are what holds a probe back: an entry is not placed while entries are not.
+func (d *Driver) limits(w *Write) ledger.Limits {
+	if !w.Intent.Entry {
+		return ledger.Limits{}
+	}
+	return ledger.Limits{NoProbe: d.host.EntriesHeld()}
+}
+
+// carryOut does one step.
+func (d *Driver) carryOut(w *Write, step ledger.Step) error {
+	switch step.Do {
+	case ledger.Fence:
+		return d.fence(w)
+	case ledger.Probe:
+		return d.probe(w)
+	default:
+		return d.look(w, step.At)
+	}
+}
+
+// noteDown makes a fact durable before the byte that it is about.
+func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
+	f := ledger.Fact{Kind: kind, At: d.Clock.Now()}
+	if err := d.store.before(d.closing, w, f); err != nil {
+		return fmt.Errorf("the journal cannot be written: %w", err)
+	}
+	w.Ledger.Note(f)
+	return nil
+}
+
+// heardBack notes how a request of the driver ended.
+func (d *Driver) heardBack(w *Write, kind ledger.FactKind, h *Answer, ownRoute bool) {
+	f := ledger.Fact{Kind: kind, At: d.Clock.Now(), Answer: h.Answer, OwnRoute: ownRoute}
+	w.Ledger.Note(f)
+	d.say(func() { w.lastErr, w.reason = h.Err, d.whyUnreachable(w, h.Err) })
+	if !w.Ledger.Done() { // else the end says it
+		d.store.note(w, f)
+	}
+	d.noteService(h.Class, h.Err)
+}
+
+// whyUnreachable is the reason why nothing can be found out where the service does not
+// know the account; empty for any other error.
+func (d *Driver) whyUnreachable(w *Write, err error) string {
+	if err == nil || !d.host.Judge(err).Unreachable {
+		return ""
+	}
+	reason := fmt.Sprintf("the API key does not reach account %s", w.Intent.Account)
+	if w.Left {
+		reason += ": the journal may be of another account holder"
+	}
+	return reason
+}
+
+// noteService counts the requests that nothing answered: then the service is asked
+// for one write alone, less and less often.
+func (d *Driver) noteService(c ledger.Class, err error) {
+	if err != nil && d.host.Judge(err).Local {
+		return // the client's own rate limits say nothing of the service
+	}
+	if c == ledger.Success || c == ledger.Refusal {
+		d.fails = 0
+		return
+	}
+	d.downUntil = time.Now().Add(time.Second << min(d.fails, 5))
+	d.fails++
+}
+
+// fence spends the write's key on a request that does nothing: the cancel of an order
+// that cannot exist. Once the service has answered it, the write's own bytes can
+// never run under that key, however late a copy of them arrives.
+func (d *Driver) fence(w *Write) error {
+	if err := d.noteDown(w, ledger.FenceBegun); err != nil {
+		return err
+	}
+	own := d.namespace == namespaceByRoute
+	h := d.sendFence(w, own)
+	if !own && h.Class == ledger.Refusal && h.Code == codeOrderNotFound && d.namespace == namespaceUnknown {
+		d.calibrate(w.Intent.Account)
+		if d.namespace == namespaceUnknown { // what the answer proves is not known yet
+			h = Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errors.New("how the service keeps idempotency keys is not known yet")}
+		}
+		if d.namespace == namespaceByRoute {
+			own, h = true, d.sendFence(w, true)
+		}
+	}
+	d.heardBack(w, ledger.FenceEnded, &h, own)
+	return nil
+}
+
+// probe sends the original bytes once more, to have the stored answer. Neither a
+// context nor Close cuts it.
+func (d *Driver) probe(w *Write) error {
+	if err := d.noteDown(w, ledger.ProbeBegun); err != nil {
+		return err
+	}
+	// It may run now, so no read beside it shows the account before or after it.
+	d.Books.SendBegan(w.booked.Account)
+	h := d.sendProbe(w)
+	d.Books.SendEnded(w.booked.Account, time.Now())
+	d.heardBack(w, ledger.ProbeEnded, &h, false)
+	if h.Class == ledger.Success || h.Class == ledger.Refusal && h.Replayed {
+		w.Answer = &h
+		w.by = ByReplay
+		if h.Class == ledger.Success && !h.Replayed {
+			w.by = ByAnswer
+		}
+	}
+	return nil
+}
+
+// look reads the account, and has accounting judge it.
+func (d *Driver) look(w *Write, due time.Duration) error {
+	key := w.Intent.account()
+	l := d.looks[key]
+	seen := d.seen[w]
+	// A look that another write has just had serves this one too, if it began when this
+	// one was due, and far enough from the one before.
+	if l == nil || d.Clock.At(l.At).Mono < due || seen != nil && l.At.Sub(seen.look.At) < ledger.Lag {
+		var err error
+		if l, err = d.host.Look(d.closing, w.Intent.Environment, w.Intent.Account); err != nil {
+			d.noteService(d.host.Judge(err).Class, err)
+			if reason := d.whyUnreachable(w, err); reason != "" {
+				d.say(func() { w.reason = reason })
+			}
+			return err
+		}
+		d.looks[key] = l
+	}
+	d.noteService(ledger.Success, nil)
+	d.say(func() {
+		w.lastErr = nil
+		w.looks = append(slices.Clone(w.looks[max(len(w.looks)-3, 0):]), l)
+	})
+	shown := &seenLook{look: l, began: []time.Time{l.At}, equal: 1}
+	if seen != nil && seen.look.State(w.Intent.Symbol).Equal(l.State(w.Intent.Symbol), w.Intent.Symbol) {
+		shown.began, shown.equal = append(slices.Clone(seen.began[max(len(seen.began)-2, 0):]), l.At), seen.equal+1
+	}
+	d.seen[w] = shown
+	d.mu.Lock()
+	maps.DeleteFunc(d.seen, func(w *Write, _ *seenLook) bool { return d.jobs[w] == nil }) // acknowledged meanwhile
+	d.mu.Unlock()
+	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
+	v := d.decide(w, shown)
+	if len(shown.began) == 1 { // which decides nothing, but may agree with a stored refusal
+		f.Verdict.Outcome = ledger.Outcome(v.Likely)
+	} else {
+		d.say(func() {
+			w.reason = string(v.Reason)
+			if w.gap && v.Reason == accounting.NotExclusive {
+				w.reason = "an exit went out beside it that the journal did not take"
+			}
+		})
+		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: lasting(v.Reason) || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		w.by = ByAccounting
+	}
+	w.Ledger.Note(f)
+	return nil
+}
+
+// looksBeside is how many equal looks wait for another pending write, about ten minutes:
+// two can wait for each other. The end of either begins the looks at the other anew.
+const looksBeside = 8
+
+// lasting reports whether time does not change why a write is Unknown.
+func lasting(r accounting.Reason) bool {
+	switch r {
+	case accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
+		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
+		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing:
+		return true
+	default:
+		return false
+	}
+}
+
+// finish ends a write whose outcome is known.
+func (d *Driver) finish(w *Write) {
+	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Dead: w.Ledger.Held() || w.Answer != nil}
+	r := Resolution{
+		Intent: w.Intent, Outcome: f.Outcome, Evidence: w.by,
+		Late: w.Ledger.Late(), MaybeLate: w.Ledger.MaybeLate(), Looks: w.looks,
+		Superseded: w.superseded, Overwritten: w.overwritten,
+	}
+	if w.Answer != nil {
+		if w.Answer.Refusal != nil {
+			f.Code, r.Err = w.Answer.Code, w.Answer.Refusal
+		} else if f.Outcome == ledger.Applied {
+			r.Answer = w.Answer.Body
+			f.Answer = r.Answer
+		}
+	}
+	if r.Err == nil && f.Outcome == ledger.NotApplied {
+		r.Err = fmt.Errorf("not executed (%s: %s)", w.by, w.reason)
+	}
+	if r.Err == nil && f.Outcome == ledger.Applied && w.Answer == nil {
+		r.Err = fmt.Errorf("executed (%s: %s), and its answer is lost", w.by, w.reason)
+	}
+	if err := w.restore.err; err != nil {
+		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", err))
+	}
+	w.finish(&f)
+	delete(d.seen, w)
+	d.end(w, f, r)
+	d.forget(w)
+}
+
+// decide judges a write by equal looks.
+func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
+	now, first := shown.look, shown.began[0]
+	if w.Kind.Levels {
+		return decideLevels(w, now, w.Ledger.IsGone(d.Clock.Now()))
+	}
+	asked := *w.asked()
+	at := d.Clock.Now()
+	asked.From = serviceTime(w.Ledger.Decided, w.Intent.Decided).Add(-clockTolerance)
+	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
+		asked.Until = serviceTime(at, at.Wall).Add(clockTolerance)
+	}
+	if !w.Ledger.FirstUseKnown {
+		asked.From = w.Ledger.Since
+	}
+	shows := w.books.Evidence(&w.booked)
+	f := accounting.Facts{
+		Write:     asked,
+		Held:      w.Ledger.Held() || !w.Ledger.Keyed,
+		Gone:      w.Ledger.IsGone(at),
+		Base:      shows.Base,
+		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: serviceTime(d.Clock.At(first), first), Equal: len(shown.began)},
+		Own:       shows.Own,
+		Exclusive: d.host.IsExclusive(w.Intent.Account) && !w.gap, // what others did is not known
+		Ended:     shows.Ended,
+	}
+	f.Known = idsOf(f.Own)
+	if f.Base != nil {
+		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
+	}
+	f.PendingBeside = d.pending.Beside(&w.Entry)
+	f.PendingID = f.PendingBeside
+	if f.Base != nil && !w.Ledger.FirstUseKnown {
+		base := *f.Base
+		base.BeforeFirstUse = false
+		f.Base = &base
+	}
+	return accounting.Decide(f)
+}
+
+// sendFence sends a fence.
+func (d *Driver) sendFence(w *Write, ownRoute bool) Answer {
+	r, err := fenceOf(&w.Intent, ownRoute)
+	if err != nil {
+		return Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: err}
+	}
+	return d.sendOnce(r)
+}
+
+// sendProbe sends the write's own bytes under its own key, over a connection of its own.
+// Neither a context nor Close cuts it.
+func (d *Driver) sendProbe(w *Write) Answer {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.closing), requestPatience, transport.ErrTimeout)
+	defer cancel()
+	in := &w.Intent
+	return d.host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: in.Body, Alone: true})
+}
+
+func (d *Driver) sendOnce(r Request) Answer {
+	ctx, cancel := context.WithTimeoutCause(d.closing, requestPatience, transport.ErrTimeout)
+	defer cancel()
+	return d.host.Send(ctx, r)
+}
+
+// calibrate finds out whether the service has one namespace of keys: under a fresh
+// key it cancels a run and then an order that cannot exist. The second is another
+// request under the same key, which one namespace refuses with 422.
+func (d *Driver) calibrate(account string) {
+	run, order := calibrationOf(account)
+	first := d.sendOnce(run)
+	if first.Class != ledger.Refusal || first.Code != codeRunNotFound {
+		return
+	}
+	second := d.sendOnce(order)
+	switch {
+	case second.Class != ledger.Refusal:
+	case second.Code == codeKeyReused:
+		d.namespace = namespaceOne
+	case second.Code == codeOrderNotFound:
+		d.namespace = namespaceByRoute
+	}
+}

@@ -1,0 +1,154 @@
+// Package resolve keeps the writes whose outcome is not decided, and finds out what
+// became of them: it knows what one asked for, what the journal has of it, what the
+// ledger allows next, and when its turn is. Of the client it knows a [Host], by which it
+// asks the service.
+package resolve
+
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// Intent is a write as it was decided on. Its JSON is in journals.
+type Intent struct {
+	ID            string
+	ClientOrderID string `json:",omitempty"`
+	Try           int    `json:",omitempty"`
+	Key           string `json:",omitempty"`
+	Tag           string `json:",omitempty"`
+	BaseURL       string
+	Process       string
+	Operation     string
+	Environment   string
+	Account       string `json:",omitempty"`
+	Symbol        string `json:",omitempty"`
+	Body          []byte
+	Entry         bool `json:",omitempty"`
+	Decided       time.Time
+	SendTTL       time.Duration
+}
+
+func (in *Intent) account() books.Account {
+	return books.Account{Environment: in.Environment, ID: in.Account}
+}
+
+// Kind is what the client knows of an operation that writes.
+type Kind struct {
+	// Trades means that it can trade.
+	Trades bool
+	// Levels means that it sets the levels of a live position.
+	Levels bool
+	// Waits means that it leaves something that waits with the service: a resting order,
+	// or a run. Run is a run.
+	Waits, Run bool
+	// Asks is what it asks for; 0 for an order, whose body says it.
+	Asks accounting.Kind
+}
+
+// places are the parts of the account in which a write can show.
+func (k Kind) places(in *Intent) [2]pending.Place {
+	if k.Levels { // levels are beside each other only
+		return [2]pending.Place{{Environment: in.Environment, Account: in.Account, Symbol: in.Symbol + " levels"}}
+	}
+	places := [2]pending.Place{{Environment: in.Environment, Account: in.Account, Symbol: in.Symbol}}
+	if k.Waits {
+		places[1] = pending.Place{Environment: in.Environment, Account: in.Account}
+	}
+	return places
+}
+
+// Evidence is what an outcome rests on. Its numbers are in journals.
+type Evidence uint8
+
+// The evidence.
+const (
+	ByNothing Evidence = iota
+	ByAnswer
+	ByReplay
+	ByUnsent
+	ByAccounting
+	ByAcknowledged
+)
+
+// String returns the evidence in words.
+func (e Evidence) String() string {
+	switch e {
+	case ByAnswer:
+		return "its answer"
+	case ByReplay:
+		return "its stored answer"
+	case ByUnsent:
+		return "never sent"
+	case ByAccounting:
+		return "accounting"
+	case ByAcknowledged:
+		return "acknowledged"
+	default:
+		return "none"
+	}
+}
+
+// Write is one write on its way: what it is, what is known of it, and who waits for
+// it. The call that placed it owns it until it hands it to the driver. What is exported
+// is the call's until then.
+type Write struct {
+	pending.Entry[*Write]
+	Intent Intent
+	Kind   Kind
+	Ledger ledger.Ledger
+	// Asked is what it asked for, if its call knows; else its bytes say it.
+	Asked accounting.Write
+	// Unjournaled is why the journal does not have it.
+	Unjournaled error
+	// Unnamed and Restores are of a setting of levels. Restores is the setting whose
+	// levels it sets again.
+	Unnamed  Unnamed
+	Restores string
+	// Answer is the success, or the stored refusal, that decided it.
+	Answer *Answer
+	// Left means that an earlier run began it.
+	Left bool
+
+	worker *Driver // who works on it; nil if nobody does
+	books  *books.Books
+	booked books.Write // the write as they see it
+
+	registered bool   // it is among the open writes
+	journaled  bool   // its journal knows it
+	keyInStore string // the key that the journal has
+	gap        bool   // an exit beside it may be in no journal
+	firstSend  time.Time
+
+	// Of a setting of levels.
+	restore     restore        // of what is newer
+	newer       []newerSetting // that an earlier run began
+	superseded  bool
+	overwritten bool
+
+	reason  string // why it is Unknown
+	lastErr error  // what the last step met
+	by      Evidence
+	looks   []*Look
+
+	handed chan struct{} // closed when the call that sends it is over; nil where nobody can wait
+}
+
+// handOver lets those go on who wait for the call that sent it.
+func (w *Write) handOver() {
+	if w.handed != nil {
+		close(w.handed)
+	}
+}
+
+// Handed is closed when the call that sends a named write is over.
+func (w *Write) Handed() <-chan struct{} { return w.handed }
+
+// Tracked reports whether what becomes of it can be asked for by its id.
+func (w *Write) Tracked() bool { return w.registered || w.Left }
+
+// Baseline is the position before it, if that is known.
+func (w *Write) Baseline() *accounting.Baseline { return w.books.Evidence(&w.booked).Base }
