@@ -78,9 +78,6 @@ type Final struct {
 	Note          string          `json:",omitempty"`
 }
 
-// durable reports whether what it keeps outlives the process.
-func (s *store) durable() bool { return s.journal != nil }
-
 // begin makes a write durable before its first byte.
 func (s *store) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note, at ledger.Instant) error {
 	if s.journal == nil {
@@ -121,11 +118,6 @@ func (s *store) later(w *Write, r record) {
 	s.write(w, r, false)
 }
 
-// beside writes down what other writes did.
-func (s *store) beside(w *Write, n books.Note, durable bool) {
-	s.write(w, record{Beside: &n}, durable)
-}
-
 func (s *store) write(w *Write, r record, durable bool) {
 	if err := s.append(context.Background(), durable, w, r); err != nil {
 		s.unwritten(&w.Intent, err)
@@ -141,7 +133,8 @@ func (s *store) end(ctx context.Context, w *Write, f Final, durable bool) error 
 	case s.journal == nil || !w.journaled:
 		return nil
 	default:
-		return s.append(ctx, durable, w, record{End: &f})
+		end := f // so that f is on the heap only where there is a journal
+		return s.append(ctx, durable, w, record{End: &end})
 	}
 }
 
