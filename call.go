@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
@@ -127,7 +128,7 @@ func (c *call) meta() Meta {
 	q := question{meta: c.facts()}
 	m := q.metaOf(&c.last.attempt)
 	if m.Replayed {
-		m.ResolvedAfter = elapsed(c.began)
+		m.ResolvedAfter = ledger.Elapsed(c.began)
 	}
 	return m
 }
@@ -170,7 +171,7 @@ func (c *call) checkAge() error {
 	if c.sends > 0 && c.core.driver.Superseded(c.write) {
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	}
-	if age := elapsed(c.began); age >= ttl {
+	if age := ledger.Elapsed(c.began); age >= ttl {
 		return &GuardError{
 			Kind:   ErrExpired,
 			Reason: fmt.Sprintf("decided %s ago, may be sent for %s", age.Round(time.Millisecond), ttl),
@@ -185,7 +186,7 @@ func (c *call) outlives(wait time.Duration) bool {
 	if deadline, ok := c.Deadline(); ok && time.Until(deadline) <= wait {
 		return true
 	}
-	return c.endpoint.write && elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
+	return c.endpoint.write && ledger.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
 }
 
 // nameWait says in the refusal how long waiting would have taken.

@@ -294,9 +294,11 @@ func errorTexts(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	below, err := filepath.Glob("internal/resolve/*.go")
-	require.NoError(t, err)
-	files = append(files, below...)
+	for _, below := range [...]string{"internal/resolve/*.go", "internal/health/*.go"} {
+		more, err := filepath.Glob(below)
+		require.NoError(t, err)
+		files = append(files, more...)
+	}
 	makers := map[string]bool{"refuse": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
 	texts := map[string]string{}
 	set := token.NewFileSet()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 )
 
@@ -57,7 +58,7 @@ func (c *call) waitForLimit() error {
 	case ttl == 0 && c.sends == 0: // it may be sent once, but not wait
 		c.ask.FailFast = true
 	default:
-		c.ask.Until = time.Now().Add(ttl - elapsed(c.began))
+		c.ask.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
 	}
 	if len(c.core.hooks) > 0 {
 		c.ask.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/schedule"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -29,18 +29,13 @@ type Driver struct {
 	host         Host
 	baseURL      string
 	closing      context.Context
-	errClosed    error
-	background   bool
 	withoutProbe bool
 	store        store
 	pending      *shared
 	levels       *settings
+	schedule     *schedule.Schedule[*Write]
 
-	mu      sync.Mutex
-	jobs    map[*Write]*job
-	wake    chan struct{} // something has changed
-	running bool
-	closed  bool
+	mu sync.Mutex // of what others may read of a write that is in doubt
 
 	// Of the goroutine alone.
 	looks     map[books.Account]*Look
@@ -139,79 +134,26 @@ func New(c Config) *Driver {
 	d := &Driver{
 		Clock: r.clock, Books: known.books, levels: &known.levels, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten},
-		host:  c.Host, baseURL: c.BaseURL, closing: c.Closing, errClosed: c.ErrClosed,
-		background: c.Background, withoutProbe: c.WithoutProbe,
-		jobs: make(map[*Write]*job), wake: make(chan struct{}, 1),
+		host:  c.Host, baseURL: c.BaseURL, closing: c.Closing, withoutProbe: c.WithoutProbe,
 		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook),
 	}
+	d.schedule = schedule.New(schedule.Config[*Write]{
+		Closing: c.Closing, ErrClosed: c.ErrClosed, Background: c.Background,
+		Compare: byDecision, Work: d.work, Ended: d.worked, NotBefore: d.notBefore,
+		Rest:  func() { clear(d.looks) }, // nobody shares them any more
+		Enter: c.Host.Enter, Leave: c.Host.Leave,
+	})
 	r.join(d)
 	return d
-}
-
-// job is one write that the driver works on.
-type job struct {
-	w       *Write
-	due     time.Time
-	waiting int           // callers
-	asked   uint64        // the number of the last request about it
-	idle    bool          // nothing is done about it until somebody asks
-	changed chan struct{} // closed when it is idle or resolved
-	busy    bool          // the goroutine is at it
-	acked   *Final        // a person's word, to be noted when the goroutine lets go
 }
 
 // serves reports whether it asks a service, and is open.
 func (d *Driver) serves(baseURL string) bool { return d.baseURL == baseURL && d.closing.Err() == nil }
 
-// take takes a write over.
-func (d *Driver) take(w *Write) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.job(w)
-	d.start()
-}
-
-// job returns the job of a write, made when first wanted. The lock is held.
-func (d *Driver) job(w *Write) *job {
-	j := d.jobs[w]
-	if j == nil {
-		j = &job{w: w, changed: make(chan struct{})}
-		d.jobs[w] = j
-	}
-	return j
-}
-
-// start runs the goroutine if there is work. The lock is held.
-func (d *Driver) start() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
-	if d.running || d.closed || d.next() == nil || !d.host.Enter() {
-		return
-	}
-	d.running = true
-	go func() {
-		defer d.host.Leave()
-		d.run()
-	}()
-}
-
 // ask has the driver go on with a write about which it does nothing more. since is the
-// number of the last request when the caller began: one that came after it, such as the
-// first after the journal was loaded, is the caller's, and is not repeated.
+// number of the last request when the caller began.
 func (d *Driver) ask(w *Write, since uint64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	j, ok := d.jobs[w]
-	if !ok {
-		return
-	}
-	if j.idle && !j.busy && j.asked <= since {
-		w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.Clock.Now()})
-		j.idle, j.due, j.changed = false, time.Time{}, make(chan struct{})
-	}
-	d.start()
+	d.schedule.Ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.Clock.Now()}) })
 }
 
 // workerOf returns who works on a write; this one if nobody does.
@@ -225,34 +167,7 @@ func (d *Driver) workerOf(w *Write) *Driver {
 // wait waits until a write is resolved, nothing more is done about it, or the
 // context ends.
 func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
-	d.mu.Lock()
-	j, ok := d.jobs[w]
-	if !ok {
-		d.mu.Unlock()
-		if r, known := d.pending.resolved.find(w.Intent.ID); known {
-			return r, true
-		}
-		return d.unknown(w, ErrUndetermined), false
-	}
-	if ctx.Err() != nil { // nobody waits, so nothing is done on their account
-		d.mu.Unlock()
-		return d.unknown(w, context.Cause(ctx)), false
-	}
-	j.waiting++
-	changed := j.changed
-	d.start()
-	d.mu.Unlock()
-	var ended error
-	select {
-	case <-changed:
-	case <-ctx.Done():
-		ended = context.Cause(ctx)
-	case <-d.closing.Done():
-		ended = d.errClosed
-	}
-	d.mu.Lock()
-	j.waiting--
-	d.mu.Unlock()
+	ended := d.schedule.Wait(ctx, w)
 	if r, known := d.pending.resolved.find(w.Intent.ID); known {
 		return r, true
 	}
@@ -277,18 +192,15 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 
 // describe is a write as Pending lists it.
 func (d *Driver) describe(w *Write) PendingWrite {
+	_, idle := d.schedule.Has(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	j := d.jobs[w]
-	return PendingWrite{Intent: w.Intent, Reason: w.reason, Left: w.Left, Waiting: j != nil && j.idle}
+	return PendingWrite{Intent: w.Intent, Reason: w.reason, Left: w.Left, Waiting: idle}
 }
 
 // acknowledge notes a person's word.
 func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome, note string) error {
-	d.mu.Lock()
-	_, ours := d.jobs[w]
-	d.mu.Unlock()
-	if !ours && d.pending.workerOf(w) != nil {
+	if ours, _ := d.schedule.Has(w); !ours && d.pending.workerOf(w) != nil {
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}
 	f := Final{Outcome: found, Evidence: ByAcknowledged, Note: note, Dead: true}
@@ -296,21 +208,19 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 	if err := d.store.end(ctx, w, f, true); err != nil {
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
-	d.mu.Lock()
-	j := d.jobs[w]
-	if j != nil && j.busy {
-		j.acked = &f
-		d.mu.Unlock()
-		return nil
+	release, stopped := d.schedule.Stop(w, &f)
+	if !stopped {
+		return nil // the end of its turn notes it
 	}
-	delete(d.jobs, w) // nothing more is asked about it
-	d.mu.Unlock()
 	d.pending.drop(w)
-	d.end(w, f, Resolution{Intent: w.Intent, Outcome: found, Evidence: ByAcknowledged})
-	if j != nil && !j.idle {
-		close(j.changed)
-	}
+	d.acknowledged(w, f)
+	release()
 	return nil
+}
+
+// acknowledged ends a write by a person's word.
+func (d *Driver) acknowledged(w *Write, f Final) {
+	d.end(w, f, Resolution{Intent: w.Intent, Outcome: f.Outcome, Evidence: f.Evidence})
 }
 
 // end ends a write that was in doubt, and says so.
@@ -320,88 +230,17 @@ func (d *Driver) end(w *Write, f Final, r Resolution) {
 	d.host.Resolved(r)
 }
 
-// forget lets go of a write that is resolved.
-func (d *Driver) forget(w *Write) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if j := d.jobs[w]; j != nil {
-		if !j.idle {
-			close(j.changed)
-		}
-		delete(d.jobs, w)
+// notBefore is when the service is asked again to which nothing answers: one write asks, and
+// the others wait with it.
+func (d *Driver) notBefore() time.Time {
+	if d.fails == 0 {
+		return time.Time{}
 	}
-}
-
-// next returns the job whose turn it is; nil if there is none. Those whom somebody
-// waits for are first, then the oldest. The lock is held.
-func (d *Driver) next() *job {
-	var best *job
-	for _, j := range d.jobs {
-		if j.idle || !d.background && j.waiting == 0 {
-			continue
-		}
-		if best == nil || d.before(j, best) {
-			best = j
-		}
-	}
-	return best
-}
-
-func (d *Driver) before(a, b *job) bool {
-	now := time.Now()
-	aDue, bDue := !a.due.After(now), !b.due.After(now)
-	switch {
-	case aDue != bDue:
-		return aDue
-	case !aDue:
-		return a.due.Before(b.due)
-	case (a.waiting > 0) != (b.waiting > 0):
-		return a.waiting > 0
-	default:
-		return byDecision(a, b) < 0
-	}
-}
-
-// run works until there is nothing to do, or the client closes.
-func (d *Driver) run() {
-	for {
-		d.mu.Lock()
-		j := d.next()
-		if j == nil || d.closing.Err() != nil {
-			d.running = false
-			clear(d.looks) // nobody shares them any more
-			d.mu.Unlock()
-			return
-		}
-		due := j.due
-		if d.fails > 0 && d.downUntil.After(due) {
-			due = d.downUntil // nothing answers: one asks, and the others wait with it
-		}
-		if wait := time.Until(due); wait > 0 {
-			d.mu.Unlock()
-			d.sleep(wait)
-			continue
-		}
-		j.busy = true
-		d.mu.Unlock()
-		d.work(j)
-	}
-}
-
-// sleep waits, or until something has changed.
-func (d *Driver) sleep(wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-d.wake:
-	case <-d.closing.Done():
-	}
+	return d.downUntil
 }
 
 // work does the one thing that a write's ledger allows next.
-func (d *Driver) work(j *job) {
-	w := j.w
+func (d *Driver) work(w *Write) schedule.Turn {
 	now := d.Clock.Now()
 	step := w.Ledger.Next(now, d.limits(w))
 	idle := false
@@ -416,7 +255,7 @@ func (d *Driver) work(j *job) {
 	case d.host.KeyRefused(w.Intent.Environment):
 		step.At = now.Mono + retryRefusedKey
 	default:
-		d.say(func() { j.asked = d.pending.requests.Add(1) })
+		d.schedule.Requested(w, d.pending.requests.Add(1))
 		if err := d.carryOut(w, step); err != nil {
 			d.say(func() { w.lastErr = err })
 			step.At = now.Mono + time.Second // the journal, or the client is closing
@@ -431,30 +270,24 @@ func (d *Driver) work(j *job) {
 		// Of an earlier run it is not a passing fault: the journal is not this key's.
 		idle = idle || w.Left && w.lastErr != nil && d.host.Judge(w.lastErr).Unreachable
 	}
-	due := d.Clock.began.Add(step.At)
-	resolved := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown
-	if resolved {
+	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
+	if t.Done {
 		if again, more := d.levels.restore(d.closing, w, d.host, d.noteService); more {
-			due, resolved, idle = again, false, false
+			t = schedule.Turn{Due: again}
 		}
 	}
-	d.mu.Lock()
-	j.busy = false
-	j.due = due
-	acked := j.acked
-	if idle && !resolved && acked == nil && !j.idle {
-		j.idle = true
-		close(j.changed)
-	}
-	d.mu.Unlock()
+	return t
+}
+
+// worked ends a write that a turn has resolved, or a person meanwhile.
+func (d *Driver) worked(w *Write, resolved bool, word any) {
+	acked, _ := word.(*Final)
 	switch {
-	case resolved && w.Answer != nil: // the service's own word, whatever a person has found
+	case resolved && (w.Answer != nil || acked == nil): // the service's own word, whatever a person has found
 		d.finish(w)
 	case acked != nil:
-		d.end(w, *acked, Resolution{Intent: w.Intent, Outcome: acked.Outcome, Evidence: acked.Evidence})
-		d.forget(w)
-	case resolved:
-		d.finish(w)
+		d.acknowledged(w, *acked)
+		d.schedule.Remove(w)
 	}
 }
 
@@ -474,37 +307,16 @@ func (d *Driver) say(change func()) {
 // goOn goes on with a write that has waited for another one to end.
 func (d *Driver) goOn(w *Write) {
 	d.mu.Lock()
-	waits := d.jobs[w] != nil && w.reason == string(accounting.PendingBeside)
+	waits := w.reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
 	if waits {
-		d.ask(w, d.pending.requests.Load())
+		d.ask(w, d.Requests())
 	}
 }
 
-// Close ends the goroutine's work: the client's context has ended. It returns once
-// nothing of it runs.
-func (d *Driver) Close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = true
-}
+// Close ends the goroutine's work: the client's context has ended.
+func (d *Driver) Close() { d.schedule.Close() }
 
-// writes are those that it works on, oldest first.
-func (d *Driver) writes() []*Write {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	jobs := make([]*job, 0, len(d.jobs))
-	for _, j := range d.jobs {
-		jobs = append(jobs, j)
-	}
-	slices.SortFunc(jobs, byDecision)
-	writes := make([]*Write, len(jobs))
-	for i, j := range jobs {
-		writes[i] = j.w
-	}
-	return writes
-}
-
-func byDecision(a, b *job) int {
-	return cmp.Or(a.w.Intent.Decided.Compare(b.w.Intent.Decided), cmp.Compare(a.w.Entry.ID, b.w.Entry.ID))
+func byDecision(a, b *Write) int {
+	return cmp.Or(a.Intent.Decided.Compare(b.Intent.Decided), cmp.Compare(a.Intent.ID, b.Intent.ID))
 }

@@ -86,7 +86,7 @@ func (d *Driver) adopt(left []*Write) {
 		d.levels.left(w)
 	}
 	for _, w := range left {
-		d.take(w)
+		d.schedule.Add(w)
 	}
 }
 

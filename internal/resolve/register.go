@@ -177,7 +177,7 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 		return true
 	}
 	d.inDoubt(w)
-	d.take(w)
+	d.schedule.Add(w)
 	return false
 }
 

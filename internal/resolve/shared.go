@@ -64,7 +64,7 @@ func (r *shared) join(d *Driver) {
 func (r *shared) leave(d *Driver) (left []*Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left = d.writes()
+	left = d.schedule.Jobs()
 	if at := slices.Index(r.workers, d); at >= 0 { // else it was closed before
 		r.workers = slices.Delete(r.workers, at, at+1)
 		r.orphans = append(r.orphans, left...)

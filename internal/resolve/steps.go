@@ -161,9 +161,10 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 		shown.began, shown.equal = append(slices.Clone(seen.began[max(len(seen.began)-2, 0):]), l.At), seen.equal+1
 	}
 	d.seen[w] = shown
-	d.mu.Lock()
-	maps.DeleteFunc(d.seen, func(w *Write, _ *seenLook) bool { return d.jobs[w] == nil }) // acknowledged meanwhile
-	d.mu.Unlock()
+	maps.DeleteFunc(d.seen, func(w *Write, _ *seenLook) bool { // acknowledged meanwhile
+		found, _ := d.schedule.Has(w)
+		return !found
+	})
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
 	v := d.decide(w, shown)
 	if len(shown.began) == 1 { // which decides nothing, but may agree with a stored refusal
@@ -226,7 +227,7 @@ func (d *Driver) finish(w *Write) {
 	w.finish(&f)
 	delete(d.seen, w)
 	d.end(w, f, r)
-	d.forget(w)
+	d.schedule.Remove(w)
 }
 
 // decide judges a write by equal looks.
@@ -244,6 +245,8 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 	if !w.Ledger.FirstUseKnown {
 		asked.From = w.Ledger.Since
 	}
+	// First whether another write is pending: one that ends meanwhile is in the evidence.
+	beside := d.pending.Beside(&w.Entry)
 	shows := w.books.Evidence(&w.booked)
 	f := accounting.Facts{
 		Write:     asked,
@@ -254,13 +257,13 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 		Own:       shows.Own,
 		Exclusive: d.host.IsExclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
+
+		PendingBeside: beside, PendingID: beside,
 	}
 	f.Known = idsOf(f.Own)
 	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
 	}
-	f.PendingBeside = d.pending.Beside(&w.Entry)
-	f.PendingID = f.PendingBeside
 	if f.Base != nil && !w.Ledger.FirstUseKnown {
 		base := *f.Base
 		base.BeforeFirstUse = false
