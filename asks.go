@@ -13,7 +13,6 @@ import (
 // itself.
 type host struct{ c *core }
 
-// Look implements [resolve.Host].
 func (h host) Look(ctx context.Context, env, account string) (*resolve.Look, error) {
 	return h.look(ctx, Environment(env), AccountID(account), recoveryOptions())
 }
@@ -85,11 +84,7 @@ func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
 	call.hookStart()
 	call.sends++
 	call.lastCtx = call.hookSend(ctx)
-	send := h.c.transport.Send
-	if r.Alone {
-		send = h.c.transport.SendAlone
-	}
-	call.last = h.c.exchangeOver(call.lastCtx, send, &call.request, call.apiKey, call.askKey, call.question())
+	call.last = h.c.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), r.Alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
 	if said.Advice == ledger.WaitFirst && !said.Replayed {
@@ -103,14 +98,12 @@ func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
 	return last.answer(said, nil)
 }
 
-// Levels implements [resolve.Host].
 func (h host) Levels(ctx context.Context, account, symbol string) (has resolve.Levels, held bool, err error) {
 	positions, err := (&Account{id: AccountID(account), caller: caller{h.c, recoveryOptions()}}).Positions(ctx)
 	p, held := positions.In(symbol)
 	return levelsOf(&p), held, err
 }
 
-// SetLevels implements [resolve.Host].
 func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
 	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), of.Tag
@@ -122,7 +115,6 @@ func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.
 	return err
 }
 
-// Judge implements [resolve.Host].
 func (h host) Judge(err error) resolve.Judgment {
 	refusal := (*Error)(nil)
 	if !errors.As(err, &refusal) {
@@ -131,39 +123,23 @@ func (h host) Judge(err error) resolve.Judgment {
 	return resolve.Judgment{Class: ledger.Refusal, Local: refusal.Local, Unreachable: errors.Is(err, CodeAccountNotFound)}
 }
 
-// Kind implements [resolve.Host].
-func (h host) Kind(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) }
-
-// Keyless implements [resolve.Host].
 func (h host) Keyless(env string) error { return h.c.keyless(Environment(env)) }
 
-// KeyRefused implements [resolve.Host].
 func (h host) KeyRefused(env string) bool {
 	key, err := h.c.keys(Environment(env)).current(h.c.closing, Environment(env))
 	return err != nil || !key.IsZero() && h.c.breaker.Tripped(key)
 }
 
-// EntriesHeld implements [resolve.Host].
 func (h host) EntriesHeld() bool {
 	_, halted := h.c.halt.get()
 	return halted || h.c.gate.knownUnsafe()
 }
 
-// IsExclusive implements [resolve.Host].
-func (h host) IsExclusive(account string) bool { return h.c.isExclusive(AccountID(account)) }
-
-// Resolved implements [resolve.Host].
 func (h host) Resolved(r resolve.Resolution) {
 	if len(h.c.hooks) > 0 {
 		h.c.hooks.resolved(context.Background(), resolutionOf(&r))
 	}
 }
-
-// Enter implements [resolve.Host].
-func (h host) Enter() bool { return h.c.enter() }
-
-// Leave implements [resolve.Host].
-func (h host) Leave() { h.c.leave() }
 
 // accountReader is what the paper account and a live one show alike.
 type accountReader interface {

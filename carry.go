@@ -145,7 +145,7 @@ func (c *call) Send() {
 	ctx, cancel := context.WithTimeoutCause(c.Context, c.opts.attemptTimeout, transport.ErrTimeout)
 	defer cancel()
 	c.lastCtx = c.hookSend(ctx)
-	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question())
+	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question(), false)
 	c.returnSlot(c.last.attempt.Written)
 	if c.write != nil {
 		c.core.driver.SendEnded(c.write, c.last.attempt.Received)

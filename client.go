@@ -87,6 +87,9 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.driver = resolve.New(resolve.Config{
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.baseURL, Closing: c.closing, ErrClosed: ErrClosed,
 		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe,
+		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
+		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
+		Enter:       c.enter, Leave: c.leave,
 		NewJournal: log.newJournal, Unwritten: func(of *resolve.Intent, err error) {
 			in := intentOf(of)
 			log.notJournaled(&in, err)
@@ -293,50 +296,4 @@ func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) 
 		return nil, fmt.Errorf("trading: RateLimitUsage: %w", err)
 	}
 	return usages, nil
-}
-
-// Pending lists the writes whose outcome is not known, oldest first: those of this
-// client, of others that share its journal, and those that earlier runs left.
-func (c *Client) Pending(ctx context.Context) ([]PendingWrite, error) {
-	return c.core.listPending(ctx)
-}
-
-// Resolve waits for the outcome of the write that returned err. Where the client has
-// stopped asking by itself, Resolve asks again. It waits until ctx ends, the outcome is
-// known, or nothing more can be found out at the moment. The error is nil exactly if the
-// outcome is known; the Resolution is not nil if the write is tracked. [Client.ResolveID]
-// does the same by the id of a write, such as one of a [PendingError].
-//
-// Resolve never places the write anew. If asking for the stored answer placed it, the
-// Resolution's Late is set.
-func (c *Client) Resolve(ctx context.Context, err error) (*Resolution, error) {
-	return c.core.resolveError(ctx, err)
-}
-
-// ResolveID is [Client.Resolve] by the id of a write.
-func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error) {
-	return c.core.resolveID(ctx, id)
-}
-
-// Recover waits for the outcomes of the writes that earlier runs of the program left in
-// the journal. It takes some seconds where the service still has the answers, and up to
-// half an hour where it does not. Trading in other markets may begin meanwhile, so run it
-// in a goroutine. The error is nil exactly if all outcomes are known. A write whose
-// outcome is not known keeps its market closed to entries until it is resolved or
-// acknowledged.
-func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
-	return c.core.recoverLeft(ctx)
-}
-
-// Acknowledge resolves a pending write by what a person has found: [Applied] or
-// [NotApplied]. After that entries in its market are sent again. The write's key is not
-// used again, since a late copy of the request may still arrive.
-func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, note string) error {
-	return c.core.acknowledge(ctx, id, found, note)
-}
-
-// ForgetClientOrderID deletes what the journal keeps of a client order id, once its
-// write is resolved. After that the same id is a new order.
-func (c *Client) ForgetClientOrderID(ctx context.Context, account AccountID, op Operation, id string) error {
-	return c.core.forgetClientOrderID(ctx, account, op, id)
 }

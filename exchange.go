@@ -20,15 +20,14 @@ type exchanger struct {
 	heardDate func(http.Header, time.Time) // of an answer of the service's
 }
 
-// exchange sends a request once and reads what the answer says. The API key is taken
-// out of all that comes back, before anything else sees it.
-func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question) heard {
-	return x.exchangeOver(ctx, x.transport.Send, r, apiKey, key, q)
-}
-
-func (x *exchanger) exchangeOver(ctx context.Context, send func(context.Context, *transport.Request) transport.Answer,
-	r *request, apiKey apiKey, key Key, q *question,
-) heard {
+// exchange sends a request once and reads what the answer says; alone is on a connection
+// of its own. The API key is taken out of all that comes back, before anything else sees
+// it.
+func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, alone bool) heard {
+	send := x.transport.Send
+	if alone {
+		send = x.transport.SendAlone
+	}
 	sent := &r.sent
 	*sent = transport.Request{
 		Method:   r.endpoint.op.method(),

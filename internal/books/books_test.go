@@ -64,7 +64,7 @@ func (b *book) limit(symbol string) *Write {
 
 // journaled gives a write a journal.
 func (b *book) journaled(w *Write) *Write {
-	w.Note = func(n Note, _ bool) { b.notes[w] = append(b.notes[w], n) }
+	w.Note = func(n Note) { b.notes[w] = append(b.notes[w], n) }
 	return w
 }
 
@@ -567,7 +567,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				if n%2 == 0 {
 					w = b.order("ETH")
 				}
-				w.Note = func(Note, bool) {}
+				w.Note = func(Note) {}
 				_, note := b.Enter(w)
 				b.Journaled(w, note.NoBaseline)
 				if i%3 == 0 {

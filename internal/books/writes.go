@@ -20,8 +20,7 @@ type Write struct {
 	// Lists means that a baseline needs what rests and runs, Run also what has run.
 	Lists, Run bool
 	// Note puts a note into the journal, in which the write is; nil without a journal.
-	// Durable means that the disk has to have it.
-	Note func(n Note, durable bool)
+	Note func(n Note)
 
 	base        *accounting.Baseline
 	own         []accounting.Own // what other writes did, by the journal of an earlier run
@@ -146,15 +145,18 @@ func (b *Books) Restore(w *Write, base *accounting.Baseline, own []accounting.Ow
 	}
 }
 
-// Journaled notes that the journal has the write: what it does not know yet follows.
-func (b *Books) Journaled(w *Write, company bool) {
-	b.noting(w, func(*account) (notes []note) {
+// Journaled notes that the journal has the write: what it does not know yet follows. It
+// returns whether there was such a note, which has to be on the disk before the write is
+// sent: that is waited for without the books' lock.
+func (b *Books) Journaled(w *Write, company bool) (noted bool) {
+	b.noting(w, func(*account) []note {
 		w.journaled = true
-		if w.company && !company {
-			notes = append(notes, note{w, Note{NoBaseline: true}, true})
+		if noted = w.company && !company; noted {
+			return []note{{w, Note{NoBaseline: true}}}
 		}
-		return notes
+		return nil
 	})
+	return noted
 }
 
 // Doubt notes that a write is in doubt: from now on its journal has to know each write
@@ -173,7 +175,7 @@ func (b *Books) Doubt(w *Write) {
 			return nil
 		}
 		base, own := a.evidence(w)
-		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil}, false}}
+		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil}}}
 	})
 }
 
@@ -181,7 +183,6 @@ func (b *Books) Doubt(w *Write) {
 type note struct {
 	of *Write
 	Note
-	durable bool
 }
 
 // noting changes the books, and has journals note it before anybody else ends.
@@ -191,7 +192,7 @@ func (b *Books) noting(w *Write, change func(*account) []note) {
 		defer b.notes.Unlock()
 	}
 	for _, n := range b.changing(w, change) {
-		n.of.Note(n.Note, n.durable)
+		n.of.Note(n.Note)
 	}
 }
 
@@ -367,7 +368,7 @@ func (a *account) notesOf(w *Write, did *Did) (notes []note) {
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
 			if !other.company && other.journaled {
-				notes = append(notes, note{other, Note{NoBaseline: true}, false})
+				notes = append(notes, note{other, Note{NoBaseline: true}})
 			}
 			other.company = true
 		}
@@ -375,7 +376,7 @@ func (a *account) notesOf(w *Write, did *Did) (notes []note) {
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
 			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
-				notes = append(notes, note{other, Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}, false})
+				notes = append(notes, note{other, Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}})
 			}
 		}
 	}

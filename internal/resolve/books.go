@@ -20,7 +20,7 @@ func (d *Driver) bookWrite(w *Write) books.Write {
 		Lists: live, Run: live && w.Kind.Run,
 	}
 	if live && d.Durable() {
-		b.Note = func(n books.Note, durable bool) { d.store.write(w, record{Beside: &n}, durable) }
+		b.Note = func(n books.Note) { d.store.write(w, record{Beside: &n}) }
 	}
 	return b
 }
@@ -43,9 +43,7 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 		d.levels.noteEnd(&d.store, w, f.Outcome)
 	}
 	if f.Evidence != ByAcknowledged { // whose end is written already
-		if err := d.store.end(context.Background(), w, f, false); err != nil {
-			d.store.unwritten(&w.Intent, err)
-		}
+		d.store.logged(w, d.store.end(context.Background(), w, f, false))
 	}
 	d.levels.ended(w, f.Outcome)
 	d.pending.Remove(&w.Entry)

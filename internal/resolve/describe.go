@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,13 +26,13 @@ type Event struct {
 // Describe decodes what a journal keeps of a write, for people and tools. quote makes a
 // line of the service's text.
 func Describe(h journal.History, quote func(string) string) (*Described, error) {
+	records, err := decode(&h)
+	if err != nil {
+		return nil, err
+	}
 	w := &Described{}
-	for i, data := range h.Records {
-		var r record
-		if err := json.Unmarshal(data, &r); err != nil {
-			return nil, fmt.Errorf("trading: journal: write %s, record %d: %w", h.Intent, i+1, err)
-		}
-		w.add(&r, quote)
+	for i := range records {
+		w.add(&records[i], quote)
 	}
 	switch {
 	case len(h.Records) == 0, !h.Final && w.Intent.ID == "":

@@ -26,14 +26,11 @@ type Driver struct {
 	Clock *Clock
 	Books *books.Books
 
-	host         Host
-	baseURL      string
-	closing      context.Context
-	withoutProbe bool
-	store        store
-	pending      *shared
-	levels       *settings
-	schedule     *schedule.Schedule[*Write]
+	cfg      Config
+	store    store
+	pending  *shared
+	levels   *settings
+	schedule *schedule.Schedule[*Write]
 
 	mu sync.Mutex // of what others may read of a write that is in doubt
 
@@ -56,6 +53,13 @@ type Config struct {
 	// Background means that it asks although nobody waits.
 	Background   bool
 	WithoutProbe bool
+	// Kind says what is known of an operation, IsExclusive whether nobody else trades an
+	// account.
+	Kind        func(operation string) Kind
+	IsExclusive func(account string) bool
+	// Enter counts what Close waits for, until Leave; false once Close has begun.
+	Enter func() bool
+	Leave func()
 	// NewJournal is called if a journal has nothing of earlier runs, Unwritten for each
 	// record that it did not take.
 	NewJournal func()
@@ -76,20 +80,14 @@ type Host interface {
 	SetLevels(ctx context.Context, of *Intent, wanted Levels) error
 	// Judge says what an error of these is.
 	Judge(err error) Judgment
-	// Kind says what is known of an operation.
-	Kind(operation string) Kind
 	// Keyless returns the refusal of a request without a key, nil if there is one.
 	// KeyRefused reports whether it was refused, and has not worked since.
 	Keyless(environment string) error
 	KeyRefused(environment string) bool
 	// EntriesHeld reports whether entries are held back: by Halt, or by the health.
 	EntriesHeld() bool
-	IsExclusive(account string) bool
 	// Resolved reports how a write in doubt ended.
 	Resolved(r Resolution)
-	// Enter counts what Close waits for; false once Close has begun.
-	Enter() bool
-	Leave()
 }
 
 // Judgment is what an error of a request is.
@@ -134,21 +132,23 @@ func New(c Config) *Driver {
 	d := &Driver{
 		Clock: r.clock, Books: known.books, levels: &known.levels, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten},
-		host:  c.Host, baseURL: c.BaseURL, closing: c.Closing, withoutProbe: c.WithoutProbe,
+		cfg:   c,
 		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook),
 	}
 	d.schedule = schedule.New(schedule.Config[*Write]{
 		Closing: c.Closing, ErrClosed: c.ErrClosed, Background: c.Background,
 		Compare: byDecision, Work: d.work, Ended: d.worked, NotBefore: d.notBefore,
 		Rest:  func() { clear(d.looks) }, // nobody shares them any more
-		Enter: c.Host.Enter, Leave: c.Host.Leave,
+		Enter: c.Enter, Leave: c.Leave,
 	})
 	r.join(d)
 	return d
 }
 
 // serves reports whether it asks a service, and is open.
-func (d *Driver) serves(baseURL string) bool { return d.baseURL == baseURL && d.closing.Err() == nil }
+func (d *Driver) serves(baseURL string) bool {
+	return d.cfg.BaseURL == baseURL && d.cfg.Closing.Err() == nil
+}
 
 // ask has the driver go on with a write about which it does nothing more. since is the
 // number of the last request when the caller began.
@@ -227,7 +227,7 @@ func (d *Driver) acknowledged(w *Write, f Final) {
 func (d *Driver) end(w *Write, f Final, r Resolution) {
 	d.pending.resolved.keep(w.Intent.ID, r)
 	d.leaveBooks(w, f, w.Answer)
-	d.host.Resolved(r)
+	d.cfg.Host.Resolved(r)
 }
 
 // notBefore is when the service is asked again to which nothing answers: one write asks, and
@@ -244,7 +244,7 @@ func (d *Driver) work(w *Write) schedule.Turn {
 	now := d.Clock.Now()
 	step := w.Ledger.Next(now, d.limits(w))
 	idle := false
-	keyless := d.host.Keyless(w.Intent.Environment)
+	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
 	switch {
 	case step.Do == ledger.Stop:
 		idle = true
@@ -252,14 +252,14 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		idle = true
 		d.say(func() { w.lastErr, w.reason = keyless, "nothing can be asked about it without an API key" })
 	case step.At > now.Mono:
-	case d.host.KeyRefused(w.Intent.Environment):
+	case d.cfg.Host.KeyRefused(w.Intent.Environment):
 		step.At = now.Mono + retryRefusedKey
 	default:
 		d.schedule.Requested(w, d.pending.requests.Add(1))
 		if err := d.carryOut(w, step); err != nil {
 			d.say(func() { w.lastErr = err })
 			step.At = now.Mono + time.Second // the journal, or the client is closing
-			if d.host.Judge(err).Unreachable {
+			if d.cfg.Host.Judge(err).Unreachable {
 				step.At = now.Mono + retryUnreachable
 			}
 		} else {
@@ -268,11 +268,11 @@ func (d *Driver) work(w *Write) schedule.Turn {
 			idle = step.Do == ledger.Stop
 		}
 		// Of an earlier run it is not a passing fault: the journal is not this key's.
-		idle = idle || w.Left && w.lastErr != nil && d.host.Judge(w.lastErr).Unreachable
+		idle = idle || w.Left && w.lastErr != nil && d.cfg.Host.Judge(w.lastErr).Unreachable
 	}
 	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
 	if t.Done {
-		if again, more := d.levels.restore(d.closing, w, d.host, d.noteService); more {
+		if again, more := d.levels.restore(d.cfg.Closing, w, d.cfg.Host, d.noteService); more {
 			t = schedule.Turn{Due: again}
 		}
 	}

@@ -78,32 +78,12 @@ type Final struct {
 	Note          string          `json:",omitempty"`
 }
 
-// begin makes a write durable before its first byte.
-func (s *store) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note, at ledger.Instant) error {
-	if s.journal == nil {
+// before makes a record durable before the byte that it is about.
+func (s *store) before(ctx context.Context, w *Write, r record) error {
+	if s.journal == nil || !w.journaled && r.Begin == nil {
 		return nil
 	}
-	return s.append(ctx, true, w,
-		record{Begin: &begin{
-			Intent: w.Intent, Terms: w.Ledger.Terms, Base: base, Beside: beside,
-			Unnamed: w.Unnamed, Restores: w.Restores, Sent: at,
-		}})
-}
-
-// rekey makes the next key durable before its first byte.
-func (s *store) rekey(ctx context.Context, w *Write, at ledger.Instant) error {
-	if s.journal == nil {
-		return nil
-	}
-	return s.append(ctx, true, w, record{Key: &keyOfTry{w.Intent.Key, w.Intent.Try, at}})
-}
-
-// before makes a fact durable before the byte that it is about.
-func (s *store) before(ctx context.Context, w *Write, f ledger.Fact) error {
-	if s.journal == nil || !w.journaled {
-		return nil
-	}
-	return s.append(ctx, true, w, record{Fact: &f})
+	return s.append(ctx, true, w, r)
 }
 
 // note writes a fact down without waiting for the disk.
@@ -115,11 +95,16 @@ func (s *store) later(w *Write, r record) {
 	if s.journal == nil || !w.journaled {
 		return
 	}
-	s.write(w, r, false)
+	s.write(w, r)
 }
 
-func (s *store) write(w *Write, r record, durable bool) {
-	if err := s.append(context.Background(), durable, w, r); err != nil {
+func (s *store) write(w *Write, r record) { s.logged(w, s.append(context.Background(), false, w, r)) }
+
+// sync waits until the disk has what was written.
+func (s *store) sync(w *Write) { s.logged(w, s.journal.Append(context.Background(), true)) }
+
+func (s *store) logged(w *Write, err error) {
+	if err != nil {
 		s.unwritten(&w.Intent, err)
 	}
 }
@@ -203,17 +188,28 @@ func (s *store) last(ctx context.Context, name string) (*Final, error) {
 	}
 	var last *Final
 	for i := range histories {
-		for _, data := range histories[i].Records {
-			var r record
-			if err := json.Unmarshal(data, &r); err != nil {
-				return nil, fmt.Errorf("trading: journal: write %s: %w", histories[i].Intent, err)
-			}
+		records, err := decode(&histories[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
 			if r.End != nil {
 				last = r.End
 			}
 		}
 	}
 	return last, nil
+}
+
+// decode reads the records of a write.
+func decode(h *journal.History) ([]record, error) {
+	records := make([]record, len(h.Records))
+	for i, data := range h.Records {
+		if err := json.Unmarshal(data, &records[i]); err != nil {
+			return nil, fmt.Errorf("trading: journal: write %s, record %d: %w", h.Intent, i+1, err)
+		}
+	}
+	return records, nil
 }
 
 // finish fills in what is kept of every write.

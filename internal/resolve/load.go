@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -64,7 +63,7 @@ func (d *Driver) loadFrom(ctx context.Context, r *shared) error {
 		}
 		d.store.note(w, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
 		r.Doubt(&w.Entry)
-		if w.Intent.BaseURL != d.baseURL {
+		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.worker, w.reason = nil, fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 			r.orphans = append(r.orphans, w)
 			continue
@@ -93,16 +92,17 @@ func (d *Driver) adopt(left []*Write) {
 // restore folds the records of a write that an earlier run left. gap means that the journal
 // lacks exits, or sends of them.
 func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
+	records, err := decode(h)
+	if err != nil {
+		return nil, err
+	}
 	w := &Write{worker: d, Left: true, gap: gap, registered: true, journaled: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
 	var base *accounting.Baseline
 	var beside books.Note
-	for i, data := range h.Records {
-		var r record
-		if err := json.Unmarshal(data, &r); err != nil {
-			return nil, fmt.Errorf("trading: journal: write %s, record %d: %w", h.Intent, i+1, err)
-		}
+	for i := range records {
+		r := &records[i]
 		switch {
 		case r.Begin != nil:
 			w.Intent, terms = r.Begin.Intent, r.Begin.Terms
@@ -115,7 +115,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
 		case r.Newer != nil, r.NewerEnd != nil:
-			w.keepNewer(&r)
+			w.keepNewer(r)
 		case r.Beside != nil:
 			beside.Add(*r.Beside)
 		}
@@ -123,10 +123,10 @@ func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
 	if w.Intent.ID == "" {
 		return nil, nil // its beginning failed, and so it was not journaled
 	}
-	terms.Exclusive = d.host.IsExclusive(w.Intent.Account)
-	terms.NoProbe = terms.NoProbe || d.withoutProbe
+	terms.Exclusive = d.cfg.IsExclusive(w.Intent.Account)
+	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
 	terms.SendsMissing = gap && !w.Intent.Entry
-	w.Kind = d.host.Kind(w.Intent.Operation)
+	w.Kind = d.cfg.Kind(w.Intent.Operation)
 	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
 	w.keyInStore = w.Intent.Key
 	w.Ledger = ledger.Restore(terms, facts, d.Clock.Now())

@@ -36,9 +36,9 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 		return nil
 	case w.keyInStore != w.Intent.Key:
 		w.keyInStore = w.Intent.Key
-		return d.store.rekey(ctx, w, d.Clock.Now())
+		return d.store.before(ctx, w, record{Key: &keyOfTry{w.Intent.Key, w.Intent.Try, d.Clock.Now()}})
 	case sent:
-		return d.store.before(ctx, w, ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.Now()})
+		return d.store.before(ctx, w, record{Fact: &ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.Now()}})
 	default:
 		return nil
 	}
@@ -57,7 +57,7 @@ func (d *Driver) register(ctx context.Context, w *Write) error {
 	live := w.Ledger.Keyed
 	w.booked = d.bookWrite(w)
 	if live && w.Intent.Entry && d.Durable() && d.Books.WantsRead(&w.booked, time.Now()) {
-		d.host.ReadBaseline(ctx, w.Intent.Account)
+		d.cfg.Host.ReadBaseline(ctx, w.Intent.Account)
 	}
 	if err := d.Load(ctx); err != nil && w.Intent.Entry {
 		return err
@@ -81,7 +81,9 @@ func (d *Driver) register(ctx context.Context, w *Write) error {
 	began, err := d.begin(ctx, w, base, beside)
 	if began {
 		w.journaled = true
-		w.books.Journaled(&w.booked, beside.NoBaseline)
+		if w.books.Journaled(&w.booked, beside.NoBaseline) {
+			d.store.sync(w)
+		}
 	}
 	return err
 }
@@ -102,7 +104,12 @@ func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
 	now := d.Clock.Now()
 	w.Ledger.Date(now) // by an answer that came since the call began
-	err = d.store.begin(ctx, w, base, beside, now)
+	if d.Durable() {
+		err = d.store.before(ctx, w, record{Begin: &begin{
+			Intent: w.Intent, Terms: w.Ledger.Terms, Base: base, Beside: beside,
+			Unnamed: w.Unnamed, Restores: w.Restores, Sent: now,
+		}})
+	}
 	w.keyInStore = w.Intent.Key
 	// A context that ended while the disk was waited for leaves open whether it is there.
 	return d.Durable() && (err == nil || ctx.Err() != nil), err

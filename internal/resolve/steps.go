@@ -24,10 +24,7 @@ const (
 
 // limits are what holds a probe back: an entry is not placed while entries are not.
 func (d *Driver) limits(w *Write) ledger.Limits {
-	if !w.Intent.Entry {
-		return ledger.Limits{}
-	}
-	return ledger.Limits{NoProbe: d.host.EntriesHeld()}
+	return ledger.Limits{NoProbe: w.Intent.Entry && d.cfg.Host.EntriesHeld()}
 }
 
 // carryOut does one step.
@@ -45,7 +42,7 @@ func (d *Driver) carryOut(w *Write, step ledger.Step) error {
 // noteDown makes a fact durable before the byte that it is about.
 func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
 	f := ledger.Fact{Kind: kind, At: d.Clock.Now()}
-	if err := d.store.before(d.closing, w, f); err != nil {
+	if err := d.store.before(d.cfg.Closing, w, record{Fact: &f}); err != nil {
 		return fmt.Errorf("the journal cannot be written: %w", err)
 	}
 	w.Ledger.Note(f)
@@ -66,7 +63,7 @@ func (d *Driver) heardBack(w *Write, kind ledger.FactKind, h *Answer, ownRoute b
 // whyUnreachable is the reason why nothing can be found out where the service does not
 // know the account; empty for any other error.
 func (d *Driver) whyUnreachable(w *Write, err error) string {
-	if err == nil || !d.host.Judge(err).Unreachable {
+	if err == nil || !d.cfg.Host.Judge(err).Unreachable {
 		return ""
 	}
 	reason := fmt.Sprintf("the API key does not reach account %s", w.Intent.Account)
@@ -79,7 +76,7 @@ func (d *Driver) whyUnreachable(w *Write, err error) string {
 // noteService counts the requests that nothing answered: then the service is asked
 // for one write alone, less and less often.
 func (d *Driver) noteService(c ledger.Class, err error) {
-	if err != nil && d.host.Judge(err).Local {
+	if err != nil && d.cfg.Host.Judge(err).Local {
 		return // the client's own rate limits say nothing of the service
 	}
 	if c == ledger.Success || c == ledger.Refusal {
@@ -142,8 +139,8 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	// one was due, and far enough from the one before.
 	if l == nil || d.Clock.At(l.At).Mono < due || seen != nil && l.At.Sub(seen.look.At) < ledger.Lag {
 		var err error
-		if l, err = d.host.Look(d.closing, w.Intent.Environment, w.Intent.Account); err != nil {
-			d.noteService(d.host.Judge(err).Class, err)
+		if l, err = d.cfg.Host.Look(d.cfg.Closing, w.Intent.Environment, w.Intent.Account); err != nil {
+			d.noteService(d.cfg.Host.Judge(err).Class, err)
 			if reason := d.whyUnreachable(w, err); reason != "" {
 				d.say(func() { w.reason = reason })
 			}
@@ -255,7 +252,7 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 		Base:      shows.Base,
 		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: serviceTime(d.Clock.At(first), first), Equal: len(shown.began)},
 		Own:       shows.Own,
-		Exclusive: d.host.IsExclusive(w.Intent.Account) && !w.gap, // what others did is not known
+		Exclusive: d.cfg.IsExclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
 
 		PendingBeside: beside, PendingID: beside,
@@ -284,16 +281,16 @@ func (d *Driver) sendFence(w *Write, ownRoute bool) Answer {
 // sendProbe sends the write's own bytes under its own key, over a connection of its own.
 // Neither a context nor Close cuts it.
 func (d *Driver) sendProbe(w *Write) Answer {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.closing), requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	in := &w.Intent
-	return d.host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: in.Body, Alone: true})
+	return d.cfg.Host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: in.Body, Alone: true})
 }
 
 func (d *Driver) sendOnce(r Request) Answer {
-	ctx, cancel := context.WithTimeoutCause(d.closing, requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, requestPatience, transport.ErrTimeout)
 	defer cancel()
-	return d.host.Send(ctx, r)
+	return d.cfg.Host.Send(ctx, r)
 }
 
 // calibrate finds out whether the service has one namespace of keys: under a fresh
