@@ -15,24 +15,44 @@ import (
 // rig counts what is read. Each assessment is its number, and holds for a minute.
 type rig struct {
 	*Last[int]
-	reads   int
-	takes   time.Duration
-	fails   error
-	closing context.Context
 	flights sync.WaitGroup
+
+	mu    sync.Mutex
+	reads int
+	takes time.Duration
+	fails error
+}
+
+// become says how long a read takes from now on, and how it fails.
+func (r *rig) become(takes time.Duration, fails error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.takes, r.fails = takes, fails
+}
+
+func (r *rig) read(context.Context) (int, error) {
+	r.mu.Lock()
+	takes := r.takes
+	r.mu.Unlock()
+	time.Sleep(takes)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reads++
+	return r.reads, r.fails
+}
+
+func (r *rig) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reads
 }
 
 func newRig(t *testing.T, keepWarm bool) (r *rig, closeAll func()) {
 	t.Helper()
 	r = &rig{}
 	closing, cancel := context.WithCancel(context.Background())
-	r.closing = closing
 	r.Last = New(Config[int]{
-		Read: func(context.Context) (int, error) {
-			time.Sleep(r.takes)
-			r.reads++
-			return r.reads, r.fails
-		},
+		Read:     r.read,
 		HoldsFor: func(int) time.Duration { return time.Minute },
 		Default:  time.Second, KeepWarm: keepWarm, ErrClosed: errClosed,
 		Background: func(run func(context.Context)) bool {
@@ -81,18 +101,19 @@ func TestAnAssessmentIsShared(t *testing.T) {
 func TestWhatIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, closeAll := newRig(t, false)
-		r.takes = time.Minute + time.Nanosecond
+		slow, down := time.Minute+time.Nanosecond, errors.New("down")
+		r.become(slow, nil)
 		_, err := r.Get(t.Context())
 		require.ErrorContains(t, err, "holds for 1m0s")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = r.Get(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded, "the caller does not wait longer than it wants to")
-		time.Sleep(r.takes)
-		r.takes, r.fails = 0, errors.New("down")
+		time.Sleep(slow)
+		r.become(0, down)
 		time.Sleep(time.Minute)
 		_, err = r.Get(t.Context())
-		require.ErrorIs(t, err, r.fails)
+		require.ErrorIs(t, err, down)
 		_, known := r.Known()
 		assert.False(t, known)
 		closeAll()
@@ -110,12 +131,12 @@ func TestKeptWarm(t *testing.T) {
 			require.NoError(t, err)
 			synctest.Wait()
 		}
-		assert.Equal(t, 1, r.reads)
+		assert.Equal(t, 1, r.count())
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		assert.Equal(t, 1+12, r.reads, "each 48 seconds")
+		assert.Equal(t, 1+12, r.count(), "each 48 seconds")
 		closeAll()
 		time.Sleep(10 * time.Minute)
-		assert.Equal(t, 13, r.reads)
+		assert.Equal(t, 13, r.count())
 	})
 }
