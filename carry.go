@@ -18,12 +18,11 @@ import (
 //	  stages.go             the API key, which may have been rotated or refused
 //	  ratelimit.go          it has a place in the rate limits, or waits for one
 //	  guard.go              health, halt, pending writes, the program's own guards
-//	  journaling.go         a write is in the journal before its first byte
+//	internal/resolve        a write is in the journal before its first byte
 //	exchange.go             one attempt: request out, whole answer in (internal/transport)
 //	answer.go               whose answer is it, and what does it say
 //	internal/ledger         decided, once more, or in doubt
-//	driver.go               what is in doubt is found out
-//	books.go                what a write that has ended leaves behind
+//	internal/resolve        what is in doubt is found out, what has ended leaves its trace
 
 // do carries the call out and decodes its answer into result, which may be nil.
 func (c *call) do(result wire.Value) error {
