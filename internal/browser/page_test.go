@@ -107,7 +107,9 @@ func TestEachFaultButton(t *testing.T) {
 	require.NotEmpty(t, sim.Ledger())
 	require.Empty(t, sim.PlannedFaults())
 	require.NoError(t, chromedp.Do(ctx, until("document.getElementById('planned').hidden")))
-	screenshot(ctx, t, "faults", 1200, 844)
+	for _, width := range []int64{1200, 390} {
+		screenshot(ctx, t, fmt.Sprintf("faults-%d", width), width, 844)
+	}
 	require.Empty(t, said.all())
 }
 
