@@ -15,6 +15,7 @@ var description []byte
 type Sim struct {
 	settings
 	routes     routes
+	targets    targets
 	caps       caps
 	pro        ProLimits
 	paperTerms terms
@@ -30,6 +31,7 @@ type Sim struct {
 	server     *http.Server
 	served     chan struct{} // closed when the server has ended
 	now        time.Time     // the time of what is being done
+	date       httpDate      // that time as a header has it
 	closed     bool
 	markets    map[string]*market
 	symbols    []string // in the order they were added
