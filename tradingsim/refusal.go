@@ -173,6 +173,13 @@ func success(body any) *answer {
 	return &answer{status: http.StatusOK, json: true, body: mustJSON(body)}
 }
 
+// succeeded is the success of an operation. Its answers are mostly as long as the last.
+func (o *operation) succeeded(body any) *answer {
+	text := appendJSON(make([]byte, 0, o.room), body)
+	o.room = min(len(text)+16, 64<<10)
+	return &answer{status: http.StatusOK, json: true, body: text}
+}
+
 // slippageRefusal carries the estimate, null when the book is too thin for one.
 func slippageRefusal(code string, estimate opt, limit decimal.Decimal, message string) *refusal {
 	return refuse(code, "%s", message).

@@ -128,7 +128,7 @@ func (s *Sim) outcome(c *call) *answer {
 	case r != nil:
 		return r.answer()
 	}
-	return success(body)
+	return c.operation.succeeded(body)
 }
 
 // run executes a call.

@@ -142,6 +142,9 @@ func (s *Sim) leave() { s.mu.Unlock() }
 // advance does what was due until t. Time never runs backwards here, whatever
 // the clock does.
 func (s *Sim) advance(t time.Time) {
+	if len(s.late) == 0 && t.Equal(s.now) {
+		return // all was done when it was reached
+	}
 	for len(s.late) > 0 && !s.late[0].due.After(t) {
 		l := s.late[0]
 		s.late = s.late[1:]
