@@ -21,11 +21,11 @@ func heldPosition(p *Position) accounting.Position {
 	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: p.OpenedAt}
 }
 
-// bySymbol are positions as the books take them.
-func bySymbol(positions Positions) map[string]accounting.Position {
-	held := make(map[string]accounting.Position, len(positions))
+// heldPositions are positions as the books take them.
+func heldPositions(positions Positions) []books.Held {
+	held := make([]books.Held, len(positions))
 	for i := range positions {
-		held[positions[i].Symbol] = heldPosition(&positions[i])
+		held[i] = books.Held{Symbol: positions[i].Symbol, Position: heldPosition(&positions[i])}
 	}
 	return held
 }

@@ -87,7 +87,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, bySymbol(rows.List))
+	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, heldPositions(rows.List))
 	return rows.List, nil
 }
 

@@ -89,7 +89,7 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.books.SawPositions(paperBook, call.last.attempt.Sent, bySymbol(rows.List))
+	s.caller.core.books.SawPositions(paperBook, call.last.attempt.Sent, heldPositions(rows.List))
 	return rows.List, nil
 }
 

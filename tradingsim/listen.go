@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -131,13 +132,11 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rep, err := s.exchange(r.Context(), c, f)
 	whole := false
-	defer func() { s.ended(rep.request, whole) }()
+	defer func() { s.ended(c, f, whole) }()
 	if err != nil || rep.cut {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range rep.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), rep.headers())
 	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
 	w.WriteHeader(rep.status)
 	if !rep.truncate {

@@ -40,7 +40,7 @@ func newBook(t *testing.T) *book {
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
 
 // read reads everything, twice, so that it serves every write.
-func (b *book) read(held map[string]accounting.Position) {
+func (b *book) read(held []Held) {
 	for range 2 {
 		b.pass(accounting.Lag)
 		b.SawPositions(mine, b.now, held)
@@ -111,7 +111,7 @@ func sizes(own []accounting.Own) (n []int64) {
 }
 
 func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
-	held := map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		prepare func(*book)
 		want    bool
@@ -141,7 +141,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 	}
 }
 
-func (b *book) once(held map[string]accounting.Position) {
+func (b *book) once(held []Held) {
 	b.SawPositions(mine, b.now, held)
 	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
 	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
@@ -212,7 +212,7 @@ func (b *book) owned(symbol string) []accounting.Own {
 
 // A closed trade that the rows show and the position may not yet is missing in both.
 func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
-	held := map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}, "ETH": {Size: decimal.NewFromInt(1)}}
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}, {"ETH", accounting.Position{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		fresh    accounting.Row
 		btc, eth bool

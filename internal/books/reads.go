@@ -59,22 +59,30 @@ func (b *Books) passive(a *account, begun time.Time) bool {
 	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.began.IsZero() || begun.Sub(b.began) >= accounting.Lag)
 }
 
-// SawPositions notes the open positions by their symbols.
-func (b *Books) SawPositions(id Account, begun time.Time, held map[string]accounting.Position) {
+// Held is what is held in a market.
+type Held struct {
+	Symbol string
+	accounting.Position
+}
+
+// SawPositions notes the open positions.
+func (b *Books) SawPositions(id Account, begun time.Time, held []Held) {
 	b.saw(id, begun, func(a *account) {
 		if a.posAt.IsZero() {
 			a.posFrom = begun
 		}
-		seen := make(map[string]position, len(held)+len(a.positions))
-		for symbol, p := range held {
-			seen[symbol] = a.seenAgain(symbol, p, begun)
+		if a.positions == nil {
+			a.positions = make(map[string]position, len(held))
 		}
 		for symbol := range a.positions {
-			if _, open := held[symbol]; !open {
-				seen[symbol] = a.seenAgain(symbol, accounting.Position{}, begun)
+			if !slices.ContainsFunc(held, func(h Held) bool { return h.Symbol == symbol }) {
+				a.positions[symbol] = a.seenAgain(symbol, accounting.Position{}, begun)
 			}
 		}
-		a.positions, a.posAt, a.posShows = seen, begun, a.next
+		for _, h := range held {
+			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, begun)
+		}
+		a.posAt, a.posShows = begun, a.next
 		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return begun.Sub(g.at) >= accounting.Lag })
 	})
 }
