@@ -177,7 +177,7 @@ func (all hooks) resolved(ctx context.Context, r Resolution) {
 
 // logger writes a line a call, of facts from a fixed list: no key, no header and
 // no body can get into it. Without a logger it does nothing.
-type logger struct{ *slog.Logger }
+type logger struct{ to *slog.Logger }
 
 // callFacts are what is logged of a call.
 type callFacts struct {
@@ -201,7 +201,7 @@ func (l logger) ended(ctx context.Context, c callFacts, err error) {
 	}
 	// The caller's context may have ended; the line is about that.
 	ctx = context.WithoutCancel(ctx)
-	if !l.Enabled(ctx, level) {
+	if !l.to.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
@@ -227,34 +227,34 @@ func (l logger) ended(ctx context.Context, c callFacts, err error) {
 			attrs = append(attrs, slog.String("code", string(refusal.Code)))
 		}
 	}
-	l.LogAttrs(ctx, level, text, attrs...)
+	l.to.LogAttrs(ctx, level, text, attrs...)
 }
 
 // rateLimitStore logs a call of the rate limit store that failed: the client counts by
 // itself meanwhile.
 func (l logger) rateLimitStore(call string, err error) {
-	if l.Logger == nil {
+	if l.to == nil {
 		return
 	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "rate limit store failed",
+	l.to.LogAttrs(context.Background(), slog.LevelWarn, "rate limit store failed",
 		slog.String("call", call), slog.String("err", err.Error()))
 }
 
 // newJournal logs that the journal holds nothing of earlier runs.
 func (l logger) newJournal() {
-	if l.Logger == nil {
+	if l.to == nil {
 		return
 	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "journal opened anew: nothing is known of earlier runs")
+	l.to.LogAttrs(context.Background(), slog.LevelWarn, "journal opened anew: nothing is known of earlier runs")
 }
 
 // notJournaled logs a record that the journal did not take: the next run finds out
 // about the write again.
 func (l logger) notJournaled(in *Intent, err error) {
-	if l.Logger == nil {
+	if l.to == nil {
 		return
 	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "journal not written",
+	l.to.LogAttrs(context.Background(), slog.LevelWarn, "journal not written",
 		slog.String("operation", string(in.Operation)),
 		slog.String("intent", string(in.ID)),
 		slog.String("err", err.Error()))

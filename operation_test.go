@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/tradingapi/trading-go/internal/api"
 )
 
 // describedRefusals reads openapi.json for the codes that each operation answers with an
@@ -152,19 +150,44 @@ func TestRulesCoverTheDescription(t *testing.T) {
 	}
 }
 
-// What the client knows of an endpoint is what the other generator reads: which key it
-// takes, whether it changes something, and which limit it counts against.
+// described is what the description says of an operation beside its answers.
+type described struct {
+	Key       string `json:"x-key"`
+	Write     bool   `json:"x-write"`
+	Class     string `json:"x-limit-class"`
+	PerMinute int    `json:"x-limit-per-minute"`
+}
+
+// What the client knows of an endpoint is what the description says: which key it takes,
+// whether it changes something, and which limit it counts against. T48: no key goes to
+// the keyless routes. T92: a live write has a limit of its own.
 func TestEndpointsAreTheContracts(t *testing.T) {
-	keys := map[api.KeyKind]Environment{api.KeyTest: EnvSandbox, api.KeyLive: EnvLive, api.KeyAny: "", api.KeyNone: ""}
-	endpoints := endpointsByOperation()
-	for _, op := range api.Operations() {
-		e := endpoints[Operation(op.Method+" "+op.Path)]
-		require.NotNil(t, e, op.ID)
-		assert.Equal(t, op.Key == api.KeyNone, e.keyless, "%s: keyless", op.ID)
-		assert.Equal(t, keys[op.Key], e.env, "%s: whose key", op.ID)
-		assert.Equal(t, op.Write, e.write, "%s: write", op.ID)
-		assert.Equal(t, op.LimitClass, e.class, "%s: limit class", op.ID)
-		assert.Equal(t, op.LimitClass != "" && op.LimitPerMinute < 100, e.pro, "%s: limit of a run", op.ID)
+	text, err := os.ReadFile("openapi.json")
+	require.NoError(t, err)
+	var description struct {
+		Paths map[string]map[string]described `json:"paths"`
 	}
-	assert.Len(t, endpoints, len(api.Operations())+1, "and the description itself")
+	require.NoError(t, json.Unmarshal(text, &description))
+	keys := map[string]Environment{"test": EnvSandbox, "live": EnvLive, "any": "", "none": ""}
+	endpoints := endpointsByOperation()
+	assert.NotNil(t, endpoints[OpOpenAPI])
+	delete(endpoints, OpOpenAPI) // which is not in it
+	for path, methods := range description.Paths {
+		for method, of := range methods {
+			op := Operation(strings.ToUpper(method) + " " + path)
+			e := endpoints[op]
+			require.NotNil(t, e, op)
+			delete(endpoints, op)
+			require.Contains(t, keys, of.Key, op)
+			assert.Equal(t, of.Key == "none", e.keyless, "%s: keyless", op)
+			assert.Equal(t, keys[of.Key], e.env, "%s: whose key", op)
+			assert.Equal(t, of.Write, e.write, "%s: write", op)
+			assert.Equal(t, of.Class, e.class, "%s: limit class", op)
+			assert.Equal(t, of.Class != "" && of.PerMinute < 100, e.pro, "%s: limit of a run", op)
+			sandbox := strings.HasPrefix(path, "/sandbox/")
+			assert.Equal(t, sandbox, e.env == EnvSandbox, "%s: the sandbox's key", op)
+			assert.Equal(t, e.write && !sandbox, e.class != "", "%s: has a limit", op)
+		}
+	}
+	assert.Empty(t, endpoints, "which the description does not have")
 }

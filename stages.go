@@ -147,7 +147,7 @@ func (c *call) aim(at *url.URL, err error) {
 
 // call logs how a call ended.
 func (l logger) call(c *call, err error) {
-	if l.Logger == nil {
+	if l.to == nil {
 		return
 	}
 	l.ended(c.Context, callFacts{
