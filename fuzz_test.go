@@ -194,49 +194,6 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzAddress takes any base URL and any account: a key goes out encrypted, or to
-// this machine; no account turns one endpoint into another.
-func FuzzAddress(f *testing.F) {
-	f.Fuzz(func(t *testing.T, base, account string) {
-		u, err := parseBaseURL(base, false)
-		if err != nil {
-			if given, e := url.Parse(base); e == nil && given.User != nil {
-				if password, _ := given.User.Password(); len(password) > 12 && strings.Contains(err.Error(), password) {
-					t.Fatalf("%q: the error tells the password: %v", base, err)
-				}
-			}
-			return
-		}
-		if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Host == "" || !strings.HasSuffix(u.Path, "/v1") {
-			t.Fatalf("%q is accepted as %v", base, u)
-		}
-		if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-			t.Fatalf("%q would send the key in the clear", base)
-		}
-		if again, err := parseBaseURL(u.String(), false); err != nil || again.String() != u.String() {
-			t.Fatalf("%q became %q, and that %v, %v", base, u, again, err)
-		}
-		if checkID("account", account) != nil {
-			return
-		}
-		c := &call{core: &core{urls: endpointURLs(u)}, request: request{account: AccountID(account)}}
-		c.aimAtAccount("/orders")
-		if c.invalid != nil {
-			return
-		}
-		rest, ok := strings.CutPrefix(c.url.EscapedPath(), u.EscapedPath()+"/accounts/")
-		segment, tail, _ := strings.Cut(rest, "/")
-		got, err := url.PathUnescape(segment)
-		if !ok || tail != "orders" || err != nil || got != account || c.url.Host != u.Host || c.url.RawQuery != "" {
-			t.Fatalf("account %q is at %q", account, c.url)
-		}
-		sent, err := url.Parse(c.url.String())
-		if err != nil || sent.EscapedPath() != c.url.EscapedPath() || sent.Path != c.url.Path {
-			t.Fatalf("account %q is sent to %v: %v", account, sent, err)
-		}
-	})
-}
-
 // FuzzKeys takes any API key, idempotency key and client order id: what is accepted can
 // be a header, what is printed does not tell an API key, and no two orders share a
 // name.

@@ -20,7 +20,7 @@ type Live struct{ caller caller }
 // Accounts lists every account that the key's owner can trade, the newest first,
 // archived ones too. Do not take the first: a key reaches all of them.
 func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo, error) {
-	call := l.caller.begin(ctx, &endpointAccounts, opts)
+	call := l.caller.begin(ctx, endpointOf(OpAccounts), opts)
 	var answer api.AccountsResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -53,11 +53,11 @@ func (a *Account) ID() AccountID { return a.id }
 func (a *Account) book() books.Account { return bookOf(EnvLive, a.id) }
 
 // begin starts a call of this account.
-func (a *Account) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
+func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *call {
 	if len(a.opts) > 0 {
 		opts = append(a.opts[:len(a.opts):len(a.opts)], opts...)
 	}
-	c := a.caller.begin(ctx, e, opts)
+	c := a.caller.begin(ctx, endpointOf(op), opts)
 	c.account = a.id
 	if err := checkID("account", string(a.id)); err != nil && c.invalid == nil {
 		c.invalid = err
@@ -67,7 +67,7 @@ func (a *Account) begin(ctx context.Context, e *endpoint, opts []CallOption) *ca
 
 // State reads balance, equity, floors, target and status.
 func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := a.begin(ctx, &endpointState, opts)
+	call := a.begin(ctx, OpState, opts)
 	call.aimAtAccount("")
 	var answer api.LiveAccountDetail
 	record := &wire.Either{Member: "account", Record: &answer}
@@ -81,7 +81,7 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 
 // Positions reads the open positions, with their triggers.
 func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
-	call := a.begin(ctx, &endpointPositions, opts)
+	call := a.begin(ctx, OpPositions, opts)
 	call.aimByQuery("accountId", string(a.id))
 	rows := listOf("positions", livePositionOf)
 	if err := call.do(&rows); err != nil {
@@ -93,7 +93,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 
 // Trades reads the closed trades.
 func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
-	call := a.begin(ctx, &endpointTrades, opts)
+	call := a.begin(ctx, OpTrades, opts)
 	call.aimByQuery("accountId", string(a.id))
 	rows := listOf("trades", tradeOf)
 	if err := call.do(&rows); err != nil {
@@ -105,7 +105,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 
 // OpenOrders reads what waits on the account: resting limits and running runs.
 func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrders, error) {
-	call := a.begin(ctx, &endpointOpenOrders, opts)
+	call := a.begin(ctx, OpOpenOrders, opts)
 	call.aimAtAccount("/orders")
 	var answer api.AccountOrdersResponse
 	if err := call.do(&answer); err != nil {
@@ -121,7 +121,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 
 // FinishedRuns reads the Pro runs that have ended, whatever ended them.
 func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
-	call := a.begin(ctx, &endpointFinishedRuns, opts)
+	call := a.begin(ctx, OpFinishedRuns, opts)
 	call.aimAtAccount("/runs")
 	rows := shownList("history", runOf)
 	if err := call.do(&rows); err != nil {
@@ -133,7 +133,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 
 // Funding reads the funding payments.
 func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPayment, error) {
-	call := a.begin(ctx, &endpointFunding, opts)
+	call := a.begin(ctx, OpFunding, opts)
 	call.aimAtAccount("/funding")
 	rows := listOf("funding", fundingOf)
 	if err := call.do(&rows); err != nil {
@@ -146,7 +146,7 @@ func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPay
 // market has reached. ErrNotMarketable says that it has not: the same order given
 // to PlaceLimit rests until it has.
 func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := a.beginOrder(ctx, &endpointOrder, o, opts)
+	call := a.beginOrder(ctx, OpOrder, o, opts)
 	if err := call.order.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
@@ -172,7 +172,7 @@ var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 // It fills there even when this program no longer runs.
 func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (*LimitResult, error) {
 	o.Type = LimitOrder
-	call := a.beginOrder(ctx, &endpointLimit, o, opts)
+	call := a.beginOrder(ctx, OpLimit, o, opts)
 	if err := call.order.checkLive(); err != nil {
 		return nil, call.refused(err)
 	}
@@ -189,7 +189,7 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
 // has filled: read the positions.
 func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, &endpointCancelOrder, opts)
+	call := a.begin(ctx, OpCancelOrder, opts)
 	if err := checkID("order", string(id)); err != nil {
 		return nil, call.refused(err)
 	}
@@ -201,7 +201,7 @@ func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOptio
 // ClosePosition closes a position or part of it, at a fresh price. How much is
 // always sent. A close can pass or fail the account: read the result's Status.
 func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
-	call := a.begin(ctx, &endpointClose, opts)
+	call := a.begin(ctx, OpClose, opts)
 	call.symbol = symbol
 	if err := checkSymbol(EnvLive, symbol); err != nil {
 		return nil, call.refused(err)
@@ -246,7 +246,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 // and the older one is carried out last, the newer one can end as not applied: then the
 // position has the older levels, and it is for the program to set others.
 func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
-	call := a.begin(ctx, &endpointTPSL, opts)
+	call := a.begin(ctx, OpTPSL, opts)
 	call.symbol = symbol
 	if err := checkSymbol(EnvLive, symbol); err != nil {
 		return nil, call.refused(err)
@@ -314,8 +314,8 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 }
 
 // beginOrder starts a call that places an order.
-func (a *Account) beginOrder(ctx context.Context, e *endpoint, o Order, opts []CallOption) *call {
-	call := a.begin(ctx, e, opts)
+func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []CallOption) *call {
+	call := a.begin(ctx, op, opts)
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}

@@ -17,7 +17,7 @@ import (
 // LimitPrice; a [StopMarket] must not have one.
 func (a *Account) PlaceConditional(ctx context.Context, o Order, how Conditional, opts ...CallOption) (*RunResult, error) {
 	o.Type = how.orderType()
-	return a.placeRun(ctx, &endpointConditional, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+	return a.placeRun(ctx, OpConditional, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		r.OrderType = wire.Opt[api.OrderType]{} // execKind says it
 		return &api.ConditionalOrderRequest{
 			ProOrderRequest: r,
@@ -29,7 +29,7 @@ func (a *Account) PlaceConditional(ctx context.Context, o Order, how Conditional
 
 // PlaceLadder spreads the size over limits between two prices.
 func (a *Account) PlaceLadder(ctx context.Context, o Order, how Ladder, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointLadder, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+	return a.placeRun(ctx, OpLadder, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.LadderOrderRequest{
 			ProOrderRequest: r,
 			StartPrice:      how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireJSON(how.SizeSkew),
@@ -39,7 +39,7 @@ func (a *Account) PlaceLadder(ctx context.Context, o Order, how Ladder, opts ...
 
 // PlaceTWAP spreads the size over time, in clips.
 func (a *Account) PlaceTWAP(ctx context.Context, o Order, how TWAP, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointTWAP, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+	return a.placeRun(ctx, OpTWAP, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.TWAPOrderRequest{
 			ProOrderRequest: r,
 			DurationMs:      how.Duration.Milliseconds(),
@@ -50,7 +50,7 @@ func (a *Account) PlaceTWAP(ctx context.Context, o Order, how TWAP, opts ...Call
 
 // PlaceChase follows the market with a limit, as far as how.To if it is set.
 func (a *Account) PlaceChase(ctx context.Context, o Order, how Chase, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointChase, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+	return a.placeRun(ctx, OpChase, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.ChaseOrderRequest{
 			ProOrderRequest: r,
 			ChaseTo:         wireLevel(how.To),
@@ -60,7 +60,7 @@ func (a *Account) PlaceChase(ctx context.Context, o Order, how Chase, opts ...Ca
 
 // PlaceChaseTWAP spreads the size over time, each clip a chase.
 func (a *Account) PlaceChaseTWAP(ctx context.Context, o Order, how ChaseTWAP, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointChaseTWAP, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+	return a.placeRun(ctx, OpChaseTWAP, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.ChaseTWAPOrderRequest{
 			ProOrderRequest: r,
 			DurationMs:      how.Duration.Milliseconds(), ChaseTo: wireLevel(how.To),
@@ -70,7 +70,7 @@ func (a *Account) PlaceChaseTWAP(ctx context.Context, o Order, how ChaseTWAP, op
 
 // PlaceSwarm splits the size into many orders.
 func (a *Account) PlaceSwarm(ctx context.Context, o Order, how Swarm, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, &endpointSwarm, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
+	return a.placeRun(ctx, OpSwarm, o, opts, how.check(&o), func(r api.ProOrderRequest) wireBody {
 		return &api.SwarmOrderRequest{
 			ProOrderRequest: r,
 			TotalOrders:     int64(how.Orders), Aggression: wireJSON(how.Aggression),
@@ -82,7 +82,7 @@ func (a *Account) PlaceSwarm(ctx context.Context, o Order, how Swarm, opts ...Ca
 // EditRun edits a running TWAP. It can add exposure, so it is an entry.
 // [CodeSizeBelowExecuted]: more has been filled already.
 func (a *Account) EditRun(ctx context.Context, id RunID, e RunEdit, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, &endpointEditRun, opts)
+	call := a.begin(ctx, OpEditRun, opts)
 	call.entry = true
 	if err := checkID("run", string(id)); err != nil {
 		return nil, call.refused(err)
@@ -98,7 +98,7 @@ func (a *Account) EditRun(ctx context.Context, id RunID, e RunEdit, opts ...Call
 // CancelRun stops a Pro run as a unit. What it has filled stays. [CodeRunNotFound]
 // can mean that it has finished.
 func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, &endpointCancelRun, opts)
+	call := a.begin(ctx, OpCancelRun, opts)
 	if err := checkID("run", string(id)); err != nil {
 		return nil, call.refused(err)
 	}
@@ -112,10 +112,10 @@ type wireBody interface{ AppendWire(dst []byte) []byte }
 
 // placeRun places an order that the service carries out over time. wrong is what is
 // wrong with it, and request adds the second argument to what the order says.
-func (a *Account) placeRun(ctx context.Context, e *endpoint, o Order, opts []CallOption, wrong *Error,
+func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []CallOption, wrong *Error,
 	request func(api.ProOrderRequest) wireBody,
 ) (*RunResult, error) {
-	call := a.beginOrder(ctx, e, o, opts)
+	call := a.beginOrder(ctx, op, o, opts)
 	if wrong != nil {
 		return nil, call.refused(wrong)
 	}
