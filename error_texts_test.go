@@ -292,12 +292,12 @@ func textPattern(format string) string {
 func errorTexts(t *testing.T) map[string]string {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"*.go", "internal/address/*.go"} {
+	for _, pattern := range []string{"*.go", "internal/address/*.go", "internal/check/*.go"} {
 		some, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		files = append(files, some...)
 	}
-	makers := map[string]bool{"refuse": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
+	makers := map[string]bool{"refuse": true, "fault": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
 	texts := map[string]string{}
 	set := token.NewFileSet()
 	for _, file := range files {

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/check"
 )
 
 // sameAnswer gives every request the same answer.
@@ -217,7 +219,7 @@ func FuzzKeys(f *testing.F) {
 				t.Fatalf("%q is sent as %q", text, key.Reveal())
 			}
 		}
-		if refused := checkIdempotencyKey(Key(text)) != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {
+		if refused := check.IdempotencyKey(text) != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {
 			t.Fatalf("idempotency key %q: refused is %v", text, refused)
 		}
 
@@ -228,7 +230,7 @@ func FuzzKeys(f *testing.F) {
 			return (&keySource{id: id}).name(AccountID(account), op)
 		}
 		name := nameOf(account, OpOrder, id)
-		if key := derived(name, int(cut)); checkIdempotencyKey(key) != nil {
+		if key := derived(name, int(cut)); check.IdempotencyKey(string(key)) != nil {
 			t.Fatalf("client order id %q of account %q has the key %q", id, account, key)
 		}
 		joined := account + id

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -59,8 +60,8 @@ func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *c
 	}
 	c := a.caller.begin(ctx, endpointOf(op), opts)
 	c.account = a.id
-	if err := checkID("account", string(a.id)); err != nil && c.invalid == nil {
-		c.invalid = err
+	if c.invalid == nil {
+		c.invalid = local(EnvLive, check.ID("account", string(a.id)))
 	}
 	return c
 }
@@ -146,14 +147,13 @@ func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPay
 // market has reached. ErrNotMarketable says that it has not: the same order given
 // to PlaceLimit rests until it has.
 func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := a.beginOrder(ctx, OpOrder, o, opts)
-	if err := call.order.checkLive(); err != nil {
-		return nil, call.refused(err)
+	call, request, err := a.beginOrder(ctx, OpOrder, o, opts)
+	if err != nil {
+		return nil, err
 	}
-	request := orderRequest(a.id, call.order)
 	call.body = request.AppendWire(newBody())
 	answer := orderAnswers.Get().(*api.OrderResponse)
-	err := call.do(answer)
+	err = call.do(answer)
 	var result *OrderResult
 	if err == nil || errors.Is(err, ErrLate) {
 		result = orderResultOf(answer, call.meta())
@@ -172,14 +172,12 @@ var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 // It fills there even when this program no longer runs.
 func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (*LimitResult, error) {
 	o.Type = LimitOrder
-	call := a.beginOrder(ctx, OpLimit, o, opts)
-	if err := call.order.checkLive(); err != nil {
-		return nil, call.refused(err)
+	call, order, err := a.beginOrder(ctx, OpLimit, o, opts)
+	if err != nil {
+		return nil, err
 	}
-	request := limitRequest(a.id, call.order)
-	call.body = request.AppendWire(newBody())
 	var answer api.LimitOrderResponse
-	err := call.do(&answer)
+	err = call.post(limitRequest(&order), &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -189,13 +187,8 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
 // has filled: read the positions.
 func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, OpCancelOrder, opts)
-	if err := checkID("order", string(id)); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}
-	call.body = request.AppendWire(newBody())
-	return call.acknowledge()
+	return a.begin(ctx, OpCancelOrder, opts).acknowledge(
+		&api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}, check.ID("order", string(id)))
 }
 
 // ClosePosition closes a position or part of it, at a fresh price. How much is
@@ -203,16 +196,11 @@ func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOptio
 func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
 	call := a.begin(ctx, OpClose, opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvLive, symbol); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct)); err != nil {
+		return nil, err
 	}
-	if err := checkPart(EnvLive, part); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.Percent())}
-	call.body = request.AppendWire(newBody())
 	var answer api.ClosePositionResponse
-	err := call.do(&answer)
+	err := call.post(&api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}, &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -248,24 +236,16 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
 	call := a.begin(ctx, OpTPSL, opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvLive, symbol); err != nil {
-		return nil, call.refused(err)
-	}
-	if err := t.checkLive(); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Live, symbol), t.fault(check.Live)); err != nil {
+		return nil, err
 	}
 	if err := call.completeTPSL(ctx, &t); err != nil {
 		return nil, call.refused(err)
 	}
-	request := api.TPSLRequest{
-		AccountID:       string(a.id),
-		Symbol:          symbol,
-		TakeProfitPrice: wireLevel(t.TakeProfit),
-		StopLossPrice:   wireLevel(t.StopLoss),
-	}
-	call.body = request.AppendWire(newBody())
 	var answer api.TPSLResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(&api.TPSLRequest{
+		AccountID: string(a.id), Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss),
+	}, &answer); err != nil {
 		return nil, err
 	}
 	return &TPSLResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
@@ -310,23 +290,38 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 	} else {
 		t.StopLoss, c.unnamed.StopLoss = position.StopLoss.orClear(), true
 	}
-	return errorOf(t.checkLive())
+	return local(EnvLive, t.fault(check.Live))
 }
 
-// beginOrder starts a call that places an order.
-func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []CallOption) *call {
+// fault is what is wrong with a change of levels.
+func (t *TPSL) fault(env string) *check.Fault {
+	return check.TPSL(env, wireLevel(t.TakeProfit), wireLevel(t.StopLoss), wireOpt(t.ClosePct))
+}
+
+// beginOrder starts a call that places an order, if that could be one.
+func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []CallOption) (*call, api.OrderRequest, error) {
 	call := a.begin(ctx, op, opts)
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
 	call.place(o, !o.ReduceOnly)
-	return call
+	request := orderRequest(a.id, &o)
+	return call, request, call.check(check.Order(check.Live, &request))
+}
+
+// post sends a request and reads its answer.
+func (c *call) post(request wireBody, answer wire.Value) error {
+	c.body = request.AppendWire(newBody())
+	return c.do(answer)
 }
 
 // acknowledge carries out a write whose answer the contract does not show.
-func (c *call) acknowledge() (*Ack, error) {
+func (c *call) acknowledge(request wireBody, faults ...*check.Fault) (*Ack, error) {
+	if err := c.check(faults...); err != nil {
+		return nil, err
+	}
 	var members wire.Members
-	if err := c.do(&members); err != nil {
+	if err := c.post(request, &members); err != nil {
 		return nil, err
 	}
 	delete(members, "success")

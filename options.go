@@ -11,7 +11,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -291,8 +293,10 @@ func WithJournal(j journal.Store) Option {
 // every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	return clientOption(func(c *config) error {
-		if err := checkAccountIDs("WithExclusiveAccounts", ids); err != nil {
-			return err
+		for i, id := range ids {
+			if f := check.ID("account", string(id)); f != nil {
+				return invalid("WithExclusiveAccounts", "account id %d of %d: %s", i+1, len(ids), f.Text)
+			}
 		}
 		c.exclusive = append(c.exclusive, ids...)
 		c.exclusiveAll = c.exclusiveAll || len(ids) == 0
@@ -335,7 +339,7 @@ func WithSharedOrderIDs() Option {
 // percent, 0.1 to 30, one decimal place. The service's own default, 8, is wide.
 func WithMaxSlippagePct(pct decimal.Decimal) Option {
 	return clientOption(func(c *config) error {
-		if err := checkMaxSlippage("", Some(pct)); err != nil {
+		if err := local("", check.MaxSlippage(wire.Some(pct))); err != nil {
 			return invalidFor("WithMaxSlippagePct", err)
 		}
 		c.maxSlippagePct = Some(pct)
@@ -554,7 +558,7 @@ func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
 // no idempotency, and is not sent any.
 func WithIdempotencyKey(k Key) CallOption {
 	return callOption(func(c *callOptions) error {
-		if err := checkIdempotencyKey(k); err != nil {
+		if err := local(EnvLive, check.IdempotencyKey(string(k))); err != nil {
 			return invalidFor("WithIdempotencyKey", err)
 		}
 		if c.key.id != "" {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Order is what to trade. The same value goes to the paper account, to a live
@@ -205,18 +207,8 @@ func (p Part) Percent() decimal.Decimal { return p.pct }
 // Equal reports whether both are the same part.
 func (p Part) Equal(other Part) bool { return p.pct.Equal(other.pct) }
 
-// valid reports whether p is a part of a position that can be sent.
-func (p Part) valid() bool {
-	return writable(p.pct) && p.pct.IsPositive() && p.pct.LessThanOrEqual(decimal.NewFromInt(100))
-}
-
-// validOnSandbox reports whether the sandbox takes p.
-func (p Part) validOnSandbox() bool {
-	return p.valid() && p.pct.GreaterThanOrEqual(decimal.NewFromInt(1))
-}
-
 // String returns the percentage, such as "25%".
-func (p Part) String() string { return numberText(p.pct) + "%" }
+func (p Part) String() string { return wire.NumberText(p.pct) + "%" }
 
 // MarshalJSON returns the percentage as a JSON number.
 func (p Part) MarshalJSON() ([]byte, error) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Market is one market that can be traded, as GET /sandbox/markets lists it. A
@@ -237,7 +239,7 @@ func RoundTripFee(atOpen, atClose decimal.Decimal) decimal.Decimal {
 // ok is false if side is neither [Long] nor [Short] or entry is not a positive
 // price.
 func BreakEven(side Side, entry decimal.Decimal) (exit decimal.Decimal, ok bool) {
-	if !side.valid() || !entry.IsPositive() || !writable(entry) {
+	if !side.valid() || !entry.IsPositive() || !wire.Writable(entry) {
 		return decimal.Decimal{}, false
 	}
 	const more, less = feeUnit + takerFee, feeUnit - takerFee

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -30,8 +31,8 @@ func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market,
 func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOption) (Mark, error) {
 	call := m.caller.begin(ctx, endpointOf(OpPrices), opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvSandbox, symbol); err != nil {
-		return Mark{}, call.refused(err)
+	if err := call.check(check.Symbol(check.Sandbox, symbol)); err != nil {
+		return Mark{}, err
 	}
 	call.aimByQuery("symbol", symbol)
 	var answer api.SandboxPrice
@@ -108,17 +109,16 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
 	call := s.caller.begin(ctx, endpointOf(OpSandboxOrder), opts)
-	call.place(o, true)
-	if err := o.checkSandbox(); err != nil {
-		return nil, call.refused(err)
-	}
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
-		call.order.MaxSlippagePct = s.caller.core.maxSlippage
+		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
-	request := sandboxOrder(call.order)
-	call.body = request.AppendWire(newBody())
+	call.place(o, true)
+	order := orderRequest("", &o)
+	if err := call.check(check.Order(check.Sandbox, &order)); err != nil {
+		return nil, err
+	}
 	var answer api.SandboxOrderResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(sandboxRequest(&order), &answer); err != nil {
 		return nil, err
 	}
 	return &OrderResult{
@@ -135,16 +135,11 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
 	call := s.caller.begin(ctx, endpointOf(OpSandboxClose), opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvSandbox, symbol); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct)); err != nil {
+		return nil, err
 	}
-	if err := checkPart(EnvSandbox, part); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.Percent())}
-	call.body = request.AppendWire(newBody())
 	var answer api.SandboxCloseResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(&api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.pct)}, &answer); err != nil {
 		return nil, err
 	}
 	return sandboxCloseOf(&answer, call.meta()), nil
@@ -156,21 +151,13 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
 	call := s.caller.begin(ctx, endpointOf(OpSandboxTPSL), opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvSandbox, symbol); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox)); err != nil {
+		return nil, err
 	}
-	if err := t.checkSandbox(); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.SandboxTPSLRequest{
-		Symbol:          symbol,
-		TakeProfitPrice: wireLevel(t.TakeProfit),
-		StopLossPrice:   wireLevel(t.StopLoss),
-		ClosePct:        wireOpt(t.ClosePct),
-	}
-	call.body = request.AppendWire(newBody())
 	var answer api.SandboxTPSLResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(&api.SandboxTPSLRequest{
+		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireOpt(t.ClosePct),
+	}, &answer); err != nil {
 		return nil, err
 	}
 	return &TPSLResult{Position: Some(positionOf(&answer.Position)), Meta: call.meta(), Extra: answer.Extra}, nil
