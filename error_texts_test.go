@@ -297,7 +297,7 @@ func errorTexts(t *testing.T) map[string]string {
 		require.NoError(t, err)
 		files = append(files, some...)
 	}
-	makers := map[string]bool{"refuse": true, "fault": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
+	makers := map[string]bool{"refuse": true, "fault": true, "refusedIf": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
 	texts := map[string]string{}
 	set := token.NewFileSet()
 	for _, file := range files {

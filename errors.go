@@ -375,8 +375,11 @@ func invalid(option, format string, args ...any) error {
 	return &OptionError{Option: option, Reason: fmt.Sprintf(format, args...)}
 }
 
-// invalidFor is an option that is refused for a reason with a code of its own.
+// invalidFor is an option that is refused for a reason with a code of its own; nil without one.
 func invalidFor(option string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return &OptionError{Option: option, Reason: err.Error(), Err: err}
 }
 
