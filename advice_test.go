@@ -71,7 +71,7 @@ func TestTrap_T29_OneSentinelForBothEnvironments(t *testing.T) {
 
 func TestAdviceOf(t *testing.T) {
 	refusal := func(code Code, status int, outcome Outcome) error {
-		return &WriteError{Outcome: outcome, Err: &Error{Code: code, Status: status, env: EnvLive, outcome: outcome}}
+		return &WriteError{Outcome: outcome, Err: &Error{Code: code, Status: status, env: EnvLive, ended: ended{outcome}}}
 	}
 	for _, row := range []struct {
 		err  error
@@ -82,11 +82,11 @@ func TestAdviceOf(t *testing.T) {
 		{refusal(CodeRateLimited, 429, NotApplied), AdviseWait},
 		{refusal(CodeRateLimited, 429, Unknown), AdviseRead}, // doubt stands above the table
 		{refusal(CodeInternalError, 500, Unknown), AdviseRead},
-		{&WriteError{Outcome: NotApplied, Err: &TransportError{Err: errors.New("refused"), outcome: NotApplied}}, AdviseSameKey},
+		{&WriteError{Outcome: NotApplied, Err: &TransportError{Err: errors.New("refused"), ended: ended{NotApplied}}}, AdviseSameKey},
 		{&WriteError{Outcome: Unknown, Err: &TransportError{Written: true, Err: errors.New("cut")}}, AdviseRead},
-		{&WriteError{Outcome: NotApplied, Err: &GuardError{Kind: ErrUnhealthy, outcome: NotApplied}}, AdviseNewKey},
-		{&WriteError{Outcome: Applied, Err: &DecodeError{Err: errors.New("odd"), outcome: Applied}}, AdviseRead},
-		{&GatewayError{outcome: NotApplied}, AdviseSameKey},
+		{&WriteError{Outcome: NotApplied, Err: &GuardError{Kind: ErrUnhealthy, ended: ended{NotApplied}}}, AdviseNewKey},
+		{&WriteError{Outcome: Applied, Err: &DecodeError{Err: errors.New("odd"), ended: ended{Applied}}}, AdviseRead},
+		{&GatewayError{ended: ended{NotApplied}}, AdviseSameKey},
 		{errors.New("somebody else's"), AdviseRead},
 	} {
 		assert.Equal(t, row.want, AdviceOf(row.err), "%v", row.err)

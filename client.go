@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tradingapi/trading-go/internal/address"
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/ratelimit"
@@ -45,11 +47,11 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	if holdsKey(scrubber, baseURL) {
 		return nil, invalid("baseURL", "it must not hold an API key: keys are options of their own")
 	}
-	base, err := parseBaseURL(baseURL, cfg.plaintextHTTP)
+	base, err := address.Parse(baseURL, cfg.plaintextHTTP)
 	if err != nil {
-		return nil, err
+		return nil, invalid("baseURL", "%v", err)
 	}
-	if isPlain(base) {
+	if address.IsPlain(base) {
 		cfg.liveKeys.simulatorOnly = true
 		if _, err := cfg.liveKeys.allowed(cfg.liveKeys.given); err != nil {
 			return nil, invalidFor("WithPlaintextHTTP", err)
@@ -60,7 +62,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 
 	log := logger{cfg.logger}
-	keeper := newBookkeeper(&cfg, log, serviceOf(base))
+	keeper := newBookkeeper(&cfg, log, address.Service(base))
 	c := &core{
 		bookkeeper: keeper,
 		exchanger: exchanger{
@@ -69,7 +71,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 			scrubber:  scrubber,
 			heardDate: keeper.clock.heardDate,
 		},
-		baseURL:       serviceOf(base),
+		baseURL:       address.Service(base),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
 		liveKeys:      cfg.liveKeys,
@@ -175,7 +177,7 @@ func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error
 }
 
 func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
-	call := h.begin(ctx, &endpointHealth, opts)
+	call := h.begin(ctx, endpointOf(OpHealth), opts)
 	var answer api.Health
 	if err := call.do(healthAnswer(&answer, &call.last.attempt.Status)); err != nil {
 		return nil, err
@@ -208,7 +210,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	if env != EnvSandbox && env != EnvLive {
 		return nil, refuse(env, CodeBadRequest, "environment is %q: it must be sandbox or live", env)
 	}
-	call := c.caller().begin(ctx, &endpointMe, opts)
+	call := c.caller().begin(ctx, endpointOf(OpMe), opts)
 	call.env = env
 	var answer api.Identity
 	same := func() error { return sameName("environment", answer.Environment, string(env)) }
@@ -226,7 +228,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // OpenAPI returns the machine-readable description that the service serves. No
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
-	call := c.caller().begin(ctx, &endpointOpenAPI, opts)
+	call := c.caller().begin(ctx, endpointOf(OpOpenAPI), opts)
 	var members wire.Members
 	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
@@ -277,9 +279,9 @@ func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) 
 			return nil, err
 		}
 		keys = append(keys, key.ID())
-		for _, e := range fixedEndpoints {
-			if e.env == env && e.class != "" && !slices.Contains(classes, e.class) {
-				classes = append(classes, e.class)
+		for _, o := range spec.Operations() {
+			if Environment(o.Env) == env && o.Class != "" && !slices.Contains(classes, o.Class) {
+				classes = append(classes, o.Class)
 			}
 		}
 	}

@@ -91,14 +91,6 @@ func wireLevel(level Level) wire.Opt[decimal.Decimal] {
 	}
 }
 
-// wireUnlessZero leaves out a number that the caller did not give.
-func wireUnlessZero(d decimal.Decimal) wire.Opt[decimal.Decimal] {
-	if d.IsZero() {
-		return wire.Opt[decimal.Decimal]{}
-	}
-	return wire.Some(d)
-}
-
 // timeOf returns a point in time. One that cannot be read is the zero time, and
 // stays reachable in extra under its name.
 func timeOf(at wire.Time, name string, extra *map[string]json.RawMessage) time.Time {
@@ -200,7 +192,7 @@ func sandboxFillOf(f *api.SandboxFill) Fill {
 	return Fill{
 		Price:    f.Price,
 		Repriced: Some(f.Repriced),
-		MarkAge:  Some(durationOf(f.AgeMs, time.Millisecond)),
+		MarkAge:  Some(wire.Duration(f.AgeMs, time.Millisecond)),
 	}
 }
 
@@ -222,45 +214,6 @@ func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	}
 }
 
-// durationOf returns a number of units, bounded by a day either way: the service
-// counts seconds and milliseconds of age, and a decimal can be any number.
-func durationOf(n decimal.Decimal, unit time.Duration) time.Duration {
-	const bound = 24 * time.Hour
-	if n.Exponent() < 0 {
-		n = n.Mul(decimal.NewFromInt(int64(unit))).Truncate(0)
-		unit = 1
-	}
-	// A day has 14 digits of nanoseconds; more digits than that are out of bounds
-	// whatever the unit, and would overflow.
-	if n.NumDigits()+int(n.Exponent()) > 15 {
-		return bound * time.Duration(n.Sign())
-	}
-	whole := n.IntPart()
-	if limit := int64(bound / unit); whole > limit || whole < -limit {
-		return bound * time.Duration(n.Sign())
-	}
-	return time.Duration(whole) * unit
-}
-
-// sandboxOrder is an order as the sandbox takes it.
-func sandboxOrder(o *Order) api.SandboxOrderRequest {
-	request := api.SandboxOrderRequest{
-		Symbol:          o.Symbol,
-		Side:            api.Side(o.Side),
-		Size:            o.Size,
-		Leverage:        wireUnlessZero(o.Leverage),
-		LimitPrice:      wireLevel(o.LimitPrice),
-		TakeProfitPrice: wireLevel(o.TakeProfit),
-		StopLossPrice:   wireLevel(o.StopLoss),
-		ExpectedPrice:   wireLevel(o.ExpectedPrice),
-		MaxSlippagePct:  wireOpt(o.MaxSlippagePct),
-	}
-	if o.Type == LimitOrder {
-		request.OrderType = wire.Some(string(api.OrderTypeLimit))
-	}
-	return request
-}
-
 // defaultCacheFor stands in for a cacheSeconds that is missing or absurd.
 const defaultCacheFor = 5 * time.Second
 
@@ -273,7 +226,7 @@ func healthOf(answer *api.Health) *Health {
 		Service:  answer.Service,
 		Version:  answer.Version,
 		AsOf:     timeOf(answer.AsOf, "asOf", &answer.Extra),
-		CacheFor: durationOf(answer.CacheSeconds, time.Second),
+		CacheFor: wire.Duration(answer.CacheSeconds, time.Second),
 		Extra:    answer.Extra,
 	}
 	if h.CacheFor <= 0 || h.CacheFor > time.Minute {
@@ -407,44 +360,43 @@ func fundingOf(f *api.FundingPayment) FundingPayment { return FundingPayment{Ext
 
 // orderRequest is an order as a live account takes it.
 func orderRequest(id AccountID, o *Order) api.OrderRequest {
-	request := api.OrderRequest{
-		AccountID:       string(id),
-		Symbol:          o.Symbol,
-		Side:            api.Side(o.Side),
-		Size:            o.Size,
-		Leverage:        o.Leverage,
-		LimitPrice:      wireLevel(o.LimitPrice),
-		TakeProfitPrice: wireLevel(o.TakeProfit),
-		StopLossPrice:   wireLevel(o.StopLoss),
-		ExpectedPrice:   wireLevel(o.ExpectedPrice),
-		MaxSlippagePct:  wireOpt(o.MaxSlippagePct),
+	r := api.OrderRequest{
+		AccountID: string(id), Symbol: o.Symbol, Side: api.Side(o.Side), Size: o.Size, Leverage: o.Leverage,
+		LimitPrice: wireLevel(o.LimitPrice), TakeProfitPrice: wireLevel(o.TakeProfit), StopLossPrice: wireLevel(o.StopLoss),
+		ExpectedPrice: wireLevel(o.ExpectedPrice), MaxSlippagePct: wireOpt(o.MaxSlippagePct),
 	}
-	if o.Type == LimitOrder {
-		request.OrderType = wire.Some(api.OrderTypeLimit)
+	if o.Type != MarketOrder {
+		r.OrderType = wire.Some(api.OrderType(o.Type.String()))
 	}
 	if o.ReduceOnly {
-		request.ReduceOnly = wire.Some(true)
+		r.ReduceOnly = wire.Some(true)
 	}
-	return request
+	return r
 }
 
 // limitRequest is an order that rests.
-func limitRequest(id AccountID, o *Order) api.LimitOrderRequest {
-	common := orderRequest(id, o)
-	price, _ := o.LimitPrice.Value()
-	return api.LimitOrderRequest{
-		AccountID:       common.AccountID,
-		Symbol:          common.Symbol,
-		Side:            common.Side,
-		Size:            common.Size,
-		Leverage:        common.Leverage,
-		ReduceOnly:      common.ReduceOnly,
-		LimitPrice:      price,
-		TakeProfitPrice: common.TakeProfitPrice,
-		StopLossPrice:   common.StopLossPrice,
-		ExpectedPrice:   common.ExpectedPrice,
-		MaxSlippagePct:  common.MaxSlippagePct,
+func limitRequest(o *api.OrderRequest) *api.LimitOrderRequest {
+	price, _ := o.LimitPrice.Get()
+	return &api.LimitOrderRequest{
+		AccountID: o.AccountID, Symbol: o.Symbol, Side: o.Side, Size: o.Size, Leverage: o.Leverage,
+		ReduceOnly: o.ReduceOnly, LimitPrice: price, TakeProfitPrice: o.TakeProfitPrice, StopLossPrice: o.StopLossPrice,
+		ExpectedPrice: o.ExpectedPrice, MaxSlippagePct: o.MaxSlippagePct,
 	}
+}
+
+// sandboxRequest is an order as the sandbox takes it.
+func sandboxRequest(o *api.OrderRequest) *api.SandboxOrderRequest {
+	r := &api.SandboxOrderRequest{
+		Symbol: o.Symbol, Side: o.Side, Size: o.Size, LimitPrice: o.LimitPrice, TakeProfitPrice: o.TakeProfitPrice,
+		StopLossPrice: o.StopLossPrice, ExpectedPrice: o.ExpectedPrice, MaxSlippagePct: o.MaxSlippagePct,
+	}
+	if !o.Leverage.IsZero() {
+		r.Leverage = wire.Some(o.Leverage)
+	}
+	if kind, ok := o.OrderType.Get(); ok {
+		r.OrderType = wire.Some(string(kind))
+	}
+	return r
 }
 
 // wireJSON leaves out what the caller did not give. What cannot be written has been

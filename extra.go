@@ -45,8 +45,8 @@ func (e Extra) Text(name string) (s string, ok bool) {
 	return s, true
 }
 
-// equal reports whether both have the same members, byte for byte.
-func (e Extra) equal(other Extra) bool {
+// Equal reports whether both have the same members, byte for byte.
+func (e Extra) Equal(other Extra) bool {
 	return maps.EqualFunc(e, other, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }
 

@@ -2,10 +2,8 @@ package trading_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // notOperations take a context and stand for no operation of their own: they find
@@ -134,7 +133,6 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 // sends is one operation. T104: so the sandbox has none that only a live account
 // has. T105: the operations are those of the pinned description.
 func TestEveryOperationHasOneMethod(t *testing.T) {
-	known := describedOperations(t)
 	byMethod := map[string][]string{} // operation to methods
 	for name, call := range methods {
 		var recorder recorder
@@ -144,10 +142,14 @@ func TestEveryOperationHasOneMethod(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, call(t.Context(), client), trading.CodeNotFound, name)
 		require.Len(t, recorder.sent, 1, name)
-		operation := templateOf(known, recorder.sent[0])
+		operation := templateOf(recorder.sent[0])
 		byMethod[operation] = append(byMethod[operation], name)
 	}
 
+	known := map[string]bool{}
+	for _, op := range spec.Operations() {
+		known[op.Method+" "+op.Path] = true
+	}
 	for operation := range known {
 		names, want := byMethod[operation], 1
 		if operation == twoMethods {
@@ -166,27 +168,10 @@ func TestEveryOperationHasOneMethod(t *testing.T) {
 	}
 }
 
-// describedOperations are those of openapi.json, and itself.
-func describedOperations(t *testing.T) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile("openapi.json")
-	require.NoError(t, err)
-	var description struct {
-		Paths map[string]map[string]any `json:"paths"`
-	}
-	require.NoError(t, json.Unmarshal(text, &description))
-	known := map[string]bool{"GET /openapi.json": true}
-	for path, methods := range description.Paths {
-		for method := range methods {
-			known[strings.ToUpper(method)+" "+path] = true
-		}
-	}
-	return known
-}
-
 // templateOf finds the contract's path for a path with values in it.
-func templateOf(known map[string]bool, sent string) string {
-	for template := range known {
+func templateOf(sent string) string {
+	for _, op := range spec.Operations() {
+		template := op.Method + " " + op.Path
 		want, got := strings.Split(template, "/"), strings.Split(sent, "/")
 		if slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") }) {
 			return template

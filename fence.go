@@ -24,7 +24,7 @@ type driverRequest struct {
 // fenceOf is the fence of a write: the cancel of an order that cannot exist, or, where
 // the service keeps its keys by route, the write itself for a market that cannot.
 func fenceOf(in *Intent, ownRoute bool) (driverRequest, error) {
-	r := driverRequest{endpoint: &endpointCancelOrder, account: in.Account, key: in.Key}
+	r := driverRequest{endpoint: endpointOf(OpCancelOrder), account: in.Account, key: in.Key}
 	if !ownRoute {
 		r.body = impossibleCancel(in)
 		return r, nil
@@ -39,8 +39,8 @@ func fenceOf(in *Intent, ownRoute bool) (driverRequest, error) {
 func calibrationOf(account AccountID, key Key) (run, order driverRequest) {
 	cancelRun := api.CancelRunRequest{AccountID: string(account), RunID: impossibleID(key)}
 	cancelOrder := api.CancelOrderRequest{AccountID: string(account), OrderID: impossibleID(key)}
-	return driverRequest{endpoint: &endpointCancelRun, account: account, key: key, body: cancelRun.AppendWire(newBody())},
-		driverRequest{endpoint: &endpointCancelOrder, account: account, key: key, body: cancelOrder.AppendWire(newBody())}
+	return driverRequest{endpoint: endpointOf(OpCancelRun), account: account, key: key, body: cancelRun.AppendWire(newBody())},
+		driverRequest{endpoint: endpointOf(OpCancelOrder), account: account, key: key, body: cancelOrder.AppendWire(newBody())}
 }
 
 // probePatience bounds a probe, which neither a context nor Close cuts.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Opt is a value that an answer may lack, such as the unrealized PnL of a
@@ -62,7 +64,7 @@ func formatOpt(f fmt.State, verb rune, v any, has bool) {
 		return
 	}
 	if d, ok := v.(decimal.Decimal); ok && (verb == 'v' || verb == 's') && !f.Flag('#') {
-		v = numberText(d) // whatever the global settings of package decimal are
+		v = wire.NumberText(d) // whatever the global settings of package decimal are
 	}
 	fmt.Fprintf(f, fmt.FormatString(f, verb), v)
 }

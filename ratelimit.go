@@ -27,7 +27,7 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 		Log:        log.rateLimitStore,
 	}
 	cfg.Off = r.Off
-	for _, e := range fixedEndpoints {
+	for _, e := range endpoints {
 		switch {
 		case e.class == "":
 		case e.pro:

@@ -70,7 +70,7 @@ func (d *description) where(c code, r rule) string {
 	var names []string
 	answers := func(o operation) bool {
 		return slices.ContainsFunc(o.refused(), func(a answered) bool { return a.Code == c.Code && a.Status == r.Status }) &&
-			(r.Environment == "" || keys[o.Key] == "" || environments[r.Environment] == keys[o.Key])
+			(r.Environment == "" || keys[o.Key] == "" || r.Environment == keys[o.Key])
 	}
 	for _, o := range d.operations {
 		if answers(o) {
