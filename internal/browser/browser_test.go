@@ -22,7 +22,7 @@ import (
 
 // patience bounds what a test waits for. It is no measure of anything: a browser on a busy
 // machine takes its time.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // browser starts one without a window and listens to it. Where there is none the test is skipped,
 // but not where CI is set.
