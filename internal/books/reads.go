@@ -50,13 +50,13 @@ func (b *Books) SendEnded(id Account, at time.Time) {
 func (b *Books) saw(id Account, begun time.Time, take func(*account)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.account(id); b.passive(a, begun) {
+	if a := b.account(id); b.passive(id, a, begun) {
 		take(a)
 	}
 }
 
-func (b *Books) passive(a *account, begun time.Time) bool {
-	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.began.IsZero() || begun.Sub(b.began) >= accounting.Lag)
+func (b *Books) passive(id Account, a *account, begun time.Time) bool {
+	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.first && id.live() || begun.Sub(b.began) >= accounting.Lag)
 }
 
 // SawPositions notes the open positions by their symbols.
