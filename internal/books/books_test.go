@@ -572,6 +572,30 @@ func TestAResetEndsAccounting(t *testing.T) {
 	assert.False(t, b.Evidence(other).Ended)
 }
 
+// What was read of the paper account is no baseline of another holder's, nor of the one
+// that the service has put in its place.
+func TestAnotherIDEndsAccounting(t *testing.T) {
+	for _, row := range []struct {
+		before, after string
+		ended         bool
+	}{
+		{"", "sbx_1", false},
+		{"sbx_1", "sbx_1", false},
+		{"sbx_1", "", false},
+		{"sbx_1", "sbx_2", true},
+	} {
+		b := newBook(t)
+		b.SawID(mine, row.before)
+		b.read(nil)
+		w := b.order("BTC")
+		b.Enter(w)
+		b.SawID(mine, row.after)
+		assert.Equal(t, row.ended, b.Evidence(w).Ended, "%q, then %q", row.before, row.after)
+		next, _ := b.Enter(b.order("ETH"))
+		assert.Equal(t, row.ended, next == nil)
+	}
+}
+
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
 	b := newBook(t)
 	w := b.order("BTC")

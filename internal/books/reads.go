@@ -16,6 +16,21 @@ func (b *Books) SawStatus(id Account, status string) {
 	b.account(id).status = status
 }
 
+// SawID notes the id that the service gives the paper account. Another one than before is
+// of another account: it was replaced, or the API key is another holder's now.
+func (b *Books) SawID(id Account, given string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	if given == "" || given == a.given {
+		return
+	}
+	if a.given != "" {
+		a.beginAnew()
+	}
+	a.given = given
+}
+
 // Status returns the status last seen; empty if none was.
 func (b *Books) Status(id Account) string {
 	b.mu.Lock()
@@ -195,7 +210,10 @@ func (b *Books) ReadSince(id Account, at time.Time) bool {
 func (b *Books) Reset(id Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(id)
+	b.account(id).beginAnew()
+}
+
+func (a *account) beginAnew() {
 	a.forget()
 	for w := range a.open {
 		w.ended = true
