@@ -34,13 +34,12 @@ type bookkeeper struct {
 // newBookkeeper opens the books of a client.
 func newBookkeeper(cfg *config, log logger, baseURL string) bookkeeper {
 	r := newRegistry(cfg.journal)
-	var began time.Time
-	if opened, ok := cfg.journal.(interface{ New() bool }); ok && opened.New() {
+	opened, ok := cfg.journal.(interface{ New() bool })
+	first := ok && opened.New()
+	if first {
 		log.newJournal() // nothing was written before, or what was is lost
-	} else {
-		began = time.Now()
 	}
-	known := r.viewOf(baseURL, began)
+	known := r.viewOf(baseURL, first)
 	return bookkeeper{
 		clock: r.clock, log: log, store: &store{journal: cfg.journal, log: log}, pending: r,
 		books: known.books, levels: &known.levels,

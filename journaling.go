@@ -115,7 +115,7 @@ func (c *core) restore(h *journal.History, gap bool) (*write, error) {
 	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.intent.places(), w
 	w.keyInStore = w.intent.Key
 	w.side = w.askedFor().Side
-	w.books, w.booked = c.pending.viewLocked(w.intent.BaseURL, time.Now()).books, c.bookWrite(w)
+	w.books, w.booked = c.pending.viewLocked(w.intent.BaseURL, false).books, c.bookWrite(w)
 	if beside.NoBaseline {
 		base = nil
 	}

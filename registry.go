@@ -35,18 +35,18 @@ type view struct {
 }
 
 // viewOf returns what is known of the accounts of a service.
-func (r *registry) viewOf(baseURL string, began time.Time) *view {
+func (r *registry) viewOf(baseURL string, first bool) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.viewLocked(baseURL, began)
+	return r.viewLocked(baseURL, first)
 }
 
-func (r *registry) viewLocked(baseURL string, began time.Time) *view {
+func (r *registry) viewLocked(baseURL string, first bool) *view {
 	if r.views == nil {
 		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		r.views[baseURL] = &view{books: books.New(began)}
+		r.views[baseURL] = &view{books: books.New(time.Now(), first)}
 	}
 	return r.views[baseURL]
 }

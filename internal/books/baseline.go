@@ -64,7 +64,7 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.Account)
-	if !b.passive(a, now) {
+	if !b.passive(w.Account, a, now) {
 		return false
 	}
 	for _, at := range [...]time.Time{a.posAt, a.rowsAt, a.ordersAt} {

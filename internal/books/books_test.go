@@ -34,7 +34,7 @@ type book struct {
 }
 
 func newBook(t *testing.T) *book {
-	return &book{Books: New(time.Time{}), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
+	return &book{Books: New(origin, true), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
 }
 
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
@@ -149,10 +149,36 @@ func (b *book) once(held []Held) {
 
 func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	b := newBook(t)
-	b.Books = New(b.now)
+	b.Books = New(b.now, false)
 	b.once(nil)
 	base, _ := b.Enter(b.order("BTC"))
 	assert.Nil(t, base)
+}
+
+// A new journal shows that no earlier run wrote to a live account a moment ago. It has no
+// writes to the paper account, so there the reads wait all the same.
+func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
+	for _, row := range []struct {
+		account Account
+		after   time.Duration
+		want    bool
+	}{
+		{mine, 0, true},
+		{Account{Environment: "sandbox"}, 0, false},
+		{Account{Environment: "sandbox"}, accounting.Lag - 1, false},
+		{Account{Environment: "sandbox"}, accounting.Lag, true},
+	} {
+		b := newBook(t)
+		b.Books = New(b.now, true)
+		b.pass(row.after)
+		b.SawPositions(row.account, b.now, nil)
+		b.SawTrades(row.account, b.now, func(int) []accounting.Row { return nil })
+		b.SawOrders(row.account, b.now, nil, nil)
+		w := b.order("BTC")
+		w.Account, w.Lists = row.account, row.account.live()
+		base, _ := b.Enter(w)
+		assert.Equal(t, row.want, base != nil, "%v after %s", row.account, row.after)
+	}
 }
 
 // An order that rests behind the read of what rests, and before all other reads, is
@@ -544,6 +570,30 @@ func TestAResetEndsAccounting(t *testing.T) {
 	b.Reset(mine)
 	assert.True(t, b.Evidence(w).Ended)
 	assert.False(t, b.Evidence(other).Ended)
+}
+
+// What was read of the paper account is no baseline of another holder's, nor of the one
+// that the service has put in its place.
+func TestAnotherIDEndsAccounting(t *testing.T) {
+	for _, row := range []struct {
+		before, after string
+		ended         bool
+	}{
+		{"", "sbx_1", false},
+		{"sbx_1", "sbx_1", false},
+		{"sbx_1", "", false},
+		{"sbx_1", "sbx_2", true},
+	} {
+		b := newBook(t)
+		b.SawID(mine, row.before)
+		b.read(nil)
+		w := b.order("BTC")
+		b.Enter(w)
+		b.SawID(mine, row.after)
+		assert.Equal(t, row.ended, b.Evidence(w).Ended, "%q, then %q", row.before, row.after)
+		next, _ := b.Enter(b.order("ETH"))
+		assert.Equal(t, row.ended, next == nil)
+	}
 }
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {

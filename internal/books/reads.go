@@ -16,6 +16,21 @@ func (b *Books) SawStatus(id Account, status string) {
 	b.account(id).status = status
 }
 
+// SawID notes the id that the service gives the paper account. Another one than before is
+// of another account: it was replaced, or the API key is another holder's now.
+func (b *Books) SawID(id Account, given string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	if given == "" || given == a.given {
+		return
+	}
+	if a.given != "" {
+		a.beginAnew()
+	}
+	a.given = given
+}
+
 // Status returns the status last seen; empty if none was.
 func (b *Books) Status(id Account) string {
 	b.mu.Lock()
@@ -50,13 +65,13 @@ func (b *Books) SendEnded(id Account, at time.Time) {
 func (b *Books) saw(id Account, begun time.Time, take func(*account)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.account(id); b.passive(a, begun) {
+	if a := b.account(id); b.passive(id, a, begun) {
 		take(a)
 	}
 }
 
-func (b *Books) passive(a *account, begun time.Time) bool {
-	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.began.IsZero() || begun.Sub(b.began) >= accounting.Lag)
+func (b *Books) passive(id Account, a *account, begun time.Time) bool {
+	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.first && id.live() || begun.Sub(b.began) >= accounting.Lag)
 }
 
 // Held is what is held in a market.
@@ -203,7 +218,10 @@ func (b *Books) ReadSince(id Account, at time.Time) bool {
 func (b *Books) Reset(id Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(id)
+	b.account(id).beginAnew()
+}
+
+func (a *account) beginAnew() {
 	a.forget()
 	for w := range a.open {
 		w.ended = true
