@@ -237,7 +237,7 @@ func (d *driver) describe(w *write) PendingWrite {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	j := d.jobs[w]
-	return PendingWrite{Intent: w.intent, Reason: w.reason, Left: w.left, Waiting: j != nil && j.idle}
+	return PendingWrite{Intent: w.intent, Reason: w.reason, Waiting: j != nil && j.idle}
 }
 
 // acknowledge notes a person's word.
