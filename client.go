@@ -316,7 +316,7 @@ func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error
 }
 
 // Recover waits for the outcomes of the writes that earlier runs of the program left in
-// the journal. It takes some seconds where the service still has the answers, and up to
+// the journal, or clients on it that have closed. It takes some seconds where the service still has the answers, and up to
 // half an hour where it does not. Trading in other markets may begin meanwhile, so run it
 // in a goroutine. The error is nil exactly if all outcomes are known. A write whose
 // outcome is not known keeps its market closed to entries until it is resolved or

@@ -237,7 +237,7 @@ func (d *driver) describe(w *write) PendingWrite {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	j := d.jobs[w]
-	return PendingWrite{Intent: w.intent, Reason: w.reason, Left: w.left, Waiting: j != nil && j.idle}
+	return PendingWrite{Intent: w.intent, Reason: w.reason, Waiting: j != nil && j.idle}
 }
 
 // acknowledge notes a person's word.
@@ -687,6 +687,8 @@ func (d *driver) decide(w *write, shown *seenLook) accounting.Verdict {
 	if !w.ledger.FirstUseKnown {
 		asked.From = w.ledger.Since
 	}
+	// First whether another write is pending: one that ends meanwhile is in the evidence.
+	beside := d.pending.Beside(&w.Entry)
 	shows := w.books.Evidence(&w.booked)
 	f := accounting.Facts{
 		Write:     asked,
@@ -697,13 +699,13 @@ func (d *driver) decide(w *write, shown *seenLook) accounting.Verdict {
 		Own:       shows.Own,
 		Exclusive: d.host.isExclusive(w.intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
+
+		PendingBeside: beside, PendingID: beside,
 	}
 	f.Known = idsOf(f.Own)
 	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
 	}
-	f.PendingBeside = d.pending.Beside(&w.Entry)
-	f.PendingID = f.PendingBeside
 	if f.Base != nil && !w.ledger.FirstUseKnown {
 		base := *f.Base
 		base.BeforeFirstUse = false

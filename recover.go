@@ -18,6 +18,7 @@ func (c *core) listPending(ctx context.Context) ([]PendingWrite, error) {
 	writes := make([]PendingWrite, len(entries))
 	for i, e := range entries {
 		writes[i] = c.driver.workerOf(e.Write).describe(e.Write)
+		writes[i].Left = c.pending.wasLeft(e.Write)
 	}
 	return writes, nil
 }
@@ -68,7 +69,7 @@ func (c *core) recoverLeft(ctx context.Context) ([]Resolution, error) {
 	}
 	var left []*write
 	for _, e := range c.pending.Doubted() {
-		if e.Write.left {
+		if c.pending.wasLeft(e.Write) {
 			left = append(left, e.Write)
 			c.driver.workerOf(e.Write).ask(e.Write, since)
 		}

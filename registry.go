@@ -68,6 +68,9 @@ func (r *registry) leave(k worker) (left []*write) {
 	if at := slices.Index(r.workers, k); at >= 0 { // else it was closed before
 		r.workers = slices.Delete(r.workers, at, at+1)
 		r.orphans = append(r.orphans, left...)
+		for _, w := range left {
+			w.abandoned = true
+		}
 		for _, other := range r.workers {
 			r.adoptOrphans(other)
 		}
@@ -78,6 +81,13 @@ func (r *registry) leave(k worker) (left []*write) {
 		}
 	}
 	return left
+}
+
+// wasLeft reports whether an earlier run began a write, or a client that has closed.
+func (r *registry) wasLeft(w *write) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return w.left || w.abandoned
 }
 
 // drop forgets a write that nobody works on.

@@ -76,7 +76,8 @@ type PendingWrite struct {
 	Intent
 	// Reason is why its outcome is not known.
 	Reason string
-	// Left means that an earlier run of the program began it.
+	// Left means that an earlier run of the program began it, or a client on this journal
+	// that has closed.
 	Left bool
 	// Waiting means that nothing more is done about it until somebody asks:
 	// [Client.Resolve], [Client.Recover] or [Client.Acknowledge].

@@ -27,6 +27,7 @@ type write struct {
 	keyInStore  Key  // the key that the journal has
 	unjournaled error
 	left        bool // an earlier run began it
+	abandoned   bool // the client that began it has closed; the registry's
 	gap         bool // and an exit beside it may be in no journal
 	firstSend   time.Time
 

@@ -23,6 +23,7 @@ func (a *account) baseline(w *Write) *accounting.Baseline {
 			Status:   a.status,
 		},
 		BeforeFirstUse: true,
+		FinishedLags:   w.Run && a.finAt.Sub(a.runsFrom) < accounting.Lag,
 	}
 }
 

@@ -56,6 +56,7 @@ type account struct {
 	running   []Waiting
 	gone      []gone // orders and runs that waited, and may not show in the positions yet
 	ordersAt  time.Time
+	runsFrom  time.Time // the first of those reads: every run since then is known
 	finished  []string
 	finAt     time.Time
 

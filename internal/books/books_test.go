@@ -292,6 +292,39 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished)
 }
 
+// A run that nobody knows, such as an earlier process's, may end before the first read of
+// what runs: then only a list of those that have ended shows it that is read a lag later.
+func TestAListOfFinishedRunsMayLag(t *testing.T) {
+	b := newBook(t)
+	b.SawPositions(mine, b.now, nil)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	pro := func() *Write {
+		w := b.limit("BTC")
+		w.Run = true
+		return w
+	}
+	lags := func(w *Write) bool {
+		base, _ := b.Enter(w)
+		defer b.Leave(w, nil)
+		require.NotNil(t, base)
+		return base.FinishedLags
+	}
+	b.SawFinished(mine, b.now, nil)
+	b.pass(time.Hour)
+	b.SawOrders(mine, b.now, nil, nil)
+	assert.True(t, lags(pro()), "read before what runs")
+	assert.False(t, lags(b.limit("BTC")), "which a limit does not need")
+	b.pass(accounting.Lag - 1)
+	b.SawFinished(mine, b.now, nil)
+	assert.True(t, lags(pro()), "which may have lagged")
+	b.pass(1)
+	b.SawFinished(mine, b.now, nil)
+	assert.False(t, lags(pro()))
+	b.pass(time.Hour)
+	b.SawOrders(mine, b.now, nil, nil)
+	assert.False(t, lags(pro()), "every run since is known")
+}
+
 func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 	for name, row := range map[string]struct {
 		do       func(b *book, w *Write)

@@ -183,6 +183,9 @@ func (b *Books) SawOrders(id Account, begun time.Time, resting, running []Waitin
 		a.resting, a.running = resting, running
 		// A run that runs no longer may not be in the list of those that have ended yet.
 		a.finished = withOlder(a.finished, withoutIDs(a.runs, runs))
+		if a.ordersAt.IsZero() {
+			a.runsFrom = begun
+		}
 		a.orders, a.runs, a.ordersAt = orders, runs, begun
 	})
 }
