@@ -246,7 +246,8 @@ func WithHealthGate(g HealthGate) Option {
 	})
 }
 
-// WithGuard adds guards of the program's own, asked in order before every send of a write.
+// WithGuard adds guards of the program's own, asked in order before every send of a write
+// by its call.
 func WithGuard(guards ...Guard) Option {
 	return clientOption(func(c *config) error {
 		for _, guard := range guards {
@@ -302,8 +303,8 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 
 // WithoutProbe never asks for a stored answer with the write's own bytes. That
 // question is the only request of the client's own that can place an order, and it takes
-// two or three accidents; the README describes them. Without it more outcomes take half
-// an hour, or stay unknown.
+// two or three accidents, which docs/outcomes.md describes. Without it more outcomes take
+// half an hour, or stay unknown.
 func WithoutProbe() Option {
 	return clientOption(func(c *config) error {
 		c.withoutProbe = true
@@ -519,8 +520,9 @@ func OnlyAccounts(ids ...AccountID) Guard {
 	}
 }
 
-// Guard is asked before every send of a write. An error holds the write back:
-// nothing is sent, and the caller gets a [GuardError] that wraps it.
+// Guard is asked before every send of a write by its call. An error holds the write back:
+// nothing is sent, and the caller gets a [GuardError] that wraps it. It is not asked when
+// the client resolves a write in doubt, which it let pass: [WithoutProbe] holds that back.
 type Guard func(ctx context.Context, w Write) error
 
 // WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A

@@ -45,6 +45,15 @@ type Intent struct {
 	SendTTL time.Duration
 }
 
+// withoutKey is what of it does not change while it is sent.
+func (in *Intent) withoutKey() Intent {
+	return Intent{
+		ID: in.ID, ClientOrderID: in.ClientOrderID, Tag: in.Tag, BaseURL: in.BaseURL, Process: in.Process,
+		Operation: in.Operation, Environment: in.Environment, Account: in.Account, Symbol: in.Symbol,
+		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
+	}
+}
+
 // places are the parts of the account in which it can show.
 func (in *Intent) places() [2]pending.Place {
 	if in.Operation == OpTPSL { // levels are beside each other only
