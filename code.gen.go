@@ -234,7 +234,7 @@ var rules = [...]Rule{
 
 	// Codes of idempotency; live writes only.
 	{CodeInvalidIdempotencyKey, 400, EnvLive, "", AdviseChange, NotApplied, "the idempotency key is empty, too long or has invisible characters"},
-	{CodeIdempotencyKeyReused, 422, EnvLive, "", AdviseChange, NotApplied, "the key was used for a different request"},
+	{CodeIdempotencyKeyReused, 422, EnvLive, "", AdviseRead, NotApplied, "the key was used for a different request, which may have been executed: a new key would execute the decision again"},
 	{CodeIdempotencyInFlight, 409, EnvLive, "", AdviseSameKey, Unknown, "the first request with the key still runs"},
 	{CodeIdempotencyResultUnknown, 409, EnvLive, "", AdviseRead, Unknown, "the first request failed part-way"},
 	{CodeIdempotencyUnavailable, 503, EnvLive, "", AdviseSameKey, NotApplied, "the key could not be checked; nothing was placed"},

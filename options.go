@@ -530,8 +530,10 @@ type Guard func(ctx context.Context, w Write) error
 // the same idempotency keys, and so places nothing twice: the service answers for 24
 // hours, a journal until [Client.ForgetClientOrderID]. An id names one decision, and
 // not the day or the strategy alone: a second order under the same id is taken for
-// the first, whose answer comes back. Account, operation and the number of the try
-// are added by the client.
+// the first, whose answer comes back. Where its request differs, the levels included, it
+// is refused with [CodeIdempotencyKeyReused]: the decision was made before, and a new id
+// would execute it again. Account, operation and the number of the try are added by the
+// client.
 //
 // Use it with a journal ([WithJournal]). Without one an earlier run may have sent the
 // order, so a refusal does not say that it was not executed: it is [Unknown].
