@@ -652,7 +652,7 @@ func (d *driver) finish(w *write) {
 		}
 	}
 	if r.Err == nil && f.Outcome == NotApplied {
-		r.Err = fmt.Errorf("not executed (%s: %s)", w.by, w.reason)
+		r.Err = notExecuted(fmt.Sprintf("not executed (%s: %s)", w.by, w.reason))
 	}
 	if r.Err == nil && f.Outcome == Applied && w.answer == nil {
 		r.Err = fmt.Errorf("executed (%s: %s), and its answer is lost", w.by, w.reason)

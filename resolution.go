@@ -189,6 +189,15 @@ type Look struct {
 // decide. It stays pending: Unknown never decays into failure.
 var ErrUndetermined = errors.New("trading: the outcome could not be determined")
 
+// notExecuted says that a write was not executed, and cannot be under its key any more.
+type notExecuted string
+
+func (e notExecuted) Error() string { return string(e) }
+
+func (e notExecuted) outcomeOfCall() Outcome { return NotApplied }
+
+func (e notExecuted) setOutcomeOfCall(Outcome) {}
+
 // ErrLate is the error beside the result of a write that ran later than its send
 // TTL allows: it had not arrived, and asking for its stored answer placed it.
 var ErrLate = errors.New("trading: executed late, when its stored answer was asked for")
