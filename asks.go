@@ -76,10 +76,14 @@ func (c *core) send(ctx context.Context, r driverRequest) heard {
 	return call.last
 }
 
-// entriesHeld reports whether entries are held back: by Halt, or by the health.
-func (c *core) entriesHeld() bool {
-	_, halted := c.halt.get()
-	return halted || c.gate.knownUnsafe()
+func (c *core) entriesHeld(leaving bool) string {
+	if reason, halted := c.halt.get(); halted && !leaving {
+		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error()
+	}
+	if c.gate.knownUnsafe() {
+		return ErrUnhealthy.Error()
+	}
+	return ""
 }
 
 func (c *core) positionsOf(ctx context.Context, id AccountID) (Positions, error) {

@@ -161,7 +161,9 @@ func (c *Client) Close() error {
 	return e
 }
 
-// Halt refuses entries from this process until [Client.Resume]; exits pass.
+// Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
+// is placed: a write in doubt is still resolved, but the question for its stored answer,
+// which can place it, waits for Resume, or for package flatten, which closes what it finds.
 func (c *Client) Halt(reason string) { c.core.halt.set(reason) }
 
 // Resume lets entries pass again.
@@ -254,6 +256,8 @@ type Trader interface {
 	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
 	// SetTPSL sets, clears or leaves the take-profit and the stop of a position.
 	SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error)
+	// Pending lists the account's writes whose outcome is not known.
+	Pending(ctx context.Context) ([]PendingWrite, error)
 	// Resolve finds out what became of the write that returned err.
 	Resolve(ctx context.Context, err error) (*Resolution, error)
 }

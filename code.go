@@ -84,7 +84,8 @@ const (
 	// AdviseChange: the order is at fault, as it is or at this price; change it first.
 	AdviseChange = Advice(spec.Change)
 	// AdviseNewKey: nothing was placed and the cause passes; send again, on a live
-	// account under a new key, since the refusal is stored under the old one.
+	// account under a new key, since the old one is spent: a refusal is stored under it,
+	// or it was closed when the write was resolved.
 	AdviseNewKey = Advice(spec.NewKey)
 	// AdviseSameKey: nothing is stored, or the first request still runs; send the same bytes under the same key.
 	AdviseSameKey = Advice(spec.SameKey)

@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -46,6 +47,7 @@ type job struct {
 	w       *write
 	due     time.Time
 	waiting int           // callers
+	leaving int           // those of them who are leaving the market
 	asked   uint64        // the number of the last request about it
 	idle    bool          // nothing is done about it until somebody asks
 	changed chan struct{} // closed when it is idle or resolved
@@ -72,8 +74,9 @@ type host interface {
 	// keyRefused reports whether it was refused, and has not worked since.
 	keyless(env Environment) error
 	keyRefused(env Environment) bool
-	// entriesHeld reports whether entries are held back: by Halt, or by the health.
-	entriesHeld() bool
+	// entriesHeld returns why entries are held back, by Halt or by the health; "" if they
+	// are not. Halt does not count for a program that is leaving the market.
+	entriesHeld(leaving bool) string
 	isExclusive(id AccountID) bool
 	hookResolved(ctx context.Context, r Resolution)
 	enter() bool
@@ -196,6 +199,11 @@ func (d *driver) wait(ctx context.Context, w *write) (Resolution, bool) {
 		return d.unknown(w, context.Cause(ctx)), false
 	}
 	j.waiting++
+	leaving := 0
+	if pending.IsLeaving(ctx) {
+		leaving, j.due = 1, time.Time{} // what Halt holds back is looked at again
+	}
+	j.leaving += leaving
 	changed := j.changed
 	d.start()
 	d.mu.Unlock()
@@ -209,6 +217,7 @@ func (d *driver) wait(ctx context.Context, w *write) (Resolution, bool) {
 	}
 	d.mu.Lock()
 	j.waiting--
+	j.leaving -= leaving
 	d.mu.Unlock()
 	if r, known := d.pending.resolved.find(w.intent.ID); known {
 		return r, true
@@ -359,7 +368,8 @@ func (d *driver) sleep(wait time.Duration) {
 func (d *driver) work(j *job) {
 	w := j.w
 	now := d.clock.now()
-	step := w.ledger.Next(now, d.limits(w))
+	limits, held := d.limits(j)
+	step := w.ledger.Next(now, limits)
 	idle := false
 	keyless := d.host.keyless(w.intent.Environment)
 	switch {
@@ -381,11 +391,15 @@ func (d *driver) work(j *job) {
 			}
 		} else {
 			now = d.clock.now()
-			step = w.ledger.Next(now, d.limits(w))
+			step = w.ledger.Next(now, limits)
 			idle = step.Do == ledger.Stop
 		}
 		// Of an earlier run it is not a passing fault: the journal is not this key's.
 		idle = idle || w.left && errors.Is(w.lastErr, CodeAccountNotFound)
+	}
+	if held != "" && !idle && step != w.ledger.Next(now, ledger.Limits{}) {
+		d.say(func() { w.reason = held })
+		step.At = min(step.At, now.Mono+askHeldAgain)
 	}
 	due := d.clock.began.Add(step.At)
 	resolved := w.ledger.Done() && w.ledger.Outcome() != ledger.Unknown
@@ -427,12 +441,20 @@ func (d *driver) say(change func()) {
 	change()
 }
 
-// limits are what holds a probe back: an entry is not placed while entries are not.
-func (d *driver) limits(w *write) ledger.Limits {
-	if !w.intent.Entry {
-		return ledger.Limits{}
+// askHeldAgain is how long a probe that is held back waits until that is asked again.
+const askHeldAgain = 5 * time.Second
+
+// limits are what holds a probe back, and why: an entry is not placed while entries are
+// not. What can place nothing goes on.
+func (d *driver) limits(j *job) (limits ledger.Limits, held string) {
+	if !j.w.intent.Entry {
+		return ledger.Limits{}, ""
 	}
-	return ledger.Limits{NoProbe: d.host.entriesHeld()}
+	d.mu.Lock()
+	leaving := j.leaving > 0
+	d.mu.Unlock()
+	held = d.host.entriesHeld(leaving)
+	return ledger.Limits{NoProbe: held != ""}, held
 }
 
 // carryOut does one step.
@@ -630,7 +652,7 @@ func (d *driver) finish(w *write) {
 		}
 	}
 	if r.Err == nil && f.Outcome == NotApplied {
-		r.Err = fmt.Errorf("not executed (%s: %s)", w.by, w.reason)
+		r.Err = notExecuted(fmt.Sprintf("not executed (%s: %s)", w.by, w.reason))
 	}
 	if r.Err == nil && f.Outcome == Applied && w.answer == nil {
 		r.Err = fmt.Errorf("executed (%s: %s), and its answer is lost", w.by, w.reason)

@@ -285,6 +285,9 @@ func AdviceOf(err error) Advice {
 	if outcome == Unknown {
 		return AdviseRead
 	}
+	if errors.As(err, new(notExecuted)) {
+		return AdviseNewKey // whatever its sends met
+	}
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		return refusal.rule().Advice
 	}

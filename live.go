@@ -328,6 +328,12 @@ func (c *call) acknowledge(request wireBody, faults ...*check.Fault) (*Ack, erro
 	return &Ack{Meta: c.meta(), Extra: Extra(members)}, nil
 }
 
+// Pending lists the writes of this account whose outcome is not known: its part of
+// [Client.Pending], and after that what is being sent, without its Key and Try.
+func (a *Account) Pending(ctx context.Context) ([]PendingWrite, error) {
+	return a.caller.core.pendingOn(ctx, EnvLive, a.id)
+}
+
 // Resolve is [Client.Resolve].
 func (a *Account) Resolve(ctx context.Context, err error) (*Resolution, error) {
 	return a.caller.core.resolveError(ctx, err)

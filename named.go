@@ -65,7 +65,7 @@ func (c *call) takenBefore(w *write, terms *ledger.Terms) (*write, error) {
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
 	if !bytes.Equal(last.Digest, digestOfBody(c.body)) {
-		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request: it must name one decision", last.At.Format(time.RFC3339))
+		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request (%s): the decision was made before, so read the account, and do not take a new id for it", last.At.Format(time.RFC3339), last.Outcome)
 	}
 	w.intent.Try = last.Try
 	switch {
@@ -101,7 +101,7 @@ func sameOrder(in *Intent, w *write) error {
 	if in.Operation == w.intent.Operation && in.Account == w.intent.Account && bytes.Equal(in.Body, w.intent.Body) {
 		return nil
 	}
-	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: it must name one decision", in.ID)
+	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: the decision was made before, so wait for that write, and do not take a new id for it", in.ID)
 }
 
 // intent is the write as it is before its first byte.

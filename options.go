@@ -224,7 +224,8 @@ func WithApplication(name, version string) Option {
 // WithHealthGate configures the health gate, which is on by default.
 func WithHealthGate(g HealthGate) Option { return option(nil, func(c *config) { c.gate = g }) }
 
-// WithGuard adds guards of the program's own, asked in order before every send of a write.
+// WithGuard adds guards of the program's own, asked in order before every send of a write
+// by its call.
 func WithGuard(guards ...Guard) Option {
 	missing := slices.ContainsFunc(guards, func(g Guard) bool { return g == nil })
 	return option(refusedIf(missing, "WithGuard", "the guard is nil"), func(c *config) { c.guards = append(c.guards, guards...) })
@@ -264,8 +265,8 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 
 // WithoutProbe never asks for a stored answer with the write's own bytes. That
 // question is the only request of the client's own that can place an order, and it takes
-// two or three accidents; the README describes them. Without it more outcomes take half
-// an hour, or stay unknown.
+// two or three accidents, which docs/outcomes.md describes. Without it more outcomes take
+// half an hour, or stay unknown.
 func WithoutProbe() Option { return option(nil, func(c *config) { c.withoutProbe = true }) }
 
 // WithoutBackground resolves writes of unknown outcome only while somebody waits: the
@@ -397,8 +398,9 @@ func OnlyAccounts(ids ...AccountID) Guard {
 	}
 }
 
-// Guard is asked before every send of a write. An error holds the write back:
-// nothing is sent, and the caller gets a [GuardError] that wraps it.
+// Guard is asked before every send of a write by its call. An error holds the write back:
+// nothing is sent, and the caller gets a [GuardError] that wraps it. It is not asked when
+// the client resolves a write in doubt, which it let pass: [WithoutProbe] holds that back.
 type Guard func(ctx context.Context, w Write) error
 
 // WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A
@@ -406,8 +408,10 @@ type Guard func(ctx context.Context, w Write) error
 // the same idempotency keys, and so places nothing twice: the service answers for 24
 // hours, a journal until [Client.ForgetClientOrderID]. An id names one decision, and
 // not the day or the strategy alone: a second order under the same id is taken for
-// the first, whose answer comes back. Account, operation and the number of the try
-// are added by the client.
+// the first, whose answer comes back. Where its request differs, the levels included, it
+// is refused with [CodeIdempotencyKeyReused]: the decision was made before, and a new id
+// would execute it again. Account, operation and the number of the try are added by the
+// client.
 //
 // Use it with a journal ([WithJournal]). Without one an earlier run may have sent the
 // order, so a refusal does not say that it was not executed: it is [Unknown].

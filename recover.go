@@ -23,6 +23,30 @@ func (c *core) listPending(ctx context.Context) ([]PendingWrite, error) {
 	return writes, nil
 }
 
+// pendingOn lists the writes of an account whose outcome is not known, those that are
+// being sent too.
+func (c *core) pendingOn(ctx context.Context, env Environment, id AccountID) ([]PendingWrite, error) {
+	if ctxErr := checkContext(ctx); ctxErr != nil {
+		return nil, ctxErr
+	}
+	if err := c.load(ctx); err != nil {
+		return nil, err
+	}
+	var writes []PendingWrite
+	doubted, sent := c.pending.Open()
+	for _, e := range doubted {
+		if in := &e.Write.intent; in.Environment == env && in.Account == id {
+			writes = append(writes, c.driver.workerOf(e.Write).describe(e.Write))
+		}
+	}
+	for _, e := range sent {
+		if in := &e.Write.intent; in.Environment == env && in.Account == id {
+			writes = append(writes, PendingWrite{Intent: in.withoutKey(), Reason: "its call has not returned"})
+		}
+	}
+	return writes, nil
+}
+
 func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr

@@ -45,6 +45,15 @@ type Intent struct {
 	SendTTL time.Duration
 }
 
+// withoutKey is what of it does not change while it is sent.
+func (in *Intent) withoutKey() Intent {
+	return Intent{
+		ID: in.ID, ClientOrderID: in.ClientOrderID, Tag: in.Tag, BaseURL: in.BaseURL, Process: in.Process,
+		Operation: in.Operation, Environment: in.Environment, Account: in.Account, Symbol: in.Symbol,
+		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
+	}
+}
+
 // places are the parts of the account in which it can show.
 func (in *Intent) places() [2]pending.Place {
 	if in.Operation == OpTPSL { // levels are beside each other only
@@ -180,6 +189,15 @@ type Look struct {
 // ErrUndetermined is the error of a write whose outcome the evidence does not
 // decide. It stays pending: Unknown never decays into failure.
 var ErrUndetermined = errors.New("trading: the outcome could not be determined")
+
+// notExecuted says that a write was not executed, and cannot be under its key any more.
+type notExecuted string
+
+func (e notExecuted) Error() string { return string(e) }
+
+func (e notExecuted) outcomeOfCall() Outcome { return NotApplied }
+
+func (e notExecuted) setOutcomeOfCall(Outcome) {}
 
 // ErrLate is the error beside the result of a write that ran later than its send
 // TTL allows: it had not arrived, and asking for its stored answer placed it.

@@ -180,6 +180,11 @@ func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState,
 	return &state, nil
 }
 
+// Pending is [Account.Pending] of the paper account.
+func (s *Sandbox) Pending(ctx context.Context) ([]PendingWrite, error) {
+	return s.caller.core.pendingOn(ctx, EnvSandbox, "")
+}
+
 // Resolve is [Client.Resolve]. The sandbox has no idempotency, so nothing can be asked
 // of it: the outcome rests on what was read before and what two reads show now. They
 // fire triggers.

@@ -157,6 +157,18 @@ func (r *Registry[W]) Doubted() []*Entry[W] {
 	return r.collect(func(e *Entry[W]) bool { return e.doubted })
 }
 
+// Open returns the entries whose outcome is not decided, oldest first: those in doubt,
+// and those of which nothing is doubtful so far.
+func (r *Registry[W]) Open() (doubted, sent []*Entry[W]) {
+	all := r.collect(func(e *Entry[W]) bool {
+		if e.doubted {
+			doubted = append(doubted, e)
+		}
+		return !e.doubted
+	})
+	return doubted, all
+}
+
 func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -240,7 +240,7 @@ var rules = []Rule{
 
 	// Codes of idempotency; live writes only.
 	{"invalid_idempotency_key", 400, "live", "", Change, false, "the idempotency key is empty, too long or has invisible characters"},
-	{"idempotency_key_reused", 422, "live", "", Change, false, "the key was used for a different request"},
+	{"idempotency_key_reused", 422, "live", "", Read, false, "the key was used for a different request, which may have been executed: a new key would execute the decision again"},
 	{"idempotency_in_flight", 409, "live", "", SameKey, true, "the first request with the key still runs"},
 	{"idempotency_result_unknown", 409, "live", "", Read, true, "the first request failed part-way"},
 	{"idempotency_unavailable", 503, "live", "", SameKey, false, "the key could not be checked; nothing was placed"},
