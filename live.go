@@ -248,7 +248,7 @@ func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	}, &answer); err != nil {
 		return nil, err
 	}
-	return &TPSLResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TPSLResult{Position: optRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // heldAfter is the signed position after an order; none is flat.
