@@ -306,7 +306,8 @@ func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []
 	}
 	call.place(o, !o.ReduceOnly)
 	request := orderRequest(a.id, &o)
-	return call, request, call.check(check.Order(check.Live, &request))
+	err := call.check(check.Order(check.Live, &request))
+	return call, request, err
 }
 
 // post sends a request and reads its answer.
