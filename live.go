@@ -310,6 +310,19 @@ func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []
 	return call, request, err
 }
 
+// check refuses the call if anything is wrong with what the caller gave.
+func (c *call) check(faults ...*check.Fault) error {
+	for _, f := range faults {
+		if f != nil {
+			return c.refused(local(c.env, f))
+		}
+	}
+	return nil
+}
+
+// wireBody is a request of the wire.
+type wireBody interface{ AppendWire(dst []byte) []byte }
+
 // post sends a request and reads its answer.
 func (c *call) post(request wireBody, answer wire.Value) error {
 	c.body = request.AppendWire(newBody())
