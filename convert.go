@@ -39,9 +39,20 @@ func convertAll[W, T any](from []W, convert func(*W) T) []T {
 }
 
 // optOf takes null and absent for the same: the answer lacks it.
-func optOf[T any](member wire.Opt[T]) Opt[T] {
-	if v, ok := member.Get(); ok {
+func optOf[T any](member wire.Opt[T]) Opt[T] { return optional(member.Get()) }
+
+// optional is v, or none.
+func optional[T any](v T, ok bool) Opt[T] {
+	if ok {
 		return Some(v)
+	}
+	return Opt[T]{}
+}
+
+// optRecord converts a record that the answer may lack.
+func optRecord[W, T any](member *wire.Opt[W], convert func(*W) T) Opt[T] {
+	if record := member.Value(); record != nil {
+		return Some(convert(record))
 	}
 	return Opt[T]{}
 }
@@ -113,47 +124,26 @@ func optTimeOf(member wire.Opt[wire.Time], name string, extra *map[string]json.R
 
 func marketOf(m *api.Market) Market {
 	return Market{
-		Symbol:      m.Symbol,
-		Label:       m.Label,
-		Category:    m.Category,
-		MaxLeverage: m.MaxLeverage,
-		Mark:        markOf(m.MarkPrice),
-		Extra:       m.Extra,
+		Symbol: m.Symbol, Label: m.Label, Category: m.Category, MaxLeverage: m.MaxLeverage, Mark: markOf(m.MarkPrice),
+		Extra: m.Extra,
 	}
 }
 
 func accountStateOf(a *api.SandboxAccount) AccountState {
 	return AccountState{
-		ID:              AccountID(a.ID),
-		Environment:     Environment(a.Environment),
-		Status:          AccountStatus(a.Status),
-		Locked:          a.IsLocked,
-		Balance:         a.Balance,
-		Equity:          a.Equity,
-		UnrealizedPnL:   Some(a.UnrealizedPnL),
-		ProfitTarget:    Some(a.ProfitTarget),
-		DailyLossFloor:  Some(a.DailyLossFloor),
-		GlobalLossFloor: Some(a.GlobalLossFloor),
-		ProfitSplit:     Some(a.ProfitSplit),
-		Extra:           a.Extra,
+		ID: AccountID(a.ID), Environment: Environment(a.Environment), Status: AccountStatus(a.Status),
+		Locked: a.IsLocked, Balance: a.Balance, Equity: a.Equity, UnrealizedPnL: Some(a.UnrealizedPnL),
+		ProfitTarget: Some(a.ProfitTarget), DailyLossFloor: Some(a.DailyLossFloor),
+		GlobalLossFloor: Some(a.GlobalLossFloor), ProfitSplit: Some(a.ProfitSplit), Extra: a.Extra,
 	}
 }
 
 func positionOf(p *api.SandboxPosition) Position {
 	opened := timeOf(p.OpenedAt, "openedAt", &p.Extra)
 	position := Position{
-		Symbol:     p.Symbol,
-		Side:       Side(p.Side),
-		Size:       p.Size,
-		Leverage:   Some(p.Leverage),
-		EntryPrice: p.EntryPrice,
-		Mark:       markOf(p.MarkPrice),
-		Notional:   Some(p.NotionalValue),
-		Margin:     Some(p.MarginRequired),
-		TakeProfit: levelOf(p.TakeProfitPrice),
-		StopLoss:   levelOf(p.StopLossPrice),
-		OpenedAt:   opened,
-		Extra:      p.Extra,
+		Symbol: p.Symbol, Side: Side(p.Side), Size: p.Size, Leverage: Some(p.Leverage), EntryPrice: p.EntryPrice,
+		Mark: markOf(p.MarkPrice), Notional: Some(p.NotionalValue), Margin: Some(p.MarginRequired),
+		TakeProfit: levelOf(p.TakeProfitPrice), StopLoss: levelOf(p.StopLossPrice), OpenedAt: opened, Extra: p.Extra,
 	}
 	// What hangs on a mark is worth what the mark is: a profit beside a missing
 	// price is somebody's zero.
@@ -163,54 +153,25 @@ func positionOf(p *api.SandboxPosition) Position {
 	return position
 }
 
-func optPosition(p *wire.Opt[api.SandboxPosition]) Opt[Position] {
-	if position := p.Value(); position != nil {
-		return Some(positionOf(position))
-	}
-	return Opt[Position]{}
-}
-
 func tradeOf(t *api.ClosedTrade) Trade {
 	opened := optTimeOf(t.OpenedAt, "openedAt", &t.Extra)
 	closed := optTimeOf(t.ClosedAt, "closedAt", &t.Extra)
 	return Trade{
-		Symbol:       textOf(t.Symbol),
-		Side:         Side(textOf(t.Side)),
-		Cause:        CloseCause(t.OrderType),
-		Size:         optOf(t.Size),
-		EntryPrice:   optOf(t.EntryPrice),
-		ExitPrice:    t.ExitPrice,
-		GrossPnL:     t.RealizedPnL,
-		RoundTripFee: t.Fee,
-		OpenedAt:     opened,
-		ClosedAt:     closed,
-		Extra:        t.Extra,
-	}
-}
-
-func sandboxFillOf(f *api.SandboxFill) Fill {
-	return Fill{
-		Price:    f.Price,
-		Repriced: Some(f.Repriced),
-		MarkAge:  Some(wire.Duration(f.AgeMs, time.Millisecond)),
+		Symbol: textOf(t.Symbol), Side: Side(textOf(t.Side)), Cause: CloseCause(t.OrderType), Size: optOf(t.Size),
+		EntryPrice: optOf(t.EntryPrice), ExitPrice: t.ExitPrice, GrossPnL: t.RealizedPnL, RoundTripFee: t.Fee,
+		OpenedAt: opened, ClosedAt: closed, Extra: t.Extra,
 	}
 }
 
 func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	account := accountStateOf(&answer.Account)
 	return &CloseResult{
-		PnL:     answer.Closed.RealizedPnL,
-		Fee:     answer.Closed.Fee,
-		Balance: account.Balance,
-		Status:  account.Status,
+		PnL: answer.Closed.RealizedPnL, Fee: answer.Closed.Fee, Balance: account.Balance, Status: account.Status,
 		Sandbox: Some(SandboxClose{
-			Pct:       answer.Closed.Pct,
-			ExitPrice: answer.Closed.ExitPrice,
-			Left:      optPosition(&answer.Position),
-			Account:   account,
+			Pct: answer.Closed.Pct, ExitPrice: answer.Closed.ExitPrice, Left: optRecord(&answer.Position, positionOf),
+			Account: account,
 		}),
-		Meta:  meta,
-		Extra: answer.Extra,
+		Meta: meta, Extra: answer.Extra,
 	}
 }
 
@@ -219,15 +180,11 @@ const defaultCacheFor = 5 * time.Second
 
 // healthOf gives an answer its meaning.
 func healthOf(answer *api.Health) *Health {
+	asOf := timeOf(answer.AsOf, "asOf", &answer.Extra)
 	h := &Health{
-		OK:       answer.OK,
-		Status:   HealthStatus(answer.Status),
-		Feed:     Feed(answer.Feed),
-		Service:  answer.Service,
-		Version:  answer.Version,
-		AsOf:     timeOf(answer.AsOf, "asOf", &answer.Extra),
-		CacheFor: wire.Duration(answer.CacheSeconds, time.Second),
-		Extra:    answer.Extra,
+		OK: answer.OK, Status: HealthStatus(answer.Status), Feed: Feed(answer.Feed), Service: answer.Service,
+		Version: answer.Version, AsOf: asOf,
+		CacheFor: wire.Duration(answer.CacheSeconds, time.Second), Extra: answer.Extra,
 	}
 	if h.CacheFor <= 0 || h.CacheFor > time.Minute {
 		h.CacheFor = defaultCacheFor
@@ -238,60 +195,33 @@ func healthOf(answer *api.Health) *Health {
 func accountInfoOf(a *api.LiveAccount) AccountInfo {
 	created := timeOf(a.CreatedAt, "createdAt", &a.Extra)
 	return AccountInfo{
-		ID:              AccountID(a.ID),
-		Status:          AccountStatus(a.Status),
-		EvalType:        EvalType(a.EvalType),
-		Phase:           int(a.Phase),
-		Trial:           a.IsTrial,
-		Tournament:      a.IsTournament,
-		Archived:        a.Archived,
-		TournamentName:  textOf(a.TournamentName),
-		ChallengeSize:   a.ChallengeSize,
-		StartingBalance: a.StartingBalance,
-		CurrentBalance:  a.CurrentBalance,
-		FundedFrom:      AccountID(textOf(a.FundedFromAccountID)),
-		CreatedAt:       created,
-		Extra:           a.Extra,
+		ID: AccountID(a.ID), Status: AccountStatus(a.Status), EvalType: EvalType(a.EvalType), Phase: int(a.Phase),
+		Trial: a.IsTrial, Tournament: a.IsTournament, Archived: a.Archived, TournamentName: textOf(a.TournamentName),
+		ChallengeSize: a.ChallengeSize, StartingBalance: a.StartingBalance, CurrentBalance: a.CurrentBalance,
+		FundedFrom: AccountID(textOf(a.FundedFromAccountID)), CreatedAt: created, Extra: a.Extra,
 	}
 }
 
 func liveStateOf(id AccountID, a *api.LiveAccountDetail) AccountState {
 	state := AccountState{
-		ID:              id,
-		Environment:     EnvLive,
-		Status:          AccountStatus(a.Status),
-		Balance:         a.Balance,
-		Equity:          a.Equity,
-		ProfitTarget:    optOf(a.ProfitTarget),
-		DailyLossFloor:  optOf(a.DailyLossFloor),
-		GlobalLossFloor: optOf(a.GlobalLossFloor),
-		Extra:           a.Extra,
+		ID: id, Environment: EnvLive, Status: AccountStatus(a.Status), Balance: a.Balance, Equity: a.Equity,
+		ProfitTarget: optOf(a.ProfitTarget), DailyLossFloor: optOf(a.DailyLossFloor),
+		GlobalLossFloor: optOf(a.GlobalLossFloor), Extra: a.Extra,
 	}
 	if phase, ok := a.Phase.Get(); ok {
 		state.Phase = Some(int(phase))
 	}
 	// Not shown for live accounts, but the sandbox has it under this name.
-	if pnl, ok := state.Extra.Decimal("unrealizedPnL"); ok {
-		state.UnrealizedPnL = Some(pnl)
-	}
+	state.UnrealizedPnL = optional(state.Extra.Decimal("unrealizedPnL"))
 	return state
 }
 
 func livePositionOf(p *api.LivePosition) Position {
 	opened := optTimeOf(p.OpenedAt, "openedAt", &p.Extra)
 	position := Position{
-		Symbol:     p.Symbol,
-		Side:       Side(p.Side),
-		Size:       p.Size,
-		EntryPrice: p.EntryPrice,
-		Leverage:   optOf(p.Leverage),
-		Notional:   optOf(p.NotionalValue),
-		Margin:     optOf(p.MarginRequired),
-		Mark:       markOf(p.MarkPrice),
-		TakeProfit: levelOf(p.TakeProfitPrice),
-		StopLoss:   levelOf(p.StopLossPrice),
-		OpenedAt:   opened,
-		Extra:      p.Extra,
+		Symbol: p.Symbol, Side: Side(p.Side), Size: p.Size, EntryPrice: p.EntryPrice, Leverage: optOf(p.Leverage),
+		Notional: optOf(p.NotionalValue), Margin: optOf(p.MarginRequired), Mark: markOf(p.MarkPrice),
+		TakeProfit: levelOf(p.TakeProfitPrice), StopLoss: levelOf(p.StopLossPrice), OpenedAt: opened, Extra: p.Extra,
 	}
 	if _, priced := position.Mark.Price(); priced || p.MarkPrice.IsAbsent() {
 		position.UnrealizedPnL = optOf(p.UnrealizedPnL)
@@ -299,61 +229,41 @@ func livePositionOf(p *api.LivePosition) Position {
 	return position
 }
 
-func optLivePosition(p *wire.Opt[api.LivePosition]) Opt[Position] {
-	if position := p.Value(); position != nil {
-		return Some(livePositionOf(position))
-	}
-	return Opt[Position]{}
-}
-
-func liveFillOf(f *api.LiveFill) Fill {
-	return Fill{Price: f.Price, Size: Some(f.Size), Fee: Some(f.Fee)}
-}
-
 func orderResultOf(answer *api.OrderResponse, meta Meta) *OrderResult {
 	return &OrderResult{
-		Action:   answer.Action,
-		Fill:     liveFillOf(&answer.Fill),
-		Balance:  answer.NewBalance,
-		Position: optLivePosition(&answer.Position),
-		Meta:     meta,
-		Extra:    answer.Extra,
+		Action: answer.Action, Balance: answer.NewBalance,
+		Fill:     Fill{Price: answer.Fill.Price, Size: Some(answer.Fill.Size), Fee: Some(answer.Fill.Fee)},
+		Position: optRecord(&answer.Position, livePositionOf), Meta: meta, Extra: answer.Extra,
 	}
 }
 
 func closeResultOf(answer *api.ClosePositionResponse, meta Meta) *CloseResult {
 	return &CloseResult{
-		PnL:     answer.Pnl,
-		Fee:     answer.Fee,
-		Balance: answer.NewBalance,
-		Status:  AccountStatus(answer.Status),
-		Meta:    meta,
-		Extra:   answer.Extra,
+		PnL: answer.Pnl, Fee: answer.Fee, Balance: answer.NewBalance, Status: AccountStatus(answer.Status), Meta: meta,
+		Extra: answer.Extra,
 	}
 }
 
 // restingOrderOf reads the names of the request where the record uses them. They
 // stay in Extra too, since the contract does not promise what they mean there.
 func restingOrderOf(o *api.RestingOrder) RestingOrder {
-	order := RestingOrder{ID: OrderID(o.ID), Extra: o.Extra}
-	order.Symbol, _ = order.Extra.Text("symbol")
-	side, _ := order.Extra.Text("side")
-	order.Side = Side(side)
-	if size, ok := order.Extra.Decimal("size"); ok {
-		order.Size = Some(size)
+	extra := Extra(o.Extra)
+	symbol, side := marketIn(extra)
+	return RestingOrder{
+		ID: OrderID(o.ID), Symbol: symbol, Side: side, Extra: extra,
+		Size: optional(extra.Decimal("size")), LimitPrice: optional(extra.Decimal("limitPrice")),
 	}
-	if price, ok := order.Extra.Decimal("limitPrice"); ok {
-		order.LimitPrice = Some(price)
-	}
-	return order
 }
 
 func runOf(r *api.Run) Run {
-	run := Run{ID: RunID(r.RunID), Extra: r.Extra}
-	run.Symbol, _ = run.Extra.Text("symbol")
-	side, _ := run.Extra.Text("side")
-	run.Side = Side(side)
-	return run
+	symbol, side := marketIn(r.Extra)
+	return Run{ID: RunID(r.RunID), Symbol: symbol, Side: side, Extra: r.Extra}
+}
+
+func marketIn(extra Extra) (symbol string, _ Side) {
+	symbol, _ = extra.Text("symbol")
+	side, _ := extra.Text("side")
+	return symbol, Side(side)
 }
 
 func fundingOf(f *api.FundingPayment) FundingPayment { return FundingPayment{Extra: f.Extra} }

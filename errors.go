@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/check"
 )
 
 // Error is a refusal: by the service, or by this client with the code that the
@@ -220,6 +222,14 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // refuse is a local refusal, with the code that the service would have used.
 func refuse(env Environment, code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Local: true, env: env, ended: ended{NotApplied}}
+}
+
+// local is a fault as the service would have refused it; nil if there is none.
+func local(env Environment, f *check.Fault) error {
+	if f == nil {
+		return nil
+	}
+	return refuse(env, Code(f.Code), "%s", f.Text)
 }
 
 // OutcomeOf returns what became of the write that returned err: [Applied] for

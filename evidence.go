@@ -223,11 +223,11 @@ func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) boo
 		if answer.Fill.Size.IsPositive() {
 			filled = answer.Fill.Size
 		}
-		if p, open := optLivePosition(&answer.Position).Get(); open {
+		if p, open := optRecord(&answer.Position, livePositionOf).Get(); open {
 			after = heldPosition(&p)
 		}
 	case *api.SandboxOrderResponse:
-		if p, open := optPosition(&answer.Position).Get(); open {
+		if p, open := optRecord(&answer.Position, positionOf).Get(); open {
 			after = heldPosition(&p)
 		}
 	default:

@@ -248,7 +248,7 @@ func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	}, &answer); err != nil {
 		return nil, err
 	}
-	return &TPSLResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TPSLResult{Position: optRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // heldAfter is the signed position after an order; none is flat.
@@ -306,8 +306,22 @@ func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []
 	}
 	call.place(o, !o.ReduceOnly)
 	request := orderRequest(a.id, &o)
-	return call, request, call.check(check.Order(check.Live, &request))
+	err := call.check(check.Order(check.Live, &request))
+	return call, request, err
 }
+
+// check refuses the call if anything is wrong with what the caller gave.
+func (c *call) check(faults ...*check.Fault) error {
+	for _, f := range faults {
+		if f != nil {
+			return c.refused(local(c.env, f))
+		}
+	}
+	return nil
+}
+
+// wireBody is a request of the wire.
+type wireBody interface{ AppendWire(dst []byte) []byte }
 
 // post sends a request and reads its answer.
 func (c *call) post(request wireBody, answer wire.Value) error {

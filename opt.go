@@ -100,3 +100,20 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	*o = Some(v)
 	return nil
 }
+
+// equalFields reports whether every field of two records is equal, by its own method Equal
+// if it has one. Both are structs of one type, with exported fields alone.
+func equalFields(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range x.NumField() {
+		v, w := x.Field(i), y.Field(i)
+		if equal := v.MethodByName("Equal"); equal.IsValid() {
+			if !equal.Call([]reflect.Value{w})[0].Bool() {
+				return false
+			}
+		} else if !reflect.DeepEqual(v.Interface(), w.Interface()) {
+			return false
+		}
+	}
+	return true
+}

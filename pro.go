@@ -15,9 +15,6 @@ import (
 // be worth at least the minimum order value: [CodeMinNotional] if it is not.
 // A run that was placed can add exposure after this program has ended.
 
-// wireBody is a request of the wire.
-type wireBody interface{ AppendWire(dst []byte) []byte }
-
 // runRequest adds to an order how it is carried out, and says what is wrong with that.
 type runRequest func(api.ProOrderRequest) (wireBody, *check.Fault)
 

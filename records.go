@@ -2,7 +2,6 @@ package trading
 
 import (
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -114,23 +113,6 @@ func (t Trade) NetPnL() decimal.Decimal { return t.GrossPnL.Sub(t.RoundTripFee) 
 // Equal reports whether nothing differs between two trades. Trades have no ids in
 // the contract, so two equal ones can still be two trades.
 func (t Trade) Equal(other Trade) bool { return equalFields(t, other) }
-
-// equalFields reports whether every field of two records is equal, by its own method Equal
-// if it has one. Both are structs of one type, with exported fields alone.
-func equalFields(a, b any) bool {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	for i := range x.NumField() {
-		v, w := x.Field(i), y.Field(i)
-		if equal := v.MethodByName("Equal"); equal.IsValid() {
-			if !equal.Call([]reflect.Value{w})[0].Bool() {
-				return false
-			}
-		} else if !reflect.DeepEqual(v.Interface(), w.Interface()) {
-			return false
-		}
-	}
-	return true
-}
 
 // The contract's fee schedule, as fractions of notional in units of 1e-5.
 const (

@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
@@ -123,9 +124,9 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 		return nil, err
 	}
 	return &OrderResult{
-		Fill:     sandboxFillOf(&answer.Fill),
+		Fill:     Fill{Price: answer.Fill.Price, Repriced: Some(answer.Fill.Repriced), MarkAge: Some(wire.Duration(answer.Fill.AgeMs, time.Millisecond))},
 		Balance:  answer.Account.Balance,
-		Position: optPosition(&answer.Position),
+		Position: optRecord(&answer.Position, positionOf),
 		Account:  Some(accountStateOf(&answer.Account)),
 		Meta:     call.meta(),
 		Extra:    answer.Extra,

@@ -5,24 +5,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/check"
 )
 
-// local is a fault as the service would have refused it; nil if there is none.
-func local(env Environment, f *check.Fault) error {
-	if f == nil {
-		return nil
-	}
-	return refuse(env, Code(f.Code), "%s", f.Text)
-}
-
-// check refuses the call if anything is wrong with what the caller gave.
-func (c *call) check(faults ...*check.Fault) error {
-	for _, f := range faults {
-		if f != nil {
-			return c.refused(local(c.env, f))
-		}
-	}
-	return nil
-}
-
 // Check returns what is wrong with the order by itself: what PlaceOrder refuses before it
 // sends anything, with the code that the service would have used. It is nil if nothing is.
 // A resting limit is checked with Type [LimitOrder]; what Pro orders need besides, their

@@ -48,6 +48,33 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
+// A journal is of one service, however its address is spelled.
+func TestService(t *testing.T) {
+	for spelled, want := range map[string]string{
+		"https://API.test:443/v1/":  "https://api.test/v1",
+		"https://api.test:8443/v1":  "https://api.test:8443/v1",
+		"http://localhost:80/v1":    "http://127.0.0.1/v1",
+		"http://localhost:8080/v1":  "http://127.0.0.1:8080/v1",
+		"http://[::1]/v1":           "http://[::1]/v1",
+		"http://[::1]:8080/v1":      "http://[::1]:8080/v1",
+		"http://sim.internal:80/v1": "http://sim.internal/v1",
+	} {
+		base, err := Parse(spelled, true)
+		require.NoError(t, err, spelled)
+		assert.Equal(t, want, Service(base))
+		assert.Equal(t, strings.Contains(spelled, "internal"), IsPlain(base), spelled)
+	}
+}
+
+func TestWithQuery(t *testing.T) {
+	endpoint := &url.URL{Scheme: "https", Host: "api.test", Path: "/v1/positions"}
+	at, err := WithQuery(endpoint, "accountId", "a&b=c d")
+	require.NoError(t, err)
+	assert.Equal(t, "a&b=c d", at.Query().Get("accountId"))
+	assert.Len(t, at.Query(), 1)
+	assert.Empty(t, endpoint.RawQuery, "it is shared")
+}
+
 // FuzzAddress takes any base URL and any account: a key goes out encrypted, or to
 // this machine; no account turns one endpoint into another.
 func FuzzAddress(f *testing.F) {

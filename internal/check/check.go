@@ -38,14 +38,12 @@ func priceOrAbsent(n number) bool {
 	return !given || positive(price)
 }
 
-// text is a price for people.
+// text is a price that is there, for people.
 func text(n number) string {
 	if price, ok := n.Get(); ok {
 		return wire.NumberText(price)
-	} else if n.IsNull() {
-		return "clear"
 	}
-	return "absent"
+	return "clear"
 }
 
 // Symbol wants one, for what is not an order.

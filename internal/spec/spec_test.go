@@ -2,6 +2,7 @@ package spec
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -85,7 +86,9 @@ func TestDocumentedRefusals(t *testing.T) {
 			open := slices.Contains(byStatus["4XX"], code)
 			for status := 199; status < 600; status++ {
 				want := open && status/100 == 4 || slices.Contains(byStatus[strconv.Itoa(status)], code)
-				require.Equal(t, want, o.Documents(code, status), "%s: %s with %d", op, code, status)
+				if o.Documents(code, status) != want {
+					t.Fatalf("%s: documents %s with %d: %t", op, code, status, !want)
+				}
 			}
 		}
 	}
@@ -125,6 +128,17 @@ func TestDocuments(t *testing.T) {
 	} {
 		assert.Equal(t, row.want, operations[row.op].Documents(row.code, row.status), "%s: %s with %d", row.op, row.code, row.status)
 	}
+}
+
+func TestLookUps(t *testing.T) {
+	operations := byText()
+	assert.True(t, operations["POST /orders"].Fixed())
+	assert.False(t, operations["GET /accounts/{accountId}"].Fixed())
+	assert.True(t, operations["POST /orders"].DocumentsStatus(409))
+	assert.False(t, operations["POST /orders"].DocumentsStatus(405))
+	assert.True(t, operations["POST /orders/twap"].DocumentsStatus(405), "BAD_DURATION is any 4xx")
+	assert.True(t, Knows("bad_size"))
+	assert.False(t, Knows("BAD_SIZE"), "codes differ by case")
 }
 
 // Each refusal of the description has a rule of its own for its status and environment,
@@ -185,4 +199,49 @@ func TestOperationsAreTheDescriptions(t *testing.T) {
 		}
 	}
 	assert.Len(t, operations, seen)
+}
+
+// T10, T11, T30, T36: neither the status nor the code alone says what to do.
+func TestRuleFor(t *testing.T) {
+	for _, row := range []struct {
+		code    string
+		status  int
+		env     string
+		advice  Advice
+		unknown bool
+		kind    string
+	}{
+		{"no_price", 503, "live", SameKey, false, NoPrice},
+		{"no_price", 400, "live", NewKey, false, NoPrice},
+		{"no_price", 404, "sandbox", NewKey, false, NoPrice},
+		{"NO_PRICE", 409, "live", NewKey, false, NoPrice},
+		{"GUARD_BAND", 409, "live", Change, false, Slippage},
+		{"idempotency_in_flight", 409, "live", SameKey, true, ""},
+		{"idempotency_result_unknown", 409, "live", Read, true, ""},
+		{"concurrent_request", 409, "sandbox", SameKey, false, ""},
+		{"market_paused", 403, "live", NewKey, false, ""},
+		{"DAILY_DRAWDOWN_BREACH", 403, "live", Never, false, LossLimit},
+		{"account_locked", 403, "live", Never, false, AccountLocked},
+		{"ACCOUNT_LOCKED", 403, "live", Never, false, AccountLocked},
+		{"TOO_MANY_RUNS", 409, "live", Change, false, ""},
+		// A code with a status that it is not documented with.
+		{"no_position", 409, "sandbox", Change, false, ""},
+		{"account_locked", 500, "live", Read, true, ""},
+		{"equity_unavailable", 500, "live", Read, true, ""},
+		// A code of the other environment.
+		{"concurrent_request", 409, "live", Change, false, ""},
+		// A code that nobody knows.
+		{"NEW", 400, "live", Change, false, ""},
+		{"NEW", 401, "live", Never, false, KeyRefused},
+		{"NEW", 403, "live", Never, false, ""},
+		{"NEW", 429, "live", Wait, false, ""},
+		{"NEW", 500, "live", Read, true, ""},
+		{"NEW", 200, "live", Change, false, ""},
+	} {
+		rule := RuleFor(row.code, row.status, row.env)
+		name := fmt.Sprintf("%s %d %s", row.code, row.status, row.env)
+		assert.Equal(t, row.advice, rule.Advice, name)
+		assert.Equal(t, row.unknown, rule.Unknown, name)
+		assert.Equal(t, row.kind, rule.Kind, name)
+	}
 }
