@@ -86,7 +86,7 @@ func (o *Order) checkType(env Environment) *Error {
 	_, limited := o.LimitPrice.Value()
 	switch {
 	case !o.Type.valid():
-		return refuse(env, CodeBadRequest, "orderType is %s: it must be market or limit", o.Type)
+		return refuse(env, CodeBadRequest, "Type (orderType) is %s: it must be market or limit", o.Type)
 	case o.Type == LimitOrder && o.LimitPrice.IsZero():
 		return o.missing(env, CodeBadLimitPrice)
 	case o.Type == LimitOrder && (!limited || !o.LimitPrice.valid()):
@@ -268,7 +268,7 @@ func (how Ladder) checkRungs(size decimal.Decimal) *Error {
 	if how.Rungs <= 0 || value.GreaterThanOrEqual(minOrderValue.Mul(decimal.NewFromInt(int64(how.Rungs)))) {
 		return nil
 	}
-	return refuse(EnvLive, CodeMinNotional, "totalOrders is %d: of at most $%s in all, each must be worth at least $%s",
+	return refuse(EnvLive, CodeMinNotional, "Rungs (totalOrders) is %d: of at most $%s in all, each must be worth at least $%s",
 		how.Rungs, numberText(value), numberText(minOrderValue))
 }
 
@@ -292,9 +292,9 @@ func (how Conditional) check(o *Order) *Error {
 	}
 	switch {
 	case !how.Exec.valid():
-		return refuse(EnvLive, CodeBadRequest, "execKind is %s: it must be stop-market or stop-limit", how.Exec)
+		return refuse(EnvLive, CodeBadRequest, "Exec (execKind) is %s: it must be stop-market or stop-limit", how.Exec)
 	case !how.Trigger.IsPositive() || !writable(how.Trigger):
-		return refuse(EnvLive, CodeBadTrigger, "triggerPrice is %s: it must be greater than 0", numberText(how.Trigger))
+		return refuse(EnvLive, CodeBadTrigger, "Trigger (triggerPrice) is %s: it must be greater than 0", numberText(how.Trigger))
 	default:
 		return nil
 	}
@@ -309,9 +309,9 @@ func (how Ladder) check(o *Order) *Error {
 	}
 	switch {
 	case !how.From.IsPositive() || !writable(how.From) || !how.To.IsPositive() || !writable(how.To):
-		return refuse(EnvLive, CodeBadPrice, "startPrice is %s and endPrice %s: both must be greater than 0", numberText(how.From), numberText(how.To))
+		return refuse(EnvLive, CodeBadPrice, "From (startPrice) is %s and To (endPrice) %s: both must be greater than 0", numberText(how.From), numberText(how.To))
 	case how.Rungs <= 0:
-		return refuse(EnvLive, CodeBadOrderCount, "totalOrders is %d: it must be greater than 0", how.Rungs)
+		return refuse(EnvLive, CodeBadOrderCount, "Rungs (totalOrders) is %d: it must be greater than 0", how.Rungs)
 	default:
 		return firstError(checkNumber("sizeSkew", how.SizeSkew), how.checkRungs(o.Size))
 	}
@@ -344,7 +344,7 @@ func (how Swarm) check(o *Order) *Error {
 		return err
 	}
 	if how.Orders <= 0 {
-		return refuse(EnvLive, CodeBadOrderCount, "totalOrders is %d: it must be greater than 0", how.Orders)
+		return refuse(EnvLive, CodeBadOrderCount, "Orders (totalOrders) is %d: it must be greater than 0", how.Orders)
 	}
 	return firstError(checkAggression(how.Aggression), checkNumber("slippageBps", how.SlippageBps))
 }
@@ -352,7 +352,7 @@ func (how Swarm) check(o *Order) *Error {
 // checkDuration wants whole milliseconds above 0, which is what is sent.
 func checkDuration(d time.Duration) *Error {
 	if d < time.Millisecond || d%time.Millisecond != 0 {
-		return refuse(EnvLive, CodeBadDuration, "durationMs is %s: it must be whole milliseconds, greater than 0", d)
+		return refuse(EnvLive, CodeBadDuration, "Duration (durationMs) is %s: it must be whole milliseconds, greater than 0", d)
 	}
 	return nil
 }
@@ -399,9 +399,9 @@ func checkIdempotencyKey(k Key) *Error {
 	if len(k) == 0 || len(k) > maxKeyLength {
 		return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %d characters: it must have 1 to %d", len(k), maxKeyLength)
 	}
-	for i := range len(k) {
-		if k[i] <= ' ' || k[i] > '~' {
-			return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %q at position %d: it must have visible ASCII characters only", k[i], i)
+	for i, r := range string(k) {
+		if r <= ' ' || r > '~' {
+			return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %q at position %d: it must have visible ASCII characters only", r, i)
 		}
 	}
 	return nil
