@@ -648,7 +648,7 @@ func (d *driver) finish(w *write) {
 			f.Code, r.Err = w.answer.refusal.Code, w.answer.refusal
 		} else if f.Outcome == Applied {
 			r.Answer = w.answer.attempt.Body
-			f.Answer = r.Answer
+			f.Answer = w.answer.attempt.Body
 		}
 	}
 	if r.Err == nil && f.Outcome == NotApplied {

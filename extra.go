@@ -89,7 +89,7 @@ func cutText(text string, most int) string {
 // anybody's.
 func causeText(err error) string { return printable(err.Error(), 4*mostMessage) }
 
-// Body is the body of an answer, as it came.
+// Body is the body of a request or an answer, byte for byte.
 type Body []byte
 
 // String returns the text of the body on one line, cut if it is long. All of it is

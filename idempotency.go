@@ -39,8 +39,10 @@ type keySource struct {
 type ClientOrderIDOption func(*keySource)
 
 // Since says that the id was not used before t: by this program, its earlier runs,
-// or any other. It does not say more: a refusal may still be of another use of the
-// id, and decides nothing.
+// or any other. It is for ids that several programs share, or that no journal keeps. Then
+// what the account shows can prove that an order in doubt was not executed at or after t.
+// It does not say more: a refusal may still be of another use of the id, and decides
+// nothing.
 func Since(t time.Time) ClientOrderIDOption {
 	return func(k *keySource) { k.since = t }
 }

@@ -24,7 +24,7 @@ type JournaledWrite struct {
 	// Code is the service's refusal, Answer its success, and Note what somebody wrote
 	// who acknowledged it; each is empty where there is none.
 	Code   Code
-	Answer json.RawMessage
+	Answer Body
 	Note   string
 	// Facts are what happened to it, oldest first.
 	Facts []JournaledFact
@@ -75,7 +75,7 @@ func (w *JournaledWrite) add(r *record) {
 	case r.End != nil:
 		w.Outcome, w.Evidence, w.ResolvedAt = r.End.Outcome, r.End.Evidence, r.End.At
 		w.Key, w.Try, w.Code = r.End.Key, r.End.Try, r.End.Code
-		w.Answer, w.Note = r.End.Answer, r.End.Note
+		w.Answer, w.Note = Body(r.End.Answer), r.End.Note
 	}
 }
 

@@ -3,6 +3,7 @@ package trading_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,6 +53,9 @@ func TestAHaltHoldsTheQuestionForTheStoredAnswerBack(t *testing.T) {
 		assert.Equal(r.t, trading.EvidenceReplay, resolution.Evidence)
 		assert.Less(r.t, time.Since(resumed), 20*time.Second)
 		assert.Less(r.t, time.Since(began), 10*time.Minute)
+		text := fmt.Sprintf("%v", *resolution)
+		assert.Contains(r.t, text, `"symbol":"BTC"`)
+		assert.NotContains(r.t, text, "123 34", "a body is not printed as numbers")
 	})
 }
 
@@ -92,6 +96,7 @@ func TestPendingOfAnAccount(t *testing.T) {
 			require.Len(r.t, pending, 1, when)
 			assert.True(r.t, pending[0].Entry)
 			assert.Equal(r.t, "BTC", pending[0].Symbol)
+			assert.Contains(r.t, fmt.Sprintf("%v %+v", pending, pending[0].Intent), `"symbol":"BTC"`, "a body is printed as text")
 			none, err := other.Pending(r.t.Context())
 			require.NoError(r.t, err)
 			assert.Empty(r.t, none)

@@ -125,7 +125,7 @@ func IdempotencyKey(key string) *Fault {
 		return fault("invalid_idempotency_key", "the idempotency key has %d characters: it must have 1 to %d", len(key), maxKeyLength)
 	}
 	if i := invisible(key); i >= 0 {
-		return fault("invalid_idempotency_key", "the idempotency key has %q at position %d: it must have visible ASCII characters only", key[i], i)
+		return fault("invalid_idempotency_key", "the idempotency key has %q at position %d: it must have visible ASCII characters only", []rune(key[i:])[0], i)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func limitPrice(env string, o *api.OrderRequest) *Fault {
 	price, isPrice := o.LimitPrice.Get()
 	switch {
 	case given && kind != api.OrderTypeLimit && kind != api.OrderTypeMarket:
-		return fault("bad_request", "orderType is %s: it must be market or limit", kind)
+		return fault("bad_request", "Type (orderType) is %s: it must be market or limit", kind)
 	case limited(o) && o.LimitPrice.IsAbsent():
 		return missing(env, o, "bad_limit_price")
 	case limited(o) && !(isPrice && positive(price)):

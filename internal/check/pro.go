@@ -19,9 +19,9 @@ func Conditional(r *api.ConditionalOrderRequest) *Fault {
 	kind, _ := r.ExecKind.Get()
 	switch {
 	case kind != api.ExecKindStopMarket && kind != api.ExecKindStopLimit:
-		return fault("bad_request", "execKind is %s: it must be stop-market or stop-limit", kind)
+		return fault("bad_request", "Exec (execKind) is %s: it must be stop-market or stop-limit", kind)
 	case !positive(r.TriggerPrice):
-		return fault("BAD_TRIGGER", "triggerPrice is %s: it must be greater than 0", wire.NumberText(r.TriggerPrice))
+		return fault("BAD_TRIGGER", "Trigger (triggerPrice) is %s: it must be greater than 0", wire.NumberText(r.TriggerPrice))
 	default:
 		return nil
 	}
@@ -37,13 +37,13 @@ func Ladder(r *api.LadderOrderRequest) *Fault {
 	rungs := decimal.NewFromInt(r.TotalOrders)
 	switch {
 	case !positive(r.StartPrice) || !positive(r.EndPrice):
-		return fault("BAD_PRICE", "startPrice is %s and endPrice %s: both must be greater than 0", wire.NumberText(r.StartPrice), wire.NumberText(r.EndPrice))
+		return fault("BAD_PRICE", "From (startPrice) is %s and To (endPrice) %s: both must be greater than 0", wire.NumberText(r.StartPrice), wire.NumberText(r.EndPrice))
 	case r.TotalOrders <= 0:
-		return Orders(r.TotalOrders)
+		return fault("BAD_ORDER_COUNT", "Rungs (totalOrders) is %d: it must be greater than 0", r.TotalOrders)
 	}
 	value := r.Size.Mul(decimal.Max(r.StartPrice, r.EndPrice))
 	if value.LessThan(rungs.Mul(decimal.NewFromInt(minOrderValue))) {
-		return fault("MIN_NOTIONAL", "totalOrders is %d: of at most $%s in all, each must be worth at least $%d",
+		return fault("MIN_NOTIONAL", "Rungs (totalOrders) is %d: of at most $%s in all, each must be worth at least $%d",
 			r.TotalOrders, wire.NumberText(value), minOrderValue)
 	}
 	return nil
@@ -54,7 +54,7 @@ func Orders(n int64) *Fault {
 	if n > 0 {
 		return nil
 	}
-	return fault("BAD_ORDER_COUNT", "totalOrders is %d: it must be greater than 0", n)
+	return fault("BAD_ORDER_COUNT", "Orders (totalOrders) is %d: it must be greater than 0", n)
 }
 
 // Duration wants whole milliseconds above 0, which is what is sent.
@@ -62,7 +62,7 @@ func Duration(d time.Duration) *Fault {
 	if d >= time.Millisecond && d%time.Millisecond == 0 {
 		return nil
 	}
-	return fault("BAD_DURATION", "durationMs is %s: it must be whole milliseconds, greater than 0", d)
+	return fault("BAD_DURATION", "Duration (durationMs) is %s: it must be whole milliseconds, greater than 0", d)
 }
 
 // ChaseTo wants no bound, or a price.
