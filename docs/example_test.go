@@ -77,7 +77,7 @@ func Example_paperToLive() {
 		fmt.Println(a.ID, a.Status, a.CurrentBalance)
 	}
 
-	id := trading.AccountID(os.Getenv("TRADING_ACCOUNT")) // one of them
+	id := trading.AccountID(os.Getenv("TRADING_ACCOUNT")) // the bot's own variable: one of them
 	b := &bot{
 		account: client.Live.Account(id),   // was client.Sandbox
 		prices:  client.Sandbox.MarketData, // stays: a live key has no prices
