@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -170,9 +171,13 @@ func ExampleClient_Recover() {
 	}
 	defer client.Close()
 
-	if _, err := client.Recover(ctx); err != nil { // what an earlier run left
-		log.Print("a person has to look: ", err)
-	}
+	var recovery sync.WaitGroup
+	recovery.Go(func() { // beside the trading: it can take half an hour
+		if _, err := client.Recover(ctx); err != nil { // what an earlier run left
+			log.Print("a person has to look: ", err)
+		}
+	})
+	recovery.Wait()
 	fmt.Println("nothing is pending")
 	// Output: nothing is pending
 }
