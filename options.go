@@ -286,9 +286,9 @@ func WithJournal(j journal.Store) Option {
 }
 
 // WithExclusiveAccounts declares that nobody and nothing but this program trades the
-// accounts: no person in the terminal, no other program. Then what an account shows
-// also proves that a write whose answer is lost was executed. Without ids it declares
-// every account, the paper account too.
+// accounts: no person in the terminal, no other program. It is a declaration, not a
+// lock. With it, what an account shows can also prove that a write whose answer is lost
+// was executed. Without ids it declares every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	return clientOption(func(c *config) error {
 		if err := checkAccountIDs("WithExclusiveAccounts", ids); err != nil {
@@ -302,7 +302,7 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 
 // WithoutProbe never asks for a stored answer with the write's own bytes. That
 // question is the only request of the client's own that can place an order, and it takes
-// two or three accidents; the README describes them. Without it more outcomes take half
+// two or three accidents; docs/outcomes.md describes them. Without it more outcomes take half
 // an hour, or stay unknown.
 func WithoutProbe() Option {
 	return clientOption(func(c *config) error {
