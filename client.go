@@ -105,8 +105,8 @@ func newClient(c *core, defaults callOptions) *Client {
 }
 
 // FromEnv is [New] with TRADING_BASE_URL, TRADING_SANDBOX_KEY and
-// TRADING_LIVE_KEY. A key that is not set is not an error; options win over the
-// environment.
+// TRADING_LIVE_KEY. Options win over the environment. A key that is not set is no error
+// here: the first call that needs it is refused, with [CodeMissingAPIKey].
 func FromEnv(opts ...Option) (*Client, error) {
 	baseURL := os.Getenv("TRADING_BASE_URL")
 	if baseURL == "" {

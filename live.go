@@ -222,17 +222,19 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 // A level that was read from the position can be given back; one sent unchanged is
 // not judged.
 //
-// A setting never waits for an older one: it goes at once, and the older one is not sent
-// again. If the older one's outcome is in doubt, the service may still carry it out
-// behind the newer one. So once that is known, and 5 seconds later, the client reads the
-// position, and if it has the levels of a setting that is not the last, it sends those
-// last wanted again, each as the newest setting named it: under a new key, at most three
-// times. Other levels are somebody else's and stay. [Hooks.Resolved] reports it, with
-// Superseded and Overwritten; the position can have the older levels until then. It is
-// done only while this process runs, and only for an older setting in doubt: of two calls
-// at once that both return their answers, either can be the last. If both are in doubt,
-// and the older one is carried out last, the newer one can end as not applied: then the
-// position has the older levels, and it is for the program to set others.
+// A setting never waits for an older one. It is sent at once, and the older one is not
+// sent again. If the outcome of the older one is in doubt, the service may still carry it
+// out after the newer one. The client corrects that while this process runs: 5 seconds
+// after the outcome is known it reads the position. If the position has the levels of a
+// setting that is not the last, the client sends the last levels again, each as the newest
+// setting named it, under a new key, at most three times. Levels that no setting of this
+// program named stay. Until then the position can have the older levels. [Hooks.Resolved]
+// reports the correction, with Superseded and Overwritten.
+//
+// Two cases are not corrected. Of two calls at once that both return their answers, either
+// can be the last. If two settings are in doubt and the older one is carried out last, the
+// newer one can end as not applied: then the position has the older levels, and the
+// program has to set others.
 func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
 	call := a.begin(ctx, OpTPSL, opts)
 	call.symbol = symbol

@@ -247,9 +247,9 @@ func WithJournal(j journal.Store) Option {
 }
 
 // WithExclusiveAccounts declares that nobody and nothing but this program trades the
-// accounts: no person in the terminal, no other program. Then what an account shows
-// also proves that a write whose answer is lost was executed. Without ids it declares
-// every account, the paper account too.
+// accounts: no person in the terminal, no other program. It is a declaration, not a
+// lock. With it, what an account shows can also prove that a write whose answer is lost
+// was executed. Without ids it declares every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	var wrong error
 	for i, id := range ids {
