@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oapi-codegen/runtime"
 )
@@ -39,6 +40,49 @@ func endpointURLs(base *url.URL) map[*endpoint]*url.URL {
 		urls[e] = &u
 	}
 	return urls
+}
+
+// address is what a URL with a variable part follows from.
+type address struct {
+	base  *url.URL
+	query string // the name of the query parameter; empty where the value is an account's, in the path
+	value string
+	rest  string // of the path, behind the account
+}
+
+func (a address) url() (*url.URL, error) {
+	if a.query != "" {
+		return withQuery(a.base, a.query, a.value)
+	}
+	return belowAccount(a.base, AccountID(a.value), a.rest)
+}
+
+// addresses are the URLs that a client has asked for: most programs ask for the same few
+// again and again. Requests share them, and only read them.
+type addresses struct {
+	mu    sync.Mutex
+	known map[address]*url.URL
+}
+
+// mostAddresses bounds what is kept.
+const mostAddresses = 200
+
+// of returns a URL with an error too.
+func (k *addresses) of(a address) (*url.URL, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if u := k.known[a]; u != nil {
+		return u, nil
+	}
+	u, err := a.url()
+	if err != nil {
+		return u, err
+	}
+	if k.known == nil || len(k.known) >= mostAddresses {
+		k.known = make(map[address]*url.URL)
+	}
+	k.known[a] = u
+	return u, nil
 }
 
 // withQuery returns the URL of a fixed endpoint with one query parameter. It returns

@@ -21,6 +21,7 @@ type core struct {
 	exchanger
 	baseURL     string
 	urls        map[*endpoint]*url.URL
+	addresses   addresses
 	sandboxKeys keyring
 	liveKeys    keyring
 	loop        *transport.Loop

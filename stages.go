@@ -130,12 +130,12 @@ func (c *call) intentID() IntentID {
 
 // aimAtAccount aims the call at a path below its account.
 func (c *call) aimAtAccount(rest string) {
-	c.aim(belowAccount(c.core.urls[&endpointAccounts], c.account, rest))
+	c.aim(c.core.addresses.of(address{c.core.urls[&endpointAccounts], "", string(c.account), rest}))
 }
 
 // aimByQuery adds the one query parameter of the call's endpoint.
 func (c *call) aimByQuery(name, value string) {
-	c.aim(withQuery(c.core.urls[c.endpoint], name, value))
+	c.aim(c.core.addresses.of(address{c.core.urls[c.endpoint], name, value, ""}))
 }
 
 func (c *call) aim(at *url.URL, err error) {
