@@ -135,12 +135,16 @@ type positionView struct {
 func (v *positionView) appendWire(b []byte) []byte { return v.position.appendWire(b, v.mark) }
 
 func (p *position) appendWire(b []byte, mark opt) []byte {
-	o := row{b: append(b, '{')}
-	o.text("symbol", p.symbol)
-	o.text("side", p.side)
-	o.number("size", num(p.size))
-	o.number("leverage", num(p.leverage))
-	o.number("entryPrice", num(p.entryPrice()))
+	if p.known.view == nil {
+		o := openRow(nil)
+		o.text("symbol", p.symbol)
+		o.text("side", p.side)
+		o.number("size", num(p.size))
+		o.number("leverage", num(p.leverage))
+		o.number("entryPrice", num(p.entryPrice()))
+		p.known.view = o.b
+	}
+	o := row{b: append(b, p.known.view...)}
 	o.optional("markPrice", mark)
 	o.number("notionalValue", num(p.notionalAt(mark)))
 	o.number("marginRequired", num(p.margin(mark)))

@@ -118,7 +118,7 @@ func (r *row) close() []byte { return append(r.b, '}') }
 
 // name begins a member; ok is false if it is left out.
 func (r *row) name(name string) (ok bool) {
-	if r.hidden[name] {
+	if r.hidden != nil && r.hidden[name] {
 		return false
 	}
 	if r.b[len(r.b)-1] != '{' {
