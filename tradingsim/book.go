@@ -265,6 +265,10 @@ func (b *book) value(mark func(symbol string) opt) (v valuation) {
 			v.unpriced = p.symbol
 			continue
 		}
+		if i == 0 {
+			v.pnl = p.pnl(m.value)
+			continue
+		}
 		v.pnl = sum(v.pnl, p.pnl(m.value))
 	}
 	return v

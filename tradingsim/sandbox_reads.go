@@ -71,7 +71,7 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 			return nil, refuse("no_price", "%s has no price on this read; retry shortly.", symbol).
 				as(404).with("symbol", symbol)
 		}
-		return s.sandboxRead(member{"symbol", symbol}, member{"price", mark}), nil
+		return priceView{!s.other(31), symbol, mark}, nil
 	}
 	prices := make(object, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
@@ -84,6 +84,23 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 		}
 	}
 	return s.sandboxRead(member{"prices", prices}), nil
+}
+
+// priceView is the price of one market.
+type priceView struct {
+	ok     bool // says so
+	symbol string
+	mark   opt
+}
+
+func (v priceView) appendWire(b []byte) []byte {
+	o := row{b: append(b, '{')}
+	if v.ok {
+		o.flag("ok", true)
+	}
+	o.text("symbol", v.symbol)
+	o.optional("price", v.mark)
+	return o.close()
 }
 
 type accountView struct {

@@ -44,6 +44,8 @@ func appendJSON(b []byte, v any) []byte {
 		return appendText(b, v)
 	case []marketView:
 		return appendRows(b, v)
+	case priceView:
+		return v.appendWire(b)
 	case positionViews:
 		return v.appendWire(b)
 	case []tradeView:
