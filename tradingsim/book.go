@@ -54,6 +54,7 @@ type position struct {
 // derived is what follows from a position and has been computed. A fill forgets it.
 type derived struct {
 	entry    opt    // the entry price
+	view     []byte // the beginning of a view
 	opened   string // the time of opening, as a view has it
 	share    opt    // 1/leverage, where that has few places
 	price    opt    // what notional and pnl are for
@@ -262,6 +263,10 @@ func (b *book) value(mark func(symbol string) opt) (v valuation) {
 		m := mark(p.symbol)
 		if !m.set {
 			v.unpriced = p.symbol
+			continue
+		}
+		if i == 0 {
+			v.pnl = p.pnl(m.value)
 			continue
 		}
 		v.pnl = sum(v.pnl, p.pnl(m.value))

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -136,8 +135,7 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil || rep.cut {
 		panic(http.ErrAbortHandler)
 	}
-	maps.Copy(w.Header(), rep.headers())
-	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
+	maps.Copy(w.Header(), rep.headers(new([3]string)))
 	w.WriteHeader(rep.status)
 	if !rep.truncate {
 		waits := r.Context().Err() == nil // afterwards a caller that has read everything may be gone

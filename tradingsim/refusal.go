@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -123,7 +124,7 @@ func (r *refusal) with(name string, value any) *refusal {
 type answer struct {
 	status int
 	json   bool        // the service's own, in JSON
-	date   []string    // of the service's
+	date   string      // of the service's
 	header http.Header // besides; nil without
 	body   []byte
 	code   string // of a refusal
@@ -137,18 +138,21 @@ func (a *answer) set(name, value string) {
 	a.header.Set(name, value)
 }
 
-// headers are all headers of an answer, for the caller to keep.
-func (a *answer) headers() http.Header {
-	h := make(http.Header, 3+len(a.header)) // the length is added
+// headers are all headers of an answer, for the caller to keep, with the length of the body.
+// Those of every answer have their values in room.
+func (a *answer) headers(room *[3]string) http.Header {
+	h := make(http.Header, len(room)+len(a.header))
 	for name, values := range a.header {
 		h[name] = slices.Clone(values)
 	}
+	*room = [...]string{"application/json", a.date, strconv.Itoa(len(a.body))}
 	if a.json {
-		h["Content-Type"] = []string{"application/json"}
+		h["Content-Type"] = room[0:1:1]
 	}
-	if a.date != nil {
-		h["Date"] = a.date
+	if a.date != "" {
+		h["Date"] = room[1:2:2]
 	}
+	h["Content-Length"] = room[2:3:3]
 	return h
 }
 

@@ -71,7 +71,7 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 			return nil, refuse("no_price", "%s has no price on this read; retry shortly.", symbol).
 				as(404).with("symbol", symbol)
 		}
-		return s.sandboxRead(member{"symbol", symbol}, member{"price", mark}), nil
+		return priceView{!s.other(31), symbol, mark}, nil
 	}
 	prices := make(object, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
@@ -84,6 +84,23 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 		}
 	}
 	return s.sandboxRead(member{"prices", prices}), nil
+}
+
+// priceView is the price of one market.
+type priceView struct {
+	ok     bool // says so
+	symbol string
+	mark   opt
+}
+
+func (v priceView) appendWire(b []byte) []byte {
+	o := row{b: append(b, '{')}
+	if v.ok {
+		o.flag("ok", true)
+	}
+	o.text("symbol", v.symbol)
+	o.optional("price", v.mark)
+	return o.close()
 }
 
 type accountView struct {
@@ -135,12 +152,16 @@ type positionView struct {
 func (v *positionView) appendWire(b []byte) []byte { return v.position.appendWire(b, v.mark) }
 
 func (p *position) appendWire(b []byte, mark opt) []byte {
-	o := row{b: append(b, '{')}
-	o.text("symbol", p.symbol)
-	o.text("side", p.side)
-	o.number("size", num(p.size))
-	o.number("leverage", num(p.leverage))
-	o.number("entryPrice", num(p.entryPrice()))
+	if p.known.view == nil {
+		o := openRow(nil)
+		o.text("symbol", p.symbol)
+		o.text("side", p.side)
+		o.number("size", num(p.size))
+		o.number("leverage", num(p.leverage))
+		o.number("entryPrice", num(p.entryPrice()))
+		p.known.view = o.b
+	}
+	o := row{b: append(b, p.known.view...)}
 	o.optional("markPrice", mark)
 	o.number("notionalValue", num(p.notionalAt(mark)))
 	o.number("marginRequired", num(p.margin(mark)))

@@ -160,7 +160,7 @@ func (s *Sim) serve(c *call) *answer {
 
 // finish adds what every answer carries.
 func (s *Sim) finish(c *call, a *answer) *answer {
-	a.date = []string{s.date.text(s.now)}
+	a.date = s.date.text(s.now)
 	if c.key != nil && s.other(4) {
 		c.key.window.describe(a)
 	}

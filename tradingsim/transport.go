@@ -107,21 +107,19 @@ func written(trace *httptrace.ClientTrace) {
 type inProcessAnswer struct {
 	http.Response
 	bytes.Reader
-	length [1]string
+	values [3]string
 }
 
 func (*inProcessAnswer) Close() error { return nil }
 
 func response(r *http.Request, rep reply) *http.Response {
-	a := &inProcessAnswer{length: [1]string{strconv.Itoa(len(rep.body))}}
+	a := &inProcessAnswer{}
 	a.Reader.Reset(rep.body)
-	header := rep.headers()
-	header["Content-Length"] = a.length[:]
 	a.Response = http.Response{
 		Status:     "200 OK",
 		StatusCode: rep.status,
 		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        header,
+		Header:        rep.headers(&a.values),
 		Body:          a,
 		ContentLength: int64(len(rep.body)),
 		Request:       r,

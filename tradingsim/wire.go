@@ -44,6 +44,8 @@ func appendJSON(b []byte, v any) []byte {
 		return appendText(b, v)
 	case []marketView:
 		return appendRows(b, v)
+	case priceView:
+		return v.appendWire(b)
 	case positionViews:
 		return v.appendWire(b)
 	case []tradeView:
@@ -118,7 +120,7 @@ func (r *row) close() []byte { return append(r.b, '}') }
 
 // name begins a member; ok is false if it is left out.
 func (r *row) name(name string) (ok bool) {
-	if r.hidden[name] {
+	if r.hidden != nil && r.hidden[name] {
 		return false
 	}
 	if r.b[len(r.b)-1] != '{' {
