@@ -8,50 +8,23 @@ import (
 // Amounts are in dollars. ProfitTarget and the floors are absolute levels of
 // equity: an account of 10000 that may lose 500 has its floor at 9500.
 type AccountState struct {
-	// ID names the account.
-	ID AccountID
-
-	// Environment is the sandbox or live.
-	Environment Environment
-
-	// Status decides what the service accepts on the account.
-	Status AccountStatus
-
-	// Locked is isLocked of a paper account, true after a breach; only a reset
-	// unlocks it. Of a live account, read Status.
-	Locked bool
-
-	// Balance is the money of the account without its open positions.
-	Balance decimal.Decimal
-
-	// Equity is the balance and the unrealized PnL together. The loss limits and
-	// the target are judged by it.
-	Equity decimal.Decimal
-
-	// UnrealizedPnL is the gross PnL of the open positions.
-	UnrealizedPnL Opt[decimal.Decimal]
+	ID            AccountID            // names the account
+	Environment   Environment          // the sandbox or live
+	Status        AccountStatus        // decides what the service accepts on the account
+	Locked        bool                 // of a paper account, true after a breach: only a reset unlocks it; of a live one, read Status
+	Balance       decimal.Decimal      // the money of the account without its open positions
+	Equity        decimal.Decimal      // balance and unrealized PnL together: the loss limits and the target are judged by it
+	UnrealizedPnL Opt[decimal.Decimal] // the gross PnL of the open positions
 
 	// ProfitTarget is the equity at which the account passes, once the taker
 	// fees to close every position are deducted. A pass closes the book.
-	ProfitTarget Opt[decimal.Decimal]
+	ProfitTarget    Opt[decimal.Decimal]
+	DailyLossFloor  Opt[decimal.Decimal] // the equity at or below which the day's loss limit is breached
+	GlobalLossFloor Opt[decimal.Decimal] // the equity at or below which the account's loss limit is breached
+	ProfitSplit     Opt[decimal.Decimal] // the trader's share of the profit, as a fraction: 0.8 is 80 percent
 
-	// DailyLossFloor is the equity at or below which the day's loss limit is
-	// breached.
-	DailyLossFloor Opt[decimal.Decimal]
-
-	// GlobalLossFloor is the equity at or below which the account's loss limit
-	// is breached.
-	GlobalLossFloor Opt[decimal.Decimal]
-
-	// ProfitSplit is the trader's share of the profit, as a fraction: 0.8 is 80
-	// percent.
-	ProfitSplit Opt[decimal.Decimal]
-
-	// Phase is the phase of the challenge.
-	Phase Opt[int]
-
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
+	Phase Opt[int] // of the challenge
+	Extra Extra    `json:",omitempty"` // members that have no field here
 }
 
 // LossRoom returns how far the equity is above the higher of the loss floors, in
@@ -86,50 +59,25 @@ func (s AccountState) TargetGap() (gap decimal.Decimal, ok bool) {
 }
 
 // Equal reports whether nothing differs between two states.
-func (s AccountState) Equal(other AccountState) bool {
-	return s.ID == other.ID &&
-		s.Environment == other.Environment &&
-		s.Status == other.Status &&
-		s.Locked == other.Locked &&
-		s.Balance.Equal(other.Balance) &&
-		s.Equity.Equal(other.Equity) &&
-		s.UnrealizedPnL.Equal(other.UnrealizedPnL) &&
-		s.ProfitTarget.Equal(other.ProfitTarget) &&
-		s.DailyLossFloor.Equal(other.DailyLossFloor) &&
-		s.GlobalLossFloor.Equal(other.GlobalLossFloor) &&
-		s.ProfitSplit.Equal(other.ProfitSplit) &&
-		s.Phase.Equal(other.Phase) &&
-		s.Extra.equal(other.Extra)
-}
+func (s AccountState) Equal(other AccountState) bool { return equalFields(s, other) }
 
 // AccountStatus is what an account is in, and decides what the service accepts
 // on it. Live and sandbox accounts have vocabularies of their own, which differ
 // by case. A status that this version does not know allows exits and no entry.
 type AccountStatus string
 
+// The statuses.
 const (
-	// StatusActive is a live trial, challenge or tournament entry: everything
-	// is accepted.
-	StatusActive AccountStatus = "ACTIVE"
-	// StatusPurchased is a legacy value that means the same as [StatusActive].
-	StatusPurchased AccountStatus = "PURCHASED"
-	// StatusFunded is a live funded account: everything is accepted.
-	StatusFunded AccountStatus = "FUNDED"
-	// StatusPassed is a live account that reached its target: closes, trigger
-	// levels and ReduceOnly orders only.
-	StatusPassed AccountStatus = "PASSED"
-	// StatusFailed is a live account that broke a rule: nothing is accepted.
-	StatusFailed AccountStatus = "FAILED"
-	// StatusExpired is a tournament account past its end: nothing is accepted.
-	StatusExpired AccountStatus = "EXPIRED"
-	// StatusSandboxActive is a paper account that trades.
-	StatusSandboxActive AccountStatus = "active"
-	// StatusSandboxLocked is a paper account after a breach: nothing is accepted
-	// until it is reset.
-	StatusSandboxLocked AccountStatus = "locked"
-	// StatusSandboxPassed is a paper account that reached its target, which
-	// closed its positions. What it accepts then, the contract does not show.
-	StatusSandboxPassed AccountStatus = "passed"
+	StatusActive    AccountStatus = "ACTIVE"    // a live trial, challenge or tournament entry: everything is accepted
+	StatusPurchased AccountStatus = "PURCHASED" // a legacy value that means the same as [StatusActive]
+	StatusFunded    AccountStatus = "FUNDED"    // a live funded account: everything is accepted
+	StatusPassed    AccountStatus = "PASSED"    // a live account that reached its target: closes, levels and ReduceOnly orders only
+	StatusFailed    AccountStatus = "FAILED"    // a live account that broke a rule: nothing is accepted
+	StatusExpired   AccountStatus = "EXPIRED"   // a tournament account past its end: nothing is accepted
+
+	StatusSandboxActive AccountStatus = "active" // a paper account that trades
+	StatusSandboxLocked AccountStatus = "locked" // a paper account after a breach: nothing is accepted until it is reset
+	StatusSandboxPassed AccountStatus = "passed" // a paper account that reached its target; the contract does not show what it accepts
 )
 
 // AllowsEntry reports whether the service accepts new exposure on an account in

@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -138,7 +139,7 @@ func (q *question) isRefusal(a *attempt, shape wire.Shape) bool {
 	if q.endpoint.documents(Code(shape.Error), a.Status) {
 		return true
 	}
-	return !knownCode(Code(shape.Error)) && q.endpoint.documentsStatus(a.Status) && a.Status < 500 && !intermediary(a.Header)
+	return !spec.Knows(shape.Error) && q.endpoint.spec.DocumentsStatus(a.Status) && a.Status < 500 && !intermediary(a.Header)
 }
 
 // intermediary reports whether something in front says that it was there.
@@ -157,11 +158,11 @@ func intermediary(header http.Header) bool {
 func (q *question) isSuccess(a *attempt, shape wire.Shape) bool {
 	ok := a.Status >= 200 && a.Status < 300
 	switch {
-	case q.endpoint == &endpointHealth:
+	case q.endpoint.op == OpHealth:
 		return shape.Object && (ok || a.Status == http.StatusServiceUnavailable)
 	case !ok || shape.HasError:
 		return false
-	case q.endpoint == &endpointOpenAPI: // nothing decodes it, so its shape is judged here
+	case q.endpoint.op == OpOpenAPI: // nothing decodes it, so its shape is judged here
 		return shape.Object
 	case !q.endpoint.write:
 		return true

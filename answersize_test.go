@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // A long list is read, and a long error is not.
@@ -26,11 +28,11 @@ func TestErrorAnswersToListReadsAreBounded(t *testing.T) {
 		var edge *GatewayError
 		require.ErrorAs(t, err, &edge)
 		assert.Equal(t, "a body above 1048576 bytes", edge.Reason)
-		assert.LessOrEqual(t, len(edge.Meta.Body), smallAnswer)
-		assert.Less(t, 40<<20-long.left, 2*smallAnswer, "the rest is not read")
+		assert.LessOrEqual(t, len(edge.Meta.Body), spec.SmallAnswer)
+		assert.Less(t, 40<<20-long.left, 2*spec.SmallAnswer, "the rest is not read")
 	}
 	list := `{"trades":[` + strings.TrimSuffix(strings.Repeat(`{"symbol":"BTC","realizedPnL":1,"fee":1,"exitPrice":1,"orderType":"market"},`, 50_000), ",") + `]}`
-	require.Greater(t, len(list), 2*smallAnswer)
+	require.Greater(t, len(list), 2*spec.SmallAnswer)
 	trades, err := newTestClient(t, newScript(t, answered(200, list))).Sandbox.Trades(context.Background())
 	require.NoError(t, err)
 	assert.Len(t, trades, 50_000)

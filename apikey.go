@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/secret"
 )
@@ -19,46 +20,21 @@ type apiKey = secret.Key
 // environment.
 func newAPIKey(text string) apiKey {
 	switch {
-	case strings.HasPrefix(text, prefixSandbox):
-		return secret.New("key/"+string(EnvSandbox), text, len(prefixSandbox))
-	case strings.HasPrefix(text, prefixLive):
-		return secret.New("key/"+string(EnvLive), text, len(prefixLive))
+	case strings.HasPrefix(text, check.SandboxPrefix):
+		return secret.New("key/"+string(EnvSandbox), text, len(check.SandboxPrefix))
+	case strings.HasPrefix(text, check.LivePrefix):
+		return secret.New("key/"+string(EnvLive), text, len(check.LivePrefix))
 	default:
 		return secret.New("key", text, 0)
 	}
 }
 
-// Every key begins with the prefix of its environment.
-const (
-	prefixOfKeys  = "pk_"
-	prefixSandbox = prefixOfKeys + "test_"
-	prefixLive    = prefixOfKeys + "live_"
-	// The live keys of the simulator, and no others that anybody issues.
-	prefixSimulator = prefixLive + "simulated"
-)
+// prefixSimulator is that of the live keys of the simulator, and of no others that anybody
+// issues.
+const prefixSimulator = check.LivePrefix + "simulated"
 
-// checkKey refuses a key that the service would refuse on this environment's
-// routes, before a byte of it is sent.
-func checkKey(env Environment, text string) error {
-	want, other := prefixSandbox, prefixLive
-	if env == EnvLive {
-		want, other = prefixLive, prefixSandbox
-	}
-	switch {
-	case text == "":
-		return refuse(env, CodeMissingAPIKey, "the %s key is empty: it must be set", env)
-	case strings.HasPrefix(text, other):
-		return refuse(env, CodeWrongEnvironment, "the %s key begins with %s: it must begin with %s", env, other, want)
-	case !strings.HasPrefix(text, want) || len(text) == len(want):
-		return refuse(env, CodeInvalidAPIKey, "the %s key must begin with %s, followed by its secret part", env, want)
-	}
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] > '~' {
-			return refuse(env, CodeInvalidAPIKey, "the %s key has a character at position %d that no header can carry: it must be visible ASCII", env, i)
-		}
-	}
-	return nil
-}
+// checkKey refuses a key that the service would refuse on this environment's routes.
+func checkKey(env Environment, text string) error { return local(env, check.APIKey(string(env), text)) }
 
 // keyring is where the key of an environment comes from: it is given once, or
 // asked for at each attempt.
@@ -129,5 +105,5 @@ func holdsKey(known *secret.Scrubber, text string) bool {
 		text = decoded
 	}
 	text = strings.ToLower(text)
-	return strings.Contains(text, prefixSandbox) || strings.Contains(text, prefixLive)
+	return strings.Contains(text, check.SandboxPrefix) || strings.Contains(text, check.LivePrefix)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
@@ -44,8 +45,9 @@ func (h host) look(ctx context.Context, env Environment, id AccountID, opts call
 	if err != nil {
 		return nil, err
 	}
-	l.Positions = bySymbol(positions)
+	l.Positions = make(map[string]accounting.Position, len(positions))
 	for i := range positions {
+		l.Positions[positions[i].Symbol] = heldPosition(&positions[i])
 		l.Levels[positions[i].Symbol] = levelsOf(&positions[i])
 	}
 	if env == EnvLive {
@@ -63,7 +65,7 @@ func (h host) look(ctx context.Context, env Environment, id AccountID, opts call
 	if err != nil {
 		return nil, err
 	}
-	l.Rows, l.Shown = rowsOf(trades), trades
+	l.Rows, l.Shown, l.Ended = rowsOf(trades), trades, time.Now()
 	return l, nil
 }
 
@@ -130,9 +132,14 @@ func (h host) KeyRefused(env string) bool {
 	return err != nil || !key.IsZero() && h.c.breaker.Tripped(key)
 }
 
-func (h host) EntriesHeld() bool {
-	_, halted := h.c.halt.get()
-	return halted || h.c.gate.knownUnsafe()
+func (h host) EntriesHeld(leaving bool) string {
+	if reason, halted := h.c.halt.get(); halted && !leaving {
+		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error()
+	}
+	if h.c.gate.knownUnsafe() {
+		return ErrUnhealthy.Error()
+	}
+	return ""
 }
 
 func (h host) Resolved(r resolve.Resolution) {

@@ -9,9 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tradingapi/trading-go/internal/address"
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/ratelimit"
@@ -47,11 +49,11 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	if holdsKey(scrubber, baseURL) {
 		return nil, invalid("baseURL", "it must not hold an API key: keys are options of their own")
 	}
-	base, err := parseBaseURL(baseURL, cfg.plaintextHTTP)
+	base, err := address.Parse(baseURL, cfg.plaintextHTTP)
 	if err != nil {
-		return nil, err
+		return nil, invalid("baseURL", "%v", err)
 	}
-	if isPlain(base) {
+	if address.IsPlain(base) {
 		cfg.liveKeys.simulatorOnly = true
 		if _, err := cfg.liveKeys.allowed(cfg.liveKeys.given); err != nil {
 			return nil, invalidFor("WithPlaintextHTTP", err)
@@ -69,7 +71,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 			scrubber:  scrubber,
 		},
 		log:           log,
-		baseURL:       serviceOf(base),
+		baseURL:       address.Service(base),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
 		liveKeys:      cfg.liveKeys,
@@ -112,8 +114,8 @@ func newClient(c *core, defaults callOptions) *Client {
 }
 
 // FromEnv is [New] with TRADING_BASE_URL, TRADING_SANDBOX_KEY and
-// TRADING_LIVE_KEY. A key that is not set is not an error; options win over the
-// environment.
+// TRADING_LIVE_KEY. Options win over the environment. A key that is not set is no error
+// here: the first call that needs it is refused, with [CodeMissingAPIKey].
 func FromEnv(opts ...Option) (*Client, error) {
 	baseURL := os.Getenv("TRADING_BASE_URL")
 	if baseURL == "" {
@@ -168,7 +170,9 @@ func (c *Client) Close() error {
 	return e
 }
 
-// Halt refuses entries from this process until [Client.Resume]; exits pass.
+// Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
+// is placed: a write in doubt is still resolved, but the question for its stored answer,
+// which can place it, waits for Resume, or for package flatten, which closes what it finds.
 func (c *Client) Halt(reason string) { c.core.halt.set(reason) }
 
 // Resume lets entries pass again.
@@ -184,7 +188,7 @@ func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error
 }
 
 func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
-	call := h.begin(ctx, &endpointHealth, opts)
+	call := h.begin(ctx, endpointOf(OpHealth), opts)
 	var answer api.Health
 	if err := call.do(healthAnswer(&answer, &call.last.attempt.Status)); err != nil {
 		return nil, err
@@ -217,7 +221,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	if env != EnvSandbox && env != EnvLive {
 		return nil, refuse(env, CodeBadRequest, "environment is %q: it must be sandbox or live", env)
 	}
-	call := c.caller().begin(ctx, &endpointMe, opts)
+	call := c.caller().begin(ctx, endpointOf(OpMe), opts)
 	call.env = env
 	var answer api.Identity
 	same := func() error { return sameName("environment", answer.Environment, string(env)) }
@@ -235,7 +239,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // OpenAPI returns the machine-readable description that the service serves. No
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
-	call := c.caller().begin(ctx, &endpointOpenAPI, opts)
+	call := c.caller().begin(ctx, endpointOf(OpOpenAPI), opts)
 	var members wire.Members
 	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
@@ -261,6 +265,8 @@ type Trader interface {
 	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
 	// SetTPSL sets, clears or leaves the take-profit and the stop of a position.
 	SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error)
+	// Pending lists the account's writes whose outcome is not known.
+	Pending(ctx context.Context) ([]PendingWrite, error)
 	// Resolve finds out what became of the write that returned err.
 	Resolve(ctx context.Context, err error) (*Resolution, error)
 }
@@ -286,9 +292,9 @@ func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) 
 			return nil, err
 		}
 		keys = append(keys, key.ID())
-		for _, e := range fixedEndpoints {
-			if e.env == env && e.class != "" && !slices.Contains(classes, e.class) {
-				classes = append(classes, e.class)
+		for _, o := range spec.Operations() {
+			if Environment(o.Env) == env && o.Class != "" && !slices.Contains(classes, o.Class) {
+				classes = append(classes, o.Class)
 			}
 		}
 	}
@@ -309,12 +315,7 @@ func (c *Client) Pending(ctx context.Context) ([]PendingWrite, error) {
 	if err != nil {
 		return nil, err
 	}
-	writes := make([]PendingWrite, len(open))
-	for i := range open {
-		w := &open[i]
-		writes[i] = PendingWrite{Intent: intentOf(&w.Intent), Reason: w.Reason, Left: w.Left, Waiting: w.Waiting}
-	}
-	return writes, nil
+	return pendingOf(open), nil
 }
 
 // Resolve waits for the outcome of the write that returned err. Where the client has
@@ -335,7 +336,7 @@ func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error
 }
 
 // Recover waits for the outcomes of the writes that earlier runs of the program left in
-// the journal. It takes some seconds where the service still has the answers, and up to
+// the journal, or clients on it that have closed. It takes some seconds where the service still has the answers, and up to
 // half an hour where it does not. Trading in other markets may begin meanwhile, so run it
 // in a goroutine. The error is nil exactly if all outcomes are known. A write whose
 // outcome is not known keeps its market closed to entries until it is resolved or

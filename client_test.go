@@ -8,45 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBaseURL(t *testing.T) {
-	for _, row := range []struct{ url, problem string }{
-		{"https://api.example.test/v1", ""},
-		{"https://api.example.test/v1/", ""},
-		{"https://api.example.test/tenant/v1", ""},
-		{"http://127.0.0.1:8080/v1", ""},
-		{"http://localhost:8080/v1", ""},
-		{"http://[::1]:8080/v1", ""},
-		{"", "empty"},
-		{"api.example.test/v1", "has no host"},
-		{"/v1", "has no host"},
-		{"https:///v1", "has no host"},
-		{"https://:443/v1", "has no host"},
-		{"ftp://api.example.test/v1", "must begin with https"},
-		{"http://api.example.test/v1", "in the clear"},
-		{"http://127.0.0.1.example.test/v1", "in the clear"},
-		{"https://api.example.test", "must end in /v1"},
-		{"https://api.example.test/v2", "must end in /v1"},
-		{"https://api.example.test/v1/sandbox", "must end in /v1"},
-		{"https://api.example.test/api/v1", "use https://api.example.test/v1"},
-		{"https://api.example.test/v1?key=1", "query"},
-		{"https://api.example.test/v1#top", "query"},
-		{"https://user:hunter2@api.example.test/v1", "user or password"},
-		{"https://user:hunter2@[api/v1", "cannot be parsed"},
-		{"https://api.example.test/a%2Fv1", "escaped path"},
-	} {
-		t.Run(row.url, func(t *testing.T) {
-			base, err := parseBaseURL(row.url, false)
-			if row.problem == "" {
-				require.NoError(t, err)
-				assert.NotEqual(t, '/', base.Path[len(base.Path)-1])
-				return
-			}
-			require.ErrorContains(t, err, row.problem)
-			assert.NotContains(t, err.Error(), "hunter2")
-		})
-	}
-}
-
 func TestTrap_T84_KeysAreCheckedBeforeAnyByte(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -1,5 +1,11 @@
 package trading
 
+import (
+	"iter"
+
+	"github.com/tradingapi/trading-go/internal/spec"
+)
+
 // Code is the service's name for a refusal: the exact text of `error` in its
 // body. Codes differ by case alone in places, so they are compared exactly.
 // Each is an error, for use with [errors.Is]:
@@ -22,49 +28,38 @@ type Kind string
 // Error returns the kind as words.
 func (k Kind) Error() string { return string(k) }
 
+// The kinds.
 const (
-	// ErrNoPrice is no_price, NO_PRICE, STALE_PRICE: there is no fresh price; it passes by itself.
-	ErrNoPrice Kind = "no fresh price"
-	// ErrNotMarketable is order_not_marketable, NOT_MARKETABLE: the market has not reached the limit.
-	ErrNotMarketable Kind = "limit has not been reached"
-	// ErrSlippage is MAX_SLIPPAGE, INSUFFICIENT_LIQUIDITY, GUARD_BAND: the fill would be too far away.
-	ErrSlippage Kind = "fill would be too far away"
-	// ErrRiskCap is every cap and the minimum order value.
-	ErrRiskCap Kind = "risk cap"
-	// ErrAccountLocked is account_locked, ACCOUNT_LOCKED.
-	ErrAccountLocked Kind = "account is locked"
-	// ErrLossLimit is DAILY_DRAWDOWN_BREACH, GLOBAL_DRAWDOWN_BREACH: never retry.
-	ErrLossLimit Kind = "loss limit"
-	// ErrKeyRefused is each 401, wrong_environment and api_access_denied.
-	ErrKeyRefused Kind = "API key refused"
-	// ErrUnhealthy is a write held back by the health gate.
-	ErrUnhealthy Kind = "not safe to trade"
-	// ErrHalted is a write held back by [Client.Halt].
-	ErrHalted Kind = "halted"
-	// ErrPendingWrite is an entry held back because the outcome of an earlier write in its market is not known yet; a [PendingError] names it.
+	ErrNoPrice       Kind = spec.NoPrice       // no_price, NO_PRICE, STALE_PRICE: there is no fresh price; it passes by itself
+	ErrNotMarketable Kind = spec.NotMarketable // order_not_marketable, NOT_MARKETABLE: the market has not reached the limit
+	ErrSlippage      Kind = spec.Slippage      // MAX_SLIPPAGE, INSUFFICIENT_LIQUIDITY, GUARD_BAND: the fill would be too far away
+	ErrRiskCap       Kind = spec.RiskCap       // every cap and the minimum order value
+	ErrAccountLocked Kind = spec.AccountLocked // account_locked, ACCOUNT_LOCKED
+	ErrLossLimit     Kind = spec.LossLimit     // DAILY_DRAWDOWN_BREACH, GLOBAL_DRAWDOWN_BREACH: never retry
+	ErrKeyRefused    Kind = spec.KeyRefused    // each 401, wrong_environment and api_access_denied
+
+	ErrUnhealthy Kind = "not safe to trade"             // a write held back by the health gate
+	ErrHalted    Kind = "halted"                        // a write held back by [Client.Halt]
+	ErrJournal   Kind = "the journal cannot be written" // an entry held back because the journal cannot take it
+	ErrGuard     Kind = "refused by a guard"            // a write held back by a guard of the program's own
+	ErrExpired   Kind = "too old to be sent"            // a write that was not sent because it was decided too long ago; see [WithSendTTL]
+
+	// ErrPendingWrite is an entry held back because the outcome of an earlier write in its
+	// market is not known yet; a [PendingError] names it.
 	ErrPendingWrite Kind = "an earlier write is pending"
-	// ErrJournal is an entry held back because the journal cannot take it.
-	ErrJournal Kind = "the journal cannot be written"
 	// ErrDecided means that a write with this client order id was executed before, and that
 	// its answer is lost. Nothing was sent this time.
 	ErrDecided Kind = "already carried out"
-	// ErrExpired is a write that was not sent because it was decided too long ago; see [WithSendTTL].
-	ErrExpired Kind = "too old to be sent"
-	// ErrGuard is a write held back by a guard of the program's own.
-	ErrGuard Kind = "refused by a guard"
 )
 
 // Outcome answers the first question about a failed write: did it happen?
 type Outcome uint8
 
+// The outcomes. Unknown is the zero value, so that a forgotten outcome errs on the safe side.
 const (
-	// Unknown: it may have been applied. Never take it for a failure. It is the
-	// zero value, so that a forgotten outcome errs on the safe side.
-	Unknown Outcome = iota
-	// Applied: the service executed it.
-	Applied
-	// NotApplied: it was not executed and never will be.
-	NotApplied
+	Unknown    Outcome = iota // it may have been applied: never take it for a failure
+	Applied                   // the service executed it
+	NotApplied                // it was not executed and never will be
 )
 
 // String returns the outcome in words.
@@ -82,21 +77,23 @@ func (o Outcome) String() string {
 // Advice answers the last question about a failed call: what now?
 type Advice uint8
 
+// The advices.
 const (
 	// AdviseNever: no retry helps; a person must act.
-	AdviseNever Advice = iota
+	AdviseNever = Advice(spec.Never)
 	// AdviseChange: the order is at fault, as it is or at this price; change it first.
-	AdviseChange
+	AdviseChange = Advice(spec.Change)
 	// AdviseNewKey: nothing was placed and the cause passes; send again, on a live
-	// account under a new key, since the refusal is stored under the old one.
-	AdviseNewKey
+	// account under a new key, since the old one is spent: a refusal is stored under it,
+	// or it was closed when the write was resolved.
+	AdviseNewKey = Advice(spec.NewKey)
 	// AdviseSameKey: nothing is stored, or the first request still runs; send the same bytes under the same key.
-	AdviseSameKey
+	AdviseSameKey = Advice(spec.SameKey)
 	// AdviseWait: wait for [RetryAfter], or until the writes that a [PendingError] names
 	// are resolved, then send the same again.
-	AdviseWait
+	AdviseWait = Advice(spec.Wait)
 	// AdviseRead: look first, by Resolve or by reading the account; do not send again blindly.
-	AdviseRead
+	AdviseRead = Advice(spec.Read)
 )
 
 // String returns the advice in words.
@@ -119,18 +116,35 @@ func (a Advice) String() string {
 
 // Rule is one row of the table that the client's own retries follow.
 type Rule struct {
-	// Code is the refusal; empty in the rows for codes that this version does not know.
-	Code Code
-	// Status is the HTTP status; 0 stands for any below 500.
-	Status int
-	// Environment is where the row holds; empty for both.
-	Environment Environment
-	// Kind is the family that the code belongs to, if any.
-	Kind Kind
-	// Advice is what to do next.
-	Advice Advice
-	// Outcome is what the answer says of a write that nothing was doubtful about before.
-	Outcome Outcome
-	// Meaning says it in a sentence.
-	Meaning string
+	Code        Code        // the refusal; empty in the rows for codes that this version does not know
+	Status      int         // the HTTP status; 0 stands for any below 500
+	Environment Environment // where the row holds; empty for both
+	Kind        Kind        // the family that the code belongs to, if any
+	Advice      Advice      // what to do next
+	Outcome     Outcome     // what the answer says of a write that nothing was doubtful about before
+	Meaning     string      // says it in a sentence
+}
+
+// Rules yields the whole table, in the order of the contract. The client's retries, the
+// documentation and the tests read the same rows.
+func Rules() iter.Seq[Rule] {
+	return func(yield func(Rule) bool) {
+		for _, rule := range spec.Rules() {
+			if !yield(ruleOf(rule)) {
+				return
+			}
+		}
+	}
+}
+
+func ruleFor(code Code, status int, env Environment) Rule {
+	return ruleOf(spec.RuleFor(string(code), status, string(env)))
+}
+
+func ruleOf(r spec.Rule) Rule {
+	outcome := NotApplied
+	if r.Unknown {
+		outcome = Unknown
+	}
+	return Rule{Code(r.Code), r.Status, Environment(r.Env), Kind(r.Kind), Advice(r.Advice), outcome, r.Meaning}
 }

@@ -39,9 +39,20 @@ func convertAll[W, T any](from []W, convert func(*W) T) []T {
 }
 
 // optOf takes null and absent for the same: the answer lacks it.
-func optOf[T any](member wire.Opt[T]) Opt[T] {
-	if v, ok := member.Get(); ok {
+func optOf[T any](member wire.Opt[T]) Opt[T] { return optional(member.Get()) }
+
+// optional is v, or none.
+func optional[T any](v T, ok bool) Opt[T] {
+	if ok {
 		return Some(v)
+	}
+	return Opt[T]{}
+}
+
+// optRecord converts a record that the answer may lack.
+func optRecord[W, T any](member *wire.Opt[W], convert func(*W) T) Opt[T] {
+	if record := member.Value(); record != nil {
+		return Some(convert(record))
 	}
 	return Opt[T]{}
 }
@@ -91,14 +102,6 @@ func wireLevel(level Level) wire.Opt[decimal.Decimal] {
 	}
 }
 
-// wireUnlessZero leaves out a number that the caller did not give.
-func wireUnlessZero(d decimal.Decimal) wire.Opt[decimal.Decimal] {
-	if d.IsZero() {
-		return wire.Opt[decimal.Decimal]{}
-	}
-	return wire.Some(d)
-}
-
 // timeOf returns a point in time. One that cannot be read is the zero time, and
 // stays reachable in extra under its name.
 func timeOf(at wire.Time, name string, extra *map[string]json.RawMessage) time.Time {
@@ -121,47 +124,26 @@ func optTimeOf(member wire.Opt[wire.Time], name string, extra *map[string]json.R
 
 func marketOf(m *api.Market) Market {
 	return Market{
-		Symbol:      m.Symbol,
-		Label:       m.Label,
-		Category:    m.Category,
-		MaxLeverage: m.MaxLeverage,
-		Mark:        markOf(m.MarkPrice),
-		Extra:       m.Extra,
+		Symbol: m.Symbol, Label: m.Label, Category: m.Category, MaxLeverage: m.MaxLeverage, Mark: markOf(m.MarkPrice),
+		Extra: m.Extra,
 	}
 }
 
 func accountStateOf(a *api.SandboxAccount) AccountState {
 	return AccountState{
-		ID:              AccountID(a.ID),
-		Environment:     Environment(a.Environment),
-		Status:          AccountStatus(a.Status),
-		Locked:          a.IsLocked,
-		Balance:         a.Balance,
-		Equity:          a.Equity,
-		UnrealizedPnL:   Some(a.UnrealizedPnL),
-		ProfitTarget:    Some(a.ProfitTarget),
-		DailyLossFloor:  Some(a.DailyLossFloor),
-		GlobalLossFloor: Some(a.GlobalLossFloor),
-		ProfitSplit:     Some(a.ProfitSplit),
-		Extra:           a.Extra,
+		ID: AccountID(a.ID), Environment: Environment(a.Environment), Status: AccountStatus(a.Status),
+		Locked: a.IsLocked, Balance: a.Balance, Equity: a.Equity, UnrealizedPnL: Some(a.UnrealizedPnL),
+		ProfitTarget: Some(a.ProfitTarget), DailyLossFloor: Some(a.DailyLossFloor),
+		GlobalLossFloor: Some(a.GlobalLossFloor), ProfitSplit: Some(a.ProfitSplit), Extra: a.Extra,
 	}
 }
 
 func positionOf(p *api.SandboxPosition) Position {
 	opened := timeOf(p.OpenedAt, "openedAt", &p.Extra)
 	position := Position{
-		Symbol:     p.Symbol,
-		Side:       Side(p.Side),
-		Size:       p.Size,
-		Leverage:   Some(p.Leverage),
-		EntryPrice: p.EntryPrice,
-		Mark:       markOf(p.MarkPrice),
-		Notional:   Some(p.NotionalValue),
-		Margin:     Some(p.MarginRequired),
-		TakeProfit: levelOf(p.TakeProfitPrice),
-		StopLoss:   levelOf(p.StopLossPrice),
-		OpenedAt:   opened,
-		Extra:      p.Extra,
+		Symbol: p.Symbol, Side: Side(p.Side), Size: p.Size, Leverage: Some(p.Leverage), EntryPrice: p.EntryPrice,
+		Mark: markOf(p.MarkPrice), Notional: Some(p.NotionalValue), Margin: Some(p.MarginRequired),
+		TakeProfit: levelOf(p.TakeProfitPrice), StopLoss: levelOf(p.StopLossPrice), OpenedAt: opened, Extra: p.Extra,
 	}
 	// What hangs on a mark is worth what the mark is: a profit beside a missing
 	// price is somebody's zero.
@@ -171,94 +153,26 @@ func positionOf(p *api.SandboxPosition) Position {
 	return position
 }
 
-func optPosition(p *wire.Opt[api.SandboxPosition]) Opt[Position] {
-	if position := p.Value(); position != nil {
-		return Some(positionOf(position))
-	}
-	return Opt[Position]{}
-}
-
 func tradeOf(t *api.ClosedTrade) Trade {
 	opened := optTimeOf(t.OpenedAt, "openedAt", &t.Extra)
 	closed := optTimeOf(t.ClosedAt, "closedAt", &t.Extra)
 	return Trade{
-		Symbol:       textOf(t.Symbol),
-		Side:         Side(textOf(t.Side)),
-		Cause:        CloseCause(t.OrderType),
-		Size:         optOf(t.Size),
-		EntryPrice:   optOf(t.EntryPrice),
-		ExitPrice:    t.ExitPrice,
-		GrossPnL:     t.RealizedPnL,
-		RoundTripFee: t.Fee,
-		OpenedAt:     opened,
-		ClosedAt:     closed,
-		Extra:        t.Extra,
-	}
-}
-
-func sandboxFillOf(f *api.SandboxFill) Fill {
-	return Fill{
-		Price:    f.Price,
-		Repriced: Some(f.Repriced),
-		MarkAge:  Some(durationOf(f.AgeMs, time.Millisecond)),
+		Symbol: textOf(t.Symbol), Side: Side(textOf(t.Side)), Cause: CloseCause(t.OrderType), Size: optOf(t.Size),
+		EntryPrice: optOf(t.EntryPrice), ExitPrice: t.ExitPrice, GrossPnL: t.RealizedPnL, RoundTripFee: t.Fee,
+		OpenedAt: opened, ClosedAt: closed, Extra: t.Extra,
 	}
 }
 
 func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	account := accountStateOf(&answer.Account)
 	return &CloseResult{
-		PnL:     answer.Closed.RealizedPnL,
-		Fee:     answer.Closed.Fee,
-		Balance: account.Balance,
-		Status:  account.Status,
+		PnL: answer.Closed.RealizedPnL, Fee: answer.Closed.Fee, Balance: account.Balance, Status: account.Status,
 		Sandbox: Some(SandboxClose{
-			Pct:       answer.Closed.Pct,
-			ExitPrice: answer.Closed.ExitPrice,
-			Left:      optPosition(&answer.Position),
-			Account:   account,
+			Pct: answer.Closed.Pct, ExitPrice: answer.Closed.ExitPrice, Left: optRecord(&answer.Position, positionOf),
+			Account: account,
 		}),
-		Meta:  meta,
-		Extra: answer.Extra,
+		Meta: meta, Extra: answer.Extra,
 	}
-}
-
-// durationOf returns a number of units, bounded by a day either way: the service
-// counts seconds and milliseconds of age, and a decimal can be any number.
-func durationOf(n decimal.Decimal, unit time.Duration) time.Duration {
-	const bound = 24 * time.Hour
-	if n.Exponent() < 0 {
-		n = n.Mul(decimal.NewFromInt(int64(unit))).Truncate(0)
-		unit = 1
-	}
-	// A day has 14 digits of nanoseconds; more digits than that are out of bounds
-	// whatever the unit, and would overflow.
-	if n.NumDigits()+int(n.Exponent()) > 15 {
-		return bound * time.Duration(n.Sign())
-	}
-	whole := n.IntPart()
-	if limit := int64(bound / unit); whole > limit || whole < -limit {
-		return bound * time.Duration(n.Sign())
-	}
-	return time.Duration(whole) * unit
-}
-
-// sandboxOrder is an order as the sandbox takes it.
-func sandboxOrder(o *Order) api.SandboxOrderRequest {
-	request := api.SandboxOrderRequest{
-		Symbol:          o.Symbol,
-		Side:            api.Side(o.Side),
-		Size:            o.Size,
-		Leverage:        wireUnlessZero(o.Leverage),
-		LimitPrice:      wireLevel(o.LimitPrice),
-		TakeProfitPrice: wireLevel(o.TakeProfit),
-		StopLossPrice:   wireLevel(o.StopLoss),
-		ExpectedPrice:   wireLevel(o.ExpectedPrice),
-		MaxSlippagePct:  wireOpt(o.MaxSlippagePct),
-	}
-	if o.Type == LimitOrder {
-		request.OrderType = wire.Some(string(api.OrderTypeLimit))
-	}
-	return request
 }
 
 // defaultCacheFor stands in for a cacheSeconds that is missing or absurd.
@@ -266,15 +180,11 @@ const defaultCacheFor = 5 * time.Second
 
 // healthOf gives an answer its meaning.
 func healthOf(answer *api.Health) *Health {
+	asOf := timeOf(answer.AsOf, "asOf", &answer.Extra)
 	h := &Health{
-		OK:       answer.OK,
-		Status:   HealthStatus(answer.Status),
-		Feed:     Feed(answer.Feed),
-		Service:  answer.Service,
-		Version:  answer.Version,
-		AsOf:     timeOf(answer.AsOf, "asOf", &answer.Extra),
-		CacheFor: durationOf(answer.CacheSeconds, time.Second),
-		Extra:    answer.Extra,
+		OK: answer.OK, Status: HealthStatus(answer.Status), Feed: Feed(answer.Feed), Service: answer.Service,
+		Version: answer.Version, AsOf: asOf,
+		CacheFor: wire.Duration(answer.CacheSeconds, time.Second), Extra: answer.Extra,
 	}
 	if h.CacheFor <= 0 || h.CacheFor > time.Minute {
 		h.CacheFor = defaultCacheFor
@@ -285,60 +195,33 @@ func healthOf(answer *api.Health) *Health {
 func accountInfoOf(a *api.LiveAccount) AccountInfo {
 	created := timeOf(a.CreatedAt, "createdAt", &a.Extra)
 	return AccountInfo{
-		ID:              AccountID(a.ID),
-		Status:          AccountStatus(a.Status),
-		EvalType:        EvalType(a.EvalType),
-		Phase:           int(a.Phase),
-		Trial:           a.IsTrial,
-		Tournament:      a.IsTournament,
-		Archived:        a.Archived,
-		TournamentName:  textOf(a.TournamentName),
-		ChallengeSize:   a.ChallengeSize,
-		StartingBalance: a.StartingBalance,
-		CurrentBalance:  a.CurrentBalance,
-		FundedFrom:      AccountID(textOf(a.FundedFromAccountID)),
-		CreatedAt:       created,
-		Extra:           a.Extra,
+		ID: AccountID(a.ID), Status: AccountStatus(a.Status), EvalType: EvalType(a.EvalType), Phase: int(a.Phase),
+		Trial: a.IsTrial, Tournament: a.IsTournament, Archived: a.Archived, TournamentName: textOf(a.TournamentName),
+		ChallengeSize: a.ChallengeSize, StartingBalance: a.StartingBalance, CurrentBalance: a.CurrentBalance,
+		FundedFrom: AccountID(textOf(a.FundedFromAccountID)), CreatedAt: created, Extra: a.Extra,
 	}
 }
 
 func liveStateOf(id AccountID, a *api.LiveAccountDetail) AccountState {
 	state := AccountState{
-		ID:              id,
-		Environment:     EnvLive,
-		Status:          AccountStatus(a.Status),
-		Balance:         a.Balance,
-		Equity:          a.Equity,
-		ProfitTarget:    optOf(a.ProfitTarget),
-		DailyLossFloor:  optOf(a.DailyLossFloor),
-		GlobalLossFloor: optOf(a.GlobalLossFloor),
-		Extra:           a.Extra,
+		ID: id, Environment: EnvLive, Status: AccountStatus(a.Status), Balance: a.Balance, Equity: a.Equity,
+		ProfitTarget: optOf(a.ProfitTarget), DailyLossFloor: optOf(a.DailyLossFloor),
+		GlobalLossFloor: optOf(a.GlobalLossFloor), Extra: a.Extra,
 	}
 	if phase, ok := a.Phase.Get(); ok {
 		state.Phase = Some(int(phase))
 	}
 	// Not shown for live accounts, but the sandbox has it under this name.
-	if pnl, ok := state.Extra.Decimal("unrealizedPnL"); ok {
-		state.UnrealizedPnL = Some(pnl)
-	}
+	state.UnrealizedPnL = optional(state.Extra.Decimal("unrealizedPnL"))
 	return state
 }
 
 func livePositionOf(p *api.LivePosition) Position {
 	opened := optTimeOf(p.OpenedAt, "openedAt", &p.Extra)
 	position := Position{
-		Symbol:     p.Symbol,
-		Side:       Side(p.Side),
-		Size:       p.Size,
-		EntryPrice: p.EntryPrice,
-		Leverage:   optOf(p.Leverage),
-		Notional:   optOf(p.NotionalValue),
-		Margin:     optOf(p.MarginRequired),
-		Mark:       markOf(p.MarkPrice),
-		TakeProfit: levelOf(p.TakeProfitPrice),
-		StopLoss:   levelOf(p.StopLossPrice),
-		OpenedAt:   opened,
-		Extra:      p.Extra,
+		Symbol: p.Symbol, Side: Side(p.Side), Size: p.Size, EntryPrice: p.EntryPrice, Leverage: optOf(p.Leverage),
+		Notional: optOf(p.NotionalValue), Margin: optOf(p.MarginRequired), Mark: markOf(p.MarkPrice),
+		TakeProfit: levelOf(p.TakeProfitPrice), StopLoss: levelOf(p.StopLossPrice), OpenedAt: opened, Extra: p.Extra,
 	}
 	if _, priced := position.Mark.Price(); priced || p.MarkPrice.IsAbsent() {
 		position.UnrealizedPnL = optOf(p.UnrealizedPnL)
@@ -346,105 +229,84 @@ func livePositionOf(p *api.LivePosition) Position {
 	return position
 }
 
-func optLivePosition(p *wire.Opt[api.LivePosition]) Opt[Position] {
-	if position := p.Value(); position != nil {
-		return Some(livePositionOf(position))
-	}
-	return Opt[Position]{}
-}
-
-func liveFillOf(f *api.LiveFill) Fill {
-	return Fill{Price: f.Price, Size: Some(f.Size), Fee: Some(f.Fee)}
-}
-
 func orderResultOf(answer *api.OrderResponse, meta Meta) *OrderResult {
 	return &OrderResult{
-		Action:   answer.Action,
-		Fill:     liveFillOf(&answer.Fill),
-		Balance:  answer.NewBalance,
-		Position: optLivePosition(&answer.Position),
-		Meta:     meta,
-		Extra:    answer.Extra,
+		Action: answer.Action, Balance: answer.NewBalance,
+		Fill:     Fill{Price: answer.Fill.Price, Size: Some(answer.Fill.Size), Fee: Some(answer.Fill.Fee)},
+		Position: optRecord(&answer.Position, livePositionOf), Meta: meta, Extra: answer.Extra,
 	}
 }
 
 func closeResultOf(answer *api.ClosePositionResponse, meta Meta) *CloseResult {
 	return &CloseResult{
-		PnL:     answer.Pnl,
-		Fee:     answer.Fee,
-		Balance: answer.NewBalance,
-		Status:  AccountStatus(answer.Status),
-		Meta:    meta,
-		Extra:   answer.Extra,
+		PnL: answer.Pnl, Fee: answer.Fee, Balance: answer.NewBalance, Status: AccountStatus(answer.Status), Meta: meta,
+		Extra: answer.Extra,
 	}
 }
 
 // restingOrderOf reads the names of the request where the record uses them. They
 // stay in Extra too, since the contract does not promise what they mean there.
 func restingOrderOf(o *api.RestingOrder) RestingOrder {
-	order := RestingOrder{ID: OrderID(o.ID), Extra: o.Extra}
-	order.Symbol, _ = order.Extra.Text("symbol")
-	side, _ := order.Extra.Text("side")
-	order.Side = Side(side)
-	if size, ok := order.Extra.Decimal("size"); ok {
-		order.Size = Some(size)
+	extra := Extra(o.Extra)
+	symbol, side := marketIn(extra)
+	return RestingOrder{
+		ID: OrderID(o.ID), Symbol: symbol, Side: side, Extra: extra,
+		Size: optional(extra.Decimal("size")), LimitPrice: optional(extra.Decimal("limitPrice")),
 	}
-	if price, ok := order.Extra.Decimal("limitPrice"); ok {
-		order.LimitPrice = Some(price)
-	}
-	return order
 }
 
 func runOf(r *api.Run) Run {
-	run := Run{ID: RunID(r.RunID), Extra: r.Extra}
-	run.Symbol, _ = run.Extra.Text("symbol")
-	side, _ := run.Extra.Text("side")
-	run.Side = Side(side)
-	return run
+	symbol, side := marketIn(r.Extra)
+	return Run{ID: RunID(r.RunID), Symbol: symbol, Side: side, Extra: r.Extra}
+}
+
+func marketIn(extra Extra) (symbol string, _ Side) {
+	symbol, _ = extra.Text("symbol")
+	side, _ := extra.Text("side")
+	return symbol, Side(side)
 }
 
 func fundingOf(f *api.FundingPayment) FundingPayment { return FundingPayment{Extra: f.Extra} }
 
 // orderRequest is an order as a live account takes it.
 func orderRequest(id AccountID, o *Order) api.OrderRequest {
-	request := api.OrderRequest{
-		AccountID:       string(id),
-		Symbol:          o.Symbol,
-		Side:            api.Side(o.Side),
-		Size:            o.Size,
-		Leverage:        o.Leverage,
-		LimitPrice:      wireLevel(o.LimitPrice),
-		TakeProfitPrice: wireLevel(o.TakeProfit),
-		StopLossPrice:   wireLevel(o.StopLoss),
-		ExpectedPrice:   wireLevel(o.ExpectedPrice),
-		MaxSlippagePct:  wireOpt(o.MaxSlippagePct),
+	r := api.OrderRequest{
+		AccountID: string(id), Symbol: o.Symbol, Side: api.Side(o.Side), Size: o.Size, Leverage: o.Leverage,
+		LimitPrice: wireLevel(o.LimitPrice), TakeProfitPrice: wireLevel(o.TakeProfit), StopLossPrice: wireLevel(o.StopLoss),
+		ExpectedPrice: wireLevel(o.ExpectedPrice), MaxSlippagePct: wireOpt(o.MaxSlippagePct),
 	}
-	if o.Type == LimitOrder {
-		request.OrderType = wire.Some(api.OrderTypeLimit)
+	if o.Type != MarketOrder {
+		r.OrderType = wire.Some(api.OrderType(o.Type.String()))
 	}
 	if o.ReduceOnly {
-		request.ReduceOnly = wire.Some(true)
+		r.ReduceOnly = wire.Some(true)
 	}
-	return request
+	return r
 }
 
 // limitRequest is an order that rests.
-func limitRequest(id AccountID, o *Order) api.LimitOrderRequest {
-	common := orderRequest(id, o)
-	price, _ := o.LimitPrice.Value()
-	return api.LimitOrderRequest{
-		AccountID:       common.AccountID,
-		Symbol:          common.Symbol,
-		Side:            common.Side,
-		Size:            common.Size,
-		Leverage:        common.Leverage,
-		ReduceOnly:      common.ReduceOnly,
-		LimitPrice:      price,
-		TakeProfitPrice: common.TakeProfitPrice,
-		StopLossPrice:   common.StopLossPrice,
-		ExpectedPrice:   common.ExpectedPrice,
-		MaxSlippagePct:  common.MaxSlippagePct,
+func limitRequest(o *api.OrderRequest) *api.LimitOrderRequest {
+	price, _ := o.LimitPrice.Get()
+	return &api.LimitOrderRequest{
+		AccountID: o.AccountID, Symbol: o.Symbol, Side: o.Side, Size: o.Size, Leverage: o.Leverage,
+		ReduceOnly: o.ReduceOnly, LimitPrice: price, TakeProfitPrice: o.TakeProfitPrice, StopLossPrice: o.StopLossPrice,
+		ExpectedPrice: o.ExpectedPrice, MaxSlippagePct: o.MaxSlippagePct,
 	}
+}
+
+// sandboxRequest is an order as the sandbox takes it.
+func sandboxRequest(o *api.OrderRequest) *api.SandboxOrderRequest {
+	r := &api.SandboxOrderRequest{
+		Symbol: o.Symbol, Side: o.Side, Size: o.Size, LimitPrice: o.LimitPrice, TakeProfitPrice: o.TakeProfitPrice,
+		StopLossPrice: o.StopLossPrice, ExpectedPrice: o.ExpectedPrice, MaxSlippagePct: o.MaxSlippagePct,
+	}
+	if !o.Leverage.IsZero() {
+		r.Leverage = wire.Some(o.Leverage)
+	}
+	if kind, ok := o.OrderType.Get(); ok {
+		r.OrderType = wire.Some(string(kind))
+	}
+	return r
 }
 
 // wireJSON leaves out what the caller did not give. What cannot be written has been

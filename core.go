@@ -105,7 +105,11 @@ func (c *core) statusOf(env Environment, id AccountID) AccountStatus {
 // keyless returns the refusal of a request without a key; nil if there is one.
 func (c *core) keyless(env Environment) error {
 	if c.keys(env).isZero() {
-		return refuse(env, CodeMissingAPIKey, "no %s API key configured", env)
+		option, variable := "WithSandboxKey", "TRADING_SANDBOX_KEY"
+		if env == EnvLive {
+			option, variable = "WithLiveKey", "TRADING_LIVE_KEY"
+		}
+		return refuse(env, CodeMissingAPIKey, "no %s API key configured: use %s, or set %s for FromEnv", env, option, variable)
 	}
 	return nil
 }

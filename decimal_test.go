@@ -3,11 +3,12 @@ package trading
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"testing"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 func ExampleDec() {
@@ -59,8 +60,8 @@ var unwritable = []decimal.Decimal{
 
 func TestUnwritableNumbers(t *testing.T) {
 	for _, d := range unwritable {
-		assert.False(t, writable(d))
-		assert.Equal(t, fmt.Sprintf("1e%d", d.Exponent()), numberText(d))
+		assert.False(t, wire.Writable(d))
+		assert.Equal(t, fmt.Sprintf("1e%d", d.Exponent()), wire.NumberText(d))
 
 		for _, v := range []interface{ MarshalJSON() ([]byte, error) }{
 			MarkAt(d), At(d), Percent(d), Some(d),
@@ -69,23 +70,7 @@ func TestUnwritableNumbers(t *testing.T) {
 			assert.ErrorIs(t, err, errUnwritable, "%T", v)
 			assert.LessOrEqual(t, len(fmt.Sprint(v)), 16, "%T", v)
 		}
-		assert.False(t, At(d).valid())
-		assert.False(t, Percent(d).valid())
 	}
-}
-
-// What is told from the size of a number is what its text says.
-func TestWritableIsWhatHasAText(t *testing.T) {
-	for _, digits := range []int64{1, 2, 17, 18, 19, 20, 60, 61, 62, 63, 64, 65, 128, 129} {
-		coefficient := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits-1), nil)
-		for exp := int32(-70); exp <= 70; exp++ {
-			for _, d := range []decimal.Decimal{decimal.NewFromBigInt(coefficient, exp), decimal.NewFromBigInt(coefficient, exp).Neg()} {
-				_, ok := appendNumber(nil, d)
-				assert.Equal(t, ok, writable(d), "%d digits, exponent %d", digits, exp)
-			}
-		}
-	}
-	assert.True(t, writable(decimal.Decimal{}))
 }
 
 // What this package prints and writes does not depend on the settings of package

@@ -29,7 +29,8 @@
 //
 // # Numbers
 //
-// Money, sizes, prices and percents are decimals, exact from the wire to the wire.
+// Money, sizes, prices and percents are decimals of github.com/shopspring/decimal, exact
+// from the wire to the wire. [Dec] makes one of text.
 // What may be missing gives its value only together with whether there is one: [Mark] a
 // price, [Level] an optional price of an order, [Opt] anything else. Missing is never
 // zero.

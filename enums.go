@@ -9,22 +9,20 @@ import "github.com/tradingapi/trading-go/ratelimit"
 // Environment is which of the two worlds a key, a call or an account belongs to.
 type Environment string
 
+// The environments.
 const (
-	// EnvSandbox is the paper account; keys begin with pk_test_.
-	EnvSandbox Environment = "sandbox"
-	// EnvLive is real accounts and real money; keys begin with pk_live_.
-	EnvLive Environment = "live"
+	EnvSandbox Environment = "sandbox" // the paper account; keys begin with pk_test_
+	EnvLive    Environment = "live"    // real accounts and real money; keys begin with pk_live_
 )
 
 // Side is the direction of an order or a position. An order against an open
 // position can shrink it, end it, or flip it to the other side.
 type Side string
 
+// The sides.
 const (
-	// Long gains when the price rises.
-	Long Side = "long"
-	// Short gains when the price falls.
-	Short Side = "short"
+	Long  Side = "long"  // gains when the price rises
+	Short Side = "short" // gains when the price falls
 )
 
 // Opposite returns the other side. A side that is neither [Long] nor [Short]
@@ -47,11 +45,10 @@ func (s Side) valid() bool { return s == Long || s == Short }
 // CloseCause is why a trade was closed: orderType of a trade on the wire.
 type CloseCause string
 
+// The causes.
 const (
-	// CauseStopLoss is a stop-loss that fired.
-	CauseStopLoss CloseCause = "stop_loss"
-	// CauseTakeProfit is a take-profit that fired.
-	CauseTakeProfit CloseCause = "take_profit"
+	CauseStopLoss   CloseCause = "stop_loss"   // a stop-loss that fired
+	CauseTakeProfit CloseCause = "take_profit" // a take-profit that fired
 	// CauseMarket is a close by hand, by an order that flipped the position, or
 	// by the liquidation after a breach: the record does not distinguish them.
 	CauseMarket CloseCause = "market"
@@ -60,41 +57,33 @@ const (
 // EvalType is the kind of challenge that an account belongs to.
 type EvalType string
 
+// The kinds.
 const (
-	// EvalOneStep is a challenge of one phase.
-	EvalOneStep EvalType = "1-step"
-	// EvalTwoStep is a challenge of two phases.
-	EvalTwoStep EvalType = "2-step"
-	// EvalGauntlet is the gauntlet.
-	EvalGauntlet EvalType = "gauntlet"
-	// EvalHyper is the hyper challenge.
-	EvalHyper EvalType = "hyper"
+	EvalOneStep  EvalType = "1-step"   // a challenge of one phase
+	EvalTwoStep  EvalType = "2-step"   // a challenge of two phases
+	EvalGauntlet EvalType = "gauntlet" // the gauntlet
+	EvalHyper    EvalType = "hyper"    // the hyper challenge
 )
 
 // HealthStatus is the service's assessment of itself. It is about the whole
 // platform: while it is [Healthy], a single market can still be unpriced.
 type HealthStatus string
 
+// The assessments.
 const (
-	// Healthy is safe to trade.
-	Healthy HealthStatus = "healthy"
-	// Degraded is reachable, but the price feed or the risk loop is stale: hold
-	// off.
-	Degraded HealthStatus = "degraded"
-	// Unavailable is a dependency that is down or cannot be judged: do not trade.
-	Unavailable HealthStatus = "unavailable"
+	Healthy     HealthStatus = "healthy"     // safe to trade
+	Degraded    HealthStatus = "degraded"    // reachable, but the price feed or the risk loop is stale: hold off
+	Unavailable HealthStatus = "unavailable" // a dependency that is down or cannot be judged: do not trade
 )
 
 // Feed is how fresh the service's prices are.
 type Feed string
 
+// The feeds.
 const (
-	// FeedLive is the only value under which prices can be trusted.
-	FeedLive Feed = "live"
-	// FeedStale is prices that are too old.
-	FeedStale Feed = "stale"
-	// FeedUnknown is freshness that could not be determined: not live.
-	FeedUnknown Feed = "unknown"
+	FeedLive    Feed = "live"    // the only value under which prices can be trusted
+	FeedStale   Feed = "stale"   // prices that are too old
+	FeedUnknown Feed = "unknown" // freshness that could not be determined: not live
 )
 
 // Identifiers are types of their own, so that one cannot stand where another
@@ -120,10 +109,8 @@ type Priority = ratelimit.Priority
 
 // The priorities, lowest first. They are those of package ratelimit.
 const (
-	// PriorityRead is for reads, such as polling.
-	PriorityRead = ratelimit.Read
-	// PriorityEntry is for writes that can add exposure.
-	PriorityEntry = ratelimit.Entry
+	PriorityRead  = ratelimit.Read  // for reads, such as polling
+	PriorityEntry = ratelimit.Entry // for writes that can add exposure
 	// PriorityRecovery is for finding out the outcome of a write. It may use half of
 	// the reserve, and holds at most a third of a limit.
 	PriorityRecovery = ratelimit.Recovery

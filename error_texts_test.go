@@ -113,12 +113,12 @@ func mistakes(t *testing.T) []errorRow {
 		{"order id", "position 3", control},
 		{"totalSize", "-1", edit},
 		{"execKind", "ExecKind(9)", Conditional{Trigger: Dec("1"), Exec: 9}.Check(good)},
-		{"triggerPrice", "0", Conditional{}.Check(good)},
+		{"Trigger (triggerPrice)", "0", Conditional{}.Check(good)},
 		{"startPrice", "0", Ladder{To: Dec("1"), Rungs: 2}.Check(good)},
 		{"totalOrders", "0", Ladder{From: Dec("1"), To: Dec("1")}.Check(good)},
 		{"totalOrders", "50", Ladder{From: Dec("1"), To: Dec("1"), Rungs: 50}.Check(good)},
 		{"totalOrders", "-1", Swarm{Orders: -1}.Check(good)},
-		{"durationMs", "1ns", TWAP{Duration: 1}.Check(good)},
+		{"Duration (durationMs)", "1ns", TWAP{Duration: 1}.Check(good)},
 		{"chaseTo", "clear", Chase{To: Clear}.Check(good)},
 		{"slippageBps", "e99", Swarm{Orders: 1, SlippageBps: Some(decimal.New(1, 99999))}.Check(good)},
 		{"aggression", "high", Swarm{Orders: 1, Aggression: Some(json.RawMessage("high"))}.Check(good)},
@@ -167,6 +167,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"ResponseInto", "nil", call(ResponseInto(nil))},
 		{"WithClientOrderID", "empty", call(WithClientOrderID(""))},
 		{"WithClientOrderID", "WithIdempotencyKey", call(WithIdempotencyKey("k"), WithClientOrderID("d"))},
+		{"WithIdempotencyKey", "'é' at position 1", call(WithIdempotencyKey("ké"))},
 		{"WithIdempotencyKey", "WithClientOrderID", call(WithClientOrderID("d"), WithIdempotencyKey("k"))},
 		{"WithRateLimits", "91", made(WithRateLimits(RateLimits{ReservePct: 91}))},
 		{"WithRateLimits", "Owner", made(WithRateLimits(RateLimits{Store: ratelimit.NewMemoryStore()}))},
@@ -183,7 +184,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"ForgetClientOrderID", "journal", client.ForgetClientOrderID(t.Context(), "acc_1", OpOrder, "d")},
 		{"Resolution.Into", "answer", new(Resolution).Into(new(OrderResult))},
 		{"Resolution.Into", "*int", (&Resolution{Answer: []byte("{}")}).Into(new(int))},
-		{"sandbox API key", "", missingKey},
+		{"sandbox API key", "WithSandboxKey, or set TRADING_SANDBOX_KEY", missingKey},
 		{"function of the live key", "vault is sealed", function},
 		{"live key", "http", plain},
 		{"client", "closed", closed},
@@ -207,43 +208,42 @@ func TestMistakesAreNamed(t *testing.T) {
 
 // elsewhere are texts that no mistake of the caller causes alone, and what does.
 var elsewhere = map[string]string{
-	"%s is %q: it must be %q, which was asked for":                                                         "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
-	"openapi must be a string":                                                                             "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
-	"paths must be an object":                                                                              "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
-	"status healthy comes with HTTP status 503, which means not safe to trade":                             "a service that contradicts itself",
-	"the assessment was asked for %s ago, and holds for %s":                                                "a health check that took too long",
-	"account %s was last seen %s; read its state if that has changed":                                      "an account that is locked",
-	"the key was refused a moment ago and is not tried again yet: %s":                                      "a key that the service refused",
-	"the rate limit %s has no room in time":                                                                "a full rate limit",
-	"trading: RateLimitUsage: %w":                                                                          "a store that fails",
-	"trading: executed late, when its stored answer was asked for":                                         "a late execution",
-	"executed (%s: %s), and its answer is lost":                                                            "a write that is resolved without an answer",
-	"not executed (%s: %s)":                                                                                "a write that is resolved",
-	"how the service keeps idempotency keys is not known yet":                                              "a fence before its calibration",
-	"a newer setting is still in doubt":                                                                    "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
-	"the position still has other levels after %d tries":                                                   "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
-	"the newer levels could not be set again: %w":                                                          "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
-	"the %s is missing, and the account shows no position in %s to read it from: name both levels":         "an account without a position: TestTrap_T68_OneLevelAloneIsNotGuessed",
-	"the %s is missing, and the position to read it from cannot be read: %w":                               "a read that fails: TestTrap_T68_OneLevelAloneIsNotGuessed",
-	"required and missing: the %s; with an idempotency key or a client order id both levels must be named": "a call with a key: TestTrap_T68_OneLevelAloneIsNotGuessed",
-	"the client order id was used at %s for another request: it must name one decision":                    "an id that was used before",
-	"the client order id is in use by write %s, which is another request: it must name one decision":       "an id that is in use",
-	"a refusal is stored under this idempotency key: another order must have another key":                  "a key whose refusal is stored: TestAGivenKeyInTheJournal",
-	"the client order id is on its way already":                                                            "never seen: another call takes the write over",
-	"the earlier write has ended":                                                                          "never seen: the call begins anew",
-	"trading: write %s is registered already":                                                              "two writes with the same id, which are random",
-	"trading: Acknowledge: write %s is being sent: wait for its call":                                      "a write under way",
-	"write %s, %s %s: %w":                                                                                  "writes that Recover leaves",
-	"an operation that this version does not know":                                                         "a journal of a later version",
-	"trading: journal: write %s, record %d: %w":                                                            "a journal with a record that cannot be read",
-	"it is resolved, and its final record is missing":                                                      "a journal that lacks a record",
-	"trading: journal record: %w":                                                                          "never seen: records have a JSON form",
-	"the journal cannot be read: %w":                                                                       "a disk that fails",
-	"the journal cannot be written: %w":                                                                    "a disk that fails",
-	"%w; nor can it be noted that it is missing: %w":                                                       "a disk that fails twice",
-	"trading: query parameter %s: %w":                                                                      "never seen: a text is a parameter",
-	"trading: account id: %w":                                                                              "never seen: ids are checked before",
-	"trading: fence: %w":                                                                                   "never seen: ids are checked before",
+	"%s is %q: it must be %q, which was asked for":                                                                     "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"openapi must be a string":                                                                                         "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"paths must be an object":                                                                                          "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"status healthy comes with HTTP status 503, which means not safe to trade":                                         "a service that contradicts itself",
+	"the assessment was asked for %s ago, and holds for %s":                                                            "a health check that took too long",
+	"account %s was last seen %s; read its state if that has changed":                                                  "an account that is locked",
+	"the key was refused a moment ago and is not tried again yet: %s":                                                  "a key that the service refused",
+	"the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way": "a full rate limit",
+	"trading: RateLimitUsage: %w":                                                                                      "a store that fails",
+	"trading: executed late, when its stored answer was asked for":                                                     "a late execution",
+	"executed (%s: %s), and its answer is lost":                                                                        "a write that is resolved without an answer",
+	"how the service keeps idempotency keys is not known yet":                                                          "a fence before its calibration",
+	"a newer setting is still in doubt":                                                                                "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
+	"the position still has other levels after %d tries":                                                               "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
+	"the newer levels could not be set again: %w":                                                                      "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
+	"the %s is missing, and the account shows no position in %s to read it from: name both levels":                     "an account without a position: TestTrap_T68_OneLevelAloneIsNotGuessed",
+	"the %s is missing, and the position to read it from cannot be read: %w":                                           "a read that fails: TestTrap_T68_OneLevelAloneIsNotGuessed",
+	"required and missing: the %s; with an idempotency key or a client order id both levels must be named":             "a call with a key: TestTrap_T68_OneLevelAloneIsNotGuessed",
+	"the client order id was used at %s for another request (%s): the decision was made before, so read the account, and do not take a new id for it":            "an id that was used before",
+	"the client order id is in use by write %s, which is another request: the decision was made before, so wait for that write, and do not take a new id for it": "an id that is in use",
+	"a refusal is stored under this idempotency key: another order must have another key":                                                                        "a key whose refusal is stored: TestAGivenKeyInTheJournal",
+	"the client order id is on its way already":                       "never seen: another call takes the write over",
+	"the earlier write has ended":                                     "never seen: the call begins anew",
+	"trading: write %s is registered already":                         "two writes with the same id, which are random",
+	"trading: Acknowledge: write %s is being sent: wait for its call": "a write under way",
+	"write %s, %s %s: %w":                                             "writes that Recover leaves",
+	"an operation that this version does not know":                    "a journal of a later version",
+	"trading: journal: write %s, record %d: %w":                       "a journal with a record that cannot be read",
+	"it is resolved, and its final record is missing":                 "a journal that lacks a record",
+	"trading: journal record: %w":                                     "never seen: records have a JSON form",
+	"the journal cannot be read: %w":                                  "a disk that fails",
+	"the journal cannot be written: %w":                               "a disk that fails",
+	"%w; nor can it be noted that it is missing: %w":                  "a disk that fails twice",
+	"trading: query parameter %s: %w":                                 "never seen: a text is a parameter",
+	"trading: account id: %w":                                         "never seen: ids are checked before",
+	"trading: fence: %w":                                              "never seen: ids are checked before",
 }
 
 // Each text of an error in the client's source is that of a mistake above, or stands in
@@ -292,14 +292,13 @@ func textPattern(format string) string {
 // writes, with their positions.
 func errorTexts(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	require.NoError(t, err)
-	for _, below := range [...]string{"internal/resolve/*.go", "internal/health/*.go"} {
-		more, err := filepath.Glob(below)
+	var files []string
+	for _, pattern := range []string{"*.go", "internal/address/*.go", "internal/check/*.go", "internal/health/*.go", "internal/resolve/*.go"} {
+		some, err := filepath.Glob(pattern)
 		require.NoError(t, err)
-		files = append(files, more...)
+		files = append(files, some...)
 	}
-	makers := map[string]bool{"refuse": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
+	makers := map[string]bool{"refuse": true, "fault": true, "refusedIf": true, "invalid": true, "fmt.Errorf": true, "errors.New": true}
 	texts := map[string]string{}
 	set := token.NewFileSet()
 	for _, file := range files {

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // Error is a refusal: by the service, or by this client with the code that the
@@ -16,30 +19,23 @@ import (
 // Branch on the code, with [errors.Is] and a Code or a [Kind]; show the message
 // to people and never parse it.
 type Error struct {
-	// Code is the service's `error`, exactly.
-	Code Code
-	// Status is the HTTP status; 0 if Local.
-	Status int
-	// Message is a sentence for people.
-	Message string
-	// Reason and Symbol are optional members of the body.
-	Reason, Symbol string
+	Code           Code   // the service's `error`, exactly
+	Status         int    // the HTTP status; 0 if Local
+	Message        string // a sentence for people
+	Reason, Symbol string // optional members of the body
+
 	// EstSlippagePct is the estimate of a MAX_SLIPPAGE, in percent. It is none for
 	// INSUFFICIENT_LIQUIDITY, which is not the same as no slippage.
 	EstSlippagePct Opt[decimal.Decimal]
-	// MaxSlippagePct is what the order allowed, in percent.
-	MaxSlippagePct Opt[decimal.Decimal]
-	// RetryAfter is how long the service asks to wait before the next try; 0 if it does not say.
-	RetryAfter time.Duration
-	// Local means that nothing was sent.
-	Local bool
-	// Meta are the facts of the answer.
-	Meta Meta
-	// Extra holds the body's members that have no field here.
-	Extra Extra
+	MaxSlippagePct Opt[decimal.Decimal] // what the order allowed, in percent
 
-	env     Environment
-	outcome Outcome
+	RetryAfter time.Duration // how long the service asks to wait before the next try; 0 if it does not say
+	Local      bool          // nothing was sent
+	Meta       Meta          // the facts of the answer
+	Extra      Extra         // the body's members that have no field here
+
+	env Environment
+	ended
 }
 
 // Error says who refused what, and why.
@@ -83,29 +79,22 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-func (e *Error) rule() Rule                 { return ruleFor(e.Code, e.Status, e.env) }
-func (e *Error) outcomeOfCall() Outcome     { return e.outcome }
-func (e *Error) setOutcomeOfCall(o Outcome) { e.outcome = o }
+func (e *Error) rule() Rule { return ruleFor(e.Code, e.Status, e.env) }
 
 // WriteError is what every failed write returns: what became of it, and why the
 // call failed. The cause (a refusal, a page of a gateway, a lost connection, an ended
 // context) is inside and visible to [errors.Is] and [errors.As].
 type WriteError struct {
-	// Outcome says whether it happened.
-	Outcome Outcome
-	// Operation is the write.
-	Operation Operation
-	// Account is the live account it was for, if it was for one.
-	Account AccountID
-	// Symbol is the market it was for, if it was for one.
-	Symbol string
-	// Intent names it for [Client.ResolveID] and in the journal; empty if it is not tracked.
-	Intent IntentID
+	Outcome   Outcome   // whether it happened
+	Operation Operation // the write
+	Account   AccountID // the live account it was for, if it was for one
+	Symbol    string    // the market it was for, if it was for one
+	Intent    IntentID  // names it for [Client.ResolveID] and in the journal; empty if it is not tracked
+
 	// NotSent is set only if the outcome is Unknown: this call sent nothing, but an earlier
 	// run, or another program, may have sent the write under the same key.
 	NotSent bool
-	// Err is why the call failed; never nil.
-	Err error
+	Err     error // why the call failed; never nil
 }
 
 // Error says what, whether it happened, and why.
@@ -136,15 +125,11 @@ func (e *WriteError) LogValue() slog.Value {
 type GuardError struct {
 	// Kind is which guard: ErrUnhealthy, ErrHalted, ErrPendingWrite, ErrAccountLocked, ErrJournal, ErrExpired,
 	// ErrDecided, or ErrGuard for one of the program's own.
-	Kind Kind
-	// Reason explains it to a person.
-	Reason string
-	// Health is the assessment that held it back; nil if it could not be read or was not the cause.
-	Health *Health
-	// Err is the cause beneath, such as why health could not be read; may be nil.
-	Err error
-
-	outcome Outcome
+	Kind   Kind
+	Reason string  // explains it to a person
+	Health *Health // the assessment that held it back; nil if it could not be read or was not the cause
+	Err    error   // the cause beneath, such as why health could not be read; may be nil
+	ended
 }
 
 // Error says which guard, and why.
@@ -165,23 +150,16 @@ func (e *GuardError) Is(target error) bool { return target == e.Kind }
 // Unwrap returns the cause beneath.
 func (e *GuardError) Unwrap() error { return e.Err }
 
-func (e *GuardError) outcomeOfCall() Outcome     { return e.outcome }
-func (e *GuardError) setOutcomeOfCall(o Outcome) { e.outcome = o }
-
 const snippetSize = 256
 
 // GatewayError is an answer without the service's shape: a page by a proxy, `{}`
 // where a result belongs, a body too large to be one. Something in front wrote
 // it, so it proves nothing about a write.
 type GatewayError struct {
-	// Meta are the facts of the answer.
-	Meta Meta
-	// Snippet is the beginning of the body, for people; at most 256 bytes.
-	Snippet string
-	// Reason says what is not the service's about it.
-	Reason string
-
-	outcome Outcome
+	Meta    Meta   // the facts of the answer
+	Snippet string // the beginning of the body, for people; at most 256 bytes
+	Reason  string // what is not the service's about it
+	ended
 }
 
 // Error says what came instead of an answer.
@@ -189,19 +167,13 @@ func (e *GatewayError) Error() string {
 	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, cutText(e.Snippet, snippetSize))
 }
 
-func (e *GatewayError) outcomeOfCall() Outcome     { return e.outcome }
-func (e *GatewayError) setOutcomeOfCall(o Outcome) { e.outcome = o }
-
 // RedirectError is a redirect. It is never followed, since the API key and the
 // order would go along. It usually means that the base URL is not the versioned
 // root.
 type RedirectError struct {
-	// Meta are the facts of the answer.
-	Meta Meta
-	// Location is where it pointed, without query and user.
-	Location string
-
-	outcome Outcome
+	Meta     Meta   // the facts of the answer
+	Location string // where it pointed, without query and user
+	ended
 }
 
 // Error names the address to use instead.
@@ -210,18 +182,12 @@ func (e *RedirectError) Error() string {
 		cutText(e.Location, mostMessage), e.Meta.Status)
 }
 
-func (e *RedirectError) outcomeOfCall() Outcome     { return e.outcome }
-func (e *RedirectError) setOutcomeOfCall(o Outcome) { e.outcome = o }
-
 // DecodeError is a 2xx of the service that does not have the documented shape.
 // After a write that means: it was executed. Meta.Body has the answer.
 type DecodeError struct {
-	// Meta are the facts of the answer.
-	Meta Meta
-	// Err is where the shape differs.
-	Err error
-
-	outcome Outcome
+	Meta Meta  // the facts of the answer
+	Err  error // where the shape differs
+	ended
 }
 
 // Error says where the shape differs, and after a write that it was executed.
@@ -235,19 +201,12 @@ func (e *DecodeError) Error() string {
 // Unwrap returns where the shape differs.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-func (e *DecodeError) outcomeOfCall() Outcome     { return e.outcome }
-func (e *DecodeError) setOutcomeOfCall(o Outcome) { e.outcome = o }
-
 // TransportError is an attempt that got no answer.
 type TransportError struct {
-	// Meta are the facts of the attempt; it has no status.
-	Meta Meta
-	// Written means that the request, or part of it, may have arrived.
-	Written bool
-	// Err is what broke.
-	Err error
-
-	outcome Outcome
+	Meta    Meta  // the facts of the attempt; it has no status
+	Written bool  // the request, or part of it, may have arrived
+	Err     error // what broke
+	ended
 }
 
 // Error says whether the request may have arrived, and what broke.
@@ -261,12 +220,17 @@ func (e *TransportError) Error() string {
 // Unwrap returns what broke.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-func (e *TransportError) outcomeOfCall() Outcome     { return e.outcome }
-func (e *TransportError) setOutcomeOfCall(o Outcome) { e.outcome = o }
-
 // refuse is a local refusal, with the code that the service would have used.
 func refuse(env Environment, code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Local: true, env: env, outcome: NotApplied}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Local: true, env: env, ended: ended{NotApplied}}
+}
+
+// local is a fault as the service would have refused it; nil if there is none.
+func local(env Environment, f *check.Fault) error {
+	if f == nil {
+		return nil
+	}
+	return refuse(env, Code(f.Code), "%s", f.Text)
 }
 
 // OutcomeOf returns what became of the write that returned err: [Applied] for
@@ -284,6 +248,9 @@ func OutcomeOf(err error) Outcome {
 	if bearer := outcomeBearer(nil); errors.As(err, &bearer) {
 		return bearer.outcomeOfCall()
 	}
+	if errors.As(err, new(resolve.NotExecuted)) {
+		return NotApplied
+	}
 	return Unknown
 }
 
@@ -293,6 +260,12 @@ type outcomeBearer interface {
 	outcomeOfCall() Outcome
 	setOutcomeOfCall(Outcome)
 }
+
+// ended is the outcome of the call that an error ended.
+type ended struct{ outcome Outcome }
+
+func (e *ended) outcomeOfCall() Outcome     { return e.outcome }
+func (e *ended) setOutcomeOfCall(o Outcome) { e.outcome = o }
 
 // readError is what ended a read before there was an answer and is not this
 // client's own, such as the end of its context. It says that nothing was applied,
@@ -326,6 +299,9 @@ func AdviceOf(err error) Advice {
 	if outcome == Unknown {
 		return AdviseRead
 	}
+	if errors.As(err, new(resolve.NotExecuted)) {
+		return AdviseNewKey // whatever its sends met
+	}
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		return refusal.rule().Advice
 	}
@@ -351,12 +327,9 @@ func AdviceOf(err error) Advice {
 // [Client.With] return it, and so does the call that it was given to, which sends
 // nothing.
 type OptionError struct {
-	// Option is its function, such as "WithRetry", or the argument's name.
-	Option string
-	// Reason says what is wrong with it.
-	Reason string
-	// Err is the refusal beneath, such as that of a key; may be nil.
-	Err error
+	Option string // its function, such as "WithRetry", or the argument's name
+	Reason string // what is wrong with it
+	Err    error  // the refusal beneath, such as that of a key; may be nil
 }
 
 // Error names the option and the rule.
@@ -375,8 +348,11 @@ func invalid(option, format string, args ...any) error {
 	return &OptionError{Option: option, Reason: fmt.Sprintf(format, args...)}
 }
 
-// invalidFor is an option that is refused for a reason with a code of its own.
+// invalidFor is an option that is refused for a reason with a code of its own; nil without one.
 func invalidFor(option string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return &OptionError{Option: option, Reason: err.Error(), Err: err}
 }
 

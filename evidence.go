@@ -15,11 +15,11 @@ func heldPosition(p *Position) accounting.Position {
 	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: p.OpenedAt}
 }
 
-// bySymbol are positions as the books take them.
-func bySymbol(positions Positions) map[string]accounting.Position {
-	held := make(map[string]accounting.Position, len(positions))
+// heldPositions are positions as the books take them.
+func heldPositions(positions Positions) []books.Held {
+	held := make([]books.Held, len(positions))
 	for i := range positions {
-		held[positions[i].Symbol] = heldPosition(&positions[i])
+		held[i] = books.Held{Symbol: positions[i].Symbol, Position: heldPosition(&positions[i])}
 	}
 	return held
 }
@@ -167,6 +167,16 @@ func intentOf(in *resolve.Intent) Intent {
 		Operation: Operation(in.Operation), Environment: Environment(in.Environment), Account: AccountID(in.Account), Symbol: in.Symbol,
 		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
 	}
+}
+
+// pendingOf are writes whose outcome is not known, as the program sees them.
+func pendingOf(open []resolve.PendingWrite) []PendingWrite {
+	writes := make([]PendingWrite, len(open))
+	for i := range open {
+		w := &open[i]
+		writes[i] = PendingWrite{Intent: intentOf(&w.Intent), Reason: w.Reason, Left: w.Left, Waiting: w.Waiting}
+	}
+	return writes
 }
 
 // resolutionOf is a resolution as the program sees it.

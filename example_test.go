@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -135,24 +136,22 @@ func ExampleAccount_PlaceOrder() {
 	// Output: filled at 64000 for a fee of 1.44
 }
 
+// The reply is lost, and the call does not wait for the outcome. Resolve takes seconds, so
+// TestExampleAccountResolve runs this on virtual time.
 func ExampleAccount_Resolve() {
 	client, sim := simulated()
-	account := client.Live.Account("acc_1")
-	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, and sent again under its key
-	place := func() error {
-		// README
-		_, err := account.PlaceOrder(ctx, order)
-		if trading.OutcomeOf(err) == trading.Unknown {
-			resolution, err := account.Resolve(ctx, err) // wait longer than the call did
-			if err != nil {
-				return err // not known yet, or a person has to look
-			}
-			fmt.Println(resolution.Outcome, "by", resolution.Evidence)
+	defer client.Close()
+	account := client.Live.Account("acc_1", trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0))
+	sim.Fault("POST /orders", tradingsim.DropResponse())
+	// README
+	_, err := account.PlaceOrder(ctx, order)
+	if trading.OutcomeOf(err) == trading.Unknown {
+		resolution, err := account.Resolve(ctx, err) // wait longer than the call did
+		if err != nil {
+			log.Fatal(err) // not known yet, or a person has to look
 		}
-		return err
+		fmt.Println(resolution.Outcome, "by", resolution.Evidence) // applied by its stored answer
 	}
-	fmt.Println(place(), len(sim.Ledger()), "executed")
-	// Output: <nil> 1 executed
 }
 
 func ExampleClient_Recover() {
@@ -172,9 +171,13 @@ func ExampleClient_Recover() {
 	}
 	defer client.Close()
 
-	if _, err := client.Recover(ctx); err != nil { // what an earlier run left
-		log.Print("a person has to look: ", err)
-	}
+	var recovery sync.WaitGroup
+	recovery.Go(func() { // beside the trading: it can take half an hour
+		if _, err := client.Recover(ctx); err != nil { // what an earlier run left
+			log.Print("a person has to look: ", err)
+		}
+	})
+	recovery.Wait()
 	fmt.Println("nothing is pending")
 	// Output: nothing is pending
 }

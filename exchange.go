@@ -9,6 +9,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -36,7 +37,7 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		Body:     r.body,
 		Write:    r.endpoint.write,
 		MaxBody:  r.endpoint.maxBody,
-		MaxError: smallAnswer,
+		MaxError: spec.SmallAnswer,
 	}
 	a := attempt{Answer: send(ctx, sent), key: key}
 	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)

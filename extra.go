@@ -45,8 +45,8 @@ func (e Extra) Text(name string) (s string, ok bool) {
 	return s, true
 }
 
-// equal reports whether both have the same members, byte for byte.
-func (e Extra) equal(other Extra) bool {
+// Equal reports whether both have the same members, byte for byte.
+func (e Extra) Equal(other Extra) bool {
 	return maps.EqualFunc(e, other, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }
 
@@ -89,7 +89,7 @@ func cutText(text string, most int) string {
 // anybody's.
 func causeText(err error) string { return printable(err.Error(), 4*mostMessage) }
 
-// Body is the body of an answer, as it came.
+// Body is the body of a request or an answer, byte for byte.
 type Body []byte
 
 // String returns the text of the body on one line, cut if it is long. All of it is

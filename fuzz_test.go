@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/check"
 )
 
 // sameAnswer gives every request the same answer.
@@ -194,49 +196,6 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzAddress takes any base URL and any account: a key goes out encrypted, or to
-// this machine; no account turns one endpoint into another.
-func FuzzAddress(f *testing.F) {
-	f.Fuzz(func(t *testing.T, base, account string) {
-		u, err := parseBaseURL(base, false)
-		if err != nil {
-			if given, e := url.Parse(base); e == nil && given.User != nil {
-				if password, _ := given.User.Password(); len(password) > 12 && strings.Contains(err.Error(), password) {
-					t.Fatalf("%q: the error tells the password: %v", base, err)
-				}
-			}
-			return
-		}
-		if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Host == "" || !strings.HasSuffix(u.Path, "/v1") {
-			t.Fatalf("%q is accepted as %v", base, u)
-		}
-		if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-			t.Fatalf("%q would send the key in the clear", base)
-		}
-		if again, err := parseBaseURL(u.String(), false); err != nil || again.String() != u.String() {
-			t.Fatalf("%q became %q, and that %v, %v", base, u, again, err)
-		}
-		if checkID("account", account) != nil {
-			return
-		}
-		c := &call{core: &core{urls: endpointURLs(u)}, request: request{account: AccountID(account)}}
-		c.aimAtAccount("/orders")
-		if c.invalid != nil {
-			return
-		}
-		rest, ok := strings.CutPrefix(c.url.EscapedPath(), u.EscapedPath()+"/accounts/")
-		segment, tail, _ := strings.Cut(rest, "/")
-		got, err := url.PathUnescape(segment)
-		if !ok || tail != "orders" || err != nil || got != account || c.url.Host != u.Host || c.url.RawQuery != "" {
-			t.Fatalf("account %q is at %q", account, c.url)
-		}
-		sent, err := url.Parse(c.url.String())
-		if err != nil || sent.EscapedPath() != c.url.EscapedPath() || sent.Path != c.url.Path {
-			t.Fatalf("account %q is sent to %v: %v", account, sent, err)
-		}
-	})
-}
-
 // FuzzKeys takes any API key, idempotency key and client order id: what is accepted can
 // be a header, what is printed does not tell an API key, and no two orders share a
 // name.
@@ -260,7 +219,7 @@ func FuzzKeys(f *testing.F) {
 				t.Fatalf("%q is sent as %q", text, key.Reveal())
 			}
 		}
-		if refused := checkIdempotencyKey(Key(text)) != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {
+		if refused := check.IdempotencyKey(text) != nil; refused != (text == "" || len(text) > 255 || !visible(text)) {
 			t.Fatalf("idempotency key %q: refused is %v", text, refused)
 		}
 
@@ -271,7 +230,7 @@ func FuzzKeys(f *testing.F) {
 			return (&keySource{id: id}).name(AccountID(account), op)
 		}
 		name := nameOf(account, OpOrder, id)
-		if key := derived(name, int(cut)); checkIdempotencyKey(key) != nil {
+		if key := derived(name, int(cut)); check.IdempotencyKey(string(key)) != nil {
 			t.Fatalf("client order id %q of account %q has the key %q", id, account, key)
 		}
 		joined := account + id

@@ -34,24 +34,16 @@ type Hooks struct {
 
 // Call describes a call to hooks.
 type Call struct {
-	// Operation is the endpoint.
-	Operation Operation
-	// Environment is sandbox or live; empty where no key is sent.
-	Environment Environment
-	// Account is the live account, Symbol the market; empty where there is none.
-	Account AccountID
-	Symbol  string
-	// Priority is that of the call's next request in the rate limits.
-	Priority Priority
-	// Write means that the call changes the account, Entry that it can add exposure.
-	Write, Entry bool
-	// Intent names the write, once it is tracked.
-	Intent IntentID
-	// Key is the idempotency key of the next send, or the last; empty where there is
-	// none.
-	Key Key
-	// Tag is the caller's name for the decision.
-	Tag string
+	Operation    Operation   // the endpoint
+	Environment  Environment // sandbox or live; empty where no key is sent
+	Account      AccountID   // the live account; empty where there is none
+	Symbol       string      // the market; empty where there is none
+	Priority     Priority    // of the call's next request in the rate limits
+	Write, Entry bool        // the call changes the account; it can add exposure
+	Intent       IntentID    // names the write, once it is tracked
+	Key          Key         // the idempotency key of the next send, or the last; empty where there is none
+	Tag          string      // the caller's name for the decision
+
 	// Body is what is sent, the same bytes with every attempt; nil for reads, and
 	// for what was refused before it was encoded. It is the client's, and must be
 	// copied to be kept.
@@ -60,40 +52,27 @@ type Call struct {
 
 // Attempt is how one send ended. The API key is in none of it.
 type Attempt struct {
-	// Number counts from 1.
-	Number int
-	// Key is the idempotency key; empty on the sandbox and for reads.
-	Key Key
-	// Status is the HTTP status, 0 without an answer.
-	Status int
-	// Code is the refusal's; empty unless the service refused.
-	Code Code
-	// Request and Response are the bodies. They are the client's, and must be
-	// copied to be kept.
-	Request, Response []byte
-	// Replayed means that the service repeated its stored answer.
-	Replayed bool
-	// Written means that any of the request may have left.
-	Written bool
-	// Outcome is what is known of a write after it.
-	Outcome Outcome
-	// Err is why there is no answer.
-	Err error
-	// Sent is when it began, Took how long it lasted.
-	Sent time.Time
-	Took time.Duration
+	Number int  // counts from 1
+	Key    Key  // the idempotency key; empty on the sandbox and for reads
+	Status int  // the HTTP status, 0 without an answer
+	Code   Code // the refusal's; empty unless the service refused
+
+	Request, Response []byte // the bodies: they are the client's, and must be copied to be kept
+
+	Replayed bool          // the service repeated its stored answer
+	Written  bool          // any of the request may have left
+	Outcome  Outcome       // what is known of a write after it
+	Err      error         // why there is no answer
+	Sent     time.Time     // when it began
+	Took     time.Duration // how long it lasted
 }
 
 // Done is how a call ended.
 type Done struct {
-	// Err is what the caller got.
-	Err error
-	// Outcome is a write's.
-	Outcome Outcome
-	// Attempts counts the sends.
-	Attempts int
-	// Took is how long the call lasted, waits included.
-	Took time.Duration
+	Err      error         // what the caller got
+	Outcome  Outcome       // a write's
+	Attempts int           // counts the sends
+	Took     time.Duration // how long the call lasted, waits included
 }
 
 // WaitReason says what a call waits for.
@@ -101,20 +80,15 @@ type WaitReason string
 
 // The reasons.
 const (
-	// WaitRateLimit is for a rate limit that is full, or that the service has closed.
-	WaitRateLimit WaitReason = "rate limit"
-	// WaitBackoff is before sending again.
-	WaitBackoff WaitReason = "backoff"
+	WaitRateLimit WaitReason = "rate limit" // a rate limit that is full, or that the service has closed
+	WaitBackoff   WaitReason = "backoff"    // before sending again
 )
 
 // Wait is a wait that begins.
 type Wait struct {
-	// For is how long, as far as it is known: in a rate limit it can be longer.
-	For time.Duration
-	// Reason is why.
-	Reason WaitReason
-	// Bucket names the rate limit, where it is one.
-	Bucket string
+	For    time.Duration // how long, as far as it is known: in a rate limit it can be longer
+	Reason WaitReason    // why
+	Bucket string        // the rate limit, where it is one
 }
 
 // hooks are those of all options, in their order. The call is described only to a hook
@@ -177,7 +151,7 @@ func (all hooks) resolved(ctx context.Context, r Resolution) {
 
 // logger writes a line a call, of facts from a fixed list: no key, no header and
 // no body can get into it. Without a logger it does nothing.
-type logger struct{ *slog.Logger }
+type logger struct{ to *slog.Logger }
 
 // callFacts are what is logged of a call.
 type callFacts struct {
@@ -201,7 +175,7 @@ func (l logger) ended(ctx context.Context, c callFacts, err error) {
 	}
 	// The caller's context may have ended; the line is about that.
 	ctx = context.WithoutCancel(ctx)
-	if !l.Enabled(ctx, level) {
+	if !l.to.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
@@ -209,53 +183,43 @@ func (l logger) ended(ctx context.Context, c callFacts, err error) {
 		slog.Int("attempts", c.attempts),
 		slog.Duration("took", c.took),
 	}
-	if c.symbol != "" {
-		attrs = append(attrs, slog.String("symbol", c.symbol))
+	add := func(there bool, attr slog.Attr) {
+		if there {
+			attrs = append(attrs, attr)
+		}
 	}
-	if c.tag != "" {
-		attrs = append(attrs, slog.String("tag", c.tag))
-	}
-	if c.status != 0 {
-		attrs = append(attrs, slog.Int("status", c.status))
-	}
-	if c.write {
-		attrs = append(attrs, slog.String("outcome", OutcomeOf(err).String()))
-	}
+	add(c.symbol != "", slog.String("symbol", c.symbol))
+	add(c.tag != "", slog.String("tag", c.tag))
+	add(c.status != 0, slog.Int("status", c.status))
+	add(c.write, slog.String("outcome", OutcomeOf(err).String()))
 	if err != nil {
 		attrs = append(attrs, slog.String("err", err.Error()))
 		if refusal := (*Error)(nil); errors.As(err, &refusal) {
 			attrs = append(attrs, slog.String("code", string(refusal.Code)))
 		}
 	}
-	l.LogAttrs(ctx, level, text, attrs...)
+	l.to.LogAttrs(ctx, level, text, attrs...)
+}
+
+// warn logs what is the matter outside any call.
+func (l logger) warn(text string, attrs ...slog.Attr) {
+	if l.to != nil {
+		l.to.LogAttrs(context.Background(), slog.LevelWarn, text, attrs...)
+	}
 }
 
 // rateLimitStore logs a call of the rate limit store that failed: the client counts by
 // itself meanwhile.
 func (l logger) rateLimitStore(call string, err error) {
-	if l.Logger == nil {
-		return
-	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "rate limit store failed",
-		slog.String("call", call), slog.String("err", err.Error()))
+	l.warn("rate limit store failed", slog.String("call", call), slog.String("err", err.Error()))
 }
 
 // newJournal logs that the journal holds nothing of earlier runs.
-func (l logger) newJournal() {
-	if l.Logger == nil {
-		return
-	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "journal opened anew: nothing is known of earlier runs")
-}
+func (l logger) newJournal() { l.warn("journal opened anew: nothing is known of earlier runs") }
 
 // notJournaled logs a record that the journal did not take: the next run finds out
 // about the write again.
 func (l logger) notJournaled(in *Intent, err error) {
-	if l.Logger == nil {
-		return
-	}
-	l.LogAttrs(context.Background(), slog.LevelWarn, "journal not written",
-		slog.String("operation", string(in.Operation)),
-		slog.String("intent", string(in.ID)),
-		slog.String("err", err.Error()))
+	l.warn("journal not written", slog.String("operation", string(in.Operation)),
+		slog.String("intent", string(in.ID)), slog.String("err", err.Error()))
 }

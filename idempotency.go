@@ -38,9 +38,11 @@ type keySource struct {
 // ClientOrderIDOption says more of a client order id.
 type ClientOrderIDOption func(*keySource)
 
-// Since says that the id was not used before t: by this program, its earlier runs,
-// or any other. It does not say more: a refusal may still be of another use of the
-// id, and decides nothing.
+// Since says that nobody used the id before t: not this program, not an earlier run of
+// it, and no other program. It is for a program that cannot know that by itself, since it
+// has no durable journal or shares its ids ([WithSharedOrderIDs]). Then the account can
+// prove that the order was not executed. A refusal still proves nothing: it can be of
+// another use of the id after t. A program whose journal knows all uses leaves Since out.
 func Since(t time.Time) ClientOrderIDOption {
 	return func(k *keySource) { k.since = t }
 }

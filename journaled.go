@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/resolve"
@@ -21,7 +20,7 @@ type JournaledWrite struct {
 	// Code is the service's refusal, Answer its success, and Note what somebody wrote
 	// who acknowledged it; each is empty where there is none.
 	Code   Code
-	Answer json.RawMessage
+	Answer Body
 	Note   string
 	// Facts are what happened to it, oldest first.
 	Facts []JournaledFact
@@ -48,7 +47,7 @@ func DescribeHistory(h journal.History) (*JournaledWrite, error) {
 	}
 	if end := d.End; end != nil {
 		w.Outcome, w.Evidence, w.ResolvedAt = Outcome(end.Outcome), Evidence(end.Evidence), end.At
-		w.Code, w.Answer, w.Note = Code(end.Code), end.Answer, end.Note
+		w.Code, w.Answer, w.Note = Code(end.Code), Body(end.Answer), end.Note
 	}
 	return w, nil
 }

@@ -71,15 +71,6 @@ func TestLevelsAreDistinct(t *testing.T) {
 	assert.True(t, At(Dec("1.0")).Equal(At(Dec("1"))))
 }
 
-func TestLevelValid(t *testing.T) {
-	for _, l := range []Level{{}, Clear, At(Dec("0.0000001")), At(Dec("60000"))} {
-		assert.True(t, l.valid(), l)
-	}
-	for _, l := range []Level{At(decimal.Zero), At(decimal.Decimal{}), At(Dec("-0")), At(Dec("-1"))} {
-		assert.False(t, l.valid(), l)
-	}
-}
-
 func TestLevelRefusesWhatIsNoNumber(t *testing.T) {
 	for _, text := range []string{`"59000"`, `false`, `[]`, `1e999999999`} {
 		l := At(Dec("7"))
@@ -105,9 +96,6 @@ func FuzzLevelJSON(f *testing.F) {
 		}
 		if l.IsClear() != (string(data) == "null") {
 			t.Fatalf("%q was read as %v", data, l)
-		}
-		if n, ok := l.Value(); l.valid() != (!ok || n.IsPositive()) {
-			t.Fatalf("%q: %v, valid %v", data, n, l.valid())
 		}
 		text, err := l.MarshalJSON()
 		if err != nil {

@@ -110,6 +110,38 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 	}
 }
 
+// What the client sets again by itself may be in doubt for longer than it waits with the
+// end of the older setting. It is pending then like any other write, and found out about.
+func TestTheClientsOwnSettingIsFoundOut(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r.open(buy("0.1"))
+		r.sim.Fault("POST /positions/tpsl", tradingsim.Hang(2*time.Second))
+		_, lost := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}, inDoubt...)
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(lost), "%v", lost)
+		time.Sleep(300 * time.Millisecond)
+		_, err := r.account().SetTPSL(r.t.Context(), "BTC", trading.TPSL{TakeProfit: at("71000"), StopLoss: at("61000")})
+		require.NoError(r.t, err)
+		time.Sleep(3 * time.Second)
+		r.sim.Fault("POST /positions/tpsl", tradingsim.Pass()) // the probe
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation == string(trading.OpTPSL) {
+				return tradingsim.Crash()
+			}
+			return nil
+		})
+		older, err := r.resolve(lost)
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.Applied, older.Outcome)
+		require.ErrorContains(r.t, older.Err, "a newer setting is still in doubt")
+		own := r.pendingIDs()
+		require.Len(r.t, own, 1)
+		resolution, err := r.ResolveID(r.t.Context(), own[0])
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
+		assert.Empty(r.t, r.pendingIDs())
+	})
+}
+
 // An older setting in doubt is not sent again behind a newer one.
 func TestAnOlderSettingOfLevelsIsNotSentAgain(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {

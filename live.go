@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -20,7 +21,7 @@ type Live struct{ caller caller }
 // Accounts lists every account that the key's owner can trade, the newest first,
 // archived ones too. Do not take the first: a key reaches all of them.
 func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo, error) {
-	call := l.caller.begin(ctx, &endpointAccounts, opts)
+	call := l.caller.begin(ctx, endpointOf(OpAccounts), opts)
 	var answer api.AccountsResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -53,21 +54,21 @@ func (a *Account) ID() AccountID { return a.id }
 func (a *Account) book() books.Account { return bookOf(EnvLive, a.id) }
 
 // begin starts a call of this account.
-func (a *Account) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
+func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *call {
 	if len(a.opts) > 0 {
 		opts = append(a.opts[:len(a.opts):len(a.opts)], opts...)
 	}
-	c := a.caller.begin(ctx, e, opts)
+	c := a.caller.begin(ctx, endpointOf(op), opts)
 	c.account = a.id
-	if err := checkID("account", string(a.id)); err != nil && c.invalid == nil {
-		c.invalid = err
+	if c.invalid == nil {
+		c.invalid = local(EnvLive, check.ID("account", string(a.id)))
 	}
 	return c
 }
 
 // State reads balance, equity, floors, target and status.
 func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := a.begin(ctx, &endpointState, opts)
+	call := a.begin(ctx, OpState, opts)
 	call.aimAtAccount("")
 	var answer api.LiveAccountDetail
 	record := &wire.Either{Member: "account", Record: &answer}
@@ -81,19 +82,19 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 
 // Positions reads the open positions, with their triggers.
 func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
-	call := a.begin(ctx, &endpointPositions, opts)
+	call := a.begin(ctx, OpPositions, opts)
 	call.aimByQuery("accountId", string(a.id))
 	rows := listOf("positions", livePositionOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, bySymbol(rows.List))
+	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, heldPositions(rows.List))
 	return rows.List, nil
 }
 
 // Trades reads the closed trades.
 func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
-	call := a.begin(ctx, &endpointTrades, opts)
+	call := a.begin(ctx, OpTrades, opts)
 	call.aimByQuery("accountId", string(a.id))
 	rows := listOf("trades", tradeOf)
 	if err := call.do(&rows); err != nil {
@@ -105,7 +106,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 
 // OpenOrders reads what waits on the account: resting limits and running runs.
 func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrders, error) {
-	call := a.begin(ctx, &endpointOpenOrders, opts)
+	call := a.begin(ctx, OpOpenOrders, opts)
 	call.aimAtAccount("/orders")
 	var answer api.AccountOrdersResponse
 	if err := call.do(&answer); err != nil {
@@ -121,7 +122,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 
 // FinishedRuns reads the Pro runs that have ended, whatever ended them.
 func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
-	call := a.begin(ctx, &endpointFinishedRuns, opts)
+	call := a.begin(ctx, OpFinishedRuns, opts)
 	call.aimAtAccount("/runs")
 	rows := shownList("history", runOf)
 	if err := call.do(&rows); err != nil {
@@ -133,7 +134,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 
 // Funding reads the funding payments.
 func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPayment, error) {
-	call := a.begin(ctx, &endpointFunding, opts)
+	call := a.begin(ctx, OpFunding, opts)
 	call.aimAtAccount("/funding")
 	rows := listOf("funding", fundingOf)
 	if err := call.do(&rows); err != nil {
@@ -146,14 +147,13 @@ func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPay
 // market has reached. ErrNotMarketable says that it has not: the same order given
 // to PlaceLimit rests until it has.
 func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := a.beginOrder(ctx, &endpointOrder, o, opts)
-	if err := call.order.checkLive(); err != nil {
-		return nil, call.refused(err)
+	call, request, err := a.beginOrder(ctx, OpOrder, o, opts)
+	if err != nil {
+		return nil, err
 	}
-	request := orderRequest(a.id, call.order)
 	call.body = request.AppendWire(newBody())
 	answer := orderAnswers.Get().(*api.OrderResponse)
-	err := call.do(answer)
+	err = call.do(answer)
 	var result *OrderResult
 	if err == nil || errors.Is(err, ErrLate) {
 		result = orderResultOf(answer, call.meta())
@@ -172,14 +172,12 @@ var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 // It fills there even when this program no longer runs.
 func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (*LimitResult, error) {
 	o.Type = LimitOrder
-	call := a.beginOrder(ctx, &endpointLimit, o, opts)
-	if err := call.order.checkLive(); err != nil {
-		return nil, call.refused(err)
+	call, order, err := a.beginOrder(ctx, OpLimit, o, opts)
+	if err != nil {
+		return nil, err
 	}
-	request := limitRequest(a.id, call.order)
-	call.body = request.AppendWire(newBody())
 	var answer api.LimitOrderResponse
-	err := call.do(&answer)
+	err = call.post(limitRequest(&order), &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -189,30 +187,20 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
 // has filled: read the positions.
 func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, &endpointCancelOrder, opts)
-	if err := checkID("order", string(id)); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}
-	call.body = request.AppendWire(newBody())
-	return call.acknowledge()
+	return a.begin(ctx, OpCancelOrder, opts).acknowledge(
+		&api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}, check.ID("order", string(id)))
 }
 
 // ClosePosition closes a position or part of it, at a fresh price. How much is
 // always sent. A close can pass or fail the account: read the result's Status.
 func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
-	call := a.begin(ctx, &endpointClose, opts)
+	call := a.begin(ctx, OpClose, opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvLive, symbol); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct)); err != nil {
+		return nil, err
 	}
-	if err := checkPart(EnvLive, part); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.Percent())}
-	call.body = request.AppendWire(newBody())
 	var answer api.ClosePositionResponse
-	err := call.do(&answer)
+	err := call.post(&api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}, &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -234,41 +222,35 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 // A level that was read from the position can be given back; one sent unchanged is
 // not judged.
 //
-// A setting never waits for an older one: it goes at once, and the older one is not sent
-// again. If the older one's outcome is in doubt, the service may still carry it out
-// behind the newer one. So once that is known, and 5 seconds later, the client reads the
-// position, and if it has the levels of a setting that is not the last, it sends those
-// last wanted again, each as the newest setting named it: under a new key, at most three
-// times. Other levels are somebody else's and stay. [Hooks.Resolved] reports it, with
-// Superseded and Overwritten; the position can have the older levels until then. It is
-// done only while this process runs, and only for an older setting in doubt: of two calls
-// at once that both return their answers, either can be the last. If both are in doubt,
-// and the older one is carried out last, the newer one can end as not applied: then the
-// position has the older levels, and it is for the program to set others.
+// A setting never waits for an older one. It is sent at once, and the older one is not
+// sent again. If the outcome of the older one is in doubt, the service may still carry it
+// out after the newer one. The client corrects that while this process runs: 5 seconds
+// after the outcome is known it reads the position. If the position has the levels of a
+// setting that is not the last, the client sends the last levels again, each as the newest
+// setting named it, under a new key, at most three times. Levels that no setting of this
+// program named stay. Until then the position can have the older levels. [Hooks.Resolved]
+// reports the correction, with Superseded and Overwritten.
+//
+// Two cases are not corrected. Of two calls at once that both return their answers, either
+// can be the last. If two settings are in doubt and the older one is carried out last, the
+// newer one can end as not applied: then the position has the older levels, and the
+// program has to set others.
 func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
-	call := a.begin(ctx, &endpointTPSL, opts)
+	call := a.begin(ctx, OpTPSL, opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvLive, symbol); err != nil {
-		return nil, call.refused(err)
-	}
-	if err := t.checkLive(); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Live, symbol), t.fault(check.Live)); err != nil {
+		return nil, err
 	}
 	if err := call.completeTPSL(ctx, &t); err != nil {
 		return nil, call.refused(err)
 	}
-	request := api.TPSLRequest{
-		AccountID:       string(a.id),
-		Symbol:          symbol,
-		TakeProfitPrice: wireLevel(t.TakeProfit),
-		StopLossPrice:   wireLevel(t.StopLoss),
-	}
-	call.body = request.AppendWire(newBody())
 	var answer api.TPSLResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(&api.TPSLRequest{
+		AccountID: string(a.id), Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss),
+	}, &answer); err != nil {
 		return nil, err
 	}
-	return &TPSLResult{Position: optLivePosition(&answer.Position), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TPSLResult{Position: optRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // heldAfter is the signed position after an order; none is flat.
@@ -310,27 +292,62 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 	} else {
 		t.StopLoss, c.unnamed.StopLoss = position.StopLoss.orClear(), true
 	}
-	return errorOf(t.checkLive())
+	return local(EnvLive, t.fault(check.Live))
 }
 
-// beginOrder starts a call that places an order.
-func (a *Account) beginOrder(ctx context.Context, e *endpoint, o Order, opts []CallOption) *call {
-	call := a.begin(ctx, e, opts)
+// fault is what is wrong with a change of levels.
+func (t *TPSL) fault(env string) *check.Fault {
+	return check.TPSL(env, wireLevel(t.TakeProfit), wireLevel(t.StopLoss), wireOpt(t.ClosePct))
+}
+
+// beginOrder starts a call that places an order, if that could be one.
+func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []CallOption) (*call, api.OrderRequest, error) {
+	call := a.begin(ctx, op, opts)
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
 	call.place(o, !o.ReduceOnly)
-	return call
+	request := orderRequest(a.id, &o)
+	err := call.check(check.Order(check.Live, &request))
+	return call, request, err
+}
+
+// check refuses the call if anything is wrong with what the caller gave.
+func (c *call) check(faults ...*check.Fault) error {
+	for _, f := range faults {
+		if f != nil {
+			return c.refused(local(c.env, f))
+		}
+	}
+	return nil
+}
+
+// wireBody is a request of the wire.
+type wireBody interface{ AppendWire(dst []byte) []byte }
+
+// post sends a request and reads its answer.
+func (c *call) post(request wireBody, answer wire.Value) error {
+	c.body = request.AppendWire(newBody())
+	return c.do(answer)
 }
 
 // acknowledge carries out a write whose answer the contract does not show.
-func (c *call) acknowledge() (*Ack, error) {
+func (c *call) acknowledge(request wireBody, faults ...*check.Fault) (*Ack, error) {
+	if err := c.check(faults...); err != nil {
+		return nil, err
+	}
 	var members wire.Members
-	if err := c.do(&members); err != nil {
+	if err := c.post(request, &members); err != nil {
 		return nil, err
 	}
 	delete(members, "success")
 	return &Ack{Meta: c.meta(), Extra: Extra(members)}, nil
+}
+
+// Pending lists the writes of this account whose outcome is not known: its part of
+// [Client.Pending], and after that what is being sent, without its Key and Try.
+func (a *Account) Pending(ctx context.Context) ([]PendingWrite, error) {
+	return a.caller.core.pendingOn(ctx, EnvLive, a.id)
 }
 
 // Resolve is [Client.Resolve].

@@ -291,7 +291,7 @@ func TestEveryLiveCode(t *testing.T) {
 		{code: "invalid_idempotency_key", status: 400, advice: change, client: underKey("")},
 		{code: "invalid_idempotency_key", status: 400, advice: change, client: underKey("a b")},
 		{code: "invalid_idempotency_key", status: 400, advice: change, client: underKey(strings.Repeat("k", 256))},
-		{code: "idempotency_key_reused", status: 422, advice: change,
+		{code: "idempotency_key_reused", status: 422, advice: read,
 			client: func(*tradingsim.Sim) []trading.Option { // to which the key is new
 				return []trading.Option{trading.WithJournal(newDisk().open())}
 			},

@@ -11,13 +11,12 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
-	"github.com/tradingapi/trading-go/tradingtest"
 )
 
 // live joins a client and a simulated live account for one test, in process.
 func live(t *testing.T, sim *tradingsim.Sim, opts ...trading.Option) (*trading.Client, *trading.Account) {
 	t.Helper()
-	client := tradingtest.Client(t, sim, opts...)
+	client := clientOf(t, sim, opts...)
 	return client, client.Live.Account("acc_1")
 }
 

@@ -63,7 +63,7 @@ func (c *call) takenBefore(in *resolve.Intent, name string, terms *ledger.Terms)
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
 	if !bytes.Equal(last.Digest, resolve.Digest(c.body)) {
-		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request: it must name one decision", last.At.Format(time.RFC3339))
+		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request (%s): the decision was made before, so read the account, and do not take a new id for it", last.At.Format(time.RFC3339), Outcome(last.Outcome))
 	}
 	in.Try = last.Try
 	switch {
@@ -99,7 +99,7 @@ func sameOrder(taken, in *resolve.Intent) error {
 	if taken.Operation == in.Operation && taken.Account == in.Account && bytes.Equal(taken.Body, in.Body) {
 		return nil
 	}
-	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: it must name one decision", taken.ID)
+	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: the decision was made before, so wait for that write, and do not take a new id for it", taken.ID)
 }
 
 // intent is the write as it is before its first byte.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Opt is a value that an answer may lack, such as the unrealized PnL of a
@@ -62,7 +64,7 @@ func formatOpt(f fmt.State, verb rune, v any, has bool) {
 		return
 	}
 	if d, ok := v.(decimal.Decimal); ok && (verb == 'v' || verb == 's') && !f.Flag('#') {
-		v = numberText(d) // whatever the global settings of package decimal are
+		v = wire.NumberText(d) // whatever the global settings of package decimal are
 	}
 	fmt.Fprintf(f, fmt.FormatString(f, verb), v)
 }
@@ -97,4 +99,21 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	}
 	*o = Some(v)
 	return nil
+}
+
+// equalFields reports whether every field of two records is equal, by its own method Equal
+// if it has one. Both are structs of one type, with exported fields alone.
+func equalFields(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range x.NumField() {
+		v, w := x.Field(i), y.Field(i)
+		if equal := v.MethodByName("Equal"); equal.IsValid() {
+			if !equal.Call([]reflect.Value{w})[0].Bool() {
+				return false
+			}
+		} else if !reflect.DeepEqual(v.Interface(), w.Interface()) {
+			return false
+		}
+	}
+	return true
 }

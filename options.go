@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -106,166 +109,130 @@ const (
 
 func defaultCallOptions() callOptions {
 	return callOptions{
-		retry: Retry{
-			Attempts:      4,
-			PriceAttempts: 3,
-			MinWait:       200 * time.Millisecond,
-			MaxWait:       5 * time.Second,
-		},
+		retry:          Retry{Attempts: 4, PriceAttempts: 3, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
 		attemptTimeout: defaultAttemptTimeout,
 	}
 }
 
 // ttlOf returns how long after the call a write may still be sent.
 func (o *callOptions) ttlOf(entry bool) time.Duration {
-	if ttl, set := o.ttl.Get(); set {
-		return ttl
-	}
-	if entry {
-		return defaultEntryTTL
-	}
-	return defaultExitTTL
+	return orDefault(o.ttl, entry, defaultEntryTTL, defaultExitTTL)
 }
 
 // patience is how long a call waits for the outcome of a write that is in doubt.
 func (o *callOptions) patience(entry bool) time.Duration {
-	if patience, set := o.resolveTimeout.Get(); set {
-		return patience
+	return orDefault(o.resolveTimeout, entry, defaultEntryPatience, defaultExitPatience)
+}
+
+func orDefault(set Opt[time.Duration], entry bool, ofEntry, ofExit time.Duration) time.Duration {
+	switch d, ok := set.Get(); {
+	case ok:
+		return d
+	case entry:
+		return ofEntry
+	default:
+		return ofExit
 	}
-	if entry {
-		return defaultEntryPatience
+}
+
+// option is a client's, unless something is wrong with it.
+func option(wrong error, set func(*config)) Option {
+	return clientOption(func(c *config) error {
+		if wrong == nil {
+			set(c)
+		}
+		return wrong
+	})
+}
+
+// shared is a client's or a call's, unless something is wrong with it.
+func shared(wrong error, set func(*callOptions)) sharedOption {
+	return func(c *callOptions) error {
+		if wrong == nil {
+			set(c)
+		}
+		return wrong
 	}
-	return defaultExitPatience
+}
+
+// refusedIf is what is wrong with an option if bad is true.
+func refusedIf(bad bool, option, format string, args ...any) error {
+	if !bad {
+		return nil
+	}
+	return invalid(option, format, args...)
 }
 
 // WithSandboxKey sets the key for the sandbox and for market data; it begins
 // with pk_test_. A key of the other environment is an error here, before a byte
 // is sent.
 func WithSandboxKey(key string) Option {
-	return clientOption(func(c *config) error {
-		if err := checkKey(EnvSandbox, key); err != nil {
-			return invalidFor("WithSandboxKey", err)
-		}
-		c.sandboxKeys = keyring{given: newAPIKey(key)}
-		return nil
-	})
+	return option(invalidFor("WithSandboxKey", checkKey(EnvSandbox, key)), func(c *config) { c.sandboxKeys = keyring{given: newAPIKey(key)} })
 }
 
 // WithLiveKey sets the key for the real accounts; it begins with pk_live_.
 func WithLiveKey(key string) Option {
-	return clientOption(func(c *config) error {
-		if err := checkKey(EnvLive, key); err != nil {
-			return invalidFor("WithLiveKey", err)
-		}
-		c.liveKeys = keyring{given: newAPIKey(key)}
-		return nil
-	})
+	return option(invalidFor("WithLiveKey", checkKey(EnvLive, key)), func(c *config) { c.liveKeys = keyring{given: newAPIKey(key)} })
 }
 
 // WithSandboxKeyFunc asks for the sandbox key at each attempt, so that it can be
 // rotated while the program runs. ask is called by many goroutines, often, and
 // should not block; its error ends the call before anything is sent.
 func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
-	return clientOption(func(c *config) error {
-		if ask == nil {
-			return invalid("WithSandboxKeyFunc", "the function is nil")
-		}
-		c.sandboxKeys = keyring{ask: ask}
-		return nil
-	})
+	return option(refusedIf(ask == nil, "WithSandboxKeyFunc", "the function is nil"), func(c *config) { c.sandboxKeys = keyring{ask: ask} })
 }
 
 // WithLiveKeyFunc asks for the live key at each attempt, as [WithSandboxKeyFunc].
 // Idempotency keys belong to the account holder: a resend under a rotated API key
 // is still covered.
 func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
-	return clientOption(func(c *config) error {
-		if ask == nil {
-			return invalid("WithLiveKeyFunc", "the function is nil")
-		}
-		c.liveKeys = keyring{ask: ask}
-		return nil
-	})
+	return option(refusedIf(ask == nil, "WithLiveKeyFunc", "the function is nil"), func(c *config) { c.liveKeys = keyring{ask: ask} })
 }
 
 // WithTransport sends through rt instead of the client's own connections. It
 // must not retry and not follow redirects; a test's fake service is the usual one.
 func WithTransport(rt http.RoundTripper) Option {
-	return clientOption(func(c *config) error {
-		if rt == nil {
-			return invalid("WithTransport", "the transport is nil")
-		}
-		c.transport = rt
-		return nil
-	})
+	return option(refusedIf(rt == nil, "WithTransport", "the transport is nil"), func(c *config) { c.transport = rt })
 }
 
 // WithPlaintextHTTP allows a base URL that begins with http:// and is not of this
 // machine itself, such as that of a simulator in another container. It takes sandbox
-// keys and the live keys of the simulator; any other live key is refused.
-//
-// It gives up two things: whoever is on the way can read the sandbox key and trade the
-// paper account with it, and can change every answer, such as a price that a bot
-// decides by.
+// keys and the live keys of the simulator; any other live key is refused. Whoever is on the
+// way can read the sandbox key and trade the paper account with it, and can change every
+// answer, such as a price that a bot decides by.
 func WithPlaintextHTTP() Option {
-	return clientOption(func(c *config) error {
-		c.plaintextHTTP = true
-		return nil
-	})
+	return option(nil, func(c *config) { c.plaintextHTTP = true })
 }
 
 // WithLogger logs what the client does: each call at debug level, refusals at
 // info, writes of unknown outcome at warn. Without it nothing is logged. What is
 // logged is a fixed list of facts; keys, headers and bodies are not among them.
 func WithLogger(l *slog.Logger) Option {
-	return clientOption(func(c *config) error {
-		c.logger = l
-		return nil
-	})
+	return option(nil, func(c *config) { c.logger = l })
 }
 
 var productToken = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 
 // WithApplication adds the program's name and version to the User-Agent header.
 func WithApplication(name, version string) Option {
-	return clientOption(func(c *config) error {
-		// Neither is printed: what is in the wrong place may be a key.
-		if !productToken.MatchString(name) || !productToken.MatchString(version) {
-			return invalid("WithApplication", "the name and the version must have 1 to 64 letters, digits, dots and dashes each")
-		}
-		c.application = name + "/" + version
-		return nil
-	})
+	// Neither is printed: what is in the wrong place may be a key.
+	bad := !productToken.MatchString(name) || !productToken.MatchString(version)
+	return option(refusedIf(bad, "WithApplication", "the name and the version must have 1 to 64 letters, digits, dots and dashes each"),
+		func(c *config) { c.application = name + "/" + version })
 }
 
 // WithHealthGate configures the health gate, which is on by default.
-func WithHealthGate(g HealthGate) Option {
-	return clientOption(func(c *config) error {
-		c.gate = g
-		return nil
-	})
-}
+func WithHealthGate(g HealthGate) Option { return option(nil, func(c *config) { c.gate = g }) }
 
-// WithGuard adds guards of the program's own, asked in order before every send of a write.
+// WithGuard adds guards of the program's own, asked in order before every send of a write
+// by its call.
 func WithGuard(guards ...Guard) Option {
-	return clientOption(func(c *config) error {
-		for _, guard := range guards {
-			if guard == nil {
-				return invalid("WithGuard", "the guard is nil")
-			}
-		}
-		c.guards = append(c.guards, guards...)
-		return nil
-	})
+	missing := slices.ContainsFunc(guards, func(g Guard) bool { return g == nil })
+	return option(refusedIf(missing, "WithGuard", "the guard is nil"), func(c *config) { c.guards = append(c.guards, guards...) })
 }
 
 // WithHooks adds hooks; those of several options are called in their order.
-func WithHooks(h Hooks) Option {
-	return clientOption(func(c *config) error {
-		c.hooks = append(c.hooks, h)
-		return nil
-	})
-}
+func WithHooks(h Hooks) Option { return option(nil, func(c *config) { c.hooks = append(c.hooks, h) }) }
 
 // WithJournal keeps writes where they survive the end of the process, so that the
 // next run knows what this one may have sent. The program opens it ([journal.Open])
@@ -276,80 +243,53 @@ func WithHooks(h Hooks) Option {
 // most, if its state is not known from reads of the last ten minutes. What the account
 // showed before the entry is what later reads are compared with.
 func WithJournal(j journal.Store) Option {
-	return clientOption(func(c *config) error {
-		if j == nil {
-			return invalid("WithJournal", "the journal is nil")
-		}
-		c.journal = j
-		return nil
-	})
+	return option(refusedIf(j == nil, "WithJournal", "the journal is nil"), func(c *config) { c.journal = j })
 }
 
 // WithExclusiveAccounts declares that nobody and nothing but this program trades the
-// accounts: no person in the terminal, no other program. Then what an account shows
-// also proves that a write whose answer is lost was executed. Without ids it declares
-// every account, the paper account too.
+// accounts: no person in the terminal, no other program. It is a declaration, not a
+// lock. With it, what an account shows can also prove that a write whose answer is lost
+// was executed. Without ids it declares every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
-	return clientOption(func(c *config) error {
-		if err := checkAccountIDs("WithExclusiveAccounts", ids); err != nil {
-			return err
+	var wrong error
+	for i, id := range ids {
+		if f := check.ID("account", string(id)); f != nil && wrong == nil {
+			wrong = invalid("WithExclusiveAccounts", "account id %d of %d: %s", i+1, len(ids), f.Text)
 		}
+	}
+	return option(wrong, func(c *config) {
 		c.exclusive = append(c.exclusive, ids...)
 		c.exclusiveAll = c.exclusiveAll || len(ids) == 0
-		return nil
 	})
 }
 
 // WithoutProbe never asks for a stored answer with the write's own bytes. That
 // question is the only request of the client's own that can place an order, and it takes
-// two or three accidents; the README describes them. Without it more outcomes take half
-// an hour, or stay unknown.
-func WithoutProbe() Option {
-	return clientOption(func(c *config) error {
-		c.withoutProbe = true
-		return nil
-	})
-}
+// two or three accidents, which docs/outcomes.md describes. Without it more outcomes take
+// half an hour, or stay unknown.
+func WithoutProbe() Option { return option(nil, func(c *config) { c.withoutProbe = true }) }
 
 // WithoutBackground resolves writes of unknown outcome only while somebody waits: the
 // call itself, [Client.Resolve] or [Client.Recover]. Then Recover resolves one write
 // after another.
-func WithoutBackground() Option {
-	return clientOption(func(c *config) error {
-		c.withoutBackground = true
-		return nil
-	})
-}
+func WithoutBackground() Option { return option(nil, func(c *config) { c.withoutBackground = true }) }
 
 // WithSharedOrderIDs says that other programs, with journals of their own, place
 // orders under the same client order ids. Then the journal does not prove that an id
 // is new.
-func WithSharedOrderIDs() Option {
-	return clientOption(func(c *config) error {
-		c.sharedIDs = true
-		return nil
-	})
-}
+func WithSharedOrderIDs() Option { return option(nil, func(c *config) { c.sharedIDs = true }) }
 
 // WithMaxSlippagePct is sent with every market order that names none of its own:
 // percent, 0.1 to 30, one decimal place. The service's own default, 8, is wide.
 func WithMaxSlippagePct(pct decimal.Decimal) Option {
-	return clientOption(func(c *config) error {
-		if err := checkMaxSlippage("", Some(pct)); err != nil {
-			return invalidFor("WithMaxSlippagePct", err)
-		}
-		c.maxSlippagePct = Some(pct)
-		return nil
-	})
+	return option(invalidFor("WithMaxSlippagePct", local("", check.MaxSlippage(wire.Some(pct)))), func(c *config) { c.maxSlippagePct = Some(pct) })
 }
 
 // Retry bounds how often and how fast a call is sent again. Whether it may be
 // sent again at all is not a setting: that is decided by [Rules].
 type Retry struct {
-	// Attempts is how often a call is sent at the most, the first time included; 4.
-	Attempts int
-	// PriceAttempts is how often a write is sent at the most for want of a fresh price; 3.
-	PriceAttempts int
+	Attempts      int // how often a call is sent at the most, the first time included; 4
+	PriceAttempts int // how often a write is sent at the most for want of a fresh price; 3
 	// MinWait and MaxWait bound the wait between attempts, which doubles and is
 	// spread at random; 200ms and 5s. A Retry-After is waited for in full.
 	MinWait, MaxWait time.Duration
@@ -370,35 +310,19 @@ func WithRetry(r Retry) SharedOption {
 		if r.Attempts < 0 || r.PriceAttempts < 0 || r.MinWait < 0 || r.MaxWait < 0 {
 			return invalid("WithRetry", "it is %+v: no bound must be negative", r)
 		}
-		if r.Attempts > 0 {
-			c.retry.Attempts = r.Attempts
+		c.retry = Retry{
+			Attempts: cmp.Or(r.Attempts, c.retry.Attempts), PriceAttempts: cmp.Or(r.PriceAttempts, c.retry.PriceAttempts),
+			MinWait: cmp.Or(r.MinWait, c.retry.MinWait), MaxWait: cmp.Or(r.MaxWait, c.retry.MaxWait),
 		}
-		if r.PriceAttempts > 0 {
-			c.retry.PriceAttempts = r.PriceAttempts
-		}
-		if r.MinWait > 0 {
-			c.retry.MinWait = r.MinWait
-		}
-		if r.MaxWait > 0 {
-			c.retry.MaxWait = r.MaxWait
-		}
-		if c.retry.MinWait > c.retry.MaxWait {
-			return invalid("WithRetry", "MinWait is %s: it must not be above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
-		}
-		return nil
+		return refusedIf(c.retry.MinWait > c.retry.MaxWait, "WithRetry",
+			"MinWait is %s: it must not be above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
 	})
 }
 
 // WithAttemptTimeout bounds one attempt, from connecting to the last byte of the
 // answer; 5 seconds unless set. The context bounds the whole call.
 func WithAttemptTimeout(d time.Duration) SharedOption {
-	return sharedOption(func(c *callOptions) error {
-		if d <= 0 {
-			return invalid("WithAttemptTimeout", "it is %s: it must be greater than 0", d)
-		}
-		c.attemptTimeout = d
-		return nil
-	})
+	return shared(refusedIf(d <= 0, "WithAttemptTimeout", "it is %s: it must be greater than 0", d), func(c *callOptions) { c.attemptTimeout = d })
 }
 
 // WithSendTTL bounds how long after the call began a write may still be sent, waits
@@ -406,102 +330,57 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 // entries and 2 minutes for exits unless set; 0 sends once and never again, and
 // implies [WithoutProbe]; 12 minutes is the most.
 func WithSendTTL(d time.Duration) SharedOption {
-	return sharedOption(func(c *callOptions) error {
-		if d < 0 || d > maxTTL {
-			return invalid("WithSendTTL", "it is %s: it must be between 0 and %s", d, maxTTL)
-		}
-		c.ttl = Some(d)
-		return nil
-	})
+	return shared(refusedIf(d < 0 || d > maxTTL, "WithSendTTL", "it is %s: it must be between 0 and %s", d, maxTTL),
+		func(c *callOptions) { c.ttl = Some(d) })
 }
 
 // WithResolveTimeout bounds how long a write waits, after its last send, for an outcome
 // that is in doubt: 30 seconds for entries and 5 for exits unless set; 0 returns
 // [Unknown] at once. The client then resolves the write in the background.
 func WithResolveTimeout(d time.Duration) SharedOption {
-	return sharedOption(func(c *callOptions) error {
-		if d < 0 {
-			return invalid("WithResolveTimeout", "it is %s: it must not be negative", d)
-		}
-		c.resolveTimeout = Some(d)
-		return nil
-	})
+	return shared(refusedIf(d < 0, "WithResolveTimeout", "it is %s: it must not be negative", d), func(c *callOptions) { c.resolveTimeout = Some(d) })
 }
 
 // WithTag names the decision behind a call in logs and guards. It is never sent.
-func WithTag(tag string) SharedOption {
-	return sharedOption(func(c *callOptions) error {
-		c.tag = tag
-		return nil
-	})
-}
+func WithTag(tag string) SharedOption { return shared(nil, func(c *callOptions) { c.tag = tag }) }
 
 // FailFast refuses with [CodeRateLimited] where the call would otherwise wait
 // for a rate limit.
-func FailFast() SharedOption {
-	return sharedOption(func(c *callOptions) error {
-		c.failFast = true
-		return nil
-	})
-}
+func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.failFast = true }) }
 
 // WithPriority raises the call's priority in the rate limits, for the reads that an
 // exit depends on. It does not raise an entry's: the reserve is for exits.
 func WithPriority(p Priority) CallOption {
-	return callOption(func(c *callOptions) error {
-		if p > PriorityExit {
-			return invalid("WithPriority", "it is %s: it must be one of the four priorities", p)
-		}
-		c.priority = Some(p)
-		return nil
-	})
+	return callOption(shared(refusedIf(p > PriorityExit, "WithPriority", "it is %s: it must be one of the four priorities", p),
+		func(c *callOptions) { c.priority = Some(p) }))
 }
 
 // SkipHealthGate sends this write whatever the health gate says.
 func SkipHealthGate() CallOption {
-	return callOption(func(c *callOptions) error {
-		c.skipHealthGate = true
-		return nil
-	})
+	return callOption(shared(nil, func(c *callOptions) { c.skipHealthGate = true }))
 }
 
 // AllowPending sends this entry although the outcome of an earlier write in its
 // market is not known. If that one was executed, this one comes on top of it.
 func AllowPending() CallOption {
-	return callOption(func(c *callOptions) error {
-		c.allowPending = true
-		return nil
-	})
+	return callOption(shared(nil, func(c *callOptions) { c.allowPending = true }))
 }
 
 // ResponseInto writes the facts of the answer, raw body included, into m, also
 // when the call fails.
 func ResponseInto(m *Meta) CallOption {
-	return callOption(func(c *callOptions) error {
-		if m == nil {
-			return invalid("ResponseInto", "the Meta is nil")
-		}
-		c.meta = m
-		return nil
-	})
+	return callOption(shared(refusedIf(m == nil, "ResponseInto", "the Meta is nil"), func(c *callOptions) { c.meta = m }))
 }
 
 // Write describes a write to guards.
 type Write struct {
-	// Operation is the endpoint.
-	Operation Operation
-	// Environment is sandbox or live.
-	Environment Environment
-	// Account is the live account; empty on the sandbox.
-	Account AccountID
-	// Symbol is the market, empty where the write is for none.
-	Symbol string
-	// Entry means that the write can add exposure; an exit cannot.
-	Entry bool
-	// Order is the order; nil unless the write is one.
-	Order *Order
-	// Tag is the caller's name for the decision.
-	Tag string
+	Operation   Operation   // the endpoint
+	Environment Environment // sandbox or live
+	Account     AccountID   // the live account; empty on the sandbox
+	Symbol      string      // the market, empty where the write is for none
+	Entry       bool        // the write can add exposure; an exit cannot
+	Order       *Order      // nil unless the write is one
+	Tag         string      // the caller's name for the decision
 
 	// What the caller asked the client's own guards to let pass.
 	skipHealth, allowPending bool
@@ -519,8 +398,9 @@ func OnlyAccounts(ids ...AccountID) Guard {
 	}
 }
 
-// Guard is asked before every send of a write. An error holds the write back:
-// nothing is sent, and the caller gets a [GuardError] that wraps it.
+// Guard is asked before every send of a write by its call. An error holds the write back:
+// nothing is sent, and the caller gets a [GuardError] that wraps it. It is not asked when
+// the client resolves a write in doubt, which it let pass: [WithoutProbe] holds that back.
 type Guard func(ctx context.Context, w Write) error
 
 // WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A
@@ -528,8 +408,10 @@ type Guard func(ctx context.Context, w Write) error
 // the same idempotency keys, and so places nothing twice: the service answers for 24
 // hours, a journal until [Client.ForgetClientOrderID]. An id names one decision, and
 // not the day or the strategy alone: a second order under the same id is taken for
-// the first, whose answer comes back. Account, operation and the number of the try
-// are added by the client.
+// the first, whose answer comes back. Where its request differs, the levels included, it
+// is refused with [CodeIdempotencyKeyReused]: the decision was made before, and a new id
+// would execute it again. Account, operation and the number of the try are added by the
+// client.
 //
 // Use it with a journal ([WithJournal]). Without one an earlier run may have sent the
 // order, so a refusal does not say that it was not executed: it is [Unknown].
@@ -554,14 +436,12 @@ func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
 // no idempotency, and is not sent any.
 func WithIdempotencyKey(k Key) CallOption {
 	return callOption(func(c *callOptions) error {
-		if err := checkIdempotencyKey(k); err != nil {
-			return invalidFor("WithIdempotencyKey", err)
-		}
-		if c.key.id != "" {
-			return invalid("WithIdempotencyKey", "the call has WithClientOrderID too: it must have a key or an id")
+		wrong := invalidFor("WithIdempotencyKey", local(EnvLive, check.IdempotencyKey(string(k))))
+		if wrong == nil && c.key.id != "" {
+			wrong = invalid("WithIdempotencyKey", "the call has WithClientOrderID too: it must have a key or an id")
 		}
 		c.key = keySource{given: k}
-		return nil
+		return wrong
 	})
 }
 
@@ -573,9 +453,8 @@ func WithIdempotencyKey(k Key) CallOption {
 // taken until a minute after the answer. So the service sees no more than it allows,
 // wherever it begins its own minutes.
 type RateLimits struct {
-	// Off counts nothing. What the service closes by a 429 stays closed all the same
-	// until its Retry-After has passed.
-	Off bool
+	Off bool // counts nothing; what a 429 closes stays closed all the same until its Retry-After
+
 	// Store counts the slots; nil counts in this process, for this client alone.
 	// Clients that share a key or a user share a store: [ratelimit.NewMemoryStore]
 	// within a process, contrib/redis or the program's own across processes. A call of
@@ -596,20 +475,13 @@ type RateLimits struct {
 
 // WithRateLimits configures how the client keeps within the rate limits.
 func WithRateLimits(r RateLimits) Option {
-	return clientOption(func(c *config) error {
-		switch {
-		case r.ReservePct > 90:
-			return invalid("WithRateLimits", "ReservePct is %d: it must be at most 90", r.ReservePct)
-		case r.Store != nil && r.Owner == "":
-			return invalid("WithRateLimits", "Owner is empty: with a Store it must name the user whose limits are counted")
-		case r.PerKey < 0 || r.PerClass < 0 || r.PerPro < 0:
-			return invalid("WithRateLimits", "PerKey is %d, PerClass %d, PerPro %d: none must be negative", r.PerKey, r.PerClass, r.PerPro)
-		case r.Store != nil && r.Off:
-			return invalid("WithRateLimits", "Off is true: with a Store it must be false")
-		}
-		c.rateLimits = r
-		return nil
-	})
+	negative := r.PerKey < 0 || r.PerClass < 0 || r.PerPro < 0
+	return option(cmp.Or(
+		refusedIf(r.ReservePct > 90, "WithRateLimits", "ReservePct is %d: it must be at most 90", r.ReservePct),
+		refusedIf(r.Store != nil && r.Owner == "", "WithRateLimits", "Owner is empty: with a Store it must name the user whose limits are counted"),
+		refusedIf(negative, "WithRateLimits", "PerKey is %d, PerClass %d, PerPro %d: none must be negative", r.PerKey, r.PerClass, r.PerPro),
+		refusedIf(r.Store != nil && r.Off, "WithRateLimits", "Off is true: with a Store it must be false"),
+	), func(c *config) { c.rateLimits = r })
 }
 
 // recoveryOptions are those of the requests by which the client finds out.

@@ -3,10 +3,14 @@ package trading
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Order is what to trade. The same value goes to the paper account, to a live
@@ -18,15 +22,9 @@ import (
 // a side that is none, a size or level that is not positive, [Clear], a limit
 // order without LimitPrice or a market order with one.
 type Order struct {
-	// Symbol is the market, exactly as its Market has it. Required.
-	Symbol string
-
-	// Side is [Long] or [Short]. Required.
-	Side Side
-
-	// Size is in base units (0.5 is half a bitcoin, not half a dollar) and
-	// greater than 0. Required.
-	Size decimal.Decimal
+	Symbol string          // the market, exactly as its Market has it; required
+	Side   Side            // [Long] or [Short]; required
+	Size   decimal.Decimal // in base units (0.5 is half a bitcoin, not half a dollar), greater than 0; required
 
 	// Leverage is clamped to the market's cap and never refused for being above
 	// it: the leverage in force is in the position of the result. Required on a
@@ -37,23 +35,16 @@ type Order struct {
 	// Type is [MarketOrder] unless set. A [LimitOrder] needs LimitPrice, and a
 	// market order must not have one: neither turns into the other by a field
 	// that was forgotten. A resting limit takes either type.
-	Type OrderType
-
-	// LimitPrice bounds the price of an order that fills now, and is the price
-	// of one that rests.
-	LimitPrice Level `json:",omitzero"`
+	Type       OrderType
+	LimitPrice Level `json:",omitzero"` // bounds the price of an order that fills now, and is the price of one that rests
 
 	// ReduceOnly makes an order that only shrinks an opposite position and never
 	// opens one. Live accounts only: the sandbox does not know it and could open
 	// a position instead, so there it is refused before it is sent.
 	ReduceOnly bool
 
-	// TakeProfit closes the position at a profit once the price reaches it.
-	TakeProfit Level `json:",omitzero"`
-
-	// StopLoss closes the position at a loss once the price reaches it. Gaps
-	// fill at the price behind the gap, not at the level.
-	StopLoss Level `json:",omitzero"`
+	TakeProfit Level `json:",omitzero"` // closes the position at a profit once the price reaches it
+	StopLoss   Level `json:",omitzero"` // closes it at a loss; a gap fills at the price behind it, not at the level
 
 	// ExpectedPrice is the price that the decision was made at: the order is
 	// refused with GUARD_BAND if the fill would be too far from it. How far, the
@@ -77,15 +68,9 @@ type Order struct {
 // out does there: see [Account.SetTPSL]. A level read from the position can be
 // given back.
 type TPSL struct {
-	// TakeProfit is a price.
-	TakeProfit Level `json:",omitzero"`
-
-	// StopLoss is a price. One at the entry or in profit is valid.
-	StopLoss Level `json:",omitzero"`
-
-	// ClosePct is the percent of the position that a trigger closes, 100 for all of
-	// it. Sandbox only.
-	ClosePct Opt[decimal.Decimal] `json:",omitzero"`
+	TakeProfit Level                `json:",omitzero"` // a price
+	StopLoss   Level                `json:",omitzero"` // a price; one at the entry or in profit is valid
+	ClosePct   Opt[decimal.Decimal] `json:",omitzero"` // the percent of the position that a trigger closes, 100 for all; sandbox only
 }
 
 // OrderType is whether an order takes the price it finds or has a limit. It is
@@ -94,89 +79,71 @@ type TPSL struct {
 // value that is not one of these is refused before it is sent.
 type OrderType uint8
 
+// The types.
 const (
-	// MarketOrder fills at the service's own fresh price.
-	MarketOrder OrderType = iota
-	// LimitOrder fills at its LimitPrice or better.
-	LimitOrder
+	MarketOrder OrderType = iota // fills at the service's own fresh price
+	LimitOrder                   // fills at its LimitPrice or better
 )
 
-func (t OrderType) valid() bool { return t <= LimitOrder }
+var orderTypes = closed{"order type", "OrderType", "MarketOrder or LimitOrder", [2]string{"market", "limit"}}
 
 // String returns the name on the wire, "market" or "limit".
-func (t OrderType) String() string {
-	switch t {
-	case MarketOrder:
-		return "market"
-	case LimitOrder:
-		return "limit"
-	default:
-		return "OrderType(" + strconv.Itoa(int(t)) + ")"
-	}
-}
+func (t OrderType) String() string { return orderTypes.text(uint8(t)) }
 
 // MarshalText returns the name on the wire.
-func (t OrderType) MarshalText() ([]byte, error) {
-	if !t.valid() {
-		return nil, fmt.Errorf("trading: order type is %d: it must be MarketOrder or LimitOrder", uint8(t))
-	}
-	return []byte(t.String()), nil
-}
+func (t OrderType) MarshalText() ([]byte, error) { return orderTypes.marshal(uint8(t)) }
 
 // UnmarshalText reads "market" or "limit", exactly, and refuses anything else.
-func (t *OrderType) UnmarshalText(text []byte) error {
-	for _, known := range []OrderType{MarketOrder, LimitOrder} {
-		if string(text) == known.String() {
-			*t = known
-			return nil
-		}
-	}
-	return fmt.Errorf("trading: order type is %q: it must be market or limit", text)
-}
+func (t *OrderType) UnmarshalText(text []byte) error { return orderTypes.unmarshal((*uint8)(t), text) }
 
 // ExecKind is what a conditional order becomes once its trigger is reached. Like
 // [OrderType] it is closed.
 type ExecKind uint8
 
+// The kinds.
 const (
-	// StopMarket becomes a market order.
-	StopMarket ExecKind = iota
-	// StopLimit becomes a limit order at the LimitPrice of its [Order].
-	StopLimit
+	StopMarket ExecKind = iota // becomes a market order
+	StopLimit                  // becomes a limit order at the LimitPrice of its [Order]
 )
 
-func (k ExecKind) valid() bool { return k <= StopLimit }
+var execKinds = closed{"exec kind", "ExecKind", "StopMarket or StopLimit", [2]string{"stop-market", "stop-limit"}}
 
 // String returns the name on the wire, "stop-market" or "stop-limit".
-func (k ExecKind) String() string {
-	switch k {
-	case StopMarket:
-		return "stop-market"
-	case StopLimit:
-		return "stop-limit"
-	default:
-		return "ExecKind(" + strconv.Itoa(int(k)) + ")"
-	}
-}
+func (k ExecKind) String() string { return execKinds.text(uint8(k)) }
 
 // MarshalText returns the name on the wire.
-func (k ExecKind) MarshalText() ([]byte, error) {
-	if !k.valid() {
-		return nil, fmt.Errorf("trading: exec kind is %d: it must be StopMarket or StopLimit", uint8(k))
-	}
-	return []byte(k.String()), nil
+func (k ExecKind) MarshalText() ([]byte, error) { return execKinds.marshal(uint8(k)) }
+
+// UnmarshalText reads "stop-market" or "stop-limit", exactly, and refuses anything else.
+func (k *ExecKind) UnmarshalText(text []byte) error { return execKinds.unmarshal((*uint8)(k), text) }
+
+// closed is a type of two values, each with a word on the wire.
+type closed struct {
+	what, typ, values string
+	words             [2]string
 }
 
-// UnmarshalText reads "stop-market" or "stop-limit", exactly, and refuses
-// anything else.
-func (k *ExecKind) UnmarshalText(text []byte) error {
-	for _, known := range []ExecKind{StopMarket, StopLimit} {
-		if string(text) == known.String() {
-			*k = known
-			return nil
-		}
+func (c *closed) text(n uint8) string {
+	if int(n) < len(c.words) {
+		return c.words[n]
 	}
-	return fmt.Errorf("trading: exec kind is %q: it must be stop-market or stop-limit", text)
+	return c.typ + "(" + strconv.Itoa(int(n)) + ")"
+}
+
+func (c *closed) marshal(n uint8) ([]byte, error) {
+	if int(n) >= len(c.words) {
+		return nil, fmt.Errorf("trading: %s is %d: it must be %s", c.what, n, c.values)
+	}
+	return []byte(c.words[n]), nil
+}
+
+func (c *closed) unmarshal(n *uint8, text []byte) error {
+	i := slices.Index(c.words[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("trading: %s is %q: it must be %s", c.what, text, strings.Join(c.words[:], " or "))
+	}
+	*n = uint8(i)
+	return nil
 }
 
 // Part is how much of a position to close: [All], or a [Percent] of it. It is
@@ -205,18 +172,8 @@ func (p Part) Percent() decimal.Decimal { return p.pct }
 // Equal reports whether both are the same part.
 func (p Part) Equal(other Part) bool { return p.pct.Equal(other.pct) }
 
-// valid reports whether p is a part of a position that can be sent.
-func (p Part) valid() bool {
-	return writable(p.pct) && p.pct.IsPositive() && p.pct.LessThanOrEqual(decimal.NewFromInt(100))
-}
-
-// validOnSandbox reports whether the sandbox takes p.
-func (p Part) validOnSandbox() bool {
-	return p.valid() && p.pct.GreaterThanOrEqual(decimal.NewFromInt(1))
-}
-
 // String returns the percentage, such as "25%".
-func (p Part) String() string { return numberText(p.pct) + "%" }
+func (p Part) String() string { return wire.NumberText(p.pct) + "%" }
 
 // MarshalJSON returns the percentage as a JSON number.
 func (p Part) MarshalJSON() ([]byte, error) {
@@ -250,84 +207,53 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 
 // Conditional waits for a price and then places the order.
 type Conditional struct {
-	// Trigger is the price to wait for: triggerPrice. Required.
-	Trigger decimal.Decimal
-
-	// Exec is [StopMarket] unless set. [StopLimit] needs the LimitPrice of the
-	// order.
-	Exec ExecKind
+	Trigger decimal.Decimal // the price to wait for: triggerPrice; required
+	Exec    ExecKind        // [StopMarket] unless set; [StopLimit] needs the LimitPrice of the order
 }
 
 // Ladder splits the order into limit orders at prices between From and To.
 type Ladder struct {
-	// From is the first price: startPrice. Required.
-	From decimal.Decimal
-
-	// To is the last price: endPrice. Required.
-	To decimal.Decimal
-
-	// Rungs is how many orders there are: totalOrders. Required.
-	Rungs int
-
-	// SizeSkew is how the size is spread over the rungs.
-	SizeSkew Opt[decimal.Decimal] `json:",omitzero"`
+	From     decimal.Decimal      // the first price: startPrice; required
+	To       decimal.Decimal      // the last price: endPrice; required
+	Rungs    int                  // how many orders there are: totalOrders; required
+	SizeSkew Opt[decimal.Decimal] `json:",omitzero"` // how the size is spread over the rungs
 }
 
 // TWAP splits the order into clips that are placed evenly over a time. If the
 // clips would be too small, the refusal is MIN_NOTIONAL.
 type TWAP struct {
-	// Duration is how long it takes, in whole milliseconds: durationMs.
-	// Required.
-	Duration time.Duration
-
-	// RandomizeSize varies the size of the clips.
-	RandomizeSize Opt[bool] `json:",omitzero"`
-
-	// RandomizeTime varies the time between the clips.
-	RandomizeTime Opt[bool] `json:",omitzero"`
+	Duration      time.Duration // how long it takes, in whole milliseconds: durationMs; required
+	RandomizeSize Opt[bool]     `json:",omitzero"` // varies the size of the clips
+	RandomizeTime Opt[bool]     `json:",omitzero"` // varies the time between the clips
 }
 
 // Chase follows the market with a limit order until it fills.
 type Chase struct {
-	// To is the price beyond which it does not follow: chaseTo. Absent means no
-	// bound.
-	To Level `json:",omitzero"`
+	To Level `json:",omitzero"` // the price beyond which it does not follow: chaseTo; absent means no bound
 }
 
 // ChaseTWAP splits the order into clips as [TWAP] does and places each as [Chase]
 // does.
 type ChaseTWAP struct {
-	// Duration is how long it takes, in whole milliseconds: durationMs.
-	// Required.
-	Duration time.Duration
-
-	// To is the price beyond which it does not follow: chaseTo. Absent means no
-	// bound.
-	To Level `json:",omitzero"`
+	Duration time.Duration // how long it takes, in whole milliseconds: durationMs; required
+	To       Level         `json:",omitzero"` // the price beyond which it does not follow: chaseTo; absent means no bound
 }
 
 // Swarm splits the order into many small ones.
 type Swarm struct {
-	// Orders is how many there are: totalOrders. Required.
-	Orders int
+	Orders int // how many there are: totalOrders; required
 
 	// Aggression is how eagerly they take the price. The contract shows neither its
 	// type nor its values, so it is sent as the JSON that is given here: a number,
 	// or a text with its quotes.
-	Aggression Opt[json.RawMessage] `json:",omitzero"`
-
-	// SlippageBps is how far they may fill away, in basis points and not in
-	// percent: 50 is half a percent.
-	SlippageBps Opt[decimal.Decimal] `json:",omitzero"`
-
-	// Irregular varies the orders.
-	Irregular Opt[bool] `json:",omitzero"`
+	Aggression  Opt[json.RawMessage] `json:",omitzero"`
+	SlippageBps Opt[decimal.Decimal] `json:",omitzero"` // how far they may fill away, in basis points, not percent: 50 is half a percent
+	Irregular   Opt[bool]            `json:",omitzero"` // varies the orders
 }
 
 // RunEdit changes a running [TWAP], the only kind of run that can be changed.
 type RunEdit struct {
 	// TotalSize is the new size of the whole run in base units, what is already
-	// filled included: less than that is refused with size_below_executed.
-	// Required.
+	// filled included: less than that is refused with size_below_executed. Required.
 	TotalSize decimal.Decimal
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/check"
 )
 
 func ExamplePart() {
@@ -18,14 +20,20 @@ func ExamplePart() {
 // The zero value is no part: nobody closes a position by forgetting to say how much
 // of it, and nobody leaves it to the service to decide.
 func TestTrap_T59_HowMuchToCloseIsAlwaysSaid(t *testing.T) {
+	taken := func(p Part) (live, sandbox bool) {
+		return check.Part(check.Live, p.Percent()) == nil, check.Part(check.Sandbox, p.Percent()) == nil
+	}
 	for _, p := range []Part{All, Percent(Dec("1")), Percent(Dec("33.3")), Percent(Dec("100.00"))} {
-		assert.True(t, p.valid() && p.validOnSandbox(), p)
+		live, sandbox := taken(p)
+		assert.True(t, live && sandbox, p)
 	}
 	for _, p := range []Part{Percent(Dec("0.99")), Percent(Dec("0.001"))} {
-		assert.True(t, p.valid() && !p.validOnSandbox(), p)
+		live, sandbox := taken(p)
+		assert.True(t, live && !sandbox, p)
 	}
-	for _, p := range []Part{{}, Percent(Dec("0")), Percent(Dec("100.01")), Percent(Dec("-50"))} {
-		assert.False(t, p.valid() || p.validOnSandbox(), p)
+	for _, p := range []Part{{}, Percent(Dec("0")), Percent(Dec("100.01")), Percent(Dec("-50")), Percent(unwritable[0])} {
+		live, sandbox := taken(p)
+		assert.False(t, live || sandbox, p)
 	}
 }
 
@@ -44,7 +52,7 @@ func TestPartJSON(t *testing.T) {
 	}
 	p := All
 	require.NoError(t, json.Unmarshal([]byte("null"), &p))
-	assert.False(t, p.valid(), "null is not all")
+	assert.True(t, p.Equal(Part{}), "null is not all")
 	assert.True(t, All.Equal(Percent(Dec("100.0"))))
 	assert.True(t, All.Percent().Equal(Dec("100")))
 }

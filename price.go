@@ -30,58 +30,19 @@ func Dec(text string) decimal.Decimal {
 // memory, and nothing could read it back.
 var errUnwritable = errors.New("number has too many digits for the wire")
 
-// maxNumber is the length in bytes of the longest number that
-// [wire.ParseDecimal] reads.
-const maxNumber = 64
-
-// appendNumber appends d as a JSON number in plain notation, whatever the global
-// settings of package decimal are in this program. It reports false, and appends
-// nothing, if the number would be too long.
-func appendNumber(dst []byte, d decimal.Decimal) ([]byte, bool) {
-	// Judged first by what is cheap: the text is as long as the exponent is high.
-	if exp := d.Exponent(); exp > maxNumber || exp < -maxNumber || d.NumDigits() > 2*maxNumber {
-		return dst, false
-	}
-	text := wire.AppendDecimal(dst, d)
-	if len(text)-len(dst) > maxNumber {
-		return dst, false
-	}
-	return text, true
-}
-
-// writable reports whether d has a text that the service could read.
-func writable(d decimal.Decimal) bool {
-	// Nearly every number is: with its sign, its point and the zero before that, the
-	// text is no longer than this.
-	if exp := int(d.Exponent()); max(exp, -exp) < maxNumber && d.NumDigits()+max(exp, -exp)+3 <= maxNumber {
-		return true
-	}
-	var buf [3 * maxNumber]byte
-	_, ok := appendNumber(buf[:0], d)
-	return ok
-}
-
-// numberJSON is appendNumber with an error; what names the type in it.
+// numberJSON is d as a JSON number in plain notation; what names the type in its error.
 func numberJSON(d decimal.Decimal, what string) ([]byte, error) {
-	text, ok := appendNumber(nil, d)
+	text, ok := wire.AppendNumber(nil, d)
 	if !ok {
 		return nil, fmt.Errorf("trading: %s: %w", what, errUnwritable)
 	}
 	return text, nil
 }
 
-// numberText renders d for people, and never fails.
-func numberText(d decimal.Decimal) string {
-	if text, ok := appendNumber(nil, d); ok {
-		return string(text)
-	}
-	return d.Coefficient().String() + "e" + strconv.Itoa(int(d.Exponent()))
-}
-
 // parseNumber is the reverse of numberJSON: what it reads can be written.
 func parseNumber(data []byte, what string) (decimal.Decimal, error) {
 	d, err := wire.ParseDecimal(data)
-	if err == nil && !writable(d) {
+	if err == nil && !wire.Writable(d) {
 		err = errUnwritable
 	}
 	if err != nil {
@@ -148,12 +109,6 @@ func (l Level) Equal(other Level) bool {
 	return l.state == other.state && l.at.Equal(other.at)
 }
 
-// valid reports whether l can be sent: a number must be positive and short
-// enough for the wire.
-func (l Level) valid() bool {
-	return l.state != levelAt || l.at.IsPositive() && writable(l.at)
-}
-
 // orClear returns l, or null for an absent level.
 func (l Level) orClear() Level {
 	if l.IsZero() {
@@ -166,7 +121,7 @@ func (l Level) orClear() Level {
 func (l Level) String() string {
 	switch l.state {
 	case levelAt:
-		return numberText(l.at)
+		return wire.NumberText(l.at)
 	case levelClear:
 		return "clear"
 	default:
@@ -244,7 +199,7 @@ func (m Mark) String() string {
 	if m.IsZero() {
 		return "unpriced"
 	}
-	return numberText(m.price)
+	return wire.NumberText(m.price)
 }
 
 // MarshalJSON returns the price as a JSON number, or null.

@@ -28,7 +28,7 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 		Log:        log.rateLimitStore,
 	}
 	cfg.Off = r.Off
-	for _, e := range fixedEndpoints {
+	for _, e := range endpoints {
 		switch {
 		case e.class == "":
 		case e.pro:
@@ -76,7 +76,7 @@ func (c *call) limitError(err error) error {
 	full := (*limiter.Full)(nil)
 	switch {
 	case errors.As(err, &full):
-		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s has no room in time", full.Bucket)
+		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way", full.Bucket)
 		refusal.RetryAfter = full.Wait
 		return refusal
 	case errors.Is(err, limiter.ErrClosed):

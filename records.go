@@ -7,80 +7,44 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Market is one market that can be traded, as GET /sandbox/markets lists it. A
 // listed market can still be disabled or unpriced.
 type Market struct {
-	// Symbol is the name to give in orders, exactly as it stands here.
-	Symbol string
-
-	// Label is the name to show to people.
-	Label string
-
-	// Category is the group that the market belongs to.
-	Category string
-
-	// MaxLeverage is the cap that the leverage of an order is clamped to. It is
-	// the one to rely on: a market can have a lower cap than its category.
-	MaxLeverage decimal.Decimal
-
-	// Mark is the current price, some seconds old.
-	Mark Mark
-
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
+	Symbol      string          // the name to give in orders, exactly as it stands here
+	Label       string          // the name to show to people
+	Category    string          // the group that the market belongs to
+	MaxLeverage decimal.Decimal // what the leverage of an order is clamped to; it can be lower than the category's
+	Mark        Mark            // the current price, some seconds old
+	Extra       Extra           `json:",omitempty"` // members that have no field here
 }
 
-// Position is an open position as one read saw it, some seconds old.
+// Position is an open position as one read saw it, some seconds old. What is none, absent
+// or the zero time the record does not show.
 type Position struct {
-	// Symbol is the market.
-	Symbol string
-
-	// Side is [Long] or [Short].
-	Side Side
-
-	// Size is in base units and positive on either side; see [Position.Signed].
-	Size decimal.Decimal
-
-	// Leverage is the one in force, after the service clamped what was asked. None
-	// if the record does not say, which the contract leaves open on a live account.
-	Leverage Opt[decimal.Decimal]
-
-	// EntryPrice is the average of all fills that added to the position.
-	EntryPrice decimal.Decimal
-
-	// Mark is the current price. It is unpriced if the service did not have one
-	// on this read.
-	Mark Mark
-
-	// Notional is the value of the position in dollars; none if the record does
-	// not show it.
-	Notional Opt[decimal.Decimal]
-
-	// Margin is what the position binds of the account, in dollars; none if the
-	// record does not say.
-	Margin Opt[decimal.Decimal]
+	Symbol     string               // the market
+	Side       Side                 // [Long] or [Short]
+	Size       decimal.Decimal      // in base units and positive on either side; see [Position.Signed]
+	Leverage   Opt[decimal.Decimal] // the one in force, after the service clamped what was asked
+	EntryPrice decimal.Decimal      // the average of all fills that added to the position
+	Mark       Mark                 // the current price; unpriced if the service had none on this read
+	Notional   Opt[decimal.Decimal] // the value of the position, in dollars
+	Margin     Opt[decimal.Decimal] // what the position binds of the account, in dollars
 
 	// UnrealizedPnL is in dollars and before fees. There is none while the
 	// market is unpriced, which is not a PnL of 0.
 	UnrealizedPnL Opt[decimal.Decimal]
 
-	// TakeProfit is the level set, [Clear] if there is none, and absent if the
-	// record does not say.
+	// TakeProfit and StopLoss are the levels set, [Clear] if there is none. In the sandbox
+	// they fire only when the account or its positions are read.
 	TakeProfit Level `json:",omitzero"`
+	StopLoss   Level `json:",omitzero"`
 
-	// StopLoss is the level set, [Clear] if there is none, and absent if the
-	// record does not say. In the sandbox it fires only when the account or
-	// its positions are read.
-	StopLoss Level `json:",omitzero"`
-
-	// OpenedAt is when the position was opened; the zero time if the record
-	// does not show.
-	OpenedAt time.Time
-
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
+	OpenedAt time.Time // when the position was opened
+	Extra    Extra     `json:",omitempty"` // members that have no field here
 }
 
 // Signed returns the size with a sign, in base units: negative for a [Short],
@@ -94,21 +58,7 @@ func (p Position) Signed() decimal.Decimal {
 
 // Equal reports whether nothing differs between two positions, marks and PnL
 // included.
-func (p Position) Equal(other Position) bool {
-	return p.Symbol == other.Symbol &&
-		p.Side == other.Side &&
-		p.Size.Equal(other.Size) &&
-		p.Leverage.Equal(other.Leverage) &&
-		p.EntryPrice.Equal(other.EntryPrice) &&
-		p.Mark.Equal(other.Mark) &&
-		p.Notional.Equal(other.Notional) &&
-		p.Margin.Equal(other.Margin) &&
-		p.UnrealizedPnL.Equal(other.UnrealizedPnL) &&
-		p.TakeProfit.Equal(other.TakeProfit) &&
-		p.StopLoss.Equal(other.StopLoss) &&
-		p.OpenedAt.Equal(other.OpenedAt) &&
-		p.Extra.equal(other.Extra)
-}
+func (p Position) Equal(other Position) bool { return equalFields(p, other) }
 
 // Positions are the open positions of an account. The contract promises no order.
 type Positions []Position
@@ -140,42 +90,20 @@ func (ps Positions) UnrealizedPnL() (sum decimal.Decimal, ok bool) {
 
 // Trade is a closed trade. It has two names of its own, because those on the wire
 // mislead: realizedPnL is GrossPnL, and fee, which covers opening and closing, is
-// RoundTripFee. What was earned is [Trade.NetPnL].
+// RoundTripFee. What was earned is [Trade.NetPnL]. What is none or the zero time the
+// record does not show.
 type Trade struct {
-	// Symbol is the market.
-	Symbol string
-
-	// Side is the side of the position that was closed.
-	Side Side
-
-	// Cause is why it was closed.
-	Cause CloseCause
-
-	// Size is what was closed, in base units.
-	Size Opt[decimal.Decimal]
-
-	// EntryPrice is the average entry of what was closed.
-	EntryPrice Opt[decimal.Decimal]
-
-	// ExitPrice is the price of the close. After a trigger it can differ from
-	// the level: a gap fills behind it.
-	ExitPrice decimal.Decimal
-
-	// GrossPnL is in dollars, before fees.
-	GrossPnL decimal.Decimal
-
-	// RoundTripFee is the fees for opening and closing together, in dollars.
-	RoundTripFee decimal.Decimal
-
-	// OpenedAt is when the position was opened; the zero time if the record
-	// does not show.
-	OpenedAt time.Time
-
-	// ClosedAt is when it was closed; the zero time if the record does not say.
-	ClosedAt time.Time
-
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
+	Symbol       string               // the market
+	Side         Side                 // the side of the position that was closed
+	Cause        CloseCause           // why it was closed
+	Size         Opt[decimal.Decimal] // what was closed, in base units
+	EntryPrice   Opt[decimal.Decimal] // the average entry of what was closed
+	ExitPrice    decimal.Decimal      // the price of the close; behind the level of a trigger where there was a gap
+	GrossPnL     decimal.Decimal      // in dollars, before fees
+	RoundTripFee decimal.Decimal      // the fees for opening and closing together, in dollars
+	OpenedAt     time.Time            // when the position was opened
+	ClosedAt     time.Time            // when it was closed
+	Extra        Extra                `json:",omitempty"` // members that have no field here
 }
 
 // NetPnL returns what the trade earned, in dollars: the gross PnL less the fees
@@ -184,19 +112,7 @@ func (t Trade) NetPnL() decimal.Decimal { return t.GrossPnL.Sub(t.RoundTripFee) 
 
 // Equal reports whether nothing differs between two trades. Trades have no ids in
 // the contract, so two equal ones can still be two trades.
-func (t Trade) Equal(other Trade) bool {
-	return t.Symbol == other.Symbol &&
-		t.Side == other.Side &&
-		t.Cause == other.Cause &&
-		t.Size.Equal(other.Size) &&
-		t.EntryPrice.Equal(other.EntryPrice) &&
-		t.ExitPrice.Equal(other.ExitPrice) &&
-		t.GrossPnL.Equal(other.GrossPnL) &&
-		t.RoundTripFee.Equal(other.RoundTripFee) &&
-		t.OpenedAt.Equal(other.OpenedAt) &&
-		t.ClosedAt.Equal(other.ClosedAt) &&
-		t.Extra.equal(other.Extra)
-}
+func (t Trade) Equal(other Trade) bool { return equalFields(t, other) }
 
 // The contract's fee schedule, as fractions of notional in units of 1e-5.
 const (
@@ -237,7 +153,7 @@ func RoundTripFee(atOpen, atClose decimal.Decimal) decimal.Decimal {
 // ok is false if side is neither [Long] nor [Short] or entry is not a positive
 // price.
 func BreakEven(side Side, entry decimal.Decimal) (exit decimal.Decimal, ok bool) {
-	if !side.valid() || !entry.IsPositive() || !writable(entry) {
+	if !side.valid() || !entry.IsPositive() || !wire.Writable(entry) {
 		return decimal.Decimal{}, false
 	}
 	const more, less = feeUnit + takerFee, feeUnit - takerFee
@@ -273,113 +189,62 @@ func NarrowestBracket(side Side, entry decimal.Decimal) (distance decimal.Decima
 
 // AccountInfo is a live account as the list of accounts shows it.
 type AccountInfo struct {
-	// ID names the account.
-	ID AccountID
-	// Status decides what the service accepts on the account.
-	Status AccountStatus
-	// EvalType and Phase say which evaluation it is in.
-	EvalType EvalType
-	Phase    int
-	// Trial, Tournament and Archived are kinds of accounts; archived ones are listed too.
-	Trial, Tournament, Archived bool
-	// TournamentName is empty unless it is a tournament entry.
-	TournamentName string
-	// ChallengeSize, StartingBalance and CurrentBalance are in dollars.
-	ChallengeSize, StartingBalance, CurrentBalance decimal.Decimal
-	// FundedFrom is the challenge account that a funded account was issued from.
-	FundedFrom AccountID
-	// CreatedAt is when the account was issued.
-	CreatedAt time.Time
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
+	ID                          AccountID     // names the account
+	Status                      AccountStatus // decides what the service accepts on the account
+	EvalType                    EvalType      // the evaluation that it is in
+	Phase                       int           // of the evaluation
+	Trial, Tournament, Archived bool          // kinds of accounts; archived ones are listed too
+	TournamentName              string        // empty unless it is a tournament entry
+
+	ChallengeSize, StartingBalance, CurrentBalance decimal.Decimal // in dollars
+
+	FundedFrom AccountID // the challenge account that a funded account was issued from
+	CreatedAt  time.Time // when the account was issued
+	Extra      Extra     `json:",omitempty"` // members that have no field here
 }
 
 // OpenOrders is what waits on an account: resting limits, and Pro runs that run.
 type OpenOrders struct {
-	// Limits rest until the market reaches them, whether or not the program runs.
-	Limits []RestingOrder
-	// Runs are the Pro orders that have not finished.
-	Runs []Run
+	Limits []RestingOrder // rest until the market reaches them, whether or not the program runs
+	Runs   []Run          // the Pro orders that have not finished
 }
 
 // RestingOrder is a resting limit order. The contract shows its id alone; the
-// other fields are filled where the record uses the names of the request.
+// other fields are empty or none unless the record uses the names of the request.
 type RestingOrder struct {
-	// ID names the order.
-	ID OrderID
-	// Symbol and Side are empty if the record does not say.
-	Symbol string
-	Side   Side
-	// Size, in base units, and LimitPrice are none if the record does not say.
-	Size, LimitPrice Opt[decimal.Decimal]
-	// Extra holds every other member.
-	Extra Extra `json:",omitempty"`
+	ID         OrderID              // names the order
+	Symbol     string               // the market
+	Side       Side                 // [Long] or [Short]
+	Size       Opt[decimal.Decimal] // in base units
+	LimitPrice Opt[decimal.Decimal] // where it rests
+	Extra      Extra                `json:",omitempty"` // every other member
 }
 
 // Run is a Pro order, running or finished. The contract shows its id alone; the
-// other fields are filled where the record uses the names of the request.
+// other fields are empty unless the record uses the names of the request.
 type Run struct {
-	// ID names the run.
-	ID RunID
-	// Symbol and Side are empty if the record does not say.
-	Symbol string
-	Side   Side
-	// Extra holds every other member.
-	Extra Extra `json:",omitempty"`
+	ID     RunID  // names the run
+	Symbol string // the market
+	Side   Side   // [Long] or [Short]
+	Extra  Extra  `json:",omitempty"` // every other member
 }
 
 // FundingPayment is a funding payment of an account. The contract shows no field
 // of it: everything is in Extra.
 type FundingPayment struct {
-	// Extra holds the record.
-	Extra Extra
-}
-
-// LimitResult is a resting limit order that was accepted.
-type LimitResult struct {
-	// Order rests from now on, or has filled at once.
-	Order RestingOrder
-	// Meta describes how the answer came about.
-	Meta Meta
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
-}
-
-// RunResult is a Pro order that was accepted.
-type RunResult struct {
-	// ID names the run, for [Account.EditRun] and [Account.CancelRun].
-	ID RunID
-	// Meta describes how the answer came about.
-	Meta Meta
-	// Extra holds members that have no field here.
-	Extra Extra `json:",omitempty"`
-}
-
-// Ack is a cancel, or an edit of a run, that was accepted.
-type Ack struct {
-	// Meta describes how the answer came about.
-	Meta Meta
-	// Extra holds the answer's members; the contract shows none of them.
-	Extra Extra `json:",omitempty"`
+	Extra Extra // the record
 }
 
 // Health is the service's assessment of itself, made at AsOf and reused for
 // CacheFor. It is platform-wide: a single market can still have no price.
 type Health struct {
-	// OK is true only when Status is Healthy.
-	OK bool
-	// Status is healthy, degraded or unavailable.
-	Status HealthStatus
-	// Feed is how fresh the prices are; FeedUnknown is never to be taken for live.
-	Feed Feed
-	// Service and Version name what answered.
-	Service, Version string
-	// AsOf is when the assessment was made, by the service's clock.
-	AsOf time.Time
-	// CacheFor is how long the service reuses it.
-	CacheFor time.Duration
-	// Extra holds members that have no field here.
-	Extra Extra
+	OK               bool          // true only when Status is Healthy
+	Status           HealthStatus  // healthy, degraded or unavailable
+	Feed             Feed          // how fresh the prices are; FeedUnknown is never to be taken for live
+	Service, Version string        // what answered
+	AsOf             time.Time     // when the assessment was made, by the service's clock
+	CacheFor         time.Duration // how long the service reuses it
+	Extra            Extra         // members that have no field here
 }
 
 // Safe reports whether it is safe to trade: OK, Healthy and FeedLive together.
@@ -392,54 +257,37 @@ func (h *Health) Safe() bool {
 // fresh, that it is safe to trade; also where the assessment cannot be read. It
 // is on by default. Exits pass. The zero value is the default gate.
 type HealthGate struct {
-	// Off lets everything pass and asks nothing.
-	Off bool
-	// KeepWarm refreshes the assessment in the background from the first entry
-	// until Close, so that no later entry waits for it.
-	KeepWarm bool
-	// Strict holds back exits too.
-	Strict bool
+	Off      bool // lets everything pass and asks nothing
+	KeepWarm bool // refreshes the assessment from the first entry until Close, so that no later entry waits for it
+	Strict   bool // holds back exits too
 }
 
 // Meta describes how an answer came about. It is a field of every write's result and
 // of every error that an answer caused; [ResponseInto] hands it out for reads.
 type Meta struct {
-	// Operation is what was called.
-	Operation Operation
-	// Status is the HTTP status of the last answer; 0 if there was none.
-	Status int
-	// Header is the last answer's header. It never holds the API key.
-	Header http.Header
-	// Body is the last answer's body as it came. It is the caller's to keep.
-	Body Body
-	// Key is the idempotency key that was sent last; empty on the sandbox and for reads.
-	Key Key
+	Operation Operation   // what was called
+	Status    int         // the HTTP status of the last answer; 0 if there was none
+	Header    http.Header // the last answer's header; it never holds the API key
+	Body      Body        // the last answer's body as it came; the caller's to keep
+	Key       Key         // the idempotency key that was sent last; empty on the sandbox and for reads
+
 	// Replayed means that the service repeated its stored first answer: fill, position
 	// and balance in it are those of the time of execution.
-	Replayed bool
-	// ResolvedAfter is how old a replayed answer can be: the time since the call began.
-	ResolvedAfter time.Duration
-	// Unjournaled is why an exit went out without being in the journal; nil if it
-	// did not.
-	Unjournaled error `json:"-"`
-	// Attempts counts how often the request was sent; 0 if it never was.
-	Attempts int
-	// Sent is when the last attempt began, Received when it ended.
-	Sent, Received time.Time
-	// RateLimit is the key's rate limit, where the answer says it.
-	RateLimit Opt[RateLimit]
-	// RetryAfter is how long the service asked to wait; 0 if it did not.
-	RetryAfter time.Duration
+	Replayed      bool
+	ResolvedAfter time.Duration // how old a replayed answer can be: the time since the call began
+	Unjournaled   error         `json:"-"` // why an exit went out without being in the journal; nil if it did not
+	Attempts      int           // how often the request was sent; 0 if it never was
+
+	Sent, Received time.Time      // when the last attempt began, and when it ended
+	RateLimit      Opt[RateLimit] // the key's rate limit, where the answer says it
+	RetryAfter     time.Duration  // how long the service asked to wait; 0 if it did not
 }
 
 // RateLimit is a key's rate limit, by the X-RateLimit headers of a 429.
 type RateLimit struct {
-	// Limit is the number of requests in a window.
-	Limit int
-	// Remaining is what is left of it.
-	Remaining int
-	// Reset is when the window ends, by the service's clock.
-	Reset time.Time
+	Limit     int       // the number of requests in a window
+	Remaining int       // what is left of it
+	Reset     time.Time // when the window ends, by the service's clock
 }
 
 // first is [http.Header.Get] for a name in the form in which net/http keeps it, which

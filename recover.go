@@ -28,6 +28,19 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 	return c.resolveID(ctx, write.Intent)
 }
 
+// pendingOn lists the writes of an account whose outcome is not known, those that are
+// being sent too.
+func (c *core) pendingOn(ctx context.Context, env Environment, id AccountID) ([]PendingWrite, error) {
+	if ctxErr := checkContext(ctx); ctxErr != nil {
+		return nil, ctxErr
+	}
+	open, err := c.driver.PendingOn(ctx, string(env), string(id))
+	if err != nil {
+		return nil, err
+	}
+	return pendingOf(open), nil
+}
+
 func (c *core) resolveID(ctx context.Context, id IntentID) (*Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr

@@ -77,6 +77,31 @@ func TestTheJournalOfAnotherAccountHolder(t *testing.T) {
 	})
 }
 
+// What was read of the paper account under one key is no baseline of what the key of
+// another holder shows: the order is on the other account.
+func TestTheBaselineOfAnotherAccountHolder(t *testing.T) {
+	const anAccountForEachKey = 30 // as two holders have them
+	key := func(context.Context) (string, error) { return "", nil }
+	liveTest(t, []tradingsim.Option{tradingsim.WithInterpretation(anAccountForEachKey)},
+		[]trading.Option{trading.WithExclusiveAccounts(), trading.WithSandboxKeyFunc(func(ctx context.Context) (string, error) { return key(ctx) })},
+		func(r rig) {
+			use := func(k string) { key = func(context.Context) (string, error) { return k, nil } }
+			use(r.sim.SandboxKey())
+			time.Sleep(10 * time.Second)
+			r.state()
+			r.positions()
+			r.trades()
+			r.sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
+			_, lost := r.Sandbox.PlaceOrder(r.t.Context(), buy("0.5"), trading.WithResolveTimeout(0))
+			use(r.sim.NewSandboxKey())
+			resolution, err := r.Sandbox.Resolve(r.t.Context(), lost)
+			require.Error(r.t, err)
+			assert.Equal(r.t, trading.Unknown, resolution.Outcome)
+			require.ErrorContains(r.t, err, "its holder changed")
+			assert.Equal(r.t, 1, r.ran(trading.OpSandboxOrder))
+		})
+}
+
 // Whoever asks again is answered at once again, by one more question.
 func TestRecoverAfterAnUnknownAccountReturnsAtOnce(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {

@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -36,7 +35,7 @@ type Intent struct {
 	Account     AccountID `json:",omitempty"`
 	Symbol      string    `json:",omitempty"`
 	// Body is what is sent, byte for byte.
-	Body []byte
+	Body Body
 	// Entry means that it can add exposure.
 	Entry bool `json:",omitempty"`
 	// Decided is when the call began.
@@ -51,7 +50,8 @@ type PendingWrite struct {
 	Intent
 	// Reason is why its outcome is not known.
 	Reason string
-	// Left means that an earlier run of the program began it.
+	// Left means that an earlier run of the program began it, or a client on this journal
+	// that has closed.
 	Left bool
 	// Waiting means that nothing more is done about it until somebody asks:
 	// [Client.Resolve], [Client.Recover] or [Client.Acknowledge].
@@ -113,7 +113,7 @@ type Resolution struct {
 	// them all the same, and the client set them again; if it could not, Err says so.
 	Superseded, Overwritten bool
 	// Answer is the service's answer, where it repeated it.
-	Answer json.RawMessage
+	Answer Body
 	// Err is the service's refusal, or why there is no outcome.
 	Err error
 	// Looks are the reads of the account that it rests on.
@@ -150,7 +150,7 @@ func (r Resolution) Into(result any) error {
 	if len(r.Answer) == 0 {
 		return errors.New("trading: Resolution.Into: the service's answer is not known")
 	}
-	meta := Meta{Operation: r.Intent.Operation, Status: 200, Body: Body(r.Answer), Key: r.Intent.Key, Replayed: r.Evidence == EvidenceReplay}
+	meta := Meta{Operation: r.Intent.Operation, Status: 200, Body: r.Answer, Key: r.Intent.Key, Replayed: r.Evidence == EvidenceReplay}
 	switch result := result.(type) {
 	case *OrderResult:
 		var answer api.OrderResponse

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -25,6 +26,15 @@ func (r rig) pendingIDs() (ids []trading.IntentID) {
 		ids = append(ids, w.ID)
 	}
 	return ids
+}
+
+// The example of Resolve reaches Unknown, and waits for the outcome.
+func TestExampleAccountResolve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ExampleAccount_Resolve()
+		require.GreaterOrEqual(t, time.Since(began), 5*time.Second)
+	})
 }
 
 // intentOf is the write that an error is of.

@@ -75,11 +75,16 @@ func TestAGivenKeyBeginsInDoubt(t *testing.T) {
 		"a cap":     tradingsim.Fail(400, "MAX_EXPOSURE"),
 		"422":       tradingsim.Fail(422, "idempotency_key_reused"),
 		"a refusal": tradingsim.Fail(400, "MIN_NOTIONAL"),
+		"a guard":   nil,
 	} {
 		liveTest(t, nil, nil, func(r rig) {
 			r.open(buy("0.05"), mine)
 			r = join(r.t, r.sim) // a restart without a journal
-			r.sim.Fault("POST /orders", fault)
+			if fault == nil {
+				r.Halt("lunch")
+			} else {
+				r.sim.Fault("POST /orders", fault)
+			}
 			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), mine)
 			assert.NotEqual(r.t, trading.NotApplied, trading.OutcomeOf(err), "%s: %v", name, err)
 			assert.Equal(r.t, 1, r.ran(trading.OpOrder))
@@ -175,6 +180,35 @@ func TestGoneIsCountedFromTheLastByte(t *testing.T) {
 	})
 }
 
+// A question for the stored answer is a byte that may have left too: the last of them is
+// from which half an hour is counted.
+func TestGoneIsCountedFromTheLastProbe(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r.readAll()
+		// A worker has died over it, and so does each that takes it over.
+		r.sim.FaultEach(func(op string) tradingsim.Fault {
+			if op == string(trading.OpOrder) {
+				return tradingsim.Crash()
+			}
+			return nil
+		})
+		began := time.Now()
+		_, lost := r.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(lost), "%v", lost)
+		resolution, err := r.within(2*time.Hour, lost)
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
+		last := time.Time{}
+		for _, q := range r.sim.Requests() {
+			if q.Operation == string(trading.OpOrder) {
+				last = q.At
+			}
+		}
+		assert.Greater(r.t, last.Sub(began), 9*time.Minute, "it was asked for as long as that is safe")
+		assert.GreaterOrEqual(r.t, time.Since(last), 30*time.Minute)
+	})
+}
+
 // Recover places nothing, and the advice beside a pending write is to wait for it.
 func TestRecoverPlacesNothing(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
@@ -241,6 +275,29 @@ func TestAPassIsNotTheClose(t *testing.T) {
 		resolution, err := r.within(time.Hour, lost)
 		assert.NotEqual(r.t, trading.Applied, resolution.Outcome, "%v", err)
 		assert.Zero(r.t, r.ran(trading.OpClose))
+	})
+}
+
+// The same on the paper account, where a close and a pass leave the same row.
+func TestAPassIsNotTheCloseOnPaper(t *testing.T) {
+	sim := []tradingsim.Option{tradingsim.WithSandbox(tradingsim.Sandbox{ProfitTarget: "100500"})}
+	liveTest(t, sim, []trading.Option{trading.WithExclusiveAccounts()}, func(r rig) {
+		r.place(buy("0.1"))
+		for range 2 {
+			time.Sleep(10 * time.Second)
+			r.state()
+			r.positions()
+			r.trades()
+		}
+		r.sim.Fault("POST /sandbox/positions/close", tradingsim.DropRequest())
+		_, lost := r.Sandbox.ClosePosition(r.t.Context(), "BTC", trading.All, trading.WithResolveTimeout(0))
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(lost))
+		r.sim.SetMark("BTC", "71000")
+		require.Equal(r.t, trading.StatusSandboxPassed, r.state().Status)
+		require.Empty(r.t, r.positions(), "the service closed it")
+		resolution, err := r.within(time.Hour, lost)
+		assert.NotEqual(r.t, trading.Applied, resolution.Outcome, "%v", err)
+		assert.Zero(r.t, r.ran(trading.OpSandboxClose))
 	})
 }
 

@@ -155,6 +155,55 @@ func TestTwoClientsOnOneJournal(t *testing.T) {
 	})
 }
 
+// What a client leaves that closes is another's on the same journal, whether that was there
+// before or comes after, and Recover waits for it.
+func TestRecoverTakesWhatAClosedClientLeft(t *testing.T) {
+	for name, row := range map[string]struct {
+		before bool
+		opts   []trading.Option
+	}{
+		"a client beside it":                       {before: true},
+		"a client beside it, without a background": {true, []trading.Option{trading.WithoutBackground()}},
+		"a client after it":                        {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				opts := append(row.opts, trading.WithJournal(newDisk().open()))
+				first := join(r.t, r.sim, opts...)
+				second := first
+				if row.before {
+					second = join(r.t, r.sim, opts...)
+				}
+				r.sim.Fault("POST /orders", tradingsim.DropResponse())
+				_, lost := first.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+				id := intentOf(r.t, lost)
+				if row.before {
+					found, err := second.Recover(r.t.Context())
+					require.NoError(r.t, err)
+					assert.Empty(r.t, found, "it is the first's")
+				}
+				closeClient(r.t, first.Client)
+				if !row.before {
+					second = join(r.t, r.sim, opts...)
+				}
+				left, err := second.Pending(r.t.Context())
+				require.NoError(r.t, err)
+				require.Len(r.t, left, 1)
+				assert.True(r.t, left[0].Left)
+				began := time.Now()
+				found, err := second.Recover(r.t.Context())
+				require.NoError(r.t, err)
+				require.Len(r.t, found, 1)
+				assert.Equal(r.t, id, found[0].Intent.ID)
+				assert.Equal(r.t, trading.Applied, found[0].Outcome)
+				assert.LessOrEqual(r.t, time.Since(began), 8*time.Second)
+				assert.Empty(r.t, second.pendingIDs())
+				require.NoError(r.t, entryCall(second))
+			})
+		})
+	}
+}
+
 // Recovery waits for an API key that works, instead of trying a refused one on and on.
 func TestRecoveryDoesNotTryARefusedKey(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {

@@ -161,6 +161,33 @@ func TestARestingOrderMayHaveDoneIt(t *testing.T) {
 	})
 }
 
+// A run of an earlier process that ends between the two reads of a baseline's lists is in
+// neither, and so looks new.
+func TestARunThatHasEndedIsNotTheOrder(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		_, err := r.account().PlaceTWAP(r.t.Context(), sell("0.5"), trading.TWAP{Duration: 5 * time.Minute})
+		require.NoError(r.t, err)
+		r = join(r.t, r.sim, sole, trading.WithJournal(newDisk().open()))
+		time.Sleep(time.Minute)
+		_, err = r.account().FinishedRuns(r.t.Context())
+		require.NoError(r.t, err)
+		time.Sleep(5 * time.Minute)
+		_, err = r.account().OpenOrders(r.t.Context())
+		require.NoError(r.t, err)
+		_, err = r.account().Positions(r.t.Context())
+		require.NoError(r.t, err)
+		_, err = r.account().Trades(r.t.Context())
+		require.NoError(r.t, err)
+		_, err = r.account().State(r.t.Context())
+		require.NoError(r.t, err)
+		r.sim.Fault("POST /orders/twap", tradingsim.DropRequest())
+		_, err = r.account().PlaceTWAP(r.t.Context(), buy("0.5"), trading.TWAP{Duration: 5 * time.Minute}, once, trading.WithResolveTimeout(0))
+		resolution, err := r.resolve(err)
+		assert.NotEqual(r.t, trading.Applied, resolution.Outcome, "%v", err)
+		assert.Equal(r.t, 1, r.ran(trading.OpTWAP))
+	})
+}
+
 // Who leaves while it is being found out learns nothing of it, and it is found out.
 func TestLeavingWhileItIsFoundOut(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {

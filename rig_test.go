@@ -15,7 +15,6 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
-	"github.com/tradingapi/trading-go/tradingtest"
 )
 
 // rig is a simulated service and a client of it, joined in process.
@@ -35,7 +34,18 @@ func newRig(t testing.TB, simOpts []tradingsim.Option, opts ...trading.Option) r
 // join makes another client of a simulation; options win over what it sets.
 func join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) rig {
 	t.Helper()
-	return rig{tradingtest.Client(t, sim, opts...), t, sim}
+	return rig{clientOf(t, sim, opts...), t, sim}
+}
+
+// clientOf is tradingtest.Client without a journal, whose reads many tests would count.
+func clientOf(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) *trading.Client {
+	t.Helper()
+	client, err := trading.New(sim.URL(), append([]trading.Option{
+		trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
+	}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { closeClient(t, client) })
+	return client
 }
 
 // closeClient closes a client that may leave writes in doubt.

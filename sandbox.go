@@ -3,8 +3,10 @@ package trading
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -17,7 +19,7 @@ type MarketData struct{ caller caller }
 // Markets lists the tradeable universe. It is the only place that does: a live
 // key has no markets endpoint.
 func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market, error) {
-	call := m.caller.begin(ctx, &endpointMarkets, opts)
+	call := m.caller.begin(ctx, endpointOf(OpMarkets), opts)
 	rows := shownList("markets", marketOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
@@ -28,10 +30,10 @@ func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market,
 // Price reads one market's mark. A market without a price returns an unpriced mark and
 // a nil error. An unknown symbol is [CodeBadSymbol], which no retry mends.
 func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOption) (Mark, error) {
-	call := m.caller.begin(ctx, &endpointPrices, opts)
+	call := m.caller.begin(ctx, endpointOf(OpPrices), opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvSandbox, symbol); err != nil {
-		return Mark{}, call.refused(err)
+	if err := call.check(check.Symbol(check.Sandbox, symbol)); err != nil {
+		return Mark{}, err
 	}
 	call.aimByQuery("symbol", symbol)
 	var answer api.SandboxPrice
@@ -48,7 +50,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 // Prices reads every mark. A symbol that is missing from the map has no price
 // now, and reads as the unpriced mark.
 func (m *MarketData) Prices(ctx context.Context, opts ...CallOption) (map[string]Mark, error) {
-	call := m.caller.begin(ctx, &endpointPrices, opts)
+	call := m.caller.begin(ctx, endpointOf(OpPrices), opts)
 	var answer api.SandboxPriceMap
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ type Sandbox struct{ *MarketData }
 
 // State reads the paper account. Reading it fires triggers.
 func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := s.caller.begin(ctx, &endpointSandboxState, opts)
+	call := s.caller.begin(ctx, endpointOf(OpSandboxState), opts)
 	var answer api.SandboxAccountResponse
 	paper := func() error { return sameName("account.environment", answer.Account.Environment, string(EnvSandbox)) }
 	if err := call.do(checked{&answer, paper}); err != nil {
@@ -79,23 +81,24 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 	}
 	state := accountStateOf(&answer.Account)
 	s.caller.core.books.SawStatus(paperBook, string(state.Status))
+	s.caller.core.books.SawID(paperBook, string(state.ID))
 	return &state, nil
 }
 
 // Positions reads the open positions. Reading them fires triggers.
 func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
-	call := s.caller.begin(ctx, &endpointSandboxPositions, opts)
+	call := s.caller.begin(ctx, endpointOf(OpSandboxPositions), opts)
 	rows := shownList("positions", positionOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.books.SawPositions(paperBook, call.last.attempt.Sent, bySymbol(rows.List))
+	s.caller.core.books.SawPositions(paperBook, call.last.attempt.Sent, heldPositions(rows.List))
 	return rows.List, nil
 }
 
 // Trades reads the closed trades, the most recent first.
 func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
-	call := s.caller.begin(ctx, &endpointSandboxTrades, opts)
+	call := s.caller.begin(ctx, endpointOf(OpSandboxTrades), opts)
 	rows := shownList("trades", tradeOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
@@ -107,24 +110,23 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 // PlaceOrder opens a position, adds to one, or nets against an opposite one, at
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := s.caller.begin(ctx, &endpointSandboxOrder, opts)
-	call.place(o, true)
-	if err := o.checkSandbox(); err != nil {
-		return nil, call.refused(err)
-	}
+	call := s.caller.begin(ctx, endpointOf(OpSandboxOrder), opts)
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
-		call.order.MaxSlippagePct = s.caller.core.maxSlippage
+		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
-	request := sandboxOrder(call.order)
-	call.body = request.AppendWire(newBody())
+	call.place(o, true)
+	order := orderRequest("", &o)
+	if err := call.check(check.Order(check.Sandbox, &order)); err != nil {
+		return nil, err
+	}
 	var answer api.SandboxOrderResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(sandboxRequest(&order), &answer); err != nil {
 		return nil, err
 	}
 	return &OrderResult{
-		Fill:     sandboxFillOf(&answer.Fill),
+		Fill:     Fill{Price: answer.Fill.Price, Repriced: Some(answer.Fill.Repriced), MarkAge: Some(wire.Duration(answer.Fill.AgeMs, time.Millisecond))},
 		Balance:  answer.Account.Balance,
-		Position: optPosition(&answer.Position),
+		Position: optRecord(&answer.Position, positionOf),
 		Account:  Some(accountStateOf(&answer.Account)),
 		Meta:     call.meta(),
 		Extra:    answer.Extra,
@@ -133,18 +135,13 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 
 // ClosePosition closes a position or part of it, at a fresh mark.
 func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
-	call := s.caller.begin(ctx, &endpointSandboxClose, opts)
+	call := s.caller.begin(ctx, endpointOf(OpSandboxClose), opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvSandbox, symbol); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct)); err != nil {
+		return nil, err
 	}
-	if err := checkPart(EnvSandbox, part); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.Percent())}
-	call.body = request.AppendWire(newBody())
 	var answer api.SandboxCloseResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(&api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.pct)}, &answer); err != nil {
 		return nil, err
 	}
 	return sandboxCloseOf(&answer, call.meta()), nil
@@ -154,23 +151,15 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 // are judged against the current price, not the entry: for a long the stop
 // below it and the take-profit above, for a short the reverse.
 func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
-	call := s.caller.begin(ctx, &endpointSandboxTPSL, opts)
+	call := s.caller.begin(ctx, endpointOf(OpSandboxTPSL), opts)
 	call.symbol = symbol
-	if err := checkSymbol(EnvSandbox, symbol); err != nil {
-		return nil, call.refused(err)
+	if err := call.check(check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox)); err != nil {
+		return nil, err
 	}
-	if err := t.checkSandbox(); err != nil {
-		return nil, call.refused(err)
-	}
-	request := api.SandboxTPSLRequest{
-		Symbol:          symbol,
-		TakeProfitPrice: wireLevel(t.TakeProfit),
-		StopLossPrice:   wireLevel(t.StopLoss),
-		ClosePct:        wireOpt(t.ClosePct),
-	}
-	call.body = request.AppendWire(newBody())
 	var answer api.SandboxTPSLResponse
-	if err := call.do(&answer); err != nil {
+	if err := call.post(&api.SandboxTPSLRequest{
+		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireOpt(t.ClosePct),
+	}, &answer); err != nil {
 		return nil, err
 	}
 	return &TPSLResult{Position: Some(positionOf(&answer.Position)), Meta: call.meta(), Extra: answer.Extra}, nil
@@ -179,7 +168,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 // Reset wipes the paper account back to its opening balance: positions, trades
 // and all. It is how a locked account is used again.
 func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := s.caller.begin(ctx, &endpointSandboxReset, opts)
+	call := s.caller.begin(ctx, endpointOf(OpSandboxReset), opts)
 	var answer api.SandboxResetResponse
 	err := call.do(&answer)
 	if call.outcome != NotApplied {
@@ -190,6 +179,11 @@ func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState,
 	}
 	state := accountStateOf(&answer.Account)
 	return &state, nil
+}
+
+// Pending is [Account.Pending] of the paper account.
+func (s *Sandbox) Pending(ctx context.Context) ([]PendingWrite, error) {
+	return s.caller.core.pendingOn(ctx, EnvSandbox, "")
 }
 
 // Resolve is [Client.Resolve]. The sandbox has no idempotency, so nothing can be asked

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/check"
 )
 
 // outputs prints v in every way that a program or its logger might.
@@ -42,7 +44,7 @@ func outputs(v any) string {
 func assertNoKey(t *testing.T, where, printed string) {
 	t.Helper()
 	for _, key := range []string{testSandboxKey, testLiveKey} {
-		secret := key[len(prefixSandbox):]
+		secret := key[len(check.SandboxPrefix):]
 		assert.NotContains(t, printed, secret, where)
 		assert.NotContains(t, printed, fmt.Sprintf("%x", secret), where)
 		assert.NotContains(t, printed, fmt.Sprintf("%X", secret), where)
@@ -84,7 +86,7 @@ func percentEncoded(key string) (text string) {
 	return text
 }
 
-func secretPart(key string) string { return key[len(prefixSandbox):] }
+func secretPart(key string) string { return key[len(check.SandboxPrefix):] }
 
 func headerNamed(req *http.Request) (*http.Response, error) {
 	return answered(502, "<html>", req.Header.Get("X-API-Key"), "1")(req)

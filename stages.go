@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/address"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
@@ -152,12 +153,12 @@ func (c *call) intentID() IntentID {
 
 // aimAtAccount aims the call at a path below its account.
 func (c *call) aimAtAccount(rest string) {
-	c.aim(belowAccount(c.core.urls[&endpointAccounts], c.account, rest))
+	c.aim(address.BelowAccount(c.core.urls[endpointOf(OpAccounts)], string(c.account), rest))
 }
 
 // aimByQuery adds the one query parameter of the call's endpoint.
 func (c *call) aimByQuery(name, value string) {
-	c.aim(withQuery(c.core.urls[c.endpoint], name, value))
+	c.aim(address.WithQuery(c.core.urls[c.endpoint], name, value))
 }
 
 func (c *call) aim(at *url.URL, err error) {
@@ -169,7 +170,7 @@ func (c *call) aim(at *url.URL, err error) {
 
 // call logs how a call ended.
 func (l logger) call(c *call, err error) {
-	if l.Logger == nil {
+	if l.to == nil {
 		return
 	}
 	l.ended(c.Context, callFacts{

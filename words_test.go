@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -61,29 +60,6 @@ func TestATimeThatCannotBeRead(t *testing.T) {
 	assert.JSONEq(t, `"the day before \"yesterday\""`, string(extra["openedAt"]))
 	assert.True(t, timeOf(wire.Time{}, "closedAt", &extra).IsZero())
 	assert.Len(t, extra, 1, "one that is missing leaves nothing")
-}
-
-// Ages are bounded by a day, and keep the part of a unit.
-func TestDurations(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"0": 0, "1": time.Second, "-1": -time.Second, "0.25": 250 * time.Millisecond, "-0.0000000001": 0,
-		"86400": 24 * time.Hour, "86401": 24 * time.Hour, "-86401": -24 * time.Hour, "86400.5": 24 * time.Hour,
-		"1e12": 24 * time.Hour, "1e300": 24 * time.Hour, "-1e300": -24 * time.Hour, "99999999999999999999.5": 24 * time.Hour,
-	} {
-		assert.Equal(t, want, durationOf(decimal.RequireFromString(text), time.Second), text)
-	}
-}
-
-// Ids that would change the address, or that no service gives out.
-func TestCheckID(t *testing.T) {
-	for _, id := range []string{"acc_1", "a/b", "...", "ä", "\x80", " ", "~"} {
-		assert.Nil(t, checkID("account", id), "%q", id)
-	}
-	for _, id := range []string{"", ".", "..", "a\n", "\x00", "a\x7f", "\x1f"} {
-		refusal := checkID("account", id)
-		require.NotNil(t, refusal, "%q", id)
-		assert.True(t, refusal.Local)
-	}
 }
 
 // An option that makes no sense is an error of New, and not a surprise later.

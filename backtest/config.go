@@ -26,7 +26,9 @@ type Config struct {
 	// Account is the account that the bot trades.
 	Account Account
 	// Simulation and Client are further options of the service and of the bot's client,
-	// such as markets, lags and faults, or a health gate.
+	// such as markets, lags and faults, or a health gate. Each path has a journal of its own,
+	// in memory, in place of one in Client: on two paths one journal would hold the orders of
+	// two accounts.
 	Simulation []tradingsim.Option
 	Client     []trading.Option
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -92,7 +94,7 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		trading.WithSandboxKey(sim.SandboxKey()),
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(transport),
-	}, p.Client...)...)
+	}, append(slices.Clip(p.Client), trading.WithJournal(journal.NewMemory()))...)...)
 	if err != nil {
 		return got, fmt.Errorf("backtest: Config.Client: %w", err)
 	}

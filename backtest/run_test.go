@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -56,6 +57,40 @@ func closing(pct string) func(context.Context, trading.Trader) error {
 }
 
 func wait(context.Context, trading.Trader) error { return nil }
+
+// Each path has a journal of its own: one that the config gives would answer the second
+// path's orders with those of the first.
+func TestAJournalForEachPath(t *testing.T) {
+	named := func(ctx context.Context, a trading.Trader) error {
+		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("5")},
+			trading.WithClientOrderID("in"))
+		return err
+	}
+	minutes := make([]string, 10)
+	for i := range minutes {
+		minutes[i] = "60000"
+	}
+	var asked []trading.Outcome
+	refused := func(ctx context.Context, a trading.Trader) error {
+		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("9999"), Leverage: trading.Dec("5")},
+			trading.WithClientOrderID("too much"))
+		asked = append(asked, trading.OutcomeOf(err))
+		return nil
+	}
+	for name, opts := range map[string][]trading.Option{"none": nil, "one": {trading.WithJournal(journal.NewMemory())}} {
+		asked = nil
+		r := Run(t, trader("acc_1", wait, named, closing("100"), refused), Config{Data: prices(t, minutes...), Account: Account{ID: "acc_1"}, Client: opts})
+		require.NotEmpty(t, r.Paths, name)
+		for _, p := range r.Paths {
+			require.Empty(t, p.Stopped, name)
+			require.Len(t, p.Trips, 1, name)
+		}
+		for _, outcome := range asked {
+			require.Equal(t, trading.NotApplied, outcome, name)
+		}
+		require.NotEmpty(t, asked)
+	}
+}
 
 // TestToTheCent is a run by hand: in at 60000, a part out at 61000, turned around at 62000,
 // out at 61500.

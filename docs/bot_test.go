@@ -23,6 +23,7 @@ type bot struct {
 	account trading.Trader      // the paper account, or a live one
 	prices  *trading.MarketData // marks, for live bots too
 	log     *slog.Logger
+	doubt   error // of the last order whose outcome was not known
 }
 
 // run decides once a minute until ctx ends.
@@ -58,7 +59,7 @@ func (b *bot) decide(ctx context.Context) error {
 	if _, open := positions.In("BTC"); open || !priced {
 		return nil
 	}
-	bought, err := b.account.PlaceOrder(ctx, trading.Order{
+	bought, err := b.account.PlaceOrder(context.WithoutCancel(ctx), trading.Order{ // a stop ends the loop, not the order
 		Symbol:        "BTC",
 		Side:          trading.Long,
 		Size:          trading.Dec("0.01"), // base units
@@ -69,27 +70,34 @@ func (b *bot) decide(ctx context.Context) error {
 	return b.judge(bought, err)
 }
 
-// judge asks first whether it happened, then why not.
+// judge ends the bot where no order helps; else it asks first whether it happened, then why not.
 func (b *bot) judge(bought *trading.OrderResult, err error) error {
+	if trading.OutcomeOf(err) == trading.Unknown {
+		b.doubt = err
+	}
 	switch {
 	case err == nil:
 		b.log.Info("bought", "price", bought.Fill.Price)
 		return nil
+	case errors.Is(err, trading.ErrAccountLocked), errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrKeyRefused):
+		return err // nothing that the bot does helps
 	case trading.OutcomeOf(err) == trading.Unknown:
 		b.log.Warn("not known yet: the client finds out, and refuses entries here until then", "err", err)
 		return nil
-	case errors.Is(err, trading.ErrAccountLocked), errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrKeyRefused):
-		return err // nothing that the bot does helps
 	default:
 		b.log.Info("not bought", "err", err, "advice", trading.AdviceOf(err))
 		return nil
 	}
 }
 
-// leave closes the position. It has a context of its own, since the bot's has ended.
+// leave closes the position, also that of an order in doubt. It has a context of its own,
+// since the bot's has ended.
 func (b *bot) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	if _, err := b.account.Resolve(ctx, b.doubt); err != nil { // nil without a doubt
+		b.log.Error("AN ORDER MAY STILL BE EXECUTED: look at the account", "err", err)
+	}
 	closed, err := b.account.ClosePosition(ctx, "BTC", trading.All)
 	switch {
 	case err == nil:
@@ -134,6 +142,25 @@ func TestALostReply(t *testing.T) {
 		require.NoError(t, b.decide(t.Context()), "the position is open: nothing more is bought")
 		require.Len(t, sim.Ledger(), 1)
 	})
+}
+
+// The bot is stopped while its order is at the service: it leaves the market all the same,
+// also where the outcome was not known when the order's call returned.
+func TestAStopInTheMiddleOfAnOrder(t *testing.T) {
+	for _, opts := range [][]trading.Option{nil, {trading.WithResolveTimeout(0)}} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+			client := tradingtest.Client(t, sim, append(opts, trading.WithExclusiveAccounts("acc_1"))...)
+			b := &bot{account: client.Live.Account("acc_1"), prices: client.Sandbox.MarketData, log: slog.New(slog.DiscardHandler)}
+			sim.Fault("POST /orders", tradingsim.Delay(20*time.Second))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			require.NoError(t, b.run(ctx))
+			require.Len(t, sim.Ledger(), 2, "a buy and a close")
+			time.Sleep(time.Hour)
+			require.Equal(t, "0", sim.Position("acc_1", "BTC").String(), "it has left the market")
+		})
+	}
 }
 
 // The process dies in the middle of an order, and its next run finds out what became of it.

@@ -42,6 +42,58 @@ func Example_firstBot() {
 	}
 }
 
+// Example_paperToLive is the first bot on a live account.
+func Example_paperToLive() {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	if err := sim.Listen("127.0.0.1:0"); err != nil {
+		log.Fatal(err)
+	}
+	defer sim.Close()
+	for name, value := range map[string]string{
+		"TRADING_BASE_URL": sim.URL(), "TRADING_SANDBOX_KEY": sim.SandboxKey(), "TRADING_LIVE_KEY": sim.LiveKey(),
+		"TRADING_ACCOUNT": "acc_1",
+	} {
+		os.Setenv(name, value)
+		defer os.Unsetenv(name)
+	}
+	// README
+	client, err := trading.FromEnv() // with the options below
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	for _, env := range []trading.Environment{trading.EnvSandbox, trading.EnvLive} {
+		me, err := client.Me(ctx, env) // the first call with the key: it fails if the key is missing or wrong
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(me.Environment, "key belongs to", me.UserID)
+	}
+	accounts, err := client.Live.Accounts(ctx) // all that the key reaches, archived ones too
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range accounts {
+		fmt.Println(a.ID, a.Status, a.CurrentBalance)
+	}
+
+	id := trading.AccountID(os.Getenv("TRADING_ACCOUNT")) // the bot's own variable: one of them
+	b := &bot{
+		account: client.Live.Account(id),   // was client.Sandbox
+		prices:  client.Sandbox.MarketData, // stays: a live key has no prices
+		log:     slog.Default(),
+	}
+	if err := b.decide(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("executed:", len(sim.Ledger()))
+	// Output:
+	// sandbox key belongs to user_1
+	// live key belongs to user_1
+	// acc_1 ACTIVE 100000
+	// executed: 1
+}
+
 func Example_sharedLimits() {
 	const baseURL, key = "https://api.example.com/v1", "pk_live_0123456789"
 	// README

@@ -24,18 +24,24 @@
 // look found nothing waiting is a position by the second. A read that failed is no
 // look, and an answer in another shape than the service's is a read that failed.
 //
+// An entry of this client whose outcome is not known may be executed after both looks. So
+// nothing is proven while the account has one: it is resolved beside the rounds, closed if
+// it was executed, and named in [Report.Pending] and by a [trading.PendingError] if its
+// outcome stays unknown. The outcome of an entry is known within half an hour at the most,
+// and normally in seconds.
+//
 // The proof is of the time that the looks saw. An order that someone places
-// afterwards, or that was in flight then, is exposure again: stop what trades the
-// account first. [Options.Halt] stops this process; it does not bind another
+// afterwards, or that another program has in flight, is exposure again: stop what trades
+// the account first. [Options.Halt] stops this process; it does not bind another
 // process, the terminal, or the service itself.
 //
 // # Doubt
 //
-// A write whose outcome is unknown is neither a failure nor a success: the next
+// An exit whose outcome is unknown is neither a failure nor a success: the next
 // read shows. To repeat it is safe, since nothing that this package sends can add
 // exposure: a close of 100 percent closes what is there, at whatever size that is
 // by then, and cannot turn it round, and a cancel can only cancel. For the same
-// reason the proof does not have to wait for writes in doubt: arriving late, they
+// reason the proof does not have to wait for exits in doubt: arriving late, they
 // take away. That holds until the account trades again: a late close would then
 // close the new position. The client remembers a close in doubt as it does any
 // write and holds back entries in its symbol until it is resolved: with

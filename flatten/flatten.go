@@ -45,7 +45,8 @@ type Options struct {
 
 	// Halt, if not nil, is halted before anything else, so that this process adds
 	// no exposure meanwhile, and stays so: ending that is the program's decision.
-	// It binds this process only.
+	// It binds this process only. Entries in doubt are resolved all the same, the question
+	// for the stored answer included: should it place one, that is closed.
 	Halt *trading.Client
 
 	// Urgent cancels and closes at the same time, and looks again while calls hang: no

@@ -21,6 +21,9 @@ type Report struct {
 	Steps []Step
 	// Looks are those that succeeded, oldest first.
 	Looks []Look
+	// Pending are the entries whose outcome was not known at the end: one that is executed
+	// afterwards is exposure again.
+	Pending []trading.PendingWrite
 }
 
 // Action is what a step did.
@@ -137,6 +140,9 @@ func (r *Report) String() string {
 	if first, second, ok := r.Proof(); ok {
 		return fmt.Sprintf("flat: %s; nothing seen at %s and at %s", what,
 			first.Ended.Format(time.TimeOnly), second.Began.Format(time.TimeOnly))
+	}
+	for i := range r.Pending {
+		what += fmt.Sprintf("; pending: %s %s %s", r.Pending[i].Operation, r.Pending[i].Symbol, r.Pending[i].ID)
 	}
 	left, seen := r.Left()
 	if !seen {

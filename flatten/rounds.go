@@ -29,12 +29,14 @@ type job struct {
 	patience  patience        // when to look again, and when to give up
 	refusals  []error         // of the last round: what stands in the way
 	urgent    urgent
+	entries   entries
 }
 
 func newJob(o Options, id trading.AccountID, t trading.Trader, live *trading.Account) *job {
 	return &job{
 		Options: o, id: id, trader: t, live: live,
 		report:    newReport(id),
+		entries:   entries{asking: make(map[trading.IntentID]bool), asked: make(map[trading.IntentID]bool)},
 		steps:     newTurn(),
 		notBefore: make(map[target]held),
 		patience:  patience{interval: o.interval()},
@@ -55,7 +57,7 @@ func (j *job) run(ctx context.Context) error {
 		}
 		switch {
 		case look == nil: // it failed, and says nothing: not even against the one before
-		case !look.Empty() || j.urgent.hung: // a call that hangs may still do something
+		case !look.Empty() || j.urgent.hung || j.entries.open: // what hangs, or is pending, may still do something
 			quiet = nil
 		case quiet != nil && look.Began.Sub(quiet.Ended) >= j.patience.interval:
 			j.report.Flat = true
@@ -77,6 +79,8 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 	}
 	defer j.release()
 	j.refusals = nil
+	j.entries.open = false
+	j.pend(ctx)
 	j.urgent.hung = len(j.urgent.flying) > 0
 	look, err := j.look(ctx)
 	if err != nil {
@@ -99,6 +103,13 @@ func (j *job) round(ctx context.Context) (found *Look, wait time.Duration, err e
 	}
 	if look.Empty() {
 		j.await(ctx)
+		j.pend(ctx) // one that was decided meanwhile
+		if j.entries.open && j.entries.stuck {
+			if j.patience.lose(time.Now()) {
+				return &look, 0, ErrStuck
+			}
+			return &look, j.patience.interval, nil
+		}
 		j.patience.hope()
 		j.patience.renew()
 		return &look, j.patience.interval, nil
@@ -196,7 +207,7 @@ func (j *job) release() {
 // notFlat is the error of an account that is not proven flat: why it ended, and
 // what stood in the way last.
 func (j *job) notFlat(why error) error {
-	left, what := "it could not be looked at", errors.Join(append([]error{why}, j.refusals...)...)
+	left, what := "it could not be looked at", errors.Join(append([]error{why, j.pendingError()}, j.refusals...)...)
 	if look, ok := j.report.Left(); ok {
 		left = "last seen: " + look.String()
 	}

@@ -251,7 +251,7 @@ func (w *watcher) status() Status {
 	defer w.mu.Unlock()
 	s := w.known
 	s.Account, s.State, s.Since, s.Reason = w.id, w.record.State, w.record.Since, w.record.Reason
-	s.Blind, s.Manual = w.record.Blind, w.record.Manual
+	s.Running, s.Blind, s.Manual = w.running, w.record.Blind, w.record.Manual
 	s.Interval, s.Reserved = w.interval, len(w.reserved)
 	if err := w.closed(); err != nil {
 		s.Refusal = err.Error()

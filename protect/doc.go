@@ -13,7 +13,9 @@
 //		trading.WithGuard(protection.Guard()),
 //		trading.WithHooks(protection.Hooks()), // both, or entries are refused
 //	)
-//	err = protection.Run(ctx)
+//	left, err := bot.Pending(ctx)
+//	err = protection.Adopt(left...) // before the bot trades
+//	err = protection.Run(ctx)       // ends after the bot
 //
 // [Main] runs one beside bots in any language, where it can only flatten and report. Other Go
 // programs obey its halts with [Follow]. [Protection.Events] says what happens,

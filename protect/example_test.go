@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -15,13 +16,17 @@ var ctx = context.Background()
 
 // It runs until its context ends, so it is compiled and not run.
 func ExampleNew() {
-	own, err := trading.FromEnv(trading.WithApplication("protect", "1.0"))
+	own, err := trading.FromEnv(
+		trading.WithLiveKey(os.Getenv("PROTECT_LIVE_KEY")),
+		trading.WithSandboxKey(os.Getenv("PROTECT_SANDBOX_KEY")),
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
+	writes := journal.NewMemory()
 	// README
 	protection, err := protect.New(protect.Options{
-		Client:   own, // a live key and a sandbox key that no bot uses
+		Client:   own,
 		Accounts: []trading.AccountID{"acc_1"},
 		Dir:      "protect.state", // on a disk that outlives a container
 	})
@@ -30,6 +35,7 @@ func ExampleNew() {
 	}
 	defer protection.Close()
 	bot, err := trading.FromEnv(
+		trading.WithJournal(writes),
 		trading.WithGuard(protection.Guard()),
 		trading.WithHooks(protection.Hooks()), // both: without the hooks entries are refused
 	)
@@ -37,13 +43,61 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer bot.Close()
-	go trade(ctx, bot)
-	if err := protection.Run(ctx); err != nil {
+	left, err := bot.Pending(ctx) // what an earlier run left in the journal
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := protection.Adopt(left...); err != nil {
+		log.Print("entries are refused while these are pending: ", err)
+	}
+
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // outlives the bot
+	deciding, stopTrading := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		defer stopTrading() // no bot without a protection
+		ended <- protection.Run(watching)
+	}()
+	trade(deciding, bot) // returns once its context has ended and it has left the market
+	stopWatching()
+	if err := <-ended; err != nil {
 		log.Fatal(err)
 	}
 }
 
 func trade(context.Context, *trading.Client) {}
+
+// The simulator issues as many keys as a rehearsal needs.
+func ExampleProtection_rehearsal() {
+	// README
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	defer sim.Close()
+	connect := func(opts ...trading.Option) (*trading.Client, error) {
+		return trading.New(sim.URL(), append(opts, trading.WithTransport(sim.Transport()),
+			trading.WithLiveKey(sim.NewLiveKey()), trading.WithSandboxKey(sim.NewSandboxKey()))...)
+	}
+	own, err := connect() // for protect.Options.Client
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer own.Close()
+	bot, err := connect() // in place of trading.FromEnv, with the same options
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer bot.Close()
+
+	first, err := own.Me(ctx, trading.EnvLive)
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := bot.Me(ctx, trading.EnvLive)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("one owner:", first.UserID == second.UserID, "one key:", first.KeyID == second.KeyID)
+	// Output: one owner: true one key: false
+}
 
 // While no protection runs, whoever follows it places no entry.
 func ExampleFollow() {

@@ -3,13 +3,9 @@ package protect
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/tradingapi/trading-go"
 )
-
-// followFor is how old the last sign of life of a protection may be.
-const followFor = 60 * time.Second
 
 // Follow is a guard for the other Go programs that trade the accounts: it refuses
 // entries while the protection that uses the folder refuses them, and while none runs or
@@ -21,26 +17,12 @@ func Follow(dir string) trading.Guard {
 		if !o.Entry || o.Environment != trading.EnvLive {
 			return nil
 		}
-		// Requests first: one that is gone is in the state by then.
-		asked, err := requests(dir, o.Account)
+		s, err := ReadStatus(dir, o.Account)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrHalted, err)
 		}
-		if len(asked) > 0 {
-			return fmt.Errorf("%w: its protection has not taken up what was asked for: %s", ErrHalted, asked[0])
-		}
-		r, err := load(dir, o.Account)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrHalted, err)
-		}
-		if r == nil {
-			return fmt.Errorf("%w: no protection of account %s uses the folder %s", ErrHalted, o.Account, dir)
-		}
-		if !r.allowsEntry() {
-			return fmt.Errorf("%w: %s", ErrHalted, r.why())
-		}
-		if age := time.Since(r.Beat.Round(0)); r.Beat.IsZero() || age > followFor || age < -followFor {
-			return fmt.Errorf("%w: its protection does not run: its last sign of life was at %s", ErrHalted, r.Beat.Format(time.RFC3339))
+		if !s.Entries {
+			return fmt.Errorf("%w: %s", ErrHalted, s.Refusal)
 		}
 		return nil
 	}

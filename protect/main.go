@@ -3,29 +3,27 @@ package protect
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 )
 
 // Main protects accounts beside whatever trades them, in any language, until ctx ends,
-// and writes a line for each event. What trades without [Protection.Guard] or [Follow] is
+// and shows each event, one after the other. What trades without [Protection.Guard] or [Follow] is
 // not held back: Main can only flatten, and report.
-func Main(ctx context.Context, o Options, out io.Writer) error {
+func Main(ctx context.Context, o Options, show func(Event)) error {
 	p, err := New(o)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	written := make(chan struct{})
+	shown := make(chan struct{})
 	events := p.Events(ctx)
 	go func() {
-		defer close(written)
+		defer close(shown)
 		for e := range events {
-			fmt.Fprintln(out, e.At.Format("15:04:05"), e)
+			show(e)
 		}
 	}()
 	err = p.Run(ctx)
 	cancel()
-	<-written
+	<-shown
 	return errors.Join(err, p.Close())
 }

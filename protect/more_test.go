@@ -3,6 +3,7 @@ package protect
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func TestMainBesideABot(t *testing.T) {
 		var out bytes.Buffer
 		ended := make(chan error, 1)
 		o := Options{Client: connect(t, sim), Accounts: []trading.AccountID{acc}, Dir: t.TempDir()}
-		go func() { ended <- Main(ctx, o, &out) }()
+		go func() { ended <- Main(ctx, o, func(e Event) { fmt.Fprintln(&out, e) }) }()
 		time.Sleep(time.Second)
 		_, err := connect(t, sim).Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "6", "BTC"))
 		require.NoError(t, err)

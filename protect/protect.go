@@ -136,6 +136,9 @@ type Status struct {
 	Since   time.Time
 	// Reason is why it is in that state.
 	Reason string
+	// Running means that the protection runs. In a status that was read from the folder it
+	// means a sign of life within the last minute.
+	Running bool
 	// Entries reports whether entries are judged at all; if not, Refusal says why.
 	Entries bool
 	Refusal string

@@ -101,7 +101,7 @@ func TestAskWhoFollows(t *testing.T) {
 			path, err := send(r.dir, Request{Account: acc, Kind: kind})
 			require.NoError(t, err)
 			require.ErrorContains(t, guard(t.Context(), entry), "has not taken up")
-			require.ErrorContains(t, guard(t.Context(), other), "no protection of account", "it is about another account")
+			require.ErrorContains(t, guard(t.Context(), other), "not protected here", "it is about another account")
 			require.NoError(t, os.Remove(path))
 		}
 		require.NoError(t, guard(t.Context(), entry))

@@ -72,7 +72,7 @@ func (r *record) why() string {
 func (r *record) status() Status {
 	s := Status{
 		Account: r.Account, State: r.State, Since: r.Since, Reason: r.Reason,
-		Blind: r.Blind, Manual: r.Manual, Entries: r.allowsEntry(),
+		Running: r.runs(), Blind: r.Blind, Manual: r.Manual, Entries: r.allowsEntry(),
 	}
 	if !s.Entries {
 		s.Refusal = r.why()
@@ -80,9 +80,23 @@ func (r *record) status() Status {
 	return s
 }
 
+// signOfLife is how old the last one of a protection that runs may be.
+const signOfLife = 60 * time.Second
+
+// runs reports whether a protection has given a sign of life lately.
+func (r *record) runs() bool {
+	age := time.Since(r.Beat.Round(0))
+	return !r.Beat.IsZero() && age <= signOfLife && age >= -signOfLife
+}
+
 // ReadStatus reads what the protection that uses a folder has written of an account, from
-// whatever process. It has no amounts, and does not say whether the protection runs.
+// whatever process. It has no amounts. Its Entries is what programs that [Follow] the
+// folder go by.
 func ReadStatus(dir string, id trading.AccountID) (Status, error) {
+	asked, err := requests(dir, id) // first: one that is gone is in the state by then
+	if err != nil {
+		return Status{}, fmt.Errorf("protect: %w", err)
+	}
 	r, err := load(dir, id)
 	if err != nil {
 		return Status{}, err
@@ -90,7 +104,16 @@ func ReadStatus(dir string, id trading.AccountID) (Status, error) {
 	if r == nil {
 		return Status{}, fmt.Errorf("%w: %q: no protection of it has used the folder %s", ErrUnknownAccount, id, dir)
 	}
-	return r.status(), nil
+	s := r.status()
+	switch {
+	case !s.Entries:
+	case len(asked) > 0:
+		s.Refusal = "its protection has not taken up what was asked for: " + asked[0]
+	case !s.Running:
+		s.Refusal = "its protection does not run: its last sign of life was at " + r.Beat.Format(time.RFC3339)
+	}
+	s.Entries = s.Refusal == ""
+	return s, nil
 }
 
 // store keeps one file for each account: its checksum in the first line, and the record.

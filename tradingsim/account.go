@@ -210,7 +210,7 @@ func (s *Sim) conclude(a *account, c *call) {
 	switch {
 	case a.terms.breached(equity):
 		a.Status = statusFailed
-	case a.Status != statusFunded && a.terms.passed(equity, v.exitFees):
+	case a.Status != statusFunded && a.terms.passed(equity, &a.book, s.mark):
 		a.Status = statusPassed
 	default:
 		return

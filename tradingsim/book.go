@@ -20,10 +20,12 @@ const (
 // direction is 1 for a long and -1 for a short.
 func direction(side string) decimal.Decimal {
 	if side == short {
-		return decimal.NewFromInt(-1)
+		return minusOne
 	}
-	return decimal.NewFromInt(1)
+	return one
 }
+
+var one, minusOne = decimal.NewFromInt(1), decimal.NewFromInt(-1)
 
 func opposite(side string) string {
 	if side == short {
@@ -45,27 +47,79 @@ type position struct {
 	stopLoss   opt
 	closePct   opt // the share a trigger closes
 	openedAt   time.Time
+
+	known derived
 }
 
-func (p position) entryPrice() decimal.Decimal { return p.cost.DivRound(p.size, quotientPlaces) }
+// derived is what follows from a position and has been computed. A fill forgets it.
+type derived struct {
+	entry    opt    // the entry price
+	view     []byte // the beginning of a view
+	opened   string // the time of opening, as a view has it
+	share    opt    // 1/leverage, where that has few places
+	price    opt    // what notional and pnl are for
+	notional decimal.Decimal
+	pnl      decimal.Decimal
+}
 
-func (p position) notional(price decimal.Decimal) decimal.Decimal { return p.size.Mul(price) }
+func (p *position) entryPrice() decimal.Decimal {
+	if !p.known.entry.set {
+		p.known.entry = some(p.cost.DivRound(p.size, quotientPlaces))
+	}
+	return p.known.entry.value
+}
+
+// opened is the time of opening, as views have it.
+func (p *position) opened() string {
+	if p.known.opened == "" {
+		p.known.opened = isoTime(p.openedAt)
+	}
+	return p.known.opened
+}
+
+// valueAt computes notional and profit at a price.
+func (p *position) valueAt(price decimal.Decimal) {
+	k := &p.known
+	if k.price.set && k.price.value.Exponent() == price.Exponent() && k.price.value.Equal(price) {
+		return
+	}
+	k.price, k.notional = some(price), product(p.size, price)
+	if p.side == short {
+		k.pnl = difference(p.cost, k.notional)
+	} else {
+		k.pnl = difference(k.notional, p.cost)
+	}
+}
+
+func (p *position) notional(price decimal.Decimal) decimal.Decimal {
+	p.valueAt(price)
+	return p.known.notional
+}
 
 // pnl is the unrealized profit at a price, before fees.
-func (p position) pnl(price decimal.Decimal) decimal.Decimal {
-	return p.notional(price).Sub(p.cost).Mul(direction(p.side))
+func (p *position) pnl(price decimal.Decimal) decimal.Decimal {
+	p.valueAt(price)
+	return p.known.pnl
 }
 
 // notionalAt is the notional at the mark, or at the entry while unpriced.
-func (p position) notionalAt(mark opt) decimal.Decimal {
+func (p *position) notionalAt(mark opt) decimal.Decimal {
 	if mark.set {
 		return p.notional(mark.value)
 	}
 	return p.cost
 }
 
-func (p position) margin(mark opt) decimal.Decimal {
-	return p.notionalAt(mark).DivRound(p.leverage, quotientPlaces)
+func (p *position) margin(mark opt) decimal.Decimal {
+	notional := p.notionalAt(mark)
+	if !p.known.share.set {
+		p.known.share = reciprocal(p.leverage)
+	}
+	// Exact, unless there is something to be cut.
+	if share := p.known.share; share.set && notional.Exponent()+share.value.Exponent() >= -quotientPlaces {
+		return product(notional, share.value)
+	}
+	return notional.DivRound(p.leverage, quotientPlaces)
 }
 
 // trade is a closed trade.
@@ -133,6 +187,7 @@ func (b *book) open(symbol, side string, size, price, leverage, feeRate decimal.
 	p.cost = p.cost.Add(notional)
 	p.openFees = p.openFees.Add(fee)
 	p.leverage = leverage
+	p.known = derived{}
 	return fee
 }
 
@@ -160,6 +215,7 @@ func (b *book) close(symbol string, size, price, feeRate decimal.Decimal, cause 
 		p.size = p.size.Sub(size)
 		p.cost = p.cost.Sub(cost)
 		p.openFees = p.openFees.Sub(openFee)
+		p.known = derived{}
 	} else {
 		b.remove(symbol)
 	}
@@ -198,23 +254,43 @@ func shareOf(size, pct decimal.Decimal) decimal.Decimal {
 // valuation is a book at marks.
 type valuation struct {
 	pnl      decimal.Decimal // unrealized; an unpriced position counts for nothing
-	exitFees decimal.Decimal // taker fees to close every priced position
-	margin   decimal.Decimal
-	unpriced string // a symbol without a mark, if there is one
+	unpriced string          // a symbol without a mark, if there is one
 }
 
 func (b *book) value(mark func(symbol string) opt) (v valuation) {
-	for _, p := range b.positions {
+	for i := range b.positions {
+		p := &b.positions[i]
 		m := mark(p.symbol)
-		v.margin = v.margin.Add(p.margin(m))
 		if !m.set {
 			v.unpriced = p.symbol
 			continue
 		}
-		v.pnl = v.pnl.Add(p.pnl(m.value))
-		v.exitFees = v.exitFees.Add(p.notional(m.value).Mul(takerFee))
+		if i == 0 {
+			v.pnl = p.pnl(m.value)
+			continue
+		}
+		v.pnl = sum(v.pnl, p.pnl(m.value))
 	}
 	return v
 }
 
-func (b *book) equity(v valuation) decimal.Decimal { return b.balance.Add(v.pnl) }
+func (b *book) equity(v valuation) decimal.Decimal { return sum(b.balance, v.pnl) }
+
+// exitFees are the taker fees to close every priced position.
+func (b *book) exitFees(mark func(symbol string) opt) (fees decimal.Decimal) {
+	for i := range b.positions {
+		p := &b.positions[i]
+		if m := mark(p.symbol); m.set {
+			fees = fees.Add(p.notional(m.value).Mul(takerFee))
+		}
+	}
+	return fees
+}
+
+func (b *book) margin(mark func(symbol string) opt) (margin decimal.Decimal) {
+	for i := range b.positions {
+		p := &b.positions[i]
+		margin = margin.Add(p.margin(mark(p.symbol)))
+	}
+	return margin
+}

@@ -2,27 +2,27 @@ package tradingsim
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
+	"time"
 )
 
 // call is one request as the service sees it.
 type call struct {
-	operation *operation // nil for a path that does not exist
-	name      string     // what logs and faults call it
-	path      string     // below the root, escaped, with the query
-	legacy    string     // where a legacy path redirects to
-	query     url.Values
-	params    []string
-	header    http.Header // without API keys
-	direct    string      // the key in X-API-Key
-	bearer    string      // the key in Authorization
-	body      []byte
-	from      string // network address of the caller
-	remote    string // the caller's end of the connection
+	target
+	header http.Header // as it was sent
+	direct string      // the key in X-API-Key
+	bearer string      // the key in Authorization
+	keys   []string    // what it sends as Idempotency-Key
+	body   []byte
+	from   string // network address of the caller
+	remote string // the caller's end of the connection
 
-	id     int64 // of the request
-	copied bool  // a fault made it of the request
+	id       int64     // of the request
+	at       time.Time // when it arrived
+	status   int       // of its answer, with when it was sent; zero without one
+	answered time.Time
+	entry    *Request // nil while nobody wants to know of it
+	copied   bool     // a fault made it of the request
 
 	terminal bool // done by a person, and by no request
 
@@ -37,20 +37,19 @@ type call struct {
 	answer     *answer // once there is one
 }
 
-const (
-	root       = "/v1"
-	legacyRoot = "/api/v1"
-	// maxBody bounds a request; the contract names no limit.
-	maxBody = 1 << 20
-)
+// maxBody bounds a request; the contract names no limit.
+const maxBody = 1 << 20
 
-// received returns a header as a server gets it: a copy, each name in its
-// canonical form, however the client wrote it.
+// received returns a header as a server gets it: a copy without API keys, each name in
+// its canonical form, however the client wrote it.
 func received(sent http.Header) http.Header {
 	header := make(http.Header, len(sent))
 	all := make([]string, 0, len(sent)+4) // most have one value
 	for name, values := range sent {
 		name = http.CanonicalHeaderKey(name)
+		if name == "X-Api-Key" || name == "Authorization" {
+			continue
+		}
 		if before, twice := header[name]; twice {
 			header[name] = append(before, values...)
 			continue
@@ -64,37 +63,42 @@ func received(sent http.Header) http.Header {
 
 // newCall reads everything about a request but its body.
 func (s *Sim) newCall(r *http.Request, from string) *call {
-	c := &call{header: received(r.Header), from: from, remote: from} // a call may outlive its request
+	c := &call{target: s.targets.of(s.routes, r.Method, r.URL), header: r.Header, from: from, remote: from}
 	if r.RemoteAddr != "" && from != inProcess {
 		c.remote = r.RemoteAddr
 	}
-	c.direct = c.header.Get("X-API-Key")
-	if key, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
-		c.bearer = key
-	}
-	c.header.Del("X-API-Key")
-	c.header.Del("Authorization")
-	escaped := r.URL.EscapedPath()
-	if below, ok := strings.CutPrefix(escaped, legacyRoot); ok && (below == "" || below[0] == '/') {
-		c.legacy = root + below
-		if r.URL.RawQuery != "" {
-			c.legacy += "?" + r.URL.RawQuery
+	c.readHeader()
+	return c
+}
+
+// readHeader takes out what the service itself reads, however the client wrote the names.
+func (c *call) readHeader() {
+	for name, values := range c.header {
+		switch {
+		case len(values) == 0:
+		case isName(name, "X-API-Key") && c.direct == "":
+			c.direct = values[0]
+		case isName(name, "Authorization") && c.bearer == "":
+			if key, ok := strings.CutPrefix(values[0], "Bearer "); ok {
+				c.bearer = key
+			}
+		case isName(name, "Idempotency-Key"):
+			c.keys = append(c.keys, values...)
 		}
 	}
-	below, inRoot := strings.CutPrefix(escaped, root)
-	if inRoot {
-		c.operation, c.params = s.routes.find(r.Method, below)
+}
+
+// isName reports whether a name in a header is the one wanted.
+func isName(name, wanted string) bool {
+	return len(name) == len(wanted) && strings.EqualFold(name, wanted)
+}
+
+// idempotencyKey is the first that a request sends; empty without one.
+func (c *call) idempotencyKey() string {
+	if len(c.keys) == 0 {
+		return ""
 	}
-	c.path = below
-	if r.URL.RawQuery != "" {
-		c.path += "?" + r.URL.RawQuery
-		c.query = r.URL.Query()
-	}
-	c.name = r.Method + " " + below
-	if c.operation != nil {
-		c.name = c.operation.name
-	}
-	return c
+	return c.keys[0]
 }
 
 // copy is the same request once more, as a proxy sends it.
@@ -102,7 +106,7 @@ func (c *call) copy() *call {
 	again := *c
 	again.claim, again.invalid = "", false
 	again.instead, again.after, again.crash, again.crashAfter = nil, nil, false, false
-	again.answer = nil
+	again.answer, again.entry = nil, nil
 	again.copied = true
 	return &again
 }

@@ -45,7 +45,7 @@ func (c caps) check(b *book, mark func(string) opt, e exposure) *refusal {
 	if added.LessThan(c.minNotional) {
 		return refuse("MIN_NOTIONAL", "The order is worth %s; the minimum is %s.", dollars(added), dollars(c.minNotional))
 	}
-	after, margin := added, v.margin
+	after, margin := added, b.margin(mark)
 	if p := b.find(e.market.symbol); p != nil {
 		margin = margin.Sub(p.margin(mark(p.symbol)))
 		if p.side == e.side {

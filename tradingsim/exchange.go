@@ -9,7 +9,6 @@ import (
 // reply is what comes back over the wire.
 type reply struct {
 	*answer
-	request  *Request
 	cut      bool // nothing comes back
 	truncate bool // half of the body comes back
 }
@@ -53,7 +52,7 @@ func (s *Sim) begin(c *call) (*fault, error) {
 // waits; its error is that of the caller's context.
 func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 	s.enter()
-	entry := s.arrived(c, f)
+	s.arrived(c, f)
 	s.count(c)
 	a, held := s.play(c, f)
 	s.leave()
@@ -66,13 +65,13 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		}
 		s.leave()
 		if err != nil {
-			return s.gaveUp(entry, err)
+			return s.gaveUp(err)
 		}
 		a = c.answer
 	}
 	if f.slow > 0 {
 		if err := s.clock.wait(ctx, f.slow); err != nil {
-			return s.gaveUp(entry, err)
+			return s.gaveUp(err)
 		}
 	}
 	if f.mask != nil {
@@ -85,10 +84,13 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		s.refusals[a.code]++
 	}
 	if !f.cut {
-		entry.Status, entry.AnsweredAt = a.status, s.time()
+		c.status, c.answered = a.status, s.time()
+		if c.entry != nil {
+			c.entry.Status, c.entry.AnsweredAt = c.status, c.answered
+		}
 	}
 	s.mu.Unlock()
-	return reply{answer: a, request: entry, cut: f.cut, truncate: f.truncate}, nil
+	return reply{answer: a, cut: f.cut, truncate: f.truncate}, nil
 }
 
 // count counts a request for the report.
@@ -101,18 +103,18 @@ func (s *Sim) count(c *call) {
 }
 
 // gaveUp is a call whose caller did not wait for the answer.
-func (s *Sim) gaveUp(entry *Request, err error) (reply, error) {
+func (s *Sim) gaveUp(err error) (reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unanswered++
-	return reply{request: entry}, err
+	return reply{}, err
 }
 
 // play does what happens at once. Where the service works on the call for a
 // while, it returns what will end that work.
 func (s *Sim) play(c *call, f *fault) (*answer, *lateCall) {
 	if f.late > 0 {
-		again, meets := c.copy(), &fault{} // a copy goes well
+		again, meets := c.copy(), noFault // a copy goes well
 		if f.lost {
 			meets, again.copied = f, false // it is the request itself
 		}

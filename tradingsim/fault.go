@@ -68,8 +68,11 @@ func (s *Sim) chosenFault(c *call) *fault {
 			return f.(*fault)
 		}
 	}
-	return &fault{}
+	return noFault
 }
+
+// noFault is a call that nothing happens to. It is never written to.
+var noFault = &fault{}
 
 // ClearFaults forgets every fault that has not happened yet.
 func (s *Sim) ClearFaults() {
@@ -80,6 +83,9 @@ func (s *Sim) ClearFaults() {
 
 // nextFault takes the fault of a call off the plan, nil if none is planned.
 func (s *Sim) nextFault(c *call) *fault {
+	if len(s.faults) == 0 {
+		return nil
+	}
 	for _, name := range []string{c.name, "*"} {
 		if plan := s.faults[name]; len(plan) > 0 {
 			s.faults[name] = plan[1:]

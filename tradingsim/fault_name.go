@@ -30,7 +30,7 @@ func (s *Sim) PlannedFaults() []PlannedFault {
 // String names a fault after the function that makes it, with what it was given; empty
 // for none. Faults that happen together are joined by " + ".
 func (f *fault) String() string {
-	if *f == (fault{}) {
+	if f == noFault || *f == (fault{}) {
 		return ""
 	}
 	var parts []string

@@ -52,7 +52,7 @@ func (s *Sim) serveHealth(*call) *answer {
 }
 
 func (s *Sim) serveDescription(*call) *answer {
-	return &answer{status: http.StatusOK, header: jsonHeader(), body: description}
+	return &answer{status: http.StatusOK, json: true, body: description}
 }
 
 func (s *Sim) me(c *call) (any, *refusal) {

@@ -34,7 +34,7 @@ func (k *claim) expired(s *Sim) bool {
 // claimKey judges the Idempotency-Key of a live write. It returns an answer
 // where the write must not run.
 func (s *Sim) claimKey(c *call) *answer {
-	values := c.header.Values("Idempotency-Key")
+	values := c.keys
 	if len(values) == 0 {
 		return nil
 	}
@@ -68,9 +68,10 @@ func (s *Sim) claimKey(c *call) *answer {
 
 // replay is the first answer once more.
 func replay(a *answer) *answer {
-	again := &answer{status: a.status, header: a.header.Clone(), body: a.body, code: a.code}
-	again.header.Set("Idempotent-Replayed", "true")
-	return again
+	again := *a
+	again.header = a.header.Clone()
+	again.set("Idempotent-Replayed", "true")
+	return &again
 }
 
 // settleKey stores an answer below 500 under the key and forgets any other, so

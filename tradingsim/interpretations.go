@@ -63,6 +63,9 @@ var otherInterpretations = map[int]string{
 	55: "a pass closes the book of a live account, and ends its orders and runs",
 }
 
+// maxInterpretation is the highest number of one.
+const maxInterpretation = 55
+
 // WithInterpretation takes the other interpretation of a rule that the contract
 // leaves open, by the number that [Interpretations] lists it under.
 func WithInterpretation(number int) Option {

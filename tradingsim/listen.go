@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -131,14 +131,11 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rep, err := s.exchange(r.Context(), c, f)
 	whole := false
-	defer func() { s.ended(rep.request, whole) }()
+	defer func() { s.ended(c, f, whole) }()
 	if err != nil || rep.cut {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range rep.header {
-		w.Header()[name] = values
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
+	maps.Copy(w.Header(), rep.headers(new([3]string)))
 	w.WriteHeader(rep.status)
 	if !rep.truncate {
 		waits := r.Context().Err() == nil // afterwards a caller that has read everything may be gone

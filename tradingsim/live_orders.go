@@ -1,6 +1,7 @@
 package tradingsim
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -139,10 +140,14 @@ func (s *Sim) nothingToReduce(a *account, t ticket) *refusal {
 	if !t.reduceOnly {
 		return nil
 	}
-	if p := a.find(t.symbol); p != nil && p.side != t.side {
+	p := a.find(t.symbol)
+	if p != nil && p.side != t.side {
 		return nil
 	}
 	r := noPosition(t.symbol)
+	if p != nil {
+		r.message = fmt.Sprintf("A %s with reduceOnly reduces nothing in %s: the open position is a %s too.", t.side, t.symbol, p.side)
+	}
 	if !s.other(35) {
 		r.as(400)
 	}

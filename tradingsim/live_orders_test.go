@@ -138,6 +138,13 @@ func TestEquityCannotBeVerifiedWhileAPositionIsUnpriced(t *testing.T) {
 	b.post("/orders", with(liveBTC, `"reduceOnly":true`)).refused(400, "no_position")
 }
 
+func TestAReduceOnlyOrderOnTheSideOfThePosition(t *testing.T) {
+	b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	b.post("/orders", liveBTC).ok()
+	wrong := b.post("/orders", with(liveBTC, `"reduceOnly":true`)).refused(400, "no_position")
+	require.Contains(t, wrong.text("message"), "the open position is a long too")
+}
+
 // The fee of a flip is that of both its parts, and the equity check counts it all.
 func TestBothPartsOfAFlipCountAgainstTheLossLimits(t *testing.T) {
 	flip := instead(liveBTC, "long", "short", `"size":1`, `"size":1.5`)

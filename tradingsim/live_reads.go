@@ -88,7 +88,7 @@ func (s *Sim) livePositions(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	return s.envelope("positions", positionViews(&a.book, s.seenMarks(c))), nil
+	return s.envelope("positions", positionViews{&a.book, s.seenMarks(c)}), nil
 }
 
 func (s *Sim) liveTrades(c *call) (any, *refusal) {

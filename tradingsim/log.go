@@ -79,27 +79,37 @@ func (s *Sim) logError() error {
 }
 
 // arrived notes a request.
-func (s *Sim) arrived(c *call, f *fault) *Request {
-	r := s.requestOf(c, f)
-	s.log.add(r)
-	c.id = r.ID
-	s.noteRequest(EventRequest, r)
-	return r
+func (s *Sim) arrived(c *call, f *fault) {
+	s.log.count++
+	c.id, c.at = s.log.count, s.now
+	if s.log.size == 0 && len(s.watchers) == 0 {
+		return
+	}
+	c.entry = s.requestOf(c, f)
+	s.log.add(c.entry)
+	s.noteRequest(EventRequest, c.entry)
 }
 
 // refused notes a connection that a fault refused.
 func (s *Sim) refused(c *call, f *fault) {
 	s.enter()
 	defer s.leave()
+	c.at = s.now
 	s.noteRequest(EventRefused, s.requestOf(c, f))
 }
 
 // ended notes how the exchange of a request has ended.
-func (s *Sim) ended(r *Request, delivered bool) {
+func (s *Sim) ended(c *call, f *fault, delivered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Delivered = delivered
-	s.noteRequest(EventAnswer, r)
+	if c.entry == nil && len(s.watchers) == 0 {
+		return
+	}
+	if c.entry == nil {
+		c.entry = s.requestOf(c, f)
+	}
+	c.entry.Status, c.entry.AnsweredAt, c.entry.Delivered = c.status, c.answered, delivered
+	s.noteRequest(EventAnswer, c.entry)
 }
 
 func (s *Sim) noteRequest(kind EventKind, r *Request) {
@@ -112,7 +122,7 @@ func (s *Sim) noteRequest(kind EventKind, r *Request) {
 
 func (s *Sim) requestOf(c *call, f *fault) *Request {
 	return &Request{
-		At: s.now, Operation: c.name, Path: c.path, Header: c.header, Body: c.body,
+		ID: c.id, At: c.at, Operation: c.name, Path: c.path, Header: received(c.header), Body: c.body,
 		KeyFingerprint: s.printOf(c), Connection: c.remote, Fault: f.String(),
 	}
 }
@@ -144,7 +154,7 @@ type origin struct {
 }
 
 func originOf(c *call) origin {
-	return origin{c.name, c.header.Get("Idempotency-Key"), c.id, c.copied}
+	return origin{c.name, c.idempotencyKey(), c.id, c.copied}
 }
 
 // MarshalJSON writes the body as text, and leaves out what is empty.

@@ -18,7 +18,7 @@ func (option) sim() {}
 // settings are what options say and nothing changes later.
 type settings struct {
 	clock           clock
-	interpretations map[int]bool
+	interpretations [maxInterpretation + 1]bool // by number
 	redirect        int
 	keyLimit        int
 	authLimit       int
@@ -50,15 +50,14 @@ type config struct {
 func newConfig(opts []Option) *config {
 	c := &config{
 		settings: settings{
-			clock:           readClock(time.Now),
-			interpretations: map[int]bool{},
-			hidden:          map[string]bool{},
-			redirect:        308,
-			keyLimit:        600,
-			authLimit:       10,
-			classLimit:      150,
-			proLimit:        20,
-			sampling:        time.Minute,
+			clock:      readClock(time.Now),
+			hidden:     map[string]bool{},
+			redirect:   308,
+			keyLimit:   600,
+			authLimit:  10,
+			classLimit: 150,
+			proLimit:   20,
+			sampling:   time.Minute,
 		},
 		feeds:       map[string]Feed{},
 		requestsLog: 10_000,

@@ -102,7 +102,7 @@ func (s *Sim) settle(d *desk, c *call) {
 	case p.terms.breached(equity):
 		s.closeBook(&p.book, c, "")
 		p.status = paperLocked
-	case p.terms.passed(equity, v.exitFees):
+	case p.terms.passed(equity, &p.book, s.mark):
 		s.closeBook(&p.book, c, "")
 		if !s.other(19) {
 			p.status = paperPassed
@@ -126,12 +126,15 @@ func (s *Sim) closeBook(b *book, c *call, account string) {
 // fireTriggers closes what has crossed its level, at the mark as it is now and
 // not at the level: a gap fills at the gapped mark. It reports whether any did.
 func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
+	if !s.anyCrossed(b) {
+		return false
+	}
 	for _, p := range append([]position(nil), b.positions...) {
 		m := s.mark(p.symbol)
 		if !m.set {
 			continue
 		}
-		cause, ok := s.crossed(p, m)
+		cause, ok := s.crossed(&p, m)
 		if !ok {
 			continue
 		}
@@ -154,14 +157,32 @@ func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
 	return fired
 }
 
+// anyCrossed reports whether fireTriggers finds something to close.
+func (s *Sim) anyCrossed(b *book) bool {
+	for i := range b.positions {
+		p := &b.positions[i]
+		if !p.takeProfit.set && !p.stopLoss.set {
+			continue
+		}
+		m := s.mark(p.symbol)
+		if !m.set {
+			continue
+		}
+		if _, ok := s.crossed(p, m); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // crossed returns which level a mark has reached. A mark exactly at a level
 // counts.
-func (s *Sim) crossed(p position, mark opt) (cause string, ok bool) {
+func (s *Sim) crossed(p *position, mark opt) (cause string, ok bool) {
 	past := func(level opt, against int) bool {
 		if !level.set {
 			return false
 		}
-		beyond := mark.value.Cmp(level.value) * against
+		beyond := compare(mark.value, level.value) * against
 		return beyond > 0 || (beyond == 0 && !s.other(23))
 	}
 	up := 1

@@ -116,7 +116,7 @@ func (s *Sim) record(c *call, e Execution) {
 	if c != nil {
 		e.Operation, e.Request, e.Copy = c.name, c.id, c.copied
 		if e.Actor == "api" {
-			e.Key, e.Body = c.header.Get("Idempotency-Key"), c.body
+			e.Key, e.Body = c.idempotencyKey(), c.body
 		}
 		if e.Actor == "api" && c.terminal {
 			e.Actor = "terminal"
@@ -159,8 +159,6 @@ type requestLog struct {
 }
 
 func (l *requestLog) add(r *Request) {
-	l.count++
-	r.ID = l.count
 	switch {
 	case len(l.entries) < l.size:
 		l.entries = append(l.entries, r)

@@ -3,6 +3,8 @@ package tradingsim
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -118,22 +120,50 @@ func (r *refusal) with(name string, value any) *refusal {
 	return r
 }
 
-// answer is one response as it leaves the service.
+// answer is one response as it leaves the service, or something in front of it.
 type answer struct {
 	status int
-	header http.Header
+	json   bool        // the service's own, in JSON
+	date   string      // of the service's
+	header http.Header // besides; nil without
 	body   []byte
 	code   string // of a refusal
 }
 
+// set sets a header of an answer that nobody has yet.
+func (a *answer) set(name, value string) {
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	a.header.Set(name, value)
+}
+
+// headers are all headers of an answer, for the caller to keep, with the length of the body.
+// Those of every answer have their values in room.
+func (a *answer) headers(room *[3]string) http.Header {
+	h := make(http.Header, len(room)+len(a.header))
+	for name, values := range a.header {
+		h[name] = slices.Clone(values)
+	}
+	*room = [...]string{"application/json", a.date, strconv.Itoa(len(a.body))}
+	if a.json {
+		h["Content-Type"] = room[0:1:1]
+	}
+	if a.date != "" {
+		h["Date"] = room[1:2:2]
+	}
+	h["Content-Length"] = room[2:3:3]
+	return h
+}
+
 func (r *refusal) answer() *answer {
 	body := append(object{{"error", r.code}, {"message", r.message}}, r.extras...)
-	a := &answer{status: r.status, header: jsonHeader(), body: mustJSON(body), code: r.code}
+	a := &answer{status: r.status, json: true, body: mustJSON(body), code: r.code}
 	if r.wait > 0 {
-		a.header.Set("Retry-After", wholeSeconds(r.wait))
+		a.set("Retry-After", wholeSeconds(r.wait))
 	}
 	if r.limit != nil {
-		r.limit.describe(a.header)
+		r.limit.describe(a)
 	}
 	return a
 }
@@ -144,7 +174,14 @@ func jsonHeader() http.Header {
 
 // success makes a 200 of a body.
 func success(body any) *answer {
-	return &answer{status: http.StatusOK, header: jsonHeader(), body: mustJSON(body)}
+	return &answer{status: http.StatusOK, json: true, body: mustJSON(body)}
+}
+
+// succeeded is the success of an operation. Its answers are mostly as long as the last.
+func (o *operation) succeeded(body any) *answer {
+	text := appendJSON(make([]byte, 0, o.room), body)
+	o.room = min(len(text)+16, 64<<10)
+	return &answer{status: http.StatusOK, json: true, body: text}
 }
 
 // slippageRefusal carries the estimate, null when the book is too thin for one.

@@ -18,6 +18,7 @@ type operation struct {
 	pro     bool                              // has the limit of a Pro type
 
 	requests int           // so far
+	room     int           // for the body of the next answer
 	lag      time.Duration // of a read, behind what it shows
 }
 

@@ -6,11 +6,11 @@ import "time"
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // sandboxRead is the body of a sandbox read: "sandbox success contains ok: true".
-func (s *Sim) sandboxRead(data ...member) object {
+func (s *Sim) sandboxRead(data ...member) any {
 	if s.other(31) {
-		return data
+		return object(data)
 	}
-	return append(object{{"ok", true}}, data...)
+	return okObject(data)
 }
 
 func (s *Sim) sandboxAccount(c *call) (any, *refusal) {
@@ -20,7 +20,7 @@ func (s *Sim) sandboxAccount(c *call) (any, *refusal) {
 
 func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
 	d := s.beginRead(c)
-	return s.sandboxRead(member{"positions", positionViews(&s.seenPaper(c, d).book, s.seenMarks(c))}), nil
+	return s.sandboxRead(member{"positions", positionViews{&s.seenPaper(c, d).book, s.seenMarks(c)}}), nil
 }
 
 func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
@@ -71,7 +71,7 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 			return nil, refuse("no_price", "%s has no price on this read; retry shortly.", symbol).
 				as(404).with("symbol", symbol)
 		}
-		return s.sandboxRead(member{"symbol", symbol}, member{"price", mark}), nil
+		return priceView{!s.other(31), symbol, mark}, nil
 	}
 	prices := make(object, 0, len(s.symbols))
 	for _, symbol := range s.symbols {
@@ -84,6 +84,23 @@ func (s *Sim) sandboxPrices(c *call) (any, *refusal) {
 		}
 	}
 	return s.sandboxRead(member{"prices", prices}), nil
+}
+
+// priceView is the price of one market.
+type priceView struct {
+	ok     bool // says so
+	symbol string
+	mark   opt
+}
+
+func (v priceView) appendWire(b []byte) []byte {
+	o := row{b: append(b, '{')}
+	if v.ok {
+		o.flag("ok", true)
+	}
+	o.text("symbol", v.symbol)
+	o.optional("price", v.mark)
+	return o.close()
 }
 
 type accountView struct {
@@ -126,57 +143,55 @@ func viewAccount(p *paper, mark func(string) opt) accountView {
 	}
 }
 
+// positionView is a position at a mark.
 type positionView struct {
-	Symbol          string
-	Side            string
-	Size            num
-	Leverage        num
-	EntryPrice      num
-	MarkPrice       opt
-	NotionalValue   num
-	MarginRequired  num
-	UnrealizedPnL   opt
-	TakeProfitPrice opt
-	StopLossPrice   opt
-	OpenedAt        string
+	position
+	mark opt
 }
 
-func (v positionView) appendWire(b []byte) []byte {
-	o := openRow(b)
-	o.text("symbol", v.Symbol)
-	o.text("side", v.Side)
-	o.number("size", v.Size)
-	o.number("leverage", v.Leverage)
-	o.number("entryPrice", v.EntryPrice)
-	o.optional("markPrice", v.MarkPrice)
-	o.number("notionalValue", v.NotionalValue)
-	o.number("marginRequired", v.MarginRequired)
-	o.optional("unrealizedPnL", v.UnrealizedPnL)
-	o.optional("takeProfitPrice", v.TakeProfitPrice)
-	o.optional("stopLossPrice", v.StopLossPrice)
-	o.text("openedAt", v.OpenedAt)
+func (v *positionView) appendWire(b []byte) []byte { return v.position.appendWire(b, v.mark) }
+
+func (p *position) appendWire(b []byte, mark opt) []byte {
+	if p.known.view == nil {
+		o := openRow(nil)
+		o.text("symbol", p.symbol)
+		o.text("side", p.side)
+		o.number("size", num(p.size))
+		o.number("leverage", num(p.leverage))
+		o.number("entryPrice", num(p.entryPrice()))
+		p.known.view = o.b
+	}
+	o := row{b: append(b, p.known.view...)}
+	o.optional("markPrice", mark)
+	o.number("notionalValue", num(p.notionalAt(mark)))
+	o.number("marginRequired", num(p.margin(mark)))
+	if mark.set {
+		o.number("unrealizedPnL", num(p.pnl(mark.value)))
+	} else {
+		o.optional("unrealizedPnL", mark)
+	}
+	o.optional("takeProfitPrice", p.takeProfit)
+	o.optional("stopLossPrice", p.stopLoss)
+	o.text("openedAt", p.opened())
 	return o.close()
 }
 
-func viewPosition(p position, mark opt) positionView {
-	v := positionView{
-		Symbol: p.symbol, Side: p.side, Size: num(p.size), Leverage: num(p.leverage),
-		EntryPrice: num(p.entryPrice()), MarkPrice: mark,
-		NotionalValue: num(p.notionalAt(mark)), MarginRequired: num(p.margin(mark)),
-		TakeProfitPrice: p.takeProfit, StopLossPrice: p.stopLoss, OpenedAt: isoTime(p.openedAt),
-	}
-	if mark.set {
-		v.UnrealizedPnL = some(p.pnl(mark.value))
-	}
-	return v
+// positionViews are the positions of a book, which is written before it changes.
+type positionViews struct {
+	book *book
+	mark func(symbol string) opt
 }
 
-func positionViews(b *book, mark func(string) opt) []positionView {
-	rows := make([]positionView, 0, len(b.positions))
-	for _, p := range b.positions {
-		rows = append(rows, viewPosition(p, mark(p.symbol)))
+func (v positionViews) appendWire(b []byte) []byte {
+	b = append(b, '[')
+	for i := range v.book.positions {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		p := &v.book.positions[i]
+		b = p.appendWire(b, v.mark(p.symbol))
 	}
-	return rows
+	return append(b, ']')
 }
 
 // positionNow is the position in a symbol, null when there is none.
@@ -185,8 +200,7 @@ func (s *Sim) positionNow(b *book, symbol string) *positionView {
 	if p == nil {
 		return nil
 	}
-	v := viewPosition(*p, s.mark(symbol))
-	return &v
+	return &positionView{*p, s.mark(symbol)}
 }
 
 type tradeView struct {

@@ -128,7 +128,7 @@ func (s *Sim) outcome(c *call) *answer {
 	case r != nil:
 		return r.answer()
 	}
-	return success(body)
+	return c.operation.succeeded(body)
 }
 
 // run executes a call.
@@ -160,9 +160,9 @@ func (s *Sim) serve(c *call) *answer {
 
 // finish adds what every answer carries.
 func (s *Sim) finish(c *call, a *answer) *answer {
-	a.header.Set("Date", s.now.UTC().Format(http.TimeFormat))
+	a.date = s.date.text(s.now)
 	if c.key != nil && s.other(4) {
-		c.key.window.describe(a.header)
+		c.key.window.describe(a)
 	}
 	c.answer = a
 	return a

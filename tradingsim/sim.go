@@ -15,6 +15,7 @@ var description []byte
 type Sim struct {
 	settings
 	routes     routes
+	targets    targets
 	caps       caps
 	pro        ProLimits
 	paperTerms terms
@@ -30,6 +31,7 @@ type Sim struct {
 	server     *http.Server
 	served     chan struct{} // closed when the server has ended
 	now        time.Time     // the time of what is being done
+	date       httpDate      // that time as a header has it
 	closed     bool
 	markets    map[string]*market
 	symbols    []string // in the order they were added
@@ -140,6 +142,9 @@ func (s *Sim) leave() { s.mu.Unlock() }
 // advance does what was due until t. Time never runs backwards here, whatever
 // the clock does.
 func (s *Sim) advance(t time.Time) {
+	if len(s.late) == 0 && t.Equal(s.now) {
+		return // all was done when it was reached
+	}
 	for len(s.late) > 0 && !s.late[0].due.After(t) {
 		l := s.late[0]
 		s.late = s.late[1:]

@@ -139,7 +139,8 @@ func (s *Sim) stateOf(id, status string, t terms, b *book) AccountState {
 		DailyLossFloor: t.dailyFloor, GlobalLossFloor: t.globalFloor, ProfitTarget: t.target,
 		Positions: make([]PositionState, 0, len(b.positions)), Orders: []OrderState{}, Runs: []RunState{},
 	}
-	for _, p := range b.positions {
+	for i := range b.positions {
+		p := &b.positions[i]
 		row := PositionState{
 			Symbol: p.symbol, Side: p.side, Size: p.size, EntryPrice: p.entryPrice(), Leverage: p.leverage,
 			TakeProfit: p.takeProfit.null(), StopLoss: p.stopLoss.null(), OpenedAt: p.openedAt,

@@ -37,8 +37,11 @@ func newTerms(balance, daily, global, target, split string) terms {
 // newDay moves the daily floor with the balance that a day begins with, under
 // interpretation 20.
 func (s *Sim) newDay(t *terms, balance decimal.Decimal) (changed bool) {
+	if !s.other(20) {
+		return false
+	}
 	today := s.now.UTC().Truncate(24 * time.Hour)
-	if !s.other(20) || today.Equal(t.day) {
+	if today.Equal(t.day) {
 		return false
 	}
 	if !t.day.IsZero() && !t.opening.IsZero() {
@@ -49,12 +52,12 @@ func (s *Sim) newDay(t *terms, balance decimal.Decimal) (changed bool) {
 }
 
 // breached reports whether an equity is at or below a floor.
-func (t terms) breached(equity decimal.Decimal) bool {
-	return equity.LessThanOrEqual(t.dailyFloor) || equity.LessThanOrEqual(t.globalFloor)
+func (t *terms) breached(equity decimal.Decimal) bool {
+	return compare(equity, t.dailyFloor) <= 0 || compare(equity, t.globalFloor) <= 0
 }
 
 // passed is the automatic pass: what would be left after the taker fees of
 // closing every position reaches the target.
-func (t terms) passed(equity, exitFees decimal.Decimal) bool {
-	return equity.Sub(exitFees).GreaterThanOrEqual(t.target)
+func (t *terms) passed(equity decimal.Decimal, b *book, mark func(symbol string) opt) bool {
+	return compare(equity, t.target) >= 0 && equity.Sub(b.exitFees(mark)).GreaterThanOrEqual(t.target)
 }

@@ -149,7 +149,7 @@ func (s *Sim) equityAt(b *book, at time.Time) decimal.NullDecimal {
 		if !mark.set {
 			return decimal.NullDecimal{}
 		}
-		equity = equity.Add(p.pnl(mark.value))
+		equity = sum(equity, p.pnl(mark.value))
 	}
 	return decimal.NewNullDecimal(equity)
 }

@@ -47,7 +47,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	written(trace)
 	rep, err := t.sim.exchange(ctx, c, f)
-	t.sim.ended(rep.request, err == nil && !rep.cut && !rep.truncate)
+	t.sim.ended(c, f, err == nil && !rep.cut && !rep.truncate)
 	switch {
 	case err != nil:
 		return nil, err
@@ -68,9 +68,14 @@ func (a simAddr) String() string { return string(a) }
 
 // readBody reads a body, of one that is too long a byte too many.
 func readBody(c *call, body io.Reader) (err error) {
-	if body != nil {
-		c.body, err = io.ReadAll(io.LimitReader(body, maxBody+1))
+	if body == nil {
+		return nil
 	}
+	if body == http.NoBody {
+		c.body = []byte{}
+		return nil
+	}
+	c.body, err = io.ReadAll(io.LimitReader(body, maxBody+1))
 	return err
 }
 
@@ -98,22 +103,34 @@ func written(trace *httptrace.ClientTrace) {
 	}
 }
 
+// inProcessAnswer is a response with its body, in one piece.
+type inProcessAnswer struct {
+	http.Response
+	bytes.Reader
+	values [3]string
+}
+
+func (*inProcessAnswer) Close() error { return nil }
+
 func response(r *http.Request, rep reply) *http.Response {
-	var body io.Reader = bytes.NewReader(rep.body)
-	if rep.truncate {
-		body = io.MultiReader(bytes.NewReader(rep.body[:len(rep.body)/2]), brokenReader{})
-	}
-	header := rep.header.Clone()
-	header.Set("Content-Length", strconv.Itoa(len(rep.body)))
-	return &http.Response{
-		Status:     strconv.Itoa(rep.status) + " " + http.StatusText(rep.status),
+	a := &inProcessAnswer{}
+	a.Reader.Reset(rep.body)
+	a.Response = http.Response{
+		Status:     "200 OK",
 		StatusCode: rep.status,
 		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        header,
-		Body:          io.NopCloser(body),
+		Header:        rep.headers(&a.values),
+		Body:          a,
 		ContentLength: int64(len(rep.body)),
 		Request:       r,
 	}
+	if rep.status != http.StatusOK {
+		a.Status = strconv.Itoa(rep.status) + " " + http.StatusText(rep.status)
+	}
+	if rep.truncate {
+		a.Body = io.NopCloser(io.MultiReader(bytes.NewReader(rep.body[:len(rep.body)/2]), brokenReader{}))
+	}
+	return &a.Response
 }
 
 type brokenReader struct{}

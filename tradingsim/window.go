@@ -1,7 +1,6 @@
 package tradingsim
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -43,11 +42,11 @@ func (w *window) full(now time.Time) bool {
 }
 
 // describe writes the X-RateLimit headers.
-func (w *window) describe(h http.Header) {
-	h.Set("X-RateLimit-Limit", strconv.Itoa(w.limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, w.limit-w.count)))
+func (w *window) describe(a *answer) {
+	a.set("X-RateLimit-Limit", strconv.Itoa(w.limit))
+	a.set("X-RateLimit-Remaining", strconv.Itoa(max(0, w.limit-w.count)))
 	end := w.start.Add(rateWindow)
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(end.Add(time.Second-1).Unix(), 10))
+	a.set("X-RateLimit-Reset", strconv.FormatInt(end.Add(time.Second-1).Unix(), 10))
 }
 
 // wholeSeconds writes a wait for Retry-After, rounded up.

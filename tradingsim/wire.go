@@ -18,6 +18,9 @@ type member struct {
 // MarshalJSON lets objects stand inside other values.
 func (o object) MarshalJSON() ([]byte, error) { return appendJSON(nil, o), nil }
 
+// okObject is an object after its first member, which is ok: true.
+type okObject object
+
 // mustJSON encodes values of this package, which all have a JSON form.
 func mustJSON(v any) []byte { return appendJSON(make([]byte, 0, 256), v) }
 
@@ -26,18 +29,11 @@ func mustJSON(v any) []byte { return appendJSON(make([]byte, 0, 256), v) }
 func appendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case object:
-		b = append(b, '{')
-		for i, m := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, m.name)
-			b = append(b, ':')
-			b = appendJSON(b, m.value)
-		}
-		return append(b, '}')
+		return appendMembers(append(b, '{'), v)
+	case okObject:
+		return appendMembers(append(b, `{"ok":true`...), v)
 	case num:
-		return append(b, decimal.Decimal(v).String()...)
+		return appendNumber(b, decimal.Decimal(v))
 	case opt:
 		return appendOpt(b, v)
 	case bool:
@@ -48,8 +44,10 @@ func appendJSON(b []byte, v any) []byte {
 		return appendText(b, v)
 	case []marketView:
 		return appendRows(b, v)
-	case []positionView:
-		return appendRows(b, v)
+	case priceView:
+		return v.appendWire(b)
+	case positionViews:
+		return v.appendWire(b)
 	case []tradeView:
 		return appendRows(b, v)
 	case accountView:
@@ -71,7 +69,19 @@ func appendOpt(b []byte, v opt) []byte {
 	if !v.set {
 		return append(b, "null"...)
 	}
-	return append(b, v.value.String()...)
+	return appendNumber(b, v.value)
+}
+
+// appendMembers appends the members of an object that has been opened, and closes it.
+func appendMembers(b []byte, members []member) []byte {
+	for _, m := range members {
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, m.name), ':')
+		b = appendJSON(b, m.value)
+	}
+	return append(b, '}')
 }
 
 func appendText(b []byte, v string) []byte {
@@ -110,7 +120,7 @@ func (r *row) close() []byte { return append(r.b, '}') }
 
 // name begins a member; ok is false if it is left out.
 func (r *row) name(name string) (ok bool) {
-	if r.hidden[name] {
+	if r.hidden != nil && r.hidden[name] {
 		return false
 	}
 	if r.b[len(r.b)-1] != '{' {
@@ -130,7 +140,7 @@ func (r *row) text(name, v string) {
 
 func (r *row) number(name string, v num) {
 	if r.name(name) {
-		r.b = append(r.b, decimal.Decimal(v).String()...)
+		r.b = appendNumber(r.b, decimal.Decimal(v))
 	}
 }
 

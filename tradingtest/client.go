@@ -22,21 +22,24 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// Client returns a client of a simulation, with both keys, in process. It is closed at
-// the end of the test, before whatever the test opened first; the simulation is the
-// test's own. That writes are pending when it closes is not an error of the test.
+// Client returns a client of a simulation, with both keys and a journal in memory, in
+// process. It is closed at the end of the test, before whatever the test opened first; the
+// simulation is the test's own. That writes are pending when it closes is not an error of
+// the test.
 //
-// Options win over what Client sets. In a bubble, call it and make the simulation
-// inside.
+// Options win over what Client sets: a test of a restart gives both clients one journal.
+// In a bubble, call it and make the simulation inside.
 func Client(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) *trading.Client {
 	t.Helper()
 	client, err := trading.New(sim.URL(), append([]trading.Option{
 		trading.WithSandboxKey(sim.SandboxKey()),
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(sim.Transport()),
+		trading.WithJournal(journal.NewMemory()),
 	}, opts...)...)
 	if err != nil {
 		t.Fatalf("tradingtest: %v", err)

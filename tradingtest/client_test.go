@@ -51,6 +51,24 @@ func TestABotsOwnTest(t *testing.T) {
 	})
 }
 
+// A named order that is refused is known not to be executed, and one whose reply is lost
+// is pending: the client keeps a journal.
+func TestAnIDIsKnownToBeNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		client := tradingtest.Client(t, sim)
+		client.Halt("the desk is closed")
+		_, err := client.Live.Account("acc_1").PlaceOrder(t.Context(), order, trading.WithClientOrderID("a"))
+		require.ErrorIs(t, err, trading.ErrHalted)
+		require.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+		client.Resume()
+		sim.SetStatus("acc_1", "FAILED")
+		_, err = client.Live.Account("acc_1").PlaceOrder(t.Context(), order, trading.WithClientOrderID("b"))
+		require.ErrorIs(t, err, trading.ErrAccountLocked)
+		require.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+	})
+}
+
 func TestBothKeysReachTheirEnvironments(t *testing.T) {
 	client := tradingtest.Client(t, tradingsim.New())
 	for _, env := range []trading.Environment{trading.EnvSandbox, trading.EnvLive} {

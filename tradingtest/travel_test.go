@@ -106,7 +106,8 @@ func TestTimeTravel(t *testing.T) {
 				require.True(t, ok)
 				require.NotEqual(t, a.Balance.String(), b.Balance.String(), "other marks, the same result")
 
-				require.Equal(t, polls, once.Requests[reads])
+				require.GreaterOrEqual(t, once.Requests[reads], polls)
+				require.LessOrEqual(t, once.Requests[reads], polls+len(a.Trades), "the polls, and baselines")
 				require.Empty(t, once.Refusals)
 				require.Greater(t, len(a.Trades), 10)
 				require.True(t, a.Fees.IsPositive())

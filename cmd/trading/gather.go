@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/protect"
 )
 
 // gatherer reads what status and top show. A read that fails is noted, and the others
@@ -19,6 +20,7 @@ type gatherer struct {
 	service  *cli.Service
 	client   *trading.Client
 	journals []string
+	stateDir string // of a protection; empty for none
 }
 
 // gather reads everything once.
@@ -66,7 +68,10 @@ func (g gatherer) accounts(ctx context.Context, s *statusView) error {
 	s.Accounts = make([]accountView, len(handles))
 	var all sync.WaitGroup
 	for i, h := range handles {
-		all.Go(func() { s.Accounts[i] = readAccount(ctx, h) })
+		all.Go(func() {
+			s.Accounts[i] = readAccount(ctx, h)
+			s.Accounts[i].readProtection(g.stateDir)
+		})
 	}
 	all.Wait()
 	return nil
@@ -137,6 +142,20 @@ func readAccount(ctx context.Context, h handle) accountView {
 		v.setPositions(positions)
 	}
 	return v
+}
+
+// readProtection reads what the protection that uses the folder says of a live account.
+func (v *accountView) readProtection(dir string) {
+	if dir == "" || v.Environment != trading.EnvLive {
+		return
+	}
+	status, err := protect.ReadStatus(dir, v.ID)
+	if err != nil {
+		v.Errors = append(v.Errors, "protection: "+oneLine(err))
+		return
+	}
+	p := viewProtection(status)
+	v.Protection = &p
 }
 
 // limits are those that something was taken of, or that are closed.

@@ -30,6 +30,18 @@ func stateDirFlag(app *cli.App, cmd *cobra.Command) *stateDir {
 	return d
 }
 
+// shown is the folder to look into; none for the paper account, which has no protection.
+func (d *stateDir) shown(env trading.Environment) (string, error) {
+	switch {
+	case env == trading.EnvLive && d.path == "":
+		return d.app.Getenv("TRADING_STATE_DIR"), nil
+	case env != trading.EnvLive && d.path != "":
+		return "", cli.Misuse("--state-dir is for --env live: the paper account has no protection")
+	default:
+		return d.path, nil
+	}
+}
+
 func (d *stateDir) get() (string, error) {
 	if d.path == "" {
 		d.path = d.app.Getenv("TRADING_STATE_DIR")
@@ -43,13 +55,7 @@ func (d *stateDir) get() (string, error) {
 // askView is what a protection has done.
 type askView struct {
 	Account trading.AccountID `json:"account"`
-	Running bool              `json:"running"`
-	State   protect.State     `json:"state"`
-	Reason  string            `json:"reason,omitempty"`
-	Since   time.Time         `json:"since"`
-	Manual  bool              `json:"manual"`
-	Blind   bool              `json:"blind"`
-	Entries bool              `json:"entries"`
+	protectionView
 }
 
 // asker asks a running protection.
@@ -102,7 +108,8 @@ func (a *asker) ask(ctx context.Context, kind protect.RequestKind, reason string
 	if err != nil {
 		return err
 	}
-	v := askView{trading.AccountID(a.account), !nobody, s.State, s.Reason, s.Since, s.Manual, s.Blind, s.Entries}
+	s.Running = !nobody
+	v := askView{trading.AccountID(a.account), viewProtection(s)}
 	return a.out.Print(v, func(w io.Writer) {
 		cli.Row(w, "account", v.Account)
 		cli.Row(w, "protection", map[bool]string{true: "runs", false: "does not run"}[v.Running])

@@ -79,7 +79,9 @@ func TestEmptyValues(t *testing.T) {
 	flags := 0
 	for _, c := range commands(newRoot(&cli.App{})) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Value.Type() == "bool" || f.Name == "help" {
+			if f.Value.Type() == "bool" {
+				code, out, errs := r.run(append(append(words(c), arguments(c)...), "--"+f.Name+"=")...)
+				assert.Equal(t, cli.Usage, code, "%q --%s=: %s%s", words(c), f.Name, out, errs)
 				return
 			}
 			flags++
@@ -140,15 +142,17 @@ func TestEmptyScopes(t *testing.T) {
 }
 
 func TestEmptyVariables(t *testing.T) {
-	for _, name := range []string{"TRADING_BASE_URL", "TRADING_SANDBOX_KEY", "TRADING_LIVE_KEY", "TRADING_JOURNAL", "TRADING_ACCOUNT", "TRADING_STATE_DIR", "TRADING_DOCS_URL"} {
-		r := newRig(t)
-		r.env = append(r.env, name+"=")
-		for _, args := range [][]string{{"status"}, {"flatten", "--all-symbols", "--yes"}, {"pending", "ls"}, {"version"}} {
-			code, out, errs := r.run(args...)
-			assert.Equal(t, cli.Usage, code, "%s %q", name, args)
-			assert.Contains(t, errs, name+" is set and empty")
-			assert.Empty(t, out)
+	for _, name := range []string{"TRADING_BASE_URL", "TRADING_SANDBOX_KEY", "TRADING_LIVE_KEY", "TRADING_JOURNAL", "TRADING_ACCOUNT", "TRADING_STATE_DIR", "TRADING_DOCS_URL", "TRADING_SIM_TOKEN", "TRADING_NO_SUCH"} {
+		for _, empty := range []string{"", " \t"} {
+			r := newRig(t)
+			r.env = append(r.env, name+"="+empty)
+			for _, args := range [][]string{{"status"}, {"flatten", "--all-symbols", "--yes"}, {"pending", "ls"}, {"sim", "--interpretations"}, {"version"}} {
+				code, out, errs := r.run(args...)
+				assert.Equal(t, cli.Usage, code, "%s %q", name, args)
+				assert.Contains(t, errs, name+" is set and empty")
+				assert.Empty(t, out)
+			}
+			require.Empty(t, r.sim.Requests())
 		}
-		require.Empty(t, r.sim.Requests())
 	}
 }

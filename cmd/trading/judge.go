@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/protect"
 )
 
 // How long a write may be pending before it is worth a look, and before it is urgent; and
@@ -76,6 +77,9 @@ func (f *findings) account(a accountView) {
 		}
 		f.room(name, a)
 	}
+	if a.Protection != nil {
+		f.protection(name, *a.Protection)
+	}
 	for _, p := range a.Positions {
 		if p.StopLoss.IsClear() {
 			f.warn("%s: %s %s has no stop", name, cli.Printable(p.Side), cli.Printable(p.Symbol))
@@ -83,6 +87,22 @@ func (f *findings) account(a accountView) {
 		if _, priced := p.MarkPrice.Get(); !priced {
 			f.warn("%s: %s has no price now, so its PnL is not known", name, cli.Printable(p.Symbol))
 		}
+	}
+}
+
+// protection judges what watches an account.
+func (f *findings) protection(name string, p protectionView) {
+	switch {
+	case !p.Running:
+		f.urgent("%s: its protection does not run: nothing watches it, and it was %s", name, cli.Printable(p.State))
+	case p.Blind:
+		f.urgent("%s: its protection is blind: it has no good look at the account", name)
+	case p.State == protect.Flattening, p.State == protect.Stuck, p.State == protect.TooLate, p.State == protect.Lost:
+		f.urgent("%s: its protection is %s: %s", name, cli.Printable(p.State), cli.Printable(p.Reason))
+	case !p.Entries:
+		f.warn("%s: its protection refuses entries: %s", name, cli.Printable(p.Refusal))
+	case p.State == protect.Warned:
+		f.warn("%s: its protection warns: %s", name, cli.Printable(p.Reason))
 	}
 }
 

@@ -25,17 +25,23 @@ func newStatus(app *cli.App) *cobra.Command {
 		Use: "status", Short: "Show accounts, positions, health, limits and pending writes", Args: cli.Args(),
 		Long: `Show what a person has to know first, then each account: equity against floors and
 target, positions, what rests and runs, then the pending writes of the journals, and the
-rate limits as far as this command has used them or the service has closed them.
+rate limits as far as this command has used them or the service has closed them. With the
+folder of a protection, it shows the protection of each live account.
 
 The exit code is 1 if something could not be read.` + firesTriggers,
 	}
 	service := app.Connection(cmd, readTimeout).Environment(accountToRead)
 	journals := journalsFlag(cmd)
+	folder := stateDirFlag(app, cmd)
 	out := app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return withClient(cmd.Context(), service, func(ctx context.Context, session *cli.Session) error {
+			dir, err := folder.shown(service.Env)
+			if err != nil {
+				return err
+			}
 			paths := shownJournals(service, *journals)
-			s := gatherer{service, session.Client, paths}.gather(ctx)
+			s := gatherer{service, session.Client, paths, dir}.gather(ctx)
 			if err := out.Print(s, func(w io.Writer) {
 				fmt.Fprintln(w, strings.Join(render(s, themeOf(app)), "\n"))
 			}); err != nil {

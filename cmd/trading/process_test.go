@@ -63,6 +63,21 @@ func TestSIGINTInMidWrite(t *testing.T) {
 	assert.NotContains(t, out.String()+errs.String(), r.sim.LiveKey())
 }
 
+// A real signal while nothing is written.
+func TestSIGINTWhileReading(t *testing.T) {
+	r, _ := onLoopback(t)
+	arrived := make(chan struct{}, 10)
+	r.sim.FaultEach(func(string) tradingsim.Fault {
+		arrived <- struct{}{}
+		return tradingsim.Hang(time.Hour)
+	})
+	cmd, out, errs := r.start(childCommand+"=1", "positions", "--env", "live", "--account", "acc_1")
+	<-arrived
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Wait()
+	require.Equal(t, cli.Interrupted, cmd.ProcessState.ExitCode(), "%s%s", out, errs)
+}
+
 // A real signal ends a protection, which gives its folder free.
 func TestSIGINTEndsAProtection(t *testing.T) {
 	r, _ := onLoopback(t)

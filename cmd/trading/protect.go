@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +23,7 @@ type protector struct {
 	cmd      *cobra.Command
 	service  *cli.Service
 	folder   *stateDir
+	out      *cli.Output
 	accounts []string
 	floors   []string // ACCOUNT=DOLLARS
 	rollover string   // HH:MM
@@ -34,8 +35,9 @@ func newProtect(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "protect", Short: "Keep live accounts above their loss floors, beside bots in any language", Args: cli.Args(),
 		Long: `Watch live accounts until interrupted, flatten one before it reaches its loss floor, and
-print a line for each event. Bots in other languages are not held back: it can only flatten
-and tell. Go bots obey its halts (protect.Follow with the same folder).
+print a line for each event; with -o json the line is JSON. Bots in other languages are not
+held back: it can only flatten and tell. Go bots obey its halts (protect.Follow with the
+same folder).
 
 Give it a live key and a sandbox key that no bot uses: a bot's rate limit on a shared key
 blinds it. It does not start where an account shows no loss floor, unless --floor or
@@ -64,6 +66,7 @@ again, and it goes on.`,
 	f.DurationVar(&p.options.FlattenBlind, "flatten-blind", 0, "flatten an account with positions that is blind for so long (default never)")
 	f.BoolVar(&p.options.ResumeNextDay, "resume-next-day", false, "resume what it has flattened by itself when the service begins another day")
 	f.BoolVar(&p.options.CloseTooLate, "close-too-late", false, "close an account even where closing itself breaches its floor")
+	p.out = app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) }
 	return cmd
 }
@@ -161,7 +164,7 @@ func (p *protector) run(ctx context.Context) (err error) {
 	for _, id := range p.options.Accounts {
 		p.app.Sayf("protecting %s; its state is in %s", cli.Printable(id), p.options.Dir)
 	}
-	return p.judge(protect.Main(ctx, p.options, printable{p.app.Out}))
+	return p.judge(protect.Main(ctx, p.options, p.show))
 }
 
 // judge gives the end of a protection its exit code.
@@ -183,13 +186,27 @@ func (p *protector) judge(err error) error {
 	return err
 }
 
-// printable keeps what would move or colour something from a terminal.
-type printable struct{ io.Writer }
+// eventView is an event of a protection, a line of JSON.
+type eventView struct {
+	At      time.Time         `json:"at"`
+	Account trading.AccountID `json:"account"`
+	Kind    protect.EventKind `json:"kind"`
+	From    protect.State     `json:"from,omitempty"` // of a change
+	State   protect.State     `json:"state"`
+	Reason  string            `json:"reason,omitempty"`
+	Room    cli.Amount        `json:"room"`
+	Need    cli.Amount        `json:"need"`
+	Missed  int               `json:"missed,omitempty"` // events before it that were not shown
+}
 
-// Write writes whole lines.
-func (p printable) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(p.Writer, cli.PrintableLines(string(text))); err != nil {
-		return 0, err
+// show prints an event on a line.
+func (p *protector) show(e protect.Event) {
+	if !p.out.JSON() {
+		// What would move or colour something is kept from a terminal.
+		fmt.Fprintln(p.app.Out, cli.Printable(e.At.Format(time.TimeOnly)+" "+e.String()))
+		return
 	}
-	return len(text), nil
+	// A type of texts and numbers always has its JSON.
+	text, _ := json.Marshal(eventView{e.At, e.Account, e.Kind, e.From, e.To, e.Reason, cli.Amount{Opt: e.Room}, cli.Amount{Opt: e.Need}, e.Missed})
+	fmt.Fprintf(p.app.Out, "%s\n", text)
 }

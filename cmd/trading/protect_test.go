@@ -93,7 +93,10 @@ func TestHaltAndResume(t *testing.T) {
 
 		var v askView
 		require.NoError(t, json.Unmarshal([]byte(r.done("halt", "--account", "acc_1", "--reason", "look at the fills", "-o", "json")), &v))
-		assert.Equal(t, askView{Account: "acc_1", Running: true, State: protect.SoftHalt, Reason: "halted: look at the fills", Since: v.Since, Manual: true}, v)
+		assert.Equal(t, askView{"acc_1", protectionView{
+			Running: true, State: protect.SoftHalt, Reason: "halted: look at the fills", Since: v.Since, Manual: true,
+			Refusal: "soft halt: halted: look at the fills",
+		}}, v)
 		require.ErrorIs(t, enter(), protect.ErrHalted)
 
 		code, _, errs := r.run("resume", "--account", "acc_1")
@@ -256,11 +259,116 @@ func TestProtectPrintsNoKeys(t *testing.T) {
 	})
 }
 
-// Text of others is made printable, and keeps its lines.
-func TestPrintable(t *testing.T) {
-	var out bytes.Buffer
-	n, err := printable{&out}.Write([]byte("a \x1b[31m\nb\n"))
-	require.NoError(t, err)
-	assert.Equal(t, 10, n)
-	assert.Equal(t, "\"a \\x1b[31m\"\nb\n", out.String())
+// With -o json each event is a line of JSON, with amounts as strings.
+func TestProtectJSON(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		end := r.protects(t.TempDir(), "-o", "json")
+		r.sim.Trade("acc_1", "long", "5", "BTC")
+		r.falls(100)
+		code, out, errs := end()
+		require.Equal(t, cli.Done, code, errs)
+		var states []protect.State
+		for line := range strings.Lines(out) {
+			var event map[string]any
+			require.NoError(t, json.Unmarshal([]byte(line), &event), line)
+			walkNumbers(event, "", func(member string) { t.Errorf("%s is a number: %s", member, line) })
+			assert.Equal(t, "acc_1", event["account"])
+			if event["kind"] == string(protect.Changed) {
+				states = append(states, protect.State(event["state"].(string)))
+			}
+		}
+		assert.Contains(t, states, protect.OK)
+		assert.Contains(t, states, protect.Flattening)
+		assert.Equal(t, protect.Held, states[len(states)-1])
+		assert.Contains(t, out, `"from":"starting","state":"ok"`)
+	})
+}
+
+// The status says what watches each account, and what does not any more.
+func TestStatusShowsTheProtection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		dir := t.TempDir()
+		status := []string{"status", "--env", "live", "--account", "acc_1", "--state-dir", dir}
+		show := func() string { return r.done(status...) }
+		read := func() (p *protectionView) {
+			var s struct {
+				Accounts []struct{ Protection *protectionView }
+			}
+			require.NoError(t, json.Unmarshal([]byte(r.done(append(status, "-o", "json")...)), &s))
+			return s.Accounts[0].Protection
+		}
+		code, out, _ := r.run(status...)
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, out, "!! acc_1: not known: protection: ")
+		assert.Contains(t, out, "no protection of it has used the folder")
+
+		end := r.protects(dir)
+		time.Sleep(10 * time.Second)
+		assert.Regexp(t, `(?m)^  protection ok for \d+s, entries pass$`, show())
+		assert.Contains(t, show(), "Nothing needs attention.")
+		p := read()
+		assert.True(t, p.Running && p.Entries && !p.Manual && !p.Blind, "%+v", p)
+
+		r.done("halt", "--account", "acc_1", "--state-dir", dir, "--reason", "red \x1b[31m")
+		assert.Contains(t, show(), ` ! acc_1: its protection refuses entries: "soft halt: halted: red \x1b[31m"`)
+		assert.Regexp(t, `(?m)^  protection soft halt for \d+s, halted by a person, entries are refused: `, show())
+		assert.Equal(t, protect.SoftHalt, read().State)
+
+		// By the variable, in each environment.
+		before := r.env
+		r.env = append(r.env, "TRADING_STATE_DIR="+dir)
+		assert.Contains(t, r.done("status", "--env", "live"), "protection soft halt")
+		assert.NotContains(t, r.done("status"), "protection")
+		r.env = before
+		assert.NotContains(t, r.done("status", "--env", "live"), "protection")
+		code, _, errs := r.run("status", "--state-dir", dir)
+		assert.Equal(t, cli.Usage, code)
+		assert.Contains(t, errs, "the paper account has no protection")
+
+		end()
+		assert.Contains(t, show(), "!! acc_1: its protection does not run: nothing watches it, and it was soft halt")
+		assert.Contains(t, show(), "DOES NOT RUN, halted by a person, entries are refused")
+		assert.False(t, read().Running)
+
+		files, err := filepath.Glob(filepath.Join(dir, "acc_1*"))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		require.NoError(t, os.WriteFile(files[0], []byte("?"), 0o600))
+		code, out, _ = r.run(status...)
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, out, "the state is corrupt")
+	})
+}
+
+// Each state has its finding, urgent where a person has to act.
+func TestFindingsOfAProtection(t *testing.T) {
+	for _, c := range []struct {
+		p      protectionView
+		urgent bool
+		text   string
+	}{
+		{protectionView{Running: true, State: protect.OK, Entries: true}, false, ""},
+		{protectionView{Running: true, State: protect.Warned, Entries: true, Reason: "room"}, false, "warns: room"},
+		{protectionView{Running: true, State: protect.SoftHalt, Refusal: "why"}, false, "refuses entries: why"},
+		{protectionView{Running: true, State: protect.Held, Refusal: "held"}, false, "refuses entries: held"},
+		{protectionView{Running: true, State: protect.Flattening, Reason: "room"}, true, "is flattening: room"},
+		{protectionView{Running: true, State: protect.Stuck, Reason: "no price"}, true, "is stuck: no price"},
+		{protectionView{Running: true, State: protect.TooLate, Reason: "room"}, true, "is too late: room"},
+		{protectionView{Running: true, State: protect.Lost, Reason: "FAILED"}, true, "is lost: FAILED"},
+		{protectionView{Running: true, State: protect.OK, Blind: true}, true, "is blind"},
+		{protectionView{State: protect.OK}, true, "does not run"},
+	} {
+		var found findings
+		found.protection("acc_1", c.p)
+		all := append(found.bad, found.warned...)
+		if c.text == "" {
+			assert.Empty(t, all)
+			continue
+		}
+		require.Len(t, all, 1, "%+v", c.p)
+		assert.Equal(t, c.urgent, all[0].Urgent, c.text)
+		assert.Contains(t, all[0].Text, "acc_1: its protection "+c.text)
+	}
 }

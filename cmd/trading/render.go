@@ -99,7 +99,7 @@ func renderFindings(all []finding, t theme) []string {
 func renderAccount(a accountView, now time.Time, t theme) []string {
 	title := t.bold(nameOf(a.ID, a.Environment))
 	if !a.known {
-		return []string{title + "  " + t.bad("NOT KNOWN")}
+		return append([]string{title + "  " + t.bad("NOT KNOWN")}, renderProtection(a.Protection, now, t)...)
 	}
 	title += "  " + cli.Printable(a.Status)
 	if a.Locked {
@@ -126,10 +126,38 @@ func renderAccount(a accountView, now time.Time, t theme) []string {
 	}
 	money.add(cell{text: "to target"}, cell{text: cli.DollarsIf(a.TargetGap), right: true}, cell{text: "target " + cli.DollarsIf(a.ProfitTarget)})
 	lines = append(lines, money.lines()...)
+	lines = append(lines, renderProtection(a.Protection, now, t)...)
 	if bar := renderBar(a, t); bar != "" {
 		lines = append(lines, bar)
 	}
 	return append(lines, renderHoldings(a, t)...)
+}
+
+// renderProtection says what watches an account, and whether it lets entries pass.
+func renderProtection(p *protectionView, now time.Time, t theme) []string {
+	if p == nil {
+		return nil
+	}
+	paint := t.good
+	switch {
+	case !p.Running, p.Blind:
+		paint = t.bad
+	case !p.Entries:
+		paint = t.warn
+	}
+	text := "  protection " + paint(cli.Printable(p.State)) + " for " + age(now.Sub(p.Since))
+	for _, note := range []struct {
+		show bool
+		text string
+	}{{!p.Running, "DOES NOT RUN"}, {p.Blind, "BLIND"}, {p.Manual, "halted by a person"}} {
+		if note.show {
+			text += ", " + paint(note.text)
+		}
+	}
+	if p.Entries {
+		return []string{text + t.dim(", entries pass")}
+	}
+	return []string{text + ", entries are refused: " + cli.Printable(p.Refusal)}
 }
 
 const barWidth = 50

@@ -65,6 +65,7 @@ keys, which are no secret, as variables of the environment, and runs until inter
 		if set.list {
 			return listInterpretations(app.Out)
 		}
+		set.control.Token = app.Getenv("TRADING_SIM_TOKEN")
 		return set.serve(cmd.Context(), app.Out)
 	}
 	return cmd
@@ -114,13 +115,8 @@ func (set *simFlags) simulate(ctx context.Context, sim *tradingsim.Sim, out io.W
 	return errors.Join(control.Serve(ctx, sim, o), sim.Close())
 }
 
-// checkControl judges the flags of the control, and takes its token.
+// checkControl judges the flags of the control.
 func (set *simFlags) checkControl() error {
-	token, given := os.LookupEnv("TRADING_SIM_TOKEN")
-	if given && token == "" {
-		return cli.Misuse("TRADING_SIM_TOKEN is set, and empty")
-	}
-	set.control.Token = token
 	if set.manual && !set.controlled() {
 		return cli.Misuse("--manual-clock needs --control: nothing else moves the clock")
 	}

@@ -48,6 +48,10 @@ that a key has.` + firesTriggers,
 		if err := service.Read(); err != nil {
 			return err
 		}
+		dir, err := folder.shown(service.Env)
+		if err != nil {
+			return err
+		}
 		session, err := service.Connect()
 		if err != nil {
 			return err
@@ -57,13 +61,13 @@ that a key has.` + firesTriggers,
 		m := &screen{
 			ctx: ctx, theme: themeOf(app), interval: *interval, timeout: service.Timeout, now: time.Now, work: &sync.RWMutex{},
 			read: func(ctx context.Context) statusView {
-				return gatherer{service, session.Client, shownJournals(service, *journals)}.gather(ctx)
+				return gatherer{service, session.Client, shownJournals(service, *journals), dir}.gather(ctx)
 			},
 			flatten: func(ctx context.Context, a accountView, say func(string)) error {
 				return flattenFromTop(ctx, service, a, say)
 			},
 		}
-		if dir, err := folder.get(); err == nil && service.Env == trading.EnvLive {
+		if dir != "" {
 			m.halt = func(ctx context.Context, a accountView) (string, error) { return haltFromTop(ctx, dir, a.ID) }
 		}
 		_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(app.In), tea.WithOutput(app.Out), tea.WithEnvironment(app.Environ)).Run()

@@ -16,6 +16,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/flatten"
+	"github.com/tradingapi/trading-go/protect"
 )
 
 var midnight = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
@@ -40,6 +41,7 @@ func night() statusView {
 		trading.Position{Symbol: "NEWCOIN", Side: trading.Short, Size: trading.Dec("100"), EntryPrice: trading.Dec("1.25"), StopLoss: trading.Clear, TakeProfit: trading.Clear})
 	first.Orders = []orderView{{"acc_1", "ord_7", "BTC", trading.Long, amount("0.5"), amount("60000")}}
 	first.Runs = []runView{{"acc_1", "run_3", "ETH", trading.Short, false}}
+	first.Protection = &protectionView{Running: true, State: protect.Flattening, Since: midnight.Add(-12 * time.Second), Reason: "room is $812.40", Refusal: "flattening: room is $812.40"}
 	s := statusView{
 		At: midnight, BaseURL: "https://api.trading.example/v1", Environment: trading.EnvLive, Archived: 2,
 		Health:   &healthView{false, trading.Degraded, trading.FeedStale, midnight.Add(-4 * time.Second)},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/protect"
 )
 
 // What the commands print as JSON. Amounts are strings, what is missing is null.
@@ -32,9 +33,28 @@ type accountView struct {
 	Positions    []positionView `json:"positions"`
 	Orders       []orderView    `json:"orders"`
 	Runs         []runView      `json:"runs"`
+	// Protection is as the folder of a protection has it; none without one.
+	Protection *protectionView `json:"protection,omitempty"`
 	// Errors are the reads that failed: what they would show is not known.
 	Errors []string `json:"errors,omitempty"`
 	known  bool     // the state was read
+}
+
+// protectionView is what a protection has written of an account.
+type protectionView struct {
+	Running bool          `json:"running"`
+	State   protect.State `json:"state"`
+	Since   time.Time     `json:"since"`
+	Reason  string        `json:"reason,omitempty"`
+	Manual  bool          `json:"manual"`
+	Blind   bool          `json:"blind"`
+	// Entries reports whether programs that follow take entries; if not, Refusal says why.
+	Entries bool   `json:"entries"`
+	Refusal string `json:"refusal,omitempty"`
+}
+
+func viewProtection(s protect.Status) protectionView {
+	return protectionView{s.Running, s.State, s.Since, s.Reason, s.Manual, s.Blind, s.Entries, s.Refusal}
 }
 
 func (v *accountView) setState(s *trading.AccountState) {
@@ -59,7 +79,7 @@ func (s *statusView) keep(before []accountView) {
 	for i, a := range s.Accounts {
 		for _, old := range before {
 			if !a.whole() && old.ID == a.ID && old.known {
-				old.Errors = a.Errors
+				old.Errors, old.Protection = a.Errors, a.Protection
 				s.Accounts[i] = old
 			}
 		}

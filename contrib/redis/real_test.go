@@ -26,24 +26,19 @@ import (
 
 // realServer is a server of the distribution's, started for one test.
 type realServer struct {
-	t    *testing.T
-	port int
-	dir  string
-	args []string
-	cmd  *exec.Cmd
+	t     *testing.T
+	port  int
+	dir   string
+	args  []string
+	clock string // how far its clock is off, as faketime says it
+	cmd   *exec.Cmd
 }
 
 // startReal starts a server on a free port of loopback, with nothing kept unless args
 // say so. Without one on this machine the test is skipped, but not where CI is set.
 func startReal(t *testing.T, args ...string) *realServer {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		const missing = "NOT TESTED AGAINST A REAL REDIS: there is no redis-server on this machine; install the distribution's package"
-		if os.Getenv("CI") != "" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
+	wantProgram(t, "redis-server")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port
@@ -52,6 +47,18 @@ func startReal(t *testing.T, args ...string) *realServer {
 	s.start()
 	t.Cleanup(s.kill)
 	return s
+}
+
+// wantProgram skips the test without a program, but not where CI is set.
+func wantProgram(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		missing := fmt.Sprintf("NOT TESTED AGAINST A REAL REDIS: there is no %s on this machine; install the distribution's package", name)
+		if os.Getenv("CI") != "" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
 }
 
 func (s *realServer) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
@@ -63,9 +70,25 @@ func (s *realServer) start() {
 		"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", filepath.Join(s.dir, "log"),
 		"--save", "", "--enable-debug-command", "yes",
 	}, s.args...)...)
+	if s.clock != "" {
+		s.cmd.Env = append(os.Environ(), s.fakeTime()...)
+	}
 	require.NoError(s.t, s.cmd.Start())
 	admin := s.admin()
 	require.Eventually(s.t, func() bool { return admin.Ping(context.Background()).Err() == nil }, 10*time.Second, 10*time.Millisecond)
+}
+
+// fakeTime are the variables that shift the server's clock. The command faketime itself
+// does not get on with jemalloc, which asks for the time while it starts: so the memory of
+// libc comes before it.
+func (s *realServer) fakeTime() []string {
+	s.t.Helper()
+	library, err := exec.Command("faketime", "-f", "+0d", "printenv", "LD_PRELOAD").Output()
+	require.NoError(s.t, err)
+	return []string{
+		"LD_PRELOAD=" + strings.TrimSpace(string(library)) + " libc.so.6",
+		"FAKETIME=" + s.clock, "FAKETIME_DONT_FAKE_MONOTONIC=1",
+	}
 }
 
 func (s *realServer) kill() {
@@ -198,6 +221,57 @@ func TestRealServerRestarts(t *testing.T) {
 	}
 }
 
+// A server whose clock is a day off counts like any other, and when its clock is set right
+// no slot is held for longer than it would have been, nor the bucket closed. Where the
+// clock goes forward they are free too early, as after a failover to an empty replica.
+func TestRealServerClockADayOff(t *testing.T) {
+	wantProgram(t, "faketime")
+	const window = time.Minute
+	for name, row := range map[string]struct {
+		clock string
+		kept  int
+	}{
+		"ahead, then set back":     {"+1d", 2},
+		"behind, then set forward": {"-1d", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startReal(t, "--appendonly", "yes", "--appendfsync", "always")
+			setClock := func(clock string) {
+				s.kill()
+				s.clock = clock
+				s.start()
+			}
+			setClock(row.clock)
+			at, err := s.admin().Time(t.Context()).Result()
+			require.NoError(t, err)
+			require.InDelta(t, 24*time.Hour, time.Since(at).Abs(), float64(time.Minute), "the clock is off")
+			store := openStore(t, s.client())
+			first, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			require.NoError(t, err)
+			require.Zero(t, first.Wait)
+			require.NoError(t, store.Return(soon(t), first.Slot, realNeed(2), true))
+			second, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			require.NoError(t, err)
+			require.Zero(t, second.Wait)
+			third, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			require.NoError(t, err)
+			require.Positive(t, third.Wait, "the limit")
+			require.LessOrEqual(t, third.Wait, window)
+			require.NoError(t, store.Block(soon(t), realBucket(2), window))
+
+			setClock("")
+			requireSpent(t, store, 2, row.kept)
+			usages, err := store.Usage(soon(t), []ratelimit.Bucket{realBucket(2)})
+			require.NoError(t, err)
+			require.LessOrEqual(t, usages[0].Closed, window)
+			after, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			require.NoError(t, err)
+			require.LessOrEqual(t, after.Wait, window)
+			require.Equal(t, row.kept == 0, after.Wait == 0)
+		})
+	}
+}
+
 // A full server that evicts nothing counts all the same: it refuses a script only
 // before its first write, and the first write of each removes what is over.
 func TestRealServerIsFull(t *testing.T) {
@@ -307,9 +381,11 @@ func realBucket(limit int) ratelimit.Bucket {
 	return ratelimit.Bucket{Name: "key/1", Limit: limit, Window: time.Minute}
 }
 
+func realNeed(limit int) []ratelimit.Need { return []ratelimit.Need{{Bucket: realBucket(limit)}} }
+
 // reserve asks for one place of a limit.
 func (s *Store) reserve(ctx context.Context, limit int) (granted bool, err error) {
-	taken, err := s.Take(ctx, []ratelimit.Need{{Bucket: realBucket(limit)}}, 10*time.Second)
+	taken, err := s.Take(ctx, realNeed(limit), 10*time.Second)
 	return err == nil && taken.Wait == 0, err
 }
 

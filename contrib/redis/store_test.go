@@ -84,6 +84,48 @@ func TestProcessesShareAnOwner(t *testing.T) {
 	require.Zero(t, grant.Wait)
 }
 
+// Where the server's clock is set back, slots are free and the bucket opens when they
+// would have been, and not as much later as the clock went back.
+func TestTheClockIsSetBack(t *testing.T) {
+	const (
+		window = time.Minute
+		hold   = 10 * time.Second
+	)
+	for _, back := range []time.Duration{time.Millisecond, time.Second, window, 24 * time.Hour} {
+		t.Run(back.String(), func(t *testing.T) {
+			s := newServer(t)
+			store, ctx, two := s.store(t, "desk"), t.Context(), need("a", 2)
+			take := func() ratelimit.Grant {
+				grant, err := store.Take(ctx, two, hold)
+				require.NoError(t, err)
+				return grant
+			}
+			usage := func() ratelimit.Usage {
+				usages, err := store.Usage(ctx, []ratelimit.Bucket{two[0].Bucket})
+				require.NoError(t, err)
+				return usages[0]
+			}
+			sent := take()
+			require.NoError(t, store.Return(ctx, sent.Slot, two, true))
+			require.Zero(t, take().Wait, "the other is never given back")
+			require.NoError(t, store.Block(ctx, two[0].Bucket, 30*time.Second))
+			before := usage()
+
+			s.sleep(-back)
+			require.Equal(t, before, usage())
+			require.Equal(t, window, take().Wait)
+			require.Equal(t, before, usage())
+			s.sleep(30 * time.Second)
+			require.Equal(t, 30*time.Second, take().Wait)
+			require.Zero(t, usage().Closed)
+			s.sleep(30 * time.Second)
+			require.Equal(t, 1, usage().Used, "one is free again")
+			s.sleep(hold)
+			require.Zero(t, usage().Used, "and so is what died")
+		})
+	}
+}
+
 // Whatever has happened, nothing is left of it some time later, and meanwhile no more
 // than the limit.
 func TestNothingStays(t *testing.T) {

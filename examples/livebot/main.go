@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/flatten"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -120,29 +121,28 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 	if _, open := positions.In(symbol); open || !priced {
 		return nil
 	}
-	filled, err := account.PlaceOrder(ctx, trading.Order{
+	filled, err := account.PlaceOrder(context.WithoutCancel(ctx), trading.Order{ // a stop ends the loop, not the order
 		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 		ExpectedPrice: trading.At(price), StopLoss: trading.At(price.Mul(trading.Dec("0.99")).Round(2)),
 	}, trading.WithClientOrderID("livebot "+round.Format(time.RFC3339)))
 	switch {
 	case err == nil:
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
-	case trading.OutcomeOf(err) == trading.Unknown: // the client finds out, and takes no entry here until then
-		log.Warn("not known yet", "err", err)
 	case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked):
 		return err
+	case trading.OutcomeOf(err) == trading.Unknown: // the client finds out, and takes no entry here until then
+		log.Warn("not known yet", "err", err)
 	default:
 		log.Info("not bought", "err", err, "advice", trading.AdviceOf(err))
 	}
 	return nil
 }
 
-// leave closes the position. It has its own time, since the program's has ended.
+// leave gets out of the market, also of an order in doubt, in a time of its own.
 func leave(account *trading.Account, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	_, err := account.ClosePosition(ctx, symbol, trading.All)
-	if err != nil && !errors.Is(err, trading.CodeNoPosition) {
+	if _, err := flatten.Account(ctx, account, flatten.Options{Symbols: []string{symbol}}); err != nil {
 		log.Error("NOT OUT", "err", err)
 		return
 	}

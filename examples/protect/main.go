@@ -50,7 +50,7 @@ func run(ctx context.Context, out io.Writer) error {
 		Client:   client,
 		Accounts: []trading.AccountID{trading.AccountID(os.Getenv("TRADING_ACCOUNT"))},
 		Dir:      "protect.state", // on a disk that outlives a container
-	}, out)
+	}, func(e protect.Event) { fmt.Fprintln(out, e.At.Format(time.TimeOnly), e) })
 }
 
 // simulate lets a careless bot trade a market that falls by a third of a percent a second.

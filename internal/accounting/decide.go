@@ -160,8 +160,11 @@ func (j *judge) started(v Verdict, ids int) Verdict {
 
 func (j *judge) pro() Verdict {
 	base, look := j.Base, j.Look
-	ids := j.newIDs(slices.Concat(look.Runs, look.Finished), slices.Concat(base.Runs, base.Finished))
-	if ids > 0 {
+	known := slices.Concat(base.Runs, base.Finished)
+	if base.FinishedLags && j.newIDs(look.Finished, known) > 0 && j.on("finished lags") {
+		return Verdict{Reason: ListIncomplete}
+	}
+	if ids := j.newIDs(slices.Concat(look.Runs, look.Finished), known); ids > 0 {
 		return j.started(Verdict{}, ids)
 	}
 	complete := len(look.Finished) < listCut

@@ -50,6 +50,39 @@ func TestReadsThatLagTooFar(t *testing.T) {
 	}
 }
 
+// TestARunThatEndedBeforeTheBaseline shows in the history alone, and may not have shown
+// there yet when the baseline was read.
+func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
+	for _, row := range []struct {
+		name           string
+		runs, finished []string
+		lags           bool
+		want           Reason
+		without        Outcome
+	}{
+		{"it ended", nil, []string{"run_1"}, true, ListIncomplete, Applied},
+		{"it ended, and the lists had it by then", nil, []string{"run_1"}, false, OneNewID, Applied},
+		{"it runs", []string{"run_1"}, nil, true, OneNewID, Applied},
+		{"there is none", nil, nil, true, NoTrace, NotApplied},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := Facts{
+				Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: at(fromTime)},
+				Held:  true, Exclusive: true,
+				Base: &Baseline{State: State{Status: "ACTIVE"}, BeforeFirstUse: true, FinishedLags: row.lags},
+				Look: Look{State: State{Runs: row.runs, Finished: row.finished, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
+			}
+			if v := Decide(f); v.Reason != row.want {
+				t.Errorf("%d: %s, want %s", v.Outcome, v.Reason, row.want)
+			}
+			j := &judge{Facts: f, off: "finished lags"}
+			if v := j.decide(); v.Outcome != row.without {
+				t.Errorf("without the rule: %d, want %d", v.Outcome, row.without)
+			}
+		})
+	}
+}
+
 // TestSidesAreAlike judges each pair again with every side turned round.
 func TestSidesAreAlike(t *testing.T) {
 	b := bounds{events: 1, formats: formats[:1], flats: no, flips: no, starts: []string{"short", "long, a limit to sell"}, without: alike}

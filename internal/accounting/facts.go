@@ -132,6 +132,8 @@ type Baseline struct {
 	// BeforeFirstUse: taken before the first byte under the write's key. Any other
 	// baseline counts as none.
 	BeforeFirstUse bool
+	// FinishedLags: a run that had ended before may be in none of the lists.
+	FinishedLags bool
 }
 
 // Look is the account now: what at least two equal looks in a row showed, [Lag]

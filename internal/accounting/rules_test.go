@@ -11,16 +11,17 @@ import (
 // unsearched are the rules without which the search finds nothing wrong, and why
 // they stand.
 var unsearched = map[string]string{
-	"time":        "it lets more be decided: rows outside the write's time prove nothing about it",
-	"lower":       "it keeps V and R apart by more than rounding: 0.99 beside less than 0.9",
-	"upper":       "on a declared account only a wrong declaration trades more than is known",
-	"close other": "as upper",
-	"close sum":   "as upper",
-	"close moved": "as upper",
-	"own row":     "only a list that lags by more than Lag lacks the row: see TestReadsThatLagTooFar",
-	"negative":    "only reads that lag by more than Lag: see TestReadsThatLagTooFar",
-	"replaced":    "only reads that lag by more than Lag: see TestReadsThatLagTooFar",
-	"opened":      "only a baseline that lags by more than Lag: see TestReadsThatLagTooFar",
+	"time":          "it lets more be decided: rows outside the write's time prove nothing about it",
+	"lower":         "it keeps V and R apart by more than rounding: 0.99 beside less than 0.9",
+	"upper":         "on a declared account only a wrong declaration trades more than is known",
+	"close other":   "as upper",
+	"close sum":     "as upper",
+	"close moved":   "as upper",
+	"own row":       "only a list that lags by more than Lag lacks the row: see TestReadsThatLagTooFar",
+	"negative":      "only reads that lag by more than Lag: see TestReadsThatLagTooFar",
+	"replaced":      "only reads that lag by more than Lag: see TestReadsThatLagTooFar",
+	"finished lags": "the world's lists of runs are read again a lag after each other: see TestARunThatEndedBeforeTheBaseline",
+	"opened":        "only a baseline that lags by more than Lag: see TestReadsThatLagTooFar",
 }
 
 // ruleNames returns the rules that the code names.

@@ -112,7 +112,7 @@ func TestLists_BareAndEnveloped(t *testing.T) {
 }
 
 func TestErrors_NameTheMember(t *testing.T) {
-	err := wire.Unmarshal([]byte(`{"ok":true,"positions":[{"symbol":"BTC","side":"long","size":1,"leverage":1,"entryPrice":1,"markPrice":"n/a"}]}`), new(SandboxPositionsResponse))
+	err := wire.Unmarshal([]byte(`{"ok":true,"positions":[{"symbol":"BTC","side":"long","size":1,"leverage":1,"entryPrice":1,"markPrice":"n/a"}]}`), rowsOf[SandboxPosition]("positions")())
 	assertProblem(t, wire.NotANumber, "positions[0].markPrice", err)
 }
 
@@ -129,7 +129,7 @@ func TestOrderResponse_Allocations(t *testing.T) {
 func TestTrades_Allocations(t *testing.T) {
 	data := tradesAnswer(10_000, false)
 	allocs := testing.AllocsPerRun(3, func() {
-		if err := wire.Unmarshal(data, new(SandboxTradesResponse)); err != nil {
+		if err := wire.Unmarshal(data, rowsOf[ClosedTrade]("trades")()); err != nil {
 			t.Error(err)
 		}
 	})

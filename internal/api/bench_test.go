@@ -130,7 +130,7 @@ func BenchmarkTrades(b *testing.B) {
 				}
 			})
 		}
-		decode("generated", func() error { return wire.Unmarshal(data, new(SandboxTradesResponse)) })
+		decode("generated", func() error { return wire.Unmarshal(data, rowsOf[ClosedTrade]("trades")()) })
 		decode("encoding_json_floats", func() error { return json.Unmarshal(data, new(tradesFloats)) })
 		decode("encoding_json_decimals", func() error { return json.Unmarshal(data, new(tradesDecimals)) })
 	}

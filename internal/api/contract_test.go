@@ -17,13 +17,7 @@ type contract struct {
 }
 
 type operation struct {
-	OperationID string    `json:"operationId"`
-	Key         string    `json:"x-key"`
-	Write       bool      `json:"x-write"`
-	Class       string    `json:"x-limit-class"`
-	PerMinute   int       `json:"x-limit-per-minute"`
-	Refusals    []Refusal `json:"x-error-codes"`
-	Responses   map[string]struct {
+	Responses map[string]struct {
 		Content map[string]struct {
 			Schema   *schema
 			Examples map[string]struct{ Value json.RawMessage }

@@ -13,11 +13,11 @@ import (
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// FuzzRecords decodes arbitrary input into each of the generated records, chosen by
-// its place in the alphabet: it must not panic, must accept nothing but well-formed
+// FuzzRecords decodes arbitrary input into each of the answers, chosen by its place in
+// the alphabet: it must not panic, must accept nothing but well-formed
 // JSON, and must keep what the contract does not know byte by byte.
 func FuzzRecords(f *testing.F) {
-	all := records()
+	all := answers()
 	names := slices.Sorted(maps.Keys(all))
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		name := names[int(which)%len(names)]

@@ -60,60 +60,6 @@ func (v *AccountOrdersResponse) DecodeWire(d *wire.Decoder) error {
 	return d.Err()
 }
 
-// AccountResponse: One live account. The contract does not show this envelope.
-type AccountResponse struct {
-	// A live account in detail. The contract names what it holds but not every member; the members follow the paper account's.
-	Account LiveAccountDetail
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersAccountResponse = [...]string{"account"}
-
-// DecodeWire implements [wire.Value].
-func (v *AccountResponse) DecodeWire(d *wire.Decoder) error {
-	*v = AccountResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "account":
-			d.Once(&seen, 1<<0)
-			d.Record(&v.Account)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0, membersAccountResponse[:])
-	return d.Err()
-}
-
-// AccountRunsResponse: The finished Pro runs of a live account.
-type AccountRunsResponse struct {
-	// Finished runs.
-	History []Run
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersAccountRunsResponse = [...]string{"history"}
-
-// DecodeWire implements [wire.Value].
-func (v *AccountRunsResponse) DecodeWire(d *wire.Decoder) error {
-	*v = AccountRunsResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "history":
-			d.Once(&seen, 1<<0)
-			v.History = wire.List[Run](d)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0, membersAccountRunsResponse[:])
-	return d.Err()
-}
-
 // AccountsResponse: The live accounts of the key's owner.
 type AccountsResponse struct {
 	// Accounts, newest first, archived ones included.
@@ -159,47 +105,6 @@ func (v *CancelOrderRequest) AppendWire(dst []byte) []byte {
 	return wire.EndObject(dst, start)
 }
 
-// CancelOrderResponse: A cancelled order. The contract shows only `success`.
-type CancelOrderResponse struct {
-	// A resting limit order. The contract shows only its `id`.
-	Order wire.Opt[RestingOrder]
-	// The `id` of the cancelled order.
-	OrderID wire.Opt[string]
-	// Always true on a success.
-	Success bool
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersCancelOrderResponse = [...]string{"order", "orderId", "success"}
-
-// DecodeWire implements [wire.Value].
-func (v *CancelOrderResponse) DecodeWire(d *wire.Decoder) error {
-	*v = CancelOrderResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "order":
-			d.Once(&seen, 1<<0)
-			wire.OptionalRecord(d, &v.Order)
-		case "orderId":
-			d.Once(&seen, 1<<1)
-			if d.Null() {
-				v.OrderID.SetNull()
-			} else {
-				v.OrderID.Set(d.Text())
-			}
-		case "success":
-			d.Once(&seen, 1<<2)
-			v.Success = d.Bool()
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<2, membersCancelOrderResponse[:])
-	return d.Err()
-}
-
 // CancelRunRequest: Which Pro run to stop.
 type CancelRunRequest struct {
 	// Account that the write is for.
@@ -216,47 +121,6 @@ func (v *CancelRunRequest) AppendWire(dst []byte) []byte {
 	dst = append(dst, `,"runId":`...)
 	dst = wire.AppendString(dst, v.RunID)
 	return wire.EndObject(dst, start)
-}
-
-// CancelRunResponse: A run that was stopped as a unit. The contract shows only `success`.
-type CancelRunResponse struct {
-	// A Pro run. The contract shows only its `runId`.
-	Run wire.Opt[Run]
-	// Identifier of the run.
-	RunID wire.Opt[string]
-	// Always true on a success.
-	Success bool
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersCancelRunResponse = [...]string{"run", "runId", "success"}
-
-// DecodeWire implements [wire.Value].
-func (v *CancelRunResponse) DecodeWire(d *wire.Decoder) error {
-	*v = CancelRunResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "run":
-			d.Once(&seen, 1<<0)
-			wire.OptionalRecord(d, &v.Run)
-		case "runId":
-			d.Once(&seen, 1<<1)
-			if d.Null() {
-				v.RunID.SetNull()
-			} else {
-				v.RunID.Set(d.Text())
-			}
-		case "success":
-			d.Once(&seen, 1<<2)
-			v.Success = d.Bool()
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<2, membersCancelRunResponse[:])
-	return d.Err()
 }
 
 // ChaseOrderRequest: A limit order that follows the market.
@@ -546,47 +410,6 @@ func (v *EditRunRequest) AppendWire(dst []byte) []byte {
 	return wire.EndObject(dst, start)
 }
 
-// EditRunResponse: An edited run. The contract shows only `success`.
-type EditRunResponse struct {
-	// A Pro run. The contract shows only its `runId`.
-	Run wire.Opt[Run]
-	// Identifier of the run.
-	RunID wire.Opt[string]
-	// Always true on a success.
-	Success bool
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersEditRunResponse = [...]string{"run", "runId", "success"}
-
-// DecodeWire implements [wire.Value].
-func (v *EditRunResponse) DecodeWire(d *wire.Decoder) error {
-	*v = EditRunResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "run":
-			d.Once(&seen, 1<<0)
-			wire.OptionalRecord(d, &v.Run)
-		case "runId":
-			d.Once(&seen, 1<<1)
-			if d.Null() {
-				v.RunID.SetNull()
-			} else {
-				v.RunID.Set(d.Text())
-			}
-		case "success":
-			d.Once(&seen, 1<<2)
-			v.Success = d.Bool()
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<2, membersEditRunResponse[:])
-	return d.Err()
-}
-
 // Error: A refusal. It carries neither `ok` nor `success`. Branch on `error`, show `message` to people, and never parse `message`.
 type Error struct {
 	// Code of the refusal. Codes are case-sensitive: some differ by case alone. Further codes can appear; treat an unknown one by its HTTP status.
@@ -670,33 +493,6 @@ func (v *FundingPayment) DecodeWire(d *wire.Decoder) error {
 	for d.Object(); d.Member(); {
 		d.Unknown(&v.Extra)
 	}
-	return d.Err()
-}
-
-// FundingResponse: The funding payments of a live account. The contract does not show this envelope.
-type FundingResponse struct {
-	// Funding payments.
-	Funding []FundingPayment
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersFundingResponse = [...]string{"funding"}
-
-// DecodeWire implements [wire.Value].
-func (v *FundingResponse) DecodeWire(d *wire.Decoder) error {
-	*v = FundingResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "funding":
-			d.Once(&seen, 1<<0)
-			v.Funding = wire.List[FundingPayment](d)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0, membersFundingResponse[:])
 	return d.Err()
 }
 
@@ -1401,33 +1197,6 @@ func (v *OrderResponse) DecodeWire(d *wire.Decoder) error {
 // OrderType: `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
 type OrderType string
 
-// PositionsResponse: The open positions of a live account. The contract does not show this envelope.
-type PositionsResponse struct {
-	// Open positions.
-	Positions []LivePosition
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersPositionsResponse = [...]string{"positions"}
-
-// DecodeWire implements [wire.Value].
-func (v *PositionsResponse) DecodeWire(d *wire.Decoder) error {
-	*v = PositionsResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "positions":
-			d.Once(&seen, 1<<0)
-			v.Positions = wire.List[LivePosition](d)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0, membersPositionsResponse[:])
-	return d.Err()
-}
-
 // ProOrderRequest: What every Pro order takes: the members of `POST /orders`.
 type ProOrderRequest struct {
 	// Account that the write is for.
@@ -1821,42 +1590,6 @@ func (v *SandboxFill) DecodeWire(d *wire.Decoder) error {
 	return d.Err()
 }
 
-// SandboxMarketsResponse: The tradeable markets.
-type SandboxMarketsResponse struct {
-	// Every tradeable market, priced or not.
-	Markets []Market
-	// true where present. The data alone makes the answer.
-	OK wire.Opt[bool]
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersSandboxMarketsResponse = [...]string{"markets", "ok"}
-
-// DecodeWire implements [wire.Value].
-func (v *SandboxMarketsResponse) DecodeWire(d *wire.Decoder) error {
-	*v = SandboxMarketsResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "markets":
-			d.Once(&seen, 1<<0)
-			v.Markets = wire.List[Market](d)
-		case "ok":
-			d.Once(&seen, 1<<1)
-			if d.Null() {
-				v.OK.SetNull()
-			} else {
-				v.OK.Set(d.Bool())
-			}
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0, membersSandboxMarketsResponse[:])
-	return d.Err()
-}
-
 // SandboxOrderRequest: An order on the paper account.
 type SandboxOrderRequest struct {
 	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
@@ -2040,42 +1773,6 @@ func (v *SandboxPosition) DecodeWire(d *wire.Decoder) error {
 	return d.Err()
 }
 
-// SandboxPositionsResponse: The open positions of the paper account.
-type SandboxPositionsResponse struct {
-	// true where present. The data alone makes the answer.
-	OK wire.Opt[bool]
-	// Open positions.
-	Positions []SandboxPosition
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersSandboxPositionsResponse = [...]string{"ok", "positions"}
-
-// DecodeWire implements [wire.Value].
-func (v *SandboxPositionsResponse) DecodeWire(d *wire.Decoder) error {
-	*v = SandboxPositionsResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "ok":
-			d.Once(&seen, 1<<0)
-			if d.Null() {
-				v.OK.SetNull()
-			} else {
-				v.OK.Set(d.Bool())
-			}
-		case "positions":
-			d.Once(&seen, 1<<1)
-			v.Positions = wire.List[SandboxPosition](d)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<1, membersSandboxPositionsResponse[:])
-	return d.Err()
-}
-
 // SandboxPrice: The mark of one market.
 type SandboxPrice struct {
 	// true where present. The data alone makes the answer.
@@ -2244,42 +1941,6 @@ func (v *SandboxTPSLResponse) DecodeWire(d *wire.Decoder) error {
 	return d.Err()
 }
 
-// SandboxTradesResponse: The closed trades of the paper account.
-type SandboxTradesResponse struct {
-	// true where present. The data alone makes the answer.
-	OK wire.Opt[bool]
-	// Closed trades, the most recent first.
-	Trades []ClosedTrade
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersSandboxTradesResponse = [...]string{"ok", "trades"}
-
-// DecodeWire implements [wire.Value].
-func (v *SandboxTradesResponse) DecodeWire(d *wire.Decoder) error {
-	*v = SandboxTradesResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "ok":
-			d.Once(&seen, 1<<0)
-			if d.Null() {
-				v.OK.SetNull()
-			} else {
-				v.OK.Set(d.Bool())
-			}
-		case "trades":
-			d.Once(&seen, 1<<1)
-			v.Trades = wire.List[ClosedTrade](d)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<1, membersSandboxTradesResponse[:])
-	return d.Err()
-}
-
 // Side: Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
 type Side string
 
@@ -2377,33 +2038,6 @@ func (v *TPSLResponse) DecodeWire(d *wire.Decoder) error {
 		}
 	}
 	d.Require(seen, 1<<1, membersTPSLResponse[:])
-	return d.Err()
-}
-
-// TradesResponse: The closed trades of a live account. The contract does not show this envelope.
-type TradesResponse struct {
-	// Closed trades.
-	Trades []ClosedTrade
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersTradesResponse = [...]string{"trades"}
-
-// DecodeWire implements [wire.Value].
-func (v *TradesResponse) DecodeWire(d *wire.Decoder) error {
-	*v = TradesResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "trades":
-			d.Once(&seen, 1<<0)
-			v.Trades = wire.List[ClosedTrade](d)
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0, membersTradesResponse[:])
 	return d.Err()
 }
 

@@ -23,6 +23,7 @@ func (a *account) baseline(w *Write) *accounting.Baseline {
 			Status:   a.status,
 		},
 		BeforeFirstUse: true,
+		FinishedLags:   w.Run && a.finAt.Sub(a.runsFrom) < accounting.Lag,
 	}
 }
 
@@ -64,7 +65,7 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.Account)
-	if !b.passive(a, now) {
+	if !b.passive(w.Account, a, now) {
 		return false
 	}
 	for _, at := range [...]time.Time{a.posAt, a.rowsAt, a.ordersAt} {

@@ -15,22 +15,29 @@ import (
 // Books are the books of the accounts of one service. They are safe for concurrent use.
 type Books struct {
 	began time.Time // reads sooner than a lag after it may show an earlier run's writes late
+	first bool      // no earlier run wrote to a live account
 
 	notes sync.Mutex // held while a journal takes notes; before mu
 	mu    sync.Mutex
 	of    map[Account]*account
 }
 
-// New returns books that begin now. A zero time means that nothing was written before.
-func New(began time.Time) *Books { return &Books{began: began, of: make(map[Account]*account)} }
+// New returns books that begin now. first means that no earlier run of the program wrote
+// to a live account: a journal shows that. It has no writes to the paper account.
+func New(began time.Time, first bool) *Books {
+	return &Books{began: began, first: first, of: make(map[Account]*account)}
+}
 
 // Account names an account. The paper account has no id.
 type Account struct{ Environment, ID string }
+
+func (a Account) live() bool { return a.ID != "" }
 
 // account is one account: the last read of each kind that no own write came close to,
 // and what own writes have done since.
 type account struct {
 	status    string    // as last seen; empty if never
+	given     string    // the id that the service gives the paper account; empty if none was seen
 	inFlight  int       // own writes under way
 	lastWrite time.Time // when one last ended
 
@@ -49,6 +56,7 @@ type account struct {
 	running   []Waiting
 	gone      []gone // orders and runs that waited, and may not show in the positions yet
 	ordersAt  time.Time
+	runsFrom  time.Time // the first of those reads: every run since then is known
 	finished  []string
 	finAt     time.Time
 

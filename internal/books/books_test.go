@@ -34,13 +34,13 @@ type book struct {
 }
 
 func newBook(t *testing.T) *book {
-	return &book{Books: New(time.Time{}), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
+	return &book{Books: New(origin, true), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
 }
 
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
 
 // read reads everything, twice, so that it serves every write.
-func (b *book) read(held map[string]accounting.Position) {
+func (b *book) read(held []Held) {
 	for range 2 {
 		b.pass(accounting.Lag)
 		b.SawPositions(mine, b.now, held)
@@ -111,7 +111,7 @@ func sizes(own []accounting.Own) (n []int64) {
 }
 
 func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
-	held := map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		prepare func(*book)
 		want    bool
@@ -141,7 +141,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 	}
 }
 
-func (b *book) once(held map[string]accounting.Position) {
+func (b *book) once(held []Held) {
 	b.SawPositions(mine, b.now, held)
 	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
 	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
@@ -149,10 +149,36 @@ func (b *book) once(held map[string]accounting.Position) {
 
 func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	b := newBook(t)
-	b.Books = New(b.now)
+	b.Books = New(b.now, false)
 	b.once(nil)
 	base, _ := b.Enter(b.order("BTC"))
 	assert.Nil(t, base)
+}
+
+// A new journal shows that no earlier run wrote to a live account a moment ago. It has no
+// writes to the paper account, so there the reads wait all the same.
+func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
+	for _, row := range []struct {
+		account Account
+		after   time.Duration
+		want    bool
+	}{
+		{mine, 0, true},
+		{Account{Environment: "sandbox"}, 0, false},
+		{Account{Environment: "sandbox"}, accounting.Lag - 1, false},
+		{Account{Environment: "sandbox"}, accounting.Lag, true},
+	} {
+		b := newBook(t)
+		b.Books = New(b.now, true)
+		b.pass(row.after)
+		b.SawPositions(row.account, b.now, nil)
+		b.SawTrades(row.account, b.now, func(int) []accounting.Row { return nil })
+		b.SawOrders(row.account, b.now, nil, nil)
+		w := b.order("BTC")
+		w.Account, w.Lists = row.account, row.account.live()
+		base, _ := b.Enter(w)
+		assert.Equal(t, row.want, base != nil, "%v after %s", row.account, row.after)
+	}
 }
 
 // An order that rests behind the read of what rests, and before all other reads, is
@@ -212,7 +238,7 @@ func (b *book) owned(symbol string) []accounting.Own {
 
 // A closed trade that the rows show and the position may not yet is missing in both.
 func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
-	held := map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}, "ETH": {Size: decimal.NewFromInt(1)}}
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}, {"ETH", accounting.Position{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		fresh    accounting.Row
 		btc, eth bool
@@ -264,6 +290,39 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	b.SawFinished(mine, b.now, []string{"run_7", "run_2"})
 	base, _ := b.Enter(b.limit("BTC"))
 	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished)
+}
+
+// A run that nobody knows, such as an earlier process's, may end before the first read of
+// what runs: then only a list of those that have ended shows it that is read a lag later.
+func TestAListOfFinishedRunsMayLag(t *testing.T) {
+	b := newBook(t)
+	b.SawPositions(mine, b.now, nil)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	pro := func() *Write {
+		w := b.limit("BTC")
+		w.Run = true
+		return w
+	}
+	lags := func(w *Write) bool {
+		base, _ := b.Enter(w)
+		defer b.Leave(w, nil)
+		require.NotNil(t, base)
+		return base.FinishedLags
+	}
+	b.SawFinished(mine, b.now, nil)
+	b.pass(time.Hour)
+	b.SawOrders(mine, b.now, nil, nil)
+	assert.True(t, lags(pro()), "read before what runs")
+	assert.False(t, lags(b.limit("BTC")), "which a limit does not need")
+	b.pass(accounting.Lag - 1)
+	b.SawFinished(mine, b.now, nil)
+	assert.True(t, lags(pro()), "which may have lagged")
+	b.pass(1)
+	b.SawFinished(mine, b.now, nil)
+	assert.False(t, lags(pro()))
+	b.pass(time.Hour)
+	b.SawOrders(mine, b.now, nil, nil)
+	assert.False(t, lags(pro()), "every run since is known")
 }
 
 func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
@@ -544,6 +603,30 @@ func TestAResetEndsAccounting(t *testing.T) {
 	b.Reset(mine)
 	assert.True(t, b.Evidence(w).Ended)
 	assert.False(t, b.Evidence(other).Ended)
+}
+
+// What was read of the paper account is no baseline of another holder's, nor of the one
+// that the service has put in its place.
+func TestAnotherIDEndsAccounting(t *testing.T) {
+	for _, row := range []struct {
+		before, after string
+		ended         bool
+	}{
+		{"", "sbx_1", false},
+		{"sbx_1", "sbx_1", false},
+		{"sbx_1", "", false},
+		{"sbx_1", "sbx_2", true},
+	} {
+		b := newBook(t)
+		b.SawID(mine, row.before)
+		b.read(nil)
+		w := b.order("BTC")
+		b.Enter(w)
+		b.SawID(mine, row.after)
+		assert.Equal(t, row.ended, b.Evidence(w).Ended, "%q, then %q", row.before, row.after)
+		next, _ := b.Enter(b.order("ETH"))
+		assert.Equal(t, row.ended, next == nil)
+	}
 }
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {

@@ -16,6 +16,21 @@ func (b *Books) SawStatus(id Account, status string) {
 	b.account(id).status = status
 }
 
+// SawID notes the id that the service gives the paper account. Another one than before is
+// of another account: it was replaced, or the API key is another holder's now.
+func (b *Books) SawID(id Account, given string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	if given == "" || given == a.given {
+		return
+	}
+	if a.given != "" {
+		a.beginAnew()
+	}
+	a.given = given
+}
+
 // Status returns the status last seen; empty if none was.
 func (b *Books) Status(id Account) string {
 	b.mu.Lock()
@@ -50,31 +65,39 @@ func (b *Books) SendEnded(id Account, at time.Time) {
 func (b *Books) saw(id Account, begun time.Time, take func(*account)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.account(id); b.passive(a, begun) {
+	if a := b.account(id); b.passive(id, a, begun) {
 		take(a)
 	}
 }
 
-func (b *Books) passive(a *account, begun time.Time) bool {
-	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.began.IsZero() || begun.Sub(b.began) >= accounting.Lag)
+func (b *Books) passive(id Account, a *account, begun time.Time) bool {
+	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.first && id.live() || begun.Sub(b.began) >= accounting.Lag)
 }
 
-// SawPositions notes the open positions by their symbols.
-func (b *Books) SawPositions(id Account, begun time.Time, held map[string]accounting.Position) {
+// Held is what is held in a market.
+type Held struct {
+	Symbol string
+	accounting.Position
+}
+
+// SawPositions notes the open positions.
+func (b *Books) SawPositions(id Account, begun time.Time, held []Held) {
 	b.saw(id, begun, func(a *account) {
 		if a.posAt.IsZero() {
 			a.posFrom = begun
 		}
-		seen := make(map[string]position, len(held)+len(a.positions))
-		for symbol, p := range held {
-			seen[symbol] = a.seenAgain(symbol, p, begun)
+		if a.positions == nil {
+			a.positions = make(map[string]position, len(held))
 		}
 		for symbol := range a.positions {
-			if _, open := held[symbol]; !open {
-				seen[symbol] = a.seenAgain(symbol, accounting.Position{}, begun)
+			if !slices.ContainsFunc(held, func(h Held) bool { return h.Symbol == symbol }) {
+				a.positions[symbol] = a.seenAgain(symbol, accounting.Position{}, begun)
 			}
 		}
-		a.positions, a.posAt, a.posShows = seen, begun, a.next
+		for _, h := range held {
+			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, begun)
+		}
+		a.posAt, a.posShows = begun, a.next
 		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return begun.Sub(g.at) >= accounting.Lag })
 	})
 }
@@ -160,6 +183,9 @@ func (b *Books) SawOrders(id Account, begun time.Time, resting, running []Waitin
 		a.resting, a.running = resting, running
 		// A run that runs no longer may not be in the list of those that have ended yet.
 		a.finished = withOlder(a.finished, withoutIDs(a.runs, runs))
+		if a.ordersAt.IsZero() {
+			a.runsFrom = begun
+		}
 		a.orders, a.runs, a.ordersAt = orders, runs, begun
 	})
 }
@@ -195,7 +221,10 @@ func (b *Books) ReadSince(id Account, at time.Time) bool {
 func (b *Books) Reset(id Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(id)
+	b.account(id).beginAnew()
+}
+
+func (a *account) beginAnew() {
 	a.forget()
 	for w := range a.open {
 		w.ended = true

@@ -22,7 +22,7 @@ import (
 
 // patience bounds what a test waits for. It is no measure of anything: a browser on a busy
 // machine takes its time.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // browser starts one without a window and listens to it. Where there is none the test is skipped,
 // but not where CI is set.
@@ -128,13 +128,15 @@ func until(condition string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(50*time.Millisecond))
 }
 
-// screenshot is kept in the folder that SCREENSHOTS names, for a person who looks at it.
+// screenshot is kept in the folder that SCREENSHOTS names, for a person who looks at it. The
+// folder is made if there is none.
 func screenshot(ctx context.Context, t *testing.T, name string, width, height int64) {
 	t.Helper()
 	folder := os.Getenv("SCREENSHOTS")
 	if folder == "" {
 		return
 	}
+	require.NoError(t, os.MkdirAll(folder, 0o700))
 	// The charts follow the width a moment later.
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, height), chromedp.Sleep(time.Second)))
 	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/demobot"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingsim/control"
 )
@@ -107,8 +108,51 @@ func TestEachFaultButton(t *testing.T) {
 	require.NotEmpty(t, sim.Ledger())
 	require.Empty(t, sim.PlannedFaults())
 	require.NoError(t, chromedp.Do(ctx, until("document.getElementById('planned').hidden")))
-	screenshot(ctx, t, "faults", 1200, 844)
+	for _, width := range []int64{1200, 390} {
+		screenshot(ctx, t, fmt.Sprintf("faults-%d", width), width, 844)
+	}
 	require.Empty(t, said.all())
+}
+
+// The demonstration of the guide: a bot trades, somebody drops a reply, and the client finds
+// its order. Time is real here, as it is for who watches.
+func TestTheDemonstration(t *testing.T) {
+	ctx, said := browser(t)
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithFeed("ETH", tradingsim.RandomWalk(1, "3200", 2)))
+	at := console(t, sim, func(ctx context.Context, show func(control.Write)) error {
+		return demobot.Run(ctx, demobot.Config{
+			BaseURL: sim.URL(), SandboxKey: sim.SandboxKey(), LiveKey: sim.LiveKey(), Account: "acc_1",
+		}, func(w demobot.Write) { show(control.Write(w)) })
+	})
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(at.Page), until("document.querySelectorAll('#kinds button').length > 20"),
+		chromedp.Evaluate[chromedp.Void](`const choice = document.getElementById('operation');
+			choice.value = 'POST /sandbox/orders';
+			choice.dispatchEvent(new Event('change'));
+			document.querySelector('[data-kind=drop_response]').click()`),
+		until("document.querySelector('#ledger tbody').textContent.includes('drop_response')"),
+		until("document.getElementById('writes').textContent.includes('found applied, by accounting')")))
+	dropped := 0
+	for _, one := range sim.Requests() {
+		if one.Fault == "drop_response" {
+			dropped++
+			assert.Len(t, executedBy(sim, one.ID), 1, "it ran once")
+		}
+	}
+	assert.Equal(t, 1, dropped, "and was sent once")
+	for _, width := range []int64{1200, 390} {
+		screenshot(ctx, t, fmt.Sprintf("demonstration-%d", width), width, 844)
+	}
+	require.Empty(t, said.all())
+}
+
+// executedBy are the executions that a request brought.
+func executedBy(sim *tradingsim.Sim, request int64) (all []tradingsim.Execution) {
+	for _, one := range sim.Ledger() {
+		if one.Request == request {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // What comes from outside stays text, wherever it shows.

@@ -1,13 +1,14 @@
 // Package crash kills programs at every step that they take, and holds what the
 // client then says of their writes against what the simulated service did.
 //
-// A schedule is one life of a write: what is sent and how, what breaks on the way, the
-// step at which the program is killed, how long it stays away, what others do
-// meanwhile, and where the recovery is killed in its turn. It comes from a seed alone.
-// There are four kinds: one program; two clients on one journal; two programs with
-// journals of their own, which take the same decision; and the paper account. Journals
-// are files. Time is virtual, a killed program is one whose transport and journal
-// refuse everything from then on, and a power cut also takes what was not synced.
+// A schedule is one life of a write: what is sent and how, what breaks on the way, how
+// far behind each read is, the step at which the program is killed, how long it stays
+// away, what others do meanwhile, and where the recovery is killed in its turn. It comes
+// from a seed alone. There are four kinds: one program; two clients on one journal; two
+// programs with journals of their own, which take the same decision; and the paper
+// account. Journals are files. Time is virtual, a killed program is one whose transport
+// and journal refuse everything from then on, and a power cut also takes what was not
+// synced.
 //
 // Real programs are killed with SIGKILL, in real time and over loopback, while they
 // write and while they recover. Who comes after them lives in virtual time.

@@ -61,8 +61,7 @@ func TestChild(t *testing.T) {
 		_, _ = client.Recover(t.Context())
 	} else {
 		s := newReal(o.Seed)
-		order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
-		_, err = client.Live.Account(account).PlaceOrder(t.Context(), order, trading.WithSendTTL(s.ttl), trading.WithResolveTimeout(0))
+		err = send(t.Context(), client.Live.Account(account), s.endpoint(), trading.WithSendTTL(s.ttl), trading.WithResolveTimeout(0))
 		fmt.Println("told", trading.OutcomeOf(err))
 	}
 	os.Exit(0) // without a word to the client
@@ -95,7 +94,9 @@ func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
 // newReal is the part of a schedule that needs no virtual time.
 func newReal(seed uint64) schedule {
 	r := rand.New(rand.NewPCG(seed, 0x6b696c6c))
-	s := schedule{kind: solo, seed: seed, op: market, exclusive: true, kill1: r.Float64(), ttl: pick[time.Duration](r, 0, time.Second)}
+	s := schedule{kind: solo, seed: seed, exclusive: true, kill1: r.Float64(), ttl: pick[time.Duration](r, 0, time.Second)}
+	s.op = pick(r, market, market, resting, closing, timed, levels)
+	s.fit()
 	s.tries = []fault{pick(r,
 		faultless, fault{name: "request lost", fault: tradingsim.DropRequest()}, fault{name: "reply lost", fault: tradingsim.DropResponse()},
 		fault{name: "500 before", fault: tradingsim.Fail(500, "internal_error")}, fault{name: "died after", fault: tradingsim.CrashAfter()},
@@ -142,6 +143,9 @@ func killTwice(t *testing.T, s schedule, dir string) *world {
 	w := &world{schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
 		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{}}
 	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock))
+	if w.held != none {
+		w.sim.Trade(account, "long", "0.2", "BTC")
+	}
 	w.sim.FaultEach(w.nextFault)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,6 +21,9 @@ const (
 	repeated        = "something on the way that repeats requests"
 	latePaper       = "a paper request that arrived late"
 	brokenDisk      = "an exit beside a broken disk"
+
+	// othersLevels is none: the outcome of levels is what the position has.
+	othersLevels = "levels that another write has set, or that have gone with the position"
 )
 
 // executed are the executions of an operation under keys.
@@ -162,6 +165,8 @@ func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation,
 	switch {
 	case o == trading.Applied && n == 0 && w.jump != 0, o == trading.NotApplied && n > 0 && w.jump != 0:
 		w.excepted[jumped] = true
+	case op == trading.OpTPSL && (o == trading.Applied && n == 0 && w.levelsSet() || o == trading.NotApplied && n > 0 && w.levelsGone()):
+		w.excepted[othersLevels] = true
 	case o == trading.Applied && n == 0:
 		w.problem("%s: %s is applied, and it was not executed", when, what)
 	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
@@ -173,6 +178,16 @@ func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation,
 		w.problem("%s: %s is not applied, and it was executed %d times", when, what, n)
 	}
 }
+
+// levelsSet reports whether any write of a program has set levels: all set the same.
+func (w *world) levelsSet() bool {
+	return slices.ContainsFunc(w.sim.Ledger(), func(e tradingsim.Execution) bool {
+		return e.Actor == "api" && e.Operation == string(trading.OpTPSL)
+	})
+}
+
+// levelsGone reports whether the position may have been closed, and its levels with it.
+func (w *world) levelsGone() bool { return w.person == undoes || w.person == moves }
 
 // anotherUsed reports whether another write has gone under one of the keys since: the
 // same decision, where the refusal of the one before was not stored.
@@ -196,7 +211,7 @@ func (w *world) checkJournaled(when string) {
 	for _, e := range w.sim.Ledger() {
 		switch {
 		case e.Actor != "api" || known[e.Key] || w.settled:
-		case w.disk > 0 && e.Operation == string(trading.OpClose):
+		case w.disk > 0 && (e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)):
 			w.excepted[brokenDisk] = true
 		default:
 			w.problem("%s: %s ran under %s, which no journal knows", when, e.Operation, e.Key)

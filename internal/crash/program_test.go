@@ -87,32 +87,17 @@ func (p *program) decide() {
 // write carries an operation out, and notes what the program is told.
 func (p *program) write(ctx context.Context, o operation, opts ...trading.CallOption) {
 	w := p.world
-	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
 	var meta trading.Meta
 	var err error
 	opts = append(opts, trading.ResponseInto(&meta))
-	a := p.client.Live.Account(account)
-	op := trading.OpOrder
-	switch {
-	case w.kind == paper && o == closing:
-		op = trading.OpSandboxClose
+	op := w.endpointOf(o)
+	switch op {
+	case trading.OpSandboxClose:
 		_, err = p.client.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")), opts...)
-	case w.kind == paper:
-		op = trading.OpSandboxOrder
-		_, err = p.client.Sandbox.PlaceOrder(ctx, order, opts...)
-	case o == resting:
-		op = trading.OpLimit
-		order.LimitPrice = trading.At(trading.Dec("60000"))
-		_, err = a.PlaceLimit(ctx, order, opts...)
-	case o == closing:
-		op = trading.OpClose
-		_, err = a.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")), opts...)
-	case o == timed:
-		op = trading.OpTWAP
-		order.Size = trading.Dec("0.1")
-		_, err = a.PlaceTWAP(ctx, order, trading.TWAP{Duration: 5 * time.Minute}, opts...)
+	case trading.OpSandboxOrder:
+		_, err = p.client.Sandbox.PlaceOrder(ctx, theOrder(), opts...)
 	default:
-		_, err = a.PlaceOrder(ctx, order, opts...)
+		err = send(ctx, p.client.Live.Account(account), op, opts...)
 	}
 	if p.isDead() {
 		return
@@ -122,6 +107,30 @@ func (p *program) write(ctx context.Context, o operation, opts ...trading.CallOp
 		t.id, t.notSent = write.Intent, write.NotSent
 	}
 	w.tell(t)
+}
+
+func theOrder() trading.Order {
+	return trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
+}
+
+// send sends a live write.
+func send(ctx context.Context, a *trading.Account, op trading.Operation, opts ...trading.CallOption) (err error) {
+	order := theOrder()
+	switch op {
+	case trading.OpLimit:
+		order.LimitPrice = trading.At(trading.Dec("60000"))
+		_, err = a.PlaceLimit(ctx, order, opts...)
+	case trading.OpClose:
+		_, err = a.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")), opts...)
+	case trading.OpTPSL:
+		_, err = a.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.At(trading.Dec("67000")), StopLoss: trading.At(trading.Dec("63000"))}, opts...)
+	case trading.OpTWAP:
+		order.Size = trading.Dec("0.1")
+		_, err = a.PlaceTWAP(ctx, order, trading.TWAP{Duration: 5 * time.Minute}, opts...)
+	default:
+		_, err = a.PlaceOrder(ctx, order, opts...)
+	}
+	return err
 }
 
 // hear notes a resolution.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go"
 )
 
 // kind is who takes part in a schedule.
@@ -32,6 +34,7 @@ const (
 	resting operation = "limit"
 	closing operation = "close"
 	timed   operation = "twap"
+	levels  operation = "levels"
 
 	position holding = "a position"
 	withStop holding = "a position with a stop"
@@ -62,7 +65,7 @@ type schedule struct {
 	person   act
 	personAt time.Duration // after the first send
 	readings []int
-	lag      time.Duration
+	lags     [len(lagging)]time.Duration // of each read
 	latency  time.Duration
 
 	tries, fences, reads []fault // calls beyond them go well
@@ -77,13 +80,16 @@ type schedule struct {
 	otherAt     time.Duration // when the second client or program takes the decision
 }
 
+// lagging are the reads that may lag, each by itself.
+var lagging = [...]trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns}
+
 func newSchedule(k kind, seed uint64) schedule {
 	r := rand.New(rand.NewPCG(seed, uint64(len(k))))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
 	minutes := func(n ...int) time.Duration { return time.Duration(pick(r, n...)) * time.Minute }
 	s := schedule{
 		kind: k, seed: seed,
-		op:        pick(r, market, market, market, resting, closing, closing, timed),
+		op:        pick(r, market, market, market, resting, closing, closing, timed, levels),
 		named:     chance(40),
 		ttl:       pick(r, -1, -1, 0, time.Minute),
 		patience:  pick[time.Duration](r, -1, -1, 0),
@@ -91,12 +97,14 @@ func newSchedule(k kind, seed uint64) schedule {
 		looks:     chance(60),
 		exits:     chance(15),
 		held:      pick(r, none, none, position, withStop, opposite, waiting),
-		lag:       pick(r, 0, 0, 2*time.Second, 4900*time.Millisecond),
 		latency:   pick(r, 0, 30*time.Millisecond, 700*time.Millisecond),
 		kill1:     1, powerCut: chance(30),
 		away:    pick(r, 0, 5*time.Second, minutes(1, 9, 14, 16, 29, 31), 25*time.Hour),
 		again:   pick[time.Duration](r, 0, minutes(1, 15), 25*time.Hour),
 		otherAt: pick(r, 0, time.Second, 12*time.Second, minutes(1, 20)),
+	}
+	for i := range s.lags {
+		s.lags[i] = pick(r, 0, 0, 2*time.Second, 4900*time.Millisecond)
 	}
 	if chance(75) {
 		s.kill1 = r.Float64()
@@ -144,7 +152,7 @@ func (s *schedule) fit() {
 			s.person = moves
 		}
 	}
-	if s.op == closing && (s.held == none || s.held == waiting) {
+	if (s.op == closing || s.op == levels) && (s.held == none || s.held == waiting) {
 		s.held = position
 	}
 	if s.kind == twoFiles {
@@ -163,7 +171,7 @@ func (s schedule) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("%s, seed %d: %s, named %t, ttl %s, patience %s, exclusive %t, leaves %s, looks before %t, exits %t", s.kind, s.seed, s.op, s.named, s.ttl, s.patience, s.exclusive, s.leaves, s.looks, s.exits)
-	line("  holding %q, person %q at %s, lag %s, latency %s, readings %v", s.held, s.person, s.personAt, s.lag, s.latency, s.readings)
+	line("  holding %q, person %q at %s, lags %s, latency %s, readings %v", s.held, s.person, s.personAt, s.lags, s.latency, s.readings)
 	line("  tries %s; fences %s; reads %s", faultNames(s.tries), faultNames(s.fences), faultNames(s.reads))
 	line("  killed at %.2f, power cut %t, disk fails at %d, away %s, clock jumps %s, again %t", s.kill1, s.powerCut, s.disk, s.away, s.jump, s.repeat)
 	line("  second killed at step %d, away %s, other at %s", s.kill2, s.again, s.otherAt)

@@ -79,8 +79,8 @@ func newWorld(s schedule, dir string) *world {
 	}
 	w.sim = tradingsim.New(opts...)
 	w.furnish()
-	for _, read := range []trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
-		w.sim.SetLag(string(read), s.lag)
+	for i, read := range lagging {
+		w.sim.SetLag(string(read), s.lags[i])
 	}
 	w.sim.FaultEach(w.nextFault)
 	return w
@@ -187,18 +187,22 @@ func (w *world) personActs() {
 }
 
 // endpoint is where the schedule's write is sent.
-func (s *schedule) endpoint() trading.Operation {
+func (s *schedule) endpoint() trading.Operation { return s.endpointOf(s.op) }
+
+func (s *schedule) endpointOf(o operation) trading.Operation {
 	switch {
-	case s.kind == paper && s.op == closing:
+	case s.kind == paper && o == closing:
 		return trading.OpSandboxClose
 	case s.kind == paper:
 		return trading.OpSandboxOrder
-	case s.op == resting:
+	case o == resting:
 		return trading.OpLimit
-	case s.op == closing:
+	case o == closing:
 		return trading.OpClose
-	case s.op == timed:
+	case o == timed:
 		return trading.OpTWAP
+	case o == levels:
+		return trading.OpTPSL
 	default:
 		return trading.OpOrder
 	}

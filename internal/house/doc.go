@@ -6,5 +6,5 @@
 // variable, a constant, a method or a field, as the compiler resolves it.
 //
 // Its other tests are of the repository as a whole: the words of its pages and comments,
-// how many modules a bot links, and a release of a copy.
+// how much a bot links, and a release of a copy.
 package house

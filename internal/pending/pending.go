@@ -4,7 +4,6 @@
 package pending
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 )
@@ -28,7 +27,6 @@ type Entry[W any] struct {
 	// Write is what it is.
 	Write W
 
-	number  uint64
 	doubted bool
 	in      bool
 }
@@ -38,9 +36,9 @@ type Entry[W any] struct {
 type Registry[W any] struct {
 	mu     sync.Mutex
 	byID   map[string]*Entry[W]
-	places map[Place][]*Entry[W]
-	number uint64
-	doubts int // how many entries are in doubt
+	all    []*Entry[W]           // oldest first
+	places map[Place][]*Entry[W] // those that show there, oldest first
+	doubts int                   // how many entries are in doubt
 }
 
 // Add adds an entry. It returns false, and adds nothing, if its id is there already.
@@ -54,9 +52,9 @@ func (r *Registry[W]) Add(e *Entry[W]) bool {
 	if r.byID[e.ID] != nil {
 		return false
 	}
-	r.number++
-	e.number, e.in = r.number, true
+	e.in = true
 	r.byID[e.ID] = e
+	r.all = append(r.all, e)
 	for _, p := range e.places() {
 		r.places[p] = append(r.places[p], e)
 	}
@@ -103,13 +101,17 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	r.setDoubted(e, false)
 	e.in = false
 	delete(r.byID, e.ID)
+	r.all = without(r.all, e)
 	for _, p := range e.places() {
-		there := r.places[p]
-		if at := slices.Index(there, e); at >= 0 {
-			// The place stays: an account has few markets, and the next order needs it.
-			r.places[p] = slices.Delete(there, at, at+1)
-		}
+		// The place stays: an account has few markets, and the next order needs it.
+		r.places[p] = without(r.places[p], e)
 	}
+}
+
+// without takes e, which is there, out of entries.
+func without[W any](entries []*Entry[W], e *Entry[W]) []*Entry[W] {
+	at := slices.Index(entries, e)
+	return slices.Delete(entries, at, at+1)
 }
 
 // Doubt notes that the outcome of an entry is in doubt.
@@ -155,16 +157,27 @@ func (r *Registry[W]) Doubted() []*Entry[W] {
 	return r.collect(func(e *Entry[W]) bool { return e.doubted })
 }
 
+// Open returns the entries whose outcome is not decided, oldest first: those in doubt,
+// and those of which nothing is doubtful so far.
+func (r *Registry[W]) Open() (doubted, sent []*Entry[W]) {
+	all := r.collect(func(e *Entry[W]) bool {
+		if e.doubted {
+			doubted = append(doubted, e)
+		}
+		return !e.doubted
+	})
+	return doubted, all
+}
+
 func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []*Entry[W]
-	for _, e := range r.byID {
+	for _, e := range r.all {
 		if wanted(e) {
 			found = append(found, e)
 		}
 	}
-	slices.SortFunc(found, byAge)
 	return found
 }
 
@@ -173,19 +186,11 @@ func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
 func (r *Registry[W]) DoubtedIn(p Place) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var found []*Entry[W]
+	var ids []string
 	for _, e := range r.places[p] {
 		if e.doubted {
-			found = append(found, e)
+			ids = append(ids, e.ID)
 		}
-	}
-	if found == nil {
-		return nil
-	}
-	slices.SortFunc(found, byAge)
-	ids := make([]string, len(found))
-	for i, e := range found {
-		ids[i] = e.ID
 	}
 	return ids
 }
@@ -198,5 +203,3 @@ func (r *Registry[W]) Beside(e *Entry[W]) bool {
 		return slices.ContainsFunc(r.places[p], func(other *Entry[W]) bool { return other != e })
 	})
 }
-
-func byAge[W any](a, b *Entry[W]) int { return cmp.Compare(a.number, b.number) }

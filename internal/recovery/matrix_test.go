@@ -150,6 +150,27 @@ type cell struct {
 	bare      bool // closed trades show neither times nor sizes
 	inherited bool // an earlier run made the state
 	soon      bool // the write is decided a second after the start
+	lags      lags // of the reads; 3 seconds each unless set
+}
+
+// lags are how far behind positions, trades, resting orders and finished runs are.
+type lags [4]time.Duration
+
+const farBehind = 4900 * time.Millisecond
+
+// lagsApart are two ways in which one read shows what another does not yet.
+var lagsApart = []lags{
+	{0, farBehind, time.Second, farBehind},
+	{farBehind, 0, 2 * time.Second, time.Second},
+}
+
+func (l lags) set(sim *tradingsim.Sim) {
+	if l == (lags{}) {
+		return
+	}
+	for i, read := range [...]trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
+		sim.SetLag(string(read), l[i])
+	}
 }
 
 func (c cell) String() string {
@@ -186,6 +207,7 @@ func (c cell) run(t *testing.T) (v verdict) {
 		opts = append(opts, tradingsim.WithoutTradeFields("size", "openedAt", "closedAt"))
 	}
 	sim := tradingsim.New(opts...)
+	c.lags.set(sim)
 	first := c.begin(t, sim)
 
 	if c.fault.fault != nil {
@@ -361,6 +383,9 @@ func tables() (all []*table) {
 		add(w, states, "not declared", cell{})
 		add(w, states, "not declared, somebody else trades as much", cell{beside: true})
 		add(w, states, "declared, closed trades without sizes and times", cell{exclusive: true, bare: true})
+		for _, l := range lagsApart {
+			add(w, states, fmt.Sprintf("declared, positions %s behind and trades %s", l[0], l[1]), cell{exclusive: true, lags: l})
+		}
 	}
 	add(writes[0], busyStates, "declared, beside own orders that trade", cell{exclusive: true})
 	add(writes[0], states, "declared, state of an earlier run", cell{exclusive: true, inherited: true})

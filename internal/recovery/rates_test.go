@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -52,8 +54,13 @@ func TestFaultRates(t *testing.T) {
 			writes, unknown := 0, 0
 			for seed := range runs {
 				synctest.Test(t, func(t *testing.T) {
-					w, u := tradeUnder(t, uint64(seed), exclusive)
-					writes, unknown = writes+w, unknown+u
+					dice := rand.New(rand.NewPCG(uint64(seed), 3))
+					drawn := slices.Clone(rates)
+					for i := range drawn {
+						drawn[i].most *= dice.Float64()
+					}
+					w, u := tradeUnder(t, drawn, dice, exclusive)
+					writes, unknown = writes+w, unknown+sum(u)
 				})
 			}
 			share := float64(unknown) / float64(writes)
@@ -66,21 +73,62 @@ func TestFaultRates(t *testing.T) {
 	}
 }
 
-// tradeUnder opens and closes in turn under rates of its own, each up to its most.
-func tradeUnder(t *testing.T, seed uint64, exclusive bool) (writes, unknown int) {
-	sim := tradingsim.New(tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour))
-	dice := rand.New(rand.NewPCG(seed, 3))
-	drawn := make([]float64, len(rates))
-	for i := range rates {
-		drawn[i] = rates[i].most * dice.Float64()
+// unstored are the faults after which a write has run, and the service has no answer to
+// repeat: on an account that is not declared, what it left may be somebody else's.
+var unstored = []string{
+	"500 after the work", "part-way after the work", "cut, then part-way after the work", "cut, then 5xx after the work",
+}
+
+// TestEachFaultAtOneInTen lets each fault of the simulator meet one write in ten. Of a
+// declared account none is Unknown in the end. Of one that is not, fewer than three in a
+// hundred are, but for the writes that no protocol can tell: as many as have met the fault.
+func TestEachFaultAtOneInTen(t *testing.T) {
+	if raceDetector {
+		t.Skip("TestFaultRates has the same goroutines")
 	}
+	for _, f := range everyFault {
+		if f.name == twice {
+			continue
+		}
+		for _, exclusive := range []bool{true, false} {
+			name := map[bool]string{true: "declared", false: "not declared"}[exclusive]
+			t.Run(f.name+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					writes, unknown := tradeUnder(t, []rate{{f.fault, 0.1}}, rand.New(rand.NewPCG(1, 5)), exclusive)
+					t.Logf("%d of %d writes are Unknown at the end: %v", sum(unknown), writes, unknown)
+					if exclusive {
+						assert.Empty(t, unknown)
+						return
+					}
+					if slices.Contains(unstored, f.name) {
+						delete(unknown, string(accounting.NotExclusive))
+					}
+					assert.Less(t, sum(unknown), writes*3/100)
+				})
+			})
+		}
+	}
+}
+
+func sum(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// tradeUnder opens and closes in turn under faults at their rates. It counts the writes
+// that are Unknown in the end by their reasons.
+func tradeUnder(t *testing.T, rates []rate, dice *rand.Rand, exclusive bool) (writes int, unknown map[string]int) {
+	unknown = map[string]int{}
+	sim := tradingsim.New(tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour))
 	sim.FaultEach(func(operation string) tradingsim.Fault {
 		at := dice.Float64()
 		if strings.HasPrefix(operation, "GET") {
 			at *= 5
 		}
 		for i := range rates {
-			if at -= drawn[i]; at < 0 {
+			if at -= rates[i].most; at < 0 {
 				return rates[i].fault
 			}
 		}
@@ -104,8 +152,7 @@ func tradeUnder(t *testing.T, seed uint64, exclusive bool) (writes, unknown int)
 		r, why := bot.Resolve(ctx, err)
 		cancel()
 		if r == nil || r.Outcome == trading.Unknown {
-			unknown++
-			t.Log(r.Intent.Operation, why)
+			unknown[strings.TrimPrefix(why.Error(), trading.ErrUndetermined.Error()+": ")]++
 			found := trading.NotApplied
 			if len(sim.Executed(string(r.Intent.Key))) > 0 {
 				found = trading.Applied

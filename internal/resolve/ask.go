@@ -60,6 +60,27 @@ func (d *Driver) Pending(ctx context.Context) ([]PendingWrite, error) {
 	return writes, nil
 }
 
+// PendingOn lists the writes of an account whose outcome is not known, and after them those
+// that are being sent.
+func (d *Driver) PendingOn(ctx context.Context, environment, account string) ([]PendingWrite, error) {
+	if err := d.Load(ctx); err != nil {
+		return nil, err
+	}
+	var writes []PendingWrite
+	doubted, sent := d.pending.Open()
+	for _, e := range doubted {
+		if in := &e.Write.Intent; in.Environment == environment && in.Account == account {
+			writes = append(writes, d.workerOf(e.Write).describe(e.Write))
+		}
+	}
+	for _, e := range sent {
+		if in := &e.Write.Intent; in.Environment == environment && in.Account == account {
+			writes = append(writes, PendingWrite{Intent: in.withoutKey(), Reason: "its call has not returned"})
+		}
+	}
+	return writes, nil
+}
+
 // Resolve waits for the outcome of a write by its id. The error is that of the journal:
 // why there is no outcome is in the resolution.
 func (d *Driver) Resolve(ctx context.Context, id string) (r Resolution, known bool, err error) {
@@ -91,8 +112,8 @@ func (d *Driver) Wait(ctx context.Context, w *Write) (Resolution, bool) {
 // IsOpen reports whether a write has not ended.
 func (d *Driver) IsOpen(w *Write) bool { return d.pending.Find(w.Entry.ID) != nil }
 
-// Recover waits for the outcomes of the writes that earlier runs left. The error joins
-// those of the writes that have none.
+// Recover waits for the outcomes of the writes that earlier runs left, or clients that
+// have closed. The error joins those of the writes that have none.
 func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
 	since := d.Requests()
 	if err := d.Load(ctx); err != nil {
@@ -100,7 +121,7 @@ func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
 	}
 	var left []*Write
 	for _, e := range d.pending.Doubted() {
-		if e.Write.Left {
+		if d.pending.wasLeft(e.Write) {
 			left = append(left, e.Write)
 			d.Ask(e.Write, since)
 		}

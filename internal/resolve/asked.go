@@ -179,7 +179,7 @@ func orderAnswerOf(w *Write, a *Answer) wire.Value {
 // Look is one look at everything on an account in which a write can show. It serves
 // every write that is asked about.
 type Look struct {
-	At        time.Time
+	At, Ended time.Time // when its first read began, and its last was answered
 	Positions map[string]accounting.Position
 	Levels    map[string]Levels // of the positions
 	Rows      []accounting.Row

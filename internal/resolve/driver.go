@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/schedule"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -84,8 +85,9 @@ type Host interface {
 	// KeyRefused reports whether it was refused, and has not worked since.
 	Keyless(environment string) error
 	KeyRefused(environment string) bool
-	// EntriesHeld reports whether entries are held back: by Halt, or by the health.
-	EntriesHeld() bool
+	// EntriesHeld returns why entries are held back, by Halt or by the health; "" if they
+	// are not. Halt does not count for a program that is leaving the market.
+	EntriesHeld(leaving bool) string
 	// Resolved reports how a write in doubt ended.
 	Resolved(r Resolution)
 }
@@ -121,14 +123,13 @@ type PendingWrite struct {
 
 // New returns the driver of a client.
 func New(c Config) *Driver {
-	var began time.Time
-	if opened, ok := c.Journal.(interface{ New() bool }); ok && opened.New() {
+	opened, ok := c.Journal.(interface{ New() bool })
+	first := ok && opened.New()
+	if first {
 		c.NewJournal() // nothing was written before, or what was is lost
-	} else {
-		began = time.Now()
 	}
 	r := sharedOf(c.Journal)
-	known := r.viewOf(c.BaseURL, began)
+	known := r.viewOf(c.BaseURL, first)
 	d := &Driver{
 		Clock: r.clock, Books: known.books, levels: &known.levels, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten},
@@ -167,6 +168,11 @@ func (d *Driver) workerOf(w *Write) *Driver {
 // wait waits until a write is resolved, nothing more is done about it, or the
 // context ends.
 func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
+	if pending.IsLeaving(ctx) && ctx.Err() == nil {
+		d.say(func() { w.leaving++ })
+		defer d.say(func() { w.leaving-- })
+		d.schedule.Hurry(w) // what Halt holds back is looked at again
+	}
 	ended := d.schedule.Wait(ctx, w)
 	if r, known := d.pending.resolved.find(w.Intent.ID); known {
 		return r, true
@@ -193,9 +199,10 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 // describe is a write as Pending lists it.
 func (d *Driver) describe(w *Write) PendingWrite {
 	_, idle := d.schedule.Has(w)
+	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return PendingWrite{Intent: w.Intent, Reason: w.reason, Left: w.Left, Waiting: idle}
+	return PendingWrite{Intent: w.Intent, Reason: w.reason, Left: left, Waiting: idle}
 }
 
 // acknowledge notes a person's word.
@@ -242,7 +249,8 @@ func (d *Driver) notBefore() time.Time {
 // work does the one thing that a write's ledger allows next.
 func (d *Driver) work(w *Write) schedule.Turn {
 	now := d.Clock.Now()
-	step := w.Ledger.Next(now, d.limits(w))
+	limits, held := d.limits(w)
+	step := d.nextStep(w, now, limits)
 	idle := false
 	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
 	switch {
@@ -264,11 +272,15 @@ func (d *Driver) work(w *Write) schedule.Turn {
 			}
 		} else {
 			now = d.Clock.Now()
-			step = w.Ledger.Next(now, d.limits(w))
+			step = d.nextStep(w, now, limits)
 			idle = step.Do == ledger.Stop
 		}
 		// Of an earlier run it is not a passing fault: the journal is not this key's.
 		idle = idle || w.Left && w.lastErr != nil && d.cfg.Host.Judge(w.lastErr).Unreachable
+	}
+	if held != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
+		d.say(func() { w.reason = held })
+		step.At = min(step.At, now.Mono+askHeldAgain)
 	}
 	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
 	if t.Done {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
@@ -131,7 +130,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
 	w.keyInStore = w.Intent.Key
 	w.Ledger = ledger.Restore(terms, facts, d.Clock.Now())
 	w.asked() // whose side the books take
-	w.books, w.booked = d.pending.viewLocked(w.Intent.BaseURL, time.Now()).books, d.bookWrite(w)
+	w.books, w.booked = d.pending.viewLocked(w.Intent.BaseURL, false).books, d.bookWrite(w)
 	if beside.NoBaseline {
 		base = nil
 	}

@@ -35,18 +35,18 @@ type view struct {
 }
 
 // viewOf returns what is known of the accounts of a service.
-func (r *shared) viewOf(baseURL string, began time.Time) *view {
+func (r *shared) viewOf(baseURL string, first bool) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.viewLocked(baseURL, began)
+	return r.viewLocked(baseURL, first)
 }
 
-func (r *shared) viewLocked(baseURL string, began time.Time) *view {
+func (r *shared) viewLocked(baseURL string, first bool) *view {
 	if r.views == nil {
 		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		r.views[baseURL] = &view{books: books.New(began)}
+		r.views[baseURL] = &view{books: books.New(time.Now(), first)}
 	}
 	return r.views[baseURL]
 }
@@ -68,6 +68,9 @@ func (r *shared) leave(d *Driver) (left []*Write) {
 	if at := slices.Index(r.workers, d); at >= 0 { // else it was closed before
 		r.workers = slices.Delete(r.workers, at, at+1)
 		r.orphans = append(r.orphans, left...)
+		for _, w := range left {
+			w.abandoned = true
+		}
 		for _, other := range r.workers {
 			r.adoptOrphans(other)
 		}
@@ -78,6 +81,13 @@ func (r *shared) leave(d *Driver) (left []*Write) {
 		}
 	}
 	return left
+}
+
+// wasLeft reports whether an earlier run began a write, or a client that has closed.
+func (r *shared) wasLeft(w *Write) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return w.Left || w.abandoned
 }
 
 // drop forgets a write that nobody works on.

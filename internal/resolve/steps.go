@@ -22,9 +22,30 @@ const (
 	namespaceByRoute
 )
 
-// limits are what holds a probe back: an entry is not placed while entries are not.
-func (d *Driver) limits(w *Write) ledger.Limits {
-	return ledger.Limits{NoProbe: w.Intent.Entry && d.cfg.Host.EntriesHeld()}
+// askHeldAgain is how long a probe that is held back waits until that is asked again.
+const askHeldAgain = 5 * time.Second
+
+// limits are what holds a probe back, and why: an entry is not placed while entries are
+// not. What can place nothing goes on.
+func (d *Driver) limits(w *Write) (limits ledger.Limits, held string) {
+	if !w.Intent.Entry {
+		return ledger.Limits{}, ""
+	}
+	d.mu.Lock()
+	leaving := w.leaving > 0
+	d.mu.Unlock()
+	held = d.cfg.Host.EntriesHeld(leaving)
+	return ledger.Limits{NoProbe: held != ""}, held
+}
+
+// nextStep is what the ledger allows next. The reads of a look are a lag behind those of
+// the one before it, however long that has taken.
+func (d *Driver) nextStep(w *Write, now ledger.Instant, limits ledger.Limits) ledger.Step {
+	step := w.Ledger.Next(now, limits)
+	if seen := d.seen[w]; seen != nil && step.Do == ledger.Look {
+		step.At = max(step.At, d.Clock.At(seen.look.Ended).Mono+ledger.Lag)
+	}
+	return step
 }
 
 // carryOut does one step.
@@ -137,7 +158,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this
 	// one was due, and far enough from the one before.
-	if l == nil || d.Clock.At(l.At).Mono < due || seen != nil && l.At.Sub(seen.look.At) < ledger.Lag {
+	if l == nil || d.Clock.At(l.At).Mono < due || seen != nil && l.At.Sub(seen.look.Ended) < ledger.Lag {
 		var err error
 		if l, err = d.cfg.Host.Look(d.cfg.Closing, w.Intent.Environment, w.Intent.Account); err != nil {
 			d.noteService(d.cfg.Host.Judge(err).Class, err)
@@ -196,6 +217,11 @@ func lasting(r accounting.Reason) bool {
 	}
 }
 
+// NotExecuted says that a write was not executed, and cannot be under its key any more.
+type NotExecuted string
+
+func (e NotExecuted) Error() string { return string(e) }
+
 // finish ends a write whose outcome is known.
 func (d *Driver) finish(w *Write) {
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Dead: w.Ledger.Held() || w.Answer != nil}
@@ -213,7 +239,7 @@ func (d *Driver) finish(w *Write) {
 		}
 	}
 	if r.Err == nil && f.Outcome == ledger.NotApplied {
-		r.Err = fmt.Errorf("not executed (%s: %s)", w.by, w.reason)
+		r.Err = NotExecuted(fmt.Sprintf("not executed (%s: %s)", w.by, w.reason))
 	}
 	if r.Err == nil && f.Outcome == ledger.Applied && w.Answer == nil {
 		r.Err = fmt.Errorf("executed (%s: %s), and its answer is lost", w.by, w.reason)

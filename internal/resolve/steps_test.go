@@ -47,7 +47,7 @@ func (s *service) Send(_ context.Context, r Request) Answer {
 
 func (s *service) Look(context.Context, string, string) (*Look, error) {
 	l := s.look
-	l.At = time.Now()
+	l.At, l.Ended = time.Now(), time.Now()
 	return &l, nil
 }
 
@@ -65,7 +65,7 @@ func (s *service) SetLevels(context.Context, *Intent, Levels) error { return nil
 func (s *service) Judge(error) Judgment                             { return Judgment{Class: ledger.Refusal} }
 func (s *service) Keyless(string) error                             { return s.keyless }
 func (s *service) KeyRefused(string) bool                           { return false }
-func (s *service) EntriesHeld() bool                                { return false }
+func (s *service) EntriesHeld(bool) string                          { return "" }
 
 const order = "POST /orders"
 

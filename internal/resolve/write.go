@@ -49,6 +49,15 @@ type Kind struct {
 	Asks accounting.Kind
 }
 
+// withoutKey is what of it does not change while it is sent.
+func (in *Intent) withoutKey() Intent {
+	return Intent{
+		ID: in.ID, ClientOrderID: in.ClientOrderID, Tag: in.Tag, BaseURL: in.BaseURL, Process: in.Process,
+		Operation: in.Operation, Environment: in.Environment, Account: in.Account, Symbol: in.Symbol,
+		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
+	}
+}
+
 // places are the parts of the account in which a write can show.
 func (k Kind) places(in *Intent) [2]pending.Place {
 	if k.Levels { // levels are beside each other only
@@ -117,6 +126,7 @@ type Write struct {
 	books  *books.Books
 	booked books.Write // the write as they see it
 
+	abandoned  bool   // the client that began it has closed; the registry's
 	registered bool   // it is among the open writes
 	journaled  bool   // its journal knows it
 	keyInStore string // the key that the journal has
@@ -129,6 +139,7 @@ type Write struct {
 	superseded  bool
 	overwritten bool
 
+	leaving int    // callers who wait for it and are leaving the market
 	reason  string // why it is Unknown
 	lastErr error  // what the last step met
 	by      Evidence

@@ -155,6 +155,16 @@ func (s *Schedule[J]) Wait(ctx context.Context, of J) (ended error) {
 	return ended
 }
 
+// Hurry makes a job due.
+func (s *Schedule[J]) Hurry(of J) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.jobs[of]; j != nil {
+		j.due = time.Time{}
+		s.start()
+	}
+}
+
 // Has reports whether a job is there, and whether it is idle.
 func (s *Schedule[J]) Has(of J) (found, idle bool) {
 	s.mu.Lock()

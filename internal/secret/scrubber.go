@@ -123,7 +123,8 @@ func (s *Scrubber) inName(name string) bool {
 	for _, k := range s.keys() {
 		for _, sign := range k.signs() {
 			for i := range max(len(name)-len(sign)+1, 0) {
-				if strings.EqualFold(name[i:i+len(sign)], sign) {
+				// Both are ASCII where they are equal, so the first bytes differ in one bit at most.
+				if name[i]|0x20 == sign[0]|0x20 && strings.EqualFold(name[i:i+len(sign)], sign) {
 					return true
 				}
 			}

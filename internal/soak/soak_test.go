@@ -141,6 +141,29 @@ func (v variant) round(t *testing.T, round int, client *trading.Client, s *servi
 	over.Store(true)
 	chaos.Wait()
 	time.Sleep(settling)
+	resolveOwn(t, client, tally)
+}
+
+// resolveOwn waits for what became of the settings of levels that the client has sent by
+// itself, in place of those that an older one replaced. No worker waits for them, and one
+// whose answer decides nothing takes half an hour.
+func resolveOwn(t *testing.T, client *trading.Client, tally *tally) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Hour)
+	defer cancel()
+	for {
+		left, err := client.Pending(ctx)
+		require.NoError(t, err)
+		if len(left) == 0 {
+			return
+		}
+		for _, w := range left {
+			require.Equal(t, trading.OpTPSL, w.Operation, "a worker has resolved or acknowledged any other: %s", w.Reason)
+			r, err := client.ResolveID(ctx, w.ID)
+			require.NoError(t, err)
+			tally.resolution(*r)
+			tally.count("the client's own settings of levels, resolved after a round")
+		}
+	}
 }
 
 // ownAlone are the accounts that the client is told to be alone on: every other one.

@@ -32,33 +32,33 @@ func TestPackagesHaveExamples(t *testing.T) {
 }
 
 var (
-	writeEndpoint = regexp.MustCompile(`(?m)^\tendpoint(\w+)\s+= endpoint\{.*write: true`)
-	usesEndpoint  = regexp.MustCompile(`&endpoint(\w+)`)
-	optionFunc    = regexp.MustCompile(`(?m)^func (\w+)\(.*\) (Option|CallOption|SharedOption)$`)
+	writeName  = regexp.MustCompile(`(?m)^\t(Op\w+)\s+Operation = "POST `)
+	usesName   = regexp.MustCompile(`\bOp[A-Z]\w*`)
+	optionFunc = regexp.MustCompile(`(?m)^func (\w+)\(.*\) (Option|CallOption|SharedOption)$`)
 )
 
 // Each method that sends a write has an Example of its own with checked output.
 func TestWritesHaveExamples(t *testing.T) {
 	root := filepath.Join("..", "..")
-	table, err := os.ReadFile(filepath.Join(root, "operation.gen.go"))
+	table, err := os.ReadFile(filepath.Join(root, "names.gen.go"))
 	require.NoError(t, err)
 	writes := map[string]bool{}
-	for _, row := range writeEndpoint.FindAllStringSubmatch(string(table), -1) {
+	for _, row := range writeName.FindAllStringSubmatch(string(table), -1) {
 		writes[row[1]] = true
 	}
 	require.NotEmpty(t, writes)
 	examples := examplesIn(t, root)
 	for _, file := range []string{"live.go", "pro.go", "sandbox.go"} {
 		for name, body := range methodsOf(t, filepath.Join(root, file)) {
-			for _, endpoint := range usesEndpoint.FindAllStringSubmatch(body, -1) {
-				if !writes[endpoint[1]] {
+			for _, operation := range usesName.FindAllString(body, -1) {
+				if !writes[operation] {
 					continue
 				}
 				text, ok := examples["Example"+name]
 				if assert.True(t, ok, "%s sends a write and has no Example%s", file, name) {
 					assert.Contains(t, text, "// Output:", name)
 				}
-				delete(writes, endpoint[1])
+				delete(writes, operation)
 			}
 		}
 	}

@@ -36,8 +36,11 @@ func List[T any, P record[T]](d *Decoder) []T {
 func list[T any](d *Decoder, read func(*T)) []T {
 	list := []T{}
 	if d.recent == nil {
-		d.recent = new(recentTexts)
-		defer func() { d.recent = nil }()
+		if d.texts == nil {
+			d.texts = new(recentTexts)
+		}
+		d.recent = d.texts
+		defer func() { d.recent, d.texts.chunk = nil, nil }()
 	}
 	d.Array()
 	for start := d.pos; d.Element(); {
@@ -58,7 +61,8 @@ func list[T any](d *Decoder, read func(*T)) []T {
 // at once. read is the length of those before, rest that of what follows.
 func grow[T any](list []T, read, rest int) []T {
 	const (
-		firstStep = 4
+		// Most lists are of one position, or of hundreds of rows.
+		firstStep = 1
 		// Elements are taken to be no shorter, so that a few empty ones in front
 		// do not make room out of all proportion to the input.
 		minLength = 64

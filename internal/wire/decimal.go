@@ -69,6 +69,41 @@ func appendZeros(dst []byte, n int) []byte {
 	return dst
 }
 
+// AppendNumber is [AppendDecimal] for any decimal. It reports false, and appends nothing,
+// if the text would be longer than ParseDecimal reads: arithmetic can make numbers that
+// would fill the memory in plain notation.
+func AppendNumber(dst []byte, d decimal.Decimal) ([]byte, bool) {
+	// Judged first by what is cheap: the text is as long as the exponent is high.
+	if exp := d.Exponent(); exp > maxNumberLen || exp < -maxNumberLen || d.NumDigits() > 2*maxNumberLen {
+		return dst, false
+	}
+	text := AppendDecimal(dst, d)
+	if len(text)-len(dst) > maxNumberLen {
+		return dst, false
+	}
+	return text, true
+}
+
+// Writable reports whether d has a text that the service could read.
+func Writable(d decimal.Decimal) bool {
+	// Nearly every number is: with its sign, its point and the zero before that, the
+	// text is no longer than this.
+	if exp := int(d.Exponent()); max(exp, -exp) < maxNumberLen && d.NumDigits()+max(exp, -exp)+3 <= maxNumberLen {
+		return true
+	}
+	var buf [3 * maxNumberLen]byte
+	_, ok := AppendNumber(buf[:0], d)
+	return ok
+}
+
+// NumberText renders d for people, and never fails.
+func NumberText(d decimal.Decimal) string {
+	if text, ok := AppendNumber(nil, d); ok {
+		return string(text)
+	}
+	return d.Coefficient().String() + "e" + strconv.Itoa(int(d.Exponent()))
+}
+
 // ParseDecimal parses a JSON number exactly. It refuses what is not one by the
 // grammar of RFC 8259 (such as "+5", ".5", "5." and "NaN"), more than 64 bytes
 // of text, and an exponent beyond ±64. The error is an [*Error].

@@ -33,7 +33,7 @@ func Answer(data []byte, v Value) (Shape, error) {
 	if cap(buf) > maxIdleBuf {
 		buf = nil
 	}
-	*d = Decoder{buf: buf} // nothing of data stays behind
+	*d = Decoder{buf: buf, numbers: d.numbers, texts: d.texts} // nothing that is part of data stays behind
 	decoders.Put(d)
 	return shape, err
 }
@@ -72,8 +72,9 @@ type Decoder struct {
 	err   error
 
 	envelope envelope
-	numbers  recentNumbers
-	recent   *recentTexts // nil outside of lists
+	numbers  *recentNumbers // nil before the first; kept from answer to answer, as texts is
+	texts    *recentTexts   // nil before the first list
+	recent   *recentTexts   // texts; nil outside of lists
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder

@@ -3,27 +3,25 @@ package wire
 import "github.com/shopspring/decimal"
 
 // Answers repeat themselves: a fill's price is the position's entry and its
-// mark, the rows of a list name the same symbols and states. What a decoder
-// returned a moment ago can be returned again, instead of allocated again;
-// decimals and strings are immutable.
+// mark, the rows of a list name the same symbols and states, and the next answer
+// shows the same position. What a decoder returned a moment ago can be returned
+// again, instead of allocated again; decimals and strings are immutable.
 
-// recentNumbers holds the last decimals.
+// recentNumbers holds decimals, each in a place that follows from its coefficient.
 type recentNumbers struct {
-	coefficients [4]int64 // of the numbers, beside them: nothing else is looked at to find one
-	numbers      [4]decimal.Decimal
-	oldest       int
+	coefficients [16]int64 // of the numbers, beside them: nothing else is looked at to find one
+	numbers      [16]decimal.Decimal
 }
 
 // decimal returns coefficient × 10^exp. An unused place is the number 0.
 func (r *recentNumbers) decimal(coefficient int64, exp int32) decimal.Decimal {
-	for i, c := range r.coefficients {
-		if c == coefficient && r.numbers[i].Exponent() == exp {
-			return r.numbers[i]
-		}
+	const spread = 0x9E3779B97F4A7C15 // of 2^64 by the golden ratio
+	place := uint64(coefficient) * spread >> 60
+	if r.coefficients[place] == coefficient && r.numbers[place].Exponent() == exp {
+		return r.numbers[place]
 	}
 	n := decimal.New(coefficient, exp)
-	r.coefficients[r.oldest], r.numbers[r.oldest] = coefficient, n
-	r.oldest = (r.oldest + 1) % len(r.numbers)
+	r.coefficients[place], r.numbers[place] = coefficient, n
 	return n
 }
 

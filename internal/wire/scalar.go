@@ -61,7 +61,7 @@ func (d *Decoder) Decimal() decimal.Decimal {
 		if small, ok := smallDecimal(coefficient, scale); ok {
 			return small
 		}
-		return d.numbers.decimal(coefficient, int32(scale))
+		return d.recentNumbers().decimal(coefficient, int32(scale))
 	}
 	n, text, start := d.number()
 	if d.err != nil {
@@ -77,7 +77,7 @@ func (d *Decoder) Decimal() decimal.Decimal {
 	if small, ok := smallDecimal(n.coefficient, n.scale()); ok {
 		return small
 	}
-	return d.numbers.decimal(n.coefficient, int32(n.scale()))
+	return d.recentNumbers().decimal(n.coefficient, int32(n.scale()))
 }
 
 // plainNumber reads a number in the usual spelling: digits and a point, few enough
@@ -176,4 +176,12 @@ func (d *Decoder) number() (n number, text []byte, start int) {
 	}
 	d.pos = start + n.end
 	return n, text, start
+}
+
+// recentNumbers are made when a number is first read.
+func (d *Decoder) recentNumbers() *recentNumbers {
+	if d.numbers == nil {
+		d.numbers = new(recentNumbers)
+	}
+	return d.numbers
 }

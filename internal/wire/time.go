@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
 
 // Time is a point in time in whatever notation the service chose. One that
 // cannot be read is kept as it came: a record is not lost over its time stamp.
@@ -179,4 +183,24 @@ func floorDiv(a, b int) int {
 		return -((b - 1 - a) / b)
 	}
 	return a / b
+}
+
+// Duration returns a number of units as a time, bounded by a day either way: the service
+// counts seconds and milliseconds of age, and a decimal can be any number.
+func Duration(n decimal.Decimal, unit time.Duration) time.Duration {
+	const bound = 24 * time.Hour
+	if n.Exponent() < 0 {
+		n = n.Mul(decimal.NewFromInt(int64(unit))).Truncate(0)
+		unit = 1
+	}
+	// A day has 14 digits of nanoseconds; more digits than that are out of bounds
+	// whatever the unit, and would overflow.
+	if n.NumDigits()+int(n.Exponent()) > 15 {
+		return bound * time.Duration(n.Sign())
+	}
+	whole := n.IntPart()
+	if limit := int64(bound / unit); whole > limit || whole < -limit {
+		return bound * time.Duration(n.Sign())
+	}
+	return time.Duration(whole) * unit
 }

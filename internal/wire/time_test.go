@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -144,4 +145,15 @@ func FuzzTime(f *testing.F) {
 			t.Fatalf("%s: got year %d", quoted, at.Year())
 		}
 	})
+}
+
+// Ages are bounded by a day, and keep the part of a unit.
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0": 0, "1": time.Second, "-1": -time.Second, "0.25": 250 * time.Millisecond, "-0.0000000001": 0,
+		"86400": 24 * time.Hour, "86401": 24 * time.Hour, "-86401": -24 * time.Hour, "86400.5": 24 * time.Hour,
+		"1e12": 24 * time.Hour, "1e300": 24 * time.Hour, "-1e300": -24 * time.Hour, "99999999999999999999.5": 24 * time.Hour,
+	} {
+		assert.Equal(t, want, Duration(decimal.RequireFromString(text), time.Second), text)
+	}
 }

@@ -17,7 +17,7 @@ import (
 const maxBody = 64 << 10
 
 // decode reads the body of a request: one JSON object, in UTF-8, without members that
-// nobody knows.
+// nobody knows, and none twice.
 func decode[T any](w http.ResponseWriter, r *http.Request) (body T, err error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return body, problem{http.StatusUnsupportedMediaType, "unsupported_media_type", "the Content-Type must be application/json"}
@@ -49,7 +49,47 @@ func parse[T any](text []byte) (body T, err error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return body, badRequest("something follows the JSON object")
 	}
-	return body, nil
+	return body, once(text)
+}
+
+// once refuses a member that an object has twice, in whatever case: nobody can say which is
+// meant. The text is known to be JSON.
+func once(text []byte) error {
+	type object struct {
+		names map[string]bool // nil for a list
+		value bool            // what comes next is a value
+	}
+	var open []*object
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return nil // the end
+		}
+		var in *object
+		if len(open) > 0 {
+			in = open[len(open)-1]
+		}
+		if token == json.Delim('}') || token == json.Delim(']') {
+			open = open[:len(open)-1]
+			continue
+		}
+		if in != nil && in.names != nil {
+			if in.value = !in.value; in.value {
+				name := strings.ToLower(token.(string))
+				if in.names[name] {
+					return badRequest(fmt.Sprintf("%.40q comes twice", token))
+				}
+				in.names[name] = true
+				continue
+			}
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, &object{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, &object{})
+		}
+	}
 }
 
 var (

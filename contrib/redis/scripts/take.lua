@@ -36,7 +36,8 @@ if redis.call('ZSCORE', KEYS[1], slot) then return {0, 0} end
 
 local longest, full = 0, 0
 for i = 1, buckets do
-  sweep(at(i))
+  local _, _, window = need(i)
+  sweep(at(i), hold + window)
   local w = wait(at(i), need(i))
   if w > longest then longest, full = w, i end
 end

@@ -2,9 +2,10 @@
 -- ARGV: the limit of each bucket. It writes nothing.
 -- Returns of each: slots held, slots held elsewhere, slots left, how long closed.
 
-local all = {}
+local all, clock_now = {}, now
 for i = 1, #KEYS / 3 do
   local k, limit = at(i), tonumber(ARGV[i])
+  now = math.max(clock_now, seen(k)) -- the clock may have been set back
   local used = held(k)
   local till, elsewhere = closed(k)
   local left = math.max(limit - used, 0)

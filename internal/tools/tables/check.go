@@ -6,15 +6,14 @@ import (
 	"go/token"
 )
 
-// The words of the description, and what the client calls them.
+// The words of the description, and what the tables call them.
 var (
-	environments = map[string]string{"": `""`, "sandbox": "EnvSandbox", "live": "EnvLive"}
-	keys         = map[string]string{"none": "", "any": "", "test": "EnvSandbox", "live": "EnvLive"}
-	sizes        = map[string]string{"small": "smallAnswer", "large": "largeAnswer"}
-	outcomes     = map[string]string{"not applied": "NotApplied", "unknown": "Unknown"}
+	environments = map[string]bool{"": true, "sandbox": true, "live": true}
+	keys         = map[string]string{"none": "", "any": "", "test": "sandbox", "live": "live"}
+	sizes        = map[string]string{"small": "SmallAnswer", "large": "LargeAnswer"}
+	outcomes     = map[string]bool{"not applied": false, "unknown": true} // whether it is unknown
 	advices      = map[string]string{
-		"never": "AdviseNever", "change": "AdviseChange", "new key": "AdviseNewKey",
-		"same key": "AdviseSameKey", "wait": "AdviseWait", "read": "AdviseRead",
+		"never": "Never", "change": "Change", "new key": "NewKey", "same key": "SameKey", "wait": "Wait", "read": "Read",
 	}
 )
 
@@ -84,7 +83,7 @@ func (o *operation) check(codes map[string]bool, wrong func(format string, args 
 	}
 }
 
-func known(words map[string]string, member, word string, wrong func(format string, args ...any)) {
+func known[V any](words map[string]V, member, word string, wrong func(format string, args ...any)) {
 	if _, ok := words[word]; !ok {
 		wrong("%s is %q", member, word)
 	}

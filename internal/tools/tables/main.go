@@ -28,8 +28,8 @@ func run(args []string) error {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	for name, text := range map[string]string{
-		"operation.gen.go": operationFile(d),
-		"code.gen.go":      codeFile(d),
+		"names.gen.go":                namesFile(d),
+		"internal/spec/tables.gen.go": tablesFile(d),
 	} {
 		source, err := format.Source([]byte(text))
 		if err != nil {

@@ -22,7 +22,7 @@ What to do:
 |---|---|
 | do not retry | it fails until a person changes something |
 | change the request | the same request fails again |
-| new key | the refusal is stored under the old key; the client does this a few times where a price was missing |
+| new key | the old key is spent, by a stored refusal or when the write was resolved; the client does this a few times where a price was missing |
 | same key | nothing was placed; the client does this by itself |
 | wait | until ` + "`trading.RetryAfter(err)`" + `; the client waits where its context allows it |
 | read the account | it may have happened |
@@ -70,7 +70,7 @@ func (d *description) where(c code, r rule) string {
 	var names []string
 	answers := func(o operation) bool {
 		return slices.ContainsFunc(o.refused(), func(a answered) bool { return a.Code == c.Code && a.Status == r.Status }) &&
-			(r.Environment == "" || keys[o.Key] == "" || environments[r.Environment] == keys[o.Key])
+			(r.Environment == "" || keys[o.Key] == "" || r.Environment == keys[o.Key])
 	}
 	for _, o := range d.operations {
 		if answers(o) {

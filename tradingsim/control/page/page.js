@@ -109,6 +109,7 @@
     tr.append(...cells);
     return tr;
   };
+  const pnlClass = (pnl) => (Number(pnl) < 0 ? 'bad' : Number(pnl) > 0 ? 'good' : '');
   const sideClass = (side) => (side === 'long' ? 'good' : 'bad');
 
   const drawPositions = () => {
@@ -117,7 +118,7 @@
     for (const a of state.accounts) {
       for (const p of a.positions) {
         rows.push(row(cell(accountName(a.id)), cell(p.symbol), cell(p.side, sideClass(p.side)), cell(money(p.size), 'num'),
-          cell(cents(p.entryPrice), 'num'), cell(cents(p.pnl), 'num ' + (Number(p.pnl) < 0 ? 'bad' : 'good')),
+          cell(cents(p.entryPrice), 'num'), cell(cents(p.pnl), 'num ' + pnlClass(p.pnl)),
           cell(money(p.stopLoss), 'num'), cell(money(p.takeProfit), 'num')));
       }
       for (const o of a.orders) {
@@ -205,8 +206,8 @@
         width, height: width < 500 ? 170 : 200,
         legend: { show: false }, cursor: { drag: { x: false, y: false } },
         padding: [8, 32, 0, 0],
-        // A clock that stands still has one moment.
-        scales: { x: { range: (u, from, to) => (from === to ? [from - 30, to + 30] : [from, to]) }, y: { range: (u, low, high) => {
+        // A clock that stands still has one moment, which uPlot widens to a day.
+        scales: { x: { range: (u, from, to) => (u.data[0].length === 1 ? [u.data[0][0] - 30, u.data[0][0] + 30] : [from, to]) }, y: { range: (u, low, high) => {
           const room = (high - low) * 0.08 || Math.abs(high) * 0.001 || 1;
           return [low - room, high + room];
         } } },

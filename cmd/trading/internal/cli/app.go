@@ -98,7 +98,7 @@ func (a *App) checkEnvironment() error {
 	var errs []error
 	for _, pair := range a.Environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "TRADING_") && value == "" {
+		if strings.HasPrefix(name, "TRADING_") && strings.TrimSpace(value) == "" {
 			errs = append(errs, Misuse("%s is set and empty: give it a value, or unset it", name))
 		}
 	}

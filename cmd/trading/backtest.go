@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/program"
+)
+
+// backtester is the command and its flags.
+type backtester struct {
+	app      *cli.App
+	out      *cli.Output
+	function string
+	from, to string
+	run      program.Run
+}
+
+func newBacktest(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backtest PACKAGE", Short: "Run a Go bot on recorded or synthetic prices, in virtual time", Args: cli.Args("PACKAGE"),
+		Long: `Run a Go bot on recorded or synthetic prices, in virtual time, against the simulated
+service. PACKAGE is a package of the module in the present folder, such as ./bot, that has
+
+  func Bot(ctx context.Context, client *trading.Client) error
+
+The bot is built with the Go toolchain and needs no code for the backtest. It gets neither
+the keys nor the base URL of the environment. Without --prices the prices are a random walk.
+
+The exit code is 1 if the bot does not build, or the run cannot be made. What the account
+came to is in the result.`,
+		Example: "  trading backtest ./bot --days 30 --report report.html\n" +
+			"  trading backtest ./bot --prices btc.csv --candles open --account acc_1",
+	}
+	b := &backtester{app: app}
+	f := cmd.Flags()
+	f.StringVar(&b.function, "func", "Bot", "the function of PACKAGE that trades")
+	f.StringVar(&b.run.Prices, "prices", "", "a CSV file of prices: marks or candles")
+	cli.Choice(f, &b.run.Candles, "candles", "", "", "what the time of a candle is, unless its column is called open_time or close_time", "open", "close")
+	f.StringVar(&b.run.Symbol, "symbol", "BTC", "the market, unless --prices has a column for it")
+	f.IntVar(&b.run.Days, "days", 30, "how many days of a random walk")
+	f.Uint64Var(&b.run.Seed, "seed", 1, "the number that the walk follows from")
+	f.StringVar(&b.from, "from", "", "begin at this time, RFC 3339 (default the first price)")
+	f.StringVar(&b.to, "to", "", "end at this time, RFC 3339 (default the last price)")
+	f.StringVar(&b.run.Account, "account", "", "a simulated live account (default the paper account)")
+	f.StringVar(&b.run.Balance, "balance", "100000", "opening balance in dollars")
+	f.StringVar(&b.run.Report, "report", "", "write an HTML report to this file")
+	b.out = app.Output(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := b.check(cmd); err != nil {
+			return err
+		}
+		return b.test(cmd.Context(), args[0])
+	}
+	return cmd
+}
+
+// check takes the flags over.
+func (b *backtester) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case !token.IsIdentifier(b.function) || !token.IsExported(b.function):
+		return cli.Misuse("--func %q: want the name of an exported function", b.function)
+	case b.run.Prices != "" && (changed("days") || changed("seed")):
+		return cli.Misuse("--days and --seed are for a random walk, not for --prices")
+	case b.run.Prices == "" && changed("candles"):
+		return cli.Misuse("--candles is for --prices")
+	case b.run.Days <= 0 || b.run.Days > 3660:
+		return cli.Misuse("--days must be between 1 and 3660, not %d", b.run.Days)
+	}
+	if err := errors.Join(checkBalance(b.run.Balance), cli.CheckSymbol(b.run.Symbol)); err != nil {
+		return err
+	}
+	for _, bound := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"from", b.from, &b.run.From}, {"to", b.to, &b.run.To}} {
+		if bound.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, bound.text)
+		if err != nil {
+			return cli.Misuse("--%s %q: want a time such as 2026-03-01T00:00:00Z", bound.name, bound.text)
+		}
+		*bound.into = at
+	}
+	b.run.JSON = b.out.JSON()
+	return nil
+}
+
+// test builds the bot and runs it.
+func (b *backtester) test(ctx context.Context, name string) error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return cli.Misuse("there is no Go toolchain on the PATH, and it has to build the bot: see https://go.dev/dl")
+	}
+	found, err := b.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "trading-backtest")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	built, err := b.build(ctx, scratch, found)
+	if err != nil {
+		return err
+	}
+	argument, err := json.Marshal(b.run)
+	if err != nil {
+		return err
+	}
+	cmd := b.command(ctx, built, string(argument))
+	cmd.Stdout, cmd.Stderr = b.app.Out, b.app.Err
+	if err := cmd.Run(); err != nil {
+		return b.ended(ctx, err)
+	}
+	return nil
+}
+
+// botPackage is what the Go toolchain says of a package.
+type botPackage struct {
+	Dir, ImportPath, Name string
+
+	Module *struct{ Main bool }
+}
+
+func (b *backtester) find(ctx context.Context, name string) (p botPackage, err error) {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "...") {
+		return p, cli.Misuse("%q: want one package, such as ./bot", name)
+	}
+	var said bytes.Buffer
+	cmd := b.command(ctx, "go", "list", "-json=Dir,ImportPath,Name,Module", "--", name)
+	cmd.Stderr = &said
+	text, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		return p, ctx.Err()
+	case err != nil:
+		return p, cli.Misuse("%q: %s", name, strings.TrimSpace(said.String()))
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("go list: %w", err)
+	}
+	switch {
+	case p.Module == nil || !p.Module.Main:
+		return p, cli.Misuse("%q is not a package of the module in the present folder", name)
+	case p.Name == "main":
+		return p, cli.Misuse("%q is a program, and no other program can call it: move the bot into a package of its own", name)
+	}
+	return p, nil
+}
+
+// build makes a program of the bot. Its source is laid over the bot's folder, so that it
+// may use internal packages, and is not written there.
+func (b *backtester) build(ctx context.Context, scratch string, p botPackage) (built string, err error) {
+	source, overlay := filepath.Join(scratch, "main.go"), filepath.Join(scratch, "overlay.json")
+	folder := filepath.Base(scratch)
+	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(p.Dir, folder, "main.go"): source}})
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(
+		os.WriteFile(source, []byte(program.Source(p.ImportPath, b.function)), 0o600),
+		os.WriteFile(overlay, replaced, 0o600),
+	); err != nil {
+		return "", err
+	}
+	built = filepath.Join(scratch, "backtest.exe") // the suffix is for Windows
+	cmd := b.command(ctx, "go", "build", "-overlay", overlay, "-o", built, p.ImportPath+"/"+folder)
+	said, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", fmt.Errorf("%s does not build as a bot with func %s(context.Context, *trading.Client) error:\n%s",
+			p.ImportPath, b.function, bytes.ReplaceAll(bytes.TrimSpace(said), []byte("\t"), []byte("  ")))
+	}
+	return built, nil
+}
+
+// command is one that gets the environment without what leads to the service.
+func (b *backtester) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{}
+	for _, pair := range b.app.Environ {
+		switch variable, _, _ := strings.Cut(pair, "="); variable {
+		case "TRADING_BASE_URL", "TRADING_LIVE_KEY", "TRADING_SANDBOX_KEY":
+		default:
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	return cmd
+}
+
+// ended says how the program ended that did not end with 0.
+func (b *backtester) ended(ctx context.Context, err error) error {
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return errors.New("no result") // it has said why
+	default:
+		return fmt.Errorf("the bot's program: %w", err)
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+)
+
+// newBotModule makes the present folder a module with bots, as a user has it, and returns
+// a rig with an environment that builds them.
+func newBotModule(t *testing.T) *rig {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	write("go.mod", strings.Replace(string(mod), "module "+clientModule, "module example.org/mine", 1)+
+		"\nrequire "+clientModule+" v0.0.0\n\nreplace "+clientModule+" => "+root+"\n")
+	write("go.sum", string(sum))
+	const begin = "package bot\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\n\t\"github.com/tradingapi/trading-go\"\n)\n\n"
+	write("internal/bot/bot.go", begin+`
+// Bot buys once, and looks around for keys.
+func Bot(ctx context.Context, client *trading.Client) error {
+	if _, err := trading.FromEnv(); err == nil {
+		return fmt.Errorf("it finds the way to the service")
+	}
+	fmt.Println("the bot prints")
+	_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01")})
+	return err
+}
+
+func Live(ctx context.Context, client *trading.Client) error {
+	_, err := client.Live.Account("acc_7").PlaceOrder(ctx, trading.Order{
+		Symbol: "BTC", Side: trading.Short, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
+	})
+	return err
+}
+
+func Fails(context.Context, *trading.Client) error { return fmt.Errorf("it will not") }
+
+func Busy(context.Context, *trading.Client) error {
+	fmt.Println("busy")
+	for {
+	}
+}
+
+func Wrong() {}
+`)
+	write("program/main.go", "package main\n\nfunc main() {}\n")
+	write("broken/bot.go", "package broken\n\nfunc Bot( {}\n")
+	write("candles.csv", "time,open,high,low,close\n"+
+		"2026-03-01T00:00:00Z,64000,64100,63900,64050\n2026-03-01T00:01:00Z,64050,64200,64000,64150\n2026-03-01T00:02:00Z,64150,64150,64000,64000\n")
+	r := newRig(t)
+	r.env = append(r.env, os.Environ()...)
+	r.env = append(r.env, "GOWORK=off")
+	t.Chdir(dir)
+	return r
+}
+
+// A bot that knows nothing of backtests is run, and its folder is left as it was.
+func TestBacktest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	r := newBotModule(t)
+	page := filepath.Join(t.TempDir(), "report.html")
+	code, out, errs := r.run("backtest", "./internal/bot", "--days", "1", "--seed", "7", "--report", page)
+	require.Equal(t, cli.Done, code, errs)
+	assert.True(t, strings.HasPrefix(out, "prices        random walk of BTC, seed 7 (SYNTHETIC), 2000-01-01 to 2000-01-02\n"), out)
+	assert.NotContains(t, out, "it finds the way")
+	assert.Contains(t, out, "Positions were open at the end: BTC")
+	assert.Contains(t, errs, "the bot prints", "on standard error")
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "synthetic prices")
+	assert.Contains(t, string(text), "example.org/mine/internal/bot.Bot")
+	files, err := os.ReadDir("internal/bot")
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
+
+	code, out, errs = r.run("backtest", "example.org/mine/internal/bot", "--func", "Live", "--prices", "candles.csv", "--candles", "open",
+		"--account", "acc_7", "--balance", "50000", "--to", "2026-03-01T00:02:00Z", "-o", "json")
+	require.Equal(t, cli.Done, code, errs)
+	var v struct {
+		Name, Prices, Path, Verdict, Opening, Fees, Stopped string
+
+		Synthetic bool
+		To        time.Time
+		Sharpe    *string
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &v))
+	assert.Equal(t, "example.org/mine/internal/bot.Live", v.Name)
+	assert.Equal(t, "candles.csv", v.Prices)
+	assert.False(t, v.Synthetic)
+	assert.Contains(t, []string{"O-H-L-C", "O-L-H-C"}, v.Path)
+	assert.Equal(t, "open", v.Verdict)
+	assert.Equal(t, "50000", v.Opening)
+	assert.NotEqual(t, "0", v.Fees)
+	assert.Empty(t, v.Stopped)
+	assert.Nil(t, v.Sharpe)
+	assert.Equal(t, time.Date(2026, 3, 1, 0, 2, 0, 0, time.UTC), v.To)
+
+	code, out, _ = r.run("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
+	assert.Equal(t, cli.Done, code, "the result says it")
+	assert.Contains(t, out, "it will not")
+	assert.Empty(t, r.sim.Requests(), "the service is not asked")
+}
+
+func TestBacktestRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	r := newBotModule(t)
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{cli.Usage, "not a package of the module", []string{"fmt"}},
+		{cli.Usage, "is a program", []string{"./program"}},
+		{cli.Usage, "directory not found", []string{"./nowhere"}},
+		{cli.NotApplied, "syntax error", []string{"./broken"}},
+		{cli.Usage, "want one package", []string{"./..."}},
+		{cli.Usage, "--func", []string{"./internal/bot", "--func", "bot"}},
+		{cli.Usage, "--func", []string{"./internal/bot", "--func", "Bot()); panic("}},
+		{cli.Usage, "must be open or close", []string{"./internal/bot", "--prices", "candles.csv", "--candles", "mid"}},
+		{cli.Usage, "--candles is for --prices", []string{"./internal/bot", "--candles", "open"}},
+		{cli.Usage, "for a random walk", []string{"./internal/bot", "--prices", "candles.csv", "--days", "2"}},
+		{cli.Usage, "--days must be", []string{"./internal/bot", "--days", "0"}},
+		{cli.Usage, "--balance", []string{"./internal/bot", "--balance", "1e5"}},
+		{cli.Usage, "--symbol", []string{"./internal/bot", "--symbol", "BTC,ETH"}},
+		{cli.Usage, "--from", []string{"./internal/bot", "--from", "yesterday"}},
+		{cli.NotApplied, "does not build as a bot", []string{"./internal/bot", "--func", "Wrong"}},
+		{cli.NotApplied, "undefined: bot.None", []string{"./internal/bot", "--func", "None"}},
+		{cli.NotApplied, "its opening or its close", []string{"./internal/bot", "--prices", "candles.csv"}},
+		{cli.NotApplied, "no such file", []string{"./internal/bot", "--prices", "none.csv"}},
+		{cli.NotApplied, "report", []string{"./internal/bot", "--days", "1", "--report", "nowhere/r.html"}},
+	} {
+		code, out, errs := r.run(append([]string{"backtest"}, c.args...)...)
+		assert.Equal(t, c.code, code, "%q: %s", c.args, errs)
+		assert.Contains(t, errs, c.says)
+		assert.Empty(t, out)
+	}
+
+	t.Setenv("PATH", t.TempDir())
+	code, _, errs := r.run("backtest", "./internal/bot")
+	assert.Equal(t, cli.Usage, code)
+	assert.Contains(t, errs, "there is no Go toolchain on the PATH")
+}
+
+// An interruption ends the bot, wherever it is.
+func TestBacktestInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	r := newBotModule(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var out strings.Builder
+	app := &cli.App{In: strings.NewReader(""), Out: &out, Environ: r.env, Err: writerFunc(func(p []byte) {
+		if strings.Contains(string(p), "busy") {
+			interrupt()
+		}
+	})}
+	assert.Equal(t, cli.Interrupted, app.Run(ctx, newRoot(app), []string{"backtest", "./internal/bot", "--func", "Busy"}))
+	assert.Equal(t, cli.Interrupted, app.Run(ctx, newRoot(app), []string{"backtest", "./internal/bot"}), "before anything runs")
+	assert.Empty(t, out.String())
+}

@@ -1,0 +1,26 @@
+// Package program is the source of the program that runs a bot in a backtest.
+package program
+
+import (
+	_ "embed"
+	"strings"
+	"time"
+)
+
+//go:embed main.go.txt
+var source string
+
+// Source returns a package main that runs a function of a package.
+func Source(importPath, function string) string {
+	return strings.NewReplacer("BOT_PACKAGE", importPath, "BOT_FUNC", function).Replace(source)
+}
+
+// Run is what the program takes as its argument, as JSON.
+type Run struct {
+	Symbol, Prices, Candles, Report, Account, Balance string
+
+	Days     int
+	Seed     uint64
+	From, To time.Time
+	JSON     bool
+}

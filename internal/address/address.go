@@ -1,0 +1,113 @@
+// Package address checks the base URL of the service and builds the URLs below it.
+package address
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/oapi-codegen/runtime"
+)
+
+// Parse returns the versioned root that every path is joined to. It
+// refuses what would send a key in the clear, to a redirect, or to a path that
+// is not the service's. plain allows http to another machine.
+func Parse(text string, plain bool) (*url.URL, error) {
+	if text == "" {
+		return nil, errors.New("the base URL is empty; it is the versioned root of the API, which ends in /v1")
+	}
+	base, err := url.Parse(text)
+	if err != nil {
+		// The parser's own error repeats the text, and with it a password.
+		return nil, errors.New("the base URL cannot be parsed")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	switch {
+	case base.User != nil:
+		return nil, errors.New("the base URL must not hold a user or password; keys are options of their own")
+	case base.Host == "" || base.Hostname() == "":
+		return nil, errors.New("the base URL has no host: it must begin with https:// and a host")
+	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
+		return nil, fmt.Errorf("the base URL of %q must not have a query or fragment", base.Host)
+	case base.Scheme != "https" && base.Scheme != "http":
+		return nil, fmt.Errorf("the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
+	case IsPlain(base) && !plain:
+		return nil, fmt.Errorf("the base URL of %q would send the API key in the clear: https is required, except for this machine itself; for a simulator on another there is WithPlaintextHTTP", base.Host)
+	case base.RawPath != "":
+		return nil, fmt.Errorf("the base URL of %q must not have an escaped path", base.Host)
+	case strings.HasSuffix(base.Path, "/api/v1"):
+		return nil, fmt.Errorf("the base URL is the legacy path, which redirects and can lose the API key: use %s",
+			base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
+	case !strings.HasSuffix(base.Path, "/v1"):
+		return nil, fmt.Errorf("the base URL %q must end in /v1", base)
+	}
+	return base, nil
+}
+
+// Service names the service of a base URL, however that is spelled: a journal is of
+// one service.
+func Service(base *url.URL) string {
+	return base.Scheme + "://" + normalHost(base) + base.Path
+}
+
+// normalHost is the host in lower case, without the scheme's own port, and this machine
+// by its address.
+func normalHost(base *url.URL) string {
+	host, port := strings.ToLower(base.Hostname()), base.Port()
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if port == "" || base.Scheme == "https" && port == "443" || base.Scheme == "http" && port == "80" {
+		if strings.Contains(host, ":") {
+			return "[" + host + "]"
+		}
+		return host
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// IsPlain reports whether what is sent can be read on its way.
+func IsPlain(base *url.URL) bool { return base.Scheme == "http" && !isLoopback(base.Hostname()) }
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// WithQuery returns a URL with one query parameter. It returns
+// one with an error too.
+func WithQuery(endpoint *url.URL, name, value string) (*url.URL, error) {
+	text, err := runtime.StyleParamWithOptions("form", true, name, value, runtime.StyleParamOptions{
+		ParamLocation: runtime.ParamLocationQuery,
+		Type:          "string",
+		Required:      true,
+	})
+	if err != nil {
+		err = fmt.Errorf("trading: query parameter %s: %w", name, err)
+	}
+	u := *endpoint
+	u.RawQuery = text
+	return &u, err
+}
+
+// BelowAccount returns a URL below that of an account. It returns one with an error
+// too.
+func BelowAccount(accounts *url.URL, id, rest string) (*url.URL, error) {
+	segment, err := runtime.StyleParamWithOptions("simple", false, "accountId", id, runtime.StyleParamOptions{
+		ParamLocation: runtime.ParamLocationPath,
+		Type:          "string",
+		Required:      true,
+	})
+	if err != nil {
+		err = fmt.Errorf("trading: account id: %w", err)
+	}
+	u := *accounts
+	u.Path = accounts.Path + "/" + id + rest
+	u.RawPath = accounts.EscapedPath() + "/" + segment + rest
+	return &u, err
+}

@@ -1,0 +1,118 @@
+package address
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBaseURL(t *testing.T) {
+	for _, row := range []struct{ url, problem string }{
+		{"https://api.example.test/v1", ""},
+		{"https://api.example.test/v1/", ""},
+		{"https://api.example.test/tenant/v1", ""},
+		{"http://127.0.0.1:8080/v1", ""},
+		{"http://localhost:8080/v1", ""},
+		{"http://[::1]:8080/v1", ""},
+		{"", "empty"},
+		{"api.example.test/v1", "has no host"},
+		{"/v1", "has no host"},
+		{"https:///v1", "has no host"},
+		{"https://:443/v1", "has no host"},
+		{"ftp://api.example.test/v1", "must begin with https"},
+		{"http://api.example.test/v1", "in the clear"},
+		{"http://127.0.0.1.example.test/v1", "in the clear"},
+		{"https://api.example.test", "must end in /v1"},
+		{"https://api.example.test/v2", "must end in /v1"},
+		{"https://api.example.test/v1/sandbox", "must end in /v1"},
+		{"https://api.example.test/api/v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/v1?key=1", "query"},
+		{"https://api.example.test/v1#top", "query"},
+		{"https://user:hunter2@api.example.test/v1", "user or password"},
+		{"https://user:hunter2@[api/v1", "cannot be parsed"},
+		{"https://api.example.test/a%2Fv1", "escaped path"},
+	} {
+		t.Run(row.url, func(t *testing.T) {
+			base, err := Parse(row.url, false)
+			if row.problem == "" {
+				require.NoError(t, err)
+				assert.NotEqual(t, '/', base.Path[len(base.Path)-1])
+				return
+			}
+			require.ErrorContains(t, err, row.problem)
+			assert.NotContains(t, err.Error(), "hunter2")
+		})
+	}
+}
+
+// A journal is of one service, however its address is spelled.
+func TestService(t *testing.T) {
+	for spelled, want := range map[string]string{
+		"https://API.test:443/v1/":  "https://api.test/v1",
+		"https://api.test:8443/v1":  "https://api.test:8443/v1",
+		"http://localhost:80/v1":    "http://127.0.0.1/v1",
+		"http://localhost:8080/v1":  "http://127.0.0.1:8080/v1",
+		"http://[::1]/v1":           "http://[::1]/v1",
+		"http://[::1]:8080/v1":      "http://[::1]:8080/v1",
+		"http://sim.internal:80/v1": "http://sim.internal/v1",
+	} {
+		base, err := Parse(spelled, true)
+		require.NoError(t, err, spelled)
+		assert.Equal(t, want, Service(base))
+		assert.Equal(t, strings.Contains(spelled, "internal"), IsPlain(base), spelled)
+	}
+}
+
+func TestWithQuery(t *testing.T) {
+	endpoint := &url.URL{Scheme: "https", Host: "api.test", Path: "/v1/positions"}
+	at, err := WithQuery(endpoint, "accountId", "a&b=c d")
+	require.NoError(t, err)
+	assert.Equal(t, "a&b=c d", at.Query().Get("accountId"))
+	assert.Len(t, at.Query(), 1)
+	assert.Empty(t, endpoint.RawQuery, "it is shared")
+}
+
+// FuzzAddress takes any base URL and any account: a key goes out encrypted, or to
+// this machine; no account turns one endpoint into another.
+func FuzzAddress(f *testing.F) {
+	f.Fuzz(func(t *testing.T, base, account string) {
+		u, err := Parse(base, false)
+		if err != nil {
+			if given, e := url.Parse(base); e == nil && given.User != nil {
+				if password, _ := given.User.Password(); len(password) > 12 && strings.Contains(err.Error(), password) {
+					t.Fatalf("%q: the error tells the password: %v", base, err)
+				}
+			}
+			return
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Host == "" || !strings.HasSuffix(u.Path, "/v1") {
+			t.Fatalf("%q is accepted as %v", base, u)
+		}
+		if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+			t.Fatalf("%q would send the key in the clear", base)
+		}
+		if again, err := Parse(u.String(), false); err != nil || again.String() != u.String() {
+			t.Fatalf("%q became %q, and that %v, %v", base, u, again, err)
+		}
+		if account == "" || account == "." || account == ".." {
+			return // refused before
+		}
+		at, err := BelowAccount(u.JoinPath("accounts"), account, "/orders")
+		if err != nil {
+			return
+		}
+		rest, ok := strings.CutPrefix(at.EscapedPath(), u.EscapedPath()+"/accounts/")
+		segment, tail, _ := strings.Cut(rest, "/")
+		got, err := url.PathUnescape(segment)
+		if !ok || tail != "orders" || err != nil || got != account || at.Host != u.Host || at.RawQuery != "" {
+			t.Fatalf("account %q is at %q", account, at)
+		}
+		sent, err := url.Parse(at.String())
+		if err != nil || sent.EscapedPath() != at.EscapedPath() || sent.Path != at.Path {
+			t.Fatalf("account %q is sent to %v: %v", account, sent, err)
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package resolve
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// One of two Pro orders is acknowledged while the other is judged. The run that shows is
+// either one's: it is pending beside it, or nobody knows what it left.
+func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
+	pro := Kind{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
+	meanwhile := func() {}
+	d := New(Config{
+		Host: &service{t: t}, BaseURL: "here", Closing: context.Background(),
+		Kind:        func(string) Kind { return pro },
+		IsExclusive: func(string) bool { meanwhile(); return true },
+		Enter:       func() bool { return true }, Leave: func() {},
+	})
+	begin := func(symbol string) *Write {
+		w := &Write{Kind: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, FirstUseKnown: true})}
+		w.Intent = Intent{ID: "w_" + symbol, Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
+		d.Own(w, "")
+		w.booked, w.registered = d.bookWrite(w), true
+		require.True(t, d.pending.Add(&w.Entry))
+		d.Books.Enter(&w.booked)
+		return w
+	}
+	account, read := books.Account{Environment: "live", ID: "acc_1"}, time.Now().Add(time.Minute)
+	d.Books.SawStatus(account, "ACTIVE")
+	d.Books.SawOrders(account, read, nil, nil)
+	for _, at := range []time.Time{read, read.Add(time.Minute)} {
+		d.Books.SawFinished(account, at, nil)
+		d.Books.SawTrades(account, at, func(int) []accounting.Row { return nil })
+		d.Books.SawPositions(account, at, nil)
+	}
+	lost, other := begin("BTC"), begin("ETH")
+	now := time.Now().Add(time.Hour)
+	shown := &seenLook{look: &Look{At: now, Runs: []string{"run_1"}, Status: "ACTIVE"}, began: []time.Time{now, now}, equal: 2}
+	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown).Reason)
+	meanwhile = func() {
+		d.leaveBooks(other, Final{Outcome: ledger.Applied, Evidence: ByAcknowledged}, &Answer{})
+	}
+	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown).Reason)
+	assert.Equal(t, accounting.NoBaseline, d.decide(lost, shown).Reason, "after it")
+}

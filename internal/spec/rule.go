@@ -1,0 +1,86 @@
+package spec
+
+import "slices"
+
+// Rule says what a code means.
+type Rule struct {
+	Code    string // empty in the rules for codes that the contract does not have
+	Status  int    // 0 stands for any below 500
+	Env     string // where the rule holds; empty for both
+	Kind    string // the family that the code belongs to, if any
+	Advice  Advice
+	Unknown bool // whether a write was applied is not known; otherwise it was not
+	Meaning string
+}
+
+// Advice is what to do next.
+type Advice uint8
+
+// The advices.
+const (
+	Never Advice = iota
+	Change
+	NewKey
+	SameKey
+	Wait
+	Read
+)
+
+// The kinds of codes, as their errors read.
+const (
+	NoPrice       = "no fresh price"
+	NotMarketable = "limit has not been reached"
+	Slippage      = "fill would be too far away"
+	RiskCap       = "risk cap"
+	AccountLocked = "account is locked"
+	LossLimit     = "loss limit"
+	KeyRefused    = "API key refused"
+)
+
+// Rules returns all of them, in the order of the contract.
+func Rules() []Rule { return slices.Clone(rules) }
+
+// RuleFor finds the rule of an answer: the exact one, else the same code below 500, else
+// the one for the status. A 5xx needs its exact rule, since only a code documented with
+// that status is known to mean that nothing was placed.
+func RuleFor(code string, status int, env string) Rule {
+	var near *Rule
+	for i := range rules {
+		rule := &rules[i]
+		if rule.Code != code || rule.Env != "" && env != "" && rule.Env != env {
+			continue
+		}
+		if rule.Status == status {
+			return *rule
+		}
+		if near == nil && status < 500 && rule.Status < 500 {
+			near = rule
+		}
+	}
+	if near != nil {
+		return *near
+	}
+	return statusRule(code, status)
+}
+
+// statusRule is for a code that the table does not have, or not with this status.
+func statusRule(code string, status int) Rule {
+	rule := Rule{Code: code, Status: status, Advice: Change, Meaning: "a refusal that this version does not know"}
+	switch {
+	case status >= 500:
+		rule.Unknown, rule.Advice = true, Read
+		rule.Meaning = "the service failed; a write may have been applied"
+	case status == 429:
+		rule.Advice = Wait
+	case status == 401:
+		rule.Advice, rule.Kind = Never, KeyRefused
+	case status == 403:
+		rule.Advice = Never
+	}
+	return rule
+}
+
+// Knows reports whether the contract has a code, for any operation.
+func Knows(code string) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Code == code })
+}

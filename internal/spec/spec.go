@@ -1,0 +1,68 @@
+// Package spec is the contract as tables: what each operation is and refuses, and what
+// each code means under each status. They are generated from openapi.json and never
+// written to.
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// Operation is an endpoint.
+type Operation struct {
+	Method, Path string // the path is a template, from the versioned root
+
+	Keyless   bool   // the key never goes there
+	Env       string // whose key it takes, "sandbox" or "live"; empty for either
+	Write     bool   // changes the account
+	Trades    bool   // a write that can trade
+	StartsRun bool   // a Pro order
+	Levels    bool   // a live write of trigger levels
+	Class     string // the limit of a live write for each user, besides the key's own
+	MaxBody   int    // bytes of answer that can be right
+
+	refusals [][]refusal // its own, and those of all operations of its kind
+}
+
+// refusal is a code with a status that an operation documents; status 0 is any 4xx.
+type refusal struct {
+	code   string
+	status int
+}
+
+// How large an answer may be before it cannot be the service's: a list of 100,000 trades
+// is below 32 MiB, and nothing else comes near 1 MiB.
+const (
+	SmallAnswer = 1 << 20
+	LargeAnswer = 32 << 20
+)
+
+// openAPI is the one operation that the description leaves out: the description itself.
+var openAPI = Operation{Method: "GET", Path: "/openapi.json", Keyless: true, MaxBody: LargeAnswer,
+	refusals: [][]refusal{refusalsOfAll, {{"unavailable", 503}}}}
+
+// Operations returns all of them.
+func Operations() []Operation { return append([]Operation{openAPI}, operations...) }
+
+// Documents reports whether the description gives the operation this refusal. What it
+// does not give may come from an intermediary.
+func (o *Operation) Documents(code string, status int) bool {
+	return o.refuses(func(r refusal) bool { return r.code == code && r.has(status) })
+}
+
+// DocumentsStatus reports whether the description gives the operation any refusal with
+// this status.
+func (o *Operation) DocumentsStatus(status int) bool {
+	return o.refuses(func(r refusal) bool { return r.has(status) })
+}
+
+func (o *Operation) refuses(is func(refusal) bool) bool {
+	return slices.ContainsFunc(o.refusals, func(some []refusal) bool { return slices.ContainsFunc(some, is) })
+}
+
+func (r refusal) has(status int) bool {
+	return r.status == status || r.status == 0 && status/100 == 4
+}
+
+// Fixed reports whether the path has no variable part.
+func (o *Operation) Fixed() bool { return !strings.Contains(o.Path, "{") }

@@ -1,0 +1,247 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// byText are the operations by method and path.
+func byText() map[string]*Operation {
+	all := map[string]*Operation{}
+	for _, o := range Operations() {
+		all[o.Method+" "+o.Path] = &o
+	}
+	return all
+}
+
+// describedRefusals reads openapi.json for the codes that each operation answers with an
+// example: by operation, and then "400", "401" and so on, or "4XX".
+func describedRefusals(t *testing.T) map[string]map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../../openapi.json")
+	require.NoError(t, err)
+	type response struct {
+		Ref     string `json:"$ref"`
+		Content map[string]struct {
+			Examples map[string]struct {
+				Ref string `json:"$ref"`
+			} `json:"examples"`
+		} `json:"content"`
+	}
+	var description struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]response `json:"responses"`
+		} `json:"paths"`
+		Components struct {
+			Responses map[string]response `json:"responses"`
+			Examples  map[string]struct {
+				Value struct {
+					Error string `json:"error"`
+				} `json:"value"`
+			} `json:"examples"`
+		} `json:"components"`
+	}
+	require.NoError(t, json.Unmarshal(text, &description))
+	all := map[string]map[string][]string{}
+	for path, methods := range description.Paths {
+		for method, operation := range methods {
+			byStatus := map[string][]string{}
+			for status, r := range operation.Responses {
+				if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
+					r = description.Components.Responses[name]
+				}
+				for _, example := range r.Content["application/json"].Examples {
+					name := strings.TrimPrefix(example.Ref, "#/components/examples/")
+					if code := description.Components.Examples[name].Value.Error; code != "" {
+						byStatus[status] = append(byStatus[status], code)
+					}
+				}
+			}
+			all[strings.ToUpper(method)+" "+path] = byStatus
+		}
+	}
+	return all
+}
+
+// Each endpoint documents what the responses of the description show, and nothing else.
+// The generator reads x-error-codes instead.
+func TestDocumentedRefusals(t *testing.T) {
+	operations := byText()
+	codes := map[string]bool{"CODE_OF_SOMETHING_IN_FRONT": true}
+	for _, rule := range Rules() {
+		codes[rule.Code] = true
+	}
+	for op, byStatus := range describedRefusals(t) {
+		o := operations[op]
+		require.NotNil(t, o, op)
+		for code := range codes {
+			open := slices.Contains(byStatus["4XX"], code)
+			for status := 199; status < 600; status++ {
+				want := open && status/100 == 4 || slices.Contains(byStatus[strconv.Itoa(status)], code)
+				if o.Documents(code, status) != want {
+					t.Fatalf("%s: documents %s with %d: %t", op, code, status, !want)
+				}
+			}
+		}
+	}
+	assert.True(t, operations["GET /openapi.json"].Documents("unavailable", 503))
+	assert.False(t, operations["GET /openapi.json"].Documents("missing_api_key", 401), "it takes no key")
+}
+
+// Cases that are easy to get wrong.
+func TestDocuments(t *testing.T) {
+	operations := byText()
+	for _, row := range []struct {
+		op     string
+		code   string
+		status int
+		want   bool
+	}{
+		{"POST /orders", "missing_api_key", 401, true},
+		{"POST /orders", "idempotency_in_flight", 409, true},
+		{"POST /orders", "bad_request", 400, true},
+		{"POST /orders", "NOT_MARKETABLE", 400, true},
+		{"POST /orders", "NOT_MARKETABLE", 409, false},
+		{"POST /orders", "order_not_marketable", 409, false}, // the sandbox's
+		{"POST /orders", "internal_error", 500, true},
+		{"POST /orders", "unavailable", 504, false},
+		{"POST /orders", "rate_limited", 408, false},
+		{"POST /orders", "rate_limited", 200, false},
+		{"POST /orders", "BAD_DURATION", 400, false}, // a Pro order's
+		{"POST /orders/twap", "BAD_DURATION", 400, true},
+		{"POST /orders/twap", "BAD_DURATION", 422, true},
+		{"POST /orders/twap", "BAD_DURATION", 503, false},
+		{"POST /orders/twap", "bad_duration", 400, false}, // codes differ by case
+		{"POST /sandbox/orders", "idempotency_in_flight", 409, false},
+		{"GET /accounts", "idempotency_in_flight", 409, false},
+		{"GET /me", "wrong_environment", 403, false}, // it takes either key
+		{"GET /health", "unauthorized", 401, false},
+		{"GET /health", "unavailable", 502, true},
+	} {
+		assert.Equal(t, row.want, operations[row.op].Documents(row.code, row.status), "%s: %s with %d", row.op, row.code, row.status)
+	}
+}
+
+func TestLookUps(t *testing.T) {
+	operations := byText()
+	assert.True(t, operations["POST /orders"].Fixed())
+	assert.False(t, operations["GET /accounts/{accountId}"].Fixed())
+	assert.True(t, operations["POST /orders"].DocumentsStatus(409))
+	assert.False(t, operations["POST /orders"].DocumentsStatus(405))
+	assert.True(t, operations["POST /orders/twap"].DocumentsStatus(405), "BAD_DURATION is any 4xx")
+	assert.True(t, Knows("bad_size"))
+	assert.False(t, Knows("BAD_SIZE"), "codes differ by case")
+}
+
+// Each refusal of the description has a rule of its own for its status and environment,
+// and each rule is for a refusal of the description.
+func TestRulesCoverTheDescription(t *testing.T) {
+	operations := byText()
+	used := map[Rule]bool{}
+	for op, byStatus := range describedRefusals(t) {
+		for status, codes := range byStatus {
+			for _, code := range codes {
+				number, open := 0, status == "4XX" || slices.Contains(byStatus["4XX"], code)
+				if !open {
+					require.NoError(t, json.Unmarshal([]byte(status), &number))
+				}
+				rule := RuleFor(code, number, operations[op].Env)
+				assert.Equal(t, number, rule.Status, "%s: %s with %s has no rule of its own", op, code, status)
+				assert.NotEmpty(t, rule.Meaning, "%s", code)
+				used[rule] = true
+			}
+		}
+	}
+	for _, rule := range Rules() {
+		assert.True(t, used[rule], "no operation answers %s with %d (%s)", rule.Code, rule.Status, rule.Env)
+	}
+}
+
+// T48: no key goes to the keyless routes. T92: a live write has a rate limit, and a run a
+// lower one.
+func TestOperationsAreTheDescriptions(t *testing.T) {
+	text, err := os.ReadFile("../../openapi.json")
+	require.NoError(t, err)
+	var description struct {
+		Paths map[string]map[string]struct {
+			Key       string `json:"x-key"`
+			Write     bool   `json:"x-write"`
+			Trades    bool   `json:"x-trades"`
+			Class     string `json:"x-limit-class"`
+			PerMinute int    `json:"x-limit-per-minute"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &description))
+	operations, seen := byText(), 1 // the description itself
+	for path, methods := range description.Paths {
+		for method, op := range methods {
+			o := operations[strings.ToUpper(method)+" "+path]
+			require.NotNil(t, o, path)
+			seen++
+			sandbox := strings.HasPrefix(path, "/sandbox/")
+			assert.Equal(t, op.Key == "none", o.Keyless, "%s: keyless", path)
+			assert.Equal(t, map[string]string{"test": "sandbox", "live": "live"}[op.Key], o.Env, "%s: whose key", path)
+			assert.Equal(t, sandbox, o.Env == "sandbox", path)
+			assert.Equal(t, method == "post", o.Write, "%s: write", path)
+			assert.Equal(t, op.Write, o.Write, "%s: write", path)
+			assert.Equal(t, op.Trades, o.Trades, "%s: trades", path)
+			assert.Equal(t, op.Class, o.Class, "%s: limit class", path)
+			assert.Equal(t, o.Write && !sandbox, op.PerMinute > 0, "%s: a limit", path)
+			assert.Equal(t, op.Class != "" && op.PerMinute < 100, o.StartsRun, "%s: limit of a run", path)
+		}
+	}
+	assert.Len(t, operations, seen)
+}
+
+// T10, T11, T30, T36: neither the status nor the code alone says what to do.
+func TestRuleFor(t *testing.T) {
+	for _, row := range []struct {
+		code    string
+		status  int
+		env     string
+		advice  Advice
+		unknown bool
+		kind    string
+	}{
+		{"no_price", 503, "live", SameKey, false, NoPrice},
+		{"no_price", 400, "live", NewKey, false, NoPrice},
+		{"no_price", 404, "sandbox", NewKey, false, NoPrice},
+		{"NO_PRICE", 409, "live", NewKey, false, NoPrice},
+		{"GUARD_BAND", 409, "live", Change, false, Slippage},
+		{"idempotency_in_flight", 409, "live", SameKey, true, ""},
+		{"idempotency_result_unknown", 409, "live", Read, true, ""},
+		{"concurrent_request", 409, "sandbox", SameKey, false, ""},
+		{"market_paused", 403, "live", NewKey, false, ""},
+		{"DAILY_DRAWDOWN_BREACH", 403, "live", Never, false, LossLimit},
+		{"account_locked", 403, "live", Never, false, AccountLocked},
+		{"ACCOUNT_LOCKED", 403, "live", Never, false, AccountLocked},
+		{"TOO_MANY_RUNS", 409, "live", Change, false, ""},
+		// A code with a status that it is not documented with.
+		{"no_position", 409, "sandbox", Change, false, ""},
+		{"account_locked", 500, "live", Read, true, ""},
+		{"equity_unavailable", 500, "live", Read, true, ""},
+		// A code of the other environment.
+		{"concurrent_request", 409, "live", Change, false, ""},
+		// A code that nobody knows.
+		{"NEW", 400, "live", Change, false, ""},
+		{"NEW", 401, "live", Never, false, KeyRefused},
+		{"NEW", 403, "live", Never, false, ""},
+		{"NEW", 429, "live", Wait, false, ""},
+		{"NEW", 500, "live", Read, true, ""},
+		{"NEW", 200, "live", Change, false, ""},
+	} {
+		rule := RuleFor(row.code, row.status, row.env)
+		name := fmt.Sprintf("%s %d %s", row.code, row.status, row.env)
+		assert.Equal(t, row.advice, rule.Advice, name)
+		assert.Equal(t, row.unknown, rule.Unknown, name)
+		assert.Equal(t, row.kind, rule.Kind, name)
+	}
+}

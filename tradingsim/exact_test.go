@@ -1,0 +1,74 @@
+package tradingsim
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+)
+
+// numbers are of every size, at both sides of what a word holds.
+func numbers(dice *rand.Rand) decimal.Decimal {
+	coefficient := dice.Int64() >> dice.IntN(64)
+	switch dice.IntN(8) {
+	case 0:
+		coefficient = [...]int64{0, 1, -1, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, 999_999_999_999_999_999}[dice.IntN(8)]
+	case 1:
+		coefficient = -coefficient
+	}
+	d := decimal.New(coefficient, int32(dice.IntN(24)-20))
+	if dice.IntN(8) == 0 {
+		d = d.Mul(decimal.New(math.MaxInt64, 0))
+	}
+	return d
+}
+
+// TestWordsComputeAsDecimalsDo holds the arithmetic in words against that of package
+// decimal, value and exponent.
+func TestWordsComputeAsDecimalsDo(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	same := func(want, got decimal.Decimal, of string, a, b decimal.Decimal) {
+		require.True(t, want.Equal(got) && want.Exponent() == got.Exponent(), "%s of %s and %s is %s, not %s", of, a, b, want, got)
+	}
+	inWords := 0
+	for range 100_000 {
+		a, b := numbers(dice), numbers(dice)
+		if _, _, _, ok := words(a, b); ok {
+			inWords++
+		}
+		same(a.Add(b), sum(a, b), "sum", a, b)
+		same(a.Sub(b), difference(a, b), "difference", a, b)
+		same(a.Mul(b), product(a, b), "product", a, b)
+		require.Equal(t, a.Cmp(b), compare(a, b), "%s and %s", a, b)
+		require.Equal(t, a.String(), string(appendNumber(nil, a)))
+	}
+	require.Greater(t, inWords, 20_000)
+	require.Less(t, inWords, 80_000)
+}
+
+func TestReciprocal(t *testing.T) {
+	for of, want := range map[string]string{"1": "1", "2": "0.5", "4": "0.25", "5": "0.2", "8": "0.125", "10": "0.1", "16": "0.0625", "25": "0.04"} {
+		got := reciprocal(dec(of))
+		require.True(t, got.set, of)
+		require.Equal(t, want, got.value.String())
+	}
+	for _, of := range []string{"3", "7", "2.5", "0", "-2", "32", "100000", "1e30"} {
+		require.False(t, reciprocal(dec(of)).set, of)
+	}
+}
+
+func dec(text string) decimal.Decimal { return decimal.RequireFromString(text) }
+
+// TestHTTPDate holds the date against that of package time, over days and years.
+func TestHTTPDate(t *testing.T) {
+	var d httpDate
+	dice := rand.New(rand.NewPCG(3, 4))
+	at := time.Date(1969, 12, 31, 23, 59, 58, 0, time.UTC)
+	for range 2_000 {
+		require.Equal(t, at.Format("Mon, 02 Jan 2006 15:04:05 GMT"), d.text(at))
+		at = at.Add(time.Duration(dice.Int64N(int64(3*24*time.Hour) >> dice.IntN(30))))
+	}
+}
