@@ -40,7 +40,7 @@ func (c *core) lookWith(ctx context.Context, env Environment, id AccountID, opts
 	if l.trades, err = t.Trades(ctx); err != nil {
 		return nil, err
 	}
-	l.rows = rowsOf(l.trades)
+	l.rows, l.ended = rowsOf(l.trades), time.Now()
 	return l, nil
 }
 

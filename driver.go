@@ -369,7 +369,7 @@ func (d *driver) work(j *job) {
 	w := j.w
 	now := d.clock.now()
 	limits, held := d.limits(j)
-	step := w.ledger.Next(now, limits)
+	step := d.nextStep(w, now, limits)
 	idle := false
 	keyless := d.host.keyless(w.intent.Environment)
 	switch {
@@ -391,7 +391,7 @@ func (d *driver) work(j *job) {
 			}
 		} else {
 			now = d.clock.now()
-			step = w.ledger.Next(now, limits)
+			step = d.nextStep(w, now, limits)
 			idle = step.Do == ledger.Stop
 		}
 		// Of an earlier run it is not a passing fault: the journal is not this key's.
@@ -455,6 +455,16 @@ func (d *driver) limits(j *job) (limits ledger.Limits, held string) {
 	d.mu.Unlock()
 	held = d.host.entriesHeld(leaving)
 	return ledger.Limits{NoProbe: held != ""}, held
+}
+
+// nextStep is what the ledger allows next. The reads of a look are a lag behind those of
+// the one before it, however long that has taken.
+func (d *driver) nextStep(w *write, now ledger.Instant, limits ledger.Limits) ledger.Step {
+	step := w.ledger.Next(now, limits)
+	if seen := d.seen[w]; seen != nil && step.Do == ledger.Look {
+		step.At = max(step.At, d.clock.at(seen.look.ended).Mono+ledger.Lag)
+	}
+	return step
 }
 
 // carryOut does one step.
@@ -567,7 +577,7 @@ func (d *driver) look(w *write, due time.Duration) error {
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this
 	// one was due, and far enough from the one before.
-	if l == nil || d.clock.at(l.at).Mono < due || seen != nil && l.at.Sub(seen.look.at) < ledger.Lag {
+	if l == nil || d.clock.at(l.at).Mono < due || seen != nil && l.at.Sub(seen.look.ended) < ledger.Lag {
 		var err error
 		if l, err = d.host.lookAt(d.closing, w.intent.Environment, w.intent.Account); err != nil {
 			d.noteService(classOf(err), err)

@@ -45,7 +45,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	}
 	lost, other := begin("BTC"), begin("ETH")
 	now := time.Now().Add(time.Hour)
-	shown := &seenLook{look: &accountLook{at: now, runs: []string{"run_1"}, status: "ACTIVE"}, began: []time.Time{now, now}, equal: 2}
+	shown := &seenLook{look: &accountLook{at: now, ended: now, runs: []string{"run_1"}, status: "ACTIVE"}, began: []time.Time{now, now}, equal: 2}
 	d := c.driver
 	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown).Reason)
 	d.host = interrupted{d.host, func() {

@@ -267,7 +267,7 @@ func (w *write) askedFor() *accounting.Write {
 // accountLook is one look at everything on an account in which a write can show. It
 // serves every write that is asked about.
 type accountLook struct {
-	at        time.Time
+	at, ended time.Time // when its first read began, and its last was answered
 	positions Positions
 	trades    []Trade
 	rows      []accounting.Row
