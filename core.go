@@ -112,10 +112,14 @@ func (c *core) hookResolved(ctx context.Context, r Resolution) { c.hooks.resolve
 
 // keyless returns the refusal of a request without a key; nil if there is one.
 func (c *core) keyless(env Environment) error {
-	if c.keys(env).isZero() {
-		return refuse(env, CodeMissingAPIKey, "no %s API key configured", env)
+	if !c.keys(env).isZero() {
+		return nil
 	}
-	return nil
+	option, variable := "WithLiveKey", "TRADING_LIVE_KEY"
+	if env == EnvSandbox {
+		option, variable = "WithSandboxKey", "TRADING_SANDBOX_KEY"
+	}
+	return refuse(env, CodeMissingAPIKey, "no %s API key configured: set %s or, for FromEnv, %s", env, option, variable)
 }
 
 // lookAt reads everything on an account in which a write can show.

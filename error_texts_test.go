@@ -214,7 +214,7 @@ var elsewhere = map[string]string{
 	"the assessment was asked for %s ago, and holds for %s":                                                "a health check that took too long",
 	"account %s was last seen %s; read its state if that has changed":                                      "an account that is locked",
 	"the key was refused a moment ago and is not tried again yet: %s":                                      "a key that the service refused",
-	"the rate limit %s has no room in time":                                                                "a full rate limit",
+	"the rate limit %s is full for longer than this call may wait":                                         "a full rate limit",
 	"trading: RateLimitUsage: %w":                                                                          "a store that fails",
 	"trading: executed late, when its stored answer was asked for":                                         "a late execution",
 	"executed (%s: %s), and its answer is lost":                                                            "a write that is resolved without an answer",

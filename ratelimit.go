@@ -75,7 +75,7 @@ func (c *call) limitError(err error) error {
 	full := (*limiter.Full)(nil)
 	switch {
 	case errors.As(err, &full):
-		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s has no room in time", full.Bucket)
+		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s is full for longer than this call may wait", full.Bucket)
 		refusal.RetryAfter = full.Wait
 		return refusal
 	case errors.Is(err, limiter.ErrClosed):

@@ -399,9 +399,9 @@ func checkIdempotencyKey(k Key) *Error {
 	if len(k) == 0 || len(k) > maxKeyLength {
 		return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %d characters: it must have 1 to %d", len(k), maxKeyLength)
 	}
-	for i := range len(k) {
-		if k[i] <= ' ' || k[i] > '~' {
-			return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %q at position %d: it must have visible ASCII characters only", k[i], i)
+	for i, r := range string(k) {
+		if r <= ' ' || r > '~' {
+			return refuse(EnvLive, CodeInvalidIdempotencyKey, "the idempotency key has %q at position %d: it must have visible ASCII characters only", r, i)
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func (s *Sim) nothingToReduce(a *account, t ticket) *refusal {
 	if p := a.find(t.symbol); p != nil && p.side != t.side {
 		return nil
 	}
-	r := noPosition(t.symbol)
+	r := refuse("no_position", "There is no opposite position in %s to reduce.", t.symbol).with("symbol", t.symbol)
 	if !s.other(35) {
 		r.as(400)
 	}
