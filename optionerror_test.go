@@ -39,6 +39,7 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		"a decision and a key": {[]any{trading.WithClientOrderID("d"), trading.WithIdempotencyKey("k")}, "WithIdempotencyKey",
 			"a key or an id"},
 		"an invalid key":    {[]any{trading.WithIdempotencyKey("a b")}, "WithIdempotencyKey", "visible ASCII"},
+		"a key in UTF-8":    {[]any{trading.WithIdempotencyKey("é")}, "WithIdempotencyKey", "has 'é' at position 0"},
 		"an empty id":       {[]any{trading.WithClientOrderID("")}, "WithClientOrderID", "the id is empty"},
 		"nowhere to answer": {[]any{trading.ResponseInto(nil)}, "ResponseInto", "nil"},
 		"no such priority":  {[]any{trading.WithPriority(9)}, "WithPriority", "Priority(9)"},

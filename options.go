@@ -263,10 +263,10 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 	})
 }
 
-// WithoutProbe never asks for a stored answer with the write's own bytes. That
-// question is the only request of the client's own that can place an order, and it takes
-// two or three accidents, which docs/outcomes.md describes. Without it more outcomes take
-// half an hour, or stay unknown.
+// WithoutProbe never sends a write again to get its stored answer. That repeat, the probe,
+// is the only request that the client sends by itself and that can place an order. It
+// takes two or three accidents, which docs/outcomes.md describes. Without the probe more
+// outcomes take half an hour, or stay unknown.
 func WithoutProbe() Option { return option(nil, func(c *config) { c.withoutProbe = true }) }
 
 // WithoutBackground resolves writes of unknown outcome only while somebody waits: the

@@ -188,6 +188,31 @@ func TestARunThatHasEndedIsNotTheOrder(t *testing.T) {
 	})
 }
 
+// Two looks show the same at two moments a lag apart, also where the first has waited for
+// a rate limit, or for an answer.
+func TestTheReadsOfTwoLooksAreALagApart(t *testing.T) {
+	for slow, fault := range map[trading.Operation]tradingsim.Fault{
+		trading.OpState: tradingsim.RateLimit(2 * time.Second), trading.OpTrades: tradingsim.Delay(2 * time.Second),
+	} {
+		liveTest(t, nil, nil, func(r rig) {
+			r.sim.Fault(string(slow), fault)
+			_, err := r.resolve(r.doubtful(tradingsim.DropRequest(), buy("0.05")))
+			require.NoError(r.t, err)
+			last := map[string]time.Time{}
+			for _, q := range r.sim.Requests() {
+				if q.Status != 200 || q.Operation == string(trading.OpHealth) {
+					continue
+				}
+				if before, again := last[q.Operation]; again {
+					assert.GreaterOrEqual(r.t, q.At.Sub(before), 5*time.Second, "%s, where %s is slow", q.Operation, slow)
+				}
+				last[q.Operation] = q.AnsweredAt
+			}
+			assert.Len(r.t, last, 5, "reads of a look")
+		})
+	}
+}
+
 // Who leaves while it is being found out learns nothing of it, and it is found out.
 func TestLeavingWhileItIsFoundOut(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {

@@ -3,7 +3,6 @@ package backtest
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -29,11 +28,7 @@ type Runner struct {
 func Main(f func(r *Runner) int) {
 	args, status := os.Args, 2
 	if os.Getenv("GOGC") == "" {
-		// A month is some gigabytes of short-lived answers beside a megabyte or two that
-		// stay. What is never touched counts as memory that stays, and takes none: so a
-		// small run collects every 80 MB, and a large recording as often as by the percentage.
-		debug.SetGCPercent(400)
-		defer runtime.KeepAlive(make([]byte, 16<<20))
+		debug.SetGCPercent(400) // a month is some hundred gigabytes of short-lived answers
 	}
 	w := startWorker()
 	test := func(t *testing.T) {

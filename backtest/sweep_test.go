@@ -78,13 +78,13 @@ func TestMainRuns(t *testing.T) {
 
 // sized holds a position of some size for the whole run.
 func sized(size int) Variant {
-	return Variant{strconv.Itoa(size), trader("", order(trading.Long, fmt.Sprintf("0.%02d", size)))}
+	return Variant{strconv.Itoa(size), trader("", order(trading.Long, fmt.Sprintf("0.%03d", size)))}
 }
 
 func sweepProgram(r *Runner) int {
 	fmt.Println("a line of the program") // a worker's lines are no news
-	s := Sweep{Train: []Config{{Data: walkOf(1)}, {Data: walkOf(2)}}, Test: []Config{{Data: walkOf(3)}}, Pool: Pool{Workers: 2, Timeout: time.Minute}}
-	for size := range 100 {
+	s := Sweep{Train: []Config{{Data: walkOf(1)}}, Test: []Config{{Data: walkOf(3)}}, Pool: Pool{Workers: 2, Timeout: time.Minute}}
+	for size := range 200 {
 		s.Variants = append(s.Variants, sized(size+1))
 	}
 	result, err := r.Sweep(s)
@@ -93,7 +93,7 @@ func sweepProgram(r *Runner) int {
 	}
 	fmt.Print(result)
 	best := result.Rows[0].Name
-	s.Variants = append(s.Variants[:0:0], s.Variants[0], s.Variants[99])
+	s.Variants = append(s.Variants[:0:0], s.Variants[0], s.Variants[199])
 	again, err := r.Sweep(s) // its workers know of the first without making it again
 	if err != nil {
 		return fatal(err)
@@ -104,15 +104,15 @@ func sweepProgram(r *Runner) int {
 	return 0
 }
 
-// TestAHundredVariants: on two seeds each, and two of them again.
-func TestAHundredVariants(t *testing.T) {
+// TestTwoHundredVariants, and two of them again.
+func TestTwoHundredVariants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("200 runs")
 	}
 	out, errs, status := program(t, "sweep")
 	require.Equal(t, 0, status, errs)
 	require.Equal(t, 1, strings.Count(out, "a line of the program"))
-	require.Contains(t, out, "100 variants tried, 0 broken")
+	require.Contains(t, out, "200 variants tried, 0 broken")
 	require.Contains(t, out, "on prices that it was not chosen on: mean return")
 	require.Contains(t, errs, "backtest: train: 200 of 200 runs, 0 broken")
 }

@@ -42,20 +42,17 @@ func Example_firstBot() {
 	}
 }
 
-// Example_paperToLive is the first bot on a live account.
+// The first bot on a live account.
 func Example_paperToLive() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	if err := sim.Listen("127.0.0.1:0"); err != nil {
 		log.Fatal(err)
 	}
 	defer sim.Close()
-	for name, value := range map[string]string{
-		"TRADING_BASE_URL": sim.URL(), "TRADING_SANDBOX_KEY": sim.SandboxKey(), "TRADING_LIVE_KEY": sim.LiveKey(),
-		"TRADING_ACCOUNT": "acc_1",
-	} {
-		os.Setenv(name, value)
-		defer os.Unsetenv(name)
-	}
+	os.Setenv("TRADING_BASE_URL", sim.URL())
+	os.Setenv("TRADING_SANDBOX_KEY", sim.SandboxKey())
+	os.Setenv("TRADING_LIVE_KEY", sim.LiveKey())
+	os.Setenv("TRADING_ACCOUNT", "acc_1")
 	// README
 	client, err := trading.FromEnv() // with the options below
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/ratelimit"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // What the imitation of the other tests cannot show: how the store does with the real
@@ -333,6 +336,45 @@ func TestRealServerHangs(t *testing.T) {
 	got, err := store.reserve(soon(t), 10)
 	require.NoError(t, err)
 	require.True(t, got)
+}
+
+// A server that is slow is waited for, and counts.
+func TestRealServerIsSlow(t *testing.T) {
+	s := startReal(t)
+	store := openStore(t, s.client())
+	const pause = 200 * time.Millisecond
+	for i := range 3 {
+		require.NoError(t, s.admin().Do(t.Context(), "CLIENT", "PAUSE", pause.Milliseconds()).Err())
+		began := time.Now()
+		got, err := store.reserve(t.Context(), 2)
+		require.NoError(t, err)
+		require.Equal(t, i < 2, got)
+		require.Greater(t, time.Since(began), pause/2)
+	}
+	requireSpent(t, store, 2, 2)
+}
+
+// A server that is frozen holds up no exit of a client: not even where the Redis client
+// would wait for it for a minute, whatever the context of a call says.
+func TestRealServerIsFrozen(t *testing.T) {
+	s := startReal(t)
+	patient := goredis.NewClient(&goredis.Options{Addr: s.addr(), ReadTimeout: time.Minute, MaxRetries: -1})
+	t.Cleanup(func() { _ = patient.Close() })
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
+		trading.WithRateLimits(trading.RateLimits{Store: openStore(t, patient), Owner: "desk"}))
+	require.NoError(t, err)
+	account := client.Live.Account("acc_1")
+	_, err = account.Positions(t.Context())
+	require.NoError(t, err)
+
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGSTOP))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_, err = account.ClosePosition(ctx, "BTC", trading.All)
+	require.ErrorIs(t, err, trading.CodeNoPosition, "the service has answered, and Redis is frozen still")
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGCONT))
+	require.NoError(t, client.Close())
 }
 
 // A replica that takes over with nothing counts from nothing, without an error: for a
