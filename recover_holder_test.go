@@ -173,7 +173,7 @@ func TestRecoverWithoutAKey(t *testing.T) {
 		for range 2 {
 			found, err := client.Recover(context.Background())
 			require.ErrorIs(t, err, trading.CodeMissingAPIKey)
-			require.ErrorContains(t, err, "no live API key configured: set WithLiveKey or, for FromEnv, TRADING_LIVE_KEY")
+			require.ErrorContains(t, err, "no live API key configured: use WithLiveKey, or set TRADING_LIVE_KEY for FromEnv")
 			require.ErrorContains(t, err, string(left))
 			require.Len(t, found, 1)
 			assert.Equal(t, trading.Unknown, found[0].Outcome)
