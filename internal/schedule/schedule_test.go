@@ -108,6 +108,22 @@ func TestTheOldestIsFirst(t *testing.T) {
 	})
 }
 
+// A job that is hurried is due at once, and then as its turn says.
+func TestHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, true)
+		r.after(1, time.Minute)
+		r.Add(1)
+		assert.Equal(t, []int{1}, r.had())
+		r.Hurry(1)
+		assert.Equal(t, []int{1, 1}, r.had())
+		time.Sleep(time.Minute - time.Nanosecond)
+		assert.Len(t, r.had(), 2)
+		r.Hurry(2) // of which nothing is known
+		assert.Equal(t, []int{1, 1}, r.had())
+	})
+}
+
 // A job for which somebody waits comes before older ones; without a background the others
 // have no turn at all.
 func TestWhoIsWaitedForIsFirst(t *testing.T) {

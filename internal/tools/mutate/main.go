@@ -29,10 +29,11 @@ import (
 	"time"
 )
 
-// writePath is the code between a call and its verdict.
+// writePath is the code of the root package between a call and its verdict. Files of
+// another package, such as internal/resolve, are named beside -dir.
 var writePath = []string{
-	"retry.go", "classify.go", "intent.go", "lifetime.go", "fence.go", "recover.go", "flight.go", "guard.go",
-	"evidence.go", "idempotency.go", "ratelimit.go", "ratelimit_call.go", "ratelimit_line.go", "ratelimit_store.go",
+	"answer.go", "asks.go", "call.go", "carry.go", "evidence.go", "exchange.go", "guard.go", "idempotency.go",
+	"named.go", "ratelimit.go", "recover.go", "stages.go",
 }
 
 type settings struct {
