@@ -33,7 +33,8 @@ type Driver struct {
 	levels   *settings
 	schedule *schedule.Schedule[*Write]
 
-	mu sync.Mutex // of what others may read of a write that is in doubt
+	mu      sync.Mutex     // of what others may read of a write that is in doubt
+	leaving map[*Write]int // callers who wait for it and are leaving the market
 
 	// Of the goroutine alone.
 	looks     map[books.Account]*Look
@@ -134,7 +135,7 @@ func New(c Config) *Driver {
 		Clock: r.clock, Books: known.books, levels: &known.levels, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten},
 		cfg:   c,
-		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook),
+		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),
 	}
 	d.schedule = schedule.New(schedule.Config[*Write]{
 		Closing: c.Closing, ErrClosed: c.ErrClosed, Background: c.Background,
@@ -169,8 +170,12 @@ func (d *Driver) workerOf(w *Write) *Driver {
 // context ends.
 func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
 	if pending.IsLeaving(ctx) && ctx.Err() == nil {
-		d.say(func() { w.leaving++ })
-		defer d.say(func() { w.leaving-- })
+		d.say(func() { d.leaving[w]++ })
+		defer d.say(func() {
+			if d.leaving[w]--; d.leaving[w] == 0 {
+				delete(d.leaving, w)
+			}
+		})
 		d.schedule.Hurry(w) // what Halt holds back is looked at again
 	}
 	ended := d.schedule.Wait(ctx, w)

@@ -32,7 +32,7 @@ func (d *Driver) limits(w *Write) (limits ledger.Limits, held string) {
 		return ledger.Limits{}, ""
 	}
 	d.mu.Lock()
-	leaving := w.leaving > 0
+	leaving := d.leaving[w] > 0
 	d.mu.Unlock()
 	held = d.cfg.Host.EntriesHeld(leaving)
 	return ledger.Limits{NoProbe: held != ""}, held

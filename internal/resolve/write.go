@@ -139,7 +139,6 @@ type Write struct {
 	superseded  bool
 	overwritten bool
 
-	leaving int    // callers who wait for it and are leaving the market
 	reason  string // why it is Unknown
 	lastErr error  // what the last step met
 	by      Evidence
