@@ -174,3 +174,17 @@ func TestTheRegistryIsSharedByGoroutines(t *testing.T) {
 	assert.Nil(t, r.DoubtedIn(btc))
 	assert.False(t, r.Beside(at("it", btc, account)))
 }
+
+// What is open is told apart by whether it is in doubt, oldest first.
+func TestOpen(t *testing.T) {
+	var r registry
+	for _, e := range []*entry{at("a", btc), at("b", btc), at("c", eth), at("d", eth)} {
+		require.True(t, r.Add(e))
+		if e.ID == "b" || e.ID == "d" {
+			r.Doubt(e)
+		}
+	}
+	doubted, sent := r.Open()
+	assert.Equal(t, []string{"b", "d"}, ids(doubted))
+	assert.Equal(t, []string{"a", "c"}, ids(sent))
+}
