@@ -170,6 +170,8 @@ func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation,
 	case o == trading.Applied && n == 0:
 		w.problem("%s: %s is applied, and it was not executed", when, what)
 	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
+	case o == trading.NotApplied && n > 0 && w.notTaken(id, w.executed(op, keys...)):
+		w.excepted[brokenDisk] = true
 	case o == trading.NotApplied && n > 0 && w.copied():
 		w.excepted[repeated] = true
 	case o == trading.NotApplied && n > 0 && w.longWork():
@@ -198,6 +200,15 @@ func (w *world) anotherUsed(id trading.IntentID, keys []trading.Key) bool {
 		}
 	}
 	return false
+}
+
+// notTaken reports whether all that was executed of a named exit was sent while the disk was
+// broken, before the first use of its name that the journal knows: by the journal the name is
+// new, and the service forgets it within a day.
+func (w *world) notTaken(id trading.IntentID, all []tradingsim.Execution) bool {
+	in := w.writes[id]
+	return in != nil && w.disk > 0 && w.named && !in.Entry &&
+		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return !e.At.Before(in.Decided) })
 }
 
 // checkJournaled: what was executed is in a journal.
