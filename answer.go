@@ -26,19 +26,15 @@ type attempt struct {
 }
 
 // replayed reports whether the answer is the stored one of an earlier request.
-func (a *attempt) replayed() bool {
-	return a.stored || isReplay(a.Header)
-}
+func (a *attempt) replayed() bool { return a.stored || transport.Replayed(a.Header) }
 
 // askedToWait is how long an answer asks to wait before the next request: at most the
 // longest window that the service has.
-func (a *attempt) askedToWait() time.Duration {
-	return min(parseRetryAfter(a.Header, a.Received), limiter.Window)
-}
+func (a *attempt) askedToWait() time.Duration { return min(transport.RetryAfter(a.Header, a.Received), limiter.Window) }
 
 // serviceTime is the service's clock when it answered; this machine's may be wrong.
 func (a *attempt) serviceTime() time.Time {
-	if date, err := http.ParseTime(first(a.Header, "Date")); err == nil {
+	if date, err := http.ParseTime(transport.First(a.Header, "Date")); err == nil {
 		return date
 	}
 	return a.Received
@@ -106,8 +102,10 @@ func (q *question) metaOf(a *attempt) Meta {
 	m.Key, m.Replayed = a.key, a.replayed()
 	m.Sent, m.Received = a.Sent, a.Received
 	if m.Header != nil {
-		m.RateLimit = parseRateLimit(m.Header)
-		m.RetryAfter = parseRetryAfter(m.Header, m.Received)
+		if limit, remaining, reset, ok := transport.RateLimit(m.Header); ok {
+			m.RateLimit = Some(RateLimit{limit, remaining, reset})
+		}
+		m.RetryAfter = transport.RetryAfter(m.Header, m.Received)
 	}
 	return m
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // The service's limits: 600 requests a minute for a key over everything, and for
@@ -102,7 +103,7 @@ func (c *call) returnSlot(sent bool) {
 // longer than until the service's window ends.
 func (c *call) closeLimit(d time.Duration) {
 	limits, key := c.core.limits, c.apiKey.ID()
-	header, ofKey := parseRateLimit(c.last.attempt.Header).Get()
+	limit, _, reset, ofKey := transport.RateLimit(c.last.attempt.Header)
 	ofKey = ofKey && c.last.refusal != nil && c.last.refusal.Code == CodeRateLimited
 	if c.endpoint.class != "" && !ofKey {
 		limits.BlockClass(c.endpoint.class, d)
@@ -110,6 +111,6 @@ func (c *call) closeLimit(d time.Duration) {
 	}
 	limits.BlockKey(key, d)
 	if ofKey {
-		limits.Learn(key, header.Limit, header.Reset.Sub(c.last.attempt.serviceTime()))
+		limits.Learn(key, limit, reset.Sub(c.last.attempt.serviceTime()))
 	}
 }

@@ -3,7 +3,6 @@ package trading
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -314,37 +313,6 @@ func TestBackoffDoublesWithinItsBounds(t *testing.T) {
 			assert.GreaterOrEqual(t, wait, want/2)
 			assert.LessOrEqual(t, wait, want)
 		}
-	}
-}
-
-func TestTrap_T89_RetryAfterInEveryForm(t *testing.T) {
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	for _, row := range []struct {
-		name, value, date string
-		want              time.Duration
-	}{
-		{"absent", "", "", 0},
-		{"seconds", "60", "", time.Minute},
-		{"zero", "0", "", 0},
-		{"a date", "Fri, 20 Nov 2026 10:00:30 GMT", "", 30 * time.Second},
-		{"a date in RFC 850", "Friday, 20-Nov-26 10:00:30 GMT", "", 30 * time.Second},
-		{"a date past", "Fri, 20 Nov 2026 09:00:00 GMT", "", 0},
-		{"T91 a date by a clock that runs ahead", "Fri, 20 Nov 2026 12:00:30 GMT", "Fri, 20 Nov 2026 12:00:00 GMT", 30 * time.Second},
-		{"garbage", "soon", "", 0},
-		{"negative", "-5", "", 0},
-		{"a fraction", "1.5", "", 0},
-		{"huge", "86400000", "", maxRetryAfter},
-		{"beyond 64 bits", "99999999999999999999999", "", 0},
-		{"a far date", "Fri, 20 Nov 2099 10:00:30 GMT", "", maxRetryAfter},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			header := http.Header{}
-			header.Set("Retry-After", row.value)
-			if row.date != "" {
-				header.Set("Date", row.date)
-			}
-			assert.Equal(t, row.want, parseRetryAfter(header, now))
-		})
 	}
 }
 

@@ -1,0 +1,91 @@
+package transport
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTrap_T89_RetryAfterInEveryForm(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for _, row := range []struct {
+		name, value, date string
+		want              time.Duration
+	}{
+		{"absent", "", "", 0},
+		{"seconds", "60", "", time.Minute},
+		{"zero", "0", "", 0},
+		{"a date", "Fri, 20 Nov 2026 10:00:30 GMT", "", 30 * time.Second},
+		{"a date in RFC 850", "Friday, 20-Nov-26 10:00:30 GMT", "", 30 * time.Second},
+		{"a date past", "Fri, 20 Nov 2026 09:00:00 GMT", "", 0},
+		{"T91 a date by a clock that runs ahead", "Fri, 20 Nov 2026 12:00:30 GMT", "Fri, 20 Nov 2026 12:00:00 GMT", 30 * time.Second},
+		{"garbage", "soon", "", 0},
+		{"negative", "-5", "", 0},
+		{"a fraction", "1.5", "", 0},
+		{"huge", "86400000", "", maxRetryAfter},
+		{"beyond 64 bits", "99999999999999999999999", "", 0},
+		{"a far date", "Fri, 20 Nov 2099 10:00:30 GMT", "", maxRetryAfter},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			header := http.Header{}
+			header.Set("Retry-After", row.value)
+			if row.date != "" {
+				header.Set("Date", row.date)
+			}
+			assert.Equal(t, row.want, RetryAfter(header, now))
+		})
+	}
+}
+
+// FuzzHeaders reads Retry-After and the X-RateLimit headers, beside strconv and
+// net/http.
+func FuzzHeaders(f *testing.F) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, retryAfter, date, limit, remaining, reset string) {
+		header := http.Header{}
+		for name, value := range map[string]string{
+			"Retry-After": retryAfter, "Date": date, headerLimit: limit, headerRemaining: remaining, headerReset: reset,
+		} {
+			if value != "" {
+				header[name] = []string{value}
+			}
+		}
+		wait := RetryAfter(header, now)
+		if wait < 0 || wait > maxRetryAfter {
+			t.Fatalf("%q is %s", retryAfter, wait)
+		}
+		seconds, err := strconv.ParseUint(retryAfter, 10, 32)
+		at, errAt := http.ParseTime(retryAfter)
+		switch {
+		case err == nil:
+			if want := min(time.Duration(seconds)*time.Second, maxRetryAfter); wait != want {
+				t.Fatalf("%q is %s", retryAfter, wait)
+			}
+		case errAt == nil:
+			from := now
+			if d, err := http.ParseTime(date); err == nil {
+				from = d
+			}
+			if want := min(max(at.Sub(from), 0), maxRetryAfter); wait != want {
+				t.Fatalf("%q at %q is %s, want %s", retryAfter, date, wait, want)
+			}
+		case wait != 0 && strings.Trim(retryAfter, "0123456789") != "":
+			t.Fatalf("%q is %s", retryAfter, wait)
+		}
+
+		limited, left, until, told := RateLimit(header)
+		wantLimit, errLimit := strconv.Atoi(limit)
+		wantRemaining, errRemaining := strconv.Atoi(remaining)
+		wantReset, errReset := strconv.ParseInt(reset, 10, 64)
+		if want := errLimit == nil && errRemaining == nil && errReset == nil; told != want {
+			t.Fatalf("%q %q %q: told is %v", limit, remaining, reset, told)
+		}
+		if told && (limited != wantLimit || left != wantRemaining || until.Unix() != wantReset) {
+			t.Fatalf("%q %q %q is %d, %d and %s", limit, remaining, reset, limited, left, until)
+		}
+	})
+}
