@@ -30,7 +30,9 @@ func (a *attempt) replayed() bool { return a.stored || transport.Replayed(a.Head
 
 // askedToWait is how long an answer asks to wait before the next request: at most the
 // longest window that the service has.
-func (a *attempt) askedToWait() time.Duration { return min(transport.RetryAfter(a.Header, a.Received), limiter.Window) }
+func (a *attempt) askedToWait() time.Duration {
+	return min(transport.RetryAfter(a.Header, a.Received), limiter.Window)
+}
 
 // serviceTime is the service's clock when it answered; this machine's may be wrong.
 func (a *attempt) serviceTime() time.Time {

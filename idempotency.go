@@ -43,9 +43,7 @@ type ClientOrderIDOption func(*keySource)
 // has no durable journal or shares its ids ([WithSharedOrderIDs]). Then the account can
 // prove that the order was not executed. A refusal still proves nothing: it can be of
 // another use of the id after t. A program whose journal knows all uses leaves Since out.
-func Since(t time.Time) ClientOrderIDOption {
-	return func(k *keySource) { k.since = t }
-}
+func Since(t time.Time) ClientOrderIDOption { return func(k *keySource) { k.since = t } }
 
 // name is what a journal finds a named write by. Each part is preceded by its
 // length, so that no two lists of parts run together.

@@ -200,16 +200,12 @@ func WithTransport(rt http.RoundTripper) Option {
 // keys and the live keys of the simulator; any other live key is refused. Whoever is on the
 // way can read the sandbox key and trade the paper account with it, and can change every
 // answer, such as a price that a bot decides by.
-func WithPlaintextHTTP() Option {
-	return option(nil, func(c *config) { c.plaintextHTTP = true })
-}
+func WithPlaintextHTTP() Option { return option(nil, func(c *config) { c.plaintextHTTP = true }) }
 
 // WithLogger logs what the client does: each call at debug level, refusals at
 // info, writes of unknown outcome at warn. Without it nothing is logged. What is
 // logged is a fixed list of facts; keys, headers and bodies are not among them.
-func WithLogger(l *slog.Logger) Option {
-	return option(nil, func(c *config) { c.logger = l })
-}
+func WithLogger(l *slog.Logger) Option { return option(nil, func(c *config) { c.logger = l }) }
 
 var productToken = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 

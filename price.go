@@ -93,9 +93,7 @@ var Clear = Level{state: levelClear}
 func At(n decimal.Decimal) Level { return Level{state: levelAt, at: n} }
 
 // Value returns the number; ok is false if l is absent or [Clear].
-func (l Level) Value() (n decimal.Decimal, ok bool) {
-	return l.at, l.state == levelAt
-}
+func (l Level) Value() (n decimal.Decimal, ok bool) { return l.at, l.state == levelAt }
 
 // IsClear reports whether l is [Clear], that is null on the wire.
 func (l Level) IsClear() bool { return l.state == levelClear }
@@ -105,9 +103,7 @@ func (l Level) IsZero() bool { return l.state == levelAbsent }
 
 // Equal reports whether both are absent, both are [Clear], or both are the
 // same number.
-func (l Level) Equal(other Level) bool {
-	return l.state == other.state && l.at.Equal(other.at)
-}
+func (l Level) Equal(other Level) bool { return l.state == other.state && l.at.Equal(other.at) }
 
 // orClear returns l, or null for an absent level.
 func (l Level) orClear() Level {
@@ -184,9 +180,7 @@ func MarkAt(price decimal.Decimal) Mark {
 }
 
 // Price returns the price; ok is false if the market is unpriced.
-func (m Mark) Price() (price decimal.Decimal, ok bool) {
-	return m.price, m.price.IsPositive()
-}
+func (m Mark) Price() (price decimal.Decimal, ok bool) { return m.price, m.price.IsPositive() }
 
 // Equal reports whether both are unpriced or both have the same price.
 func (m Mark) Equal(other Mark) bool { return m.price.Equal(other.price) }
