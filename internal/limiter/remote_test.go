@@ -332,8 +332,9 @@ func TestASlotThatComesTooLateIsGivenBack(t *testing.T) {
 
 // Ten thousand who wait are not asked for one by one.
 func TestALongQueueAsksTheStoreSeldom(t *testing.T) {
+	skipForDetector(t)
 	callers := 10_000
-	if testing.Short() || raceDetector { // which breaks down on so many timers, https://go.dev/issue/78156
+	if testing.Short() {
 		callers = 1000
 	}
 	synctest.Test(t, func(t *testing.T) {
