@@ -3,6 +3,7 @@ package trading
 import (
 	"iter"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/spec"
 )
 
@@ -57,9 +58,9 @@ type Outcome uint8
 
 // The outcomes. Unknown is the zero value, so that a forgotten outcome errs on the safe side.
 const (
-	Unknown    Outcome = iota // it may have been applied: never take it for a failure
-	Applied                   // the service executed it
-	NotApplied                // it was not executed and never will be
+	Unknown    = Outcome(ledger.Unknown)    // it may have been applied: never take it for a failure
+	Applied    = Outcome(ledger.Applied)    // the service executed it
+	NotApplied = Outcome(ledger.NotApplied) // it was not executed and never will be
 )
 
 // String returns the outcome in words.

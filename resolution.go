@@ -78,17 +78,17 @@ type Evidence uint8
 
 const (
 	// EvidenceNone: nothing is decided.
-	EvidenceNone Evidence = iota
+	EvidenceNone = Evidence(resolve.ByNothing)
 	// EvidenceAnswer: the service answered the write itself.
-	EvidenceAnswer
+	EvidenceAnswer = Evidence(resolve.ByAnswer)
 	// EvidenceReplay: the service repeated its stored answer.
-	EvidenceReplay
+	EvidenceReplay = Evidence(resolve.ByReplay)
 	// EvidenceUnsent: not a byte of it can have arrived.
-	EvidenceUnsent
+	EvidenceUnsent = Evidence(resolve.ByUnsent)
 	// EvidenceAccounting: positions, trades, orders and runs add up to it alone.
-	EvidenceAccounting
+	EvidenceAccounting = Evidence(resolve.ByAccounting)
 	// EvidenceAcknowledged: somebody has looked, and acknowledged it.
-	EvidenceAcknowledged
+	EvidenceAcknowledged = Evidence(resolve.ByAcknowledged)
 )
 
 // String returns the evidence in words.
