@@ -36,16 +36,18 @@ func (d *Driver) inDoubt(w *Write) {
 // leaveBooks takes a write out of the open ones. What it did is noted with those beside it
 // before its end is written: a crash between the two must leave it open.
 func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
-	switch {
-	case w.Kind.Trades:
+	if w.Kind.Trades {
 		w.books.Leave(&w.booked, d.didOf(w, f, last))
-	default: // a setting of levels leaves positions and closed trades as they were
+	}
+	if w.Kind.Levels {
 		d.levels.noteEnd(&d.store, w, f.Outcome)
 	}
 	if f.Evidence != ByAcknowledged { // whose end is written already
 		d.store.logged(w, d.store.end(context.Background(), w, f, false))
 	}
-	d.levels.ended(w, f.Outcome)
+	if w.Kind.Levels {
+		d.levels.ended(w, f.Outcome)
+	}
 	d.pending.Remove(&w.Entry)
 	for _, e := range d.pending.DoubtedBeside(&w.Entry) {
 		d.pending.goOn(e.Write)

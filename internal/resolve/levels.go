@@ -83,7 +83,7 @@ type settings struct {
 // old as that, so that one begun meanwhile is newer.
 func (v *settings) began(w *Write) {
 	sent, err := levelsOf(&w.Intent)
-	if !w.Kind.Levels || err != nil {
+	if err != nil {
 		return
 	}
 	v.mu.Lock()
