@@ -160,13 +160,16 @@ func (r *Registry[W]) Doubted() []*Entry[W] {
 // Open returns the entries whose outcome is not decided, oldest first: those in doubt,
 // and those of which nothing is doubtful so far.
 func (r *Registry[W]) Open() (doubted, sent []*Entry[W]) {
-	all := r.collect(func(e *Entry[W]) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.all {
 		if e.doubted {
 			doubted = append(doubted, e)
+		} else {
+			sent = append(sent, e)
 		}
-		return !e.doubted
-	})
-	return doubted, all
+	}
+	return doubted, sent
 }
 
 func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
