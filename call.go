@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/address"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
@@ -78,6 +80,23 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 func (c *call) place(o Order, entry bool) {
 	c.placed, c.symbol, c.entry = o, o.Symbol, entry
 	c.order = &c.placed
+}
+
+// aimAtAccount aims the call at a path below its account.
+func (c *call) aimAtAccount(rest string) {
+	c.aim(address.BelowAccount(c.core.urls[endpointOf(OpAccounts)], string(c.account), rest))
+}
+
+// aimByQuery adds the one query parameter of the call's endpoint.
+func (c *call) aimByQuery(name, value string) {
+	c.aim(address.WithQuery(c.core.urls[c.endpoint], name, value))
+}
+
+func (c *call) aim(at *url.URL, err error) {
+	if err != nil && c.invalid == nil {
+		c.invalid = err
+	}
+	c.url = at
 }
 
 // Value finds the call itself, besides what the caller's context holds.

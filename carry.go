@@ -384,10 +384,8 @@ func (c *call) carryOutcome(err error) error {
 		return readError{err}
 	}
 	e := &WriteError{Outcome: c.outcome, Operation: c.endpoint.op, Account: c.account, Symbol: c.symbol, Err: err}
-	if c.write != nil {
-		if c.write.Tracked() && !c.forget {
-			e.Intent = IntentID(c.write.Intent.ID)
-		}
+	if c.write != nil && c.write.Tracked() && !c.forget {
+		e.Intent = IntentID(c.write.Intent.ID)
 	}
 	e.NotSent = c.outcome == Unknown && !c.left
 	return e
