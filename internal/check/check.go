@@ -3,7 +3,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -161,6 +160,3 @@ func APIKey(env, key string) *Fault {
 	}
 	return nil
 }
-
-// first returns the first fault that there is.
-func first(faults ...*Fault) *Fault { return cmp.Or(faults...) }

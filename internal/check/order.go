@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -31,7 +32,7 @@ func Order(env string, o *api.OrderRequest) *Fault {
 	case !o.Leverage.IsZero() && !positive(o.Leverage):
 		return fault("bad_request", "leverage is %s: it must be greater than 0", wire.NumberText(o.Leverage))
 	default:
-		return first(limitPrice(env, o), levels(o), MaxSlippage(o.MaxSlippagePct))
+		return cmp.Or(limitPrice(env, o), levels(o), MaxSlippage(o.MaxSlippagePct))
 	}
 }
 

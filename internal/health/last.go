@@ -49,7 +49,7 @@ func (l *Last[A]) Known() (known A, ok bool) {
 	return l.known, l.isKnown
 }
 
-// Get returns one that was asked for at most CacheFor ago. While a refresh is
+// Get returns one that still holds, by when it was asked for. While a refresh is
 // under way an older one is not used: its end is waited for.
 func (l *Last[A]) Get(ctx context.Context) (A, error) {
 	var none A
