@@ -224,8 +224,8 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 //
 // A setting never waits for an older one. It is sent at once, and the older one is not
 // sent again. If the outcome of the older one is in doubt, the service may still carry it
-// out after the newer one. The client corrects that while this process runs: 5 seconds
-// after the outcome is known it reads the position. If the position has the levels of a
+// out after the newer one. The client corrects that, with a journal also after a restart: 5
+// seconds after the outcome is known it reads the position. If the position has the levels of a
 // setting that is not the last, the client sends the last levels again, each as the newest
 // setting named it, under a new key, at most three times. Levels that no setting of this
 // program named stay. Until then the position can have the older levels. [Hooks.Resolved]
