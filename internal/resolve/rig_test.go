@@ -218,7 +218,7 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
 			Keyed: live, Entry: entry, Resolves: true, Lasting: !kindOf(operation).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
-			Decided: d.Clock.Now(), Retry: ledger.Retry{Attempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
+			Decided: d.Clock.Now(), Retry: ledger.Retry{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
 		}},
 	}
 	if !live {
@@ -248,6 +248,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 				break
 			}
 			d.Missing(w, err)
+			err = nil
 		}
 		d.SendBegins(w)
 		d.SendEnded(w, time.Now())
