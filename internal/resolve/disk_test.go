@@ -29,6 +29,8 @@ type disk struct {
 	gap     bool
 	noGap   error // it cannot be noted
 	onRead  func()
+	// afterRead is called behind the moment that the read shows.
+	afterRead func()
 }
 
 func newDisk() *disk { return &disk{Store: journal.NewMemory(), shared: new(journal.Shared)} }
@@ -67,8 +69,19 @@ func (k *disk) Pending(ctx context.Context) iter.Seq2[journal.History, error] {
 		k.onRead()
 	}
 	return func(yield func(journal.History, error) bool) {
+		var left []journal.History
 		for h, err := range k.Store.Pending(ctx) {
-			if !yield(h, err) {
+			if err != nil {
+				yield(h, err)
+				return
+			}
+			left = append(left, h)
+		}
+		if k.afterRead != nil {
+			k.afterRead()
+		}
+		for _, h := range left {
+			if !yield(h, nil) {
 				return
 			}
 		}

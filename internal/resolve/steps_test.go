@@ -222,12 +222,12 @@ func TestWhatTheAccountShows(t *testing.T) {
 }
 
 // readTwice has the books know an account with an order that rests.
-func readTwice(d *Driver) {
+func readTwice(d *Driver, held ...books.Held) {
 	account := books.Account{Environment: "live", ID: "acc_1"}
 	d.Books.SawStatus(account, "ACTIVE")
 	for range 2 {
 		time.Sleep(ledger.Lag)
-		d.Books.SawPositions(account, time.Now(), nil)
+		d.Books.SawPositions(account, time.Now(), held)
 		d.Books.SawTrades(account, time.Now(), func(int) []accounting.Row { return nil })
 		d.Books.SawOrders(account, time.Now(), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 		d.Books.SawFinished(account, time.Now(), nil)
