@@ -54,6 +54,7 @@ type service struct {
 	cannot  error    // set them
 	onAsk   func(operation string)
 
+	turns    int // of the driver, whose goroutine alone counts them
 	mu       sync.Mutex
 	began    time.Time
 	asked    []string
@@ -136,7 +137,14 @@ func (s *service) Judge(err error) Judgment {
 	return Judgment{Class: ledger.Silence}
 }
 
-func (s *service) Keyless(string) error   { return s.keyless }
+// Keyless is asked once a turn. It stops a driver that spins: virtual time has no end.
+func (s *service) Keyless(string) error {
+	if s.turns++; s.turns > mostTurns {
+		panic("the driver spins")
+	}
+	return s.keyless
+}
+
 func (s *service) KeyRefused(string) bool { return s.refused }
 
 func (s *service) EntriesHeld(leaving bool) string {
@@ -145,6 +153,9 @@ func (s *service) EntriesHeld(leaving bool) string {
 	}
 	return s.held(leaving)
 }
+
+// mostTurns is more than any test needs.
+const mostTurns = 5_000
 
 // client returns the driver of a client, which the test's end closes.
 func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
