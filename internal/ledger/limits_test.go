@@ -213,7 +213,7 @@ func TestWhenFencesAndProbesAreDue(t *testing.T) {
 	spent := unheard(market())
 	spent.fenced(2*time.Second, noOrder)
 	quiet := unheard(market())
-	quiet.fenced(Gone-time.Second, silence)
+	quiet.fenced(Gone-time.Second/2, silence)
 	noProbe := market()
 	noProbe.NoProbe = true
 	looked := fenced(noProbe, 0, 10*time.Minute)
@@ -231,7 +231,7 @@ func TestWhenFencesAndProbesAreDue(t *testing.T) {
 		"after the window":                {fenced(market(), window-Gap, window), window, Step{Do: Look, At: window}},
 		"a lag after a fence that holds":  {spent, 2 * time.Second, Step{Do: Look, At: 2*time.Second + Lag}},
 		"when it is gone":                 {quiet, Gone, Step{Do: Fence, At: Gone}},
-		"before it is gone":               {quiet, Gone - 1, Step{Do: Fence, At: Gone}},
+		"before it is gone":               {quiet, Gone - 1, Step{Do: Fence, At: Gone + time.Second/2}},
 		"the second late look":            {fenced(noProbe, 0, 12*time.Minute), 16 * time.Minute, Step{Do: Fence, At: 16 * time.Minute}},
 		"the first late look, overdue":    {fenced(noProbe, 0, 12*time.Minute), 16*time.Minute - 1, Step{Do: Look, At: 16*time.Minute - 1}},
 		"a late look that was just taken": {looked, 10*time.Minute + 1, Step{Do: Fence, At: 16 * time.Minute}},
