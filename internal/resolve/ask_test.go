@@ -118,10 +118,6 @@ func TestRecover(t *testing.T) {
 		own := lost(t, d, "w_3", order)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		s.look = func() (Look, error) { return Look{}, nil }
-		s.mu.Lock()
-		s.answers[paper] = nil
-		s.mu.Unlock()
 		found, err := d.Recover(ctx)
 		require.Len(t, found, 2)
 		assert.Equal(t, ledger.Applied, found[0].Outcome)
@@ -198,7 +194,7 @@ func TestAcknowledgeBesideATurn(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {row.answer}}}
-				d := client(t, s)
+				d := client(t, s, foreground)
 				w := lost(t, d, "w_1", order)
 				s.onAsk = func(operation string) {
 					if operation == order {

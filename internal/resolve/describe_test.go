@@ -46,7 +46,7 @@ func TestFactsInWords(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newDisk()
-		d := client(t, &service{answers: answered()}, on(k))
+		d := client(t, &service{answers: answered()}, on(k), foreground)
 		began := time.Now()
 		w := lost(t, d, "w_1", order, named("entry 7"))
 		d.store.later(w, record{Beside: &books.Note{Own: []accounting.Own{{Last: began.Add(time.Hour)}}}})

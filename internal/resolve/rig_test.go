@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ type service struct {
 	cannot  error    // set them
 	onAsk   func(operation string)
 
-	turns    int // of the driver, whose goroutine alone counts them
+	turns    atomic.Int64 // of the drivers
 	mu       sync.Mutex
 	began    time.Time
 	asked    []string
@@ -64,9 +65,23 @@ type service struct {
 	set      []Levels
 }
 
+// change changes what a service does while its driver is at work.
+func (s *service) change(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// now returns what the service does at the moment.
+func now[T any](s *service, is func() T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return is()
+}
+
 func (s *service) note(operation string) {
-	if s.onAsk != nil {
-		s.onAsk(operation)
+	if onAsk := now(s, func() func(string) { return s.onAsk }); onAsk != nil {
+		onAsk(operation)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +114,8 @@ func (s *service) Send(ctx context.Context, r Request) Answer {
 func (s *service) Look(context.Context, string, string) (*Look, error) {
 	s.note("look")
 	l, err := Look{}, error(nil)
-	if s.look != nil {
-		l, err = s.look()
+	if look := now(s, func() func() (Look, error) { return s.look }); look != nil {
+		l, err = look()
 	}
 	l.At, l.Ended = time.Now(), time.Now()
 	return &l, err
@@ -139,19 +154,21 @@ func (s *service) Judge(err error) Judgment {
 
 // Keyless is asked once a turn. It stops a driver that spins: virtual time has no end.
 func (s *service) Keyless(string) error {
-	if s.turns++; s.turns > mostTurns {
+	if s.turns.Add(1) > mostTurns {
 		panic("the driver spins")
 	}
-	return s.keyless
+	return now(s, func() error { return s.keyless })
 }
 
-func (s *service) KeyRefused(string) bool { return s.refused }
+func (s *service) KeyRefused(string) bool { return now(s, func() bool { return s.refused }) }
 
 func (s *service) EntriesHeld(leaving bool) string {
-	if s.held == nil {
-		return ""
-	}
-	return s.held(leaving)
+	return now(s, func() string {
+		if s.held == nil {
+			return ""
+		}
+		return s.held(leaving)
+	})
 }
 
 // mostTurns is more than any test needs.

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,7 +81,7 @@ func TestAHalt(t *testing.T) {
 				if !known {
 					require.ErrorContains(t, r.Err, "halted by the program")
 					require.ErrorIs(t, r.Err, context.DeadlineExceeded)
-					halted = false
+					s.change(func() { halted = false })
 					assert.True(t, resolved(t, d, w, 20*time.Second), "it goes on by itself")
 				}
 				assert.Empty(t, d.leaving)
@@ -106,7 +107,7 @@ func TestWithoutAKeyThatWorks(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, open, 1)
 			assert.Equal(t, missing, open[0].Waiting)
-			s.keyless, s.refused = nil, false
+			s.change(func() { s.keyless, s.refused = nil, false })
 			if missing {
 				assert.Equal(t, "nothing can be asked about it without an API key", open[0].Reason)
 				time.Sleep(time.Minute)
@@ -178,9 +179,7 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 		synctest.Wait()
 		want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second, 31 * time.Second, 63 * time.Second, 95 * time.Second}
 		assert.Equal(t, want, s.at)
-		s.mu.Lock()
-		s.answers = answered()
-		s.mu.Unlock()
+		s.change(func() { s.answers = answered() })
 		assert.True(t, resolved(t, d, first, time.Minute))
 		assert.True(t, resolved(t, d, second, time.Minute))
 	})
@@ -201,9 +200,9 @@ func TestAJournalThatFailsWhileItIsAsked(t *testing.T) {
 	for _, at := range []string{"fence", "probe"} {
 		synctest.Test(t, func(t *testing.T) {
 			k := newDisk()
-			failing := true
+			var mended atomic.Bool
 			k.fail = func(what string) error {
-				if failing && what == at {
+				if !mended.Load() && what == at {
 					return errDisk
 				}
 				return nil
@@ -217,7 +216,7 @@ func TestAJournalThatFailsWhileItIsAsked(t *testing.T) {
 			require.ErrorContains(t, r.Err, "the journal cannot be written")
 			assert.NotContains(t, k.of("w_1"), at+"!")
 			assert.NotContains(t, s.asked, order, "nothing goes that is not noted")
-			failing = false
+			mended.Store(true)
 			assert.True(t, resolved(t, d, w, 10*time.Second))
 		})
 	}
@@ -247,7 +246,7 @@ func TestWhatTimeDoesNotChange(t *testing.T) {
 		d.Ask(w, d.Requests()-1)
 		time.Sleep(time.Hour)
 		assert.Len(t, s.asked, looks, "the last request was the caller's")
-		s.look = nil
+		s.change(func() { s.look = nil })
 		d.Ask(w, d.Requests())
 		assert.True(t, resolved(t, d, w, time.Minute))
 	})
@@ -291,7 +290,7 @@ func TestClose(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answers: answered()}
-		d := client(t, s)
+		d := client(t, s, foreground)
 		w := lost(t, d, "w_1", order)
 		s.onAsk = func(operation string) {
 			if operation == order {
