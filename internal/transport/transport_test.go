@@ -109,6 +109,17 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Without a limit of its own a refusal may be as large as any answer.
+func TestARefusalWithoutALimit(t *testing.T) {
+	proxy := service(t)
+	proxy.Rest(func(x *faultproxy.Exchange) { x.Say("HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno") })
+	r := write(proxy.URL(), "{}")
+	r.MaxError = 0
+	a := transport(t).Send(t.Context(), r)
+	require.NoError(t, a.Err)
+	assert.Equal(t, "no", string(a.Body))
+}
+
 // A request that ended without an answer says why, and whether any of it may have left.
 func TestRequestsWithoutAnAnswer(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
