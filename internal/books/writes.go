@@ -423,8 +423,5 @@ func (a *account) unclear(w *Write, did *Did) {
 	}
 	held := a.held(w.Places[0].Symbol)
 	held.exact = false
-	if a.positions == nil {
-		a.positions = make(map[string]position)
-	}
 	a.positions[w.Places[0].Symbol] = held
 }

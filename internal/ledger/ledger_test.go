@@ -185,6 +185,7 @@ func TestAKeyWhoseFirstUseIsUnknown(t *testing.T) {
 		"a refusal after doubt": {end(send, heard(silence), send, heard(replayed(refused))), false},
 		"in flight":             {end(send, heard(inFlight)), false},
 		"503":                   {end(send, heard(unavailable)), false},
+		"500":                   {end(send, heard(refusal("internal_error", 500, NotApplied, End))), false},
 		"left in flight":        {end(send), false},
 		"part-way":              {end(send, heard(partWay)), false},
 	} {

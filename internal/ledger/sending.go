@@ -128,7 +128,7 @@ func (s *sending) pause(r Retry, a Answer) {
 		asked = rateWindow
 	}
 	s.wait = r.backoff(s.sends)
-	if s.exact = asked > s.wait; s.exact {
+	if s.exact = asked > 0 && asked >= s.wait; s.exact {
 		s.wait = asked
 	}
 }

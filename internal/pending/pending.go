@@ -38,7 +38,6 @@ type Registry[W any] struct {
 	byID   map[string]*Entry[W]
 	all    []*Entry[W]           // oldest first
 	places map[Place][]*Entry[W] // those that show there, oldest first
-	doubts int                   // how many entries are in doubt
 }
 
 // Add adds an entry. It returns false, and adds nothing, if its id is there already.
@@ -78,9 +77,6 @@ func (e *Entry[W]) places() []Place {
 func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.doubts == 0 {
-		return nil
-	}
 	for _, p := range e.places() {
 		for _, other := range r.places[p] {
 			if other != e && other.doubted && !slices.Contains(beside, other) {
@@ -98,8 +94,7 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	if !e.in {
 		return
 	}
-	r.setDoubted(e, false)
-	e.in = false
+	e.in, e.doubted = false, false
 	delete(r.byID, e.ID)
 	r.all = without(r.all, e)
 	for _, p := range e.places() {
@@ -118,26 +113,14 @@ func without[W any](entries []*Entry[W], e *Entry[W]) []*Entry[W] {
 func (r *Registry[W]) Doubt(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.setDoubted(e, true)
-}
-
-func (r *Registry[W]) setDoubted(e *Entry[W], doubted bool) {
-	if !e.in || e.doubted == doubted {
-		return
-	}
-	e.doubted = doubted
-	if doubted {
-		r.doubts++
-	} else {
-		r.doubts--
-	}
+	e.doubted = e.in
 }
 
 // Clear notes that it is in doubt no longer.
 func (r *Registry[W]) Clear(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.setDoubted(e, false)
+	e.doubted = false
 }
 
 // Find returns the entry of an id; nil if there is none.

@@ -1,6 +1,7 @@
 package pending_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -151,6 +152,7 @@ func TestAnIdIsTakenUntilItsEntryIsRemoved(t *testing.T) {
 	assert.False(t, r.Beside(at("it", btc)))
 	assert.True(t, r.Add(again))
 	assert.Same(t, again, r.Find("a"))
+	assert.Empty(t, r.Doubted(), "what was said of it before counts for nothing")
 }
 
 // What comes and goes beside each other leaves nothing.
@@ -173,6 +175,14 @@ func TestTheRegistryIsSharedByGoroutines(t *testing.T) {
 	assert.Empty(t, r.Doubted())
 	assert.Nil(t, r.DoubtedIn(btc))
 	assert.False(t, r.Beside(at("it", btc, account)))
+}
+
+// A program that leaves the market says so by its context.
+func TestLeaving(t *testing.T) {
+	assert.False(t, pending.IsLeaving(t.Context()))
+	ctx, cancel := context.WithCancel(pending.Leaving(t.Context()))
+	defer cancel()
+	assert.True(t, pending.IsLeaving(ctx))
 }
 
 // What is open is told apart by whether it is in doubt, oldest first.

@@ -19,7 +19,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	pro := Kind{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
 	meanwhile := func() {}
 	d := New(Config{
-		Host: &service{t: t}, BaseURL: "here", Closing: context.Background(),
+		Host: &service{}, BaseURL: "here", Closing: context.Background(),
 		Kind:        func(string) Kind { return pro },
 		IsExclusive: func(string) bool { meanwhile(); return true },
 		Enter:       func() bool { return true }, Leave: func() {},

@@ -8,69 +8,86 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
 // Load takes over, once, what earlier runs of the program left, and what clients left
-// that have closed.
+// that have closed. One call reads the journal, and the others wait for it as long as
+// their contexts last.
 func (d *Driver) Load(ctx context.Context) error {
 	r := d.pending
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.orphans) > 0 {
-		r.adoptOrphans(d)
-	}
-	if r.loaded {
+	if r.takeOver(d) {
 		return nil
 	}
-	return d.loadFrom(ctx, r)
-}
-
-// loadFrom reads the journal. The registry's lock is held.
-func (d *Driver) loadFrom(ctx context.Context, r *shared) error {
-	gap := d.store.gap()
-	var left []*Write
-	for h, err := range d.store.journal.Pending(ctx) {
-		if err != nil {
-			return fmt.Errorf("the journal cannot be read: %w", err)
-		}
-		w, err := d.restore(&h, gap)
-		if err != nil {
-			return err
-		}
-		if w != nil {
-			left = append(left, w)
-		}
+	select {
+	case r.loading <- struct{}{}:
+		defer func() { <-r.loading }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if r.takeOver(d) {
+		return nil
+	}
+	left, err := d.readLeft(ctx)
+	if err != nil {
+		return err
 	}
 	if len(left) == 0 {
 		d.store.closeGap() // nothing is left that it matters to
 	}
-	var taken []*Write
-	defer func() { d.adopt(taken) }()
-	for _, w := range left {
-		if !r.Add(&w.Entry) {
-			continue // of this process, and at work
-		}
-		if w.Ledger.Forget() { // its key may be another program's, and it needs no resolution
-			f := Final{Outcome: ledger.Unknown}
-			w.finish(&f)
-			if err := d.store.end(ctx, w, f, false); err != nil {
-				return fmt.Errorf("the journal cannot be written: %w", err)
-			}
-			r.Remove(&w.Entry)
-			continue
-		}
-		d.store.note(w, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
-		r.Doubt(&w.Entry)
-		if w.Intent.BaseURL != d.cfg.BaseURL {
-			w.worker, w.reason = nil, fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
-			r.orphans = append(r.orphans, w)
-			continue
-		}
-		taken = append(taken, w)
+	if left, err = d.withoutForgotten(ctx, left); err != nil {
+		return err
 	}
-	r.loaded = true
+	r.loaded(d, left)
 	return nil
+}
+
+// leftWrite is a write that an earlier run left, and what its journal says of the account.
+type leftWrite struct {
+	*Write
+	base *accounting.Baseline
+	own  []accounting.Own
+}
+
+// readLeft reads the journal.
+func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
+	gap := d.store.gap()
+	doubted, sent := d.pending.Open() // before: one that ends while the journal is read is not left
+	ours := slices.Concat(doubted, sent)
+	for h, err := range d.store.journal.Pending(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("the journal cannot be read: %w", err)
+		}
+		if slices.ContainsFunc(ours, func(e *pending.Entry[*Write]) bool { return e.ID == h.Intent }) {
+			continue
+		}
+		w, err := d.restore(&h, gap)
+		if err != nil {
+			return nil, err
+		}
+		if w.Write != nil {
+			left = append(left, w)
+		}
+	}
+	return left, nil
+}
+
+// withoutForgotten ends the writes whose keys may be another program's, and that need no
+// resolution.
+func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open []leftWrite, err error) {
+	for _, w := range left {
+		if !w.Ledger.Forget() {
+			open = append(open, w)
+			continue
+		}
+		f := Final{Outcome: ledger.Unknown}
+		w.finish(&f)
+		if err := d.store.end(ctx, w.Write, f, false); err != nil {
+			return nil, fmt.Errorf("the journal cannot be written: %w", err)
+		}
+	}
+	return open, nil
 }
 
 // adopt takes over what others left. All their settings of levels are known before work
@@ -90,12 +107,12 @@ func (d *Driver) adopt(left []*Write) {
 
 // restore folds the records of a write that an earlier run left. gap means that the journal
 // lacks exits, or sends of them.
-func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
+func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	records, err := decode(h)
 	if err != nil {
-		return nil, err
+		return leftWrite{}, err
 	}
-	w := &Write{worker: d, Left: true, gap: gap, registered: true, journaled: true, handed: closedChannel()}
+	w := &Write{Left: true, gap: gap, registered: true, journaled: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
 	var base *accounting.Baseline
@@ -120,7 +137,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
 		}
 	}
 	if w.Intent.ID == "" {
-		return nil, nil // its beginning failed, and so it was not journaled
+		return leftWrite{}, nil // its beginning failed, and so it was not journaled
 	}
 	terms.Exclusive = d.cfg.IsExclusive(w.Intent.Account)
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
@@ -130,14 +147,11 @@ func (d *Driver) restore(h *journal.History, gap bool) (*Write, error) {
 	w.keyInStore = w.Intent.Key
 	w.Ledger = ledger.Restore(terms, facts, d.Clock.Now())
 	w.asked() // whose side the books take
-	w.books, w.booked = d.pending.viewLocked(w.Intent.BaseURL, false).books, d.bookWrite(w)
+	w.books, w.booked = d.pending.viewOf(w.Intent.BaseURL, false).books, d.bookWrite(w)
 	if beside.NoBaseline {
 		base = nil
 	}
-	if w.Kind.Trades {
-		w.books.Restore(&w.booked, base, beside.Own)
-	}
-	return w, nil
+	return leftWrite{w, base, beside.Own}, nil
 }
 
 func closedChannel() chan struct{} {

@@ -59,8 +59,11 @@ func (d *Driver) register(ctx context.Context, w *Write) error {
 	if live && w.Intent.Entry && d.Durable() && d.Books.WantsRead(&w.booked, time.Now()) {
 		d.cfg.Host.ReadBaseline(ctx, w.Intent.Account)
 	}
-	if err := d.Load(ctx); err != nil && w.Intent.Entry {
-		return err
+	if err := d.Load(ctx); err != nil {
+		if w.Intent.Entry || ctx.Err() != nil {
+			return err
+		}
+		d.Missing(w, err) // what earlier runs left is not told of it
 	}
 	if !d.pending.Add(&w.Entry) {
 		return fmt.Errorf("trading: write %s is registered already", w.Entry.ID)

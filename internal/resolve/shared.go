@@ -1,12 +1,14 @@
 package resolve
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -20,8 +22,10 @@ type shared struct {
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
 
+	loading chan struct{} // holds a token while the journal is read
+
 	mu      sync.Mutex
-	loaded  bool
+	read    bool             // the journal was, or there is none
 	views   map[string]*view // by base URL
 	workers []*Driver        // of open clients
 	orphans []*Write         // of clients that have closed
@@ -38,10 +42,6 @@ type view struct {
 func (r *shared) viewOf(baseURL string, first bool) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.viewLocked(baseURL, first)
-}
-
-func (r *shared) viewLocked(baseURL string, first bool) *view {
 	if r.views == nil {
 		r.views = make(map[string]*view)
 	}
@@ -97,6 +97,37 @@ func (r *shared) drop(w *Write) {
 	r.orphans = slices.DeleteFunc(r.orphans, func(o *Write) bool { return o == w })
 }
 
+// takeOver gives a worker what those that have closed left, and reports whether the
+// journal was read, so that nothing else is left.
+func (r *shared) takeOver(d *Driver) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.orphans) > 0 {
+		r.adoptOrphans(d)
+	}
+	return r.read
+}
+
+// loaded adds what earlier runs left, by the journal that a worker has read.
+func (r *shared) loaded(d *Driver, left []leftWrite) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range left {
+		r.Add(&w.Entry)
+		if w.Kind.Trades {
+			w.books.Restore(&w.booked, w.base, w.own)
+		}
+		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
+		r.Doubt(&w.Entry)
+		if w.Intent.BaseURL != d.cfg.BaseURL {
+			w.reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
+		}
+		r.orphans = append(r.orphans, w.Write)
+	}
+	r.read = true
+	r.adoptOrphans(d)
+}
+
 // adoptOrphans gives a worker what those that have closed left of its service. The lock
 // is held.
 func (r *shared) adoptOrphans(d *Driver) {
@@ -115,9 +146,9 @@ func (r *shared) adoptOrphans(d *Driver) {
 // sharedOf returns what the clients share of a journal's handle, or one of the client's own.
 func sharedOf(j journal.Store) *shared {
 	if j == nil {
-		return &shared{loaded: true, clock: newClock()}
+		return &shared{read: true, clock: newClock()}
 	}
-	return j.Shared().Value(func() any { return &shared{clock: newClock()} }).(*shared)
+	return j.Shared().Value(func() any { return &shared{loading: make(chan struct{}, 1), clock: newClock()} }).(*shared)
 }
 
 // workerOf returns who works on a write; nil if nobody does.

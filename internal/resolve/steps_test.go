@@ -3,170 +3,273 @@ package resolve
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-// service is a host whose service answers by operation: the next of the answers, and the
-// last again and again.
-type service struct {
-	t       *testing.T
-	answers map[string][]ledger.Answer
-	keyless error
-	look    Look
-
-	mu       sync.Mutex
-	asked    []string
-	resolved []Resolution
-}
-
-func (s *service) Send(_ context.Context, r Request) Answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked = append(s.asked, r.Operation)
-	next := s.answers[r.Operation]
-	require.NotEmpty(s.t, next, r.Operation)
-	if len(next) > 1 {
-		s.answers[r.Operation] = next[1:]
-	}
-	a := Answer{Answer: next[0], Body: []byte("{}"), Received: time.Now()}
-	if a.Class == ledger.Refusal {
-		a.Refusal = errors.New(a.Code)
-		a.Err = a.Refusal
-	}
-	return a
-}
-
-func (s *service) Look(context.Context, string, string) (*Look, error) {
-	l := s.look
-	l.At, l.Ended = time.Now(), time.Now()
-	return &l, nil
-}
-
-func (s *service) Resolved(r Resolution) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.resolved = append(s.resolved, r)
-}
-
-func (s *service) ReadBaseline(context.Context, string) {}
-func (s *service) Levels(context.Context, string, string) (Levels, bool, error) {
-	return Levels{}, false, nil
-}
-func (s *service) SetLevels(context.Context, *Intent, Levels) error { return nil }
-func (s *service) Judge(error) Judgment                             { return Judgment{Class: ledger.Refusal} }
-func (s *service) Keyless(string) error                             { return s.keyless }
-func (s *service) KeyRefused(string) bool                           { return false }
-func (s *service) EntriesHeld(bool) string                          { return "" }
-
-const order = "POST /orders"
-
-func refused(status int, code string) ledger.Answer {
-	return ledger.Answer{Class: ledger.Refusal, Status: status, Code: code}
-}
-
-func replayed(a ledger.Answer) ledger.Answer {
-	a.Replayed = true
-	return a
-}
-
-// An order to which nothing was answered is found out about by fence, probe and looks.
+// A write to which nothing was answered is found out about by fence, probe and looks.
 func TestSteps(t *testing.T) {
-	success := ledger.Answer{Class: ledger.Success, Status: 200}
-	reused := refused(422, codeKeyReused)
 	for _, row := range []struct {
-		name     string
-		answers  map[string][]ledger.Answer
-		keyless  error
-		outcome  ledger.Outcome
-		by       Evidence
-		late     bool
-		asked    []string
-		fastest  time.Duration
-		negative string // what the error says where there is no answer
+		name      string
+		operation string // an order if empty
+		answers   map[string][]ledger.Answer
+		of        func(*Write)
+		shared    bool // others trade the account
+		outcome   ledger.Outcome
+		by        Evidence
+		late      bool
+		maybeLate bool
+		asked     string
+		after     time.Duration
+		says      string // the error, where there is no answer
 	}{
 		{
 			name:    "its stored answer",
 			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {replayed(success)}},
-			outcome: ledger.Applied, by: ByReplay, asked: []string{cancelOrder, cancelOrder, order}, fastest: 5 * time.Second,
+			outcome: ledger.Applied, by: ByReplay, asked: "fence, fence, /orders", after: 5 * time.Second,
 		},
 		{
 			name:    "it ran when it was asked about",
 			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {success}},
-			outcome: ledger.Applied, by: ByAnswer, late: true, asked: []string{cancelOrder, cancelOrder, order}, fastest: 5 * time.Second,
+			outcome: ledger.Applied, by: ByAnswer, late: true, asked: "fence, fence, /orders", after: 5 * time.Second,
 		},
 		{
-			name: "no trace under a key that is spent",
-			answers: map[string][]ledger.Answer{
-				cancelOrder: {refused(404, codeOrderNotFound), reused}, cancelRun: {refused(404, codeRunNotFound)},
-			},
-			outcome: ledger.NotApplied, by: ByAccounting, asked: []string{cancelOrder, cancelRun, cancelOrder}, fastest: 10 * time.Second,
-			negative: "not executed",
+			name:    "its stored refusal",
+			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {replayed(tooSmall)}},
+			shared:  true, of: func(w *Write) { w.Ledger.Exclusive = false },
+			outcome: ledger.NotApplied, by: ByReplay, asked: "fence, fence, /orders", after: 5 * time.Second,
+			says: "MIN_NOTIONAL",
 		},
-		{name: "without a key nothing is asked", keyless: errors.New("no key"), negative: "no key"},
+		{
+			name:    "its stored refusal, with which the account agrees",
+			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {replayed(tooSmall)}},
+			outcome: ledger.NotApplied, by: ByReplay, asked: "fence, fence, /orders, look", after: 5 * time.Second,
+			says: "MIN_NOTIONAL",
+		},
+		{
+			name:    "fences that nothing answers, and one that something in front does",
+			answers: map[string][]ledger.Answer{cancelOrder: {silence, {Class: ledger.Foreign, Status: 502}, reused}, order: {replayed(success)}},
+			outcome: ledger.Applied, by: ByReplay, asked: "fence, fence, fence, fence, /orders", after: 6 * time.Second,
+		},
+		{
+			name:    "a probe that nothing answers may have run",
+			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {silence, replayed(success)}},
+			outcome: ledger.Applied, by: ByReplay, maybeLate: true, asked: "fence, fence, /orders, fence, fence, /orders", after: 10 * time.Second,
+		},
+		{
+			name:    "no trace under a key that is spent",
+			answers: map[string][]ledger.Answer{cancelOrder: {noOrder, reused}, cancelRun: {noRun}},
+			outcome: ledger.NotApplied, by: ByAccounting, asked: "fence, calibrate, fence, look, look", after: 10 * time.Second,
+			says: "not executed (accounting: the symbol is flat, and nothing was closed in it since the write)",
+		},
+		{
+			name:    "no trace of what failed part-way",
+			answers: map[string][]ledger.Answer{cancelOrder: {partWay}},
+			outcome: ledger.NotApplied, by: ByAccounting, asked: "fence, look, look", after: 10 * time.Second,
+			says: "not executed",
+		},
+		{
+			name: "keys that are kept by route",
+			answers: map[string][]ledger.Answer{
+				cancelOrder: {noOrder}, cancelRun: {noRun}, order: {reused, reused, replayed(success)},
+			},
+			outcome: ledger.Applied, by: ByReplay, asked: "fence, calibrate, fence, /orders, /orders, /orders", after: 5 * time.Second,
+		},
+		{
+			name:      "keys that are kept by route, of a run",
+			operation: "POST /runs/edit", of: func(w *Write) { w.Intent.Body = []byte(`{"runId":"run_1"}`) },
+			answers: map[string][]ledger.Answer{
+				cancelOrder: {noOrder}, cancelRun: {noRun}, "POST /runs/edit": {reused, reused, replayed(success)},
+			},
+			outcome: ledger.Applied, by: ByReplay, asked: "fence, calibrate, fence, /runs/edit, /runs/edit, /runs/edit", after: 5 * time.Second,
+		},
+		{
+			name: "how keys are kept is not known at first",
+			answers: map[string][]ledger.Answer{
+				cancelOrder: {noOrder, noOrder, silence, noOrder, reused}, cancelRun: {refused(403, "account_locked"), noRun},
+			},
+			outcome: ledger.NotApplied, by: ByAccounting, after: 13 * time.Second,
+			asked: "fence, calibrate, fence, calibrate, fence, fence, calibrate, fence, look, look", says: "not executed",
+		},
+		{
+			name: "it is not asked for its stored answer", of: func(w *Write) { w.Ledger.NoProbe = true },
+			answers: map[string][]ledger.Answer{cancelOrder: {reused}},
+			outcome: ledger.NotApplied, by: ByAccounting, after: ledger.Gone + 5*time.Second, says: "not executed",
+			asked: "fence, fence, look, look, fence, look, fence, look, look",
+		},
+		{
+			name: "another program's bytes are under its key", of: func(w *Write) { w.Ledger.Source = ledger.Derived },
+			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {reused}},
+			outcome: ledger.NotApplied, by: ByAccounting, after: ledger.Gone + 10*time.Second, says: "not executed",
+			asked: "fence, fence, /orders, fence, look, look, fence, look, fence, look, look",
+		},
+		{
+			name: "a paper order", operation: paper,
+			outcome: ledger.NotApplied, by: ByAccounting, asked: "look, look", after: 35 * time.Second, says: "not executed",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{t: t, answers: row.answers, keyless: row.keyless, look: Look{Positions: map[string]accounting.Position{}}}
-				closing, cancel := context.WithCancel(t.Context())
-				var flights sync.WaitGroup
-				d := New(Config{
-					Host: s, BaseURL: "here", Closing: closing, ErrClosed: errors.New("closed"), Background: true,
-					Kind: func(string) Kind { return Kind{Trades: true} }, IsExclusive: func(string) bool { return true },
-					Enter: func() bool { flights.Add(1); return true }, Leave: flights.Done,
-				})
+				s := &service{answers: row.answers, body: `{}`}
+				d := client(t, s, func(c *Config) { c.IsExclusive = func(string) bool { return !row.shared } })
+				if row.operation == "" {
+					row.operation = order
+				}
+				if row.of == nil {
+					row.of = func(*Write) {}
+				}
 				began := time.Now()
-				r, known := d.Wait(t.Context(), lost(t, d))
-				assert.Equal(t, row.outcome != ledger.Unknown, known)
+				w := lost(t, d, "w_1", row.operation, row.of)
+				r, known := d.Wait(t.Context(), w)
+				assert.True(t, known)
 				assert.Equal(t, row.outcome, r.Outcome)
 				assert.Equal(t, row.by, r.Evidence)
 				assert.Equal(t, row.late, r.Late)
-				assert.Equal(t, row.asked, s.asked)
-				assert.GreaterOrEqual(t, time.Since(began), row.fastest)
-				if row.negative != "" {
-					require.ErrorContains(t, r.Err, row.negative)
+				assert.Equal(t, row.maybeLate, r.MaybeLate)
+				assert.Equal(t, row.asked, s.asks())
+				assert.Equal(t, row.after, time.Since(began))
+				if row.says != "" {
+					require.ErrorContains(t, r.Err, row.says)
+				} else {
+					require.NoError(t, r.Err)
+					assert.Equal(t, "{}", string(r.Answer))
 				}
 				open, err := d.Pending(t.Context())
 				require.NoError(t, err)
-				assert.Equal(t, known, len(open) == 0)
-				assert.Equal(t, known, len(s.resolved) == 1)
-				cancel()
-				d.Close()
-				flights.Wait()
-				assert.Equal(t, known, len(d.Leave()) == 0)
+				assert.Empty(t, open)
+				assert.Equal(t, []Resolution{r}, s.resolved)
+				assert.Empty(t, shut(d))
 			})
 		})
 	}
 }
 
-// lost is an order that was sent once, and not answered.
-func lost(t *testing.T, d *Driver) *Write {
-	t.Helper()
-	w := &Write{
-		Intent: Intent{
-			ID: "w_1", Key: "key", BaseURL: "here", Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC",
-			Body: []byte(`{"symbol":"BTC","side":"long","size":1}`), Entry: true, Decided: time.Now(), SendTTL: time.Minute,
-		},
-		Kind: Kind{Trades: true},
-		Ledger: ledger.New(ledger.Terms{
-			Keyed: true, Entry: true, Resolves: true, Lasting: true, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
-			Decided: d.Clock.Now(), Retry: ledger.Retry{Attempts: 1},
-		}),
+// The fence is an order that cannot exist, or the write itself for a market that cannot;
+// the probe is the write, alone on a connection.
+func TestWhatFencesAndProbesSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{body: `{}`, answers: map[string][]ledger.Answer{
+			cancelOrder: {noOrder}, cancelRun: {noRun}, order: {reused, reused, replayed(success)},
+		}}
+		d := client(t, s)
+		w := lost(t, d, "w_1", order)
+		_, known := d.Wait(t.Context(), w)
+		require.True(t, known)
+		require.Len(t, s.sent, 6)
+		fence, run, again := s.sent[0], s.sent[1], s.sent[2]
+		assert.Equal(t, w.Intent.Key, fence.Key)
+		assert.Contains(t, string(fence.Body), `"orderId":"`+impossibleID(w.Intent.Key)+`"`)
+		assert.NotEqual(t, fence.Key, run.Key, "a fresh key")
+		assert.Equal(t, run.Key, again.Key, "two requests under one key")
+		own, probe := s.sent[3], s.sent[5]
+		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Intent.Key)+`","side":"long","size":1}`, string(own.Body))
+		assert.Equal(t, own, s.sent[4])
+		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Intent.Key, Body: w.Intent.Body, Alone: true}, probe)
+		assert.False(t, own.Alone)
+	})
+}
+
+// What the books know of the account before an order decides whether it ran.
+func TestWhatTheAccountShows(t *testing.T) {
+	bought := accounting.Position{Size: decimal.NewFromInt(1), EntryPrice: decimal.NewFromInt(100)}
+	for _, row := range []struct {
+		name      string
+		shared    bool
+		shows     accounting.Position
+		operation string
+		orders    []string
+		outcome   ledger.Outcome
+		says      string
+	}{
+		{name: "it ran", shows: bought, outcome: ledger.Applied, says: "executed (accounting: the traded volume is that of the write), and its answer is lost"},
+		{name: "others trade the account", shared: true, shows: bought, says: string(accounting.NotExclusive)},
+		{name: "it did not run", outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
+		{name: "it did not run, whoever trades", shared: true, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
+		{name: "an order rests", operation: limit, orders: []string{"ord_0", "ord_1"}, outcome: ledger.Applied, says: string(accounting.OneNewID)},
+		{name: "none rests that did not before", operation: limit, orders: []string{"ord_0"}, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+				s.look = func() (Look, error) {
+					return Look{Status: "ACTIVE", Orders: row.orders, Positions: map[string]accounting.Position{"BTC": row.shows}}, nil
+				}
+				d := client(t, s, func(c *Config) { c.IsExclusive = func(string) bool { return !row.shared } })
+				readTwice(d)
+				operation := order
+				if row.operation != "" {
+					operation = row.operation
+				}
+				w := lost(t, d, "w_1", operation, func(w *Write) { w.Ledger.Exclusive = !row.shared })
+				assert.NotNil(t, w.Baseline())
+				r, known := d.Wait(t.Context(), w)
+				assert.Equal(t, row.outcome != ledger.Unknown, known)
+				assert.Equal(t, row.outcome, r.Outcome)
+				require.ErrorContains(t, r.Err, row.says)
+				assert.NotEmpty(t, r.Looks)
+			})
+		})
 	}
-	d.Own(w, "")
-	require.NoError(t, d.Before(t.Context(), w, false))
-	d.SendBegins(w)
-	d.SendEnded(w, time.Now())
-	assert.True(t, d.Heard(w, time.Now(), ledger.Answer{Class: ledger.Silence}, false))
-	d.SendingOver(w)
-	require.False(t, d.Conclude(w, &Answer{}))
-	return w
+}
+
+// readTwice has the books know an account with an order that rests.
+func readTwice(d *Driver, held ...books.Held) {
+	account := books.Account{Environment: "live", ID: "acc_1"}
+	d.Books.SawStatus(account, "ACTIVE")
+	for range 2 {
+		time.Sleep(ledger.Lag)
+		d.Books.SawPositions(account, time.Now(), held)
+		d.Books.SawTrades(account, time.Now(), func(int) []accounting.Row { return nil })
+		d.Books.SawOrders(account, time.Now(), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+		d.Books.SawFinished(account, time.Now(), nil)
+	}
+}
+
+// A body that is no object cannot be fenced on its own route. That is said, and asked again.
+func TestABodyThatCannotBeFenced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {noOrder}, cancelRun: {noRun}}}
+		d := client(t, s)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r, known := d.Wait(ctx, lost(t, d, "w_1", order, func(w *Write) { w.Intent.Body = []byte("[]") }))
+		assert.False(t, known)
+		require.ErrorContains(t, r.Err, "trading: fence")
+		require.ErrorIs(t, r.Err, context.DeadlineExceeded)
+		require.ErrorIs(t, r.Err, ErrUndetermined)
+	})
+}
+
+// Reads that fail are repeated; reads that differ decide nothing.
+func TestLooksThatDecideNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+		s.look = func() (l Look, err error) {
+			switch looks++; {
+			case looks <= 2:
+				err = errors.New("a read failed")
+			case looks == 3:
+				l.Orders = []string{"ord_1"}
+			}
+			return l, err
+		}
+		d := client(t, s)
+		r, known := d.Wait(t.Context(), lost(t, d, "w_1", order))
+		assert.True(t, known)
+		assert.Equal(t, ledger.NotApplied, r.Outcome)
+		assert.Equal(t, "fence, look, look, look, look, look", s.asks())
+		assert.Len(t, r.Looks, 3)
+		// The reads that failed are a second apart and then two; those that did not, a lag.
+		assert.Equal(t, []time.Duration{0, 5 * time.Second, 6 * time.Second, 8 * time.Second, 13 * time.Second, 18 * time.Second}, s.at)
+	})
 }

@@ -131,16 +131,17 @@ func TestWhoIsWaitedForIsFirst(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, background)
 			r.hold = time.Now().Add(time.Second)
-			r.Add(1)
-			r.Add(2)
+			for of := range 8 {
+				r.Add(of)
+			}
 			waited := make(chan error, 1)
-			go func() { waited <- r.Wait(t.Context(), 2) }()
+			go func() { waited <- r.Wait(t.Context(), 5) }()
 			time.Sleep(time.Second)
 			require.NoError(t, <-waited)
 			if background {
-				assert.Equal(t, []int{2, 1}, r.had())
+				assert.Equal(t, []int{5, 0, 1, 2, 3, 4, 6, 7}, r.had())
 			} else {
-				assert.Equal(t, []int{2}, r.had())
+				assert.Equal(t, []int{5}, r.had())
 			}
 		})
 	}
@@ -166,6 +167,40 @@ func TestWaitEnds(t *testing.T) {
 		had := r.had()
 		r.Add(2)
 		assert.Equal(t, had, r.had(), "nothing begins after Close")
+	})
+}
+
+// Without a background a job has turns for as long as somebody waits, and no longer.
+func TestNobodyWaitsAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, false)
+		r.after(1, time.Minute)
+		r.Add(1)
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		require.Error(t, r.Wait(ctx, 1))
+		assert.Len(t, r.had(), 2)
+		time.Sleep(time.Hour)
+		assert.Len(t, r.had(), 2)
+	})
+}
+
+// A turn that begins at the very moment at which it is due is under way like any other.
+func TestStopAtTheMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, true)
+		stopped := true
+		r.next[1] = func() Turn {
+			if len(r.turns) == 2 {
+				_, stopped = r.Stop(1, "word")
+			}
+			return Turn{Due: time.Now().Add(time.Second)}
+		}
+		r.Add(1)
+		time.Sleep(time.Second)
+		assert.Len(t, r.had(), 2)
+		assert.False(t, stopped)
+		assert.Equal(t, end{1, false, "word"}, r.ended[1])
 	})
 }
 

@@ -1,0 +1,241 @@
+package books
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// An entry has the account read where no read is young enough, or where those that there
+// are make no baseline and another one would.
+func TestWantsRead(t *testing.T) {
+	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	for name, row := range map[string]struct {
+		prepare func(*book)
+		want    bool
+	}{
+		"nothing read":             {func(*book) {}, true},
+		"beside a write":           {func(b *book) { b.SendBegan(mine) }, false},
+		"read":                     {func(b *book) { b.read(one) }, false},
+		"ten minutes ago":          {func(b *book) { b.read(one); b.pass(baselineAge) }, false},
+		"longer ago":               {func(b *book) { b.read(one); b.pass(baselineAge + 1) }, true},
+		"the positions alone":      {func(b *book) { b.SawPositions(mine, b.now, one) }, true},
+		"once, a moment ago":       {func(b *book) { b.once(one); b.pass(accounting.Lag - 1) }, false},
+		"once, a lag ago":          {func(b *book) { b.once(one); b.pass(accounting.Lag) }, true},
+		"right after a write":      {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag - 1) }, false},
+		"a while after that":       {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag) }, true},
+		"a reset since they began": {func(b *book) { b.read(one); b.Reset(mine) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			row.prepare(b)
+			assert.Equal(t, row.want, b.WantsRead(b.order("BTC"), b.now))
+		})
+	}
+}
+
+// Reads at once are a baseline of an entry only where nothing waits: neither an order nor
+// a run, and never both.
+func TestReadsAtOnceBesideWhatWaits(t *testing.T) {
+	rests, runs := []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, []Waiting{{ID: "run_0", Symbol: "DOGE"}}
+	for name, row := range map[string]struct {
+		resting, running []Waiting
+		want             bool
+	}{
+		"nothing": {nil, nil, true}, "an order": {rests, nil, false}, "a run": {nil, runs, false}, "both": {rests, runs, false},
+	} {
+		b := newBook(t)
+		b.once(nil)
+		b.SawOrders(mine, b.now, row.resting, row.running)
+		assert.Equal(t, row.want, b.serves("BTC"), name)
+	}
+}
+
+// A position shows every closed trade of the rows if it was read four seconds after the
+// first of them, which were read a second apart from it at the most.
+func TestAPositionReadBehindItsRows(t *testing.T) {
+	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	for behind, want := range map[time.Duration]bool{accounting.Lag - apart - 1: false, accounting.Lag - apart: true} {
+		b := newBook(t)
+		b.read(one)
+		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 8, Symbol: "BTC"}, {Digest: 7}} })
+		b.pass(behind)
+		b.SawPositions(mine, b.now, one)
+		assert.Equal(t, want, b.serves("BTC"), behind)
+	}
+}
+
+// What waited no longer counts as it may not show in the positions yet, for a lag.
+func TestWhatHasGoneCountsForALag(t *testing.T) {
+	for after, want := range map[time.Duration]int{accounting.Lag - 1: 1, accounting.Lag: 0} {
+		b := newBook(t)
+		b.read(nil)
+		b.SawOrders(mine, b.now, nil, nil) // without ord_0
+		b.pass(after)
+		b.SawPositions(mine, b.now, nil)
+		assert.Len(t, b.of[mine].gone, want, after)
+	}
+}
+
+// What writes did is kept for as long as a read does not show it, or an open write needs it.
+func TestEffectsThatAreNeeded(t *testing.T) {
+	const many = minTrim + 8
+	rows := func(b *book) {
+		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
+	}
+	positions := func(b *book) { b.SawPositions(mine, b.now, nil) }
+	for name, row := range map[string]struct {
+		reads []func(*book)
+		own   int // of the first and the many after it
+		in    [2]bool
+	}{
+		"nothing was read since": {nil, many + 1, [2]bool{false, false}},
+		"the closed trades were": {[]func(*book){rows}, many + 1, [2]bool{true, false}},
+		"the positions were":     {[]func(*book){positions}, many + 1, [2]bool{false, true}},
+		"both were, and show it": {[]func(*book){rows, positions}, many, [2]bool{false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.read(nil)
+			b.run(opened(1))
+			b.pass(accounting.Lag)
+			for _, read := range row.reads {
+				read(b)
+			}
+			for range many {
+				b.run(opened(1))
+			}
+			w := b.order("BTC")
+			b.Enter(w)
+			own := b.Evidence(w).Own
+			require.Len(t, own, row.own)
+			assert.Equal(t, row.in, [2]bool{own[0].InRows, own[0].InPosition})
+		})
+	}
+	t.Run("an open write has a baseline from before them", func(t *testing.T) {
+		b := newBook(t)
+		b.read(nil)
+		b.run(opened(1))
+		w := b.order("BTC")
+		b.enter(w)
+		b.run(opened(1))
+		b.SendEnded(mine, b.now)
+		b.pass(accounting.Lag)
+		rows(b)
+		positions(b)
+		for range many {
+			b.run(opened(1))
+		}
+		evidence := b.Evidence(w)
+		assert.NotNil(t, evidence.Base)
+		assert.Len(t, sizes(evidence.Own), many+2)
+	})
+	t.Run("an order that rests may trade at any time", func(t *testing.T) {
+		b := newBook(t)
+		b.run(resting("ord_1"))
+		b.read(nil)
+		w := b.order("BTC")
+		b.enter(w)
+		rests := func() bool {
+			return slices.ContainsFunc(b.Evidence(w).Own, func(o accounting.Own) bool { return o.ID == "ord_1" })
+		}
+		require.False(t, rests(), "nothing was read before it")
+
+		b = newBook(t)
+		b.read(nil)
+		b.run(resting("ord_1"))
+		b.read(nil)
+		w = b.order("BTC")
+		b.enter(w)
+		require.True(t, rests())
+		other := b.order("ETH")
+		b.enter(other)
+		b.leave(other, unclear(b.now.Add(time.Second)))
+		for range many {
+			other := b.order("ETH")
+			b.enter(other)
+			b.leave(other, opened(1))
+		}
+		assert.True(t, rests())
+	})
+}
+
+// So many effects are kept, and not one more.
+func TestTheMostEffects(t *testing.T) {
+	for effects, want := range map[int]bool{maxEffects: true, maxEffects + 1: false} {
+		b := newBook(t)
+		b.read(nil)
+		w := b.order("BTC")
+		b.enter(w)
+		for range effects {
+			b.run(opened(1))
+		}
+		b.of[mine].trim()
+		assert.Equal(t, want, b.Evidence(w).Base != nil, effects)
+	}
+}
+
+// A journal keeps so many writes with another.
+func TestTheMostThatIsJournaled(t *testing.T) {
+	for others, want := range map[int]bool{maxJournaled: true, maxJournaled + 1: false} {
+		b := newBook(t)
+		b.read(nil)
+		for range others {
+			b.run(opened(1))
+		}
+		base, note := b.enter(b.journaled(b.order("BTC")))
+		assert.Equal(t, want, base != nil, others)
+		assert.Equal(t, want, len(note.Own) == maxJournaled)
+	}
+}
+
+// The answer of a write says its market's position alone, also where nothing was read.
+func TestAnAnswerLeavesOtherMarkets(t *testing.T) {
+	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	for name, did := range map[string]*Did{"a success": after(5, 5), "nobody knows": unclear(origin)} {
+		b := newBook(t)
+		b.read(one)
+		w := b.order("ETH")
+		b.enter(w)
+		b.leave(w, did)
+		assert.Equal(t, int64(1), b.of[mine].held("BTC").Size.IntPart(), name)
+	}
+	b := newBook(t)
+	w := b.order("ETH")
+	b.enter(w)
+	b.leave(w, after(5, 5))
+	assert.Equal(t, int64(5), b.of[mine].held("ETH").Size.IntPart())
+}
+
+// Each write in doubt beside another one is told once what that did, and the answer of
+// that is not the position after it.
+func TestWritesInDoubtAreTold(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	first, second := b.journaled(b.limit("BTC")), b.journaled(b.limit("BTC"))
+	for _, w := range []*Write{first, second} {
+		b.enter(w)
+		b.Doubt(w)
+		b.notes[w] = nil
+	}
+	w := b.limit("BTC")
+	b.enter(w)
+	b.leave(w, opened(1))
+	assert.Len(t, b.notes[first], 1)
+	assert.Len(t, b.notes[second], 1)
+
+	b = newBook(t)
+	b.read(nil)
+	doubted, w := b.order("BTC"), b.order("BTC")
+	b.enter(doubted)
+	b.Doubt(doubted)
+	b.enter(w)
+	b.leave(w, after(5, 5))
+	assert.Zero(t, b.of[mine].held("BTC").Size.IntPart())
+}

@@ -1,0 +1,113 @@
+package resolve
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+func quote(text string) string { return "<" + text + ">" }
+
+// The facts of a write in words.
+func TestFactsInWords(t *testing.T) {
+	for _, row := range []struct {
+		fact ledger.Fact
+		want string
+	}{
+		{ledger.Fact{Kind: ledger.SendBegun}, "sent again"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: unsent}, "the write came to nothing sent"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: silence}, "the write came to no answer"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: success}, "the write came to a success"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: replayed(tooSmall)}, "the write came to 400 <MIN_NOTIONAL>, replayed"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: ledger.Answer{Class: ledger.Foreign, Status: 502}}, "the write came to 502, by something in front of the service"},
+		{ledger.Fact{Kind: ledger.KeyChanged}, "sent under the next key"},
+		{ledger.Fact{Kind: ledger.SendingOver}, "its sending ended"},
+		{ledger.Fact{Kind: ledger.FenceBegun}, "asked whether the service knows its key"},
+		{ledger.Fact{Kind: ledger.FenceEnded, Answer: reused}, "the question for the key came to 422 <idempotency_key_reused>"},
+		{ledger.Fact{Kind: ledger.ProbeBegun}, "asked for its stored answer"},
+		{ledger.Fact{Kind: ledger.ProbeEnded, Answer: replayed(success)}, "the question for the stored answer came to a success, replayed"},
+		{ledger.Fact{Kind: ledger.Looked}, "the account was read"},
+		{ledger.Fact{Kind: ledger.Restarted}, "fact 10"},
+	} {
+		assert.Equal(t, row.want, factText(&row.fact, quote))
+	}
+}
+
+// A history is described from its beginning to its end.
+func TestDescribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		d := client(t, &service{answers: answered()}, on(k), foreground)
+		began := time.Now()
+		w := lost(t, d, "w_1", order, named("entry 7"))
+		d.store.later(w, record{Beside: &books.Note{Own: []accounting.Own{{Last: began.Add(time.Hour)}}}})
+		_, known := d.Wait(t.Context(), w)
+		require.True(t, known)
+		h := journal.History{Intent: "w_1", Final: true}
+		for _, r := range k.records {
+			h.Records = append(h.Records, r.Data)
+		}
+		described, err := Describe(h, quote)
+		require.NoError(t, err)
+		assert.Equal(t, "key of w_1", described.Intent.Key)
+		assert.Equal(t, w.Intent.Body, described.Intent.Body)
+		assert.Equal(t, ledger.Applied, described.End.Outcome)
+		var words []string
+		for _, e := range described.Events {
+			words = append(words, e.What)
+		}
+		assert.Equal(t, "decided; the write came to no answer; another write of the program in the market ended; "+
+			"asked whether the service knows its key; the question for the key came to 422 <idempotency_key_reused>; "+
+			"asked whether the service knows its key; the question for the key came to 422 <idempotency_key_reused>; "+
+			"asked for its stored answer", strings.Join(words, "; "))
+		assert.Equal(t, began.UTC(), described.Events[0].At.UTC())
+		assert.Equal(t, began.Add(5*time.Second).UTC(), described.Events[7].At.UTC())
+	})
+}
+
+// A history that is not whole is an error that says what is missing. Of one that is
+// resolved the end is enough.
+func TestDescribeAHistoryThatIsNotWhole(t *testing.T) {
+	const begun, ended = `{"begin":{"intent":{"ID":"w_1","Key":"old"},"terms":{},"sent":[0,0,0]}}`, `{"end":{"Outcome":1,"At":"2026-01-02T03:04:05Z","Key":"k","Try":2}}`
+	for _, row := range []struct {
+		name    string
+		final   bool
+		records []string
+		says    string
+		key     string
+	}{
+		{name: "pending", records: []string{begun}, key: "old"},
+		{name: "pending, with a key", records: []string{begun, `{"key":{"key":"new","try":1,"sent":[0,0,0]}}`}, key: "new"},
+		{name: "its end alone", final: true, records: []string{ended}, key: "k"},
+		{name: "nothing", says: "trading: journal: write w_1: its first record is missing"},
+		{name: "nothing of one that is resolved", final: true, says: "its first record is missing"},
+		{name: "without its beginning", records: []string{`{"fact":{"k":2,"t":[0,0,0]}}`}, says: "its first record is missing"},
+		{name: "without its end", final: true, records: []string{begun}, says: "it is resolved, and its final record is missing"},
+		{name: "an end without a time", final: true, records: []string{`{"end":{}}`}, says: "its final record is missing"},
+		{name: "not JSON", records: []string{"?"}, says: "write w_1, record 1"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			h := journal.History{Intent: "w_1", Final: row.final}
+			for _, data := range row.records {
+				h.Records = append(h.Records, []byte(data))
+			}
+			w, err := Describe(h, quote)
+			if row.says != "" {
+				require.ErrorContains(t, err, row.says)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "w_1", w.Intent.ID)
+			assert.Equal(t, row.key, w.Intent.Key)
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package resolve
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// What a write asked for, by its bytes, as accounting sees it.
+func TestWhatAWriteAskedFor(t *testing.T) {
+	one, half := decimal.NewFromInt(1), decimal.RequireFromString("50.5")
+	for _, row := range []struct {
+		operation, body string
+		want            accounting.Write
+	}{
+		{order, `{"side":"long","size":1}`, accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: one}},
+		{order, `{"side":"short","size":1,"reduceOnly":true}`, accounting.Write{Kind: accounting.ReduceOnly, Side: accounting.Short, Size: one}},
+		{limit, `{"side":"short","size":1}`, accounting.Write{Kind: accounting.Limit, Side: accounting.Short, Size: one}},
+		{limit, `{"side":"long","size":1,"reduceOnly":true}`, accounting.Write{Kind: accounting.Limit, Side: accounting.Long, Size: one}},
+		{twap, `{"side":"up"}`, accounting.Write{Kind: accounting.Pro}},
+		{exit, `{"closePercent":50.5}`, accounting.Write{Kind: accounting.Close, Percent: half}},
+		{exit, `{"pct":50.5}`, accounting.Write{Kind: accounting.Close, Percent: half}},
+		{exit, `{}`, accounting.Write{Kind: accounting.Close}},
+	} {
+		w := Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.body)}, Kind: kindOf(row.operation)}
+		row.want.Symbol = "BTC"
+		asJSON(t, row.want, *w.asked(), row.operation+" "+row.body)
+		w.Intent.Body = nil
+		asJSON(t, row.want, *w.asked(), "it is read once")
+	}
+}
+
+func asJSON(t *testing.T, want, got any, name string) {
+	t.Helper()
+	w, err := json.Marshal(want)
+	require.NoError(t, err)
+	g, err := json.Marshal(got)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(w), string(g), name)
+}
+
+// exchange is the answer of a recorded exchange.
+func exchange(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../../testdata/exchanges/" + name + ".json")
+	require.NoError(t, err)
+	var recorded struct {
+		Response struct{ Body json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal(data, &recorded))
+	return recorded.Response.Body
+}
+
+// What a success did, by its answer, for the writes beside it.
+func TestWhatASuccessDid(t *testing.T) {
+	type effect struct {
+		opened, closed string // by the order
+		after          string // the position, if the answer says it
+		row            bool   // a closed trade
+		resting, run   bool
+		size, id, pnl  string
+	}
+	const position = `"position":{"symbol":"BTC","side":%q,"size":%s,"entryPrice":100,"leverage":2}`
+	live := func(side, size, filled string) string {
+		return fmt.Sprintf(`{"success":true,"action":"x","newBalance":1,"fill":{"price":100,"size":%s,"fee":0},`+position+`}`, filled, side, size)
+	}
+	for _, row := range []struct {
+		name, operation, sent, body string
+		unclear                     bool
+		want                        effect
+	}{
+		{name: "opened", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "1", "1"), want: effect{opened: "1", after: "1"}},
+		{name: "added", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "3", "1"), want: effect{opened: "1", after: "3"}},
+		{name: "a part filled", operation: order, sent: `{"side":"short","size":1}`, body: live("short", "0.5", "0.5"), want: effect{opened: "0.5", after: "-0.5"}},
+		{name: "no fill is shown", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "1", "0"), want: effect{opened: "1", after: "1"}},
+		{name: "flipped", operation: order, sent: `{"side":"short","size":3}`, body: live("short", "2", "3"), want: effect{opened: "2", closed: "1", row: true, after: "-2"}},
+		{name: "reduced", operation: order, sent: `{"side":"short","size":1,"reduceOnly":true}`, body: live("long", "2", "1"), want: effect{opened: "0", closed: "1", row: true, after: "2"}},
+		{name: "ended the position", operation: order, sent: `{"side":"short","size":0.05}`, body: string(exchange(t, "placeOrder/200-flat")), want: effect{opened: "0", closed: "0.05", row: true, after: "0"}},
+		{name: "on paper", operation: paper, sent: `{"side":"long","size":0.05}`, body: string(exchange(t, "placeSandboxOrder/200-opened")), want: effect{opened: "0.05", after: "0.05"}},
+		{name: "an answer that cannot be read", operation: order, sent: `{"side":"long","size":1}`, body: `{}`, unclear: true},
+		{name: "closed", operation: exit, sent: `{"closePercent":50}`, body: `{"success":true,"pnl":"-12.50","fee":"0.30","newBalance":"1","status":"ACTIVE"}`, want: effect{row: true, pnl: "-12.5", opened: "0"}},
+		{name: "closed, and not said how", operation: exit, sent: `{}`, body: `{}`, want: effect{row: true, opened: "0"}},
+		{name: "rests", operation: limit, sent: `{"side":"long","size":2}`, body: `{"success":true,"order":{"id":"ord_1"}}`, want: effect{resting: true, size: "2", id: "ord_1", opened: "0"}},
+		{name: "runs", operation: twap, sent: `{"side":"long","size":2}`, body: `{"success":true,"runId":"run_1"}`, want: effect{resting: true, run: true, size: "2", id: "run_1", opened: "0"}},
+		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{resting: true, run: true, size: "2", opened: "0"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := &Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.sent)}, Kind: kindOf(row.operation)}
+			w.Ledger.Keyed = row.operation != paper
+			now := time.Now()
+			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now}, now)
+			assert.Equal(t, !row.unclear, clear)
+			if row.unclear {
+				return
+			}
+			own := did.Own
+			text := func(d decimal.NullDecimal) string {
+				if !d.Valid {
+					return ""
+				}
+				return d.Decimal.String()
+			}
+			got := effect{
+				opened: own.Opened.String(), closed: text(own.Closed), row: own.LeftRow,
+				resting: own.Resting, run: own.Run, size: text(own.Size), id: own.ID, pnl: text(own.PnL),
+			}
+			if did.After != nil {
+				got.after = did.After.Size.String()
+			}
+			assert.Equal(t, row.want, got)
+			assert.Equal(t, now, did.At)
+			assert.True(t, own.Answered)
+		})
+	}
+	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Kind: Kind{Trades: true, Run: true, Asks: accounting.EditRun}}
+	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)}, time.Now())
+	assert.True(t, clear)
+	assert.False(t, did.Own.Size.Valid, "an edit has no bound")
+	assert.Empty(t, did.Own.ID, "and leaves nothing new")
+	decoded := &api.OrderResponse{}
+	assert.Same(t, decoded, orderAnswerOf(w, &Answer{Decoded: decoded}))
+	assert.Equal(t, accounting.Short, SideOf("short"))
+}
+
+// The position in an order's answer is the one before the next; an order that ran and
+// whose answer is lost leaves it open. Nobody needs to know of what did nothing.
+func TestWhatTheBooksLearn(t *testing.T) {
+	const opened = `{"success":true,"action":"opened","newBalance":1,"fill":{"price":100,"size":1,"fee":0},
+		"position":{"symbol":"BTC","side":"long","size":1,"entryPrice":100,"leverage":2}}`
+	for _, row := range []struct {
+		name   string
+		answer ledger.Answer
+		body   string
+		left   bool
+		known  bool // the next order has a baseline
+	}{
+		{name: "a success", answer: success, body: opened, known: true},
+		{name: "a stored success", answer: replayed(success), body: opened, known: true},
+		{name: "one of an earlier run, which the reads may show", answer: replayed(success), body: opened, left: true},
+		{name: "an answer that cannot be read", answer: success, body: `{}`},
+		{name: "a refusal", answer: tooSmall, known: true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := client(t, &service{})
+				readTwice(d)
+				time.Sleep(time.Second)
+				w := newWrite(d, "w_1", order)
+				w.Left = row.left
+				d.Own(w, "")
+				require.NoError(t, d.Before(t.Context(), w, false))
+				d.SendBegins(w)
+				d.SendEnded(w, time.Now())
+				d.Heard(w, time.Now(), row.answer, false)
+				require.True(t, d.Conclude(w, &Answer{Answer: row.answer, Body: []byte(row.body), Received: time.Now()}))
+				next := newWrite(d, "w_2", order)
+				d.Own(next, "")
+				require.NoError(t, d.Before(t.Context(), next, false))
+				base := next.Baseline()
+				assert.Equal(t, row.known, base != nil)
+				if row.known && row.answer.Class == ledger.Success {
+					assert.Equal(t, "1", base.Position.Size.String())
+				}
+			})
+		})
+	}
+}
+
+// A look that shows what an order left is the first that does: those before are of no use.
+func TestWhatALookShowsTheBooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := client(t, &service{})
+		looked := time.Now().Add(time.Second)
+		for by, want := range map[Evidence]time.Time{ByAccounting: looked, ByReplay: time.Now()} {
+			w := newWrite(d, "w_1", order)
+			w.by, w.looks = by, []*Look{{At: time.Now()}, {At: looked}}
+			did := d.unclear(w)
+			assert.True(t, did.Unclear)
+			assert.Equal(t, want, did.ShownFrom, "%s", by)
+			assert.Equal(t, time.Now(), did.Own.Last)
+			w.looks = nil
+			assert.Equal(t, time.Now(), d.unclear(w).ShownFrom)
+		}
+	})
+}
+
+func TestRowsUpToTheBaseline(t *testing.T) {
+	rows := []accounting.Row{{Digest: 5}, {Digest: 4}, {Digest: 3}, {Digest: 2}}
+	for _, row := range []struct {
+		known []accounting.Row
+		want  int
+	}{{nil, 4}, {rows[2:3], 3}, {rows[1:3], 3}, {rows[:1], 1}, {[]accounting.Row{{Digest: 9}}, 4}} {
+		assert.Equal(t, rows[:row.want], upTo(rows, row.known))
+	}
+	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf([]accounting.Own{{ID: "a"}, {}, {ID: "b"}}))
+}

@@ -1,0 +1,188 @@
+package resolve
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// A write that may be another program's, and of which nothing can run, is not left: it is
+// written down as ended, unknown.
+func TestAWriteThatIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		k.fail = func(what string) error {
+			if what == "end" {
+				return errDisk
+			}
+			return nil
+		}
+		before := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*Intent, error) {} })
+		w := newWrite(before, "w_1", order, func(w *Write) { w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Derived, false })
+		_, err := send(t, before, w, tooSmall)
+		require.NoError(t, err)
+		k = k.restart()
+		s := &service{}
+		d := client(t, s, on(k))
+		k.failsAt("end")
+		_, err = d.Recover(t.Context())
+		require.ErrorIs(t, err, errDisk)
+		found, err := d.Recover(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, found)
+		assert.Equal(t, ledger.Unknown, k.end(t, "w_1").Outcome)
+		assert.Empty(t, s.asks())
+	})
+}
+
+// A journal that cannot be read holds entries back, and fails whoever asks. Exits go, and
+// so does everything once it can be read.
+func TestAJournalThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		lost(t, client(t, &service{}, on(k), foreground), "w_1", order)
+		k = k.restart()
+		k.noRead = errDisk
+		d := client(t, &service{answers: answered()}, on(k), foreground)
+		_, err := send(t, d, newWrite(d, "w_2", order), success)
+		require.ErrorIs(t, err, errDisk)
+		concluded, err := send(t, d, newWrite(d, "w_3", exit), success)
+		require.NoError(t, err)
+		assert.True(t, concluded)
+		_, _, err = d.Resolve(t.Context(), "w_1")
+		require.ErrorIs(t, err, errDisk)
+		_, err = d.Recover(t.Context())
+		require.ErrorIs(t, err, errDisk)
+		_, err = d.Pending(t.Context())
+		require.ErrorIs(t, err, errDisk)
+		_, err = d.PendingOn(t.Context(), "live", "acc_1")
+		require.ErrorIs(t, err, errDisk)
+		require.ErrorIs(t, d.Acknowledge(t.Context(), "w_1", ledger.Applied, ""), errDisk)
+		_, err = d.DoubtedIn(t.Context(), kindOf(order).places(&Intent{})[0])
+		require.ErrorIs(t, err, errDisk)
+
+		k.noRead = nil
+		w := newWrite(d, "w_4", order)
+		_, err = send(t, d, w, success)
+		require.NoError(t, err)
+		open, err := d.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+		_, err = d.Recover(t.Context())
+		require.NoError(t, err)
+		assert.False(t, d.Books.Wants(&w.booked), "nothing of the reads that failed is open in the books")
+	})
+}
+
+// While one call reads the journal the others wait no longer than their contexts.
+func TestWhoWaitsForTheJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		w := lost(t, client(t, &service{}, on(k), foreground), "w_1", order)
+		k = k.restart()
+		reads, goOn := 0, make(chan struct{})
+		k.onRead = func() { reads++; <-goOn }
+		d := client(t, &service{answers: answered()}, on(k))
+		first := make(chan error)
+		go func() { first <- d.Load(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := d.Pending(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Second, time.Since(began))
+		_ = client(t, &service{}, on(k), foreground) // nor does a new client wait
+		assert.False(t, d.IsOpen(w))
+		close(goOn)
+		require.NoError(t, <-first)
+		_, err = d.Recover(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, 1, reads)
+	})
+}
+
+// An exit that goes out although the journal could not be read is beside writes that do
+// not know of it: what the account shows of it is not taken for theirs.
+func TestAnExitBesideAJournalThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, half := decimal.NewFromInt(1), decimal.New(5, -1)
+		k := newDisk()
+		before := client(t, &service{}, on(k), foreground)
+		readTwice(before, books.Held{Symbol: "BTC", Position: accounting.Position{Size: one, EntryPrice: one}})
+		closeHalf := func(w *Write) { w.Intent.Body = []byte(`{"symbol":"BTC","closePercent":50}`) }
+		lost(t, before, "w_1", exit, closeHalf)
+		time.Sleep(time.Minute)
+
+		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+		row := accounting.Row{
+			Digest: 1, Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, ClosedAt: time.Now(),
+			Size: decimal.NewNullDecimal(half), EntryPrice: decimal.NewNullDecimal(one), ExitPrice: decimal.NewNullDecimal(one),
+		}
+		s.look = func() (Look, error) {
+			return Look{
+				Status: "ACTIVE", Orders: []string{"ord_0"}, Rows: []accounting.Row{row},
+				Positions: map[string]accounting.Position{"BTC": {Size: half, EntryPrice: one}},
+			}, nil
+		}
+		k = k.restart()
+		k.noRead = errDisk
+		d := client(t, s, on(k))
+		w := newWrite(d, "w_2", exit, closeHalf)
+		_, err := send(t, d, w, success)
+		require.NoError(t, err)
+		require.ErrorIs(t, w.Unjournaled, errDisk)
+		k.noRead = nil
+		found, _ := d.Recover(t.Context())
+		require.Len(t, found, 1)
+		assert.Equal(t, ledger.Unknown, found[0].Outcome)
+	})
+}
+
+// A write of this process that ends while its journal is read was not left.
+func TestAWriteThatEndsWhileTheJournalIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		k.noRead = errDisk
+		s := &service{}
+		d := client(t, s, on(k), foreground)
+		w := newWrite(d, "w_1", exit)
+		d.Own(w, "")
+		require.NoError(t, d.Before(t.Context(), w, false))
+		d.SendBegins(w)
+		k.noRead = nil
+		k.afterRead = func() {
+			d.Heard(w, time.Now(), success, false)
+			assert.True(t, d.Conclude(w, &Answer{Answer: success}))
+		}
+		found, err := d.Recover(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, found)
+	})
+}
+
+// A client that has closed reads the journal: what is left is for the next one.
+func TestAClosedClientReadsTheJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		lost(t, client(t, &service{}, on(k), foreground), "w_1", order)
+		k = k.restart()
+		closed := client(t, &service{}, on(k))
+		shut(closed)
+		open, err := closed.Pending(t.Context())
+		require.NoError(t, err)
+		assert.Len(t, open, 1)
+		d := client(t, &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}, on(k))
+		_, err = d.Recover(t.Context())
+		require.NoError(t, err)
+	})
+}

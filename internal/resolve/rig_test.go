@@ -1,0 +1,315 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// The operations of the tests.
+const (
+	order  = "POST /orders"
+	limit  = "POST /orders/limit"
+	twap   = "POST /orders/twap"
+	exit   = "POST /positions/close"
+	levels = "POST /positions/tpsl"
+	paper  = "POST /sandbox/orders"
+)
+
+func kindOf(operation string) Kind {
+	switch operation {
+	case limit:
+		return Kind{Trades: true, Waits: true, Asks: accounting.Limit}
+	case twap:
+		return Kind{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
+	case exit:
+		return Kind{Trades: true, Asks: accounting.Close}
+	case levels:
+		return Kind{Levels: true}
+	default:
+		return Kind{Trades: true}
+	}
+}
+
+// service is a host whose service answers by operation: the next of the answers, and the
+// last again and again. Where it has none, nothing answers.
+type service struct {
+	answers map[string][]ledger.Answer
+	body    string // of a success
+	look    func() (Look, error)
+	keyless error
+	refused bool // its API key
+	held    func(leaving bool) string
+	judge   func(error) Judgment
+	has     []Levels // of the position, read by read
+	noRead  error    // of its levels
+	cannot  error    // set them
+	onAsk   func(operation string)
+
+	turns    atomic.Int64 // of the drivers
+	mu       sync.Mutex
+	began    time.Time
+	asked    []string
+	at       []time.Duration // when
+	sent     []Request
+	resolved []Resolution
+	set      []Levels
+}
+
+// change changes what a service does while its driver is at work.
+func (s *service) change(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// now returns what the service does at the moment.
+func now[T any](s *service, is func() T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return is()
+}
+
+func (s *service) note(operation string) {
+	if onAsk := now(s, func() func(string) { return s.onAsk }); onAsk != nil {
+		onAsk(operation)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began.IsZero() {
+		s.began = time.Now()
+	}
+	s.asked, s.at = append(s.asked, operation), append(s.at, time.Since(s.began))
+}
+
+func (s *service) Send(ctx context.Context, r Request) Answer {
+	s.note(r.Operation)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, r)
+	a := Answer{Answer: silence, Key: r.Key, Received: time.Now(), Err: errNoAnswer}
+	if next := s.answers[r.Operation]; len(next) > 0 && ctx.Err() == nil {
+		a.Answer = next[0]
+		s.answers[r.Operation] = next[min(1, len(next)-1):]
+	}
+	switch a.Class {
+	case ledger.Success:
+		a.Body, a.Err = []byte(s.body), nil
+	case ledger.Refusal:
+		a.Refusal = errors.New(a.Code)
+		a.Err = a.Refusal
+	}
+	return a
+}
+
+func (s *service) Look(context.Context, string, string) (*Look, error) {
+	s.note("look")
+	l, err := Look{}, error(nil)
+	if look := now(s, func() func() (Look, error) { return s.look }); look != nil {
+		l, err = look()
+	}
+	l.At, l.Ended = time.Now(), time.Now()
+	return &l, err
+}
+
+func (s *service) Resolved(r Resolution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resolved = append(s.resolved, r)
+}
+
+func (s *service) ReadBaseline(context.Context, string) { s.note("baseline") }
+
+func (s *service) Levels(context.Context, string, string) (has Levels, held bool, err error) {
+	s.note("levels")
+	if len(s.has) == 0 {
+		return has, false, s.noRead
+	}
+	has = s.has[0]
+	s.has = s.has[min(1, len(s.has)-1):]
+	return has, true, s.noRead
+}
+
+func (s *service) SetLevels(_ context.Context, _ *Intent, wanted Levels) error {
+	s.note("set levels")
+	s.set = append(s.set, wanted)
+	return s.cannot
+}
+
+func (s *service) Judge(err error) Judgment {
+	if s.judge != nil {
+		return s.judge(err)
+	}
+	return Judgment{Class: ledger.Silence}
+}
+
+// Keyless is asked once a turn. It stops a driver that spins: virtual time has no end.
+func (s *service) Keyless(string) error {
+	if s.turns.Add(1) > mostTurns {
+		panic("the driver spins")
+	}
+	return now(s, func() error { return s.keyless })
+}
+
+func (s *service) KeyRefused(string) bool { return now(s, func() bool { return s.refused }) }
+
+func (s *service) EntriesHeld(leaving bool) string {
+	return now(s, func() string {
+		if s.held == nil {
+			return ""
+		}
+		return s.held(leaving)
+	})
+}
+
+// mostTurns is more than any test needs.
+const mostTurns = 5_000
+
+// client returns the driver of a client, which the test's end closes.
+func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
+	t.Helper()
+	closing, cancel := context.WithCancel(context.Background())
+	var flights sync.WaitGroup
+	c := Config{
+		Host: s, BaseURL: "here", Closing: closing, ErrClosed: errClosed, Background: true,
+		Kind: kindOf, IsExclusive: func(string) bool { return true },
+		Enter: func() bool { flights.Add(1); return true }, Leave: flights.Done,
+		NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
+	}
+	for _, change := range change {
+		change(&c)
+	}
+	d := New(c)
+	closes.Store(d, func() {
+		cancel()
+		d.Close()
+		flights.Wait()
+	})
+	t.Cleanup(func() { shut(d) })
+	return d
+}
+
+// closes are what closes each driver.
+var closes sync.Map
+
+// shut closes a client, and returns the writes that it leaves.
+func shut(d *Driver) []string {
+	if end, open := closes.LoadAndDelete(d); open {
+		end.(func())()
+		return d.Leave()
+	}
+	return nil
+}
+
+var (
+	errClosed   = errors.New("closed")
+	errNoAnswer = errors.New("no answer")
+)
+
+var (
+	silence  = ledger.Answer{Class: ledger.Silence}
+	unsent   = ledger.Answer{Class: ledger.Unsent}
+	success  = ledger.Answer{Class: ledger.Success, Status: 200}
+	reused   = refused(422, codeKeyReused)
+	noOrder  = refused(404, codeOrderNotFound)
+	noRun    = refused(404, codeRunNotFound)
+	tooSmall = refused(400, "MIN_NOTIONAL")
+	partWay  = ledger.Answer{Class: ledger.Refusal, Status: 409, Code: "idempotency_result_unknown"}
+)
+
+func refused(status int, code string) ledger.Answer {
+	return ledger.Answer{Class: ledger.Refusal, Status: status, Code: code, Says: ledger.NotApplied}
+}
+
+func replayed(a ledger.Answer) ledger.Answer {
+	a.Replayed = true
+	return a
+}
+
+// newWrite is a write that has been decided.
+func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
+	live, entry := operation != paper, operation != exit && operation != levels
+	w := &Write{
+		Kind: kindOf(operation),
+		Intent: Intent{
+			ID: id, Key: "key of " + id, BaseURL: d.cfg.BaseURL, Operation: operation, Environment: "live", Account: "acc_1", Symbol: "BTC",
+			Body: []byte(`{"symbol":"BTC","side":"long","size":1}`), Entry: entry, Decided: time.Now(), SendTTL: time.Minute,
+		},
+		Ledger: ledger.Ledger{Terms: ledger.Terms{
+			Keyed: live, Entry: entry, Resolves: true, Lasting: !kindOf(operation).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
+			Decided: d.Clock.Now(), Retry: ledger.Retry{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
+		}},
+	}
+	if !live {
+		w.Intent.Environment, w.Intent.Account, w.Intent.Key = "sandbox", "", ""
+	}
+	for _, change := range change {
+		change(w)
+	}
+	w.Ledger = ledger.New(w.Ledger.Terms)
+	return w
+}
+
+// named gives a write a client order id.
+func named(name string) func(*Write) {
+	return func(w *Write) { w.Intent.ClientOrderID = name }
+}
+
+// send has a call send a write, as long as the ledger sends and there are answers, and
+// conclude it. An entry that the journal does not take is not sent; an exit is.
+func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (concluded bool, err error) {
+	t.Helper()
+	d.Own(w, w.Intent.ClientOrderID)
+	last, doubted := Answer{Answer: unsent, Key: w.Intent.Key}, false
+	for i, said := range answers {
+		if err = d.Before(t.Context(), w, i > 0); err != nil {
+			if w.Intent.Entry {
+				break
+			}
+			d.Missing(w, err)
+			err = nil
+		}
+		d.SendBegins(w)
+		d.SendEnded(w, time.Now())
+		last = Answer{Answer: said, Key: w.Intent.Key, Received: time.Now()}
+		doubted = d.Heard(w, time.Now(), said, doubted) || doubted
+		wait, _, more := d.NextSend(w)
+		if !more {
+			break
+		}
+		time.Sleep(wait)
+		if d.WantsKey(w) {
+			d.ChangeKey(w, w.Intent.Key+"'")
+		}
+	}
+	d.SendingOver(w)
+	return d.Conclude(w, &last), err
+}
+
+// lost is a write that was sent once, and not answered.
+func lost(t *testing.T, d *Driver, id, operation string, change ...func(*Write)) *Write {
+	t.Helper()
+	once := func(w *Write) { w.Ledger.Retry.Attempts = 1 }
+	w := newWrite(d, id, operation, append(change, once)...)
+	concluded, err := send(t, d, w, silence)
+	require.NoError(t, err)
+	require.False(t, concluded)
+	return w
+}
+
+// asks are the first letters of what a service was asked, to be short.
+func (s *service) asks() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	short := strings.NewReplacer("POST /orders/cancel", "fence", "POST /runs/cancel", "calibrate", "POST ", "")
+	return short.Replace(strings.Join(s.asked, ", "))
+}
