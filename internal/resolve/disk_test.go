@@ -28,6 +28,7 @@ type disk struct {
 	isNew   bool
 	gap     bool
 	noGap   error // it cannot be noted
+	onGap   func()
 	onRead  func()
 	// afterRead is called behind the moment that the read shows.
 	afterRead func()
@@ -96,6 +97,9 @@ func (k *disk) New() bool               { return k.isNew }
 func (k *disk) Gap() (bool, error)      { return k.gap, nil }
 
 func (k *disk) SetGap(missing bool) error {
+	if missing && k.onGap != nil {
+		k.onGap()
+	}
 	if k.noGap == nil {
 		k.gap = missing
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -53,14 +52,12 @@ type leftWrite struct {
 // readLeft reads the journal.
 func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
 	gap := d.store.gap()
-	doubted, sent := d.pending.Open() // before: one that ends while the journal is read is not left
-	ours := slices.Concat(doubted, sent)
 	for h, err := range d.store.journal.Pending(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("the journal cannot be read: %w", err)
 		}
-		if slices.ContainsFunc(ours, func(e *pending.Entry[*Write]) bool { return e.ID == h.Intent }) {
-			continue
+		if d.pending.wentAhead(h.Intent) {
+			continue // of this process
 		}
 		w, err := d.restore(&h, gap)
 		if err != nil {

@@ -170,6 +170,38 @@ func TestAWriteThatEndsWhileTheJournalIsRead(t *testing.T) {
 	})
 }
 
+// An exit goes out after the journal could not be read, and while another call reads it:
+// it was not left, and what was left knows nothing of it.
+func TestAnExitThatBeginsWhileTheJournalIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		lost(t, client(t, &service{}, on(k), foreground), "w_1", exit)
+		k = k.restart()
+		k.noRead = errDisk
+		d := client(t, &service{}, on(k), foreground)
+		read, goOn := make(chan error, 1), make(chan struct{})
+		k.onGap = func() {
+			k.noRead = nil
+			k.onRead = func() { <-goOn }
+			go func() { read <- d.Load(context.Background()) }()
+			synctest.Wait()
+		}
+		w := newWrite(d, "w_2", exit)
+		d.Own(w, "")
+		require.NoError(t, d.Before(t.Context(), w, false))
+		close(goOn)
+		require.NoError(t, <-read)
+		open, err := d.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+		assert.Equal(t, "w_1", open[0].Intent.ID)
+		assert.True(t, d.pending.Find("w_1").Write.gap)
+		d.SendBegins(w)
+		d.Heard(w, time.Now(), success, false)
+		assert.True(t, d.Conclude(w, &Answer{Answer: success}))
+	})
+}
+
 // A client that has closed reads the journal: what is left is for the next one.
 func TestAClosedClientReadsTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,7 +63,8 @@ func (d *Driver) register(ctx context.Context, w *Write) error {
 		if w.Intent.Entry || ctx.Err() != nil {
 			return err
 		}
-		d.Missing(w, err) // what earlier runs left is not told of it
+		d.pending.goAhead(w.Entry.ID)
+		d.Missing(w, err)
 	}
 	if !d.pending.Add(&w.Entry) {
 		return fmt.Errorf("trading: write %s is registered already", w.Entry.ID)

@@ -26,6 +26,7 @@ type shared struct {
 
 	mu      sync.Mutex
 	read    bool             // the journal was, or there is none
+	ahead   map[string]bool  // ids of exits that went out although it could not be read
 	views   map[string]*view // by base URL
 	workers []*Driver        // of open clients
 	orphans []*Write         // of clients that have closed
@@ -97,6 +98,23 @@ func (r *shared) drop(w *Write) {
 	r.orphans = slices.DeleteFunc(r.orphans, func(o *Write) bool { return o == w })
 }
 
+// goAhead notes an exit that goes out although the journal could not be read.
+func (r *shared) goAhead(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ahead == nil {
+		r.ahead = make(map[string]bool)
+	}
+	r.ahead[id] = true
+}
+
+// wentAhead reports whether a write is such an exit.
+func (r *shared) wentAhead(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ahead[id]
+}
+
 // takeOver gives a worker what those that have closed left, and reports whether the
 // journal was read, so that nothing else is left.
 func (r *shared) takeOver(d *Driver) bool {
@@ -113,6 +131,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range left {
+		w.gap = w.gap || len(r.ahead) > 0 // no record of it tells of them
 		r.Add(&w.Entry)
 		if w.Kind.Trades {
 			w.books.Restore(&w.booked, w.base, w.own)
