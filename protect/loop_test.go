@@ -184,6 +184,29 @@ func TestTooLateSendsNothing(t *testing.T) {
 	}
 }
 
+// TestWithoutFlatten: nothing is closed by itself; entries are refused, and taken again
+// once there is room. What a person asks for is done.
+func TestWithoutFlatten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.WithoutFlatten = true })
+		require.NoError(t, r.buy("4"))
+		r.wait(10 * time.Second)
+		r.fall(48880) // $430 of room, and the position needs over $1,100
+		r.wait(20 * time.Second)
+		require.Equal(t, SoftHalt, r.state().State)
+		require.Equal(t, "4", r.sim.Position("acc_1", "BTC").String())
+		require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+		for i := range 900 { // until the jump itself is forgotten
+			r.set(itoa(50000 + i%7))
+			r.wait(time.Second)
+		}
+		require.True(t, r.state().State.AllowsEntry(), "%s", r.state().Reason)
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(20 * time.Second)
+		require.True(t, r.flat())
+	})
+}
+
 // TestEverythingEndsFlat: a run under way, a conditional and a limit that fills while the
 // account is flattened leave nothing.
 func TestEverythingEndsFlat(t *testing.T) {

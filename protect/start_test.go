@@ -88,6 +88,7 @@ func TestOptions(t *testing.T) {
 		"Limits.Gap":   {Limits: Limits{Gap: dec("0.001")}},
 		"Floors":       {Floors: map[trading.AccountID]decimal.Decimal{"other": dec("1")}},
 		"BlindAfter":   {BlindAfter: -1},
+		"exclude":      {CloseTooLate: true, WithoutFlatten: true},
 		"Rollover":     {Rollover: Rollover{Hour: 24}},
 		"Client is":    {},
 		"named twice":  {Accounts: []trading.AccountID{"a", "a"}},
