@@ -163,3 +163,26 @@ func TestTicks(t *testing.T) {
 		require.Equal(t, c.want, strings.Join(texts, " "), c.values)
 	}
 }
+
+// TestHistogramLabels: the 0 is always named, and an end that is near it is not.
+func TestHistogramLabels(t *testing.T) {
+	for _, c := range []struct {
+		nets []int64
+		want string
+	}{
+		{[]int64{-5000, 300}, "−$5000 $0"},
+		{[]int64{-100, 100}, "−$100 $0 $110"},
+		{[]int64{-10, 1000}, "$0 $1050"},
+		{[]int64{100, 200}, "$0 $210"},
+	} {
+		var trips []backtest.RoundTrip
+		for _, net := range c.nets {
+			trips = append(trips, backtest.RoundTrip{Gross: decimal.NewFromInt(net)})
+		}
+		var texts []string
+		for _, l := range histogram(trips).X {
+			texts = append(texts, l.Text)
+		}
+		require.Equal(t, c.want, strings.Join(texts, " "))
+	}
+}
