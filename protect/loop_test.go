@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +130,39 @@ func TestOneBadReading(t *testing.T) {
 	}
 }
 
+// TestNoSecondReading: the reading that is to confirm fails. At 0.7 of the need the account
+// is flattened all the same, and above it is not.
+func TestNoSecondReading(t *testing.T) {
+	for share, want := range map[string]bool{"0.69": true, "0.75": false} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			require.NoError(t, r.buy("4")) // needs $150 to close, and $1,000 for a shock
+			r.wait(60 * time.Second)
+			looks := 0
+			r.sim.FaultEach(func(op string) tradingsim.Fault {
+				if op != "GET /accounts/{accountId}" {
+					return nil
+				}
+				if looks++; looks == 1 {
+					return nil
+				}
+				return tradingsim.Fail(500, "internal_error")
+			})
+			s := r.state()
+			equity, _ := s.Equity.Get()
+			need, _ := s.Need.Get()
+			w := r.p.watchers[acc]
+			w.mu.Lock()
+			w.record.Floors.Own = trading.Some(equity.Sub(need.Mul(dec(share))))
+			w.look.torn = true // so that the next look is a full one, the only one that succeeds
+			w.mu.Unlock()
+			r.wait(20 * time.Second)
+			require.GreaterOrEqual(t, looks, 2)
+			require.Equal(t, want, r.flat(), share)
+		})
+	}
+}
+
 // TestBotExhaustsItsKey: the bot spends its key's rate limit and every class of the
 // holder's but closes, and protection, on a key of its own, closes.
 func TestBotExhaustsItsKey(t *testing.T) {
@@ -181,6 +215,53 @@ func TestTooLateSendsNothing(t *testing.T) {
 			require.True(t, r.flat())
 			require.True(t, dec(r.balance()).GreaterThan(dec("95000")), r.balance())
 		})
+	}
+}
+
+// TestWhatItReads: the marks every two seconds while something is open, the account as
+// often as the room asks for; on the paper account nothing.
+func TestWhatItReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		requests := func(d time.Duration) map[string]int {
+			before := r.sim.Report().Requests
+			r.wait(d)
+			more := map[string]int{}
+			for op, n := range r.sim.Report().Requests {
+				more[op] = n - before[op]
+			}
+			return more
+		}
+		r.wait(time.Minute)
+		flat := requests(5 * time.Minute)
+		require.Equal(t, 10, flat["GET /accounts/{accountId}"], "each 30 s")
+		require.Equal(t, 10, flat["GET /sandbox/prices"])
+		require.NoError(t, r.buy("1"))
+		r.wait(time.Minute)
+		open := requests(5 * time.Minute)
+		require.Equal(t, 150, open["GET /sandbox/prices"], "each 2 s")
+		require.InDelta(t, 20, open["GET /accounts/{accountId}"], 2, "each 15 s, at the next step")
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(time.Minute)
+		require.True(t, r.flat())
+		for op := range r.sim.Report().Requests {
+			if strings.Contains(op, "/sandbox/") {
+				require.Contains(t, []string{"GET /sandbox/prices", "GET /sandbox/markets"}, op)
+			}
+		}
+	})
+}
+
+// TestManyAccounts: however many accounts there are, and however near their floors, looks
+// take at most half of the key's 600 requests a minute.
+func TestManyAccounts(t *testing.T) {
+	for accounts, want := range map[int]time.Duration{1: 2 * time.Second, 10: 6 * time.Second, 50: 30 * time.Second} {
+		p := &Protection{watchers: map[trading.AccountID]*watcher{}}
+		for i := range accounts {
+			p.watchers[trading.AccountID(itoa(i))] = nil
+		}
+		w := &watcher{p: p, interval: shortest}
+		require.Equal(t, want, w.pace())
 	}
 }
 

@@ -253,6 +253,40 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestCalm: a soft halt ends at twice the need, and at one and a half of what is kept.
+func TestCalm(t *testing.T) {
+	for _, s := range []struct {
+		room, need string
+		l          Limits
+		want       bool
+	}{
+		{"2000", "1000", Limits{}, true},
+		{"1999.99", "1000", Limits{}, false},
+		{"750", "100", Limits{}, true}, // 500 are kept
+		{"749.99", "100", Limits{}, false},
+		{"6000", "100", Limits{SoftHaltAt: dec("4000")}, true},
+		{"5999.99", "100", Limits{SoftHaltAt: dec("4000")}, false},
+	} {
+		m := measure{room: dec(s.room), need: dec(s.need), keep: dec("500"), held: true}
+		require.Equal(t, s.want, calm(m, s.l), "%+v", s)
+	}
+}
+
+// TestSince: the clock that says longer counts, since either may have stood still or
+// jumped.
+func TestSince(t *testing.T) {
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	earlier := instant{start, time.Minute}
+	for _, s := range []struct{ wall, mono, want time.Duration }{
+		{5 * time.Second, 5 * time.Second, 5 * time.Second},
+		{time.Hour, 5 * time.Second, time.Hour},        // the machine slept
+		{-time.Hour, 5 * time.Second, 5 * time.Second}, // the clock was set back
+	} {
+		now := instant{start.Add(s.wall), time.Minute + s.mono}
+		require.Equal(t, s.want, now.since(earlier))
+	}
+}
+
 func TestNextState(t *testing.T) {
 	for _, s := range []struct {
 		from           State
