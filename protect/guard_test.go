@@ -220,6 +220,27 @@ func TestStaleFactsAreRead(t *testing.T) {
 	})
 }
 
+// TestGuardTakesTheLowerEquity: where the service shows less than the marks do, an entry is
+// judged by the service.
+func TestGuardTakesTheLowerEquity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		less := func(by string) {
+			w := r.p.watchers[acc]
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			state := *w.look.state
+			state.Equity = state.Equity.Sub(dec(by))
+			w.look.state = &state
+		}
+		less("2000")
+		require.ErrorIs(t, r.buy("4"), ErrRoom)
+		less("-4000") // more than the marks show is not believed
+		require.ErrorIs(t, r.buy("4.4"), ErrRoom)
+		require.NoError(t, r.buy("4"))
+	})
+}
+
 // TestOldAccountIsRead: an entry is judged by a look of 40 seconds and by marks of 5, which
 // with their lag are 45 and 10, and by no older ones.
 func TestOldAccountIsRead(t *testing.T) {

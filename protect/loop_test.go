@@ -130,6 +130,39 @@ func TestOneBadReading(t *testing.T) {
 	}
 }
 
+// TestTornLookIsReadAgain: the two equities of a look differ by more than 0.1 percent of
+// what is held. It is read again at once, and nothing is done on it.
+func TestTornLookIsReadAgain(t *testing.T) {
+	for equity, again := range map[string]bool{"96500": true, "99710": false} { // $200,000 are held
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			require.NoError(t, r.buy("4"))
+			r.wait(60 * time.Second)
+			body := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":99910,"equity":` + equity +
+				`,"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000}}`
+			asked := map[time.Time]int{}
+			r.sim.FaultEach(func(op string) tradingsim.Fault {
+				if op != "GET /accounts/{accountId}" {
+					return nil
+				}
+				if asked[time.Now()]++; len(asked) == 1 && asked[time.Now()] == 1 {
+					return tradingsim.Raw(200, nil, body)
+				}
+				return nil
+			})
+			r.wait(20 * time.Second)
+			most := 0
+			for _, n := range asked {
+				most = max(most, n)
+			}
+			require.Equal(t, again, most == 2, equity)
+			for _, e := range r.kinds(Changed) {
+				require.NotContains(t, []State{SoftHalt, Flattening}, e.To)
+			}
+		})
+	}
+}
+
 // TestNoSecondReading: the reading that is to confirm fails. At 0.7 of the need the account
 // is flattened all the same, and above it is not.
 func TestNoSecondReading(t *testing.T) {
