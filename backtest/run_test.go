@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -142,6 +143,30 @@ func TestTheWorseOfTwoPaths(t *testing.T) {
 	require.Equal(t, "take_profit", r.Paths[1].Trips[0].Cause)
 	require.Greater(t, r.Spread().Decimal.InexactFloat64(), 1900.0)
 	require.Contains(t, r.String(), "O-L-H-C, the worse of two; spread")
+}
+
+// TestWorse: of two paths the one that failed is the headline, else the one that did not
+// pass, else the one that ended lower; an equity that is not known is lower than any.
+func TestWorse(t *testing.T) {
+	path := func(v Verdict, equity int64) Path {
+		return Path{Continuous: v, Equity: decimal.NewNullDecimal(decimal.NewFromInt(equity))}
+	}
+	unknown := Path{Continuous: Open}
+	for i, c := range []struct{ worse, better Path }{
+		{path(Failed, 2), path(Open, 1)},
+		{path(Failed, 2), path(Passed, 1)},
+		{path(Open, 2), path(Passed, 1)},
+		{path(Open, 1), path(Open, 2)},
+		{unknown, path(Open, 1)},
+		{path(Failed, 1), unknown},
+	} {
+		for _, both := range [][]Path{{c.worse, c.better}, {c.better, c.worse}} {
+			var r Result
+			r.add(both[0])
+			r.add(both[1])
+			require.Equal(t, c.worse, *r.Worse(), i)
+		}
+	}
 }
 
 // TestContinuousJudgement: the equity touches the floor between two looks, and comes back.
