@@ -192,6 +192,44 @@ func TestAPassIsAfterTheFeesOfClosing(t *testing.T) {
 	}
 }
 
+// TestAtTheFloor: an account is lost at its floor, and not only below it.
+func TestAtTheFloor(t *testing.T) {
+	for last, want := range map[string]Verdict{"55027": Failed, "55027.01": Open} { // $27 are the fee
+		r := Run(t, trader("", order(trading.Long, "1")), Config{Data: prices(t, "60000", last, last)})
+		require.Equal(t, want, r.Worse().Continuous, last)
+	}
+}
+
+// TestAResultThatDoesNotAddUp is no result: an amount of the service is wrong by a cent.
+func TestAResultThatDoesNotAddUp(t *testing.T) {
+	c := Config{Data: prices(t, "60000", "61000", "62000", "62000")}
+	p, err := c.plan()
+	require.NoError(t, err)
+	p.order = highFirst
+	bot := trader("", order(trading.Long, "1"), closing("40"))
+	for what, wrong := range map[string]func(*tradingsim.AccountReport){
+		"none":                      func(*tradingsim.AccountReport) {},
+		"the trades have earned":    func(a *tradingsim.AccountReport) { a.Trades[0].GrossPnL = a.Trades[0].GrossPnL.Add(cent) },
+		"gross - fees + funding is": func(a *tradingsim.AccountReport) { a.Fees = a.Fees.Sub(cent) },
+		"by the fills and the prices, and": func(a *tradingsim.AccountReport) {
+			last := &a.Curve[len(a.Curve)-1]
+			last.Equity.Decimal, last.Changed = last.Equity.Decimal.Add(cent), true
+		},
+		"by the service": func(a *tradingsim.AccountReport) { a.Equity.Decimal = a.Equity.Decimal.Sub(cent) },
+	} {
+		got, err := p.inBubble(t, bot, nil)
+		require.NoError(t, err)
+		wrong(&got.report.Accounts[0])
+		_, err = p.judge(got)
+		if what == "none" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, "does not add up", what)
+		require.ErrorContains(t, err, what)
+	}
+}
+
 func TestTheDailyFloorMoves(t *testing.T) {
 	text := ""
 	for hour := range 50 {
@@ -220,6 +258,9 @@ func TestTheDailyFloorMoves(t *testing.T) {
 	require.Equal(t, Open, fixed.Worse().Continuous)
 	require.Equal(t, Failed, moves.Worse().Continuous)
 	require.Len(t, moves.Worse().Days, 2)
+	for i, date := range []string{"2026-01-01", "2026-01-02"} {
+		require.Equal(t, date, moves.Worse().Days[i].Date.Format(time.DateOnly))
+	}
 	require.True(t, moves.Worse().Days[0].Profit.Decimal.IsPositive())
 }
 

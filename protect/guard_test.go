@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -208,9 +209,13 @@ func TestStaleFactsAreRead(t *testing.T) {
 		require.NoError(t, err)
 		r.wait(85 * time.Second)
 		require.False(t, r.p.watchers[acc].fresh())
+		w := r.p.watchers[acc]
+		w.mu.Lock()
+		w.look.began = instant{w.look.began.wall.Add(-time.Minute), w.look.began.mono - time.Minute}
+		w.mu.Unlock()
 		r.sim.FaultEach(func(op string) tradingsim.Fault {
-			if op == "GET /sandbox/prices" {
-				return tradingsim.Delay(10 * time.Second)
+			if strings.HasPrefix(op, "GET /") {
+				return tradingsim.Delay(1500 * time.Millisecond) // each in time, and all of them not
 			}
 			return nil
 		})

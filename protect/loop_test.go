@@ -325,7 +325,7 @@ func TestWithoutFlatten(t *testing.T) {
 // account is flattened leave nothing.
 func TestEverythingEndsFlat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+		r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
 		require.NoError(t, r.buy("0.5"))
 		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "0.5", "BTC"), trading.TWAP{Duration: 20 * time.Minute})
 		require.NoError(t, err)

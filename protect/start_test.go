@@ -182,8 +182,14 @@ func TestClockJumps(t *testing.T) {
 			require.False(t, r.state().Blind)
 			require.False(t, r.flat())
 			require.NoError(t, r.buy("0.1"))
-			require.NoError(t, r.p.Flatten(acc, "a test"))
+			_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All)
+			require.NoError(t, err)
 			r.wait(20 * time.Second)
+			r.p.watchers[acc].become(Held, "a test") // as the loop does, and no person
+			r.p.watchers[acc].mu.Lock()
+			jump = -jump
+			r.p.watchers[acc].mu.Unlock()
+			r.wait(2 * time.Minute)
 			require.Equal(t, Held, r.state().State)
 		})
 	}
