@@ -356,6 +356,32 @@ func TestEverythingEndsFlat(t *testing.T) {
 	})
 }
 
+// TestHangingCancel: a cancel that hangs for six seconds delays the close by less than 100 ms.
+func TestHangingCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		limit := order(trading.Long, "0.5", "BTC")
+		limit.LimitPrice = trading.At(dec("49000"))
+		_, err := r.acc.PlaceLimit(t.Context(), limit)
+		require.NoError(t, err)
+		r.wait(30 * time.Second)
+		r.sim.Fault("POST /orders/cancel", tradingsim.Delay(6*time.Second))
+		began := time.Now()
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(time.Minute)
+		ledger := r.sim.Ledger()
+		closed := ledger[len(ledger)-1]
+		for _, e := range ledger {
+			if e.Operation == "POST /positions/close" {
+				closed = e
+			}
+		}
+		require.Equal(t, "POST /positions/close", closed.Operation)
+		require.Less(t, closed.At.Sub(began), 100*time.Millisecond)
+	})
+}
+
 // TestExposureWhileHeld is flattened again, and from the third time on the alarm is about
 // the bot's key.
 func TestExposureWhileHeld(t *testing.T) {

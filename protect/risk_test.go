@@ -192,6 +192,17 @@ func TestLargestEntry(t *testing.T) {
 	}
 }
 
+// TestEntryInAWildMarket: after it and its fee a quarter more room is left than the
+// position needs: 37.50 to close and 4 × √(10 × variance), so 1.25 × 3982 of 4977.50.
+func TestEntryInAWildMarket(t *testing.T) {
+	for variance, want := range map[string]bool{"97244": true, "97245": false} {
+		b := book{holding: markets["BTC"]}
+		may(trading.Long, "1", "BTC", "").addTo(&b)
+		j, ok := judgeEntry(dec("5000"), dec("500"), worstOf([]book{b}), dec(variance))
+		assert.Equal(t, want, ok, "%+v", j)
+	}
+}
+
 // TestNeed works the room out that positions need: $100,000 of BTC cost 75 to close; a
 // shock takes 500; at $10 a second of deviation, four of them over 10 s take 126.49.
 func TestNeed(t *testing.T) {
