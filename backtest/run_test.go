@@ -192,6 +192,22 @@ func TestAPassIsAfterTheFeesOfClosing(t *testing.T) {
 	}
 }
 
+// TestUnderWater is a run by hand: with the fee of $27 the equity is 99,973, a minute later
+// 98,973 for two minutes, then 100,973 for two, and 100,473 in the last.
+func TestUnderWater(t *testing.T) {
+	r := Run(t, trader("", order(trading.Long, "1")), Config{Data: prices(t, "60000", "59000", "59000", "61000", "61000", "60500")})
+	p := r.Worse()
+	require.Equal(t, "0.67", p.Drawdown.UnderWater.String()) // four minutes of six
+	require.Equal(t, 3*time.Minute, p.Drawdown.Longest)
+	require.Equal(t, "1027", p.Drawdown.Amount.String())
+	require.Equal(t, "1.03%", percent(p.Drawdown.Share))
+	require.Equal(t, "3973", p.LowestRoom.String())
+	require.Equal(t, "2026-01-01T00:01:00Z", p.LowestRoomAt.Format(time.RFC3339))
+	require.Equal(t, "0.47%", percent(p.Return))
+	require.Len(t, p.Markets, 1)
+	require.Equal(t, "0.83%", percent(p.Markets[0].BuyAndHold)) // 60,500 of 60,000
+}
+
 // TestAtTheFloor: an account is lost at its floor, and not only below it.
 func TestAtTheFloor(t *testing.T) {
 	for last, want := range map[string]Verdict{"55027": Failed, "55027.01": Open} { // $27 are the fee
