@@ -231,7 +231,8 @@ func TestAResultThatDoesNotAddUp(t *testing.T) {
 			last := &a.Curve[len(a.Curve)-1]
 			last.Equity.Decimal, last.Changed = last.Equity.Decimal.Add(cent), true
 		},
-		"by the service": func(a *tradingsim.AccountReport) { a.Equity.Decimal = a.Equity.Decimal.Sub(cent) },
+		"fees + funding is": func(a *tradingsim.AccountReport) { a.Funding = a.Funding.Add(cent) },
+		"by the service":    func(a *tradingsim.AccountReport) { a.Equity.Decimal = a.Equity.Decimal.Sub(cent) },
 	} {
 		got, err := p.inBubble(t, bot, nil)
 		require.NoError(t, err)

@@ -158,6 +158,19 @@ func TestWhatIsNotJudged(t *testing.T) {
 	})
 }
 
+// TestRunUnderWay: what a run has bought is held, and does not count once more.
+func TestRunUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "2", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		require.NoError(t, err)
+		r.wait(5*time.Minute + 20*time.Second)
+		require.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
+		require.ErrorIs(t, r.buy("2.5"), ErrRoom, "4.5 in all")
+		require.NoError(t, r.buy("2.1"), "4.1 in all")
+	})
+}
+
 // TestConditionalAndLadder count with what they may become.
 func TestConditionalAndLadder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -193,6 +206,30 @@ func TestOppositeOrderRacesOurClose(t *testing.T) {
 		require.Equal(t, Held, r.state().State)
 		require.True(t, r.flat())
 	})
+}
+
+// TestOrderBehindAClose: while a close is under way an opposite order opens all of its size,
+// and without one only what it exceeds the position by.
+func TestOrderBehindAClose(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			require.NoError(t, r.buy("4"))
+			r.wait(15 * time.Second)
+			if closing {
+				r.sim.Fault("POST /positions/close", tradingsim.Delay(3*time.Second))
+				go func() { _, _ = r.acc.ClosePosition(t.Context(), "BTC", trading.All) }()
+				time.Sleep(500 * time.Millisecond)
+			}
+			_, err := r.acc.PlaceOrder(t.Context(), order(trading.Short, "7", "BTC"))
+			if closing {
+				require.ErrorIs(t, err, ErrRoom)
+			} else {
+				require.NoError(t, err)
+			}
+			r.wait(10 * time.Second)
+		})
+	}
 }
 
 // TestStaleFactsAreRead: after the loop has slept, an entry is judged by what is read for

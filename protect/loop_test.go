@@ -392,10 +392,20 @@ func TestExposureWhileHeld(t *testing.T) {
 		rogue := connect(t, r.sim).Live.Account(acc)
 		for i := range 3 {
 			require.Len(t, r.kinds(Alert), 0, "after %d times", i)
-			_, err := rogue.PlaceOrder(t.Context(), order(trading.Long, "1", "BTC"))
+			var err error
+			if i == 1 { // what only waits is exposure too
+				limit := order(trading.Long, "1", "BTC")
+				limit.LimitPrice = trading.At(dec("40000"))
+				_, err = rogue.PlaceLimit(t.Context(), limit)
+			} else {
+				_, err = rogue.PlaceOrder(t.Context(), order(trading.Long, "1", "BTC"))
+			}
 			require.NoError(t, err)
 			r.wait(time.Minute)
 			require.True(t, r.flat())
+			open, err := rogue.OpenOrders(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, open.Limits)
 			require.Equal(t, Held, r.state().State)
 		}
 		require.Len(t, r.kinds(Alert), 1)
