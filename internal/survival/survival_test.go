@@ -52,10 +52,10 @@ func TestSurvival(t *testing.T) {
 	require.Equal(t, strings.Count(picture(found), "<text"), strings.Count(picture(found), "</text>"))
 }
 
-// TestSameSeedSameRun, with protection and a service in trouble.
+// TestSameSeedSameRun, with protection or a part of it, and a service in trouble.
 func TestSameSeedSameRun(t *testing.T) {
-	for _, fault := range []int{1, 3} {
-		s := []scenario{{Strategy: 2, Market: 1, Jump: 4, Fault: fault, Seed: 7, Mode: loopAndGuard}}
+	for m, fault := range map[mode]int{guardAlone: 2, loopAlone: 1, loopAndGuard: 3} {
+		s := []scenario{{Strategy: 2, Market: 1, Jump: 4, Fault: fault, Seed: 7, Mode: m}}
 		once, err := json.Marshal(play(t, s))
 		require.NoError(t, err)
 		again, err := json.Marshal(play(t, s))
