@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -144,6 +145,30 @@ func TestTheWorseOfTwoPaths(t *testing.T) {
 	require.Contains(t, r.String(), "O-L-H-C, the worse of two; spread")
 }
 
+// TestWorse: of two paths the one that failed is the headline, else the one that did not
+// pass, else the one that ended lower; an equity that is not known is lower than any.
+func TestWorse(t *testing.T) {
+	path := func(v Verdict, equity int64) Path {
+		return Path{Continuous: v, Equity: decimal.NewNullDecimal(decimal.NewFromInt(equity))}
+	}
+	unknown := Path{Continuous: Open}
+	for i, c := range []struct{ worse, better Path }{
+		{path(Failed, 2), path(Open, 1)},
+		{path(Failed, 2), path(Passed, 1)},
+		{path(Open, 2), path(Passed, 1)},
+		{path(Open, 1), path(Open, 2)},
+		{unknown, path(Open, 1)},
+		{path(Failed, 1), unknown},
+	} {
+		for _, both := range [][]Path{{c.worse, c.better}, {c.better, c.worse}} {
+			var r Result
+			r.add(both[0])
+			r.add(both[1])
+			require.Equal(t, c.worse, *r.Worse(), i)
+		}
+	}
+}
+
 // TestContinuousJudgement: the equity touches the floor between two looks, and comes back.
 func TestContinuousJudgement(t *testing.T) {
 	data := minuteCandles(t, "1767225600,60000,60000,60000,60000\n1767225660,60000,60000,57000,60000\n1767225720,60000,60000,60000,60000\n")
@@ -164,6 +189,61 @@ func TestAPassIsAfterTheFeesOfClosing(t *testing.T) {
 		// 2 × 5027 - 54 is 10000; closing costs 58.5 more.
 		r := Run(t, trader("", order(trading.Long, "2")), Config{Data: prices(t, "60000", last, last)})
 		require.Equal(t, want, r.Worse().Continuous, last)
+	}
+}
+
+// TestUnderWater is a run by hand: with the fee of $27 the equity is 99,973, a minute later
+// 98,973 for two minutes, then 100,973 for two, and 100,473 in the last.
+func TestUnderWater(t *testing.T) {
+	r := Run(t, trader("", order(trading.Long, "1")), Config{Data: prices(t, "60000", "59000", "59000", "61000", "61000", "60500")})
+	p := r.Worse()
+	require.Equal(t, "0.67", p.Drawdown.UnderWater.String()) // four minutes of six
+	require.Equal(t, 3*time.Minute, p.Drawdown.Longest)
+	require.Equal(t, "1027", p.Drawdown.Amount.String())
+	require.Equal(t, "1.03%", percent(p.Drawdown.Share))
+	require.Equal(t, "3973", p.LowestRoom.String())
+	require.Equal(t, "2026-01-01T00:01:00Z", p.LowestRoomAt.Format(time.RFC3339))
+	require.Equal(t, "0.47%", percent(p.Return))
+	require.Len(t, p.Markets, 1)
+	require.Equal(t, "0.83%", percent(p.Markets[0].BuyAndHold)) // 60,500 of 60,000
+}
+
+// TestAtTheFloor: an account is lost at its floor, and not only below it.
+func TestAtTheFloor(t *testing.T) {
+	for last, want := range map[string]Verdict{"55027": Failed, "55027.01": Open} { // $27 are the fee
+		r := Run(t, trader("", order(trading.Long, "1")), Config{Data: prices(t, "60000", last, last)})
+		require.Equal(t, want, r.Worse().Continuous, last)
+	}
+}
+
+// TestAResultThatDoesNotAddUp is no result: an amount of the service is wrong by a cent.
+func TestAResultThatDoesNotAddUp(t *testing.T) {
+	c := Config{Data: prices(t, "60000", "61000", "62000", "62000")}
+	p, err := c.plan()
+	require.NoError(t, err)
+	p.order = highFirst
+	bot := trader("", order(trading.Long, "1"), closing("40"))
+	for what, wrong := range map[string]func(*tradingsim.AccountReport){
+		"none":                      func(*tradingsim.AccountReport) {},
+		"the trades have earned":    func(a *tradingsim.AccountReport) { a.Trades[0].GrossPnL = a.Trades[0].GrossPnL.Add(cent) },
+		"gross - fees + funding is": func(a *tradingsim.AccountReport) { a.Fees = a.Fees.Sub(cent) },
+		"by the fills and the prices, and": func(a *tradingsim.AccountReport) {
+			last := &a.Curve[len(a.Curve)-1]
+			last.Equity.Decimal, last.Changed = last.Equity.Decimal.Add(cent), true
+		},
+		"fees + funding is": func(a *tradingsim.AccountReport) { a.Funding = a.Funding.Add(cent) },
+		"by the service":    func(a *tradingsim.AccountReport) { a.Equity.Decimal = a.Equity.Decimal.Sub(cent) },
+	} {
+		got, err := p.inBubble(t, bot, nil)
+		require.NoError(t, err)
+		wrong(&got.report.Accounts[0])
+		_, err = p.judge(got)
+		if what == "none" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, "does not add up", what)
+		require.ErrorContains(t, err, what)
 	}
 }
 
@@ -195,6 +275,9 @@ func TestTheDailyFloorMoves(t *testing.T) {
 	require.Equal(t, Open, fixed.Worse().Continuous)
 	require.Equal(t, Failed, moves.Worse().Continuous)
 	require.Len(t, moves.Worse().Days, 2)
+	for i, date := range []string{"2026-01-01", "2026-01-02"} {
+		require.Equal(t, date, moves.Worse().Days[i].Date.Format(time.DateOnly))
+	}
 	require.True(t, moves.Worse().Days[0].Profit.Decimal.IsPositive())
 }
 

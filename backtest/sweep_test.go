@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +27,7 @@ var programs = map[string]func(*Runner) int{
 	"differs":  differsProgram,
 	"no sweep": noSweepProgram,
 	"repeat":   repeatProgram,
+	"beside":   besideProgram,
 }
 
 // program runs one of them.
@@ -251,6 +253,35 @@ func TestRepeat(t *testing.T) {
 	out, errs, status := program(t, "repeat")
 	require.Equal(t, 0, status, errs)
 	require.Equal(t, "5 passed 0 of 5 (0 % to 43 %), failed 0 of 5 (0 % to 43 %), open 5 of 5 (57 % to 100 %)\n", out)
+}
+
+// besideProgram has two runs that each wait until the other has begun as well.
+func besideProgram(r *Runner) int {
+	dir := os.Getenv(besideDir)
+	meets := func(context.Context, *trading.Client) error {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
+			return err
+		}
+		for {
+			if files, err := os.ReadDir(dir); err != nil || len(files) == 2 {
+				return err
+			}
+		}
+	}
+	_, err := r.Repeat(meets, []Config{{Data: walkOf(1)}, {Data: walkOf(2)}}, Pool{Workers: 2, Timeout: time.Minute, Progress: io.Discard})
+	if err != nil {
+		return fatal(err)
+	}
+	return 0
+}
+
+const besideDir = "BACKTEST_BESIDE_DIR"
+
+// TestWorkersRunBesideEachOther, each in a process of its own.
+func TestWorkersRunBesideEachOther(t *testing.T) {
+	t.Setenv(besideDir, t.TempDir())
+	_, errs, status := program(t, "beside")
+	require.Equal(t, 0, status, errs)
 }
 
 func TestASweepDemandsASplit(t *testing.T) {

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -157,6 +158,19 @@ func TestWhatIsNotJudged(t *testing.T) {
 	})
 }
 
+// TestRunUnderWay: what a run has bought is held, and does not count once more.
+func TestRunUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "2", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		require.NoError(t, err)
+		r.wait(5*time.Minute + 20*time.Second)
+		require.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
+		require.ErrorIs(t, r.buy("2.5"), ErrRoom, "4.5 in all")
+		require.NoError(t, r.buy("2.1"), "4.1 in all")
+	})
+}
+
 // TestConditionalAndLadder count with what they may become.
 func TestConditionalAndLadder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -194,25 +208,128 @@ func TestOppositeOrderRacesOurClose(t *testing.T) {
 	})
 }
 
+// TestOrderBehindAClose: while a close is under way an opposite order opens all of its size,
+// and without one only what it exceeds the position by.
+func TestOrderBehindAClose(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			require.NoError(t, r.buy("4"))
+			r.wait(15 * time.Second)
+			if closing {
+				r.sim.Fault("POST /positions/close", tradingsim.Delay(3*time.Second))
+				go func() { _, _ = r.acc.ClosePosition(t.Context(), "BTC", trading.All) }()
+				time.Sleep(500 * time.Millisecond)
+			}
+			_, err := r.acc.PlaceOrder(t.Context(), order(trading.Short, "7", "BTC"))
+			if closing {
+				require.ErrorIs(t, err, ErrRoom)
+			} else {
+				require.NoError(t, err)
+			}
+			r.wait(10 * time.Second)
+		})
+	}
+}
+
 // TestStaleFactsAreRead: after the loop has slept, an entry is judged by what is read for
 // it; where nothing can be read within two seconds it is refused.
 func TestStaleFactsAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.wait(25 * time.Second)
-		require.NoError(t, r.buy("1"))
-		r.wait(20 * time.Second)
-		for range 3 {
-			r.sim.Fault("GET /sandbox/prices", tradingsim.Delay(10*time.Second))
-			r.sim.Fault("GET /accounts/{accountId}", tradingsim.Delay(10*time.Second))
-		}
-		r.wait(9 * time.Second)
+		r.bot = r.carry(trading.WithHealthGate(trading.HealthGate{Off: true}))
+		r.acc = r.bot.Live.Account(acc)
+		r.wait(25 * time.Second) // flat, it looks each 30 s
+		require.False(t, r.p.watchers[acc].fresh())
+		require.NoError(t, r.buy("0.1"))
+		_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err)
+		r.wait(85 * time.Second)
+		require.False(t, r.p.watchers[acc].fresh())
+		w := r.p.watchers[acc]
+		w.mu.Lock()
+		w.look.began = instant{w.look.began.wall.Add(-time.Minute), w.look.began.mono - time.Minute}
+		w.mu.Unlock()
+		r.sim.FaultEach(func(op string) tradingsim.Fault {
+			if strings.HasPrefix(op, "GET /") {
+				return tradingsim.Delay(1500 * time.Millisecond) // each in time, and all of them not
+			}
+			return nil
+		})
 		began := time.Now()
-		err := r.buy("0.1")
-		if err != nil {
-			require.ErrorIs(t, err, ErrNotJudged)
-			require.LessOrEqual(t, time.Since(began), judgeWithin+time.Second)
+		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
+		require.Equal(t, 2*time.Second, time.Since(began))
+	})
+}
+
+// TestGuardTakesTheLowerEquity: where the service shows less than the marks do, an entry is
+// judged by the service.
+func TestGuardTakesTheLowerEquity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		less := func(by string) {
+			w := r.p.watchers[acc]
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			state := *w.look.state
+			state.Equity = state.Equity.Sub(dec(by))
+			w.look.state = &state
 		}
+		less("2000")
+		require.ErrorIs(t, r.buy("4"), ErrRoom)
+		less("-4000") // more than the marks show is not believed
+		require.ErrorIs(t, r.buy("4.4"), ErrRoom)
+		require.NoError(t, r.buy("4"))
+	})
+}
+
+// TestOldAccountIsRead: an entry is judged by a look of 40 seconds and by marks of 5, which
+// with their lag are 45 and 10, and by no older ones.
+func TestOldAccountIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		w := r.p.watchers[acc]
+		fresh := func(account, marks time.Duration) bool {
+			now := w.p.now()
+			w.mu.Lock()
+			w.look.began = instant{now.wall.Add(-account), now.mono - account}
+			w.mu.Unlock()
+			w.p.market.read = instant{now.wall.Add(-marks), now.mono - marks}
+			return w.fresh()
+		}
+		require.True(t, fresh(40*time.Second, 5*time.Second-1))
+		require.False(t, fresh(40*time.Second, 5*time.Second))
+		require.False(t, fresh(40*time.Second+1, 0))
+		require.NoError(t, w.refresh(t.Context()))
+		require.True(t, w.fresh())
+	})
+}
+
+// TestUnpricedMarket: a mark of more than 5 seconds, which with its lag are 10, is moved
+// against the position by what its age allows.
+func TestUnpricedMarket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		r.wait(10 * time.Second)
+		w := r.p.watchers[acc]
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		now := w.p.now()
+		at := func(age time.Duration) (string, bool) {
+			began := instant{now.wall.Add(-age), now.mono - age}
+			w.look.began = began
+			w.p.market.prices["BTC"] = price{value: dec("50000"), at: began, changed: began}
+			held, assumed := w.holdings(now)
+			require.Len(t, held, 1)
+			return held[0].mark.StringFixed(2), assumed
+		}
+		mark, assumed := at(5 * time.Second)
+		require.False(t, assumed)
+		require.Equal(t, "50000.00", mark)
+		mark, assumed = at(7 * time.Second) // 12 s: 0.5 percent × √1.8
+		require.True(t, assumed)
+		require.Equal(t, "49664.59", mark)
 	})
 }
 

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +130,72 @@ func TestOneBadReading(t *testing.T) {
 	}
 }
 
+// TestTornLookIsReadAgain: the two equities of a look differ by more than 0.1 percent of
+// what is held. It is read again at once, and nothing is done on it.
+func TestTornLookIsReadAgain(t *testing.T) {
+	for equity, again := range map[string]bool{"96500": true, "99710": false} { // $200,000 are held
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			require.NoError(t, r.buy("4"))
+			r.wait(60 * time.Second)
+			body := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":99910,"equity":` + equity +
+				`,"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000}}`
+			asked := map[time.Time]int{}
+			r.sim.FaultEach(func(op string) tradingsim.Fault {
+				if op != "GET /accounts/{accountId}" {
+					return nil
+				}
+				if asked[time.Now()]++; len(asked) == 1 && asked[time.Now()] == 1 {
+					return tradingsim.Raw(200, nil, body)
+				}
+				return nil
+			})
+			r.wait(20 * time.Second)
+			most := 0
+			for _, n := range asked {
+				most = max(most, n)
+			}
+			require.Equal(t, again, most == 2, equity)
+			for _, e := range r.kinds(Changed) {
+				require.NotContains(t, []State{SoftHalt, Flattening}, e.To)
+			}
+		})
+	}
+}
+
+// TestNoSecondReading: the reading that is to confirm fails. At 0.7 of the need the account
+// is flattened all the same, and above it is not.
+func TestNoSecondReading(t *testing.T) {
+	for share, want := range map[string]bool{"0.69": true, "0.75": false} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			require.NoError(t, r.buy("4")) // needs $150 to close, and $1,000 for a shock
+			r.wait(60 * time.Second)
+			looks := 0
+			r.sim.FaultEach(func(op string) tradingsim.Fault {
+				if op != "GET /accounts/{accountId}" {
+					return nil
+				}
+				if looks++; looks == 1 {
+					return nil
+				}
+				return tradingsim.Fail(500, "internal_error")
+			})
+			s := r.state()
+			equity, _ := s.Equity.Get()
+			need, _ := s.Need.Get()
+			w := r.p.watchers[acc]
+			w.mu.Lock()
+			w.record.Floors.Own = trading.Some(equity.Sub(need.Mul(dec(share))))
+			w.look.torn = true // so that the next look is a full one, the only one that succeeds
+			w.mu.Unlock()
+			r.wait(20 * time.Second)
+			require.GreaterOrEqual(t, looks, 2)
+			require.Equal(t, want, r.flat(), share)
+		})
+	}
+}
+
 // TestBotExhaustsItsKey: the bot spends its key's rate limit and every class of the
 // holder's but closes, and protection, on a key of its own, closes.
 func TestBotExhaustsItsKey(t *testing.T) {
@@ -184,11 +251,81 @@ func TestTooLateSendsNothing(t *testing.T) {
 	}
 }
 
+// TestWhatItReads: the marks every two seconds while something is open, the account as
+// often as the room asks for; on the paper account nothing.
+func TestWhatItReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		requests := func(d time.Duration) map[string]int {
+			before := r.sim.Report().Requests
+			r.wait(d)
+			more := map[string]int{}
+			for op, n := range r.sim.Report().Requests {
+				more[op] = n - before[op]
+			}
+			return more
+		}
+		r.wait(time.Minute)
+		flat := requests(5 * time.Minute)
+		require.Equal(t, 10, flat["GET /accounts/{accountId}"], "each 30 s")
+		require.Equal(t, 10, flat["GET /sandbox/prices"])
+		require.NoError(t, r.buy("1"))
+		r.wait(time.Minute)
+		open := requests(5 * time.Minute)
+		require.Equal(t, 150, open["GET /sandbox/prices"], "each 2 s")
+		require.InDelta(t, 20, open["GET /accounts/{accountId}"], 2, "each 15 s, at the next step")
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(time.Minute)
+		require.True(t, r.flat())
+		for op := range r.sim.Report().Requests {
+			if strings.Contains(op, "/sandbox/") {
+				require.Contains(t, []string{"GET /sandbox/prices", "GET /sandbox/markets"}, op)
+			}
+		}
+	})
+}
+
+// TestManyAccounts: however many accounts there are, and however near their floors, looks
+// take at most half of the key's 600 requests a minute.
+func TestManyAccounts(t *testing.T) {
+	for accounts, want := range map[int]time.Duration{1: 2 * time.Second, 10: 6 * time.Second, 50: 30 * time.Second} {
+		p := &Protection{watchers: map[trading.AccountID]*watcher{}}
+		for i := range accounts {
+			p.watchers[trading.AccountID(itoa(i))] = nil
+		}
+		w := &watcher{p: p, interval: shortest}
+		require.Equal(t, want, w.pace())
+	}
+}
+
+// TestWithoutFlatten: nothing is closed by itself; entries are refused, and taken again
+// once there is room. What a person asks for is done.
+func TestWithoutFlatten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.WithoutFlatten = true })
+		require.NoError(t, r.buy("4"))
+		r.wait(10 * time.Second)
+		r.fall(48880) // $430 of room, and the position needs over $1,100
+		r.wait(20 * time.Second)
+		require.Equal(t, SoftHalt, r.state().State)
+		require.Equal(t, "4", r.sim.Position("acc_1", "BTC").String())
+		require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+		for i := range 900 { // until the jump itself is forgotten
+			r.set(itoa(50000 + i%7))
+			r.wait(time.Second)
+		}
+		require.True(t, r.state().State.AllowsEntry(), "%s", r.state().Reason)
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(20 * time.Second)
+		require.True(t, r.flat())
+	})
+}
+
 // TestEverythingEndsFlat: a run under way, a conditional and a limit that fills while the
 // account is flattened leave nothing.
 func TestEverythingEndsFlat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+		r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
 		require.NoError(t, r.buy("0.5"))
 		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "0.5", "BTC"), trading.TWAP{Duration: 20 * time.Minute})
 		require.NoError(t, err)
@@ -219,6 +356,32 @@ func TestEverythingEndsFlat(t *testing.T) {
 	})
 }
 
+// TestHangingCancel: a cancel that hangs for six seconds delays the close by less than 100 ms.
+func TestHangingCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		require.NoError(t, r.buy("1"))
+		limit := order(trading.Long, "0.5", "BTC")
+		limit.LimitPrice = trading.At(dec("49000"))
+		_, err := r.acc.PlaceLimit(t.Context(), limit)
+		require.NoError(t, err)
+		r.wait(30 * time.Second)
+		r.sim.Fault("POST /orders/cancel", tradingsim.Delay(6*time.Second))
+		began := time.Now()
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(time.Minute)
+		ledger := r.sim.Ledger()
+		closed := ledger[len(ledger)-1]
+		for _, e := range ledger {
+			if e.Operation == "POST /positions/close" {
+				closed = e
+			}
+		}
+		require.Equal(t, "POST /positions/close", closed.Operation)
+		require.Less(t, closed.At.Sub(began), 100*time.Millisecond)
+	})
+}
+
 // TestExposureWhileHeld is flattened again, and from the third time on the alarm is about
 // the bot's key.
 func TestExposureWhileHeld(t *testing.T) {
@@ -229,10 +392,20 @@ func TestExposureWhileHeld(t *testing.T) {
 		rogue := connect(t, r.sim).Live.Account(acc)
 		for i := range 3 {
 			require.Len(t, r.kinds(Alert), 0, "after %d times", i)
-			_, err := rogue.PlaceOrder(t.Context(), order(trading.Long, "1", "BTC"))
+			var err error
+			if i == 1 { // what only waits is exposure too
+				limit := order(trading.Long, "1", "BTC")
+				limit.LimitPrice = trading.At(dec("40000"))
+				_, err = rogue.PlaceLimit(t.Context(), limit)
+			} else {
+				_, err = rogue.PlaceOrder(t.Context(), order(trading.Long, "1", "BTC"))
+			}
 			require.NoError(t, err)
 			r.wait(time.Minute)
 			require.True(t, r.flat())
+			open, err := rogue.OpenOrders(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, open.Limits)
 			require.Equal(t, Held, r.state().State)
 		}
 		require.Len(t, r.kinds(Alert), 1)

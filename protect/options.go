@@ -53,6 +53,11 @@ type Options struct {
 	// [Protection.Resume] does. What a person has halted or flattened stays so.
 	ResumeNextDay bool
 
+	// WithoutFlatten closes nothing by itself, for a program that only wants its entries
+	// judged: where the account would be flattened it takes no entries until there is room
+	// again. What a person asks for and FlattenBlind are done all the same.
+	WithoutFlatten bool
+
 	// CloseTooLate closes an account all the same where closing itself breaches its floor.
 	// Unless set, nothing is sent then, and an event says so.
 	CloseTooLate bool
@@ -142,6 +147,9 @@ func (o *Options) check() error {
 	}
 	if o.BlindAfter < 0 || o.FlattenBlind < 0 {
 		wrong = append(wrong, errors.New("options BlindAfter and FlattenBlind must not be negative"))
+	}
+	if o.CloseTooLate && o.WithoutFlatten {
+		wrong = append(wrong, errors.New("options CloseTooLate and WithoutFlatten exclude each other"))
 	}
 	if h, m := o.Rollover.Hour, o.Rollover.Minute; h < 0 || h > 23 || m < 0 || m > 59 {
 		wrong = append(wrong, fmt.Errorf("option Rollover is %d:%02d: it must be a time of day", h, m))

@@ -192,6 +192,17 @@ func TestLargestEntry(t *testing.T) {
 	}
 }
 
+// TestEntryInAWildMarket: after it and its fee a quarter more room is left than the
+// position needs: 37.50 to close and 4 × √(10 × variance), so 1.25 × 3982 of 4977.50.
+func TestEntryInAWildMarket(t *testing.T) {
+	for variance, want := range map[string]bool{"97244": true, "97245": false} {
+		b := book{holding: markets["BTC"]}
+		may(trading.Long, "1", "BTC", "").addTo(&b)
+		j, ok := judgeEntry(dec("5000"), dec("500"), worstOf([]book{b}), dec(variance))
+		assert.Equal(t, want, ok, "%+v", j)
+	}
+}
+
 // TestNeed works the room out that positions need: $100,000 of BTC cost 75 to close; a
 // shock takes 500; at $10 a second of deviation, four of them over 10 s take 126.49.
 func TestNeed(t *testing.T) {
@@ -250,6 +261,40 @@ func TestLevels(t *testing.T) {
 		{"the user's warning", m("4000", "1000", "100"), Limits{WarnAt: dec("4000")}, levelWarn},
 	} {
 		assert.Equal(t, s.want, levelOf(s.m, s.l), s.what)
+	}
+}
+
+// TestCalm: a soft halt ends at twice the need, and at one and a half of what is kept.
+func TestCalm(t *testing.T) {
+	for _, s := range []struct {
+		room, need string
+		l          Limits
+		want       bool
+	}{
+		{"2000", "1000", Limits{}, true},
+		{"1999.99", "1000", Limits{}, false},
+		{"750", "100", Limits{}, true}, // 500 are kept
+		{"749.99", "100", Limits{}, false},
+		{"6000", "100", Limits{SoftHaltAt: dec("4000")}, true},
+		{"5999.99", "100", Limits{SoftHaltAt: dec("4000")}, false},
+	} {
+		m := measure{room: dec(s.room), need: dec(s.need), keep: dec("500"), held: true}
+		require.Equal(t, s.want, calm(m, s.l), "%+v", s)
+	}
+}
+
+// TestSince: the clock that says longer counts, since either may have stood still or
+// jumped.
+func TestSince(t *testing.T) {
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	earlier := instant{start, time.Minute}
+	for _, s := range []struct{ wall, mono, want time.Duration }{
+		{5 * time.Second, 5 * time.Second, 5 * time.Second},
+		{time.Hour, 5 * time.Second, time.Hour},        // the machine slept
+		{-time.Hour, 5 * time.Second, 5 * time.Second}, // the clock was set back
+	} {
+		now := instant{start.Add(s.wall), time.Minute + s.mono}
+		require.Equal(t, s.want, now.since(earlier))
 	}
 }
 

@@ -88,6 +88,7 @@ func TestOptions(t *testing.T) {
 		"Limits.Gap":   {Limits: Limits{Gap: dec("0.001")}},
 		"Floors":       {Floors: map[trading.AccountID]decimal.Decimal{"other": dec("1")}},
 		"BlindAfter":   {BlindAfter: -1},
+		"exclude":      {CloseTooLate: true, WithoutFlatten: true},
 		"Rollover":     {Rollover: Rollover{Hour: 24}},
 		"Client is":    {},
 		"named twice":  {Accounts: []trading.AccountID{"a", "a"}},
@@ -128,8 +129,10 @@ func TestRolloverOfTheFloor(t *testing.T) {
 		floor, _ := r.state().Floor.Get()
 		require.Equal(t, "95000", floor.String())
 		require.ErrorIs(t, r.buy("4.5"), ErrRoom, "after midnight the floor is 95 percent of the balance")
-		r.wait(3*time.Hour + 55*time.Minute - r.sinceStart())
-		r.wait(5*time.Second + 4*time.Minute)
+		r.wait(3*time.Hour + 49*time.Minute - r.sinceStart())
+		floor, _ = r.state().Floor.Get()
+		require.Equal(t, "95000", floor.String())
+		r.wait(2 * time.Minute)
 		floor, _ = r.state().Floor.Get()
 		require.True(t, floor.GreaterThan(dec("100000")), floor.String())
 	})
@@ -179,8 +182,14 @@ func TestClockJumps(t *testing.T) {
 			require.False(t, r.state().Blind)
 			require.False(t, r.flat())
 			require.NoError(t, r.buy("0.1"))
-			require.NoError(t, r.p.Flatten(acc, "a test"))
+			_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All)
+			require.NoError(t, err)
 			r.wait(20 * time.Second)
+			r.p.watchers[acc].become(Held, "a test") // as the loop does, and no person
+			r.p.watchers[acc].mu.Lock()
+			jump = -jump
+			r.p.watchers[acc].mu.Unlock()
+			r.wait(2 * time.Minute)
 			require.Equal(t, Held, r.state().State)
 		})
 	}

@@ -186,6 +186,9 @@ func (w *watcher) step(ctx context.Context) time.Duration {
 			return time.Second
 		}
 	}
+	if w.p.options.WithoutFlatten && (found == levelFlatten || found == levelUrgent) {
+		found = levelSoft
+	}
 	w.act(m, found)
 	if w.state() == Flattening {
 		return w.flatten(ctx)

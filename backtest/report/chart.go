@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -262,7 +263,7 @@ func equityChart(r *backtest.Result, between bool) *chart {
 	if between {
 		line(&b, "floor", floor)
 		level(&b, "target", s.y(target))
-		c.Legend = append(c.Legend[:1:1], legend{"floor", "higher loss floor"}, legend{"target", "profit target"})
+		c.Legend = append(c.Legend, legend{"floor", "higher loss floor"}, legend{"target", "profit target"})
 		c.Legend[0].Text = "equity"
 	}
 	line(&b, "equity", last)
@@ -358,8 +359,8 @@ func histogram(trips []backtest.RoundTrip) *chart {
 		}
 	}
 	c.Body = template.HTML(body)
-	for _, at := range []int{0, -first, n} {
-		if at < 0 || at > n || at == 0 && len(c.X) > 0 {
+	for _, at := range slices.Compact([]int{0, -first, n}) {
+		if at != -first && abs(at+first)*5 < n { // on a phone it would stand on the 0
 			continue
 		}
 		l := label{Text: short(float64(first+at) * width), At: fmt.Sprintf("%.2f", 100*float64(at)/float64(n))}
@@ -373,6 +374,8 @@ func histogram(trips []backtest.RoundTrip) *chart {
 	}
 	return c
 }
+
+func abs(n int) int { return max(n, -n) }
 
 // niceStep is the next round value.
 func niceStep(v float64) float64 {
@@ -399,9 +402,10 @@ func hourChart(trips []backtest.RoundTrip) *chart {
 		values[i], known[i] = s.InexactFloat64(), true
 	}
 	c := bars(values, known, short)
-	for _, hour := range []int{0, 6, 12, 18, 23} {
+	for _, hour := range []int{0, 6, 12, 18} {
 		c.X = append(c.X, label{Text: fmt.Sprintf("%d h", hour), At: fmt.Sprintf("%.2f", 100*(float64(hour)+0.5)/24)})
 	}
+	c.X = append(c.X, label{Text: "23 h", At: "100.00", Edge: "end"})
 	return c
 }
 

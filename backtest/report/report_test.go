@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -101,6 +102,65 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
+// TestWhatItWasMadeFrom: everything that a result depends on is on the page, and what was
+// refused or is to be doubted.
+func TestWhatItWasMadeFrom(t *testing.T) {
+	refusedOnce := func(ctx context.Context, client *trading.Client) error {
+		_, _ = client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("9999"), Leverage: trading.Dec("5")})
+		return inAndOut(ctx, client)
+	}
+	r := backtest.Run(t, refusedOnce, backtest.Config{Data: candles(t)})
+	page := write(t, r)
+	require.Len(t, r.Paths, 2)
+	require.NotEmpty(t, r.Warnings)
+	require.NotEmpty(t, r.Worse().Refusals)
+	all := append([]string{r.Data.SHA256, r.Versions.Library, r.Versions.Go, "ended " + nullMoney(r.Spread().NullDecimal) + " apart",
+		"The risk-free rate is 0, and a year has 365 days", "fee share ", "equity - opening"}, r.Warnings...)
+	for refusal, n := range r.Worse().Refusals {
+		all = append(all, "<td>"+refusal+"</td><td>"+whole(n)+"</td>")
+	}
+	for _, path := range r.Paths {
+		all = append(all, nullMoney(path.Equity))
+	}
+	for _, text := range all {
+		require.Contains(t, html.UnescapeString(page), text)
+	}
+
+	walk, err := backtest.Walk(backtest.WalkOptions{Seed: 123456, Length: time.Hour})
+	require.NoError(t, err)
+	require.Contains(t, write(t, backtest.Run(t, inAndOut, backtest.Config{Data: walk})), "<td>Seed</td><td>123456</td>")
+}
+
+// TestMonths compounds: 10 percent twice are 21.
+func TestMonths(t *testing.T) {
+	day := func(date, profit string, r string) (d backtest.Day) {
+		at, err := time.Parse(time.DateOnly, date)
+		require.NoError(t, err)
+		d = backtest.Day{Date: at, Profit: decimal.NewNullDecimal(decimal.RequireFromString(profit))}
+		require.NoError(t, d.Return.UnmarshalText([]byte(r)))
+		return d
+	}
+	unknown := day("2026-03-01", "0", "none: the equity is not known")
+	require.Equal(t, [][]string{{"2026-01", "2", "$210.00", "21.00 %"}, {"2026-02", "1", "−$5.00", "−0.50 %"}, {"2026-03", "1", "unknown", "unknown"}},
+		months([]backtest.Day{day("2026-01-30", "100", "0.1"), day("2026-01-31", "110", "0.1"), day("2026-02-01", "-5", "-0.005"), unknown}))
+}
+
+// TestMoneyRows: the fees as a share of what was won before them, and a sum that adds up.
+func TestMoneyRows(t *testing.T) {
+	d := decimal.NewFromInt
+	p := &backtest.Path{
+		Opening: d(1000), Equity: decimal.NewNullDecimal(d(1070)), Gross: d(90), Fees: d(25), Funding: d(-3), Unrealized: decimal.NewNullDecimal(d(8)),
+		Trips: []backtest.RoundTrip{{Gross: d(100), Fees: d(10)}, {Gross: d(-10), Fees: d(15)}},
+	}
+	var texts []string
+	for _, r := range moneyRows(p) {
+		texts = append(texts, r.Name+" "+r.Value+" "+r.Note)
+	}
+	require.Equal(t, []string{
+		"Gross $90.00 of what was closed", "Fees −$25.00 fee share 25.0 %", "Funding −$3.00 ", "Unrealized $8.00 ", "Sum $70.00 equity - opening",
+	}, texts)
+}
+
 // TestNothingHappened: an hour without a trade is a report too.
 func TestNothingHappened(t *testing.T) {
 	data, err := backtest.Walk(backtest.WalkOptions{Length: time.Hour})
@@ -161,5 +221,28 @@ func TestTicks(t *testing.T) {
 			texts = append(texts, l.Text)
 		}
 		require.Equal(t, c.want, strings.Join(texts, " "), c.values)
+	}
+}
+
+// TestHistogramLabels: the 0 is always named, and an end that is near it is not.
+func TestHistogramLabels(t *testing.T) {
+	for _, c := range []struct {
+		nets []int64
+		want string
+	}{
+		{[]int64{-5000, 300}, "−$5000 $0"},
+		{[]int64{-100, 100}, "−$100 $0 $110"},
+		{[]int64{-10, 1000}, "$0 $1050"},
+		{[]int64{100, 200}, "$0 $210"},
+	} {
+		var trips []backtest.RoundTrip
+		for _, net := range c.nets {
+			trips = append(trips, backtest.RoundTrip{Gross: decimal.NewFromInt(net)})
+		}
+		var texts []string
+		for _, l := range histogram(trips).X {
+			texts = append(texts, l.Text)
+		}
+		require.Equal(t, c.want, strings.Join(texts, " "))
 	}
 }

@@ -128,6 +128,16 @@ func until(condition string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(50*time.Millisecond))
 }
 
+// scrolling are the parts of the page that are wider than their place.
+func scrolling(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll('body *')]
+		.filter((e) => !e.closest('svg') && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'hidden')
+		.map((e) => e.tagName + ' ' + e.className + ': ' + e.textContent.slice(0, 60))`))
+	require.NoError(t, err)
+	return found
+}
+
 // screenshot is kept in the folder that SCREENSHOTS names, for a person who looks at it. The
 // folder is made if there is none.
 func screenshot(ctx context.Context, t *testing.T, name string, width, height int64) {

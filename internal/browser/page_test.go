@@ -72,6 +72,7 @@ func TestAnOrderAppears(t *testing.T) {
 		wide, err := chromedp.Run(ctx, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
 		require.NoError(t, err)
 		assert.LessOrEqual(t, wide, width, "nothing sticks out")
+		assert.Empty(t, scrolling(ctx, t), "no table scrolls sideways")
 		screenshot(ctx, t, fmt.Sprintf("order-%d", width), width, 844)
 	}
 	require.Empty(t, said.all())
@@ -109,6 +110,8 @@ func TestEachFaultButton(t *testing.T) {
 	require.Empty(t, sim.PlannedFaults())
 	require.NoError(t, chromedp.Do(ctx, until("document.getElementById('planned').hidden")))
 	for _, width := range []int64{1200, 390} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 844)))
+		assert.Empty(t, scrolling(ctx, t), "no table scrolls sideways")
 		screenshot(ctx, t, fmt.Sprintf("faults-%d", width), width, 844)
 	}
 	require.Empty(t, said.all())

@@ -1,11 +1,13 @@
-// Survival lets lethal bots trade violent markets, with and without a protection, and
-// counts the accounts that are lost.
+// Survival lets lethal bots trade violent markets, with and without a protection or a part
+// of it, and counts the accounts that are lost.
 //
 //	go run ./internal/survival -seeds 1 -out DIR
 //
 // Each strategy meets each market, jump and fault, once a seed, and each such run is made
-// twice: as it is, and with package protect beside the bot. It writes a table, a CSV and a
-// picture. The same seeds give the same bytes.
+// four times: with nothing; with the guard of package protect alone, which judges entries
+// and closes nothing; with its loop alone, which flattens, and whose halts the bot obeys
+// while nobody judges its entries; and with both. It writes a table, a CSV and a picture.
+// The same seeds give the same bytes.
 //
 // Whether an account is lost is judged here, each second, from what was really executed
 // and at the true price, whatever the service shows: with the loss floors of the contract,

@@ -50,8 +50,8 @@ func scenarios(seeds int) (all []scenario) {
 			for market := range kinds {
 				for jump := range jumps {
 					for fault := range faults {
-						for _, with := range []bool{false, true} {
-							all = append(all, scenario{strategy, market, jump, fault, uint64(seed), with})
+						for m := range modes {
+							all = append(all, scenario{strategy, market, jump, fault, uint64(seed), mode(m)})
 						}
 					}
 				}
@@ -67,7 +67,7 @@ func work(s settings, out io.Writer) {
 	encoder := json.NewEncoder(out)
 	tests := []testing.InternalTest{{Name: "survival", F: func(t *testing.T) {
 		for i, one := range scenarios(s.seeds) {
-			if i/2%s.shards != s.shard {
+			if i/len(modes)%s.shards != s.shard {
 				continue
 			}
 			var r result

@@ -23,11 +23,26 @@ var readings = []int{0, 17, 18, 20, 38}
 type scenario struct {
 	Strategy, Market, Jump, Fault int // of their lists
 	Seed                          uint64
-	Protected                     bool
+	Mode                          mode
 }
 
-// number is the scenario's place among those of its seed, the same with and without
-// protection.
+// mode is what protects the account.
+type mode int
+
+const (
+	nothing mode = iota
+	// guardAlone judges the bot's entries and closes nothing.
+	guardAlone
+	// loopAlone flattens. The bot takes no entries while it halts, and nobody judges them.
+	loopAlone
+	loopAndGuard
+)
+
+var modes = []string{"nothing", "guard alone", "loop alone", "loop and guard"}
+
+func (m mode) String() string { return modes[m] }
+
+// number is the scenario's place among those of its seed, the same in each mode.
 func (s scenario) number() int {
 	return ((s.Strategy*len(kinds)+s.Market)*len(jumps)+s.Jump)*len(faults) + s.Fault
 }
@@ -113,12 +128,21 @@ func connect(sim *tradingsim.Sim, more ...trading.Option) (*trading.Client, erro
 func (s scenario) trade(sim *tradingsim.Sim, p *path, length int, r *result) error {
 	var options []trading.Option
 	stop := func() error { return nil }
-	if s.Protected {
-		protection, end, err := protected(sim)
+	if s.Mode != nothing {
+		dir, err := os.MkdirTemp("", "survival")
 		if err != nil {
 			return err
 		}
-		options = append(options, trading.WithGuard(protection.Guard()), trading.WithHooks(protection.Hooks()))
+		defer func() { _ = os.RemoveAll(dir) }()
+		protection, end, err := protected(sim, protect.Options{Dir: dir, WithoutFlatten: s.Mode == guardAlone})
+		if err != nil {
+			return err
+		}
+		if s.Mode == loopAlone {
+			options = append(options, trading.WithGuard(protect.Follow(dir)))
+		} else {
+			options = append(options, trading.WithGuard(protection.Guard()), trading.WithHooks(protection.Hooks()))
+		}
 		stop = func() error {
 			status, err := protection.State(account)
 			r.State, r.Why = status.State, status.Reason
@@ -144,18 +168,15 @@ func (s scenario) trade(sim *tradingsim.Sim, p *path, length int, r *result) err
 }
 
 // protected starts a protection with a client of its own.
-func protected(sim *tradingsim.Sim) (p *protect.Protection, end func() error, err error) {
-	dir, err := os.MkdirTemp("", "survival")
+func protected(sim *tradingsim.Sim, o protect.Options) (p *protect.Protection, end func() error, err error) {
+	client, err := connect(sim, trading.WithTransport(distance{sim.Transport()}))
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := connect(sim, trading.WithTransport(distance{sim.Transport()}))
+	o.Client, o.Accounts = client, []trading.AccountID{account}
+	p, err = protect.New(o)
 	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	p, err = protect.New(protect.Options{Client: client, Accounts: []trading.AccountID{account}, Dir: dir})
-	if err != nil {
-		return nil, nil, errors.Join(err, client.Close(), os.RemoveAll(dir))
+		return nil, nil, errors.Join(err, client.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -164,12 +185,12 @@ func protected(sim *tradingsim.Sim) (p *protect.Protection, end func() error, er
 		cancel()
 		err := errors.Join(<-ended, p.Close())
 		_ = client.Close() // a close in doubt is what the run is about
-		return errors.Join(err, os.RemoveAll(dir))
+		return err
 	}, nil
 }
 
 func (s scenario) String() string {
 	return strings.Join([]string{
-		strategies[s.Strategy].name, kinds[s.Market].name, fmt.Sprint(jumps[s.Jump], " bps"), faults[s.Fault],
+		s.Mode.String(), strategies[s.Strategy].name, kinds[s.Market].name, fmt.Sprint(jumps[s.Jump], " bps"), faults[s.Fault],
 	}, ", ")
 }

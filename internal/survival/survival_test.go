@@ -16,8 +16,8 @@ import (
 // and faults.
 func short() (all []scenario) {
 	for i := range strategies {
-		for _, with := range []bool{false, true} {
-			all = append(all, scenario{Strategy: i, Market: (i + 1) % len(kinds), Jump: i % len(jumps), Fault: i % len(faults), Seed: 1, Protected: with})
+		for m := range modes {
+			all = append(all, scenario{Strategy: i, Market: (i + 1) % len(kinds), Jump: i % len(jumps), Fault: i % len(faults), Seed: 1, Mode: mode(m)})
 		}
 	}
 	return all
@@ -39,20 +39,23 @@ func TestSurvival(t *testing.T) {
 	for _, r := range found {
 		require.Empty(t, r.Err, r.String())
 		require.True(t, r.Balanced, r.String())
-		if r.Protected && jumps[r.Jump] <= 50 {
+		if r.Mode == loopAndGuard && jumps[r.Jump] <= 50 {
 			require.False(t, r.Lost, r.String())
+		}
+		if r.Mode == guardAlone {
+			require.False(t, held(r.State), r.String())
 		}
 	}
 	text := table(found, settings{seeds: 1, length: 1800})
-	require.Contains(t, text, "7 runs without protection and 7 with it")
+	require.Contains(t, text, "7 runs in each of 4 modes")
 	require.Equal(t, len(found)+1, strings.Count(csvOf(found), "\n"))
 	require.Equal(t, strings.Count(picture(found), "<text"), strings.Count(picture(found), "</text>"))
 }
 
-// TestSameSeedSameRun, with protection and a service in trouble.
+// TestSameSeedSameRun, with protection or a part of it, and a service in trouble.
 func TestSameSeedSameRun(t *testing.T) {
-	for _, fault := range []int{1, 3} {
-		s := []scenario{{Strategy: 2, Market: 1, Jump: 4, Fault: fault, Seed: 7, Protected: true}}
+	for m, fault := range map[mode]int{guardAlone: 2, loopAlone: 1, loopAndGuard: 3} {
+		s := []scenario{{Strategy: 2, Market: 1, Jump: 4, Fault: fault, Seed: 7, Mode: m}}
 		once, err := json.Marshal(play(t, s))
 		require.NoError(t, err)
 		again, err := json.Marshal(play(t, s))
