@@ -112,7 +112,7 @@ func (m *market) markAt(t time.Time) opt {
 // an answer worth remembering.
 func isPure(f Feed) bool {
 	switch f.(type) {
-	case walk, recording:
+	case *walk, recording:
 		return true
 	}
 	return false
