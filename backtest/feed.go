@@ -22,11 +22,7 @@ type feed struct {
 	clock    func() time.Time // nil outside a run
 	ahead    bool             // it was asked for a time past the clock
 
-	row    int
-	asked  int64 // the last second that was asked for
-	known  bool
-	price  decimal.Decimal
-	priced bool
+	row int
 }
 
 func (s *series) feed(order string, clock func() time.Time) *feed {
@@ -36,22 +32,16 @@ func (s *series) feed(order string, clock func() time.Time) *feed {
 // At is the mark at a time. Between two seconds the last holds, except that a mark of a
 // recording holds from its own time on.
 func (f *feed) At(t time.Time) (decimal.Decimal, bool) {
-	at := t.UnixNano()
-	if f.interval > 0 || f.walk != nil {
-		at -= at % int64(time.Second)
-	}
-	if f.known && at == f.asked {
-		return f.price, f.priced
-	}
 	if f.clock != nil && t.After(f.clock()) {
 		f.ahead = true
 		return decimal.Decimal{}, false
 	}
-	var units int64
-	units, f.priced = f.units(at)
-	f.price = f.series.price(units)
-	f.asked, f.known = at, true
-	return f.price, f.priced
+	at := t.UnixNano()
+	if f.interval > 0 || f.walk != nil {
+		at -= at % int64(time.Second)
+	}
+	units, ok := f.units(at)
+	return f.series.price(units), ok
 }
 
 // units is the mark at a time, in Unix nanoseconds, as a whole number of 10^-places.
