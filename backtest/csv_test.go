@@ -205,7 +205,7 @@ func TestJoin(t *testing.T) {
 }
 
 func TestBadWalks(t *testing.T) {
-	for _, o := range []WalkOptions{{Price: "x"}, {Price: "-1"}, {StepBps: 2000}, {Length: -1}, {Start: time.Unix(0, 0)}} {
+	for _, o := range []WalkOptions{{Price: "x"}, {Price: "-1"}, {Price: "12345678901234.5"}, {StepBps: 2000}, {Length: -1}, {Start: time.Unix(0, 0)}} {
 		_, err := Walk(o)
 		require.Error(t, err)
 	}

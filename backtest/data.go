@@ -145,8 +145,13 @@ type series struct {
 	rows     []row
 
 	// Of a synthetic series, which has no rows.
-	walk     tradingsim.Feed
+	walk     walker
 	from, to time.Time
+}
+
+// walker is a random walk of package tradingsim.
+type walker interface {
+	Units(t time.Time) (units int64, places int32, ok bool)
 }
 
 // row is a candle or a mark. Its time is Unix nanoseconds, that of a candle its opening.
@@ -219,11 +224,16 @@ func Walk(o WalkOptions) (*Data, error) {
 	case o.Length < 0:
 		return nil, fmt.Errorf("backtest: WalkOptions.Length is %s; it must be greater than 0", o.Length)
 	}
+	walk := tradingsim.RandomWalk(o.Seed, o.Price, o.StepBps).(walker)
+	first, places, ok := walk.Units(walkOrigin)
+	if !ok || !decimal.NewFromInt(first).LessThan(tooLarge) {
+		return nil, fmt.Errorf("backtest: WalkOptions.Price is %q; it must have at most %d digits, before and after the point", o.Price, maxDigits)
+	}
 	name := fmt.Sprintf("random walk of %s, seed %d", o.Symbol, o.Seed)
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", o.Symbol, o.Price, o.Seed, o.StepBps))
 	s := &series{
 		symbol: o.Symbol, from: o.Start.UTC(), to: o.Start.Add(o.Length).UTC(),
-		walk: tradingsim.RandomWalk(o.Seed, o.Price, o.StepBps),
+		walk: walk, places: places,
 	}
 	return &Data{
 		name: name, source: "computed by tradingsim.RandomWalk; no market's prices", hash: hex.EncodeToString(hash[:]),

@@ -22,11 +22,7 @@ type feed struct {
 	clock    func() time.Time // nil outside a run
 	ahead    bool             // it was asked for a time past the clock
 
-	row    int
-	asked  int64 // the last second that was asked for
-	known  bool
-	price  decimal.Decimal
-	priced bool
+	row int
 }
 
 func (s *series) feed(order string, clock func() time.Time) *feed {
@@ -36,47 +32,45 @@ func (s *series) feed(order string, clock func() time.Time) *feed {
 // At is the mark at a time. Between two seconds the last holds, except that a mark of a
 // recording holds from its own time on.
 func (f *feed) At(t time.Time) (decimal.Decimal, bool) {
-	at := t.UnixNano()
-	if f.interval > 0 || f.walk != nil {
-		at -= at % int64(time.Second)
-	}
-	if f.known && at == f.asked {
-		return f.price, f.priced
-	}
 	if f.clock != nil && t.After(f.clock()) {
 		f.ahead = true
 		return decimal.Decimal{}, false
 	}
-	f.price, f.priced = f.look(at)
-	f.asked, f.known = at, true
-	return f.price, f.priced
+	at := t.UnixNano()
+	if f.interval > 0 || f.walk != nil {
+		at -= at % int64(time.Second)
+	}
+	units, ok := f.units(at)
+	return f.series.price(units), ok
 }
 
-func (f *feed) look(at int64) (decimal.Decimal, bool) {
+// units is the mark at a time, in Unix nanoseconds, as a whole number of 10^-places.
+func (f *feed) units(at int64) (int64, bool) {
 	if f.walk != nil {
-		t := time.Unix(0, at)
-		if t.Before(f.from) {
-			return decimal.Decimal{}, false
+		since := at - f.from.UnixNano()
+		if since < 0 {
+			return 0, false
 		}
-		return f.walk.At(t.Add(walkOrigin.Sub(f.from)))
+		units, _, ok := f.walk.Units(walkOrigin.Add(time.Duration(since)))
+		return units, ok
 	}
 	if !f.seek(at) {
-		return decimal.Decimal{}, false
+		return 0, false
 	}
 	r := &f.rows[f.row]
 	if r.close == 0 {
-		return decimal.Decimal{}, false
+		return 0, false
 	}
 	if f.interval == 0 {
-		return f.series.price(r.close), true
+		return r.close, true
 	}
 	switch since := at - r.at; {
 	case since < int64(f.interval):
-		return f.series.price(f.inside(r, since/int64(time.Second))), true
+		return f.inside(r, since/int64(time.Second)), true
 	case since < 2*int64(f.interval): // a missing candle holds one bar
-		return f.series.price(r.close), true
+		return r.close, true
 	}
-	return decimal.Decimal{}, false
+	return 0, false
 }
 
 // seek finds the last row that is not after a time; false if there is none. Times mostly

@@ -3,6 +3,8 @@ package backtest
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -137,6 +139,42 @@ func (b *book) value(at time.Time) (unrealized decimal.Decimal, ok bool) {
 		unrealized = unrealized.Add(h.size.Mul(price).Sub(h.cost))
 	}
 	return unrealized, true
+}
+
+// within is how long after a time, in whole seconds until an end, the unrealized profit is
+// known, more than low and less than high.
+func (b *book) within(low, high decimal.Decimal, from, end time.Time) (passed time.Duration) {
+	var held []*holding
+	places := int32(math.MinInt32) // of size × price
+	for _, symbol := range b.order {
+		if h := b.markets[symbol]; !h.size.IsZero() {
+			held = append(held, h)
+			places = max(places, h.feed.places-h.size.Exponent())
+			low, high = low.Add(h.cost), high.Add(h.cost)
+		}
+	}
+	// In whole numbers of 10^-places: the same comparisons, with nothing to allocate.
+	sizes := make([]*big.Int, len(held))
+	for i, h := range held {
+		sizes[i] = h.size.Shift(places - h.feed.places).BigInt()
+	}
+	least, most := low.Shift(places).Floor().BigInt(), high.Shift(places).Ceil().BigInt()
+	var sum, part big.Int
+	for at := from.UnixNano() + int64(time.Second); at <= end.UnixNano(); at += int64(time.Second) {
+		sum.SetInt64(0)
+		for i, h := range held {
+			units, priced := h.feed.units(at)
+			if !priced {
+				return passed
+			}
+			sum.Add(&sum, part.Mul(sizes[i], part.SetInt64(units)))
+		}
+		if sum.Cmp(least) <= 0 || sum.Cmp(most) >= 0 {
+			return passed
+		}
+		passed += time.Second
+	}
+	return passed
 }
 
 // exitFees are the fees of closing everything.

@@ -149,7 +149,34 @@ func (w *walk) walkTo(until time.Time) {
 		if !flat || isMidnight(next) {
 			w.look()
 		}
+		if !flat {
+			w.skip(until)
+		}
 	}
+}
+
+// skip passes the whole seconds after a look in which another look would note nothing but
+// the time and the equity: it stays below the peak and off every other bound. Nearly all of
+// them are such.
+func (w *walk) skip(until time.Time) {
+	if !w.equity.Valid || !w.at.Equal(w.at.Truncate(time.Second)) {
+		return
+	}
+	c := w.curve[w.stretch()]
+	low := decimal.Max(w.low, c.Low.Decimal, w.floor, w.floor.Add(w.room))
+	high := decimal.Min(w.peak, c.High.Decimal)
+	if w.verdict == Open {
+		high = decimal.Min(high, w.terms.ProfitTarget)
+	}
+	end := earlier(earlier(until, c.At), w.at.Truncate(day).Add(day-time.Second))
+	passed := w.book.within(low.Sub(w.balance), high.Sub(w.balance), w.at, end)
+	if passed == 0 {
+		return
+	}
+	w.pass(w.at.Add(time.Second), false)
+	more := passed - time.Second
+	w.at, w.exposed, w.under = w.at.Add(more), w.exposed+more, w.under+more
+	w.look()
 }
 
 func isMidnight(t time.Time) bool { return t.Equal(t.Truncate(day)) }
@@ -216,9 +243,14 @@ func (w *walk) see() {
 	}
 }
 
+// stretch is the stretch of the curve that the present moment is in.
+func (w *walk) stretch() int {
+	return max(0, min(int((w.at.Sub(w.from)-1)/w.width), len(w.curve)-1))
+}
+
 // mark draws the equity into the curve.
 func (w *walk) mark() {
-	i := max(0, min(int((w.at.Sub(w.from)-1)/w.width), len(w.curve)-1))
+	i := w.stretch()
 	c := &w.curve[i]
 	w.seen[i] = true
 	if !w.equity.Valid {

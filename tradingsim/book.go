@@ -57,9 +57,9 @@ type derived struct {
 	view     []byte // the beginning of a view
 	opened   string // the time of opening, as a view has it
 	share    opt    // 1/leverage, where that has few places
-	price    opt    // what notional and pnl are for
-	notional decimal.Decimal
-	pnl      decimal.Decimal
+	price    amount // what notional and pnl are for; none is 0
+	notional amount
+	pnl      amount
 }
 
 func (p *position) entryPrice() decimal.Decimal {
@@ -79,47 +79,47 @@ func (p *position) opened() string {
 
 // valueAt computes notional and profit at a price.
 func (p *position) valueAt(price decimal.Decimal) {
-	k := &p.known
-	if k.price.set && k.price.value.Exponent() == price.Exponent() && k.price.value.Equal(price) {
+	k, at := &p.known, amountOf(price)
+	if k.price == at {
 		return
 	}
-	k.price, k.notional = some(price), product(p.size, price)
-	if p.side == short {
-		k.pnl = difference(p.cost, k.notional)
+	k.price, k.notional = at, amountOf(p.size).times(at)
+	if cost := amountOf(p.cost); p.side == short {
+		k.pnl = cost.minus(k.notional)
 	} else {
-		k.pnl = difference(k.notional, p.cost)
+		k.pnl = k.notional.minus(cost)
 	}
 }
 
-func (p *position) notional(price decimal.Decimal) decimal.Decimal {
+func (p *position) notional(price decimal.Decimal) amount {
 	p.valueAt(price)
 	return p.known.notional
 }
 
 // pnl is the unrealized profit at a price, before fees.
-func (p *position) pnl(price decimal.Decimal) decimal.Decimal {
+func (p *position) pnl(price decimal.Decimal) amount {
 	p.valueAt(price)
 	return p.known.pnl
 }
 
 // notionalAt is the notional at the mark, or at the entry while unpriced.
-func (p *position) notionalAt(mark opt) decimal.Decimal {
+func (p *position) notionalAt(mark opt) amount {
 	if mark.set {
 		return p.notional(mark.value)
 	}
-	return p.cost
+	return amountOf(p.cost)
 }
 
-func (p *position) margin(mark opt) decimal.Decimal {
+func (p *position) margin(mark opt) amount {
 	notional := p.notionalAt(mark)
 	if !p.known.share.set {
 		p.known.share = reciprocal(p.leverage)
 	}
 	// Exact, unless there is something to be cut.
-	if share := p.known.share; share.set && notional.Exponent()+share.value.Exponent() >= -quotientPlaces {
-		return product(notional, share.value)
+	if share := p.known.share; share.set && notional.wide == nil && notional.exp+share.value.Exponent() >= -quotientPlaces {
+		return notional.times(amountOf(share.value))
 	}
-	return notional.DivRound(p.leverage, quotientPlaces)
+	return amountOf(notional.decimal().DivRound(p.leverage, quotientPlaces))
 }
 
 // trade is a closed trade.
@@ -253,8 +253,8 @@ func shareOf(size, pct decimal.Decimal) decimal.Decimal {
 
 // valuation is a book at marks.
 type valuation struct {
-	pnl      decimal.Decimal // unrealized; an unpriced position counts for nothing
-	unpriced string          // a symbol without a mark, if there is one
+	pnl      amount // unrealized; an unpriced position counts for nothing
+	unpriced string // a symbol without a mark, if there is one
 }
 
 func (b *book) value(mark func(symbol string) opt) (v valuation) {
@@ -269,19 +269,19 @@ func (b *book) value(mark func(symbol string) opt) (v valuation) {
 			v.pnl = p.pnl(m.value)
 			continue
 		}
-		v.pnl = sum(v.pnl, p.pnl(m.value))
+		v.pnl = v.pnl.plus(p.pnl(m.value))
 	}
 	return v
 }
 
-func (b *book) equity(v valuation) decimal.Decimal { return sum(b.balance, v.pnl) }
+func (b *book) equity(v valuation) amount { return amountOf(b.balance).plus(v.pnl) }
 
 // exitFees are the taker fees to close every priced position.
 func (b *book) exitFees(mark func(symbol string) opt) (fees decimal.Decimal) {
 	for i := range b.positions {
 		p := &b.positions[i]
 		if m := mark(p.symbol); m.set {
-			fees = fees.Add(p.notional(m.value).Mul(takerFee))
+			fees = fees.Add(p.notional(m.value).decimal().Mul(takerFee))
 		}
 	}
 	return fees
@@ -290,7 +290,7 @@ func (b *book) exitFees(mark func(symbol string) opt) (fees decimal.Decimal) {
 func (b *book) margin(mark func(symbol string) opt) (margin decimal.Decimal) {
 	for i := range b.positions {
 		p := &b.positions[i]
-		margin = margin.Add(p.margin(mark(p.symbol)))
+		margin = margin.Add(p.margin(mark(p.symbol)).decimal())
 	}
 	return margin
 }

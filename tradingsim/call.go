@@ -8,7 +8,7 @@ import (
 
 // call is one request as the service sees it.
 type call struct {
-	target
+	*target
 	header http.Header // as it was sent
 	direct string      // the key in X-API-Key
 	bearer string      // the key in Authorization

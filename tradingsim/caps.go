@@ -37,7 +37,7 @@ type exposure struct {
 // check judges the part of an order that opens or adds.
 func (c caps) check(b *book, mark func(string) opt, e exposure) *refusal {
 	v := b.value(mark)
-	equity := b.equity(v)
+	equity := b.equity(v).decimal()
 	if !equity.IsPositive() {
 		return refuse("NO_EQUITY", "The account has no equity (%s) to open a position with.", dollars(equity))
 	}
@@ -47,9 +47,9 @@ func (c caps) check(b *book, mark func(string) opt, e exposure) *refusal {
 	}
 	after, margin := added, b.margin(mark)
 	if p := b.find(e.market.symbol); p != nil {
-		margin = margin.Sub(p.margin(mark(p.symbol)))
+		margin = margin.Sub(p.margin(mark(p.symbol)).decimal())
 		if p.side == e.side {
-			after = after.Add(p.notional(e.price))
+			after = after.Add(p.notional(e.price).decimal())
 		}
 	}
 	if limit := equity.Mul(c.perPosition); after.GreaterThan(limit) {

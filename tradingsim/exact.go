@@ -1,15 +1,12 @@
 package tradingsim
 
 import (
+	"cmp"
 	"math/bits"
 	"strconv"
 
 	"github.com/shopspring/decimal"
 )
-
-// The amounts of a poll nearly all fit a machine word. Here they are computed with as one;
-// what does not fit, package decimal computes. Either way the result is the same number
-// with the same exponent.
 
 // maxWord is how many digits always fit an int64.
 const maxWord = 18
@@ -22,16 +19,40 @@ var powersOfTen = func() (list [maxWord + 1]int64) {
 	return list
 }()
 
-// words are the coefficients of two numbers at the smaller of their exponents. ok is false
-// where one does not fit.
-func words(a, b decimal.Decimal) (x, y int64, exp int32, ok bool) {
-	if a.NumDigits() > maxWord || b.NumDigits() > maxWord {
+// amount is an exact number: word × 10^exp, or wide if that is set. The amounts of a poll nearly
+// all fit a word. Computed either way, the result is the number that package decimal computes,
+// with the same exponent.
+type amount struct {
+	word int64
+	exp  int32
+	wide *decimal.Decimal
+}
+
+func amountOf(d decimal.Decimal) amount {
+	if d.NumDigits() > maxWord {
+		wide := d
+		return amount{wide: &wide}
+	}
+	return amount{word: d.CoefficientInt64(), exp: d.Exponent()}
+}
+
+func (a amount) decimal() decimal.Decimal {
+	if a.wide != nil {
+		return *a.wide
+	}
+	return decimal.New(a.word, a.exp)
+}
+
+// words are those of two amounts at the smaller of their exponents. ok is false where one
+// does not fit.
+func words(a, b amount) (x, y int64, exp int32, ok bool) {
+	if a.wide != nil || b.wide != nil {
 		return 0, 0, 0, false
 	}
-	x, y, exp = a.CoefficientInt64(), b.CoefficientInt64(), a.Exponent()
-	switch apart := exp - b.Exponent(); {
+	x, y, exp = a.word, b.word, a.exp
+	switch apart := exp - b.exp; {
 	case apart > 0:
-		exp = b.Exponent()
+		exp = b.exp
 		x, ok = scaled(x, apart)
 	case apart < 0:
 		y, ok = scaled(y, -apart)
@@ -67,41 +88,36 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-func sum(a, b decimal.Decimal) decimal.Decimal {
+func (a amount) plus(b amount) amount {
 	if x, y, exp, ok := words(a, b); ok && magnitude(x) <= 1<<62 && magnitude(y) < 1<<62 {
-		return decimal.New(x+y, exp)
+		return amount{word: x + y, exp: exp}
 	}
-	return a.Add(b)
+	return amountOf(a.decimal().Add(b.decimal()))
 }
 
-func difference(a, b decimal.Decimal) decimal.Decimal {
+func (a amount) minus(b amount) amount {
 	if x, y, exp, ok := words(a, b); ok && magnitude(x) <= 1<<62 && magnitude(y) < 1<<62 {
-		return decimal.New(x-y, exp)
+		return amount{word: x - y, exp: exp}
 	}
-	return a.Sub(b)
+	return amountOf(a.decimal().Sub(b.decimal()))
 }
 
-func product(a, b decimal.Decimal) decimal.Decimal {
-	if a.NumDigits() <= maxWord && b.NumDigits() <= maxWord {
-		if v, ok := times(a.CoefficientInt64(), b.CoefficientInt64()); ok {
-			return decimal.New(v, a.Exponent()+b.Exponent())
+func (a amount) times(b amount) amount {
+	if a.wide == nil && b.wide == nil {
+		if v, ok := times(a.word, b.word); ok {
+			return amount{word: v, exp: a.exp + b.exp}
 		}
 	}
-	return a.Mul(b)
+	return amountOf(a.decimal().Mul(b.decimal()))
 }
 
 // compare is -1, 0 or 1 as a is less than b, equal, or greater.
-func compare(a, b decimal.Decimal) int {
+func (a amount) compare(b amount) int {
 	x, y, _, ok := words(a, b)
-	switch {
-	case !ok:
-		return a.Cmp(b)
-	case x < y:
-		return -1
-	case x > y:
-		return 1
+	if !ok {
+		return a.decimal().Cmp(b.decimal())
 	}
-	return 0
+	return cmp.Compare(x, y)
 }
 
 // reciprocal is 1/d where it has few places, as that of a usual leverage has.
@@ -118,14 +134,14 @@ func reciprocal(d decimal.Decimal) opt {
 	return opt{}
 }
 
-// appendNumber appends what d.String() returns.
-func appendNumber(b []byte, d decimal.Decimal) []byte {
-	exp := int(d.Exponent())
-	if exp > 0 || d.NumDigits() > maxWord {
-		return append(b, d.String()...)
+// append appends what a.decimal().String() returns.
+func (a amount) append(b []byte) []byte {
+	exp := int(a.exp)
+	if exp > 0 || a.wide != nil {
+		return append(b, a.decimal().String()...)
 	}
 	var room [24]byte
-	digits := strconv.AppendInt(room[:0], d.CoefficientInt64(), 10)
+	digits := strconv.AppendInt(room[:0], a.word, 10)
 	if digits[0] == '-' {
 		b = append(b, '-')
 		digits = digits[1:]

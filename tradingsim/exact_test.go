@@ -36,14 +36,17 @@ func TestWordsComputeAsDecimalsDo(t *testing.T) {
 	inWords := 0
 	for range 100_000 {
 		a, b := numbers(dice), numbers(dice)
-		if _, _, _, ok := words(a, b); ok {
+		x, y := amountOf(a), amountOf(b)
+		if _, _, _, ok := words(x, y); ok {
 			inWords++
 		}
-		same(a.Add(b), sum(a, b), "sum", a, b)
-		same(a.Sub(b), difference(a, b), "difference", a, b)
-		same(a.Mul(b), product(a, b), "product", a, b)
-		require.Equal(t, a.Cmp(b), compare(a, b), "%s and %s", a, b)
-		require.Equal(t, a.String(), string(appendNumber(nil, a)))
+		same(a, x.decimal(), "the amount", a, b)
+		same(a.Add(b), x.plus(y).decimal(), "sum", a, b)
+		same(a.Sub(b), x.minus(y).decimal(), "difference", a, b)
+		same(a.Mul(b), x.times(y).decimal(), "product", a, b)
+		require.Equal(t, a.Cmp(b), x.compare(y), "%s and %s", a, b)
+		require.Equal(t, a.String(), string(x.append(nil)))
+		require.Equal(t, a.Add(b).String(), string(x.plus(y).append(nil)))
 	}
 	require.Greater(t, inWords, 20_000)
 	require.Less(t, inWords, 80_000)

@@ -33,9 +33,9 @@ func (s *Sim) later(due time.Time, run func()) *lateCall {
 
 // begin lets a call arrive and takes its fault off the plan.
 func (s *Sim) begin(c *call) (*fault, error) {
-	s.enter()
+	s.mu.Lock()
 	closed, f := s.closed, s.nextFault(c)
-	s.leave()
+	s.mu.Unlock()
 	switch {
 	case closed:
 		return nil, errClosed

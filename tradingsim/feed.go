@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -71,10 +72,11 @@ func RandomWalk(seed uint64, price string, stepBps int) Feed {
 	if stepBps < 0 || stepBps > 1000 {
 		panic("tradingsim: RandomWalk moves by 0 to 1000 basis points")
 	}
-	w := walk{
+	w := &walk{
 		seed:   seed,
 		start:  start,
 		origin: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
+		last:   newHalvings(),
 		places: max(2, -start.Exponent(), 6-int32(start.NumDigits())-start.Exponent()),
 	}
 	if units := start.Shift(w.places).BigInt(); units.IsUint64() {
@@ -102,14 +104,28 @@ type walk struct {
 	places int32
 	units  uint64 // start in units of 10^-places; 0 if it does not fit
 	spread [walkLevels + 1]int64
+	last   *halvings
 }
 
-func (w walk) startAt(t time.Time) Feed {
-	w.origin = t
-	return w
+// halvings are the intervals on the way to a second. Those on the way to the next second are
+// nearly all the same.
+type halvings struct {
+	mu          sync.Mutex
+	block, step int64
+	// left and right are the displacements at the ends of an interval of 2^level seconds.
+	left, right [walkLevels + 1]int64
 }
 
-func (w walk) age(t time.Time) time.Duration {
+// newHalvings are of no block that a time is in.
+func newHalvings() *halvings { return &halvings{block: math.MinInt64} }
+
+func (w *walk) startAt(t time.Time) Feed {
+	moved := *w
+	moved.origin, moved.last = t, newHalvings()
+	return &moved
+}
+
+func (w *walk) age(t time.Time) time.Duration {
 	age := t.Sub(w.origin) % time.Second
 	if age < 0 {
 		age += time.Second
@@ -117,33 +133,50 @@ func (w walk) age(t time.Time) time.Duration {
 	return age
 }
 
-func (w walk) At(t time.Time) (decimal.Decimal, bool) {
+func (w *walk) At(t time.Time) (decimal.Decimal, bool) { return w.priceAt(w.displacementAt(t)), true }
+
+// Units is the mark as a whole number of 10^-places. ok is false where it does not fit.
+func (w *walk) Units(t time.Time) (units int64, places int32, ok bool) {
+	units, ok = w.unitsAt(w.displacementAt(t))
+	return units, w.places, ok
+}
+
+func (w *walk) displacementAt(t time.Time) int64 {
 	second := int64(t.Sub(w.origin) / time.Second)
-	block, step := second>>walkLevels, second&(1<<walkLevels-1)
-	var left, right, at int64 // displacements at the ends of the interval, and its begin
-	for level := walkLevels; level > 0; level-- {
+	return w.displacement(second>>walkLevels, second&(1<<walkLevels-1))
+}
+
+// displacement is that of a step of a block of 2^walkLevels seconds.
+func (w *walk) displacement(block, step int64) int64 {
+	l := w.last
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	level := walkLevels
+	if block == l.block {
+		level = bits.Len64(uint64(step ^ l.step))
+	}
+	for l.block, l.step = block, step; level > 0; level-- {
 		half := int64(1) << (level - 1)
-		if step == at {
-			break
-		}
-		h := mix(w.seed ^ mix(uint64(block)<<walkLevels|uint64(at+half)))
+		left, right := l.left[level], l.right[level]
+		h := mix(w.seed ^ mix(uint64(block)<<walkLevels|uint64(step&-half|half)))
 		// Uniform within ±sqrt(3) spreads: the spread of one.
 		offset, _ := bits.Mul64(h, uint64(w.spread[level])*3464/1000)
 		middle := (left+right)/2 + int64(offset) - w.spread[level]*1732/1000
-		if step < at+half {
+		if step&half == 0 {
 			right = middle
 		} else {
-			left, at = middle, at+half
+			left = middle
 		}
+		l.left[level-1], l.right[level-1] = left, right
 	}
-	return w.priceAt(left), true
+	return l.left[0]
 }
 
 // priceAt bends a displacement so that the price stays positive: up by the
 // share, down by its reciprocal.
-func (w walk) priceAt(displacement int64) decimal.Decimal {
-	if price, ok := w.quickly(displacement); ok {
-		return price
+func (w *walk) priceAt(displacement int64) decimal.Decimal {
+	if units, ok := w.unitsAt(displacement); ok {
+		return decimal.New(units, -w.places)
 	}
 	if displacement >= 0 {
 		return w.start.Mul(decimal.New(walkUnit+displacement, -9)).Round(w.places)
@@ -155,11 +188,11 @@ func (w walk) priceAt(displacement int64) decimal.Decimal {
 	return price
 }
 
-// quickly does what priceAt does in whole numbers: of a long run it is most of what a
+// unitsAt does what priceAt does in whole numbers: of a long run it is most of what a
 // walk costs. ok is false where they do not fit.
-func (w walk) quickly(displacement int64) (price decimal.Decimal, ok bool) {
+func (w *walk) unitsAt(displacement int64) (units int64, ok bool) {
 	if w.units == 0 {
-		return price, false
+		return 0, false
 	}
 	by, over := uint64(walkUnit), uint64(walkUnit)
 	if displacement >= 0 {
@@ -169,16 +202,16 @@ func (w walk) quickly(displacement int64) (price decimal.Decimal, ok bool) {
 	}
 	hi, lo := bits.Mul64(w.units, by)
 	if hi >= over {
-		return price, false
+		return 0, false
 	}
 	quotient, rest := bits.Div64(hi, lo, over)
 	if rest >= over-rest {
 		quotient++ // half away from zero, as decimals round
 	}
-	if quotient == 0 || quotient > math.MaxInt64 {
-		return price, false
+	if quotient > math.MaxInt64 {
+		return 0, false
 	}
-	return decimal.New(int64(quotient), -w.places), true
+	return max(1, int64(quotient)), true
 }
 
 // mix is the finalizer of SplitMix64: a cheap, well-spread hash.

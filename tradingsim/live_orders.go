@@ -163,9 +163,9 @@ func (s *Sim) checkEquity(a *account, fee decimal.Decimal) *refusal {
 	}
 	equity := a.equity(v)
 	if a.terms.breached(equity) {
-		return refuse("ACCOUNT_LOCKED", "The equity %s is at or below a loss limit.", dollars(equity))
+		return refuse("ACCOUNT_LOCKED", "The equity %s is at or below a loss limit.", dollars(equity.decimal()))
 	}
-	after := equity.Sub(fee)
+	after := equity.decimal().Sub(fee)
 	belowGlobal := after.LessThanOrEqual(a.terms.globalFloor)
 	belowDaily := after.LessThanOrEqual(a.terms.dailyFloor)
 	switch {

@@ -76,7 +76,7 @@ func (s *Sim) liveAccount(c *call) (any, *refusal) {
 		{"status", a.Status},
 		{"phase", a.Phase},
 		{"balance", num(a.balance)},
-		{"equity", num(a.equity(v))},
+		{"equity", num(a.equity(v).decimal())},
 		{"profitTarget", num(a.terms.target)},
 		{"dailyLossFloor", num(a.terms.dailyFloor)},
 		{"globalLossFloor", num(a.terms.globalFloor)},
@@ -88,7 +88,7 @@ func (s *Sim) livePositions(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	return s.envelope("positions", positionViews{&a.book, s.seenMarks(c)}), nil
+	return s.envelope("positions", positionViews{s, c, &a.book}), nil
 }
 
 func (s *Sim) liveTrades(c *call) (any, *refusal) {

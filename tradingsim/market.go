@@ -44,7 +44,7 @@ type market struct {
 	feed                    Feed
 	fillError               string // the code that fills are refused with
 
-	// The last mark that a pure feed was asked for: one poll asks several times.
+	// The last mark that the feed was asked for: one poll asks several times.
 	isAsked bool
 	askedAt time.Time
 	asked   opt
@@ -99,23 +99,13 @@ var defaultMarkets = []Market{
 
 // markAt is the mark at a time; a feed's price that is not positive is none.
 func (m *market) markAt(t time.Time) opt {
-	if !isPure(m.feed) {
+	if _, changes := m.feed.(*setMarks); changes {
 		return m.askFeed(t)
 	}
 	if !m.isAsked || !t.Equal(m.askedAt) {
 		m.isAsked, m.askedAt, m.asked = true, t, m.askFeed(t)
 	}
 	return m.asked
-}
-
-// isPure reports whether a feed is known to answer the same each time: only then is
-// an answer worth remembering.
-func isPure(f Feed) bool {
-	switch f.(type) {
-	case walk, recording:
-		return true
-	}
-	return false
 }
 
 func (m *market) askFeed(t time.Time) opt {

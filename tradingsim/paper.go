@@ -182,7 +182,7 @@ func (s *Sim) crossed(p *position, mark opt) (cause string, ok bool) {
 		if !level.set {
 			return false
 		}
-		beyond := compare(mark.value, level.value) * against
+		beyond := amountOf(mark.value).compare(amountOf(level.value)) * against
 		return beyond > 0 || (beyond == 0 && !s.other(23))
 	}
 	up := 1

@@ -20,7 +20,7 @@ func (s *Sim) sandboxAccount(c *call) (any, *refusal) {
 
 func (s *Sim) sandboxPositions(c *call) (any, *refusal) {
 	d := s.beginRead(c)
-	return s.sandboxRead(member{"positions", positionViews{&s.seenPaper(c, d).book, s.seenMarks(c)}}), nil
+	return sandboxPositions{!s.other(31), positionViews{s, c, &s.seenPaper(c, d).book}}, nil
 }
 
 func (s *Sim) sandboxTrades(c *call) (any, *refusal) {
@@ -137,7 +137,7 @@ func viewAccount(p *paper, mark func(string) opt) accountView {
 	v, t := p.value(mark), p.terms
 	return accountView{
 		ID: p.id, Environment: "sandbox", Status: p.status, IsLocked: p.status == paperLocked,
-		Balance: num(p.balance), Equity: num(p.equity(v)), UnrealizedPnL: num(v.pnl),
+		Balance: num(p.balance), Equity: num(p.equity(v).decimal()), UnrealizedPnL: num(v.pnl.decimal()),
 		ProfitTarget: num(t.target), DailyLossFloor: num(t.dailyFloor), GlobalLossFloor: num(t.globalFloor),
 		ProfitSplit: num(t.split),
 	}
@@ -163,10 +163,10 @@ func (p *position) appendWire(b []byte, mark opt) []byte {
 	}
 	o := row{b: append(b, p.known.view...)}
 	o.optional("markPrice", mark)
-	o.number("notionalValue", num(p.notionalAt(mark)))
-	o.number("marginRequired", num(p.margin(mark)))
+	o.amount("notionalValue", p.notionalAt(mark))
+	o.amount("marginRequired", p.margin(mark))
 	if mark.set {
-		o.number("unrealizedPnL", num(p.pnl(mark.value)))
+		o.amount("unrealizedPnL", p.pnl(mark.value))
 	} else {
 		o.optional("unrealizedPnL", mark)
 	}
@@ -176,20 +176,39 @@ func (p *position) appendWire(b []byte, mark opt) []byte {
 	return o.close()
 }
 
-// positionViews are the positions of a book, which is written before it changes.
+// sandboxPositions are the positions in the envelope of a sandbox read.
+type sandboxPositions struct {
+	ok bool // says so
+	positionViews
+}
+
+func (v sandboxPositions) appendWire(b []byte) []byte {
+	o := row{b: append(b, '{')}
+	if v.ok {
+		o.flag("ok", true)
+	}
+	o.name("positions")
+	o.b = v.positionViews.appendWire(o.b)
+	return o.close()
+}
+
+// positionViews are the positions of a book as a read shows them. They are written before
+// the book changes.
 type positionViews struct {
+	sim  *Sim
+	read *call
 	book *book
-	mark func(symbol string) opt
 }
 
 func (v positionViews) appendWire(b []byte) []byte {
+	mark := v.sim.seenMarks(v.read)
 	b = append(b, '[')
 	for i := range v.book.positions {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		p := &v.book.positions[i]
-		b = p.appendWire(b, v.mark(p.symbol))
+		b = p.appendWire(b, mark(p.symbol))
 	}
 	return append(b, ']')
 }

@@ -89,7 +89,9 @@ var unstored = map[string]bool{
 // unknownPath answers 404 without judging a key.
 func (s *Sim) unknownPath(c *call) *answer {
 	if s.other(8) {
-		c.operation = &operation{env: anyEnv}
+		known := *c.target
+		known.operation = &operation{env: anyEnv}
+		c.target = &known
 		if r := s.authenticate(c); r != nil {
 			return r.answer()
 		}

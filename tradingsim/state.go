@@ -146,7 +146,7 @@ func (s *Sim) stateOf(id, status string, t terms, b *book) AccountState {
 			TakeProfit: p.takeProfit.null(), StopLoss: p.stopLoss.null(), OpenedAt: p.openedAt,
 		}
 		if mark := s.mark(p.symbol); mark.set {
-			row.PnL = decimal.NewNullDecimal(p.pnl(mark.value))
+			row.PnL = decimal.NewNullDecimal(p.pnl(mark.value).decimal())
 		}
 		a.Positions = append(a.Positions, row)
 	}

@@ -25,7 +25,7 @@ type target struct {
 // it returns is shared, and never written to.
 type targets struct {
 	mu   sync.Mutex
-	seen map[address]target
+	seen map[address]*target
 }
 
 // address is a method, and what makes the URLs of one host differ.
@@ -36,7 +36,7 @@ const (
 	maxAddress = 300 // bytes
 )
 
-func (t *targets) of(r routes, method string, u *url.URL) target {
+func (t *targets) of(r routes, method string, u *url.URL) *target {
 	at := address{method, u.Path, u.RawPath, u.RawQuery}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,13 +48,14 @@ func (t *targets) of(r routes, method string, u *url.URL) target {
 		return found
 	}
 	if t.seen == nil || len(t.seen) >= maxTargets {
-		t.seen = map[address]target{}
+		t.seen = map[address]*target{}
 	}
 	t.seen[at] = found
 	return found
 }
 
-func newTarget(r routes, method string, u *url.URL) (t target) {
+func newTarget(r routes, method string, u *url.URL) *target {
+	t := &target{}
 	escaped := u.EscapedPath()
 	if below, ok := strings.CutPrefix(escaped, legacyRoot); ok && (below == "" || below[0] == '/') {
 		t.legacy = root + below

@@ -20,7 +20,7 @@ func (s *Sim) Terminal(operation, body string) (answer string, err error) {
 	s.enter()
 	defer s.leave()
 	_ = s.userLimit(o)
-	c := &call{target: target{operation: o, name: operation}, body: []byte(body), terminal: true}
+	c := &call{target: &target{operation: o, name: operation}, body: []byte(body), terminal: true}
 	do, r := o.prepare(s, c)
 	if r != nil {
 		return "", r.err(operation)

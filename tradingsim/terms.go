@@ -52,12 +52,12 @@ func (s *Sim) newDay(t *terms, balance decimal.Decimal) (changed bool) {
 }
 
 // breached reports whether an equity is at or below a floor.
-func (t *terms) breached(equity decimal.Decimal) bool {
-	return compare(equity, t.dailyFloor) <= 0 || compare(equity, t.globalFloor) <= 0
+func (t *terms) breached(equity amount) bool {
+	return equity.compare(amountOf(t.dailyFloor)) <= 0 || equity.compare(amountOf(t.globalFloor)) <= 0
 }
 
 // passed is the automatic pass: what would be left after the taker fees of
 // closing every position reaches the target.
-func (t *terms) passed(equity decimal.Decimal, b *book, mark func(symbol string) opt) bool {
-	return compare(equity, t.target) >= 0 && equity.Sub(b.exitFees(mark)).GreaterThanOrEqual(t.target)
+func (t *terms) passed(equity amount, b *book, mark func(symbol string) opt) bool {
+	return equity.compare(amountOf(t.target)) >= 0 && equity.decimal().Sub(b.exitFees(mark)).GreaterThanOrEqual(t.target)
 }

@@ -69,7 +69,7 @@ func (s *Sim) opened(t *track, b *book) {
 func (s *Sim) retire(t *track, b *book) {
 	t.resets++
 	t.drawdown.judge(Point{At: s.now, Equity: s.equityAt(b, s.now)})
-	t.earned = t.earned.Add(b.equity(b.value(s.mark))).Sub(t.opening)
+	t.earned = t.earned.Add(b.equity(b.value(s.mark)).decimal()).Sub(t.opening)
 	t.fees = t.fees.Add(b.feesPaid())
 	t.trades = append(t.trades, b.trades...)
 }
@@ -149,7 +149,7 @@ func (s *Sim) equityAt(b *book, at time.Time) decimal.NullDecimal {
 		if !mark.set {
 			return decimal.NullDecimal{}
 		}
-		equity = sum(equity, p.pnl(mark.value))
+		equity = amountOf(equity).plus(p.pnl(mark.value)).decimal()
 	}
 	return decimal.NewNullDecimal(equity)
 }

@@ -33,7 +33,7 @@ func appendJSON(b []byte, v any) []byte {
 	case okObject:
 		return appendMembers(append(b, `{"ok":true`...), v)
 	case num:
-		return appendNumber(b, decimal.Decimal(v))
+		return amountOf(decimal.Decimal(v)).append(b)
 	case opt:
 		return appendOpt(b, v)
 	case bool:
@@ -47,6 +47,8 @@ func appendJSON(b []byte, v any) []byte {
 	case priceView:
 		return v.appendWire(b)
 	case positionViews:
+		return v.appendWire(b)
+	case sandboxPositions:
 		return v.appendWire(b)
 	case []tradeView:
 		return appendRows(b, v)
@@ -69,7 +71,7 @@ func appendOpt(b []byte, v opt) []byte {
 	if !v.set {
 		return append(b, "null"...)
 	}
-	return appendNumber(b, v.value)
+	return amountOf(v.value).append(b)
 }
 
 // appendMembers appends the members of an object that has been opened, and closes it.
@@ -138,9 +140,11 @@ func (r *row) text(name, v string) {
 	}
 }
 
-func (r *row) number(name string, v num) {
+func (r *row) number(name string, v num) { r.amount(name, amountOf(decimal.Decimal(v))) }
+
+func (r *row) amount(name string, v amount) {
 	if r.name(name) {
-		r.b = appendNumber(r.b, decimal.Decimal(v))
+		r.b = v.append(r.b)
 	}
 }
 

@@ -1,0 +1,86 @@
+package backtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// wandering are a random walk, and a day of candles of which some are missing and of marks between
+// the seconds that end at times.
+func wandering(t *testing.T, dice *rand.Rand) *Data {
+	t.Helper()
+	synthetic, err := Walk(WalkOptions{Symbol: "BTC", Seed: dice.Uint64(), StepBps: 5})
+	require.NoError(t, err)
+	candles, marks, price := "time,open,high,low,close\n", "time,price\n", 3_200_000
+	for minute := range 28 * 60 {
+		from := price
+		price += dice.IntN(4001) - 2000
+		if at := walkOrigin.Add(time.Duration(minute) * time.Minute); dice.IntN(200) > 0 {
+			candles += fmt.Sprintf("%d,%de-3,%de-3,%de-3,%de-3\n", at.Unix(), from, max(from, price)+dice.IntN(500), min(from, price)-dice.IntN(500), price)
+		}
+		mark := fmt.Sprintf("%d.5", price/10_000)
+		if dice.IntN(200) == 0 {
+			mark = ""
+		}
+		marks += fmt.Sprintf("%d,%s\n", walkOrigin.Add(time.Duration(minute)*time.Minute).UnixMilli()+int64(dice.IntN(60_000)), mark)
+	}
+	eth, err := ReadCSV(strings.NewReader(candles), CSV{Symbol: "ETH", Time: OpenTime})
+	require.NoError(t, err)
+	sol, err := ReadCSV(strings.NewReader(marks), CSV{Symbol: "SOL"})
+	require.NoError(t, err)
+	all, err := Join(synthetic, eth, sol)
+	require.NoError(t, err)
+	return all
+}
+
+// TestSkippedSecondsHaveNothingToNote holds a walk that skips against one that looks every
+// second, since it is asked to go from second to second.
+func TestSkippedSecondsHaveNothingToNote(t *testing.T) {
+	verdicts := map[Verdict]int{}
+	for seed := range uint64(6) {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		p, err := Config{
+			Data: wandering(t, dice), From: walkOrigin.Add(21 * time.Hour),
+			Account: Account{DailyLossFloor: "99500", ProfitTarget: "100500", DailyFloorMoves: seed%2 == 0},
+		}.plan()
+		require.NoError(t, err)
+		p.order = lowFirst
+		skips := newWalk(p, tradingsim.AccountReport{}, nil, p.To)
+		looks := newWalk(p, tradingsim.AccountReport{}, nil, p.To)
+		end := p.From.Add(5 * time.Hour)
+		for at := p.From; at.Before(end); {
+			symbol, size := []string{"BTC", "ETH", "SOL"}[dice.IntN(3)], decimal.New(int64(dice.IntN(3)-1)*dice.Int64N(8000), -4)
+			for _, w := range []*walk{skips, looks} {
+				h := w.book.markets[symbol]
+				if price, ok := h.feed.At(at); ok {
+					_, gross := h.fill(size, price)
+					w.balance = w.balance.Add(gross).Sub(size.Abs().Mul(takerFee))
+				}
+				w.look()
+			}
+			at = earlier(end, at.Add(time.Duration(dice.Int64N(int64(time.Hour)))))
+			skips.walkTo(at)
+			for next := looks.at; next.Before(at); {
+				next = earlier(at, next.Truncate(time.Second).Add(time.Second))
+				looks.walkTo(next)
+			}
+		}
+		verdicts[skips.verdict]++
+		require.NotZero(t, skips.under)
+		for _, w := range []*walk{skips, looks} {
+			for _, h := range w.book.markets {
+				h.feed = nil
+			}
+		}
+		require.Equal(t, looks, skips)
+	}
+	require.Len(t, verdicts, 3)
+}
