@@ -273,3 +273,18 @@ func TestLooksThatDecideNothing(t *testing.T) {
 		assert.Equal(t, []time.Duration{0, 5 * time.Second, 6 * time.Second, 8 * time.Second, 13 * time.Second, 18 * time.Second}, s.at)
 	})
 }
+
+// The reads of a look begin a lag behind the end of those before, however long they take.
+func TestLooksThatTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+		s.look = func() (Look, error) {
+			time.Sleep(2 * time.Second)
+			return Look{}, nil
+		}
+		d := client(t, s)
+		_, known := d.Wait(t.Context(), lost(t, d, "w_1", order))
+		assert.True(t, known)
+		assert.Equal(t, []time.Duration{0, ledger.Lag, 2*ledger.Lag + 2*time.Second}, s.at)
+	})
+}
