@@ -96,7 +96,9 @@ func TestRestart(t *testing.T) {
 				}
 				assert.Equal(t, row.key, found[0].Intent.Key)
 				assert.Equal(t, row.key, s.sent[0].Key)
-				assert.Equal(t, row.outcome, k.end(t, "w_1").Outcome)
+				end := k.end(t, "w_1")
+				assert.Equal(t, row.outcome, end.Outcome)
+				assert.Equal(t, row.outcome == ledger.Applied, end.Dead, "the service has an answer under its key")
 				again, err := client(t, s, on(k.restart())).Recover(t.Context())
 				require.NoError(t, err)
 				assert.Empty(t, again, "it is over")

@@ -113,11 +113,11 @@ func (s *service) Send(ctx context.Context, r Request) Answer {
 
 func (s *service) Look(context.Context, string, string) (*Look, error) {
 	s.note("look")
-	l, err := Look{}, error(nil)
+	began, l, err := time.Now(), Look{}, error(nil)
 	if look := now(s, func() func() (Look, error) { return s.look }); look != nil {
 		l, err = look()
 	}
-	l.At, l.Ended = time.Now(), time.Now()
+	l.At, l.Ended = began, time.Now()
 	return &l, err
 }
 

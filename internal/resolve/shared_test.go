@@ -18,13 +18,14 @@ func TestAResolutionIsKeptOnce(t *testing.T) {
 	looks := []*Look{{}}
 	for n := range maxResolved {
 		for _, found := range []ledger.Outcome{ledger.NotApplied, ledger.Applied} {
-			kept.keep(id(n), Resolution{Outcome: found, Looks: looks})
+			kept.keep(id(n), Resolution{Intent: Intent{ID: id(n)}, Outcome: found, Looks: looks})
 		}
 	}
 	for n := range maxResolved {
 		r, ok := kept.find(id(n))
 		require.True(t, ok, "%s", id(n))
 		assert.Equal(t, ledger.Applied, r.Outcome, "the last word")
+		assert.Equal(t, id(n), r.Intent.ID)
 		assert.Equal(t, n >= maxResolved-resolvedWithLooks, len(r.Looks) > 0, "%s: the newest keep their looks", id(n))
 	}
 	kept.keep("one more", Resolution{})

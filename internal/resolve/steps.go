@@ -157,8 +157,8 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	l := d.looks[key]
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this
-	// one was due, and far enough from the one before.
-	if l == nil || d.Clock.At(l.At).Mono < due || seen != nil && l.At.Sub(seen.look.Ended) < ledger.Lag {
+	// one was due: far enough from the one before.
+	if l == nil || d.Clock.At(l.At).Mono < due {
 		var err error
 		if l, err = d.cfg.Host.Look(d.cfg.Closing, w.Intent.Environment, w.Intent.Account); err != nil {
 			d.noteService(d.cfg.Host.Judge(err).Class, err)

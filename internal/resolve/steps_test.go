@@ -273,3 +273,39 @@ func TestLooksThatDecideNothing(t *testing.T) {
 		assert.Equal(t, []time.Duration{0, 5 * time.Second, 6 * time.Second, 8 * time.Second, 13 * time.Second, 18 * time.Second}, s.at)
 	})
 }
+
+// The reads of a look begin a lag behind the end of those before, however long they take.
+func TestLooksThatTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+		s.look = func() (Look, error) {
+			time.Sleep(2 * time.Second)
+			return Look{}, nil
+		}
+		d := client(t, s)
+		_, known := d.Wait(t.Context(), lost(t, d, "w_1", order))
+		assert.True(t, known)
+		assert.Equal(t, []time.Duration{0, ledger.Lag, 2*ledger.Lag + 2*time.Second}, s.at)
+	})
+}
+
+// A look serves every write of its account that is due when it begins, and no other.
+func TestLooksAreShared(t *testing.T) {
+	for apart, want := range map[time.Duration][]time.Duration{
+		0:               {0, 0, 5 * time.Second, 10 * time.Second},
+		2 * time.Second: {0, 2 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 12 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+			d := client(t, s)
+			first := lost(t, d, "w_1", order)
+			time.Sleep(apart)
+			second := lost(t, d, "w_2", order, func(w *Write) { w.Intent.Symbol = "ETH" })
+			for _, w := range []*Write{first, second} {
+				_, known := d.Wait(t.Context(), w)
+				assert.True(t, known)
+			}
+			assert.Equal(t, want, s.at)
+		})
+	}
+}

@@ -265,6 +265,7 @@ func TestAWriteThatWaitsForAnother(t *testing.T) {
 		r, known := d.Wait(t.Context(), first)
 		assert.False(t, known)
 		require.ErrorContains(t, r.Err, string(accounting.PendingBeside))
+		assert.Len(t, s.asked, 2+1+looksBeside, "after so many equal looks, which serve both")
 		require.NoError(t, d.Acknowledge(t.Context(), "w_2", ledger.NotApplied, "cancelled by hand"))
 		r, known = d.Wait(t.Context(), first)
 		assert.True(t, known)
