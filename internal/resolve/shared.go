@@ -131,7 +131,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range left {
-		w.gap = w.gap || len(r.ahead) > 0 // no record of it tells of them
+		w.gap = w.gap || len(r.ahead) > 0 // its records say nothing of them
 		r.Add(&w.Entry)
 		if w.Kind.Trades {
 			w.books.Restore(&w.booked, w.base, w.own)
