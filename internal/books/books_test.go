@@ -414,6 +414,15 @@ func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
 			b.enter(other)
 			return func() { b.leave(other, opened(1)) }
 		}, 0},
+		"beside one that ended before one in another market": {func(b *book) func() {
+			other, elsewhere := b.order("BTC"), b.order("ETH")
+			b.enter(other)
+			b.enter(elsewhere)
+			return func() {
+				b.leave(other, opened(1))
+				b.leave(elsewhere, opened(1))
+			}
+		}, 0},
 		"beside one in another market": {func(b *book) func() {
 			b.enter(b.order("ETH"))
 			return func() {}
