@@ -38,6 +38,7 @@ type Registry[W any] struct {
 	byID   map[string]*Entry[W]
 	all    []*Entry[W]           // oldest first
 	places map[Place][]*Entry[W] // those that show there, oldest first
+	doubts int                   // how many are in doubt: mostly none, so that nobody looks for them
 }
 
 // Add adds an entry. It returns false, and adds nothing, if its id is there already.
@@ -77,6 +78,9 @@ func (e *Entry[W]) places() []Place {
 func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.doubts == 0 {
+		return nil
+	}
 	for _, p := range e.places() {
 		for _, other := range r.places[p] {
 			if other != e && other.doubted && !slices.Contains(beside, other) {
@@ -94,7 +98,8 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	if !e.in {
 		return
 	}
-	e.in, e.doubted = false, false
+	r.setDoubted(e, false)
+	e.in = false
 	delete(r.byID, e.ID)
 	r.all = without(r.all, e)
 	for _, p := range e.places() {
@@ -113,14 +118,26 @@ func without[W any](entries []*Entry[W], e *Entry[W]) []*Entry[W] {
 func (r *Registry[W]) Doubt(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.doubted = e.in
+	r.setDoubted(e, true)
+}
+
+func (r *Registry[W]) setDoubted(e *Entry[W], doubted bool) {
+	if !e.in || e.doubted == doubted {
+		return
+	}
+	e.doubted = doubted
+	if doubted {
+		r.doubts++
+	} else {
+		r.doubts--
+	}
 }
 
 // Clear notes that it is in doubt no longer.
 func (r *Registry[W]) Clear(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.doubted = false
+	r.setDoubted(e, false)
 }
 
 // Find returns the entry of an id; nil if there is none.
@@ -172,6 +189,9 @@ func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
 func (r *Registry[W]) DoubtedIn(p Place) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.doubts == 0 {
+		return nil
+	}
 	var ids []string
 	for _, e := range r.places[p] {
 		if e.doubted {

@@ -198,3 +198,46 @@ func TestOpen(t *testing.T) {
 	assert.Equal(t, []string{"b", "d"}, ids(doubted))
 	assert.Equal(t, []string{"a", "c"}, ids(sent))
 }
+
+// An entry counts once as in doubt, however often that is noted, and no more once it has
+// gone: those that are left are still found, and none that is not.
+func TestDoubtsAreCountedOnce(t *testing.T) {
+	var r registry
+	a, b, c, gone := at("a", btc), at("b", btc), at("c", btc), at("gone", btc)
+	for _, e := range []*entry{a, b, c, gone} {
+		require.True(t, r.Add(e))
+		r.Doubt(e)
+		r.Doubt(e)
+	}
+	r.Remove(gone)
+	r.Clear(gone)
+	r.Doubt(gone)
+	for range 3 {
+		r.Clear(a)
+		r.Clear(b)
+	}
+	assert.Equal(t, []string{"c"}, r.DoubtedIn(btc))
+	assert.Equal(t, []string{"c"}, ids(r.DoubtedBeside(a)))
+	r.Remove(c)
+	assert.Empty(t, r.DoubtedIn(btc))
+	assert.Empty(t, r.DoubtedBeside(a))
+}
+
+// BenchmarkOrderBesideOpenOnes is what an order asks of a registry of so many others that
+// are on their way.
+func BenchmarkOrderBesideOpenOnes(b *testing.B) {
+	for _, open := range []int{1, 1000} {
+		b.Run(fmt.Sprint(open), func(b *testing.B) {
+			var r registry
+			for i := range open {
+				r.Add(at(fmt.Sprint(i), btc))
+			}
+			e := at("the order", btc)
+			r.Add(e)
+			for b.Loop() {
+				_ = r.DoubtedIn(btc)
+				_ = r.DoubtedBeside(e)
+			}
+		})
+	}
+}
