@@ -149,7 +149,8 @@ type series struct {
 	from, to time.Time
 }
 
-// walker is a random walk of package tradingsim.
+// walker is what a feed of tradingsim.RandomWalk is besides: its marks as whole numbers of
+// 10^-places.
 type walker interface {
 	Units(t time.Time) (units int64, places int32, ok bool)
 }

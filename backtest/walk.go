@@ -173,7 +173,7 @@ func (w *walk) skip(until time.Time) {
 	if passed == 0 {
 		return
 	}
-	w.pass(w.at.Add(time.Second), false)
+	w.pass(w.at.Add(time.Second), false) // as what the last look saw; after it, below the peak
 	more := passed - time.Second
 	w.at, w.exposed, w.under = w.at.Add(more), w.exposed+more, w.under+more
 	w.look()

@@ -38,6 +38,9 @@ func (d *Driver) Load(ctx context.Context) error {
 	if left, err = d.withoutForgotten(ctx, left); err != nil {
 		return err
 	}
+	for _, w := range left {
+		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
+	}
 	r.loaded(d, left)
 	return nil
 }

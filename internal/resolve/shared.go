@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -136,7 +135,6 @@ func (r *shared) loaded(d *Driver, left []leftWrite) {
 		if w.Kind.Trades {
 			w.books.Restore(&w.booked, w.base, w.own)
 		}
-		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
 		r.Doubt(&w.Entry)
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
