@@ -1,0 +1,227 @@
+package books
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	for name, row := range map[string]struct {
+		prepare func(*book)
+		want    bool
+	}{
+		"nothing read":              {func(*book) {}, false},
+		"everything read twice":     {func(b *book) { b.read(held) }, true},
+		"the positions alone":       {func(b *book) { b.SawPositions(mine, b.now, held) }, false},
+		"read once, beside holding": {func(b *book) { b.pass(accounting.Lag); b.once(held) }, false},
+		"read once, nothing held": {func(b *book) {
+			b.once(nil)
+			b.SawOrders(mine, b.now, nil, nil)
+		}, true},
+		"read beside a write": {func(b *book) { b.SendBegan(mine); b.read(held) }, false},
+		"read right after a write": {func(b *book) {
+			b.SendBegan(mine)
+			b.SendEnded(mine, b.now.Add(2*accounting.Lag))
+			b.read(held)
+		}, false},
+		"reset since": {func(b *book) { b.read(held); b.Reset(mine) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			row.prepare(b)
+			base, _ := b.Enter(b.order("BTC"))
+			assert.Equal(t, row.want, base != nil)
+		})
+	}
+}
+
+func (b *book) once(held []Held) {
+	b.SawPositions(mine, b.now, held)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+}
+
+func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
+	b := newBook(t)
+	b.Books = New(b.now, false)
+	b.once(nil)
+	base, _ := b.Enter(b.order("BTC"))
+	assert.Nil(t, base)
+}
+
+// A new journal shows that no earlier run wrote to a live account a moment ago. It has no
+// writes to the paper account, so there the reads wait all the same.
+func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
+	for _, row := range []struct {
+		account Account
+		after   time.Duration
+		want    bool
+	}{
+		{mine, 0, true},
+		{Account{Environment: "sandbox"}, 0, false},
+		{Account{Environment: "sandbox"}, accounting.Lag - 1, false},
+		{Account{Environment: "sandbox"}, accounting.Lag, true},
+	} {
+		b := newBook(t)
+		b.Books = New(b.now, true)
+		b.pass(row.after)
+		b.SawPositions(row.account, b.now, nil)
+		b.SawTrades(row.account, b.now, func(int) []accounting.Row { return nil })
+		b.SawOrders(row.account, b.now, nil, nil)
+		w := b.order("BTC")
+		w.Account, w.Lists = row.account, row.account.live()
+		base, _ := b.Enter(w)
+		assert.Equal(t, row.want, base != nil, "%v after %s", row.account, row.after)
+	}
+}
+
+// An order that rests behind the read of what rests, and before all other reads, is
+// known to them.
+func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
+	b := newBook(t)
+	b.SawOrders(mine, b.now, nil, nil)
+	w := b.limit("ETH")
+	b.enter(w)
+	require.True(t, b.Wants(w))
+	b.leave(w, resting("ord_1"))
+	b.pass(accounting.Lag)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	for range 2 {
+		b.SawPositions(mine, b.now, nil)
+		b.pass(accounting.Lag)
+	}
+	base, _ := b.Enter(b.limit("BTC"))
+	require.NotNil(t, base)
+	assert.Equal(t, []string{"ord_1"}, base.Orders)
+}
+
+// What rests or runs since before the program, or has gone since the positions were
+// read, may be what bought.
+func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
+	size := decimal.NewNullDecimal(decimal.NewFromInt(3))
+	b := newBook(t)
+	b.read(nil)
+	orders := func(resting ...Waiting) {
+		b.SawOrders(mine, b.now, resting, []Waiting{{ID: "run_1"}})
+	}
+	orders(Waiting{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: size}, Waiting{ID: "ord_2", Symbol: "ETH"})
+	w := b.order("BTC")
+	b.enter(w)
+	want := []accounting.Own{
+		{Answered: true, InRows: true, InPosition: true, Resting: true, ID: "ord_1", Side: accounting.Long, Size: size},
+		{Answered: true, InRows: true, InPosition: true, Resting: true, Run: true, ID: "run_1"},
+	}
+	assert.Equal(t, want, b.Evidence(w).Own)
+	b.leave(w, nil)
+
+	b.pass(accounting.Lag)
+	orders() // it filled, or was cancelled
+	b.pass(time.Minute)
+	assert.ElementsMatch(t, want, b.owned("BTC"), "the positions were read before")
+	b.SawPositions(mine, b.now, nil)
+	assert.Equal(t, want[1:], b.owned("BTC"), "the positions show what it did")
+}
+
+// owned is what a write of a moment has to know of others.
+func (b *book) owned(symbol string) []accounting.Own {
+	w := b.order(symbol)
+	b.Enter(w)
+	defer b.Leave(w, nil)
+	return b.Evidence(w).Own
+}
+
+// A closed trade that the rows show and the position may not yet is missing in both.
+func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}, {"ETH", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	for name, row := range map[string]struct {
+		fresh    accounting.Row
+		btc, eth bool
+	}{
+		"of the market":     {accounting.Row{Digest: 8, Symbol: "BTC"}, false, true},
+		"of another market": {accounting.Row{Digest: 8, Symbol: "ETH"}, true, false},
+		"of no market":      {accounting.Row{Digest: 8}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.read(held)
+			b.SawTrades(mine, b.now.Add(time.Second), func(int) []accounting.Row { return []accounting.Row{row.fresh, {Digest: 7}} })
+			serves := func() []bool { return []bool{b.serves("BTC"), b.serves("ETH")} }
+			assert.Equal(t, []bool{row.btc, row.eth}, serves())
+			b.pass(time.Second + accounting.Lag)
+			b.SawPositions(mine, b.now, held)
+			assert.Equal(t, []bool{true, true}, serves(), "the positions were read since")
+		})
+	}
+}
+
+func (b *book) serves(symbol string) bool {
+	w := b.order(symbol)
+	base, _ := b.Enter(w)
+	b.Leave(w, nil)
+	return base != nil
+}
+
+// A run that has ended between the reads of two lists is in neither, and is no new one.
+func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	run := b.limit("BTC")
+	b.enter(run)
+	did := resting("run_7")
+	did.Own.Run = true
+	b.leave(run, did)
+	b.pass(accounting.Lag)
+	b.SawFinished(mine, b.now, []string{"run_2"})
+	b.SawOrders(mine, b.now, nil, []Waiting{{ID: "run_7"}})
+	b.SawOrders(mine, b.now, nil, nil)
+	for range 2 {
+		base, _ := b.Enter(b.limit("BTC"))
+		require.NotNil(t, base)
+		assert.Equal(t, []string{"run_2", "run_7"}, base.Finished, "newest first as read, then what was known before")
+		assert.Empty(t, base.Runs)
+		b.SawFinished(mine, b.now, []string{"run_2"}) // which lags
+	}
+	b.SawFinished(mine, b.now, []string{"run_7", "run_2"})
+	base, _ := b.Enter(b.limit("BTC"))
+	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished)
+}
+
+// A run that nobody knows, such as an earlier process's, may end before the first read of
+// what runs: then only a list of those that have ended shows it that is read a lag later.
+func TestAListOfFinishedRunsMayLag(t *testing.T) {
+	b := newBook(t)
+	b.SawPositions(mine, b.now, nil)
+	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	pro := func() *Write {
+		w := b.limit("BTC")
+		w.Run = true
+		return w
+	}
+	lags := func(w *Write) bool {
+		base, _ := b.Enter(w)
+		defer b.Leave(w, nil)
+		require.NotNil(t, base)
+		return base.FinishedLags
+	}
+	b.SawFinished(mine, b.now, nil)
+	b.pass(time.Hour)
+	b.SawOrders(mine, b.now, nil, nil)
+	assert.True(t, lags(pro()), "read before what runs")
+	assert.False(t, lags(b.limit("BTC")), "which a limit does not need")
+	b.pass(accounting.Lag - 1)
+	b.SawFinished(mine, b.now, nil)
+	assert.True(t, lags(pro()), "which may have lagged")
+	b.pass(1)
+	b.SawFinished(mine, b.now, nil)
+	assert.False(t, lags(pro()))
+	b.pass(time.Hour)
+	b.SawOrders(mine, b.now, nil, nil)
+	assert.False(t, lags(pro()), "every run since is known")
+}
