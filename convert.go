@@ -237,7 +237,7 @@ func orderResultOf(answer *api.OrderResponse, meta Meta) *OrderResult {
 	}
 }
 
-func closeResultOf(answer *api.ClosePositionResponse, meta Meta) *CloseResult {
+func closeResultOf(answer *api.PositionCloseResponse, meta Meta) *CloseResult {
 	return &CloseResult{
 		PnL: answer.Pnl, Fee: answer.Fee, Balance: answer.NewBalance, Status: AccountStatus(answer.Status), Meta: meta,
 		Extra: answer.Extra,

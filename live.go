@@ -199,7 +199,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	if err := call.check(check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct)); err != nil {
 		return nil, err
 	}
-	var answer api.ClosePositionResponse
+	var answer api.PositionCloseResponse
 	err := call.post(&api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}, &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err

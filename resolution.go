@@ -159,7 +159,7 @@ func (r Resolution) Into(result any) error {
 		}
 		*result = *orderResultOf(&answer, meta)
 	case *CloseResult:
-		var answer api.ClosePositionResponse
+		var answer api.PositionCloseResponse
 		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
 			return err
 		}

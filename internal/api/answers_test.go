@@ -42,14 +42,14 @@ func TestTrap_T25_ClosePositionResponse(t *testing.T) {
 		`{"success":true,"pnl":"-12.50","fee":"0.30","newBalance":"50247.87","status":"ACTIVE"}`,
 		`{"success":true,"pnl":-12.50,"fee":0.3,"newBalance":50247.87,"status":"ACTIVE"}`,
 	} {
-		var v ClosePositionResponse
+		var v PositionCloseResponse
 		require.NoError(t, wire.Unmarshal([]byte(data), &v))
 		assert.Equal(t, "-12.5", v.Pnl.String())
 		assert.Equal(t, "0.3", v.Fee.String())
 		assert.Equal(t, "50247.87", v.NewBalance.String())
 	}
 	for _, pnl := range []string{`"12.5 USD"`, `""`, `"+12.50"`, `"NaN"`, `"1,000.00"`, `true`} {
-		err := wire.Unmarshal([]byte(`{"success":true,"pnl":`+pnl+`,"fee":"0.30","newBalance":"1","status":"ACTIVE"}`), new(ClosePositionResponse))
+		err := wire.Unmarshal([]byte(`{"success":true,"pnl":`+pnl+`,"fee":"0.30","newBalance":"1","status":"ACTIVE"}`), new(PositionCloseResponse))
 		assert.Error(t, err, pnl)
 	}
 }

@@ -210,53 +210,6 @@ func (v *ClosePositionRequest) AppendWire(dst []byte) []byte {
 	return wire.EndObject(dst, start)
 }
 
-// ClosePositionResponse: A close on a live account. The amounts are strings with two decimals.
-type ClosePositionResponse struct {
-	// Fee of the close in dollars, rounded to cents.
-	Fee decimal.Decimal
-	// Balance after the close in dollars, rounded to cents.
-	NewBalance decimal.Decimal
-	// Profit and loss of the close in dollars, rounded to cents.
-	Pnl decimal.Decimal
-	// Status of the account after the close: a close can pass or fail it.
-	Status string
-	// Always true on a success.
-	Success bool
-	// Members that are not in the contract, as they came; nil if there is none.
-	Extra map[string]json.RawMessage
-}
-
-var membersClosePositionResponse = [...]string{"fee", "newBalance", "pnl", "status", "success"}
-
-// DecodeWire implements [wire.Value].
-func (v *ClosePositionResponse) DecodeWire(d *wire.Decoder) error {
-	*v = ClosePositionResponse{}
-	var seen uint64
-	for d.Object(); d.Member(); {
-		switch string(d.Name()) {
-		case "fee":
-			d.Once(&seen, 1<<0)
-			v.Fee = d.Decimal()
-		case "newBalance":
-			d.Once(&seen, 1<<1)
-			v.NewBalance = d.Decimal()
-		case "pnl":
-			d.Once(&seen, 1<<2)
-			v.Pnl = d.Decimal()
-		case "status":
-			d.Once(&seen, 1<<3)
-			v.Status = d.Text()
-		case "success":
-			d.Once(&seen, 1<<4)
-			v.Success = d.Bool()
-		default:
-			d.Unknown(&v.Extra)
-		}
-	}
-	d.Require(seen, 1<<0|1<<1|1<<2|1<<3|1<<4, membersClosePositionResponse[:])
-	return d.Err()
-}
-
 // ClosedTrade: A closed trade. Its net profit and loss is `realizedPnL` minus `fee`. The sandbox and live records share the members with a meaning of their own here; members marked `x-not-shown` are expected but not promised.
 type ClosedTrade struct {
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
@@ -1196,6 +1149,53 @@ func (v *OrderResponse) DecodeWire(d *wire.Decoder) error {
 
 // OrderType: `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
 type OrderType string
+
+// PositionCloseResponse: A close on a live account. The amounts are strings with two decimals.
+type PositionCloseResponse struct {
+	// Fee of the close in dollars, rounded to cents.
+	Fee decimal.Decimal
+	// Balance after the close in dollars, rounded to cents.
+	NewBalance decimal.Decimal
+	// Profit and loss of the close in dollars, rounded to cents.
+	Pnl decimal.Decimal
+	// Status of the account after the close: a close can pass or fail it.
+	Status string
+	// Always true on a success.
+	Success bool
+	// Members that are not in the contract, as they came; nil if there is none.
+	Extra map[string]json.RawMessage
+}
+
+var membersPositionCloseResponse = [...]string{"fee", "newBalance", "pnl", "status", "success"}
+
+// DecodeWire implements [wire.Value].
+func (v *PositionCloseResponse) DecodeWire(d *wire.Decoder) error {
+	*v = PositionCloseResponse{}
+	var seen uint64
+	for d.Object(); d.Member(); {
+		switch string(d.Name()) {
+		case "fee":
+			d.Once(&seen, 1<<0)
+			v.Fee = d.Decimal()
+		case "newBalance":
+			d.Once(&seen, 1<<1)
+			v.NewBalance = d.Decimal()
+		case "pnl":
+			d.Once(&seen, 1<<2)
+			v.Pnl = d.Decimal()
+		case "status":
+			d.Once(&seen, 1<<3)
+			v.Status = d.Text()
+		case "success":
+			d.Once(&seen, 1<<4)
+			v.Success = d.Bool()
+		default:
+			d.Unknown(&v.Extra)
+		}
+	}
+	d.Require(seen, 1<<0|1<<1|1<<2|1<<3|1<<4, membersPositionCloseResponse[:])
+	return d.Err()
+}
 
 // ProOrderRequest: What every Pro order takes: the members of `POST /orders`.
 type ProOrderRequest struct {

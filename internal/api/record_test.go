@@ -18,7 +18,7 @@ func records() map[string]func() wire.Value {
 	return map[string]func() wire.Value{
 		"AccountOrdersResponse":  func() wire.Value { return new(AccountOrdersResponse) },
 		"AccountsResponse":       func() wire.Value { return new(AccountsResponse) },
-		"ClosePositionResponse":  func() wire.Value { return new(ClosePositionResponse) },
+		"PositionCloseResponse":  func() wire.Value { return new(PositionCloseResponse) },
 		"ClosedTrade":            func() wire.Value { return new(ClosedTrade) },
 		"Error":                  func() wire.Value { return new(Error) },
 		"FundingPayment":         func() wire.Value { return new(FundingPayment) },
@@ -55,9 +55,9 @@ func envelopes() map[string]func() wire.Value {
 	return map[string]func() wire.Value{
 		"AccountResponse":          func() wire.Value { return &wire.Either{Member: "account", Record: new(LiveAccountDetail)} },
 		"AccountRunsResponse":      rowsOf[Run]("history"),
-		"CancelOrderResponse":      func() wire.Value { return new(wire.Members) },
-		"CancelRunResponse":        func() wire.Value { return new(wire.Members) },
-		"EditRunResponse":          func() wire.Value { return new(wire.Members) },
+		"OrderCancelResponse":      func() wire.Value { return new(wire.Members) },
+		"RunCancelResponse":        func() wire.Value { return new(wire.Members) },
+		"RunEditResponse":          func() wire.Value { return new(wire.Members) },
 		"FundingResponse":          rowsOf[FundingPayment]("funding"),
 		"PositionsResponse":        rowsOf[LivePosition]("positions"),
 		"SandboxMarketsResponse":   rowsOf[Market]("markets"),

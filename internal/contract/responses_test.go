@@ -43,8 +43,8 @@ func TestSuccesses(t *testing.T) {
 		"listFunding":          "FundingResponse",
 		"placeOrder":           "OrderResponse",
 		"placeLimitOrder":      "LimitOrderResponse",
-		"cancelOrder":          "CancelOrderResponse",
-		"closePosition":        "ClosePositionResponse",
+		"cancelOrder":          "OrderCancelResponse",
+		"closePosition":        "PositionCloseResponse",
 		"setTPSL":              "TPSLResponse",
 		"placeConditional":     "RunResponse",
 		"placeLadder":          "RunResponse",
@@ -52,8 +52,8 @@ func TestSuccesses(t *testing.T) {
 		"placeChase":           "RunResponse",
 		"placeChaseTwap":       "RunResponse",
 		"placeSwarm":           "RunResponse",
-		"editRun":              "EditRunResponse",
-		"cancelRun":            "CancelRunResponse",
+		"editRun":              "RunEditResponse",
+		"cancelRun":            "RunCancelResponse",
 	}
 	for id, op := range operations(t) {
 		if got := schemaName(op.Responses.Value("200").Value.Content); got != want[id] {

@@ -1,8 +1,10 @@
 package contract
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -86,12 +88,12 @@ var members = map[string]string{
 
 	"OrderResponse":         `success boolean, action string, fill LiveFill, position LivePosition null, newBalance number`,
 	"LimitOrderResponse":    `success boolean, order RestingOrder`,
-	"CancelOrderResponse":   `success boolean, orderId string ?, order RestingOrder ?`,
-	"ClosePositionResponse": `success boolean, pnl string, fee string, newBalance string, status string`,
+	"OrderCancelResponse":   `success boolean, orderId string ?, order RestingOrder ?`,
+	"PositionCloseResponse": `success boolean, pnl string, fee string, newBalance string, status string`,
 	"TPSLResponse":          `success boolean, position LivePosition ?`,
 	"RunResponse":           `success boolean, runId string`,
-	"EditRunResponse":       `success boolean, runId string ?, run Run ?`,
-	"CancelRunResponse":     `success boolean, runId string ?, run Run ?`,
+	"RunEditResponse":       `success boolean, runId string ?, run Run ?`,
+	"RunCancelResponse":     `success boolean, runId string ?, run Run ?`,
 }
 
 // orderFields are the fields of POST /orders, which every live order takes.
@@ -239,7 +241,7 @@ func TestKnownValues(t *testing.T) {
 		{"LiveAccount", "status", statuses},
 		{"LiveAccount", "evalType", []string{"1-step", "gauntlet", "hyper", "2-step"}},
 		{"LiveAccountDetail", "status", statuses},
-		{"ClosePositionResponse", "status", statuses},
+		{"PositionCloseResponse", "status", statuses},
 	} {
 		values, _ := schemas[row.schema].Value.Properties[row.member].Value.Extensions["x-known-values"].([]any)
 		var got []string
@@ -275,9 +277,9 @@ func TestBounds(t *testing.T) {
 		{"SandboxOrderRequest", "maxSlippagePct", []any{0.1, 8.0, 30.0}, []any{0.0, 0.09, 30.1}},
 		{"OrderRequest", "maxSlippagePct", []any{0.1, 8.0, 30.0}, []any{0.0, 0.09, 30.1}},
 		{"SandboxCloseRequest", "pct", []any{1.0, 100.0}, []any{0.0, 0.9, 100.1}},
-		{"ClosePositionResponse", "pnl", []any{"49.00", "-0.05", "0.00"}, []any{"49", "49.0", "1e2", "", 49.0}},
-		{"ClosePositionResponse", "fee", []any{"2.90"}, []any{"2.9", "+2.90"}},
-		{"ClosePositionResponse", "newBalance", []any{"50293.97"}, []any{"50,293.97"}},
+		{"PositionCloseResponse", "pnl", []any{"49.00", "-0.05", "0.00"}, []any{"49", "49.0", "1e2", "", 49.0}},
+		{"PositionCloseResponse", "fee", []any{"2.90"}, []any{"2.9", "+2.90"}},
+		{"PositionCloseResponse", "newBalance", []any{"50293.97"}, []any{"50,293.97"}},
 	} {
 		schema := schemas[row.schema].Value.Properties[row.member].Value
 		for _, v := range row.good {
@@ -290,5 +292,40 @@ func TestBounds(t *testing.T) {
 				t.Errorf("%s.%s = %v is accepted", row.schema, row.member, v)
 			}
 		}
+	}
+}
+
+// A number without a format is a float32 to some generators, which cannot hold a price.
+func TestEveryNumberIsDouble(t *testing.T) {
+	for name, path := range map[string]string{"service": contractFile, "control": "../../tradingsim/control/openapi.json"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var description any
+		if err := json.Unmarshal(text, &description); err != nil {
+			t.Fatal(err)
+		}
+		numbers := 0
+		var visit func(at string, node any)
+		visit = func(at string, node any) {
+			switch node := node.(type) {
+			case map[string]any:
+				if node["type"] == "number" {
+					if numbers++; node["format"] != "double" {
+						t.Errorf("%s: %s is a number with the format %v: it must be double", name, at, node["format"])
+					}
+				}
+				for member, value := range node {
+					visit(at+"/"+member, value)
+				}
+			case []any:
+				for i, value := range node {
+					visit(fmt.Sprint(at, "/", i), value)
+				}
+			}
+		}
+		visit("", description)
+		t.Logf("%s: %d numbers", name, numbers)
 	}
 }

@@ -97,7 +97,7 @@ func effectOf(w *Write, a *Answer, answered time.Time) (did *books.Did, clear bo
 		return did, orderEffect(did, orderAnswerOf(w, a), asked)
 	case accounting.Close:
 		own.LeftRow = true
-		var answer api.ClosePositionResponse
+		var answer api.PositionCloseResponse
 		if w.Ledger.Keyed && wire.Unmarshal(a.Body, &answer) == nil {
 			own.PnL = decimal.NewNullDecimal(answer.Pnl)
 		}

@@ -2337,7 +2337,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /orders (the `PlaceOrder` operationId).
-	PlaceOrderWithBodyWithResponse(ctx context.Context, params *PlaceOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceOrderReply, error)
+	PlaceOrderWithBodyWithResponse(ctx context.Context, params *PlaceOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceOrderResponse, error)
 
 	// PlaceOrderWithResponse Place a market order or a marketable limit
 	//
@@ -2346,7 +2346,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /orders (the `PlaceOrder` operationId).
-	PlaceOrderWithResponse(ctx context.Context, params *PlaceOrderParams, body PlaceOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceOrderReply, error)
+	PlaceOrderWithResponse(ctx context.Context, params *PlaceOrderParams, body PlaceOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceOrderResponse, error)
 
 	// PlaceSandboxOrderWithBodyWithResponse Open or add to a paper position
 	//
@@ -2355,7 +2355,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /sandbox/orders (the `PlaceSandboxOrder` operationId).
-	PlaceSandboxOrderWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderReply, error)
+	PlaceSandboxOrderWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderResponse, error)
 
 	// PlaceSandboxOrderWithResponse Open or add to a paper position
 	//
@@ -2364,7 +2364,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /sandbox/orders (the `PlaceSandboxOrder` operationId).
-	PlaceSandboxOrderWithResponse(ctx context.Context, body PlaceSandboxOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderReply, error)
+	PlaceSandboxOrderWithResponse(ctx context.Context, body PlaceSandboxOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderResponse, error)
 
 	// ListSandboxTradesWithResponse List the closed paper trades
 	//
@@ -2373,41 +2373,41 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /sandbox/trades (the `ListSandboxTrades` operationId).
-	ListSandboxTradesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListSandboxTradesReply, error)
+	ListSandboxTradesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListSandboxTradesResponse, error)
 }
 
-// PlaceOrderReply200Headers the declared response headers of an HTTP 200 response for PlaceOrder
-type PlaceOrderReply200Headers struct {
+// PlaceOrderResponse200Headers the declared response headers of an HTTP 200 response for PlaceOrder
+type PlaceOrderResponse200Headers struct {
 	IdempotentReplayed *bool
 }
 
-// PlaceOrderReply400Headers the declared response headers of an HTTP 400 response for PlaceOrder
-type PlaceOrderReply400Headers struct {
+// PlaceOrderResponse400Headers the declared response headers of an HTTP 400 response for PlaceOrder
+type PlaceOrderResponse400Headers struct {
 	IdempotentReplayed *bool
 }
 
-// PlaceOrderReply403Headers the declared response headers of an HTTP 403 response for PlaceOrder
-type PlaceOrderReply403Headers struct {
+// PlaceOrderResponse403Headers the declared response headers of an HTTP 403 response for PlaceOrder
+type PlaceOrderResponse403Headers struct {
 	IdempotentReplayed *bool
 }
 
-// PlaceOrderReply404Headers the declared response headers of an HTTP 404 response for PlaceOrder
-type PlaceOrderReply404Headers struct {
+// PlaceOrderResponse404Headers the declared response headers of an HTTP 404 response for PlaceOrder
+type PlaceOrderResponse404Headers struct {
 	IdempotentReplayed *bool
 }
 
-// PlaceOrderReply409Headers the declared response headers of an HTTP 409 response for PlaceOrder
-type PlaceOrderReply409Headers struct {
+// PlaceOrderResponse409Headers the declared response headers of an HTTP 409 response for PlaceOrder
+type PlaceOrderResponse409Headers struct {
 	IdempotentReplayed *bool
 }
 
-// PlaceOrderReply422Headers the declared response headers of an HTTP 422 response for PlaceOrder
-type PlaceOrderReply422Headers struct {
+// PlaceOrderResponse422Headers the declared response headers of an HTTP 422 response for PlaceOrder
+type PlaceOrderResponse422Headers struct {
 	IdempotentReplayed *bool
 }
 
-// PlaceOrderReply429Headers the declared response headers of an HTTP 429 response for PlaceOrder
-type PlaceOrderReply429Headers struct {
+// PlaceOrderResponse429Headers the declared response headers of an HTTP 429 response for PlaceOrder
+type PlaceOrderResponse429Headers struct {
 	IdempotentReplayed  *bool
 	RetryAfter          int64
 	XRateLimitLimit     *int64
@@ -2415,7 +2415,7 @@ type PlaceOrderReply429Headers struct {
 	XRateLimitReset     *int64
 }
 
-type PlaceOrderReply struct {
+type PlaceOrderResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
@@ -2441,83 +2441,83 @@ type PlaceOrderReply struct {
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *PlaceOrderReply200Headers
+	Headers200 *PlaceOrderResponse200Headers
 	// Headers400 the parsed response headers for an HTTP 400 response
-	Headers400 *PlaceOrderReply400Headers
+	Headers400 *PlaceOrderResponse400Headers
 	// Headers403 the parsed response headers for an HTTP 403 response
-	Headers403 *PlaceOrderReply403Headers
+	Headers403 *PlaceOrderResponse403Headers
 	// Headers404 the parsed response headers for an HTTP 404 response
-	Headers404 *PlaceOrderReply404Headers
+	Headers404 *PlaceOrderResponse404Headers
 	// Headers409 the parsed response headers for an HTTP 409 response
-	Headers409 *PlaceOrderReply409Headers
+	Headers409 *PlaceOrderResponse409Headers
 	// Headers422 the parsed response headers for an HTTP 422 response
-	Headers422 *PlaceOrderReply422Headers
+	Headers422 *PlaceOrderResponse422Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *PlaceOrderReply429Headers
+	Headers429 *PlaceOrderResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r PlaceOrderReply) GetJSON200() *OrderResponse {
+func (r PlaceOrderResponse) GetJSON200() *OrderResponse {
 	return r.JSON200
 }
 
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
-func (r PlaceOrderReply) GetJSON400() *Error {
+func (r PlaceOrderResponse) GetJSON400() *Error {
 	return r.JSON400
 }
 
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
-func (r PlaceOrderReply) GetJSON401() *Unauthorized {
+func (r PlaceOrderResponse) GetJSON401() *Unauthorized {
 	return r.JSON401
 }
 
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
-func (r PlaceOrderReply) GetJSON403() *Error {
+func (r PlaceOrderResponse) GetJSON403() *Error {
 	return r.JSON403
 }
 
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
-func (r PlaceOrderReply) GetJSON404() *Error {
+func (r PlaceOrderResponse) GetJSON404() *Error {
 	return r.JSON404
 }
 
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
-func (r PlaceOrderReply) GetJSON409() *Error {
+func (r PlaceOrderResponse) GetJSON409() *Error {
 	return r.JSON409
 }
 
 // GetJSON422 returns the response for an HTTP 422 `application/json` response
-func (r PlaceOrderReply) GetJSON422() *KeyReused {
+func (r PlaceOrderResponse) GetJSON422() *KeyReused {
 	return r.JSON422
 }
 
 // GetJSON429 returns the response for an HTTP 429 `application/json` response
-func (r PlaceOrderReply) GetJSON429() *TradeRateLimited {
+func (r PlaceOrderResponse) GetJSON429() *TradeRateLimited {
 	return r.JSON429
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
-func (r PlaceOrderReply) GetJSON500() *InternalError {
+func (r PlaceOrderResponse) GetJSON500() *InternalError {
 	return r.JSON500
 }
 
 // GetJSON502 returns the response for an HTTP 502 `application/json` response
-func (r PlaceOrderReply) GetJSON502() *BadGateway {
+func (r PlaceOrderResponse) GetJSON502() *BadGateway {
 	return r.JSON502
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
-func (r PlaceOrderReply) GetJSON503() *Error {
+func (r PlaceOrderResponse) GetJSON503() *Error {
 	return r.JSON503
 }
 
 // GetBody returns the raw response body bytes
-func (r PlaceOrderReply) GetBody() []byte {
+func (r PlaceOrderResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r PlaceOrderReply) Status() string {
+func (r PlaceOrderResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -2525,7 +2525,7 @@ func (r PlaceOrderReply) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r PlaceOrderReply) StatusCode() int {
+func (r PlaceOrderResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -2533,22 +2533,22 @@ func (r PlaceOrderReply) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r PlaceOrderReply) ContentType() string {
+func (r PlaceOrderResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// PlaceSandboxOrderReply429Headers the declared response headers of an HTTP 429 response for PlaceSandboxOrder
-type PlaceSandboxOrderReply429Headers struct {
+// PlaceSandboxOrderResponse429Headers the declared response headers of an HTTP 429 response for PlaceSandboxOrder
+type PlaceSandboxOrderResponse429Headers struct {
 	RetryAfter          int64
 	XRateLimitLimit     *int64
 	XRateLimitRemaining *int64
 	XRateLimitReset     *int64
 }
 
-type PlaceSandboxOrderReply struct {
+type PlaceSandboxOrderResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
@@ -2574,71 +2574,71 @@ type PlaceSandboxOrderReply struct {
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Error
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *PlaceSandboxOrderReply429Headers
+	Headers429 *PlaceSandboxOrderResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON200() *SandboxOrderResponse {
+func (r PlaceSandboxOrderResponse) GetJSON200() *SandboxOrderResponse {
 	return r.JSON200
 }
 
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON400() *Error {
+func (r PlaceSandboxOrderResponse) GetJSON400() *Error {
 	return r.JSON400
 }
 
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON401() *Unauthorized {
+func (r PlaceSandboxOrderResponse) GetJSON401() *Unauthorized {
 	return r.JSON401
 }
 
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON403() *Error {
+func (r PlaceSandboxOrderResponse) GetJSON403() *Error {
 	return r.JSON403
 }
 
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON404() *Error {
+func (r PlaceSandboxOrderResponse) GetJSON404() *Error {
 	return r.JSON404
 }
 
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON409() *Error {
+func (r PlaceSandboxOrderResponse) GetJSON409() *Error {
 	return r.JSON409
 }
 
 // GetJSON422 returns the response for an HTTP 422 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON422() *Unprocessable {
+func (r PlaceSandboxOrderResponse) GetJSON422() *Unprocessable {
 	return r.JSON422
 }
 
 // GetJSON429 returns the response for an HTTP 429 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON429() *RateLimited {
+func (r PlaceSandboxOrderResponse) GetJSON429() *RateLimited {
 	return r.JSON429
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON500() *InternalError {
+func (r PlaceSandboxOrderResponse) GetJSON500() *InternalError {
 	return r.JSON500
 }
 
 // GetJSON502 returns the response for an HTTP 502 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON502() *BadGateway {
+func (r PlaceSandboxOrderResponse) GetJSON502() *BadGateway {
 	return r.JSON502
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
-func (r PlaceSandboxOrderReply) GetJSON503() *Error {
+func (r PlaceSandboxOrderResponse) GetJSON503() *Error {
 	return r.JSON503
 }
 
 // GetBody returns the raw response body bytes
-func (r PlaceSandboxOrderReply) GetBody() []byte {
+func (r PlaceSandboxOrderResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r PlaceSandboxOrderReply) Status() string {
+func (r PlaceSandboxOrderResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -2646,7 +2646,7 @@ func (r PlaceSandboxOrderReply) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r PlaceSandboxOrderReply) StatusCode() int {
+func (r PlaceSandboxOrderResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -2654,22 +2654,22 @@ func (r PlaceSandboxOrderReply) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r PlaceSandboxOrderReply) ContentType() string {
+func (r PlaceSandboxOrderResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListSandboxTradesReply429Headers the declared response headers of an HTTP 429 response for ListSandboxTrades
-type ListSandboxTradesReply429Headers struct {
+// ListSandboxTradesResponse429Headers the declared response headers of an HTTP 429 response for ListSandboxTrades
+type ListSandboxTradesResponse429Headers struct {
 	RetryAfter          int64
 	XRateLimitLimit     *int64
 	XRateLimitRemaining *int64
 	XRateLimitReset     *int64
 }
 
-type ListSandboxTradesReply struct {
+type ListSandboxTradesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
@@ -2695,71 +2695,71 @@ type ListSandboxTradesReply struct {
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Unavailable
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListSandboxTradesReply429Headers
+	Headers429 *ListSandboxTradesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListSandboxTradesReply) GetJSON200() *SandboxTradesResponse {
+func (r ListSandboxTradesResponse) GetJSON200() *SandboxTradesResponse {
 	return r.JSON200
 }
 
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
-func (r ListSandboxTradesReply) GetJSON400() *BadRequest {
+func (r ListSandboxTradesResponse) GetJSON400() *BadRequest {
 	return r.JSON400
 }
 
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
-func (r ListSandboxTradesReply) GetJSON401() *Unauthorized {
+func (r ListSandboxTradesResponse) GetJSON401() *Unauthorized {
 	return r.JSON401
 }
 
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
-func (r ListSandboxTradesReply) GetJSON403() *Forbidden {
+func (r ListSandboxTradesResponse) GetJSON403() *Forbidden {
 	return r.JSON403
 }
 
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
-func (r ListSandboxTradesReply) GetJSON404() *NotFound {
+func (r ListSandboxTradesResponse) GetJSON404() *NotFound {
 	return r.JSON404
 }
 
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
-func (r ListSandboxTradesReply) GetJSON409() *Conflict {
+func (r ListSandboxTradesResponse) GetJSON409() *Conflict {
 	return r.JSON409
 }
 
 // GetJSON422 returns the response for an HTTP 422 `application/json` response
-func (r ListSandboxTradesReply) GetJSON422() *Unprocessable {
+func (r ListSandboxTradesResponse) GetJSON422() *Unprocessable {
 	return r.JSON422
 }
 
 // GetJSON429 returns the response for an HTTP 429 `application/json` response
-func (r ListSandboxTradesReply) GetJSON429() *RateLimited {
+func (r ListSandboxTradesResponse) GetJSON429() *RateLimited {
 	return r.JSON429
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
-func (r ListSandboxTradesReply) GetJSON500() *InternalError {
+func (r ListSandboxTradesResponse) GetJSON500() *InternalError {
 	return r.JSON500
 }
 
 // GetJSON502 returns the response for an HTTP 502 `application/json` response
-func (r ListSandboxTradesReply) GetJSON502() *BadGateway {
+func (r ListSandboxTradesResponse) GetJSON502() *BadGateway {
 	return r.JSON502
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
-func (r ListSandboxTradesReply) GetJSON503() *Unavailable {
+func (r ListSandboxTradesResponse) GetJSON503() *Unavailable {
 	return r.JSON503
 }
 
 // GetBody returns the raw response body bytes
-func (r ListSandboxTradesReply) GetBody() []byte {
+func (r ListSandboxTradesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListSandboxTradesReply) Status() string {
+func (r ListSandboxTradesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -2767,7 +2767,7 @@ func (r ListSandboxTradesReply) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListSandboxTradesReply) StatusCode() int {
+func (r ListSandboxTradesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -2775,7 +2775,7 @@ func (r ListSandboxTradesReply) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListSandboxTradesReply) ContentType() string {
+func (r ListSandboxTradesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -2789,12 +2789,12 @@ func (r ListSandboxTradesReply) ContentType() string {
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /orders (the `PlaceOrder` operationId).
-func (c *ClientWithResponses) PlaceOrderWithBodyWithResponse(ctx context.Context, params *PlaceOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceOrderReply, error) {
+func (c *ClientWithResponses) PlaceOrderWithBodyWithResponse(ctx context.Context, params *PlaceOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceOrderResponse, error) {
 	rsp, err := c.PlaceOrderWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParsePlaceOrderReply(rsp)
+	return ParsePlaceOrderResponse(rsp)
 }
 
 // PlaceOrderWithResponse Place a market order or a marketable limit
@@ -2804,12 +2804,12 @@ func (c *ClientWithResponses) PlaceOrderWithBodyWithResponse(ctx context.Context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /orders (the `PlaceOrder` operationId).
-func (c *ClientWithResponses) PlaceOrderWithResponse(ctx context.Context, params *PlaceOrderParams, body PlaceOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceOrderReply, error) {
+func (c *ClientWithResponses) PlaceOrderWithResponse(ctx context.Context, params *PlaceOrderParams, body PlaceOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceOrderResponse, error) {
 	rsp, err := c.PlaceOrder(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParsePlaceOrderReply(rsp)
+	return ParsePlaceOrderResponse(rsp)
 }
 
 // PlaceSandboxOrderWithBodyWithResponse Open or add to a paper position
@@ -2819,12 +2819,12 @@ func (c *ClientWithResponses) PlaceOrderWithResponse(ctx context.Context, params
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /sandbox/orders (the `PlaceSandboxOrder` operationId).
-func (c *ClientWithResponses) PlaceSandboxOrderWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderReply, error) {
+func (c *ClientWithResponses) PlaceSandboxOrderWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderResponse, error) {
 	rsp, err := c.PlaceSandboxOrderWithBody(ctx, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParsePlaceSandboxOrderReply(rsp)
+	return ParsePlaceSandboxOrderResponse(rsp)
 }
 
 // PlaceSandboxOrderWithResponse Open or add to a paper position
@@ -2834,12 +2834,12 @@ func (c *ClientWithResponses) PlaceSandboxOrderWithBodyWithResponse(ctx context.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /sandbox/orders (the `PlaceSandboxOrder` operationId).
-func (c *ClientWithResponses) PlaceSandboxOrderWithResponse(ctx context.Context, body PlaceSandboxOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderReply, error) {
+func (c *ClientWithResponses) PlaceSandboxOrderWithResponse(ctx context.Context, body PlaceSandboxOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*PlaceSandboxOrderResponse, error) {
 	rsp, err := c.PlaceSandboxOrder(ctx, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParsePlaceSandboxOrderReply(rsp)
+	return ParsePlaceSandboxOrderResponse(rsp)
 }
 
 // ListSandboxTradesWithResponse List the closed paper trades
@@ -2849,23 +2849,23 @@ func (c *ClientWithResponses) PlaceSandboxOrderWithResponse(ctx context.Context,
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /sandbox/trades (the `ListSandboxTrades` operationId).
-func (c *ClientWithResponses) ListSandboxTradesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListSandboxTradesReply, error) {
+func (c *ClientWithResponses) ListSandboxTradesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListSandboxTradesResponse, error) {
 	rsp, err := c.ListSandboxTrades(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListSandboxTradesReply(rsp)
+	return ParseListSandboxTradesResponse(rsp)
 }
 
-// ParsePlaceOrderReply parses an HTTP response from a PlaceOrderWithResponse call
-func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
+// ParsePlaceOrderResponse parses an HTTP response from a PlaceOrderWithResponse call
+func ParsePlaceOrderResponse(rsp *http.Response) (*PlaceOrderResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &PlaceOrderReply{
+	response := &PlaceOrderResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -2952,7 +2952,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers PlaceOrderReply200Headers
+		var headers PlaceOrderResponse200Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -2962,7 +2962,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 400:
-		var headers PlaceOrderReply400Headers
+		var headers PlaceOrderResponse400Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -2972,7 +2972,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 		}
 		response.Headers400 = &headers
 	case rsp.StatusCode == 403:
-		var headers PlaceOrderReply403Headers
+		var headers PlaceOrderResponse403Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -2982,7 +2982,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 		}
 		response.Headers403 = &headers
 	case rsp.StatusCode == 404:
-		var headers PlaceOrderReply404Headers
+		var headers PlaceOrderResponse404Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -2992,7 +2992,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 		}
 		response.Headers404 = &headers
 	case rsp.StatusCode == 409:
-		var headers PlaceOrderReply409Headers
+		var headers PlaceOrderResponse409Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -3002,7 +3002,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 		}
 		response.Headers409 = &headers
 	case rsp.StatusCode == 422:
-		var headers PlaceOrderReply422Headers
+		var headers PlaceOrderResponse422Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -3012,7 +3012,7 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 		}
 		response.Headers422 = &headers
 	case rsp.StatusCode == 429:
-		var headers PlaceOrderReply429Headers
+		var headers PlaceOrderResponse429Headers
 		if values := rsp.Header.Values("Idempotent-Replayed"); len(values) > 0 {
 			var value bool
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotent-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
@@ -3054,15 +3054,15 @@ func ParsePlaceOrderReply(rsp *http.Response) (*PlaceOrderReply, error) {
 	return response, nil
 }
 
-// ParsePlaceSandboxOrderReply parses an HTTP response from a PlaceSandboxOrderWithResponse call
-func ParsePlaceSandboxOrderReply(rsp *http.Response) (*PlaceSandboxOrderReply, error) {
+// ParsePlaceSandboxOrderResponse parses an HTTP response from a PlaceSandboxOrderWithResponse call
+func ParsePlaceSandboxOrderResponse(rsp *http.Response) (*PlaceSandboxOrderResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &PlaceSandboxOrderReply{
+	response := &PlaceSandboxOrderResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -3149,7 +3149,7 @@ func ParsePlaceSandboxOrderReply(rsp *http.Response) (*PlaceSandboxOrderReply, e
 
 	switch {
 	case rsp.StatusCode == 429:
-		var headers PlaceSandboxOrderReply429Headers
+		var headers PlaceSandboxOrderResponse429Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: "int64"}); err != nil {
@@ -3184,15 +3184,15 @@ func ParsePlaceSandboxOrderReply(rsp *http.Response) (*PlaceSandboxOrderReply, e
 	return response, nil
 }
 
-// ParseListSandboxTradesReply parses an HTTP response from a ListSandboxTradesWithResponse call
-func ParseListSandboxTradesReply(rsp *http.Response) (*ListSandboxTradesReply, error) {
+// ParseListSandboxTradesResponse parses an HTTP response from a ListSandboxTradesWithResponse call
+func ParseListSandboxTradesResponse(rsp *http.Response) (*ListSandboxTradesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListSandboxTradesReply{
+	response := &ListSandboxTradesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -3279,7 +3279,7 @@ func ParseListSandboxTradesReply(rsp *http.Response) (*ListSandboxTradesReply, e
 
 	switch {
 	case rsp.StatusCode == 429:
-		var headers ListSandboxTradesReply429Headers
+		var headers ListSandboxTradesResponse429Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: "int64"}); err != nil {
