@@ -46,6 +46,7 @@ Exit codes:
 	add("tools", "Tools:", newBacktest(app), newContract(app), newDocs(app), newSim(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")
 	root.SetCompletionCommandGroupID("tools")
+	app.Complete(root)
 	return root
 }
 

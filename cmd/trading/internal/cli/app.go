@@ -68,7 +68,9 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	}
 	began := false
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		began = true
+		if began = true; completes(cmd) {
+			return nil
+		}
 		return errors.Join(a.checkEnvironment(), checkEmpty(cmd, args))
 	}
 	root.SetArgs(args)
