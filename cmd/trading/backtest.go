@@ -80,7 +80,7 @@ func (b *backtester) check(cmd *cobra.Command) error {
 	case b.run.Days <= 0 || b.run.Days > 3660:
 		return cli.Misuse("--days must be between 1 and 3660, not %d", b.run.Days)
 	}
-	if err := errors.Join(checkBalance(b.run.Balance), cli.CheckSymbol(b.run.Symbol)); err != nil {
+	if err := errors.Join(checkBalance("--balance", b.run.Balance), cli.CheckSymbol(b.run.Symbol)); err != nil {
 		return err
 	}
 	for _, bound := range []struct {

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
+	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/internal/demobot"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -34,6 +34,9 @@ type simFlags struct {
 	seed            uint64
 	balance         string
 	csv             []string // SYMBOL=FILE
+	markets         []string // SYMBOL=PRICE
+	accounts        []string // ID=BALANCE
+	keyPairs        int
 	lag             time.Duration
 	interpretations []string
 	list            bool
@@ -57,6 +60,9 @@ keys, which are no secret, as variables of the environment, and runs until inter
 	f.StringVar(&set.log, "log", "", "write every request and execution to this new file, as lines of JSON")
 	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
 	f.StringVar(&set.balance, "balance", "100000", "opening balance in dollars")
+	f.StringArrayVar(&set.accounts, "account", nil, "a live account with its opening balance, ID=BALANCE, in place of acc_1; may be repeated")
+	f.StringArrayVar(&set.markets, "market", nil, "a market whose price stands still, SYMBOL=PRICE; without a price, SYMBOL=, it has none; may be repeated")
+	f.IntVar(&set.keyPairs, "key-pairs", 1, "how many pairs of keys to print; the second is TRADING_SANDBOX_KEY_2 and TRADING_LIVE_KEY_2")
 	f.StringArrayVar(&set.csv, "csv", nil, "marks of a market from a recording that starts now, SYMBOL=FILE; may be repeated")
 	f.DurationVar(&set.lag, "lag", 0, "how long reads lag behind writes, such as 3s")
 	f.BoolVar(&set.list, "interpretations", false, "list the other interpretations of open rules and exit")
@@ -66,7 +72,7 @@ keys, which are no secret, as variables of the environment, and runs until inter
 			return listInterpretations(app.Out)
 		}
 		set.control.Token = app.Getenv("TRADING_SIM_TOKEN")
-		return set.serve(cmd.Context(), app.Out)
+		return set.serve(cmd.Context(), app)
 	}
 	return cmd
 }
@@ -75,27 +81,31 @@ keys, which are no secret, as variables of the environment, and runs until inter
 func (set *simFlags) controlled() bool { return set.control.Addr != "" || set.control.Open || set.demo }
 
 // serve serves a simulation until it is interrupted.
-func (set *simFlags) serve(ctx context.Context, out io.Writer) error {
+func (set *simFlags) serve(ctx context.Context, app *cli.App) error {
 	opts, err := set.options()
 	if err != nil {
 		return err
 	}
 	if set.log == "" {
-		return set.simulate(ctx, tradingsim.New(opts...), out)
+		return set.simulate(ctx, tradingsim.New(opts...), app)
 	}
 	file, err := os.OpenFile(set.log, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	sim := tradingsim.New(append(opts, tradingsim.WithLog(file))...)
-	return errors.Join(set.simulate(ctx, sim, out), file.Close())
+	return errors.Join(set.simulate(ctx, sim, app), file.Close())
 }
 
-func (set *simFlags) simulate(ctx context.Context, sim *tradingsim.Sim, out io.Writer) error {
+func (set *simFlags) simulate(ctx context.Context, sim *tradingsim.Sim, app *cli.App) error {
 	if err := sim.Listen(set.addr); err != nil {
 		return err
 	}
+	out := app.Out
 	fmt.Fprintf(out, "TRADING_BASE_URL=%s\nTRADING_SANDBOX_KEY=%s\nTRADING_LIVE_KEY=%s\n", sim.URL(), sim.SandboxKey(), sim.LiveKey())
+	for n := 2; n <= set.keyPairs; n++ {
+		fmt.Fprintf(out, "TRADING_SANDBOX_KEY_%d=%s\nTRADING_LIVE_KEY_%d=%s\n", n, sim.NewSandboxKey(), n, sim.NewLiveKey())
+	}
 	if !set.controlled() {
 		<-ctx.Done()
 		return sim.Close()
@@ -104,11 +114,14 @@ func (set *simFlags) simulate(ctx context.Context, sim *tradingsim.Sim, out io.W
 	o.Public = set.public
 	o.Ready = func(at control.Endpoint) {
 		fmt.Fprintf(out, "TRADING_SIM_CONTROL=%s\nTRADING_SIM_TOKEN=%s\nTRADING_SIM_PAGE=%s\n", at.URL, at.Token, at.Page)
+		if at.BrowserErr != nil {
+			app.Sayf("no browser could be started (%v): open TRADING_SIM_PAGE in one", at.BrowserErr)
+		}
 	}
 	if set.demo {
 		o.Bot = func(ctx context.Context, show func(control.Write)) error {
 			return demobot.Run(ctx, demobot.Config{
-				BaseURL: sim.URL(), SandboxKey: sim.SandboxKey(), LiveKey: sim.LiveKey(), Account: "acc_1",
+				BaseURL: sim.URL(), SandboxKey: sim.SandboxKey(), LiveKey: sim.LiveKey(), Account: trading.AccountID(set.firstAccount()),
 			}, func(w demobot.Write) { show(control.Write(w)) })
 		}
 	}
@@ -139,18 +152,35 @@ var walks = []struct {
 }
 
 func (set *simFlags) options() ([]tradingsim.Option, error) {
-	if err := errors.Join(checkAddress("--addr", set.addr, set.public), set.checkControl(), checkBalance(set.balance)); err != nil {
+	if err := errors.Join(checkAddress("--addr", set.addr, set.public), set.checkControl(), checkBalance("--balance", set.balance)); err != nil {
 		return nil, err
 	}
-	if set.lag < 0 {
+	switch {
+	case set.lag < 0:
 		return nil, cli.Misuse("--lag must not be negative")
+	case set.keyPairs < 1 || set.keyPairs > maxKeyPairs:
+		return nil, cli.Misuse("--key-pairs is %d: it must be between 1 and %d", set.keyPairs, maxKeyPairs)
 	}
 	opts := []tradingsim.Option{tradingsim.WithBalance(set.balance), tradingsim.WithLag(set.lag)}
+	accounts, err := set.liveAccounts()
+	if err != nil {
+		return nil, err
+	}
+	markets, still, err := set.stillMarkets()
+	if err != nil {
+		return nil, err
+	}
+	opts = append(append(opts, accounts...), markets...)
 	for i, w := range walks {
+		if still[w.market.Symbol] {
+			continue
+		}
 		opts = append(opts, tradingsim.WithMarket(w.market),
 			tradingsim.WithFeed(w.market.Symbol, tradingsim.RandomWalk(set.seed+uint64(i), w.price, w.step)))
 	}
-	opts = append(opts, tradingsim.WithMark("NEWCOIN", "")) // a market without a price
+	if !still["NEWCOIN"] {
+		opts = append(opts, tradingsim.WithMark("NEWCOIN", "")) // a market without a price
+	}
 	for _, text := range set.csv {
 		symbol, file, ok := strings.Cut(text, "=")
 		if !ok || symbol == "" || file == "" {
@@ -173,18 +203,6 @@ func (set *simFlags) options() ([]tradingsim.Option, error) {
 		opts = append(opts, tradingsim.WithInterpretation(n))
 	}
 	return opts, nil
-}
-
-// checkBalance takes a plain number of dollars.
-func checkBalance(v string) error {
-	d, err := decimal.NewFromString(v)
-	if err != nil || len(v) > 30 || strings.ContainsAny(v, "eE") {
-		return cli.Misuse("--balance %q: want a plain number of dollars, such as 100000", v)
-	}
-	if d.IsNegative() {
-		return cli.Misuse("--balance %q must not be negative", v)
-	}
-	return nil
 }
 
 // checkAddress keeps the simulation, whose keys are no secret, off the network.

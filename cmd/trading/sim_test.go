@@ -32,6 +32,9 @@ func serve(t *testing.T, args ...string) map[string]string {
 	printed := map[string]string{}
 	lines := bufio.NewScanner(reader)
 	want := 3
+	if slices.Contains(args, "--key-pairs") {
+		want = 5
+	}
 	if slices.Contains(args, "--control") || slices.Contains(args, "--demo") {
 		want = 6
 	}
@@ -94,6 +97,38 @@ func TestSimDemonstrates(t *testing.T) {
 	require.Contains(t, string(text), "demobot/1")
 }
 
+// A test of somebody's own can have its accounts, its markets, and a second pair of keys.
+func TestSimServesAWorldOfOnesOwn(t *testing.T) {
+	env := serve(t, "--account", "small=5000", "--account", "large=250000", "--market", "BTC=50000", "--market", "GAS=", "--key-pairs", "2")
+	require.NotEmpty(t, env["TRADING_LIVE_KEY_2"])
+	require.NotEqual(t, env["TRADING_LIVE_KEY"], env["TRADING_LIVE_KEY_2"])
+	env["TRADING_SANDBOX_KEY"] = env["TRADING_SANDBOX_KEY_2"]
+	prices := get(t, env, "/sandbox/prices")
+	require.Contains(t, prices, `"BTC":50000`)
+	require.NotContains(t, prices, "GAS")
+	env["TRADING_SANDBOX_KEY"] = env["TRADING_LIVE_KEY_2"]
+	accounts := get(t, env, "/accounts")
+	require.Contains(t, accounts, `"startingBalance":5000`)
+	require.Contains(t, accounts, `"id":"large"`)
+	require.NotContains(t, accounts, "acc_1")
+}
+
+// A page that no browser opens is named, and why.
+func TestSimSaysThatThereIsNoBrowser(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	done := make(chan int, 1)
+	app := &cli.App{In: strings.NewReader(""), Out: io.Discard, Err: writer, Environ: []string{}}
+	go func() { done <- app.Run(ctx, newRoot(app), []string{"sim", "--open"}) }()
+	said, err := bufio.NewReader(reader).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, said, "no browser could be started")
+	require.Contains(t, said, "open TRADING_SIM_PAGE in one")
+	cancel()
+	require.Equal(t, cli.Done, <-done)
+}
+
 // The token of the environment is taken. (TestEmptyVariables gives it an empty one.)
 func TestSimTakesTheTokenOfTheEnvironment(t *testing.T) {
 	t.Setenv("TRADING_SIM_TOKEN", "a token of the environment")
@@ -119,7 +154,14 @@ func TestSimRefusesWhatItCannotServe(t *testing.T) {
 		{"want SYMBOL=FILE", cli.Usage, []string{"--csv", "marks.csv"}},
 		{"want a plain number", cli.Usage, []string{"--balance", "much"}},
 		{"want a plain number", cli.Usage, []string{"--balance", "1e99999"}},
-		{"must not be negative", cli.Usage, []string{"--balance", "-5"}},
+		{"must be greater than 0", cli.Usage, []string{"--balance", "-5"}},
+		{"must be greater than 0", cli.Usage, []string{"--balance", "0"}},
+		{"want ID=BALANCE", cli.Usage, []string{"--account", "acc_1"}},
+		{"want ID=BALANCE", cli.Usage, []string{"--account", "a=5", "--account", "a=6"}},
+		{"--account a \"0\" must be greater than 0", cli.Usage, []string{"--account", "a=0"}},
+		{"want SYMBOL=PRICE", cli.Usage, []string{"--market", "BTC"}},
+		{"greater than 0, or nothing", cli.Usage, []string{"--market", "BTC=0"}},
+		{"between 1 and 10", cli.Usage, []string{"--key-pairs", "11"}},
 		{"must not be negative", cli.Usage, []string{"--lag", "-1s"}},
 		{"invalid duration", cli.Usage, []string{"--lag", "soon"}},
 		{"unknown flag: --port", cli.Usage, []string{"--port", "80"}},

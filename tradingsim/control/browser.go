@@ -6,9 +6,9 @@ import (
 	"runtime"
 )
 
-// openBrowser opens a page in the browser of whoever runs the program. Where there is no
-// browser nothing happens: the address of the page is printed, too.
-func openBrowser(ctx context.Context, page string) {
+// openBrowser opens a page in the browser of whoever runs the program. The error says why
+// there is none to start.
+func openBrowser(ctx context.Context, page string) error {
 	name, args := "xdg-open", []string{page}
 	switch runtime.GOOS {
 	case "darwin":
@@ -18,7 +18,8 @@ func openBrowser(ctx context.Context, page string) {
 	}
 	// A browser outlives the program that opened it.
 	browser := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
-	if browser.Start() == nil {
-		_ = browser.Process.Release()
+	if err := browser.Start(); err != nil {
+		return err
 	}
+	return browser.Process.Release()
 }

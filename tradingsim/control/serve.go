@@ -41,6 +41,8 @@ type Endpoint struct {
 	URL   string // the root of the control API
 	Page  string // the page, with what signs in to it behind the "#"
 	Token string // for programs
+	// BrowserErr is why no browser could be started, with [Options.Open].
+	BrowserErr error
 }
 
 // Write is a write of a bot, as its own client knows it.
@@ -123,11 +125,11 @@ func serveOn(ctx context.Context, listener net.Listener, sim *tradingsim.Sim, o 
 		start(func() error { return o.Bot(ctx, s.feed.show) })
 	}
 	at := Endpoint{URL: "http://" + s.host + root, Page: "http://" + s.host + "/#" + o.Token, Token: o.Token}
+	if o.Open {
+		at.BrowserErr = openBrowser(ctx, at.Page)
+	}
 	if o.Ready != nil {
 		o.Ready(at)
-	}
-	if o.Open {
-		openBrowser(ctx, at.Page)
 	}
 	var err error
 	select {
