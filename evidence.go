@@ -6,13 +6,14 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // Between the records of the program and what the driver goes by.
 
 // heldPosition is a position as accounting sees it.
 func heldPosition(p *Position) accounting.Position {
-	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: p.OpenedAt}
+	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: servicetime.Shown(p.OpenedAt)}
 }
 
 // heldPositions are positions as the books take them.
@@ -66,7 +67,7 @@ func digestsOf(trades []Trade) func(most int) []accounting.Row {
 	return func(most int) []accounting.Row {
 		rows := make([]accounting.Row, min(most, len(trades)))
 		for i := range rows {
-			rows[i] = accounting.Row{Digest: digestOfTrade(&trades[i]), Symbol: trades[i].Symbol, ClosedAt: trades[i].ClosedAt}
+			rows[i] = accounting.Row{Digest: digestOfTrade(&trades[i]), Symbol: trades[i].Symbol, ClosedAt: servicetime.Shown(trades[i].ClosedAt)}
 		}
 		return rows
 	}
@@ -92,7 +93,7 @@ func rowOf(t *Trade) accounting.Row {
 		ExitPrice:  decimal.NewNullDecimal(t.ExitPrice),
 		GrossPnL:   decimal.NewNullDecimal(t.GrossPnL),
 		Fee:        decimal.NewNullDecimal(t.RoundTripFee),
-		ClosedAt:   t.ClosedAt,
+		ClosedAt:   servicetime.Shown(t.ClosedAt),
 	}
 }
 

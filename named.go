@@ -30,7 +30,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 		w.Intent.Key, terms.Source = string(source.given), ledger.Given
 	case source.id != "":
 		w.Intent.Key, terms.Source = string(derived(name, w.Intent.Try)), ledger.Derived
-		terms.Since = source.since
+		terms.NotBefore, terms.Since = !source.since.IsZero(), c.core.driver.Clock.At(source.since).Service
 	default:
 		w.Intent.Key = string(NewKey())
 	}

@@ -100,7 +100,7 @@ func (j *judge) flat() Verdict {
 	if j.Write.Kind == Pro && j.on("flat finished") {
 		ids, cut = append(ids, look.Finished...), len(look.Finished) >= listCut
 	}
-	since := func(r Row) bool { return r.ClosedAt.IsZero() || !r.ClosedAt.Before(j.Write.From) }
+	since := func(r Row) bool { return !r.ClosedAt.Before(j.Write.From) }
 	if n := len(look.Rows); n >= listCut && j.on("flat list") {
 		cut = cut || since(look.Rows[n-1])
 	}
@@ -230,7 +230,7 @@ func (j *judge) openedBefore() bool {
 // without a row.
 func (j *judge) contradicts(v decimal.Decimal) bool {
 	was, is := j.Base.Position, j.Look.Position
-	replaced := was.Size.Equal(is.Size) && (!was.EntryPrice.Equal(is.EntryPrice) || !was.OpenedAt.Equal(is.OpenedAt))
+	replaced := was.Size.Equal(is.Size) && (!was.EntryPrice.Equal(is.EntryPrice) || was.OpenedAt != is.OpenedAt)
 	return v.LessThan(dust.Neg()) && j.on("negative") ||
 		replaced && len(j.rows) == 0 && len(j.Own) == 0 && j.on("replaced")
 }

@@ -3,9 +3,10 @@ package accounting
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 func num(s string) decimal.Decimal { return decimal.RequireFromString(s) }
@@ -16,7 +17,7 @@ func opt(s string) decimal.NullDecimal { return shown(num(s), true) }
 func TestReadsThatLagTooFar(t *testing.T) {
 	flat := Position{}
 	holds := func(size, price string, opened int8) Position {
-		return Position{Size: num(size), EntryPrice: num(price), OpenedAt: at(opened)}
+		return Position{Size: num(size), EntryPrice: num(price), OpenedAt: served(opened)}
 	}
 	ownClose := Own{Last: at(30), Answered: true, LeftRow: true, PnL: opt("0")}
 	tests := []struct {
@@ -34,7 +35,7 @@ func TestReadsThatLagTooFar(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			f := Facts{
-				Write: Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1"), From: at(fromTime), Until: at(untilTime)},
+				Write: Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime), Until: served(untilTime)},
 				Held:  true, Exclusive: true, Own: tt.own,
 				Base: &Baseline{State: State{Position: tt.was, Status: "ACTIVE"}, BeforeFirstUse: true},
 				Look: Look{State: State{Position: tt.is, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
@@ -67,7 +68,7 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := Facts{
-				Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: at(fromTime)},
+				Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
 				Held:  true, Exclusive: true,
 				Base: &Baseline{State: State{Status: "ACTIVE"}, BeforeFirstUse: true, FinishedLags: row.lags},
 				Look: Look{State: State{Runs: row.runs, Finished: row.finished, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
@@ -177,7 +178,7 @@ func TestMeasure(t *testing.T) {
 func TestStateEqual(t *testing.T) {
 	full := func() State {
 		return State{
-			Position: Position{Size: num("1.0"), EntryPrice: num("100"), OpenedAt: at(1)},
+			Position: Position{Size: num("1.0"), EntryPrice: num("100"), OpenedAt: served(1)},
 			Rows:     []Row{{Digest: 1}}, Orders: []string{"a"}, Runs: []string{"b"}, Finished: []string{"c"}, Status: "ACTIVE",
 		}
 	}
@@ -190,7 +191,7 @@ func TestStateEqual(t *testing.T) {
 	for name, change := range map[string]func(*State){
 		"size":     func(s *State) { s.Position.Size = num("2") },
 		"entry":    func(s *State) { s.Position.EntryPrice = num("2") },
-		"opened":   func(s *State) { s.Position.OpenedAt = time.Time{} },
+		"opened":   func(s *State) { s.Position.OpenedAt = servicetime.Time{} },
 		"rows":     func(s *State) { s.Rows[0].Digest = 2 },
 		"a row":    func(s *State) { s.Rows = append(s.Rows, Row{Digest: 3, Symbol: "BTC"}) },
 		"nobody's": func(s *State) { s.Rows = append(s.Rows, Row{Digest: 3}) },

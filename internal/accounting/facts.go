@@ -4,8 +4,9 @@
 // as a closed trade. So a write whose volume is not there did not run, whoever
 // else trades. That it ran follows only where nobody else trades.
 //
-// [Decide] is a pure function: no clock, no connection, no client. All times are
-// by the service's clock. Unknown is the answer to everything rare.
+// [Decide] is a pure function: no clock, no connection, no client. What the account shows,
+// and the write, have the service's time; looks and own writes that of this process.
+// Unknown is the answer to everything rare.
 package accounting
 
 import (
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // Lag is how far a read can be behind.
@@ -61,9 +64,9 @@ type Write struct {
 	// Size is in base units; Percent is that of a close.
 	Size, Percent decimal.Decimal
 	// From and Until bound the time in which the write could run, widened by the
-	// tolerance of clocks. From is the first use of its key; zero if not known. A zero
-	// Until is no end: resting limits and Pro orders trade at any time.
-	From, Until time.Time
+	// tolerance of clocks. From is the first use of its key. One that is not known is no
+	// bound; resting limits and Pro orders, which trade at any time, have no Until.
+	From, Until servicetime.Time
 }
 
 // incomplete reports a write about which nothing can be decided.
@@ -75,7 +78,7 @@ func (w Write) incomplete() bool {
 // Position is a position. Its size is negative for a short, zero for none.
 type Position struct {
 	Size, EntryPrice decimal.Decimal
-	OpenedAt         time.Time // zero if not shown
+	OpenedAt         servicetime.Time // zero if not shown
 }
 
 // on returns the size on a side, zero if the position is on the other.
@@ -91,7 +94,7 @@ type Row struct {
 	Cause  Cause
 	// GrossPnL is before fees; Fee is that of the round trip.
 	Size, EntryPrice, ExitPrice, GrossPnL, Fee decimal.NullDecimal
-	ClosedAt                                   time.Time
+	ClosedAt                                   servicetime.Time
 }
 
 // State is what reads of the account show.
@@ -112,7 +115,7 @@ type State struct {
 // list.
 func (s State) Equal(o State, symbol string) bool {
 	return s.Position.Size.Equal(o.Position.Size) && s.Position.EntryPrice.Equal(o.Position.EntryPrice) &&
-		s.Position.OpenedAt.Equal(o.Position.OpenedAt) && s.Status == o.Status &&
+		s.Position.OpenedAt == o.Position.OpenedAt && s.Status == o.Status &&
 		slices.EqualFunc(rowsIn(s.Rows, symbol), rowsIn(o.Rows, symbol), sameRow) &&
 		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) && slices.Equal(s.Finished, o.Finished)
 }
@@ -140,8 +143,8 @@ type Baseline struct {
 // apart.
 type Look struct {
 	State
-	// At is when the first of them began. It is at least Lag after the write was held
-	// or gone; else a late run may show in none of the reads.
+	// At is when the first of them began, by the clock of this process. It is at least Lag
+	// after the write was held or gone; else a late run may show in none of the reads.
 	At time.Time
 	// Equal is how many they are; one decides nothing. That a limit is absent needs three: it may have
 	// filled as the first was read, and been closed as the second was.
@@ -152,7 +155,8 @@ type Look struct {
 // or position do not show. Writes that were refused are left out. Resting orders
 // and runs are named if they rested or ran at any moment since the baseline.
 type Own struct {
-	// Last is when its answer was heard, or, while none is, its last byte was sent.
+	// Last is when its answer was heard, or, while none is, its last byte was sent, by the
+	// clock of this process: of a write of an earlier one, when this one began to look.
 	Last     time.Time
 	Answered bool
 	// Side is NoSide for a close: its answer does not show which position it closed.

@@ -2,9 +2,10 @@ package accounting
 
 import (
 	"slices"
-	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // listCut is the shortest list that the service may have cut.
@@ -91,8 +92,8 @@ func (j *judge) reaches(overlap int) bool {
 func sameRow(a, b Row) bool { return a.Digest == b.Digest }
 
 // inTime reports whether the write could have run then. Not shown is possible.
-func (j *judge) inTime(t time.Time) bool {
-	return t.IsZero() || !t.Before(j.Write.From) && (j.Write.Until.IsZero() || !t.After(j.Write.Until))
+func (j *judge) inTime(t servicetime.Time) bool {
+	return !t.Before(j.Write.From) && !t.After(j.Write.Until)
 }
 
 // measure finds size and side: as shown, or from the result over the price

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // asked is the write whose outcome is asked. It buys, unless it closes.
@@ -501,7 +503,10 @@ func (s *search) digest(r row) uint64 {
 	return uint64(h)
 }
 
+// at is a second of the world by the program's clock, served by the service's.
 func at(t int8) time.Time { return time.Unix(1_700_000_000+int64(t), 0) }
+
+func served(t int8) servicetime.Time { return servicetime.Shown(at(t).Add(-time.Hour)) }
 
 func micro(x int64) decimal.Decimal { return decimal.New(x, -6) }
 
@@ -513,7 +518,7 @@ func (s *search) facts(base, look *view, end *world) Facts {
 	f := Facts{
 		Write: Write{
 			Kind: s.ask.kind, Symbol: "X", Side: Long, Size: decimal.NewFromInt(unit),
-			Percent: decimal.NewFromInt(int64(s.ask.pct)), From: at(fromTime), Until: at(untilTime),
+			Percent: decimal.NewFromInt(int64(s.ask.pct)), From: served(fromTime), Until: served(untilTime),
 		},
 		Look:          Look{State: s.state(look), At: at(lookTime), Equal: look.n},
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
@@ -523,7 +528,7 @@ func (s *search) facts(base, look *view, end *world) Facts {
 		f.Write.Side = NoSide
 	}
 	if s.ask.kind == Limit || s.ask.kind == Pro {
-		f.Write.Until = time.Time{}
+		f.Write.Until = servicetime.Time{}
 	}
 	if base != nil {
 		f.Base = &Baseline{State: s.state(base), BeforeFirstUse: true}
@@ -573,7 +578,7 @@ func (s *search) state(v *view) State {
 		Orders:   ids(&v.ids.orders), Runs: ids(&v.ids.runs),
 	}
 	if v.pos.pos != 0 {
-		st.Position.OpenedAt = at(v.pos.opened)
+		st.Position.OpenedAt = served(v.pos.opened)
 	}
 	for i := int(v.rows.nRows) - 1; i >= 0; i-- {
 		st.Rows = append(st.Rows, s.shownRows(v.rows.rows[i])...)
@@ -608,13 +613,13 @@ func (s *search) shownRows(r row) []Row {
 		EntryPrice: shown(micro(r.entry), s.fmt.priced),
 		Size:       shown(decimal.NewFromInt(int64(r.size)), s.fmt.sizes),
 		Fee:        shown(micro((r.entry+r.exit)*int64(r.size)).Mul(takerFee), true),
-		ClosedAt:   at(r.t),
+		ClosedAt:   served(r.t),
 	}
 	if !s.fmt.sizes {
 		out.Side = NoSide
 	}
 	if !s.fmt.times {
-		out.ClosedAt = time.Time{}
+		out.ClosedAt = servicetime.Time{}
 	}
 	if r.burst > 0 {
 		out.Symbol = "Y"

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // Instant is one moment by every clock there is. Its JSON is an array of
@@ -14,9 +16,8 @@ type Instant struct {
 	Wall time.Time
 	// Mono is how long the process has run.
 	Mono time.Duration
-	// Service is the service's clock, by the Date of its last own answer and the time
-	// since; zero if no answer had one.
-	Service time.Time
+	// Service is the service's clock, as far as it is known.
+	Service servicetime.Time
 }
 
 // maxMono is longer than any process runs, and leaves room to reckon with.
@@ -27,20 +28,21 @@ func (i Instant) MarshalJSON() ([]byte, error) {
 	text := append(make([]byte, 0, 48), '[')
 	text = strconv.AppendInt(text, milli(i.Wall), 10)
 	text = strconv.AppendInt(append(text, ','), i.Mono.Milliseconds(), 10)
-	text = strconv.AppendInt(append(text, ','), milli(i.Service), 10)
+	text = strconv.AppendInt(append(text, ','), i.Service.UnixMilli(), 10)
 	return append(text, ']'), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (i *Instant) UnmarshalJSON(text []byte) error {
-	var ms [3]int64
-	if err := json.Unmarshal(text, &ms); err != nil {
+	var ms [2]int64
+	var service servicetime.Time
+	if err := json.Unmarshal(text, &[3]any{&ms[0], &ms[1], &service}); err != nil {
 		return err
 	}
 	if ms[1] < 0 || ms[1] > int64(maxMono/time.Millisecond) {
 		return fmt.Errorf("ledger: the process's run time must be 0 to %d ms, not %d", maxMono/time.Millisecond, ms[1])
 	}
-	*i = Instant{Wall: fromMilli(ms[0]), Mono: time.Duration(ms[1]) * time.Millisecond, Service: fromMilli(ms[2])}
+	*i = Instant{Wall: fromMilli(ms[0]), Mono: time.Duration(ms[1]) * time.Millisecond, Service: service}
 	return nil
 }
 

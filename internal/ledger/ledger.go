@@ -174,11 +174,11 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 	if !l.restored {
 		return since(l.Decided, now), agree(l.Decided, now)
 	}
-	if l.Decided.Service.IsZero() || now.Service.IsZero() || !agree(l.restart, now) {
+	passed, known := now.Service.Since(l.Decided.Service)
+	if !known || !agree(l.restart, now) {
 		return 0, false
 	}
-	// A Date has whole seconds, so the age may be a second more.
-	age = now.Service.Sub(l.Decided.Service) + time.Second
+	age = passed + time.Second // a Date has whole seconds
 	return age, age >= 0
 }
 
@@ -208,7 +208,8 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	if probed && l.running.at.Service.After(last) {
 		last = l.running.at.Service
 	}
-	return min(at, now.Mono-now.Service.Sub(last)+time.Second+Gone)
+	passed, _ := now.Service.Since(last)
+	return min(at, now.Mono-passed+time.Second+Gone)
 }
 
 // sendTTL is how long after the decision a send may begin.

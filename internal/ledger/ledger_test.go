@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 func market() Terms { return kinds()["market order"] }
@@ -129,7 +131,7 @@ func TestGoneAfterARestart(t *testing.T) {
 	} {
 		now := after(c.age, 0)
 		if !c.date {
-			now.Service = time.Time{}
+			now.Service = servicetime.Time{}
 		}
 		terms := market()
 		terms.Decided.Service = serviceStart

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // The moments and the counts at which something begins or ends, each on both sides.
@@ -57,8 +59,8 @@ func TestAgeAfterARestart(t *testing.T) {
 		forgotten bool
 	}{
 		{-time.Second, true, false},
-		{-time.Second - 1, false, false},
-		{forgotten - time.Second - 1, true, false},
+		{-time.Second - time.Millisecond, false, false},
+		{forgotten - time.Second - time.Millisecond, true, false},
 		{forgotten - time.Second, true, true},
 	} {
 		now := Instant{Wall: wallStart.Add(time.Hour), Service: serviceStart.Add(c.passed)}
@@ -263,7 +265,7 @@ func TestAProbeThatWasAnswered(t *testing.T) {
 // A probe that was taken back does not count after a restart either.
 func TestAProbeTakenBackBeforeARestart(t *testing.T) {
 	sent := at(0)
-	sent.Service = time.Time{}
+	sent.Service = servicetime.Time{}
 	terms := market()
 	terms.Decided.Service = serviceStart
 	facts := []Fact{

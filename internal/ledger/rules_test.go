@@ -3,6 +3,8 @@ package ledger
 import (
 	"testing"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // received is a write whose send went unheard and whose fences were answered 422, the
@@ -246,10 +248,10 @@ func TestARestartBeginsWithAFence(t *testing.T) {
 
 func TestADecisionIsDatedByALaterAnswer(t *testing.T) {
 	terms := market()
-	terms.Decided.Service = time.Time{}
+	terms.Decided.Service = servicetime.Time{}
 	heard := at(10 * time.Second)
 	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: heard, Answer: silence}}
-	facts[0].At.Service = time.Time{}
+	facts[0].At.Service = servicetime.Time{}
 	now := after(time.Minute, 0)
 	l := Restore(terms, facts, now)
 	if age, ok := l.age(now); !ok || (age-time.Minute).Abs() > 2*time.Second {

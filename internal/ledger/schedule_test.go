@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // depth is how many answers and looks of a schedule are chosen freely, from the first
@@ -12,13 +14,18 @@ const depth, depthUnheard = 3, 4
 
 var (
 	wallStart    = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	serviceStart = wallStart.Add(70 * time.Millisecond)
+	serviceStart = servicetime.Shown(wallStart.Add(70 * time.Millisecond))
 )
+
+// wholeSecond is the service's time at a moment, as a Date says it.
+func wholeSecond(mono time.Duration) servicetime.Time {
+	return servicetime.Shown(wallStart.Add(70*time.Millisecond + mono).Truncate(time.Second))
+}
 
 // at is a moment of the process that decided the write, or, after a crash, of the one
 // that took it over.
 func at(mono time.Duration) Instant {
-	return Instant{Wall: wallStart.Add(mono), Mono: mono, Service: serviceStart.Add(mono).Truncate(time.Second)}
+	return Instant{Wall: wallStart.Add(mono), Mono: mono, Service: wholeSecond(mono)}
 }
 
 func refusal(code string, status int, says Outcome, advice Advice) Answer {
@@ -71,7 +78,7 @@ func kinds() map[string]Terms {
 		"derived key":           with(func(t *Terms) { t.Source = Derived }),
 		"derived, shared":       with(func(t *Terms) { t.Source, t.FirstUseKnown = Derived, false }),
 		"given":                 with(func(t *Terms) { t.Source = Given }),
-		"given, not used since": with(func(t *Terms) { t.Source, t.FirstUseKnown, t.Since = Given, false, wallStart }),
+		"given, not used since": with(func(t *Terms) { t.Source, t.FirstUseKnown, t.NotBefore = Given, false, true }),
 		"sent once":             with(func(t *Terms) { t.TTL = 0 }),
 		"without probe":         with(func(t *Terms) { t.NoProbe = true }),
 		"cancel":                with(func(t *Terms) { t.Entry, t.Resolves = false, false }),

@@ -165,7 +165,7 @@ func (l *Ledger) endSending() {
 	switch {
 	case !l.doubt:
 		l.done = true
-	case unknownKey && (s.left == 0 || s.plain && l.Since.IsZero()):
+	case unknownKey && (s.left == 0 || s.plain && !l.NotBefore):
 		// Nothing of this write can run. What became of an earlier one under its key is
 		// not this write's to find out.
 		l.done, l.forget = true, true

@@ -1,6 +1,10 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
+)
 
 // Source is where the write's key comes from.
 type Source uint8
@@ -41,9 +45,10 @@ type Terms struct {
 	// Source and FirstUseKnown are of the key.
 	Source        Source `json:"source,omitempty"`
 	FirstUseKnown bool   `json:"firstUse,omitempty"`
-	// Since is a time before which the key was not used, if the caller said so; then
-	// FirstUseKnown is false.
-	Since time.Time `json:"since,omitzero"`
+	// NotBefore means that the caller named a time before which the key was not used; then
+	// FirstUseKnown is false. Since is that time, if it is known by the service's clock.
+	NotBefore bool             `json:"notBefore,omitempty"`
+	Since     servicetime.Time `json:"since,omitzero"`
 	// Decided is when.
 	Decided Instant `json:"decided"`
 	// Retry bounds the sending; it is of the call and not kept.

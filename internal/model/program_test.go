@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -65,7 +66,7 @@ func (p *program) lastSaid() said { return p.said }
 func (p *program) now() ledger.Instant {
 	i := ledger.Instant{Wall: start.Add(p.w.now + p.wall), Mono: p.w.now - p.began - p.slept}
 	if !p.noDate {
-		i.Service = start.Add(p.w.now).Truncate(time.Second)
+		i.Service = servicetime.Shown(start.Add(p.w.now).Truncate(time.Second))
 	}
 	return i
 }
@@ -370,7 +371,7 @@ func (p *program) look() {
 		v.Outcome = ledger.Applied
 	case seen > 0:
 		v.Lasting = true
-	case t.FirstUseKnown || !t.Keyed || !t.Since.IsZero():
+	case t.FirstUseKnown || !t.Keyed || t.NotBefore:
 		v.Outcome = ledger.NotApplied
 	default:
 		v.Lasting = true

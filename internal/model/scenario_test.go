@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // scenario is one kind of write, under one kind of key, in one world.
@@ -93,7 +94,7 @@ func firstUse(s *scenario)  { s.terms.FirstUseKnown = false }
 func since(s *scenario) {
 	given(s)
 	firstUse(s)
-	s.terms.Since = start
+	s.terms.NotBefore, s.terms.Since = true, servicetime.Shown(start)
 }
 func twoJournals(s *scenario) { s.second, s.ownJournals = true, true }
 func noJournal(s *scenario)   { s.forgetful = true }

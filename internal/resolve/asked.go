@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -88,9 +89,9 @@ func SideOf(name string) accounting.Side {
 
 // effectOf reads the effect of a success, from the record that it was decoded into
 // or from its body. It is not clear if neither can be read.
-func effectOf(w *Write, a *Answer, answered time.Time) (did *books.Did, clear bool) {
+func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
 	asked := w.asked()
-	did = &books.Did{At: a.Received, Own: accounting.Own{Last: answered, Answered: true, Side: asked.Side}}
+	did = &books.Did{At: a.Received, Own: accounting.Own{Last: a.Received, Answered: true, Side: asked.Side}}
 	own := &did.Own
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:
@@ -159,7 +160,7 @@ func positionOf(side string, size, entryPrice decimal.Decimal, openedAt wire.Tim
 	if SideOf(side) == accounting.Short {
 		size = size.Neg()
 	}
-	return accounting.Position{Size: size, EntryPrice: entryPrice, OpenedAt: opened}
+	return accounting.Position{Size: size, EntryPrice: entryPrice, OpenedAt: servicetime.Shown(opened)}
 }
 
 func orderAnswerOf(w *Write, a *Answer) wire.Value {
@@ -218,13 +219,6 @@ func idsOf(own []accounting.Own) map[string]bool {
 
 // clockTolerance is how far a Date, which has whole seconds, may be off.
 const clockTolerance = 2 * time.Second
-
-func serviceTime(i ledger.Instant, otherwise time.Time) time.Time {
-	if i.Service.IsZero() {
-		return otherwise
-	}
-	return i.Service
-}
 
 // upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
 // what is older looks new.

@@ -63,7 +63,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		last.Replayed && (w.Left || w.books.ReadSince(w.booked.Account, w.firstSend)) {
 		return d.unclear(w)
 	}
-	did, clear := effectOf(w, last, serviceTime(d.Clock.At(last.Received), last.Received))
+	did, clear := effectOf(w, last)
 	if !clear {
 		return d.unclear(w)
 	}
@@ -73,7 +73,8 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 // unclear is what a write did of which that is not known, or not whether the reads since
 // then show it.
 func (d *Driver) unclear(w *Write) *books.Did {
-	did := &books.Did{Unclear: true, ShownFrom: time.Now(), Own: accounting.Own{Last: serviceTime(d.Clock.Now(), time.Now())}}
+	now := time.Now()
+	did := &books.Did{Unclear: true, ShownFrom: now, Own: accounting.Own{Last: now}}
 	if n := len(w.looks); w.by == ByAccounting && n > 0 {
 		did.ShownFrom = w.looks[n-1].At // which shows it
 	}

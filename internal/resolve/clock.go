@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -14,9 +15,9 @@ type Clock struct {
 	began time.Time
 
 	mu      sync.Mutex
-	date    string    // the last Date header
-	service time.Time // what it said
-	heard   time.Time // when
+	date    string           // the last Date header
+	service servicetime.Time // what it said
+	heard   time.Time        // when
 }
 
 func newClock() *Clock { return &Clock{began: time.Now()} }
@@ -30,7 +31,7 @@ func (c *Clock) At(t time.Time) ledger.Instant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed := t.Sub(c.heard)
-	if !c.service.IsZero() && (t.Round(0).Sub(c.heard.Round(0))-passed).Abs() <= ledger.ClocksAgree {
+	if (t.Round(0).Sub(c.heard.Round(0)) - passed).Abs() <= ledger.ClocksAgree {
 		i.Service = c.service.Add(passed)
 	}
 	return i
@@ -48,7 +49,7 @@ func (c *Clock) HeardDate(header http.Header, at time.Time) {
 	if err != nil {
 		return
 	}
-	c.date, c.service, c.heard = date, said, at
+	c.date, c.service, c.heard = date, servicetime.Shown(said), at
 }
 
 // until is how long it takes to a moment of this process.

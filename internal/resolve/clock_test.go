@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 func dated(text string) http.Header { return http.Header{"Date": {text}} }
@@ -37,7 +39,7 @@ func TestTheServicesTime(t *testing.T) {
 		} {
 			time.Sleep(row.after)
 			c.HeardDate(dated(row.date), time.Now())
-			assert.Equal(t, row.want, c.Now().Service, row.name)
+			assert.Equal(t, servicetime.Shown(row.want), c.Now().Service, row.name)
 		}
 		assert.Equal(t, 4*time.Second, c.Now().Mono)
 		assert.Equal(t, time.Second, c.until(5*time.Second))

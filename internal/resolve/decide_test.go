@@ -25,25 +25,26 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 		at              time.Duration // since its decision
 		want            accounting.Outcome
 	}{
-		"an entry, before it":      {order, `{"side":"long","size":1}`, -clockTolerance - 1, accounting.NotApplied},
+		"an entry, before it":      {order, `{"side":"long","size":1}`, -clockTolerance - time.Millisecond, accounting.NotApplied},
 		"an entry, at first":       {order, `{"side":"long","size":1}`, -clockTolerance, accounting.Applied},
 		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + clockTolerance, accounting.Applied},
-		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + clockTolerance + 1, accounting.NotApplied},
+		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + clockTolerance + time.Millisecond, accounting.NotApplied},
 		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + clockTolerance, accounting.Applied},
-		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + clockTolerance + 1, accounting.NotApplied},
+		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + clockTolerance + time.Millisecond, accounting.NotApplied},
 		"a close, at last":         {exit, `{"closePercent":100}`, passed + clockTolerance, accounting.Applied},
-		"a close, after it":        {exit, `{"closePercent":100}`, passed + clockTolerance + 1, accounting.NotApplied},
+		"a close, after it":        {exit, `{"closePercent":100}`, passed + clockTolerance + time.Millisecond, accounting.NotApplied},
 		"an order that rests, too": {limit, `{"side":"long","size":1}`, passed + time.Hour, accounting.Applied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := client(t, &service{}, foreground)
+				date(d)
 				readTwice(d, books.Held{Symbol: "BTC", Position: accounting.Position{Size: one.Neg(), EntryPrice: one}})
 				w := lost(t, d, "w_1", row.operation, func(w *Write) { w.Intent.Body = []byte(row.body) })
 				require.NotNil(t, w.Baseline())
 				w.Ledger.Note(ledger.Fact{Kind: ledger.FenceEnded, At: d.Clock.Now(), Answer: partWay})
 				closed := accounting.Row{
-					Digest: 1, Symbol: "BTC", Side: accounting.Short, Cause: accounting.Market, ClosedAt: w.Intent.Decided.Add(row.at),
+					Digest: 1, Symbol: "BTC", Side: accounting.Short, Cause: accounting.Market, ClosedAt: d.Clock.At(w.Intent.Decided).Service.Add(row.at),
 					Size: decimal.NewNullDecimal(one), EntryPrice: decimal.NewNullDecimal(one), ExitPrice: decimal.NewNullDecimal(one),
 				}
 				time.Sleep(passed)

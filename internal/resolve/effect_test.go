@@ -99,7 +99,7 @@ func TestWhatASuccessDid(t *testing.T) {
 			w := &Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.sent)}, Kind: kindOf(row.operation)}
 			w.Ledger.Keyed = row.operation != paper
 			now := time.Now()
-			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now}, now)
+			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now})
 			assert.Equal(t, !row.unclear, clear)
 			if row.unclear {
 				return
@@ -124,7 +124,7 @@ func TestWhatASuccessDid(t *testing.T) {
 		})
 	}
 	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Kind: Kind{Trades: true, Run: true, Asks: accounting.EditRun}}
-	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)}, time.Now())
+	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
 	assert.False(t, did.Own.Size.Valid, "an edit has no bound")
 	assert.Empty(t, did.Own.ID, "and leaves nothing new")

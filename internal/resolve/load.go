@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
@@ -150,6 +151,9 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	w.books, w.booked = d.pending.viewOf(w.Intent.BaseURL, false).books, d.bookWrite(w)
 	if beside.NoBaseline {
 		base = nil
+	}
+	for i := range beside.Own {
+		beside.Own[i].Last = time.Now() // when it ended, the clocks of this process do not know
 	}
 	return leftWrite{w, base, beside.Own}, nil
 }

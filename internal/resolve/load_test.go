@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // A write that may be another program's, and of which nothing can run, is not left: it is
@@ -125,7 +126,7 @@ func TestAnExitBesideAJournalThatCannotBeRead(t *testing.T) {
 
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
 		row := accounting.Row{
-			Digest: 1, Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, ClosedAt: time.Now(),
+			Digest: 1, Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, ClosedAt: servicetime.Shown(time.Now()),
 			Size: decimal.NewNullDecimal(half), EntryPrice: decimal.NewNullDecimal(one), ExitPrice: decimal.NewNullDecimal(one),
 		}
 		s.look = func() (Look, error) {

@@ -261,9 +261,9 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 	}
 	asked := *w.asked()
 	at := d.Clock.Now()
-	asked.From = serviceTime(w.Ledger.Decided, w.Intent.Decided).Add(-clockTolerance)
+	asked.From = w.Ledger.Decided.Service.Add(-clockTolerance)
 	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
-		asked.Until = serviceTime(at, at.Wall).Add(clockTolerance)
+		asked.Until = at.Service.Add(clockTolerance)
 	}
 	if !w.Ledger.FirstUseKnown {
 		asked.From = w.Ledger.Since
@@ -276,7 +276,7 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 		Held:      w.Ledger.Held() || !w.Ledger.Keyed,
 		Gone:      w.Ledger.IsGone(at),
 		Base:      shows.Base,
-		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: serviceTime(d.Clock.At(first), first), Equal: len(shown.began)},
+		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: first, Equal: len(shown.began)},
 		Own:       shows.Own,
 		Exclusive: d.cfg.IsExclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
