@@ -1,6 +1,8 @@
 package risk
 
 import (
+	"fmt"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
@@ -214,8 +216,12 @@ func (p *preview) judgeCaps() {
 	}
 	added := p.Opens.Mul(p.price)
 	notional, _ := after.Notional.Get()
-	if least, known := p.f.minOrder(); known && added.LessThan(least) {
-		p.refuse(trading.CodeMinNotional, "the order is worth $%s, below the minimum of $%s", added, least)
+	if least, known := p.f.minOrder(); known && added.LessThan(least) && !p.method.pro() { // of which each clip counts
+		worth := fmt.Sprintf("the order is worth $%s", added)
+		if p.Closes.IsPositive() {
+			worth = fmt.Sprintf("of the order's $%s, $%s close the opposite position and $%s would open a new one", p.o.Size.Mul(p.price), p.Closes.Mul(p.price), added)
+		}
+		p.refuse(trading.CodeMinNotional, "%s, below the minimum of $%s", worth, least)
 	}
 	if limit, known := p.f.Caps.Position.Get(); known && notional.GreaterThan(limit) {
 		p.refuse(trading.CodePerPositionCap, "the position would be worth $%s, above the cap of $%s", notional, limit)

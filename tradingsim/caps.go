@@ -29,7 +29,9 @@ func newCaps(c Caps) caps {
 type exposure struct {
 	market   *market
 	side     string
+	closes   decimal.Decimal // what closes an opposite position
 	size     decimal.Decimal // what opens or adds
+	parts    bool            // it trades in parts, of which each is held against the minimum
 	price    decimal.Decimal
 	leverage decimal.Decimal
 }
@@ -42,8 +44,8 @@ func (c caps) check(b *book, mark func(string) opt, e exposure) *refusal {
 		return refuse("NO_EQUITY", "The account has no equity (%s) to open a position with.", dollars(equity))
 	}
 	added := e.size.Mul(e.price)
-	if added.LessThan(c.minNotional) {
-		return refuse("MIN_NOTIONAL", "The order is worth %s; the minimum is %s.", dollars(added), dollars(c.minNotional))
+	if !e.parts && added.LessThan(c.minNotional) {
+		return c.tooSmall(e, added)
 	}
 	after, margin := added, b.margin(mark)
 	if p := b.find(e.market.symbol); p != nil {
@@ -67,4 +69,13 @@ func (c caps) check(b *book, mark func(string) opt, e exposure) *refusal {
 			with("symbol", e.market.symbol)
 	}
 	return nil
+}
+
+// tooSmall names the worth of the order, and of the part that opens where that is another.
+func (c caps) tooSmall(e exposure, added decimal.Decimal) *refusal {
+	if e.closes.IsZero() {
+		return refuse("MIN_NOTIONAL", "The order is worth %s; the minimum is %s.", dollars(added), dollars(c.minNotional))
+	}
+	return refuse("MIN_NOTIONAL", "Of the order's %s, %s close the opposite position and %s would open a new one; the minimum is %s.",
+		dollars(e.closes.Mul(e.price).Add(added)), dollars(e.closes.Mul(e.price)), dollars(added), dollars(c.minNotional))
 }

@@ -10,6 +10,7 @@ type intent struct {
 	leverage decimal.Decimal // after the clamp
 	reduce   decimal.Decimal // what closes an opposite position
 	add      decimal.Decimal // what opens or adds
+	parts    bool            // it trades in parts, each of which is worth enough
 }
 
 // plan nets an order against the position it meets: the excess of an opposite

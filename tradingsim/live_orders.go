@@ -187,7 +187,7 @@ func (s *Sim) checkEntry(a *account, in intent, feeRate decimal.Decimal) *refusa
 		return r
 	}
 	return s.caps.check(&a.book, s.mark, exposure{
-		market: in.market, side: in.side, size: in.add, price: in.price, leverage: in.leverage,
+		market: in.market, side: in.side, closes: in.reduce, size: in.add, price: in.price, leverage: in.leverage, parts: in.parts,
 	})
 }
 

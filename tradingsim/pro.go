@@ -124,6 +124,7 @@ func (s *Sim) placePro(c *call, kind string, t *proTicket) (any, *refusal) {
 	if r := in.judgeLevels(&a.book, t.entry(price)); r != nil {
 		return nil, r
 	}
+	in.parts = true // held against the minimum above
 	if r := s.checkEntry(a, in, takerFee); r != nil {
 		return nil, r
 	}

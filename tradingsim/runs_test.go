@@ -137,6 +137,31 @@ func TestMinimumOfAClipNamesWhatWouldWork(t *testing.T) {
 	b.post("/orders/twap", instead(body, "0.001", "0.0031252")).ok()
 }
 
+// The minimum is of one clip or rung. What the whole run opens beyond an opposite position
+// may be less.
+func TestARunMayOpenLessThanTheMinimum(t *testing.T) {
+	for kind, more := range map[string]string{
+		"twap": `"durationMs":600000`, "ladder": `"startPrice":65000,"endPrice":66000,"totalOrders":3`,
+		"conditional": `"triggerPrice":63000`, "chase": `"chaseTo":60000`, "swarm": `"totalOrders":3`,
+	} {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		b := liveBot(t, sim)
+		b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.0101715`)).ok()
+		sell := instead(liveBTC, `"size":1`, `"size":0.0102`)
+		b.post("/orders/"+kind, with(instead(sell, `"long"`, `"short"`), more)).ok()
+	}
+}
+
+// An order that nets is worth more than what it opens: the refusal has both.
+func TestMinimumOfWhatNettingLeaves(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := liveBot(t, sim)
+	b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.01`)).ok()
+	sell := instead(instead(liveBTC, `"size":1`, `"size":0.0101`), `"long"`, `"short"`)
+	g := b.post("/orders", sell).refused(400, "MIN_NOTIONAL")
+	require.Equal(t, "Of the order's $646.40, $640.00 close the opposite position and $6.40 would open a new one; the minimum is $10.00.", g.text("message"))
+}
+
 func TestRunLimits(t *testing.T) {
 	for _, c := range []struct {
 		status int

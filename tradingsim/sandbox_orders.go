@@ -113,7 +113,7 @@ func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal)
 	if in.add.IsZero() {
 		return in, nil
 	}
-	e := exposure{market: m, side: t.side, size: in.add, price: price, leverage: in.leverage}
+	e := exposure{market: m, side: t.side, closes: in.reduce, size: in.add, price: price, leverage: in.leverage}
 	if r := s.caps.check(b, s.mark, e); r != nil {
 		return intent{}, r
 	}
