@@ -132,14 +132,11 @@ func (h host) KeyRefused(env string) bool {
 	return err != nil || !key.IsZero() && h.c.breaker.Tripped(key)
 }
 
-func (h host) EntriesHeld(leaving bool) string {
-	if reason, halted := h.c.halt.get(); halted && !leaving {
-		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error()
+func (h host) EntriesHeld(leaving bool) (why string, again time.Duration) {
+	if reason, halted := h.c.halt.Get(); halted && !leaving {
+		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
-	if h.c.gate.knownUnsafe() {
-		return ErrUnhealthy.Error()
-	}
-	return ""
+	return h.c.gate.holdsProbe(h.c.closing)
 }
 
 func (h host) Resolved(r resolve.Resolution) {

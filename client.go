@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/address"
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -99,9 +102,9 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		},
 	})
 	c.heardDate, c.books = c.driver.Clock.HeardDate, c.driver.Books
-	c.gate = newHealthGate(cfg.gate, c.askGate, c.background)
+	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background})
 	c.guards = append([]Guard{
-		c.halt.guard, guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
+		guardHalt(&c.halt), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
 	return newClient(c, cfg.defaults), nil
 }
@@ -173,13 +176,13 @@ func (c *Client) Close() error {
 // Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
 // is placed: a write in doubt is still resolved, but the question for its stored answer,
 // which can place it, waits for Resume, or for package flatten, which closes what it finds.
-func (c *Client) Halt(reason string) { c.core.halt.set(reason) }
+func (c *Client) Halt(reason string) { c.core.halt.Set(reason) }
 
 // Resume lets entries pass again.
-func (c *Client) Resume() { c.core.halt.clear() }
+func (c *Client) Resume() { c.core.halt.Clear() }
 
 // Halted returns whether entries are refused, and the reason that Halt was given.
-func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.get() }
+func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.Get() }
 
 // Health reads whether it is safe to trade. Degraded and unavailable, which the
 // service answers with 503, are results and not errors: ask [Health.Safe].
@@ -202,6 +205,13 @@ func (c *core) askGate(ctx context.Context) (*Health, error) {
 	defaults := defaultCallOptions()
 	defaults.retry.Attempts = 1
 	return caller{c, defaults}.health(ctx, nil)
+}
+
+// ageOf is how old an assessment is by the service's clock, at the most: a Date has whole
+// seconds. One that is of later than now says nothing.
+func (c *core) ageOf(h *Health, at time.Time) (time.Duration, bool) {
+	age, known := c.driver.Clock.At(at).Service.Add(time.Second).Since(servicetime.Shown(h.AsOf))
+	return age, known && age >= 0
 }
 
 // Identity is whose key it is.

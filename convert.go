@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -175,9 +176,6 @@ func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	}
 }
 
-// defaultCacheFor stands in for a cacheSeconds that is missing or absurd.
-const defaultCacheFor = 5 * time.Second
-
 // healthOf gives an answer its meaning.
 func healthOf(answer *api.Health) *Health {
 	asOf := timeOf(answer.AsOf, "asOf", &answer.Extra)
@@ -187,7 +185,7 @@ func healthOf(answer *api.Health) *Health {
 		CacheFor: wire.Duration(answer.CacheSeconds, time.Second), Extra: answer.Extra,
 	}
 	if h.CacheFor <= 0 || h.CacheFor > time.Minute {
-		h.CacheFor = defaultCacheFor
+		h.CacheFor = health.MaxAge // it is missing, or absurd
 	}
 	return h
 }

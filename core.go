@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
@@ -30,7 +31,7 @@ type core struct {
 	loop        *transport.Loop
 	gate        *healthGate
 	guards      []Guard
-	halt        halt
+	halt        health.Halt
 	limits      *limiter.Limiter
 	hooks       hooks
 	breaker     secret.Breaker

@@ -249,7 +249,7 @@ func TestGateAtItsEnds(t *testing.T) {
 			r.place(buy("0.01"))
 			time.Sleep(time.Minute)
 		}
-		assert.InDelta(t, 150, r.sent(trading.OpHealth)-asked, 5, "one each four seconds")
+		assert.InDelta(t, 360, r.sent(trading.OpHealth)-asked, 10, "one each five seconds, and two until the service has it")
 
 		// An assessment that could not be read is asked for again by the next entry,
 		// and not a second time beside it, however long the answer takes.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // guardAccount refuses entries on an account whose status, as last seen, takes
@@ -57,37 +57,14 @@ func guardError(err error) error {
 	return &GuardError{Kind: ErrGuard, Err: err}
 }
 
-// halt is the program's own stop.
-type halt struct {
-	mu     sync.Mutex
-	halted bool
-	reason string
-}
-
-func (h *halt) set(reason string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.halted, h.reason = true, reason
-}
-
-func (h *halt) clear() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.halted, h.reason = false, ""
-}
-
-// guard refuses entries while the program is halted.
-func (h *halt) guard(_ context.Context, w Write) error {
-	if reason, halted := h.get(); halted && w.Entry {
-		return &GuardError{Kind: ErrHalted, Reason: reason}
+// guardHalt refuses entries while the program is halted.
+func guardHalt(halt *health.Halt) Guard {
+	return func(_ context.Context, w Write) error {
+		if reason, halted := halt.Get(); halted && w.Entry {
+			return &GuardError{Kind: ErrHalted, Reason: reason}
+		}
+		return nil
 	}
-	return nil
-}
-
-func (h *halt) get() (reason string, halted bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.reason, h.halted
 }
 
 // healthGate holds writes back while it is not safe to trade.
@@ -96,14 +73,11 @@ type healthGate struct {
 	last *health.Last[*Health]
 }
 
-func newHealthGate(g HealthGate, read func(context.Context) (*Health, error), background func(func(context.Context)) bool) *healthGate {
-	return &healthGate{g, health.New(health.Config[*Health]{
-		Read: read, HoldsFor: (*Health).holdsFor, Default: defaultCacheFor, KeepWarm: g.KeepWarm,
-		Background: background, ErrClosed: ErrClosed,
-	})}
+func newHealthGate(g HealthGate, c health.Config[*Health]) *healthGate {
+	c.ReusedFor = func(h *Health) time.Duration { return h.CacheFor }
+	c.KeepWarm, c.ErrClosed = g.KeepWarm, ErrClosed
+	return &healthGate{g, health.New(c)}
 }
-
-func (h *Health) holdsFor() time.Duration { return h.CacheFor }
 
 // guard refuses entries, and exits too where it is strict, while it is not safe to
 // trade.
@@ -131,8 +105,26 @@ func (g *healthGate) check(ctx context.Context) error {
 	}
 }
 
-// knownUnsafe reports whether the last assessment says that it is not safe to trade.
-func (g *healthGate) knownUnsafe() bool {
-	h, known := g.last.Known()
-	return !g.Off && known && !h.Safe()
+// ahead has the health read for an entry that a guard before this one has refused: else
+// one that would be safe would find an old assessment.
+func (g *healthGate) ahead(ctx context.Context, w Write) {
+	if !g.Off && !w.skipHealth && w.Entry {
+		_, _ = g.last.Fresh(ctx)
+	}
+}
+
+// holdsProbe returns why a probe of an entry waits, "" if it does not, and for how long.
+func (g *healthGate) holdsProbe(ctx context.Context) (why string, again time.Duration) {
+	if g.Off {
+		return "", 0
+	}
+	h, err := g.last.Fresh(ctx)
+	switch {
+	case errors.Is(err, health.ErrReading):
+		return ErrUnhealthy.Error() + ": " + err.Error(), resolve.AskSoon
+	case err != nil || !h.Safe():
+		return ErrUnhealthy.Error(), resolve.AskLater
+	default:
+		return "", 0
+	}
 }

@@ -251,12 +251,12 @@ func (h *Health) Safe() bool {
 	return h != nil && h.OK && h.Status == Healthy && h.Feed == FeedLive
 }
 
-// HealthGate holds back entries unless the service says, in an assessment that is
-// fresh, that it is safe to trade; also where the assessment cannot be read. It
-// is on by default. Exits pass. The zero value is the default gate.
+// HealthGate holds back entries unless the service says, in an assessment of the last
+// five seconds by its own clock, that it is safe to trade; also where the assessment
+// cannot be read. It is on by default. Exits pass. The zero value is the default gate.
 type HealthGate struct {
 	Off      bool // lets everything pass and asks nothing
-	KeepWarm bool // refreshes the assessment from the first entry until Close, so that no later entry waits for it
+	KeepWarm bool // refreshes the assessment from the first entry until Close, so that later entries hardly wait for it
 	Strict   bool // holds back exits too
 }
 

@@ -24,6 +24,7 @@ func (c *call) askGuards() error {
 	}
 	for _, guard := range c.core.guards {
 		if err := guard(c.Context, w); err != nil {
+			c.core.gate.ahead(c.Context, w)
 			return guardError(err)
 		}
 	}

@@ -1,9 +1,11 @@
 // Package health keeps the last assessment of whether it is safe to trade, and reads the
-// next where that is too old. It knows nothing of what an assessment says.
+// next where that is too old; and the program's own stop. It knows nothing of what an
+// assessment says.
 package health
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,15 +13,30 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
+// MaxAge is how old an assessment may be that is used, whatever the service says of it.
+const MaxAge = 5 * time.Second
+
+// ageless is how long an assessment is used whose age is not known, from when it was
+// asked for: as long as those who asked together take.
+const ageless = time.Second
+
+// Where an assessment is too old already when it comes, the service had it for as long as
+// it reuses one: the next is made any moment, and asked for so often.
+const (
+	againAfter = 500 * time.Millisecond
+	mostAgain  = 3
+)
+
 // Config is what the last assessment is made of.
 type Config[A any] struct {
-	// Read asks for an assessment, HoldsFor says for how long one is used.
-	Read     func(context.Context) (A, error)
-	HoldsFor func(A) time.Duration
-	// KeepWarm refreshes it in the background from the first question on; Default is how
-	// long it waits where no assessment is known.
+	// Read asks for an assessment, ReusedFor is how long the service says that it reuses it.
+	Read      func(context.Context) (A, error)
+	ReusedFor func(A) time.Duration
+	// Age is how old an assessment is at a moment, by the service's clock, at the most;
+	// false where that is not known.
+	Age func(a A, at time.Time) (time.Duration, bool)
+	// KeepWarm refreshes it in the background from the first question on.
 	KeepWarm bool
-	Default  time.Duration
 	// Background runs a function until the client closes; false once that has begun. Then
 	// ErrClosed is the error.
 	Background func(func(closing context.Context)) bool
@@ -33,7 +50,7 @@ type Last[A any] struct {
 	mu        sync.Mutex
 	known     A
 	isKnown   bool
-	asked     time.Time     // when the known assessment was asked for, by this machine's clock
+	asked     time.Time     // when it was last asked for, by this machine's clock
 	err       error         // why the last refresh brought none
 	refreshed chan struct{} // closed when the refresh under way is done; nil without one
 	warm      bool          // the background refresh has begun
@@ -42,39 +59,87 @@ type Last[A any] struct {
 // New returns one that knows no assessment yet.
 func New[A any](c Config[A]) *Last[A] { return &Last[A]{Config: c} }
 
-// Known returns the last assessment, however old.
-func (l *Last[A]) Known() (known A, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.known, l.isKnown
-}
+// ErrReading is the error of Fresh while an assessment is read.
+var ErrReading = errors.New("the health is being read")
 
-// Get returns one that still holds, by when it was asked for. While a refresh is
-// under way an older one is not used: its end is waited for.
-func (l *Last[A]) Get(ctx context.Context) (A, error) {
+// Fresh returns an assessment that is young enough, without waiting. Where there is none it
+// is asked for, unless that has failed a moment ago.
+func (l *Last[A]) Fresh(ctx context.Context) (A, error) {
 	var none A
 	l.mu.Lock()
-	if l.isKnown && ledger.Elapsed(l.asked) <= l.HoldsFor(l.known) {
-		defer l.mu.Unlock()
-		return l.known, nil
-	}
-	done := l.refreshLocked(ctx)
-	l.mu.Unlock()
-
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return none, ctx.Err()
-	}
-	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err != nil {
+	switch {
+	case l.isKnown && l.tooOld(ageless) == nil:
+		return l.known, nil
+	case l.err != nil && ledger.Elapsed(l.asked) < MaxAge:
 		return none, l.err
+	default:
+		l.refreshLocked(ctx)
+		return none, ErrReading
 	}
-	if age := ledger.Elapsed(l.asked); age > l.HoldsFor(l.known) {
-		return none, fmt.Errorf("the assessment was asked for %s ago, and holds for %s", age, l.HoldsFor(l.known))
+}
+
+// Get returns an assessment that is young enough. While a refresh is under way an older
+// one is not used: its end is waited for.
+func (l *Last[A]) Get(ctx context.Context) (A, error) {
+	var none A
+	for again := 0; ; again++ {
+		l.mu.Lock()
+		if l.isKnown && l.tooOld(ageless) == nil {
+			defer l.mu.Unlock()
+			return l.known, nil
+		}
+		done := l.refreshLocked(ctx)
+		l.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+		l.mu.Lock()
+		known, err := l.known, l.err
+		old := err == nil
+		if old {
+			err = l.tooOld(MaxAge)
+		}
+		l.mu.Unlock()
+		switch {
+		case err == nil:
+			return known, nil
+		case !old || again == mostAgain:
+			return none, err
+		}
+		select {
+		case <-time.After(againAfter):
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
 	}
-	return l.known, nil
+}
+
+// tooOld says why the known assessment is not used; nil if it is. One whose age is not known
+// is used for so long from when it was asked for. The lock is held.
+func (l *Last[A]) tooOld(unknownFor time.Duration) error {
+	holds, asked := l.holdsFor(), ledger.Elapsed(l.asked)
+	age, ok := l.Age(l.known, time.Now())
+	switch {
+	case asked > holds:
+		return fmt.Errorf("the assessment was asked for %s ago, and holds for %s", asked, holds)
+	case ok && age > holds:
+		return fmt.Errorf("the assessment is up to %s old by the service's clock, and holds for %s", age, holds)
+	case !ok && asked > unknownFor:
+		return fmt.Errorf("the assessment was asked for %s ago, and its age is not known", asked)
+	default:
+		return nil
+	}
+}
+
+// holdsFor is how old the known assessment may be. The lock is held.
+func (l *Last[A]) holdsFor() time.Duration {
+	if reused := l.ReusedFor(l.known); reused > 0 {
+		return min(reused, MaxAge)
+	}
+	return MaxAge
 }
 
 // refreshLocked joins the refresh under way, or begins one.
@@ -106,16 +171,12 @@ func (l *Last[A]) refresh(ctx context.Context, done chan<- struct{}) {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known, l.isKnown, l.err = read, err == nil, err
-	if err == nil {
-		l.asked = asked
-	}
+	l.known, l.isKnown, l.err, l.asked = read, err == nil, err, asked
 	l.refreshed = nil
 	close(done)
 }
 
-// keepWarm refreshes shortly before each assessment runs out, until Close. Only
-// one goroutine does.
+// keepWarm refreshes when each assessment runs out, until Close. Only one goroutine does.
 func (l *Last[A]) keepWarm(ctx, closing context.Context) {
 	l.mu.Lock()
 	first := !l.warm
@@ -126,12 +187,9 @@ func (l *Last[A]) keepWarm(ctx, closing context.Context) {
 	}
 	for {
 		l.mu.Lock()
-		wait := l.Default
-		if l.isKnown {
-			wait = time.Until(l.asked.Add(l.HoldsFor(l.known)))
-		}
+		wait := l.runsOut()
 		l.mu.Unlock()
-		timer := time.NewTimer(max(wait*4/5, 100*time.Millisecond))
+		timer := time.NewTimer(max(wait, againAfter))
 		select {
 		case <-timer.C:
 		case <-closing.Done():
@@ -148,4 +206,17 @@ func (l *Last[A]) keepWarm(ctx, closing context.Context) {
 		l.mu.Unlock()
 		l.refresh(ctx, done)
 	}
+}
+
+// runsOut is how long the known assessment is used yet. The service has no younger one
+// before. Where none is known, or not how old it is, the next is asked for in a while. The
+// lock is held.
+func (l *Last[A]) runsOut() time.Duration {
+	if !l.isKnown {
+		return MaxAge * 4 / 5
+	}
+	if age, ok := l.Age(l.known, time.Now()); ok {
+		return l.holdsFor() - age
+	}
+	return ageless
 }

@@ -12,25 +12,36 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rig counts what is read. Each assessment is its number, and holds for a minute.
+// assessment is when the service made one, and its number.
+type assessment struct {
+	made time.Time
+	n    int
+}
+
+// rig is a service that makes an assessment at most every five seconds, and a client that
+// keeps the last.
 type rig struct {
-	*Last[int]
+	*Last[assessment]
 	flights sync.WaitGroup
 
-	mu    sync.Mutex
-	reads int
-	takes time.Duration
-	fails error
+	mu      sync.Mutex
+	service assessment
+	reads   int
+	takes   time.Duration
+	fails   error
+	reuses  time.Duration // what the service says
+	stuck   bool          // it makes no more
+	noClock bool          // the service's clock is not known
 }
 
-// become says how long a read takes from now on, and how it fails.
-func (r *rig) become(takes time.Duration, fails error) {
+// become changes the service.
+func (r *rig) become(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.takes, r.fails = takes, fails
+	change()
 }
 
-func (r *rig) read(context.Context) (int, error) {
+func (r *rig) read(context.Context) (assessment, error) {
 	r.mu.Lock()
 	takes := r.takes
 	r.mu.Unlock()
@@ -38,7 +49,16 @@ func (r *rig) read(context.Context) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reads++
-	return r.reads, r.fails
+	if r.service.n == 0 || !r.stuck && time.Since(r.service.made) >= MaxAge {
+		r.service = assessment{time.Now(), r.service.n + 1}
+	}
+	return r.service, r.fails
+}
+
+func (r *rig) age(a assessment, at time.Time) (time.Duration, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return at.Sub(a.made), !r.noClock
 }
 
 func (r *rig) count() int {
@@ -51,10 +71,14 @@ func newRig(t *testing.T, keepWarm bool) (r *rig, closeAll func()) {
 	t.Helper()
 	r = &rig{}
 	closing, cancel := context.WithCancel(context.Background())
-	r.Last = New(Config[int]{
-		Read:     r.read,
-		HoldsFor: func(int) time.Duration { return time.Minute },
-		Default:  time.Second, KeepWarm: keepWarm, ErrClosed: errClosed,
+	r.Last = New(Config[assessment]{
+		Read: r.read, Age: r.age,
+		ReusedFor: func(assessment) time.Duration {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.reuses
+		},
+		KeepWarm: keepWarm, ErrClosed: errClosed,
 		Background: func(run func(context.Context)) bool {
 			if closing.Err() != nil {
 				return false
@@ -73,56 +97,156 @@ func newRig(t *testing.T, keepWarm bool) (r *rig, closeAll func()) {
 
 var errClosed = errors.New("closed")
 
-// An assessment is used as long as it holds, and its callers share the next read.
+// An assessment is used until it is five seconds old by the service's clock, and its
+// callers share the next read.
 func TestAnAssessmentIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := newRig(t, false)
-		_, known := r.Known()
-		assert.False(t, known)
 		for _, row := range []struct {
 			wait time.Duration
 			want int
-		}{{0, 1}, {time.Minute, 1}, {time.Nanosecond, 2}, {time.Minute - time.Nanosecond, 2}} {
+		}{{0, 1}, {MaxAge, 1}, {time.Nanosecond, 2}, {MaxAge - time.Nanosecond, 2}} {
 			time.Sleep(row.wait)
 			var all sync.WaitGroup
 			for range 3 {
 				all.Go(func() {
 					got, err := r.Get(t.Context())
 					assert.NoError(t, err)
-					assert.Equal(t, row.want, got)
+					assert.Equal(t, row.want, got.n)
 				})
 			}
 			all.Wait()
 		}
+		assert.Equal(t, 2, r.count())
 	})
 }
 
-// One that is older than it holds when it comes is not used, nor one that failed.
+// Whatever the service says, and whenever it made one: what is used is five seconds old at
+// the most.
+func TestEdge22_NothingOlderThanFiveSecondsIsUsed(t *testing.T) {
+	for _, warm := range []bool{false, true} {
+		for _, reuses := range []time.Duration{0, MaxAge, time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				r, _ := newRig(t, warm)
+				r.become(func() { r.reuses = reuses })
+				_, err := r.read(t.Context()) // somebody else's question
+				require.NoError(t, err)
+				for range 200 {
+					time.Sleep(730 * time.Millisecond)
+					got, err := r.Get(t.Context())
+					require.NoError(t, err)
+					require.LessOrEqual(t, time.Since(got.made), MaxAge)
+				}
+			})
+		}
+	}
+}
+
+// A service that says so reuses one for less.
+func TestALessThanFiveSecondsIsBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRig(t, false)
+		r.become(func() { r.reuses = time.Second })
+		_, err := r.Get(t.Context())
+		require.NoError(t, err)
+		time.Sleep(time.Second + 1)
+		_, err = r.Get(t.Context())
+		require.ErrorContains(t, err, "by the service's clock, and holds for 1s")
+	})
+}
+
+// One that is too old when it comes is asked for again, since the service makes the next
+// any moment. It is not used if there is none.
+func TestOneThatIsTooOldWhenItComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRig(t, false)
+		_, err := r.read(t.Context())
+		require.NoError(t, err)
+		r.become(func() { r.takes = 10 * time.Millisecond })
+		time.Sleep(MaxAge - 11*time.Millisecond)
+		r.become(func() { r.takes = 20 * time.Millisecond })
+		got, err := r.Get(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, 2, got.n)
+
+		r.become(func() { r.stuck = true })
+		time.Sleep(2 * MaxAge)
+		began := time.Now()
+		_, err = r.Get(t.Context())
+		require.ErrorContains(t, err, "old by the service's clock, and holds for 5s")
+		assert.Less(t, time.Since(began), 3*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err = r.Get(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+// Where its age is not known, an assessment serves those who asked together.
+func TestAnAssessmentWithoutAnAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRig(t, false)
+		r.become(func() { r.noClock = true })
+		for want, wait := range []time.Duration{0, ageless, ageless + 1, 1} {
+			time.Sleep(wait)
+			_, err := r.Get(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, []int{1, 1, 2, 2}[want], r.count())
+		}
+		time.Sleep(MaxAge)
+		r.become(func() { r.takes = MaxAge })
+		_, err := r.Get(t.Context())
+		require.NoError(t, err, "it was waited for")
+	})
+}
+
+// Fresh does not wait: it has an assessment read, and not again right after that has failed.
+func TestFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRig(t, false)
+		fresh := func() error {
+			_, err := r.Fresh(t.Context())
+			synctest.Wait()
+			return err
+		}
+		require.ErrorIs(t, fresh(), ErrReading)
+		require.NoError(t, fresh())
+		time.Sleep(MaxAge + 1)
+		down := errors.New("down")
+		r.become(func() { r.fails = down })
+		require.ErrorIs(t, fresh(), ErrReading)
+		require.ErrorIs(t, fresh(), down)
+		assert.Equal(t, 2, r.count())
+		time.Sleep(MaxAge)
+		r.become(func() { r.fails = nil })
+		require.ErrorIs(t, fresh(), ErrReading)
+		require.NoError(t, fresh())
+	})
+}
+
+// One that came too late is not used, nor one that failed.
 func TestWhatIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, closeAll := newRig(t, false)
-		slow, down := time.Minute+time.Nanosecond, errors.New("down")
-		r.become(slow, nil)
+		slow, down := MaxAge+time.Nanosecond, errors.New("down")
+		r.become(func() { r.takes, r.noClock = slow, true })
 		_, err := r.Get(t.Context())
-		require.ErrorContains(t, err, "holds for 1m0s")
+		require.ErrorContains(t, err, "holds for 5s")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = r.Get(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded, "the caller does not wait longer than it wants to")
 		time.Sleep(slow)
-		r.become(0, down)
-		time.Sleep(time.Minute)
+		r.become(func() { r.takes, r.fails = 0, down })
 		_, err = r.Get(t.Context())
 		require.ErrorIs(t, err, down)
-		_, known := r.Known()
-		assert.False(t, known)
 		closeAll()
 		_, err = r.Get(t.Context())
 		require.ErrorIs(t, err, errClosed)
 	})
 }
 
-// Kept warm, it is read before it runs out, so that nobody waits.
+// Kept warm, it is read when it runs out, so that hardly anybody waits.
 func TestKeptWarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, closeAll := newRig(t, true)
@@ -132,11 +256,35 @@ func TestKeptWarm(t *testing.T) {
 			synctest.Wait()
 		}
 		assert.Equal(t, 1, r.count())
-		time.Sleep(10 * time.Minute)
+		time.Sleep(10*time.Minute + time.Millisecond)
 		synctest.Wait()
-		assert.Equal(t, 1+12, r.count(), "each 48 seconds")
+		assert.InDelta(t, 1+120, r.count(), 1, "each five seconds")
 		closeAll()
+		ended := r.count()
 		time.Sleep(10 * time.Minute)
-		assert.Equal(t, 13, r.count())
+		assert.Equal(t, ended, r.count())
 	})
+}
+
+// An assessment that has run out is not used while the next is read, whoever asked for that.
+func TestNoOldAssessmentDuringARefresh(t *testing.T) {
+	for _, warm := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := newRig(t, warm)
+			_, err := r.Get(t.Context())
+			require.NoError(t, err)
+			r.become(func() { r.takes = 3 * time.Second })
+			time.Sleep(MaxAge)
+			began := time.Now()
+			got, err := r.Get(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, 1, got.n, "five seconds old")
+			assert.Zero(t, time.Since(began), "the refresh is not waited for")
+			time.Sleep(1)
+			got, err = r.Get(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, 2, got.n)
+			assert.InDelta(t, 3*time.Second, time.Since(began), 1)
+		})
+	}
 }

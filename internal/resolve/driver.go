@@ -86,9 +86,10 @@ type Host interface {
 	// KeyRefused reports whether it was refused, and has not worked since.
 	Keyless(environment string) error
 	KeyRefused(environment string) bool
-	// EntriesHeld returns why entries are held back, by Halt or by the health; "" if they
-	// are not. Halt does not count for a program that is leaving the market.
-	EntriesHeld(leaving bool) string
+	// EntriesHeld returns why a probe of an entry is held back, by Halt or by the health, and
+	// how long it waits until that is asked again; "" if it is not. Halt does not count for
+	// a program that is leaving the market.
+	EntriesHeld(leaving bool) (why string, again time.Duration)
 	// Resolved reports how a write in doubt ended.
 	Resolved(r Resolution)
 }
@@ -254,7 +255,7 @@ func (d *Driver) notBefore() time.Time {
 // work does the one thing that a write's ledger allows next.
 func (d *Driver) work(w *Write) schedule.Turn {
 	now := d.Clock.Now()
-	limits, held := d.limits(w)
+	limits, held, again := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
 	idle := false
 	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
@@ -285,7 +286,7 @@ func (d *Driver) work(w *Write) schedule.Turn {
 	}
 	if held != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
 		d.say(func() { w.reason = held })
-		step.At = min(step.At, now.Mono+askHeldAgain)
+		step.At = min(step.At, now.Mono+again)
 	}
 	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
 	if t.Done {

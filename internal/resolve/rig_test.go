@@ -162,13 +162,13 @@ func (s *service) Keyless(string) error {
 
 func (s *service) KeyRefused(string) bool { return now(s, func() bool { return s.refused }) }
 
-func (s *service) EntriesHeld(leaving bool) string {
+func (s *service) EntriesHeld(leaving bool) (why string, again time.Duration) {
 	return now(s, func() string {
 		if s.held == nil {
 			return ""
 		}
 		return s.held(leaving)
-	})
+	}), AskLater
 }
 
 // mostTurns is more than any test needs.

@@ -22,20 +22,27 @@ const (
 	namespaceByRoute
 )
 
-// askHeldAgain is how long a probe that is held back waits until that is asked again.
-const askHeldAgain = 5 * time.Second
+// How long a probe that is held back waits until that is asked again: where the answer is
+// on its way, and where it is known.
+const (
+	AskSoon  = 200 * time.Millisecond
+	AskLater = 5 * time.Second
+)
 
-// limits are what holds a probe back, and why: an entry is not placed while entries are
-// not. What can place nothing goes on.
-func (d *Driver) limits(w *Write) (limits ledger.Limits, held string) {
-	if !w.Intent.Entry {
-		return ledger.Limits{}, ""
+// limits are what holds a probe back, why, and for how long: an entry is not placed while
+// entries are not. What can place nothing goes on, so it is asked where a probe may be next.
+func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, held string, again time.Duration) {
+	noProbe := ledger.Limits{NoProbe: true}
+	if !w.Intent.Entry || w.Ledger.Next(now, limits) == w.Ledger.Next(now, noProbe) {
+		return limits, "", 0
 	}
 	d.mu.Lock()
 	leaving := d.leaving[w] > 0
 	d.mu.Unlock()
-	held = d.cfg.Host.EntriesHeld(leaving)
-	return ledger.Limits{NoProbe: held != ""}, held
+	if held, again = d.cfg.Host.EntriesHeld(leaving); held != "" {
+		limits = noProbe
+	}
+	return limits, held, again
 }
 
 // nextStep is what the ledger allows next. The reads of a look are a lag behind those of
