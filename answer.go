@@ -65,7 +65,9 @@ func (q *question) read(a attempt) heard {
 	switch {
 	case a.Err != nil && !a.Written:
 		h.class = ledger.Unsent
-		h.err = &TransportError{Meta: q.metaOf(&a), Err: a.Err}
+		if h.err = a.Err; !errors.As(a.Err, new(*GuardError)) { // of the gate
+			h.err = &TransportError{Meta: q.metaOf(&a), Err: a.Err}
+		}
 		return h
 	case a.Err != nil:
 		h.class = ledger.Silence

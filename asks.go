@@ -86,7 +86,7 @@ func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
 	call.hookStart()
 	call.sends++
 	call.lastCtx = call.hookSend(ctx)
-	call.last = h.c.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), r.Alone)
+	call.last = h.c.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), r.Gate, r.Alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
 	if said.Advice == ledger.WaitFirst && !said.Replayed {

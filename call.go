@@ -177,26 +177,32 @@ func (c *call) stillOpen() error {
 	return c.Err()
 }
 
-// checkAge refuses to send a write that was decided too long ago: its price is
-// gone. A TTL of 0 sends once and never again.
-func (c *call) checkAge() error {
-	if !c.endpoint.write {
-		return nil
-	}
-	ttl := c.opts.ttlOf(c.entry)
-	if c.sends == 0 && ttl == 0 {
-		return nil
-	}
-	if c.sends > 0 && c.core.driver.Superseded(c.write) {
-		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
-	}
-	if age := ledger.Elapsed(c.began); age >= ttl {
+// MayLeave is the gate of a write: it refuses what was decided too long ago, since its
+// price is gone, what a newer setting has replaced, and what nobody waits for any more.
+// Other goroutines ask it too, so it reads only what no attempt changes.
+func (c *call) MayLeave() error {
+	ttl, age := c.write.Ledger.SendTTL(), ledger.Elapsed(c.began)
+	switch {
+	case c.Err() != nil:
+		return c.Err()
+	case age >= ttl:
 		return &GuardError{
 			Kind:   ErrExpired,
 			Reason: fmt.Sprintf("decided %s ago, may be sent for %s", age.Round(time.Millisecond), ttl),
 		}
+	case !c.core.driver.MayLeave(c.write):
+		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
+	default:
+		return nil
 	}
-	return nil
+}
+
+// gate returns the gate of the next attempt; nil for a read.
+func (c *call) gate() transport.Gate {
+	if c.write == nil {
+		return nil
+	}
+	return c
 }
 
 // outlives reports whether a wait would end after the write's TTL or the caller's

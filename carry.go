@@ -8,7 +8,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
-	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -116,7 +115,8 @@ func (c *call) admit() error {
 }
 
 // pass asks the stages, in this order. Guards follow what can wait, since a wait
-// would outlive what they saw; the age is judged last, right before the first byte.
+// would outlive what they saw. What ages is judged after all of them, with the connection
+// there: by [call.MayLeave].
 func (c *call) pass() error {
 	for _, stage := range [...]func(*call) error{
 		(*call).stillOpen,
@@ -126,7 +126,6 @@ func (c *call) pass() error {
 		(*call).holdWriter,
 		(*call).askGuards,
 		(*call).noteInJournal,
-		(*call).checkAge,
 	} {
 		if err := stage(c); err != nil {
 			return err
@@ -141,10 +140,8 @@ func (c *call) Send() {
 	if c.write != nil {
 		c.core.driver.SendBegins(c.write)
 	}
-	ctx, cancel := context.WithTimeoutCause(c.Context, c.opts.attemptTimeout, transport.ErrTimeout)
-	defer cancel()
-	c.lastCtx = c.hookSend(ctx)
-	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question(), false)
+	c.lastCtx = c.hookSend(c.Context)
+	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question(), c.gate(), false)
 	c.returnSlot(c.last.attempt.Written)
 	if c.write != nil {
 		c.core.driver.SendEnded(c.write, c.last.attempt.Received)
@@ -173,6 +170,9 @@ func (c *call) writeAgain() bool {
 		c.closeLimit(said.RetryAfter)
 	}
 	wait, random, more := c.core.driver.NextSend(w)
+	if _, refused := c.last.err.(*GuardError); refused {
+		return false // by the gate, which changes its mind no more
+	}
 	if !more {
 		c.nameWait(said.RetryAfter)
 		return false
@@ -194,7 +194,7 @@ func (c *call) writeAgain() bool {
 // readAgain decides for a read, which does no harm.
 func (c *call) readAgain() bool {
 	asked := c.askedToWait()
-	c.wait = max(spread(c.opts.retry.backoff(c.sends)), asked)
+	c.wait = max(spread(ledger.Retry{MinWait: c.opts.retry.MinWait, MaxWait: c.opts.retry.MaxWait}.Backoff(c.sends)), asked)
 	switch c.last.class {
 	case ledger.Refusal:
 		rule := c.last.refusal.rule()

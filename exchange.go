@@ -21,10 +21,10 @@ type exchanger struct {
 	heardDate func(http.Header, time.Time) // of an answer of the service's
 }
 
-// exchange sends a request once and reads what the answer says; alone is on a connection
-// of its own. The API key is taken out of all that comes back, before anything else sees
+// exchange sends a request once and reads what the answer says. gate judges a write right
+// before its first byte; alone is on a connection of its own. The API key is taken out of all that comes back, before anything else sees
 // it.
-func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, alone bool) heard {
+func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate, alone bool) heard {
 	send := x.transport.Send
 	if alone {
 		send = x.transport.SendAlone
@@ -38,6 +38,8 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		Write:    r.endpoint.write,
 		MaxBody:  r.endpoint.maxBody,
 		MaxError: spec.SmallAnswer,
+		Timeout:  r.opts.attemptTimeout,
+		Gate:     gate,
 	}
 	a := attempt{Answer: send(ctx, sent), key: key}
 	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)

@@ -105,18 +105,22 @@ func TestLevelsOverARestart(t *testing.T) {
 	}
 }
 
-// A newer setting that is through while the disk is still busy with the older one is known
-// to the next run all the same.
+// An older setting does not leave once a newer one is through for which the disk has kept it
+// waiting. The process ends before its end is written: the next run, which takes it as sent,
+// knows the newer one all the same.
 func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		d := newDisk()
 		r = r.restart(d)
 		r.open(buy("0.1"))
-		first := atomic.Bool{}
+		first, through := atomic.Bool{}, atomic.Bool{}
 		first.Store(true)
-		d.failOn(func(journal.Record) error {
-			if first.Swap(false) {
+		d.failOn(func(record journal.Record) error {
+			switch {
+			case first.Swap(false):
 				time.Sleep(time.Second)
+			case through.Load() && isOf(record, "end"):
+				return context.Canceled
 			}
 			return nil
 		})
@@ -126,8 +130,12 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 		}()
 		time.Sleep(10 * time.Millisecond)
 		require.NoError(r.t, r.levels(trading.TPSL{TakeProfit: at("71000"), StopLoss: at("61000")}))
-		r.sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second))
-		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(<-older))
+		through.Store(true)
+		err := <-older
+		require.ErrorIs(r.t, err, trading.ErrExpired)
+		require.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+		assert.Equal(r.t, 1, r.sent(trading.OpTPSL))
+		d.failOn(nil)
 		r = r.restart(d)
 		found, err := r.Recover(r.t.Context())
 		require.NoError(r.t, err)

@@ -132,6 +132,7 @@ func (c *call) terms() ledger.Terms {
 		Lasting:       !kindOf(c.endpoint).Waits,
 		Exclusive:     c.core.isExclusive(c.account),
 		TTL:           c.opts.ttlOf(c.entry),
+		Attempt:       c.opts.attemptTimeout,
 		NoProbe:       c.core.withoutProbe,
 		FirstUseKnown: true,
 		Decided:       c.core.driver.Clock.At(c.began),

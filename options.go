@@ -291,15 +291,6 @@ type Retry struct {
 	MinWait, MaxWait time.Duration
 }
 
-// backoff is the most that is waited before the next send: it doubles.
-func (r Retry) backoff(sends int) time.Duration {
-	wait := r.MaxWait
-	if shift := max(sends-1, 0); shift < 20 && r.MinWait<<shift < r.MaxWait {
-		wait = r.MinWait << shift
-	}
-	return wait
-}
-
 // WithRetry replaces the bounds of sending again; fields left zero keep their default.
 func WithRetry(r Retry) SharedOption {
 	return sharedOption(func(c *callOptions) error {
@@ -323,8 +314,9 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 
 // WithSendTTL bounds how long after the call began a write may still be sent, waits
 // included: a decision taken at one price must not go out at another. 10 seconds for
-// entries and 2 minutes for exits unless set; 0 sends once and never again, and
-// implies [WithoutProbe]; 12 minutes is the most.
+// entries and 2 minutes for exits unless set; 0 sends once, within the time of one
+// attempt, and implies [WithoutProbe]; 12 minutes is the most. It is judged once the
+// connection is there, by the wall clock too: a suspended machine sends nothing old.
 func WithSendTTL(d time.Duration) SharedOption {
 	return shared(refusedIf(d < 0 || d > maxTTL, "WithSendTTL", "it is %s: it must be between 0 and %s", d, maxTTL),
 		func(c *callOptions) { c.ttl = Some(d) })

@@ -204,7 +204,7 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	if _, ok := l.age(now); !ok || probed && l.running.at.Service.IsZero() {
 		return at
 	}
-	last := l.Decided.Service.Add(l.sendTTL())
+	last := l.Decided.Service.Add(l.SendTTL())
 	if probed && l.running.at.Service.After(last) {
 		last = l.running.at.Service
 	}
@@ -212,10 +212,14 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	return min(at, now.Mono-passed+time.Second+Gone)
 }
 
-// sendTTL is how long after the decision a send may begin.
-func (l *Ledger) sendTTL() time.Duration {
-	if l.TTL <= 0 {
+// SendTTL is how long after the decision the first byte of a send may leave.
+func (t *Terms) SendTTL() time.Duration {
+	switch {
+	case t.TTL > 0:
+		return t.TTL
+	case t.Attempt > 0:
+		return min(t.Attempt, window)
+	default:
 		return window
 	}
-	return l.TTL
 }

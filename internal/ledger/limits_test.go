@@ -167,7 +167,7 @@ func TestBackoff(t *testing.T) {
 		0: 200 * time.Millisecond, 1: 200 * time.Millisecond, 2: 400 * time.Millisecond, 5: 3200 * time.Millisecond,
 		6: r.MaxWait, 20: r.MaxWait, 1000: r.MaxWait,
 	} {
-		if got := r.backoff(sends); got != want {
+		if got := r.Backoff(sends); got != want {
 			t.Errorf("after %d sends: %v, want %v", sends, got, want)
 		}
 	}

@@ -84,11 +84,11 @@ func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 	}
 	quiet := l.lastByte.Mono + quietFor
 	enough := s.reused == 2 || s.toldApart
-	if enough && now.Mono >= quiet && now.Mono-s.reusedAt <= probeWithin {
+	if enough && now.Mono >= quiet && since(s.reusedAt, now) <= probeWithin {
 		return Step{Do: Probe, At: now.Mono}
 	}
 	// The probe follows the next 422, if it is quiet then.
-	return l.fenceAt(max(s.reusedAt+Gap, quiet, now.Mono), now)
+	return l.fenceAt(max(s.reusedAt.Mono+Gap, quiet, now.Mono), now)
 }
 
 // fenceAt is a fence, unless the key may be another program's and be free again.
@@ -104,6 +104,13 @@ func (l *Ledger) mayFence(now Instant) bool { return l.FirstUseKnown || !l.isFor
 func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
 	age, ok := l.age(now)
 	return ok && age < window && l.TTL > 0 && !l.NoProbe && !l.fence.otherBytes && !(limits.NoProbe && l.Entry)
+}
+
+// ProbeWithin is how soon a probe that is allowed now has to leave: while the last 422 is
+// fresh, and the write young.
+func (l *Ledger) ProbeWithin(now Instant) time.Duration {
+	age, _ := l.age(now)
+	return min(probeWithin-since(l.fence.reusedAt, now), window-age)
 }
 
 // lateLooks are when S6 looks, after the last byte.

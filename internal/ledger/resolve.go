@@ -10,7 +10,7 @@ type fenceState struct {
 	otherBytes bool          // another program's bytes are under the key
 	reused     int           // answers 422 in a row: 2 if two of them are Gap apart
 	reusedFrom time.Duration // the first of them
-	reusedAt   time.Duration // the last of them
+	reusedAt   Instant       // the last of them
 	fails      int           // in a row, for the wait
 	next       time.Duration
 	ended      bool // this process has had an end of a fence
@@ -50,7 +50,7 @@ func (l *Ledger) noteFence(f Fact) {
 		} else if s.at-s.reusedFrom >= Gap {
 			s.reused = 2
 		}
-		s.reusedAt, s.fails = f.At.Mono, 0
+		s.reusedAt, s.fails = f.At, 0
 		return
 	}
 	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && l.probe.begun == 0 && l.FirstUseKnown {

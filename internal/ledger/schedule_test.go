@@ -291,7 +291,7 @@ func (w *walk) checkStep(s Step) {
 		if w.crashed {
 			w.fail("a send after a restart")
 		}
-		if now >= w.l.sendTTL() || w.l.TTL == 0 && w.l.Sent() {
+		if now >= w.l.SendTTL() || w.l.TTL == 0 && w.l.Sent() {
 			w.fail("a send after the TTL")
 		}
 		if s.Do == Rekey && !unplaced(w.facts) {

@@ -127,15 +127,15 @@ func (s *sending) pause(r Retry, a Answer) {
 	if asked == 0 && a.Class == Refusal && a.Advice == WaitFirst && !a.Replayed {
 		asked = rateWindow
 	}
-	s.wait = r.backoff(s.sends)
+	s.wait = r.Backoff(s.sends)
 	if s.exact = asked > 0 && asked >= s.wait; s.exact {
 		s.wait = asked
 	}
 }
 
-// backoff is the most that is waited before the next send: it doubles. The loop
+// Backoff is the most that is waited before the next send: it doubles. The loop
 // spreads it.
-func (r Retry) backoff(sends int) time.Duration {
+func (r Retry) Backoff(sends int) time.Duration {
 	wait := r.MaxWait
 	if shift := max(sends-1, 0); shift < 20 && r.MinWait<<shift < r.MaxWait {
 		wait = r.MinWait << shift
@@ -148,7 +148,7 @@ func (l *Ledger) mayStillSend(at time.Duration, now Instant) bool {
 	if l.restored || l.TTL <= 0 && l.sending.left > 0 {
 		return false
 	}
-	return since(l.Decided, now)+max(at-now.Mono, 0) < l.sendTTL()
+	return since(l.Decided, now)+max(at-now.Mono, 0) < l.SendTTL()
 }
 
 // endSending closes S0: what is not in doubt is decided.

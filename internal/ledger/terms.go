@@ -34,9 +34,11 @@ type Terms struct {
 	Lasting bool `json:"lasting,omitempty"`
 	// Exclusive means that nobody else trades the account.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// TTL is how long after the decision it may be sent; 0 sends once, within 10
-	// minutes.
+	// TTL is how long after the decision it may be sent; 0 sends once, within the time of
+	// one attempt.
 	TTL time.Duration `json:"ttl,omitempty"`
+	// Attempt bounds one attempt.
+	Attempt time.Duration `json:"attempt,omitempty"`
 	// NoProbe: the original bytes are never sent to ask for the stored answer.
 	NoProbe bool `json:"noProbe,omitempty"`
 	// SendsMissing: the journal of an earlier run may lack sends, so that none counts as

@@ -4,12 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // The requests by which the driver asks about a write. Each is sent once.
@@ -20,6 +23,8 @@ type Request struct {
 	Account, Key string
 	Body         []byte
 	Alone        bool // on a connection of its own
+	// Gate judges it right before its first byte; nil for what does not age.
+	Gate transport.Gate
 }
 
 // The operations that the driver sends by itself, and the refusals that it knows.
@@ -58,6 +63,22 @@ const requestPatience = 5 * time.Second
 func impossibleCancel(account, key string) Request {
 	cancel := api.CancelOrderRequest{AccountID: account, OrderID: impossibleID(key)}
 	return Request{Operation: cancelOrder, Account: account, Key: key, Body: cancel.AppendWire(nil)}
+}
+
+// shortly is the gate of a probe, which is allowed for as long as the ledger says.
+type shortly struct {
+	from time.Time
+	left time.Duration
+}
+
+var errTooLate = errors.New("the question was held up for too long to be asked")
+
+// MayLeave implements [transport.Gate].
+func (s shortly) MayLeave() error {
+	if ledger.Elapsed(s.from) > s.left {
+		return errTooLate
+	}
+	return nil
 }
 
 // impossibleBody is the write for a market, or a run, that cannot exist.

@@ -26,6 +26,7 @@ import (
 type setting struct {
 	of      *Write
 	levels  Levels
+	leaves  bool // its first byte was allowed to
 	ended   bool
 	outcome ledger.Outcome
 }
@@ -126,11 +127,17 @@ func (v *settings) ended(w *Write, outcome ledger.Outcome) {
 	}
 }
 
-// superseded reports whether a newer setting has been sent that may stand.
-func (v *settings) superseded(w *Write) bool {
+// mayLeave notes that a setting leaves, unless a newer one has left that may stand.
+func (v *settings) mayLeave(w *Write) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.newer(w)) > 0
+	if slices.ContainsFunc(v.newer(w), func(s *setting) bool { return s.leaves }) {
+		return false
+	}
+	if at := indexOfSetting(v.of[w.Places[0]], w.Intent.ID); at >= 0 {
+		v.of[w.Places[0]][at].leaves = true
+	}
+	return true
 }
 
 // newer are the settings behind w that were not refused. The lock is held.

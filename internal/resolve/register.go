@@ -192,5 +192,6 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 	return false
 }
 
-// Superseded reports whether a newer setting of levels has been sent that may stand.
-func (d *Driver) Superseded(w *Write) bool { return w.Kind.Levels && d.levels.superseded(w) }
+// MayLeave reports whether no newer setting of levels has left that may stand. From then on
+// w has left.
+func (d *Driver) MayLeave(w *Write) bool { return !w.Kind.Levels || d.levels.mayLeave(w) }

@@ -104,8 +104,8 @@ func (d *Driver) whyUnreachable(w *Write, err error) string {
 // noteService counts the requests that nothing answered: then the service is asked
 // for one write alone, less and less often.
 func (d *Driver) noteService(c ledger.Class, err error) {
-	if err != nil && d.cfg.Host.Judge(err).Local {
-		return // the client's own rate limits say nothing of the service
+	if err != nil && (d.cfg.Host.Judge(err).Local || errors.Is(err, errTooLate)) {
+		return // what this client held back itself says nothing of the service
 	}
 	if c == ledger.Success || c == ledger.Refusal {
 		d.fails = 0
@@ -140,12 +140,13 @@ func (d *Driver) fence(w *Write) error {
 // probe sends the original bytes once more, to have the stored answer. Neither a
 // context nor Close cuts it.
 func (d *Driver) probe(w *Write) error {
+	gate := shortly{time.Now(), w.Ledger.ProbeWithin(d.Clock.Now())}
 	if err := d.noteDown(w, ledger.ProbeBegun); err != nil {
 		return err
 	}
 	// It may run now, so no read beside it shows the account before or after it.
 	d.Books.SendBegan(w.booked.Account)
-	h := d.sendProbe(w)
+	h := d.sendProbe(w, gate)
 	d.Books.SendEnded(w.booked.Account, time.Now())
 	d.heardBack(w, ledger.ProbeEnded, &h, false)
 	if h.Class == ledger.Success || h.Class == ledger.Refusal && h.Replayed {
@@ -313,11 +314,11 @@ func (d *Driver) sendFence(w *Write, ownRoute bool) Answer {
 
 // sendProbe sends the write's own bytes under its own key, over a connection of its own.
 // Neither a context nor Close cuts it.
-func (d *Driver) sendProbe(w *Write) Answer {
+func (d *Driver) sendProbe(w *Write, gate transport.Gate) Answer {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	in := &w.Intent
-	return d.cfg.Host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: in.Body, Alone: true})
+	return d.cfg.Host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: in.Body, Alone: true, Gate: gate})
 }
 
 func (d *Driver) sendOnce(r Request) Answer {

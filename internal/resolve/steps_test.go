@@ -171,6 +171,8 @@ func TestWhatFencesAndProbesSend(t *testing.T) {
 		assert.NotEqual(t, fence.Key, run.Key, "a fresh key")
 		assert.Equal(t, run.Key, again.Key, "two requests under one key")
 		own, probe := s.sent[3], s.sent[5]
+		require.NotNil(t, probe.Gate)
+		probe.Gate = nil
 		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Intent.Key)+`","side":"long","size":1}`, string(own.Body))
 		assert.Equal(t, own, s.sent[4])
 		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Intent.Key, Body: w.Intent.Body, Alone: true}, probe)

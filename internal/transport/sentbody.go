@@ -28,11 +28,17 @@ var errSentAgain = errors.New("the connection wants the write again, which may h
 type sentBody struct {
 	body []byte
 	bare bool // a write without a body
-	// began is set before the first byte can leave.
-	began atomic.Bool
-	unfit bool // it was given a kept connection that it may not be written to
-	read  int  // of it
-	hooks *httptrace.ClientTrace
+	gate Gate
+	stop context.CancelFunc // ends the attempt
+	// began is set before the first byte can leave, refused once none can.
+	began   atomic.Bool
+	refused atomic.Pointer[error]
+	// sentAgain: net/http wanted to send once more what may have arrived.
+	sentAgain bool
+	unfit     bool // it was given a kept connection that it may not be written to
+	http2     bool // its connection carries other requests too
+	read      int  // of it
+	hooks     *httptrace.ClientTrace
 
 	request http.Request // that it goes with
 	reader  bytes.Reader
@@ -44,14 +50,17 @@ type tracedBody struct {
 	hooks httptrace.ClientTrace
 }
 
-func newSentBody(r *Request, traced bool) *sentBody {
-	bare := r.Write && r.Body == nil
-	if !traced {
-		return &sentBody{body: r.Body, bare: bare}
+func newSentBody(r *Request, traced bool, stop context.CancelFunc) *sentBody {
+	var b *sentBody
+	if traced {
+		with := new(tracedBody)
+		b = &with.sentBody
+		b.hooks = &with.hooks
+	} else {
+		b = new(sentBody)
 	}
-	b := &tracedBody{sentBody: sentBody{body: r.Body, bare: bare}}
-	b.sentBody.hooks = &b.hooks
-	return &b.sentBody
+	b.body, b.bare, b.gate, b.stop = r.Body, r.Write && r.Body == nil, r.Gate, stop
+	return b
 }
 
 // trace returns the context of the attempt's request.
@@ -59,23 +68,53 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 	if b.hooks == nil {
 		return ctx
 	}
-	var stop context.CancelCauseFunc
-	if b.bare {
-		ctx, stop = context.WithCancelCause(ctx)
-	}
-	b.hooks.GotConn = func(info httptrace.GotConnInfo) {
-		// A request without a body net/http sends again by itself over HTTP/2, on
-		// the word of whatever is in front that it did not arrive.
-		if b.bare && b.began.Load() && speaksHTTP2(info.Conn) {
-			stop(errSentAgain)
-			return
-		}
-		b.unfit = !fitToWrite(info)
-		if !b.unfit {
-			b.began.Store(true)
-		}
+	b.hooks.GotConn = b.gotConn
+	if b.gate != nil {
+		b.hooks.WroteHeaders = b.wroteHeaders
 	}
 	return httptrace.WithClientTrace(ctx, b.hooks)
+}
+
+// gotConn is the last moment before the first byte. To end the attempt keeps HTTP/2 from
+// writing, and not HTTP/1.1: there the connection, which nobody shares, is closed.
+func (b *sentBody) gotConn(info httptrace.GotConnInfo) {
+	b.http2 = speaksHTTP2(info.Conn)
+	switch {
+	case b.bare && b.http2 && b.began.Load():
+		// A request without a body net/http sends again by itself over HTTP/2, on the
+		// word of whatever is in front that it did not arrive.
+		b.sentAgain = true
+		b.stop()
+	case !fitToWrite(info):
+		b.unfit = true
+	case b.mayLeave():
+		b.unfit = false
+		b.began.Store(true)
+	case !b.http2:
+		_ = info.Conn.Close()
+	}
+}
+
+// wroteHeaders asks the gate once more where the header has waited, over HTTP/2, for its turn
+// on the connection. The body follows it, and without that the service runs nothing.
+func (b *sentBody) wroteHeaders() {
+	if b.http2 && !b.bare {
+		b.mayLeave()
+	}
+}
+
+// mayLeave asks the gate. What it refuses ends the attempt before that is said, so that
+// nothing of the body leaves afterwards.
+func (b *sentBody) mayLeave() bool {
+	if b.gate == nil {
+		return true
+	}
+	err := b.gate.MayLeave()
+	if err != nil {
+		b.stop()
+		b.refused.Store(&err)
+	}
+	return err == nil
 }
 
 // load returns the attempt's request, with the body in it. Each attempt has its
@@ -97,9 +136,14 @@ func (b *sentBody) load(ctx context.Context, r *Request) *http.Request {
 	return &b.request
 }
 
-// Read hands out the body.
+// Read hands out the body, if it may leave.
 func (b *sentBody) Read(p []byte) (int, error) {
-	b.began.Store(true)
+	if !b.began.Load() {
+		if !b.mayLeave() {
+			return 0, *b.refused.Load()
+		}
+		b.began.Store(true)
+	}
 	if b.read == len(b.body) {
 		return 0, io.EOF
 	}
@@ -120,6 +164,9 @@ func (b *sentBody) wantsAnother() bool { return b.unfit && !b.began.Load() }
 // Without a trace and without a body it is taken to have, unless no connection came
 // about.
 func (b *sentBody) mayHaveLeft(err error) bool {
+	if b.refused.Load() != nil {
+		return false
+	}
 	if b.hooks != nil || b.body != nil {
 		return b.began.Load()
 	}

@@ -65,7 +65,21 @@ type Request struct {
 	Write bool
 	// MaxBody is the largest answer that can be right, MaxError the largest refusal.
 	MaxBody, MaxError int
+	// Timeout bounds the attempt, from connecting to the last byte of the answer; 0 leaves
+	// that to the context.
+	Timeout time.Duration
+	// Gate judges a write; nil for none.
+	Gate Gate
 }
+
+// Gate says whether a write may still leave. It is asked when there is a connection, right
+// before the first byte: whatever took its time has happened by then. It may be asked more
+// than once, and by another goroutine. What it refuses has not left, and fails with its
+// error.
+//
+// For a transport that is not net/http's it is asked before that begins, and where it first
+// reads the body.
+type Gate interface{ MayLeave() error }
 
 // Answer is how one attempt ended.
 type Answer struct {
@@ -92,9 +106,19 @@ var ErrTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceede
 // written is replaced by another.
 func (t *Transport) Send(ctx context.Context, r *Request) Answer {
 	a := Answer{Sent: time.Now()}
-	for t.exchange(ctx, r, &a) { // as often as there are kept connections
+	ctx, stop := r.within(ctx)
+	defer stop()
+	for t.exchange(ctx, stop, r, &a) { // as often as there are kept connections
 	}
 	return a
+}
+
+// within returns the context of an attempt, and what ends it.
+func (r *Request) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.Timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, r.Timeout, ErrTimeout)
 }
 
 // SendAlone is [Transport.Send] over a connection that nothing else uses, where the
@@ -111,10 +135,10 @@ func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
-func (t *Transport) exchange(ctx context.Context, r *Request, a *Answer) (another bool) {
-	body := newSentBody(r, t.traced)
+func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Answer) (another bool) {
+	body := newSentBody(r, t.traced, stop)
 	sent := body.load(ctx, r)
-	resp, err := t.rt.RoundTrip(sent)
+	resp, err := t.roundTrip(body, sent)
 	if err == nil {
 		limit := r.MaxBody
 		if resp.StatusCode >= 300 && r.MaxError > 0 {
@@ -126,12 +150,21 @@ func (t *Transport) exchange(ctx context.Context, r *Request, a *Answer) (anothe
 	a.Received, a.Err = time.Now(), nil
 	if err != nil {
 		a.Status, a.Header, a.Body = 0, nil, nil
-		a.Err = causeOf(sent.Context(), err)
+		a.Err = body.causeOf(ctx, err)
 		a.Written = body.mayHaveLeft(err)
 		return body.wantsAnother() && ctx.Err() == nil
 	}
 	a.Written = true
 	return false
+}
+
+// roundTrip asks the gate before a transport of the program's begins: that reads no body
+// where there is none.
+func (t *Transport) roundTrip(body *sentBody, sent *http.Request) (*http.Response, error) {
+	if !t.traced && !body.mayLeave() {
+		return nil, *body.refused.Load()
+	}
+	return t.rt.RoundTrip(sent)
 }
 
 // readAll reads the whole body, or reports that it is too large to be right. The
@@ -154,8 +187,13 @@ func readAll(resp *http.Response, limit int) (body []byte, tooLarge bool, err er
 }
 
 // causeOf names why an attempt ended instead of net/http's idea of it.
-func causeOf(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
+func (b *sentBody) causeOf(ctx context.Context, err error) error {
+	switch refused := b.refused.Load(); {
+	case refused != nil:
+		return *refused
+	case b.sentAgain:
+		return errSentAgain
+	case ctx.Err() == nil:
 		return err
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
