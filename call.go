@@ -130,7 +130,7 @@ func (c *call) key() Key {
 	if c.write == nil {
 		return c.askKey
 	}
-	return Key(c.write.Intent.Key)
+	return Key(c.write.Try().Key)
 }
 
 // facts are what the call knows before there is an answer.

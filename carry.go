@@ -51,27 +51,29 @@ func (c *call) carryOut() {
 		return
 	}
 	defer c.core.leave()
-	for {
-		if !c.takeName() {
-			return
-		}
-		if c.last.class == ledger.Success { // it was carried out before
-			return
-		}
-		c.send()
-		c.returnSlot(false)
-		if !errors.Is(c.stopped, resolve.ErrTaken) {
-			break
-		}
-		c.stopped, c.write = nil, nil
+	defer c.letGo()
+	if !c.decide() || c.last.class == ledger.Success { // it was carried out before
+		return
 	}
+	c.send()
+	c.returnSlot(false)
 	c.releaseWriter()
 	c.conclude()
 }
 
-// takeName gives the write its key, or joins the write that has the client order id
+// letGo gives back what a write has taken and has not used, also where one of the program's
+// guards panics.
+func (c *call) letGo() {
+	c.returnSlot(false)
+	c.releaseWriter()
+	if c.write != nil {
+		c.core.driver.LetGo(c.write)
+	}
+}
+
+// decide gives the write its key, or joins the write that has the client order id
 // already. It returns false if the call is over.
-func (c *call) takeName() bool {
+func (c *call) decide() bool {
 	for {
 		earlier, err := c.chooseKey()
 		if earlier == nil && err == nil {

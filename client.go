@@ -96,10 +96,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
 		Enter:       c.enter, Leave: c.leave,
-		NewJournal: log.newJournal, Unwritten: func(of *resolve.Intent, err error) {
-			in := intentOf(of)
-			log.notJournaled(&in, err)
-		},
+		NewJournal: log.newJournal, Unwritten: log.notJournaled,
 	})
 	c.heardDate, c.books = c.driver.Clock.HeardDate, c.driver.Books
 	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background})

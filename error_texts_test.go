@@ -56,6 +56,7 @@ func mistakes(t *testing.T) []errorRow {
 	}
 	account := client.Live.Account("acc_1")
 	tpsl := func(change TPSL) error { _, err := account.SetTPSL(t.Context(), "BTC", change); return err }
+	_, named := client.Sandbox.PlaceOrder(t.Context(), good, WithClientOrderID("a"))
 	paperTPSL := func(symbol string, change TPSL) error {
 		_, err := client.Sandbox.SetTPSL(t.Context(), symbol, change)
 		return err
@@ -105,6 +106,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"takeProfitPrice, stopLossPrice or closePct", "", paperTPSL("BTC", TPSL{})},
 		{"closePct", "101", paperTPSL("BTC", TPSL{ClosePct: Some(Dec("101"))})},
 		{"symbol", "", paperTPSL("", TPSL{StopLoss: Clear})},
+		{"WithClientOrderID", "paper", named},
 		{"symbol", "", symbol},
 		{"closePercent", "101", part},
 		{"pct", "0.5", share},
@@ -221,7 +223,7 @@ var elsewhere = map[string]string{
 	"the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way": "a full rate limit",
 	"trading: RateLimitUsage: %w":                                                                                      "a store that fails",
 	"trading: executed late, when its stored answer was asked for":                                                     "a late execution",
-	"executed (%s: %s), and its answer is lost":                                                                        "a write that is resolved without an answer",
+	"executed (%s), and its answer is lost":                                                                            "a write that is resolved without an answer",
 	"how the service keeps idempotency keys is not known yet":                                                          "a fence before its calibration",
 	"a newer setting is still in doubt":                                                                                "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
 	"the position still has other levels after %d tries":                                                               "two settings of levels in doubt: TestANewerSettingOfLevelsStands",
@@ -229,10 +231,11 @@ var elsewhere = map[string]string{
 	"the %s is missing, and the account shows no position in %s to read it from: name both levels":                     "an account without a position: TestTrap_T68_OneLevelAloneIsNotGuessed",
 	"the %s is missing, and the position to read it from cannot be read: %w":                                           "a read that fails: TestTrap_T68_OneLevelAloneIsNotGuessed",
 	"required and missing: the %s; with an idempotency key or a client order id both levels must be named":             "a call with a key: TestTrap_T68_OneLevelAloneIsNotGuessed",
-	"the client order id was used at %s for another request (%s): the decision was made before, so read the account, and do not take a new id for it":            "an id that was used before",
-	"the client order id is in use by write %s, which is another request: the decision was made before, so wait for that write, and do not take a new id for it": "an id that is in use",
-	"a refusal is stored under this idempotency key: another order must have another key":                                                                        "a key whose refusal is stored: TestAGivenKeyInTheJournal",
-	"the client order id is on its way already":                       "never seen: another call takes the write over",
+	"the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it":         "an id that was used before",
+	"the %[1]s is in use by write %[2]s, which is another request: the decision was made before, so wait for that write, and do not take a new %[1]s for it": "an id that is in use",
+	"a refusal is stored under this idempotency key: another order must have another key":                                                                    "a key whose refusal is stored: TestAGivenKeyInTheJournal",
+	"the journal has no end of write %s":                              "a journal that another process writes",
+	"trading: Acknowledge: write %s is being asked about: %w":         "a person whose context ends while the service is asked",
 	"the earlier write has ended":                                     "never seen: the call begins anew",
 	"trading: write %s is registered already":                         "two writes with the same id, which are random",
 	"trading: Acknowledge: write %s is being sent: wait for its call": "a write under way",

@@ -161,9 +161,9 @@ func kindOf(e *endpoint) resolve.Kind {
 }
 
 // intentOf is a write as its program sees it.
-func intentOf(in *resolve.Intent) Intent {
+func intentOf(in *resolve.Intent, t resolve.Try) Intent {
 	return Intent{
-		ID: IntentID(in.ID), ClientOrderID: in.ClientOrderID, Try: in.Try, Key: Key(in.Key), Tag: in.Tag,
+		ID: IntentID(in.ID), ClientOrderID: in.ClientOrderID, Try: t.Number, Key: Key(t.Key), Tag: in.Tag,
 		BaseURL: in.BaseURL, Process: in.Process,
 		Operation: Operation(in.Operation), Environment: Environment(in.Environment), Account: AccountID(in.Account), Symbol: in.Symbol,
 		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
@@ -175,7 +175,7 @@ func pendingOf(open []resolve.PendingWrite) []PendingWrite {
 	writes := make([]PendingWrite, len(open))
 	for i := range open {
 		w := &open[i]
-		writes[i] = PendingWrite{Intent: intentOf(&w.Intent), Reason: w.Reason, Left: w.Left, Waiting: w.Waiting}
+		writes[i] = PendingWrite{Intent: intentOf(&w.Intent, w.Try), Reason: w.Reason, Left: w.Left, Waiting: w.Waiting}
 	}
 	return writes
 }
@@ -183,7 +183,7 @@ func pendingOf(open []resolve.PendingWrite) []PendingWrite {
 // resolutionOf is a resolution as the program sees it.
 func resolutionOf(r *resolve.Resolution) Resolution {
 	shown := Resolution{
-		Intent: intentOf(&r.Intent), Outcome: Outcome(r.Outcome), Evidence: Evidence(r.Evidence),
+		Intent: intentOf(&r.Intent, r.Try), Outcome: Outcome(r.Outcome), Evidence: Evidence(r.Evidence),
 		Late: r.Late, MaybeLate: r.MaybeLate, Superseded: r.Superseded, Overwritten: r.Overwritten,
 		Answer: r.Answer, Err: r.Err,
 	}

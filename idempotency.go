@@ -64,5 +64,13 @@ func (k *keySource) name(account AccountID, op Operation) string {
 	return base64.RawURLEncoding.EncodeToString(digest.Sum(nil))
 }
 
+// what is the word for it.
+func (k *keySource) what() string {
+	if k.given != "" {
+		return "idempotency key"
+	}
+	return "client order id"
+}
+
 // derived is the key of one try of a name.
 func derived(name string, try int) Key { return Key("d-" + name + "-" + strconv.Itoa(try)) }

@@ -41,7 +41,7 @@ func DescribeHistory(h journal.History) (*JournaledWrite, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &JournaledWrite{Intent: intentOf(&d.Intent), Pending: !h.Final}
+	w := &JournaledWrite{Intent: intentOf(&d.Intent, d.Try), Pending: !h.Final}
 	for _, e := range d.Events {
 		w.Facts = append(w.Facts, JournaledFact(e))
 	}

@@ -13,93 +13,95 @@ import (
 // It returns the earlier write if that is still on its way.
 func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 	w := &resolve.Write{Intent: c.intent(), Kind: kindOf(c.endpoint), Unnamed: c.unnamed, Restores: string(c.opts.restores)}
-	terms := c.terms()
+	terms, try := c.terms(), 1
 	source := &c.opts.key
 	if c.env != EnvLive {
+		if source.id != "" {
+			return nil, refuse(c.env, CodeBadRequest, "WithClientOrderID is for live writes: the paper account executes a repeated order again")
+		}
 		source = &keySource{}
 	}
 	name := source.name(c.account, c.endpoint.op)
+	c.core.driver.Own(w, name)
 	if name != "" {
-		if earlier, err = c.takenBefore(&w.Intent, name, &terms); err != nil || earlier != nil || c.last.class == ledger.Success {
+		if try, earlier, err = c.takeName(w, &terms); err != nil || earlier != nil || c.last.class == ledger.Success {
 			return earlier, err
 		}
 	}
 	switch {
 	case c.env != EnvLive:
 	case source.given != "":
-		w.Intent.Key, terms.Source = string(source.given), ledger.Given
+		w.SetKey(resolve.Try{Key: string(source.given), Number: try})
+		terms.Source = ledger.Given
 	case source.id != "":
-		w.Intent.Key, terms.Source = string(derived(name, w.Intent.Try)), ledger.Derived
+		w.SetKey(resolve.Try{Key: string(derived(name, try)), Number: try})
+		terms.Source = ledger.Derived
 		terms.NotBefore, terms.Since = !source.since.IsZero(), c.core.driver.Clock.At(source.since).Service
 	default:
-		w.Intent.Key = string(NewKey())
+		w.SetKey(resolve.Try{Key: string(NewKey()), Number: try})
 	}
 	w.Ledger = ledger.New(terms)
 	if o := c.order; o != nil {
 		w.Asked = w.Kind.Order(c.symbol, sideOf(o.Side), o.Size, o.ReduceOnly)
 	}
-	c.core.driver.Own(w, name)
 	c.write = w
 	return nil, nil
 }
 
-// takenBefore looks a client order id, or a given key, up.
-func (c *call) takenBefore(in *resolve.Intent, name string, terms *ledger.Terms) (*resolve.Write, error) {
+// takeName takes a client order id, or a given key, and looks up what became of it before.
+func (c *call) takeName(w *resolve.Write, terms *ledger.Terms) (try int, earlier *resolve.Write, err error) {
 	d := c.core.driver
 	terms.FirstUseKnown = d.Durable() && !c.core.sharedIDs && c.opts.key.since.IsZero()
 	c.since = d.Requests()
-	if err := d.Load(c); err != nil {
-		return nil, c.unreadable(terms, err)
+	earlier, last, err := d.Take(c, w)
+	if earlier != nil {
+		return 0, earlier, c.sameOrder(&earlier.Intent, &w.Intent)
 	}
-	if w := d.Named(name); w != nil {
-		return w, sameOrder(&w.Intent, in)
-	}
-	last, err := d.Last(c, name)
+	c.write = w // it has the name until the call lets it go
 	switch {
+	case err != nil && c.entry:
+		c.outcome = Unknown // of what was decided
+		return 0, nil, &GuardError{Kind: ErrJournal, Err: err}
 	case err != nil:
-		return nil, c.unreadable(terms, err)
+		terms.FirstUseKnown = false
+		return 1, nil, nil
 	case last == nil:
-		return nil, nil
+		return 1, nil, nil
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
-	if !bytes.Equal(last.Digest, resolve.Digest(c.body)) {
-		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id was used at %s for another request (%s): the decision was made before, so read the account, and do not take a new id for it", last.At.Format(time.RFC3339), Outcome(last.Outcome))
-	}
-	in.Try = last.Try
+	try, err = c.goOnBehind(last, &w.Intent)
+	return try, nil, err
+}
+
+// goOnBehind takes the answer of the write that had the name before, or returns the try that
+// follows it.
+func (c *call) goOnBehind(last *resolve.Final, in *resolve.Intent) (try int, err error) {
 	switch {
+	case !bytes.Equal(last.Digest, in.Digest()):
+		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it",
+			c.opts.key.what(), last.Decided.Format(time.RFC3339), Outcome(last.Outcome))
 	case last.Outcome == ledger.Applied && len(last.Answer) > 0:
 		a := attempt{key: Key(last.Key), stored: true}
 		a.Status, a.Body, a.Received = 200, last.Answer, last.At
 		c.last = heard{attempt: a, class: ledger.Success}
 		c.outcome = Applied
-		return nil, nil
 	case last.Outcome == ledger.Applied:
 		c.outcome = Applied
-		return nil, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
-	case last.Dead && c.opts.key.given != "":
-		return nil, refuse(EnvLive, CodeIdempotencyKeyReused, "a refusal is stored under this idempotency key: another order must have another key")
-	case last.Dead:
-		in.Try++
+		return 0, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
+	case last.Spent() && c.opts.key.given != "":
+		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "a refusal is stored under this idempotency key: another order must have another key")
+	case last.Spent():
+		return last.Try + 1, nil
 	}
-	return nil, nil
-}
-
-// unreadable is a journal that cannot say whether the write was placed before.
-func (c *call) unreadable(terms *ledger.Terms, err error) error {
-	if c.entry {
-		c.outcome = Unknown // of what was decided
-		return &GuardError{Kind: ErrJournal, Err: err}
-	}
-	terms.FirstUseKnown = false
-	return nil
+	return last.Try, nil
 }
 
 // sameOrder refuses another order under an id that is on its way.
-func sameOrder(taken, in *resolve.Intent) error {
-	if taken.Operation == in.Operation && taken.Account == in.Account && bytes.Equal(taken.Body, in.Body) {
+func (c *call) sameOrder(taken, in *resolve.Intent) error {
+	if taken.SameOrder(in) {
 		return nil
 	}
-	return refuse(EnvLive, CodeIdempotencyKeyReused, "the client order id is in use by write %s, which is another request: the decision was made before, so wait for that write, and do not take a new id for it", taken.ID)
+	return refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s is in use by write %[2]s, which is another request: the decision was made before, so wait for that write, and do not take a new %[1]s for it", c.opts.key.what(), taken.ID)
 }
 
 // intent is the write as it is before its first byte.
@@ -107,7 +109,6 @@ func (c *call) intent() resolve.Intent {
 	return resolve.Intent{
 		ID:            c.core.newIntentID(),
 		ClientOrderID: c.opts.key.id,
-		Try:           1,
 		Tag:           c.opts.tag,
 		BaseURL:       c.core.baseURL,
 		Process:       c.core.process,
@@ -151,7 +152,7 @@ func (c *call) nextKey() {
 	}
 	key := NewKey()
 	if w.Ledger.Source == ledger.Derived {
-		key = derived(w.Name, w.Intent.Try+1)
+		key = derived(w.Name, w.Try().Number+1)
 	}
 	c.core.driver.ChangeKey(w, string(key))
 }

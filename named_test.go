@@ -37,7 +37,7 @@ func TestANamedOrderIsPlacedOnce(t *testing.T) {
 		assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err))
 		assert.Equal(r.t, trading.AdviseRead, trading.AdviceOf(err), "the decision was executed: a new id would execute it again")
 		require.ErrorContains(r.t, err, "(applied)")
-		require.ErrorContains(r.t, err, "do not take a new id")
+		require.ErrorContains(r.t, err, "do not take a new client order id")
 
 		// After a restart without a journal the service answers.
 		other := join(r.t, r.sim)

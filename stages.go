@@ -1,11 +1,5 @@
 package trading
 
-import (
-	"errors"
-
-	"github.com/tradingapi/trading-go/internal/resolve"
-)
-
 // askGuards asks every guard, before every send.
 func (c *call) askGuards() error {
 	if !c.endpoint.write {
@@ -39,8 +33,8 @@ func (c *call) noteInJournal() error {
 	}
 	err := c.core.driver.Before(c, w, c.sends > 0)
 	switch {
-	case err == nil || errors.Is(err, resolve.ErrTaken):
-		return err
+	case err == nil:
+		return nil
 	case c.Err() != nil:
 		return c.Err()
 	case c.entry:

@@ -176,8 +176,9 @@ type Own struct {
 	Resting, Run bool
 	Size         decimal.NullDecimal
 	// ID is that of the order or run, so that it is not taken for the write's; empty if
-	// not known.
-	ID string
+	// not known. Read: a read before the write showed it, and no answer.
+	ID   string
+	Read bool
 }
 
 // settled reports whether what a close of a position on a side would have closed is

@@ -115,8 +115,8 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 	w := b.order("BTC")
 	b.enter(w)
 	want := []accounting.Own{
-		{Answered: true, InRows: true, InPosition: true, Resting: true, ID: "ord_1", Side: accounting.Long, Size: size},
-		{Answered: true, InRows: true, InPosition: true, Resting: true, Run: true, ID: "run_1"},
+		{Answered: true, InRows: true, InPosition: true, Resting: true, ID: "ord_1", Read: true, Side: accounting.Long, Size: size},
+		{Answered: true, InRows: true, InPosition: true, Resting: true, Run: true, ID: "run_1", Read: true},
 	}
 	assert.Equal(t, want, b.Evidence(w).Own)
 	b.leave(w, nil)

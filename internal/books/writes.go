@@ -279,7 +279,7 @@ func (w *Write) older(own []accounting.Own) []accounting.Own {
 		}
 		own = append(own, accounting.Own{
 			Answered: true, InRows: true, InPosition: true, Resting: true, Run: o.run,
-			ID: o.ID, Side: o.Side, Size: o.Size,
+			ID: o.ID, Read: true, Side: o.Side, Size: o.Size,
 		})
 	}
 	return own

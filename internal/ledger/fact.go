@@ -17,7 +17,8 @@ type FactKind uint8
 
 // The facts of a write, apart from its [Terms]. A journal keeps them in order, and a
 // crash may take the last of them. Written to disk before their byte leaves are
-// KeyChanged, every SendBegun but the first under its key, FenceBegun and ProbeBegun.
+// KeyChanged, every SendBegun but the first under its key, FenceBegun and ProbeBegun; and
+// Acknowledged before anybody learns of it.
 const (
 	// SendBegun: the bytes are about to leave under the present key.
 	SendBegun FactKind = iota + 1
@@ -42,8 +43,8 @@ const (
 	Restarted
 	// Asked: somebody wants to know, although nothing more would be done.
 	Asked
-	// Resolved: the outcome is decided, by this ledger or by a person.
-	Resolved
+	// Acknowledged: a person has found out what became of it, as Verdict says.
+	Acknowledged
 )
 
 // Fact is one thing that happened to the write.
@@ -55,7 +56,7 @@ type Fact struct {
 	// OwnRoute is of FenceEnded: the fence went to the write's own route, since the
 	// service keeps its keys by route.
 	OwnRoute bool `json:"o,omitempty"`
-	// Verdict is of Looked, and of Resolved.
+	// Verdict is of Looked, and of Acknowledged.
 	Verdict Verdict `json:"v,omitzero"`
 }
 

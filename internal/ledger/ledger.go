@@ -85,7 +85,7 @@ func (l *Ledger) Note(f Fact) {
 		l.noteRestart(f.At)
 	case Asked:
 		l.look.final, l.look.next, l.fence.next = false, f.At.Mono, f.At.Mono
-	case Resolved:
+	case Acknowledged:
 		l.resolve(f.Verdict.Outcome)
 	}
 }
@@ -185,9 +185,9 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 // isForgotten reports whether the service may have forgotten the key, by any clock.
 func (l *Ledger) isForgotten(now Instant) bool {
 	if age, ok := l.age(now); ok && l.restored {
-		return age >= forgotten
+		return age >= Forgotten
 	}
-	return now.Wall.Sub(l.Decided.Wall) >= forgotten || !l.restored && now.Mono-l.Decided.Mono >= forgotten
+	return now.Wall.Sub(l.Decided.Wall) >= Forgotten || !l.restored && now.Mono-l.Decided.Mono >= Forgotten
 }
 
 // goneAt is the moment of this process from which on the write has run or never will.

@@ -60,8 +60,8 @@ func TestAgeAfterARestart(t *testing.T) {
 	}{
 		{-time.Second, true, false},
 		{-time.Second - time.Millisecond, false, false},
-		{forgotten - time.Second - time.Millisecond, true, false},
-		{forgotten - time.Second, true, true},
+		{Forgotten - time.Second - time.Millisecond, true, false},
+		{Forgotten - time.Second, true, true},
 	} {
 		now := Instant{Wall: wallStart.Add(time.Hour), Service: serviceStart.Add(c.passed)}
 		l := Restore(decidedLate(), nil, now)
@@ -77,10 +77,10 @@ func TestWhenAKeyMayBeForgotten(t *testing.T) {
 		wall, mono time.Duration
 		want       bool
 	}{
-		{forgotten - 1, forgotten - 1, false},
-		{forgotten, 0, true},
-		{0, forgotten, true},
-		{0, forgotten - 1, false},
+		{Forgotten - 1, Forgotten - 1, false},
+		{Forgotten, 0, true},
+		{0, Forgotten, true},
+		{0, Forgotten - 1, false},
 	} {
 		l := New(decidedLate())
 		now := Instant{Wall: wallStart.Add(time.Hour + c.wall), Mono: time.Hour + c.mono}

@@ -78,8 +78,8 @@ const (
 	window = 10 * time.Minute
 	// Gone is how long after its last byte a write has run or never will.
 	Gone = 30 * time.Minute
-	// forgotten is how old a write is whose key the service may have forgotten.
-	forgotten = 24 * time.Hour
+	// Forgotten is how old a write is whose key the service may have forgotten.
+	Forgotten = 24 * time.Hour
 	// rateWindow is how long a rate limit lasts that does not say.
 	rateWindow = time.Minute
 	// ClocksAgree is how far wall and monotonic clock may differ.

@@ -34,7 +34,7 @@ func decides(match func(p *program, f *ledger.Fact) bool) func(l *lies) {
 	return func(l *lies) {
 		l.fact = func(p *program, f *ledger.Fact) bool {
 			if match(p, f) {
-				f.Kind, f.Verdict = ledger.Resolved, ledger.Verdict{Outcome: ledger.NotApplied}
+				f.Kind, f.Verdict = ledger.Acknowledged, ledger.Verdict{Outcome: ledger.NotApplied}
 			}
 			return true
 		}

@@ -16,8 +16,8 @@ type Place struct {
 	Symbol string
 }
 
-// Entry is one write. It belongs to one registry, from Add to Remove. Its exported
-// fields are fixed before Add.
+// Entry is one write. It belongs to one registry, from Take or Add to Remove. Its exported
+// fields are fixed before.
 type Entry[W any] struct {
 	ID string
 	// Name is the caller's own id of the write; empty without one.
@@ -36,9 +36,41 @@ type Entry[W any] struct {
 type Registry[W any] struct {
 	mu     sync.Mutex
 	byID   map[string]*Entry[W]
-	all    []*Entry[W]           // oldest first
-	places map[Place][]*Entry[W] // those that show there, oldest first
-	doubts int                   // how many are in doubt: mostly none, so that nobody looks for them
+	all    []*Entry[W]            // oldest first
+	places map[Place][]*Entry[W]  // those that show there, oldest first
+	names  map[string][]*Entry[W] // by name; the first has it, and one that came by Add may wait behind it
+	doubts int                    // how many are in doubt: mostly none, so that nobody looks for them
+}
+
+// Take gives an entry its name, before Add: a name has one taker at a time, which keeps it
+// until Remove. It returns the entry that has the name already; nil if there is none.
+func (r *Registry[W]) Take(e *Entry[W]) (taker *Entry[W]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if has := r.names[e.Name]; len(has) > 0 {
+		return has[0]
+	}
+	r.setName(e)
+	return nil
+}
+
+func (r *Registry[W]) setName(e *Entry[W]) {
+	if e.Name == "" || slices.Contains(r.names[e.Name], e) {
+		return
+	}
+	if r.names == nil {
+		r.names = make(map[string][]*Entry[W])
+	}
+	r.names[e.Name] = append(r.names[e.Name], e)
+}
+
+func (r *Registry[W]) dropName(e *Entry[W]) {
+	has := slices.DeleteFunc(r.names[e.Name], func(o *Entry[W]) bool { return o == e })
+	if len(has) == 0 {
+		delete(r.names, e.Name)
+		return
+	}
+	r.names[e.Name] = has
 }
 
 // Add adds an entry. It returns false, and adds nothing, if its id is there already.
@@ -53,6 +85,7 @@ func (r *Registry[W]) Add(e *Entry[W]) bool {
 		return false
 	}
 	e.in = true
+	r.setName(e)
 	r.byID[e.ID] = e
 	r.all = append(r.all, e)
 	for _, p := range e.places() {
@@ -91,10 +124,11 @@ func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	return beside
 }
 
-// Remove removes an entry.
+// Remove removes an entry, and its name with it.
 func (r *Registry[W]) Remove(e *Entry[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.dropName(e)
 	if !e.in {
 		return
 	}
@@ -145,11 +179,6 @@ func (r *Registry[W]) Find(id string) *Entry[W] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byID[id]
-}
-
-// Named returns the entries of a name, oldest first.
-func (r *Registry[W]) Named(name string) []*Entry[W] {
-	return r.collect(func(e *Entry[W]) bool { return e.Name == name })
 }
 
 // Doubted returns all entries in doubt, oldest first.

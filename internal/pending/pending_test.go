@@ -114,19 +114,25 @@ func TestEntriesInDoubtAreOldestFirst(t *testing.T) {
 func TestFindingEntries(t *testing.T) {
 	var r registry
 	assert.Nil(t, r.Find("a"))
-	assert.Empty(t, r.Named("order 7"))
 	first, second, plain := at("a", btc), at("b", eth), at("c", btc)
 	first.Name, second.Name = "order 7", "order 7"
+	assert.Nil(t, r.Take(second))
+	assert.Same(t, second, r.Take(first), "a name has one taker")
 	for _, e := range []*entry{second, first, plain} {
 		require.True(t, r.Add(e))
 	}
 	assert.Same(t, first, r.Find("a"))
 	assert.Equal(t, "the write c", r.Find("c").Write)
-	assert.Equal(t, []string{"b", "a"}, ids(r.Named("order 7")), "in the order in which they came")
 
 	r.Remove(second)
 	assert.Nil(t, r.Find("b"))
-	assert.Equal(t, []string{"a"}, ids(r.Named("order 7")))
+	next := at("d", btc)
+	next.Name = "order 7"
+	assert.Same(t, first, r.Take(next), "which came by Add behind the other")
+	r.Remove(first)
+	assert.Nil(t, r.Take(next))
+	r.Remove(next) // before Add
+	assert.Nil(t, r.Take(first))
 }
 
 func TestAnIdIsTakenUntilItsEntryIsRemoved(t *testing.T) {

@@ -18,25 +18,16 @@ func (d *Driver) Durable() bool { return d.store.journal != nil }
 // Requests is the number of the last request of the drivers.
 func (d *Driver) Requests() uint64 { return d.pending.requests.Load() }
 
-// Named returns the open write of a name; nil if there is none.
-func (d *Driver) Named(name string) *Write {
-	for _, e := range d.pending.Named(name) {
-		return e.Write
-	}
-	return nil
-}
-
-// Last returns how the last write under a name ended; nil if there is none.
-func (d *Driver) Last(ctx context.Context, name string) (*Final, error) {
-	return d.store.last(ctx, name)
-}
-
 // Forget deletes what the journal keeps of a name.
 func (d *Driver) Forget(ctx context.Context, name string) error {
 	if !d.Durable() {
 		return errors.New("trading: ForgetClientOrderID: the client has no journal")
 	}
-	return d.store.journal.Forget(ctx, name)
+	if err := d.store.journal.Forget(ctx, name); err != nil {
+		return err
+	}
+	d.store.kept.forget(name)
+	return nil
 }
 
 // DoubtedIn returns the ids of the writes in a place whose outcome is not known.
@@ -75,7 +66,7 @@ func (d *Driver) PendingOn(ctx context.Context, environment, account string) ([]
 	}
 	for _, e := range sent {
 		if in := &e.Write.Intent; in.Environment == environment && in.Account == account {
-			writes = append(writes, PendingWrite{Intent: in.withoutKey(), Reason: "its call has not returned"})
+			writes = append(writes, PendingWrite{Intent: *in, Try: e.Write.Try(), Reason: "its call has not returned"})
 		}
 	}
 	return writes, nil
@@ -148,7 +139,7 @@ func (d *Driver) Acknowledge(ctx context.Context, id string, found ledger.Outcom
 	}
 	e := d.pending.Find(id)
 	if e == nil {
-		return fmt.Errorf("trading: Acknowledge: write %s is not pending", id)
+		return notPending(id)
 	}
 	return d.workerOf(e.Write).acknowledge(ctx, e.Write, found, note)
 }

@@ -44,7 +44,7 @@ func TestListsOfOpenWrites(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, first.Intent, open[0].Intent)
 		assert.Equal(t, "its call has not returned", open[2].Reason)
-		assert.Empty(t, open[2].Intent.Key, "it may change meanwhile")
+		assert.Equal(t, "key of w_4", open[2].Try.Key)
 		assert.Equal(t, sent.Intent.Body, open[2].Intent.Body)
 
 		for place, want := range map[pending.Place][]string{
@@ -151,9 +151,9 @@ func TestAcknowledge(t *testing.T) {
 		end := k.end(t, "w_1")
 		assert.Equal(t, "looked by hand", end.Note)
 		assert.True(t, end.Dead)
-		assert.Equal(t, "begin!, beside, answer, fence!, fenced, end!", k.of("w_1"))
+		assert.Equal(t, "begin!, beside, answer, fence!, fenced, acknowledged!, end", k.of("w_1"))
 		assert.Len(t, s.resolved, 1)
-		last, err := d.Last(t.Context(), "entry 7")
+		last, err := d.store.last(t.Context(), "entry 7")
 		require.NoError(t, err)
 		assert.Equal(t, ledger.NotApplied, last.Outcome)
 		require.ErrorContains(t, d.Acknowledge(t.Context(), "w_1", ledger.Applied, ""), "write w_1 is not pending")
@@ -168,7 +168,7 @@ func TestAcknowledgeThatFails(t *testing.T) {
 		k := newDisk()
 		d := client(t, &service{}, on(k), foreground)
 		lost(t, d, "w_1", order)
-		k.failsAt("end")
+		k.failsAt("acknowledged")
 		require.ErrorIs(t, d.Acknowledge(t.Context(), "w_1", ledger.Applied, ""), errDisk)
 		open, err := d.Pending(t.Context())
 		require.NoError(t, err)
@@ -180,26 +180,38 @@ func TestAcknowledgeThatFails(t *testing.T) {
 	})
 }
 
-// A person's word that comes while the service is asked holds, unless the answer decides.
+// A person's word that comes while the service is asked waits for the answer: it holds, unless
+// that decides, and then the person is told. One who waits no longer has said nothing.
 func TestAcknowledgeBesideATurn(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		answer  ledger.Answer
+		waits   time.Duration
+		says    string
 		outcome ledger.Outcome
 		by      Evidence
 	}{
-		{"nothing answers", silence, ledger.NotApplied, ByAcknowledged},
-		{"the service has its answer", replayed(success), ledger.Applied, ByReplay},
+		{"nothing answers", silence, time.Minute, "", ledger.NotApplied, ByAcknowledged},
+		{"the service has its answer", replayed(success), time.Minute, "write w_1 is not pending", ledger.Applied, ByReplay},
+		{"nobody waits", replayed(success), time.Second, "write w_1 is being asked about: context deadline exceeded", ledger.Applied, ByReplay},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {row.answer}}}
-				d := client(t, s, foreground)
+				k := newDisk()
+				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {row.answer}}, body: `{}`}
+				d := client(t, s, on(k), foreground)
 				w := lost(t, d, "w_1", order)
+				said := make(chan error, 1)
 				s.onAsk = func(operation string) {
 					if operation == order {
-						assert.NoError(t, d.Acknowledge(t.Context(), "w_1", ledger.NotApplied, ""))
+						go func() {
+							ctx, cancel := context.WithTimeout(t.Context(), row.waits)
+							defer cancel()
+							said <- d.Acknowledge(ctx, "w_1", ledger.NotApplied, "")
+						}()
+						time.Sleep(2 * time.Second)
 						assert.True(t, d.IsOpen(w), "its turn ends first")
+						assert.NotContains(t, k.of("w_1"), "acknowledged")
 					}
 				}
 				r, known := d.Wait(t.Context(), w)
@@ -207,7 +219,42 @@ func TestAcknowledgeBesideATurn(t *testing.T) {
 				assert.Equal(t, row.outcome, r.Outcome)
 				assert.Equal(t, row.by, r.Evidence)
 				assert.False(t, d.IsOpen(w))
+				if err := <-said; row.says != "" {
+					require.ErrorContains(t, err, row.says)
+				} else {
+					require.NoError(t, err)
+				}
+				assert.Equal(t, row.outcome, k.end(t, "w_1").Outcome)
+				assert.Len(t, s.resolved, 1)
 			})
+		})
+	}
+}
+
+// A person's word is on the disk before anybody is told: where the process ends between the
+// two, the next run goes on with it.
+func TestAcknowledgeAndThenACrash(t *testing.T) {
+	for _, found := range []ledger.Outcome{ledger.Applied, ledger.NotApplied} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newDisk()
+			d := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*Intent, error) {} })
+			lost(t, d, "w_1", order, named("entry 7"))
+			k.failsAt("end")
+			require.NoError(t, d.Acknowledge(t.Context(), "w_1", found, "looked by hand"))
+			k = k.restart()
+			s := &service{}
+			d = client(t, s, on(k), foreground)
+			open, err := d.Pending(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, open)
+			end := k.end(t, "w_1")
+			assert.Equal(t, found, end.Outcome)
+			assert.Equal(t, ByAcknowledged, end.Evidence)
+			assert.Equal(t, "looked by hand", end.Note)
+			require.Len(t, s.resolved, 1)
+			assert.ErrorContains(t, s.resolved[0].Err, "(acknowledged: looked by hand)")
+			assert.Nil(t, d.taker("entry 7"))
+			assert.Empty(t, s.asks())
 		})
 	}
 }

@@ -206,11 +206,12 @@ type seenLook struct {
 	equal int         // how many they are in all
 }
 
-// idsOf are the orders and runs that other writes are known to have left.
-func idsOf(own []accounting.Own) map[string]bool {
+// idsOf are the orders and runs that other writes are known to have left. What was read
+// before the write is theirs only if the write itself cannot have left it by then.
+func idsOf(own []accounting.Own, firstUseKnown bool) map[string]bool {
 	ids := make(map[string]bool, len(own))
 	for i := range own {
-		if own[i].ID != "" {
+		if own[i].ID != "" && (firstUseKnown || !own[i].Read) {
 			ids[own[i].ID] = true
 		}
 	}

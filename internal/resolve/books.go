@@ -42,9 +42,7 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 	if w.Kind.Levels {
 		d.levels.noteEnd(&d.store, w, f.Outcome)
 	}
-	if f.Evidence != ByAcknowledged { // whose end is written already
-		d.store.logged(w, d.store.end(context.Background(), w, f, false))
-	}
+	d.store.logged(w, d.store.end(context.Background(), w, &f))
 	if w.Kind.Levels {
 		d.levels.ended(w, f.Outcome)
 	}
@@ -84,6 +82,7 @@ func (d *Driver) unclear(w *Write) *books.Did {
 // concluded ends a write whose call found its outcome out by itself.
 func (d *Driver) concluded(w *Write, last *Answer) {
 	if !w.registered {
+		d.pending.Remove(&w.Entry) // its name
 		return
 	}
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: ByUnsent}
@@ -102,7 +101,7 @@ func (d *Driver) concluded(w *Write, last *Answer) {
 	case ledger.Refusal:
 		f.Code = last.Code
 		// A refusal that decides nothing may be of another use of the key, which ran.
-		f.Dead = f.Outcome == ledger.NotApplied && last.Key == w.Intent.Key && last.Status < 500 && (!last.InFront || last.Replayed)
+		f.Dead = f.Outcome == ledger.NotApplied && last.Key == w.Try().Key && last.Status < 500 && (!last.InFront || last.Replayed)
 	}
 	w.finish(&f)
 	d.leaveBooks(w, f, last)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // What a call does with its write: what the journal has of it, and how it ends.
@@ -99,7 +100,7 @@ func TestCalls(t *testing.T) {
 					<-w.Handed()
 				}
 				if !concluded {
-					assert.Same(t, w, d.Named("entry 7"))
+					assert.Same(t, w, d.taker("entry 7"))
 					return
 				}
 				end := k.end(t, "w_1")
@@ -110,17 +111,18 @@ func TestCalls(t *testing.T) {
 					want.Key = row.key
 				}
 				if !row.plain {
-					want.Digest = Digest(w.Intent.Body)
+					want.Digest, want.Decided = w.Intent.Digest(), end.Decided
+					assert.True(t, end.Decided.Equal(w.Intent.Decided))
 				}
 				assert.Equal(t, want, *end)
-				last, err := d.Last(t.Context(), "entry 7")
+				last, err := d.store.last(t.Context(), "entry 7")
 				require.NoError(t, err)
 				if row.plain {
 					assert.Nil(t, last)
 				} else {
 					assert.Equal(t, end, last)
 				}
-				assert.Nil(t, d.Named("entry 7"))
+				assert.Nil(t, d.taker("entry 7"))
 			})
 		})
 	}
@@ -146,6 +148,16 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 	})
 }
 
+// taker is who has a name; nil if nobody has.
+func (d *Driver) taker(name string) *Write {
+	e := pending.Entry[*Write]{ID: "nobody", Name: name}
+	if taker := d.pending.Take(&e); taker != nil {
+		return taker.Write
+	}
+	d.pending.Remove(&e)
+	return nil
+}
+
 // Two calls take a client order id at once: the second joins the first, and may take it
 // once that is over.
 func TestAnIdThatIsTaken(t *testing.T) {
@@ -153,16 +165,24 @@ func TestAnIdThatIsTaken(t *testing.T) {
 		d := client(t, &service{})
 		first, second := newWrite(d, "w_1", order, named("entry 7")), newWrite(d, "w_2", order, named("entry 7"))
 		d.Own(first, "entry 7")
-		require.NoError(t, d.Before(t.Context(), first, false))
-		_, err := send(t, d, second)
-		require.NoError(t, err, "nothing was sent")
-		second = newWrite(d, "w_2", order, named("entry 7"))
 		d.Own(second, "entry 7")
-		require.ErrorIs(t, d.Before(t.Context(), second, false), ErrTaken)
-		<-second.Handed()
-		assert.False(t, d.IsOpen(second))
-		assert.False(t, second.Tracked())
-		assert.Same(t, first, d.Named("entry 7"))
+		for range 2 {
+			taker, _, err := d.Take(t.Context(), first)
+			require.NoError(t, err)
+			require.Nil(t, taker)
+			taker, _, err = d.Take(t.Context(), second)
+			require.NoError(t, err)
+			require.Same(t, first, taker)
+			d.LetGo(first)
+			<-first.Handed()
+			assert.False(t, d.IsOpen(first))
+			assert.False(t, first.Tracked())
+			first = newWrite(d, "w_1", order, named("entry 7"))
+			d.Own(first, "entry 7")
+		}
+		_, _, err := d.Take(t.Context(), first)
+		require.NoError(t, err)
+		require.NoError(t, d.Before(t.Context(), first, false))
 		again := newWrite(d, "w_1", order)
 		d.Own(again, "")
 		require.ErrorContains(t, d.Before(t.Context(), again, false), "write w_1 is registered already")
@@ -172,9 +192,9 @@ func TestAnIdThatIsTaken(t *testing.T) {
 		concluded, err := send(t, d, newWrite(d, "w_3", order, named("entry 7")), tooSmall)
 		require.NoError(t, err)
 		assert.True(t, concluded)
-		last, err := d.Last(t.Context(), "entry 7")
+		last, err := d.store.last(t.Context(), "entry 7")
 		require.NoError(t, err)
-		assert.Equal(t, "MIN_NOTIONAL", last.Code, "without a journal too")
+		assert.Equal(t, ledger.Applied, last.Outcome, "without a journal too")
 	})
 }
 

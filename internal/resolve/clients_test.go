@@ -114,7 +114,7 @@ func TestPlaces(t *testing.T) {
 func TestTwoPrograms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sharedKey := func(w *Write) {
-			w.Intent.Key = "the key of both"
+			w.SetKey(Try{Key: "the key of both"})
 			w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Derived, false
 		}
 		for _, k := range []*disk{newDisk(), newDisk()} {

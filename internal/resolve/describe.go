@@ -13,6 +13,7 @@ import (
 // Described is what a journal says of a write.
 type Described struct {
 	Intent Intent
+	Try    Try
 	End    *Final // nil while its outcome is not known
 	Events []Event
 }
@@ -47,10 +48,10 @@ func Describe(h journal.History, quote func(string) string) (*Described, error) 
 func (w *Described) add(r *record, quote func(string) string) {
 	switch {
 	case r.Begin != nil:
-		w.Intent = r.Begin.Intent
+		w.Intent, w.Try = r.Begin.Intent, r.Begin.Try
 		w.Events = append(w.Events, Event{r.Begin.Intent.Decided, "decided"})
 	case r.Key != nil:
-		w.Intent.Key, w.Intent.Try = r.Key.Key, r.Key.Try
+		w.Try = r.Key.Try
 	case r.Fact != nil:
 		w.Events = append(w.Events, Event{r.Fact.At.Wall, factText(r.Fact, quote)})
 	case r.Beside != nil:
@@ -59,7 +60,7 @@ func (w *Described) add(r *record, quote func(string) string) {
 		}
 	case r.End != nil:
 		w.End = r.End
-		w.Intent.Key, w.Intent.Try = r.End.Key, r.End.Try
+		w.Try = Try{r.End.Key, r.End.Try}
 	}
 }
 
@@ -83,6 +84,8 @@ func factText(f *ledger.Fact, quote func(string) string) string {
 		return "the question for the stored answer came to " + answerText(&f.Answer, quote)
 	case ledger.Looked:
 		return "the account was read"
+	case ledger.Acknowledged:
+		return "a person acknowledged what became of it"
 	default:
 		return "fact " + strconv.Itoa(int(f.Kind))
 	}

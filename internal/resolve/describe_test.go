@@ -58,7 +58,7 @@ func TestDescribe(t *testing.T) {
 		}
 		described, err := Describe(h, quote)
 		require.NoError(t, err)
-		assert.Equal(t, "key of w_1", described.Intent.Key)
+		assert.Equal(t, "key of w_1", described.Try.Key)
 		assert.Equal(t, w.Intent.Body, described.Intent.Body)
 		assert.Equal(t, ledger.Applied, described.End.Outcome)
 		var words []string
@@ -77,7 +77,7 @@ func TestDescribe(t *testing.T) {
 // A history that is not whole is an error that says what is missing. Of one that is
 // resolved the end is enough.
 func TestDescribeAHistoryThatIsNotWhole(t *testing.T) {
-	const begun, ended = `{"begin":{"intent":{"ID":"w_1","Key":"old"},"terms":{},"sent":[0,0,0]}}`, `{"end":{"Outcome":1,"At":"2026-01-02T03:04:05Z","Key":"k","Try":2}}`
+	const begun, ended = `{"begin":{"intent":{"ID":"w_1"},"first":{"key":"old"},"terms":{},"sent":[0,0,0]}}`, `{"end":{"Outcome":1,"At":"2026-01-02T03:04:05Z","Key":"k","Try":2}}`
 	for _, row := range []struct {
 		name    string
 		final   bool
@@ -107,7 +107,7 @@ func TestDescribeAHistoryThatIsNotWhole(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, "w_1", w.Intent.ID)
-			assert.Equal(t, row.key, w.Intent.Key)
+			assert.Equal(t, row.key, w.Try.Key)
 		})
 	}
 }

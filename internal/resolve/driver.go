@@ -106,6 +106,7 @@ type Judgment struct {
 // Resolution is what became of a write, and what that rests on.
 type Resolution struct {
 	Intent                  Intent
+	Try                     Try
 	Outcome                 ledger.Outcome
 	Evidence                Evidence
 	Late, MaybeLate         bool
@@ -118,6 +119,7 @@ type Resolution struct {
 // PendingWrite is a write whose outcome is not known yet, and why.
 type PendingWrite struct {
 	Intent  Intent
+	Try     Try
 	Reason  string
 	Left    bool
 	Waiting bool // nothing more is done about it until somebody asks
@@ -134,7 +136,7 @@ func New(c Config) *Driver {
 	known := r.viewOf(c.BaseURL, first)
 	d := &Driver{
 		Clock: r.clock, Books: known.books, levels: &known.levels, pending: r,
-		store: store{journal: c.Journal, unwritten: c.Unwritten},
+		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
 		cfg:   c,
 		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),
 	}
@@ -199,7 +201,7 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 	if w.lastErr != nil {
 		err = fmt.Errorf("%w: %w", err, w.lastErr)
 	}
-	return Resolution{Intent: w.Intent, Err: err, Looks: w.looks}
+	return Resolution{Intent: w.Intent, Try: w.Try(), Err: err, Looks: w.looks}
 }
 
 // describe is a write as Pending lists it.
@@ -208,32 +210,43 @@ func (d *Driver) describe(w *Write) PendingWrite {
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return PendingWrite{Intent: w.Intent, Reason: w.reason, Left: left, Waiting: idle}
+	return PendingWrite{Intent: w.Intent, Try: w.Try(), Reason: w.reason, Left: left, Waiting: idle}
 }
 
-// acknowledge notes a person's word.
+// acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
+// waits for the turn that the write may be having, whose answer can be the service's word.
 func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome, note string) error {
-	if ours, _ := d.schedule.Has(w); !ours && d.pending.workerOf(w) != nil {
+	release, held, err := d.schedule.Hold(ctx, w)
+	if err != nil {
+		return fmt.Errorf("trading: Acknowledge: write %s is being asked about: %w", w.Intent.ID, err)
+	}
+	defer release()
+	switch {
+	case !d.IsOpen(w):
+		return notPending(w.Intent.ID)
+	case !held && !d.pending.claim(w):
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}
-	f := Final{Outcome: found, Evidence: ByAcknowledged, Note: note, Dead: true}
-	w.finish(&f)
-	if err := d.store.end(ctx, w, f, true); err != nil {
+	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clock.Now(), Verdict: ledger.Verdict{Outcome: found}}
+	if err := d.store.before(ctx, w, record{Fact: &f, Note: note}); err != nil {
+		if !held {
+			d.pending.giveBack(w)
+		}
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
-	release, stopped := d.schedule.Stop(w, &f)
-	if !stopped {
-		return nil // the end of its turn notes it
-	}
-	d.pending.drop(w)
-	d.acknowledged(w, f)
-	release()
+	w.Ledger.Note(f)
+	d.acknowledged(w, note)
 	return nil
 }
 
-// acknowledged ends a write by a person's word.
-func (d *Driver) acknowledged(w *Write, f Final) {
-	d.end(w, f, Resolution{Intent: w.Intent, Outcome: f.Outcome, Evidence: f.Evidence})
+func notPending(id string) error {
+	return fmt.Errorf("trading: Acknowledge: write %s is not pending", id)
+}
+
+// acknowledged ends a write by a person's word, which its ledger has.
+func (d *Driver) acknowledged(w *Write, note string) {
+	d.say(func() { w.by, w.note, w.Answer = ByAcknowledged, note, nil })
+	d.finish(w)
 }
 
 // end ends a write that was in doubt, and says so.
@@ -297,16 +310,10 @@ func (d *Driver) work(w *Write) schedule.Turn {
 	return t
 }
 
-// worked ends a write that a turn has resolved, or a person meanwhile.
-func (d *Driver) worked(w *Write, resolved bool, word any) {
-	acked, _ := word.(*Final)
-	switch {
-	case resolved && (w.Answer != nil || acked == nil): // the service's own word, whatever a person has found
-		d.finish(w)
-	case acked != nil:
-		d.acknowledged(w, *acked)
-		d.schedule.Remove(w)
-	}
+// worked ends a write that a turn has resolved.
+func (d *Driver) worked(w *Write) {
+	delete(d.seen, w)
+	d.finish(w)
 }
 
 // retryRefusedKey is how long a write waits for an API key that works.

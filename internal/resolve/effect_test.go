@@ -203,5 +203,7 @@ func TestRowsUpToTheBaseline(t *testing.T) {
 	}{{nil, 4}, {rows[2:3], 3}, {rows[1:3], 3}, {rows[:1], 1}, {[]accounting.Row{{Digest: 9}}, 4}} {
 		assert.Equal(t, rows[:row.want], upTo(rows, row.known))
 	}
-	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf([]accounting.Own{{ID: "a"}, {}, {ID: "b"}}))
+	own := []accounting.Own{{ID: "a"}, {}, {ID: "b", Read: true}}
+	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf(own, true))
+	assert.Equal(t, map[string]bool{"a": true}, idsOf(own, false), "the other may be the write's own")
 }

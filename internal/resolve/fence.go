@@ -39,12 +39,12 @@ const (
 
 // fenceOf is the fence of a write: the cancel of an order that cannot exist, or, where
 // the service keeps its keys by route, the write itself for a market that cannot.
-func fenceOf(in *Intent, ownRoute bool) (Request, error) {
+func fenceOf(in *Intent, key string, ownRoute bool) (Request, error) {
 	if !ownRoute {
-		return impossibleCancel(in.Account, in.Key), nil
+		return impossibleCancel(in.Account, key), nil
 	}
-	body, err := impossibleBody(in)
-	return Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: body}, err
+	body, err := impossibleBody(in, key)
+	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: body}, err
 }
 
 // calibrationOf are two requests under one fresh key: the cancels of a run and of an
@@ -82,7 +82,7 @@ func (s shortly) MayLeave() error {
 }
 
 // impossibleBody is the write for a market, or a run, that cannot exist.
-func impossibleBody(in *Intent) ([]byte, error) {
+func impossibleBody(in *Intent, key string) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(in.Body, &members); err != nil {
 		return nil, fmt.Errorf("trading: fence: %w", err)
@@ -91,7 +91,7 @@ func impossibleBody(in *Intent) ([]byte, error) {
 	if _, has := members[name]; !has {
 		name = "runId"
 	}
-	id, err := json.Marshal(impossibleID(in.Key))
+	id, err := json.Marshal(impossibleID(key))
 	if err != nil {
 		return nil, fmt.Errorf("trading: fence: %w", err)
 	}

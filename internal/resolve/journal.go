@@ -1,11 +1,11 @@
 package resolve
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -14,25 +14,21 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// store is the journal as one client uses it. Without a journal it keeps what was
-// resolved under a client order id for as long as the process runs.
+// store is the journal as one client uses it.
 type store struct {
 	journal   journal.Store        // nil without one
 	unwritten func(*Intent, error) // called for each record that the journal did not take
 
-	mu     sync.Mutex
-	finals map[string]*Final // by name, where there is no journal
-	order  []string
+	kept *finals // what the journal does not have
 }
-
-// maxFinals bounds the named writes that a client without a journal remembers.
-const maxFinals = 10_000
 
 // record is one record of a journal.
 type record struct {
 	Begin *begin       `json:"begin,omitempty"`
 	Key   *keyOfTry    `json:"key,omitempty"`
 	Fact  *ledger.Fact `json:"fact,omitempty"`
+	// Note is a person's, of a fact that they acknowledge.
+	Note string `json:"note,omitempty"`
 	// Beside is what other writes did beside it.
 	Beside *books.Note `json:"beside,omitempty"`
 	// Newer is a setting of levels that was begun after this one, and NewerEnd what one
@@ -45,6 +41,7 @@ type record struct {
 // begin is a write as it was decided.
 type begin struct {
 	Intent Intent               `json:"intent"`
+	Try    Try                  `json:"first,omitzero"`
 	Terms  ledger.Terms         `json:"terms"`
 	Base   *accounting.Baseline `json:"base,omitempty"`
 	Beside books.Note           `json:"beside,omitzero"`
@@ -58,8 +55,7 @@ type begin struct {
 
 // keyOfTry is the next key, and when the first send under it was about to begin.
 type keyOfTry struct {
-	Key  string         `json:"key"`
-	Try  int            `json:"try"`
+	Try
 	Sent ledger.Instant `json:"sent"`
 }
 
@@ -72,7 +68,8 @@ type Final struct {
 	Try           int             `json:",omitempty"`
 	Dead          bool            `json:",omitempty"` // a refusal, or a fence, is stored under the key
 	FirstUseKnown bool            `json:",omitempty"`
-	Digest        []byte          `json:",omitempty"` // of the body
+	Digest        []byte          `json:",omitempty"` // of what was asked for
+	Decided       time.Time       `json:",omitzero"`
 	Code          string          `json:",omitempty"`
 	Answer        json.RawMessage `json:",omitempty"`
 	Note          string          `json:",omitempty"`
@@ -109,34 +106,19 @@ func (s *store) logged(w *Write, err error) {
 	}
 }
 
-// end writes down how a write ended.
-func (s *store) end(ctx context.Context, w *Write, f Final, durable bool) error {
-	switch {
-	case s.journal == nil && w.Name != "":
-		s.remember(w.Name, f)
-		return nil
-	case s.journal == nil || !w.journaled:
-		return nil
-	default:
-		end := f // so that f is on the heap only where there is a journal
-		return s.append(ctx, durable, w, record{End: &end})
+// end writes down how a write ended. Of one with a name this run keeps what the journal
+// does not take.
+func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
+	if s.journal != nil && w.journaled {
+		end := *f // so that f is on the heap only where there is a journal
+		if err = s.append(ctx, false, w, record{End: &end}); err == nil {
+			return nil
+		}
 	}
-}
-
-func (s *store) remember(name string, f Final) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.finals == nil {
-		s.finals = make(map[string]*Final)
+	if w.Name != "" {
+		s.kept.keep(w.Name, *f)
 	}
-	if s.finals[name] == nil {
-		s.order = append(s.order, name)
-	}
-	s.finals[name] = &f
-	if len(s.order) > maxFinals {
-		delete(s.finals, s.order[0])
-		s.order = s.order[1:]
-	}
+	return err
 }
 
 func (s *store) append(ctx context.Context, durable bool, w *Write, r record) error {
@@ -175,27 +157,31 @@ func (s *store) closeGap() {
 	}
 }
 
-// last returns how the last write under a name ended; nil if there is none.
+// last returns how the write under a name ended that went furthest; nil if there is none.
 func (s *store) last(ctx context.Context, name string) (*Final, error) {
-	if s.journal == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.finals[name], nil
+	last := s.kept.find(name)
+	if s.journal == nil || last != nil && last.Outcome == ledger.Applied {
+		return last, nil
 	}
 	histories, err := s.journal.Named(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	var last *Final
+	known := last != nil // what ended without the journal
 	for i := range histories {
 		records, err := decode(&histories[i])
 		if err != nil {
 			return nil, err
 		}
+		begun, ended := false, false
 		for _, r := range records {
-			if r.End != nil {
-				last = r.End
+			begun = begun || r.Begin != nil
+			if ended = ended || r.End != nil; r.End != nil {
+				last = r.End.further(last)
 			}
+		}
+		if begun && !ended && !known {
+			return nil, fmt.Errorf("the journal has no end of write %s", histories[i].Intent)
 		}
 	}
 	return last, nil
@@ -214,17 +200,25 @@ func decode(h *journal.History) ([]record, error) {
 
 // finish fills in what is kept of every write.
 func (w *Write) finish(f *Final) {
-	f.At, f.Key, f.Try = time.Now(), w.Intent.Key, w.Intent.Try
+	t := w.Try()
+	f.At, f.Key, f.Try = time.Now(), t.Key, t.Number
 	f.FirstUseKnown = w.Ledger.FirstUseKnown
 	if w.Name == "" {
 		f.Answer = nil
 		return
 	}
-	f.Digest = Digest(w.Intent.Body)
+	f.Digest, f.Decided = w.Intent.Digest(), w.Intent.Decided
 }
 
-// Digest is what is kept of a named write's body.
-func Digest(body []byte) []byte {
-	digest := sha256.Sum256(body)
-	return digest[:]
+// Digest is what is kept of what a named write asked for: of which account, by which
+// operation, in which bytes.
+func (in *Intent) Digest() []byte {
+	digest := sha256.New()
+	_, _ = fmt.Fprintf(digest, "%s %q %s", in.Operation, in.Account, in.Body)
+	return digest.Sum(nil)
+}
+
+// SameOrder reports whether another write asks for the same.
+func (in *Intent) SameOrder(o *Intent) bool {
+	return in.Operation == o.Operation && in.Account == o.Account && bytes.Equal(in.Body, o.Body)
 }

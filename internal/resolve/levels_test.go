@@ -57,7 +57,7 @@ func heard(t *testing.T, d *Driver, w *Write, said ledger.Answer) {
 	d.SendBegins(w)
 	d.SendEnded(w, time.Now())
 	d.Heard(w, time.Now(), said, false)
-	require.True(t, d.Conclude(w, &Answer{Answer: said, Key: w.Intent.Key, Received: time.Now()}))
+	require.True(t, d.Conclude(w, &Answer{Answer: said, Key: w.Try().Key, Received: time.Now()}))
 }
 
 // An older setting that is found out about behind a newer one: the levels last wanted are

@@ -43,6 +43,11 @@ func (d *Driver) Load(ctx context.Context) error {
 		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
 	}
 	r.loaded(d, left)
+	for _, w := range left {
+		if w.Ledger.Done() { // a person had said so, and then the run before ended
+			d.finish(w.Write)
+		}
+	}
 	return nil
 }
 
@@ -84,7 +89,7 @@ func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open [
 		}
 		f := Final{Outcome: ledger.Unknown}
 		w.finish(&f)
-		if err := d.store.end(ctx, w.Write, f, false); err != nil {
+		if err := d.store.end(ctx, w.Write, &f); err != nil {
 			return nil, fmt.Errorf("the journal cannot be written: %w", err)
 		}
 	}
@@ -113,7 +118,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	if err != nil {
 		return leftWrite{}, err
 	}
-	w := &Write{Left: true, gap: gap, registered: true, journaled: true, handed: closedChannel()}
+	w := &Write{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
 	var base *accounting.Baseline
@@ -123,14 +128,18 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 		switch {
 		case r.Begin != nil:
 			w.Intent, terms = r.Begin.Intent, r.Begin.Terms
+			w.SetKey(r.Begin.Try)
 			base, beside = r.Begin.Base, r.Begin.Beside
 			w.Unnamed, w.Restores = r.Begin.Unnamed, r.Begin.Restores
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 		case r.Key != nil:
-			w.Intent.Key, w.Intent.Try = r.Key.Key, r.Key.Try
+			w.SetKey(r.Key.Try)
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
+			if r.Fact.Kind == ledger.Acknowledged {
+				w.by, w.note = ByAcknowledged, r.Note
+			}
 		case r.Newer != nil, r.NewerEnd != nil:
 			w.keepNewer(r)
 		case r.Beside != nil:
@@ -145,7 +154,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Kind = d.cfg.Kind(w.Intent.Operation)
 	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
-	w.keyInStore = w.Intent.Key
+	w.keyInStore = w.Try().Key
 	w.Ledger = ledger.Restore(terms, facts, d.Clock.Now())
 	w.asked() // whose side the books take
 	w.books, w.booked = d.pending.viewOf(w.Intent.BaseURL, false).books, d.bookWrite(w)

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,19 +12,6 @@ import (
 
 // What a call does with its write, from its key to its end.
 
-// ErrTaken is the error of a write whose name another call was the first to take.
-var ErrTaken = errors.New("the client order id is on its way already")
-
-// Own makes a write one of this client's. Its intent and kind are set; name is the
-// caller's own id of it.
-func (d *Driver) Own(w *Write, name string) {
-	w.worker, w.books = d, d.Books
-	w.Entry.ID, w.Name, w.Places, w.Write = w.Intent.ID, name, w.Kind.places(&w.Intent), w
-	if name != "" {
-		w.handed = make(chan struct{})
-	}
-}
-
 // Before registers a write before its first byte, and makes durable what has to be: the
 // write itself, each new key, and a second send under one key.
 func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
@@ -34,9 +20,9 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 		return d.register(ctx, w)
 	case !w.journaled:
 		return nil
-	case w.keyInStore != w.Intent.Key:
-		w.keyInStore = w.Intent.Key
-		return d.store.before(ctx, w, record{Key: &keyOfTry{w.Intent.Key, w.Intent.Try, d.Clock.Now()}})
+	case w.keyInStore != w.Try().Key:
+		w.keyInStore = w.Try().Key
+		return d.store.before(ctx, w, record{Key: &keyOfTry{w.Try(), d.Clock.Now()}})
 	case sent:
 		return d.store.before(ctx, w, record{Fact: &ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.Now()}})
 	default:
@@ -68,11 +54,6 @@ func (d *Driver) register(ctx context.Context, w *Write) error {
 	}
 	if !d.pending.Add(&w.Entry) {
 		return fmt.Errorf("trading: write %s is registered already", w.Entry.ID)
-	}
-	if w.Name != "" && d.pending.Named(w.Name)[0] != &w.Entry {
-		d.pending.Remove(&w.Entry) // two calls took the id at once: this one joins the other
-		w.handOver()
-		return ErrTaken
 	}
 	w.registered = true
 	if w.Kind.Levels {
@@ -110,11 +91,11 @@ func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline,
 	w.Ledger.Date(now) // by an answer that came since the call began
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
-			Intent: w.Intent, Terms: w.Ledger.Terms, Base: base, Beside: beside,
+			Intent: w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Base: base, Beside: beside,
 			Unnamed: w.Unnamed, Restores: w.Restores, Sent: now,
 		}})
 	}
-	w.keyInStore = w.Intent.Key
+	w.keyInStore = w.Try().Key
 	// A context that ended while the disk was waited for leaves open whether it is there.
 	return d.Durable() && (err == nil || ctx.Err() != nil), err
 }
@@ -162,8 +143,7 @@ func (d *Driver) WantsKey(w *Write) bool {
 
 // ChangeKey moves on to the next try.
 func (d *Driver) ChangeKey(w *Write, key string) {
-	w.Intent.Try++
-	w.Intent.Key = key
+	w.try.Store(&Try{key, w.Try().Number + 1})
 	w.Ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: d.Clock.Now()})
 }
 
@@ -190,6 +170,16 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 	d.inDoubt(w)
 	d.schedule.Add(w)
 	return false
+}
+
+// LetGo ends a call's part of a write where nothing else has: it came to no send, or a guard
+// of the program's panicked. What may have been sent by then is in doubt.
+func (d *Driver) LetGo(w *Write) {
+	if w.over { // and so is a write that the call has joined
+		return
+	}
+	d.SendingOver(w)
+	d.Conclude(w, &Answer{})
 }
 
 // MayLeave reports whether no newer setting of levels has left that may stand. From then on

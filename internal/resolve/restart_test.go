@@ -94,7 +94,7 @@ func TestRestart(t *testing.T) {
 				if row.key == "" {
 					row.key = "key of w_1"
 				}
-				assert.Equal(t, row.key, found[0].Intent.Key)
+				assert.Equal(t, row.key, found[0].Try.Key)
 				assert.Equal(t, row.key, s.sent[0].Key)
 				end := k.end(t, "w_1")
 				assert.Equal(t, row.outcome, end.Outcome)
@@ -224,36 +224,36 @@ func TestTheLastWriteUnderAName(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, k.Store.Append(t.Context(), true, journal.Record{Intent: []string{"w_1", "w_2"}[i], Name: "entry 7", Final: true, Data: data}))
 	}
-	last, err := d.Last(t.Context(), "entry 7")
+	last, err := d.store.last(t.Context(), "entry 7")
 	require.NoError(t, err)
 	assert.Equal(t, ledger.Applied, last.Outcome)
 	require.NoError(t, d.Forget(t.Context(), "entry 7"))
-	last, err = d.Last(t.Context(), "entry 7")
+	last, err = d.store.last(t.Context(), "entry 7")
 	require.NoError(t, err)
 	assert.Nil(t, last)
 	require.NoError(t, k.Store.Append(t.Context(), true, journal.Record{Intent: "w_3", Name: "entry 7", Data: []byte("?")}))
-	_, err = d.Last(t.Context(), "entry 7")
+	_, err = d.store.last(t.Context(), "entry 7")
 	require.ErrorContains(t, err, "write w_3, record 1")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = d.Last(ctx, "entry 7")
+	_, err = d.store.last(ctx, "entry 7")
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, client(t, &service{}).Forget(t.Context(), "entry 7"), "the client has no journal")
 }
 
 // A client without a journal remembers so many names.
 func TestTheNamesThatAreRemembered(t *testing.T) {
-	var s store
+	s := store{kept: &finals{}}
 	name := func(n int) string { return "entry " + time.Duration(n).String() }
 	for n := range maxFinals {
 		for range 2 {
-			s.remember(name(n), Final{Try: n})
+			s.kept.keep(name(n), Final{Try: n})
 		}
 	}
 	last, err := s.last(t.Context(), name(0))
 	require.NoError(t, err)
 	assert.NotNil(t, last)
-	s.remember("one more", Final{})
+	s.kept.keep("one more", Final{})
 	for n, kept := range map[string]bool{name(0): false, name(1): true, "one more": true} {
 		last, err := s.last(t.Context(), n)
 		require.NoError(t, err)

@@ -241,7 +241,7 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 	w := &Write{
 		Kind: kindOf(operation),
 		Intent: Intent{
-			ID: id, Key: "key of " + id, BaseURL: d.cfg.BaseURL, Operation: operation, Environment: "live", Account: "acc_1", Symbol: "BTC",
+			ID: id, BaseURL: d.cfg.BaseURL, Operation: operation, Environment: "live", Account: "acc_1", Symbol: "BTC",
 			Body: []byte(`{"symbol":"BTC","side":"long","size":1}`), Entry: entry, Decided: time.Now(), SendTTL: time.Minute,
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
@@ -250,7 +250,9 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 		}},
 	}
 	if !live {
-		w.Intent.Environment, w.Intent.Account, w.Intent.Key = "sandbox", "", ""
+		w.Intent.Environment, w.Intent.Account = "sandbox", ""
+	} else {
+		w.SetKey(Try{"key of " + id, 0})
 	}
 	for _, change := range change {
 		change(w)
@@ -269,7 +271,12 @@ func named(name string) func(*Write) {
 func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (concluded bool, err error) {
 	t.Helper()
 	d.Own(w, w.Intent.ClientOrderID)
-	last, doubted := Answer{Answer: unsent, Key: w.Intent.Key}, false
+	if w.Name != "" {
+		taker, _, err := d.Take(t.Context(), w)
+		require.NoError(t, err)
+		require.Nil(t, taker)
+	}
+	last, doubted := Answer{Answer: unsent, Key: w.Try().Key}, false
 	for i, said := range answers {
 		if err = d.Before(t.Context(), w, i > 0); err != nil {
 			if w.Intent.Entry {
@@ -280,7 +287,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 		}
 		d.SendBegins(w)
 		d.SendEnded(w, time.Now())
-		last = Answer{Answer: said, Key: w.Intent.Key, Received: time.Now()}
+		last = Answer{Answer: said, Key: w.Try().Key, Received: time.Now()}
 		doubted = d.Heard(w, time.Now(), said, doubted) || doubted
 		wait, _, more := d.NextSend(w)
 		if !more {
@@ -288,7 +295,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 		}
 		time.Sleep(wait)
 		if d.WantsKey(w) {
-			d.ChangeKey(w, w.Intent.Key+"'")
+			d.ChangeKey(w, w.Try().Key+"'")
 		}
 	}
 	d.SendingOver(w)

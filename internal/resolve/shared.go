@@ -18,6 +18,7 @@ type shared struct {
 	pending.Registry[*Write]
 
 	clock    *Clock
+	kept     finals
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
 
@@ -90,11 +91,23 @@ func (r *shared) wasLeft(w *Write) bool {
 	return w.Left || w.abandoned
 }
 
-// drop forgets a write that nobody works on.
-func (r *shared) drop(w *Write) {
+// claim takes a write on which nobody works out of those that the next worker takes over, and
+// returns false if it is none. giveBack puts it back.
+func (r *shared) claim(w *Write) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.orphans = slices.DeleteFunc(r.orphans, func(o *Write) bool { return o == w })
+	at := slices.Index(r.orphans, w)
+	if at < 0 {
+		return false
+	}
+	r.orphans = slices.Delete(r.orphans, at, at+1)
+	return true
+}
+
+func (r *shared) giveBack(w *Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.orphans = append(r.orphans, w)
 }
 
 // goAhead notes an exit that goes out although the journal could not be read.
@@ -134,6 +147,9 @@ func (r *shared) loaded(d *Driver, left []leftWrite) {
 		r.Add(&w.Entry)
 		if w.Kind.Trades {
 			w.books.Restore(&w.booked, w.base, w.own)
+		}
+		if w.Ledger.Done() {
+			continue
 		}
 		r.Doubt(&w.Entry)
 		if w.Intent.BaseURL != d.cfg.BaseURL {

@@ -232,9 +232,9 @@ func (e NotExecuted) Error() string { return string(e) }
 
 // finish ends a write whose outcome is known.
 func (d *Driver) finish(w *Write) {
-	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Dead: w.Ledger.Held() || w.Answer != nil}
+	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Note: w.note, Dead: w.Ledger.Held() || w.Answer != nil || w.by == ByAcknowledged}
 	r := Resolution{
-		Intent: w.Intent, Outcome: f.Outcome, Evidence: w.by,
+		Intent: w.Intent, Try: w.Try(), Outcome: f.Outcome, Evidence: w.by,
 		Late: w.Ledger.Late(), MaybeLate: w.Ledger.MaybeLate(), Looks: w.looks,
 		Superseded: w.superseded, Overwritten: w.overwritten,
 	}
@@ -247,18 +247,29 @@ func (d *Driver) finish(w *Write) {
 		}
 	}
 	if r.Err == nil && f.Outcome == ledger.NotApplied {
-		r.Err = NotExecuted(fmt.Sprintf("not executed (%s: %s)", w.by, w.reason))
+		r.Err = NotExecuted(fmt.Sprintf("not executed (%s)", w.found()))
 	}
 	if r.Err == nil && f.Outcome == ledger.Applied && w.Answer == nil {
-		r.Err = fmt.Errorf("executed (%s: %s), and its answer is lost", w.by, w.reason)
+		r.Err = fmt.Errorf("executed (%s), and its answer is lost", w.found())
 	}
 	if err := w.restore.err; err != nil {
 		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", err))
 	}
 	w.finish(&f)
-	delete(d.seen, w)
 	d.end(w, f, r)
 	d.schedule.Remove(w)
+}
+
+// found is how it was found out what became of it.
+func (w *Write) found() string {
+	why := w.reason
+	if w.by == ByAcknowledged {
+		why = w.note
+	}
+	if why == "" {
+		return w.by.String()
+	}
+	return w.by.String() + ": " + why
 }
 
 // decide judges a write by equal looks.
@@ -291,7 +302,7 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 
 		PendingBeside: beside, PendingID: beside,
 	}
-	f.Known = idsOf(f.Own)
+	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
 	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
 	}
@@ -305,7 +316,7 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 
 // sendFence sends a fence.
 func (d *Driver) sendFence(w *Write, ownRoute bool) Answer {
-	r, err := fenceOf(&w.Intent, ownRoute)
+	r, err := fenceOf(&w.Intent, w.Try().Key, ownRoute)
 	if err != nil {
 		return Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: err}
 	}
@@ -318,7 +329,7 @@ func (d *Driver) sendProbe(w *Write, gate transport.Gate) Answer {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	in := &w.Intent
-	return d.cfg.Host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: in.Key, Body: in.Body, Alone: true, Gate: gate})
+	return d.cfg.Host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: w.Try().Key, Body: in.Body, Alone: true, Gate: gate})
 }
 
 func (d *Driver) sendOnce(r Request) Answer {

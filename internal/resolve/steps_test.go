@@ -166,16 +166,16 @@ func TestWhatFencesAndProbesSend(t *testing.T) {
 		require.True(t, known)
 		require.Len(t, s.sent, 6)
 		fence, run, again := s.sent[0], s.sent[1], s.sent[2]
-		assert.Equal(t, w.Intent.Key, fence.Key)
-		assert.Contains(t, string(fence.Body), `"orderId":"`+impossibleID(w.Intent.Key)+`"`)
+		assert.Equal(t, w.Try().Key, fence.Key)
+		assert.Contains(t, string(fence.Body), `"orderId":"`+impossibleID(w.Try().Key)+`"`)
 		assert.NotEqual(t, fence.Key, run.Key, "a fresh key")
 		assert.Equal(t, run.Key, again.Key, "two requests under one key")
 		own, probe := s.sent[3], s.sent[5]
 		require.NotNil(t, probe.Gate)
 		probe.Gate = nil
-		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Intent.Key)+`","side":"long","size":1}`, string(own.Body))
+		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Try().Key)+`","side":"long","size":1}`, string(own.Body))
 		assert.Equal(t, own, s.sent[4])
-		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Intent.Key, Body: w.Intent.Body, Alone: true}, probe)
+		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Try().Key, Body: w.Intent.Body, Alone: true}, probe)
 		assert.False(t, own.Alone)
 	})
 }

@@ -5,6 +5,7 @@
 package resolve
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -13,12 +14,10 @@ import (
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
-// Intent is a write as it was decided on. Its JSON is in journals.
+// Intent is a write as it was decided on: it never changes. Its JSON is in journals.
 type Intent struct {
 	ID            string
 	ClientOrderID string `json:",omitempty"`
-	Try           int    `json:",omitempty"`
-	Key           string `json:",omitempty"`
 	Tag           string `json:",omitempty"`
 	BaseURL       string
 	Process       string
@@ -30,6 +29,12 @@ type Intent struct {
 	Entry         bool `json:",omitempty"`
 	Decided       time.Time
 	SendTTL       time.Duration
+}
+
+// Try is a key of a write, and which of its keys it is, from 1. Its JSON is in journals.
+type Try struct {
+	Key    string `json:"key,omitempty"`
+	Number int    `json:"try,omitempty"`
 }
 
 func (in *Intent) account() books.Account {
@@ -47,15 +52,6 @@ type Kind struct {
 	Waits, Run bool
 	// Asks is what it asks for; 0 for an order, whose body says it.
 	Asks accounting.Kind
-}
-
-// withoutKey is what of it does not change while it is sent.
-func (in *Intent) withoutKey() Intent {
-	return Intent{
-		ID: in.ID, ClientOrderID: in.ClientOrderID, Tag: in.Tag, BaseURL: in.BaseURL, Process: in.Process,
-		Operation: in.Operation, Environment: in.Environment, Account: in.Account, Symbol: in.Symbol,
-		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
-	}
 }
 
 // places are the parts of the account in which a write can show.
@@ -122,6 +118,9 @@ type Write struct {
 	// Left means that an earlier run began it.
 	Left bool
 
+	first Try                 // the first of them, in most writes the only one
+	try   atomic.Pointer[Try] // the present one: others read it while the call changes it
+
 	worker *Driver // who works on it; nil if nobody does
 	books  *books.Books
 	booked books.Write // the write as they see it
@@ -142,13 +141,30 @@ type Write struct {
 	reason  string // why it is Unknown
 	lastErr error  // what the last step met
 	by      Evidence
+	note    string // a person's
 	looks   []*Look
 
-	handed chan struct{} // closed when the call that sends it is over; nil where nobody can wait
+	over   bool          // the call that sends it is
+	handed chan struct{} // closed then; nil where nobody can wait
+}
+
+// Try is its present key.
+func (w *Write) Try() Try {
+	if t := w.try.Load(); t != nil {
+		return *t
+	}
+	return Try{}
+}
+
+// SetKey gives it its first key.
+func (w *Write) SetKey(t Try) {
+	w.first = t
+	w.try.Store(&w.first)
 }
 
 // handOver lets those go on who wait for the call that sent it.
 func (w *Write) handOver() {
+	w.over = true
 	if w.handed != nil {
 		close(w.handed)
 	}

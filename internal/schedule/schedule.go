@@ -30,9 +30,9 @@ type Config[J comparable] struct {
 	Background bool
 	// Compare orders jobs, the oldest first.
 	Compare func(a, b J) int
-	// Work is one turn. Ended is called after it, with the word that [Schedule.Stop] left.
+	// Work is one turn. Ended is called after the last one.
 	Work  func(j J) Turn
-	Ended func(j J, done bool, word any)
+	Ended func(j J)
 	// NotBefore is a moment before which no turn is; zero for none.
 	NotBefore func() time.Time
 	// Rest is called when there is no job for the goroutine, which ends.
@@ -62,7 +62,8 @@ type job struct {
 	idle    bool          // it has no turn until somebody asks
 	changed chan struct{} // closed when it is idle or over
 	busy    bool          // the goroutine is at it
-	word    any           // left by Stop meanwhile
+	held    bool          // it has no turn meanwhile
+	free    chan struct{} // closed when it is neither; nil where nobody waits
 }
 
 // New returns a schedule without jobs.
@@ -173,22 +174,49 @@ func (s *Schedule[J]) Has(of J) (found, idle bool) {
 	return j != nil, j != nil && j.idle
 }
 
-// Stop takes a job out, by somebody's word. While its turn is under way it leaves the
-// word for the end of that, and returns false. Else release lets those go on who wait.
-func (s *Schedule[J]) Stop(of J, word any) (release func(), stopped bool) {
+// Hold keeps a job from having turns until release, once the turn that it may be having is
+// over: it waits for that as long as the context lasts. held is false for a job that is not
+// there.
+func (s *Schedule[J]) Hold(ctx context.Context, of J) (release func(), held bool, err error) {
+	for {
+		s.mu.Lock()
+		j := s.jobs[of]
+		if j == nil {
+			s.mu.Unlock()
+			return func() {}, false, nil
+		}
+		if !j.busy && !j.held {
+			j.held = true
+			s.mu.Unlock()
+			return func() { s.release(j) }, true, nil
+		}
+		if j.free == nil {
+			j.free = make(chan struct{})
+		}
+		free := j.free
+		s.mu.Unlock()
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return nil, false, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *Schedule[J]) release(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j := s.jobs[of]
-	if j != nil && j.busy {
-		j.word = word
-		return nil, false
+	j.held = false
+	j.letGo()
+	s.start()
+}
+
+// letGo lets those go on who wait for a job. The lock is held.
+func (j *job) letGo() {
+	if j.free != nil {
+		close(j.free)
+		j.free = nil
 	}
-	delete(s.jobs, of)
-	return func() {
-		if j != nil && !j.idle {
-			close(j.changed)
-		}
-	}, true
 }
 
 // Remove takes a job out that is over.
@@ -226,7 +254,7 @@ func (s *Schedule[J]) Close() {
 func (s *Schedule[J]) next() (first J, best *job) {
 	now := time.Now()
 	for of, j := range s.jobs {
-		if j.idle || !s.Background && j.waiting == 0 {
+		if j.idle || j.held || !s.Background && j.waiting == 0 {
 			continue
 		}
 		if best == nil || s.before(now, of, j, first, best) {
@@ -290,13 +318,15 @@ func (s *Schedule[J]) sleep(wait time.Duration) {
 // turn is one turn of a job.
 func (s *Schedule[J]) turn(of J, j *job) {
 	t := s.Work(of)
+	if t.Done {
+		s.Ended(of)
+	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	j.busy, j.due = false, t.Due
-	word := j.word
-	if t.Idle && !t.Done && word == nil && !j.idle {
+	if t.Idle && !t.Done && !j.idle {
 		j.idle = true
 		close(j.changed)
 	}
-	s.mu.Unlock()
-	s.Ended(of, t.Done, word)
+	j.letGo()
 }

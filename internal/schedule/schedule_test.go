@@ -22,16 +22,10 @@ type rig struct {
 
 	mu    sync.Mutex
 	turns []int // that were had
-	ended []end // after them
+	ended []int // after them
 	rests int
 	hold  time.Time
 	next  map[int]func() Turn // what the next turn of a job comes to
-}
-
-type end struct {
-	of   int
-	done bool
-	word any
 }
 
 func newRig(t *testing.T, background bool) *rig {
@@ -51,13 +45,11 @@ func newRig(t *testing.T, background bool) *rig {
 			}
 			return Turn{Done: true}
 		},
-		Ended: func(of int, done bool, word any) {
+		Ended: func(of int) {
 			r.mu.Lock()
-			r.ended = append(r.ended, end{of, done, word})
+			r.ended = append(r.ended, of)
 			r.mu.Unlock()
-			if done || word != nil {
-				r.Remove(of)
-			}
+			r.Remove(of)
 		},
 		NotBefore: func() time.Time { return r.hold },
 		Rest:      func() { r.rests++ },
@@ -185,25 +177,6 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 	})
 }
 
-// A turn that begins at the very moment at which it is due is under way like any other.
-func TestStopAtTheMoment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, true)
-		stopped := true
-		r.next[1] = func() Turn {
-			if len(r.turns) == 2 {
-				_, stopped = r.Stop(1, "word")
-			}
-			return Turn{Due: time.Now().Add(time.Second)}
-		}
-		r.Add(1)
-		time.Sleep(time.Second)
-		assert.Len(t, r.had(), 2)
-		assert.False(t, stopped)
-		assert.Equal(t, end{1, false, "word"}, r.ended[1])
-	})
-}
-
 // An idle job has a turn again if somebody asks who has not seen its last request.
 func TestAnIdleJobIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -224,38 +197,51 @@ func TestAnIdleJobIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A word that comes while a turn is under way is noted at its end; else the job goes at
-// once, and those who wait go on once it is released.
-func TestStop(t *testing.T) {
+// A job that is held has no turn until it is released. Who holds it waits for the turn that
+// it has, for others who hold it, and no longer than the context lasts.
+func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, true)
-		r.after(1, time.Hour)
-		r.Add(1)
-		r.had()
-		waited := make(chan error, 1)
-		go func() { waited <- r.Wait(t.Context(), 1) }()
-		synctest.Wait()
-		release, stopped := r.Stop(1, "word")
-		require.True(t, stopped)
-		synctest.Wait()
-		assert.Empty(t, waited)
-		release()
-		require.NoError(t, <-waited)
-		assert.Empty(t, r.Jobs())
-
-		r.next[2] = func() Turn {
+		r.next[1] = func() Turn {
 			r.mu.Unlock()
 			time.Sleep(time.Second)
 			r.mu.Lock()
-			return Turn{Due: time.Now().Add(time.Hour)}
+			return Turn{Due: time.Now().Add(time.Second)}
 		}
-		r.Add(2)
+		r.Add(1)
 		r.had()
-		_, stopped = r.Stop(2, "word")
-		assert.False(t, stopped)
-		time.Sleep(time.Second)
-		r.had()
-		assert.Equal(t, end{2, false, "word"}, r.ended[len(r.ended)-1])
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		_, _, err := r.Hold(ctx, 1)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		began := time.Now()
+		release, held, err := r.Hold(t.Context(), 1)
+		require.NoError(t, err)
+		assert.True(t, held)
+		assert.Equal(t, time.Second/2, time.Since(began), "its turn ends first")
+		second := make(chan bool, 1)
+		go func() {
+			release, held, _ := r.Hold(t.Context(), 1)
+			defer release()
+			second <- held
+		}()
+		time.Sleep(time.Hour)
+		assert.Len(t, r.had(), 1)
+		assert.Empty(t, second)
+		release()
+		assert.True(t, <-second)
+		assert.Len(t, r.had(), 2, "it is due")
+
+		release, _, err = r.Hold(t.Context(), 1)
+		require.NoError(t, err)
+		go func() {
+			_, held, _ := r.Hold(t.Context(), 1)
+			second <- held
+		}()
+		synctest.Wait()
+		r.Remove(1)
+		release()
+		assert.False(t, <-second, "it is over")
 		assert.Empty(t, r.Jobs())
 	})
 }
