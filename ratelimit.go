@@ -41,6 +41,10 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 	return limiter.New(cfg)
 }
 
+// baselines is how many looks at accounts entries have in a minute: a third of recovery's
+// share, which is a third of the key's limit. A look is five reads.
+func (r RateLimits) baselines() int { return max(cmp.Or(r.PerKey, keyLimit)/3/3/5, 1) }
+
 // waitForLimit gets the next send its slot in the rate limits. A wait that the call
 // would not survive is refused at once, with its length.
 func (c *call) waitForLimit() error {

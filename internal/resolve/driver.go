@@ -27,11 +27,12 @@ type Driver struct {
 	Clock *Clock
 	Books *books.Books
 
-	cfg      Config
-	store    store
-	pending  *shared
-	levels   *settings
-	schedule *schedule.Schedule[*Write]
+	cfg       Config
+	store     store
+	pending   *shared
+	levels    *settings
+	baselines *baselines
+	schedule  *schedule.Schedule[*Write]
 
 	mu      sync.Mutex     // of what others may read of a write that is in doubt
 	leaving map[*Write]int // callers who wait for it and are leaving the market
@@ -55,6 +56,8 @@ type Config struct {
 	// Background means that it asks although nobody waits.
 	Background   bool
 	WithoutProbe bool
+	// Baselines is how many looks for entries there are in a minute at the most.
+	Baselines int
 	// Kind says what is known of an operation, IsExclusive whether nobody else trades an
 	// account.
 	Kind        func(operation string) Kind
@@ -135,7 +138,7 @@ func New(c Config) *Driver {
 	r := sharedOf(c.Journal)
 	known := r.viewOf(c.BaseURL, first)
 	d := &Driver{
-		Clock: r.clock, Books: known.books, levels: &known.levels, pending: r,
+		Clock: r.clock, Books: known.books, levels: &known.levels, baselines: &known.baselines, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
 		cfg:   c,
 		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),

@@ -42,9 +42,7 @@ func (d *Driver) Missing(w *Write, why error) {
 func (d *Driver) register(ctx context.Context, w *Write) error {
 	live := w.Ledger.Keyed
 	w.booked = d.bookWrite(w)
-	if live && w.Intent.Entry && d.Durable() && d.Books.WantsRead(&w.booked, time.Now()) {
-		d.cfg.Host.ReadBaseline(ctx, w.Intent.Account)
-	}
+	d.readBaseline(ctx, w)
 	if err := d.Load(ctx); err != nil {
 		if w.Intent.Entry || ctx.Err() != nil {
 			return err

@@ -180,7 +180,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	closing, cancel := context.WithCancel(context.Background())
 	var flights sync.WaitGroup
 	c := Config{
-		Host: s, BaseURL: "here", Closing: closing, ErrClosed: errClosed, Background: true,
+		Host: s, BaseURL: "here", Closing: closing, ErrClosed: errClosed, Background: true, Baselines: 100,
 		Kind: kindOf, IsExclusive: func(string) bool { return true },
 		Enter: func() bool { flights.Add(1); return true }, Leave: flights.Done,
 		NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },

@@ -35,8 +35,9 @@ type shared struct {
 // view is what the clients of one service know of its accounts: a write of one is an own
 // write to the others.
 type view struct {
-	books  *books.Books
-	levels settings
+	books     *books.Books
+	baselines baselines
+	levels    settings
 }
 
 // viewOf returns what is known of the accounts of a service.

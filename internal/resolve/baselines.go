@@ -1,0 +1,78 @@
+package resolve
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/books"
+)
+
+// baselines are the looks at accounts that entries wait for. Entries on one account wait
+// together for one look, and all looks together leave most of recovery's share of the rate
+// limits to what is in doubt.
+type baselines struct {
+	mu    sync.Mutex
+	under map[books.Account]chan struct{} // closed when the look is over
+	began []time.Time                     // those of the last minute, the oldest first
+}
+
+// wait waits for a look at an account: for the one under way, or for another, which start
+// begins if it may. In any minute there are so many at the most.
+func (b *baselines) wait(ctx context.Context, account books.Account, most int, start func(over func()) bool) {
+	if over := b.join(account, most, start); over != nil {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (b *baselines) join(account books.Account, most int, start func(over func()) bool) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if over := b.under[account]; over != nil {
+		return over
+	}
+	now := time.Now()
+	b.began = slices.DeleteFunc(b.began, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	if len(b.began) >= most {
+		return nil
+	}
+	over := make(chan struct{})
+	if !start(func() { b.ended(account, over) }) {
+		return nil
+	}
+	if b.under == nil {
+		b.under = make(map[books.Account]chan struct{})
+	}
+	b.under[account], b.began = over, append(b.began, now)
+	return over
+}
+
+func (b *baselines) ended(account books.Account, over chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.under, account)
+	close(over)
+}
+
+// readBaseline has the account of an entry read, if that is worth the wait. The look is of
+// all who wait for it, and does not end with one of them.
+func (d *Driver) readBaseline(ctx context.Context, w *Write) {
+	if !w.Ledger.Keyed || !w.Intent.Entry || !d.Durable() || !d.Books.WantsRead(&w.booked, time.Now()) {
+		return
+	}
+	d.baselines.wait(ctx, w.booked.Account, d.cfg.Baselines, func(over func()) bool {
+		if !d.cfg.Enter() {
+			return false
+		}
+		go func() {
+			defer d.cfg.Leave()
+			defer over()
+			d.cfg.Host.ReadBaseline(d.cfg.Closing, w.Intent.Account)
+		}()
+		return true
+	})
+}
