@@ -84,3 +84,26 @@ func TestEdge16_BaselinesHaveAThirdOfRecoverysShare(t *testing.T) {
 		}
 	})
 }
+
+// A bot that reads its positions, trades and orders in each round, and never the state of
+// its account, learns that a lost order ran all the same: its entries read what is missing.
+func TestEdge34_AnEntryReadsTheStatusThatNobodyHasRead(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r = r.restart(newDisk(), sole)
+		for range 3 {
+			time.Sleep(6 * time.Second)
+			_, err := r.account().Positions(r.t.Context())
+			require.NoError(r.t, err)
+			_, err = r.account().Trades(r.t.Context())
+			require.NoError(r.t, err)
+			_, err = r.account().OpenOrders(r.t.Context())
+			require.NoError(r.t, err)
+		}
+		before := r.sent(trading.OpState)
+		resolution, err := r.resolve(r.doubtful(tradingsim.CrashAfter(), buy("0.05")))
+		require.NoError(r.t, err)
+		assert.Equal(r.t, trading.Applied, resolution.Outcome)
+		assert.Equal(r.t, trading.EvidenceAccounting, resolution.Evidence)
+		assert.Greater(r.t, r.sent(trading.OpState), before)
+	})
+}

@@ -27,7 +27,7 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 		return nil, err
 	}
 	for i := range answer.Accounts {
-		l.caller.core.books.SawStatus(bookOf(EnvLive, AccountID(answer.Accounts[i].ID)), answer.Accounts[i].Status)
+		l.caller.core.books.SawStatus(bookOf(EnvLive, AccountID(answer.Accounts[i].ID)), call.last.attempt.Sent, answer.Accounts[i].Status)
 	}
 	return convertAll(answer.Accounts, accountInfoOf), nil
 }
@@ -76,7 +76,7 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
-	a.caller.core.books.SawStatus(a.book(), string(state.Status))
+	a.caller.core.books.SawStatus(a.book(), call.last.attempt.Sent, string(state.Status))
 	return &state, nil
 }
 
@@ -206,7 +206,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	}
 	result := closeResultOf(&answer, call.meta())
 	if !result.Meta.Replayed { // a replay is of the past
-		a.caller.core.books.SawStatus(a.book(), string(result.Status))
+		a.caller.core.books.SawStatus(a.book(), call.last.attempt.Sent, string(result.Status))
 	}
 	return result, err
 }

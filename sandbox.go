@@ -80,7 +80,7 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)
-	s.caller.core.books.SawStatus(paperBook, string(state.Status))
+	s.caller.core.books.SawStatus(paperBook, call.last.attempt.Sent, string(state.Status))
 	s.caller.core.books.SawID(paperBook, string(state.ID))
 	return &state, nil
 }

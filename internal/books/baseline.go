@@ -1,6 +1,7 @@
 package books
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -68,10 +69,9 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	if !b.passive(w.Account, a, now) {
 		return false
 	}
-	for _, at := range [...]time.Time{a.posAt, a.rowsAt, a.ordersAt} {
-		if at.IsZero() || now.Sub(at) > baselineAge {
-			return true
-		}
+	tooOld := func(at time.Time) bool { return at.IsZero() || now.Sub(at) > baselineAge }
+	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.statusAt}, tooOld) || w.Run && tooOld(a.finAt) {
+		return true
 	}
 	return now.Sub(a.posAt) >= accounting.Lag && !a.serves(w)
 }

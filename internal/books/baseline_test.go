@@ -43,6 +43,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 }
 
 func (b *book) once(held []Held) {
+	b.SawStatus(mine, b.now, "ACTIVE")
 	b.SawPositions(mine, b.now, held)
 	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
 	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)

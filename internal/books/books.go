@@ -37,6 +37,7 @@ func (a Account) live() bool { return a.ID != "" }
 // and what own writes have done since.
 type account struct {
 	status    string    // as last seen; empty if never
+	statusAt  time.Time // when it was asked for
 	given     string    // the id that the service gives the paper account; empty if none was seen
 	inFlight  int       // own writes under way
 	lastWrite time.Time // when one last ended

@@ -42,6 +42,7 @@ func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
 func (b *book) read(held []Held) {
 	for range 2 {
 		b.pass(accounting.Lag)
+		b.SawStatus(mine, b.now, "ACTIVE")
 		b.SawPositions(mine, b.now, held)
 		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
 		b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)

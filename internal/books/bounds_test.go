@@ -26,6 +26,8 @@ func TestWantsRead(t *testing.T) {
 		"ten minutes ago":          {func(b *book) { b.read(one); b.pass(baselineAge) }, false},
 		"longer ago":               {func(b *book) { b.read(one); b.pass(baselineAge + 1) }, true},
 		"the positions alone":      {func(b *book) { b.SawPositions(mine, b.now, one) }, true},
+		"the status longer ago":    {func(b *book) { b.read(one); b.of[mine].statusAt = b.now.Add(-baselineAge - 1) }, true},
+		"the status never":         {func(b *book) { b.read(one); b.of[mine].statusAt = time.Time{} }, true},
 		"once, a moment ago":       {func(b *book) { b.once(one); b.pass(accounting.Lag - 1) }, false},
 		"once, a lag ago":          {func(b *book) { b.once(one); b.pass(accounting.Lag) }, true},
 		"right after a write":      {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag - 1) }, false},
@@ -38,6 +40,17 @@ func TestWantsRead(t *testing.T) {
 			assert.Equal(t, row.want, b.WantsRead(b.order("BTC"), b.now))
 		})
 	}
+}
+
+// Of all writes a Pro order alone needs the runs that have ended.
+func TestARunWantsTheFinishedRuns(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	b.of[mine].finAt = time.Time{}
+	w := b.limit("BTC")
+	assert.False(t, b.WantsRead(w, b.now))
+	w.Run = true
+	assert.True(t, b.WantsRead(w, b.now))
 }
 
 // Reads at once are a baseline of an entry only where nothing waits: neither an order nor

@@ -9,11 +9,12 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 )
 
-// SawStatus notes the status of an account.
-func (b *Books) SawStatus(id Account, status string) {
+// SawStatus notes the status of an account, by a request of that moment.
+func (b *Books) SawStatus(id Account, asked time.Time, status string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.account(id).status = status
+	a := b.account(id)
+	a.status, a.statusAt = status, asked
 }
 
 // SawID notes the id that the service gives the paper account. Another one than before is

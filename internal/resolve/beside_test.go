@@ -34,7 +34,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 		return w
 	}
 	account, read := books.Account{Environment: "live", ID: "acc_1"}, time.Now().Add(time.Minute)
-	d.Books.SawStatus(account, "ACTIVE")
+	d.Books.SawStatus(account, time.Now(), "ACTIVE")
 	d.Books.SawOrders(account, read, nil, nil)
 	for _, at := range []time.Time{read, read.Add(time.Minute)} {
 		d.Books.SawFinished(account, at, nil)

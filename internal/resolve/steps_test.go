@@ -226,7 +226,7 @@ func TestWhatTheAccountShows(t *testing.T) {
 // readTwice has the books know an account with an order that rests.
 func readTwice(d *Driver, held ...books.Held) {
 	account := books.Account{Environment: "live", ID: "acc_1"}
-	d.Books.SawStatus(account, "ACTIVE")
+	d.Books.SawStatus(account, time.Now(), "ACTIVE")
 	for range 2 {
 		time.Sleep(ledger.Lag)
 		d.Books.SawPositions(account, time.Now(), held)
