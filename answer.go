@@ -13,8 +13,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
-	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
+	"github.com/tradingapi/trading-go/internal/verdict"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -28,10 +28,13 @@ type attempt struct {
 // replayed reports whether the answer is the stored one of an earlier request.
 func (a *attempt) replayed() bool { return a.stored || transport.Replayed(a.Header) }
 
-// askedToWait is how long an answer asks to wait before the next request: at most the
-// longest window that the service has.
+// askedToWait is how long whoever answered, the service or something in front, asks to wait
+// because it is busy.
 func (a *attempt) askedToWait() time.Duration {
-	return min(transport.RetryAfter(a.Header, a.Received), limiter.Window)
+	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
+		return 0
+	}
+	return transport.RetryAfter(a.Header, a.Received)
 }
 
 // serviceTime is the service's clock when it answered; this machine's may be wrong.
@@ -46,9 +49,10 @@ func (a *attempt) serviceTime() time.Time {
 type heard struct {
 	attempt attempt
 	class   ledger.Class
-	refusal *Error // the service's no; nil otherwise
-	err     error  // nil after a success
-	decoded bool   // the result holds the answer
+	verdict verdict.Verdict // of an answer that came
+	refusal *Error          // what has the shape of the service's no; nil otherwise
+	err     error           // nil after a success
+	decoded bool            // the result holds the answer
 }
 
 // question is what an answer is judged by.
@@ -59,9 +63,9 @@ type question struct {
 	meta     Meta       // without what the answer adds
 }
 
-// read distinguishes the answers of the service from those of an intermediary.
+// read says what an attempt came to; whose answer it is, package verdict says.
 func (q *question) read(a attempt) heard {
-	h := heard{attempt: a, class: ledger.Foreign}
+	h := heard{attempt: a}
 	switch {
 	case a.Err != nil && !a.Written:
 		h.class = ledger.Unsent
@@ -73,28 +77,29 @@ func (q *question) read(a attempt) heard {
 		h.class = ledger.Silence
 		h.err = &TransportError{Meta: q.metaOf(&a), Written: true, Err: a.Err}
 		return h
-	case a.Status >= 300 && a.Status < 400:
-		h.err = &RedirectError{Meta: q.metaOf(&a), Location: location(a.Header)}
-		return h
-	case a.TooLarge:
-		h.err = q.foreign(&a, fmt.Sprintf("a body above %d bytes", q.endpoint.limit(a.Status)))
-		return h
 	}
-	shape, err := q.shape(&h)
+	judged := verdict.Answer{Operation: q.endpoint.spec, Env: string(q.env), Status: a.Status, Replayed: a.replayed()}
+	reason := "not JSON"
+	if a.TooLarge {
+		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.limit(a.Status))
+	} else if shape, err := q.shape(&h); err == nil {
+		judged.Shape, judged.JSON = shape, true
+		reason = "JSON without the service's shape"
+		if a.Status >= 300 {
+			reason = "an error without the service's shape"
+		}
+	}
+	h.verdict = verdict.Of(&judged)
+	h.class = h.verdict.Said.Class
 	switch {
-	case err != nil:
-		h.err = q.foreign(&a, "not JSON")
-	case shape.HasError && shape.HasMessage && q.isRefusal(&a, shape):
-		h.class, h.refusal = ledger.Refusal, q.refusalOf(&a, shape)
+	case h.class == ledger.Success:
+	case h.verdict.Refusal:
+		h.refusal = q.refusalOf(&a, judged.Shape)
 		h.err = h.refusal
-	case q.isSuccess(&a, shape):
-		h.class = ledger.Success
-	case shape.HasError && shape.HasMessage:
-		h.err = q.foreign(&a, "a code that the service does not give this answer")
-	case a.Status >= 200 && a.Status < 300:
-		h.err = q.foreign(&a, "JSON without the service's shape")
+	case a.Status/100 == 3:
+		h.err = &RedirectError{Meta: q.metaOf(&a), Location: location(a.Header)}
 	default:
-		h.err = q.foreign(&a, "an error without the service's shape")
+		h.err = &GatewayError{Meta: q.metaOf(&a), Snippet: snippet(a.Body), Reason: reason}
 	}
 	return h
 }
@@ -127,58 +132,6 @@ func (q *question) shape(h *heard) (wire.Shape, error) {
 	return wire.Envelope(h.attempt.Body)
 }
 
-// isRefusal reports whether a body with code and message is the service's own no.
-// Gateways write such bodies too, after the write has passed them: so the code must
-// be one that the contract gives this operation with this status, or one that
-// nobody knows with a status below 500 and no sign of something in front.
-func (q *question) isRefusal(a *attempt, shape wire.Shape) bool {
-	if !q.endpoint.write {
-		return true // nothing is done by it either way
-	}
-	if shape.Success || shape.OK {
-		return false // yes and no at once
-	}
-	if q.endpoint.documents(Code(shape.Error), a.Status) {
-		return true
-	}
-	return !spec.Knows(shape.Error) && q.endpoint.spec.DocumentsStatus(a.Status) && a.Status < 500 && !intermediary(a.Header)
-}
-
-// intermediary reports whether something in front says that it was there.
-func intermediary(header http.Header) bool {
-	for _, name := range [...]string{"Via", "X-Cache", "Cf-Ray", "X-Amz-Cf-Id", "X-Served-By", "X-Envoy-Upstream-Service-Time"} {
-		if header[name] != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// isSuccess reports whether well-formed JSON is the service's own yes: for a write
-// the member that says so on a 2xx, for a read any 2xx, for health also the 503 by
-// which it says that trading is not safe.
-func (q *question) isSuccess(a *attempt, shape wire.Shape) bool {
-	ok := a.Status >= 200 && a.Status < 300
-	switch {
-	case q.endpoint.op == OpHealth:
-		return shape.Object && (ok || a.Status == http.StatusServiceUnavailable)
-	case !ok || shape.HasError:
-		return false
-	case q.endpoint.op == OpOpenAPI: // nothing decodes it, so its shape is judged here
-		return shape.Object
-	case !q.endpoint.write:
-		return true
-	case q.env == EnvLive:
-		return shape.Success
-	default:
-		return shape.OK
-	}
-}
-
-func (q *question) foreign(a *attempt, reason string) error {
-	return &GatewayError{Meta: q.metaOf(a), Snippet: snippet(a.Body), Reason: reason}
-}
-
 // refusalOf decodes the service's error body. Only code and message make it one,
 // so a member that does not decode is kept as it came and loses nothing.
 func (q *question) refusalOf(a *attempt, shape wire.Shape) *Error {
@@ -205,16 +158,14 @@ func (q *question) refusalOf(a *attempt, shape wire.Shape) *Error {
 
 // said is what the ledger needs of it.
 func (h *heard) said() ledger.Answer {
-	a := ledger.Answer{Class: h.class, Status: h.attempt.Status, Replayed: h.attempt.Status != 0 && h.attempt.replayed()}
-	if h.refusal == nil {
-		return a
+	a := h.verdict.Said
+	a.Class = h.class
+	if a.Replayed {
+		return a // what a stored answer asked for is of the past
 	}
-	rule := h.refusal.rule()
-	a.Code, a.Says, a.Advice = string(rule.Code), ledger.Outcome(rule.Outcome), ledgerAdvice(rule.Advice)
-	a.Price = rule.Kind == ErrNoPrice
-	a.InFront = rule.Advice == AdviseWait || rule.Kind == ErrKeyRefused
-	if rule.Advice == AdviseWait {
-		a.RetryAfter = retryAfter(&h.attempt)
+	a.RetryAfter = h.attempt.askedToWait()
+	if a.Advice == ledger.WaitFirst && a.RetryAfter == 0 {
+		a.RetryAfter = limiter.Window // stands for a rate limit that does not say
 	}
 	return a
 }
@@ -229,28 +180,6 @@ func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
 		a.Decoded = result
 	}
 	return a
-}
-
-// retryAfter is what a rate limit asks for. The full window stands for one that does
-// not say.
-func retryAfter(a *attempt) time.Duration {
-	if d := a.askedToWait(); d > 0 {
-		return d
-	}
-	return limiter.Window
-}
-
-func ledgerAdvice(a Advice) ledger.Advice {
-	switch a {
-	case AdviseSameKey:
-		return ledger.SameKey
-	case AdviseNewKey:
-		return ledger.NewKey
-	case AdviseWait:
-		return ledger.WaitFirst
-	default:
-		return ledger.End
-	}
 }
 
 // looseMembers keeps the members of a refusal whose extras have another type

@@ -30,14 +30,15 @@ func TestAnswers_LeaveNothingBehind(t *testing.T) {
 	})
 }
 
-// The service's refusal is one whatever its status, also beside all that a result
-// would have.
+// D 49: an error has neither ok nor success, so what has both is nobody's refusal.
 func TestAnswers_RefusalInsideAResult(t *testing.T) {
 	const refusal = `"error":"internal_error","message":"no"`
 	script := newScript(t, answered(200, `{"ok":true,"trades":[],`+refusal+`}`))
 	client := newTestClient(t, script)
 	_, err := client.Sandbox.Trades(context.Background(), WithRetry(Retry{Attempts: 1}))
-	require.ErrorIs(t, err, CodeInternalError)
+	require.NotErrorIs(t, err, CodeInternalError)
+	var edge *GatewayError
+	require.ErrorAs(t, err, &edge)
 }
 
 // A refusal tells what its header asks for, whatever its code.

@@ -75,11 +75,11 @@ func (r keyring) allowed(key apiKey) (apiKey, error) {
 // A 429 may come from in front of the key, and a 5xx from anywhere: they say
 // nothing of it.
 func noteKey(breaker *secret.Breaker, key apiKey, last *heard) {
-	refusal := last.refusal
+	refusal, own := last.refusal, last.verdict.Documented
 	switch {
-	case refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
+	case own && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
 		breaker.Trip(key, string(refusal.Code), refusal.Message)
-	case last.class == ledger.Success || refusal != nil && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
+	case last.class == ledger.Success || own && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
 		breaker.Reset(key)
 	}
 }

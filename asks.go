@@ -77,6 +77,9 @@ func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
 	}
 	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
 	call.account, call.body, call.askKey = AccountID(r.Account), r.Body, Key(r.Key)
+	if !e.spec.Fixed() {
+		call.aimAtAccount("")
+	}
 	defer call.returnSlot(false)
 	for _, stage := range [...]func() error{call.takeKey, call.waitForLimit} {
 		if err := stage(); err != nil {
@@ -89,9 +92,7 @@ func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
 	call.last = h.c.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), r.Gate, r.Alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
-	if said.Advice == ledger.WaitFirst && !said.Replayed {
-		call.closeLimit(said.RetryAfter)
-	}
+	call.closeLimit(&said)
 	call.noteKey()
 	call.outcome = OutcomeOf(call.last.err)
 	call.hookSent()

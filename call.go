@@ -107,16 +107,6 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// askedToWait is how long a read has to wait because whoever answered it, the service or
-// something in front, is busy and says for how long.
-func (c *call) askedToWait() time.Duration {
-	a := &c.last.attempt
-	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
-		return 0
-	}
-	return a.askedToWait()
-}
-
 // errConcluded: the earlier write has ended, so what it came to is looked up.
 var errConcluded = errors.New("the earlier write has ended")
 
@@ -206,12 +196,18 @@ func (c *call) gate() transport.Gate {
 }
 
 // outlives reports whether a wait would end after the write's TTL or the caller's
-// deadline, so that waiting cannot help.
+// deadline, so that waiting cannot help. A read without a deadline waits for the service's
+// longest window, and no more.
 func (c *call) outlives(wait time.Duration) bool {
-	if deadline, ok := c.Deadline(); ok && time.Until(deadline) <= wait {
+	deadline, bounded := c.Deadline()
+	switch {
+	case bounded && time.Until(deadline) <= wait:
 		return true
+	case c.endpoint.write:
+		return ledger.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
+	default:
+		return !bounded && wait > limiter.Window
 	}
-	return c.endpoint.write && ledger.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
 }
 
 // nameWait says in the refusal how long waiting would have taken.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -168,9 +169,7 @@ func (c *call) writeAgain() bool {
 	w, said := c.write, c.last.said()
 	c.doubt = c.core.driver.Heard(w, c.last.attempt.Received, said, c.doubted)
 	c.outcome, c.doubted = Outcome(w.Ledger.Outcome()), c.doubted || c.doubt
-	if said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() { // a stored 429 is of the past
-		c.closeLimit(said.RetryAfter)
-	}
+	queued := c.closeLimit(&said)
 	wait, random, more := c.core.driver.NextSend(w)
 	if _, refused := c.last.err.(*GuardError); refused {
 		return false // by the gate, which changes its mind no more
@@ -183,52 +182,50 @@ func (c *call) writeAgain() bool {
 	if random {
 		c.wait = max(spread(wait), said.RetryAfter)
 	}
-	if c.outlives(c.wait) {
-		c.nameWait(c.wait)
-		return false
-	}
-	if said.Advice == ledger.WaitFirst && !c.last.attempt.replayed() {
-		c.wait = 0 // the queue waits for the rate limit, by priority
-	}
-	return true
+	return c.waits(queued)
 }
 
 // readAgain decides for a read, which does no harm.
 func (c *call) readAgain() bool {
-	asked := c.askedToWait()
-	c.wait = max(spread(ledger.Retry{MinWait: c.opts.retry.MinWait, MaxWait: c.opts.retry.MaxWait}.Backoff(c.sends)), asked)
-	switch c.last.class {
-	case ledger.Refusal:
+	said := c.last.said()
+	queued := c.closeLimit(&said)
+	switch asked := &said.RetryAfter; {
+	case c.last.class == ledger.Success:
+		return false
+	case c.last.refusal != nil:
 		rule := c.last.refusal.rule()
+		if rule.Advice == AdviseWait && *asked == 0 {
+			*asked = limiter.Window
+		}
 		// To a read a missing price is an answer, and not one that is worth waiting for
 		// unasked.
 		if rule.Advice != AdviseWait && (rule.Advice != AdviseRead || c.last.attempt.Status < 500) {
 			return false
 		}
-		if c.opts.failFast && asked > 0 && rule.Advice != AdviseWait {
-			return false
-		}
-		if rule.Advice == AdviseWait {
-			c.wait = max(c.wait, retryAfter(&c.last.attempt))
-			if !c.endpoint.keyless {
-				c.closeLimit(c.wait)
-			}
-			if c.opts.failFast || c.outlives(c.wait) {
-				c.nameWait(c.wait)
-				return false
-			}
-			if !c.endpoint.keyless {
-				c.wait = 0
-			}
-		}
-	case ledger.Foreign: // by something in front: once more where it says that it failed, or when to come again
-		if c.last.attempt.Status < 500 && asked == 0 || c.opts.failFast && asked > 0 {
-			return false
-		}
-	case ledger.Success:
+	case c.last.class == ledger.Unclear: // a redirect
+		return false
+	case c.last.class == ledger.Foreign && c.last.attempt.Status < 500 && *asked == 0:
+		return false // by something in front: once more where it says that it failed, or when to come again
+	}
+	c.wait = max(spread(ledger.Retry{MinWait: c.opts.retry.MinWait, MaxWait: c.opts.retry.MaxWait}.Backoff(c.sends)), said.RetryAfter)
+	if c.opts.failFast && said.RetryAfter > 0 {
+		c.nameWait(c.wait)
 		return false
 	}
-	return c.sends < c.opts.retry.Attempts && !c.outlives(c.wait)
+	return c.waits(queued) && c.sends < c.opts.retry.Attempts
+}
+
+// waits reports whether the call may wait for its next send. Where its rate limit is
+// closed, the queue waits, by priority.
+func (c *call) waits(queued bool) bool {
+	if c.outlives(c.wait) {
+		c.nameWait(c.wait)
+		return false
+	}
+	if queued {
+		c.wait = 0
+	}
+	return true
 }
 
 // Prepare waits, and takes the next send through the stages. It is the loop's.
@@ -270,7 +267,11 @@ func (c *call) conclude() {
 // does.
 func (c *call) waitFor(w *resolve.Write) {
 	ctx := c.Context
-	if patience := c.opts.patience(c.entry); ctx.Err() == nil {
+	patience := c.opts.patience(c.entry)
+	if redirect := (*RedirectError)(nil); errors.As(c.last.err, &redirect) {
+		patience = 0 // nothing is found out at an address that redirects
+	}
+	if ctx.Err() == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
@@ -294,7 +295,9 @@ func (c *call) waitFor(w *resolve.Write) {
 		}
 		return
 	}
-	c.found = r.Err
+	if r.Err != c.last.err { //nolint:errorlint // else the call has it already
+		c.found = r.Err
+	}
 }
 
 // join takes the outcome of a write that was placed before under the same client

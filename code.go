@@ -14,7 +14,8 @@ import (
 //	if errors.Is(err, trading.CodeMaxSlippage) { … }
 //
 // The set is open. A code that this version does not know arrives unchanged,
-// matches Code("ITS_NAME"), and is treated by the class of its status.
+// matches Code("ITS_NAME"), and is treated by the class of its status. To a write it proves
+// nothing until the service repeats it as its stored answer.
 type Code string
 
 // Error returns the code as the service writes it.
@@ -144,7 +145,7 @@ func ruleFor(code Code, status int, env Environment) Rule {
 
 func ruleOf(r spec.Rule) Rule {
 	outcome := NotApplied
-	if r.Unknown {
+	if r.Outcome == spec.Unknown {
 		outcome = Unknown
 	}
 	return Rule{Code(r.Code), r.Status, Environment(r.Env), Kind(r.Kind), Advice(r.Advice), outcome, r.Meaning}

@@ -153,7 +153,7 @@ func (e *GuardError) Unwrap() error { return e.Err }
 const snippetSize = 256
 
 // GatewayError is an answer without the service's shape: a page by a proxy, `{}`
-// where a result belongs, a body too large to be one. Something in front wrote
+// where a result belongs, an error that says success too. Something in front wrote
 // it, so it proves nothing about a write.
 type GatewayError struct {
 	Meta    Meta   // the facts of the answer
@@ -281,10 +281,13 @@ func (e readError) outcomeOfCall() Outcome { return NotApplied }
 func (e readError) setOutcomeOfCall(Outcome) {}
 
 // RetryAfter returns how long until anything of the kind can work, as the
-// service's Retry-After or a full rate limit says, and whether err says so.
+// Retry-After of whoever answered or a full rate limit says, and whether err says so.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
 	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.RetryAfter > 0 {
 		return refusal.RetryAfter, true
+	}
+	if edge := (*GatewayError)(nil); errors.As(err, &edge) && edge.Meta.RetryAfter > 0 {
+		return edge.Meta.RetryAfter, true
 	}
 	return 0, false
 }

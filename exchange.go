@@ -47,7 +47,7 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		a.Err = x.scrubber.Error(a.Err)
 	}
 	h := q.read(a)
-	if h.refusal != nil && r.endpoint.documents(h.refusal.Code, a.Status) || h.err == nil {
+	if h.verdict.Documented || h.err == nil {
 		x.heardDate(a.Header, a.Received)
 	}
 	return h

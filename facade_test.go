@@ -125,8 +125,8 @@ type recorder struct{ sent []string }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.sent = append(r.sent, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/v1"))
-	return &http.Response{StatusCode: 404, Header: http.Header{}, ContentLength: -1,
-		Body: io.NopCloser(strings.NewReader(`{"error":"not_found","message":"recorded"}`))}, nil
+	return &http.Response{StatusCode: 400, Header: http.Header{}, ContentLength: -1,
+		Body: io.NopCloser(strings.NewReader(`{"error":"bad_request","message":"recorded"}`))}, nil
 }
 
 // Each operation of the contract has exactly one method, and each method that
@@ -140,7 +140,7 @@ func TestEveryOperationHasOneMethod(t *testing.T) {
 			trading.WithSandboxKey("pk_test_x"), trading.WithLiveKey("pk_live_x"),
 			trading.WithTransport(&recorder), trading.WithHealthGate(trading.HealthGate{Off: true}))
 		require.NoError(t, err)
-		require.ErrorIs(t, call(t.Context(), client), trading.CodeNotFound, name)
+		require.ErrorIs(t, call(t.Context(), client), trading.CodeBadRequest, name)
 		require.Len(t, recorder.sent, 1, name)
 		operation := templateOf(recorder.sent[0])
 		byMethod[operation] = append(byMethod[operation], name)

@@ -1,9 +1,15 @@
 package trading_test
 
 import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,62 +18,162 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// gatewayAnswers look like the service's refusals, and come after the order ran.
-var gatewayAnswers = map[string]tradingsim.Fault{
-	"408":                                tradingsim.GatewayJSONAfter(408, "request_timeout"),
-	"499":                                tradingsim.GatewayJSONAfter(499, "client_closed_request"),
-	"200":                                tradingsim.GatewayJSONAfter(200, "request_timeout"),
-	"200 with a documented code":         tradingsim.GatewayJSONAfter(200, "bad_size"),
-	"418 with a new code":                tradingsim.GatewayJSONAfter(418, "TEAPOT"),
-	"404 with the code of a 400":         tradingsim.GatewayJSONAfter(404, "bad_size"),
-	"400 with the code of a read":        tradingsim.GatewayJSONAfter(400, "not_found"),
-	"400 with the code of a 403":         tradingsim.GatewayJSONAfter(400, "account_locked"),
-	"502 with the code of a 400":         tradingsim.GatewayJSONAfter(502, "bad_size"),
-	"503 with a new code":                tradingsim.GatewayJSONAfter(503, "upstream_timeout"),
-	"400 with a new code and Via":        saysAfter(400, "Via", `{"error":"TEAPOT","message":"no"}`),
-	"403 with a new code and CF-Ray":     saysAfter(403, "Cf-Ray", `{"error":"TEAPOT","message":"no"}`),
-	"success beside a documented code":   saysAfter(400, "", `{"success":true,"error":"bad_size","message":"no"}`),
-	"ok beside a documented code":        saysAfter(400, "", `{"ok":true,"error":"bad_size","message":"no"}`),
-	"200, and success beside a new code": saysAfter(200, "", `{"success":true,"error":"TEAPOT","message":"no"}`),
+var allAnswers = flag.Bool("answers.all", false, "try each answer of a gateway, some 150,000, instead of some hundreds")
+
+// gatewayBodies are the bodies that a gateway answers with in place of the service, by
+// what is special about them.
+var gatewayBodies = []struct{ name, body string }{
+	{"a code that nobody knows", refusalJSON("upstream_timeout")},
+	{"a code of another operation", refusalJSON("order_rejected")},
+	{"a code of every operation", refusalJSON("internal_error")},
+	{"unauthorized", refusalJSON("unauthorized")},
+	{"invalid_api_key", refusalJSON("invalid_api_key")},
+	{"forbidden", refusalJSON("forbidden")},
+	{"api_access_denied", refusalJSON("api_access_denied")},
+	{"not_found", refusalJSON("not_found")},
+	{"account_not_found", refusalJSON("account_not_found")},
+	{"a code of Pro orders", refusalJSON("BAD_DURATION")},
+	{"bad_size", refusalJSON("bad_size")},
+	{"success false", `{"success":false,"error":"bad_size","message":"no"}`},
+	{"ok false", `{"ok":false,"error":"bad_size","message":"no"}`},
+	{"success beside an error", `{"success":true,"error":"bad_size","message":"no"}`},
+	{"an empty code", refusalJSON("")},
+	{"a code with spaces", refusalJSON("bad size")},
+	{"a code with NUL", `{"error":"bad_size\u0000","message":"no"}`},
+	{"a code that is no UTF-8", "{\"error\":\"bad_size\xff\",\"message\":\"no\"}"},
+	{"a code and no message", `{"error":"bad_size"}`},
+	{"HTML", "<html>gateway</html>"},
+	{"nothing", ""},
+	{"half of an error", `{"error":"bad_size","mess`},
+	{"an array", `[{"error":"bad_size","message":"no"}]`},
+	{"an error that is too long", `{"error":"bad_size","message":"` + strings.Repeat("x", 1<<20) + `"}`},
 }
 
-// saysAfter answers with JSON after the execution, with a header that a gateway adds.
-func saysAfter(status int, header, body string) tradingsim.Fault {
-	h := http.Header{"Content-Type": {"application/json"}}
-	if header != "" {
-		h.Set(header, "1.1 proxy")
+func refusalJSON(code string) string { return fmt.Sprintf(`{"error":%q,"message":"no"}`, code) }
+
+// exact are the answers with which a gateway speaks just as the service: with a code that
+// the contract gives the operation with the status, and that comes from its route.
+func exact(op trading.Operation, body string, status int) bool {
+	pro := op != trading.OpOrder && op != trading.OpLimit && op != trading.OpClose && op != trading.OpEditRun
+	switch body {
+	case "bad_size":
+		return status == 400 && op != trading.OpClose
+	case "a code of Pro orders":
+		timed := op == trading.OpTWAP || op == trading.OpChaseTWAP
+		return pro && timed && (status == 400 || status == 401 || status == 403 || status == 404 || status == 409 || status == 422 || status == 429)
+	default:
+		return false
 	}
-	return tradingsim.RawAfter(status, h, body)
 }
 
-// A gateway that forwards an order and then answers for itself is never taken for the
-// service's refusal: the order ran.
-func TestTrap_T24_AGatewaysOwnJSONIsNoRefusal(t *testing.T) {
-	for name, fault := range gatewayAnswers {
-		t.Run("sandbox "+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.sim.Fault("POST /sandbox/orders", fault)
-				err := r.refused(buy("0.05"))
-				assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
-				assert.Equal(t, "edge", kindOf(err))
-				assert.Len(t, r.fills(), 1)
-				assert.Equal(t, 1, r.sent(trading.OpSandboxOrder))
-			})
-		})
-		t.Run("live "+name, func(t *testing.T) {
-			liveTest(t, nil, nil, func(r rig) {
-				r.sim.Fault("POST /orders", fault)
-				result, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
-				require.Nil(r.t, result)
-				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
-				resolution, err := r.resolve(err)
-				require.NoError(r.t, err)
-				assert.Equal(r.t, trading.Applied, resolution.Outcome)
-				assert.Equal(r.t, 1, r.ran(trading.OpOrder))
-			})
-		})
+// tradingCalls are the live operations that can trade, each on an account that it suits.
+var tradingCalls = []struct {
+	op      trading.Operation
+	prepare func(rig)
+	call    func(context.Context, *trading.Account) error
+}{
+	{trading.OpOrder, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceOrder(ctx, buy("0.05"))
+		return err
+	}},
+	{trading.OpLimit, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceLimit(ctx, buy("0.05", func(o *trading.Order) { o.LimitPrice = at("60000") }))
+		return err
+	}},
+	{trading.OpClose, func(r rig) { r.open(buy("0.4")) }, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.ClosePosition(ctx, "BTC", trading.Percent(dec("50")))
+		return err
+	}},
+	{trading.OpConditional, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceConditional(ctx, buy("0.05"), trading.Conditional{Trigger: dec("90000")})
+		return err
+	}},
+	{trading.OpLadder, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceLadder(ctx, buy("0.05"), trading.Ladder{From: dec("50000"), To: dec("49000"), Rungs: 5})
+		return err
+	}},
+	{trading.OpTWAP, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceTWAP(ctx, buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
+		return err
+	}},
+	{trading.OpChase, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceChase(ctx, buy("0.05"), trading.Chase{})
+		return err
+	}},
+	{trading.OpChaseTWAP, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceChaseTWAP(ctx, buy("0.2"), trading.ChaseTWAP{Duration: 4 * time.Hour})
+		return err
+	}},
+	{trading.OpSwarm, nil, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.PlaceSwarm(ctx, buy("0.05"), trading.Swarm{Orders: 5})
+		return err
+	}},
+	{trading.OpEditRun, func(r rig) {
+		_, err := r.account().PlaceTWAP(r.t.Context(), buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
+		require.NoError(r.t, err)
+	}, func(ctx context.Context, a *trading.Account) error {
+		_, err := a.EditRun(ctx, "run_1", trading.RunEdit{TotalSize: dec("0.3")})
+		return err
+	}},
+}
+
+// A gateway that answers for the service, after the work or before it, with each status and
+// each kind of body, over each live operation that trades: no write that ran is called
+// NotApplied, none that did not Applied, and none runs twice. What a gateway says that
+// speaks just as the service cannot be told from the service's own word.
+func TestAGatewayAnswersForTheService(t *testing.T) {
+	tried, unknown, wrong := 0, 0, []string(nil)
+	each, next := 101, 0 // a prime, so that a sample meets all that there is
+	if *allAnswers {
+		each = 1
 	}
+	for _, op := range tradingCalls {
+		for _, body := range gatewayBodies {
+			for status := 400; status < 600; status++ {
+				for _, after := range []bool{false, true} {
+					for _, times := range []int{1, 3} {
+						if next++; next%each != 0 || after && exact(op.op, body.name, status) {
+							continue
+						}
+						tried++
+						synctest.Test(t, func(t *testing.T) {
+							r := newRig(t, nil, trading.WithExclusiveAccounts(acc))
+							if op.prepare != nil {
+								op.prepare(r)
+							}
+							r.readAll()
+							before := r.ran(op.op)
+							header := http.Header{"Content-Type": {"application/json"}}
+							for range times {
+								fault := tradingsim.Raw(status, header, body.body)
+								if after {
+									fault = tradingsim.RawAfter(status, header, body.body)
+								}
+								r.sim.Fault(string(op.op), fault)
+							}
+							err := op.call(t.Context(), r.account())
+							said := trading.OutcomeOf(err)
+							if said == trading.Unknown {
+								unknown++
+								if write := (*trading.WriteError)(nil); errors.As(err, &write) && write.Intent != "" {
+									if resolution, _ := r.resolve(err); resolution != nil {
+										said = resolution.Outcome
+									}
+								}
+							}
+							ran := r.ran(op.op) - before
+							if ran > 1 || said == trading.Applied && ran == 0 || said == trading.NotApplied && ran > 0 {
+								wrong = append(wrong, fmt.Sprintf("%s, %d, %s, after the work: %t, %d times: it ran %d times, and the verdict is %v: %.300v",
+									op.op, status, body.name, after, times, ran, said, err))
+							}
+						})
+					}
+				}
+			}
+		}
+	}
+	assert.Empty(t, wrong[:min(len(wrong), 20)], "%d of %d", len(wrong), tried)
+	t.Logf("%d answers, %d of them in doubt when the call returned", tried, unknown)
 }
 
 // Beside that the service's own refusals are told as what they are.
@@ -85,11 +191,120 @@ func TestTrap_T24_TheServicesRefusalsStay(t *testing.T) {
 				r.sim.Fault("POST /orders", tradingsim.Fail(row.status, string(row.code)))
 				r.sim.Fault("POST /sandbox/orders", tradingsim.Fail(row.status, string(row.code)))
 				_, live := r.account().PlaceOrder(r.t.Context(), buy("0.05"))
-				for _, err := range []error{live, r.refused(buy("0.05"))} {
-					require.ErrorIs(r.t, err, row.code)
-					assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err))
-				}
+				require.ErrorIs(r.t, live, row.code)
+				assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(live), "by its replay, if by nothing else: %v", live)
+				require.ErrorIs(r.t, r.refused(buy("0.05")), row.code)
 				assert.Empty(r.t, r.fills())
+			})
+		})
+	}
+}
+
+// D 1: a 5xx of the service in its own shape may have run, whatever its code: it is not sent
+// again, and the verdict is found out.
+func TestEdge01_AnOwn5xxIsNeverSentAgain(t *testing.T) {
+	for _, answer := range []struct {
+		status int
+		code   string
+	}{
+		{500, "database_error"}, {500, "unavailable"}, {502, "internal_error"}, {503, "maintenance"}, {504, "internal_error"},
+		{504, "upstream_timeout"}, {500, "no_price"}, {503, "order_rejected"}, {599, "X"},
+	} {
+		for _, op := range tradingCalls {
+			for _, ran := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s %d %s ran %t", op.op, answer.status, answer.code, ran), func(t *testing.T) {
+					liveTest(t, nil, []trading.Option{sole}, func(r rig) {
+						if op.prepare != nil {
+							op.prepare(r)
+						}
+						r.readAll()
+						sent, executed := r.sent(op.op), r.ran(op.op)
+						fault, want := tradingsim.Fail(answer.status, answer.code), 0
+						if ran {
+							fault, want = tradingsim.FailAfter(answer.status, answer.code), 1
+						}
+						r.sim.Fault(string(op.op), fault)
+						err := op.call(r.t.Context(), r.account(trading.WithResolveTimeout(0)))
+						require.ErrorIs(r.t, err, trading.Code(answer.code))
+						require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+						wrong := []trading.Outcome{trading.Applied, trading.NotApplied}[want]
+						resolution, _ := r.resolve(err)
+						require.NotNil(r.t, resolution)
+						assert.NotEqual(r.t, wrong, resolution.Outcome)
+						if op.op == trading.OpOrder {
+							assert.NotEqual(r.t, trading.Unknown, resolution.Outcome)
+						}
+						assert.Equal(r.t, want, r.ran(op.op)-executed)
+						assert.Equal(r.t, 1, r.sent(op.op)-sent)
+					})
+				})
+			}
+		}
+	}
+}
+
+// D 20: a refusal with a code that nobody knows, or that the contract does not give the
+// operation, is believed when the service repeats it, whatever stands on the way.
+func TestEdge20_AReplayIsBelievedWhateverItsCode(t *testing.T) {
+	for _, code := range []string{"TEAPOT", "order_rejected", "rate_limited"} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New()
+			r := join(t, sim, trading.WithTransport(through{sim.Transport()}))
+			sim.Fault("POST /orders", tradingsim.Together(tradingsim.Fail(403, code)))
+			began := time.Now()
+			_, err := r.account().PlaceOrder(t.Context(), buy("0.05"))
+			require.ErrorIs(t, err, trading.Code(code))
+			assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+			assert.Less(t, time.Since(began), 15*time.Second)
+			assert.Empty(t, r.fills())
+		})
+	}
+}
+
+// through marks each answer as an edge does.
+type through struct{ next http.RoundTripper }
+
+func (e through) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := e.next.RoundTrip(req)
+	if err == nil {
+		resp.Header.Set("Via", "1.1 edge")
+		resp.Header.Set("Cf-Ray", "8f0000000000")
+	}
+	return resp, err
+}
+
+// D 39: a gateway that turns an answer away in the service's own words, after the work, is
+// not believed: a second, different question gets another answer. A key or an account that
+// is really refused decides at once, at the cost of one read.
+func TestEdge39_WhatIsTurnedAwayIsAskedAbout(t *testing.T) {
+	codes := map[string]int{
+		"invalid_api_key": 401, "unauthorized": 401, "wrong_environment": 403, "api_access_denied": 403, "forbidden": 403,
+		"account_not_found": 404, "not_found": 404,
+	}
+	for code, status := range codes {
+		t.Run(code, func(t *testing.T) {
+			liveTest(t, nil, []trading.Option{sole}, func(r rig) {
+				r.readAll()
+				r.sim.Fault("POST /orders", tradingsim.GatewayJSONAfter(status, code))
+				result, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"))
+				require.NoError(r.t, err, "its stored answer says that it ran")
+				assert.NotNil(r.t, result)
+				assert.Equal(r.t, 1, r.ran(trading.OpOrder))
+			})
+			liveTest(t, nil, nil, func(r rig) { // both questions are turned away
+				for _, op := range []string{"POST /positions/close", "GET /accounts/{accountId}"} {
+					r.sim.Fault(op, tradingsim.GatewayJSON(status, code))
+				}
+				began := time.Now()
+				_, err := r.account().ClosePosition(r.t.Context(), "BTC", trading.All)
+				require.ErrorIs(r.t, err, trading.Code(code))
+				assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+				assert.Equal(r.t, 1, strings.Count(err.Error(), "The gateway answered"), "%v", err)
+				assert.Zero(r.t, time.Since(began))
+				assert.Equal(r.t, 1, r.sent(trading.OpState))
+				pending, pendingErr := r.Pending(r.t.Context())
+				require.NoError(r.t, pendingErr)
+				assert.Empty(r.t, pending)
 			})
 		})
 	}

@@ -54,10 +54,6 @@ func endpointOf(op Operation) *endpoint { return endpoints[op] }
 // in the list of open orders.
 func (e *endpoint) resolves() bool { return e.trades || e.levels }
 
-func (e *endpoint) documents(code Code, status int) bool {
-	return e.spec.Documents(string(code), status)
-}
-
 // limit returns how many bytes an answer of a status can have: no error is long.
 func (e *endpoint) limit(status int) int {
 	if status >= 200 && status < 300 {

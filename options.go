@@ -287,7 +287,7 @@ type Retry struct {
 	Attempts      int // how often a call is sent at the most, the first time included; 4
 	PriceAttempts int // how often a write is sent at the most for want of a fresh price; 3
 	// MinWait and MaxWait bound the wait between attempts, which doubles and is
-	// spread at random; 200ms and 5s. A Retry-After is waited for in full.
+	// spread at random; 200ms and 5s. A Retry-After is waited for in full, or not at all.
 	MinWait, MaxWait time.Duration
 }
 

@@ -102,19 +102,23 @@ func (c *call) returnSlot(sent bool) {
 	c.core.limits.Return(slot, sent)
 }
 
-// closeLimit closes the rate limit that a 429 is about. Only the key's own comes with
-// the X-RateLimit headers, which are believed on the documented answer alone, and no
-// longer than until the service's window ends.
-func (c *call) closeLimit(d time.Duration) {
-	limits, key := c.core.limits, c.apiKey.ID()
+// closeLimit closes the rate limit that a 429 of the service names, no longer than its
+// window lasts: the key's, which alone has the X-RateLimit headers, or the class of the
+// write. It returns false for any other, which holds nobody up but the call that met it.
+func (c *call) closeLimit(said *ledger.Answer) bool {
+	if said.Advice != ledger.WaitFirst || said.Replayed { // a stored 429 is of the past
+		return false
+	}
+	limits, key, d := c.core.limits, c.apiKey.ID(), min(said.RetryAfter, limiter.Window)
 	limit, _, reset, ofKey := transport.RateLimit(c.last.attempt.Header)
-	ofKey = ofKey && c.last.refusal != nil && c.last.refusal.Code == CodeRateLimited
-	if c.endpoint.class != "" && !ofKey {
-		limits.BlockClass(c.endpoint.class, d)
-		return
-	}
-	limits.BlockKey(key, d)
-	if ofKey {
+	switch {
+	case ofKey:
+		limits.BlockKey(key, d)
 		limits.Learn(key, limit, reset.Sub(c.last.attempt.serviceTime()))
+	case c.endpoint.class != "":
+		limits.BlockClass(c.endpoint.class, d)
+	default:
+		return false
 	}
+	return said.RetryAfter <= limiter.Window // else the queue would let the call go too early
 }

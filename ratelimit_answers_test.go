@@ -68,7 +68,9 @@ func TestRateLimitHeadersOfOtherAnswers(t *testing.T) {
 		{"JSON of something in front", 429, `{"detail":"too many requests"}`, 0},
 		{"the service's success", 200, `[]`, 0},
 		{"another refusal", 404, `{"error":"account_not_found","message":"no such account"}`, 0},
-		{"a 429 with a code that nobody knows", 429, `{"error":"slow_down","message":"slow down"}`, time.Minute},
+		{"D 48: a 429 with a code that nobody knows", 429, `{"error":"slow_down","message":"slow down"}`, 0},
+		{"D 48: a 429 with an empty code", 429, `{"error":"","message":"slow down"}`, 0},
+		{"D 48: the code with another status", 400, rateLimitedBody, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -114,8 +116,10 @@ func TestALimitOfTheServiceEndsWithItsWindow(t *testing.T) {
 	}
 }
 
-// A Retry-After closes a limit for a minute at the most, in both of its forms: for
-// those who come later, for those who wait already, and for the call itself.
+// A Retry-After closes a limit for a minute at the most, in both of its forms, for those who
+// come later and for those who wait already. The call itself waits in full or not at all: it
+// ends where its TTL does not last that long, or, without a deadline, where that is longer
+// than a minute.
 func TestRetryAfterClosesForAMinuteAtTheMost(t *testing.T) {
 	for name, retryAfter := range map[string]string{
 		"seconds": "3600", "a number without end": "99999999999999", "a date": "Fri, 31 Dec 2100 23:59:59 GMT",
@@ -146,10 +150,9 @@ func TestRetryAfterClosesForAMinuteAtTheMost(t *testing.T) {
 					assert.True(t, refusalOf(t, err).Local)
 					wait, _ := trading.RetryAfter(err)
 					assert.Equal(t, time.Minute, wait)
-					if err := <-first; err != nil {
-						require.ErrorIs(t, err, trading.CodeNoPosition)
-					}
-					assert.Equal(t, time.Minute, time.Since(began), "the call itself")
+					require.ErrorIs(t, <-first, trading.CodeRateLimited)
+					assert.Zero(t, time.Since(began), "the call itself")
+					time.Sleep(time.Minute)
 					r.exits(1)
 				})
 			})
@@ -184,7 +187,7 @@ func TestA429EndsWaitsThatItMakesTooLong(t *testing.T) {
 }
 
 // A read that something in front has turned away is sent again no earlier than that
-// asks, and no later than a minute; one that fails fast is not sent again.
+// asks; one that fails fast is not sent again.
 func TestAReadWaitsForTheRetryAfterOfSomethingInFront(t *testing.T) {
 	for _, row := range []struct {
 		name       string
@@ -196,7 +199,6 @@ func TestAReadWaitsForTheRetryAfterOfSomethingInFront(t *testing.T) {
 		{"a page with 503", 503, "7", "<html>busy</html>", 7 * time.Second, 7 * time.Second},
 		{"a page with 429", 429, "7", "<html>slow down</html>", 7 * time.Second, 7 * time.Second},
 		{"its own JSON with 503", 503, "7", `{"error":"overloaded","message":"busy"}`, 7 * time.Second, 7 * time.Second},
-		{"an hour", 503, "3600", "<html>busy</html>", time.Minute, time.Minute},
 		{"no word", 503, "", "<html>busy</html>", 1, 5 * time.Second},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -221,6 +223,112 @@ func TestAReadWaitsForTheRetryAfterOfSomethingInFront(t *testing.T) {
 				_, err = r.account().Trades(t.Context(), trading.FailFast())
 				require.Error(t, err)
 				assert.Zero(t, time.Since(began))
+			})
+		})
+	}
+}
+
+// D 25: one rule for the Retry-After of a 429 or 503, the service's own or of something in
+// front, for reads and writes: waited for in full, unless the caller's deadline or the send
+// TTL comes first, or, for a read without a deadline, a minute. Then the call ends at once.
+func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
+	const page = "<html>busy</html>"
+	answers := []struct {
+		name   string
+		status int
+		body   string
+	}{
+		{"own 429", 429, rateLimitedBody},
+		{"own 503", 503, `{"error":"no_price","message":"no"}`},
+		{"a gateway's 429", 429, page},
+		{"a gateway's 503", 503, page},
+	}
+	for _, row := range []struct {
+		name          string
+		seconds       int
+		deadline, ttl time.Duration
+		read, waits   bool
+	}{
+		{"an exit", 40, 0, 2 * time.Minute, false, true},
+		{"an exit asked for more than a minute", 90, 0, 2 * time.Minute, false, true},
+		{"an exit beyond its TTL", 130, 0, 2 * time.Minute, false, false},
+		{"an exit beyond its deadline", 40, 30 * time.Second, 2 * time.Minute, false, false},
+		{"a read", 40, 0, 0, true, true},
+		{"a read with a deadline", 90, 5 * time.Minute, 0, true, true},
+		{"a read beyond its deadline", 40, 30 * time.Second, 0, true, false},
+		{"a read without a deadline", 90, 0, 0, true, false},
+	} {
+		for _, answer := range answers {
+			if row.read && strings.Contains(answer.body, "no_price") {
+				continue // no answer to it
+			}
+			t.Run(row.name+", "+answer.name, func(t *testing.T) {
+				liveTest(t, nil, []trading.Option{trading.WithResolveTimeout(0)}, func(r rig) {
+					ctx := r.t.Context()
+					if row.deadline > 0 {
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithTimeout(ctx, row.deadline)
+						defer cancel()
+					}
+					op := trading.OpClose
+					if row.read {
+						op = trading.OpTrades
+					} else {
+						r.open(buy("0.4"))
+					}
+					header := http.Header{"Retry-After": {strconv.Itoa(row.seconds)}}
+					r.sim.Fault(string(op), tradingsim.Raw(answer.status, header, answer.body))
+					began := time.Now()
+					var err error
+					if row.read {
+						_, err = r.account().Trades(ctx)
+					} else {
+						_, err = r.account().ClosePosition(ctx, "BTC", trading.All)
+					}
+					if row.waits {
+						require.NoError(r.t, err)
+						assert.Equal(r.t, time.Duration(row.seconds)*time.Second, time.Since(began))
+						return
+					}
+					require.Error(r.t, err)
+					assert.Zero(r.t, time.Since(began))
+					wait, ok := trading.RetryAfter(err)
+					assert.True(r.t, ok)
+					assert.Equal(r.t, time.Duration(row.seconds)*time.Second, wait)
+				})
+			})
+		}
+	}
+}
+
+// D 48: only the service's own rate_limited with the key's headers closes the key. Whatever
+// else answers a read or an exit with 429, the next exit goes out at once.
+func TestEdge48_AGatewaysRateLimitHoldsNoExitUp(t *testing.T) {
+	for name, row := range map[string]struct {
+		status int
+		header http.Header
+		body   string
+	}{
+		"the code without headers":     {429, nil, rateLimitedBody},
+		"the code with Via":            {429, http.Header{"Via": {"1.1 proxy"}}, rateLimitedBody},
+		"another code":                 {429, limitHeader("600", time.Minute), `{"error":"slow_down","message":"no"}`},
+		"an empty code":                {429, limitHeader("600", time.Minute), `{"error":"","message":"no"}`},
+		"success false":                {429, limitHeader("600", time.Minute), `{"success":false,"error":"rate_limited","message":"no"}`},
+		"the code with another status": {422, limitHeader("600", time.Minute), rateLimitedBody},
+		"a page":                       {429, limitHeader("600", time.Minute), "<html>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				r.sim.Fault("GET /trades", tradingsim.Raw(row.status, row.header, row.body))
+				_, err := r.account().Trades(r.t.Context(), trading.FailFast())
+				require.Error(r.t, err)
+				r.exits(3)
+				if name == "the code without headers" || name == "the code with Via" {
+					return // to an exit it names the class of exits
+				}
+				r.sim.Fault("POST /positions/close", tradingsim.Raw(row.status, row.header, row.body))
+				_, _ = r.account().ClosePosition(r.t.Context(), "BTC", trading.All, trading.FailFast(), trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+				r.exits(3)
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,9 +41,8 @@ func TestSandboxWriteAfterOneAttempt(t *testing.T) {
 		{"T39 cap_exceeded", answered(400, refusalBody(CodeCapExceeded)), false, NotApplied, ErrRiskCap},
 		{"bad_symbol", answered(400, refusalBody(CodeBadSymbol)), false, NotApplied, CodeBadSymbol},
 		{"account_locked", answered(403, refusalBody(CodeAccountLocked)), false, NotApplied, ErrAccountLocked},
-		{"T33 a new code with a status that is documented", answered(400, refusalBody("TEAPOT")), false, NotApplied, Code("TEAPOT")},
-		{"T33 a new code with a status that is not", answered(418, refusalBody("TEAPOT")), false, Unknown, nil},
-		{"T24 a new code from something in front", answered(400, refusalBody("TEAPOT"), "Via", "1.1 proxy"), false, Unknown, nil},
+		{"T33 D 20 a new code with a status that is documented", answered(400, refusalBody("TEAPOT")), false, Unknown, Code("TEAPOT")},
+		{"T33 a new code with a status that is not", answered(418, refusalBody("TEAPOT")), false, Unknown, Code("TEAPOT")},
 		{"internal_error", answered(500, refusalBody(CodeInternalError)), false, Unknown, CodeInternalError},
 		{"unavailable", answered(503, refusalBody(CodeUnavailable)), false, Unknown, CodeUnavailable},
 		{"T33 a new 5xx code", answered(503, refusalBody("NEW")), false, Unknown, nil},
@@ -56,6 +56,8 @@ func TestSandboxWriteAfterOneAttempt(t *testing.T) {
 		{"ok false", answered(200, `{"ok":false}`), false, Unknown, nil},
 		{"an error without a message", answered(400, `{"error":"bad_size"}`), false, Unknown, nil},
 		{"a refusal with 200", answered(200, refusalBody(CodeBadSize)), false, Unknown, nil},
+		{"D 49 neither a yes nor a no", answered(400, `{"success":false,"error":"bad_size","message":"no"}`), false, Unknown, nil},
+		{"D 49 a code with a space", answered(400, refusalBody("bad size")), false, Unknown, nil},
 		{"a yes and a no at once", answered(400, `{"ok":true,"error":"bad_size","message":"no"}`), false, Unknown, nil},
 		{"redirect", answered(307, "", "Location", "https://elsewhere.test/v1/sandbox/orders"), false, Unknown, nil},
 		{"ok without a fill", answered(200, `{"ok":true}`), false, Applied, nil},
@@ -149,10 +151,16 @@ func TestRetriesAreBounded(t *testing.T) {
 	})
 }
 
+// keyLimited is the 429 of the key's own limit, which is closed for a minute.
+func keyLimited() step {
+	return answered(429, refusalBody(CodeRateLimited), "Retry-After", "60", "X-RateLimit-Limit", "600",
+		"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10))
+}
+
 func TestTrap_T90_RetryAfterIsWaitedForInFullAndByEveryCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good := answered(200, `{"ok":true,"trades":[]}`)
-		script := newScript(t, answered(429, refusalBody(CodeRateLimited), "Retry-After", "60"), good, good)
+		script := newScript(t, keyLimited(), good, good)
 		client := newTestClient(t, script)
 		began := time.Now()
 		done := make(chan error)
@@ -193,7 +201,7 @@ func TestTrap_T90_AWaitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				script := newScript(t, answered(429, refusalBody(CodeRateLimited), "Retry-After", "60"))
+				script := newScript(t, keyLimited())
 				client := newTestClient(t, script)
 				began := time.Now()
 				err := row.call(client)
@@ -344,7 +352,7 @@ func TestCallerLeavesBeforeAnythingIsSent(t *testing.T) {
 
 func TestCloseEndsWaitsAndRefusesCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		script := newScript(t, answered(429, refusalBody(CodeRateLimited), "Retry-After", "60"))
+		script := newScript(t, keyLimited())
 		client := newTestClient(t, script)
 		done := make(chan error)
 		go func() {

@@ -266,7 +266,7 @@ func TestGivingUp(t *testing.T) {
 	}{
 		"once":                  {faults: []tradingsim.Fault{bad}},
 		"three times, too soon": {faults: []tradingsim.Fault{bad, bad, bad}},
-		"four times":            {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(403, "forbidden"), bad}, stuck: true},
+		"four times":            {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(409, "conflict"), bad}, stuck: true},
 		"with hope between":     {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(500, "internal_error"), bad, bad, tradingsim.Fail(404, "no_position"), bad, bad}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -153,7 +153,8 @@ func injected(status int, code string) *refusal {
 	return &refusal{status: status, code: code, message: "The simulation was set to answer " + code + "."}
 }
 
-// RateLimit answers 429 rate_limited in front of the route.
+// RateLimit answers 429 rate_limited in front of the route: to a live write as the limit
+// of its user, to any other call with a key as that of the key, with its X-RateLimit headers.
 func RateLimit(retryAfter time.Duration) Fault {
 	r := refuse("rate_limited", "Too many requests; wait %s seconds.", wholeSeconds(retryAfter))
 	r.wait = retryAfter

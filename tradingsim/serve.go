@@ -18,7 +18,7 @@ func (s *Sim) admit(c *call) *answer {
 		return refuse("bad_request", "The request body is longer than %d bytes.", maxBody).answer()
 	}
 	if c.instead != nil && s.inFront(c) {
-		return c.instead.answer()
+		return s.planned(c).answer()
 	}
 	if c.operation.special != nil {
 		return c.operation.special(s, c)
@@ -30,6 +30,18 @@ func (s *Sim) admit(c *call) *answer {
 		return s.claimSandbox(c)
 	}
 	return s.claimLive(c)
+}
+
+// planned is a planned refusal in front of a call. A rate limit is that of the key where
+// the call counts against no limit of the user's.
+func (s *Sim) planned(c *call) *refusal {
+	r := c.instead
+	if r.wait == 0 || c.key == nil || c.operation.class != "" {
+		return r
+	}
+	of, limit := *r, c.key.window.limit
+	of.limit = &window{limit: limit, count: limit, start: s.now.Add(r.wait - rateWindow)}
+	return &of
 }
 
 // inFront reports whether a planned refusal is given before the call begins to

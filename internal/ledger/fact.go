@@ -45,13 +45,16 @@ const (
 	Asked
 	// Acknowledged: a person has found out what became of it, as Verdict says.
 	Acknowledged
+	// Confirmed: a second, different question was asked about a refusal that turned the
+	// write away before its route.
+	Confirmed
 )
 
 // Fact is one thing that happened to the write.
 type Fact struct {
 	Kind FactKind `json:"k"`
 	At   Instant  `json:"t"`
-	// Answer is of SendEnded, FenceEnded and ProbeEnded.
+	// Answer is of SendEnded, FenceEnded, ProbeEnded and Confirmed.
 	Answer Answer `json:"a,omitzero"`
 	// OwnRoute is of FenceEnded: the fence went to the write's own route, since the
 	// service keeps its keys by route.
@@ -87,6 +90,9 @@ const (
 	Refusal
 	// Foreign was written by something in front of the service, and proves nothing.
 	Foreign
+	// Unclear looks like the service's no, and is none that the contract gives; or it is a
+	// redirect. The write may have run, and would run again if it were sent again.
+	Unclear
 )
 
 // Answer is what one request came to.
@@ -97,6 +103,10 @@ type Answer struct {
 	Replayed bool   `json:"r,omitempty"`
 	// Says is what the refusal says of a write that nothing was doubtful about.
 	Says Outcome `json:"o,omitempty"`
+	// Confirm means that the request was turned away before its route, where something in
+	// front turns away too: it says so only if a second, different question is answered in
+	// the same way.
+	Confirm bool `json:"q,omitempty"`
 	// Advice is what the refusal asks for.
 	Advice Advice `json:"d,omitempty"`
 	// Price means that a fresh price is missing, which passes by itself.
@@ -104,7 +114,7 @@ type Answer struct {
 	// InFront means that the request was refused before its idempotency key was
 	// looked at: a rate limit, or the API key.
 	InFront bool `json:"f,omitempty"`
-	// RetryAfter is how long the service asked to wait; 0 if it did not.
+	// RetryAfter is how long whoever answered asked to wait; 0 if it did not.
 	RetryAfter time.Duration `json:"w,omitempty"`
 }
 

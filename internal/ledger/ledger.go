@@ -10,6 +10,7 @@ type Ledger struct {
 	Terms
 
 	sending sending
+	denied  Answer // by which the write was turned away, until a second question confirms it
 	outcome Outcome
 	doubt   bool // a send that ended may have been applied
 	done    bool
@@ -87,6 +88,8 @@ func (l *Ledger) Note(f Fact) {
 		l.look.final, l.look.next, l.fence.next = false, f.At.Mono, f.At.Mono
 	case Acknowledged:
 		l.resolve(f.Verdict.Outcome)
+	case Confirmed:
+		l.noteConfirmed(f.Answer)
 	}
 }
 
@@ -122,6 +125,7 @@ func (l *Ledger) noteRestart(now Instant) {
 		s.begin()
 	}
 	l.endSending()
+	l.denied = Answer{}
 	l.running.here, l.probe.ended = false, 0
 	l.fence = fenceState{begun: l.fence.begun, toldApart: l.fence.toldApart, otherBytes: l.fence.otherBytes}
 	l.look = lookState{}
@@ -146,6 +150,10 @@ func (l *Ledger) InDoubt() bool { return l.doubt }
 
 // Sending reports whether the write is still in the hands of the loop that sends it.
 func (l *Ledger) Sending() bool { return !l.sending.over && !l.done }
+
+// Denied reports whether the write was turned away before its route, and a second question
+// has still to confirm it.
+func (l *Ledger) Denied() bool { return l.denied.Confirm }
 
 // Held reports whether nothing can run under the key any more.
 func (l *Ledger) Held() bool { return l.held }

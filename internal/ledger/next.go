@@ -21,6 +21,8 @@ const (
 	Probe
 	// Look reads the account.
 	Look
+	// Confirm asks a second, different question about a refusal.
+	Confirm
 )
 
 // Step is what may be done next, and when.
@@ -47,6 +49,8 @@ func (l *Ledger) Next(now Instant, limits Limits) Step {
 		return l.nextSend(now)
 	case !l.Keyed:
 		return Step{Do: Look, At: max(l.goneAt(now), l.look.next, now.Mono)}
+	case l.Denied():
+		return Step{Do: Confirm, At: now.Mono}
 	case l.held:
 		return Step{Do: Look, At: max(l.look.next, now.Mono)}
 	default:

@@ -59,12 +59,25 @@ func (l *Ledger) noteSend(f Fact) {
 	if s.over { // its caller left it in flight, which is doubt
 		return
 	}
+	if !l.doubt && l.Keyed && a.Confirm {
+		l.denied, a.Says = a, Unknown
+	}
 	l.outcome = l.says(a)
 	l.doubt = l.outcome == Unknown
 	s.decide(l, a)
 	if !s.again {
 		l.endSending()
 	}
+}
+
+// noteConfirmed takes the answer to the second question in. Nothing of the write was in
+// doubt before it was turned away, so the same answer again decides. Any other leaves it to
+// the fences.
+func (l *Ledger) noteConfirmed(a Answer) {
+	if l.Denied() && a.Class == Refusal && a.Confirm && a.Code == l.denied.Code && a.Status == l.denied.Status {
+		l.resolve(NotApplied)
+	}
+	l.denied = Answer{}
 }
 
 // hear notes what kind of answers the sends under the key had.

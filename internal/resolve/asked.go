@@ -29,6 +29,11 @@ type Answer struct {
 	Heard any
 }
 
+// spends reports whether an answer is stored under its key.
+func (a *Answer) spends() bool {
+	return a.Class == ledger.Success || a.Status < 500 && (!a.InFront || a.Replayed)
+}
+
 // sentWrite is what a write asked for, by its own bytes.
 type sentWrite struct {
 	Side         string      `json:"side"`

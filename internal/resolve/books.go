@@ -101,7 +101,7 @@ func (d *Driver) concluded(w *Write, last *Answer) {
 	case ledger.Refusal:
 		f.Code = last.Code
 		// A refusal that decides nothing may be of another use of the key, which ran.
-		f.Dead = f.Outcome == ledger.NotApplied && last.Key == w.Try().Key && last.Status < 500 && (!last.InFront || last.Replayed)
+		f.Dead = f.Outcome == ledger.NotApplied && last.Key == w.Try().Key && last.spends()
 	}
 	w.finish(&f)
 	d.leaveBooks(w, f, last)

@@ -282,7 +282,7 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		idle = true
 		d.say(func() { w.lastErr, w.reason = keyless, "nothing can be asked about it without an API key" })
 	case step.At > now.Mono:
-	case d.cfg.Host.KeyRefused(w.Intent.Environment):
+	case step.Do != ledger.Confirm && d.cfg.Host.KeyRefused(w.Intent.Environment):
 		step.At = now.Mono + retryRefusedKey
 	default:
 		d.schedule.Requested(w, d.pending.requests.Add(1))

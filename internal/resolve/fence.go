@@ -31,6 +31,7 @@ type Request struct {
 const (
 	cancelOrder = "POST /orders/cancel"
 	cancelRun   = "POST /runs/cancel"
+	readAccount = "GET /accounts/{accountId}"
 
 	codeOrderNotFound = "order_not_found"
 	codeRunNotFound   = "run_not_found"

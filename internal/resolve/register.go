@@ -165,6 +165,10 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 		d.concluded(w, last)
 		return true
 	}
+	if w.Ledger.Denied() {
+		kept := *last
+		w.denied = &kept
+	}
 	d.inDoubt(w)
 	d.schedule.Add(w)
 	return false

@@ -121,6 +121,7 @@ type Write struct {
 	first Try                 // the first of them, in most writes the only one
 	try   atomic.Pointer[Try] // the present one: others read it while the call changes it
 
+	denied *Answer // that turned it away before its route, and is not confirmed yet
 	worker *Driver // who works on it; nil if nobody does
 	books  *books.Books
 	booked books.Write // the write as they see it

@@ -9,9 +9,21 @@ type Rule struct {
 	Env     string // where the rule holds; empty for both
 	Kind    string // the family that the code belongs to, if any
 	Advice  Advice
-	Unknown bool // whether a write was applied is not known; otherwise it was not
+	Outcome Outcome
 	Meaning string
 }
+
+// Outcome is what a code says of a write about which nothing was in doubt before.
+type Outcome uint8
+
+// The outcomes.
+const (
+	NotApplied Outcome = iota
+	// IfConfirmed: the request was turned away before its route, as something in front
+	// turns requests away too.
+	IfConfirmed
+	Unknown
+)
 
 // Advice is what to do next.
 type Advice uint8
@@ -68,7 +80,7 @@ func statusRule(code string, status int) Rule {
 	rule := Rule{Code: code, Status: status, Advice: Change, Meaning: "a refusal that this version does not know"}
 	switch {
 	case status >= 500:
-		rule.Unknown, rule.Advice = true, Read
+		rule.Outcome, rule.Advice = Unknown, Read
 		rule.Meaning = "the service failed; a write may have been applied"
 	case status == 429:
 		rule.Advice = Wait
@@ -78,9 +90,4 @@ func statusRule(code string, status int) Rule {
 		rule.Advice = Never
 	}
 	return rule
-}
-
-// Knows reports whether the contract has a code, for any operation.
-func Knows(code string) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Code == code })
 }

@@ -45,23 +45,27 @@ var openAPI = Operation{Method: "GET", Path: "/openapi.json", Keyless: true, Max
 func Operations() []Operation { return append([]Operation{openAPI}, operations...) }
 
 // Documents reports whether the description gives the operation this refusal. What it
-// does not give may come from an intermediary.
+// does not give may come from something in front. A code that may have any 4xx has one
+// with which the operation refuses something else as well.
 func (o *Operation) Documents(code string, status int) bool {
-	return o.refuses(func(r refusal) bool { return r.code == code && r.has(status) })
+	return o.refuses(func(r refusal) bool {
+		return r.code == code && (r.status == status || r.status == 0 && status/100 == 4 && o.refusesWith(status))
+	})
 }
 
-// DocumentsStatus reports whether the description gives the operation any refusal with
-// this status.
-func (o *Operation) DocumentsStatus(status int) bool {
-	return o.refuses(func(r refusal) bool { return r.has(status) })
+func (o *Operation) refusesWith(status int) bool {
+	return o.refuses(func(r refusal) bool { return r.status == status })
 }
+
+// Health reports whether it is the assessment of the service, and Description whether it
+// is that of the API.
+func (o *Operation) Health() bool { return o.Path == "/health" }
+
+// Description is described with [Operation.Health].
+func (o *Operation) Description() bool { return o.Path == openAPI.Path }
 
 func (o *Operation) refuses(is func(refusal) bool) bool {
 	return slices.ContainsFunc(o.refusals, func(some []refusal) bool { return slices.ContainsFunc(some, is) })
-}
-
-func (r refusal) has(status int) bool {
-	return r.status == status || r.status == 0 && status/100 == 4
 }
 
 // Fixed reports whether the path has no variable part.

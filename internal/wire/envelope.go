@@ -7,6 +7,8 @@ type Shape struct {
 	OK      bool // member ok is true
 	Success bool // member success is true
 
+	HasOK, HasSuccess bool // whether there are members of these names
+
 	Error, Message       string // the members of these names, if they are strings
 	HasError, HasMessage bool   // whether they are
 }
@@ -74,7 +76,7 @@ func (d *Decoder) noteMember() bool {
 
 // shape returns the shape of data, which has been read to its end.
 func (e *envelope) shape(data []byte) Shape {
-	s := Shape{Object: e.object, OK: e.ok, Success: e.success}
+	s := Shape{Object: e.object, OK: e.ok, Success: e.success, HasOK: e.seen&seenOK != 0, HasSuccess: e.seen&seenSuccess != 0}
 	if e.error == 0 {
 		return s // a message alone is data of a success, not worth a copy
 	}

@@ -20,6 +20,7 @@ func TestEnvelope(t *testing.T) {
 		`null`:              {},
 		`{"ok":true}`:       {Object: true, OK: true},
 		`{"ok":false}`:      {Object: true},
+		`{"success":null}`:  {Object: true},
 		`{"ok":"true"}`:     {Object: true},
 		`{"ok":1}`:          {Object: true},
 		`{"OK":true}`:       {Object: true},
@@ -36,6 +37,8 @@ func TestEnvelope(t *testing.T) {
 		`{"message":"only"}`:            {Object: true},
 		`{"error":"\ud800","ok":true}`:  {Object: true, OK: true, Error: "\ufffd", HasError: true},
 	} {
+		want.HasOK = strings.Contains(data, `"ok"`) && want.Object && !strings.Contains(data, `"x":{`) || want.OK
+		want.HasSuccess = strings.Contains(data, `"success"`)
 		got, err := Envelope([]byte(data))
 		require.NoError(t, err, data)
 		assert.Equal(t, want, got, data)
@@ -86,7 +89,10 @@ func FuzzEnvelope(f *testing.F) {
 		if _, there := members["error"]; !there {
 			message, hasMessage = "", false
 		}
+		_, hasOK := members["ok"]
+		_, hasSuccess := members["success"]
 		want := Shape{
+			HasOK: hasOK, HasSuccess: hasSuccess,
 			Object: isObject, OK: members["ok"] == true, Success: members["success"] == true,
 			Error: code, HasError: hasError, Message: message, HasMessage: hasMessage,
 		}

@@ -11,7 +11,7 @@ var (
 	environments = map[string]bool{"": true, "sandbox": true, "live": true}
 	keys         = map[string]string{"none": "", "any": "", "test": "sandbox", "live": "live"}
 	sizes        = map[string]string{"small": "SmallAnswer", "large": "LargeAnswer"}
-	outcomes     = map[string]bool{"not applied": false, "unknown": true} // whether it is unknown
+	outcomes     = map[string]string{"not applied": "NotApplied", "not applied if confirmed": "IfConfirmed", "unknown": "Unknown"}
 	advices      = map[string]string{
 		"never": "Never", "change": "Change", "new key": "NewKey", "same key": "SameKey", "wait": "Wait", "read": "Read",
 	}

@@ -91,7 +91,7 @@ func tablesFile(d *description) string {
 			if r.Kind != "" {
 				kind = r.Kind
 			}
-			w.line("{%q, %d, %q, %s, %s, %t, %q},", c.Code, r.Status, r.Environment, kind,
+			w.line("{%q, %d, %q, %s, %s, %s, %q},", c.Code, r.Status, r.Environment, kind,
 				advices[r.Advice], outcomes[r.Outcome], r.Meaning)
 		}
 	}

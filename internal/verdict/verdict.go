@@ -1,0 +1,131 @@
+// Package verdict says whose an answer is, and what it proves of a write. It is the one
+// place that does: the client asks it about every answer, and docs/outcomes.md has its
+// table.
+//
+// Whose an answer is cannot be seen from marks that something in front leaves, since most
+// leave none. It is the service's if it has the service's shape, and it is believed as far
+// as the contract gives it to the operation. What is left open is found out by questions:
+// the stored answer, a fence, the account.
+package verdict
+
+import (
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/spec"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Answer is what is judged.
+type Answer struct {
+	Operation *spec.Operation
+	Env       string // whose key the request had
+	Status    int
+	Replayed  bool // marked as the stored answer of an earlier request
+	JSON      bool // the body is one well-formed JSON value
+	Shape     wire.Shape
+}
+
+// Verdict is whose an answer is, and what it proves.
+type Verdict struct {
+	Proof Proof
+	// Refusal means that it has the shape of the service's errors, Documented also that the
+	// contract gives the operation this code with this status.
+	Refusal, Documented bool
+	// Said is the answer as the ledger notes it.
+	Said ledger.Answer
+}
+
+// Of judges an answer.
+func Of(a *Answer) (v Verdict) {
+	c := candidate{Answer: a}
+	if v.Refusal = a.isError(); v.Refusal {
+		c.refusal, c.documented = true, a.Operation.Documents(a.Shape.Error, a.Status)
+		c.rule = spec.RuleFor(a.Shape.Error, a.Status, a.Env)
+		v.Documented = c.documented
+	}
+	i := 0
+	for !rows[i].is(&c) {
+		i++
+	}
+	v.Proof = rows[i].Fresh
+	if a.Replayed {
+		v.Proof = rows[i].Replayed
+	}
+	v.Said = c.said(v.Proof)
+	return v
+}
+
+// candidate is an answer as the table looks at it.
+type candidate struct {
+	*Answer
+	refusal, documented bool
+	rule                spec.Rule
+}
+
+// gives reports whether the contract gives the operation this code with this status, and
+// what its rule says of a write.
+func (c *candidate) gives(o spec.Outcome) bool { return c.documented && c.rule.Outcome == o }
+
+// said is the answer as the ledger notes it.
+func (c *candidate) said(p Proof) ledger.Answer {
+	said := ledger.Answer{Class: proofs[p].class, Status: c.Status, Replayed: c.Replayed}
+	if said.Class != ledger.Refusal {
+		return said
+	}
+	said.Code, said.Confirm = c.Shape.Error, p == IfConfirmed
+	if p != MayRun {
+		said.Says = ledger.NotApplied
+	}
+	if c.documented {
+		said.Advice = advices[c.rule.Advice]
+		said.Price = c.rule.Kind == spec.NoPrice
+		said.InFront = c.rule.Advice == spec.Wait || c.rule.Kind == spec.KeyRefused
+	}
+	return said
+}
+
+var advices = map[spec.Advice]ledger.Advice{
+	spec.SameKey: ledger.SameKey,
+	spec.NewKey:  ledger.NewKey,
+	spec.Wait:    ledger.WaitFirst,
+}
+
+// isError reports whether an answer has the shape of the service's errors: an object with
+// the strings error and message, and with neither ok nor success. A write's has the status
+// of an error too: a refusal with a 2xx is yes and no at once.
+func (a *Answer) isError() bool {
+	s := &a.Shape
+	return a.JSON && (a.Status >= 400 || !a.Operation.Write) && s.HasError && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
+}
+
+// isCode reports whether text is made as all codes of the contract are.
+func isCode(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// isSuccess reports whether an answer has the shape of the service's success: for a write
+// the member that says so on a 2xx, for a read any 2xx without error, for health also the
+// 503 by which it says that trading is not safe.
+func (a *Answer) isSuccess() bool {
+	s, ok := &a.Shape, a.Status/100 == 2
+	switch o := a.Operation; {
+	case !a.JSON:
+		return false
+	case o.Health():
+		return s.Object && (ok || a.Status == 503)
+	case !ok || s.HasError:
+		return false
+	case o.Description(): // nothing decodes it, so its shape is judged here
+		return s.Object
+	case !o.Write:
+		return true
+	case a.Env == "live":
+		return s.Success
+	default:
+		return s.OK
+	}
+}
