@@ -3,9 +3,11 @@ package trading
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
@@ -59,12 +61,13 @@ func (h host) look(ctx context.Context, env Environment, id AccountID, opts call
 		if err != nil {
 			return nil, err
 		}
-		l.Orders, l.Runs, l.Finished = orderIDs(open), runIDs(open.Runs), runIDs(finished)
+		l.Orders, l.Runs, l.Finished = books.IDsOf(restingOf(open.Limits)), books.IDsOf(runningOf(open.Runs)), endedOf(finished)
 	}
 	trades, err := t.Trades(ctx)
 	if err != nil {
 		return nil, err
 	}
+	trades = slices.Clone(trades[:min(len(trades), maxTrades)])
 	l.Rows, l.Shown, l.Ended = rowsOf(trades), trades, time.Now()
 	return l, nil
 }

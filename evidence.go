@@ -44,20 +44,8 @@ func runningOf(runs []Run) []books.Waiting {
 	return waiting
 }
 
-func orderIDs(open *OpenOrders) []string {
-	ids := make([]string, len(open.Limits))
-	for i := range open.Limits {
-		ids[i] = string(open.Limits[i].ID)
-	}
-	return ids
-}
-
-func runIDs(runs []Run) []string {
-	ids := make([]string, len(runs))
-	for i := range runs {
-		ids[i] = string(runs[i].ID)
-	}
-	return ids
+func endedOf(runs []Run) accounting.Newest {
+	return accounting.NewestOf(len(runs), func(i int) string { return string(runs[i].ID) })
 }
 
 func sideOf(s Side) accounting.Side { return resolve.SideOf(string(s)) }
@@ -73,6 +61,9 @@ func digestsOf(trades []Trade) func(most int) []accounting.Row {
 	}
 }
 
+// maxTrades bounds the closed trades that a look keeps, the newest.
+const maxTrades = 512
+
 // rowsOf are closed trades as accounting sees them.
 func rowsOf(trades []Trade) []accounting.Row {
 	rows := make([]accounting.Row, len(trades))
@@ -87,26 +78,13 @@ func rowOf(t *Trade) accounting.Row {
 		Digest:     digestOfTrade(t),
 		Symbol:     t.Symbol,
 		Side:       sideOf(t.Side),
-		Cause:      causeOf(t.Cause),
+		Cause:      resolve.CauseOf(string(t.Cause)),
 		Size:       nullable(t.Size),
 		EntryPrice: nullable(t.EntryPrice),
 		ExitPrice:  decimal.NewNullDecimal(t.ExitPrice),
 		GrossPnL:   decimal.NewNullDecimal(t.GrossPnL),
 		Fee:        decimal.NewNullDecimal(t.RoundTripFee),
 		ClosedAt:   servicetime.Shown(t.ClosedAt),
-	}
-}
-
-func causeOf(c CloseCause) accounting.Cause {
-	switch c {
-	case CauseMarket:
-		return accounting.Market
-	case CauseStopLoss:
-		return accounting.StopLoss
-	case CauseTakeProfit:
-		return accounting.TakeProfit
-	default:
-		return accounting.OtherCause
 	}
 }
 
@@ -197,7 +175,7 @@ func resolutionOf(r *resolve.Resolution) Resolution {
 func lookOf(l *resolve.Look, symbol string) Look {
 	p := l.Positions[symbol]
 	look := Look{At: l.At, Size: p.Size, EntryPrice: p.EntryPrice, Trades: l.Shown.([]Trade)}
-	look.Orders, look.Runs, look.Finished = named[OrderID](l.Orders), named[RunID](l.Runs), named[RunID](l.Finished)
+	look.Orders, look.Runs, look.Finished = named[OrderID](l.Orders), named[RunID](l.Runs), named[RunID](l.Finished.IDs)
 	return look
 }
 

@@ -128,7 +128,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawFinished(a.book(), call.last.attempt.Sent, runIDs(rows.List))
+	a.caller.core.books.SawFinished(a.book(), call.last.attempt.Sent, endedOf(rows.List))
 	return rows.List, nil
 }
 

@@ -128,11 +128,11 @@ type Look struct {
 	// average entry.
 	Size, EntryPrice decimal.Decimal
 	// Orders, Runs and Finished are the ids of what rests, runs and has run on the
-	// account.
+	// account: of what has run, the newest 256.
 	Orders   []OrderID
 	Runs     []RunID
 	Finished []RunID
-	// Trades are the account's closed trades.
+	// Trades are the account's closed trades, the newest 512.
 	Trades []Trade
 }
 

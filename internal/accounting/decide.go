@@ -98,7 +98,7 @@ func (j *judge) flat() Verdict {
 	ids := slices.Concat(look.Orders, look.Runs)
 	cut := false
 	if j.Write.Kind == Pro && j.on("flat finished") {
-		ids, cut = append(ids, look.Finished...), len(look.Finished) >= listCut
+		ids, cut = append(ids, look.Finished.IDs...), len(look.Finished.IDs) >= listCut
 	}
 	since := func(r Row) bool { return !r.ClosedAt.Before(j.Write.From) }
 	if n := len(look.Rows); n >= listCut && j.on("flat list") {
@@ -160,16 +160,13 @@ func (j *judge) started(v Verdict, ids int) Verdict {
 
 func (j *judge) pro() Verdict {
 	base, look := j.Base, j.Look
-	known := slices.Concat(base.Runs, base.Finished)
-	if base.FinishedLags && j.newIDs(look.Finished, known) > 0 && j.on("finished lags") {
+	known := slices.Concat(base.Runs, base.Finished.IDs)
+	finished, complete := look.Finished.since(base.Finished)
+	if base.FinishedLags && j.newIDs(finished, known) > 0 && j.on("finished lags") {
 		return Verdict{Reason: ListIncomplete}
 	}
-	if ids := j.newIDs(slices.Concat(look.Runs, look.Finished), known); ids > 0 {
+	if ids := j.newIDs(slices.Concat(look.Runs, finished), known); ids > 0 {
 		return j.started(Verdict{}, ids)
-	}
-	complete := len(look.Finished) < listCut
-	if len(base.Finished) > 0 {
-		complete = slices.Contains(look.Finished, base.Finished[0])
 	}
 	if !complete && j.on("finished cut") {
 		return Verdict{Reason: ListIncomplete}

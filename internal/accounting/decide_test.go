@@ -71,7 +71,7 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 				Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
 				Held:  true, Exclusive: true,
 				Base: &Baseline{State: State{Status: "ACTIVE"}, BeforeFirstUse: true, FinishedLags: row.lags},
-				Look: Look{State: State{Runs: row.runs, Finished: row.finished, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
+				Look: Look{State: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
 			}
 			if v := Decide(f); v.Reason != row.want {
 				t.Errorf("%d: %s, want %s", v.Outcome, v.Reason, row.want)
@@ -179,7 +179,7 @@ func TestStateEqual(t *testing.T) {
 	full := func() State {
 		return State{
 			Position: Position{Size: num("1.0"), EntryPrice: num("100"), OpenedAt: served(1)},
-			Rows:     []Row{{Digest: 1}}, Orders: []string{"a"}, Runs: []string{"b"}, Finished: []string{"c"}, Status: "ACTIVE",
+			Rows:     []Row{{Digest: 1}}, Orders: []string{"a"}, Runs: []string{"b"}, Finished: Newest{IDs: []string{"c"}}, Status: "ACTIVE",
 		}
 	}
 	same := full()
@@ -197,7 +197,7 @@ func TestStateEqual(t *testing.T) {
 		"nobody's": func(s *State) { s.Rows = append(s.Rows, Row{Digest: 3}) },
 		"orders":   func(s *State) { s.Orders = nil },
 		"runs":     func(s *State) { s.Runs = nil },
-		"finished": func(s *State) { s.Finished = nil },
+		"finished": func(s *State) { s.Finished = Newest{} },
 		"status":   func(s *State) { s.Status = "" },
 	} {
 		other := full()

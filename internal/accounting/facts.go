@@ -103,11 +103,52 @@ type State struct {
 	Position Position
 	// Rows are the account's closed trades as returned, newest first.
 	Rows []Row
-	// Orders, Runs and Finished are the account's ids of resting orders, of running
-	// runs, and of finished runs, newest first.
-	Orders, Runs, Finished []string
+	// Orders and Runs are the account's ids of resting orders and of running runs, Finished
+	// those of the runs that have ended.
+	Orders, Runs []string
+	Finished     Newest
 	// Status is the account's; "" if not known.
 	Status string
+}
+
+// Newest are the newest ids of a list that grows without end, newest first, and how many
+// more it has.
+type Newest struct {
+	IDs  []string `json:",omitempty"`
+	More int      `json:",omitempty"`
+}
+
+// maxNewest bounds the ids that are kept of one list.
+const maxNewest = 256
+
+// NewestOf are the newest of n ids.
+func NewestOf(n int, id func(int) string) Newest {
+	list := Newest{IDs: make([]string, min(n, maxNewest)), More: max(n-maxNewest, 0)}
+	for i := range list.IDs {
+		list.IDs[i] = id(i)
+	}
+	return list
+}
+
+// Head is the list with fewer ids kept.
+func (l Newest) Head(n int) Newest {
+	n = min(n, len(l.IDs))
+	return Newest{slices.Clone(l.IDs[:n]), l.More + len(l.IDs) - n}
+}
+
+// since is a list without what is behind the last id that it had at the baseline: what is
+// older may be known to nobody. It is complete if it has all that came since, newest first.
+func (l Newest) since(base Newest) (ids []string, complete bool) {
+	known := make(map[string]bool, len(base.IDs))
+	for _, id := range base.IDs {
+		known[id] = true
+	}
+	for i := len(l.IDs) - 1; i >= 0; i-- {
+		if known[l.IDs[i]] {
+			return l.IDs[:i+1], slices.Contains(l.IDs, base.IDs[0]) && len(l.IDs)-i-1+l.More <= base.More
+		}
+	}
+	return l.IDs, len(base.IDs) == 0 && len(l.IDs)+l.More < listCut
 }
 
 // Equal reports whether two reads show the same of a symbol. Trades that are closed in
@@ -117,7 +158,8 @@ func (s State) Equal(o State, symbol string) bool {
 	return s.Position.Size.Equal(o.Position.Size) && s.Position.EntryPrice.Equal(o.Position.EntryPrice) &&
 		s.Position.OpenedAt == o.Position.OpenedAt && s.Status == o.Status &&
 		slices.EqualFunc(rowsIn(s.Rows, symbol), rowsIn(o.Rows, symbol), sameRow) &&
-		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) && slices.Equal(s.Finished, o.Finished)
+		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) &&
+		slices.Equal(s.Finished.IDs, o.Finished.IDs) && s.Finished.More == o.Finished.More
 }
 
 // rowsIn are the rows that may be of a symbol.

@@ -587,14 +587,14 @@ func (s *search) state(v *view) State {
 	done := &v.finished.finished
 	for i := done.n - 1; i >= 0; i-- {
 		if done.at[i] != idBurst {
-			st.Finished = append(st.Finished, idNames[done.at[i]])
+			st.Finished.IDs = append(st.Finished.IDs, idNames[done.at[i]])
 			continue
 		}
 		for n := range idsBurst {
-			st.Finished = append(st.Finished, fmt.Sprintf("b%d", int(i+1)*idsBurst-n))
+			st.Finished.IDs = append(st.Finished.IDs, fmt.Sprintf("b%d", int(i+1)*idsBurst-n))
 		}
 	}
-	st.Finished = st.Finished[:min(len(st.Finished), listCut)]
+	st.Finished.IDs = st.Finished.IDs[:min(len(st.Finished.IDs), listCut)]
 	return st
 }
 

@@ -9,23 +9,24 @@ import (
 
 // baseline returns what is known of a symbol before a write; nil unless positions,
 // trades and what waits are all known. Half of it could call an order absent that has
-// run and been closed again.
+// run and been closed again. It has only what the write needs.
 func (a *account) baseline(w *Write) *accounting.Baseline {
 	if !a.serves(w) {
 		return nil
 	}
-	return &accounting.Baseline{
-		State: accounting.State{
-			Position: a.held(w.Places[0].Symbol).Position,
-			Rows:     a.rows,
-			Orders:   a.orders,
-			Runs:     a.runs,
-			Finished: a.finished,
-			Status:   a.status,
-		},
+	base := &accounting.Baseline{
+		State:          accounting.State{Position: a.held(w.Places[0].Symbol).Position, Rows: a.rows, Status: a.status},
 		BeforeFirstUse: true,
-		FinishedLags:   w.Run && a.finAt.Sub(a.runsFrom) < accounting.Lag,
 	}
+	switch {
+	case w.Run:
+		base.Runs = a.runs
+		base.Finished = accounting.Newest{IDs: slices.Concat(a.finished.IDs, a.ended), More: a.finished.More}
+		base.FinishedLags = a.finAt.Sub(a.runsFrom) < accounting.Lag
+	case w.waits():
+		base.Orders = a.orders
+	}
+	return base
 }
 
 // serves reports whether what is known is a baseline for a write.

@@ -179,19 +179,19 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	did.Own.Run = true
 	b.leave(run, did)
 	b.pass(accounting.Lag)
-	b.SawFinished(mine, b.now, []string{"run_2"})
+	b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_2"}})
 	b.SawOrders(mine, b.now, nil, []Waiting{{ID: "run_7"}})
 	b.SawOrders(mine, b.now, nil, nil)
 	for range 2 {
-		base, _ := b.Enter(b.limit("BTC"))
+		base, _ := b.Enter(b.pro("BTC"))
 		require.NotNil(t, base)
-		assert.Equal(t, []string{"run_2", "run_7"}, base.Finished, "newest first as read, then what was known before")
+		assert.Equal(t, []string{"run_2", "run_7"}, base.Finished.IDs, "newest first as read, then what was known before")
 		assert.Empty(t, base.Runs)
-		b.SawFinished(mine, b.now, []string{"run_2"}) // which lags
+		b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_2"}}) // which lags
 	}
-	b.SawFinished(mine, b.now, []string{"run_7", "run_2"})
-	base, _ := b.Enter(b.limit("BTC"))
-	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished)
+	b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_7", "run_2"}})
+	base, _ := b.Enter(b.pro("BTC"))
+	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished.IDs)
 }
 
 // A run that nobody knows, such as an earlier process's, may end before the first read of
@@ -200,29 +200,24 @@ func TestAListOfFinishedRunsMayLag(t *testing.T) {
 	b := newBook(t)
 	b.SawPositions(mine, b.now, nil)
 	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
-	pro := func() *Write {
-		w := b.limit("BTC")
-		w.Run = true
-		return w
-	}
 	lags := func(w *Write) bool {
 		base, _ := b.Enter(w)
 		defer b.Leave(w, nil)
 		require.NotNil(t, base)
 		return base.FinishedLags
 	}
-	b.SawFinished(mine, b.now, nil)
+	b.SawFinished(mine, b.now, accounting.Newest{})
 	b.pass(time.Hour)
 	b.SawOrders(mine, b.now, nil, nil)
-	assert.True(t, lags(pro()), "read before what runs")
+	assert.True(t, lags(b.pro("BTC")), "read before what runs")
 	assert.False(t, lags(b.limit("BTC")), "which a limit does not need")
 	b.pass(accounting.Lag - 1)
-	b.SawFinished(mine, b.now, nil)
-	assert.True(t, lags(pro()), "which may have lagged")
+	b.SawFinished(mine, b.now, accounting.Newest{})
+	assert.True(t, lags(b.pro("BTC")), "which may have lagged")
 	b.pass(1)
-	b.SawFinished(mine, b.now, nil)
-	assert.False(t, lags(pro()))
+	b.SawFinished(mine, b.now, accounting.Newest{})
+	assert.False(t, lags(b.pro("BTC")))
 	b.pass(time.Hour)
 	b.SawOrders(mine, b.now, nil, nil)
-	assert.False(t, lags(pro()), "every run since is known")
+	assert.False(t, lags(b.pro("BTC")), "every run since is known")
 }

@@ -57,8 +57,9 @@ type account struct {
 	running   []Waiting
 	gone      []gone // orders and runs that waited, and may not show in the positions yet
 	ordersAt  time.Time
-	runsFrom  time.Time // the first of those reads: every run since then is known
-	finished  []string
+	runsFrom  time.Time         // the first of those reads: every run since then is known
+	finished  accounting.Newest // of the runs that have ended, as read
+	ended     []string          // others that are known to have ended, the newest first
 	finAt     time.Time
 
 	effects []effect // of own writes, in the order in which they ended

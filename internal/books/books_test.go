@@ -46,7 +46,7 @@ func (b *book) read(held []Held) {
 		b.SawPositions(mine, b.now, held)
 		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
 		b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
-		b.SawFinished(mine, b.now, nil)
+		b.SawFinished(mine, b.now, accounting.Newest{})
 	}
 }
 
@@ -59,6 +59,12 @@ func (b *book) order(symbol string) *Write {
 func (b *book) limit(symbol string) *Write {
 	w := b.order(symbol)
 	w.Places[1] = market("")
+	return w
+}
+
+func (b *book) pro(symbol string) *Write {
+	w := b.limit(symbol)
+	w.Run = true
 	return w
 }
 

@@ -47,10 +47,8 @@ func TestARunWantsTheFinishedRuns(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
 	b.of[mine].finAt = time.Time{}
-	w := b.limit("BTC")
-	assert.False(t, b.WantsRead(w, b.now))
-	w.Run = true
-	assert.True(t, b.WantsRead(w, b.now))
+	assert.False(t, b.WantsRead(b.limit("BTC"), b.now))
+	assert.True(t, b.WantsRead(b.pro("BTC"), b.now))
 }
 
 // Reads at once are a baseline of an entry only where nothing waits: neither an order nor

@@ -159,15 +159,20 @@ type gone struct {
 
 // left notes what waited, and is in a list no longer.
 func (a *account) left(before []Waiting, now []string, run bool, begun time.Time) {
+	waits := make(map[string]struct{}, len(now))
+	for _, id := range now {
+		waits[id] = struct{}{}
+	}
 	for i := range before {
-		if !slices.Contains(now, before[i].ID) {
+		if _, still := waits[before[i].ID]; !still {
 			a.gone = append(slices.Clip(a.gone), gone{before[i], run, begun})
 		}
 	}
 	a.gone = a.gone[max(0, len(a.gone)-maxOlder):]
 }
 
-func idsOf(waiting []Waiting) []string {
+// IDsOf are the ids of what waits.
+func IDsOf(waiting []Waiting) []string {
 	ids := make([]string, len(waiting))
 	for i := range waiting {
 		ids[i] = waiting[i].ID
@@ -178,12 +183,12 @@ func idsOf(waiting []Waiting) []string {
 // SawOrders notes what rests, and the runs that run.
 func (b *Books) SawOrders(id Account, begun time.Time, resting, running []Waiting) {
 	b.saw(id, begun, func(a *account) {
-		orders, runs := idsOf(resting), idsOf(running)
+		orders, runs := IDsOf(resting), IDsOf(running)
 		a.left(a.resting, orders, false, begun)
 		a.left(a.running, runs, true, begun)
 		a.resting, a.running = resting, running
 		// A run that runs no longer may not be in the list of those that have ended yet.
-		a.finished = withOlder(a.finished, withoutIDs(a.runs, runs))
+		a.keepEnded(withoutIDs(a.runs, runs))
 		if a.ordersAt.IsZero() {
 			a.runsFrom = begun
 		}
@@ -192,21 +197,37 @@ func (b *Books) SawOrders(id Account, begun time.Time, resting, running []Waitin
 }
 
 // SawFinished notes the ids of the runs that have ended.
-func (b *Books) SawFinished(id Account, begun time.Time, runs []string) {
-	b.saw(id, begun, func(a *account) { a.finished, a.finAt = withOlder(runs, a.finished), begun })
+func (b *Books) SawFinished(id Account, begun time.Time, runs accounting.Newest) {
+	b.saw(id, begun, func(a *account) {
+		before := a.finished.IDs
+		a.finished, a.finAt = runs.Head(maxOlder), begun
+		a.keepEnded(before) // which this list may not have: it may lag
+	})
 }
 
-// maxOlder bounds the ids that are kept beside a list.
+// maxOlder bounds the ids that are kept of a list, and beside it.
 const maxOlder = 64
 
-// withOlder returns a list with older ids behind it, each once.
-func withOlder(list, older []string) []string {
-	older = withoutIDs(older, list)
-	return slices.Concat(list, older[max(0, len(older)-maxOlder):])
+// keepEnded keeps the ids of runs that have ended, beside the list of them.
+func (a *account) keepEnded(ids []string) {
+	ids = withoutIDs(ids, a.finished.IDs)
+	older := withoutIDs(withoutIDs(a.ended, a.finished.IDs), ids)
+	a.ended = slices.Concat(ids, older)
+	a.ended = slices.Clip(a.ended[:min(len(a.ended), maxOlder)])
 }
 
 func withoutIDs(ids, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
+	if len(ids) == 0 || len(others) == 0 {
+		return ids
+	}
+	known := make(map[string]struct{}, len(others))
+	for _, id := range others {
+		known[id] = struct{}{}
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		_, is := known[id]
+		return is
+	})
 }
 
 // ReadSince reports whether any of the reads began after a moment.

@@ -399,13 +399,18 @@ func (a *account) did(w *Write, did *Did, alone bool) {
 	}
 }
 
+// maxWaiting bounds the orders and runs that own writes add to the lists.
+const maxWaiting = 1024
+
 // addWaiting adds an own order or run to the lists, which were read before it: else it
 // would be taken for that of a later write.
 func (a *account) addWaiting(own *accounting.Own) {
 	switch {
 	case own.ID == "" && own.Size.Valid: // an edit, which has no bound, leaves nothing new
 		a.ordersAt, a.finAt = time.Time{}, time.Time{}
-	case own.ID == "":
+	case own.ID == "" || a.ordersAt.IsZero(): // there is no list
+	case len(a.orders)+len(a.runs) >= maxWaiting:
+		a.ordersAt = time.Time{} // nobody has read them for so long
 	case own.Run:
 		a.runs = append(slices.Clip(a.runs), own.ID)
 	default:

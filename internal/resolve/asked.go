@@ -92,6 +92,20 @@ func SideOf(name string) accounting.Side {
 	}
 }
 
+// CauseOf is why a trade was closed by its name on the wire.
+func CauseOf(name string) accounting.Cause {
+	switch name {
+	case "market":
+		return accounting.Market
+	case "stop_loss":
+		return accounting.StopLoss
+	case "take_profit":
+		return accounting.TakeProfit
+	default:
+		return accounting.OtherCause
+	}
+}
+
 // effectOf reads the effect of a success, from the record that it was decoded into
 // or from its body. It is not clear if neither can be read.
 func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
@@ -191,7 +205,7 @@ type Look struct {
 	Rows      []accounting.Row
 	Orders    []string
 	Runs      []string
-	Finished  []string
+	Finished  accounting.Newest
 	Status    string
 	Shown     any // the closed trades as the client shows them
 }

@@ -37,7 +37,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	d.Books.SawStatus(account, time.Now(), "ACTIVE")
 	d.Books.SawOrders(account, read, nil, nil)
 	for _, at := range []time.Time{read, read.Add(time.Minute)} {
-		d.Books.SawFinished(account, at, nil)
+		d.Books.SawFinished(account, at, accounting.Newest{})
 		d.Books.SawTrades(account, at, func(int) []accounting.Row { return nil })
 		d.Books.SawPositions(account, at, nil)
 	}

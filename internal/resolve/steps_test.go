@@ -232,7 +232,7 @@ func readTwice(d *Driver, held ...books.Held) {
 		d.Books.SawPositions(account, time.Now(), held)
 		d.Books.SawTrades(account, time.Now(), func(int) []accounting.Row { return nil })
 		d.Books.SawOrders(account, time.Now(), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
-		d.Books.SawFinished(account, time.Now(), nil)
+		d.Books.SawFinished(account, time.Now(), accounting.Newest{})
 	}
 }
 

@@ -1,0 +1,52 @@
+package accounting
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// runs are a list of n runs, the newest first.
+func runs(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(n - i)
+	}
+	return ids
+}
+
+func newest(ids []string) Newest { return NewestOf(len(ids), func(i int) string { return ids[i] }) }
+
+// Of a long list of finished runs the newest are enough to see what came since, also where
+// its order is another, or its end is cut off: never is a run taken for an older one.
+func TestEdge15_AProOrderInALongList(t *testing.T) {
+	const long = 10_000
+	older := runs(long)
+	reversed := slices.Clone(older)
+	slices.Reverse(reversed)
+	for _, row := range []struct {
+		name        string
+		before, now []string
+		want        Reason
+	}{
+		{"none came", older, older, NoTrace},
+		{"it came", older, append([]string{"new"}, older...), OneNewID},
+		{"it came, and the list has as many as before", older, append([]string{"new"}, older[:long-1]...), OneNewID},
+		{"another came too", older, append([]string{"new", "newer"}, older...), DoesNotFit},
+		{"more came than are kept", older, append(slices.Repeat([]string{"new"}, maxNewest), older...), DoesNotFit},
+		{"the list lags", older, older[1:], ListIncomplete},
+		{"oldest first, and none came", reversed, reversed, NoTrace},
+		{"oldest first, and it came", reversed, append(slices.Clone(reversed), "new"), ListIncomplete},
+		{"as many as are kept", older[:maxNewest], append([]string{"new"}, older[:maxNewest]...), OneNewID},
+	} {
+		base := &Baseline{State: State{Status: "ACTIVE", Finished: newest(row.before).Head(64)}, BeforeFirstUse: true}
+		v := Decide(Facts{
+			Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
+			Held:  true, Exclusive: true, Base: base,
+			Look: Look{State: State{Finished: newest(row.now), Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
+		})
+		assert.Equal(t, row.want, v.Reason, row.name)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package books
+
+const raceDetector = false
