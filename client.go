@@ -98,7 +98,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Enter:       c.enter, Leave: c.leave,
 		NewJournal: log.newJournal, Unwritten: log.notJournaled,
 	})
-	c.heardDate, c.books = c.driver.Clock.HeardDate, c.driver.Books
+	c.heardDate, c.books = c.driver.Clock.Heard, c.driver.Books
 	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background})
 	c.guards = append([]Guard{
 		guardHalt(&c.halt), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,

@@ -18,7 +18,7 @@ type exchanger struct {
 	transport *transport.Transport
 	userAgent []string
 	scrubber  *secret.Scrubber
-	heardDate func(http.Header, time.Time) // of an answer of the service's
+	heardDate func(header http.Header, sent, received time.Time) // of an answer of the service's
 }
 
 // exchange sends a request once and reads what the answer says. gate judges a write right
@@ -47,8 +47,8 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		a.Err = x.scrubber.Error(a.Err)
 	}
 	h := q.read(a)
-	if h.verdict.Documented || h.err == nil {
-		x.heardDate(a.Header, a.Received)
+	if (h.verdict.Documented || h.err == nil) && !r.endpoint.keyless {
+		x.heardDate(a.Header, a.Sent, a.Received)
 	}
 	return h
 }

@@ -43,6 +43,9 @@ type ClientOrderIDOption func(*keySource)
 // has no durable journal or shares its ids ([WithSharedOrderIDs]). Then the account can
 // prove that the order was not executed. A refusal still proves nothing: it can be of
 // another use of the id after t. A program whose journal knows all uses leaves Since out.
+//
+// t is by this machine's clock, as it runs now: the client finds out what it was by the
+// service's. So a time that was kept from before that clock was set has to be earlier.
 func Since(t time.Time) ClientOrderIDOption { return func(k *keySource) { k.since = t } }
 
 // name is what a journal finds a named write by. Each part is preceded by its

@@ -37,6 +37,13 @@ func (r rig) open(o trading.Order, opts ...trading.CallOption) *trading.OrderRes
 	return result
 }
 
+// date has the client know the service's time, by an answer to a request with its key.
+func (r rig) date() {
+	r.t.Helper()
+	_, err := r.account().State(r.t.Context())
+	require.NoError(r.t, err)
+}
+
 // readAll reads what a baseline consists of, a Pro order's included, behind the
 // lag of whatever was written before.
 func (r rig) readAll() {

@@ -36,7 +36,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 	case source.id != "":
 		w.SetKey(resolve.Try{Key: string(derived(name, try)), Number: try})
 		terms.Source = ledger.Derived
-		terms.NotBefore, terms.Since = !source.since.IsZero(), c.core.driver.Clock.At(source.since).Service
+		w.NotBefore, terms.NotBefore = source.since, !source.since.IsZero()
 	default:
 		w.SetKey(resolve.Try{Key: string(NewKey()), Number: try})
 	}

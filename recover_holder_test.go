@@ -19,6 +19,7 @@ import (
 func (r rig) leave(d *disk) trading.IntentID {
 	r.t.Helper()
 	r = r.restart(d)
+	r.date()
 	r.sim.Fault("POST /orders", tradingsim.DropResponse())
 	_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
 	closeClient(r.t, r.Client)
@@ -33,6 +34,8 @@ func TestTheJournalOfAnotherAccountHolder(t *testing.T) {
 		d := newDisk()
 		other := join(t, tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"})))
 		ours := other.restart(d)
+		_, err := ours.Live.Accounts(t.Context()) // by which it knows the service's time
+		require.NoError(t, err)
 		ours.sim.Fault("POST /orders", tradingsim.DropResponse())
 		_, lost := ours.Live.Account("acc_2").PlaceOrder(t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
 		closeClient(t, ours.Client)

@@ -30,6 +30,7 @@ func TestRecoverKnowsEverySpellingOfTheBaseURL(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim, d := tradingsim.New(), newDisk()
 				first := programAt(t, sim, d, urls[0])
+				first.date()
 				sim.Fault("POST /orders", tradingsim.DropResponse())
 				_, err := first.account().PlaceOrder(t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
 				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))

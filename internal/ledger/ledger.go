@@ -3,6 +3,8 @@ package ledger
 import (
 	"math"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // Ledger is what is known of one write. Copying it copies what is known.
@@ -186,7 +188,7 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 	if !known || !agree(l.restart, now) {
 		return 0, false
 	}
-	age = passed + time.Second // a Date has whole seconds
+	age = passed + servicetime.Tolerance
 	return age, age >= 0
 }
 
@@ -217,7 +219,7 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 		last = l.running.at.Service
 	}
 	passed, _ := now.Service.Since(last)
-	return min(at, now.Mono-passed+time.Second+Gone)
+	return min(at, now.Mono-passed+servicetime.Tolerance+Gone)
 }
 
 // SendTTL is how long after the decision the first byte of a send may leave.

@@ -122,12 +122,12 @@ func TestGoneAfterARestart(t *testing.T) {
 		date  bool
 		want  time.Duration // of the new process
 	}{
-		"an hour after the TTL's end":   {sent, 92*time.Minute + time.Second, true, -hour},
+		"an hour after the TTL's end":   {sent, 92*time.Minute + servicetime.Tolerance, true, -hour},
 		"a minute later":                {sent, time.Minute, true, 30 * time.Minute},
-		"two minutes and a half later":  {sent, 150 * time.Second, true, 29*time.Minute + 31*time.Second},
+		"two minutes and a half later":  {sent, 150 * time.Second, true, 29*time.Minute + 30*time.Second + servicetime.Tolerance},
 		"no Date":                       {sent, 3 * hour, false, 30 * time.Minute},
-		"a probe after the TTL counts":  {probed, 2 * hour, true, -30*time.Minute + time.Second},
-		"a process that ran for longer": {nil, 32 * time.Minute, true, time.Second},
+		"a probe after the TTL counts":  {probed, 2 * hour, true, -30*time.Minute + servicetime.Tolerance},
+		"a process that ran for longer": {nil, 32 * time.Minute, true, servicetime.Tolerance},
 	} {
 		now := after(c.age, 0)
 		if !c.date {

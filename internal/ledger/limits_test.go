@@ -58,15 +58,15 @@ func TestAgeAfterARestart(t *testing.T) {
 		ok        bool
 		forgotten bool
 	}{
-		{-time.Second, true, false},
-		{-time.Second - time.Millisecond, false, false},
-		{Forgotten - time.Second - time.Millisecond, true, false},
-		{Forgotten - time.Second, true, true},
+		{-servicetime.Tolerance, true, false},
+		{-servicetime.Tolerance - time.Millisecond, false, false},
+		{Forgotten - servicetime.Tolerance - time.Millisecond, true, false},
+		{Forgotten - servicetime.Tolerance, true, true},
 	} {
 		now := Instant{Wall: wallStart.Add(time.Hour), Service: serviceStart.Add(c.passed)}
 		l := Restore(decidedLate(), nil, now)
 		age, ok := l.age(now)
-		if ok != c.ok || age != c.passed+time.Second || l.isForgotten(now) != c.forgotten {
+		if ok != c.ok || age != c.passed+servicetime.Tolerance || l.isForgotten(now) != c.forgotten {
 			t.Errorf("%v: age %v, %v, forgotten %v", c.passed, age, ok, l.isForgotten(now))
 		}
 	}

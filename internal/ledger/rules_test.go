@@ -254,7 +254,7 @@ func TestADecisionIsDatedByALaterAnswer(t *testing.T) {
 	facts[0].At.Service = servicetime.Time{}
 	now := after(time.Minute, 0)
 	l := Restore(terms, facts, now)
-	if age, ok := l.age(now); !ok || (age-time.Minute).Abs() > 2*time.Second {
+	if age, ok := l.age(now); !ok || (age-time.Minute-servicetime.Tolerance).Abs() > time.Second {
 		t.Errorf("age %v, %v", age, ok)
 	}
 	facts[1].At.Wall = facts[1].At.Wall.Add(time.Hour)

@@ -237,9 +237,6 @@ func idsOf(own []accounting.Own, firstUseKnown bool) map[string]bool {
 	return ids
 }
 
-// clockTolerance is how far a Date, which has whole seconds, may be off.
-const clockTolerance = 2 * time.Second
-
 // upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
 // what is older looks new.
 func upTo(rows, known []accounting.Row) []accounting.Row {

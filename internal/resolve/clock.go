@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -10,47 +9,45 @@ import (
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
-// Clock is a client's clocks: wall, monotonic, and the service's by its last Date.
+// Clock is a client's clocks: wall, monotonic, and that of the service it asks.
 type Clock struct {
-	began time.Time
-
-	mu      sync.Mutex
-	date    string           // the last Date header
-	service servicetime.Time // what it said
-	heard   time.Time        // when
+	began   time.Time // of the monotonic one, the same for all clients of a journal
+	service *servicetime.Clock
 }
-
-func newClock() *Clock { return &Clock{began: time.Now()} }
 
 // Now is the moment by all of them.
-func (c *Clock) Now() ledger.Instant { return c.At(time.Now()) }
+func (c Clock) Now() ledger.Instant { return c.At(time.Now()) }
 
 // At is a moment of this process by all of them.
-func (c *Clock) At(t time.Time) ledger.Instant {
-	i := ledger.Instant{Wall: t.Round(0), Mono: t.Sub(c.began)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	passed := t.Sub(c.heard)
-	if (t.Round(0).Sub(c.heard.Round(0)) - passed).Abs() <= ledger.ClocksAgree {
-		i.Service = c.service.Add(passed)
-	}
-	return i
+func (c Clock) At(t time.Time) ledger.Instant {
+	return ledger.Instant{Wall: t.Round(0), Mono: t.Sub(c.began), Service: c.service.At(t)}
 }
 
-// HeardDate takes the Date of the service's own answer.
-func (c *Clock) HeardDate(header http.Header, at time.Time) {
-	date := transport.First(header, "Date")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if date == "" || date == c.date {
-		return // of the same second: what is known is older, and as good
+// Heard takes the Date of an own answer of the service's to a request with an API key. One
+// that is repeated, or that a cache kept, says nothing of now.
+func (c Clock) Heard(header http.Header, sent, received time.Time) {
+	if header["Age"] == nil && !transport.Replayed(header) {
+		c.service.Hear(transport.First(header, "Date"), sent, received)
 	}
-	said, err := http.ParseTime(date)
-	if err != nil {
-		return
+}
+
+// firstUse is when the key of a write was used first, at the earliest, by the service's
+// clock, if that is known.
+func (c Clock) firstUse(w *Write) servicetime.Time {
+	known := w.Ledger.FirstUseKnown
+	switch {
+	case !w.Left && known:
+		return c.service.At(w.Intent.Decided)
+	case !w.Left:
+		return c.service.At(w.NotBefore)
+	case c.service.Wrong():
+		return servicetime.Time{} // what the journal has of it may be as wrong
+	case known:
+		return w.Ledger.Decided.Service
+	default:
+		return w.Ledger.Since
 	}
-	c.date, c.service, c.heard = date, servicetime.Shown(said), at
 }
 
 // until is how long it takes to a moment of this process.
-func (c *Clock) until(at time.Duration) time.Duration { return max(at-time.Since(c.began), 0) }
+func (c Clock) until(at time.Duration) time.Duration { return max(at-time.Since(c.began), 0) }

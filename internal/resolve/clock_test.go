@@ -8,41 +8,81 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-func dated(text string) http.Header { return http.Header{"Date": {text}} }
-
-// date has a client know the service's time, which is its own.
-func date(d *Driver) {
-	d.Clock.HeardDate(dated(time.Now().UTC().Format(http.TimeFormat)), time.Now())
+func dated(at time.Time) http.Header {
+	return http.Header{"Date": {at.UTC().Format(http.TimeFormat)}}
 }
 
-// The service's time goes on from its last Date that could be read.
-func TestTheServicesTime(t *testing.T) {
+// date has a client know the service's time, which is its own.
+func date(d *Driver) { d.Clock.Heard(dated(time.Now()), time.Now(), time.Now()) }
+
+// Only what the service says now sets its clock.
+func TestWhatSetsTheServicesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newClock()
-		assert.True(t, c.Now().Service.IsZero())
-		said := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		for _, row := range []struct {
-			name, date string
-			after      time.Duration
-			want       time.Time
-		}{
-			{"none", "", 0, time.Time{}},
-			{"no date", "yesterday", 0, time.Time{}},
-			{"the first", said.Format(http.TimeFormat), 0, said},
-			{"a second later", "", time.Second, said.Add(time.Second)},
-			{"of the same second", said.Format(http.TimeFormat), time.Second, said.Add(2 * time.Second)},
-			{"another", said.Add(time.Hour).Format(http.TimeFormat), time.Second, said.Add(time.Hour)},
-			{"none again", "soon", time.Second, said.Add(time.Hour + time.Second)},
+		d := client(t, &service{})
+		now := time.Now()
+		for name, header := range map[string]http.Header{
+			"nothing":    {},
+			"a cache":    {"Date": dated(now)["Date"], "Age": {"0"}},
+			"its memory": {"Date": dated(now)["Date"], "Idempotent-Replayed": {"true"}},
 		} {
-			time.Sleep(row.after)
-			c.HeardDate(dated(row.date), time.Now())
-			assert.Equal(t, servicetime.Shown(row.want), c.Now().Service, row.name)
+			d.Clock.Heard(header, now, now)
+			assert.True(t, d.Clock.Now().Service.IsZero(), name)
 		}
-		assert.Equal(t, 4*time.Second, c.Now().Mono)
-		assert.Equal(t, time.Second, c.until(5*time.Second))
-		assert.Zero(t, c.until(3*time.Second))
+		d.Clock.Heard(dated(now.Add(time.Hour)), now, now)
+		assert.Equal(t, servicetime.Shown(now.Add(time.Hour)), d.Clock.Now().Service)
+		time.Sleep(time.Second)
+		assert.Equal(t, time.Second, d.Clock.Now().Mono)
+		assert.Equal(t, servicetime.Shown(now.Add(time.Hour+time.Second)), d.Clock.Now().Service)
+		assert.Equal(t, time.Second, d.Clock.until(2*time.Second))
+		assert.Zero(t, d.Clock.until(0))
+	})
+}
+
+// D 7: each service has a clock of its own, and the clients of one share it.
+func TestEdge07_EachServiceHasItsClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		here, again := client(t, &service{}, on(k)), client(t, &service{}, on(k))
+		there := client(t, &service{}, on(k), func(c *Config) { c.BaseURL = "there" })
+		now := time.Now()
+		here.Clock.Heard(dated(now), now, now)
+		there.Clock.Heard(dated(now.Add(time.Hour)), now, now)
+		assert.Equal(t, servicetime.Shown(now), here.Clock.Now().Service)
+		assert.Equal(t, servicetime.Shown(now), again.Clock.Now().Service)
+		assert.Equal(t, servicetime.Shown(now.Add(time.Hour)), there.Clock.Now().Service)
+	})
+}
+
+// The first use of a key has the service's time only where that is known.
+func TestWhenAKeyWasUsedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := client(t, &service{})
+		noted := servicetime.Shown(time.Now().Add(time.Hour))
+		began := time.Now()
+		write := func(left, known bool) *Write {
+			return newWrite(d, "w", order, func(w *Write) {
+				w.Intent.Decided, w.Left, w.NotBefore = began, left, began.Add(-time.Minute)
+				w.Ledger.FirstUseKnown, w.Ledger.NotBefore = known, !known
+				w.Ledger.Decided, w.Ledger.Since = ledger.Instant{Wall: began, Service: noted}, noted.Add(-time.Minute)
+			})
+		}
+		first := func(left, known bool) servicetime.Time { return d.Clock.firstUse(write(left, known)) }
+		assert.True(t, first(false, true).IsZero(), "this machine's clock does not stand for it")
+		assert.True(t, first(false, false).IsZero())
+		assert.Equal(t, noted, first(true, true), "the journal has it")
+		assert.Equal(t, noted.Add(-time.Minute), first(true, false))
+		time.Sleep(time.Second)
+		d.Clock.Heard(dated(began.Add(10*time.Second)), time.Now(), time.Now())
+		assert.Equal(t, servicetime.Shown(began.Add(9*time.Second)), first(false, true))
+		assert.Equal(t, servicetime.Shown(began.Add(9*time.Second-time.Minute)), first(false, false))
+		d.Clock.Heard(dated(began), time.Now(), time.Now())
+		for _, known := range []bool{true, false} {
+			assert.True(t, first(false, known).IsZero(), "the service contradicts itself")
+			assert.True(t, first(true, known).IsZero())
+		}
 	})
 }

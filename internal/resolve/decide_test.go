@@ -12,10 +12,11 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-// A closed trade is a write's own only if it was closed while the write could run, from two
-// seconds before its decision to two seconds from now: a Date has whole seconds. What waits
+// A closed trade is a write's own only if it was closed while the write could run, from
+// before its decision to after now, by as much as the service's clock may be off. What waits
 // with the service can trade at any time.
 func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 	one := decimal.NewFromInt(1)
@@ -25,14 +26,14 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 		at              time.Duration // since its decision
 		want            accounting.Outcome
 	}{
-		"an entry, before it":      {order, `{"side":"long","size":1}`, -clockTolerance - time.Millisecond, accounting.NotApplied},
-		"an entry, at first":       {order, `{"side":"long","size":1}`, -clockTolerance, accounting.Applied},
-		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + clockTolerance, accounting.Applied},
-		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + clockTolerance + time.Millisecond, accounting.NotApplied},
-		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + clockTolerance, accounting.Applied},
-		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + clockTolerance + time.Millisecond, accounting.NotApplied},
-		"a close, at last":         {exit, `{"closePercent":100}`, passed + clockTolerance, accounting.Applied},
-		"a close, after it":        {exit, `{"closePercent":100}`, passed + clockTolerance + time.Millisecond, accounting.NotApplied},
+		"an entry, before it":      {order, `{"side":"long","size":1}`, -servicetime.Tolerance - time.Millisecond, accounting.NotApplied},
+		"an entry, at first":       {order, `{"side":"long","size":1}`, -servicetime.Tolerance, accounting.Applied},
+		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + servicetime.Tolerance, accounting.Applied},
+		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + servicetime.Tolerance + time.Millisecond, accounting.NotApplied},
+		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + servicetime.Tolerance, accounting.Applied},
+		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + servicetime.Tolerance + time.Millisecond, accounting.NotApplied},
+		"a close, at last":         {exit, `{"closePercent":100}`, passed + servicetime.Tolerance, accounting.Applied},
+		"a close, after it":        {exit, `{"closePercent":100}`, passed + servicetime.Tolerance + time.Millisecond, accounting.NotApplied},
 		"an order that rests, too": {limit, `{"side":"long","size":1}`, passed + time.Hour, accounting.Applied},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ var ErrUndetermined = errors.New("trading: the outcome could not be determined")
 // waits. It asks the ledger of each write what may be done, and does one thing at a
 // time, so that what it finds out of the service serves all.
 type Driver struct {
-	Clock *Clock
+	Clock Clock
 	Books *books.Books
 
 	cfg       Config
@@ -138,7 +138,7 @@ func New(c Config) *Driver {
 	r := sharedOf(c.Journal)
 	known := r.viewOf(c.BaseURL, first)
 	d := &Driver{
-		Clock: r.clock, Books: known.books, levels: &known.levels, baselines: &known.baselines, pending: r,
+		Clock: r.clockOf(known), Books: known.books, levels: &known.levels, baselines: &known.baselines, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
 		cfg:   c,
 		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),

@@ -155,9 +155,10 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	w.Kind = d.cfg.Kind(w.Intent.Operation)
 	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
 	w.keyInStore = w.Try().Key
-	w.Ledger = ledger.Restore(terms, facts, d.Clock.Now())
+	known := d.pending.viewOf(w.Intent.BaseURL, false)
+	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())
 	w.asked() // whose side the books take
-	w.books, w.booked = d.pending.viewOf(w.Intent.BaseURL, false).books, d.bookWrite(w)
+	w.books, w.booked = known.books, d.bookWrite(w)
 	if beside.NoBaseline {
 		base = nil
 	}

@@ -42,7 +42,7 @@ func TestRestart(t *testing.T) {
 		},
 		{
 			name: "it is too old to be asked", operation: order, later: 11 * time.Minute, answers: answered(),
-			outcome: ledger.NotApplied, asked: "fence, fence, look, look, fence, look, fence, look, look", after: 20*time.Minute + 6*time.Second,
+			outcome: ledger.NotApplied, asked: "fence, fence, look, look, fence, look, fence, look, look", after: 20*time.Minute + 8*time.Second,
 		},
 		{
 			name: "a probe had begun", operation: order, later: time.Minute, answers: answered(),

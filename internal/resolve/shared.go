@@ -9,6 +9,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -17,7 +18,7 @@ import (
 type shared struct {
 	pending.Registry[*Write]
 
-	clock    *Clock
+	began    time.Time // of the monotonic clock
 	kept     finals
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
@@ -38,6 +39,7 @@ type view struct {
 	books     *books.Books
 	baselines baselines
 	levels    settings
+	service   servicetime.Clock
 }
 
 // viewOf returns what is known of the accounts of a service.
@@ -52,6 +54,9 @@ func (r *shared) viewOf(baseURL string, first bool) *view {
 	}
 	return r.views[baseURL]
 }
+
+// clockOf returns the clocks of who asks a service. Another service has another clock.
+func (r *shared) clockOf(v *view) Clock { return Clock{r.began, &v.service} }
 
 // join adds the driver of a client.
 func (r *shared) join(d *Driver) {
@@ -180,9 +185,9 @@ func (r *shared) adoptOrphans(d *Driver) {
 // sharedOf returns what the clients share of a journal's handle, or one of the client's own.
 func sharedOf(j journal.Store) *shared {
 	if j == nil {
-		return &shared{read: true, clock: newClock()}
+		return &shared{read: true, began: time.Now()}
 	}
-	return j.Shared().Value(func() any { return &shared{loading: make(chan struct{}, 1), clock: newClock()} }).(*shared)
+	return j.Shared().Value(func() any { return &shared{loading: make(chan struct{}, 1), began: time.Now()} }).(*shared)
 }
 
 // workerOf returns who works on a write; nil if nobody does.

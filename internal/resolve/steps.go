@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -295,12 +296,9 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 	}
 	asked := *w.asked()
 	at := d.Clock.Now()
-	asked.From = w.Ledger.Decided.Service.Add(-clockTolerance)
+	asked.From = d.Clock.firstUse(w).Add(-servicetime.Tolerance)
 	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
-		asked.Until = at.Service.Add(clockTolerance)
-	}
-	if !w.Ledger.FirstUseKnown {
-		asked.From = w.Ledger.Since
+		asked.Until = at.Service.Add(servicetime.Tolerance)
 	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.Beside(&w.Entry)

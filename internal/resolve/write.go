@@ -115,6 +115,9 @@ type Write struct {
 	Restores string
 	// Answer is the success, or the stored refusal, that decided it.
 	Answer *Answer
+	// NotBefore is a time before which its key was not used, by this machine's clock, if its
+	// caller named one.
+	NotBefore time.Time
 	// Left means that an earlier run began it.
 	Left bool
 

@@ -1,0 +1,160 @@
+package trading_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// skews are how far the service's clock is from the bot's.
+var skews = map[string]time.Duration{
+	"an hour behind": -time.Hour, "10 s behind": -10 * time.Second, "3 s behind": -3 * time.Second, "50 ms behind": -50 * time.Millisecond,
+	"50 ms ahead": 50 * time.Millisecond, "3 s ahead": 3 * time.Second, "10 s ahead": 10 * time.Second, "an hour ahead": time.Hour,
+}
+
+// skewed runs a test beside a service whose clock is off.
+func skewed(t *testing.T, test func(t *testing.T, sim *tradingsim.Sim, d *disk)) {
+	t.Helper()
+	for name, skew := range skews {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, tradingsim.New(tradingsim.WithSkew(skew)), newDisk()) })
+		})
+	}
+}
+
+// closeLost closes a position, which the service carries out and dies over, so that no
+// answer of it is kept.
+func (r rig) closeLost(opts ...trading.CallOption) error {
+	r.t.Helper()
+	r.sim.Fault("POST /positions/close", tradingsim.CrashAfter())
+	_, err := r.account().ClosePosition(r.t.Context(), "BTC", trading.Percent(dec("100")), append(opts, once, trading.WithResolveTimeout(0))...)
+	require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+	return err
+}
+
+// recovered is what becomes of the one write that an earlier run left.
+func (r rig) recovered() trading.Outcome {
+	r.t.Helper()
+	found, _ := r.Recover(r.t.Context())
+	require.Len(r.t, found, 1)
+	return found[0].Outcome
+}
+
+// D 2: the first request of a process is a close, which runs. What the bot's own clock says
+// of it makes nothing of the trade that it left.
+func TestEdge02_TheFirstRequestIsAClose(t *testing.T) {
+	skewed(t, func(t *testing.T, sim *tradingsim.Sim, d *disk) {
+		r := join(t, sim, trading.WithJournal(d.open()))
+		r.open(buy("0.1"))
+		time.Sleep(time.Hour)
+		r = r.restart(d, trading.WithoutBackground())
+		_ = r.closeLost()
+		r = r.restart(d)
+		assert.NotEqual(t, trading.NotApplied, r.recovered())
+		assert.Equal(t, 1, r.ran(trading.OpClose))
+	})
+}
+
+// D 3: a time of the bot's is compared with the service's as what it was for that.
+func TestEdge03_SinceByTheBotsClock(t *testing.T) {
+	skewed(t, func(t *testing.T, sim *tradingsim.Sim, d *disk) {
+		r := join(t, sim, trading.WithJournal(d.open()), trading.WithoutBackground())
+		r.open(buy("0.1"))
+		time.Sleep(time.Hour)
+		_ = r.closeLost(trading.WithClientOrderID("1", trading.Since(time.Now())))
+		r = r.restart(d)
+		assert.NotEqual(t, trading.NotApplied, r.recovered())
+		assert.Equal(t, 1, r.ran(trading.OpClose))
+	})
+}
+
+// D 7: what one service says of the time is nothing to another.
+func TestEdge07_AnotherBaseURLAnHourAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, other, d := tradingsim.New(), tradingsim.New(tradingsim.WithSkew(time.Hour)), newDisk()
+		j := d.open()
+		at := func(sim *tradingsim.Sim, base string) rig {
+			client, err := trading.New(base, trading.WithJournal(j), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()), trading.WithoutBackground())
+			require.NoError(t, err)
+			t.Cleanup(func() { closeClient(t, client) })
+			return rig{client, t, sim}
+		}
+		here, there := at(sim, "https://one.test/v1"), at(other, "https://two.test/v1")
+		here.open(buy("0.1"))
+		time.Sleep(time.Hour)
+		there.date()
+		resolution, _ := here.resolve(here.closeLost())
+		assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
+		assert.Equal(t, 1, here.ran(trading.OpClose))
+	})
+}
+
+// dateShifted is a service whose answers to some requests have another Date than it.
+type dateShifted struct {
+	http.RoundTripper
+	by     time.Duration
+	age    string // that a cache says; none if empty
+	answer func(*http.Request) bool
+}
+
+func (s dateShifted) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := s.RoundTripper.RoundTrip(r)
+	if err != nil || !s.answer(r) {
+		return res, err
+	}
+	if at, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		res.Header.Set("Date", at.Add(s.by).Format(http.TimeFormat))
+	}
+	if s.age != "" {
+		res.Header.Set("Age", s.age)
+	}
+	return res, err
+}
+
+// D 8: a page that a cache has kept for an hour does not say what time it is: else an
+// order that still runs were taken for one that never will, after a restart.
+func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
+	for name, page := range map[string]struct {
+		path, age string
+		read      func(r rig) error
+	}{
+		"the contract": {"/openapi.json", "", func(r rig) error {
+			_, err := r.OpenAPI(r.t.Context())
+			return err
+		}},
+		"the health": {"/health", "", func(r rig) error {
+			_, err := r.Health(r.t.Context())
+			return err
+		}},
+		"a read that a cache kept": {"/accounts/acc_1", "3600", func(r rig) error {
+			_, err := r.account().State(r.t.Context())
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim, d := tradingsim.New(), newDisk()
+				old := dateShifted{sim.Transport(), -time.Hour, page.age, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, page.path) }}
+				r := join(t, sim, trading.WithJournal(d.open()), sole, trading.WithTransport(old), trading.WithoutBackground())
+				require.NoError(t, page.read(r))
+				r.sim.Fault("POST /orders", tradingsim.Hang(2*time.Minute))
+				_, err := r.account().PlaceOrder(t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				closeClient(t, r.Client)
+				r = join(t, sim, trading.WithJournal(d.open()), sole)
+				r.date()
+				assert.NotEqual(t, trading.NotApplied, r.recovered())
+				time.Sleep(time.Hour)
+				assert.Equal(t, 1, r.ran(trading.OpOrder))
+			})
+		})
+	}
+}
