@@ -37,14 +37,6 @@ func (a *attempt) askedToWait() time.Duration {
 	return transport.RetryAfter(a.Header, a.Received)
 }
 
-// serviceTime is the service's clock when it answered; this machine's may be wrong.
-func (a *attempt) serviceTime() time.Time {
-	if date, err := http.ParseTime(transport.First(a.Header, "Date")); err == nil {
-		return date
-	}
-	return a.Received
-}
-
 // heard is what an attempt says.
 type heard struct {
 	attempt attempt

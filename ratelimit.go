@@ -114,7 +114,7 @@ func (c *call) closeLimit(said *ledger.Answer) bool {
 	switch {
 	case ofKey:
 		limits.BlockKey(key, d)
-		limits.Learn(key, limit, reset.Sub(c.last.attempt.serviceTime()))
+		limits.Learn(key, limit, reset.Sub(transport.Dated(c.last.attempt.Header, c.last.attempt.Received)))
 	case c.endpoint.class != "":
 		limits.BlockClass(c.endpoint.class, d)
 	default:

@@ -39,10 +39,15 @@ func RetryAfter(header http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
+	return min(max(at.Sub(Dated(header, now)), 0), maxRetryAfter)
+}
+
+// Dated is when an answer was given, by the clock of who gave it if that says it.
+func Dated(header http.Header, received time.Time) time.Time {
 	if date, err := http.ParseTime(First(header, "Date")); err == nil {
-		now = date
+		return date
 	}
-	return min(max(at.Sub(now), 0), maxRetryAfter)
+	return received
 }
 
 // The X-RateLimit headers, in the form that net/http keeps them.
