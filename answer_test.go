@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,4 +49,17 @@ func TestRefusals_RetryAfter(t *testing.T) {
 	var refusal *Error
 	require.ErrorAs(t, err, &refusal)
 	assert.Equal(t, 7*time.Second, refusal.RetryAfter)
+}
+
+// D 51: whatever the headers say, the facts of an answer have a JSON.
+func TestEdge51_MetaAlwaysHasAJSON(t *testing.T) {
+	for _, reset := range []string{"253402300800", "99999999999999", "9223372036854775807", "-99999999999999", "0", "946684860"} {
+		script := newScript(t, answered(200, `{"ok":true,"trades":[]}`, "X-RateLimit-Limit", "600", "X-RateLimit-Remaining", "599",
+			"X-RateLimit-Reset", reset, "Retry-After", "99999999999999", "Date", "Fri, 31 Dec 9999 23:59:59 GMT"))
+		var meta Meta
+		_, err := newTestClient(t, script).Sandbox.Trades(context.Background(), ResponseInto(&meta))
+		require.NoError(t, err)
+		_, err = json.Marshal(meta)
+		require.NoError(t, err, reset)
+	}
 }

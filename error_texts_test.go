@@ -145,6 +145,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"baseURL", `"api.test"`, address("https://api.test/%2f/v1")},
 		{"baseURL", "/v1", address("https://api.test/api/v1")},
 		{"baseURL", `"https://api.test/v2"`, address("https://api.test/v2")},
+		{"baseURL", `"api.test:0"`, address("https://api.test:0/v1")},
 		{"baseURL", "API key", address("https://api.test/pk_test_secret/v1")},
 		{"TRADING_BASE_URL", "", func() error { t.Setenv("TRADING_BASE_URL", ""); _, err := FromEnv(); return err }()},
 		{"opts", "nil", made(nil)},

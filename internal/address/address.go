@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path"
+	"strconv"
 	"strings"
 
 	"github.com/oapi-codegen/runtime"
@@ -24,6 +26,10 @@ func Parse(text string, plain bool) (*url.URL, error) {
 		return nil, errors.New("the base URL cannot be parsed")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
+	meant := strings.TrimRight(path.Clean("/"+base.Path), "/") // what requests would go to
+	if head, legacy := cutSuffixFold(meant, "/api/v1"); legacy {
+		meant = head + "/v1"
+	}
 	switch {
 	case base.User != nil:
 		return nil, errors.New("the base URL must not hold a user or password; keys are options of their own")
@@ -37,11 +43,13 @@ func Parse(text string, plain bool) (*url.URL, error) {
 		return nil, fmt.Errorf("the base URL of %q would send the API key in the clear: https is required, except for this machine itself; for a simulator on another there is WithPlaintextHTTP", base.Host)
 	case base.RawPath != "":
 		return nil, fmt.Errorf("the base URL of %q must not have an escaped path", base.Host)
-	case strings.HasSuffix(base.Path, "/api/v1"):
-		return nil, fmt.Errorf("the base URL is the legacy path, which redirects and can lose the API key: use %s",
-			base.Scheme+"://"+base.Host+strings.TrimSuffix(base.Path, "/api/v1")+"/v1")
-	case !strings.HasSuffix(base.Path, "/v1"):
+	case !portIsValid(base.Port()):
+		return nil, fmt.Errorf("the base URL of %q has a port that is not between 1 and 65535", base.Host)
+	case !strings.HasSuffix(meant, "/v1"):
 		return nil, fmt.Errorf("the base URL %q must end in /v1", base)
+	case meant != base.Path:
+		return nil, fmt.Errorf("the base URL %q is the legacy path, which redirects and can lose the API key, or has a part that is empty, . or ..: use %s",
+			base, base.Scheme+"://"+base.Host+meant)
 	}
 	return base, nil
 }
@@ -52,12 +60,28 @@ func Service(base *url.URL) string {
 	return base.Scheme + "://" + normalHost(base) + base.Path
 }
 
-// normalHost is the host in lower case, without the scheme's own port, and this machine
-// by its address.
+func cutSuffixFold(text, suffix string) (before string, found bool) {
+	at := len(text) - len(suffix)
+	if at < 0 || !strings.EqualFold(text[at:], suffix) {
+		return text, false
+	}
+	return text[:at], true
+}
+
+func portIsValid(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
+// normalHost is the host in lower case, without the scheme's own port, an address in its
+// short form, and this machine by its address.
 func normalHost(base *url.URL) string {
-	host, port := strings.ToLower(base.Hostname()), base.Port()
+	host, port := normalName(base.Hostname()), strings.TrimLeft(base.Port(), "0")
 	if host == "localhost" {
 		host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		host = ip.String()
 	}
 	if port == "" || base.Scheme == "https" && port == "443" || base.Scheme == "http" && port == "80" {
 		if strings.Contains(host, ":") {
@@ -71,7 +95,11 @@ func normalHost(base *url.URL) string {
 // IsPlain reports whether what is sent can be read on its way.
 func IsPlain(base *url.URL) bool { return base.Scheme == "http" && !isLoopback(base.Hostname()) }
 
+// normalName is a host name without what makes no difference.
+func normalName(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
+
 func isLoopback(host string) bool {
+	host = normalName(host)
 	if host == "localhost" {
 		return true
 	}

@@ -34,6 +34,20 @@ func TestBaseURL(t *testing.T) {
 		{"https://user:hunter2@api.example.test/v1", "user or password"},
 		{"https://user:hunter2@[api/v1", "cannot be parsed"},
 		{"https://api.example.test/a%2Fv1", "escaped path"},
+		// D 50: these reach another path than they show, the legacy one among them.
+		{"https://api.example.test//v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/x/../v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/./v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/tenant//v1", "use https://api.example.test/tenant/v1"},
+		{"https://api.example.test/api//v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/api/./v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/api/x/../v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/tenant/api/v1/", "use https://api.example.test/tenant/v1"},
+		{"https://api.example.test/API/v1", "use https://api.example.test/v1"},
+		{"https://api.example.test/v1/..", "must end in /v1"},
+		{"https://api.example.test/v1//", ""},
+		{"https://api.example.test:70000/v1", "port"},
+		{"https://api.example.test:0/v1", "port"},
 	} {
 		t.Run(row.url, func(t *testing.T) {
 			base, err := Parse(row.url, false)
@@ -51,13 +65,20 @@ func TestBaseURL(t *testing.T) {
 // A journal is of one service, however its address is spelled.
 func TestService(t *testing.T) {
 	for spelled, want := range map[string]string{
-		"https://API.test:443/v1/":  "https://api.test/v1",
-		"https://api.test:8443/v1":  "https://api.test:8443/v1",
-		"http://localhost:80/v1":    "http://127.0.0.1/v1",
-		"http://localhost:8080/v1":  "http://127.0.0.1:8080/v1",
-		"http://[::1]/v1":           "http://[::1]/v1",
-		"http://[::1]:8080/v1":      "http://[::1]:8080/v1",
-		"http://sim.internal:80/v1": "http://sim.internal/v1",
+		"https://API.test:443/v1/":     "https://api.test/v1",
+		"https://api.test./v1":         "https://api.test/v1",
+		"https://api.test:0443/v1":     "https://api.test/v1",
+		"https://api.test:/v1":         "https://api.test/v1",
+		"https://api.test:08443/v1":    "https://api.test:8443/v1",
+		"http://[0:0:0:0:0:0:0:1]/v1":  "http://[::1]/v1",
+		"http://[::ffff:127.0.0.1]/v1": "http://127.0.0.1/v1",
+		"http://LOCALHOST./v1":         "http://127.0.0.1/v1",
+		"https://api.test:8443/v1":     "https://api.test:8443/v1",
+		"http://localhost:80/v1":       "http://127.0.0.1/v1",
+		"http://localhost:8080/v1":     "http://127.0.0.1:8080/v1",
+		"http://[::1]/v1":              "http://[::1]/v1",
+		"http://[::1]:8080/v1":         "http://[::1]:8080/v1",
+		"http://sim.internal:80/v1":    "http://sim.internal/v1",
 	} {
 		base, err := Parse(spelled, true)
 		require.NoError(t, err, spelled)

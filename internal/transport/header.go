@@ -57,7 +57,11 @@ const (
 	headerReset     = "X-Ratelimit-Reset"
 )
 
-// RateLimit reads the X-RateLimit headers; ok is false unless all three are numbers.
+// lastReset is the end of what counts as a reset: no JSON has a time beyond the year 9999.
+const lastReset = 253_370_764_800
+
+// RateLimit reads the X-RateLimit headers; ok is false unless all three are numbers that
+// can be meant.
 func RateLimit(header http.Header) (limit, remaining int, reset time.Time, ok bool) {
 	if header[headerLimit] == nil {
 		return 0, 0, time.Time{}, false // nearly always, so it costs one look
@@ -65,7 +69,8 @@ func RateLimit(header http.Header) (limit, remaining int, reset time.Time, ok bo
 	limit, errLimit := strconv.Atoi(First(header, headerLimit))
 	remaining, errRemaining := strconv.Atoi(First(header, headerRemaining))
 	seconds, errReset := strconv.ParseInt(First(header, headerReset), 10, 64)
-	if errLimit != nil || errRemaining != nil || errReset != nil {
+	if errLimit != nil || errRemaining != nil || errReset != nil ||
+		min(limit, remaining) < 0 || seconds < 0 || seconds >= lastReset {
 		return 0, 0, time.Time{}, false
 	}
 	return limit, remaining, time.Unix(seconds, 0), true

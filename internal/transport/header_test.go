@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -81,8 +82,13 @@ func FuzzHeaders(f *testing.F) {
 		wantLimit, errLimit := strconv.Atoi(limit)
 		wantRemaining, errRemaining := strconv.Atoi(remaining)
 		wantReset, errReset := strconv.ParseInt(reset, 10, 64)
-		if want := errLimit == nil && errRemaining == nil && errReset == nil; told != want {
+		want := errLimit == nil && errRemaining == nil && errReset == nil
+		want = want && wantLimit >= 0 && wantRemaining >= 0 && wantReset >= 0 && wantReset < lastReset
+		if told != want {
 			t.Fatalf("%q %q %q: told is %v", limit, remaining, reset, told)
+		}
+		if _, err := json.Marshal(until); err != nil {
+			t.Fatalf("%q: %v", reset, err)
 		}
 		if told && (limited != wantLimit || left != wantRemaining || until.Unix() != wantReset) {
 			t.Fatalf("%q %q %q is %d, %d and %s", limit, remaining, reset, limited, left, until)
