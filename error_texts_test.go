@@ -211,13 +211,14 @@ func TestMistakesAreNamed(t *testing.T) {
 
 // elsewhere are texts that no mistake of the caller causes alone, and what does.
 var elsewhere = map[string]string{
-	"%s is %q: it must be %q, which was asked for":                                                                     "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
-	"openapi must be a string":                                                                                         "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
-	"paths must be an object":                                                                                          "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
-	"status healthy comes with HTTP status 503, which means not safe to trade":                                         "a service that contradicts itself",
-	"the assessment was asked for %s ago, and holds for %s":                                                            "a health check that took too long",
-	"the assessment was asked for %s ago, and its age is not known":                                                    "never seen: it is asked for again",
-	"the assessment is up to %s old by the service's clock, and holds for %s":                                          "a service that makes no new one: TestOneThatIsTooOldWhenItComes",
+	"%s is %q: it must be %q, which was asked for":                             "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"openapi must be a string":                                                 "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"paths must be an object":                                                  "an answer to another question: TestAnswersToAnotherQuestionAreRefused",
+	"status healthy comes with HTTP status 503, which means not safe to trade": "a service that contradicts itself",
+	"the assessment was asked for %s ago, and holds for %s":                    "a health check that took too long",
+	"the assessment was asked for %s ago, and its age is not known":            "never seen: it is asked for again",
+	"the assessment is up to %s old by the service's clock, and holds for %s":  "a service that makes no new one: TestOneThatIsTooOldWhenItComes",
+	"account %s is declared by WithExclusiveAccounts, and two clients trade it without knowing of each other: give both clients the same journal": "a guard that asks: TestEdge52_AGuardLearnsThatItsClientSharesNoJournal",
 	"the health is being read":                                                                                         "a probe that waits: the reason that Pending shows",
 	"account %s was last seen %s; read its state if that has changed":                                                  "an account that is locked",
 	"the key was refused a moment ago and is not tried again yet: %s":                                                  "a key that the service refused",

@@ -243,7 +243,8 @@ func WithJournal(j journal.Store) Option {
 }
 
 // WithExclusiveAccounts declares that nobody and nothing but this program trades the
-// accounts: no person in the terminal, no other program. It is a declaration, not a
+// accounts: no person in the terminal, no other program. Where several clients of this
+// program do, they have one journal handle. It is a declaration, not a
 // lock. With it, what an account shows can also prove that a write whose answer is lost
 // was executed. Without ids it declares every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
@@ -372,6 +373,18 @@ type Write struct {
 
 	// What the caller asked the client's own guards to let pass.
 	skipHealth, allowPending bool
+
+	core *core // of the client that sends it
+}
+
+// SharedWith returns an error if c must not trade the write's account: it is one of
+// [WithExclusiveAccounts], and c has not the journal handle of the client that sends the write. A close
+// of c's could be taken for a lost write. A guard that trades by a client of its own asks it.
+func (w Write) SharedWith(c *Client) error {
+	if w.core == nil || w.Environment != EnvLive || !w.core.isExclusive(w.Account) || w.core.books == c.core.books {
+		return nil
+	}
+	return fmt.Errorf("account %s is declared by WithExclusiveAccounts, and two clients trade it without knowing of each other: give both clients the same journal", w.Account)
 }
 
 // OnlyAccounts is a guard that refuses writes to any other account: one live key

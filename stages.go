@@ -13,6 +13,7 @@ func (c *call) askGuards() error {
 		Entry:        c.entry,
 		Order:        c.order,
 		Tag:          c.opts.tag,
+		core:         c.core,
 		skipHealth:   c.opts.skipHealthGate,
 		allowPending: c.opts.allowPending || c.doubt, // its own doubt does not hold it back
 	}

@@ -5,7 +5,7 @@
 // flattens the account while closing it still ends above the floor.
 //
 //	protection, err := protect.New(protect.Options{
-//		Client:   own, // a client with a live key of its own
+//		Client:   own, // a client with a live key of its own, and the bot's journal
 //		Accounts: []trading.AccountID{"acc_1"},
 //		Dir:      "protect.state",
 //	})

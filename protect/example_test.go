@@ -16,15 +16,17 @@ var ctx = context.Background()
 
 // It runs until its context ends, so it is compiled and not run.
 func ExampleNew() {
+	writes := journal.NewMemory()
+	// README
 	own, err := trading.FromEnv(
-		trading.WithLiveKey(os.Getenv("PROTECT_LIVE_KEY")),
+		trading.WithLiveKey(os.Getenv("PROTECT_LIVE_KEY")), // keys that no bot uses
 		trading.WithSandboxKey(os.Getenv("PROTECT_SANDBOX_KEY")),
+		trading.WithJournal(writes), // the bot's, so that it knows what the protection closes
 	)
 	if err != nil {
 		log.Fatal(err)
 	}
-	writes := journal.NewMemory()
-	// README
+	defer own.Close()
 	protection, err := protect.New(protect.Options{
 		Client:   own,
 		Accounts: []trading.AccountID{"acc_1"},
@@ -76,12 +78,13 @@ func ExampleProtection_rehearsal() {
 		return trading.New(sim.URL(), append(opts, trading.WithTransport(sim.Transport()),
 			trading.WithLiveKey(sim.NewLiveKey()), trading.WithSandboxKey(sim.NewSandboxKey()))...)
 	}
-	own, err := connect() // for protect.Options.Client
+	writes := journal.NewMemory()                    // journal.Open, for the bot
+	own, err := connect(trading.WithJournal(writes)) // for protect.Options.Client
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer own.Close()
-	bot, err := connect() // in place of trading.FromEnv, with the same options
+	bot, err := connect(trading.WithJournal(writes)) // in place of trading.FromEnv, with the same options
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,12 +19,19 @@ const (
 )
 
 // Guard judges entries of a client on the accounts. The client needs [Protection.Hooks]
-// too. Exits pass, and so does everything on other accounts and on the paper account.
+// too, and if it declares the accounts by [trading.WithExclusiveAccounts], the journal that
+// Options.Client has. Exits pass, and so does everything on other accounts and on the paper account.
 func (p *Protection) Guard() trading.Guard {
 	return func(ctx context.Context, o trading.Write) error {
 		w := p.watchers[o.Account]
 		if o.Environment != trading.EnvLive || w == nil {
 			return nil
+		}
+		if o.Entry && !p.options.WithoutFlatten {
+			if err := o.SharedWith(p.client); err != nil {
+				w.refusal(err)
+				return err
+			}
 		}
 		t, _ := ctx.Value(ticketKey{p}).(*ticket)
 		if !o.Entry {

@@ -374,3 +374,17 @@ func TestRoomIsNeverExceeded(t *testing.T) {
 		})
 	}
 }
+
+// A bot that declares the account has the journal of the protection's client, or the closes
+// of that would pass for lost orders of the bot.
+func TestEdge52_ADeclaredAccountNeedsOneJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.bot = r.carry(trading.WithExclusiveAccounts(acc), trading.WithJournal(journal.NewMemory()))
+		_, err := r.bot.Live.Account(acc).PlaceOrder(t.Context(), trading.Order{
+			Symbol: "BTC", Side: trading.Long, Size: dec("0.01"), Leverage: dec("5"),
+		})
+		require.ErrorContains(t, err, "give both clients the same journal")
+		require.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+	})
+}

@@ -17,7 +17,8 @@ var ErrOptions = errors.New("protect: invalid options")
 type Options struct {
 	// Client reads the accounts and closes them, and reads marks. It has a live key of its
 	// own: on a key that a bot uses too, the bot's 429 blinds the protection. Its sandbox
-	// key reads marks alone, never the paper account.
+	// key reads marks alone, never the paper account. It has the journal handle of the bots in
+	// this program, so that they know what it closes.
 	Client *trading.Client
 
 	// Accounts are the live accounts to protect.

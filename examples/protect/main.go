@@ -24,6 +24,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -66,7 +67,8 @@ func simulate(ctx context.Context, out io.Writer) error {
 		return trading.New(sim.URL(), append(opts, trading.WithTransport(sim.Transport()),
 			trading.WithSandboxKey(sim.NewSandboxKey()), trading.WithLiveKey(sim.NewLiveKey()))...)
 	}
-	own, err := connect() // keys of its own: a bot's 429 must not blind it
+	writes := journal.NewMemory()                    // journal.Open, for real money
+	own, err := connect(trading.WithJournal(writes)) // keys of its own: a bot's 429 must not blind it
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,8 @@ func simulate(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = protection.Close() }()
-	bot, err := connect(trading.WithGuard(protection.Guard()), trading.WithHooks(protection.Hooks())) // both
+	bot, err := connect(trading.WithJournal(writes), // the same, so that the bot knows what is closed
+		trading.WithGuard(protection.Guard()), trading.WithHooks(protection.Hooks())) // both
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,72 @@
+package trading_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A second client of the program closes the short that a lost buy of the same size would
+// have closed. With one journal for both it is no sign that the buy ran.
+func TestEdge52_AnotherClientsCloseIsNotTheLostWrite(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		writes := newDisk().open()
+		closeClient(r.t, r.Client)
+		r = join(r.t, r.sim, sole, trading.WithJournal(writes))
+		other := join(r.t, r.sim, trading.WithJournal(writes))
+		time.Sleep(6 * time.Second)
+		r.open(sell("0.05"))
+		r.readAll()
+		time.Sleep(6 * time.Second)
+		r.readAll()
+		lost := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
+		_, err := other.account().ClosePosition(r.t.Context(), "BTC", trading.All)
+		require.NoError(r.t, err)
+		resolution, _ := r.resolve(lost)
+		assert.NotEqual(r.t, trading.Applied, resolution.Outcome, "%v", resolution.Err)
+	})
+}
+
+// A guard whose owner trades by a client of its own learns that the two share no journal,
+// where one of them takes the account for its own.
+func TestEdge52_AGuardLearnsThatItsClientSharesNoJournal(t *testing.T) {
+	disk := newDisk()
+	writes := disk.open()
+	journaled := trading.WithJournal(writes)
+	for _, row := range []struct {
+		name         string
+		guarded, own []trading.Option
+		other        string // base URL of the guard's client
+		want         bool
+	}{
+		{name: "one journal", guarded: []trading.Option{sole, journaled}, own: []trading.Option{journaled}},
+		{name: "the guard's client has none", guarded: []trading.Option{sole, journaled}, want: true},
+		{name: "another handle", guarded: []trading.Option{sole, journaled}, own: []trading.Option{trading.WithJournal(disk.open())}, want: true},
+		{name: "neither has one", guarded: []trading.Option{sole}, want: true},
+		{name: "nothing is declared", guarded: []trading.Option{journaled}},
+		{name: "another account is", guarded: []trading.Option{journaled, trading.WithExclusiveAccounts("acc_2")}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				own := join(r.t, r.sim, row.own...)
+				guard := trading.WithGuard(func(_ context.Context, w trading.Write) error { return w.SharedWith(own.Client) })
+				guarded := join(r.t, r.sim, append(row.guarded, guard)...)
+				_, err := guarded.account().PlaceOrder(r.t.Context(), buy("0.01"))
+				if !row.want {
+					require.NoError(r.t, err)
+					return
+				}
+				require.ErrorIs(r.t, err, trading.ErrGuard)
+				require.ErrorContains(r.t, err, "give both clients the same journal")
+				_, err = guarded.Sandbox.PlaceOrder(r.t.Context(), buy("0.01"))
+				require.NoError(r.t, err, "the paper account is nobody's to declare")
+			})
+		})
+	}
+}
