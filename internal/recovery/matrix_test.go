@@ -151,6 +151,7 @@ type cell struct {
 	inherited bool // an earlier run made the state
 	soon      bool // the write is decided a second after the start
 	lags      lags // of the reads; 3 seconds each unless set
+	accident  accident
 }
 
 // lags are how far behind positions, trades, resting orders and finished runs are.
@@ -206,6 +207,9 @@ func (c cell) run(t *testing.T) (v verdict) {
 	if c.bare {
 		opts = append(opts, tradingsim.WithoutTradeFields("size", "openedAt", "closedAt"))
 	}
+	if c.accident.skew != 0 {
+		opts = append(opts, tradingsim.WithSkew(c.accident.skew))
+	}
 	sim := tradingsim.New(opts...)
 	c.lags.set(sim)
 	first := c.begin(t, sim)
@@ -234,7 +238,7 @@ func (c cell) run(t *testing.T) (v verdict) {
 		time.Sleep(c.restart / 2)
 		c.tradeBeside(t, sim)
 		time.Sleep(c.restart / 2)
-		last = start(t, sim, left, c.exclusive)
+		last = start(t, sim, c.accident.disk(left), c.exclusive)
 	}
 	began := time.Now()
 	patience, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
@@ -261,11 +265,16 @@ func (c cell) run(t *testing.T) (v verdict) {
 
 // begin is a bot that has run until the write is decided.
 func (c cell) begin(t *testing.T, sim *tradingsim.Sim) *process {
-	p := start(t, sim, journal.NewMemory(), c.exclusive)
-	time.Sleep(10 * time.Second)
+	p := start(t, sim, c.accident.disk(journal.NewMemory()), c.exclusive)
+	if c.accident.pace == 0 {
+		time.Sleep(10 * time.Second)
+	}
 	require.NoError(t, c.state.make(p.account(), t.Context()))
-	time.Sleep(time.Minute)
+	if c.accident.pace == 0 {
+		time.Sleep(time.Minute)
+	}
 	sim.SetMark("BTC", "64100")
+	c.accident.trade(t, p)
 	if !c.inherited {
 		return p
 	}
@@ -312,7 +321,7 @@ func (c cell) expected() bool {
 	switch {
 	case c.write.shown: // the levels show it
 		return true
-	case stored && c.restart < 10*time.Minute: // the service repeats its answer
+	case stored && c.restart < 10*time.Minute && !c.first(): // the service repeats its answer
 		return true
 	case c.withoutBaseline(): // then only a flat symbol proves absence
 		return !c.ran && c.state.name == "flat"
@@ -336,6 +345,10 @@ func (c cell) withoutBaseline() bool {
 	return c.inherited && (c.soon || opened) || c.state.name == "run trades"
 }
 
+// first reports whether the write was the first request of its process, which has ended:
+// nothing tells its age by the service's clock.
+func (c cell) first() bool { return c.soon && c.write.name == "close" && c.restart != inProcess }
+
 // hidden reports whether a safeguard costs the cell, although the write was executed
 // and nobody else trades.
 func (c cell) hidden() bool {
@@ -351,6 +364,7 @@ func (c cell) original() bool {
 // table is one matrix: all cells of one write on one kind of account.
 type table struct {
 	title  string
+	broken string // why it does not hold yet
 	cells  []cell
 	result []verdict
 }
@@ -390,7 +404,7 @@ func tables() (all []*table) {
 	add(writes[0], busyStates, "declared, beside own orders that trade", cell{exclusive: true})
 	add(writes[0], states, "declared, state of an earlier run", cell{exclusive: true, inherited: true})
 	add(writes[0], states, "declared, state of an earlier run, a second after the start", cell{exclusive: true, inherited: true, soon: true})
-	return all
+	return append(all, accidentTables()...)
 }
 
 // sampled reports whether a cell is played without a flag. They take turns, so that
@@ -403,6 +417,8 @@ func sampled(tab, i int) bool {
 		return i%29 == tab%29
 	case tab < 2:
 		return true
+	case tab >= plainTables:
+		return i%53 == tab%53
 	default:
 		return i%11 == tab%11
 	}
@@ -412,13 +428,20 @@ func TestMatrix(t *testing.T) {
 	for n, tab := range tables() {
 		t.Run(tab.title, func(t *testing.T) {
 			tab.result = make([]verdict, len(tab.cells))
+			failed := 0
 			for i, c := range tab.cells {
-				if !sampled(n, i) {
+				if !sampled(n, i) && !(tab.broken != "" && i%9 == 4) {
 					continue
 				}
 				play := func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { tab.result[i] = c.run(t) })
 					v := &tab.result[i]
+					if tab.broken != "" {
+						if v.wrong != "" || c.expected() != v.decided() || v.decided() && v.took > c.patience(v.Evidence) {
+							failed++
+						}
+						return
+					}
 					assert.Empty(t, v.wrong, c)
 					assert.Equal(t, c.expected(), v.decided(), "%s: decided, by %s: %v", c, v.Evidence, v.Err)
 					if v.decided() {
@@ -434,6 +457,9 @@ func TestMatrix(t *testing.T) {
 			if *printMatrix {
 				fmt.Println(tab)
 			}
+			if tab.broken != "" && failed == 0 {
+				t.Errorf("it holds by now, although %s: the mark is to be taken away", tab.broken)
+			}
 		})
 	}
 }
@@ -442,11 +468,11 @@ func TestMatrix(t *testing.T) {
 func (c cell) patience(by trading.Evidence) time.Duration {
 	switch {
 	case by == trading.EvidenceReplay:
-		return 6 * time.Second
+		return 6*time.Second + c.accident.slower()
 	case c.path == "/orders/limit": // that it is absent takes three looks
-		return 21 * time.Second
+		return 21*time.Second + c.accident.slower()
 	default: // 10 seconds by looks, 5 more where the probe comes first
-		return 16 * time.Second
+		return 16*time.Second + c.accident.slower()
 	}
 }
 
@@ -481,6 +507,9 @@ func (tab *table) String() string {
 			why := fmt.Sprint(v.Err)
 			reasons[why] = append(reasons[why], strings.TrimPrefix(c.String(), c.write.name+", "))
 		}
+	}
+	if tab.broken != "" {
+		fmt.Fprintf(&b, "\nbroken: %s", tab.broken)
 	}
 	fmt.Fprintf(&b, "\n%s: %d of %d decided, %d wrong; %d of %d after a restart, part-way counted once, without runs\n",
 		tab.title, decided, len(tab.cells), wrong, ofOriginal, original)

@@ -1,0 +1,125 @@
+package recovery
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// accident is a column of the matrix: what is wrong for the whole life of a cell, beside
+// its fault.
+type accident struct {
+	name string
+	skew time.Duration // of the service's clock against the bot's
+	pace time.Duration // the bot trades from its start on, so far apart, until the write
+	sync time.Duration // what is to be durable takes so long
+}
+
+var accidents = []accident{
+	{name: "the service's clock an hour behind", skew: -time.Hour},
+	{name: "the service's clock 10s behind", skew: -10 * time.Second},
+	{name: "the service's clock 3s behind", skew: -3 * time.Second},
+	{name: "the service's clock 3s ahead", skew: 3 * time.Second},
+	{name: "the service's clock 10s ahead", skew: 10 * time.Second},
+	{name: "the service's clock an hour ahead", skew: time.Hour},
+	{name: "own orders 0.2s apart", pace: 200 * time.Millisecond},
+	{name: "own orders 1s apart", pace: time.Second},
+	{name: "own orders 3s apart", pace: 3 * time.Second},
+	{name: "a sync takes 1s", sync: time.Second},
+}
+
+// Why a column does not hold yet.
+const (
+	noBaseline = "a bot that trades from its start on has no baseline"
+	byWall     = "the time of a row is held against this machine's clock"
+)
+
+// plainTables is how many tables of the matrix have no accident.
+var plainTables = len(tables()) - len(accidentTables())
+
+// accidentTables are the columns, for each kind of write on a declared account, and for
+// a market order on one that is not.
+func accidentTables() (all []*table) {
+	for _, a := range accidents {
+		for _, w := range writes {
+			tab := &table{title: w.name + ", declared, " + a.name, cells: cellsOf(w, states, cell{exclusive: true, accident: a})}
+			if a.pace > 0 && !w.shown {
+				tab.broken = noBaseline
+			}
+			all = append(all, tab)
+		}
+		if a.skew != 0 { // the first request of a process is the write itself
+			closing := writes[2]
+			tab := &table{title: closing.name + ", declared, state of an earlier run, a second after the start, " + a.name,
+				cells: cellsOf(closing, states, cell{exclusive: true, inherited: true, soon: true, accident: a})}
+			if a.skew < 0 {
+				tab.broken = byWall
+			}
+			all = append(all, tab)
+		}
+		if a.pace == 0 { // without a declaration, no baseline forms at a pace
+			all = append(all, &table{title: writes[0].name + ", not declared, " + a.name,
+				cells: cellsOf(writes[0], states, cell{accident: a})})
+		}
+	}
+	return all
+}
+
+// ordersBefore is how many own orders a pace consists of.
+const ordersBefore = 12
+
+// trade buys and sells in turn, until the write is decided.
+func (a accident) trade(t *testing.T, p *process) {
+	if a.pace == 0 {
+		return
+	}
+	for i := range ordersBefore {
+		o := size("BTC")
+		if i%2 == 1 {
+			o.Side = trading.Short
+		}
+		_, err := p.account().PlaceOrder(t.Context(), o)
+		require.NoError(t, err)
+		time.Sleep(a.pace)
+	}
+}
+
+// slower is how much longer a decision may take.
+func (a accident) slower() time.Duration {
+	if a.pace > 0 { // the looks wait until what was traded shows
+		return ledger.Lag
+	}
+	return 4 * a.sync
+}
+
+// disk makes a journal slow.
+func (a accident) disk(j journal.Store) journal.Store {
+	if a.sync == 0 {
+		return j
+	}
+	return slowDisk{j, a.sync}
+}
+
+type slowDisk struct {
+	journal.Store
+	sync time.Duration
+}
+
+// Append implements [journal.Store].
+func (d slowDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if err := d.Store.Append(ctx, durable, records...); err != nil || !durable {
+		return err
+	}
+	select {
+	case <-time.After(d.sync):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
