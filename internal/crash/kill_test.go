@@ -61,7 +61,7 @@ func TestChild(t *testing.T) {
 		_, _ = client.Recover(t.Context())
 	} else {
 		s := newReal(o.Seed)
-		err = send(t.Context(), client.Live.Account(account), s.endpoint(), trading.WithSendTTL(s.ttl), trading.WithResolveTimeout(0))
+		err = send(t.Context(), client.Live.Account(account), s.endpoint(), s.part(), trading.WithSendTTL(s.ttl), trading.WithResolveTimeout(0))
 		fmt.Println("told", trading.OutcomeOf(err))
 	}
 	os.Exit(0) // without a word to the client

@@ -21,6 +21,7 @@ const (
 	repeated        = "something on the way that repeats requests"
 	latePaper       = "a paper request that arrived late"
 	brokenDisk      = "an exit beside a broken disk"
+	inItsWords      = "something in front that answers in the service's words after the work"
 
 	// othersLevels is none: the outcome of levels is what the position has.
 	othersLevels = "levels that another write has set, or that have gone with the position"
@@ -94,6 +95,8 @@ func (w *world) whyTwice(list []tradingsim.Execution, probes int) string {
 		return outlived
 	case w.copied() && w.worked:
 		return repeated
+	case w.inItsWords(): // and the next take has another key
+		return inItsWords
 	case w.worked && w.kind != solo:
 		return unstoredCross
 	case w.worked && w.ttl != 0:
@@ -130,7 +133,7 @@ func (w *world) metOne(prefixes ...string) bool {
 // checkEnds: what a journal says is what happened.
 func (w *world) checkEnds(when string) {
 	for _, in := range w.order {
-		if in.end == nil {
+		if in.end == nil || in.key() == "" { // its beginning was lost
 			continue
 		}
 		w.hold(when, fmt.Sprintf("the end of %s by %s", in.ID, in.why), *in.end, in.Operation, in.ID, in.keys)
@@ -152,10 +155,25 @@ func (w *world) checkTold(when string) {
 		if t.notSent && t.outcome != trading.Unknown {
 			w.problem("%s: %s was told %s, and that nothing was sent", when, t.by, t.outcome)
 		}
-		if t.outcome == trading.NotApplied && t.key == "" {
-			continue // refused before it had a key
+		if t.outcome == trading.NotApplied && t.key == "" { // refused before it had a key
+			w.checkName(when, t)
+			continue
 		}
 		w.hold(when, fmt.Sprintf("what %s was told (%v)", t.by, t.err), t.outcome, t.op, t.id, keys)
+	}
+}
+
+// checkName: an id that has run is not told as not applied, also where this call sent
+// nothing.
+func (w *world) checkName(when string, t told) {
+	if !t.named || t.op != w.endpoint() || w.jump != 0 || w.badDisk() || w.inItsWords() {
+		return
+	}
+	for _, in := range w.order {
+		ran := w.executed(in.Operation, in.keys...)
+		if in.name != "" && len(ran) > 0 && ran[0].At.Before(t.at) {
+			w.problem("%s: %s was told of an id that has run that it is not applied: %v", when, t.by, t.err)
+		}
 	}
 }
 
@@ -167,11 +185,15 @@ func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation,
 		w.excepted[jumped] = true
 	case op == trading.OpTPSL && (o == trading.Applied && n == 0 && w.levelsSet() || o == trading.NotApplied && n > 0 && w.levelsGone()):
 		w.excepted[othersLevels] = true
+	case o == trading.Applied && n == 0 && w.badDisk() && (op == trading.OpClose || op == trading.OpTPSL): // under a key that the journal did not take
+		w.excepted[brokenDisk] = true
 	case o == trading.Applied && n == 0:
 		w.problem("%s: %s is applied, and it was not executed", when, what)
 	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
 	case o == trading.NotApplied && n > 0 && w.notTaken(id, w.executed(op, keys...)):
 		w.excepted[brokenDisk] = true
+	case o == trading.NotApplied && n > 0 && w.inItsWords():
+		w.excepted[inItsWords] = true
 	case o == trading.NotApplied && n > 0 && w.copied():
 		w.excepted[repeated] = true
 	case o == trading.NotApplied && n > 0 && w.longWork():
@@ -179,6 +201,13 @@ func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation,
 	case o == trading.NotApplied && n > 0:
 		w.problem("%s: %s is not applied, and it was executed %d times", when, what, n)
 	}
+}
+
+// inItsWords reports whether something in front has answered, after the work, with a code
+// and a status that the contract gives this operation. Of a key or an account a live
+// write asks a second question.
+func (w *world) inItsWords() bool {
+	return w.metOne("a gateway's 409 after") || w.kind == paper && w.metOne("a gateway's 401 after", "a gateway's 404 after")
 }
 
 // levelsSet reports whether any write of a program has set levels: all set the same.
@@ -207,9 +236,12 @@ func (w *world) anotherUsed(id trading.IntentID, keys []trading.Key) bool {
 // new, and the service forgets it within a day.
 func (w *world) notTaken(id trading.IntentID, all []tradingsim.Execution) bool {
 	in := w.writes[id]
-	return in != nil && w.disk > 0 && w.named && !in.Entry &&
+	return in != nil && w.badDisk() && w.named && !in.Entry &&
 		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return !e.At.Before(in.Decided) })
 }
+
+// badDisk reports whether the journal has said that it did not take a record.
+func (w *world) badDisk() bool { return w.disk > 0 || w.losesAt > 0 }
 
 // checkJournaled: what was executed is in a journal.
 func (w *world) checkJournaled(when string) {
@@ -222,7 +254,7 @@ func (w *world) checkJournaled(when string) {
 	for _, e := range w.sim.Ledger() {
 		switch {
 		case e.Actor != "api" || known[e.Key] || w.settled:
-		case w.disk > 0 && (e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)):
+		case w.badDisk() && (e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)):
 			w.excepted[brokenDisk] = true
 		default:
 			w.problem("%s: %s ran under %s, which no journal knows", when, e.Operation, e.Key)
@@ -242,6 +274,8 @@ func (w *world) checkPaper(when string) {
 	for _, t := range w.told {
 		wrong := t.outcome == trading.Applied && n == 0 || t.outcome == trading.NotApplied && n > 0
 		switch {
+		case wrong && w.inItsWords():
+			w.excepted[inItsWords] = true
 		case wrong && late:
 			w.excepted[latePaper] = true
 		case wrong:

@@ -30,6 +30,10 @@ type process struct {
 	steps  int
 	killAt int // 0: never
 	dead   bool
+	stopAt int // 0: never
+	wakes  time.Time
+
+	connected time.Time // when a connection was last used
 }
 
 func (w *world) process(name string, killAt int) *process {
@@ -50,6 +54,19 @@ func (p *process) step(what string) bool {
 	if p.steps == p.killAt {
 		p.die()
 	}
+	// What nobody waits for is written under locks, on which virtual time does not pass.
+	stops := !strings.HasPrefix(what, "before the journal notes") && !strings.HasPrefix(what, "after the journal notes")
+	if stops && p.stopAt > 0 && p.steps >= p.stopAt && !p.dead {
+		p.stopAt = 0
+		p.world.note("the machine stops for %s", p.world.stopFor)
+		p.wakes = time.Now().Add(p.world.stopFor)
+	}
+	for stops && !p.dead && time.Now().Before(p.wakes) {
+		wakes := p.wakes
+		p.mu.Unlock()
+		time.Sleep(time.Until(wakes))
+		p.mu.Lock()
+	}
 	return p.dead
 }
 
@@ -69,17 +86,25 @@ func (p *process) isDead() bool {
 // before it reads the answer.
 func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 	what := req.Method + " " + strings.TrimPrefix(req.URL.Path, "/v1")
-	if p.step("before "+what) || !pause(req.Context(), p.world.latency) {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
-		return nil, errKilled
+	sent, err := p.leaves(req, what)
+	if err != nil {
+		return nil, err
+	}
+	if resp := p.world.fromCache(req); resp != nil {
+		return resp, nil
+	}
+	if p.world.swallows(req) {
+		return nil, p.swallow(sent)
 	}
 	ctx, hangUp := context.WithCancel(req.Context())
 	stop := context.AfterFunc(p.ctx, hangUp) // what is on its way arrives, and nobody waits for it
-	resp, err := p.world.sim.Transport().RoundTrip(req.WithContext(ctx))
+	resp, err := p.world.sim.Transport().RoundTrip(sent.WithContext(ctx))
 	stop()
 	if err == nil {
+		p.marks(req, resp)
+		p.mu.Lock()
+		p.connected = time.Now()
+		p.mu.Unlock()
 		p.world.note("%s    %s: %d %s", p.name, what, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"))
 	} else {
 		p.world.note("%s    %s: %v", p.name, what, err)
@@ -90,6 +115,9 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		hangUp()
 		return nil, errKilled
+	}
+	if err == nil {
+		p.hears(req, resp)
 	}
 	return resp, err
 }
@@ -114,6 +142,8 @@ type disk struct {
 	*journal.Log
 	process *process
 	failsAt int  // append from which on it fails; 0: never
+	losesAt int  // append that is lost; 0: none
+	slowAt  int  // append from which on a sync takes long; 0: never
 	holds   bool // what nobody waits for is held back until the next sync
 
 	mu      sync.Mutex
@@ -148,8 +178,12 @@ func (d *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 	if d.process.step("before " + what) {
 		return errKilled
 	}
+	d.process.world.probes(records)
 	if err := d.write(ctx, durable, records); err != nil {
 		return err
+	}
+	if durable && d.isSlow() && !pause(ctx, d.process.world.slow) {
+		return ctx.Err()
 	}
 	if d.process.step("after " + what) {
 		return errKilled
@@ -180,6 +214,13 @@ func (d *disk) write(ctx context.Context, durable bool, records []journal.Record
 			_ = d.commit(ctx, true, records)
 		}
 		return errDisk
+	}
+	if d.appends == d.losesAt {
+		d.process.world.note("    which is lost")
+		if durable {
+			return errDisk
+		}
+		return nil
 	}
 	if d.holds && !durable {
 		for _, r := range records {
@@ -230,6 +271,9 @@ func (d *disk) Named(ctx context.Context, name string) ([]journal.History, error
 type record struct {
 	Begin *struct {
 		Intent trading.Intent `json:"intent"`
+		Try    struct {
+			Key trading.Key `json:"key"`
+		} `json:"first"`
 	} `json:"begin"`
 	Key *struct {
 		Key trading.Key `json:"key"`
@@ -253,7 +297,7 @@ func kindOf(data []byte) string {
 	case r.Fact != nil:
 		return [...]string{
 			"nothing", "a send", "an answer", "another key", "the end of sending", "a fence", "a fence's answer",
-			"a probe", "a probe's answer", "a look", "a restart", "a question", "an outcome",
+			"a probe", "a probe's answer", "a look", "a restart", "a question", "what a person found", "a second question",
 		}[r.Fact.Kind]
 	case r.End != nil:
 		return "the end: " + r.End.Outcome.String()

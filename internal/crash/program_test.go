@@ -38,6 +38,12 @@ func (p *process) start(d *disk) *program {
 	if w.patience >= 0 {
 		opts = append(opts, trading.WithResolveTimeout(w.patience))
 	}
+	if w.limits != (trading.RateLimits{}) {
+		opts = append(opts, trading.WithRateLimits(w.limits))
+	}
+	if w.guard > 0 || w.refuses > 0 {
+		opts = append(opts, trading.WithGuard(w.asks))
+	}
 	client, err := trading.New(cmp.Or(w.url, w.sim.URL()), opts...)
 	if err != nil {
 		panic(fmt.Sprintf("the client cannot be made: %v", err))
@@ -79,7 +85,7 @@ func (p *program) decide() {
 	}
 	var opts []trading.CallOption
 	if w.named {
-		opts = append(opts, trading.WithClientOrderID("the one"))
+		opts = append(opts, w.theOne())
 	}
 	p.write(ctx, w.op, opts...)
 }
@@ -89,24 +95,33 @@ func (p *program) write(ctx context.Context, o operation, opts ...trading.CallOp
 	w := p.world
 	var meta trading.Meta
 	var err error
+	named := len(opts) > 0
 	opts = append(opts, trading.ResponseInto(&meta))
 	op := w.endpointOf(o)
 	switch op {
 	case trading.OpSandboxClose:
-		_, err = p.client.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")), opts...)
+		_, err = p.client.Sandbox.ClosePosition(ctx, "BTC", w.part(), opts...)
 	case trading.OpSandboxOrder:
 		_, err = p.client.Sandbox.PlaceOrder(ctx, theOrder(), opts...)
 	default:
-		err = send(ctx, p.client.Live.Account(account), op, opts...)
+		err = send(ctx, p.client.Live.Account(account), op, w.part(), opts...)
 	}
 	if p.isDead() {
 		return
 	}
-	t := told{by: p.name, op: op, key: meta.Key, outcome: trading.OutcomeOf(err), late: errors.Is(err, trading.ErrLate), err: err}
+	t := told{by: p.name, op: op, key: meta.Key, outcome: trading.OutcomeOf(err), late: errors.Is(err, trading.ErrLate), named: named, err: err}
 	if write := (*trading.WriteError)(nil); errors.As(err, &write) {
 		t.id, t.notSent = write.Intent, write.NotSent
 	}
 	w.tell(t)
+}
+
+// part is how much of the position a close is of.
+func (s *schedule) part() trading.Part {
+	if s.whole {
+		return trading.All
+	}
+	return trading.Percent(trading.Dec("50"))
 }
 
 func theOrder() trading.Order {
@@ -114,14 +129,14 @@ func theOrder() trading.Order {
 }
 
 // send sends a live write.
-func send(ctx context.Context, a *trading.Account, op trading.Operation, opts ...trading.CallOption) (err error) {
+func send(ctx context.Context, a *trading.Account, op trading.Operation, part trading.Part, opts ...trading.CallOption) (err error) {
 	order := theOrder()
 	switch op {
 	case trading.OpLimit:
 		order.LimitPrice = trading.At(trading.Dec("60000"))
 		_, err = a.PlaceLimit(ctx, order, opts...)
 	case trading.OpClose:
-		_, err = a.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")), opts...)
+		_, err = a.ClosePosition(ctx, "BTC", part, opts...)
 	case trading.OpTPSL:
 		_, err = a.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.At(trading.Dec("67000")), StopLoss: trading.At(trading.Dec("63000"))}, opts...)
 	case trading.OpTWAP:
@@ -171,6 +186,7 @@ func (p *program) recover(last bool) {
 func (w *world) first(killAt int) (steps int) {
 	p := w.process("first", killAt)
 	defer p.kill()
+	p.stopAt = w.stopAt
 	if w.person != none {
 		timer := time.AfterFunc(w.personAt, w.personActs)
 		defer func() {
@@ -182,13 +198,15 @@ func (w *world) first(killAt int) (steps int) {
 	var d *disk
 	if w.kind != paper {
 		d = p.open(w.file("one"))
-		d.failsAt = w.disk
+		d.failsAt, d.losesAt, d.slowAt = w.disk, w.losesAt, w.slowAt
 	}
 	one := p.start(d)
 	time.Sleep(6 * time.Second) // reads show what was before
 	if w.looks {
 		one.look()
 	}
+	one.paces()
+	defer w.degrades()()
 	programs := []*program{one}
 	disks := []*disk{d}
 	var group sync.WaitGroup

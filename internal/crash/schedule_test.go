@@ -78,12 +78,20 @@ type schedule struct {
 	jump        time.Duration // of the machine's clock against the service's, over the restart
 	repeat      bool          // the second life takes the named decision again
 	otherAt     time.Duration // when the second client or program takes the decision
+
+	troubles
+	beside []string // names of the accidents that made them
 }
 
 // lagging are the reads that may lag, each by itself.
 var lagging = [...]trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns}
 
 func newSchedule(k kind, seed uint64) schedule {
+	return draw(k, seed, (*schedule).befall)
+}
+
+// draw makes a schedule from a seed, with the accidents of befall.
+func draw(k kind, seed uint64, befall func(*schedule, *rand.Rand)) schedule {
 	r := rand.New(rand.NewPCG(seed, uint64(len(k))))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
 	minutes := func(n ...int) time.Duration { return time.Duration(pick(r, n...)) * time.Minute }
@@ -137,6 +145,7 @@ func newSchedule(k kind, seed uint64) schedule {
 		s.disk = 1 + r.IntN(6)
 	}
 	s.repeat = s.named && chance(70)
+	befall(&s, r)
 	s.fit()
 	return s
 }
@@ -144,7 +153,7 @@ func newSchedule(k kind, seed uint64) schedule {
 // fit takes back what does not go together.
 func (s *schedule) fit() {
 	if s.kind == paper { // it has no orders but market ones, no keys and no journal
-		s.named, s.repeat, s.disk, s.kill1, s.kill2 = false, false, 0, 1, 0
+		s.named, s.repeat, s.since, s.disk, s.kill1, s.kill2 = false, false, false, 0, 1, 0
 		if s.op != closing {
 			s.op = market
 		}
@@ -175,6 +184,7 @@ func (s schedule) String() string {
 	line("  tries %s; fences %s; reads %s", faultNames(s.tries), faultNames(s.fences), faultNames(s.reads))
 	line("  killed at %.2f, power cut %t, disk fails at %d, away %s, clock jumps %s, again %t", s.kill1, s.powerCut, s.disk, s.away, s.jump, s.repeat)
 	line("  second killed at step %d, away %s, other at %s", s.kill2, s.again, s.otherAt)
+	line("  beside: %s; %+v", strings.Join(s.beside, " | "), s.troubles)
 	return b.String()
 }
 

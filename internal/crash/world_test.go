@@ -44,6 +44,15 @@ type world struct {
 	settled  bool            // a write that ran has ended, and the file keeps nothing more of it
 	excepted map[string]bool // exceptions that came about
 	reasons  []string        // why a write stayed Unknown
+
+	firstDates map[string]string   // of the first answer under a key
+	cache      map[string]*answer  // what something in front has of reads
+	asked      int                 // questions to the guard
+	sent       int                 // requests of the write
+	pacing     bool                // own orders go before the write
+	probing    map[trading.Key]int // probes under way
+	failed     map[string]bool     // keys under which a program has heard a failure that may be of a write that ran
+	sinceAt    time.Time           // before which the id was not used
 }
 
 // written is a write as the journals have it.
@@ -56,6 +65,14 @@ type written struct {
 	why    trading.Evidence
 }
 
+// key is the one that it has now; empty where its beginning was lost.
+func (in *written) key() trading.Key {
+	if len(in.keys) == 0 {
+		return ""
+	}
+	return in.keys[len(in.keys)-1]
+}
+
 // told is what a program was told.
 type told struct {
 	by                string
@@ -64,7 +81,9 @@ type told struct {
 	key               trading.Key
 	outcome           trading.Outcome
 	late, maybeLate   bool
-	resolved, notSent bool // by Resolve or Recover
+	resolved, notSent bool      // by Resolve or Recover
+	named             bool      // under the id
+	at                time.Time // by the service's clock
 	err               error
 }
 
@@ -72,8 +91,13 @@ func newWorld(s schedule, dir string) *world {
 	w := &world{
 		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
 		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
+		firstDates: map[string]string{}, cache: map[string]*answer{}, probing: map[trading.Key]int{}, failed: map[string]bool{},
+		offset: s.skew,
 	}
 	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock), tradingsim.WithRequestLog(1)}
+	if s.rows > 0 {
+		opts = append(opts, tradingsim.WithTradeRows(s.rows))
+	}
 	for _, n := range s.readings {
 		opts = append(opts, tradingsim.WithInterpretation(n))
 	}
@@ -92,7 +116,9 @@ func (w *world) clock() time.Time {
 	if !w.stopped.IsZero() {
 		return w.stopped
 	}
-	return time.Now().Add(w.offset)
+	now := time.Now()
+	hours := now.Sub(w.started) / time.Minute
+	return now.Add(w.offset + hours*w.drift/60)
 }
 
 // jumpClock sets the machine's clock forward, or back, against the service's.
@@ -212,6 +238,9 @@ func (s *schedule) endpointOf(o operation) trading.Operation {
 func (w *world) nextFault(op string) tradingsim.Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.pacing {
+		return nil
+	}
 	plan, name := w.reads, "reads"
 	switch {
 	case op == string(w.endpoint()):
@@ -283,7 +312,7 @@ func (w *world) observeOne(from *journal.Record) {
 	switch {
 	case r.Begin != nil:
 		in.Intent = r.Begin.Intent
-		in.keys = append(in.keys, in.Key)
+		in.keys = append(in.keys, r.Begin.Try.Key)
 	case r.Key != nil:
 		in.keys = append(in.keys, r.Key.Key)
 	case r.Fact != nil && r.Fact.Kind == ledger.ProbeBegun:
@@ -298,6 +327,7 @@ func (w *world) observeOne(from *journal.Record) {
 
 func (w *world) tell(t told) {
 	w.note("%s is told of %s: %s, late %t/%t: %v", t.by, t.id, t.outcome, t.late, t.maybeLate, t.err)
+	t.at = w.clock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, t)

@@ -34,11 +34,8 @@ var accidents = []accident{
 	{name: "a sync takes 1s", sync: time.Second},
 }
 
-// Why a column does not hold yet.
-const (
-	noBaseline = "a bot that trades from its start on has no baseline"
-	byWall     = "the time of a row is held against this machine's clock"
-)
+// noBaseline is why a column does not hold yet.
+const noBaseline = "a bot that trades from its start on has no baseline"
 
 // plainTables is how many tables of the matrix have no accident.
 var plainTables = len(tables()) - len(accidentTables())
@@ -56,12 +53,8 @@ func accidentTables() (all []*table) {
 		}
 		if a.skew != 0 { // the first request of a process is the write itself
 			closing := writes[2]
-			tab := &table{title: closing.name + ", declared, state of an earlier run, a second after the start, " + a.name,
-				cells: cellsOf(closing, states, cell{exclusive: true, inherited: true, soon: true, accident: a})}
-			if a.skew < 0 {
-				tab.broken = byWall
-			}
-			all = append(all, tab)
+			all = append(all, &table{title: closing.name + ", declared, state of an earlier run, a second after the start, " + a.name,
+				cells: cellsOf(closing, states, cell{exclusive: true, inherited: true, soon: true, accident: a})})
 		}
 		if a.pace == 0 { // without a declaration, no baseline forms at a pace
 			all = append(all, &table{title: writes[0].name + ", not declared, " + a.name,

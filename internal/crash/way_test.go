@@ -1,0 +1,335 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// The way of a request between the program and the service.
+
+// leaves waits for a connection and lets the request go. From then on it may arrive.
+func (p *process) leaves(req *http.Request, what string) (*http.Request, error) {
+	body := req.Body
+	if body == nil {
+		body = http.NoBody
+	}
+	defer func() { _ = body.Close() }()
+	ctx := req.Context()
+	if p.step("before "+what) || !pause(ctx, p.dialing(keyOf(req))) {
+		return nil, errKilled
+	}
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p.world.checkAge(p, req, data)
+	sent := req.Clone(ctx)
+	sent.Body = http.NoBody
+	if len(data) > 0 {
+		sent.Body = io.NopCloser(bytes.NewReader(data))
+	}
+	if !pause(ctx, p.world.latency) {
+		return nil, errKilled
+	}
+	return sent, nil
+}
+
+// dialing is how long a connection takes to come about: one is kept for 90 seconds, and a
+// probe has one of its own.
+func (p *process) dialing(key string) time.Duration {
+	w := p.world
+	w.mu.Lock()
+	probe := w.probing[trading.Key(key)] > 0
+	w.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !probe && time.Since(p.connected) < 90*time.Second {
+		return 0
+	}
+	return w.dials
+}
+
+// checkAge: nothing leaves that is too old.
+func (w *world) checkAge(p *process, req *http.Request, body []byte) {
+	key := trading.Key(keyOf(req))
+	if key == "" || string(w.endpoint()) != "POST "+shortPath(req.URL.Path) {
+		return
+	}
+	w.mu.Lock()
+	probe, in, failed := w.probing[key] > 0, w.under(key), w.failed[p.name+string(key)]
+	w.mu.Unlock()
+	if in == nil || !bytes.Equal(body, in.Body) { // a fence on the write's own route
+		return
+	}
+	age, most := time.Since(in.Decided), 10*time.Minute
+	if ttl := in.SendTTL; !probe && ttl > 0 {
+		most = ttl
+	}
+	switch {
+	case w.jump != 0 || w.badDisk() && !in.Entry: // it may be of another write, which no journal has
+	case probe && age >= most:
+		w.problem("a probe leaves at the age of %s", age)
+	case !probe && age >= most:
+		w.problem("a send leaves at the age of %s, of at most %s", age, most)
+	case !probe && failed:
+		w.problem("sent again under the key of a failure that was heard and may have run")
+	}
+}
+
+// under is the write that has the key now. The lock is held.
+func (w *world) under(key trading.Key) (last *written) {
+	for _, in := range w.order {
+		if in.key() == key {
+			last = in
+		}
+	}
+	return last
+}
+
+func keyOf(req *http.Request) string {
+	if k := req.Header["idempotency-key"]; len(k) > 0 {
+		return k[0]
+	}
+	return ""
+}
+
+func shortPath(path string) string { return strings.TrimPrefix(path, "/v1") }
+
+// probes notes which writes have a probe under way.
+func (w *world) probes(records []journal.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range records {
+		var r record
+		if json.Unmarshal(one.Data, &r) != nil || r.Fact == nil {
+			continue
+		}
+		in := w.writes[trading.IntentID(one.Intent)]
+		switch {
+		case in == nil:
+		case r.Fact.Kind == ledger.ProbeBegun:
+			w.probing[in.key()]++
+		case r.Fact.Kind == ledger.ProbeEnded:
+			w.probing[in.key()]--
+		}
+	}
+}
+
+// swallows reports whether nothing is heard of a request any more.
+func (w *world) swallows(req *http.Request) bool {
+	if string(w.endpoint()) != "POST "+shortPath(req.URL.Path) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pacing {
+		return false
+	}
+	w.sent++
+	return w.sent == w.swallowAt
+}
+
+// swallow is a connection on which nothing comes back, and no error either.
+func (p *process) swallow(sent *http.Request) error {
+	ctx := sent.Context()
+	if p.world.swallowed {
+		if resp, err := p.world.sim.Transport().RoundTrip(sent.WithContext(context.WithoutCancel(ctx))); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	p.world.note("%s    the connection swallows it", p.name)
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-p.ctx.Done():
+		return errKilled
+	}
+}
+
+// answer is one that something in front keeps.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	at     time.Time
+}
+
+func (a *answer) response(req *http.Request) *http.Response {
+	header := maps.Clone(a.header)
+	header.Set("Age", strconv.Itoa(int(time.Since(a.at).Seconds())))
+	return &http.Response{
+		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: req,
+	}
+}
+
+// fromCache is what something in front answers a read with; nil if it asks the service.
+func (w *world) fromCache(req *http.Request) *http.Response {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.cache[req.URL.Path]
+	if a == nil || time.Since(a.at) >= w.cached || strings.Contains(req.Header.Get("Cache-Control"), "no-cache") {
+		return nil
+	}
+	return a.response(req)
+}
+
+// marks is what is done to an answer on its way back.
+func (p *process) marks(req *http.Request, resp *http.Response) {
+	w := p.world
+	p.dateOf(resp.Header, keyOf(req))
+	if w.edge {
+		resp.Header.Set("Via", "1.1 edge")
+		resp.Header.Set("Cf-Ray", "8f1a2b3c4d5e6f70-FRA")
+	}
+	if w.described && strings.HasSuffix(req.URL.Path, "/openapi.json") {
+		resp.Header.Set("Age", "3600")
+		resp.Header.Set("Date", w.clock().Add(-time.Hour).UTC().Format(http.TimeFormat))
+	}
+	if w.cached > 0 && req.Method == http.MethodGet && resp.StatusCode == http.StatusOK {
+		if body, err := peek(resp); err == nil {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.cache[req.URL.Path] = &answer{resp.StatusCode, resp.Header.Clone(), body, time.Now()}
+		}
+	}
+}
+
+// peek reads an answer's body and leaves it as it was.
+func peek(resp *http.Response) ([]byte, error) {
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil { // cut short
+		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), cutReader{err}))
+	}
+	return body, err
+}
+
+// hears notes that the program has an answer. After a failure that may be of a write
+// that ran nothing goes under the key but questions.
+func (p *process) hears(req *http.Request, resp *http.Response) {
+	if resp.StatusCode < 500 || keyOf(req) == "" || string(p.world.endpoint()) != "POST "+shortPath(req.URL.Path) {
+		return
+	}
+	var said struct{ Error string }
+	body, err := peek(resp)
+	if err == nil && json.Unmarshal(body, &said) == nil && said.Error != "" && !placedNothing[said.Error] {
+		p.world.mu.Lock()
+		defer p.world.mu.Unlock()
+		p.world.failed[p.name+keyOf(req)] = true
+	}
+}
+
+// placedNothing are the codes of a 5xx that the contract gives for a write that was not
+// carried out.
+var placedNothing = map[string]bool{
+	"no_price": true, "PRICE_UNAVAILABLE": true, "equity_unavailable": true, "idempotency_unavailable": true,
+}
+
+type cutReader struct{ err error }
+
+func (c cutReader) Read([]byte) (int, error) { return 0, c.err }
+
+// isSlow reports whether a sync takes long by now.
+func (d *disk) isSlow() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.slowAt > 0 && d.appends >= d.slowAt
+}
+
+var errRefused = errors.New("the guard says no")
+
+// asks is the program's own guard.
+func (w *world) asks(ctx context.Context, _ trading.Write) error {
+	w.mu.Lock()
+	if w.pacing {
+		w.mu.Unlock()
+		return nil
+	}
+	w.asked++
+	n := w.asked
+	w.mu.Unlock()
+	if n == 1 && !pause(ctx, w.guard) {
+		return ctx.Err()
+	}
+	if n == w.refuses {
+		return errRefused
+	}
+	return nil
+}
+
+// theOne is the id of the named decision.
+func (w *world) theOne() trading.CallOption {
+	if !w.since {
+		return trading.WithClientOrderID("the one")
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sinceAt.IsZero() {
+		w.sinceAt = time.Now()
+	}
+	return trading.WithClientOrderID("the one", trading.Since(w.sinceAt))
+}
+
+// paces places own orders before the write, one after the other.
+func (p *program) paces() {
+	w := p.world
+	if w.described && w.kind != paper {
+		_, _ = p.client.OpenAPI(p.ctx)
+	}
+	if w.pace == 0 || w.kind == paper {
+		return
+	}
+	w.setPacing(true)
+	for i := range 6 {
+		o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
+		if i%2 == 1 {
+			o.Side = trading.Short
+		}
+		_, _ = p.client.Live.Account(account).PlaceOrder(p.ctx, o)
+		if !pause(p.ctx, w.pace) {
+			break
+		}
+	}
+	w.setPacing(false)
+}
+
+func (w *world) setPacing(on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pacing = on
+}
+
+// degrades lets the health degrade a second after the decision, and returns what ends
+// that.
+func (w *world) degrades() (end func()) {
+	if !w.degraded {
+		return func() {}
+	}
+	var mend *time.Timer
+	begin := time.AfterFunc(time.Second, func() {
+		w.sim.SetHealth("degraded", "live")
+		mend = time.AfterFunc(8*time.Second, func() { w.sim.SetHealth("healthy", "live") })
+	})
+	return func() {
+		if begin.Stop() || mend != nil && mend.Stop() {
+			w.sim.SetHealth("healthy", "live")
+		}
+	}
+}
