@@ -345,9 +345,9 @@ func (c cell) withoutBaseline() bool {
 	return c.inherited && (c.soon || opened) || c.state.name == "run trades"
 }
 
-// first reports whether the write was the first request of its process, which has ended:
-// nothing tells its age by the service's clock.
-func (c cell) first() bool { return c.soon && c.write.name == "close" && c.restart != inProcess }
+// first reports whether the write was the first request under a key of its process, which
+// has ended: nothing tells its age by the service's clock.
+func (c cell) first() bool { return c.soon && c.restart != inProcess }
 
 // hidden reports whether a safeguard costs the cell, although the write was executed
 // and nobody else trades.
@@ -469,6 +469,8 @@ func (c cell) patience(by trading.Evidence) time.Duration {
 	switch {
 	case by == trading.EvidenceReplay:
 		return 6*time.Second + c.accident.slower()
+	case c.first(): // it is never asked about, and is gone after half an hour
+		return 31 * time.Minute
 	case c.path == "/orders/limit": // that it is absent takes three looks
 		return 21*time.Second + c.accident.slower()
 	default: // 10 seconds by looks, 5 more where the probe comes first
