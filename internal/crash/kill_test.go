@@ -140,8 +140,7 @@ func TestSIGKILL(t *testing.T) {
 
 // killTwice lets a child write and a child recover, each until it is killed.
 func killTwice(t *testing.T, s schedule, dir string) *world {
-	w := &world{schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
-		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{}}
+	w := newRecords(s, dir)
 	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock))
 	if w.held != none {
 		w.sim.Trade(account, "long", "0.2", "BTC")

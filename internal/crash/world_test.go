@@ -87,13 +87,18 @@ type told struct {
 	err               error
 }
 
-func newWorld(s schedule, dir string) *world {
-	w := &world{
+// newRecords is a world without a service.
+func newRecords(s schedule, dir string) *world {
+	return &world{
 		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
 		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
 		firstDates: map[string]string{}, cache: map[string]*answer{}, probing: map[trading.Key]int{}, failed: map[string]bool{},
 		offset: s.skew,
 	}
+}
+
+func newWorld(s schedule, dir string) *world {
+	w := newRecords(s, dir)
 	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock), tradingsim.WithRequestLog(1)}
 	if s.rows > 0 {
 		opts = append(opts, tradingsim.WithTradeRows(s.rows))
