@@ -104,6 +104,8 @@ func mistakes(t *testing.T) []errorRow {
 		{"takeProfitPrice or stopLossPrice", "", tpsl(TPSL{})},
 		{"takeProfitPrice", "-1", tpsl(TPSL{TakeProfit: At(Dec("-1")), StopLoss: Clear})},
 		{"takeProfitPrice, stopLossPrice or closePct", "", paperTPSL("BTC", TPSL{})},
+		{"closePct", "50", paperTPSL("BTC", TPSL{ClosePct: Some(Dec("50")), ClearClosePct: true})},
+		{"closePct", "clear", tpsl(TPSL{StopLoss: Clear, TakeProfit: Clear, ClearClosePct: true})},
 		{"closePct", "101", paperTPSL("BTC", TPSL{ClosePct: Some(Dec("101"))})},
 		{"symbol", "", paperTPSL("", TPSL{StopLoss: Clear})},
 		{"WithClientOrderID", "paper", named},

@@ -306,3 +306,42 @@ func TestEdge39_WhatIsTurnedAwayIsAskedAbout(t *testing.T) {
 		})
 	}
 }
+
+// D 29: where the base URL redirects, each call ends at once with a RedirectError: nothing is
+// found out there, so nobody waits for it. A write that was sent may have run all the same.
+func TestEdge29_ABaseURLThatRedirectsCostsNoTime(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for name, call := range map[string]func(context.Context, *trading.Account) error{
+			"an entry": func(ctx context.Context, a *trading.Account) error {
+				_, err := a.PlaceOrder(ctx, buy("0.05"))
+				return err
+			},
+			"an exit": func(ctx context.Context, a *trading.Account) error {
+				_, err := a.ClosePosition(ctx, "BTC", trading.All)
+				return err
+			},
+			"a read": func(ctx context.Context, a *trading.Account) error {
+				_, err := a.Trades(ctx)
+				return err
+			},
+		} {
+			for _, gate := range []bool{false, true} {
+				liveTest(t, nil, []trading.Option{trading.WithHealthGate(trading.HealthGate{Off: !gate})}, func(r rig) {
+					r.sim.FaultEach(func(string) tradingsim.Fault {
+						return tradingsim.Raw(status, http.Header{"Location": {"https://api.example.test/v1"}}, "")
+					})
+					began := time.Now()
+					err := call(r.t.Context(), r.account())
+					what := fmt.Sprintf("%s, %d, gate %t: %v", name, status, gate, err)
+					redirect := (*trading.RedirectError)(nil)
+					require.ErrorAs(r.t, err, &redirect, what)
+					assert.Equal(r.t, "https://api.example.test/v1", redirect.Location)
+					assert.Zero(r.t, time.Since(began), what)
+					wrote := r.sent(trading.OpOrder) + r.sent(trading.OpClose)
+					assert.LessOrEqual(r.t, wrote, 1, what)
+					assert.Equal(r.t, wrote == 0, trading.OutcomeOf(err) == trading.NotApplied, what)
+				})
+			}
+		}
+	}
+}

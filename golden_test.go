@@ -109,6 +109,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 			`{"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
 		{"T67 all three", triggers(TPSL{TakeProfit: At(Dec("70000")), StopLoss: Clear, ClosePct: Some(Dec("50"))}), tpslBody, OpSandboxTPSL,
 			`{"closePct":50,"stopLossPrice":null,"symbol":"BTC","takeProfitPrice":70000}`},
+		{"D 29 the share cleared", triggers(TPSL{ClearClosePct: true}), tpslBody, OpSandboxTPSL, `{"closePct":null,"symbol":"BTC"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			script := newScript(t, answered(200, row.answer))

@@ -71,6 +71,16 @@ type TPSL struct {
 	TakeProfit Level                `json:",omitzero"` // a price
 	StopLoss   Level                `json:",omitzero"` // a price; one at the entry or in profit is valid
 	ClosePct   Opt[decimal.Decimal] `json:",omitzero"` // the percent of the position that a trigger closes, 100 for all; sandbox only
+
+	ClearClosePct bool `json:",omitzero"` // sends closePct as null, which clears it; sandbox only, and not beside ClosePct
+}
+
+// closePct keeps the three states.
+func (t *TPSL) closePct() wire.Opt[decimal.Decimal] {
+	if t.ClearClosePct && t.ClosePct.IsZero() {
+		return wire.Null[decimal.Decimal]()
+	}
+	return wireOpt(t.ClosePct)
 }
 
 // OrderType is whether an order takes the price it finds or has a limit. It is

@@ -158,7 +158,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	}
 	var answer api.SandboxTPSLResponse
 	if err := call.post(&api.SandboxTPSLRequest{
-		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireOpt(t.ClosePct),
+		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: t.closePct(),
 	}, &answer); err != nil {
 		return nil, err
 	}

@@ -94,15 +94,17 @@ func percent(pct, least decimal.Decimal) bool {
 }
 
 // TPSL wants a change of levels, and levels that can be prices.
-func TPSL(env string, takeProfit, stopLoss, closePct number) *Fault {
+func TPSL(env string, takeProfit, stopLoss, closePct number, clearPct bool) *Fault {
 	none := takeProfit.IsAbsent() && stopLoss.IsAbsent()
 	pct, partly := closePct.Get()
 	switch {
-	case env == Live && partly:
-		return fault("bad_request", "closePct is %s: it must be left out on a live account, where a level closes the whole position", wire.NumberText(pct))
+	case env == Live && !closePct.IsAbsent():
+		return fault("bad_request", "closePct is %s: it must be left out on a live account, where a level closes the whole position", text(closePct))
+	case partly && clearPct:
+		return fault("bad_pct", "closePct is %s, and is to be cleared: only one of both can be meant", text(closePct))
 	case env == Live && none:
 		return fault("missing_fields", "required and missing: takeProfitPrice or stopLossPrice; set one with At, or remove one with Clear")
-	case none && !partly:
+	case none && closePct.IsAbsent():
 		return fault("invalid_tpsl", "required and missing: takeProfitPrice, stopLossPrice or closePct; set one, or remove a level with Clear")
 	case !priceOrAbsent(takeProfit):
 		return fault("invalid_tpsl", "takeProfitPrice is %s: it must be greater than 0", text(takeProfit))
