@@ -70,3 +70,42 @@ func TestEdge52_AGuardLearnsThatItsClientSharesNoJournal(t *testing.T) {
 		})
 	}
 }
+
+// Another program resets the paper account after a lost order ran: nothing shows of the
+// order any more, and what does not fit is the balance.
+func TestEdge40_AResetByAnotherProgramEndsAccounting(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		before func(r rig)
+	}{
+		{"a position was open", func(r rig) { r.place(buy("0.05")) }},
+		{"a trade was closed", func(r rig) {
+			r.place(buy("0.05"))
+			_, err := r.Sandbox.ClosePosition(r.t.Context(), "BTC", trading.All)
+			require.NoError(r.t, err)
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			liveTest(t, nil, []trading.Option{trading.WithExclusiveAccounts()}, func(r rig) {
+				ctx := r.t.Context()
+				row.before(r)
+				for range 2 {
+					time.Sleep(6 * time.Second)
+					r.state()
+					r.positions()
+					r.trades()
+				}
+				r.sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
+				_, lost := r.Sandbox.PlaceOrder(ctx, sell("0.02"), trading.WithResolveTimeout(0))
+				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(lost))
+				require.Equal(r.t, 200, r.raw(trading.OpSandboxReset, "{}").Status)
+				ctx, cancel := context.WithTimeout(ctx, time.Hour)
+				defer cancel()
+				resolution, err := r.Sandbox.Resolve(ctx, lost)
+				require.Error(r.t, err)
+				assert.Equal(r.t, trading.Unknown, resolution.Outcome, "%v", resolution.Err)
+				assert.ErrorContains(r.t, err, "the account was reset")
+			})
+		})
+	}
+}

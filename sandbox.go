@@ -81,7 +81,7 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 	}
 	state := accountStateOf(&answer.Account)
 	s.caller.core.books.SawStatus(paperBook, call.last.attempt.Sent, string(state.Status))
-	s.caller.core.books.SawID(paperBook, string(state.ID))
+	s.caller.core.books.SawPaper(paperBook, call.last.attempt.Sent, string(state.ID), state.Balance)
 	return &state, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
@@ -36,11 +38,13 @@ func (a Account) live() bool { return a.ID != "" }
 // account is one account: the last read of each kind that no own write came close to,
 // and what own writes have done since.
 type account struct {
-	status    string    // as last seen; empty if never
-	statusAt  time.Time // when it was asked for
-	given     string    // the id that the service gives the paper account; empty if none was seen
-	inFlight  int       // own writes under way
-	lastWrite time.Time // when one last ended
+	status    string              // as last seen; empty if never
+	statusAt  time.Time           // when it was asked for
+	balance   decimal.NullDecimal // of the paper account, as last seen
+	roseAt    time.Time           // when a read began that showed more; zero if closed trades say why
+	given     string              // the id that the service gives the paper account; empty if none was seen
+	inFlight  int                 // own writes under way
+	lastWrite time.Time           // when one last ended
 
 	positions map[string]position // of a symbol that is not here, every read showed none
 	posAt     time.Time           // when the positions were read; zero if they are not known

@@ -298,15 +298,71 @@ func TestAnotherIDEndsAccounting(t *testing.T) {
 		{"sbx_1", "sbx_2", true},
 	} {
 		b := newBook(t)
-		b.SawID(mine, row.before)
+		b.SawPaper(mine, b.now, row.before, decimal.Zero)
 		b.read(nil)
 		w := b.order("BTC")
 		b.Enter(w)
-		b.SawID(mine, row.after)
+		b.SawPaper(mine, b.now, row.after, decimal.Zero)
 		assert.Equal(t, row.ended, b.Evidence(w).Ended, "%q, then %q", row.before, row.after)
 		next, _ := b.Enter(b.order("ETH"))
 		assert.Equal(t, row.ended, next == nil)
 	}
+}
+
+// Somebody else has reset the paper account where its closed trades are gone, or where its
+// balance has risen although nothing is held and nothing was ever closed.
+func TestEdge40_AResetThatNobodyTold(t *testing.T) {
+	paper := Account{Environment: "sandbox"}
+	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	row := []accounting.Row{{Digest: 7}}
+	for name, at := range map[string]struct {
+		account       Account
+		before, after []accounting.Row
+		balance       int64 // it was 100
+		held          []Held
+		reads         int
+		want          bool
+	}{
+		"nothing":                         {account: paper, balance: 100, reads: 3},
+		"the closed trades are gone":      {account: paper, before: row, balance: 100, reads: 1, want: true},
+		"those of a live account":         {account: mine, before: row, balance: 100, reads: 1},
+		"the balance has risen":           {account: paper, balance: 101, reads: 2, want: true},
+		"which a closed trade may say":    {account: paper, balance: 101, reads: 1},
+		"which a closed trade says":       {account: paper, after: row, balance: 101, reads: 3},
+		"beside a position, by a funding": {account: paper, balance: 101, held: one, reads: 3},
+		"it has fallen":                   {account: paper, balance: 99, reads: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			read := func(balance int64, held []Held, rows []accounting.Row) {
+				b.pass(accounting.Lag)
+				b.SawPaper(at.account, b.now, "sbx_1", decimal.NewFromInt(balance))
+				b.SawPositions(at.account, b.now, held)
+				b.SawTrades(at.account, b.now, func(int) []accounting.Row { return rows })
+			}
+			for range 2 {
+				read(100, one, at.before)
+			}
+			w := &Write{Account: at.account, Places: [2]pending.Place{market("BTC")}}
+			b.Enter(w)
+			for range at.reads {
+				read(at.balance, at.held, at.after)
+			}
+			assert.Equal(t, at.want, b.Evidence(w).Ended)
+		})
+	}
+	b := newBook(t)
+	b.SawPaper(paper, b.now, "", decimal.NewFromInt(100))
+	b.Reset(paper)
+	w := &Write{Account: paper, Places: [2]pending.Place{market("BTC")}}
+	b.Enter(w)
+	for range 3 {
+		b.pass(accounting.Lag)
+		b.SawPaper(paper, b.now, "", decimal.NewFromInt(101))
+		b.SawPositions(paper, b.now, nil)
+		b.SawTrades(paper, b.now, func(int) []accounting.Row { return nil })
+	}
+	assert.False(t, b.Evidence(w).Ended, "the program's own reset is told")
 }
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -17,19 +18,36 @@ func (b *Books) SawStatus(id Account, asked time.Time, status string) {
 	a.status, a.statusAt = status, asked
 }
 
-// SawID notes the id that the service gives the paper account. Another one than before is
-// of another account: it was replaced, or the API key is another holder's now.
-func (b *Books) SawID(id Account, given string) {
+// SawPaper notes the id that the service gives the paper account, and its balance. Another
+// id than before is of another account: it was replaced, or the API key is another
+// holder's now.
+func (b *Books) SawPaper(id Account, asked time.Time, given string, balance decimal.Decimal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
-	if given == "" || given == a.given {
-		return
+	if given != "" && given != a.given {
+		if a.given != "" {
+			a.beginAnew()
+		}
+		a.given = given
 	}
-	if a.given != "" {
-		a.beginAnew()
+	if a.balance.Valid && balance.GreaterThan(a.balance.Decimal) {
+		a.roseAt = asked
 	}
-	a.given = given
+	a.balance = decimal.NewNullDecimal(balance)
+}
+
+// wasReset reports whether somebody else has reset the paper account, by a list of its
+// closed trades: it has lost all of them, or the balance has risen although nothing is held
+// and nothing was ever closed.
+func (a *account) wasReset(begun time.Time, list []accounting.Row) bool {
+	if len(list) > 0 {
+		a.roseAt = time.Time{} // by one of these, as far as is known
+		return false
+	}
+	held := slices.ContainsFunc(slices.Collect(maps.Values(a.positions)), func(p position) bool { return !p.Size.IsZero() })
+	rose := !a.roseAt.IsZero() && begun.Sub(a.roseAt) >= accounting.Lag && a.posAt.Sub(a.roseAt) >= accounting.Lag
+	return len(a.rows) > 0 || rose && !held
 }
 
 // Status returns the status last seen; empty if none was.
@@ -121,6 +139,9 @@ const KeptRows = 16
 func (b *Books) SawTrades(id Account, begun time.Time, rows func(most int) []accounting.Row) {
 	b.saw(id, begun, func(a *account) {
 		list := rows(KeptRows)
+		if !id.live() && a.wasReset(begun, list) {
+			a.beginAnew()
+		}
 		a.dateRows(list, begun)
 		a.rows, a.rowsAt, a.rowsShow = list, begun, a.next
 	})
@@ -248,6 +269,7 @@ func (b *Books) Reset(id Account) {
 
 func (a *account) beginAnew() {
 	a.forget()
+	a.balance, a.roseAt = decimal.NullDecimal{}, time.Time{}
 	for w := range a.open {
 		w.ended = true
 	}
