@@ -69,10 +69,11 @@ type Write struct {
 	From, Until servicetime.Time
 }
 
-// incomplete reports a write about which nothing can be decided.
+// incomplete reports a write about which nothing can be decided. An edit of a run need not
+// name its market.
 func (w Write) incomplete() bool {
 	sized := w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Limit
-	return w.Kind == 0 || w.Symbol == "" || sized && (w.Side == NoSide || !w.Size.IsPositive())
+	return w.Kind == 0 || w.Symbol == "" && w.Kind != EditRun || sized && (w.Side == NoSide || !w.Size.IsPositive())
 }
 
 // Position is a position. Its size is negative for a short, zero for none.

@@ -232,7 +232,7 @@ const looksBeside = 8
 // lasting reports whether time does not change why a write is Unknown.
 func lasting(r accounting.Reason) bool {
 	switch r {
-	case accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
+	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
 		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
 		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing:
 		return true
