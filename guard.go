@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ func guardPending(doubtedIn func(context.Context, pending.Place) ([]string, erro
 		if !w.Entry || w.allowPending {
 			return nil
 		}
-		ids, err := doubtedIn(ctx, pending.Place{Environment: string(w.Environment), Account: string(w.Account), Symbol: w.Symbol})
+		at := pending.Place{Environment: string(w.Environment), Account: string(w.Account), Symbol: cmp.Or(w.Symbol, pending.AnyMarket)}
+		ids, err := doubtedIn(ctx, at)
 		if err != nil {
 			return &GuardError{Kind: ErrJournal, Err: err}
 		}

@@ -70,3 +70,60 @@ func TestEdge43_RequestsAboutAWriteInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// An edit of a run can add exposure: while one is in doubt, its market is closed to entries,
+// and every market of the account where nothing has shown which one that is.
+func TestEdge38_AnEditInDoubtClosesItsMarket(t *testing.T) {
+	for name, row := range map[string]struct {
+		read   bool
+		closed []string
+		open   []string
+	}{
+		"a read showed the run": {true, []string{"BTC"}, []string{"ETH"}},
+		"nothing did":           {false, []string{"BTC", "ETH"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				run, err := r.account().PlaceTWAP(r.t.Context(), buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
+				require.NoError(r.t, err)
+				r = join(r.t, r.sim)
+				if row.read {
+					r.readAll()
+				}
+				edit := trading.RunEdit{TotalSize: dec("0.4")}
+				r.sim.Fault(string(trading.OpEditRun), tradingsim.CrashAfter())
+				_, err = r.account().EditRun(r.t.Context(), run.ID, edit, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
+				in := func(symbol string) trading.Order {
+					return buy("0.05", func(o *trading.Order) { o.Symbol = symbol })
+				}
+				for _, symbol := range row.closed {
+					_, err := r.account().PlaceOrder(r.t.Context(), in(symbol))
+					require.ErrorIs(r.t, err, trading.ErrPendingWrite, symbol)
+				}
+				_, err = r.account().EditRun(r.t.Context(), run.ID, edit)
+				require.ErrorIs(r.t, err, trading.ErrPendingWrite, "an edit is an entry too")
+				for _, symbol := range row.open {
+					r.open(in(symbol))
+				}
+			})
+		})
+	}
+}
+
+// Beside an entry in doubt an edit waits as an entry does, whatever its market is.
+func TestEdge38_AnEditBesideAnEntryInDoubt(t *testing.T) {
+	for _, read := range []bool{true, false} {
+		liveTest(t, nil, nil, func(r rig) {
+			run, err := r.account().PlaceTWAP(r.t.Context(), buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
+			require.NoError(r.t, err)
+			r = join(r.t, r.sim)
+			if read {
+				r.readAll()
+			}
+			_ = r.doubtful(tradingsim.CrashAfter(), buy("0.05"))
+			_, err = r.account().EditRun(r.t.Context(), run.ID, trading.RunEdit{TotalSize: dec("0.4")})
+			require.ErrorIs(r.t, err, trading.ErrPendingWrite)
+		})
+	}
+}

@@ -269,6 +269,24 @@ func (a *account) waiting(symbol string) (all []gone) {
 	return all
 }
 
+// MarketOf is the market of a run; empty if neither a read nor an answer has shown it.
+func (b *Books) MarketOf(id Account, run string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	for i := range a.running {
+		if a.running[i].ID == run {
+			return a.running[i].Symbol
+		}
+	}
+	for i := range a.effects {
+		if a.effects[i].own.ID == run {
+			return a.effects[i].place.Symbol
+		}
+	}
+	return ""
+}
+
 // older adds what waited at the baseline where no effect of an own write says so: the
 // orders and runs of earlier runs of the program.
 func (w *Write) older(own []accounting.Own) []accounting.Own {

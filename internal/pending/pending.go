@@ -4,6 +4,7 @@
 package pending
 
 import (
+	"iter"
 	"slices"
 	"sync"
 )
@@ -15,6 +16,13 @@ type Place struct {
 	// such as a resting order, which need not name its market.
 	Symbol string
 }
+
+// AnyMarket is the symbol of a write whose market is not known: it can show in each of the
+// account's.
+const AnyMarket = "any market"
+
+// anyMarket is the place of such writes on the same account.
+func (p Place) anyMarket() Place { return Place{p.Environment, p.Account, AnyMarket} }
 
 // Entry is one write. It belongs to one registry, from Take or Add to Remove. Its exported
 // fields are fixed before.
@@ -114,11 +122,9 @@ func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	if r.doubts == 0 {
 		return nil
 	}
-	for _, p := range e.places() {
-		for _, other := range r.places[p] {
-			if other != e && other.doubted && !slices.Contains(beside, other) {
-				beside = append(beside, other)
-			}
+	for other := range r.around(e.places()) {
+		if other != e && other.doubted && !slices.Contains(beside, other) {
+			beside = append(beside, other)
 		}
 	}
 	return beside
@@ -222,7 +228,7 @@ func (r *Registry[W]) DoubtedIn(p Place) []string {
 		return nil
 	}
 	var ids []string
-	for _, e := range r.places[p] {
+	for e := range r.around([]Place{p}) {
 		if e.doubted {
 			ids = append(ids, e.ID)
 		}
@@ -230,11 +236,37 @@ func (r *Registry[W]) DoubtedIn(p Place) []string {
 	return ids
 }
 
+// around yields the entries that show in one of some places, those that may among them; some
+// of them twice. The lock is held.
+func (r *Registry[W]) around(places []Place) iter.Seq[*Entry[W]] {
+	return func(yield func(*Entry[W]) bool) {
+		more := true
+		each := func(entries []*Entry[W], wanted func(*Entry[W]) bool) {
+			for _, e := range entries {
+				if more = more && (wanted != nil && !wanted(e) || yield(e)); !more {
+					return
+				}
+			}
+		}
+		for _, p := range places {
+			if p.Symbol == AnyMarket {
+				each(r.all, func(e *Entry[W]) bool { return e.Places[0].anyMarket() == p })
+				continue
+			}
+			each(r.places[p], nil)
+			each(r.places[p.anyMarket()], nil)
+		}
+	}
+}
+
 // Beside reports whether another entry shows in one of an entry's places.
 func (r *Registry[W]) Beside(e *Entry[W]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(e.places(), func(p Place) bool {
-		return slices.ContainsFunc(r.places[p], func(other *Entry[W]) bool { return other != e })
-	})
+	for other := range r.around(e.places()) {
+		if other != e {
+			return true
+		}
+	}
+	return false
 }

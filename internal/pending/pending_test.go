@@ -23,6 +23,7 @@ var (
 	account = pending.Place{Environment: "live", Account: "acc_1"}
 	btc     = pending.Place{Environment: "live", Account: "acc_1", Symbol: "BTC"}
 	eth     = pending.Place{Environment: "live", Account: "acc_1", Symbol: "ETH"}
+	some    = pending.Place{Environment: "live", Account: "acc_1", Symbol: pending.AnyMarket}
 	other   = pending.Place{Environment: "live", Account: "acc_2", Symbol: "BTC"}
 	paper   = pending.Place{Environment: "sandbox", Account: "acc_1", Symbol: "BTC"}
 )
@@ -58,6 +59,8 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 		"one that rests without a market": {of: [2]pending.Place{account, account}, there: []*entry{at("a", account, account), at("b", btc, account)}, beside: []string{"a", "b"}},
 		"the account comes first":         {of: [2]pending.Place{account, btc}, there: []*entry{at("a", btc, account)}, beside: []string{"a"}},
 		"only the second place counts":    {of: [2]pending.Place{nowhere, btc}, there: []*entry{at("a", btc), at("b", nowhere, btc)}, beside: []string{"a", "b"}},
+		"in a market that is not known":   {of: [2]pending.Place{some, account}, there: []*entry{at("a", btc), at("b", eth, account), at("c", other), at("d", paper)}, beside: []string{"a", "b"}},
+		"beside one of any market":        {of: [2]pending.Place{btc}, there: []*entry{at("a", some, account), at("b", eth)}, beside: []string{"a"}},
 		"nowhere":                         {there: []*entry{at("a"), at("b", btc)}},
 	} {
 		t.Run(name, func(t *testing.T) {

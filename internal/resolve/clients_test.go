@@ -99,11 +99,13 @@ func TestPlaces(t *testing.T) {
 	place := func(symbol string) pending.Place {
 		return pending.Place{Environment: "live", Account: "acc_1", Symbol: symbol}
 	}
+	ofLevels := place("BTC")
+	ofLevels.Environment = "live levels"
 	for operation, want := range map[string][2]pending.Place{
 		order:  {place("BTC")},
 		limit:  {place("BTC"), place("")},
 		twap:   {place("BTC"), place("")},
-		levels: {place("BTC levels")},
+		levels: {ofLevels},
 	} {
 		assert.Equal(t, want, kindOf(operation).places(in), operation)
 	}

@@ -57,10 +57,13 @@ type Kind struct {
 // places are the parts of the account in which a write can show.
 func (k Kind) places(in *Intent) [2]pending.Place {
 	if k.Levels { // levels are beside each other only
-		return [2]pending.Place{{Environment: in.Environment, Account: in.Account, Symbol: in.Symbol + " levels"}}
+		return [2]pending.Place{{Environment: in.Environment + " levels", Account: in.Account, Symbol: in.Symbol}}
 	}
 	places := [2]pending.Place{{Environment: in.Environment, Account: in.Account, Symbol: in.Symbol}}
-	if k.Waits {
+	if k.Asks == accounting.EditRun && in.Symbol == "" {
+		places[0].Symbol = pending.AnyMarket
+	}
+	if k.Waits || k.Asks == accounting.EditRun {
 		places[1] = pending.Place{Environment: in.Environment, Account: in.Account}
 	}
 	return places
