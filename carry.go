@@ -273,14 +273,14 @@ func (c *call) waitFor(w *resolve.Write) {
 	}
 	if ctx.Err() == nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithTimeoutCause(ctx, patience, errPatience)
 		defer cancel()
 	}
 	r, known := c.core.driver.Wait(ctx, w)
 	if !known {
 		// What the client asked meanwhile, and was answered, is not this call's.
 		c.outcome = Unknown
-		c.found = fmt.Errorf("%w%s", ErrUndetermined, strings.TrimPrefix(r.Err.Error(), ErrUndetermined.Error()))
+		c.found = fmt.Errorf("%w%s", ErrUndetermined, strings.TrimPrefix(r.Why.Error(), ErrUndetermined.Error()))
 		if c.stopped == nil {
 			c.stopped = c.Err()
 		}
@@ -299,6 +299,9 @@ func (c *call) waitFor(w *resolve.Write) {
 		c.found = r.Err
 	}
 }
+
+// errPatience is why a call waits no longer.
+var errPatience = errors.New("the call waits no longer (WithResolveTimeout)")
 
 // join takes the outcome of a write that was placed before under the same client
 // order id, and asks about it.

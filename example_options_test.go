@@ -257,7 +257,7 @@ func ExampleWithLogger() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	text := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey || a.Key == "took" {
+			if a.Key == slog.TimeKey || a.Key == "took" || a.Key == "intent" {
 				return slog.Attr{}
 			}
 			return a

@@ -158,6 +158,8 @@ type logger struct{ to *slog.Logger }
 // callFacts are what is logged of a call.
 type callFacts struct {
 	operation   Operation
+	account     AccountID
+	intent      IntentID
 	symbol, tag string
 	write       bool
 	attempts    int
@@ -190,6 +192,8 @@ func (l logger) ended(ctx context.Context, c callFacts, err error) {
 			attrs = append(attrs, attr)
 		}
 	}
+	add(c.account != "", slog.String("account", string(c.account)))
+	add(c.intent != "", slog.String("intent", string(c.intent)))
 	add(c.symbol != "", slog.String("symbol", c.symbol))
 	add(c.tag != "", slog.String("tag", c.tag))
 	add(c.status != 0, slog.Int("status", c.status))

@@ -1,7 +1,11 @@
 package trading_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +65,79 @@ func TestEdge19_AGuardThatPanics(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A line of the log about a write names its account and its intent, by which it is found in
+// the journal and in Pending.
+func TestEdge28_TheLogNamesTheWrite(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		var logged bytes.Buffer
+		d := newDisk()
+		r = r.restart(d, trading.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))))
+		lost := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
+		write := (*trading.WriteError)(nil)
+		require.ErrorAs(r.t, lost, &write)
+		onceFinal(d, false)
+		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05", func(o *trading.Order) { o.Symbol = "ETH" }))
+		require.NoError(r.t, err)
+		lines := strings.Split(strings.TrimSpace(logged.String()), "\n")
+		for _, text := range []string{"write of unknown outcome", "journal not written"} {
+			at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, text) })
+			require.GreaterOrEqual(r.t, at, 0, text)
+			assert.Contains(r.t, lines[at], "account=acc_1")
+			assert.Contains(r.t, lines[at], "intent=")
+		}
+		assert.Contains(r.t, logged.String(), "intent="+string(write.Intent))
+	})
+}
+
+// After a restart the reason of a write is what its journal last has of it, before anybody
+// asks.
+func TestEdge24_TheReasonAfterARestart(t *testing.T) {
+	for name, row := range map[string]struct {
+		waits  time.Duration
+		reason string
+	}{
+		"its answer is lost": {0, "it was sent: no answer came"},
+		"asked about":        {time.Minute, "the service knows its key, so that it has arrived"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				d := newDisk()
+				r = r.restart(d, trading.WithoutProbe())
+				_ = r.doubtful(tradingsim.DropResponse(), buy("0.05"))
+				time.Sleep(row.waits)
+				before, err := r.Pending(r.t.Context())
+				require.NoError(r.t, err)
+				r = r.restart(d, trading.WithoutBackground())
+				after, err := r.Pending(r.t.Context())
+				require.NoError(r.t, err)
+				require.Len(r.t, after, 1)
+				assert.Equal(r.t, row.reason, after[0].Reason)
+				if row.waits == 0 {
+					assert.NotEmpty(r.t, before[0].Reason)
+				}
+			})
+		})
+	}
+}
+
+// An error says plainly why it waits no longer, and each cause once.
+func TestEdge29_Texts(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r = r.restart(newDisk())
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.DropResponse() })
+		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), trading.WithResolveTimeout(3*time.Second), trading.SkipHealthGate())
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
+		ctx, cancel := context.WithCancel(r.t.Context())
+		cancel()
+		_, resolveErr := r.account().Resolve(ctx, err)
+		for _, text := range []string{err.Error(), resolveErr.Error()} {
+			for _, cause := range []string{"no answer: ", "trading: ", "could not be determined"} {
+				assert.LessOrEqual(r.t, strings.Count(text, cause), 1, text)
+			}
+			assert.NotContains(r.t, text, "deadline exceeded")
+		}
+		require.ErrorContains(r.t, err, "the call waits no longer (WithResolveTimeout)")
+	})
 }

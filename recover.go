@@ -23,7 +23,10 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 			Outcome: write.Outcome, Evidence: EvidenceAnswer, Err: refusalIn(write),
 		}, nil
 	case write.Intent == "":
-		return nil, fmt.Errorf("%w: %s is not tracked, so read the account: %w", ErrUndetermined, write.Operation, err)
+		if !errors.Is(err, ErrUndetermined) {
+			err = fmt.Errorf("%w: %w", ErrUndetermined, err)
+		}
+		return nil, fmt.Errorf("it is not tracked, so read the account: %w", err)
 	}
 	return c.resolveID(ctx, write.Intent)
 }

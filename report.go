@@ -82,7 +82,7 @@ func (l logger) call(c *call, err error) {
 		return
 	}
 	l.ended(c.Context, callFacts{
-		operation: c.endpoint.op, symbol: c.symbol, tag: c.opts.tag, write: c.endpoint.write,
+		operation: c.endpoint.op, account: c.account, intent: c.intentID(), symbol: c.symbol, tag: c.opts.tag, write: c.endpoint.write,
 		attempts: c.sends, status: c.last.attempt.Status, took: time.Since(c.began),
 	}, err)
 }

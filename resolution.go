@@ -142,7 +142,7 @@ var ErrUndetermined = resolve.ErrUndetermined
 
 // ErrLate is the error beside the result of a write that ran later than its send
 // TTL allows: it had not arrived, and asking for its stored answer placed it.
-var ErrLate = errors.New("trading: executed late, when its stored answer was asked for")
+var ErrLate = errors.New("executed late, when its stored answer was asked for")
 
 // Into decodes the service's answer: into an [*OrderResult], [*CloseResult],
 // [*LimitResult] or [*RunResult], as the write would have returned it.

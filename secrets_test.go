@@ -199,7 +199,7 @@ func TestWhatIsLogged(t *testing.T) {
 			assert.Equal(t, value, line[name], "%s of line %d", name, i)
 		}
 		for name := range line {
-			assert.Contains(t, []string{"time", "level", "msg", "operation", "attempts", "took", "symbol", "tag", "status", "outcome", "err", "code"}, name)
+			assert.Contains(t, []string{"time", "level", "msg", "operation", "attempts", "took", "account", "intent", "symbol", "tag", "status", "outcome", "err", "code"}, name)
 		}
 	}
 }

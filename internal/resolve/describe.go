@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -64,24 +65,37 @@ func (w *Described) add(r *record, quote func(string) string) {
 	}
 }
 
+// code is a code of the service as a reason shows it.
+func code(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }) {
+		return "an unknown code"
+	}
+	return text
+}
+
+// factText says what a fact shows.
 func factText(f *ledger.Fact, quote func(string) string) string {
+	a := &f.Answer
 	switch f.Kind {
 	case ledger.SendBegun:
-		return "sent again"
+		return "it was sent again"
 	case ledger.SendEnded:
-		return "the write came to " + answerText(&f.Answer, quote)
+		if a.Class == ledger.Unsent {
+			return "nothing of it was sent"
+		}
+		return "it was sent: " + answerText(a, quote)
 	case ledger.KeyChanged:
-		return "sent under the next key"
+		return "it was sent under the next key"
 	case ledger.SendingOver:
 		return "its sending ended"
 	case ledger.FenceBegun:
-		return "asked whether the service knows its key"
+		return "the service was asked whether it knows its key"
 	case ledger.FenceEnded:
-		return "the question for the key came to " + answerText(&f.Answer, quote)
+		return fenceText(a, quote)
 	case ledger.ProbeBegun:
-		return "asked for its stored answer"
+		return "its stored answer was asked for"
 	case ledger.ProbeEnded:
-		return "the question for the stored answer came to " + answerText(&f.Answer, quote)
+		return "its stored answer was asked for: " + answerText(a, quote)
 	case ledger.Looked:
 		return "the account was read"
 	case ledger.Acknowledged:
@@ -91,22 +105,34 @@ func factText(f *ledger.Fact, quote func(string) string) string {
 	}
 }
 
+// fenceText says what the answer to a fence shows.
+func fenceText(a *ledger.Answer, quote func(string) string) string {
+	switch {
+	case a.Class == ledger.Refusal && a.Code == codeKeyReused:
+		return "the service knows its key, so that it has arrived"
+	case a.Class == ledger.Refusal && a.Code == codeOrderNotFound:
+		return "the service did not know its key, so that it cannot run any more"
+	default:
+		return "the service was asked whether it knows its key: " + answerText(a, quote)
+	}
+}
+
 func answerText(a *ledger.Answer, quote func(string) string) string {
 	text := ""
 	switch a.Class {
 	case ledger.Unsent:
-		return "nothing sent"
+		return "nothing was sent"
 	case ledger.Silence:
-		return "no answer"
+		return "no answer came"
 	case ledger.Success:
-		text = "a success"
+		text = "the answer is a success"
 	case ledger.Refusal:
-		text = fmt.Sprintf("%d %s", a.Status, quote(a.Code))
+		text = fmt.Sprintf("the answer is %d %s", a.Status, quote(a.Code))
 	default:
-		text = fmt.Sprintf("%d, by something in front of the service", a.Status)
+		text = fmt.Sprintf("something in front of the service answered %d", a.Status)
 	}
 	if a.Replayed {
-		text += ", replayed"
+		text += ", repeated"
 	}
 	return text
 }

@@ -23,18 +23,21 @@ func TestFactsInWords(t *testing.T) {
 		fact ledger.Fact
 		want string
 	}{
-		{ledger.Fact{Kind: ledger.SendBegun}, "sent again"},
-		{ledger.Fact{Kind: ledger.SendEnded, Answer: unsent}, "the write came to nothing sent"},
-		{ledger.Fact{Kind: ledger.SendEnded, Answer: silence}, "the write came to no answer"},
-		{ledger.Fact{Kind: ledger.SendEnded, Answer: success}, "the write came to a success"},
-		{ledger.Fact{Kind: ledger.SendEnded, Answer: replayed(tooSmall)}, "the write came to 400 <MIN_NOTIONAL>, replayed"},
-		{ledger.Fact{Kind: ledger.SendEnded, Answer: ledger.Answer{Class: ledger.Foreign, Status: 502}}, "the write came to 502, by something in front of the service"},
-		{ledger.Fact{Kind: ledger.KeyChanged}, "sent under the next key"},
+		{ledger.Fact{Kind: ledger.SendBegun}, "it was sent again"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: unsent}, "nothing of it was sent"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: silence}, "it was sent: no answer came"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: success}, "it was sent: the answer is a success"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: replayed(tooSmall)}, "it was sent: the answer is 400 <MIN_NOTIONAL>, repeated"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: ledger.Answer{Class: ledger.Foreign, Status: 502}}, "it was sent: something in front of the service answered 502"},
+		{ledger.Fact{Kind: ledger.KeyChanged}, "it was sent under the next key"},
 		{ledger.Fact{Kind: ledger.SendingOver}, "its sending ended"},
-		{ledger.Fact{Kind: ledger.FenceBegun}, "asked whether the service knows its key"},
-		{ledger.Fact{Kind: ledger.FenceEnded, Answer: reused}, "the question for the key came to 422 <idempotency_key_reused>"},
-		{ledger.Fact{Kind: ledger.ProbeBegun}, "asked for its stored answer"},
-		{ledger.Fact{Kind: ledger.ProbeEnded, Answer: replayed(success)}, "the question for the stored answer came to a success, replayed"},
+		{ledger.Fact{Kind: ledger.FenceBegun}, "the service was asked whether it knows its key"},
+		{ledger.Fact{Kind: ledger.FenceEnded, Answer: reused}, "the service knows its key, so that it has arrived"},
+		{ledger.Fact{Kind: ledger.FenceEnded, Answer: noOrder}, "the service did not know its key, so that it cannot run any more"},
+		{ledger.Fact{Kind: ledger.FenceEnded, Answer: unsent}, "the service was asked whether it knows its key: nothing was sent"},
+		{ledger.Fact{Kind: ledger.Acknowledged}, "a person acknowledged what became of it"},
+		{ledger.Fact{Kind: ledger.ProbeBegun}, "its stored answer was asked for"},
+		{ledger.Fact{Kind: ledger.ProbeEnded, Answer: replayed(success)}, "its stored answer was asked for: the answer is a success, repeated"},
 		{ledger.Fact{Kind: ledger.Looked}, "the account was read"},
 		{ledger.Fact{Kind: ledger.Restarted}, "fact 10"},
 	} {
@@ -65,10 +68,10 @@ func TestDescribe(t *testing.T) {
 		for _, e := range described.Events {
 			words = append(words, e.What)
 		}
-		assert.Equal(t, "decided; the write came to no answer; another write of the program in the market ended; "+
-			"asked whether the service knows its key; the question for the key came to 422 <idempotency_key_reused>; "+
-			"asked whether the service knows its key; the question for the key came to 422 <idempotency_key_reused>; "+
-			"asked for its stored answer", strings.Join(words, "; "))
+		assert.Equal(t, "decided; it was sent: no answer came; another write of the program in the market ended; "+
+			"the service was asked whether it knows its key; the service knows its key, so that it has arrived; "+
+			"the service was asked whether it knows its key; the service knows its key, so that it has arrived; "+
+			"its stored answer was asked for", strings.Join(words, "; "))
 		assert.Equal(t, began.UTC(), described.Events[0].At.UTC())
 		assert.Equal(t, began.Add(5*time.Second).UTC(), described.Events[7].At.UTC())
 	})

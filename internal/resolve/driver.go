@@ -17,7 +17,7 @@ import (
 )
 
 // ErrUndetermined is the error of a write whose outcome the evidence does not decide.
-var ErrUndetermined = errors.New("trading: the outcome could not be determined")
+var ErrUndetermined = errors.New("the outcome could not be determined")
 
 // Driver finds out what became of the writes that are in doubt. It is one goroutine,
 // from the first doubt to Close; without a background it runs only while somebody
@@ -116,6 +116,7 @@ type Resolution struct {
 	Superseded, Overwritten bool
 	Answer                  []byte // the service's, where it repeated it
 	Err                     error
+	Why                     error // Err without what the last request met
 	Looks                   []*Look
 }
 
@@ -201,10 +202,11 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 	if why != nil && !errors.Is(err, why) {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	if w.lastErr != nil {
-		err = fmt.Errorf("%w: %w", err, w.lastErr)
+	r := Resolution{Intent: w.Intent, Try: w.Try(), Err: err, Why: err, Looks: w.looks}
+	if w.lastErr != nil && !errors.Is(err, w.lastErr) {
+		r.Err = fmt.Errorf("%w: %w", err, w.lastErr)
 	}
-	return Resolution{Intent: w.Intent, Try: w.Try(), Err: err, Looks: w.looks}
+	return r
 }
 
 // describe is a write as Pending lists it.

@@ -132,11 +132,15 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 			base, beside = r.Begin.Base, r.Begin.Beside
 			w.Unnamed, w.Restores = r.Begin.Unnamed, r.Begin.Restores
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
+			w.reason = "the run before sent it, and noted no answer"
 		case r.Key != nil:
 			w.SetKey(r.Key.Try)
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
+			if r.Fact.Kind != ledger.SendingOver {
+				w.reason = factText(r.Fact, code)
+			}
 			if r.Fact.Kind == ledger.Acknowledged {
 				w.by, w.note = ByAcknowledged, r.Note
 			}

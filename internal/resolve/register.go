@@ -119,6 +119,7 @@ func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool)
 	w.Ledger.Note(fact)
 	switch doubt := w.Ledger.InDoubt(); {
 	case doubt:
+		d.say(func() { w.reason = factText(&fact, code) })
 		d.inDoubt(w)
 		d.store.note(w, fact)
 		return true

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
 func (d *Driver) heardBack(w *Write, kind ledger.FactKind, h *Answer, ownRoute bool) {
 	f := ledger.Fact{Kind: kind, At: d.Clock.Now(), Answer: h.Answer, OwnRoute: ownRoute}
 	w.Ledger.Note(f)
-	d.say(func() { w.lastErr, w.reason = h.Err, d.whyUnreachable(w, h.Err) })
+	d.say(func() { w.lastErr, w.reason = h.Err, cmp.Or(d.whyUnreachable(w, h.Err), factText(&f, code)) })
 	if !w.Ledger.Done() { // else the end says it
 		d.store.note(w, f)
 	}
