@@ -23,6 +23,10 @@ type Config struct {
 	Data *Data
 	// From and To bound the run; unless set they are the data's.
 	From, To time.Time
+	// CandlePaths is how prices move inside candles, and Seed the number that random paths
+	// follow from: a run is made with it and with the one after it.
+	CandlePaths CandlePaths
+	Seed        uint64
 	// Account is the account that the bot trades.
 	Account Account
 	// Simulation and Client are further options of the service and of the bot's client,
@@ -40,9 +44,27 @@ type Account struct {
 	// Balance is what it begins with: 100000 unless set. The floors are 95 and 90 percent
 	// of it unless set, and the target 110 percent.
 	Balance, DailyLossFloor, GlobalLossFloor, ProfitTarget string
-	// DailyFloorMoves moves the daily loss floor with the balance that each UTC day begins
-	// with, in the service too.
-	DailyFloorMoves bool
+	// DailyFloor is what the daily loss floor does at midnight; [BothFloors] unless set.
+	DailyFloor DailyFloor
+}
+
+// DailyFloor is what a daily loss floor does when a UTC day begins. The contract leaves it open.
+type DailyFloor uint8
+
+const (
+	// BothFloors judges the account by either rule, at each moment by the higher floor: the worse
+	// is the headline. The service itself keeps the floor where it is, so a bot that reads its
+	// floors is run with MovingFloor, too.
+	BothFloors DailyFloor = iota
+	// FixedFloor stays where it is.
+	FixedFloor
+	// MovingFloor moves with the balance that each day begins with, in the service too.
+	MovingFloor
+)
+
+// String is such as "fixed".
+func (f DailyFloor) String() string {
+	return [...]string{"fixed and moving, the worse", "fixed", "moving"}[min(f, MovingFloor)]
 }
 
 // Terms are what an account is judged by, in absolute dollars.
@@ -52,7 +74,12 @@ type Terms struct {
 	DailyLossFloor  decimal.Decimal // that of the first day, where it moves
 	GlobalLossFloor decimal.Decimal // fixed
 	ProfitTarget    decimal.Decimal // an equity
-	DailyFloorMoves bool            // with the balance that each UTC day begins with
+	DailyFloor      DailyFloor      // what it does at midnight
+}
+
+// floors are what the account is judged by, in words.
+func (t Terms) floors() string {
+	return fmt.Sprintf("daily $%s (%s), global $%s, target $%s", t.DailyLossFloor.StringFixed(2), t.DailyFloor, t.GlobalLossFloor.StringFixed(2), t.ProfitTarget.StringFixed(2))
 }
 
 // floor is the higher of the two.
@@ -61,7 +88,7 @@ func (t Terms) floor(daily decimal.Decimal) decimal.Decimal {
 }
 
 func (a Account) terms() (t Terms, err error) {
-	t = Terms{ID: a.ID, DailyFloorMoves: a.DailyFloorMoves}
+	t = Terms{ID: a.ID, DailyFloor: a.DailyFloor}
 	read := func(name, text string, otherwise decimal.Decimal) (d decimal.Decimal) {
 		if text == "" || err != nil {
 			return otherwise
@@ -83,8 +110,9 @@ func (a Account) terms() (t Terms, err error) {
 type plan struct {
 	Config
 	terms Terms
-	order string // of the prices in a candle
+	in    inside // how prices move inside a candle
 	tell  func(state string)
+	brief bool // only its paths are wanted
 
 	cancelAt time.Time // ends the bot before its deadline, if set
 }
@@ -118,14 +146,6 @@ func (c Config) plan() (p plan, err error) {
 	return p, err
 }
 
-// orders are the paths that a run is made on.
-func (p plan) orders() []string {
-	if p.Data.hasCandles() {
-		return []string{highFirst, lowFirst}
-	}
-	return []string{""}
-}
-
 // simulation makes the service of one path. It panics over what the options say, as
 // package tradingsim does.
 func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
@@ -148,7 +168,7 @@ func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
 			GlobalLossFloor: t.GlobalLossFloor.String(), ProfitTarget: t.ProfitTarget.String(),
 		}))
 	}
-	if t.DailyFloorMoves {
+	if t.DailyFloor == MovingFloor {
 		opts = append(opts, tradingsim.WithInterpretation(20))
 	}
 	return tradingsim.New(append(opts, p.Simulation...)...)

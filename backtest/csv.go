@@ -38,6 +38,10 @@ type CSV struct {
 	// Interval is the length of a candle; unless set it is the shortest distance between
 	// two candles of a symbol.
 	Interval time.Duration
+	// MaxAge is how old a mark may be that orders fill at; the service refuses a fill at an older
+	// one with STALE_PRICE. Unless set it is 10 seconds, and beside a market that is recorded
+	// more often as long as the marks of that one are apart.
+	MaxAge time.Duration
 	// Source says where the data come from; it is printed on each report.
 	Source string
 	// Columns are the file's names of columns, by the names used here: {"close": "Last"}.

@@ -103,7 +103,7 @@ func TestSeveralSymbolsAndNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"BTC", "ETH"}, data.Symbols())
 	require.Equal(t, []string{"x.csv: columns left out: trades"}, data.notes)
-	btc := data.series[0].feed(highFirst, nil)
+	btc := data.series[0].feed(inside{order: highFirst}, nil)
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	_, ok := btc.At(start.Add(-time.Nanosecond))
 	require.False(t, ok, "before the first mark")
@@ -151,7 +151,7 @@ func TestCandlePaths(t *testing.T) {
 		highFirst: {0: "10", 19: "16.5", 39: "4", 59: "12", 60: "12", 119: "12", 120: "12", 180: "12", 239: "12", 240: "", 299: "", 300: "7", 420: ""},
 		lowFirst:  {0: "10", 19: "4", 39: "16.5", 59: "12"},
 	} {
-		f := data.series[0].feed(order, nil)
+		f := data.series[0].feed(inside{order: order}, nil)
 		for second, want := range points {
 			price, ok := f.At(start.Add(time.Duration(second)*time.Second + 300*time.Millisecond))
 			require.Equal(t, want != "", ok, "%s %d", order, second)
@@ -162,7 +162,7 @@ func TestCandlePaths(t *testing.T) {
 	}
 	// Whatever the order, the path stays inside the candle.
 	for _, order := range []string{highFirst, lowFirst} {
-		f := data.series[0].feed(order, nil)
+		f := data.series[0].feed(inside{order: order}, nil)
 		for second := range 60 {
 			price, _ := f.At(start.Add(time.Duration(second) * time.Second))
 			require.True(t, price.InexactFloat64() >= 4 && price.InexactFloat64() <= 16.5)
@@ -183,7 +183,7 @@ func TestUntilKnowsNoOpenCandle(t *testing.T) {
 
 func TestAFeedKnowsNothingPastTheClock(t *testing.T) {
 	now := time.Unix(1767225600, 0)
-	f := minuteCandles(t, "1767225600,10,16,4,12\n").series[0].feed(highFirst, func() time.Time { return now })
+	f := minuteCandles(t, "1767225600,10,16,4,12\n").series[0].feed(inside{order: highFirst}, func() time.Time { return now })
 	_, ok := f.At(now.Add(time.Second))
 	require.False(t, ok)
 	require.True(t, f.ahead)
@@ -237,7 +237,7 @@ func FuzzReadCSV(f *testing.F) {
 			t.Fatalf("from %s to %s", from, to)
 		}
 		for _, s := range data.series {
-			once, again := s.feed(highFirst, nil), s.feed(highFirst, nil)
+			once, again := s.feed(inside{order: highFirst}, nil), s.feed(inside{order: highFirst}, nil)
 			step := max(to.Sub(from)/97, 1)
 			for at := from; !at.After(to); at = at.Add(step) {
 				price, ok := once.At(at)

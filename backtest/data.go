@@ -5,12 +5,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/backtest/internal/candle"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -143,6 +146,12 @@ type series struct {
 	places   int32
 	interval time.Duration // of a candle; 0 for marks
 	rows     []row
+	maxAge   time.Duration        // of a mark that fills happen at, if it is set
+	apart    func() time.Duration // usually, of marks
+
+	spikes []spike
+
+	volatility func() *candle.Volatility // of the candles
 
 	// Of a synthetic series, which has no rows.
 	walk     walker
@@ -160,6 +169,20 @@ type walker interface {
 type row struct {
 	at                     int64
 	open, high, low, close int64
+}
+
+// seal ends the reading of a series.
+func (s *series) seal() {
+	s.apart = sync.OnceValue(s.usuallyApart)
+	s.volatility = sync.OnceValue(func() *candle.Volatility {
+		ranges := make([]float64, len(s.rows))
+		for i, r := range s.rows {
+			if r.close > 0 {
+				ranges[i] = math.Log(float64(r.high) / float64(r.low))
+			}
+		}
+		return candle.NewVolatility(ranges, int(s.interval/time.Second)-1)
+	})
 }
 
 func (s *series) price(v int64) decimal.Decimal { return decimal.New(v, -s.places) }
@@ -183,6 +206,7 @@ func (s *series) until(t time.Time) *series {
 	end := t.Add(-s.interval).UnixNano()
 	n, _ := slices.BinarySearchFunc(s.rows, end+1, func(r row, at int64) int { return int(max(-1, min(1, r.at-at))) })
 	cut.rows = s.rows[:n:n]
+	cut.seal()
 	return &cut
 }
 

@@ -16,9 +16,9 @@
 // of a bot, in processes of their own.
 //
 // The service is package tradingsim, and the bot's clock is the recording's: inside a run
-// time.Now is the date of the price. Where prices are candles, each run is made twice, once
-// with the high of each candle before its low and once after it; the worse of the two is
-// the headline.
+// time.Now is the date of the price. Where prices are candles, the prices inside them are drawn
+// from the law of a random walk with the same open, high, low and close. Each run is made with
+// two seeds; the worse of the two is the headline, and that they agree proves nothing.
 //
 // # Figures
 //
@@ -29,7 +29,8 @@
 // # What a backtest cannot show
 //
 // Fills are at the mark, whatever the size, unless a tradingsim.Book is given: there is no
-// order book in a recording. The path inside a candle is not recorded. Many variants tried on
+// order book in a recording. The path inside a candle is not recorded, and a drawn one holds no
+// edge: a bot that trades inside candles is measured on marks. Many variants tried on
 // one period find one that fits it by chance, so [Runner.Sweep] takes a period to choose
 // on and another to judge on, and says how many variants it tried.
 package backtest

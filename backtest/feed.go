@@ -1,32 +1,78 @@
 package backtest
 
 import (
+	"fmt"
+	"hash/fnv"
+	"math"
 	"math/bits"
 	"sort"
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/backtest/internal/candle"
 )
 
-// The order of the prices inside a candle.
+// CandlePaths is how prices move inside candles, of which a recording says nothing.
+type CandlePaths uint8
+
+const (
+	// RandomPaths are drawn from the law of a random walk that has the candle's open, high, low
+	// and close: nothing inside a candle can be known before it happens. A run is made on two
+	// of them.
+	RandomPaths CandlePaths = iota
+	// FixedPaths are straight lines from the open through both extremes to the close, once with
+	// the high first and once with the low first. They suit a bot that decides at openings and
+	// rests on levels alone: to a bot that looks inside a candle a straight line shows its end.
+	FixedPaths
+)
+
+// The orders of [FixedPaths].
 const (
 	highFirst = "O-H-L-C"
 	lowFirst  = "O-L-H-C"
 )
 
+// inside is one way through the candles.
+type inside struct {
+	order string // as a result names it; empty where the prices are marks
+	drawn bool
+	seed  uint64
+}
+
+// insides are the paths that a run is made on.
+func (c Config) insides() []inside {
+	switch {
+	case !c.Data.hasCandles():
+		return []inside{{}}
+	case c.CandlePaths == FixedPaths:
+		return []inside{{order: highFirst}, {order: lowFirst}}
+	}
+	list := make([]inside, 2)
+	for i := range list {
+		seed := c.Seed + uint64(i)
+		list[i] = inside{order: fmt.Sprintf("random, seed %d", seed), drawn: true, seed: seed}
+	}
+	return list
+}
+
 // feed is a series as the simulation reads it, on one path. It remembers where it was, so
 // it serves one simulation.
 type feed struct {
 	*series
-	lowFirst bool
-	clock    func() time.Time // nil outside a run
-	ahead    bool             // it was asked for a time past the clock
+	in    inside
+	clock func() time.Time // nil outside a run
+	ahead bool             // it was asked for a time past the clock
 
-	row int
+	oldest time.Duration // a mark of this age is too old to fill at
+
+	row   int
+	drawn int     // the row that was drawn last, and 1
+	path  []int64 // each second of it
 }
 
-func (s *series) feed(order string, clock func() time.Time) *feed {
-	return &feed{series: s, lowFirst: order == lowFirst, clock: clock}
+func (s *series) feed(in inside, clock func() time.Time) *feed {
+	return &feed{series: s, in: in, clock: clock}
 }
 
 // At is the mark at a time. Between two seconds the last holds, except that a mark of a
@@ -91,14 +137,49 @@ func (f *feed) seek(at int64) bool {
 	return true
 }
 
-// inside is the price in the given second of a candle: a line from the open through both
-// extremes, a third of the candle apart, to the close in its last second.
+// inside is the price in the given second of a candle.
 func (f *feed) inside(r *row, second int64) int64 {
+	last := int64(f.interval/time.Second) - 1
+	switch {
+	case second == 0:
+		return r.open
+	case second == last:
+		return r.close
+	case !f.in.drawn:
+		return straight(r, second, last, f.in.order == lowFirst)
+	case r.high == r.low:
+		return r.low
+	}
+	if f.drawn != f.row+1 {
+		f.draw(r)
+	}
+	return f.path[second]
+}
+
+// draw draws the path of the present candle. It follows from seed, symbol and time alone.
+func (f *feed) draw(r *row) {
+	if f.path == nil {
+		f.path = make([]int64, f.interval/time.Second)
+	}
+	dice := candle.NewDice(f.in.seed, nameKey(f.symbol), uint64(r.at))
+	sigma := f.volatility().Of(f.row, dice)
+	candle.Bar{Open: r.open, High: r.high, Low: r.low, Close: r.close}.Path(f.path, sigma, dice)
+	f.drawn = f.row + 1
+}
+
+func nameKey(symbol string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(symbol)) // it cannot fail
+	return h.Sum64()
+}
+
+// straight is a line from the open through both extremes, a third of the candle apart, to the
+// close in its last second.
+func straight(r *row, second, last int64, lowFirst bool) int64 {
 	first, then := r.high, r.low
-	if f.lowFirst {
+	if lowFirst {
 		first, then = then, first
 	}
-	last := int64(f.interval/time.Second) - 1
 	a, b := last/3, 2*last/3
 	switch {
 	case second <= a:
@@ -107,6 +188,27 @@ func (f *feed) inside(r *row, second int64) int64 {
 		return between(first, then, second-a, b-a)
 	}
 	return between(then, r.close, second-b, last-b)
+}
+
+// bounds are between what the mark stays from a time on, and until when that is known without a
+// look at each second.
+func (f *feed) bounds(at int64) (low, high, until int64, ok bool) {
+	if f.walk != nil || !f.seek(at) {
+		return 0, 0, 0, false
+	}
+	r := &f.rows[f.row]
+	if r.close == 0 {
+		return 0, 0, 0, false
+	}
+	if f.interval == 0 {
+		until = math.MaxInt64
+		if f.row+1 < len(f.rows) {
+			until = f.rows[f.row+1].at - 1
+		}
+		return r.close, r.close, until, true
+	}
+	end := r.at + int64(f.interval)
+	return r.low, r.high, end - 1, at < end
 }
 
 // between is from + (to-from) × step / steps, cut towards from, without overflow.

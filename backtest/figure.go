@@ -73,15 +73,22 @@ type Day struct {
 	Equity decimal.NullDecimal // at its end; not valid while a market had no price
 	Profit decimal.NullDecimal // since the end of the day before
 	Return Figure              // Profit as a share of the equity at the end of the day before
+	// LowestRoom is the least that the equity was above Floor, the higher loss floor of the day.
+	LowestRoom, Floor decimal.Decimal
+	Trips             int // round trips that ended on it
 }
 
 // annual are the figures by day.
-type annual struct{ sharpe, sortino, cagr, calmar Figure }
+type annual struct {
+	sharpe, sortino, cagr, calmar Figure
+
+	sharpeIn Interval
+}
 
 // byDay computes them from the equity at the beginning of the first complete day, and at
 // the end of each.
 func byDay(opening decimal.NullDecimal, days []Day, drawdown Figure) annual {
-	all := func(why string) annual { f := none(why); return annual{f, f, f, f} }
+	all := func(why string) annual { f := none(why); return annual{f, f, f, f, noInterval(why)} }
 	if len(days) < minDays {
 		return all(fmt.Sprintf("too short to quote: %d complete days of %d", len(days), minDays))
 	}
@@ -98,12 +105,24 @@ func byDay(opening decimal.NullDecimal, days []Day, drawdown Figure) annual {
 		sharpe:  ratio(mean(returns)*math.Sqrt(365), deviation(returns), "no two days differ"),
 		sortino: ratio(mean(returns)*math.Sqrt(365), downside(returns), "no day lost"),
 	}
+	a.sharpeIn = sharpeInterval(a.sharpe, len(days))
 	a.cagr = none("the equity is not greater than 0")
 	if first > 0 && last > 0 {
 		a.cagr = figure(math.Pow(last/first, 365/float64(len(days))) - 1)
 	}
 	a.calmar = quotient(a.cagr, drawdown, "the equity never fell")
 	return a
+}
+
+// sharpeInterval is after Lo 2002, for days that do not depend on each other.
+func sharpeInterval(annual Figure, days int) Interval {
+	v, ok := annual.Value()
+	if !ok {
+		return noInterval(annual.None())
+	}
+	daily := v / math.Sqrt(365)
+	half := z * math.Sqrt((1+float64(daily*daily)/2)/float64(days)) * math.Sqrt(365)
+	return Interval{figure(v - half), figure(v + half)}
 }
 
 func quotient(a, b Figure, zero string) Figure {
@@ -154,12 +173,17 @@ func downside(list []float64) float64 {
 }
 
 // tripFigures are the figures over round trips.
-type tripFigures struct{ profitFactor, expectancy, winRate, sqn Figure }
+type tripFigures struct {
+	profitFactor, expectancy, winRate, sqn Figure
 
-func byTrip(trips []RoundTrip) tripFigures {
+	expectancyIn, winRateIn Interval
+}
+
+// byTrip computes them. A position that is open at a loss counts as one that lost.
+func byTrip(trips []RoundTrip, openLosers int) tripFigures {
 	if len(trips) == 0 {
-		f := none("no round trip")
-		return tripFigures{f, f, f, f}
+		f, i := none("no round trip"), noInterval("no round trip")
+		return tripFigures{f, f, f, f, i, i}
 	}
 	won, lost, wins := decimal.Zero, decimal.Zero, 0
 	nets := make([]float64, len(trips))
@@ -173,17 +197,40 @@ func byTrip(trips []RoundTrip) tripFigures {
 		}
 	}
 	n := float64(len(trips))
+	share := wilson(wins, len(trips)+openLosers)
 	f := tripFigures{
 		profitFactor: ratio(won.InexactFloat64(), lost.InexactFloat64(), "no round trip lost"),
 		expectancy:   figure(won.Sub(lost).InexactFloat64() / n),
-		winRate:      figure(float64(wins) / n),
+		expectancyIn: noInterval("fewer than two round trips"),
+		winRate:      figure(float64(wins) / float64(len(trips)+openLosers)),
+		winRateIn:    Interval{share.Low, share.High},
 		sqn:          none("fewer than two round trips"),
 	}
 	if len(trips) > 1 {
 		f.sqn = ratio(math.Sqrt(n)*mean(nets), deviation(nets), "no two round trips differ")
+		half := z * deviation(nets) / math.Sqrt(n)
+		f.expectancyIn = Interval{figure(mean(nets) - half), figure(mean(nets) + half)}
 	}
 	return f
 }
+
+// Interval is where a figure lies with 95 percent confidence, between Low and High, if what was
+// seen is a fair sample.
+type Interval struct{ Low, High Figure }
+
+// String is such as " (-1.20 to 2.31)"; empty where there is none.
+func (i Interval) String() string { return i.text(func(f Figure) string { return f.String() }) }
+
+func (i Interval) percent() string { return i.text(percent) }
+
+func (i Interval) text(of func(Figure) string) string {
+	if i.Low.none != "" || i.High.none != "" {
+		return ""
+	}
+	return " (" + of(i.Low) + " to " + of(i.High) + ")"
+}
+
+func noInterval(why string) Interval { return Interval{none(why), none(why)} }
 
 // Share is a share of trials with the interval that it lies in with 95 percent confidence,
 // after Wilson.

@@ -85,7 +85,7 @@ func TestFiguresByTrip(t *testing.T) {
 		{"even", trips("0", "1"), "no round trip lost", "0.500000", "0.500000", "1.000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := byTrip(c.trips)
+			f := byTrip(c.trips, 0)
 			require.Equal(t, []string{c.profitFactor, c.expectancy, c.winRate, c.sqn}, []string{text(f.profitFactor), text(f.expectancy), text(f.winRate), text(f.sqn)})
 		})
 	}

@@ -16,15 +16,6 @@ func (p plan) judge(got raw) (path Path, err error) {
 	if err != nil {
 		return path, err
 	}
-	path = Path{
-		Order: p.order, Ended: got.ended, ServiceStatus: a.Status, Service: verdictOf(a.Status),
-		Opening: a.Opening, Balance: a.Balance, Fees: a.Fees, Funding: a.Funding, Fills: a.Fills,
-		Requests: got.report.Requests, Refusals: got.report.Refusals,
-		Unanswered: got.report.Unanswered, Pending: got.pending,
-	}
-	if got.stopped != nil {
-		path.Stopped = got.stopped.Error()
-	}
 	end := p.To
 	if got.report.To.After(end) {
 		end = got.report.To
@@ -33,13 +24,37 @@ func (p plan) judge(got raw) (path Path, err error) {
 	if err := w.run(a.Curve, got.report.To, a.Equity); err != nil {
 		return path, err
 	}
-	w.into(&path)
-	if err := reconcile(&path, a, w.book.gross); err != nil {
+	whole := Path{}
+	w.into(&whole)
+	if err := reconcile(&whole, a, w.book.gross); err != nil {
 		return path, err
 	}
-	path.figures(p.terms)
+	if w, err = p.untilVerdict(w, a, got.ledger); err != nil {
+		return path, err
+	}
+	path = Path{
+		Order: p.in.order, Ended: got.ended, ServiceStatus: a.Status, Service: verdictOf(a.Status), Opening: a.Opening,
+		Requests: got.report.Requests, Refusals: got.report.Refusals,
+		Unanswered: got.report.Unanswered, Pending: got.pending,
+	}
+	if got.stopped != nil {
+		path.Stopped = got.stopped.Error()
+	}
+	w.into(&path)
+	path.FillsAfter = whole.Fills - path.Fills
+	path.FillTimes = p.fillTimes(got.ledger, path.Until)
+	path.figures(p.terms, w.book.openLosers(w.to))
 	path.Markets = p.markets(path.Curve)
 	return path, nil
+}
+
+// untilVerdict is the walk that figures are taken from: it ends at the verdict.
+func (p plan) untilVerdict(w *walk, a tradingsim.AccountReport, ledger []tradingsim.Execution) (*walk, error) {
+	if w.verdict == Open || !w.decided.Before(w.to) {
+		return w, nil
+	}
+	cut := newWalk(p, a, ledger, w.decided)
+	return cut, cut.again(a.Curve)
 }
 
 // account is the account that the run is of. One that the bot never asked for is as it was
@@ -90,13 +105,14 @@ var cent = decimal.New(1, -2)
 // reconcile holds the amounts against each other: those of the service, and those that
 // follow from the fills and the prices.
 func reconcile(path *Path, a tradingsim.AccountReport, fromFills decimal.Decimal) error {
+	gross := decimal.Zero
 	for _, t := range a.Trades {
-		path.Gross = path.Gross.Add(t.GrossPnL)
+		gross = gross.Add(t.GrossPnL)
 	}
-	if apart(path.Gross, fromFills) {
-		return fmt.Errorf("backtest: the result does not add up: the trades have earned %s, and the fills %s", path.Gross, fromFills)
+	if apart(gross, fromFills) {
+		return fmt.Errorf("backtest: the result does not add up: the trades have earned %s, and the fills %s", gross, fromFills)
 	}
-	made := path.Gross.Sub(a.Fees).Add(a.Funding)
+	made := gross.Sub(a.Fees).Add(a.Funding)
 	if apart(made, a.Balance.Sub(a.Opening)) {
 		return fmt.Errorf("backtest: the result does not add up: gross - fees + funding is %s, and the balance has changed by %s", made, a.Balance.Sub(a.Opening))
 	}
@@ -109,14 +125,16 @@ func reconcile(path *Path, a tradingsim.AccountReport, fromFills decimal.Decimal
 func apart(a, b decimal.Decimal) bool { return a.Sub(b).Abs().GreaterThanOrEqual(cent) }
 
 // figures computes the ratios.
-func (p *Path) figures(t Terms) {
+func (p *Path) figures(t Terms, openLosers int) {
 	p.Return = none("the equity is not known")
 	if p.Equity.Valid {
-		p.Return = figure(p.Equity.Decimal.Sub(t.Opening).InexactFloat64() / t.Opening.InexactFloat64())
+		p.Return = figure(p.Equity.Decimal.Sub(p.ExitFees).Sub(t.Opening).InexactFloat64() / t.Opening.InexactFloat64())
 	}
 	a := byDay(p.DayOpening, p.Days, p.Drawdown.Share)
 	p.Sharpe, p.Sortino, p.CAGR, p.Calmar = a.sharpe, a.sortino, a.cagr, a.calmar
-	f := byTrip(p.Trips)
+	p.SharpeIn = a.sharpeIn
+	f := byTrip(p.Trips, openLosers)
+	p.OpenLosers, p.ExpectancyIn, p.WinRateIn = openLosers, f.expectancyIn, f.winRateIn
 	p.ProfitFactor, p.Expectancy, p.WinRate, p.SQN = f.profitFactor, f.expectancy, f.winRate, f.sqn
 }
 
@@ -124,7 +142,7 @@ func (p *Path) figures(t Terms) {
 func (p plan) markets(curve []CurvePoint) []Market {
 	list := make([]Market, 0, len(p.Data.series))
 	for _, s := range p.Data.series {
-		f := s.feed(p.order, nil)
+		f := s.feed(p.in, nil)
 		m := Market{Symbol: s.symbol, BuyAndHold: none("there was no price")}
 		known := false
 		for _, point := range append([]CurvePoint{{At: p.From}}, curve...) {

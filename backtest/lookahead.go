@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func lookahead(t *testing.T, bot Maker, c Config, cuts []time.Time) error {
 	if err != nil {
 		return err
 	}
-	p.order = p.orders()[0]
+	p.in = p.insides()[0]
 	if len(cuts) == 0 {
 		cuts = p.cuts()
 	}
@@ -98,14 +99,15 @@ func (p plan) cuts() []time.Time {
 // is that of the whole run.
 func (p plan) record(t *testing.T, bot Bot, until time.Time) (*recorder, error) {
 	p.cancelAt = until
-	r := &recorder{ids: map[string]int32{}}
+	r := newRecorder(p.To)
 	_, err := p.inBubble(t, bot, r)
 	return r, err
 }
 
 // recorder notes every request. Most are alike, so it keeps each text once.
 type recorder struct {
-	next http.RoundTripper
+	next  http.RoundTripper
+	until time.Time // what is sent later is not noted
 
 	mu    sync.Mutex
 	ids   map[string]int32
@@ -118,9 +120,16 @@ type sent struct {
 	text int32
 }
 
+func newRecorder(until time.Time) *recorder {
+	return &recorder{until: until, ids: map[string]int32{}}
+}
+
 // RoundTrip notes method, address and body. Headers are left out: an idempotency key is
 // another each time.
 func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
+	if !time.Now().Before(r.until) {
+		return r.next.RoundTrip(q)
+	}
 	text := q.Method + " " + q.URL.RequestURI()
 	if q.Body != nil {
 		body, err := io.ReadAll(q.Body)
@@ -146,6 +155,21 @@ func (r *recorder) note(text string) {
 		r.texts = append(r.texts, text)
 	}
 	r.sent = append(r.sent, sent{time.Now().UnixNano(), id})
+}
+
+// writes are the requests that change something, each as often as the bot sent it: the client's
+// own reads and repetitions come at random moments.
+func (r *recorder) writes() *recorder {
+	w := &recorder{texts: r.texts}
+	for _, one := range r.sent {
+		last := len(w.sent) - 1
+		read := strings.HasPrefix(r.texts[one.text], "GET ")
+		if read || last >= 0 && w.sent[last].text == one.text && one.at-w.sent[last].at < int64(10*time.Second) {
+			continue
+		}
+		w.sent = append(w.sent, one)
+	}
+	return w
 }
 
 // text is a request, for an error.

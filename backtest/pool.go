@@ -15,7 +15,7 @@ import (
 )
 
 // each makes the runs of a set in workers, and returns what came of each, in order.
-func (r *Runner) each(what string, jobs []job, how Pool) ([]outcome, error) {
+func (r *Runner) each(what string, jobs []task, how Pool) ([]outcome, error) {
 	set := r.sets
 	r.sets++
 	if w := r.worker; w != nil {
@@ -40,7 +40,7 @@ const grace = 10 * time.Second
 type pool struct {
 	Pool
 	what     string
-	jobs     []job
+	jobs     []task
 	hello    hello
 	outcomes []outcome
 	began    time.Time
@@ -71,23 +71,16 @@ func (p *pool) run() error {
 	return p.err
 }
 
-// work makes runs in one process after the other: a run that breaks costs its process.
+// work makes runs, each in a process of its own.
 func (p *pool) work() {
-	var c *child
-	defer func() { c.end() }()
 	for i, ok := p.take(); ok; i, ok = p.take() {
-		if c == nil {
-			var err error
-			if c, err = p.start(); err != nil {
-				p.fail(err)
-				return
-			}
+		c, err := p.start()
+		if err != nil {
+			p.fail(err)
+			return
 		}
-		o, alive := c.do(i, p.Timeout)
-		if !alive {
-			c.end()
-			c = nil
-		}
+		o := c.do(i, p.Timeout)
+		c.end()
 		p.put(i, o)
 	}
 }
@@ -143,6 +136,9 @@ func (p *pool) start() (*child, error) {
 	c := &child{cmd: exec.Command(self, os.Args[1:]...), news: make(chan news)} //nolint:noctx // it is ended by its own time
 	c.cmd.Env = append(os.Environ(), workerVariable+"=1", "GOMAXPROCS=1")
 	c.cmd.Stderr = &c.stderr
+	if p.echo {
+		c.cmd.Stderr = io.MultiWriter(&c.stderr, os.Stderr)
+	}
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("backtest: starting a worker: %w", err)
@@ -157,7 +153,8 @@ func (p *pool) start() (*child, error) {
 	c.in, c.out = in, json.NewEncoder(in)
 	go c.listen(out)
 	_ = c.out.Encode(p.hello) // what goes wrong shows as no answer
-	wait := time.NewTimer(p.Timeout)
+	within := min(p.Timeout, 5*time.Minute)
+	wait := time.NewTimer(within)
 	defer wait.Stop()
 	select {
 	case n, ok := <-c.news:
@@ -168,7 +165,7 @@ func (p *pool) start() (*child, error) {
 		return nil, fmt.Errorf("backtest: a worker ended before its first run: %s", c.stderr.String())
 	case <-wait.C:
 		c.end()
-		return nil, fmt.Errorf("backtest: a worker did not begin within %s", p.Timeout)
+		return nil, fmt.Errorf("backtest: a worker did not begin within %s", within)
 	}
 }
 
@@ -183,8 +180,8 @@ func (c *child) listen(out io.Reader) {
 	}
 }
 
-// do has a run made; alive is false where the worker cannot go on.
-func (c *child) do(i int, timeout time.Duration) (o outcome, alive bool) {
+// do has a run made.
+func (c *child) do(i int, timeout time.Duration) outcome {
 	c.stderr.reset()
 	_ = c.out.Encode(request{i})
 	timer := time.NewTimer(timeout)
@@ -195,21 +192,21 @@ func (c *child) do(i int, timeout time.Duration) (o outcome, alive bool) {
 		case n, ok := <-c.news:
 			if !ok {
 				_ = c.cmd.Wait()
-				return outcome{Err: crashOf(c.stderr.String())}, false
+				return outcome{Err: crashOf(c.stderr.String())}
 			}
 			switch state = n.State; state {
 			case "done":
-				return n.Outcome, true
+				return n.Outcome
 			case "closing":
 				timer.Reset(min(grace, timeout))
-			case "running":
+			case "running", "judging":
 				timer.Reset(timeout)
 			}
 		case <-timer.C:
 			if state == "closing" {
-				return outcome{Err: fmt.Sprintf("it left a goroutine behind that never waits: the run was over, and its bubble did not end within %s", min(grace, timeout))}, false
+				return outcome{Err: fmt.Sprintf("it left a goroutine behind that never waits: the run was over, and its bubble did not end within %s", min(grace, timeout))}
 			}
-			return outcome{Err: fmt.Sprintf("it hung: the run was not over after %s; a goroutine that never waits, or a bot that does not heed its context", timeout)}, false
+			return outcome{Err: fmt.Sprintf("it hung: the run was not over after %s; a goroutine that never waits, or a bot that does not heed its context", timeout)}
 		}
 	}
 }

@@ -28,6 +28,8 @@ type shape struct {
 	lines []int32 // of each row, to name it later
 	step  int64   // the shortest distance of two candles
 	most  int64   // the largest whole number of its prices
+
+	candles bool // it has candles, and no marks
 }
 
 // columns are where each column stands; -1 is none.
@@ -323,9 +325,21 @@ func (r *reader) add(s *shape, made row) error {
 	return nil
 }
 
-// finish turns times into openings, and judges that candles are one interval apart, or
-// several.
+// finish judges a series as a whole.
 func (r *reader) finish(s *shape) error {
+	s.candles = r.cols.candles()
+	s.maxAge = r.MaxAge
+	if err := r.finishTimes(s); err != nil {
+		return err
+	}
+	s.seal()
+	r.noteSpikes(s)
+	return nil
+}
+
+// finishTimes turns times into openings, and judges that candles are one interval apart, or
+// several.
+func (r *reader) finishTimes(s *shape) error {
 	if !r.cols.candles() {
 		return nil
 	}

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,8 +32,22 @@ type Result struct {
 	Terms    Terms     // what the account was judged by
 	Data     DataInfo  // the prices
 	Versions Versions  // of what made the result
+	// Verdict is passed only if every path passed and the prices can show it, and failed if any
+	// failed. VerdictNote is why it is not that of the paths; empty where it is.
+	Verdict     Verdict
+	VerdictNote string
+	// Finding says in words whether the round trips show an edge; see [Finding].
+	Finding Finding
 	// Paths are one, or two where the prices are candles: the worse first.
-	Paths    []Path
+	Paths []Path
+	// Spikes are prices that are far from those around them for one tick, and WithoutSpikes the
+	// worse path of a run without them; nil where there are none.
+	Spikes        []Spike
+	WithoutSpikes *Path
+	// Placebo is the bot on candles of a random walk with the volatility of these, where it
+	// traded inside candles: what it earns there the construction of the paths gives, and no
+	// market. It is nil where it was not needed.
+	Placebo  *Path
 	Warnings []string
 }
 
@@ -54,7 +69,7 @@ type Versions struct {
 
 // Path is a run with the prices inside each candle in one order.
 type Path struct {
-	Order   string    // "O-H-L-C" or "O-L-H-C"; empty where the prices are marks
+	Order   string    // "random, seed 0", "O-H-L-C" or "O-L-H-C"; empty where the prices are marks
 	Stopped string    // the bot's error; empty if it ran to the end
 	Ended   time.Time // when the bot returned, if that was before its end
 
@@ -64,11 +79,17 @@ type Path struct {
 	ServiceStatus string
 	Continuous    Verdict
 	Decided       time.Time
+	// Until is where the figures end: at the verdict, or with the run. FillsAfter are the fills
+	// after it, which are in no figure.
+	Until      time.Time
+	FillsAfter int
 
 	// Gross - Fees + Funding + Unrealized = Equity - Opening, to the cent. Equity and
 	// Unrealized are not valid while a market that is held has no price.
 	Opening, Balance, Gross, Fees, Funding decimal.Decimal
 	Unrealized, Equity                     decimal.NullDecimal
+	// ExitFees are the fees of leaving what is open. They are in Return, and not in Equity.
+	ExitFees decimal.Decimal
 
 	// LowestRoom is the least that the equity was above the higher loss floor.
 	LowestRoom   decimal.Decimal
@@ -77,10 +98,12 @@ type Path struct {
 	Exposure     Figure // the share of the time with a position
 	Unpriced     time.Duration
 
-	// Return is the profit as a share of the opening balance.
+	// Return is the profit, less ExitFees, as a share of the opening balance.
 	Return                                 Figure
 	Sharpe, Sortino, CAGR, Calmar          Figure
 	ProfitFactor, Expectancy, WinRate, SQN Figure
+	SharpeIn, ExpectancyIn, WinRateIn      Interval
+	OpenLosers                             int                 // markets held at a loss at the end, which count as lost in WinRate
 	DayOpening                             decimal.NullDecimal // the equity at the first midnight
 	Days                                   []Day
 	Trips                                  []RoundTrip
@@ -88,6 +111,7 @@ type Path struct {
 	Curve                                  []CurvePoint
 	Markets                                []Market
 	Fills, Unanswered, Pending             int
+	FillTimes                              FillTimes
 	Requests, Refusals                     map[string]int
 }
 
@@ -138,16 +162,145 @@ func (r *Result) Worse() *Path { return &r.Paths[0] }
 func (r *Result) add(p Path) {
 	r.Paths = append(r.Paths, p)
 	slices.SortStableFunc(r.Paths, comparePaths)
-	for _, w := range p.warnings() {
-		if !slices.Contains(r.Warnings, w) {
-			r.Warnings = append(r.Warnings, w)
+}
+
+// finish judges the paths together.
+func (r *Result) finish(p plan) {
+	w := r.Worse()
+	r.Verdict, r.Finding = w.Continuous, findingOf(w.Trips, 1)
+	first, last := p.Data.Span()
+	if all := last.Sub(first); p.To.Sub(p.From) < all*9/10 {
+		r.warn("The run takes %s of the %s that the prices span: other parts may give other figures.", inDays(p.To.Sub(p.From)), inDays(all))
+	}
+	r.judgeCandles(p)
+	for _, s := range r.Spikes {
+		r.warn("A spike: %s.", s)
+	}
+	if c := r.WithoutSpikes; c != nil {
+		r.warn("Without the spikes: %s, equity %s.", c.Continuous, dollars(c.Equity))
+		if r.Verdict == Passed && c.Continuous != Passed {
+			r.Verdict, r.VerdictNote = Open, "it passed by prices that lasted one tick"
+		}
+	}
+	texts := make([][]string, len(r.Paths))
+	for i := range r.Paths {
+		texts[i] = r.Paths[i].warnings()
+	}
+	for i, list := range texts {
+		for _, text := range list {
+			if len(texts) > 1 && !(slices.Contains(texts[0], text) && slices.Contains(texts[1], text)) {
+				text = "Path " + r.Paths[i].Order + ": " + text
+			}
+			if !slices.Contains(r.Warnings, text) {
+				r.Warnings = append(r.Warnings, text)
+			}
 		}
 	}
 }
 
+func (r *Result) warn(format string, values ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, values...))
+}
+
+func inDays(d time.Duration) string { return fmt.Sprintf("%.1f days", d.Hours()/24) }
+
+// The shares of fills inside candles from which on candles are doubtful, and of no use.
+const (
+	doubtfulShare = 10 // a tenth
+	uselessShare  = 2  // a half
+	leastGross    = 0.08
+)
+
+// judgeCandles says what candles cannot show of this bot.
+func (r *Result) judgeCandles(p plan) {
+	worst, bar := r.mostInside(), p.longestCandle()
+	if worst == nil || bar == 0 {
+		return
+	}
+	f := worst.FillTimes
+	holding := medianHolding(worst.Trips)
+	short := len(worst.Trips) > 0 && holding < bar
+	if f.Inside*uselessShare > f.Of || short && f.Inside > 0 {
+		r.warn("These candles cannot measure this bot: %d of %d fills are inside candles of %s, and half of the round trips last %s or less. Take shorter candles, or marks.", f.Inside, f.Of, bar, holding)
+		if r.Verdict == Passed {
+			r.Verdict, r.VerdictNote = Open, "these candles cannot measure this bot"
+		}
+	} else if f.Inside*doubtfulShare > f.Of {
+		r.warn("%d of %d fills are inside candles, neither at an opening nor at a level that was set before: their prices are drawn, and a drawn path holds no edge.", f.Inside, f.Of)
+	}
+	if f.Inside*doubtfulShare <= f.Of {
+		return
+	}
+	if gross, unit := grossShare(worst.Trips), p.usualMove(); unit > 0 && len(worst.Trips) > 0 && gross < leastGross*unit {
+		r.warn("The gross profit of a round trip is %.2f basis points, within the error of how paths are drawn (%.2f).", 1e4*gross, 1e4*leastGross*unit)
+	}
+	if r.Placebo != nil {
+		r.warn("On candles of a random walk with the same volatility the bot grossed $%s in %d round trips; here $%s in %d.",
+			r.Placebo.Gross.StringFixed(2), len(r.Placebo.Trips), worst.Gross.StringFixed(2), len(worst.Trips))
+	}
+}
+
+// mostInside is the path with the largest share of fills inside candles.
+func (r *Result) mostInside() *Path {
+	var most *Path
+	for i := range r.Paths {
+		p := &r.Paths[i]
+		if p.FillTimes.Of > 0 && (most == nil || p.FillTimes.Inside*most.FillTimes.Of > most.FillTimes.Inside*p.FillTimes.Of) {
+			most = p
+		}
+	}
+	return most
+}
+
+// needsPlacebo reports whether more than a tenth of the fills are inside candles.
+func (r *Result) needsPlacebo() bool {
+	most := r.mostInside()
+	return most != nil && most.FillTimes.Inside*doubtfulShare > most.FillTimes.Of
+}
+
+func (p plan) longestCandle() (bar time.Duration) {
+	for _, s := range p.Data.series {
+		bar = max(bar, s.interval)
+	}
+	return bar
+}
+
+func medianHolding(trips []RoundTrip) time.Duration {
+	if len(trips) == 0 {
+		return 0
+	}
+	list := make([]time.Duration, len(trips))
+	for i, t := range trips {
+		list[i] = t.Closed.Sub(t.Opened)
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// grossShare is the mean gross of round trips as a share of what they traded.
+func grossShare(trips []RoundTrip) float64 {
+	sum := 0.0
+	for _, t := range trips {
+		sum += t.grossShare()
+	}
+	return sum / float64(max(1, len(trips)))
+}
+
+// usualMove is the largest volatility of a candle, as a share of the price.
+func (p plan) usualMove() (most float64) {
+	for _, s := range p.Data.series {
+		if s.interval > 0 {
+			most = max(most, s.volatility().Typical()*math.Sqrt(s.interval.Seconds()))
+		}
+	}
+	return most
+}
+
+// rank has the worse first.
+var rank = map[Verdict]int{Failed: 0, Open: 1, Passed: 2}
+
 // comparePaths puts the worse first.
 func comparePaths(a, b Path) int {
-	rank := map[Verdict]int{Failed: 0, Open: 1, Passed: 2}
 	if a.Continuous != b.Continuous {
 		return rank[a.Continuous] - rank[b.Continuous]
 	}
@@ -169,10 +322,13 @@ func (p *Path) warnings() (list []string) {
 		list = append(list, fmt.Sprintf("The bot returned at %s, before the end of the run.", p.Ended.Format(time.DateTime)))
 	}
 	if len(p.StillOpen) > 0 {
-		list = append(list, "Positions were open at the end: "+strings.Join(p.StillOpen, ", ")+". They are in the equity and in no round trip.")
+		list = append(list, "Positions were open at the end: "+strings.Join(p.StillOpen, ", ")+". They are in the equity and in no round trip; the return has the fees of leaving them.")
 	}
 	if p.Unpriced > 0 {
 		list = append(list, fmt.Sprintf("For %s a market that was held had no price: the equity was not known and not judged.", p.Unpriced))
+	}
+	if p.FillsAfter > 0 {
+		list = append(list, fmt.Sprintf("The figures end at the verdict, on %s; %d fills after it are in none.", p.Until.Format(time.DateTime), p.FillsAfter))
 	}
 	if p.Pending > 0 {
 		list = append(list, fmt.Sprintf("The outcome of %d writes was not known at the end.", p.Pending))
@@ -199,15 +355,27 @@ func (r *Result) String() string {
 	}
 	line("prices", "%s, %s to %s", prices, r.From.Format(time.DateOnly), r.To.Format(time.DateOnly))
 	if p.Order != "" {
-		line("path", "%s, the worse of two; spread of the equity $%s", p.Order, r.Spread().String())
+		line("path", "%s, the worse of two; spread of the equity $%s; that paths agree proves nothing", p.Order, r.Spread().String())
 	}
-	line("verdict", "%s; by the service %s; lowest room $%s", p.Continuous, p.Service, p.LowestRoom.StringFixed(2))
+	line("floors", "%s", r.Terms.floors())
+	verdict := string(r.Verdict)
+	if r.VerdictNote != "" {
+		verdict += " (" + r.VerdictNote + ")"
+	}
+	if !p.Decided.IsZero() {
+		verdict += " on " + p.Decided.Format(time.DateTime) + ", where the figures end"
+	}
+	line("verdict", "%s; by the service %s; lowest room $%s", verdict, p.Service, p.LowestRoom.StringFixed(2))
+	line("finding", "%s", r.Finding)
 	line("equity", "$%s to %s", p.Opening.StringFixed(2), dollars(p.Equity))
+	if p.ExitFees.IsPositive() {
+		line("", "leaving what is open costs $%s more", p.ExitFees.StringFixed(2))
+	}
 	line("return", "%s", percent(p.Return))
 	line("drawdown", "%s, $%s", percent(p.Drawdown.Share), p.Drawdown.Amount.StringFixed(2))
-	line("round trips", "%d, won %s, profit factor %s", len(p.Trips), percent(p.WinRate), p.ProfitFactor)
+	line("round trips", "%d, won %s%s, profit factor %s", len(p.Trips), percent(p.WinRate), p.WinRateIn.percent(), p.ProfitFactor)
 	line("fees", "$%s, funding $%s", p.Fees.StringFixed(2), p.Funding.StringFixed(2))
-	line("sharpe", "%s", p.Sharpe)
+	line("sharpe", "%s%s", p.Sharpe, p.SharpeIn)
 	sent := 0
 	for _, n := range p.Requests {
 		sent += n

@@ -18,6 +18,11 @@ import (
 // called inside another. What is wrong with the config, and a result that does not add up,
 // end the test. That the bot stopped before its time is in the result, and no failure.
 //
+// The bot is called several times in one process. So that no call knows what another has seen,
+// the first tenth of the last run is made before all others, too: if the bot then sends something
+// else, it keeps what it knows from run to run, and that ends the test. A [Runner] makes each
+// run in a process of its own.
+//
 // A bot that leaves a goroutine behind ends the test with a panic of testing/synctest.
 func Run(t *testing.T, bot Bot, c Config) *Result {
 	t.Helper()
@@ -29,31 +34,11 @@ func Run(t *testing.T, bot Bot, c Config) *Result {
 }
 
 func run(t *testing.T, bot Bot, c Config) (*Result, error) {
-	return runFor(t, bot, c, func(string) {})
-}
-
-// runFor reports to a watchdog how far it is: "running", and "closing" when the run is over and
-// its bubble has to end.
-func runFor(t *testing.T, bot Bot, c Config, tell func(state string)) (*Result, error) {
 	p, err := c.plan()
 	if err != nil {
 		return nil, err
 	}
-	p.tell = tell
-	result := newResult(p)
-	for _, order := range p.orders() {
-		p.order = order
-		raw, err := p.inBubble(t, bot, nil)
-		if err != nil {
-			return nil, err
-		}
-		path, err := p.judge(raw)
-		if err != nil {
-			return nil, err
-		}
-		result.add(path)
-	}
-	return result, nil
+	return p.assemble(p.here(t, bot))
 }
 
 // raw is what a bubble leaves.
@@ -82,8 +67,9 @@ var errNoBubble = errors.New("backtest: the run did not begin")
 func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err error) {
 	feeds := make([]*feed, len(p.Data.series))
 	for i, s := range p.Data.series {
-		feeds[i] = s.feed(p.order, time.Now)
+		feeds[i] = s.feed(p.in, time.Now)
 	}
+	p.limitAges(feeds)
 	sim := p.simulation(feeds)
 	defer func() { _ = sim.Close() }() // it has no connection that could fail
 	transport := sim.Transport()

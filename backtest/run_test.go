@@ -137,7 +137,7 @@ func TestTheWorseOfTwoPaths(t *testing.T) {
 		})
 		return err
 	})
-	r := Run(t, bot, Config{Data: data, Account: Account{ID: "acc_9"}})
+	r := Run(t, bot, Config{Data: data, Account: Account{ID: "acc_9"}, CandlePaths: FixedPaths})
 	require.Equal(t, lowFirst, r.Worse().Order)
 	require.Equal(t, "stop_loss", r.Worse().Trips[0].Cause)
 	require.Equal(t, "take_profit", r.Paths[1].Trips[0].Cause)
@@ -179,9 +179,10 @@ func TestContinuousJudgement(t *testing.T) {
 	require.False(t, p.Decided.IsZero())
 	require.True(t, p.LowestRoom.IsNegative())
 	require.Equal(t, []string{"BTC"}, p.StillOpen)
-	require.Contains(t, r.String(), "verdict       failed; by the service open; lowest room $-1")
-	require.Equal(t, "-54", p.Unrealized.Decimal.Add(p.Fees.Neg()).String())
-	require.Equal(t, "6054", p.Drawdown.Amount.String()) // from 100000 down to 93946
+	require.Contains(t, r.String(), "where the figures end; by the service open; lowest room $-")
+	require.True(t, p.Equity.Decimal.LessThanOrEqual(decimal.NewFromInt(95000)), "the figures end at the verdict")
+	require.Equal(t, p.Decided, p.Until)
+	require.Equal(t, p.Drawdown.Amount.String(), p.Opening.Sub(p.Equity.Decimal).String())
 }
 
 func TestAPassIsAfterTheFeesOfClosing(t *testing.T) {
@@ -203,7 +204,7 @@ func TestUnderWater(t *testing.T) {
 	require.Equal(t, "1.03%", percent(p.Drawdown.Share))
 	require.Equal(t, "3973", p.LowestRoom.String())
 	require.Equal(t, "2026-01-01T00:01:00Z", p.LowestRoomAt.Format(time.RFC3339))
-	require.Equal(t, "0.47%", percent(p.Return))
+	require.Equal(t, "0.45%", percent(p.Return)) // with $27.225 for leaving
 	require.Len(t, p.Markets, 1)
 	require.Equal(t, "0.83%", percent(p.Markets[0].BuyAndHold)) // 60,500 of 60,000
 }
@@ -221,7 +222,7 @@ func TestAResultThatDoesNotAddUp(t *testing.T) {
 	c := Config{Data: prices(t, "60000", "61000", "62000", "62000")}
 	p, err := c.plan()
 	require.NoError(t, err)
-	p.order = highFirst
+	p.in = inside{order: highFirst}
 	bot := trader("", order(trading.Long, "1"), closing("40"))
 	for what, wrong := range map[string]func(*tradingsim.AccountReport){
 		"none":                      func(*tradingsim.AccountReport) {},
@@ -270,12 +271,12 @@ func TestTheDailyFloorMoves(t *testing.T) {
 	// In and out with 4000 on the first day; on the second a loss of about 5100 is nothing
 	// to a floor of 95000, and a breach of 95 percent of 103890.
 	bot := trader("acc_9", order(trading.Long, "2"), hours(3), closing("100"), hours(20), order(trading.Long, "4"))
-	fixed := Run(t, bot, Config{Data: read(text), Account: Account{ID: "acc_9"}})
-	moves := Run(t, bot, Config{Data: read(text), Account: Account{ID: "acc_9", DailyFloorMoves: true}})
+	fixed := Run(t, bot, Config{Data: read(text), Account: Account{ID: "acc_9", DailyFloor: FixedFloor}})
+	moves := Run(t, bot, Config{Data: read(text), Account: Account{ID: "acc_9", DailyFloor: MovingFloor}})
 	require.Equal(t, Open, fixed.Worse().Continuous)
 	require.Equal(t, Failed, moves.Worse().Continuous)
-	require.Len(t, moves.Worse().Days, 2)
-	for i, date := range []string{"2026-01-01", "2026-01-02"} {
+	require.Len(t, moves.Worse().Days, 1, "the second day was not lived to its end")
+	for i, date := range []string{"2026-01-01"} {
 		require.Equal(t, date, moves.Worse().Days[i].Date.Format(time.DateOnly))
 	}
 	require.True(t, moves.Worse().Days[0].Profit.Decimal.IsPositive())

@@ -39,6 +39,8 @@ type Pool struct {
 	Timeout time.Duration
 	// Progress is where it says how far it is; standard error unless set.
 	Progress io.Writer
+
+	echo bool // what workers print goes to standard error
 }
 
 // SweepResult is what a sweep came to.
@@ -96,7 +98,7 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 			jobs = append(jobs, job{v.Name, v.Bot, c, true})
 		}
 	}
-	outcomes, err := r.each("train", jobs, s.Pool)
+	outcomes, err := r.results("train", jobs, s.Pool)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 	for _, c := range s.Test {
 		jobs = append(jobs, job{s.Variants[best].Name, s.Variants[best].Bot, c, false})
 	}
-	outcomes, err = r.each("test", jobs, s.Pool)
+	outcomes, err = r.results("test", jobs, s.Pool)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func separate(train, test Config) error {
 }
 
 // rank scores the variants.
-func (s Sweep) rank(outcomes []outcome) *SweepResult {
+func (s Sweep) rank(outcomes []made) *SweepResult {
 	score := s.Score
 	if score == nil {
 		score = MeanReturn
@@ -305,7 +307,7 @@ func (r *Runner) Repeat(bot Bot, configs []Config, pool Pool) ([]*Result, error)
 	for i, c := range configs {
 		jobs[i] = job{fmt.Sprintf("run %d", i+1), bot, c, false}
 	}
-	outcomes, err := r.each("repeat", jobs, pool)
+	outcomes, err := r.results("repeat", jobs, pool)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ var programs = map[string]func(*Runner) int{
 	"no sweep": noSweepProgram,
 	"repeat":   repeatProgram,
 	"beside":   besideProgram,
+	"sma":      smaProgram,
 }
 
 // program runs one of them.

@@ -20,6 +20,7 @@ type RoundTrip struct {
 	Opened       time.Time       // by the bot's clock
 	Closed       time.Time       // by the same
 	Size         decimal.Decimal // all that was closed, in base units
+	Cost         decimal.Decimal // what that was bought or sold for at its opening, in dollars
 	Gross        decimal.Decimal // before fees
 	Fees         decimal.Decimal // of opening and closing
 	Cause        string          // of the last close: market, take_profit or stop_loss
@@ -28,6 +29,14 @@ type RoundTrip struct {
 
 // Net is gross less fees.
 func (t RoundTrip) Net() decimal.Decimal { return t.Gross.Sub(t.Fees) }
+
+// grossShare is gross as a share of what was traded, at the price that the position was opened at.
+func (t RoundTrip) grossShare() float64 {
+	if !t.Cost.IsPositive() {
+		return 0
+	}
+	return t.Gross.InexactFloat64() / t.Cost.InexactFloat64()
+}
 
 // holding is what is held in one market, from the fills alone.
 type holding struct {
@@ -67,6 +76,7 @@ type book struct {
 	rows    []tradingsim.ClosedTrade // not matched with a fill yet
 	trips   []RoundTrip
 	gross   decimal.Decimal
+	applied int // fills
 }
 
 // apply applies the fills until a time.
@@ -76,6 +86,7 @@ func (b *book) apply(until time.Time) error {
 			return err
 		}
 		b.fills = b.fills[1:]
+		b.applied++
 	}
 	return nil
 }
@@ -113,6 +124,7 @@ func (b *book) exit(h *holding, e tradingsim.Execution, closed decimal.Decimal) 
 		return fmt.Errorf("backtest: a fill closed %s %s %s, and the service's trade is of %s %s %s", h.trip.Side, closed, e.Symbol, row.Side, row.Size, row.Symbol)
 	}
 	t := h.trip
+	t.Cost = t.Cost.Add(row.EntryPrice.Mul(closed))
 	t.Size, t.Gross, t.Fees = t.Size.Add(closed), t.Gross.Add(row.GrossPnL), t.Fees.Add(row.RoundTripFee)
 	if h.size.IsZero() || (h.size.IsPositive() != (t.Side == "long")) {
 		t.Cause, t.Closed = row.Cause, row.ClosedAt
@@ -158,23 +170,72 @@ func (b *book) within(low, high decimal.Decimal, from, end time.Time) (passed ti
 	for i, h := range held {
 		sizes[i] = h.size.Shift(places - h.feed.places).BigInt()
 	}
-	least, most := low.Shift(places).Floor().BigInt(), high.Shift(places).Ceil().BigInt()
-	var sum, part big.Int
-	for at := from.UnixNano() + int64(time.Second); at <= end.UnixNano(); at += int64(time.Second) {
-		sum.SetInt64(0)
-		for i, h := range held {
-			units, priced := h.feed.units(at)
-			if !priced {
-				return passed
-			}
-			sum.Add(&sum, part.Mul(sizes[i], part.SetInt64(units)))
+	s := scan{held: held, sizes: sizes, least: low.Shift(places).Floor().BigInt(), most: high.Shift(places).Ceil().BigInt()}
+	for at := from.UnixNano() + int64(time.Second); at <= end.UnixNano(); {
+		if seconds := s.bars(at, end.UnixNano()); seconds > 0 {
+			passed += time.Duration(seconds) * time.Second
+			at += seconds * int64(time.Second)
+			continue
 		}
-		if sum.Cmp(least) <= 0 || sum.Cmp(most) >= 0 {
+		if !s.second(at) {
 			return passed
 		}
 		passed += time.Second
+		at += int64(time.Second)
 	}
 	return passed
+}
+
+// scan compares what is held with two bounds.
+type scan struct {
+	held        []*holding
+	sizes       []*big.Int
+	least, most *big.Int
+	lows, highs big.Int
+	part, price big.Int
+	until       int64 // bars says nothing before it
+}
+
+// second reports whether the value at a time is known and between the bounds.
+func (s *scan) second(at int64) bool {
+	s.lows.SetInt64(0)
+	for i, h := range s.held {
+		units, priced := h.feed.units(at)
+		if !priced {
+			return false
+		}
+		s.lows.Add(&s.lows, s.part.Mul(s.sizes[i], s.price.SetInt64(units)))
+	}
+	return s.lows.Cmp(s.least) > 0 && s.lows.Cmp(s.most) < 0
+}
+
+// bars is for how many seconds from a time on the candles alone say that the value stays between
+// the bounds: then nobody has to know the paths inside them.
+func (s *scan) bars(at, end int64) (seconds int64) {
+	if at < s.until {
+		return 0
+	}
+	s.lows.SetInt64(0)
+	s.highs.SetInt64(0)
+	until := end
+	for i, h := range s.held {
+		low, high, last, ok := h.feed.bounds(at)
+		if !ok {
+			s.until = at + int64(time.Minute)
+			return 0
+		}
+		if s.sizes[i].Sign() < 0 {
+			low, high = high, low
+		}
+		until = min(until, last)
+		s.lows.Add(&s.lows, s.part.Mul(s.sizes[i], s.price.SetInt64(low)))
+		s.highs.Add(&s.highs, s.part.Mul(s.sizes[i], s.price.SetInt64(high)))
+	}
+	if s.lows.Cmp(s.least) <= 0 || s.highs.Cmp(s.most) >= 0 {
+		s.until = until + 1
+		return 0
+	}
+	return (until-at)/int64(time.Second) + 1
 }
 
 // exitFees are the fees of closing everything.
@@ -187,6 +248,21 @@ func (b *book) exitFees(at time.Time) (fees decimal.Decimal) {
 		fees = fees.Add(h.size.Mul(price).Abs().Mul(takerFee))
 	}
 	return fees
+}
+
+// openLosers counts the markets that are held at a loss, the fee of leaving included.
+func (b *book) openLosers(at time.Time) (n int) {
+	for _, h := range b.markets {
+		if h.size.IsZero() {
+			continue
+		}
+		price, ok := h.feed.At(at)
+		value := h.size.Mul(price)
+		if ok && value.Sub(h.cost).LessThanOrEqual(value.Abs().Add(h.cost.Abs()).Mul(takerFee)) {
+			n++
+		}
+	}
+	return n
 }
 
 // takerFee is the contract's, of the value of what is traded.

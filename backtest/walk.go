@@ -45,7 +45,10 @@ type walk struct {
 	days       []Day
 	dayOpening decimal.NullDecimal
 	lastDay    decimal.NullDecimal
-	begun      bool // a midnight has passed
+	dayRoom    decimal.Decimal // the least of the day so far
+	dayTrips   int             // round trips until its beginning
+	begun      bool            // a midnight has passed
+	funding    decimal.Decimal
 
 	width time.Duration
 	curve []CurvePoint
@@ -61,11 +64,12 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 	}
 	w.floor = w.terms.floor(w.daily)
 	w.room = w.balance.Sub(w.floor)
+	w.dayRoom = w.room
 	w.equity = decimal.NewNullDecimal(w.balance)
 	w.unrealized = decimal.NewNullDecimal(decimal.Zero)
 	w.book = book{markets: map[string]*holding{}, rows: a.Trades}
 	for _, s := range p.Data.series {
-		w.book.markets[s.symbol] = &holding{feed: s.feed(p.order, nil)}
+		w.book.markets[s.symbol] = &holding{feed: s.feed(p.in, nil)}
 		w.book.order = append(w.book.order, s.symbol)
 	}
 	for _, e := range ledger {
@@ -96,12 +100,9 @@ func (w *walk) run(points []tradingsim.Point, reported time.Time, equity decimal
 		if !c.Changed {
 			continue
 		}
-		w.walkTo(c.At)
-		if err := w.book.apply(c.At); err != nil {
+		if err := w.change(c); err != nil {
 			return err
 		}
-		w.balance = c.Balance
-		w.look()
 		if err := w.compare(c.Equity); err != nil {
 			return err
 		}
@@ -114,11 +115,48 @@ func (w *walk) run(points []tradingsim.Point, reported time.Time, equity decimal
 	if err := w.compare(equity); err != nil {
 		return err
 	}
+	w.end()
+	return nil
+}
+
+// change brings the account to its next change.
+func (w *walk) change(c tradingsim.Point) error {
+	w.walkTo(c.At)
+	fills := len(w.book.fills)
+	if err := w.book.apply(c.At); err != nil {
+		return err
+	}
+	if fills == len(w.book.fills) {
+		w.funding = w.funding.Add(c.Balance.Sub(w.balance))
+	}
+	w.balance = c.Balance
+	w.look()
+	return nil
+}
+
+// again goes as far as its end, which is before that of the run, over changes that were checked.
+func (w *walk) again(points []tradingsim.Point) error {
+	if isMidnight(w.at) {
+		w.midnight()
+	}
+	w.see()
+	for _, c := range points {
+		if !c.Changed || c.At.After(w.to) {
+			continue
+		}
+		if err := w.change(c); err != nil {
+			return err
+		}
+	}
+	w.end()
+	return nil
+}
+
+func (w *walk) end() {
 	w.walkTo(w.to)
 	if w.equity.Valid && w.equity.Decimal.LessThan(w.peak) {
 		w.worst.Longest = max(w.worst.Longest, w.to.Sub(w.peakAt))
 	}
-	return nil
 }
 
 // compare holds the equity against the service's at the same moment.
@@ -163,7 +201,7 @@ func (w *walk) skip(until time.Time) {
 		return
 	}
 	c := w.curve[w.stretch()]
-	low := decimal.Max(w.low, c.Low.Decimal, w.floor, w.floor.Add(w.room))
+	low := decimal.Max(w.low, c.Low.Decimal, w.floor, w.floor.Add(w.room), w.floor.Add(w.dayRoom))
 	high := decimal.Min(w.peak, c.High.Decimal)
 	if w.verdict == Open {
 		high = decimal.Min(high, w.terms.ProfitTarget)
@@ -220,9 +258,11 @@ func (w *walk) look() {
 // see notes a known equity.
 func (w *walk) see() {
 	equity := w.equity.Decimal
-	if room := equity.Sub(w.floor); room.LessThan(w.room) {
+	room := equity.Sub(w.floor)
+	if room.LessThan(w.room) {
 		w.room, w.roomAt = room, w.at
 	}
+	w.dayRoom = decimal.Min(w.dayRoom, room)
 	w.mark()
 	if equity.GreaterThanOrEqual(w.peak) {
 		if w.low.LessThan(w.peak) {
@@ -269,7 +309,7 @@ func (w *walk) mark() {
 // midnight ends a day and begins the next.
 func (w *walk) midnight() {
 	if w.begun {
-		d := Day{Date: w.at.Add(-day), Equity: w.equity, Return: none("the equity is not known")}
+		d := Day{Date: w.at.Add(-day), Equity: w.equity, Return: none("the equity is not known"), LowestRoom: w.dayRoom, Floor: w.floor, Trips: len(w.book.trips) - w.dayTrips}
 		if w.equity.Valid && w.lastDay.Valid {
 			profit := w.equity.Decimal.Sub(w.lastDay.Decimal)
 			d.Profit = decimal.NewNullDecimal(profit)
@@ -280,9 +320,17 @@ func (w *walk) midnight() {
 		w.begun, w.dayOpening = true, w.equity
 	}
 	w.lastDay = w.equity
-	if w.terms.DailyFloorMoves {
+	w.dayTrips = len(w.book.trips)
+	if w.terms.DailyFloor != FixedFloor {
 		w.daily = w.balance.Mul(w.terms.DailyLossFloor).DivRound(w.terms.Opening, 2)
+		if w.terms.DailyFloor == BothFloors { // who is above the higher is above either
+			w.daily = decimal.Max(w.daily, w.terms.DailyLossFloor)
+		}
 		w.floor = w.terms.floor(w.daily)
+	}
+	w.dayRoom = w.terms.Opening
+	if w.equity.Valid {
+		w.dayRoom = w.equity.Decimal.Sub(w.floor)
 	}
 }
 
@@ -301,7 +349,11 @@ func (w *walk) into(p *Path) {
 	p.Drawdown.UnderWater = figure(w.under.Seconds() / total)
 	p.Unpriced = w.unpriced
 	p.Days, p.DayOpening = w.days, w.dayOpening
-	p.Trips = w.book.trips
+	p.Until = w.to
+	p.Trips, p.Fills = w.book.trips, w.book.applied
+	p.Balance, p.Gross, p.Funding = w.balance, w.book.gross.Round(6), w.funding
+	p.Fees = p.Gross.Add(w.funding).Sub(w.balance.Sub(w.terms.Opening))
+	p.ExitFees = w.book.exitFees(w.to)
 	for _, symbol := range w.book.order {
 		if h := w.book.markets[symbol]; !h.size.IsZero() {
 			p.StillOpen = append(p.StillOpen, symbol)

@@ -49,10 +49,10 @@ func TestSkippedSecondsHaveNothingToNote(t *testing.T) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		p, err := Config{
 			Data: wandering(t, dice), From: walkOrigin.Add(21 * time.Hour),
-			Account: Account{DailyLossFloor: "99500", ProfitTarget: "100500", DailyFloorMoves: seed%2 == 0},
+			Account: Account{DailyLossFloor: "99500", ProfitTarget: "100500", DailyFloor: DailyFloor(seed % 3)},
 		}.plan()
 		require.NoError(t, err)
-		p.order = lowFirst
+		p.in = inside{order: lowFirst}
 		skips := newWalk(p, tradingsim.AccountReport{}, nil, p.To)
 		looks := newWalk(p, tradingsim.AccountReport{}, nil, p.To)
 		end := p.From.Add(5 * time.Hour)

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// job is a run that a worker makes.
+// job is a run of a bot on all paths of a config.
 type job struct {
 	name   string
 	bot    Bot
@@ -17,10 +17,18 @@ type job struct {
 	brief  bool // its curves are of no use
 }
 
+// task is a trial of a job: what a worker makes.
+type task struct {
+	job
+	trial
+
+	of int // which job
+}
+
 // outcome is what a worker made of it.
 type outcome struct {
-	Result *Result `json:",omitempty"`
-	Err    string  `json:",omitempty"`
+	Path *Path  `json:",omitempty"`
+	Err  string `json:",omitempty"`
 }
 
 // workerVariable makes the program a worker.
@@ -34,7 +42,8 @@ type hello struct {
 	Earlier [][]outcome
 }
 
-// order to a worker, and its news. States are "ready", "running", "closing" and "done".
+// order to a worker, and its news. States are "ready", "running", "closing",
+// "judging" and "done".
 type (
 	request struct{ Job int }
 	news    struct {
@@ -55,7 +64,11 @@ func startWorker() *worker {
 	if os.Getenv(workerVariable) == "" {
 		return nil
 	}
-	w := &worker{in: json.NewDecoder(os.Stdin), out: json.NewEncoder(os.Stdout)}
+	stdout := os.Stdout
+	if stdout.Fd() != 1 { // the program has put something else there before
+		stdout = os.NewFile(1, "stdout")
+	}
+	w := &worker{in: json.NewDecoder(os.Stdin), out: json.NewEncoder(stdout)}
 	os.Stdout = os.Stderr
 	if err := w.in.Decode(&w.hello); err != nil {
 		fmt.Fprintln(os.Stderr, "backtest: the worker cannot read its task:", err)
@@ -64,38 +77,44 @@ func startWorker() *worker {
 	return w
 }
 
-// serve makes the runs that it is asked for, and ends the process.
-func (w *worker) serve(r *Runner, jobs []job) {
-	if got := fingerprint(jobs); got != w.hello.Jobs {
+// serve makes the run that it is asked for, and ends the process: what a bot keeps in memory
+// goes with it. It ends as well when the program that started it does.
+func (w *worker) serve(r *Runner, tasks []task) {
+	if got := fingerprint(tasks); got != w.hello.Jobs {
 		fmt.Fprintln(os.Stderr, "backtest: the worker made other variants or configs than the program: they must follow from its arguments alone")
 		os.Exit(2)
 	}
 	w.tell(news{State: "ready"})
-	for {
-		var asked request
-		switch err := w.in.Decode(&asked); {
-		case errors.Is(err, io.EOF):
-			os.Exit(0)
-		case err != nil || asked.Job < 0 || asked.Job >= len(jobs):
-			fmt.Fprintln(os.Stderr, "backtest: the worker was asked for no job:", err)
-			os.Exit(2)
-		}
-		j := jobs[asked.Job]
-		result, err := runFor(r.t, j.bot, j.config, func(state string) { w.tell(news{State: state}) })
-		done := news{State: "done", Outcome: outcome{Result: result}}
-		if err != nil {
-			done.Outcome = outcome{Err: err.Error()}
-		} else if j.brief {
-			result.withoutCurves()
-		}
-		w.tell(done)
+	var asked request
+	switch err := w.in.Decode(&asked); {
+	case errors.Is(err, io.EOF):
+		os.Exit(0)
+	case err != nil || asked.Job < 0 || asked.Job >= len(tasks):
+		fmt.Fprintln(os.Stderr, "backtest: the worker was asked for no job:", err)
+		os.Exit(2)
 	}
-}
-
-func (r *Result) withoutCurves() {
-	for i := range r.Paths {
-		r.Paths[i].Curve, r.Paths[i].Markets = nil, nil
+	go func() {
+		_ = w.in.Decode(&request{}) // until the program is gone
+		os.Exit(0)
+	}()
+	t := tasks[asked.Job]
+	done := news{State: "done"}
+	p, err := t.config.plan()
+	if err == nil {
+		p.tell = func(state string) { w.tell(news{State: state}) }
+		var path Path
+		if path, err = p.try(r.t, t.bot, t.trial, nil); err == nil {
+			if t.brief {
+				path.Curve, path.Markets = nil, nil
+			}
+			done.Outcome.Path = &path
+		}
 	}
+	if err != nil {
+		done.Outcome.Err = err.Error()
+	}
+	w.tell(done)
+	os.Exit(0)
 }
 
 // tell ends the process where nobody listens any more.
@@ -107,11 +126,11 @@ func (w *worker) tell(n news) {
 }
 
 // fingerprint shows whether the worker has the same jobs.
-func fingerprint(jobs []job) uint64 {
+func fingerprint(tasks []task) uint64 {
 	h := fnv.New64a()
-	for _, j := range jobs {
+	for _, j := range tasks {
 		p, err := j.config.plan()
-		fmt.Fprintf(h, "%q %v %+v %s %s %v\n", j.name, err, p.terms, p.From, p.To, p.Data != nil)
+		fmt.Fprintf(h, "%q %v %v %+v %s %s %v\n", j.name, j.trial, err, p.terms, p.From, p.To, p.Data != nil)
 		if p.Data != nil {
 			fmt.Fprintln(h, p.Data.hash)
 		}

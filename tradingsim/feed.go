@@ -13,7 +13,9 @@ import (
 // Feed is where the marks of a market come from. At gives the mark at t; ok is
 // false while the market is unpriced. A feed is asked for present times and for
 // past ones, by reads that lag and by the samples of an equity curve: it must
-// answer the same each time.
+// answer the same each time. A feed that has a method Stale(t time.Time) bool decides by it
+// whether its mark at t is too old to fill at: then a fill is refused with STALE_PRICE, and
+// reads show the mark all the same.
 type Feed interface {
 	At(t time.Time) (price decimal.Decimal, ok bool)
 }
@@ -26,6 +28,11 @@ type anchored interface {
 // aged is a feed that knows how old its mark is.
 type aged interface {
 	age(t time.Time) time.Duration
+}
+
+// stale is a feed whose marks can be too old to fill at.
+type stale interface {
+	Stale(t time.Time) bool
 }
 
 // setMarks are marks set by the test: each holds until the next.

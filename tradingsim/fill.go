@@ -105,6 +105,9 @@ func (s *Sim) priceFor(m *market, closing bool) (decimal.Decimal, *refusal) {
 		return decimal.Decimal{}, refuse(m.fillError, "%s", fillErrorMessage(m)).with("symbol", m.symbol)
 	}
 	mark := m.markAt(s.now)
+	if mark.set && m.staleAt(s.now) {
+		return decimal.Decimal{}, refuse("STALE_PRICE", "The reference price of %s is too old to fill at; retry shortly.", m.symbol).with("symbol", m.symbol)
+	}
 	if mark.set {
 		return mark.value, nil
 	}

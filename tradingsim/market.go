@@ -119,7 +119,7 @@ func (m *market) askFeed(t time.Time) opt {
 // markFor is the mark that an order which waited on the server fills at: none
 // while the market takes no such order.
 func (s *Sim) markFor(a *account, t ticket, m *market) opt {
-	if m.disabled || m.fillError != "" || m.paused && s.adds(&a.book, t) {
+	if m.disabled || m.fillError != "" || m.paused && s.adds(&a.book, t) || m.staleAt(s.now) {
 		return opt{}
 	}
 	return m.markAt(s.now)
@@ -131,6 +131,12 @@ func (m *market) ageAt(t time.Time) time.Duration {
 		return f.age(t)
 	}
 	return 0
+}
+
+// staleAt reports whether the mark is too old to fill at.
+func (m *market) staleAt(t time.Time) bool {
+	f, ok := m.feed.(stale)
+	return ok && f.Stale(t)
 }
 
 // putMarket adds a market, or changes one and keeps its feed where the new

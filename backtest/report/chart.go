@@ -239,7 +239,7 @@ func equityChart(r *backtest.Result, between bool) *chart {
 		}
 	}
 	target := r.Terms.ProfitTarget.InexactFloat64()
-	c := &chart{X: dates(r.From, r.To)}
+	c := &chart{X: dates(r.From, p.Until)}
 	if between {
 		values = append(values, target)
 		c.Low = true
@@ -274,7 +274,7 @@ func equityChart(r *backtest.Result, between bool) *chart {
 // drawdownChart is the distance to the last peak.
 func drawdownChart(r *backtest.Result) *chart {
 	p := r.Worse()
-	c := &chart{X: dates(r.From, r.To), Low: true}
+	c := &chart{X: dates(r.From, p.Until), Low: true}
 	peak := p.Opening.InexactFloat64()
 	falls, valid := []float64{0}, []bool{true}
 	for _, one := range p.Curve {
@@ -412,7 +412,7 @@ func hourChart(trips []backtest.RoundTrip) *chart {
 // againstChart is the account beside its markets, in percent since the beginning.
 func againstChart(r *backtest.Result) *chart {
 	p := r.Worse()
-	c := &chart{X: dates(r.From, r.To), Low: true, Legend: []legend{{"equity", "account"}}}
+	c := &chart{X: dates(r.From, p.Until), Low: true, Legend: []legend{{"equity", "account"}}}
 	type series struct {
 		class  string
 		points []point

@@ -84,7 +84,7 @@ func TestOneFile(t *testing.T) {
 	for _, never := range []string{"<script", "http:", "https:", "url(", "@import", "<img", "<link", "NaN", "Inf", "ZgotmplZ", "<b> & c", "x<y>"} {
 		require.False(t, strings.Contains(page, never), never)
 	}
-	for _, all := range []string{"a &lt;b&gt; &amp; c", "made &amp; up", "O-H-L-C", "O-L-H-C", "too short to quote: 4 complete days of 30", "The bot stopped with an error"} {
+	for _, all := range []string{"a &lt;b&gt; &amp; c", "made &amp; up", "random, seed 0", "random, seed 1", "too short to quote: 4 complete days of 30", "The bot stopped with an error"} {
 		require.True(t, strings.Contains(page, all), all)
 	}
 	defined := map[string]bool{}
@@ -157,7 +157,7 @@ func TestMoneyRows(t *testing.T) {
 		texts = append(texts, r.Name+" "+r.Value+" "+r.Note)
 	}
 	require.Equal(t, []string{
-		"Gross $90.00 of what was closed", "Fees −$25.00 fee share 25.0 %", "Funding −$3.00 ", "Unrealized $8.00 ", "Sum $70.00 equity - opening",
+		"Gross $90.00 of what was closed", "Fees −$25.00 fee share 27.8 %", "Funding −$3.00 ", "Unrealized $8.00 ", "Sum $70.00 equity - opening",
 	}, texts)
 }
 

@@ -18,7 +18,7 @@ type view struct {
 	Title, Prices, Period, Account string
 	Synthetic                      bool
 	Verdict                        backtest.Verdict
-	VerdictText                    string
+	VerdictText, Finding           string
 	Cards                          []row
 	Warnings                       []string
 
@@ -50,7 +50,7 @@ type definition struct{ ID, Name, Text string }
 func newView(r *backtest.Result) view {
 	p := r.Worse()
 	v := view{
-		Title: r.Name, Prices: r.Data.Name, Synthetic: r.Data.Synthetic, Verdict: p.Continuous,
+		Title: r.Name, Prices: r.Data.Name, Synthetic: r.Data.Synthetic, Verdict: r.Verdict,
 		Period:   fmt.Sprintf("%s to %s UTC, %s", clock(r.From), clock(r.To), length(r.To.Sub(r.From))),
 		Account:  accountText(r.Terms),
 		Warnings: r.Warnings,
@@ -61,17 +61,20 @@ func newView(r *backtest.Result) view {
 	if r.Data.Source != "" {
 		v.Prices += ": " + r.Data.Source
 	}
-	v.VerdictText = string(p.Continuous)
+	v.Finding = r.Finding.String()
+	v.VerdictText = string(r.Verdict)
+	if r.VerdictNote != "" {
+		v.VerdictText += ": " + r.VerdictNote
+	}
 	if !p.Decided.IsZero() {
 		v.VerdictText += " on " + clock(p.Decided)
 	}
 	v.Cards = []row{
 		{"Lowest room", money(p.LowestRoom), "on " + clock(p.LowestRoomAt)},
-		{"Equity", nullMoney(p.Equity), "from " + money(p.Opening)},
+		{"Equity", nullMoney(p.Equity), "from " + money(p.Opening) + leaving(p)},
 		{"Return", percent(p.Return), ""},
 		{"Drawdown", percent(p.Drawdown.Share), money(p.Drawdown.Amount)},
-		{"Sharpe", number(p.Sharpe), ""},
-		{"Win rate", percent(p.WinRate), fmt.Sprintf("of %d round trips", len(p.Trips))},
+		{"Best day", bestDay(p.Days), ""},
 	}
 	v.charts(r)
 	v.Months = months(p.Days)
@@ -96,6 +99,36 @@ func newView(r *backtest.Result) view {
 	return v
 }
 
+func leaving(p *backtest.Path) string {
+	if !p.ExitFees.IsPositive() {
+		return ""
+	}
+	return ", less " + money(p.ExitFees) + " for leaving what is open"
+}
+
+// bestDay is the best day's share of the profit, which rules of consistency ask for.
+func bestDay(days []backtest.Day) string {
+	best, sum, traded := decimal.Zero, decimal.Zero, 0
+	for _, d := range days {
+		best, sum = decimal.Max(best, d.Profit.Decimal), sum.Add(d.Profit.Decimal)
+		if d.Trips > 0 {
+			traded++
+		}
+	}
+	if !sum.IsPositive() {
+		return fmt.Sprintf("no profit; %d days with trades", traded)
+	}
+	return fmt.Sprintf("%s %% of the profit; %d days with trades", best.Mul(decimal.NewFromInt(100)).DivRound(sum, 0), traded)
+}
+
+// interval is where a figure lies with 95 percent confidence.
+func interval(i backtest.Interval, text func(backtest.Figure) string) string {
+	if _, ok := i.Low.Value(); !ok {
+		return ""
+	}
+	return text(i.Low) + " to " + text(i.High)
+}
+
 func pathTable(paths []backtest.Path) [][]string {
 	rows := [][]string{{"order"}, {"verdict"}, {"equity"}, {"drawdown"}, {"lowest room"}, {"round trips"}}
 	for _, p := range paths {
@@ -114,7 +147,12 @@ func accountText(t backtest.Terms) string {
 		name = "Live account " + t.ID
 	}
 	daily := "daily loss floor " + money(t.DailyLossFloor)
-	if t.DailyFloorMoves {
+	switch t.DailyFloor {
+	case backtest.BothFloors:
+		daily += ", judged fixed and moving with the balance at 0:00 UTC (the contract leaves it open; the worse is shown)"
+	case backtest.FixedFloor:
+		daily += ", fixed"
+	case backtest.MovingFloor:
 		daily += " on the first day, then moving with the balance at 0:00 UTC"
 	}
 	return fmt.Sprintf("%s, opened with %s; %s; global loss floor %s; profit target %s", name, money(t.Opening), daily, money(t.GlobalLossFloor), money(t.ProfitTarget))
@@ -135,17 +173,18 @@ func moneyRows(p *backtest.Path) []row {
 }
 
 func feeShare(p *backtest.Path) string {
-	won, fees := decimal.Zero, decimal.Zero
-	for _, t := range p.Trips {
-		fees = fees.Add(t.Fees)
-		if t.Gross.IsPositive() {
-			won = won.Add(t.Gross)
-		}
+	if !p.Gross.IsPositive() {
+		return "beside no gross profit"
 	}
-	if !won.IsPositive() {
-		return "fee share: none, no round trip won before fees"
+	return fmt.Sprintf("fee share %s %%", p.Fees.Mul(decimal.NewFromInt(100)).DivRound(p.Gross, 1).StringFixed(1))
+}
+
+func winRateNote(p *backtest.Path) string {
+	note := interval(p.WinRateIn, percent)
+	if p.OpenLosers > 0 {
+		note += fmt.Sprintf("; %d open at a loss counted as lost", p.OpenLosers)
 	}
-	return fmt.Sprintf("fee share %s %%", fees.Mul(decimal.NewFromInt(100)).DivRound(won, 1).StringFixed(1))
+	return strings.TrimPrefix(note, "; ")
 }
 
 func figureRows(p *backtest.Path) []row {
@@ -158,13 +197,13 @@ func figureRows(p *backtest.Path) []row {
 		{"Verdict by the service", string(p.Service), p.ServiceStatus},
 		{"Exposure", percent(p.Exposure), ""},
 		{"Under water", percent(p.Drawdown.UnderWater), under},
-		{"Sharpe", number(p.Sharpe), ""},
+		{"Sharpe", number(p.Sharpe), interval(p.SharpeIn, number)},
 		{"Sortino", number(p.Sortino), ""},
 		{"CAGR", percent(p.CAGR), ""},
 		{"Calmar", number(p.Calmar), ""},
 		{"Profit factor", number(p.ProfitFactor), ""},
-		{"Expectancy", figureMoney(p.Expectancy), ""},
-		{"Win rate", percent(p.WinRate), ""},
+		{"Expectancy", figureMoney(p.Expectancy), interval(p.ExpectancyIn, figureMoney)},
+		{"Win rate", percent(p.WinRate), winRateNote(p)},
 		{"SQN", number(p.SQN), ""},
 	}
 }

@@ -39,6 +39,9 @@ service. PACKAGE is a package of the module in the present folder, such as ./bot
 The bot is built with the Go toolchain and needs no code for the backtest. It gets neither
 the keys nor the base URL of the environment. Without --prices the prices are a random walk.
 
+Prices inside candles are drawn, with two seeds: the worse is shown. A pass takes both. The
+figures end at the verdict.
+
 The exit code is 1 if the bot does not build, or the run cannot be made. What the account
 came to is in the result.`,
 		Example: "  trading backtest ./bot --days 30 --report report.html\n" +
@@ -51,11 +54,16 @@ came to is in the result.`,
 	cli.Choice(f, &b.run.Candles, "candles", "", "", "what the time of a candle is, unless its column is called open_time or close_time", "open", "close")
 	f.StringVar(&b.run.Symbol, "symbol", "BTC", "the market, unless --prices has a column for it")
 	f.IntVar(&b.run.Days, "days", 30, "how many days of a random walk")
-	f.Uint64Var(&b.run.Seed, "seed", 1, "the number that the walk follows from")
+	f.Uint64Var(&b.run.Seed, "seed", 1, "the number that a random walk, or the prices inside candles, follow from")
 	f.StringVar(&b.from, "from", "", "begin at this time, RFC 3339 (default the first price)")
 	f.StringVar(&b.to, "to", "", "end at this time, RFC 3339 (default the last price)")
 	f.StringVar(&b.run.Account, "account", "", "a simulated live account (default the paper account)")
 	f.StringVar(&b.run.Balance, "balance", "100000", "opening balance in dollars")
+	f.StringVar(&b.run.DailyLossFloor, "daily-floor", "", "daily loss floor in dollars of equity (default 95 percent of --balance)")
+	f.StringVar(&b.run.GlobalLossFloor, "global-floor", "", "global loss floor in dollars of equity (default 90 percent of --balance)")
+	f.StringVar(&b.run.ProfitTarget, "target", "", "profit target in dollars of equity (default 110 percent of --balance)")
+	cli.Choice(f, &b.run.DailyFloor, "daily-floor-rule", "", "both", "what the daily floor does at midnight; both judges by either, and the worse counts", "both", "fixed", "moving")
+	cli.Choice(f, &b.run.CandlePaths, "candle-paths", "", "random", "how prices move inside candles: drawn at random, or straight lines", "random", "fixed")
 	f.StringVar(&b.run.Report, "report", "", "write an HTML report to this file")
 	b.out = app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -73,12 +81,17 @@ func (b *backtester) check(cmd *cobra.Command) error {
 	switch {
 	case !token.IsIdentifier(b.function) || !token.IsExported(b.function):
 		return cli.Misuse("--func %q: want the name of an exported function", b.function)
-	case b.run.Prices != "" && (changed("days") || changed("seed")):
-		return cli.Misuse("--days and --seed are for a random walk, not for --prices")
+	case b.run.Prices != "" && changed("days"):
+		return cli.Misuse("--days is for a random walk, not for --prices")
 	case b.run.Prices == "" && changed("candles"):
 		return cli.Misuse("--candles is for --prices")
 	case b.run.Days <= 0 || b.run.Days > 3660:
 		return cli.Misuse("--days must be between 1 and 3660, not %d", b.run.Days)
+	}
+	for name, text := range map[string]string{"daily-floor": b.run.DailyLossFloor, "global-floor": b.run.GlobalLossFloor, "target": b.run.ProfitTarget} {
+		if dollars, err := cli.ParseNumber(text); text != "" && (err != nil || !dollars.IsPositive()) {
+			return cli.Misuse("--%s %q: want dollars of equity, such as 95000", name, text)
+		}
 	}
 	if err := errors.Join(checkBalance("--balance", b.run.Balance), cli.CheckSymbol(b.run.Symbol)); err != nil {
 		return err

@@ -108,7 +108,7 @@ func TestBacktest(t *testing.T) {
 	assert.Equal(t, "example.org/mine/internal/bot.Live", v.Name)
 	assert.Equal(t, "candles.csv", v.Prices)
 	assert.False(t, v.Synthetic)
-	assert.Contains(t, []string{"O-H-L-C", "O-L-H-C"}, v.Path)
+	assert.Contains(t, []string{"random, seed 1", "random, seed 2"}, v.Path)
 	assert.Equal(t, "open", v.Verdict)
 	assert.Equal(t, "50000", v.Opening)
 	assert.NotEqual(t, "0", v.Fees)

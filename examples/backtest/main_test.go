@@ -40,11 +40,13 @@ func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
 }
 
 const oneDay = `prices        random walk of BTC, seed 1 (SYNTHETIC), 2000-01-01 to 2000-01-02
+floors        daily $95000.00 (fixed and moving, the worse), global $90000.00, target $110000.00
 verdict       open; by the service open; lowest room $4886.71
+finding       nothing was found: 1 round trips are too few to tell an edge from luck
 equity        $100000.00 to $100099.95
 return        0.10%
 drawdown      0.11%, $113.29
-round trips   1, won 100.00%, profit factor no round trip lost
+round trips   1, won 100.00% (20.65% to 100.00%), profit factor no round trip lost
 fees          $10.82, funding $0.00
 sharpe        too short to quote: 1 complete days of 30
 requests      28806, refused 0

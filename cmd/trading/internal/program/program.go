@@ -19,6 +19,8 @@ func Source(importPath, function string) string {
 type Run struct {
 	Symbol, Prices, Candles, Report, Account, Balance string
 
+	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths string
+
 	Days     int
 	Seed     uint64
 	From, To time.Time

@@ -1,0 +1,271 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Each test here is a way to a flattering figure on a market without an edge.
+
+const fooledStart = 1767225600 // 2026-01-01T00:00:00Z
+
+// driftless are the prices of a martingale, a second apart, that moves by bps a root second.
+func driftless(seed uint64, seconds int, bps float64) []float64 {
+	dice := rand.New(rand.NewPCG(seed, 99))
+	list, x, s := make([]float64, seconds), 0.0, bps/1e4
+	for i := range list {
+		list[i] = 64000 * math.Exp(x)
+		x += s*dice.NormFloat64() - s*s/2
+	}
+	return list
+}
+
+// candleText are bars of a path as a file.
+func candleText(path []float64, bar int) string {
+	var text strings.Builder
+	text.WriteString("time,open,high,low,close\n")
+	for i := 0; i+bar <= len(path); i += bar {
+		high, low := path[i], path[i]
+		for _, p := range path[i : i+bar] {
+			high, low = max(high, p), min(low, p)
+		}
+		fmt.Fprintf(&text, "%d,%.2f,%.2f,%.2f,%.2f\n", fooledStart+i, path[i], high, low, path[i+bar-1])
+	}
+	return text.String()
+}
+
+func candlesOf(t *testing.T, symbol string, path []float64, bar int) *Data {
+	t.Helper()
+	data, err := ReadCSV(strings.NewReader(candleText(path, bar)), CSV{Name: symbol + ".csv", Symbol: symbol, Time: OpenTime})
+	require.NoError(t, err)
+	return data
+}
+
+// marksOf are marks of a path, each so many seconds.
+func marksOf(t *testing.T, symbol string, path []float64, each int) *Data {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("time,price\n")
+	for i := 0; i < len(path); i += each {
+		fmt.Fprintf(&text, "%d,%.2f\n", fooledStart+i, path[i])
+	}
+	data, err := ReadCSV(strings.NewReader(text.String()), CSV{Name: symbol + ".csv", Symbol: symbol})
+	require.NoError(t, err)
+	return data
+}
+
+// holder is a bot that looks each so often and holds one unit of what decide says: 1, -1 or 0.
+func holder(symbol string, each time.Duration, size string, decide func(price float64) int) Bot {
+	return func(ctx context.Context, client *trading.Client) error {
+		held, ticker := 0, time.NewTicker(each)
+		defer ticker.Stop()
+		for {
+			price, err := client.Sandbox.Price(ctx, symbol)
+			if p, ok := price.Price(); err == nil && ok {
+				if want := decide(p.InexactFloat64()); want != held {
+					if err := turn(ctx, client.Sandbox, symbol, size, held, want); err == nil {
+						held = want
+					}
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-ticker.C:
+			}
+		}
+	}
+}
+
+// turn goes from a position to another in one order.
+func turn(ctx context.Context, on trading.Trader, symbol, size string, held, want int) error {
+	if want == 0 {
+		_, err := on.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("100")))
+		return err
+	}
+	side, unit := trading.Long, decimal.RequireFromString(size)
+	if want < held {
+		side = trading.Short
+	}
+	_, err := on.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: side, Size: unit.Mul(decimal.NewFromInt(int64(max(want-held, held-want)))), Leverage: trading.Dec("5")})
+	return err
+}
+
+// unbounded is an account that neither passes nor fails.
+func unbounded(balance string) Account {
+	return Account{Balance: balance, DailyLossFloor: "1", GlobalLossFloor: "1", ProfitTarget: "1000000000"}
+}
+
+// grossOf is the mean gross of a round trip in basis points, and its t.
+func grossOf(p *Path) (bps, t float64) {
+	var list []float64
+	for _, one := range p.Trips {
+		list = append(list, one.Gross.InexactFloat64()/(one.Size.InexactFloat64()*64000)*1e4)
+	}
+	m := mean(list)
+	return m, m / deviation(list) * math.Sqrt(float64(len(list)))
+}
+
+func trend() func(float64) int {
+	var seen []float64
+	return func(p float64) int {
+		if seen = append(seen, p); len(seen) < 4 {
+			return 0
+		}
+		if p > seen[len(seen)-4] {
+			return 1
+		}
+		return -1
+	}
+}
+
+// TestFooledByStraightLines: "long if above the price three looks ago, else short".
+func TestFooledByStraightLines(t *testing.T) {
+	for _, c := range []struct {
+		days, bar int
+		look      time.Duration
+	}{{6, 3600, time.Minute}, {3, 900, 30 * time.Second}, {1, 60, 4 * time.Second}} {
+		path := driftless(5, c.days*86400, 2)
+		data := candlesOf(t, "BTC", path, c.bar)
+		r := Run(t, func(ctx context.Context, client *trading.Client) error {
+			return holder("BTC", c.look, "0.1", trend())(ctx, client)
+		}, Config{Data: data, Account: unbounded("100000")})
+		bps, tt := grossOf(r.Worse())
+		t.Logf("bars of %d s, looks each %s: %d trips, gross %.2f bp a trip, t %.1f; return %s; sharpe %s; spread %s", c.bar, c.look, len(r.Worse().Trips), bps, tt, percent(r.Worse().Return), r.Worse().Sharpe, r.Spread())
+		require.Less(t, math.Abs(tt), 4.8)
+	}
+}
+
+// leads trades one market on the lead of another.
+func leads(look time.Duration, least float64) Bot {
+	return func(ctx context.Context, client *trading.Client) error {
+		held, ticker := 0, time.NewTicker(look)
+		defer ticker.Stop()
+		for {
+			b, err1 := client.Sandbox.Price(ctx, "BTC")
+			e, err2 := client.Sandbox.Price(ctx, "ETH")
+			pb, ok1 := b.Price()
+			pe, ok2 := e.Price()
+			if err1 == nil && err2 == nil && ok1 && ok2 {
+				want := held
+				switch lead := pb.InexactFloat64()/pe.InexactFloat64() - 1; {
+				case lead > least:
+					want = 1
+				case lead < -least:
+					want = -1
+				}
+				if want != held && turn(ctx, client.Sandbox, "ETH", "0.1", held, want) == nil {
+					held = want
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-ticker.C:
+			}
+		}
+	}
+}
+
+// TestFooledByStaleMarks: one market is recorded each 5 s, the other each 5 min, and both are the
+// same.
+func TestFooledByStaleMarks(t *testing.T) {
+	path := driftless(6, 86400, 2)
+	data, err := Join(marksOf(t, "BTC", path, 5), marksOf(t, "ETH", path, 300))
+	require.NoError(t, err)
+	for _, look := range []time.Duration{5 * time.Second, 30 * time.Second} {
+		for _, least := range []float64{0.0002, 0.0005, 0.001} {
+			p := Run(t, leads(look, least), Config{Data: data, Account: unbounded("100000")}).Worse()
+			v, _ := p.Return.Value()
+			t.Logf("looks each %s at leads of %g: %d trips, return %s, oldest mark at a fill %s, refused %v", look, least, len(p.Trips), percent(p.Return), p.FillTimes.OldestAge, p.Refusals)
+			require.LessOrEqual(t, v, 0.0)
+			require.LessOrEqual(t, p.FillTimes.OldestAge, freshness)
+			require.NotZero(t, p.Refusals["STALE_PRICE"])
+		}
+	}
+}
+
+// TestFooledByOneTick: one second at +25 %.
+func TestFooledByOneTick(t *testing.T) {
+	path := make([]float64, 7200)
+	for i := range path {
+		path[i] = 64000 + float64(i%7)
+	}
+	path[4000] *= 1.25
+	data := marksOf(t, "BTC", path, 1)
+	r := Run(t, trader("", order(trading.Long, "1")), Config{Data: data})
+	t.Logf("verdict %s\n%s", r.Worse().Continuous, r)
+	require.NotEqual(t, Passed, r.Verdict)
+	require.Len(t, r.Spikes, 1)
+	require.Equal(t, 4002, r.Spikes[0].Line)
+}
+
+// TestFooledAfterTheEnd: an account that fails on the first day and trades on.
+func TestFooledAfterTheEnd(t *testing.T) {
+	path := make([]float64, 32*86400/60)
+	for i := range path {
+		path[i] = 64000
+		if i >= 60 && i < 120 {
+			path[i] = 60000
+		}
+		if i >= 120 {
+			path[i] = 70000 + 100*math.Sin(float64(i)*float64(i))
+		}
+	}
+	var text strings.Builder
+	text.WriteString("time,open,high,low,close\n")
+	for i, p := range path {
+		fmt.Fprintf(&text, "%d,%.2f,%.2f,%.2f,%.2f\n", fooledStart+60*i, p, p, p, p)
+	}
+	data, err := ReadCSV(strings.NewReader(text.String()), CSV{Symbol: "BTC", Time: OpenTime})
+	require.NoError(t, err)
+	r := Run(t, trader("", order(trading.Long, "2")), Config{Data: data})
+	t.Logf("%s", r)
+	require.Equal(t, Failed, r.Worse().Continuous)
+	require.True(t, r.Worse().Equity.Decimal.LessThan(r.Worse().Opening), "a failed account shows a profit")
+	_, ok := r.Worse().Sharpe.Value()
+	require.False(t, ok, "a sharpe of days after the end")
+}
+
+// TestFooledByOpenLosers: a bot that never closes a loser.
+func TestFooledByOpenLosers(t *testing.T) {
+	r := Run(t, trader("", order(trading.Long, "0.1"), closing("100"), order(trading.Long, "0.1")), Config{Data: prices(t, "60000", "61000", "61000", "59000", "59000")})
+	t.Logf("win rate %s, equity %s", r.Worse().WinRate, dollars(r.Worse().Equity))
+	v, _ := r.Worse().WinRate.Value()
+	require.Less(t, v, 0.6)
+}
+
+// TestFooledByTheFloorOfTheFirstDay: +8 % and -7 % within two days.
+func TestFooledByTheFloorOfTheFirstDay(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("time,open,high,low,close\n")
+	for hour := range 60 {
+		price := 60000.0
+		switch {
+		case hour >= 2 && hour < 30:
+			price = 62400
+		case hour >= 30:
+			price = 60200
+		}
+		fmt.Fprintf(&text, "%d,%.2f,%.2f,%.2f,%.2f\n", fooledStart+3600*hour, price, price, price, price)
+	}
+	data, err := ReadCSV(strings.NewReader(text.String()), CSV{Symbol: "BTC", Time: OpenTime})
+	require.NoError(t, err)
+	hours := func(n int) func(context.Context, trading.Trader) error {
+		return func(context.Context, trading.Trader) error { time.Sleep(time.Duration(n) * time.Hour); return nil }
+	}
+	bot := trader("", order(trading.Long, "3"), hours(3), closing("100"), hours(22), order(trading.Long, "3"))
+	r := Run(t, bot, Config{Data: data})
+	t.Logf("%s", r)
+	require.Equal(t, Failed, r.Worse().Continuous)
+}

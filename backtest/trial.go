@@ -1,0 +1,185 @@
+package backtest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tradingapi/trading-go/backtest/internal/candle"
+)
+
+// trial is one run of a bot from the beginning to the end.
+type trial struct {
+	Kind trialKind
+	Path int // which of the config's
+}
+
+type trialKind string
+
+const (
+	aPath         trialKind = "path"
+	withoutSpikes trialKind = "without spikes"
+	aPlacebo      trialKind = "placebo"
+)
+
+// paths are the trials of a config's paths.
+func (p plan) paths(kind trialKind) (list []trial) {
+	for i := range p.insides() {
+		list = append(list, trial{kind, i})
+	}
+	return list
+}
+
+// of is the plan of a trial.
+func (p plan) of(t trial) plan {
+	p.in = p.insides()[t.Path]
+	switch t.Kind {
+	case withoutSpikes:
+		p.Data = p.Data.withoutSpikes()
+	case aPlacebo:
+		p.Data = p.Data.placebo()
+	}
+	return p
+}
+
+// assemble makes a result of the trials that a config needs.
+func (p plan) assemble(do func([]trial) ([]Path, error)) (*Result, error) {
+	result := newResult(p)
+	paths, err := do(p.paths(aPath))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		result.add(path)
+	}
+	var more []trial
+	result.Spikes = p.spikesIn()
+	if len(result.Spikes) > 0 && !p.brief {
+		more = p.paths(withoutSpikes)
+	}
+	if result.needsPlacebo() && !p.brief {
+		more = append(more, trial{aPlacebo, 0})
+	}
+	if len(more) > 0 {
+		if paths, err = do(more); err != nil {
+			return nil, err
+		}
+		for i := range more {
+			switch path := &paths[i]; {
+			case more[i].Kind == aPlacebo:
+				result.Placebo = path
+			case result.WithoutSpikes == nil || comparePaths(*path, *result.WithoutSpikes) < 0:
+				result.WithoutSpikes = path
+			}
+		}
+	}
+	for _, beside := range []*Path{result.Placebo, result.WithoutSpikes} {
+		if beside != nil {
+			beside.Curve, beside.Markets = nil, nil
+		}
+	}
+	result.finish(p)
+	return result, nil
+}
+
+// try makes one trial in this process.
+func (p plan) try(t *testing.T, bot Bot, one trial, r *recorder) (Path, error) {
+	p = p.of(one)
+	raw, err := p.inBubble(t, bot, r)
+	p.tell("judging")
+	if err != nil {
+		return Path{}, err
+	}
+	return p.judge(raw)
+}
+
+// here makes trials in this process, and finds a bot that knows of one in the next: the first
+// tenth of the last comes first, and must be the same again.
+func (p plan) here(t *testing.T, bot Bot) func([]trial) ([]Path, error) {
+	return func(list []trial) ([]Path, error) {
+		last := list[len(list)-1]
+		early := p.of(last)
+		early.cancelAt = p.From.Add(p.To.Sub(p.From) / 10).Truncate(time.Second).Add(time.Second)
+		first := newRecorder(early.cancelAt)
+		if _, err := early.inBubble(t, bot, first); err != nil {
+			return nil, err
+		}
+		paths := make([]Path, len(list))
+		for i, one := range list {
+			var again *recorder
+			if i == len(list)-1 {
+				again = newRecorder(early.cancelAt)
+			}
+			var err error
+			if paths[i], err = p.try(t, bot, one, again); err != nil {
+				return nil, err
+			}
+			if again == nil {
+				continue
+			}
+			if err := sameWrites(first.writes(), again.writes()); err != nil {
+				return nil, err
+			}
+		}
+		return paths, nil
+	}
+}
+
+// sameWrites says where two runs of a bot differ.
+func sameWrites(a, b *recorder) error {
+	for i := range max(len(a.sent), len(b.sent)) {
+		if i < len(a.sent) && i < len(b.sent) && a.texts[a.sent[i].text] == b.texts[b.sent[i].text] {
+			continue
+		}
+		return fmt.Errorf("backtest: the bot does not do the same twice: order %d is %s in the first run and %s in a later one; it keeps something from one run to the next, or throws dice without a seed: what it knows must begin with its call", i+1, a.text(i), b.text(i))
+	}
+	return nil
+}
+
+// placebo are the data with candles of a random walk, of the same length and volatility, in the
+// place of each candle.
+func (d *Data) placebo() *Data {
+	made := *d
+	made.name = "placebo of " + d.name
+	made.series = make([]*series, len(d.series))
+	for i, s := range d.series {
+		one := *s
+		if s.interval > 0 {
+			one.rows = s.placeboRows()
+			one.seal()
+		}
+		made.series[i] = &one
+	}
+	return &made
+}
+
+func (s *series) placeboRows() []row {
+	rows := slices.Clone(s.rows)
+	dice := candle.NewDice(nameKey(s.symbol), uint64(rows[0].at), 1)
+	price := 0.0
+	seconds := int(s.interval / time.Second)
+	for i := range rows {
+		r := &rows[i]
+		if r.close == 0 {
+			continue
+		}
+		if price == 0 {
+			price = float64(r.open)
+		}
+		sigma := s.volatility().Of(i, dice)
+		at := func() int64 { return max(1, int64(math.RoundToEven(price))) }
+		made := row{at: r.at, open: at(), high: at(), low: at(), close: at()}
+		for k := 1; k <= seconds; k++ {
+			price *= math.Exp(float64(sigma*dice.Normal()) - float64(sigma*sigma)/2)
+			if k == seconds {
+				break // the next candle's open
+			}
+			made.close = at()
+			made.high, made.low = max(made.high, made.close), min(made.low, made.close)
+		}
+		*r = made
+	}
+	return rows
+}
