@@ -237,7 +237,7 @@ func (p *program) does(do ledger.Action) {
 	p.probed = p.probed || do == ledger.Probe
 	m := 0
 	if !w.levels.on {
-		m = w.pick(moments)
+		m = w.pick(w.moments())
 	}
 	begun := [...]ledger.FactKind{ledger.Send: ledger.SendBegun, ledger.Fence: ledger.FenceBegun, ledger.Probe: ledger.ProbeBegun}[do]
 	if m == sleeps {
@@ -256,19 +256,34 @@ func (p *program) does(do ledger.Action) {
 		return
 	}
 	p.note(ledger.Fact{Kind: begun})
+	if m > sleeps {
+		p.holdUp(do, heldUps[m-sleeps-1])
+		return
+	}
 	if m >= crashBefore && m < crashAfter {
 		p.crash((m-crashBefore)%2 == 1, []time.Duration{0, time.Hour}[(m-crashBefore)/2])
 		return
 	}
+	p.leaves(do)
+	p.meanwhile(m)
+}
+
+// leaves lets a request go.
+func (p *program) leaves(do ledger.Action) {
+	w := p.w
 	w.seq++
 	r := request{key: p.on.key, probe: do == ledger.Probe, program: p, id: w.seq}
-	if do == ledger.Fence {
+	age := w.now - p.on.decided
+	if p.wall < 0 && p.slept > 0 && do != ledger.Fence { // neither clock tells the age
+		w.cause = clocks
+	}
+	switch {
+	case do == ledger.Fence:
 		r.kind = fence
-	} else if age := w.now - p.on.decided; !r.probe && p.on.terms.TTL > 0 && age >= w.terms.TTL {
-		if p.wall < 0 && p.slept > 0 { // neither clock tells
-			w.cause = clocks
-		}
+	case !r.probe && p.on.terms.TTL > 0 && age >= w.terms.TTL:
 		w.find(staleSend)
+	case r.probe && age >= probeUntil && !w.forgetful:
+		w.find(staleProbe)
 	}
 	p.waiting = r.id
 	w.send(r)
@@ -282,7 +297,6 @@ func (p *program) does(do ledger.Action) {
 			p.hears(r, silence)
 		}
 	})
-	p.meanwhile(m)
 }
 
 // jump lets a clock go wrong.

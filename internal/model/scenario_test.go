@@ -19,6 +19,7 @@ type scenario struct {
 	ownJournals bool   // which has a journal of its own
 	forgetful   bool   // no durable journal
 	vanish      bool   // the order's trace can be taken away
+	edges       bool   // with the accidents of disks, connections, limits and unheard-of codes
 	lies        lies
 	only        []string // the accidents that there are; all if there is none
 	trace       bool
@@ -32,6 +33,7 @@ type lies struct {
 	look        func(v *ledger.Verdict)
 	sendsAgain  bool // a restarted program goes on sending
 	journalLate bool
+	noGate      bool // what was held up leaves all the same
 	nextKey     bool // a pending decision goes on under the next key
 	volatile    map[ledger.FactKind]bool
 }
@@ -96,6 +98,15 @@ func since(s *scenario) {
 	firstUse(s)
 	s.terms.NotBefore, s.terms.Since = true, servicetime.Shown(start)
 }
+
+// edges is a search of its own: the accidents of disks, machines, connections, limits and
+// codes, and of the others those that they meet.
+func edges(s *scenario) {
+	s.edges = true
+	s.only = append([]string{"reply lost", "request lost", "5xx after", "part-way, after", "dies", "takes 6 s", "takes 14 min", "delayed 9 min",
+		"caller leaves", "CRASH after the byte, facts lost; again after 1 min", "CRASH after the byte, all facts kept; again after 1 h",
+		"wall clock", "without a Date", "the machine sleeps"}, edgeNames()...)
+}
 func twoJournals(s *scenario) { s.second, s.ownJournals = true, true }
 func noJournal(s *scenario)   { s.forgetful = true }
 func others(s *scenario)      { s.vanish = true }
@@ -116,6 +127,10 @@ var scenarios = []scenario{
 	with("market order, 50", reading50),
 	with("market order, 10 and 50, exclusive", reading10, reading50, exclusive, partWayToAll),
 	with("market order, 49", ownRoute),
+	with("market order, edges", edges),
+	with("close, edges, exclusive", edges, exit, exclusive),
+	with("order id, edges", edges, derived),
+	with("market order, sent once, edges", edges, once),
 	with("close", exit),
 	with("resting limit", limit, others),
 	with("resting limit, exclusive", limit, exclusive),

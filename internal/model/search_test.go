@@ -88,6 +88,7 @@ const (
 	ranTwice
 	lateUntold
 	staleSend
+	staleProbe
 	forgotten
 	stuck
 	overwritten
@@ -102,6 +103,7 @@ const (
 	acrossJournals
 	latePaper
 	cancelled
+	inItsWords
 	findingCount
 
 	apart = probeRan
@@ -114,6 +116,7 @@ var findings = [findingCount]string{
 	ranTwice:           "it ran twice",
 	lateUntold:         "the probe ran it, and the verdict does not say so",
 	staleSend:          "sent after its TTL",
+	staleProbe:         "a probe left ten minutes after the decision, or later",
 	forgotten:          "sent, and nobody remembers",
 	stuck:              "it goes on for ever",
 	overwritten:        "an older level replaced a newer one for good",
@@ -127,6 +130,7 @@ var findings = [findingCount]string{
 	acrossJournals:     "another journal's program sent it after an unstored 5xx, or a dead worker's claim",
 	cancelled:          "NotApplied, and somebody had cancelled the limit since",
 	latePaper:          "a paper request arrived late",
+	inItsWords:         "something in front answered in the service's words after the work",
 }
 
 // result is what the search of a scenario saw.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -69,6 +70,7 @@ var (
 	noOrder     = ledger.Answer{Class: ledger.Refusal, Code: "order_not_found", Status: 404, Says: ledger.NotApplied}
 	badSymbol   = ledger.Answer{Class: ledger.Refusal, Code: "asset_disabled", Status: 403, Says: ledger.NotApplied}
 	silence     = ledger.Answer{Class: ledger.Silence}
+	unheardOf   = ledger.Answer{Class: ledger.Unclear, Code: "database_error", Status: 500}
 	page        = ledger.Answer{Class: ledger.Foreign, Status: 502}
 )
 
@@ -120,6 +122,8 @@ var slow = []time.Duration{2 * time.Second, 6 * time.Second, 12 * time.Second, 1
 var (
 	fencers = []option{{"", 0}, {"fence: 5xx", 1}, {"fence: dies", 1}, {"fence: part-way", 1}}
 	replies = []option{{"", 0}, {"reply lost", 1}, {"reply becomes a page", 1}}
+
+	edgeReplies = append(slices.Clone(replies), option{"reply becomes an error with a code of no table", 1}, option{"reply becomes a refusal in the service's words", 1})
 )
 
 // send puts a request on its way.
@@ -152,12 +156,17 @@ func (w *world) answers(r request, a ledger.Answer) {
 	if !r.program.waitsFor(r) {
 		return
 	}
-	switch w.pick(replies) {
+	switch w.pick(w.replies()) {
 	case 0:
 	case 1:
 		a = silence
-	default:
+	case 2:
 		a = page
+	case 3:
+		a = unheardOf
+	default:
+		w.cause = inItsWords
+		a = refused
 	}
 	w.after(50*time.Millisecond, func() { r.program.hears(r, a) })
 }

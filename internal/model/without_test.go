@@ -146,6 +146,17 @@ var needed = []without{
 				return s
 			}
 		}, []string{"5xx after the work", "reply lost", "reply lost"}, falseNotApplied},
+	// What ages, and codes of no table.
+	{"a send is judged again right before its first byte", with("", edges, attempts(1)),
+		func(l *lies) { l.noGate = true }, []string{"a sync takes 1 min"}, staleSend},
+	{"by both clocks", with("", edges, attempts(1)),
+		func(l *lies) { l.noGate = true }, []string{"the machine is suspended for 10 min"}, staleSend},
+	{"a probe is judged again right before its first byte", with("", edges, attempts(1)),
+		func(l *lies) { l.noGate = true }, []string{"reply lost", "a sync takes 10 min"}, staleProbe},
+	{"an error with a code of no table proves nothing", with("", edges, attempts(1)),
+		turned(ledger.SendEnded, is(unheardOf), unsent), []string{"a code of no table"}, falseNotApplied},
+	{"and is not sent again", with("", edges),
+		turned(ledger.SendEnded, is(unheardOf), silence), []string{"5xx after the work", "a code of no table"}, after5xx},
 	// Looks.
 	{"before it is gone, absence decides nothing under 422", market(),
 		decides(func(_ *program, f *ledger.Fact) bool {
