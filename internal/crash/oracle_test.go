@@ -7,21 +7,22 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/model"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // The exceptions that no client can promise away. Each is counted apart.
 const (
-	failedAfterWork = "a 5xx after the work, sent again within the TTL"
-	lateProbe       = "a late probe"
-	outlived        = "a worker that outlived its claim"
-	jumped          = "a clock that jumped"
-	forgotten       = "a decision taken again after the service forgot it"
-	unstoredCross   = "two programs, and an answer that the service does not store"
-	repeated        = "something on the way that repeats requests"
-	latePaper       = "a paper request that arrived late"
-	brokenDisk      = "an exit beside a broken disk"
-	inItsWords      = "something in front that answers in the service's words after the work"
+	failedAfterWork = model.FailedAfterWork
+	lateProbe       = model.LateProbe
+	outlived        = model.Outlived
+	jumped          = model.Jumped
+	forgotten       = model.Forgotten
+	unstoredCross   = model.Unstored
+	repeated        = model.Repeated
+	latePaper       = model.LatePaper
+	brokenDisk      = model.BrokenDisk
+	inItsWords      = model.InItsWords
 
 	// othersLevels is none: the outcome of levels is what the position has.
 	othersLevels = "levels that another write has set, or that have gone with the position"
@@ -75,6 +76,7 @@ func (w *world) checkOnce(when string) {
 		}
 		if why := w.whyTwice(list, probes); why != "" {
 			w.excepted[why] = true
+			w.doubled = why
 			continue
 		}
 		w.problem("%s: %s was executed %d times", when, group[0].Operation, len(list))
@@ -187,6 +189,8 @@ func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation,
 		w.excepted[othersLevels] = true
 	case o == trading.Applied && n == 0 && w.badDisk() && (op == trading.OpClose || op == trading.OpTPSL): // under a key that the journal did not take
 		w.excepted[brokenDisk] = true
+	case o == trading.Applied && n == 0 && w.doubled != "": // another write's second order looks like this one's
+		w.excepted[w.doubled] = true
 	case o == trading.Applied && n == 0:
 		w.problem("%s: %s is applied, and it was not executed", when, what)
 	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
@@ -236,7 +240,10 @@ func (w *world) anotherUsed(id trading.IntentID, keys []trading.Key) bool {
 // new, and the service forgets it within a day.
 func (w *world) notTaken(id trading.IntentID, all []tradingsim.Execution) bool {
 	in := w.writes[id]
-	return in != nil && w.badDisk() && w.named && !in.Entry &&
+	if in == nil { // nor what this take was
+		return w.badDisk() && w.named && w.op == closing
+	}
+	return w.badDisk() && w.named && !in.Entry &&
 		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return !e.At.Before(in.Decided) })
 }
 

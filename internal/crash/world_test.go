@@ -44,6 +44,7 @@ type world struct {
 	settled  bool            // a write that ran has ended, and the file keeps nothing more of it
 	excepted map[string]bool // exceptions that came about
 	reasons  []string        // why a write stayed Unknown
+	doubled  string          // the exception by which a write was executed twice
 
 	firstDates map[string]string   // of the first answer under a key
 	cache      map[string]*answer  // what something in front has of reads

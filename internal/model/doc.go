@@ -2,7 +2,8 @@
 // service as the contract allows it to be, a network that loses and delays, programs
 // that crash, and every combination of so many accidents. The programs do what
 // internal/ledger says; everything else is written from the contract and shares no code
-// with the client. It holds no code outside its tests, and is imported by nothing.
+// with the client. Outside its tests it holds
+// the list of what no client can promise, for the other searches; no code of the client imports it.
 //
 // README.md says what was searched and what was found.
 package model
