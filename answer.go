@@ -52,6 +52,7 @@ type question struct {
 	endpoint *endpoint
 	env      Environment
 	result   wire.Value // what a success is decoded into; nil if nobody wants it
+	fresh    bool       // one that a cache has kept is none of the service's
 	meta     Meta       // without what the answer adds
 }
 
@@ -72,7 +73,9 @@ func (q *question) read(a attempt) heard {
 	}
 	judged := verdict.Answer{Operation: q.endpoint.spec, Env: string(q.env), Status: a.Status, Replayed: a.replayed()}
 	reason := "not JSON"
-	if a.TooLarge {
+	if q.fresh && transport.Aged(a.Header) {
+		reason = "an answer that a cache has kept"
+	} else if a.TooLarge {
 		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.limit(a.Status))
 	} else if shape, err := q.shape(&h); err == nil {
 		judged.Shape, judged.JSON = shape, true

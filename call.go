@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/address"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
@@ -112,7 +113,15 @@ var errConcluded = errors.New("the earlier write has ended")
 
 // question is what the next answer is judged by.
 func (c *call) question() *question {
-	return &question{endpoint: c.endpoint, env: c.env, result: c.result, meta: c.facts()}
+	return &question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
+}
+
+// shownAt is when a read showed what its answer says; of a kept one that is not known.
+func (c *call) shownAt() books.Read {
+	if transport.Aged(c.last.attempt.Header) {
+		return books.Read{}
+	}
+	return books.Read{Begun: c.last.attempt.Sent, Ended: c.last.attempt.Received}
 }
 
 // key is the idempotency key of the next send, or the last; empty where there is none.

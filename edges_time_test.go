@@ -1,8 +1,13 @@
 package trading_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,6 +159,95 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 				assert.NotEqual(t, trading.NotApplied, r.recovered())
 				time.Sleep(time.Hour)
 				assert.Equal(t, 1, r.ran(trading.OpOrder))
+			})
+		})
+	}
+}
+
+// cache keeps the answers to reads of accounts for 30 s, and says how old they are. Only one that honors
+// it asks the service where a request wants it asked.
+type cache struct {
+	http.RoundTripper
+	honors bool
+	mu     *sync.Mutex
+	kept   map[string]kept
+}
+
+type kept struct {
+	at     time.Time
+	header http.Header
+	body   []byte
+}
+
+func (c cache) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet || strings.HasSuffix(r.URL.Path, "/health") {
+		return c.RoundTripper.RoundTrip(r)
+	}
+	c.mu.Lock()
+	old, found := c.kept[r.URL.String()]
+	c.mu.Unlock()
+	if asked := c.honors && r.Header.Get("Cache-Control") == "no-cache"; found && !asked && time.Since(old.at) < 30*time.Second {
+		header := old.header.Clone()
+		header.Set("Age", strconv.Itoa(int(time.Since(old.at).Seconds())))
+		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(bytes.NewReader(old.body)), ContentLength: int64(len(old.body)), Request: r}, nil
+	}
+	res, err := c.RoundTripper.RoundTrip(r)
+	if err != nil || res.StatusCode != 200 {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept[r.URL.String()] = kept{time.Now(), res.Header.Clone(), body}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, err
+}
+
+// D 36: what a cache has kept shows neither the account before a write nor after it.
+func TestEdge36_ACacheThatKeepsReads(t *testing.T) {
+	for _, honors := range []bool{true, false} {
+		t.Run(fmt.Sprintf("it honors no-cache: %t", honors), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim := tradingsim.New()
+				r := join(t, sim, sole, trading.WithTransport(cache{sim.Transport(), honors, &sync.Mutex{}, map[string]kept{}}))
+				r.readAll()
+				r.readAll()
+				r.readAll()
+				r.sim.Fault("POST /orders", tradingsim.CrashAfter())
+				_, err := r.account().PlaceOrder(t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				resolution, _ := r.resolve(err)
+				assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
+				if honors {
+					assert.Equal(t, trading.Applied, resolution.Outcome)
+				}
+				assert.Equal(t, 1, r.ran(trading.OpOrder))
+			})
+		})
+	}
+}
+
+// D 37: that nobody else trades the account was not said when the order was placed. Somebody
+// did then, of its size, and it never ran.
+func TestEdge37_AnAccountThatIsDeclaredLater(t *testing.T) {
+	for name, declared := range map[string][2][]trading.Option{
+		"later":  {nil, {sole}},
+		"before": {{sole}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				d := newDisk()
+				r = r.restart(d, append(declared[0], trading.WithoutBackground())...)
+				r.readAll()
+				r.readAll()
+				r.sim.Fault("POST /orders", tradingsim.Crash())
+				_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+				require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err))
+				closeClient(r.t, r.Client)
+				join(r.t, r.sim).open(buy("0.05")) // by a person
+				r = r.restart(d, declared[1]...)
+				assert.NotEqual(r.t, trading.Applied, r.recovered())
+				assert.Equal(r.t, 1, r.ran(trading.OpOrder))
 			})
 		})
 	}

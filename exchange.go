@@ -64,6 +64,9 @@ func (x *exchanger) header(r *request, apiKey apiKey, key Key) http.Header {
 	}
 	if !r.endpoint.keyless {
 		h["X-Api-Key"] = apiKey.Reveal()
+		if !r.endpoint.write {
+			h["Cache-Control"] = noCache
+		}
 	}
 	if key != "" {
 		// Not in canonical form: net/http sends a POST with the canonical one
@@ -74,7 +77,7 @@ func (x *exchanger) header(r *request, apiKey apiKey, key Key) http.Header {
 	return h
 }
 
-var contentJSON = []string{"application/json"}
+var contentJSON, noCache = []string{"application/json"}, []string{"no-cache"}
 
 // spread takes a random part of a wait, from its upper half, so that callers who
 // failed together do not come back together.

@@ -88,7 +88,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawPositions(a.book(), call.last.attempt.Sent, heldPositions(rows.List))
+	a.caller.core.books.SawPositions(a.book(), call.shownAt(), heldPositions(rows.List))
 	return rows.List, nil
 }
 
@@ -100,7 +100,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawTrades(a.book(), call.last.attempt.Sent, digestsOf(rows.List))
+	a.caller.core.books.SawTrades(a.book(), call.shownAt(), digestsOf(rows.List))
 	return rows.List, nil
 }
 
@@ -116,7 +116,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 		Limits: convertAll(answer.Orders, restingOrderOf),
 		Runs:   convertAll(answer.Runs, runOf),
 	}
-	a.caller.core.books.SawOrders(a.book(), call.last.attempt.Sent, restingOf(open.Limits), runningOf(open.Runs))
+	a.caller.core.books.SawOrders(a.book(), call.shownAt(), restingOf(open.Limits), runningOf(open.Runs))
 	return open, nil
 }
 
@@ -128,7 +128,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawFinished(a.book(), call.last.attempt.Sent, endedOf(rows.List))
+	a.caller.core.books.SawFinished(a.book(), call.shownAt(), endedOf(rows.List))
 	return rows.List, nil
 }
 

@@ -92,7 +92,7 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.books.SawPositions(paperBook, call.last.attempt.Sent, heldPositions(rows.List))
+	s.caller.core.books.SawPositions(paperBook, call.shownAt(), heldPositions(rows.List))
 	return rows.List, nil
 }
 
@@ -103,7 +103,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.books.SawTrades(paperBook, call.last.attempt.Sent, digestsOf(rows.List))
+	s.caller.core.books.SawTrades(paperBook, call.shownAt(), digestsOf(rows.List))
 	return rows.List, nil
 }
 

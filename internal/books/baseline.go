@@ -51,11 +51,8 @@ func (a *account) agree(symbol string, held position) bool {
 	if held.exact && !held.at.Before(since) {
 		return true // an answer does not lag
 	}
-	return held.at.Sub(since) >= accounting.Lag-apart
+	return held.at.Sub(since) >= accounting.Lag
 }
-
-// apart is how long the reads of one look are apart.
-const apart = time.Second
 
 // baselineAge is how old a baseline may be before an entry reads another.
 const baselineAge = 10 * time.Minute
@@ -74,5 +71,5 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.statusAt}, tooOld) || w.Run && tooOld(a.finAt) {
 		return true
 	}
-	return now.Sub(a.posAt) >= accounting.Lag && !a.serves(w)
+	return now.Sub(a.posEnded) >= accounting.Lag && !a.serves(w)
 }

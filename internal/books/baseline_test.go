@@ -19,11 +19,11 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 	}{
 		"nothing read":              {func(*book) {}, false},
 		"everything read twice":     {func(b *book) { b.read(held) }, true},
-		"the positions alone":       {func(b *book) { b.SawPositions(mine, b.now, held) }, false},
-		"read once, beside holding": {func(b *book) { b.pass(accounting.Lag); b.once(held) }, false},
+		"the positions alone":       {func(b *book) { b.SawPositions(mine, atOnce(b.now), held) }, false},
+		"read once, beside holding": {func(b *book) { b.pass(accounting.Lag); b.atOnce(held) }, false},
 		"read once, nothing held": {func(b *book) {
-			b.once(nil)
-			b.SawOrders(mine, b.now, nil, nil)
+			b.atOnce(nil)
+			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		}, true},
 		"read beside a write": {func(b *book) { b.SendBegan(mine); b.read(held) }, false},
 		"read right after a write": {func(b *book) {
@@ -42,17 +42,17 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 	}
 }
 
-func (b *book) once(held []Held) {
+func (b *book) atOnce(held []Held) {
 	b.SawStatus(mine, b.now, "ACTIVE")
-	b.SawPositions(mine, b.now, held)
-	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
-	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+	b.SawPositions(mine, atOnce(b.now), held)
+	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
+	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 }
 
 func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	b := newBook(t)
 	b.Books = New(b.now, false)
-	b.once(nil)
+	b.atOnce(nil)
 	base, _ := b.Enter(b.order("BTC"))
 	assert.Nil(t, base)
 }
@@ -73,9 +73,9 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 		b := newBook(t)
 		b.Books = New(b.now, true)
 		b.pass(row.after)
-		b.SawPositions(row.account, b.now, nil)
-		b.SawTrades(row.account, b.now, func(int) []accounting.Row { return nil })
-		b.SawOrders(row.account, b.now, nil, nil)
+		b.SawPositions(row.account, atOnce(b.now), nil)
+		b.SawTrades(row.account, atOnce(b.now), func(int) []accounting.Row { return nil })
+		b.SawOrders(row.account, atOnce(b.now), nil, nil)
 		w := b.order("BTC")
 		w.Account, w.Lists = row.account, row.account.live()
 		base, _ := b.Enter(w)
@@ -87,15 +87,15 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 // known to them.
 func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
 	b := newBook(t)
-	b.SawOrders(mine, b.now, nil, nil)
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	w := b.limit("ETH")
 	b.enter(w)
 	require.True(t, b.Wants(w))
 	b.leave(w, resting("ord_1"))
 	b.pass(accounting.Lag)
-	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 	for range 2 {
-		b.SawPositions(mine, b.now, nil)
+		b.SawPositions(mine, atOnce(b.now), nil)
 		b.pass(accounting.Lag)
 	}
 	base, _ := b.Enter(b.limit("BTC"))
@@ -110,7 +110,7 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
 	orders := func(resting ...Waiting) {
-		b.SawOrders(mine, b.now, resting, []Waiting{{ID: "run_1"}})
+		b.SawOrders(mine, atOnce(b.now), resting, []Waiting{{ID: "run_1"}})
 	}
 	orders(Waiting{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: size}, Waiting{ID: "ord_2", Symbol: "ETH"})
 	w := b.order("BTC")
@@ -126,7 +126,7 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 	orders() // it filled, or was cancelled
 	b.pass(time.Minute)
 	assert.ElementsMatch(t, want, b.owned("BTC"), "the positions were read before")
-	b.SawPositions(mine, b.now, nil)
+	b.SawPositions(mine, atOnce(b.now), nil)
 	assert.Equal(t, want[1:], b.owned("BTC"), "the positions show what it did")
 }
 
@@ -152,11 +152,11 @@ func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
 			b.read(held)
-			b.SawTrades(mine, b.now.Add(time.Second), func(int) []accounting.Row { return []accounting.Row{row.fresh, {Digest: 7}} })
+			b.SawTrades(mine, atOnce(b.now.Add(time.Second)), func(int) []accounting.Row { return []accounting.Row{row.fresh, {Digest: 7}} })
 			serves := func() []bool { return []bool{b.serves("BTC"), b.serves("ETH")} }
 			assert.Equal(t, []bool{row.btc, row.eth}, serves())
 			b.pass(time.Second + accounting.Lag)
-			b.SawPositions(mine, b.now, held)
+			b.SawPositions(mine, atOnce(b.now), held)
 			assert.Equal(t, []bool{true, true}, serves(), "the positions were read since")
 		})
 	}
@@ -179,17 +179,17 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	did.Own.Run = true
 	b.leave(run, did)
 	b.pass(accounting.Lag)
-	b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_2"}})
-	b.SawOrders(mine, b.now, nil, []Waiting{{ID: "run_7"}})
-	b.SawOrders(mine, b.now, nil, nil)
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_2"}})
+	b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: "run_7"}})
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	for range 2 {
 		base, _ := b.Enter(b.pro("BTC"))
 		require.NotNil(t, base)
 		assert.Equal(t, []string{"run_2", "run_7"}, base.Finished.IDs, "newest first as read, then what was known before")
 		assert.Empty(t, base.Runs)
-		b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_2"}}) // which lags
+		b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_2"}}) // which lags
 	}
-	b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_7", "run_2"}})
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_7", "run_2"}})
 	base, _ := b.Enter(b.pro("BTC"))
 	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished.IDs)
 }
@@ -198,26 +198,26 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 // what runs: then only a list of those that have ended shows it that is read a lag later.
 func TestAListOfFinishedRunsMayLag(t *testing.T) {
 	b := newBook(t)
-	b.SawPositions(mine, b.now, nil)
-	b.SawTrades(mine, b.now, func(int) []accounting.Row { return nil })
+	b.SawPositions(mine, atOnce(b.now), nil)
+	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 	lags := func(w *Write) bool {
 		base, _ := b.Enter(w)
 		defer b.Leave(w, nil)
 		require.NotNil(t, base)
 		return base.FinishedLags
 	}
-	b.SawFinished(mine, b.now, accounting.Newest{})
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	b.pass(time.Hour)
-	b.SawOrders(mine, b.now, nil, nil)
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	assert.True(t, lags(b.pro("BTC")), "read before what runs")
 	assert.False(t, lags(b.limit("BTC")), "which a limit does not need")
 	b.pass(accounting.Lag - 1)
-	b.SawFinished(mine, b.now, accounting.Newest{})
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	assert.True(t, lags(b.pro("BTC")), "which may have lagged")
 	b.pass(1)
-	b.SawFinished(mine, b.now, accounting.Newest{})
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	assert.False(t, lags(b.pro("BTC")))
 	b.pass(time.Hour)
-	b.SawOrders(mine, b.now, nil, nil)
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	assert.False(t, lags(b.pro("BTC")), "every run since is known")
 }

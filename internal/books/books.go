@@ -47,13 +47,14 @@ type account struct {
 	lastWrite time.Time           // when one last ended
 
 	positions map[string]position // of a symbol that is not here, every read showed none
-	posAt     time.Time           // when the positions were read; zero if they are not known
-	posFrom   time.Time           // the first of those reads
+	posAt     time.Time           // when the last read of them began; zero if they are not known
+	posEnded  time.Time           // when it ended
+	posFrom   time.Time           // when the first of those reads ended
 	posShows  int                 // the effects before this one show in them
 	rows      []accounting.Row
 	rowsAt    time.Time
 	rowsShow  int
-	rowsSince map[string]time.Time // by symbol: the read that first showed its newest row
+	rowsSince map[string]time.Time // by symbol: the end of the read that first showed its newest row
 	rowsFrom  time.Time            // the same of symbols that are not there
 	orders    []string
 	runs      []string
@@ -61,7 +62,7 @@ type account struct {
 	running   []Waiting
 	gone      []gone // orders and runs that waited, and may not show in the positions yet
 	ordersAt  time.Time
-	runsFrom  time.Time         // the first of those reads: every run since then is known
+	runsFrom  time.Time         // the end of the first of those reads: every run since then is known
 	finished  accounting.Newest // of the runs that have ended, as read
 	ended     []string          // others that are known to have ended, the newest first
 	finAt     time.Time
@@ -76,8 +77,8 @@ type account struct {
 // position is one as reads or answers showed it.
 type position struct {
 	accounting.Position
-	at    time.Time // when it was read, or answered
-	since time.Time // reads have shown it unchanged since
+	at    time.Time // when its read began, or it was answered
+	since time.Time // reads have shown it unchanged since the end of this one
 	exact bool      // an answer said it
 	shows int       // the effects before this one are in it
 }

@@ -19,6 +19,9 @@ var (
 	origin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+// atOnce is a read that took no time.
+func atOnce(at time.Time) Read { return Read{at, at} }
+
 func market(symbol string) pending.Place {
 	return pending.Place{Environment: mine.Environment, Account: mine.ID, Symbol: symbol}
 }
@@ -43,10 +46,10 @@ func (b *book) read(held []Held) {
 	for range 2 {
 		b.pass(accounting.Lag)
 		b.SawStatus(mine, b.now, "ACTIVE")
-		b.SawPositions(mine, b.now, held)
-		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
-		b.SawOrders(mine, b.now, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
-		b.SawFinished(mine, b.now, accounting.Newest{})
+		b.SawPositions(mine, atOnce(b.now), held)
+		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
+		b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+		b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	}
 }
 
@@ -337,7 +340,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			read := func(balance int64, held []Held, rows []accounting.Row) {
 				b.pass(accounting.Lag)
 				b.SawPaper(at.account, b.now, "sbx_1", decimal.NewFromInt(balance))
-				b.SawPositions(at.account, b.now, held)
+				b.SawPositions(at.account, atOnce(b.now), held)
 				b.SawTrades(at.account, b.now, func(int) []accounting.Row { return rows })
 			}
 			for range 2 {

@@ -29,7 +29,7 @@ func BenchmarkEdge15_SawFinished(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			books, runs := New(origin, true), finishedRuns(n)
 			for b.Loop() {
-				books.SawFinished(mine, origin, accounting.NewestOf(len(runs), func(i int) string { return runs[i] }))
+				books.SawFinished(mine, atOnce(origin), accounting.NewestOf(len(runs), func(i int) string { return runs[i] }))
 			}
 		})
 	}
@@ -41,12 +41,12 @@ func TestEdge15_FinishedRunsCostTheSame(t *testing.T) {
 		b, runs := newBook(t), finishedRuns(n)
 		b.read(nil)
 		read := func() {
-			b.SawFinished(mine, b.now, accounting.NewestOf(len(runs), func(i int) string { return runs[i] }))
+			b.SawFinished(mine, atOnce(b.now), accounting.NewestOf(len(runs), func(i int) string { return runs[i] }))
 		}
 		allocs = testing.AllocsPerRun(10, func() {
 			read()
-			b.SawOrders(mine, b.now, nil, []Waiting{{ID: runs[0]}})
-			b.SawOrders(mine, b.now, nil, nil)
+			b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: runs[0]}})
+			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		})
 		base, _ := b.Enter(b.pro("BTC"))
 		require.NotNil(t, base)
@@ -65,8 +65,8 @@ func TestEdge15_FinishedRunsCostTheSame(t *testing.T) {
 func TestEdge15_ARecordHasWhatTheWriteNeeds(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	b.SawOrders(mine, b.now, []Waiting{{ID: "ord_1"}}, []Waiting{{ID: "run_1"}})
-	b.SawFinished(mine, b.now, accounting.Newest{IDs: []string{"run_0"}})
+	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_1"}}, []Waiting{{ID: "run_1"}})
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_0"}})
 	for _, row := range []struct {
 		w                *Write
 		orders, run, all []string
@@ -102,8 +102,8 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 				did.Own.Run = true
 				b.leave(run, did)
 				b.pass(accounting.Lag)
-				b.SawOrders(mine, b.now, nil, []Waiting{{ID: did.Own.ID}})
-				b.SawOrders(mine, b.now, nil, nil)
+				b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: did.Own.ID}})
+				b.SawOrders(mine, atOnce(b.now), nil, nil)
 			}
 			for range 990 {
 				id++

@@ -25,11 +25,11 @@ func TestWantsRead(t *testing.T) {
 		"read":                     {func(b *book) { b.read(one) }, false},
 		"ten minutes ago":          {func(b *book) { b.read(one); b.pass(baselineAge) }, false},
 		"longer ago":               {func(b *book) { b.read(one); b.pass(baselineAge + 1) }, true},
-		"the positions alone":      {func(b *book) { b.SawPositions(mine, b.now, one) }, true},
+		"the positions alone":      {func(b *book) { b.SawPositions(mine, atOnce(b.now), one) }, true},
 		"the status longer ago":    {func(b *book) { b.read(one); b.of[mine].statusAt = b.now.Add(-baselineAge - 1) }, true},
 		"the status never":         {func(b *book) { b.read(one); b.of[mine].statusAt = time.Time{} }, true},
-		"once, a moment ago":       {func(b *book) { b.once(one); b.pass(accounting.Lag - 1) }, false},
-		"once, a lag ago":          {func(b *book) { b.once(one); b.pass(accounting.Lag) }, true},
+		"once, a moment ago":       {func(b *book) { b.atOnce(one); b.pass(accounting.Lag - 1) }, false},
+		"once, a lag ago":          {func(b *book) { b.atOnce(one); b.pass(accounting.Lag) }, true},
 		"right after a write":      {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag - 1) }, false},
 		"a while after that":       {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag) }, true},
 		"a reset since they began": {func(b *book) { b.read(one); b.Reset(mine) }, true},
@@ -62,24 +62,67 @@ func TestReadsAtOnceBesideWhatWaits(t *testing.T) {
 		"nothing": {nil, nil, true}, "an order": {rests, nil, false}, "a run": {nil, runs, false}, "both": {rests, runs, false},
 	} {
 		b := newBook(t)
-		b.once(nil)
-		b.SawOrders(mine, b.now, row.resting, row.running)
+		b.atOnce(nil)
+		b.SawOrders(mine, atOnce(b.now), row.resting, row.running)
 		assert.Equal(t, row.want, b.serves("BTC"), name)
 	}
 }
 
-// A position shows every closed trade of the rows if it was read four seconds after the
-// first of them, which were read a second apart from it at the most.
+// A position shows every closed trade of the rows if its read began a lag after the first
+// that showed them had ended.
 func TestAPositionReadBehindItsRows(t *testing.T) {
 	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
-	for behind, want := range map[time.Duration]bool{accounting.Lag - apart - 1: false, accounting.Lag - apart: true} {
+	for behind, want := range map[time.Duration]bool{accounting.Lag - 1: false, accounting.Lag: true} {
 		b := newBook(t)
 		b.read(one)
-		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 8, Symbol: "BTC"}, {Digest: 7}} })
+		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 8, Symbol: "BTC"}, {Digest: 7}} })
 		b.pass(behind)
-		b.SawPositions(mine, b.now, one)
+		b.SawPositions(mine, atOnce(b.now), one)
 		assert.Equal(t, want, b.serves("BTC"), behind)
 	}
+}
+
+// D 45: two looks are a lag apart if the second begins that long after the first has ended.
+func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
+	const slow = 4 * time.Second
+	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	for after, want := range map[time.Duration]bool{accounting.Lag - slow: false, accounting.Lag - 1: false, accounting.Lag: true} {
+		b := newBook(t)
+		b.pass(time.Minute)
+		look := func() {
+			at := Read{b.now, b.now.Add(slow)}
+			b.SawStatus(mine, b.now, "ACTIVE")
+			b.SawOrders(mine, at, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+			b.SawPositions(mine, at, held)
+			b.SawFinished(mine, at, accounting.Newest{})
+			b.SawTrades(mine, at, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
+			b.pass(slow)
+		}
+		look()
+		b.pass(after)
+		w := b.order("BTC")
+		w.Entry = true
+		assert.Equal(t, want, b.WantsRead(w, b.now), "another look at %s makes a baseline", after)
+		look()
+		assert.Equal(t, want, b.serves("BTC"), after)
+
+		b = newBook(t)
+		b.pass(time.Minute)
+		b.SawOrders(mine, Read{b.now, b.now.Add(slow)}, nil, nil)
+		b.pass(slow + after)
+		b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
+		a := b.of[mine]
+		assert.Equal(t, want, a.finAt.Sub(a.runsFrom) >= accounting.Lag, "a run that ended between them is in one")
+	}
+}
+
+// A read that says nothing of any moment is none.
+func TestAReadOfNoMoment(t *testing.T) {
+	b := newBook(t)
+	b.pass(time.Minute)
+	b.SawPositions(mine, Read{}, nil)
+	b.SawTrades(mine, Read{}, func(int) []accounting.Row { return nil })
+	assert.False(t, b.of[mine].known())
 }
 
 // What waited no longer counts as it may not show in the positions yet, for a lag.
@@ -87,9 +130,9 @@ func TestWhatHasGoneCountsForALag(t *testing.T) {
 	for after, want := range map[time.Duration]int{accounting.Lag - 1: 1, accounting.Lag: 0} {
 		b := newBook(t)
 		b.read(nil)
-		b.SawOrders(mine, b.now, nil, nil) // without ord_0
+		b.SawOrders(mine, atOnce(b.now), nil, nil) // without ord_0
 		b.pass(after)
-		b.SawPositions(mine, b.now, nil)
+		b.SawPositions(mine, atOnce(b.now), nil)
 		assert.Len(t, b.of[mine].gone, want, after)
 	}
 }
@@ -98,9 +141,9 @@ func TestWhatHasGoneCountsForALag(t *testing.T) {
 func TestEffectsThatAreNeeded(t *testing.T) {
 	const many = minTrim + 8
 	rows := func(b *book) {
-		b.SawTrades(mine, b.now, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
+		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
 	}
-	positions := func(b *book) { b.SawPositions(mine, b.now, nil) }
+	positions := func(b *book) { b.SawPositions(mine, atOnce(b.now), nil) }
 	for name, row := range map[string]struct {
 		reads []func(*book)
 		own   int // of the first and the many after it

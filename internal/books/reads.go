@@ -79,12 +79,16 @@ func (b *Books) SendEnded(id Account, at time.Time) {
 	}
 }
 
+// Read is when a read was sent, and when it was answered. What it shows is of a moment
+// between the two, or up to a lag before. The zero Read says nothing of any moment.
+type Read struct{ Begun, Ended time.Time }
+
 // saw takes a read over, if it was begun where every own write shows: none is under way,
 // and the last is a lag ago.
-func (b *Books) saw(id Account, begun time.Time, take func(*account)) {
+func (b *Books) saw(id Account, at Read, take func(*account)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.account(id); b.passive(id, a, begun) {
+	if a := b.account(id); at != (Read{}) && b.passive(id, a, at.Begun) {
 		take(a)
 	}
 }
@@ -100,30 +104,30 @@ type Held struct {
 }
 
 // SawPositions notes the open positions.
-func (b *Books) SawPositions(id Account, begun time.Time, held []Held) {
-	b.saw(id, begun, func(a *account) {
+func (b *Books) SawPositions(id Account, at Read, held []Held) {
+	b.saw(id, at, func(a *account) {
 		if a.posAt.IsZero() {
-			a.posFrom = begun
+			a.posFrom = at.Ended
 		}
 		if a.positions == nil {
 			a.positions = make(map[string]position, len(held))
 		}
 		for symbol := range a.positions {
 			if !slices.ContainsFunc(held, func(h Held) bool { return h.Symbol == symbol }) {
-				a.positions[symbol] = a.seenAgain(symbol, accounting.Position{}, begun)
+				a.positions[symbol] = a.seenAgain(symbol, accounting.Position{}, at)
 			}
 		}
 		for _, h := range held {
-			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, begun)
+			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, at)
 		}
-		a.posAt, a.posShows = begun, a.next
-		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return begun.Sub(g.at) >= accounting.Lag })
+		a.posAt, a.posEnded, a.posShows = at.Begun, at.Ended, a.next
+		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return at.Begun.Sub(g.at) >= accounting.Lag })
 	})
 }
 
 // seenAgain is a position as a read shows it, beside what was known of it before.
-func (a *account) seenAgain(symbol string, now accounting.Position, begun time.Time) position {
-	p := position{Position: now, at: begun, since: begun, shows: a.next}
+func (a *account) seenAgain(symbol string, now accounting.Position, at Read) position {
+	p := position{Position: now, at: at.Begun, since: at.Ended, shows: a.next}
 	if before, ok := a.positions[symbol]; ok && before.equal(now) {
 		p.since, p.exact = before.since, before.exact
 	}
@@ -136,30 +140,30 @@ const KeptRows = 16
 
 // SawTrades notes the list of closed trades, newest first. rows returns so many of them
 // at the most, each with its digest, symbol and time; it is asked if they are of use.
-func (b *Books) SawTrades(id Account, begun time.Time, rows func(most int) []accounting.Row) {
-	b.saw(id, begun, func(a *account) {
+func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.Row) {
+	b.saw(id, at, func(a *account) {
 		list := rows(KeptRows)
-		if !id.live() && a.wasReset(begun, list) {
+		if !id.live() && a.wasReset(at.Begun, list) {
 			a.beginAnew()
 		}
-		a.dateRows(list, begun)
-		a.rows, a.rowsAt, a.rowsShow = list, begun, a.next
+		a.dateRows(list, at.Ended)
+		a.rows, a.rowsAt, a.rowsShow = list, at.Begun, a.next
 	})
 }
 
 // dateRows notes in which symbols a list has rows that the one before did not have.
-func (a *account) dateRows(list []accounting.Row, begun time.Time) {
+func (a *account) dateRows(list []accounting.Row, ended time.Time) {
 	fresh := len(list)
 	if len(a.rows) > 0 {
 		fresh = slices.IndexFunc(list, func(r accounting.Row) bool { return r.Digest == a.rows[0].Digest })
 	}
 	anySymbol := fresh >= 0 && slices.ContainsFunc(list[:fresh], func(r accounting.Row) bool { return r.Symbol == "" })
 	if a.rowsAt.IsZero() || fresh < 0 || anySymbol || a.rowsSince == nil {
-		a.rowsFrom, a.rowsSince = begun, make(map[string]time.Time)
+		a.rowsFrom, a.rowsSince = ended, make(map[string]time.Time)
 		return
 	}
 	for i := range fresh {
-		a.rowsSince[list[i].Symbol] = begun
+		a.rowsSince[list[i].Symbol] = ended
 	}
 }
 
@@ -175,18 +179,18 @@ type Waiting struct {
 type gone struct {
 	Waiting
 	run bool
-	at  time.Time // of the read
+	at  time.Time // when the read ended
 }
 
 // left notes what waited, and is in a list no longer.
-func (a *account) left(before []Waiting, now []string, run bool, begun time.Time) {
+func (a *account) left(before []Waiting, now []string, run bool, ended time.Time) {
 	waits := make(map[string]struct{}, len(now))
 	for _, id := range now {
 		waits[id] = struct{}{}
 	}
 	for i := range before {
 		if _, still := waits[before[i].ID]; !still {
-			a.gone = append(slices.Clip(a.gone), gone{before[i], run, begun})
+			a.gone = append(slices.Clip(a.gone), gone{before[i], run, ended})
 		}
 	}
 	a.gone = a.gone[max(0, len(a.gone)-maxOlder):]
@@ -202,26 +206,26 @@ func IDsOf(waiting []Waiting) []string {
 }
 
 // SawOrders notes what rests, and the runs that run.
-func (b *Books) SawOrders(id Account, begun time.Time, resting, running []Waiting) {
-	b.saw(id, begun, func(a *account) {
+func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
+	b.saw(id, at, func(a *account) {
 		orders, runs := IDsOf(resting), IDsOf(running)
-		a.left(a.resting, orders, false, begun)
-		a.left(a.running, runs, true, begun)
+		a.left(a.resting, orders, false, at.Ended)
+		a.left(a.running, runs, true, at.Ended)
 		a.resting, a.running = resting, running
 		// A run that runs no longer may not be in the list of those that have ended yet.
 		a.keepEnded(withoutIDs(a.runs, runs))
 		if a.ordersAt.IsZero() {
-			a.runsFrom = begun
+			a.runsFrom = at.Ended
 		}
-		a.orders, a.runs, a.ordersAt = orders, runs, begun
+		a.orders, a.runs, a.ordersAt = orders, runs, at.Begun
 	})
 }
 
 // SawFinished notes the ids of the runs that have ended.
-func (b *Books) SawFinished(id Account, begun time.Time, runs accounting.Newest) {
-	b.saw(id, begun, func(a *account) {
+func (b *Books) SawFinished(id Account, at Read, runs accounting.Newest) {
+	b.saw(id, at, func(a *account) {
 		before := a.finished.IDs
-		a.finished, a.finAt = runs.Head(maxOlder), begun
+		a.finished, a.finAt = runs.Head(maxOlder), at.Begun
 		a.keepEnded(before) // which this list may not have: it may lag
 	})
 }

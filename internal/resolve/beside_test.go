@@ -25,7 +25,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 		Enter:       func() bool { return true }, Leave: func() {},
 	})
 	begin := func(symbol string) *Write {
-		w := &Write{Kind: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, FirstUseKnown: true})}
+		w := &Write{Kind: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 		w.Intent = Intent{ID: "w_" + symbol, Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
 		d.Own(w, "")
 		w.booked, w.registered = d.bookWrite(w), true
@@ -35,11 +35,11 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	}
 	account, read := books.Account{Environment: "live", ID: "acc_1"}, time.Now().Add(time.Minute)
 	d.Books.SawStatus(account, time.Now(), "ACTIVE")
-	d.Books.SawOrders(account, read, nil, nil)
+	d.Books.SawOrders(account, atOnce(read), nil, nil)
 	for _, at := range []time.Time{read, read.Add(time.Minute)} {
-		d.Books.SawFinished(account, at, accounting.Newest{})
-		d.Books.SawTrades(account, at, func(int) []accounting.Row { return nil })
-		d.Books.SawPositions(account, at, nil)
+		d.Books.SawFinished(account, atOnce(at), accounting.Newest{})
+		d.Books.SawTrades(account, atOnce(at), func(int) []accounting.Row { return nil })
+		d.Books.SawPositions(account, atOnce(at), nil)
 	}
 	lost, other := begin("BTC"), begin("ETH")
 	now := time.Now().Add(time.Hour)

@@ -153,7 +153,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	if w.Intent.ID == "" {
 		return leftWrite{}, nil // its beginning failed, and so it was not journaled
 	}
-	terms.Exclusive = d.cfg.IsExclusive(w.Intent.Account)
+	terms.Exclusive = terms.Exclusive && d.cfg.IsExclusive(w.Intent.Account) // then, and now
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Kind = d.cfg.Kind(w.Intent.Operation)

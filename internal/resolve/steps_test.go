@@ -229,10 +229,10 @@ func readTwice(d *Driver, held ...books.Held) {
 	d.Books.SawStatus(account, time.Now(), "ACTIVE")
 	for range 2 {
 		time.Sleep(ledger.Lag)
-		d.Books.SawPositions(account, time.Now(), held)
-		d.Books.SawTrades(account, time.Now(), func(int) []accounting.Row { return nil })
-		d.Books.SawOrders(account, time.Now(), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
-		d.Books.SawFinished(account, time.Now(), accounting.Newest{})
+		d.Books.SawPositions(account, atOnce(time.Now()), held)
+		d.Books.SawTrades(account, atOnce(time.Now()), func(int) []accounting.Row { return nil })
+		d.Books.SawOrders(account, atOnce(time.Now()), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+		d.Books.SawFinished(account, atOnce(time.Now()), accounting.Newest{})
 	}
 }
 
@@ -311,3 +311,6 @@ func TestLooksAreShared(t *testing.T) {
 		})
 	}
 }
+
+// atOnce is a read that took no time.
+func atOnce(at time.Time) books.Read { return books.Read{Begun: at, Ended: at} }

@@ -76,6 +76,12 @@ func RateLimit(header http.Header) (limit, remaining int, reset time.Time, ok bo
 	return limit, remaining, time.Unix(seconds, 0), true
 }
 
+// Aged reports whether a cache has kept an answer for more than a second, by what it says.
+func Aged(header http.Header) bool {
+	age := First(header, "Age")
+	return age != "" && age != "0" && age != "1"
+}
+
 // Replayed reports whether a header says that the answer is a stored one.
 func Replayed(header http.Header) bool {
 	return strings.EqualFold(First(header, "Idempotent-Replayed"), "true")
