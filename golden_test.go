@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -126,6 +127,9 @@ func TestRequestsOnTheWire(t *testing.T) {
 			if row.body != noBody {
 				want = append(want, "Content-Type")
 				assert.Equal(t, "application/json", got.header.Get("Content-Type"))
+			} else if row.request != OpOpenAPI && row.request != OpHealth && strings.HasPrefix(string(row.request), "GET ") {
+				want = append(want, "Cache-Control")
+				assert.Equal(t, "no-cache", got.header.Get("Cache-Control"))
 			}
 			assert.ElementsMatch(t, want, headerNames(got.header))
 		})

@@ -21,9 +21,9 @@ func TestKeysOfTries(t *testing.T) {
 		t.Helper()
 		var sent []string
 		synctest.Test(t, func(t *testing.T) {
-			script := newScript(t, answered(409, stale), answered(409, stale), answered(409, stale))
-			// A journal that outlives the program, or the first try would be in doubt. So
-			// soon after the start an entry goes without reading a baseline.
+			script := newScript(t, answered(404, `{"error":"account_not_found","message":"no"}`), answered(409, stale), answered(409, stale), answered(409, stale))
+			// A journal that outlives the program, or the first try would be in doubt. The first
+			// entry reads the account, by which the service's time is known.
 			_, err := newTestClient(t, script, WithJournal(journal.NewMemory())).Live.Account("acc_1").PlaceOrder(context.Background(), testOrder(), opts...)
 			require.ErrorIs(t, err, CodeStalePrice)
 			script.done()

@@ -16,6 +16,7 @@ type baselines struct {
 	mu    sync.Mutex
 	under map[books.Account]chan struct{} // closed when the look is over
 	began []time.Time                     // those of the last minute, the oldest first
+	dated bool                            // one entry has had the chance to learn the service's time
 }
 
 // wait waits for a look at an account: for the one under way, or for another, which start
@@ -58,10 +59,21 @@ func (b *baselines) ended(account books.Account, over chan struct{}) {
 	close(over)
 }
 
-// readBaseline has the account of an entry read, if that is worth the wait. The look is of
-// all who wait for it, and does not end with one of them.
+// wantsDate reports, once, whether no answer has said the service's time yet.
+func (d *Driver) wantsDate() bool {
+	b := d.baselines
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	asked := b.dated
+	b.dated = true
+	return !asked && d.Clock.Now().Service.IsZero()
+}
+
+// readBaseline has the account of an entry read, if that is worth the wait, or if the
+// service's time is not known yet: what a restart leaves has no age without it. The look is
+// of all who wait for it, and does not end with one of them.
 func (d *Driver) readBaseline(ctx context.Context, w *Write) {
-	if !w.Ledger.Keyed || !w.Intent.Entry || !d.Durable() || !d.Books.WantsRead(&w.booked, time.Now()) {
+	if !w.Ledger.Keyed || !w.Intent.Entry || !d.Durable() || !d.Books.WantsRead(&w.booked, time.Now()) && !d.wantsDate() {
 		return
 	}
 	d.baselines.wait(ctx, w.booked.Account, d.cfg.Baselines, func(over func()) bool {

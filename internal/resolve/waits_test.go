@@ -142,6 +142,7 @@ func TestAKeyOfAnotherHolder(t *testing.T) {
 					}
 					k := newDisk()
 					d := client(t, s, on(k), foreground)
+					date(d)
 					w := lost(t, d, "w_1", order)
 					reason := "the API key does not reach account acc_1"
 					if left {
