@@ -341,7 +341,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 				b.pass(accounting.Lag)
 				b.SawPaper(at.account, b.now, "sbx_1", decimal.NewFromInt(balance))
 				b.SawPositions(at.account, atOnce(b.now), held)
-				b.SawTrades(at.account, b.now, func(int) []accounting.Row { return rows })
+				b.SawTrades(at.account, atOnce(b.now), func(int) []accounting.Row { return rows })
 			}
 			for range 2 {
 				read(100, one, at.before)
@@ -362,8 +362,8 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 	for range 3 {
 		b.pass(accounting.Lag)
 		b.SawPaper(paper, b.now, "", decimal.NewFromInt(101))
-		b.SawPositions(paper, b.now, nil)
-		b.SawTrades(paper, b.now, func(int) []accounting.Row { return nil })
+		b.SawPositions(paper, atOnce(b.now), nil)
+		b.SawTrades(paper, atOnce(b.now), func(int) []accounting.Row { return nil })
 	}
 	assert.False(t, b.Evidence(w).Ended, "the program's own reset is told")
 }

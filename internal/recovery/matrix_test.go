@@ -345,9 +345,9 @@ func (c cell) withoutBaseline() bool {
 	return c.inherited && (c.soon || opened) || c.state.name == "run trades"
 }
 
-// first reports whether the write was the first request under a key of its process, which
-// has ended: nothing tells its age by the service's clock.
-func (c cell) first() bool { return c.soon && c.restart != inProcess }
+// first reports whether the write was the first request of its process, which has ended:
+// nothing tells its age by the service's clock. An entry reads the account before it.
+func (c cell) first() bool { return c.soon && c.write.name == "close" && c.restart != inProcess }
 
 // hidden reports whether a safeguard costs the cell, although the write was executed
 // and nobody else trades.
