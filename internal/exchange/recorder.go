@@ -94,9 +94,11 @@ func take(req *http.Request, root string) (Request, []byte, error) {
 	return r, body, nil
 }
 
-// ofTheConnection is what net/http adds, and what names the version of the client.
+// ofTheConnection is what net/http adds, what is said to caches on the way, and what names
+// the version of the client.
 var ofTheConnection = map[string]bool{
 	"Accept-Encoding": true,
+	"Cache-Control":   true,
 	"Connection":      true,
 	"Content-Length":  true,
 	"User-Agent":      true,
