@@ -365,7 +365,8 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 
 // Acknowledge resolves a pending write by what a person has found: [Applied] or
 // [NotApplied]. After that entries in its market are sent again. The write's key is not
-// used again, since a late copy of the request may still arrive.
+// used again for a day, since a late copy of the request may still arrive. While the service
+// is asked about the write, Acknowledge waits; if the answer decides, it returns an error.
 func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, note string) error {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return ctxErr

@@ -406,8 +406,9 @@ type Guard func(ctx context.Context, w Write) error
 
 // WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A
 // program that decides the same again, after a crash or in another process, sends
-// the same idempotency keys, and so places nothing twice: the service answers for 24
-// hours, a journal until [Client.ForgetClientOrderID]. An id names one decision, and
+// the same idempotency keys. A program with one journal places nothing twice until
+// [Client.ForgetClientOrderID]. Of two takes at once the second waits for the first. An id
+// names one decision, and
 // not the day or the strategy alone: a second order under the same id is taken for
 // the first, whose answer comes back. Where its request differs, the levels included, it
 // is refused with [CodeIdempotencyKeyReused]: the decision was made before, and a new id
@@ -415,7 +416,15 @@ type Guard func(ctx context.Context, w Write) error
 // client.
 //
 // Use it with a journal ([WithJournal]). Without one an earlier run may have sent the
-// order, so a refusal does not say that it was not executed: it is [Unknown].
+// order, so a refusal does not say that it was not executed: it is [Unknown]. And an id
+// runs again, without a journal or from another one, where the service knows nothing of
+// the key any more: at once after a 5xx, which it does not store, 15 minutes after a worker of
+// it died, and 24 hours after its answer.
+//
+// A resting limit or a Pro order that somebody cancelled before the client could look reads
+// [NotApplied] if its answer is lost; the next take places it again.
+//
+// The paper account executes a repeated order again, so an id is refused there.
 func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
 	return callOption(func(c *callOptions) error {
 		if id == "" {
@@ -433,7 +442,8 @@ func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
 }
 
 // WithIdempotencyKey sends the write under this key and no other: the client
-// never replaces it, not even where a refusal is stored under it. The sandbox has
+// never replaces it, not even where a refusal is stored under it. The key is of this
+// operation, account and request: any other one under it is refused. The sandbox has
 // no idempotency, and is not sent any.
 func WithIdempotencyKey(k Key) CallOption {
 	return callOption(func(c *callOptions) error {
