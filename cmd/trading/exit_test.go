@@ -47,7 +47,7 @@ func TestExitCodes(t *testing.T) {
 		"flat":                  {func(r *rig) { r.sim.Trade("acc_1", "long", "1", "BTC") }, []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}, cli.Done, "close BTC: applied", 2},
 		"nobody knows":          {func(r *rig) { r.sim.FaultEach(hangOrders) }, place("--timeout", "20s"), cli.Unknown, "Do not send it again", 0},
 		"an id twice":           {func(r *rig) { r.done(place("--client-order-id", "one")...) }, place("--client-order-id", "one"), cli.Done, "client order id: one", 1},
-		"an id for another one": {func(r *rig) { r.done(place("--client-order-id", "one")...) }, place("--client-order-id", "one", "--size", "0.06"), cli.Refused, "do not take a new id", 1},
+		"an id for another one": {func(r *rig) { r.done(place("--client-order-id", "one")...) }, place("--client-order-id", "one", "--size", "0.06"), cli.Refused, "do not take a new client order id", 1},
 		"no key":                {func(r *rig) { r.env = append(r.env[:1:1], r.env[3:]...) }, place(), cli.Usage, "no live key", 0},
 		"no service":            {func(r *rig) { r.env = r.env[1:] }, place(), cli.Usage, "which service?", 0},
 	} {
