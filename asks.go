@@ -10,6 +10,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // host is the client as its driver sees it: what the client asks the service for by
@@ -72,27 +73,41 @@ func (h host) look(ctx context.Context, env Environment, id AccountID, opts call
 	return l, nil
 }
 
-// Send sends one request of the driver's, in its share of the rate limits.
-func (h host) Send(ctx context.Context, r resolve.Request) resolve.Answer {
+// Prepare gets a request of the driver's its key and its place in recovery's share of the
+// rate limits.
+func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared, error) {
 	e := endpointOf(Operation(r.Operation))
 	if e == nil {
-		return resolve.Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errors.New("an operation that this version does not know")}
+		return nil, errors.New("an operation that this version does not know")
 	}
 	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
 	call.account, call.body, call.askKey = AccountID(r.Account), r.Body, Key(r.Key)
 	if !e.spec.Fixed() {
 		call.aimAtAccount("")
 	}
-	defer call.returnSlot(false)
 	for _, stage := range [...]func() error{call.takeKey, call.waitForLimit} {
 		if err := stage(); err != nil {
-			return resolve.Answer{Answer: ledger.Answer{Class: ledger.Unsent}, Err: err}
+			return nil, err
 		}
 	}
+	return prepared{call, r.Alone}, nil
+}
+
+// prepared is a request of the driver's.
+type prepared struct {
+	call  *call
+	alone bool
+}
+
+func (p prepared) Drop() { p.call.returnSlot(false) }
+
+func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
+	call := p.call
+	call.Context = ctx
 	call.hookStart()
 	call.sends++
 	call.lastCtx = call.hookSend(ctx)
-	call.last = h.c.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), r.Gate, r.Alone)
+	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), gate, p.alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
 	call.closeLimit(&said)
@@ -126,15 +141,15 @@ func (h host) Judge(err error) resolve.Judgment {
 	if !errors.As(err, &refusal) {
 		return resolve.Judgment{Class: ledger.Silence}
 	}
-	return resolve.Judgment{Class: ledger.Refusal, Local: refusal.Local, Unreachable: errors.Is(err, CodeAccountNotFound)}
+	j := resolve.Judgment{Class: ledger.Refusal, Local: refusal.Local, Unreachable: errors.Is(err, CodeAccountNotFound)}
+	j.KeyRefused = !j.Local && errors.Is(err, ErrKeyRefused)
+	if j.Local && refusal.Code == CodeRateLimited {
+		j.Wait = max(refusal.RetryAfter, time.Millisecond)
+	}
+	return j
 }
 
 func (h host) Keyless(env string) error { return h.c.keyless(Environment(env)) }
-
-func (h host) KeyRefused(env string) bool {
-	key, err := h.c.keys(Environment(env)).current(h.c.closing, Environment(env))
-	return err != nil || !key.IsZero() && h.c.breaker.Tripped(key)
-}
 
 func (h host) EntriesHeld(leaving bool) (why string, again time.Duration) {
 	if reason, halted := h.c.halt.Get(); halted && !leaving {

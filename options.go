@@ -498,6 +498,6 @@ func WithRateLimits(r RateLimits) Option {
 // recoveryOptions are those of the requests by which the client finds out.
 func recoveryOptions() callOptions {
 	opts := defaultCallOptions()
-	opts.recovering, opts.retry.Attempts = true, 1
+	opts.recovering, opts.failFast, opts.retry.Attempts = true, true, 1
 	return opts
 }

@@ -1,7 +1,6 @@
 package trading_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -204,11 +203,11 @@ func TestRecoverTakesWhatAClosedClientLeft(t *testing.T) {
 	}
 }
 
-// Recovery waits for an API key that works, instead of trying a refused one on and on.
-func TestRecoveryDoesNotTryARefusedKey(t *testing.T) {
+// D 35: recovery asks with an API key that was refused again, but no more than once a minute,
+// and goes on by itself when it works.
+func TestEdge35_ARefusedKeyIsTriedAgain(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		lost := r.doubtful(tradingsim.Together(tradingsim.DropRequest()), buy("0.05"))
-		_ = lost
 		r.sim.SetAccess(false)
 		time.Sleep(10 * time.Minute)
 		refused := 0
@@ -217,13 +216,15 @@ func TestRecoveryDoesNotTryARefusedKey(t *testing.T) {
 				refused++
 			}
 		}
-		assert.LessOrEqual(r.t, refused, 2)
+		assert.LessOrEqual(r.t, refused, 6+10)
+		left, err := r.Pending(r.t.Context())
+		require.NoError(r.t, err)
+		require.Len(r.t, left, 1)
+		assert.Equal(r.t, "the API key is refused, and asked with again", left[0].Reason)
 		r.sim.SetAccess(true)
-		ctx, cancel := context.WithTimeout(r.t.Context(), time.Hour)
-		defer cancel()
-		_, err := r.account().ClosePosition(ctx, "BTC", trading.All) // an exit tries it, and finds that it works
-		require.ErrorIs(r.t, err, trading.CodeNoPosition)
-		resolution, err := r.Resolve(ctx, lost)
+		time.Sleep(90 * time.Second)
+		assert.Empty(r.t, r.pendingIDs())
+		resolution, err := r.Resolve(r.t.Context(), lost)
 		require.NoError(r.t, err)
 		assert.Equal(r.t, trading.NotApplied, resolution.Outcome)
 	})

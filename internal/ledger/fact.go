@@ -59,6 +59,9 @@ type Fact struct {
 	// OwnRoute is of FenceEnded: the fence went to the write's own route, since the
 	// service keeps its keys by route.
 	OwnRoute bool `json:"o,omitempty"`
+	// Useless is of FenceEnded: what the service does with its keys is not understood, so
+	// no fence proves anything, and only the account does.
+	Useless bool `json:"u,omitempty"`
 	// Verdict is of Looked, and of Acknowledged.
 	Verdict Verdict `json:"v,omitzero"`
 }

@@ -228,8 +228,8 @@ func (t *Terms) SendTTL() time.Duration {
 	case t.TTL > 0:
 		return t.TTL
 	case t.Attempt > 0:
-		return min(t.Attempt, window)
+		return min(t.Attempt, Window)
 	default:
-		return window
+		return Window
 	}
 }

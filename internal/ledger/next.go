@@ -38,6 +38,8 @@ type Step struct {
 type Limits struct {
 	// NoProbe: entries are halted or held back, so their original bytes do not go.
 	NoProbe bool
+	// NoFence: there is no place for a fence in the rate limits.
+	NoFence bool
 }
 
 // Next says what may be done next.
@@ -77,14 +79,14 @@ func (l *Ledger) nextSend(now Instant) Step {
 // nextFence is S1, S2, S3 and S6.
 func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 	s := &l.fence
-	if s.reused == 0 && !s.otherBytes {
+	if s.reused == 0 && !s.otherBytes && !s.useless {
 		if now.Mono >= l.goneAt(now) {
-			return l.nextLate(now)
+			return l.nextLate(now, limits)
 		}
-		return l.fenceAt(max(s.next, now.Mono), now)
+		return l.fenceAt(max(s.next, now.Mono), now, limits)
 	}
 	if !l.mayProbe(now, limits) {
-		return l.nextLate(now)
+		return l.nextLate(now, limits)
 	}
 	quiet := l.lastByte.Mono + quietFor
 	enough := s.reused == 2 || s.toldApart
@@ -92,29 +94,39 @@ func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 		return Step{Do: Probe, At: now.Mono}
 	}
 	// The probe follows the next 422, if it is quiet then.
-	return l.fenceAt(max(s.reusedAt.Mono+Gap, quiet, now.Mono), now)
+	return l.fenceAt(max(s.reusedAt.Mono+Gap, quiet, now.Mono), now, limits)
 }
 
 // fenceAt is a fence, unless the key may be another program's and be free again.
-func (l *Ledger) fenceAt(at time.Duration, now Instant) Step {
+func (l *Ledger) fenceAt(at time.Duration, now Instant, limits Limits) Step {
 	if !l.mayFence(now) {
-		return l.nextLate(now)
+		return l.nextLate(now, limits)
 	}
 	return Step{Do: Fence, At: at}
 }
 
-func (l *Ledger) mayFence(now Instant) bool { return l.FirstUseKnown || !l.isForgotten(now) }
+func (l *Ledger) mayFence(now Instant) bool {
+	return !l.fence.useless && (l.FirstUseKnown || !l.isForgotten(now))
+}
 
 func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
 	age, ok := l.age(now)
-	return ok && age < window && l.TTL > 0 && !l.NoProbe && !l.fence.otherBytes && !(limits.NoProbe && l.Entry)
+	return ok && age < Window && l.TTL > 0 && !l.NoProbe && !l.fence.otherBytes && !l.fence.useless && !(limits.NoProbe && l.Entry)
+}
+
+// ProbeFollows reports whether a probe may follow a fence that begins now, and is answered
+// 422. Its place in the rate limits is reserved before.
+func (l *Ledger) ProbeFollows(now Instant, limits Limits) bool {
+	s := &l.fence
+	enough := s.toldApart || s.reused > 0 && now.Mono-s.reusedFrom >= Gap
+	return enough && now.Mono >= l.lastByte.Mono+quietFor && l.mayProbe(now, limits)
 }
 
 // ProbeWithin is how soon a probe that is allowed now has to leave: while the last 422 is
 // fresh, and the write young.
 func (l *Ledger) ProbeWithin(now Instant) time.Duration {
 	age, _ := l.age(now)
-	return min(probeWithin-since(l.fence.reusedAt, now), window-age)
+	return min(probeWithin-since(l.fence.reusedAt, now), Window-age)
 }
 
 // lateLooks are when S6 looks, after the last byte.
@@ -122,9 +134,11 @@ var lateLooks = [...]time.Duration{10 * time.Minute, 16 * time.Minute, Gone}
 
 // nextLate is S6: the service knows the key, and is not asked with the original
 // bytes. A fence goes before each look.
-func (l *Ledger) nextLate(now Instant) Step {
+func (l *Ledger) nextLate(now Instant, limits Limits) Step {
 	due := l.lateDue(now)
-	if l.mayFence(now) && !(l.fence.ended && l.fence.last >= due) {
+	// Once the write is gone a look counts without one too.
+	without := limits.NoFence && now.Mono >= l.goneAt(now)
+	if !without && l.mayFence(now) && !(l.fence.ended && l.fence.last >= due) {
 		return Step{Do: Fence, At: max(due, now.Mono)}
 	}
 	return Step{Do: Look, At: max(due, l.look.next, now.Mono)}

@@ -8,6 +8,7 @@ type fenceState struct {
 	at         time.Duration // when the last one began
 	toldApart  bool          // this service distinguishes a write that runs from one that it has received
 	otherBytes bool          // another program's bytes are under the key
+	useless    bool          // no answer to a fence proves anything
 	reused     int           // answers 422 in a row: 2 if two of them are Gap apart
 	reusedFrom time.Duration // the first of them
 	reusedAt   Instant       // the last of them
@@ -40,7 +41,11 @@ type lookState struct {
 func (l *Ledger) noteFence(f Fact) {
 	a, s := f.Answer, &l.fence
 	s.ended, s.last = true, f.At.Mono
-	if f.holds() {
+	if f.Useless {
+		s.useless = true
+		return
+	}
+	if f.Holds() {
 		l.hold(f.At)
 		return
 	}
@@ -67,9 +72,9 @@ func (s *fenceState) retry(f Fact, fails int) {
 	s.next = f.At.Mono + min(max(fenceWait<<min(fails, 6), f.Answer.RetryAfter), maxFenceWait)
 }
 
-// holds reports whether a fence's answer proves that nothing can run under the key
+// Holds reports whether a fence's answer proves that nothing can run under the key
 // any more.
-func (f *Fact) holds() bool {
+func (f *Fact) Holds() bool {
 	a := f.Answer
 	switch {
 	case a.Class == Success:

@@ -230,8 +230,8 @@ func TestTheFenceOnTheWritesOwnRoute(t *testing.T) {
 		want   bool
 	}{{success, false}, {noOrder, false}, {locked, false}, {replayed(locked), true}, {replayed(success), true}, {replayed(noAccount), false}, {partWay, true}} {
 		f := Fact{Kind: FenceEnded, Answer: c.answer, OwnRoute: true}
-		if f.holds() != c.want {
-			t.Errorf("%+v holds: %v", c.answer, f.holds())
+		if f.Holds() != c.want {
+			t.Errorf("%+v holds: %v", c.answer, f.Holds())
 		}
 	}
 }

@@ -307,7 +307,7 @@ func (w *walk) checkStep(s Step) {
 }
 
 func (w *walk) checkProbe(now time.Duration) {
-	if w.l.NoProbe || w.l.TTL == 0 || now >= window {
+	if w.l.NoProbe || w.l.TTL == 0 || now >= Window {
 		w.fail("a probe that is not allowed")
 	}
 	answers, from, quiet, told := 0, time.Duration(0), time.Duration(0), false

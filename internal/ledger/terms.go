@@ -74,8 +74,8 @@ const (
 	quietFor = 5 * time.Second
 	// probeWithin is how old the last 422 may be when the probe goes.
 	probeWithin = time.Second
-	// window is how young a write must be for a probe.
-	window = 10 * time.Minute
+	// Window is how young a write must be for a probe.
+	Window = 10 * time.Minute
 	// Gone is how long after its last byte a write has run or never will.
 	Gone = 30 * time.Minute
 	// Forgotten is how old a write is whose key the service may have forgotten.

@@ -77,7 +77,7 @@ func TestResolve(t *testing.T) {
 		}
 		assert.False(t, d.IsOpen(w))
 		assert.Equal(t, "fence, fence, /orders", s.asks())
-		assert.Equal(t, uint64(3), d.Requests())
+		assert.Equal(t, uint64(2), d.Requests(), "the probe is of the second fence's turn")
 		r, known, err := d.Resolve(t.Context(), "w_2")
 		require.NoError(t, err)
 		assert.False(t, known)

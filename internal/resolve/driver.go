@@ -41,7 +41,8 @@ type Driver struct {
 	looks     map[books.Account]*Look
 	seen      map[*Write]*seenLook
 	namespace namespace
-	fails     int // requests in a row to which nothing answered
+	full      map[string]*noRoom // of operations
+	fails     int                // requests in a row to which nothing answered
 	downUntil time.Time
 }
 
@@ -73,8 +74,9 @@ type Config struct {
 
 // Host is the client as the driver sees it: what it may ask the service for, and when.
 type Host interface {
-	// Send sends one request, alone on a connection of its own or over a kept one.
-	Send(ctx context.Context, r Request) Answer
+	// Prepare gets a request, which goes alone on a connection of its own or over a kept one,
+	// what it needs, at once or not at all.
+	Prepare(ctx context.Context, r Request) (Prepared, error)
 	// Look reads everything on an account in which a write can show. ReadBaseline does so
 	// for an entry that waits for it.
 	Look(ctx context.Context, environment, account string) (*Look, error)
@@ -86,9 +88,7 @@ type Host interface {
 	// Judge says what an error of these is.
 	Judge(err error) Judgment
 	// Keyless returns the refusal of a request without a key, nil if there is one.
-	// KeyRefused reports whether it was refused, and has not worked since.
 	Keyless(environment string) error
-	KeyRefused(environment string) bool
 	// EntriesHeld returns why a probe of an entry is held back, by Halt or by the health, and
 	// how long it waits until that is asked again; "" if it is not. Halt does not count for
 	// a program that is leaving the market.
@@ -100,10 +100,12 @@ type Host interface {
 // Judgment is what an error of a request is.
 type Judgment struct {
 	Class ledger.Class
-	// Local means that the client itself refused it.
+	// Local means that the client itself refused it, Wait for how long it has no room for it.
 	Local bool
-	// Unreachable means that the service does not know the account.
-	Unreachable bool
+	Wait  time.Duration
+	// KeyRefused means that the API key does not work, Unreachable that the service does not
+	// know the account.
+	KeyRefused, Unreachable bool
 }
 
 // Resolution is what became of a write, and what that rests on.
@@ -142,11 +144,11 @@ func New(c Config) *Driver {
 		Clock: r.clockOf(known), Books: known.books, levels: &known.levels, baselines: &known.baselines, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
 		cfg:   c,
-		looks: make(map[books.Account]*Look), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),
+		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),
 	}
 	d.schedule = schedule.New(schedule.Config[*Write]{
 		Closing: c.Closing, ErrClosed: c.ErrClosed, Background: c.Background,
-		Compare: byDecision, Work: d.work, Ended: d.worked, NotBefore: d.notBefore,
+		First: isYoung, Compare: byDecision, Work: d.work, Ended: d.worked, NotBefore: d.notBefore,
 		Rest:  func() { clear(d.looks) }, // nobody shares them any more
 		Enter: c.Enter, Leave: c.Leave,
 	})
@@ -284,29 +286,23 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		idle = true
 		d.say(func() { w.lastErr, w.reason = keyless, "nothing can be asked about it without an API key" })
 	case step.At > now.Mono:
-	case step.Do != ledger.Confirm && d.cfg.Host.KeyRefused(w.Intent.Environment):
-		step.At = now.Mono + retryRefusedKey
 	default:
 		d.schedule.Requested(w, d.pending.requests.Add(1))
-		if err := d.carryOut(w, step); err != nil {
-			d.say(func() { w.lastErr = err })
-			step.At = now.Mono + time.Second // the journal, or the client is closing
-			if d.cfg.Host.Judge(err).Unreachable {
-				step.At = now.Mono + retryUnreachable
-			}
-		} else {
-			now = d.Clock.Now()
-			step = d.nextStep(w, now, limits)
-			idle = step.Do == ledger.Stop
+		err := d.carryOut(w, step, limits)
+		now = d.Clock.Now()
+		step = d.nextStep(w, now, limits)
+		if err != nil {
+			d.say(func() { w.lastErr, w.reason = err, cmp.Or(d.whyBlocked(w, err), w.reason) })
+			step.At = now.Mono + d.putOff(w, err)
 		}
-		// Of an earlier run it is not a passing fault: the journal is not this key's.
-		idle = idle || w.Left && w.lastErr != nil && d.cfg.Host.Judge(w.lastErr).Unreachable
+		idle = err == nil && step.Do == ledger.Stop
 	}
 	if held != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
 		d.say(func() { w.reason = held })
 		step.At = min(step.At, now.Mono+again)
 	}
-	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
+	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.lastErr) != ""
+	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Stuck: stuck, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
 	if t.Done {
 		if again, more := d.levels.restore(d.cfg.Closing, w, d.cfg.Host, d.noteService); more {
 			t = schedule.Turn{Due: again}
@@ -320,12 +316,6 @@ func (d *Driver) worked(w *Write) {
 	delete(d.seen, w)
 	d.finish(w)
 }
-
-// retryRefusedKey is how long a write waits for an API key that works.
-const retryRefusedKey = 5 * time.Second
-
-// retryUnreachable is how long a write waits for an API key that reaches its account.
-const retryUnreachable = time.Minute
 
 // say changes what others may read of a write, or its job, meanwhile.
 func (d *Driver) say(change func()) {
@@ -346,6 +336,9 @@ func (d *Driver) goOn(w *Write) {
 
 // Close ends the goroutine's work: the client's context has ended.
 func (d *Driver) Close() { d.schedule.Close() }
+
+// isYoung reports whether a write may still be asked about with its own bytes.
+func isYoung(w *Write) bool { return ledger.Elapsed(w.Intent.Decided) < ledger.Window }
 
 func byDecision(a, b *Write) int {
 	return cmp.Or(a.Intent.Decided.Compare(b.Intent.Decided), cmp.Compare(a.Intent.ID, b.Intent.ID))

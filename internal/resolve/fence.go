@@ -12,7 +12,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // The requests by which the driver asks about a write. Each is sent once.
@@ -23,8 +22,6 @@ type Request struct {
 	Account, Key string
 	Body         []byte
 	Alone        bool // on a connection of its own
-	// Gate judges it right before its first byte; nil for what does not age.
-	Gate transport.Gate
 }
 
 // The operations that the driver sends by itself, and the refusals that it knows.
@@ -46,6 +43,11 @@ func fenceOf(in *Intent, key string, ownRoute bool) (Request, error) {
 	}
 	body, err := impossibleBody(in, key)
 	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: body}, err
+}
+
+// probeOf is the write's own bytes under its own key.
+func probeOf(in *Intent, key string) Request {
+	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: in.Body, Alone: true}
 }
 
 // calibrationOf are two requests under one fresh key: the cancels of a run and of an
@@ -74,7 +76,7 @@ type shortly struct {
 
 var errTooLate = errors.New("the question was held up for too long to be asked")
 
-// MayLeave implements [transport.Gate].
+// MayLeave implements the gate of a request.
 func (s shortly) MayLeave() error {
 	if ledger.Elapsed(s.from) > s.left {
 		return errTooLate

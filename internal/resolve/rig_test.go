@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // The operations of the tests.
@@ -44,10 +46,12 @@ func kindOf(operation string) Kind {
 // last again and again. Where it has none, nothing answers.
 type service struct {
 	answers map[string][]ledger.Answer
-	body    string // of a success
+	handle  func(Request) ledger.Answer // in their place
+	keys    func(Request) ledger.Answer // of a calibration; nil for one namespace
+	body    string                      // of a success
 	look    func() (Look, error)
 	keyless error
-	refused bool // its API key
+	noPlace error // for a request
 	held    func(leaving bool) string
 	judge   func(error) Judgment
 	has     []Levels // of the position, read by read
@@ -91,13 +95,44 @@ func (s *service) note(operation string) {
 	s.asked, s.at = append(s.asked, operation), append(s.at, time.Since(s.began))
 }
 
-func (s *service) Send(ctx context.Context, r Request) Answer {
-	s.note(r.Operation)
+func (s *service) Prepare(_ context.Context, r Request) (Prepared, error) {
+	if err := now(s, func() error { return s.noPlace }); err != nil {
+		return nil, err
+	}
+	return prepared{s, r}, nil
+}
+
+type prepared struct {
+	*service
+	Request
+}
+
+func (prepared) Drop() {}
+
+func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
+	s, r := p.service, p.Request
+	if gate != nil {
+		if err := gate.MayLeave(); err != nil {
+			return Answer{Answer: unsent, Key: r.Key, Received: time.Now(), Err: err}
+		}
+	}
+	a := Answer{Answer: silence, Key: r.Key, Received: time.Now(), Err: errNoAnswer}
+	of := uuid.Validate(r.Key) == nil // a calibration, whose key is fresh
+	if !of || s.handle != nil {
+		s.note(r.Operation)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, r)
-	a := Answer{Answer: silence, Key: r.Key, Received: time.Now(), Err: errNoAnswer}
-	if next := s.answers[r.Operation]; len(next) > 0 && ctx.Err() == nil {
+	switch {
+	case s.handle != nil:
+		a.Answer = s.handle(r)
+	case of && s.keys != nil:
+		a.Answer = s.keys(r)
+	case of:
+		a.Answer = oneNamespace(r)
+	}
+	if next := s.answers[r.Operation]; s.handle == nil && !of && len(next) > 0 && ctx.Err() == nil {
 		a.Answer = next[0]
 		s.answers[r.Operation] = next[min(1, len(next)-1):]
 	}
@@ -159,8 +194,6 @@ func (s *service) Keyless(string) error {
 	}
 	return now(s, func() error { return s.keyless })
 }
-
-func (s *service) KeyRefused(string) bool { return now(s, func() bool { return s.refused }) }
 
 func (s *service) EntriesHeld(leaving bool) (why string, again time.Duration) {
 	return now(s, func() string {

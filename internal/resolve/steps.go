@@ -22,6 +22,7 @@ const (
 	namespaceUnknown namespace = iota
 	namespaceOne               // over all routes, as the contract reads
 	namespaceByRoute
+	namespaceUnclear // neither, so that no fence proves anything
 )
 
 // How long a probe that is held back waits until that is asked again: where the answer is
@@ -58,15 +59,38 @@ func (d *Driver) nextStep(w *Write, now ledger.Instant, limits ledger.Limits) le
 }
 
 // carryOut does one step.
-func (d *Driver) carryOut(w *Write, step ledger.Step) error {
+func (d *Driver) carryOut(w *Write, step ledger.Step, limits ledger.Limits) error {
 	switch step.Do {
 	case ledger.Fence:
-		return d.fence(w)
+		err, full := d.fence(w, limits), (*noRoom)(nil)
+		if errors.As(err, &full) {
+			return d.lookWithout(w, limits, full)
+		}
+		return err
 	case ledger.Probe:
-		return d.probe(w)
+		place, err := d.prepare(probeOf(&w.Intent, w.Try().Key))
+		if err != nil {
+			return err
+		}
+		defer place.Drop()
+		return d.probe(w, place)
 	case ledger.Confirm:
-		d.confirm(w)
-		return nil
+		return d.confirm(w)
+	default:
+		return d.look(w, step.At)
+	}
+}
+
+// lookWithout looks in place of a fence for which there is no room, where that counts as much.
+func (d *Driver) lookWithout(w *Write, limits ledger.Limits, full *noRoom) error {
+	limits.NoFence = true
+	now := d.Clock.Now()
+	step := d.nextStep(w, now, limits)
+	switch at := d.Clock.began.Add(step.At); {
+	case step.Do != ledger.Look, at.After(full.until):
+		return full
+	case step.At > now.Mono:
+		return &noRoom{full.error, at}
 	default:
 		return d.look(w, step.At)
 	}
@@ -83,36 +107,28 @@ func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
 }
 
 // heardBack notes how a request of the driver ended.
-func (d *Driver) heardBack(w *Write, kind ledger.FactKind, h *Answer, ownRoute bool) {
-	f := ledger.Fact{Kind: kind, At: d.Clock.Now(), Answer: h.Answer, OwnRoute: ownRoute}
+func (d *Driver) heardBack(w *Write, f ledger.Fact, h *Answer) {
+	f.At, f.Answer = d.Clock.Now(), h.Answer
 	w.Ledger.Note(f)
-	d.say(func() { w.lastErr, w.reason = h.Err, cmp.Or(d.whyUnreachable(w, h.Err), factText(&f, code)) })
+	w.blocked = 0
+	d.say(func() { w.lastErr, w.reason = h.Err, cmp.Or(d.whyBlocked(w, h.Err), factText(&f, code)) })
 	if !w.Ledger.Done() { // else the end says it
 		d.store.note(w, f)
 	}
 	d.noteService(h.Class, h.Err)
 }
 
-// whyUnreachable is the reason why nothing can be found out where the service does not
-// know the account; empty for any other error.
-func (d *Driver) whyUnreachable(w *Write, err error) string {
-	if err == nil || !d.cfg.Host.Judge(err).Unreachable {
-		return ""
-	}
-	reason := fmt.Sprintf("the API key does not reach account %s", w.Intent.Account)
-	if w.Left {
-		reason += ": the journal may be of another account holder"
-	}
-	return reason
-}
-
-// noteService counts the requests that nothing answered: then the service is asked
-// for one write alone, less and less often.
+// noteService counts the requests that nothing answered, or for which the API key was
+// refused: then the service is asked for one write alone, less and less often.
 func (d *Driver) noteService(c ledger.Class, err error) {
-	if err != nil && (d.cfg.Host.Judge(err).Local || errors.Is(err, errTooLate)) {
-		return // what this client held back itself says nothing of the service
+	refused := false
+	if err != nil {
+		j := d.cfg.Host.Judge(err)
+		if refused = j.KeyRefused; j.Local || errors.Is(err, errTooLate) {
+			return // what this client held back itself says nothing of the service
+		}
 	}
-	if c == ledger.Success || c == ledger.Refusal {
+	if c == ledger.Success || c == ledger.Refusal && !refused {
 		d.fails = 0
 		return
 	}
@@ -123,49 +139,97 @@ func (d *Driver) noteService(c ledger.Class, err error) {
 // fence spends the write's key on a request that does nothing: the cancel of an order
 // that cannot exist. Once the service has answered it, the write's own bytes can
 // never run under that key, however late a copy of them arrives.
-func (d *Driver) fence(w *Write) error {
-	if err := d.noteDown(w, ledger.FenceBegun); err != nil {
+//
+// Where a probe may follow, it does in the same turn: it has its place already, and the 422
+// does not age behind the turns of others.
+func (d *Driver) fence(w *Write, limits ledger.Limits) error {
+	probe, err := d.placeOfProbe(w, limits)
+	if err != nil {
 		return err
 	}
-	own := d.namespace == namespaceByRoute
-	h := d.sendFence(w, own)
-	if !own && h.Class == ledger.Refusal && h.Code == codeOrderNotFound && d.namespace == namespaceUnknown {
-		d.calibrate(w.Intent.Account)
-		if d.namespace == namespaceUnknown { // what the answer proves is not known yet
-			h = Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errors.New("how the service keeps idempotency keys is not known yet")}
-		}
-		if d.namespace == namespaceByRoute {
-			own, h = true, d.sendFence(w, true)
-		}
+	if probe != nil {
+		defer probe.Drop()
 	}
-	d.heardBack(w, ledger.FenceEnded, &h, own)
+	if err := d.fenceAlone(w); err != nil || probe == nil {
+		return err
+	}
+	now := d.Clock.Now()
+	if limits, _, _ = d.limits(w, now); w.Ledger.Next(now, limits).Do == ledger.Probe {
+		return d.probe(w, probe)
+	}
 	return nil
 }
 
 // confirm asks a second, different question about a write that was turned away before its
 // route: whether the key reaches the account. Something in front that has turned the
 // write's answer away, and not the write, lets this one pass.
-func (d *Driver) confirm(w *Write) {
-	h := d.sendOnce(Request{Operation: readAccount, Account: w.Intent.Account})
-	d.heardBack(w, ledger.Confirmed, &h, false)
+func (d *Driver) confirm(w *Write) error {
+	place, err := d.prepare(Request{Operation: readAccount, Account: w.Intent.Account})
+	if err != nil {
+		return err
+	}
+	defer place.Drop()
+	h := d.sendOnce(place)
+	d.heardBack(w, ledger.Fact{Kind: ledger.Confirmed}, &h)
 	if w.Ledger.Done() {
 		w.Answer, w.by = w.denied, ByAnswer
 	}
 	w.denied = nil
+	return nil
 }
+
+// fenceAlone is a fence without what may follow it.
+func (d *Driver) fenceAlone(w *Write) error {
+	if d.namespace == namespaceUnclear {
+		d.heardBack(w, ledger.Fact{Kind: ledger.FenceEnded, Useless: true}, &Answer{Answer: ledger.Answer{Class: ledger.Unsent}})
+		return nil
+	}
+	f := ledger.Fact{Kind: ledger.FenceEnded, OwnRoute: d.namespace == namespaceByRoute}
+	r, err := fenceOf(&w.Intent, w.Try().Key, f.OwnRoute)
+	if err != nil {
+		return err
+	}
+	place, err := d.prepare(r)
+	if err != nil {
+		return err
+	}
+	defer place.Drop()
+	if err := d.noteDown(w, ledger.FenceBegun); err != nil {
+		return err
+	}
+	h := d.sendOnce(place)
+	if f.Answer = h.Answer; !f.OwnRoute && f.Holds() {
+		if d.namespace == namespaceUnknown {
+			d.calibrate(w.Intent.Account)
+		}
+		switch d.namespace {
+		case namespaceOne:
+		case namespaceUnclear:
+			f.Useless = true
+		default: // what the answer proves is not known yet, or nothing: the next goes by its own route
+			h = Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errKeysUnknown}
+		}
+	}
+	d.heardBack(w, f, &h)
+	return nil
+}
+
+var errKeysUnknown = errors.New("how the service keeps idempotency keys is not known yet")
 
 // probe sends the original bytes once more, to have the stored answer. Neither a
 // context nor Close cuts it.
-func (d *Driver) probe(w *Write) error {
+func (d *Driver) probe(w *Write, place Prepared) error {
 	gate := shortly{time.Now(), w.Ledger.ProbeWithin(d.Clock.Now())}
 	if err := d.noteDown(w, ledger.ProbeBegun); err != nil {
 		return err
 	}
 	// It may run now, so no read beside it shows the account before or after it.
 	d.Books.SendBegan(w.booked.Account)
-	h := d.sendProbe(w, gate)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
+	defer cancel()
+	h := place.Send(ctx, gate)
 	d.Books.SendEnded(w.booked.Account, time.Now())
-	d.heardBack(w, ledger.ProbeEnded, &h, false)
+	d.heardBack(w, ledger.Fact{Kind: ledger.ProbeEnded}, &h)
 	if h.Class == ledger.Success || h.Class == ledger.Refusal && h.Replayed {
 		w.Answer = &h
 		w.by = ByReplay
@@ -187,9 +251,6 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 		var err error
 		if l, err = d.cfg.Host.Look(d.cfg.Closing, w.Intent.Environment, w.Intent.Account); err != nil {
 			d.noteService(d.cfg.Host.Judge(err).Class, err)
-			if reason := d.whyUnreachable(w, err); reason != "" {
-				d.say(func() { w.reason = reason })
-			}
 			return err
 		}
 		d.looks[key] = l
@@ -328,45 +389,9 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 	return accounting.Decide(f)
 }
 
-// sendFence sends a fence.
-func (d *Driver) sendFence(w *Write, ownRoute bool) Answer {
-	r, err := fenceOf(&w.Intent, w.Try().Key, ownRoute)
-	if err != nil {
-		return Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: err}
-	}
-	return d.sendOnce(r)
-}
-
-// sendProbe sends the write's own bytes under its own key, over a connection of its own.
-// Neither a context nor Close cuts it.
-func (d *Driver) sendProbe(w *Write, gate transport.Gate) Answer {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
-	defer cancel()
-	in := &w.Intent
-	return d.cfg.Host.Send(ctx, Request{Operation: in.Operation, Account: in.Account, Key: w.Try().Key, Body: in.Body, Alone: true, Gate: gate})
-}
-
-func (d *Driver) sendOnce(r Request) Answer {
+// sendOnce sends a fence, or a request like one.
+func (d *Driver) sendOnce(place Prepared) Answer {
 	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, requestPatience, transport.ErrTimeout)
 	defer cancel()
-	return d.cfg.Host.Send(ctx, r)
-}
-
-// calibrate finds out whether the service has one namespace of keys: under a fresh
-// key it cancels a run and then an order that cannot exist. The second is another
-// request under the same key, which one namespace refuses with 422.
-func (d *Driver) calibrate(account string) {
-	run, order := calibrationOf(account)
-	first := d.sendOnce(run)
-	if first.Class != ledger.Refusal || first.Code != codeRunNotFound {
-		return
-	}
-	second := d.sendOnce(order)
-	switch {
-	case second.Class != ledger.Refusal:
-	case second.Code == codeKeyReused:
-		d.namespace = namespaceOne
-	case second.Code == codeOrderNotFound:
-		d.namespace = namespaceByRoute
-	}
+	return place.Send(ctx, nil)
 }

@@ -22,6 +22,7 @@ func TestSteps(t *testing.T) {
 		name      string
 		operation string // an order if empty
 		answers   map[string][]ledger.Answer
+		keys      func(Request) ledger.Answer
 		of        func(*Write)
 		shared    bool // others trade the account
 		outcome   ledger.Outcome
@@ -67,8 +68,8 @@ func TestSteps(t *testing.T) {
 		},
 		{
 			name:    "no trace under a key that is spent",
-			answers: map[string][]ledger.Answer{cancelOrder: {noOrder, reused}, cancelRun: {noRun}},
-			outcome: ledger.NotApplied, by: ByAccounting, asked: "fence, calibrate, fence, look, look", after: 10 * time.Second,
+			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}},
+			outcome: ledger.NotApplied, by: ByAccounting, asked: "fence, look, look", after: 10 * time.Second,
 			says: "not executed (accounting: the symbol is flat, and nothing was closed in it since the write)",
 		},
 		{
@@ -78,27 +79,22 @@ func TestSteps(t *testing.T) {
 			says: "not executed",
 		},
 		{
-			name: "keys that are kept by route",
-			answers: map[string][]ledger.Answer{
-				cancelOrder: {noOrder}, cancelRun: {noRun}, order: {reused, reused, replayed(success)},
-			},
-			outcome: ledger.Applied, by: ByReplay, asked: "fence, calibrate, fence, /orders, /orders, /orders", after: 5 * time.Second,
+			name: "keys that are kept by route", keys: byRoute(),
+			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}, order: {reused, reused, replayed(success)}},
+			outcome: ledger.Applied, by: ByReplay, asked: "fence, /orders, /orders, /orders", after: 5 * time.Second,
 		},
 		{
-			name:      "keys that are kept by route, of a run",
+			name: "keys that are kept by route, of a run", keys: byRoute(),
 			operation: "POST /runs/edit", of: func(w *Write) { w.Intent.Body = []byte(`{"runId":"run_1"}`) },
-			answers: map[string][]ledger.Answer{
-				cancelOrder: {noOrder}, cancelRun: {noRun}, "POST /runs/edit": {reused, reused, replayed(success)},
-			},
-			outcome: ledger.Applied, by: ByReplay, asked: "fence, calibrate, fence, /runs/edit, /runs/edit, /runs/edit", after: 5 * time.Second,
+			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}, "POST /runs/edit": {reused, reused, replayed(success)}},
+			outcome: ledger.Applied, by: ByReplay, asked: "fence, /runs/edit, /runs/edit, /runs/edit", after: 5 * time.Second,
 		},
 		{
-			name: "how keys are kept is not known at first",
-			answers: map[string][]ledger.Answer{
-				cancelOrder: {noOrder, noOrder, silence, noOrder, reused}, cancelRun: {refused(403, "account_locked"), noRun},
-			},
-			outcome: ledger.NotApplied, by: ByAccounting, after: 13 * time.Second,
-			asked: "fence, calibrate, fence, calibrate, fence, fence, calibrate, fence, look, look", says: "not executed",
+			name:    "how keys are kept is not known at first",
+			keys:    inTurn(silence, noOrder, refused(403, "account_locked"), noOrder, noRun, silence, silence, noOrder, reused),
+			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}},
+			outcome: ledger.NotApplied, by: ByAccounting, after: 17 * time.Second,
+			asked: "fence, fence, fence, fence, look, look", says: "not executed",
 		},
 		{
 			name: "it is not asked for its stored answer", of: func(w *Write) { w.Ledger.NoProbe = true },
@@ -119,7 +115,7 @@ func TestSteps(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: row.answers, body: `{}`}
+				s := &service{answers: row.answers, keys: row.keys, body: `{}`}
 				d := client(t, s, func(c *Config) { c.IsExclusive = func(string) bool { return !row.shared } })
 				if row.operation == "" {
 					row.operation = order
@@ -157,24 +153,23 @@ func TestSteps(t *testing.T) {
 // the probe is the write, alone on a connection.
 func TestWhatFencesAndProbesSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &service{body: `{}`, answers: map[string][]ledger.Answer{
-			cancelOrder: {noOrder}, cancelRun: {noRun}, order: {reused, reused, replayed(success)},
+		s := &service{body: `{}`, keys: byRoute(), answers: map[string][]ledger.Answer{
+			cancelOrder: {noOrder}, order: {reused, reused, replayed(success)},
 		}}
 		d := client(t, s)
 		w := lost(t, d, "w_1", order)
 		_, known := d.Wait(t.Context(), w)
 		require.True(t, known)
-		require.Len(t, s.sent, 6)
-		fence, run, again := s.sent[0], s.sent[1], s.sent[2]
+		require.Len(t, s.sent, 8)
+		fence, cancel, run := s.sent[0], s.sent[1], s.sent[2]
 		assert.Equal(t, w.Try().Key, fence.Key)
 		assert.Contains(t, string(fence.Body), `"orderId":"`+impossibleID(w.Try().Key)+`"`)
 		assert.NotEqual(t, fence.Key, run.Key, "a fresh key")
-		assert.Equal(t, run.Key, again.Key, "two requests under one key")
-		own, probe := s.sent[3], s.sent[5]
-		require.NotNil(t, probe.Gate)
-		probe.Gate = nil
+		assert.Equal(t, run.Key, cancel.Key, "two requests under one key")
+		assert.Equal(t, []Request{cancel, run}, s.sent[3:5], "each of them twice")
+		own, probe := s.sent[5], s.sent[7]
 		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Try().Key)+`","side":"long","size":1}`, string(own.Body))
-		assert.Equal(t, own, s.sent[4])
+		assert.Equal(t, own, s.sent[6])
 		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Try().Key, Body: w.Intent.Body, Alone: true}, probe)
 		assert.False(t, own.Alone)
 	})
@@ -239,7 +234,7 @@ func readTwice(d *Driver, held ...books.Held) {
 // A body that is no object cannot be fenced on its own route. That is said, and asked again.
 func TestABodyThatCannotBeFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {noOrder}, cancelRun: {noRun}}}
+		s := &service{keys: byRoute(), answers: map[string][]ledger.Answer{cancelOrder: {noOrder}}}
 		d := client(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()

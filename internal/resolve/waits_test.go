@@ -90,29 +90,36 @@ func TestAHalt(t *testing.T) {
 	}
 }
 
-// Without an API key nothing is asked until somebody asks again. One that the service has
-// refused is not tried until it may work.
+// D 35: without an API key nothing is asked until somebody asks again. One that cannot be had
+// at the moment, or that the service refuses, is tried again, after a minute at the most; who
+// waits is told after that.
 func TestWithoutAKeyThatWorks(t *testing.T) {
 	for _, missing := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &service{answers: answered(), refused: !missing}
+			s := &service{answers: answered()}
 			if missing {
 				s.keyless = errors.New("no live API key configured")
+			} else {
+				s.noPlace = errors.New("the key function fails")
 			}
 			d := client(t, s)
 			w := lost(t, d, "w_1", order)
-			assert.False(t, resolved(t, d, w, time.Minute))
+			assert.False(t, resolved(t, d, w, time.Hour))
 			assert.Empty(t, s.asks())
 			open, err := d.Pending(t.Context())
 			require.NoError(t, err)
 			require.Len(t, open, 1)
 			assert.Equal(t, missing, open[0].Waiting)
-			s.change(func() { s.keyless, s.refused = nil, false })
+			s.change(func() { s.keyless, s.noPlace = nil, nil })
 			if missing {
 				assert.Equal(t, "nothing can be asked about it without an API key", open[0].Reason)
 				time.Sleep(time.Minute)
 				assert.Empty(t, s.asks())
 				d.Ask(w, d.Requests())
+			} else {
+				assert.Equal(t, "there is no API key to ask with", open[0].Reason)
+				assert.False(t, resolved(t, d, w, time.Millisecond))
+				time.Sleep(61 * time.Second)
 			}
 			assert.True(t, resolved(t, d, w, 11*time.Second))
 		})
@@ -122,7 +129,7 @@ func TestWithoutAKeyThatWorks(t *testing.T) {
 var errNoAccount = errors.New("account_not_found")
 
 // An API key that does not reach the account is another holder's: the write waits for one
-// that does. A write of an earlier run waits until somebody asks.
+// that does. It is asked with again, after a minute at the most, and then who waits is told.
 func TestAKeyOfAnotherHolder(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -151,18 +158,16 @@ func TestAKeyOfAnotherHolder(t *testing.T) {
 						require.NoError(t, d.Load(t.Context()))
 						w = d.pending.Find("w_1").Write
 					}
+					began := time.Now()
 					assert.False(t, resolved(t, d, w, 10*time.Minute))
+					assert.WithinDuration(t, began.Add(time.Minute), time.Now(), 20*time.Second)
 					open, err := d.Pending(t.Context())
 					require.NoError(t, err)
 					require.Len(t, open, 1)
 					assert.Equal(t, reason, open[0].Reason)
 					assert.Equal(t, left, open[0].Left)
-					assert.Equal(t, left, open[0].Waiting)
-					most := 15
-					if left {
-						most = 2
-					}
-					assert.LessOrEqual(t, len(s.asked), most, "%s", s.asks())
+					assert.False(t, open[0].Waiting)
+					assert.LessOrEqual(t, len(s.asked), 8, "%s", s.asks())
 				})
 			})
 		}

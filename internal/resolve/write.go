@@ -147,6 +147,7 @@ type Write struct {
 
 	reason  string // why it is Unknown
 	lastErr error  // what the last step met
+	blocked int    // steps in a row that an API key held up
 	by      Evidence
 	note    string // a person's
 	looks   []*Look

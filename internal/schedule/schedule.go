@@ -1,6 +1,6 @@
 // Package schedule says whose turn it is. One goroutine works on jobs, one at a time:
-// those that are due, of them those that somebody waits for, of them the oldest. It knows
-// nothing of what a job is.
+// those that are due, of them the ones that cannot wait, of them those that somebody waits
+// for, of them the oldest. It knows nothing of what a job is.
 package schedule
 
 import (
@@ -16,6 +16,8 @@ type Turn struct {
 	Due time.Time
 	// Idle means that the job has no turn until somebody asks for one.
 	Idle bool
+	// Stuck means that nobody waits for the job any more, which goes on.
+	Stuck bool
 	// Done means that the job is over.
 	Done bool
 }
@@ -28,6 +30,8 @@ type Config[J comparable] struct {
 	ErrClosed error
 	// Background means that jobs have turns although nobody waits for them.
 	Background bool
+	// First are the jobs that go before all others.
+	First func(j J) bool
 	// Compare orders jobs, the oldest first.
 	Compare func(a, b J) int
 	// Work is one turn. Ended is called after the last one.
@@ -60,7 +64,8 @@ type job struct {
 	waiting int           // callers
 	asked   uint64        // the number of the last request about it
 	idle    bool          // it has no turn until somebody asks
-	changed chan struct{} // closed when it is idle or over
+	stuck   bool          // nobody waits for it
+	changed chan struct{} // closed while it is idle or stuck, and when it is over
 	busy    bool          // the goroutine is at it
 	held    bool          // it has no turn meanwhile
 	free    chan struct{} // closed when it is neither; nil where nobody waits
@@ -109,7 +114,7 @@ func (s *Schedule[J]) Requested(of J, number uint64) {
 	}
 }
 
-// Ask gives an idle job a turn. since is the number of the last request when the caller
+// Ask gives an idle or stuck job a turn. since is the number of the last request when the caller
 // began: one that came after it, such as the first after the journal was loaded, is the
 // caller's, and is not repeated. again is called before the turn.
 func (s *Schedule[J]) Ask(of J, since uint64, again func()) {
@@ -119,9 +124,9 @@ func (s *Schedule[J]) Ask(of J, since uint64, again func()) {
 	if j == nil {
 		return
 	}
-	if j.idle && !j.busy && j.asked <= since {
+	if j.rests() && !j.busy && j.asked <= since {
 		again()
-		j.idle, j.due, j.changed = false, time.Time{}, make(chan struct{})
+		j.idle, j.stuck, j.due, j.changed = false, false, time.Time{}, make(chan struct{})
 	}
 	s.start()
 }
@@ -224,7 +229,7 @@ func (s *Schedule[J]) Remove(of J) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
-		if !j.idle {
+		if !j.rests() {
 			close(j.changed)
 		}
 		delete(s.jobs, of)
@@ -271,6 +276,8 @@ func (s *Schedule[J]) before(now time.Time, a J, aAt *job, b J, bAt *job) bool {
 		return aDue
 	case !aDue:
 		return aAt.due.Before(bAt.due)
+	case s.First(a) != s.First(b):
+		return s.First(a)
 	case (aAt.waiting > 0) != (bAt.waiting > 0):
 		return aAt.waiting > 0
 	default:
@@ -324,9 +331,17 @@ func (s *Schedule[J]) turn(of J, j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.busy, j.due = false, t.Due
-	if t.Idle && !t.Done && !j.idle {
-		j.idle = true
-		close(j.changed)
+	if !t.Done {
+		rested := j.rests()
+		switch j.idle, j.stuck = t.Idle, t.Stuck; {
+		case j.rests() && !rested:
+			close(j.changed)
+		case rested && !j.rests():
+			j.changed = make(chan struct{})
+		}
 	}
 	j.letGo()
 }
+
+// rests reports whether nobody waits for the job.
+func (j *job) rests() bool { return j.idle || j.stuck }

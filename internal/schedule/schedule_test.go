@@ -35,6 +35,7 @@ func newRig(t *testing.T, background bool) *rig {
 	closing, closeAll := context.WithCancel(context.Background())
 	r.Schedule = New(Config[int]{
 		Closing: closing, ErrClosed: errClosed, Background: background,
+		First:   func(int) bool { return false },
 		Compare: cmp.Compare[int],
 		Work: func(of int) Turn {
 			r.mu.Lock()

@@ -1,0 +1,196 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// oneNamespace answers a calibration as the contract reads.
+func oneNamespace(r Request) ledger.Answer {
+	if r.Operation == cancelRun {
+		return reused
+	}
+	return noOrder
+}
+
+// inTurn answers the requests of calibrations one after the other, and the last again.
+func inTurn(answers ...ledger.Answer) func(Request) ledger.Answer {
+	return func(Request) (next ledger.Answer) {
+		next, answers = answers[0], answers[min(1, len(answers)-1):]
+		return next
+	}
+}
+
+// byRoute answers one as if each route had keys of its own.
+func byRoute() func(Request) ledger.Answer {
+	return inTurn(noOrder, noRun, replayed(noOrder), replayed(noRun))
+}
+
+// keeper is a service that keeps idempotency keys in one of the ways in which one could.
+type keeper struct {
+	byRoute     bool // each route has keys of its own
+	successOnly bool // a refusal is not stored
+	looksFirst  bool // what is not there is refused before the key is looked at
+	runsHave    bool // the routes of runs keep none
+
+	stored map[string]kept
+	ran    int
+}
+
+type kept struct {
+	body   string
+	answer ledger.Answer
+}
+
+func (k *keeper) handle(r Request) ledger.Answer {
+	answer := k.answer(r)
+	runs := strings.Contains(r.Operation, "/runs") || r.Operation == twap
+	if k.looksFirst && answer.Status == 404 || k.runsHave && runs {
+		return k.carriedOut(answer)
+	}
+	key := r.Key
+	if k.byRoute {
+		key += r.Operation
+	}
+	if first, found := k.stored[key]; found {
+		if first.body == r.Operation+string(r.Body) {
+			return replayed(first.answer)
+		}
+		return reused
+	}
+	if answer.Class == ledger.Success || !k.successOnly {
+		k.stored[key] = kept{r.Operation + string(r.Body), answer}
+	}
+	return k.carriedOut(answer)
+}
+
+func (k *keeper) carriedOut(a ledger.Answer) ledger.Answer {
+	if a.Class == ledger.Success {
+		k.ran++
+	}
+	return a
+}
+
+// answer is what the service makes of a request.
+func (k *keeper) answer(r Request) ledger.Answer {
+	switch {
+	case r.Operation == cancelOrder:
+		return noOrder
+	case r.Operation == cancelRun:
+		return noRun
+	case strings.Contains(string(r.Body), "fence-"):
+		return refused(400, "asset_disabled")
+	default:
+		return success
+	}
+}
+
+// keepers are the services that the contract allows, and those that it does not.
+var keepers = map[string]keeper{
+	"one namespace":                 {},
+	"one namespace, 2xx stored":     {successOnly: true},
+	"one namespace, 404 first":      {looksFirst: true},
+	"one namespace, runs have none": {runsHave: true},
+	"by route":                      {byRoute: true},
+	"by route, 2xx stored":          {byRoute: true, successOnly: true},
+	"by route, 404 first":           {byRoute: true, looksFirst: true},
+	"by route, runs have none":      {byRoute: true, runsHave: true},
+}
+
+// D 53: however a service keeps its keys, a write that arrives late does not run after it was
+// said not to, and one that ran is not said not to have.
+func TestEdge53_HoweverKeysAreKept(t *testing.T) {
+	for name, variant := range keepers {
+		for _, operation := range []string{order, exit, twap} {
+			for _, arrives := range []time.Duration{0, 7 * time.Second, 12 * time.Second, 20 * time.Minute, -1} {
+				t.Run(fmt.Sprint(name, operation, arrives), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						k := variant
+						k.stored = map[string]kept{}
+						s := &service{handle: k.handle, body: `{}`}
+						s.look = func() (Look, error) {
+							l := Look{Positions: map[string]accounting.Position{}}
+							if k.ran > 0 && operation != twap {
+								l.Positions["BTC"] = accounting.Position{Size: decimal.NewFromInt(1)}
+							} else if k.ran > 0 {
+								l.Runs = []string{"run_1"}
+							}
+							return l, nil
+						}
+						d := client(t, s)
+						w := lost(t, d, "w_1", operation)
+						original := probeOf(&w.Intent, w.Try().Key)
+						if arrives >= 0 {
+							go func() {
+								time.Sleep(arrives)
+								s.change(func() { k.handle(original) })
+							}()
+						}
+						time.Sleep(time.Millisecond)
+						r, known := waitFor(t, d, w, time.Hour)
+						time.Sleep(time.Hour) // it may arrive after that
+						if known && r.Outcome == ledger.NotApplied {
+							assert.Zero(t, now(s, func() int { return k.ran }))
+						}
+						if known && r.Outcome == ledger.Applied {
+							assert.Equal(t, 1, now(s, func() int { return k.ran }))
+						}
+						if arrives == 0 && (name == "one namespace" || name == "by route") {
+							assert.True(t, known, "its stored answer")
+						}
+						assert.LessOrEqual(t, now(s, func() int { return k.ran }), 1)
+					})
+				})
+			}
+		}
+	}
+}
+
+// D 32: what a fence says is believed once it is known how keys are kept, be it that the first
+// try failed part-way, or a replayed answer.
+func TestEdge32_AFenceIsBelievedAfterTheCalibration(t *testing.T) {
+	for name, says := range map[string]ledger.Answer{
+		"result unknown": partWay, "a replayed refusal": replayed(tooSmall), "no order": noOrder, "a success": success,
+	} {
+		for how, row := range map[string]struct {
+			keys    func(Request) ledger.Answer
+			outcome ledger.Outcome
+			asked   string
+		}{
+			"one namespace": {oneNamespace, ledger.NotApplied, "fence, look, look"},
+			"by route": {
+				inTurn(noOrder, noRun, replayed(noOrder), replayed(noRun)), ledger.Applied, "fence, /orders, /orders, /orders",
+			},
+			"nothing that is known": {
+				inTurn(noOrder, noRun, noOrder, replayed(noRun)), ledger.NotApplied, "fence, look, look, look, look, look",
+			},
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{keys: row.keys, body: `{}`, answers: map[string][]ledger.Answer{
+						cancelOrder: {says}, order: {reused, reused, replayed(success)},
+					}}
+					d := client(t, s)
+					began := time.Now()
+					r, known := d.Wait(t.Context(), lost(t, d, "w_1", order))
+					require.True(t, known)
+					assert.Equal(t, row.outcome, r.Outcome)
+					assert.Equal(t, row.asked, s.asks())
+					if how == "nothing that is known" {
+						assert.GreaterOrEqual(t, time.Since(began), ledger.Gone)
+					}
+				})
+			})
+		}
+	}
+}
