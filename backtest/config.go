@@ -29,6 +29,10 @@ type Config struct {
 	Seed        uint64
 	// Account is the account that the bot trades.
 	Account Account
+	// Attempts is a file that counts the runs of bots by their Name. The finding of a run takes
+	// into account how many there were on the same markets and time. None is kept unless it is
+	// set.
+	Attempts string
 	// Simulation and Client are further options of the service and of the bot's client,
 	// such as markets, lags and faults, or a health gate. Each path has a journal of its own,
 	// in memory, in place of one in Client: on two paths one journal would hold the orders of

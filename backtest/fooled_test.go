@@ -1,10 +1,12 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -268,4 +270,154 @@ func TestFooledByTheFloorOfTheFirstDay(t *testing.T) {
 	r := Run(t, bot, Config{Data: data})
 	t.Logf("%s", r)
 	require.Equal(t, Failed, r.Worse().Continuous)
+}
+
+// TestFooledByTheFileOnDisk: a bot that reads the file by itself.
+func TestFooledByTheFileOnDisk(t *testing.T) {
+	path := driftless(8, 7200, 2)
+	data := candlesOf(t, "BTC", path, 60)
+	onDisk := candlesOf(t, "BTC", path, 60)
+	reads := func(*Data) Bot {
+		return follower(func(candles []Candle, now time.Time) bool { return rises(at(candles, now, false)) })(onDisk)
+	}
+	require.ErrorContains(t, lookahead(t, reads, Config{Data: data}, nil), "it trades on something else than the prices")
+
+	// One that looks at nothing but the client's prices has no history that could be cut.
+	fresh := func(*Data) Bot {
+		return func(ctx context.Context, client *trading.Client) error {
+			return holder("BTC", time.Minute, "0.1", trend())(ctx, client)
+		}
+	}
+	require.ErrorIs(t, lookahead(t, fresh, Config{Data: data}, nil), ErrNothingChecked)
+}
+
+// TestFooledByMemory: a bot that keeps prices from one run to the next.
+func TestFooledByMemory(t *testing.T) {
+	data := candlesOf(t, "BTC", driftless(9, 6*3600, 3), 60)
+	known := map[int64]float64{}
+	remembers := func(ctx context.Context, client *trading.Client) error {
+		return holder("BTC", time.Minute, "0.1", func(p float64) int {
+			now := time.Now().Unix()
+			known[now] = p
+			later, ok := known[now+60]
+			switch {
+			case !ok:
+				return 0
+			case later > p:
+				return 1
+			}
+			return -1
+		})(ctx, client)
+	}
+	_, err := run(t, remembers, Config{Data: data, Account: unbounded("100000")})
+	require.ErrorContains(t, err, "the bot does not do the same twice")
+}
+
+// TestFooledByTheBestOfMany: of 200 variants without an edge the best is lucky, and nothing is
+// found; with an edge of the same size as its noise it is.
+func TestFooledByTheBestOfMany(t *testing.T) {
+	found := 0
+	for seed := range uint64(20) {
+		for _, edge := range []float64{0, 0.5} {
+			dice := rand.New(rand.NewPCG(seed, 5))
+			var rows []SweepRow
+			for v := range 200 {
+				path := Path{Until: time.Unix(fooledStart+120*86400, 0)}
+				sum := 0.0
+				for range 120 {
+					r := 0.01 * (dice.NormFloat64() + edge*float64(v%2))
+					path.Days, sum = append(path.Days, Day{Return: figure(r)}), sum+r
+				}
+				path.Return, path.Continuous = figure(sum), Open
+				rows = append(rows, SweepRow{Name: fmt.Sprint(v), Score: figure(sum), Runs: []*Result{{To: path.Until, Paths: []Path{path}}}})
+			}
+			slices.SortFunc(rows, func(a, b SweepRow) int { return cmp.Compare(b.Score.value, a.Score.value) })
+			r := &SweepResult{Tried: 200, Rows: rows, Overfit: overfitOf(rows), Best: []*Result{{Paths: []Path{{Return: figure(0.05), Continuous: Open}}}}}
+			text := r.finding()
+			if seed < 2 {
+				t.Logf("edge %g: %s", edge, text)
+			}
+			switch {
+			case edge == 0 && strings.HasPrefix(text, "an edge"):
+				found++
+			case edge > 0:
+				require.Contains(t, text, "an edge was found", seed)
+			}
+		}
+	}
+	require.LessOrEqual(t, found, 2, "of 20 sweeps without an edge")
+}
+
+// TestFindings: luck is not found in round trips without an edge, and 2 basis points are.
+func TestFindings(t *testing.T) {
+	dice := rand.New(rand.NewPCG(3, 5))
+	trips := func(bps, fee float64) (list []RoundTrip) {
+		for range 2000 {
+			list = append(list, RoundTrip{
+				Cost: decimal.NewFromInt(10_000), Gross: decimal.NewFromFloat(bps + fee + 20*dice.NormFloat64()), Fees: decimal.NewFromFloat(fee),
+			})
+		}
+		return list
+	}
+	require.Contains(t, findingOf(trips(-9, 9), 1).String(), "nothing was found")
+	require.Contains(t, findingOf(trips(2, 9), 1).String(), "an edge was found: ")
+	require.Contains(t, findingOf(trips(-7, 9), 1).String(), "an edge was found before fees, and it does not pay them")
+	require.Contains(t, findingOf(trips(2, 9)[:20], 1).String(), "too few")
+	lucky := trips(-8, 9)[:400]
+	require.Contains(t, findingOf(lucky, 1_000_000).String(), "nothing was found")
+}
+
+// TestAttemptsAreCounted by bot, market and time, and not by the bytes of a file.
+func TestAttemptsAreCounted(t *testing.T) {
+	file := t.TempDir() + "/attempts"
+	data := candlesOf(t, "BTC", driftless(8, 7200, 2), 60)
+	other := *data
+	other.hash = "with a comment more"
+	for i, d := range []*Data{data, data, &other} {
+		r := Run(t, trader("", order(trading.Long, "0.1"), closing("100")), Config{Name: "bot", Data: d, Attempts: file})
+		require.Equal(t, i+1, r.Finding.Attempts)
+	}
+	r := Run(t, trader(""), Config{Name: "another", Data: data, Attempts: file})
+	require.Equal(t, 1, r.Finding.Attempts)
+	train, test := Split(Config{Data: data}, time.Unix(fooledStart+3600, 0))
+	require.NoError(t, separate(train, test))
+	test.Data, test.From = &other, time.Time{}
+	require.ErrorContains(t, separate(train, test), "before the end of the train prices")
+}
+
+// TestAssumptionsAreArithmetic: further costs take what arithmetic says, the box says what is
+// assumed, and a round trip knows the prices that it went through.
+func TestAssumptionsAreArithmetic(t *testing.T) {
+	data := prices(t, "60000", "61000", "59000", "61000", "61000")
+	r := Run(t, trader("", order(trading.Long, "1"), wait, wait, closing("100")), Config{Data: data})
+	p := r.Worse()
+	require.Equal(t, "121000", p.Turnover.String())
+	at := p.AtCost(decimal.NewFromInt(5)).Decimal
+	require.Equal(t, "60.5", p.Equity.Decimal.Sub(at).String())
+	require.Equal(t, "59000", p.Trips[0].WorstPrice.String())
+	require.Equal(t, "61000", p.Trips[0].BestPrice.String())
+	require.Contains(t, r.String(), "no spread, no slippage, no funding")
+	var b strings.Builder
+	require.NoError(t, r.WriteTrades(&b))
+	require.Contains(t, b.String(), "BTC,long,2026-01-01T00:00:00Z,2026-01-01T00:03:00Z,1,60000,1000,54.45,945.55,market,0,59000,61000")
+}
+
+// TestExcursions holds the quick way over whole candles against a look at each second.
+func TestExcursions(t *testing.T) {
+	data := candlesOf(t, "BTC", driftless(3, 7200, 3), 60)
+	p, err := Config{Data: data}.plan()
+	require.NoError(t, err)
+	f, slow := data.series[0].feed(p.insides()[0], nil), data.series[0].feed(p.insides()[0], nil)
+	dice := rand.New(rand.NewPCG(1, 5))
+	for range 200 {
+		from := fooledStart + dice.Int64N(7000)
+		to := from + dice.Int64N(fooledStart+7200-from)
+		low, high := f.extremes(from*1e9, to*1e9)
+		least, most := int64(math.MaxInt64), int64(0)
+		for at := from; at <= to; at++ {
+			units, _ := slow.units(at * 1e9)
+			least, most = min(least, units), max(most, units)
+		}
+		require.Equal(t, []int64{least, most}, []int64{low, high})
+	}
 }

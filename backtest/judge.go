@@ -45,6 +45,7 @@ func (p plan) judge(got raw) (path Path, err error) {
 	path.FillTimes = p.fillTimes(got.ledger, path.Until)
 	path.figures(p.terms, w.book.openLosers(w.to))
 	path.Markets = p.markets(path.Curve)
+	p.excursions(path.Trips)
 	return path, nil
 }
 

@@ -2,11 +2,13 @@ package backtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -21,7 +23,10 @@ type Maker func(history *Data) Bot
 // of a candle at its opening is found as well.
 //
 // It finds what the bot takes from the history that it is given. Prices that come from the
-// client are never ahead of the clock.
+// client are never ahead of the clock. A bot that takes no candles of that history cannot be
+// checked: that is [ErrNothingChecked]. Last it runs the bot on mirrored prices, where what rose
+// falls, with the mirrored history. A bot that places the same orders there knows prices from
+// somewhere else, such as the file, or trades without looking at any.
 func LookaheadCheck(t *testing.T, bot Maker, c Config, cuts ...time.Time) {
 	t.Helper()
 	if err := lookahead(t, bot, c, cuts); err != nil {
@@ -33,6 +38,10 @@ func LookaheadCheck(t *testing.T, bot Maker, c Config, cuts ...time.Time) {
 func (r *Runner) LookaheadCheck(bot Maker, c Config, cuts ...time.Time) error {
 	return lookahead(r.t, bot, c, cuts)
 }
+
+// ErrNothingChecked is that a bot uses no history that it is given, so that no cut of it can
+// show anything.
+var ErrNothingChecked = errors.New("backtest: the bot uses no history of the client or of the check: nothing was checked")
 
 func lookahead(t *testing.T, bot Maker, c Config, cuts []time.Time) error {
 	p, err := c.plan()
@@ -48,7 +57,10 @@ func lookahead(t *testing.T, bot Maker, c Config, cuts []time.Time) error {
 			return fmt.Errorf("backtest: a cut at %s is not inside the run, from %s to %s", at.Format(time.RFC3339), p.From.Format(time.RFC3339), p.To.Format(time.RFC3339))
 		}
 	}
-	whole, err := p.record(t, bot(p.Data), p.To)
+	var asked atomic.Bool
+	given := *p.Data
+	given.asked = &asked
+	whole, err := p.record(t, bot(&given), p.To)
 	if err != nil {
 		return err
 	}
@@ -70,6 +82,18 @@ func lookahead(t *testing.T, bot Maker, c Config, cuts []time.Time) error {
 			return fmt.Errorf("backtest: the bot does not do the same twice, so nothing can be said of looking ahead: request %d is once %s, and once %s", k+1, whole.text(k), again.text(k))
 		}
 		return fmt.Errorf("backtest: the bot looks ahead: with the history until %s alone, request %d is another: with the whole history %s, without %s", at.UTC().Format(time.RFC3339), i+1, whole.text(i), cut.text(i))
+	}
+	mirror := p
+	mirror.Data = p.Data.mirrored()
+	turned, err := mirror.record(t, bot(mirror.Data), p.To)
+	if err != nil {
+		return err
+	}
+	if a, b := whole.writes(), turned.writes(); len(a.sent) > 0 && sameWrites(a, b) == nil && sameTimes(a, b) {
+		return fmt.Errorf("backtest: on mirrored prices, where what rose falls, the bot places the same %d orders: it trades on something else than the prices that it is given", len(a.sent))
+	}
+	if !asked.Load() {
+		return ErrNothingChecked
 	}
 	return nil
 }
@@ -170,6 +194,17 @@ func (r *recorder) writes() *recorder {
 		w.sent = append(w.sent, one)
 	}
 	return w
+}
+
+// sameTimes reports whether two lists of the same length were sent at the same times, but for the
+// client's waits.
+func sameTimes(a, b *recorder) bool {
+	for i := range a.sent {
+		if d := a.sent[i].at - b.sent[i].at; max(d, -d) > int64(10*time.Second) {
+			return false
+		}
+	}
+	return true
 }
 
 // text is a request, for an error.

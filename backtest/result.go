@@ -90,6 +90,7 @@ type Path struct {
 	Unrealized, Equity                     decimal.NullDecimal
 	// ExitFees are the fees of leaving what is open. They are in Return, and not in Equity.
 	ExitFees decimal.Decimal
+	Turnover decimal.Decimal // what all fills together traded, in dollars
 
 	// LowestRoom is the least that the equity was above the higher loss floor.
 	LowestRoom   decimal.Decimal
@@ -165,9 +166,9 @@ func (r *Result) add(p Path) {
 }
 
 // finish judges the paths together.
-func (r *Result) finish(p plan) {
+func (r *Result) finish(p plan, attempts int) {
 	w := r.Worse()
-	r.Verdict, r.Finding = w.Continuous, findingOf(w.Trips, 1)
+	r.Verdict, r.Finding = w.Continuous, findingOf(w.Trips, attempts)
 	first, last := p.Data.Span()
 	if all := last.Sub(first); p.To.Sub(p.From) < all*9/10 {
 		r.warn("The run takes %s of the %s that the prices span: other parts may give other figures.", inDays(p.To.Sub(p.From)), inDays(all))
@@ -375,6 +376,7 @@ func (r *Result) String() string {
 	line("drawdown", "%s, $%s", percent(p.Drawdown.Share), p.Drawdown.Amount.StringFixed(2))
 	line("round trips", "%d, won %s%s, profit factor %s", len(p.Trips), percent(p.WinRate), p.WinRateIn.percent(), p.ProfitFactor)
 	line("fees", "$%s, funding $%s", p.Fees.StringFixed(2), p.Funding.StringFixed(2))
+	line("assumed", "fills at the mark, no spread, no slippage, %s; %s", fundingText(p), r.atCosts())
 	line("sharpe", "%s%s", p.Sharpe, p.SharpeIn)
 	sent := 0
 	for _, n := range p.Requests {
@@ -389,6 +391,13 @@ func (r *Result) String() string {
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+func fundingText(p *Path) string {
+	if p.Funding.IsZero() {
+		return "no funding"
+	}
+	return "funding as paid"
 }
 
 // Spread is how far apart the paths ended, in dollars.

@@ -52,6 +52,10 @@ type SweepResult struct {
 	Rows []SweepRow
 	// Best is the best variant on Test; empty if no variant has a score.
 	Best []*Result
+	// Overfit is what the choice among the variants explains, and Finding what was found, in
+	// words.
+	Overfit Overfit
+	Finding string
 	// Odds are those of the best variant.
 	TrainOdds, TestOdds Odds
 }
@@ -103,8 +107,10 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 		return nil, err
 	}
 	result := s.rank(outcomes)
+	result.Overfit = overfitOf(result.Rows)
 	best := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.Name == result.Rows[0].Name })
 	if _, ok := result.Rows[0].Score.Value(); !ok {
+		result.Finding = "nothing was found: no variant has a score"
 		return result, nil
 	}
 	jobs = nil
@@ -119,8 +125,11 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 		if o.Err != "" {
 			return nil, fmt.Errorf("backtest: %s on the test prices: %s", result.Rows[0].Name, o.Err)
 		}
-		o.Result.Warnings = append(o.Result.Warnings, fmt.Sprintf("The bot is the best of %d variants on other prices; these it had not seen.", result.Tried))
 		result.Best = append(result.Best, o.Result)
+	}
+	result.Finding = result.finding()
+	for _, r := range result.Best {
+		r.warn("The bot is the best of %d variants on other prices; these it had not seen. Of the choice: %s.", result.Tried, result.Finding)
 	}
 	result.TrainOdds, result.TestOdds = OddsOf(result.Rows[0].Runs), OddsOf(result.Best)
 	return result, nil
@@ -160,7 +169,10 @@ func separate(train, test Config) error {
 	if err != nil {
 		return err
 	}
-	if a.Data.hash == b.Data.hash && b.From.Before(a.To) {
+	// Another file of the same market and time holds the same prices. Walks of other seeds do not.
+	synthetic := a.Data.synthetic && b.Data.synthetic
+	same := a.Data.hash == b.Data.hash || !synthetic && sharesMarket(a.Data, b.Data)
+	if same && b.From.Before(a.To) {
 		return fmt.Errorf("backtest: the test prices begin at %s, before the end of the train prices at %s; Split separates them", b.From.Format(time.RFC3339), a.To.Format(time.RFC3339))
 	}
 	return nil
@@ -226,6 +238,7 @@ func (r *SweepResult) String() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s on prices that it was not chosen on: mean return %s; %s\n", r.Rows[0].Name, percent(MeanReturn(r.Best)), r.TestOdds)
+	fmt.Fprintf(&b, "%s\n", r.Finding)
 	return b.String()
 }
 

@@ -80,7 +80,13 @@ func (p plan) assemble(do func([]trial) ([]Path, error)) (*Result, error) {
 			beside.Curve, beside.Markets = nil, nil
 		}
 	}
-	result.finish(p)
+	attempts := 1
+	if !p.brief {
+		if attempts, err = p.countAttempts(); err != nil {
+			return nil, err
+		}
+	}
+	result.finish(p, attempts)
 	return result, nil
 }
 

@@ -25,6 +25,8 @@ type RoundTrip struct {
 	Fees         decimal.Decimal // of opening and closing
 	Cause        string          // of the last close: market, take_profit or stop_loss
 	PartialExits int             // closes before the last
+
+	WorstPrice, BestPrice decimal.Decimal // the marks that were worst and best for it while it was open
 }
 
 // Net is gross less fees.
@@ -77,6 +79,8 @@ type book struct {
 	trips   []RoundTrip
 	gross   decimal.Decimal
 	applied int // fills
+
+	turnover decimal.Decimal
 }
 
 // apply applies the fills until a time.
@@ -101,6 +105,7 @@ func (b *book) one(e tradingsim.Execution) error {
 		signed = signed.Neg()
 	}
 	closed, gross := h.fill(signed, e.Price)
+	b.turnover = b.turnover.Add(e.Size.Mul(e.Price))
 	b.gross = b.gross.Add(gross)
 	if closed.IsPositive() {
 		if err := b.exit(h, e, closed); err != nil {

@@ -353,7 +353,7 @@ func (w *walk) into(p *Path) {
 	p.Trips, p.Fills = w.book.trips, w.book.applied
 	p.Balance, p.Gross, p.Funding = w.balance, w.book.gross.Round(6), w.funding
 	p.Fees = p.Gross.Add(w.funding).Sub(w.balance.Sub(w.terms.Opening))
-	p.ExitFees = w.book.exitFees(w.to)
+	p.ExitFees, p.Turnover = w.book.exitFees(w.to), w.book.turnover
 	for _, symbol := range w.book.order {
 		if h := w.book.markets[symbol]; !h.size.IsZero() {
 			p.StillOpen = append(p.StillOpen, symbol)

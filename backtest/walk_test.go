@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestSkippedSecondsHaveNothingToNote(t *testing.T) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		p, err := Config{
 			Data: wandering(t, dice), From: walkOrigin.Add(21 * time.Hour),
-			Account: Account{DailyLossFloor: "99500", ProfitTarget: "100500", DailyFloor: DailyFloor(seed % 3)},
+			Account: Account{DailyLossFloor: strconv.Itoa(99_500 - 1000*int(seed%3)), ProfitTarget: strconv.Itoa(100_500 + 1000*int(seed%3)), DailyFloor: DailyFloor(seed % 3)},
 		}.plan()
 		require.NoError(t, err)
 		p.in = inside{order: lowFirst}

@@ -1,6 +1,7 @@
 package tradingsim
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"sort"
@@ -65,70 +66,65 @@ func (m *setMarks) At(t time.Time) (decimal.Decimal, bool) {
 	return m.changes[i].mark.value, m.changes[i].mark.set
 }
 
-// RandomWalk is a feed that starts at price with the simulation and moves once
-// a second by about stepBps hundredths of a percent. It is a pure function of
-// the seed and of the time since the start, and costs the same a second or a
-// year later. Every 48 days it passes through price again, so a long
-// simulation does not drift out of the world. Used outside a [Sim] it starts at
-// 2000-01-01T00:00:00Z.
+// RandomWalk is a feed that starts at price with the simulation and moves once a second, by
+// normal steps of stepBps hundredths of a percent. It is a random walk without end: it does
+// not come back, and nobody can earn on it, since its mean stays where it is. Most of its paths
+// fall all the same, while few rise far: their median falls by half the square of a step each
+// second, at 1 basis point by 0.04 % a day and at 10 by 4 %. It is a pure function of the seed
+// and of the time since the start, and costs the same a second or a year later. Used outside a
+// [Sim] it starts at 2000-01-01T00:00:00Z.
 func RandomWalk(seed uint64, price string, stepBps int) Feed {
 	start := must("RandomWalk price", price)
 	if !start.IsPositive() {
 		panic("tradingsim: RandomWalk price " + price + " is not positive")
 	}
-	if stepBps < 0 || stepBps > 1000 {
-		panic("tradingsim: RandomWalk moves by 0 to 1000 basis points")
+	if stepBps < 0 || stepBps > maxStepBps {
+		panic(fmt.Sprintf("tradingsim: RandomWalk moves by 0 to %d basis points", maxStepBps))
 	}
-	w := &walk{
-		seed:   seed,
-		start:  start,
+	places := max(2, -start.Exponent(), 6-int32(start.NumDigits())-start.Exponent())
+	return &walk{
+		seed: seed, start: start, units: start.Shift(places).InexactFloat64(), places: places,
+		sigma: float64(stepBps) / 10_000, last: &halvings{},
 		origin: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
-		last:   newHalvings(),
-		places: max(2, -start.Exponent(), 6-int32(start.NumDigits())-start.Exponent()),
 	}
-	if units := start.Shift(w.places).BigInt(); units.IsUint64() {
-		w.units = units.Uint64()
-	}
-	// The spread of a Brownian bridge over 2^level steps, in the middle, is
-	// step × sqrt(2^level) / 2.
-	for level := range w.spread {
-		w.spread[level] = int64(stepBps) * walkUnit / 10_000 * int64(isqrt(uint64(1)<<level<<20)) >> 11
-	}
-	return w
 }
 
-const (
-	walkLevels = 22            // 2^22 seconds are 48 days
-	walkUnit   = 1_000_000_000 // a displacement of 1 is the price itself
-)
+// maxStepBps bounds a step: the median of a walk of larger ones is next to nothing within days.
+const maxStepBps = 100
 
-// walk is a Brownian bridge by midpoint displacement: the position at a time is
-// found by halving the interval around it, with a hash for each midpoint.
+// walk is a Brownian motion by halving: its position at a time is found by halving the interval
+// between two powers of two that the time is in, with a normal number for each middle.
+//
+// Floats are for synthetic prices alone; the conversions keep products from being fused, so that
+// machines agree.
 type walk struct {
 	seed   uint64
 	start  decimal.Decimal
+	units  float64 // start in units of 10^-places
 	origin time.Time
 	places int32
-	units  uint64 // start in units of 10^-places; 0 if it does not fit
-	spread [walkLevels + 1]int64
+	sigma  float64 // of a second
 	last   *halvings
 }
+
+// walkLevels bound the time: 2^62 seconds.
+const walkLevels = 62
 
 // halvings are the intervals on the way to a second. Those on the way to the next second are
 // nearly all the same.
 type halvings struct {
-	mu          sync.Mutex
-	block, step int64
-	// left and right are the displacements at the ends of an interval of 2^level seconds.
-	left, right [walkLevels + 1]int64
+	mu      sync.Mutex
+	made    bool
+	past    bool // before the start
+	second  uint64
+	anchors [2][walkLevels + 1]float64 // at the powers of two, after the start and before it
+	// left and right are the positions at the ends of an interval of 2^level seconds.
+	left, right [walkLevels + 1]float64
 }
-
-// newHalvings are of no block that a time is in.
-func newHalvings() *halvings { return &halvings{block: math.MinInt64} }
 
 func (w *walk) startAt(t time.Time) Feed {
 	moved := *w
-	moved.origin, moved.last = t, newHalvings()
+	moved.origin, moved.last = t, &halvings{}
 	return &moved
 }
 
@@ -140,36 +136,70 @@ func (w *walk) age(t time.Time) time.Duration {
 	return age
 }
 
-func (w *walk) At(t time.Time) (decimal.Decimal, bool) { return w.priceAt(w.displacementAt(t)), true }
+func (w *walk) At(t time.Time) (decimal.Decimal, bool) {
+	growth := w.growthAt(t)
+	if units, ok := w.unitsOf(growth); ok {
+		return decimal.New(units, -w.places), true
+	}
+	price := w.start.Mul(decimal.NewFromFloat(growth)).Round(w.places)
+	if !price.IsPositive() {
+		price = decimal.New(1, -w.places)
+	}
+	return price, true
+}
 
 // Units is the mark as a whole number of 10^-places. ok is false where it does not fit.
 func (w *walk) Units(t time.Time) (units int64, places int32, ok bool) {
-	units, ok = w.unitsAt(w.displacementAt(t))
+	units, ok = w.unitsOf(w.growthAt(t))
 	return units, w.places, ok
 }
 
-func (w *walk) displacementAt(t time.Time) int64 {
-	second := int64(t.Sub(w.origin) / time.Second)
-	return w.displacement(second>>walkLevels, second&(1<<walkLevels-1))
+func (w *walk) unitsOf(growth float64) (units int64, ok bool) {
+	v := math.RoundToEven(float64(w.units * growth))
+	if v > 1<<53 {
+		return 0, false
+	}
+	return max(1, int64(v)), true
 }
 
-// displacement is that of a step of a block of 2^walkLevels seconds.
-func (w *walk) displacement(block, step int64) int64 {
+// growthAt is the price as a multiple of the first: a martingale.
+func (w *walk) growthAt(t time.Time) float64 {
+	d := t.Sub(w.origin)
+	second := int64(d / time.Second)
+	if d < 0 && d%time.Second != 0 {
+		second--
+	}
+	return math.Exp(float64(w.sigma*w.position(second)) - float64(w.sigma*w.sigma*float64(second))/2)
+}
+
+// position is that of the motion, in steps.
+func (w *walk) position(second int64) float64 {
+	if second == 0 {
+		return 0
+	}
 	l := w.last
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	level := walkLevels
-	if block == l.block {
-		level = bits.Len64(uint64(step ^ l.step))
+	if !l.made {
+		w.anchor()
 	}
-	for l.block, l.step = block, step; level > 0; level-- {
-		half := int64(1) << (level - 1)
+	past, s, side := second < 0, uint64(second), 0
+	if past {
+		s, side = uint64(-second), 1
+	}
+	top := bits.Len64(s) - 1 // s is in [2^top, 2^(top+1))
+	level := top
+	if past == l.past && l.second>>top == 1 {
+		level = min(top, bits.Len64(s^l.second))
+	}
+	if level == top {
+		l.left[top], l.right[top] = l.anchors[side][top], l.anchors[side][top+1]
+	}
+	for l.past, l.second = past, s; level > 0; level-- {
+		half := uint64(1) << (level - 1)
 		left, right := l.left[level], l.right[level]
-		h := mix(w.seed ^ mix(uint64(block)<<walkLevels|uint64(step&-half|half)))
-		// Uniform within ±sqrt(3) spreads: the spread of one.
-		offset, _ := bits.Mul64(h, uint64(w.spread[level])*3464/1000)
-		middle := (left+right)/2 + int64(offset) - w.spread[level]*1732/1000
-		if step&half == 0 {
+		middle := (left+right)/2 + float64(halfRoots[level]*w.normal(side, level, s&^(half-1)|half))
+		if s&half == 0 {
 			right = middle
 		} else {
 			left = middle
@@ -179,46 +209,33 @@ func (w *walk) displacement(block, step int64) int64 {
 	return l.left[0]
 }
 
-// priceAt bends a displacement so that the price stays positive: up by the
-// share, down by its reciprocal.
-func (w *walk) priceAt(displacement int64) decimal.Decimal {
-	if units, ok := w.unitsAt(displacement); ok {
-		return decimal.New(units, -w.places)
+// anchor makes the positions at the powers of two: each is as far from the one before as that is
+// from the start.
+func (w *walk) anchor() {
+	l := w.last
+	for side := range l.anchors {
+		at := w.normal(side, walkLevels+1, 0)
+		for k := range l.anchors[side] {
+			l.anchors[side][k] = at
+			at += float64(2 * halfRoots[k] * w.normal(side, walkLevels+1, uint64(k)+1))
+		}
 	}
-	if displacement >= 0 {
-		return w.start.Mul(decimal.New(walkUnit+displacement, -9)).Round(w.places)
-	}
-	price := w.start.DivRound(decimal.New(walkUnit-displacement, -9), w.places)
-	if !price.IsPositive() {
-		return decimal.New(1, -w.places)
-	}
-	return price
+	l.made = true
 }
 
-// unitsAt does what priceAt does in whole numbers: of a long run it is most of what a
-// walk costs. ok is false where they do not fit.
-func (w *walk) unitsAt(displacement int64) (units int64, ok bool) {
-	if w.units == 0 {
-		return 0, false
+// halfRoots are √(2^level) ÷ 2: the spread of the middle of so many steps.
+var halfRoots = func() (list [walkLevels + 1]float64) {
+	for level := range list {
+		list[level] = math.Sqrt(math.Ldexp(1, level)) / 2
 	}
-	by, over := uint64(walkUnit), uint64(walkUnit)
-	if displacement >= 0 {
-		by += uint64(displacement)
-	} else {
-		over += uint64(-displacement)
-	}
-	hi, lo := bits.Mul64(w.units, by)
-	if hi >= over {
-		return 0, false
-	}
-	quotient, rest := bits.Div64(hi, lo, over)
-	if rest >= over-rest {
-		quotient++ // half away from zero, as decimals round
-	}
-	if quotient > math.MaxInt64 {
-		return 0, false
-	}
-	return max(1, int64(quotient)), true
+	return list
+}()
+
+// normal is a number of the standard normal distribution that follows from the seed and a place.
+func (w *walk) normal(side, level int, index uint64) float64 {
+	h := mix(w.seed ^ mix(index^mix(uint64(level)<<1|uint64(side))))
+	u := (float64(h>>12) + 0.5) * 0x1p-52
+	return float64(math.Sqrt2 * math.Erfinv(float64(2*u)-1))
 }
 
 // mix is the finalizer of SplitMix64: a cheap, well-spread hash.
@@ -227,19 +244,4 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// isqrt is the whole square root.
-func isqrt(n uint64) uint64 {
-	if n < 2 {
-		return n
-	}
-	x := uint64(1) << ((bits.Len64(n) + 1) / 2)
-	for {
-		y := (x + n/x) / 2
-		if y >= x {
-			return x
-		}
-		x = y
-	}
 }

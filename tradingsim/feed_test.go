@@ -56,7 +56,7 @@ func TestRandomWalkTakesStepsOfTheAskedSize(t *testing.T) {
 }
 
 func TestRandomWalkStaysPositive(t *testing.T) {
-	walk := tradingsim.RandomWalk(3, "0.0000001", 1000)
+	walk := tradingsim.RandomWalk(3, "0.0000001", 100)
 	for day := range 60 {
 		p, ok := walk.At(bubbleStart.AddDate(0, 0, day))
 		require.True(t, ok)
@@ -69,7 +69,7 @@ func TestRandomWalkRefusesNonsense(t *testing.T) {
 		func() { tradingsim.RandomWalk(1, "0", 1) },
 		func() { tradingsim.RandomWalk(1, "x", 1) },
 		func() { tradingsim.RandomWalk(1, "1", -1) },
-		func() { tradingsim.RandomWalk(1, "1", 1001) },
+		func() { tradingsim.RandomWalk(1, "1", 101) },
 	} {
 		require.Panics(t, f)
 	}

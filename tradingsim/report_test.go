@@ -214,16 +214,22 @@ func TestReportAddsUp(t *testing.T) {
 				tradingsim.WithSandbox(tradingsim.Sandbox{DailyLossFloor: "-1e9", GlobalLossFloor: "-1e9", ProfitTarget: "1e9"}))
 			b := sandboxBot(t, sim)
 			dice := rand.New(rand.NewPCG(seed, 3))
+			passed := time.Duration(0)
+			advance := func(by time.Duration) {
+				passed += by
+				sim.Advance(by)
+			}
 			for i := range 200 {
 				switch {
-				case i == 120:
+				case i == 120: // at a sample, so that the curve has the last moment of this life
+					advance(20*time.Second - passed%(20*time.Second))
 					b.post("/sandbox/reset", "").ok()
 				case dice.IntN(3) == 0:
 					b.get("/sandbox/account").ok()
 				default:
 					randomStepOf(b, dice)
 				}
-				sim.Advance(time.Duration(dice.IntN(50)) * time.Second)
+				advance(time.Duration(dice.IntN(50)) * time.Second)
 			}
 			a := accountOf(t, sim, "")
 			require.Equal(t, b.get("/sandbox/account").ok().text("account.equity"), a.Equity.Decimal.String())

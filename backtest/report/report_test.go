@@ -96,7 +96,7 @@ func TestOneFile(t *testing.T) {
 	for _, link := range links {
 		require.True(t, defined[link[1]], link[1])
 	}
-	require.Equal(t, 7, strings.Count(page, "<svg"))
+	require.Equal(t, 6, strings.Count(page, "<svg"))
 	for _, tag := range []string{"svg", "div", "table", "section", "tr", "td", "span"} {
 		require.Equal(t, strings.Count(page, "<"+tag+" ")+strings.Count(page, "<"+tag+">"), strings.Count(page, "</"+tag+">"), tag)
 	}

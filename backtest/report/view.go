@@ -21,6 +21,9 @@ type view struct {
 	VerdictText, Finding           string
 	Cards                          []row
 	Warnings                       []string
+	Assumed                        []backtest.Assumption
+	Floors                         [][]string // of the ten days with the least room
+	Many                           bool       // round trips enough for hours
 
 	Between, Equity, Drawdown, Daily, Histogram, Hours, Against *chart
 
@@ -76,6 +79,7 @@ func newView(r *backtest.Result) view {
 		{"Drawdown", percent(p.Drawdown.Share), money(p.Drawdown.Amount)},
 		{"Best day", bestDay(p.Days), ""},
 	}
+	v.Assumed, v.Floors, v.Many = r.Assumptions(), dayFloors(p.Days), len(p.Trips) >= 100
 	v.charts(r)
 	v.Months = months(p.Days)
 	v.Groups = groups(p.Trips)
@@ -97,6 +101,17 @@ func newView(r *backtest.Result) view {
 		v.Defs = append(v.Defs, definition{anchor(d.Name), d.Name, d.Text})
 	}
 	return v
+}
+
+// dayFloors are the ten days on which the equity came nearest to the floor, in order of time.
+func dayFloors(days []backtest.Day) (rows [][]string) {
+	worst := slices.SortedFunc(slices.Values(days), func(a, b backtest.Day) int { return a.LowestRoom.Cmp(b.LowestRoom) })
+	worst = worst[:min(10, len(worst))]
+	slices.SortFunc(worst, func(a, b backtest.Day) int { return a.Date.Compare(b.Date) })
+	for _, d := range worst {
+		rows = append(rows, []string{d.Date.Format(time.DateOnly), money(d.Floor), money(d.LowestRoom), nullMoney(d.Profit), fmt.Sprint(d.Trips)})
+	}
+	return rows
 }
 
 func leaving(p *backtest.Path) string {

@@ -40,7 +40,8 @@ The bot is built with the Go toolchain and needs no code for the backtest. It ge
 the keys nor the base URL of the environment. Without --prices the prices are a random walk.
 
 Prices inside candles are drawn, with two seeds: the worse is shown. A pass takes both. The
-figures end at the verdict.
+figures end at the verdict. With --report a file beside it counts the runs of each bot on the
+same prices: of many attempts one is lucky, and the finding takes that into account.
 
 The exit code is 1 if the bot does not build, or the run cannot be made. What the account
 came to is in the result.`,
@@ -64,6 +65,8 @@ came to is in the result.`,
 	f.StringVar(&b.run.ProfitTarget, "target", "", "profit target in dollars of equity (default 110 percent of --balance)")
 	cli.Choice(f, &b.run.DailyFloor, "daily-floor-rule", "", "both", "what the daily floor does at midnight; both judges by either, and the worse counts", "both", "fixed", "moving")
 	cli.Choice(f, &b.run.CandlePaths, "candle-paths", "", "random", "how prices move inside candles: drawn at random, or straight lines", "random", "fixed")
+	f.StringVar(&b.run.Attempts, "attempts", "", "a file that counts the runs of each bot on the same prices (default beside --report)")
+	f.StringVar(&b.run.Trades, "trades", "", "write the round trips as CSV to this file")
 	f.StringVar(&b.run.Report, "report", "", "write an HTML report to this file")
 	b.out = app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -108,6 +111,9 @@ func (b *backtester) check(cmd *cobra.Command) error {
 			return cli.Misuse("--%s %q: want a time such as 2026-03-01T00:00:00Z", bound.name, bound.text)
 		}
 		*bound.into = at
+	}
+	if b.run.Attempts == "" && b.run.Report != "" {
+		b.run.Attempts = b.run.Report + ".attempts"
 	}
 	b.run.JSON = b.out.JSON()
 	return nil

@@ -41,15 +41,16 @@ func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
 
 const oneDay = `prices        random walk of BTC, seed 1 (SYNTHETIC), 2000-01-01 to 2000-01-02
 floors        daily $95000.00 (fixed and moving, the worse), global $90000.00, target $110000.00
-verdict       open; by the service open; lowest room $4886.71
-finding       nothing was found: 1 round trips are too few to tell an edge from luck
-equity        $100000.00 to $100099.95
-return        0.10%
-drawdown      0.11%, $113.29
-round trips   1, won 100.00% (20.65% to 100.00%), profit factor no round trip lost
-fees          $10.82, funding $0.00
+verdict       open; by the service open; lowest room $4706.25
+finding       nothing was found: 3 round trips are too few to tell an edge from luck
+equity        $100000.00 to $99961.39
+return        -0.04%
+drawdown      0.29%, $293.75
+round trips   3, won 66.67% (20.77% to 93.85%), profit factor 0.85
+fees          $32.15, funding $0.00
+assumed       fills at the mark, no spread, no slippage, no funding; equity at further costs a side: +1 bp $99954.25, +2 bp $99947.10, +5 bp $99925.67
 sharpe        too short to quote: 1 complete days of 30
-requests      28806, refused 0
+requests      28818, refused 0
 `
 
 func TestProgram(t *testing.T) {

@@ -19,7 +19,7 @@ func Source(importPath, function string) string {
 type Run struct {
 	Symbol, Prices, Candles, Report, Account, Balance string
 
-	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths string
+	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths, Attempts, Trades string
 
 	Days     int
 	Seed     uint64

@@ -1,0 +1,119 @@
+package backtest
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Assumption is something that a result takes for granted.
+type Assumption struct {
+	Name string // what it is about
+	Text string // what is assumed, in words
+}
+
+// Assumptions are what the headline path assumes of the service and the market, in the order in
+// which a report has them.
+func (r *Result) Assumptions() []Assumption {
+	p := r.Worse()
+	funding := "no funding: a recording has none"
+	if !p.Funding.IsZero() {
+		funding = "as the simulation paid it: $" + p.Funding.StringFixed(2)
+	}
+	inside := "none: the prices are marks"
+	if p.Order != "" {
+		inside = p.Order + "; what is inside a candle is no market's price"
+	}
+	return []Assumption{
+		{"Fills", "at the mark, whatever the size: no spread and no slippage, as the contract has it"},
+		{"Fees", "0.045 % of what is traded, a side; " + r.atCosts()},
+		{"Funding", funding},
+		{"Latency", "none: an order fills at the moment it is sent, unless Config.Simulation says otherwise"},
+		{"Age of marks", fmt.Sprintf("at fills %s in the median, %s at most", p.FillTimes.MedianAge.Round(time.Millisecond), p.FillTimes.OldestAge.Round(time.Millisecond))},
+		{"Floors", r.Terms.floors()},
+		{"Inside candles", inside},
+	}
+}
+
+// atCosts is the equity at further costs, in words.
+func (r *Result) atCosts() string {
+	var list []string
+	for _, bps := range []int64{1, 2, 5} {
+		list = append(list, fmt.Sprintf("+%d bp %s", bps, dollars(r.Worse().AtCost(decimal.NewFromInt(bps)))))
+	}
+	return "equity at further costs a side: " + strings.Join(list, ", ")
+}
+
+// AtCost is the equity if each fill, and leaving what is open, had cost so many basis points
+// more. It is arithmetic on the same fills: a bot that sees its balance might have traded others.
+func (p *Path) AtCost(bps decimal.Decimal) decimal.NullDecimal {
+	if !p.Equity.Valid {
+		return p.Equity
+	}
+	traded := p.Turnover.Add(p.ExitFees.Div(takerFee))
+	return decimal.NewNullDecimal(p.Equity.Decimal.Sub(traded.Mul(bps).Shift(-4)).Round(8))
+}
+
+// WriteTrades writes the round trips of the headline path as CSV.
+func (r *Result) WriteTrades(w io.Writer) error {
+	table := csv.NewWriter(w)
+	rows := [][]string{{"symbol", "side", "opened", "closed", "size", "cost", "gross", "fees", "net", "cause", "partialExits", "worstPrice", "bestPrice"}}
+	for _, t := range r.Worse().Trips {
+		rows = append(rows, []string{
+			t.Symbol, t.Side, t.Opened.UTC().Format(time.RFC3339Nano), t.Closed.UTC().Format(time.RFC3339Nano),
+			t.Size.String(), t.Cost.String(), t.Gross.String(), t.Fees.String(), t.Net().String(), t.Cause, fmt.Sprint(t.PartialExits),
+			t.WorstPrice.String(), t.BestPrice.String(),
+		})
+	}
+	if err := table.WriteAll(rows); err != nil {
+		return fmt.Errorf("backtest: writing the trades: %w", err)
+	}
+	return nil
+}
+
+// excursions notes the prices that were worst and best for each round trip while it was open.
+func (p plan) excursions(trips []RoundTrip) {
+	feeds := map[string]*feed{}
+	for _, s := range p.Data.series {
+		feeds[s.symbol] = s.feed(p.in, nil)
+	}
+	for i := range trips {
+		t := &trips[i]
+		f := feeds[t.Symbol]
+		low, high := f.extremes(t.Opened.UnixNano(), t.Closed.UnixNano())
+		t.WorstPrice, t.BestPrice = f.price(low), f.price(high)
+		if t.Side == "short" {
+			t.WorstPrice, t.BestPrice = t.BestPrice, t.WorstPrice
+		}
+	}
+}
+
+// extremes are the lowest and the highest mark from one time to another.
+func (f *feed) extremes(from, to int64) (low, high int64) {
+	take := func(a, b int64) {
+		if low == 0 || a < low {
+			low = a
+		}
+		high = max(high, b)
+	}
+	for at := from; at <= to; {
+		atOpening := f.interval > 0 && f.seek(at) && f.rows[f.row].at == at
+		if a, b, until, ok := f.bounds(at); ok && until <= to && (f.interval == 0 || atOpening) {
+			take(a, b)
+			at = until + 1
+			continue
+		}
+		if units, ok := f.units(at); ok {
+			take(units, units)
+		}
+		if at == to {
+			break
+		}
+		at = min(to, at-at%int64(time.Second)+int64(time.Second))
+	}
+	return low, high
+}

@@ -1,0 +1,197 @@
+package backtest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Overfit is how much of the best variant's figures the choice among all of them explains, from
+// the daily returns of every variant on the train runs.
+type Overfit struct {
+	// Days is how many days each variant has; a variant whose account ended has returns of 0
+	// from then on.
+	Days int
+	// DeflatedSharpe is the probability that the best variant's Sharpe ratio is more than the
+	// expected best of as many variants without an edge (Bailey and Lopez de Prado 2014).
+	DeflatedSharpe Figure
+	// Overfitting is the probability that the best on one half of the days is below the median on
+	// the other (CSCV: Bailey, Borwein, Lopez de Prado and Zhu 2015).
+	Overfitting Figure
+}
+
+// The bounds from which on an edge is believed.
+const (
+	leastDeflated   = 0.95
+	mostOverfitting = 0.5
+	leastDays       = 20
+)
+
+// overfitOf judges variants by their rows, the best first.
+func overfitOf(rows []SweepRow) Overfit {
+	var all [][]float64
+	n := 0
+	for _, row := range rows {
+		if _, ok := row.Score.Value(); !ok {
+			continue
+		}
+		list := dailyReturns(row.Runs)
+		n = max(n, len(list))
+		all = append(all, list)
+	}
+	o := Overfit{Days: n}
+	switch {
+	case len(all) < 2:
+		o.DeflatedSharpe, o.Overfitting = none("fewer than two variants"), none("fewer than two variants")
+		return o
+	case n < leastDays:
+		why := fmt.Sprintf("too short: %d complete days of %d", n, leastDays)
+		o.DeflatedSharpe, o.Overfitting = none(why), none(why)
+		return o
+	}
+	for i := range all {
+		all[i] = append(all[i], make([]float64, n-len(all[i]))...)
+	}
+	o.DeflatedSharpe = deflatedSharpe(all[0], all)
+	o.Overfitting = cscv(all)
+	return o
+}
+
+// dailyReturns are those of the worse path of each run, one run after the other.
+func dailyReturns(runs []*Result) (list []float64) {
+	for _, r := range runs {
+		p := r.Worse()
+		for _, d := range p.Days {
+			v, _ := d.Return.Value()
+			list = append(list, v)
+		}
+		// What is after the verdict is no return.
+		for missing := int(r.To.Sub(p.Until) / day); missing > 0; missing-- {
+			list = append(list, 0)
+		}
+	}
+	return list
+}
+
+func sharpeOf(returns []float64) float64 {
+	d := deviation(returns)
+	if d == 0 {
+		return 0
+	}
+	return mean(returns) / d
+}
+
+func deflatedSharpe(best []float64, all [][]float64) Figure {
+	ratios := make([]float64, len(all))
+	for i, list := range all {
+		ratios[i] = sharpeOf(list)
+	}
+	const euler = 0.5772156649015329
+	n, days := float64(len(all)), float64(len(best))
+	// Without an edge ratios spread by no more than chance; what they spread beyond it is edge.
+	expected := min(deviation(ratios), 1/math.Sqrt(days-1)) * (float64((1-euler)*quantile(1-1/n)) + float64(euler*quantile(1-1/(n*math.E))))
+	s, skew, kurtosis := sharpeOf(best), 0.0, 0.0
+	m, d := mean(best), deviation(best)
+	if d == 0 {
+		return none("no two days differ")
+	}
+	for _, v := range best {
+		u := (v - m) / d
+		skew += float64(u*u*u) / days
+		kurtosis += float64(u*u*u*u) / days
+	}
+	spread := 1 - float64(skew*s) + float64((kurtosis-1)/4*s*s)
+	if spread <= 0 {
+		return none("the days are too skewed")
+	}
+	return figure(normalShare((s - expected) * math.Sqrt(days-1) / math.Sqrt(spread)))
+}
+
+// normalShare is how much of the standard normal distribution is below a value.
+func normalShare(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
+
+// cscv splits the days into ten blocks, and takes every half of them once to choose on.
+func cscv(all [][]float64) Figure {
+	const blocks = 10
+	n := len(all[0])
+	type moments struct{ sum, squares, days float64 }
+	parts := make([][blocks]moments, len(all))
+	for i, list := range all {
+		for k, v := range list {
+			p := &parts[i][k*blocks/n]
+			p.sum, p.squares, p.days = p.sum+v, p.squares+float64(v*v), p.days+1
+		}
+	}
+	ratio := func(i int, chosen uint, in bool) float64 {
+		var m moments
+		for b := range blocks {
+			if (chosen>>b&1 == 1) == in {
+				p := parts[i][b]
+				m.sum, m.squares, m.days = m.sum+p.sum, m.squares+p.squares, m.days+p.days
+			}
+		}
+		mean := m.sum / m.days
+		variance := m.squares/m.days - float64(mean*mean)
+		if variance <= 1e-18 {
+			return 0
+		}
+		return mean / math.Sqrt(variance)
+	}
+	splits, over := 0, 0.0
+	order := make([]float64, len(all))
+	for chosen := range uint(1) << blocks {
+		if bits.OnesCount(chosen) != blocks/2 {
+			continue
+		}
+		best := 0
+		for i := range all {
+			order[i] = ratio(i, chosen, true)
+			if order[i] > order[best] {
+				best = i
+			}
+		}
+		there := ratio(best, chosen, false)
+		below, same := 0.0, 0.0
+		for i := range all {
+			switch r := ratio(i, chosen, false); {
+			case i == best:
+			case r < there:
+				below++
+			case r == there:
+				same++
+			}
+		}
+		splits++
+		switch share := (below + same/2 + 0.5) / float64(len(all)); {
+		case share < 0.5:
+			over++
+		case share == 0.5:
+			over += 0.5
+		}
+	}
+	return figure(over / float64(splits))
+}
+
+// finding is what the sweep found, in words.
+func (r *SweepResult) finding() string {
+	o := r.Overfit
+	deflated, ok := o.DeflatedSharpe.Value()
+	overfitting, okToo := o.Overfitting.Value()
+	if !ok || !okToo {
+		return fmt.Sprintf("nothing was found: the best of %d variants cannot be distinguished from luck (%s)", r.Tried, cmp.Or(o.DeflatedSharpe.None(), o.Overfitting.None()))
+	}
+	test, _ := MeanReturn(r.Best).Value()
+	figures := fmt.Sprintf("deflated Sharpe %.2f (it takes %.2f), probability of overfitting %.2f, on %d days of %d variants; test return %.2f%%",
+		deflated, leastDeflated, overfitting, o.Days, r.Tried, 100*test)
+	if deflated >= leastDeflated && overfitting < mostOverfitting && len(r.Best) > 0 && test > 0 {
+		return "an edge was found: " + figures
+	}
+	return "nothing was found: the best of so many is this lucky by itself; " + figures
+}
+
+// sharesMarket reports whether two runs have a market in common.
+func sharesMarket(a, b *Data) bool {
+	return slices.ContainsFunc(a.Symbols(), func(s string) bool { return slices.Contains(b.Symbols(), s) })
+}
