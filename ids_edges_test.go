@@ -198,8 +198,9 @@ func TestEdge30_TheOrdersOwnTraceIsNotKnown(t *testing.T) {
 			by   trading.CallOption
 			opts []trading.Option
 		}{
-			"shared ids":  {breakout, []trading.Option{trading.WithSharedOrderIDs()}},
-			"a given key": {trading.WithIdempotencyKey("mine"), []trading.Option{trading.WithSharedOrderIDs()}},
+			"a time before it": {trading.WithClientOrderID("1", trading.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))), nil},
+			"shared ids":       {breakout, []trading.Option{trading.WithSharedOrderIDs()}},
+			"a given key":      {trading.WithIdempotencyKey("mine"), []trading.Option{trading.WithSharedOrderIDs()}},
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				liveTest(t, nil, nil, func(r rig) {
