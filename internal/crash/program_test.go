@@ -161,8 +161,14 @@ func (p *program) hear(r trading.Resolution) {
 
 // recover finds out what was left, and says why where it cannot.
 func (p *program) recover(last bool) {
-	resolutions, err := p.client.Recover(p.ctx)
+	ctx, cancel := context.WithTimeout(p.ctx, 26*time.Hour) // longer than anything waits
+	defer cancel()
+	resolutions, err := p.client.Recover(ctx)
 	if p.isDead() {
+		return
+	}
+	if ctx.Err() != nil {
+		p.world.problem("%s: Recover does not end: %v", p.name, err)
 		return
 	}
 	for _, r := range resolutions {
