@@ -58,6 +58,9 @@
 // good look has read everything, while the service says that it is safe to trade and the
 // marks of what is held change.
 //
+// What a bot enters while its account is held is flattened at once, three times; after that only
+// when it is urgent, since every round costs fees. Each says that the bot has to be stopped.
+//
 // Exits always pass. While entries are refused, so is an opposite order that was to reduce
 // a position: racing a close it would open one. Use a reduce-only order or a close.
 //

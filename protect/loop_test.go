@@ -334,8 +334,8 @@ func TestHangingCancel(t *testing.T) {
 	})
 }
 
-// TestExposureWhileHeld is flattened again, and from the third time on the alarm is about
-// the bot's key.
+// TestExposureWhileHeld is flattened at once three times. After that entries are given up, and
+// only the line is kept at which closing is urgent.
 func TestExposureWhileHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
@@ -343,7 +343,7 @@ func TestExposureWhileHeld(t *testing.T) {
 		r.wait(20 * time.Second)
 		rogue := connect(t, r.sim).Live.Account(acc)
 		for i := range 3 {
-			require.Len(t, r.kinds(Alert), 0, "after %d times", i)
+			require.Len(t, r.kinds(Alert), i, "after %d times", i)
 			var err error
 			if i == 1 { // what only waits is exposure too
 				limit := order(trading.Long, "1", "BTC")
@@ -360,8 +360,20 @@ func TestExposureWhileHeld(t *testing.T) {
 			require.Empty(t, open.Limits)
 			require.Equal(t, Held, r.state().State)
 		}
-		require.Len(t, r.kinds(Alert), 1)
-		require.Contains(t, r.kinds(Alert)[0].Reason, "revoke the API key")
+		require.Len(t, r.kinds(Alert), 3)
+		require.Contains(t, r.kinds(Alert)[0].Reason, "stop the bot")
+		require.Contains(t, r.kinds(Alert)[2].Reason, "entries are given up")
+
+		_, err := rogue.PlaceOrder(t.Context(), order(trading.Long, "5", "BTC"))
+		require.NoError(t, err)
+		r.wait(time.Minute)
+		require.False(t, r.flat(), "the fourth is left alone")
+		require.Len(t, r.kinds(Alert), 3)
+		r.fall(49100)
+		require.True(t, r.flat(), "until it is urgent")
+		state, err := rogue.State(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, trading.StatusActive, state.Status)
 	})
 }
 

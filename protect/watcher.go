@@ -400,8 +400,10 @@ func (w *watcher) act(m measure, found level) {
 		w.become(Lost, fmt.Sprintf("the account is %s", status))
 	case status == trading.StatusPassed:
 		w.become(Passed, "the account has passed")
-	case r.State == Held && exposure:
+	case r.State == Held && exposure && r.Again < mostAgain:
 		w.foundAgain()
+	case r.State == Held && exposure && (found == levelFlatten || found == levelTooLate && w.p.options.CloseTooLate):
+		w.become(Flattening, reasonOf(Flattening, m))
 	case r.State == Starting && !good && found < levelFlatten:
 		// the first good look decides
 	default:
@@ -430,6 +432,11 @@ func reasonOf(to State, m measure) string {
 	}
 }
 
+// mostAgain is how often an account that is held is flattened at once. A bot that does not know of
+// the protection enters again after each, and every round costs fees: after that only the line is
+// kept at which closing becomes urgent.
+const mostAgain = 3
+
 // foundAgain flattens an account on which something was found after it had been flat.
 func (w *watcher) foundAgain() {
 	w.mu.Lock()
@@ -437,8 +444,11 @@ func (w *watcher) foundAgain() {
 	again := w.record.Again
 	w.mu.Unlock()
 	reason := fmt.Sprintf("exposure was found while the account was held, for the %s time", ordinal(again))
-	if again >= 3 {
-		w.alert(reason + ": revoke the API key of the bot that trades it")
+	switch {
+	case again < mostAgain:
+		w.alert(reason + ": stop the bot that trades it")
+	case again == mostAgain:
+		w.alert(reason + ": stop the bot that trades it, or revoke its API key; from now on entries are given up, and the account is flattened only when it is urgent")
 	}
 	w.become(Flattening, reason)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -371,4 +372,27 @@ func TestFindingsOfAProtection(t *testing.T) {
 		assert.Equal(t, c.urgent, all[0].Urgent, c.text)
 		assert.Contains(t, all[0].Text, "acc_1: its protection "+c.text)
 	}
+}
+
+// The program of --on-held runs once for an account that is held, gets its name and no key.
+func TestOnHeld(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	dir := t.TempDir()
+	script, log := filepath.Join(dir, "stop"), filepath.Join(dir, "log")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$1 $TRADING_LIVE_KEY.\" >> "+log+"\n"), 0o700))
+	r := newRig(t)
+	p := &protector{app: &cli.App{Err: &bytes.Buffer{}, Environ: append(os.Environ(), "TRADING_LIVE_KEY=secret")}, onHeld: script}
+	for _, to := range []protect.State{protect.OK, protect.Flattening, protect.Held, protect.Flattening, protect.Held} {
+		p.held(r.ctx, protect.Event{Account: "acc_1", Kind: protect.Changed, To: to})
+	}
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Equal(t, "acc_1 .\n", string(text))
+	p.held(r.ctx, protect.Event{Account: "acc_1", Kind: protect.Changed, To: protect.Starting})
+	p.held(r.ctx, protect.Event{Account: "acc_1", Kind: protect.Changed, To: protect.Held})
+	text, err = os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Equal(t, "acc_1 .\nacc_1 .\n", string(text))
 }
