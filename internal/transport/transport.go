@@ -7,33 +7,75 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 )
 
 // Transport is the connections of one client.
 type Transport struct {
-	rt     http.RoundTripper
-	traced bool            // rt says when a request has a connection
-	pool   *http.Transport // the client's own; nil where the program gave a transport
+	rt     http.RoundTripper // that the program gave; nil for the client's own connections
+	traced bool              // it says when a request has a connection
+
+	mu      sync.Mutex
+	pool    *http.Transport   // the client's own; nil where the program gave a transport
+	retired []*http.Transport // that let an attempt time out, the last of them
 }
 
 // New returns a transport over rt, or over connections of its own if rt is nil.
 func New(rt http.RoundTripper) *Transport {
 	t := &Transport{rt: rt}
 	if rt == nil {
-		t.pool = NewPool()
-		t.rt = t.pool
+		t.pool, t.traced = NewPool(), true
+		return t
 	}
-	_, t.traced = t.rt.(*http.Transport)
+	_, t.traced = rt.(*http.Transport)
 	return t
 }
 
 // Close ends the idle connections; a busy one ends once it is idle.
 func (t *Transport) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.pool != nil {
 		t.pool.CloseIdleConnections()
 	}
+	for _, old := range t.retired {
+		old.CloseIdleConnections()
+	}
 }
+
+// current is what the next attempt goes through.
+func (t *Transport) current() http.RoundTripper {
+	if t.rt != nil {
+		return t.rt
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pool
+}
+
+// mostRetired bounds the pools that are kept to be closed. What is still busy in an older one
+// ends by itself.
+const mostRetired = 16
+
+// retire has later attempts go over connections of their own, since one of these let an attempt
+// time out: what swallows one connection swallows its neighbours. What is under way there goes
+// on.
+func (t *Transport) retire(through http.RoundTripper) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pool == nil || through != t.pool {
+		return // done already
+	}
+	old := t.pool
+	t.pool = old.Clone()
+	t.retired = append(t.retired[max(len(t.retired)+1-mostRetired, 0):], old)
+	old.CloseIdleConnections()
+}
+
+// longEnough is how long an attempt has to last until its end by a deadline of its caller's
+// speaks against the connection.
+const longEnough = time.Second
 
 // NewPool returns net/http's transport with room for a burst: its own two idle
 // connections a host make every third call of a busy bot dial.
@@ -49,10 +91,16 @@ func NewPool() *http.Transport {
 		MaxResponseHeaderBytes: 64 << 10,
 		// An order and its answer fit either, with their headers, and a connection has
 		// one of each; a long list goes past them. net/http's own are twice as large.
+		// A connection that swallows what is sent is found out while nothing waits for it.
+		HTTP2:           &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: pingAfter},
 		WriteBufferSize: 2 << 10,
 		ReadBufferSize:  2 << 10,
 	}
 }
+
+// pingAfter is how long nothing comes over an HTTP/2 connection until it is asked for a sign of
+// life, and how long that may take.
+const pingAfter = 5 * time.Second
 
 // Request is what one attempt sends. Nothing of it is changed.
 type Request struct {
@@ -124,10 +172,11 @@ func (r *Request) within(ctx context.Context) (context.Context, context.CancelFu
 // SendAlone is [Transport.Send] over a connection that nothing else uses, where the
 // connections are the client's own.
 func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
-	if t.pool == nil {
+	pool, own := t.current().(*http.Transport)
+	if t.rt != nil || !own {
 		return t.Send(ctx, r)
 	}
-	alone := t.pool.Clone()
+	alone := pool.Clone()
 	alone.DisableKeepAlives = true
 	defer alone.CloseIdleConnections()
 	return (&Transport{rt: alone, traced: true}).Send(ctx, r)
@@ -138,7 +187,8 @@ func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
 func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Answer) (another bool) {
 	body := newSentBody(r, t.traced, stop)
 	sent := body.load(ctx, r)
-	resp, err := t.roundTrip(body, sent)
+	through := t.current()
+	resp, err := t.roundTrip(through, body, sent)
 	if err == nil {
 		limit := r.MaxBody
 		if resp.StatusCode >= 300 && r.MaxError > 0 {
@@ -152,6 +202,10 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Re
 		a.Status, a.Header, a.Body = 0, nil, nil
 		a.Err = body.causeOf(ctx, err)
 		a.Written = body.mayHaveLeft(err)
+		overdue := errors.Is(a.Err, ErrTimeout) || errors.Is(a.Err, context.DeadlineExceeded) && a.Received.Sub(a.Sent) >= longEnough
+		if a.Written && overdue {
+			t.retire(through)
+		}
 		return body.wantsAnother() && ctx.Err() == nil
 	}
 	a.Written = true
@@ -160,11 +214,11 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Re
 
 // roundTrip asks the gate before a transport of the program's begins: that reads no body
 // where there is none.
-func (t *Transport) roundTrip(body *sentBody, sent *http.Request) (*http.Response, error) {
+func (t *Transport) roundTrip(through http.RoundTripper, body *sentBody, sent *http.Request) (*http.Response, error) {
 	if !t.traced && !body.mayLeave() {
 		return nil, *body.refused.Load()
 	}
-	return t.rt.RoundTrip(sent)
+	return through.RoundTrip(sent)
 }
 
 // readAll reads the whole body, or reports that it is too large to be right. The
