@@ -10,11 +10,19 @@
 // and journal refuse everything from then on, and a power cut also takes what was not
 // synced.
 //
+// Beside the faults of its calls a schedule meets none, one or two accidents: of clocks,
+// disks, machines, connections, limits, gateways, and of the bot's own pace (accidents).
+// One that breaks the client is marked so, is not drawn, and is played by TestBroken, which
+// fails when it holds. internal/model/README.md says which accident lives where.
+//
 // Real programs are killed with SIGKILL, in real time and over loopback, while they
 // write and while they recover. Who comes after them lives in virtual time.
 //
 //	go test ./internal/crash/                                      a sample
 //	go test ./internal/crash/ -crash.n 10000 -timeout 1h           ten thousand of each kind
+//	go test ./internal/crash/ -crash.n 25000 -crash.from 1000000 -crash.count -v -timeout 2h
+//	                                                               a hundred thousand: each problem counted by its kind
+//	go test ./internal/crash/ -crash.accidents 1 -crash.only "an append is lost" -crash.n 500 -v
 //	go test ./internal/crash/ -crash.from 4711 -crash.n 1 -crash.tell -v   one, printed step by step
 //
 // What must hold of each:
