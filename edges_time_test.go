@@ -164,6 +164,44 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 	}
 }
 
+// D 31: the Dates are of another clock than the closed trades. An order that ran closed the
+// opposite position, and the trade that it left is not taken for one of before it.
+func TestEdge31_DatesApartFromTrades(t *testing.T) {
+	for name, by := range map[string]time.Duration{"behind": -4 * time.Second, "ahead": 4 * time.Second} {
+		for _, restarts := range []bool{false, true} {
+			for _, learnt := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, restarted %t, learnt %t", name, restarts, learnt), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						sim, d := tradingsim.New(), newDisk()
+						apart := trading.WithTransport(dateShifted{sim.Transport(), by, "", func(*http.Request) bool { return true }})
+						r := join(t, sim, trading.WithJournal(d.open()), sole, apart, trading.WithoutBackground())
+						r.readAll()
+						if learnt {
+							r.open(buy("0.05"))
+							_, err := r.account().ClosePosition(t.Context(), "BTC", trading.Percent(dec("100")))
+							require.NoError(t, err)
+							r.readAll()
+						}
+						r.open(sell("0.05"))
+						r.readAll()
+						r.readAll()
+						r.sim.Fault("POST /orders", tradingsim.CrashAfter())
+						_, err := r.account().PlaceOrder(t.Context(), buy("0.05"), once, trading.WithResolveTimeout(0))
+						require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+						if restarts {
+							r = r.restart(d, sole, apart)
+							assert.NotEqual(t, trading.NotApplied, r.recovered())
+							return
+						}
+						resolution, _ := r.resolve(err)
+						assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
+					})
+				})
+			}
+		}
+	}
+}
+
 // cache keeps the answers to reads of accounts for 30 s, and says how old they are. Only one that honors
 // it asks the service where a request wants it asked.
 type cache struct {

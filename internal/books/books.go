@@ -12,12 +12,17 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // Books are the books of the accounts of one service. They are safe for concurrent use.
 type Books struct {
 	began time.Time // reads sooner than a lag after it may show an earlier run's writes late
 	first bool      // no earlier run wrote to a live account
+
+	// Closed takes the time of a trade that an own close left, and when that was sent and
+	// answered; nil if nobody wants it.
+	Closed func(shown servicetime.Time, sent, answered time.Time)
 
 	notes sync.Mutex // held while a journal takes notes; before mu
 	mu    sync.Mutex
@@ -93,7 +98,8 @@ type effect struct {
 	place   pending.Place // the market
 	waits   bool          // it left something that can show in the lists of the whole account
 	own     accounting.Own
-	unclear bool // it is not known what it did
+	sent    time.Time // zero if not known
+	unclear bool      // it is not known what it did
 }
 
 // reaches reports whether a write has to know of an effect.

@@ -146,13 +146,39 @@ func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.
 		if !id.live() && a.wasReset(at.Begun, list) {
 			a.beginAnew()
 		}
-		a.dateRows(list, at.Ended)
+		b.learn(a, a.dateRows(list, at.Ended))
 		a.rows, a.rowsAt, a.rowsShow = list, at.Begun, a.next
 	})
 }
 
-// dateRows notes in which symbols a list has rows that the one before did not have.
-func (a *account) dateRows(list []accounting.Row, ended time.Time) {
+// learn finds the trade that an own close left: the only new one of its market, by its result.
+func (b *Books) learn(a *account, fresh []accounting.Row) {
+	if b.Closed == nil || len(fresh) == 0 {
+		return
+	}
+	for i := range a.effects {
+		e := &a.effects[i]
+		if e.number < a.rowsShow || e.sent.IsZero() || !e.own.PnL.Valid {
+			continue
+		}
+		other := func(o effect) bool { return o.number >= a.rowsShow && o.number != e.number && o.place == e.place }
+		in := func(r accounting.Row) bool { return r.Symbol == e.place.Symbol || r.Symbol == "" }
+		at := slices.IndexFunc(fresh, in)
+		if at < 0 || slices.ContainsFunc(fresh[at+1:], in) || slices.ContainsFunc(a.effects, other) {
+			continue
+		}
+		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(e.own.PnL.Decimal).Abs().LessThanOrEqual(cent) {
+			b.Closed(r.ClosedAt, e.sent, e.own.Last)
+		}
+	}
+}
+
+// cent is how far the result in an answer may be from that of its trade.
+var cent = decimal.New(1, -2)
+
+// dateRows notes in which symbols a list has rows that the one before did not have, and
+// returns these; none if they are not known.
+func (a *account) dateRows(list []accounting.Row, ended time.Time) []accounting.Row {
 	fresh := len(list)
 	if len(a.rows) > 0 {
 		fresh = slices.IndexFunc(list, func(r accounting.Row) bool { return r.Digest == a.rows[0].Digest })
@@ -160,11 +186,12 @@ func (a *account) dateRows(list []accounting.Row, ended time.Time) {
 	anySymbol := fresh >= 0 && slices.ContainsFunc(list[:fresh], func(r accounting.Row) bool { return r.Symbol == "" })
 	if a.rowsAt.IsZero() || fresh < 0 || anySymbol || a.rowsSince == nil {
 		a.rowsFrom, a.rowsSince = ended, make(map[string]time.Time)
-		return
+		return nil
 	}
 	for i := range fresh {
 		a.rowsSince[list[i].Symbol] = ended
 	}
+	return list[:fresh]
 }
 
 // Waiting is an order that rests, or a run. Its symbol, side and size are empty where its

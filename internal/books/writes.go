@@ -320,6 +320,8 @@ type Did struct {
 	// one.
 	After *accounting.Position
 	At    time.Time
+	// Sent is when it was sent first; zero if not known.
+	Sent time.Time
 	// Unclear: it ran, or may have, and nobody knows what it did. Reads begun from
 	// ShownFrom on show it.
 	Unclear   bool
@@ -407,7 +409,7 @@ func (a *account) did(w *Write, did *Did, alone bool) {
 		a.addWaiting(&did.Own)
 	}
 	if a.known() || len(a.open) > 0 {
-		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own})
+		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, sent: did.Sent})
 	}
 	if did.After != nil && alone {
 		if a.positions == nil {

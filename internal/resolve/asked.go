@@ -110,7 +110,7 @@ func CauseOf(name string) accounting.Cause {
 // or from its body. It is not clear if neither can be read.
 func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
 	asked := w.asked()
-	did = &books.Did{At: a.Received, Own: accounting.Own{Last: a.Received, Answered: true, Side: asked.Side}}
+	did = &books.Did{At: a.Received, Sent: w.firstSend, Own: accounting.Own{Last: a.Received, Answered: true, Side: asked.Side}}
 	own := &did.Own
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:

@@ -15,6 +15,9 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
+// farOff is how far the times of trades may be off, by one that is known.
+const farOff = 2 * servicetime.Tolerance
+
 // A closed trade is a write's own only if it was closed while the write could run, from
 // before its decision to after now, by as much as the service's clock may be off. What waits
 // with the service can trade at any time.
@@ -26,20 +29,22 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 		at              time.Duration // since its decision
 		want            accounting.Outcome
 	}{
-		"an entry, before it":      {order, `{"side":"long","size":1}`, -servicetime.Tolerance - time.Millisecond, accounting.NotApplied},
-		"an entry, at first":       {order, `{"side":"long","size":1}`, -servicetime.Tolerance, accounting.Applied},
-		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + servicetime.Tolerance, accounting.Applied},
-		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + servicetime.Tolerance + time.Millisecond, accounting.NotApplied},
-		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + servicetime.Tolerance, accounting.Applied},
-		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + servicetime.Tolerance + time.Millisecond, accounting.NotApplied},
-		"a close, at last":         {exit, `{"closePercent":100}`, passed + servicetime.Tolerance, accounting.Applied},
-		"a close, after it":        {exit, `{"closePercent":100}`, passed + servicetime.Tolerance + time.Millisecond, accounting.NotApplied},
+		"an entry, before it":      {order, `{"side":"long","size":1}`, -farOff - time.Millisecond, accounting.NotApplied},
+		"an entry, at first":       {order, `{"side":"long","size":1}`, -farOff, accounting.Applied},
+		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + farOff, accounting.Applied},
+		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + farOff + time.Millisecond, accounting.NotApplied},
+		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + farOff, accounting.Applied},
+		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + farOff + time.Millisecond, accounting.NotApplied},
+		"a close, at last":         {exit, `{"closePercent":100}`, passed + farOff, accounting.Applied},
+		"a close, after it":        {exit, `{"closePercent":100}`, passed + farOff + time.Millisecond, accounting.NotApplied},
 		"an order that rests, too": {limit, `{"side":"long","size":1}`, passed + time.Hour, accounting.Applied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := client(t, &service{}, foreground)
 				date(d)
+				now := time.Now()
+				d.Clock.service.Closed(d.Clock.Now().Service, now, now)
 				readTwice(d, books.Held{Symbol: "BTC", Position: accounting.Position{Size: one.Neg(), EntryPrice: one}})
 				w := lost(t, d, "w_1", row.operation, func(w *Write) { w.Intent.Body = []byte(row.body) })
 				require.NotNil(t, w.Baseline())
@@ -49,7 +54,7 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 					Size: decimal.NewNullDecimal(one), EntryPrice: decimal.NewNullDecimal(one), ExitPrice: decimal.NewNullDecimal(one),
 				}
 				time.Sleep(passed)
-				now := time.Now()
+				now = time.Now()
 				look := &Look{At: now, Ended: now, Status: "ACTIVE", Orders: []string{"ord_0"}, Rows: []accounting.Row{closed}}
 				shown := &seenLook{look: look, began: []time.Time{now, now, now}, equal: 3}
 				v := d.decide(w, shown)

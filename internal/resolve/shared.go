@@ -50,7 +50,9 @@ func (r *shared) viewOf(baseURL string, first bool) *view {
 		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		r.views[baseURL] = &view{books: books.New(time.Now(), first)}
+		v := &view{books: books.New(time.Now(), first)}
+		v.books.Closed = v.service.Closed
+		r.views[baseURL] = v
 	}
 	return r.views[baseURL]
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -358,9 +357,9 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 	}
 	asked := *w.asked()
 	at := d.Clock.Now()
-	asked.From = d.Clock.firstUse(w).Add(-servicetime.Tolerance)
+	asked.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
 	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
-		asked.Until = at.Service.Add(servicetime.Tolerance)
+		asked.Until = d.Clock.service.TradesUntil(at.Service)
 	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.Beside(&w.Entry)

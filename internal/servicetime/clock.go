@@ -27,6 +27,9 @@ type Clock struct {
 	service Time      // what that said
 	heard   time.Time // when
 	wrong   bool      // two answers contradicted each other: which of them is right is not known
+
+	trades  bool          // it is known how far the times of closed trades are from it:
+	low, up time.Duration // between these; nothing can be if low is above up
 }
 
 // Hear takes the Date of an answer, and when its request was sent and it was received. Only
@@ -79,6 +82,46 @@ func (c *Clock) Wrong() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.wrong
+}
+
+// Closed takes a trade that a request of this program's closed, with the moments when that
+// was sent and answered: the clock of the trades may be another than that of the Dates.
+func (c *Clock) Closed(shown Time, sent, received time.Time) {
+	from, until := c.At(sent), c.At(received)
+	up, known := shown.Since(from.Add(-Tolerance))
+	low, _ := shown.Since(until.Add(Tolerance))
+	if !known || until.IsZero() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.trades {
+		c.trades, c.low, c.up = true, low, up
+		return
+	}
+	c.low, c.up = max(c.low, low), min(c.up, up)
+}
+
+// TradesFrom is the earliest time that a trade closed at t or later shows, TradesUntil the
+// latest of one closed at t or before; not known until a trade of this program's has shown
+// how far their clock is from that of the Dates.
+func (c *Clock) TradesFrom(t Time) Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.trades || c.low > c.up {
+		return Time{}
+	}
+	return t.Add(c.low - Tolerance)
+}
+
+// TradesUntil is described with TradesFrom.
+func (c *Clock) TradesUntil(t Time) Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.trades || c.low > c.up {
+		return Time{}
+	}
+	return t.Add(c.up + Tolerance)
 }
 
 // together reports whether the clocks of this machine ran alike between two moments: it did

@@ -89,6 +89,35 @@ func TestAnswersThatSayNothingOfNow(t *testing.T) {
 	})
 }
 
+// The clock of the closed trades may be another than that of the Dates: how far they are
+// apart is known from trades of this program's, or no time of a trade is held against a Date.
+func TestTheClockOfTheTrades(t *testing.T) {
+	for _, skew := range []time.Duration{0, -4 * time.Second, 4 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			var c Clock
+			now := time.Now()
+			c.Closed(Shown(now.Add(skew)), now, now)
+			heard(&c, 0, 0)
+			assert.True(t, c.TradesFrom(c.At(now)).IsZero(), "nothing is known of it")
+			assert.True(t, c.TradesUntil(c.At(now)).IsZero())
+			for range 3 {
+				time.Sleep(time.Minute)
+				now = time.Now()
+				c.Closed(Shown(now.Add(skew)), now.Add(-time.Second), now.Add(time.Second))
+				closed := Shown(now.Add(skew))
+				assert.True(t, c.TradesFrom(c.At(now)).Before(closed), "%s", skew)
+				assert.True(t, c.TradesUntil(c.At(now)).After(closed))
+				off, _ := c.TradesUntil(c.At(now)).Since(c.TradesFrom(c.At(now)))
+				assert.LessOrEqual(t, off, 4*Tolerance+2*time.Second)
+			}
+			assert.True(t, c.TradesFrom(Time{}).IsZero())
+			c.Closed(Shown(now.Add(skew+time.Minute)), now, now)
+			assert.True(t, c.TradesFrom(c.At(now)).IsZero(), "they contradict each other")
+			assert.True(t, c.TradesUntil(c.At(now)).IsZero())
+		})
+	}
+}
+
 // A moment that was kept without its monotonic reading is taken by the wall clock.
 func TestAMomentOfTheWallClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
