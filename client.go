@@ -254,6 +254,16 @@ func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessa
 	return json.RawMessage(call.last.attempt.Body), nil
 }
 
+// CheckSharing returns an error if the client must not trade the account of a write: it is one of
+// [WithExclusiveAccounts], and the client has not the journal handle of the one that sends the write. A
+// close of this client's could be taken for a lost write. A guard that trades by a client of its own asks it.
+func (c *Client) CheckSharing(w Write) error {
+	if w.books == nil || w.Environment != EnvLive || w.books == c.core.books {
+		return nil
+	}
+	return fmt.Errorf("account %s is declared by WithExclusiveAccounts, and two clients trade it without knowing of each other: give both clients the same journal", w.Account)
+}
+
 func (c *Client) caller() caller { return caller{c.core, c.defaults} }
 
 // Trader is what the paper account and a live account have in common: a strategy

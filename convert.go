@@ -83,6 +83,14 @@ func levelOf(member wire.Opt[decimal.Decimal]) Level {
 	return Level{}
 }
 
+// wireClosePct keeps the three states.
+func wireClosePct(t *TPSL) wire.Opt[decimal.Decimal] {
+	if t.ClearClosePct && t.ClosePct.IsZero() {
+		return wire.Null[decimal.Decimal]()
+	}
+	return wireOpt(t.ClosePct)
+}
+
 // wireOpt leaves out what the caller did not give.
 func wireOpt[T any](o Opt[T]) wire.Opt[T] {
 	if v, ok := o.Get(); ok {

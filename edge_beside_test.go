@@ -55,7 +55,7 @@ func TestEdge52_AGuardLearnsThatItsClientSharesNoJournal(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			liveTest(t, nil, nil, func(r rig) {
 				own := join(r.t, r.sim, row.own...)
-				guard := trading.WithGuard(func(_ context.Context, w trading.Write) error { return w.SharedWith(own.Client) })
+				guard := trading.WithGuard(func(_ context.Context, w trading.Write) error { return own.CheckSharing(w) })
 				guarded := join(r.t, r.sim, append(row.guarded, guard)...)
 				_, err := guarded.account().PlaceOrder(r.t.Context(), buy("0.01"))
 				if !row.want {

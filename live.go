@@ -297,7 +297,7 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 
 // fault is what is wrong with a change of levels.
 func (t *TPSL) fault(env string) *check.Fault {
-	return check.TPSL(env, wireLevel(t.TakeProfit), wireLevel(t.StopLoss), t.closePct(), t.ClearClosePct)
+	return check.TPSL(env, wireLevel(t.TakeProfit), wireLevel(t.StopLoss), wireClosePct(t), t.ClearClosePct)
 }
 
 // beginOrder starts a call that places an order, if that could be one.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -374,17 +375,9 @@ type Write struct {
 	// What the caller asked the client's own guards to let pass.
 	skipHealth, allowPending bool
 
-	core *core // of the client that sends it
-}
-
-// SharedWith returns an error if c must not trade the write's account: it is one of
-// [WithExclusiveAccounts], and c has not the journal handle of the client that sends the write. A close
-// of c's could be taken for a lost write. A guard that trades by a client of its own asks it.
-func (w Write) SharedWith(c *Client) error {
-	if w.core == nil || w.Environment != EnvLive || !w.core.isExclusive(w.Account) || w.core.books == c.core.books {
-		return nil
-	}
-	return fmt.Errorf("account %s is declared by WithExclusiveAccounts, and two clients trade it without knowing of each other: give both clients the same journal", w.Account)
+	// books are those of the client that sends it, where the account is declared by
+	// [WithExclusiveAccounts].
+	books *books.Books
 }
 
 // OnlyAccounts is a guard that refuses writes to any other account: one live key

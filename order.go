@@ -75,14 +75,6 @@ type TPSL struct {
 	ClearClosePct bool `json:",omitzero"` // sends closePct as null, which clears it; sandbox only, and not beside ClosePct
 }
 
-// closePct keeps the three states.
-func (t *TPSL) closePct() wire.Opt[decimal.Decimal] {
-	if t.ClearClosePct && t.ClosePct.IsZero() {
-		return wire.Null[decimal.Decimal]()
-	}
-	return wireOpt(t.ClosePct)
-}
-
 // OrderType is whether an order takes the price it finds or has a limit. It is
 // a closed number and no string: the sandbox places an order of a type that it
 // does not know as a market order, so a misspelled type must not compile, and a

@@ -158,7 +158,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	}
 	var answer api.SandboxTPSLResponse
 	if err := call.post(&api.SandboxTPSLRequest{
-		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: t.closePct(),
+		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireClosePct(&t),
 	}, &answer); err != nil {
 		return nil, err
 	}

@@ -13,9 +13,11 @@ func (c *call) askGuards() error {
 		Entry:        c.entry,
 		Order:        c.order,
 		Tag:          c.opts.tag,
-		core:         c.core,
 		skipHealth:   c.opts.skipHealthGate,
 		allowPending: c.opts.allowPending || c.doubt, // its own doubt does not hold it back
+	}
+	if c.core.isExclusive(c.account) {
+		w.books = c.core.books
 	}
 	for _, guard := range c.core.guards {
 		if err := guard(c.Context, w); err != nil {

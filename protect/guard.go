@@ -28,7 +28,7 @@ func (p *Protection) Guard() trading.Guard {
 			return nil
 		}
 		if o.Entry && !p.options.WithoutFlatten {
-			if err := o.SharedWith(p.client); err != nil {
+			if err := p.client.CheckSharing(o); err != nil {
 				w.refusal(err)
 				return err
 			}
