@@ -286,7 +286,7 @@ func (c *call) waitFor(w *resolve.Write) {
 		}
 		return
 	}
-	c.outcome = Outcome(r.Outcome)
+	c.outcome, c.forget = Outcome(r.Outcome), r.Outcome == ledger.Unknown
 	if w.Answer != nil && c.outcome == Applied {
 		c.last = *w.Answer.Heard.(*heard)
 		c.stopped, c.found = nil, nil

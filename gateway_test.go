@@ -307,6 +307,53 @@ func TestEdge39_WhatIsTurnedAwayIsAskedAbout(t *testing.T) {
 	}
 }
 
+// D 39, of a key whose first use is not known, and of the paper account.
+func TestEdge39_OtherKeysAndThePaperAccount(t *testing.T) {
+	id := trading.WithClientOrderID("breakout")
+	for _, status := range []int{401, 403, 404} {
+		code := map[int]string{401: "invalid_api_key", 403: "forbidden", 404: "account_not_found"}[status]
+		t.Run(code, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) { // a gateway, after the work: the id runs once
+				r.sim.Fault("POST /orders", tradingsim.GatewayJSONAfter(status, code))
+				_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), id)
+				require.NoError(r.t, err)
+				_, err = r.account().PlaceOrder(r.t.Context(), buy("0.05"), id)
+				require.NoError(r.t, err)
+				assert.Equal(r.t, 1, r.ran(trading.OpOrder))
+			})
+			liveTest(t, nil, nil, func(r rig) { // turned away twice: nothing is pending, and the same key goes again
+				r.sim.Fault("POST /orders", tradingsim.GatewayJSON(status, code))
+				r.sim.Fault("GET /accounts/{accountId}", tradingsim.GatewayJSON(status, code))
+				_, err := r.account().PlaceOrder(r.t.Context(), buy("0.05"), id)
+				require.ErrorIs(r.t, err, trading.Code(code))
+				assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "an earlier run may have used the id")
+				write := (*trading.WriteError)(nil)
+				require.ErrorAs(r.t, err, &write)
+				assert.Empty(r.t, write.Intent)
+				pending, pendingErr := r.Pending(r.t.Context())
+				require.NoError(r.t, pendingErr)
+				assert.Empty(r.t, pending)
+				time.Sleep(time.Minute) // the key is tried again
+				_, err = r.account().PlaceOrder(r.t.Context(), buy("0.05"), id)
+				require.NoError(r.t, err)
+				keys := r.keysOf(trading.OpOrder)
+				assert.Equal(r.t, keys[0], keys[len(keys)-1])
+				assert.Equal(r.t, 1, r.ran(trading.OpOrder))
+			})
+			if status == 404 {
+				return // no account is named
+			}
+			liveTest(t, nil, nil, func(r rig) {
+				r.sim.Fault("POST /sandbox/orders", tradingsim.GatewayJSONAfter(status, code))
+				_, err := r.Sandbox.PlaceOrder(r.t.Context(), buy("0.05"))
+				require.ErrorIs(r.t, err, trading.Code(code))
+				assert.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+				assert.Equal(r.t, 1, r.sent(trading.OpSandboxOrder))
+			})
+		})
+	}
+}
+
 // D 29: where the base URL redirects, each call ends at once with a RedirectError: nothing is
 // found out there, so nobody waits for it. A write that was sent may have run all the same.
 func TestEdge29_ABaseURLThatRedirectsCostsNoTime(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,6 +69,9 @@ func TestEverySandboxCode(t *testing.T) {
 		return func(r rig) {
 			for range 4 { // as often as the client may try
 				r.sim.Fault("POST /sandbox/orders", tradingsim.Fail(status, code))
+			}
+			if slices.Contains(turnedAway, trading.Code(code)) { // so is the second question
+				r.sim.Fault("GET /sandbox/account", tradingsim.Fail(status, code))
 			}
 		}
 	}

@@ -133,7 +133,7 @@ func expectation(t *testing.T, f *exchange.File, c *testCase) exchange.Expect {
 	refused := &exchange.ExpectError{Code: errorCode(f)}
 	refused.Kind = string(kindOf(refused.Code))
 	if c.op.write {
-		refused.Outcome = outcomeOf(refused.Code, f.Response.Status, !strings.HasPrefix(f.Request.Path, "/sandbox/")).String()
+		refused.Outcome = outcomeOf(refused.Code, f.Response.Status).String()
 		if c.key != "" { // it may have been used before, so the refusal may be another use's
 			refused.Outcome = trading.Unknown.String()
 		}

@@ -482,9 +482,9 @@ func kindOf(code string) trading.Kind {
 // outcomeOf is what a refusal says of a write that nothing was doubtful about
 // before, by the reference: a 5xx proves nothing unless its code says that nothing
 // was placed, nor do a request that runs still and one that failed part-way. A refusal of
-// the key or the account proves nothing of a live write by itself: a second answer, which
-// is not recorded, has to confirm it.
-func outcomeOf(code string, status int, live bool) trading.Outcome {
+// the key or the account proves nothing by itself: a second answer, which is not recorded,
+// has to confirm it.
+func outcomeOf(code string, status int) trading.Outcome {
 	switch code {
 	case "no_price", "PRICE_UNAVAILABLE", "equity_unavailable", "idempotency_unavailable":
 		return trading.NotApplied
@@ -494,7 +494,7 @@ func outcomeOf(code string, status int, live bool) trading.Outcome {
 	front := status == http.StatusUnauthorized || slices.Contains([]string{
 		"wrong_environment", "api_access_denied", "forbidden", "account_not_found", "not_found",
 	}, code)
-	if status >= http.StatusInternalServerError || live && front {
+	if status >= http.StatusInternalServerError || front {
 		return trading.Unknown
 	}
 	return trading.NotApplied

@@ -49,10 +49,10 @@ func (l *Ledger) Next(now Instant, limits Limits) Step {
 		return Step{}
 	case !l.sending.over:
 		return l.nextSend(now)
-	case !l.Keyed:
-		return Step{Do: Look, At: max(l.goneAt(now), l.look.next, now.Mono)}
 	case l.Denied():
 		return Step{Do: Confirm, At: now.Mono}
+	case !l.Keyed:
+		return Step{Do: Look, At: max(l.goneAt(now), l.look.next, now.Mono)}
 	case l.held:
 		return Step{Do: Look, At: max(l.look.next, now.Mono)}
 	default:

@@ -330,8 +330,13 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	}
 	unknown := market()
 	unknown.Source, unknown.FirstUseKnown = Given, false
-	if l := turnedAway(unknown); l.Denied() || !l.Forget() {
+	l := turnedAway(unknown)
+	if l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: denied}); l.Outcome() != Unknown || !l.Forget() {
 		t.Error("what became of an earlier use is not this write's to find out")
+	}
+	l = turnedAway(unknown)
+	if l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: success}); l.Done() {
+		t.Error("it may have run, and would be forgotten")
 	}
 	restarted := Restore(market(), []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: denied}}, at(time.Hour))
 	if restarted.Denied() {
@@ -339,8 +344,10 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	}
 	paper := market()
 	paper.Keyed = false
-	if l := turnedAway(paper); l.Outcome() != NotApplied {
-		t.Error("nothing can be asked about the paper account")
+	l = turnedAway(paper)
+	wantStep(t, &l, time.Second, Step{Do: Confirm, At: time.Second})
+	if l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: denied}); l.Outcome() != NotApplied {
+		t.Errorf("the paper account: %v", l.Outcome())
 	}
 	cancel := market()
 	cancel.Resolves = false

@@ -59,7 +59,7 @@ func (l *Ledger) noteSend(f Fact) {
 	if s.over { // its caller left it in flight, which is doubt
 		return
 	}
-	if !l.doubt && l.Keyed && a.Confirm {
+	if a.Confirm && (!l.doubt || !l.FirstUseKnown && !l.NotBefore && s.plain) {
 		l.denied, a.Says = a, Unknown
 	}
 	l.outcome = l.says(a)
@@ -70,14 +70,19 @@ func (l *Ledger) noteSend(f Fact) {
 	}
 }
 
-// noteConfirmed takes the answer to the second question in. Nothing of the write was in
-// doubt before it was turned away, so the same answer again decides. Any other leaves it to
-// the fences.
+// noteConfirmed takes the answer to the second question in. Nothing that was sent was in
+// doubt before the write was turned away, so the same answer again ends it. Any other leaves
+// it to the fences, or to the looks.
 func (l *Ledger) noteConfirmed(a Answer) {
-	if l.Denied() && a.Class == Refusal && a.Confirm && a.Code == l.denied.Code && a.Status == l.denied.Status {
+	same := l.Denied() && a.Class == Refusal && a.Confirm && a.Code == l.denied.Code && a.Status == l.denied.Status
+	l.denied = Answer{}
+	switch {
+	case !same:
+	case l.Keyed && !l.FirstUseKnown:
+		l.done, l.forget = true, true // an earlier use of the key is not this write's to find out
+	default:
 		l.resolve(NotApplied)
 	}
-	l.denied = Answer{}
 }
 
 // hear notes what kind of answers the sends under the key had.
@@ -178,7 +183,7 @@ func (l *Ledger) endSending() {
 	switch {
 	case !l.doubt:
 		l.done = true
-	case unknownKey && (s.left == 0 || s.plain && !l.NotBefore):
+	case unknownKey && !l.Denied() && (s.left == 0 || s.plain && !l.NotBefore):
 		// Nothing of this write can run. What became of an earlier one under its key is
 		// not this write's to find out.
 		l.done, l.forget = true, true

@@ -220,7 +220,7 @@ var downs = []time.Duration{0, time.Minute, time.Hour, 25 * time.Hour}
 func (p *program) does(do ledger.Action) {
 	w := p.w
 	if w.trace {
-		w.say("program %d: %v", p.name, [...]string{"stop", "send", "new key", "fence", "probe", "look"}[do])
+		w.say("program %d: %v", p.name, [...]string{"stop", "send", "new key", "fence", "probe", "look", "second question"}[do])
 	}
 	switch do {
 	case ledger.Rekey:
@@ -230,6 +230,10 @@ func (p *program) does(do ledger.Action) {
 		return
 	case ledger.Look:
 		p.look()
+		p.goOn()
+		return
+	case ledger.Confirm:
+		p.note(ledger.Fact{Kind: ledger.Confirmed, Answer: w.confirms()})
 		p.goOn()
 		return
 	}

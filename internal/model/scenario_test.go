@@ -131,6 +131,8 @@ var scenarios = []scenario{
 	with("close, edges, exclusive", edges, exit, exclusive),
 	with("order id, edges", edges, derived),
 	with("market order, sent once, edges", edges, once),
+	with("given key, first use unknown, edges", edges, given, firstUse),
+	with("paper order, edges", edges, paper),
 	with("close", exit),
 	with("resting limit", limit, others),
 	with("resting limit, exclusive", limit, exclusive),

@@ -72,6 +72,7 @@ var (
 	silence     = ledger.Answer{Class: ledger.Silence}
 	unheardOf   = ledger.Answer{Class: ledger.Unclear, Code: "database_error", Status: 500}
 	page        = ledger.Answer{Class: ledger.Foreign, Status: 502}
+	turnedAway  = ledger.Answer{Class: ledger.Refusal, Code: "invalid_api_key", Status: 401, Says: ledger.NotApplied, InFront: true, Confirm: true}
 )
 
 // How a request travels.
@@ -123,7 +124,9 @@ var (
 	fencers = []option{{"", 0}, {"fence: 5xx", 1}, {"fence: dies", 1}, {"fence: part-way", 1}}
 	replies = []option{{"", 0}, {"reply lost", 1}, {"reply becomes a page", 1}}
 
-	edgeReplies = append(slices.Clone(replies), option{"reply becomes an error with a code of no table", 1}, option{"reply becomes a refusal in the service's words", 1})
+	edgeReplies = append(slices.Clone(replies), option{"reply becomes an error with a code of no table", 1},
+		option{"reply becomes a refusal in the service's words", 1}, option{"reply becomes a refusal of the key", 1})
+	seconds = []option{{"", 0}, {"request lost, of the second question", 1}}
 )
 
 // send puts a request on its way.
@@ -164,6 +167,8 @@ func (w *world) answers(r request, a ledger.Answer) {
 		a = page
 	case 3:
 		a = unheardOf
+	case 5:
+		a = turnedAway
 	default:
 		w.cause = inItsWords
 		a = refused
@@ -202,6 +207,15 @@ func (w *world) arrives(r request) {
 		return
 	}
 	w.meets(r)
+}
+
+// confirms answers the second, different question about a refusal of the key: the service
+// does not refuse it.
+func (w *world) confirms() ledger.Answer {
+	if w.pick(seconds) == 1 {
+		return silence
+	}
+	return ok
 }
 
 // meets is a request that meets what is held under its key.

@@ -302,8 +302,9 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		step.At = min(step.At, now.Mono+again)
 	}
 	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.lastErr) != ""
-	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Stuck: stuck, Done: w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown}
-	if t.Done {
+	known, forget := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown, w.Ledger.Forget()
+	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Stuck: stuck, Done: known || forget}
+	if known {
 		if again, more := d.levels.restore(d.cfg.Closing, w, d.cfg.Host, d.noteService); more {
 			t = schedule.Turn{Due: again}
 		}
@@ -314,7 +315,14 @@ func (d *Driver) work(w *Write) schedule.Turn {
 // worked ends a write that a turn has resolved.
 func (d *Driver) worked(w *Write) {
 	delete(d.seen, w)
-	d.finish(w)
+	if !w.Ledger.Forget() {
+		d.finish(w)
+		return
+	}
+	// It was turned away, and what became of an earlier use of its key is not its to find out.
+	d.pending.resolved.keep(w.Intent.ID, Resolution{Intent: w.Intent, Try: w.Try(), Err: w.Answer.Refusal})
+	d.concluded(w, w.Answer)
+	d.schedule.Remove(w)
 }
 
 // say changes what others may read of a write, or its job, meanwhile.

@@ -29,6 +29,7 @@ const (
 	cancelOrder = "POST /orders/cancel"
 	cancelRun   = "POST /runs/cancel"
 	readAccount = "GET /accounts/{accountId}"
+	readPaper   = "GET /sandbox/account"
 
 	codeOrderNotFound = "order_not_found"
 	codeRunNotFound   = "run_not_found"

@@ -163,7 +163,11 @@ func (d *Driver) fence(w *Write, limits ledger.Limits) error {
 // route: whether the key reaches the account. Something in front that has turned the
 // write's answer away, and not the write, lets this one pass.
 func (d *Driver) confirm(w *Write) error {
-	place, err := d.prepare(Request{Operation: readAccount, Account: w.Intent.Account})
+	question := Request{Operation: readAccount, Account: w.Intent.Account}
+	if !w.Ledger.Keyed {
+		question.Operation = readPaper
+	}
+	place, err := d.prepare(question)
 	if err != nil {
 		return err
 	}
