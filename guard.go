@@ -107,8 +107,8 @@ func (g *healthGate) check(ctx context.Context) error {
 	}
 }
 
-// ahead has the health read for an entry that a guard before this one has refused: else
-// one that would be safe would find an old assessment.
+// ahead has the health read for an entry that a pending write holds back: else nothing
+// would, where a bot has no other market.
 func (g *healthGate) ahead(ctx context.Context, w Write) {
 	if !g.Off && !w.skipHealth && w.Entry {
 		_, _ = g.last.Fresh(ctx)

@@ -1,5 +1,7 @@
 package trading
 
+import "errors"
+
 // askGuards asks every guard, before every send.
 func (c *call) askGuards() error {
 	if !c.endpoint.write {
@@ -21,7 +23,9 @@ func (c *call) askGuards() error {
 	}
 	for _, guard := range c.core.guards {
 		if err := guard(c.Context, w); err != nil {
-			c.core.gate.ahead(c.Context, w)
+			if errors.Is(err, ErrPendingWrite) { // which may wait for the health
+				c.core.gate.ahead(c.Context, w)
+			}
 			return guardError(err)
 		}
 	}
