@@ -250,6 +250,7 @@ var elsewhere = map[string]string{
 	"it is resolved, and its final record is missing":                 "a journal that lacks a record",
 	"trading: journal record: %w":                                     "never seen: records have a JSON form",
 	"the journal cannot be read: %w":                                  "a disk that fails",
+	"the journal has not taken it for %s":                             "a disk that hangs",
 	"the question was held up for too long to be asked":               "a disk that takes minutes over a probe",
 	"the journal cannot be written: %w":                               "a disk that fails",
 	"%w; nor can it be noted that it is missing: %w":                  "a disk that fails twice",

@@ -118,7 +118,7 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 		d.failOn(func(record journal.Record) error {
 			switch {
 			case first.Swap(false):
-				time.Sleep(time.Second)
+				time.Sleep(200 * time.Millisecond) // less than an exit waits
 			case through.Load() && isOf(record, "end"):
 				return context.Canceled
 			}

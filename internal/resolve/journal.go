@@ -131,10 +131,20 @@ func (s *store) append(ctx context.Context, durable bool, w *Write, r record) er
 
 // noteGap notes that the journal lacks an exit, or a part of one, and why.
 func (s *store) noteGap(why error) error {
-	if g, ok := s.journal.(journal.Gapper); ok {
-		if err := g.SetGap(true); err != nil {
-			return fmt.Errorf("%w; nor can it be noted that it is missing: %w", why, err)
-		}
+	g, ok := s.journal.(journal.Gapper)
+	if !ok {
+		return why
+	}
+	noted := make(chan error, 1)
+	go func() { noted <- g.SetGap(true) }() // which ends with the disk's call, at the latest
+	var err error
+	select {
+	case err = <-noted:
+	case <-time.After(exitWaits):
+		err = errHangs
+	}
+	if err != nil {
+		return fmt.Errorf("%w; nor can it be noted that it is missing: %w", why, err)
 	}
 	return why
 }

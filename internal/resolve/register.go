@@ -14,10 +14,33 @@ import (
 
 // Before registers a write before its first byte, and makes durable what has to be: the
 // write itself, each new key, and a second send under one key.
+//
+// An exit does not wait for a disk that hangs: it goes out as beside one that fails. What the
+// disk has of it then is not known.
 func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
+	caller := ctx
+	if !w.Intent.Entry && d.Durable() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, exitWaits, errHangs)
+		defer cancel()
+	}
+	err := d.before(ctx, caller, w, sent)
+	if err != nil && caller.Err() == nil && ctx.Err() != nil {
+		return errHangs
+	}
+	return err
+}
+
+// exitWaits is how long an exit waits for the journal.
+const exitWaits = 250 * time.Millisecond
+
+var errHangs = fmt.Errorf("the journal has not taken it for %s", exitWaits)
+
+// before is Before, under the context that bounds the disk beside the caller's.
+func (d *Driver) before(ctx, caller context.Context, w *Write, sent bool) error {
 	switch {
 	case w.keyInStore == "" && !w.registered:
-		return d.register(ctx, w)
+		return d.register(ctx, caller, w)
 	case !w.journaled:
 		return nil
 	case w.keyInStore != w.Try().Key:
@@ -39,12 +62,12 @@ func (d *Driver) Missing(w *Write, why error) {
 }
 
 // register adds a write to those that are open, and to the journal.
-func (d *Driver) register(ctx context.Context, w *Write) error {
+func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 	live := w.Ledger.Keyed
 	w.booked = d.bookWrite(w)
 	d.readBaseline(ctx, w)
 	if err := d.Load(ctx); err != nil {
-		if w.Intent.Entry || ctx.Err() != nil {
+		if w.Intent.Entry || caller.Err() != nil {
 			return err
 		}
 		d.pending.goAhead(w.Entry.ID)
