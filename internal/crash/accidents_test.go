@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -51,21 +50,12 @@ const (
 type accident struct {
 	name   string
 	happen func(*schedule, *rand.Rand)
-	broken *broken // what makes the client false for now; it is not drawn then
-}
-
-// broken is a schedule in which the client is false with an accident, and why.
-type broken struct {
-	why  string
-	kind kind
-	seed uint64
 }
 
 var accidents = slices.Concat(clockAccidents(), machineAccidents(), []accident{
 	{name: "answers without a Date", happen: func(s *schedule, _ *rand.Rand) { s.dates = undated }},
 	{name: "a replay has the Date of the first answer", happen: func(s *schedule, _ *rand.Rand) { s.dates = datedFirst }},
-	{name: "Date 4s ahead of the rows", happen: func(s *schedule, _ *rand.Rand) { s.dates = datedAhead },
-		broken: &broken{"D 31: a row's time is held against a Date of another clock", solo, 100166}},
+	{name: "Date 4s ahead of the rows", happen: func(s *schedule, _ *rand.Rand) { s.dates = datedAhead }},
 	{name: "Date 4s behind the rows", happen: func(s *schedule, _ *rand.Rand) { s.dates = datedBack }},
 	{name: "the contract from a cache, an hour old", happen: func(s *schedule, _ *rand.Rand) { s.described = true }},
 	{name: "reads from a cache for 12s", happen: func(s *schedule, _ *rand.Rand) { s.cached = 12 * time.Second }},
@@ -175,9 +165,7 @@ func (s *schedule) befall(r *rand.Rand) {
 		if *only != "" {
 			a = accidentOf(*only)
 		}
-		if a.broken == nil || *withBroken {
-			s.meets(a, r)
-		}
+		s.meets(a, r)
 	}
 }
 
@@ -195,24 +183,6 @@ func accidentOf(name string) accident {
 		panic("there is no accident " + name)
 	}
 	return accidents[i]
-}
-
-// TestBroken plays the schedules of what does not hold yet, and fails when it begins to.
-func TestBroken(t *testing.T) {
-	for _, a := range accidents {
-		if a.broken == nil {
-			continue
-		}
-		t.Run(a.name, func(t *testing.T) {
-			s := draw(a.broken.kind, a.broken.seed, func(s *schedule, r *rand.Rand) {
-				_ = r.IntN(len(accidents)) // as with the flags
-				s.meets(a, r)
-			})
-			if w := playOne(t, s); len(w.problems) == 0 {
-				t.Errorf("it holds by now, although %s: the mark is to be taken away", a.broken.why)
-			}
-		})
-	}
 }
 
 // dateOf changes an answer's Date, as the schedule says.

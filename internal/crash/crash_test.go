@@ -19,9 +19,8 @@ var (
 	tale    = flag.Bool("crash.tell", false, "tell each schedule step by step")
 	quietly = flag.Bool("crash.count", false, "count problems by their kind, and fail only at the end")
 
-	beside     = flag.Int("crash.accidents", -1, "how many accidents happen beside the faults of calls; -1 is 0, 1 or 2")
-	only       = flag.String("crash.only", "", "the accident that happens, by its name")
-	withBroken = flag.Bool("crash.broken", false, "with the accidents that break the client")
+	beside = flag.Int("crash.accidents", -1, "how many accidents happen beside the faults of calls; -1 is 0, 1 or 2")
+	only   = flag.String("crash.only", "", "the accident that happens, by its name")
 )
 
 // TestSchedules plays schedules of each kind, and counts what they come to.

@@ -12,8 +12,7 @@
 //
 // Beside the faults of its calls a schedule meets none, one or two accidents: of clocks,
 // disks, machines, connections, limits, gateways, and of the bot's own pace (accidents).
-// One that breaks the client is marked so, is not drawn, and is played by TestBroken, which
-// fails when it holds. internal/model/README.md says which accident lives where.
+// internal/model/README.md says which accident lives where.
 //
 // Real programs are killed with SIGKILL, in real time and over loopback, while they
 // write and while they recover. Who comes after them lives in virtual time.
