@@ -150,7 +150,7 @@ func TestBacktestRefuses(t *testing.T) {
 		{cli.NotApplied, "undefined: bot.None", []string{"./internal/bot", "--func", "None"}},
 		{cli.NotApplied, "its opening or its close", []string{"./internal/bot", "--prices", "candles.csv"}},
 		{cli.NotApplied, "no such file", []string{"./internal/bot", "--prices", "none.csv"}},
-		{cli.NotApplied, "report", []string{"./internal/bot", "--days", "1", "--report", "nowhere/r.html"}},
+		{cli.NotApplied, "nowhere/r.html", []string{"./internal/bot", "--days", "1", "--report", "nowhere/r.html"}},
 	} {
 		code, out, errs := r.run(append([]string{"backtest"}, c.args...)...)
 		assert.Equal(t, c.code, code, "%q: %s", c.args, errs)

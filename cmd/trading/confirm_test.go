@@ -101,7 +101,7 @@ func TestTheClientOrderIDIsPrintedFirst(t *testing.T) {
 			if operation != "POST /orders" {
 				return nil
 			}
-			interrupt()
+			time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
 			return tradingsim.DropResponse()
 		})
 		code, _, errs := r.run(place()...)

@@ -126,7 +126,7 @@ func TestInterrupted(t *testing.T) {
 					if operation != c.at {
 						return nil
 					}
-					interrupt()
+					time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
 					return tradingsim.Hang(time.Minute)
 				})
 				code, out, errs := r.run(c.args...)
@@ -152,7 +152,7 @@ func (r *rig) interrupted(symbol string) string {
 		if operation != "POST /orders" {
 			return nil
 		}
-		interrupt()
+		time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
 		return tradingsim.DropResponse()
 	})
 	code, out, errs := r.run(place("--symbol", symbol, "-o", "json")...)
