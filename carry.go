@@ -171,7 +171,7 @@ func (c *call) writeAgain() bool {
 	c.outcome, c.doubted = Outcome(w.Ledger.Outcome()), c.doubted || c.doubt
 	queued := c.closeLimit(&said)
 	wait, random, more := c.core.driver.NextSend(w)
-	if _, refused := c.last.err.(*GuardError); refused {
+	if refused := (*GuardError)(nil); errors.As(c.last.err, &refused) {
 		return false // by the gate, which changes its mind no more
 	}
 	if !more {

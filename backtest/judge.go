@@ -55,7 +55,8 @@ func (p plan) untilVerdict(w *walk, a tradingsim.AccountReport, ledger []trading
 		return w, nil
 	}
 	cut := newWalk(p, a, ledger, w.decided)
-	return cut, cut.again(a.Curve)
+	err := cut.again(a.Curve)
+	return cut, err
 }
 
 // account is the account that the run is of. One that the bot never asked for is as it was

@@ -37,7 +37,7 @@ func TestAGeneratedClientSendsExactNumbers(t *testing.T) {
 	}
 	// The root module has the generated client's imports.
 	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join("../..", name))
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
 		if err != nil {
 			t.Fatal(err)
 		}

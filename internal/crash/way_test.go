@@ -102,8 +102,10 @@ func (w *world) under(key trading.Key) (last *written) {
 }
 
 func keyOf(req *http.Request) string {
-	if k := req.Header["idempotency-key"]; len(k) > 0 {
-		return k[0]
+	for name, k := range req.Header { // the client does not send it in canonical form
+		if strings.EqualFold(name, "Idempotency-Key") && len(k) > 0 {
+			return k[0]
+		}
 	}
 	return ""
 }

@@ -86,8 +86,9 @@ func (l *Last[A]) Get(ctx context.Context) (A, error) {
 	for again := 0; ; again++ {
 		l.mu.Lock()
 		if l.isKnown && l.tooOld(ageless) == nil {
-			defer l.mu.Unlock()
-			return l.known, nil
+			known := l.known
+			l.mu.Unlock()
+			return known, nil
 		}
 		done := l.refreshLocked(ctx)
 		l.mu.Unlock()
