@@ -159,7 +159,7 @@ func newPositions(app *cli.App) *cobra.Command {
 		},
 		row: func(p positionView) []any {
 			return []any{
-				nameOf(p.Account, ""), p.Symbol, p.Side, p.Size, p.Leverage, p.EntryPrice, p.MarkPrice,
+				nameOf(p.Account, ""), p.Symbol, p.Side, cli.Short(p.Size), p.Leverage, cli.Short(p.EntryPrice), p.MarkPrice,
 				cli.DollarsIf(p.UnrealizedPnL), p.StopLoss, p.TakeProfit,
 			}
 		},
@@ -227,7 +227,7 @@ func newTrades(app *cli.App) *cobra.Command {
 		},
 		row: func(t tradeView) []any {
 			return []any{
-				nameOf(t.Account, ""), cli.Stamp(t.ClosedAt), t.Symbol, t.Side, t.Size, t.EntryPrice, t.ExitPrice,
+				nameOf(t.Account, ""), cli.Stamp(t.ClosedAt), t.Symbol, t.Side, t.Size, t.EntryPrice, cli.Short(t.ExitPrice),
 				cli.Dollars(t.GrossPnL), cli.Dollars(t.RoundTripFee), cli.Dollars(t.NetPnL), t.Cause,
 			}
 		},

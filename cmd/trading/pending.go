@@ -222,7 +222,7 @@ func viewResolution(r *trading.Resolution) resolutionView {
 	}
 	for _, l := range r.Looks {
 		v.Seen = append(v.Seen, fmt.Sprintf("%s: position %s at %s, %d resting, %d runs, %d trades",
-			cli.Stamp(l.At), l.Size, l.EntryPrice, len(l.Orders), len(l.Runs), len(l.Trades)))
+			cli.Stamp(l.At), cli.Short(l.Size), cli.Short(l.EntryPrice), len(l.Orders), len(l.Runs), len(l.Trades)))
 	}
 	return v
 }

@@ -218,7 +218,7 @@ func (p orderPreview) table(w io.Writer) {
 	add("notional", cli.DollarsIf(p.Notional))
 	add("fee", cli.DollarsIf(p.Fee))
 	if a := p.After; a != nil {
-		add("position after", fmt.Sprintf("%s %s, entry %s", a.Side, a.Size, a.EntryPrice))
+		add("position after", fmt.Sprintf("%s %s, entry %s", a.Side, cli.Short(a.Size), cli.Short(a.EntryPrice)))
 	}
 	add("break even", p.BreakEven.String())
 	add("loss at stop", cli.DollarsIf(p.LossAtStop))

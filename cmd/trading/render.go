@@ -198,7 +198,7 @@ func renderHoldings(a accountView, t theme) []string {
 		g := grid{}
 		g.head(t, "POSITION", "", ">SIZE", ">ENTRY", ">MARK", ">PNL", ">STOP", ">TARGET")
 		for _, p := range a.Positions {
-			g.add(cell{text: cli.Printable(p.Symbol)}, cell{text: cli.Printable(p.Side)}, number(p.Size.String()), number(p.EntryPrice.String()),
+			g.add(cell{text: cli.Printable(p.Symbol)}, cell{text: cli.Printable(p.Side)}, number(cli.Short(p.Size)), number(cli.Short(p.EntryPrice)),
 				priced(p.MarkPrice, t), pnl(p.UnrealizedPnL, t), stop(p, t), number(p.TakeProfit.String()))
 		}
 		lines = append(lines, g.lines()...)

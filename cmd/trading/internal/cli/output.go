@@ -111,6 +111,17 @@ func (a Amount) String() string {
 	if !ok {
 		return "-"
 	}
+	return Short(d)
+}
+
+// shortPlaces is as exact as a person reads a price or a size; JSON has all of it.
+const shortPlaces = 8
+
+// Short returns a number for a person to read.
+func Short(d decimal.Decimal) string {
+	if short := d.Round(shortPlaces); !short.IsZero() {
+		return short.String()
+	}
 	return d.String()
 }
 
