@@ -89,6 +89,13 @@ func (r *record) runs() bool {
 	return !r.Beat.IsZero() && age <= signOfLife && age >= -signOfLife
 }
 
+func (r *record) lastSign() string {
+	if r.Beat.IsZero() {
+		return "it has stopped"
+	}
+	return "its last sign of life was at " + r.Beat.Format(time.RFC3339)
+}
+
 // ReadStatus reads what the protection that uses a folder has written of an account, from
 // whatever process. It has no amounts. Its Entries is what programs that [Follow] the
 // folder go by.
@@ -110,7 +117,7 @@ func ReadStatus(dir string, id trading.AccountID) (Status, error) {
 	case len(asked) > 0:
 		s.Refusal = "its protection has not taken up what was asked for: " + asked[0]
 	case !s.Running:
-		s.Refusal = "its protection does not run: its last sign of life was at " + r.Beat.Format(time.RFC3339)
+		s.Refusal = "its protection does not run: " + r.lastSign()
 	}
 	s.Entries = s.Refusal == ""
 	return s, nil

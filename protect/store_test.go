@@ -164,7 +164,7 @@ func TestFollow(t *testing.T) {
 		r.wait(2 * time.Second)
 		require.NoError(t, buy())
 		r.stop()
-		require.ErrorContains(t, buy(), "does not run")
+		require.ErrorContains(t, buy(), "does not run: it has stopped")
 		require.NoError(t, os.WriteFile(fileOf(r.dir, acc), []byte("?"), 0o600))
 		require.ErrorIs(t, buy(), ErrCorrupt)
 		require.NoError(t, os.Remove(fileOf(r.dir, acc)))
