@@ -21,7 +21,8 @@ var (
 	ErrRoom = errors.New("protect: not enough room above the loss floor")
 	// ErrNotJudged means that the entry could not be judged: it is refused.
 	ErrNotJudged = errors.New("protect: the entry could not be judged")
-	// ErrNoFloor means that no loss floor of the account is known.
+	// ErrNoFloor means that no loss floor of the account is known: set Options.Floors, or
+	// Options.WithoutFloors.
 	ErrNoFloor = errors.New("protect: no loss floor is known")
 	// ErrUnknownAccount is the error for an account that is not protected here.
 	ErrUnknownAccount = errors.New("protect: the account is not protected here")

@@ -136,7 +136,7 @@ func (w *watcher) first(ctx context.Context) error {
 	}
 	w.keep = w.p.options.Limits.Keep.Mul(r.Starting)
 	if _, known := r.Floors.highest(); !known && !w.p.options.WithoutFloors {
-		return fmt.Errorf("account %s: %w: set Options.Floors, or Options.WithoutFloors", w.id, ErrNoFloor)
+		return fmt.Errorf("account %s: %w: name one, or say that there is none", w.id, ErrNoFloor)
 	}
 	w.running = true
 	return nil
