@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,7 +121,38 @@ func (f *flattener) run(ctx context.Context) (err error) {
 		f.app.Sayf("%s: seen: %s", nameOf(l.Account, f.service.Env), cli.Printable(l.String()))
 	}
 	reports, err := f.leave(ctx, session.Client)
-	return errors.Join(f.print(reports), err)
+	f.sayPending(session)
+	return errors.Join(f.print(reports), headline(err))
+}
+
+// headline leaves out of what is printed the errors of the steps, which were said when they
+// happened.
+func headline(err error) error {
+	if err == nil {
+		return nil
+	}
+	return firstLine{err}
+}
+
+type firstLine struct{ error }
+
+func (e firstLine) Error() string {
+	first, _, _ := strings.Cut(e.error.Error(), "\n")
+	return first
+}
+
+func (e firstLine) Unwrap() error { return e.error }
+
+// sayPending names the writes whose outcome is not known, of this flattening or of before it.
+func (f *flattener) sayPending(session *cli.Session) {
+	if session.Journal == "" {
+		return
+	}
+	writes, _ := session.Pending(context.Background()) // the journal was read already
+	for _, w := range writes {
+		f.app.Sayf("%s: %s %s: its outcome is not known; find out: trading pending resolve %s --journal %s",
+			nameOf(w.Account, w.Environment), w.Operation, cli.Printable(w.Symbol), w.ID, session.Journal)
+	}
 }
 
 func (f *flattener) question() string {

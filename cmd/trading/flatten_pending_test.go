@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A flattening that was interrupted leaves a close whose outcome is not known. It, and the
+// next one, say how to find out, and nothing twice.
+func TestFlattenNamesWhatIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.sim.Trade("acc_1", "long", "1", "BTC")
+		ctx, interrupt := context.WithCancel(t.Context())
+		r.ctx = ctx
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation != "POST /positions/close" {
+				return nil
+			}
+			time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
+			return tradingsim.DropResponse()
+		})
+		args := []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}
+		code, _, errs := r.run(args...)
+		assert.Equal(t, cli.NotFlat, code)
+		assert.Contains(t, errs, "POST /positions/close BTC: its outcome is not known; find out: trading pending resolve ")
+		assert.Equal(t, 1, strings.Count(errs, "the connection was cut"), errs)
+
+		r.sim.FaultEach(nil)
+		r.ctx = t.Context()
+		code, _, errs = r.run(args...)
+		assert.Equal(t, cli.Done, code)
+		_, rest, named := strings.Cut(errs, "trading pending resolve ")
+		assert.True(t, named, errs)
+		id, rest, _ := strings.Cut(rest, " --journal ")
+		journal, _, _ := strings.Cut(rest, "\n")
+		assert.Contains(t, r.done("pending", "resolve", id, "--journal", journal), "applied")
+		_, _, errs = r.run(args...)
+		assert.NotContains(t, errs, "pending")
+	})
+}
