@@ -95,6 +95,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe,
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
+		Others:      c.notExclusive,
 		Enter:       c.enter, Leave: c.leave,
 		NewJournal: log.newJournal, Unwritten: log.notJournaled,
 	})
@@ -385,6 +386,19 @@ func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, no
 		return fmt.Errorf("trading: Acknowledge: the outcome must be Applied or NotApplied, not %s", found)
 	}
 	return c.core.driver.Acknowledge(ctx, string(id), ledger.Outcome(found), note)
+}
+
+// DeclareExclusive declares anew that nobody else trades an account of [WithExclusiveAccounts], after
+// [Hooks.NotExclusive] has said that somebody does. Until then no run of the program with the same journal
+// takes the account for its own.
+func (c *Client) DeclareExclusive(ctx context.Context, account AccountID) error {
+	if ctxErr := checkContext(ctx); ctxErr != nil {
+		return ctxErr
+	}
+	if err := c.core.driver.DeclareAnew(ctx, string(account)); err != nil {
+		return fmt.Errorf("trading: DeclareExclusive: %w", err)
+	}
+	return nil
 }
 
 // ForgetClientOrderID deletes what the journal keeps of a client order id, once its

@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strconv"
@@ -88,6 +89,17 @@ func (c *core) newIntentID() string {
 // isExclusive reports whether nobody else trades an account.
 func (c *core) isExclusive(id AccountID) bool {
 	return c.exclusiveAll || slices.Contains(c.exclusive, id)
+}
+
+// notExclusive reports that somebody else trades an account that is declared to be this
+// program's alone.
+func (c *core) notExclusive(account, sign string) {
+	c.log.warn("account is not exclusive", slog.String("account", account), slog.String("sign", sign))
+	for i := range c.hooks {
+		if hear := c.hooks[i].NotExclusive; hear != nil {
+			hear(AccountID(account), sign)
+		}
+	}
 }
 
 // keys returns where the key of an environment comes from.

@@ -109,3 +109,57 @@ func TestEdge40_AResetByAnotherProgramEndsAccounting(t *testing.T) {
 		})
 	}
 }
+
+// A close or an order that nobody of this program can have made ends the declaration, for
+// the next run too, until it is declared anew; the program is told.
+func TestEdge52_OthersEndTheDeclaration(t *testing.T) {
+	for _, row := range []struct {
+		name       string
+		operation  trading.Operation
+		body, sign string
+	}{
+		{"a close at the terminal", trading.OpClose, `{"accountId":"acc_1","symbol":"BTC","closePercent":100}`, "a trade in BTC was closed"},
+		{"a limit", trading.OpLimit, `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":10000}`, "rests"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			liveTest(t, nil, nil, func(r rig) {
+				var signs []string
+				told := trading.WithHooks(trading.Hooks{NotExclusive: func(id trading.AccountID, sign string) { signs = append(signs, string(id)+": "+sign) }})
+				disk := newDisk()
+				r = r.restart(disk, sole, told)
+				time.Sleep(6 * time.Second)
+				r.open(sell("0.05"))
+				r.open(buy("0.01")) // leaves a row
+				for range 3 {
+					r.readAll()
+				}
+				require.Empty(r.t, signs)
+				answer := r.rawLive(row.operation, row.body)
+				require.Equal(r.t, 200, answer.Status, "%s %s", answer.Code, answer.Message)
+				for range 3 {
+					r.readAll()
+				}
+				require.Len(r.t, signs, 1)
+				assert.Contains(r.t, signs[0], "acc_1: ")
+				assert.Contains(r.t, signs[0], row.sign)
+
+				verdict := func(want trading.Outcome) {
+					r.t.Helper()
+					r.readAll()
+					resolution, _ := r.resolve(r.doubtful(tradingsim.CrashAfter(), buy("0.02")))
+					assert.Equal(r.t, want, resolution.Outcome, "%v", resolution.Err)
+					if want == trading.Unknown {
+						require.NoError(r.t, r.Acknowledge(r.t.Context(), resolution.Intent.ID, trading.Applied, "read by hand"))
+					}
+				}
+				verdict(trading.Unknown)
+				r = r.restart(disk, sole, told)
+				r.readAll()
+				verdict(trading.Unknown)
+				require.NoError(r.t, r.DeclareExclusive(r.t.Context(), acc))
+				verdict(trading.Applied)
+				assert.Len(r.t, signs, 1, "told once")
+			})
+		})
+	}
+}

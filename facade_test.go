@@ -19,7 +19,7 @@ import (
 
 // notOperations take a context and stand for no operation of their own: they find
 // out what became of a write by several, or ask the client itself.
-var notOperations = []string{"Client.RateLimitUsage", "Client.Recover", "Client.Acknowledge", "Client.Pending", "Account.Pending", "Sandbox.Pending", "Client.Resolve", "Client.ResolveID",
+var notOperations = []string{"Client.RateLimitUsage", "Client.Recover", "Client.Acknowledge", "Client.DeclareExclusive", "Client.Pending", "Account.Pending", "Sandbox.Pending", "Client.Resolve", "Client.ResolveID",
 	"Client.ForgetClientOrderID", "Account.Resolve", "Sandbox.Resolve"}
 
 // methods calls each method that stands for an operation.

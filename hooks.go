@@ -32,6 +32,10 @@ type Hooks struct {
 	// it blocks, the client resolves no other write. It must not call [Client.Resolve],
 	// [Client.Recover] or [Client.Close], which would wait for it.
 	Resolved func(ctx context.Context, r Resolution)
+	// NotExclusive is called with the first sign that somebody else trades an account of
+	// [WithExclusiveAccounts]. It is not taken for exclusive any longer, until
+	// [Client.DeclareExclusive].
+	NotExclusive func(account AccountID, sign string)
 }
 
 // Call describes a call to hooks.

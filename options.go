@@ -246,7 +246,7 @@ func WithJournal(j journal.Store) Option {
 // WithExclusiveAccounts declares that nobody and nothing but this program trades the
 // accounts: no person in the terminal, no other program. Where several clients of this
 // program do, they have one journal handle. It is a declaration, not a
-// lock. With it, what an account shows can also prove that a write whose answer is lost
+// lock, and ends with the first sign of the contrary: see [Hooks.NotExclusive]. With it, what an account shows can also prove that a write whose answer is lost
 // was executed. Without ids it declares every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	var wrong error

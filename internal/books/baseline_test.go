@@ -51,7 +51,7 @@ func (b *book) atOnce(held []Held) {
 
 func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	b := newBook(t)
-	b.Books = New(b.now, false)
+	b.Books = New(b.now, false, nil)
 	b.atOnce(nil)
 	base, _ := b.Enter(b.order("BTC"))
 	assert.Nil(t, base)
@@ -71,7 +71,7 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 		{Account{Environment: "sandbox"}, accounting.Lag, true},
 	} {
 		b := newBook(t)
-		b.Books = New(b.now, true)
+		b.Books = New(b.now, true, nil)
 		b.pass(row.after)
 		b.SawPositions(row.account, atOnce(b.now), nil)
 		b.SawTrades(row.account, atOnce(b.now), func(int) []accounting.Row { return nil })

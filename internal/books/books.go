@@ -23,6 +23,9 @@ type Books struct {
 	// Closed takes the time of a trade that an own close left, and when that was sent and
 	// answered; nil if nobody wants it.
 	Closed func(shown servicetime.Time, sent, answered time.Time)
+	report func(id Account, sign string)
+	// watched: such signs count.
+	watched bool
 
 	notes sync.Mutex // held while a journal takes notes; before mu
 	mu    sync.Mutex
@@ -30,9 +33,10 @@ type Books struct {
 }
 
 // New returns books that begin now. first means that no earlier run of the program wrote
-// to a live account: a journal shows that. It has no writes to the paper account.
-func New(began time.Time, first bool) *Books {
-	return &Books{began: began, first: first, of: make(map[Account]*account)}
+// to a live account: a journal shows that. It has no writes to the paper account. report is
+// called with the first sign that somebody else trades a live account; it may be nil.
+func New(began time.Time, first bool, report func(id Account, sign string)) *Books {
+	return &Books{began: began, first: first, report: report, of: make(map[Account]*account)}
 }
 
 // Account names an account. The paper account has no id.
@@ -43,13 +47,21 @@ func (a Account) live() bool { return a.ID != "" }
 // account is one account: the last read of each kind that no own write came close to,
 // and what own writes have done since.
 type account struct {
-	status    string              // as last seen; empty if never
-	statusAt  time.Time           // when it was asked for
-	balance   decimal.NullDecimal // of the paper account, as last seen
-	roseAt    time.Time           // when a read began that showed more; zero if closed trades say why
-	given     string              // the id that the service gives the paper account; empty if none was seen
-	inFlight  int                 // own writes under way
-	lastWrite time.Time           // when one last ended
+	status      string              // as last seen; empty if never
+	statusAt    time.Time           // when it was asked for
+	balance     decimal.NullDecimal // of the paper account, as last seen
+	roseAt      time.Time           // when a read began that showed more; zero if closed trades say why
+	given       string              // the id that the service gives the paper account; empty if none was seen
+	rowsStatus  string              // the status that was known when the closed trades were read
+	others      string              // the first sign that somebody else trades it
+	suspect     string              // what may be such a sign, if a later status is suspectIn still
+	suspectAt   time.Time
+	suspectIn   string
+	ran         bool            // a run was seen, or is the program's own
+	waited      map[string]bool // the symbols in which something waited since the last list of trades
+	waitedKnown bool            // that is all of them
+	inFlight    int             // own writes under way
+	lastWrite   time.Time       // when one last ended
 
 	positions map[string]position // of a symbol that is not here, every read showed none
 	posAt     time.Time           // when the last read of them began; zero if they are not known

@@ -12,10 +12,10 @@ import (
 
 // SawStatus notes the status of an account, by a request of that moment.
 func (b *Books) SawStatus(id Account, asked time.Time, status string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	a := b.account(id)
-	a.status, a.statusAt = status, asked
+	b.seeing(id, func(a *account) {
+		a.status, a.statusAt = status, asked
+		a.confirm(asked)
+	})
 }
 
 // SawPaper notes the id that the service gives the paper account, and its balance. Another
@@ -86,11 +86,11 @@ type Read struct{ Begun, Ended time.Time }
 // saw takes a read over, if it was begun where every own write shows: none is under way,
 // and the last is a lag ago.
 func (b *Books) saw(id Account, at Read, take func(*account)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if a := b.account(id); at != (Read{}) && b.passive(id, a, at.Begun) {
-		take(a)
-	}
+	b.seeing(id, func(a *account) {
+		if at != (Read{}) && b.passive(id, a, at.Begun) {
+			take(a)
+		}
+	})
 }
 
 func (b *Books) passive(id Account, a *account, begun time.Time) bool {
@@ -146,8 +146,10 @@ func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.
 		if !id.live() && a.wasReset(at.Begun, list) {
 			a.beginAnew()
 		}
+		a.seekTrades(list, at.Ended)
 		b.learn(a, a.dateRows(list, at.Ended))
-		a.rows, a.rowsAt, a.rowsShow = list, at.Begun, a.next
+		a.rows, a.rowsAt, a.rowsShow, a.rowsStatus = list, at.Begun, a.next, a.status
+		a.restartWaited(at.Begun)
 	})
 }
 
@@ -235,6 +237,9 @@ func IDsOf(waiting []Waiting) []string {
 // SawOrders notes what rests, and the runs that run.
 func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
 	b.saw(id, at, func(a *account) {
+		a.seekOrders(resting, running)
+		a.noteWaited(resting)
+		a.noteWaited(running)
 		orders, runs := IDsOf(resting), IDsOf(running)
 		a.left(a.resting, orders, false, at.Ended)
 		a.left(a.running, runs, true, at.Ended)

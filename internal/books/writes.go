@@ -406,6 +406,7 @@ func (a *account) notesOf(w *Write, did *Did) (notes []note) {
 // did notes what an answered write did.
 func (a *account) did(w *Write, did *Did, alone bool) {
 	if did.Own.Resting {
+		a.ran = a.ran || did.Own.Run
 		a.addWaiting(&did.Own)
 	}
 	if a.known() || len(a.open) > 0 {
@@ -441,6 +442,7 @@ func (a *account) addWaiting(own *accounting.Own) {
 // unclear notes a write that may have done anything: what was read of its account before
 // it is known no longer.
 func (a *account) unclear(w *Write, did *Did) {
+	a.ran = a.ran || w.Run
 	a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, unclear: true})
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.finAt}, did.ShownFrom.After) {
 		a.forget()

@@ -32,6 +32,7 @@ type Driver struct {
 	pending   *shared
 	levels    *settings
 	baselines *baselines
+	declared  *declarations
 	schedule  *schedule.Schedule[*Write]
 
 	mu      sync.Mutex     // of what others may read of a write that is in doubt
@@ -63,6 +64,8 @@ type Config struct {
 	// account.
 	Kind        func(operation string) Kind
 	IsExclusive func(account string) bool
+	// Others is called with the first sign that somebody else trades such an account.
+	Others func(account, sign string)
 	// Enter counts what Close waits for, until Leave; false once Close has begun.
 	Enter func() bool
 	Leave func()
@@ -141,7 +144,7 @@ func New(c Config) *Driver {
 	r := sharedOf(c.Journal)
 	known := r.viewOf(c.BaseURL, first)
 	d := &Driver{
-		Clock: r.clockOf(known), Books: known.books, levels: &known.levels, baselines: &known.baselines, pending: r,
+		Clock: r.clockOf(known), Books: known.books, levels: &known.levels, baselines: &known.baselines, declared: &known.declared, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
 		cfg:   c,
 		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),

@@ -29,6 +29,7 @@ func (d *Driver) Load(ctx context.Context) error {
 	if r.takeOver(d) {
 		return nil
 	}
+	gap := d.store.gap()
 	left, err := d.readLeft(ctx)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (d *Driver) Load(ctx context.Context) error {
 	for _, w := range left {
 		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
 	}
-	r.loaded(d, left)
+	r.loaded(d, left, gap)
 	for _, w := range left {
 		if w.Ledger.Done() { // a person had said so, and then the run before ended
 			d.finish(w.Write)
@@ -153,7 +154,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	if w.Intent.ID == "" {
 		return leftWrite{}, nil // its beginning failed, and so it was not journaled
 	}
-	terms.Exclusive = terms.Exclusive && d.cfg.IsExclusive(w.Intent.Account) // then, and now
+	terms.Exclusive = terms.Exclusive && d.Exclusive(w.Intent.Account) // then, and now
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Kind = d.cfg.Kind(w.Intent.Operation)

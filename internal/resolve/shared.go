@@ -25,12 +25,13 @@ type shared struct {
 
 	loading chan struct{} // holds a token while the journal is read
 
-	mu      sync.Mutex
-	read    bool             // the journal was, or there is none
-	ahead   map[string]bool  // ids of exits that went out although it could not be read
-	views   map[string]*view // by base URL
-	workers []*Driver        // of open clients
-	orphans []*Write         // of clients that have closed
+	mu       sync.Mutex
+	read     bool             // the journal was, or there is none
+	complete bool             // it was, and has every write of earlier runs
+	ahead    map[string]bool  // ids of exits that went out although it could not be read
+	views    map[string]*view // by base URL
+	workers  []*Driver        // of open clients
+	orphans  []*Write         // of clients that have closed
 }
 
 // view is what the clients of one service know of its accounts: a write of one is an own
@@ -38,6 +39,7 @@ type shared struct {
 type view struct {
 	books     *books.Books
 	baselines baselines
+	declared  declarations
 	levels    settings
 	service   servicetime.Clock
 }
@@ -50,8 +52,12 @@ func (r *shared) viewOf(baseURL string, first bool) *view {
 		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		v := &view{books: books.New(time.Now(), first)}
+		told := func(id books.Account, sign string) { r.othersTrade(baseURL, id, sign) }
+		v := &view{books: books.New(time.Now(), first, told)}
 		v.books.Closed = v.service.Closed
+		if r.complete {
+			v.books.Watch()
+		}
 		r.views[baseURL] = v
 	}
 	return r.views[baseURL]
@@ -147,7 +153,8 @@ func (r *shared) takeOver(d *Driver) bool {
 }
 
 // loaded adds what earlier runs left, by the journal that a worker has read.
-func (r *shared) loaded(d *Driver, left []leftWrite) {
+// gap means that it may lack records.
+func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range left {
@@ -166,6 +173,11 @@ func (r *shared) loaded(d *Driver, left []leftWrite) {
 		r.orphans = append(r.orphans, w.Write)
 	}
 	r.read = true
+	if r.complete = !gap && len(r.ahead) == 0; r.complete {
+		for _, v := range r.views {
+			v.books.Watch()
+		}
+	}
 	r.adoptOrphans(d)
 }
 

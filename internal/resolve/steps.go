@@ -375,7 +375,7 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 		Base:      shows.Base,
 		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: first, Equal: len(shown.began)},
 		Own:       shows.Own,
-		Exclusive: w.Ledger.Exclusive && d.cfg.IsExclusive(w.Intent.Account) && !w.gap, // what others did is not known
+		Exclusive: w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
 
 		PendingBeside: beside, PendingID: beside,

@@ -1,0 +1,105 @@
+package resolve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// What a program says of an account, that nobody else trades it, ends with the first sign
+// of the contrary, for later runs too: until the program says it anew.
+
+// declarations are the accounts of which the journal was asked.
+type declarations struct {
+	mu    sync.Mutex
+	asked map[string]bool
+}
+
+// signOf is the name under which a journal keeps the sign of an account.
+func (d *Driver) signOf(account string) string { return "others " + d.cfg.BaseURL + " " + account }
+
+func liveBook(account string) books.Account { return books.Account{Environment: "live", ID: account} }
+
+// Exclusive reports whether nobody else trades an account: the program says so, and
+// nothing has shown the contrary. While that cannot be read, somebody may.
+func (d *Driver) Exclusive(account string) bool {
+	return d.cfg.IsExclusive(account) && (account == "" || d.askJournal(account) == nil && d.Books.Others(liveBook(account)) == "")
+}
+
+// askJournal has the books know the sign that an earlier run has seen.
+func (d *Driver) askJournal(account string) error {
+	if !d.Durable() {
+		return nil
+	}
+	d.declared.mu.Lock()
+	defer d.declared.mu.Unlock()
+	if d.declared.asked[account] {
+		return nil
+	}
+	last, err := d.store.last(d.cfg.Closing, d.signOf(account))
+	if err != nil {
+		return err
+	}
+	if last != nil {
+		d.Books.NoteOthers(liveBook(account), last.Note)
+	}
+	if d.declared.asked == nil {
+		d.declared.asked = make(map[string]bool)
+	}
+	d.declared.asked[account] = true
+	return nil
+}
+
+// othersTrade passes the first sign that somebody else trades an account on to a client
+// that declares it.
+func (r *shared) othersTrade(baseURL string, id books.Account, sign string) {
+	r.mu.Lock()
+	var by *Driver
+	for _, d := range r.workers {
+		if d.serves(baseURL) && d.cfg.IsExclusive(id.ID) {
+			by = d
+		}
+	}
+	r.mu.Unlock()
+	if by != nil && by.cfg.Enter() {
+		go func() {
+			defer by.cfg.Leave()
+			by.noteOthers(id.ID, sign)
+		}()
+	}
+}
+
+// noteOthers reports the sign, and keeps it for later runs.
+func (d *Driver) noteOthers(account, sign string) {
+	d.cfg.Others(account, sign)
+	if !d.Durable() {
+		return
+	}
+	now := time.Now()
+	name := d.signOf(account)
+	data, err := json.Marshal(&record{End: &Final{At: now, Note: sign}})
+	if err == nil {
+		err = d.store.journal.Append(context.Background(), true, journal.Record{
+			Intent: fmt.Sprintf("%s %d", name, now.UnixNano()), Name: name, Final: true, Data: data,
+		})
+	}
+	if err != nil {
+		d.store.unwritten(&Intent{Account: account}, err)
+	}
+}
+
+// DeclareAnew forgets the signs that somebody else trades an account.
+func (d *Driver) DeclareAnew(ctx context.Context, account string) error {
+	if d.Durable() {
+		if err := d.store.journal.Forget(ctx, d.signOf(account)); err != nil {
+			return err
+		}
+	}
+	d.Books.NoteOthers(liveBook(account), "")
+	return nil
+}
