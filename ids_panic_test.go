@@ -104,7 +104,11 @@ func TestEdge24_TheReasonAfterARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			liveTest(t, nil, nil, func(r rig) {
 				d := newDisk()
-				r = r.restart(d, trading.WithoutProbe())
+				opts := []trading.Option{trading.WithoutProbe()}
+				if row.waits == 0 {
+					opts = append(opts, trading.WithoutBackground()) // or it may have been asked about by then
+				}
+				r = r.restart(d, opts...)
 				_ = r.doubtful(tradingsim.DropResponse(), buy("0.05"))
 				time.Sleep(row.waits)
 				before, err := r.Pending(r.t.Context())
