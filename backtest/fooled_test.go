@@ -133,6 +133,7 @@ func trend() func(float64) int {
 
 // TestFooledByStraightLines: "long if above the price three looks ago, else short".
 func TestFooledByStraightLines(t *testing.T) {
+	skipUnderRace(t)
 	for _, c := range []struct {
 		days, bar int
 		look      time.Duration
@@ -182,6 +183,7 @@ func leads(look time.Duration, least float64) Bot {
 // TestFooledByStaleMarks: one market is recorded each 5 s, the other each 5 min, and both are the
 // same.
 func TestFooledByStaleMarks(t *testing.T) {
+	skipUnderRace(t)
 	path := driftless(6, 86400, 2)
 	data, err := Join(marksOf(t, "BTC", path, 5), marksOf(t, "ETH", path, 300))
 	require.NoError(t, err)

@@ -17,3 +17,12 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(leak.Main(m))
 }
+
+// skipUnderRace skips what takes minutes under the race detector, on one goroutine: CI runs
+// it without.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("takes minutes under the race detector")
+	}
+}

@@ -109,6 +109,7 @@ func sweepProgram(r *Runner) int {
 
 // TestTwoHundredVariants, and two of them again.
 func TestTwoHundredVariants(t *testing.T) {
+	skipUnderRace(t)
 	if testing.Short() {
 		t.Skip("200 runs")
 	}
@@ -179,6 +180,7 @@ func brokenProgram(r *Runner) int {
 
 // TestASweepSurvives has one variant that breaks in each way, between two that do not.
 func TestASweepSurvives(t *testing.T) {
+	skipUnderRace(t)
 	if testing.Short() {
 		t.Skip("waits for its watchdog, in real time")
 	}

@@ -45,6 +45,7 @@ func wandering(t *testing.T, dice *rand.Rand) *Data {
 // TestSkippedSecondsHaveNothingToNote holds a walk that skips against one that looks every
 // second, since it is asked to go from second to second.
 func TestSkippedSecondsHaveNothingToNote(t *testing.T) {
+	skipUnderRace(t)
 	verdicts := map[Verdict]int{}
 	for seed := range uint64(6) {
 		dice := rand.New(rand.NewPCG(seed, 1))

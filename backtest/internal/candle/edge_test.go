@@ -413,6 +413,9 @@ var constructions = []struct {
 // TestNoEdgeInsideACandle: no strategy earns anything inside candles of a market without an
 // edge. Straight lines and their like fail it.
 func TestNoEdgeInsideACandle(t *testing.T) {
+	if raceDetector {
+		t.Skip("takes minutes under the race detector, on one goroutine")
+	}
 	type size struct{ length, bars, chunk, each int }
 	sizes := []size{{60, 10_000, 2_500, 2}, {900, 600, 300, 30}}
 	markets := []market{{name: "constant", bps: 2}}

@@ -82,6 +82,9 @@ func TestRangeLaw(t *testing.T) {
 // TestTimesOfExtremes holds the law of the times of both extremes against those of walks with
 // nearly the same open, high, low and close.
 func TestTimesOfExtremes(t *testing.T) {
+	if raceDetector {
+		t.Skip("takes minutes under the race detector, on one goroutine")
+	}
 	for _, n := range []int{5, 20, 59, 300} {
 		dice := rand.New(rand.NewPCG(uint64(n), 3))
 		type sums struct{ high, first, last, highFirst float64 }

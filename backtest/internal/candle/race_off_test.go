@@ -1,0 +1,5 @@
+//go:build !race
+
+package candle
+
+const raceDetector = false
