@@ -79,7 +79,7 @@ func (c *call) goOnBehind(last *resolve.Final, in *resolve.Intent) (try int, err
 	switch {
 	case !bytes.Equal(last.Digest, in.Digest()):
 		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it",
-			c.opts.key.what(), last.Decided.Format(time.RFC3339), Outcome(last.Outcome))
+			c.opts.key.what(), last.DecidedAt().Format(time.RFC3339), Outcome(last.Outcome))
 	case last.Outcome == ledger.Applied && len(last.Answer) > 0:
 		a := attempt{key: Key(last.Key), stored: true}
 		a.Status, a.Body, a.Received = 200, last.Answer, last.At

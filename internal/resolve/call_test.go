@@ -111,8 +111,8 @@ func TestCalls(t *testing.T) {
 					want.Key = row.key
 				}
 				if !row.plain {
-					want.Digest, want.Decided = w.Intent.Digest(), end.Decided
-					assert.True(t, end.Decided.Equal(w.Intent.Decided))
+					want.Digest, want.Of = w.Intent.Digest(), end.Of
+					assert.True(t, end.DecidedAt().Equal(w.Intent.Decided))
 				}
 				assert.Equal(t, want, *end)
 				last, err := d.store.last(t.Context(), "entry 7")

@@ -3,7 +3,6 @@ package resolve
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +61,12 @@ func (w *Described) add(r *record, quote func(string) string) {
 	case r.End != nil:
 		w.End = r.End
 		w.Try = Try{r.End.Key, r.End.Try}
+		if of := r.End.Of; of != nil && w.Intent.Operation == "" {
+			w.Intent = Intent{
+				Operation: of.Operation, Environment: of.Environment, Account: of.Account, Symbol: of.Symbol,
+				ClientOrderID: of.ClientOrderID, Decided: of.Decided,
+			}
+		}
 	}
 }
 
@@ -100,8 +105,12 @@ func factText(f *ledger.Fact, quote func(string) string) string {
 		return "the account was read"
 	case ledger.Acknowledged:
 		return "a person acknowledged what became of it"
+	case ledger.Restarted:
+		return "another run of the program took it over"
+	case ledger.Asked:
+		return "somebody asked what became of it"
 	default:
-		return "fact " + strconv.Itoa(int(f.Kind))
+		return "a fact that this version does not know"
 	}
 }
 

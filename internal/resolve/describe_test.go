@@ -39,7 +39,7 @@ func TestFactsInWords(t *testing.T) {
 		{ledger.Fact{Kind: ledger.ProbeBegun}, "its stored answer was asked for"},
 		{ledger.Fact{Kind: ledger.ProbeEnded, Answer: replayed(success)}, "its stored answer was asked for: the answer is a success, repeated"},
 		{ledger.Fact{Kind: ledger.Looked}, "the account was read"},
-		{ledger.Fact{Kind: ledger.Restarted}, "fact 10"},
+		{ledger.Fact{Kind: ledger.Restarted}, "another run of the program took it over"},
 	} {
 		assert.Equal(t, row.want, factText(&row.fact, quote))
 	}

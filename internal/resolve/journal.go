@@ -69,10 +69,18 @@ type Final struct {
 	Dead          bool            `json:",omitempty"` // a refusal, or a fence, is stored under the key
 	FirstUseKnown bool            `json:",omitempty"`
 	Digest        []byte          `json:",omitempty"` // of what was asked for
-	Decided       time.Time       `json:",omitzero"`
+	Of            *Summary        `json:",omitempty"` // the same for a person
 	Code          string          `json:",omitempty"`
 	Answer        json.RawMessage `json:",omitempty"`
 	Note          string          `json:",omitempty"`
+}
+
+// Summary is what is kept of a named write for a person, and when it was decided.
+type Summary struct {
+	Operation, Environment, Account string
+	Symbol                          string `json:",omitempty"`
+	ClientOrderID                   string `json:",omitempty"`
+	Decided                         time.Time
 }
 
 // before makes a record durable before the byte that it is about.
@@ -208,6 +216,14 @@ func decode(h *journal.History) ([]record, error) {
 	return records, nil
 }
 
+// DecidedAt is when a named write was decided.
+func (f *Final) DecidedAt() time.Time {
+	if f.Of == nil {
+		return time.Time{}
+	}
+	return f.Of.Decided
+}
+
 // finish fills in what is kept of every write.
 func (w *Write) finish(f *Final) {
 	t := w.Try()
@@ -217,7 +233,9 @@ func (w *Write) finish(f *Final) {
 		f.Answer = nil
 		return
 	}
-	f.Digest, f.Decided = w.Intent.Digest(), w.Intent.Decided
+	in := &w.Intent
+	f.Digest = in.Digest()
+	f.Of = &Summary{in.Operation, in.Environment, in.Account, in.Symbol, in.ClientOrderID, in.Decided}
 }
 
 // Digest is what is kept of what a named write asked for: of which account, by which
