@@ -47,7 +47,7 @@ func TestJournal(t *testing.T) {
 	require.Len(t, lines, 3)
 	assert.Contains(t, lines[0], "CLIENT ORDER ID")
 	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\S+Z +pending +POST /orders +acc_1 +BTC +1 +`+string(pending)+`$`, lines[1])
-	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\S+Z +applied +POST /orders +acc_1 +BTC +1 +\S+ +\S+$`, lines[2])
+	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\S+Z +applied +POST /orders +acc_1 +ETH +1 +"red `, lines[2])
 	assert.NotContains(t, lines[2], "\x1b")
 	assert.Equal(t, "whole: 1 pending, 1 resolved\n", r.done("journal", "verify", path))
 
