@@ -120,9 +120,10 @@ func TestEdge53_HoweverKeysAreKept(t *testing.T) {
 						s := &service{handle: k.handle, body: `{}`}
 						s.look = func() (Look, error) {
 							l := Look{Positions: map[string]accounting.Position{}}
-							if k.ran > 0 && operation != twap {
+							ran := now(s, func() int { return k.ran })
+							if ran > 0 && operation != twap {
 								l.Positions["BTC"] = accounting.Position{Size: decimal.NewFromInt(1)}
-							} else if k.ran > 0 {
+							} else if ran > 0 {
 								l.Runs = []string{"run_1"}
 							}
 							return l, nil
