@@ -3,6 +3,7 @@ package trading_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -139,6 +140,7 @@ func TestEdge52_OthersEndTheDeclaration(t *testing.T) {
 				for range 3 {
 					r.readAll()
 				}
+				synctest.Wait() // the hook is called beside the read
 				require.Len(r.t, signs, 1)
 				assert.Contains(r.t, signs[0], "acc_1: ")
 				assert.Contains(r.t, signs[0], row.sign)
@@ -158,6 +160,7 @@ func TestEdge52_OthersEndTheDeclaration(t *testing.T) {
 				verdict(trading.Unknown)
 				require.NoError(r.t, r.DeclareExclusive(r.t.Context(), acc))
 				verdict(trading.Applied)
+				synctest.Wait()
 				assert.Len(r.t, signs, 1, "told once")
 			})
 		})
