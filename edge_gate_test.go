@@ -53,16 +53,16 @@ func TestEdge09_ATTLOf0HasABound(t *testing.T) {
 func TestEdge10_AProbeDoesNotWaitForTheDisk(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		d := newDisk()
-		r = r.restart(d, sole)
-		r.readAll()
-		r.sim.Fault("POST /orders", tradingsim.DropResponse())
-		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.1"), inDoubt...)
-		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 		d.slow = func(record journal.Record) {
 			if bytes.Contains(record.Data, []byte(`{"fact":{"k":7`)) { // ProbeBegun
 				time.Sleep(8 * time.Minute)
 			}
 		}
+		r = r.restart(d, sole)
+		r.readAll()
+		r.sim.Fault("POST /orders", tradingsim.DropResponse())
+		_, err := r.account().PlaceOrder(r.t.Context(), buy("0.1"), inDoubt...)
+		require.Equal(r.t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 		resolution, err := r.resolve(err)
 		require.NoError(r.t, err)
 		assert.Equal(r.t, trading.Applied, resolution.Outcome)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,10 +61,10 @@ func TestEdge04_TwoTakesOfOneIDAtOnce(t *testing.T) {
 
 // onceFinal fails a journal at the next final record; with and after all, from there on.
 func onceFinal(d *disk, andAfter bool) {
-	failed := false
+	var failed atomic.Bool // the driver writes too
 	d.failOn(func(rec journal.Record) error {
-		if rec.Final && !failed || failed && andAfter {
-			failed = true
+		first := rec.Final && failed.CompareAndSwap(false, true)
+		if first || failed.Load() && andAfter {
 			return errors.New("the disk is full")
 		}
 		return nil

@@ -73,7 +73,7 @@ func TestEdge28_TheLogNamesTheWrite(t *testing.T) {
 	liveTest(t, nil, nil, func(r rig) {
 		var logged bytes.Buffer
 		d := newDisk()
-		r = r.restart(d, trading.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))))
+		r = r.restart(d, trading.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))), trading.WithoutBackground())
 		lost := r.doubtful(tradingsim.DropRequest(), buy("0.05"))
 		write := (*trading.WriteError)(nil)
 		require.ErrorAs(r.t, lost, &write)
