@@ -77,6 +77,8 @@ type account struct {
 	trimAt  int      // how many of them are looked through for those that nobody needs
 	open    map[*Write]struct{}
 	places  map[pending.Place]*place
+
+	trails trails
 }
 
 // position is one as reads or answers showed it.

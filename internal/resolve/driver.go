@@ -81,6 +81,8 @@ type Host interface {
 	// for an entry that waits for it.
 	Look(ctx context.Context, environment, account string) (*Look, error)
 	ReadBaseline(ctx context.Context, account string)
+	// ReadTrades reads the closed trades for an entry that waits for them.
+	ReadTrades(ctx context.Context, account string)
 	// Levels reads the levels of a position, SetLevels sets them in place of a setting, once,
 	// as a write of its own, which is found out about like any other.
 	Levels(ctx context.Context, account, symbol string) (has Levels, held bool, err error)

@@ -164,6 +164,8 @@ func (s *service) Resolved(r Resolution) {
 
 func (s *service) ReadBaseline(context.Context, string) { s.note("baseline") }
 
+func (s *service) ReadTrades(context.Context, string) { s.note("trades") }
+
 func (s *service) Levels(context.Context, string, string) (has Levels, held bool, err error) {
 	s.note("levels")
 	if len(s.has) == 0 {

@@ -154,7 +154,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite) {
 		w.gap = w.gap || len(r.ahead) > 0 // its records say nothing of them
 		r.Add(&w.Entry)
 		if w.Kind.Trades {
-			w.books.Restore(&w.booked, w.base, w.own)
+			w.books.Restore(&w.booked, w.base, w.beside)
 		}
 		if w.Ledger.Done() {
 			continue
