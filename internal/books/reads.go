@@ -145,7 +145,7 @@ const (
 // at the most, each with its digest, symbol and time; it is asked if they are of use.
 func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.Row) {
 	taken := rows(takenRows)
-	if id.live() {
+	if id.live() && at != (Read{}) {
 		b.mu.Lock()
 		b.account(id).sawList(taken, at.Begun)
 		b.mu.Unlock()
@@ -245,7 +245,9 @@ func IDsOf(waiting []Waiting) []string {
 
 // SawOrders notes what rests, and the runs that run.
 func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
-	b.sawWaiting(id, at.Begun, slices.Concat(resting, running))
+	if at != (Read{}) {
+		b.sawWaiting(id, at.Begun, slices.Concat(resting, running))
+	}
 	b.saw(id, at, func(a *account) {
 		orders, runs := IDsOf(resting), IDsOf(running)
 		a.left(a.resting, orders, false, at.Ended)
