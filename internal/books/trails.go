@@ -64,7 +64,7 @@ func (t *trails) drop() {
 
 // enterTrail notes that a write is about to be sent.
 func (a *account) enterTrail(w *Write) {
-	if !w.Declared {
+	if !w.Account.live() { // any client of the journal, declared or not
 		return
 	}
 	a.goOn()
@@ -87,7 +87,7 @@ func (a *account) enterTrail(w *Write) {
 // leaveTrail notes what a write came to, and returns it; without an id if there is no
 // baseline any more.
 func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
-	if !w.Declared {
+	if !w.Account.live() { // any client of the journal, declared or not
 		return ended
 	}
 	a.goOn()

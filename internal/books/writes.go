@@ -319,13 +319,13 @@ func (w *Write) older(own []accounting.Own) []accounting.Own {
 	return own
 }
 
-// Wants reports whether anybody has to know what a write did: on an account that is not
-// declared, without a read and without a write beside it, nobody has.
+// Wants reports whether anybody has to know what a write did: on the paper account, without
+// a read and without a write beside it, nobody has.
 func (b *Books) Wants(w *Write) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.Account)
-	return a.known() || len(a.open) > 1 || w.Declared
+	return a.known() || len(a.open) > 1 || w.Account.live()
 }
 
 // Did is what a write that has ended did.
