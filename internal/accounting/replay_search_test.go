@@ -191,20 +191,20 @@ func (s *telling) judge(w tale) {
 }
 
 func (s *telling) see(w *tale, v *taleView) {
-	r := &Replay{From: units64(s.first.pos), Halted: w.halted, Near: s.earlier > 0}
+	r := &Replay{From: sized(s.first.pos), Halted: w.halted, Near: s.earlier > 0}
 	if s.shown > v.rows {
 		return
 	}
 	shown := w.rows[s.shown:v.rows]
 	for _, row := range shown {
-		r.Rows = append(r.Rows, Row{Side: Side(row.side), Cause: Cause(row.cause), Size: decimal.NewNullDecimal(units64(row.size))})
+		r.Rows = append(r.Rows, Row{Side: Side(row.side), Cause: Cause(row.cause), Size: decimal.NewNullDecimal(sized(row.size))})
 	}
 	if v.still {
-		r.To = decimal.NewNullDecimal(units64(w.pos))
+		r.To = decimal.NewNullDecimal(sized(w.pos))
 	}
 	for side, size := range s.resting {
 		if size > 0 {
-			r.Resting = append(r.Resting, Resting{Side: Side(1 - 2*side), Size: decimal.NewNullDecimal(units64(size))})
+			r.Resting = append(r.Resting, Resting{Side: Side(1 - 2*side), Size: decimal.NewNullDecimal(sized(size))})
 		}
 	}
 	judged := true
@@ -212,11 +212,11 @@ func (s *telling) see(w *tale, v *taleView) {
 		t := &w.writes[i]
 		o := &taleOrders[t.of]
 		a := Act{
-			Kind: o.kind, Side: Side(o.side), Size: units64(o.size), Percent: decimal.NewFromInt(int64(o.percent)),
+			Kind: o.kind, Side: Side(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)),
 			Sent: t.sent, Ended: t.ended, Ran: !t.lost, Late: !t.lost && t.ended > v.by,
 		}
 		if !t.lost && o.kind != Close {
-			a.After = decimal.NewNullDecimal(units64(t.after))
+			a.After = decimal.NewNullDecimal(sized(t.after))
 		}
 		judged = judged && (!t.lost || t.ended <= v.by)
 		r.Acts = append(r.Acts, a)
@@ -246,14 +246,17 @@ func (s *telling) tell(r *Replay, asked int, ran bool, v *taleView) {
 	}
 }
 
-var cachedUnits = func() (d [64]decimal.Decimal) {
+// mostTold is the largest size of a tale: that of every write, twice the unit, on one side.
+const mostTold = 12 * taleUnit
+
+var cachedUnits = func() (d [2*mostTold + 1]decimal.Decimal) {
 	for i := range d {
-		d[i] = decimal.NewFromInt(int64(i - 32))
+		d[i] = decimal.NewFromInt(int64(i - mostTold))
 	}
 	return d
 }()
 
-func units64(n int) decimal.Decimal { return cachedUnits[n+32] }
+func sized(n int) decimal.Decimal { return cachedUnits[n+mostTold] }
 
 var (
 	few     = []int{0, 3, 4, 5} // of the orders
