@@ -370,11 +370,20 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
 	b := newBook(t)
-	w := b.order("BTC")
+	order := func(account Account) *Write {
+		w := b.order("BTC")
+		w.Account, w.Lists = account, account.live()
+		return w
+	}
+	paper := Account{Environment: "sandbox"}
+	w := order(paper)
 	b.Enter(w)
 	assert.False(t, b.Wants(w))
-	b.Enter(b.order("BTC"))
+	b.Enter(order(paper))
 	assert.True(t, b.Wants(w))
+	w = order(mine)
+	b.Enter(w)
+	assert.True(t, b.Wants(w), "a client that declares the account may share the journal")
 }
 
 // A write that leaves is gone, whatever its path: in doubt, with company, refused.
