@@ -314,7 +314,7 @@ func (v *verdict) judge(c cell, sim *tradingsim.Sim) {
 	}
 }
 
-// expected reports whether a cell is decided: how, RECOVERY.md's rules say.
+// expected reports whether a cell is decided, by the rules of the protocol.
 func (c cell) expected() bool {
 	stored := slices.Contains([]string{"reply lost", "refusal lost", "killed after the send", "in flight"}, c.fault.name)
 	lasts := c.write.name != "resting limit" && c.write.name != "Pro order"
@@ -356,7 +356,7 @@ func (c cell) hidden() bool {
 		c.write.name == "market order" && c.state.name == "larger order rests" // it can have traded as much
 }
 
-// original reports whether a cell is one of the 180 that RECOVERY.md counts.
+// original reports whether a cell is one of the 180 that the protocol was first counted by.
 func (c cell) original() bool {
 	return c.state.name != "running run" && c.fault.name != "part-way, before" && c.restart != inProcess
 }
