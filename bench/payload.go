@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // What is answered, by path. Each peer's answers have the members that its own
@@ -24,7 +25,10 @@ const (
 	pathStripe        = "/v1/customers" // it reads its version off the path
 )
 
-const answerHealth = `{"ok":true,"status":"healthy","service":"api","version":"1.0.0","asOf":1793612760000,"cacheSeconds":5,"feed":"live"}`
+// answerHealth is an assessment that was made now: an older one lets no entry pass.
+func answerHealth() []byte {
+	return fmt.Appendf(nil, `{"ok":true,"status":"healthy","service":"api","version":"1.0.0","asOf":%d,"cacheSeconds":5,"feed":"live"}`, time.Now().UnixMilli())
+}
 
 const positionJSON = `{"symbol":"BTC","side":"long","size":0.05,"leverage":2,"entryPrice":64010.5,"markPrice":64012.25,` +
 	`"notionalValue":3200.525,"marginRequired":1600.2625,"unrealizedPnL":0.0875,"takeProfitPrice":70000,` +
@@ -67,7 +71,6 @@ const answerStripe = `{"id":"cus_Bench0001","object":"customer","address":null,"
 // answers returns what is answered at every path; lists of trades have so many rows.
 func answers(trades int) map[string][]byte {
 	return map[string][]byte{
-		pathHealth:       []byte(answerHealth),
 		pathOrder:        []byte(answerOrder),
 		pathSandboxOrder: []byte(answerSandboxOrder),
 		pathTrades:       tradesJSON(trades),
@@ -85,6 +88,15 @@ func answers(trades int) map[string][]byte {
 		pathHcloudKey:        []byte(answerHcloudKey),
 		pathStripe:           []byte(answerStripe),
 	}
+}
+
+// answerAt is what a path answers now.
+func answerAt(answers map[string][]byte, path string) (body []byte, ok bool) {
+	if path == pathHealth {
+		return answerHealth(), true
+	}
+	body, ok = answers[path]
+	return body, ok
 }
 
 // rows joins so many rows.

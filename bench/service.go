@@ -44,7 +44,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.release()
 		return
 	}
-	body, ok := s.answers[r.URL.Path]
+	body, ok := answerAt(s.answers, r.URL.Path)
 	if !ok {
 		http.Error(w, "no such path: "+r.URL.Path, http.StatusNotFound)
 		return
@@ -117,39 +117,30 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // canned is the service without a network: an http.RoundTripper with the same
 // answers.
-type canned struct {
-	answers map[string][]byte
-	headers map[string]http.Header
-}
+type canned struct{ answers map[string][]byte }
 
-func newCanned(answers map[string][]byte) *canned {
-	c := &canned{answers: answers, headers: make(map[string]http.Header, len(answers))}
-	for path, body := range answers {
-		c.headers[path] = http.Header{
-			"Content-Type":   contentJSON,
-			"Content-Length": {strconv.Itoa(len(body))},
-			"Date":           {"Mon, 02 Nov 2026 09:30:00 GMT"},
-		}
-	}
-	return c
-}
+func newCanned(answers map[string][]byte) *canned { return &canned{answers} }
 
 func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_ = r.Body.Close()
 	}
-	body, ok := c.answers[r.URL.Path]
+	body, ok := answerAt(c.answers, r.URL.Path)
 	if !ok {
 		return nil, fmt.Errorf("no such path: %s", r.URL.Path)
 	}
 	return &http.Response{
-		StatusCode:    http.StatusOK,
-		Status:        "200 OK",
-		Proto:         "HTTP/1.1",
-		ProtoMajor:    1,
-		ProtoMinor:    1,
-		Header:        c.headers[r.URL.Path],
+		StatusCode: http.StatusOK,
+		Status:     "200 OK",
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header: http.Header{
+			"Content-Type":   contentJSON,
+			"Content-Length": {strconv.Itoa(len(body))},
+			"Date":           {time.Now().UTC().Format(http.TimeFormat)},
+		},
 		Body:          io.NopCloser(bytes.NewReader(body)),
 		ContentLength: int64(len(body)),
 		Request:       r,

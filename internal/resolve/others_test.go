@@ -1,0 +1,95 @@
+package resolve
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// D 52: a sign that somebody else trades an account ends its declaration, for the next run
+// of the program too, until somebody declares it anew.
+func TestEdge52_ASignOutlivesTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, reported := journal.NewMemory(), []string(nil)
+		with := func(c *Config) {
+			c.Journal = store
+			c.Others = func(account, sign string) { reported = append(reported, account+": "+sign) }
+		}
+		d := client(t, &service{}, with)
+		require.True(t, d.Exclusive("acc_1"))
+		d.Books.NoteOthers(liveBook("acc_1"), "an order that nobody here placed")
+		d.pending.othersTrade("here", liveBook("acc_1"), "an order that nobody here placed")
+		synctest.Wait()
+		assert.Equal(t, []string{"acc_1: an order that nobody here placed"}, reported)
+		assert.False(t, d.Exclusive("acc_1"))
+		assert.True(t, d.Exclusive("acc_2"))
+		d.pending.othersTrade("elsewhere", liveBook("acc_1"), "of a service that nobody asks")
+		synctest.Wait()
+		assert.Len(t, reported, 1)
+		shut(d)
+
+		d = client(t, &service{}, with)
+		assert.False(t, d.Exclusive("acc_1"))
+		require.NoError(t, d.DeclareAnew(t.Context(), "acc_1"))
+		assert.True(t, d.Exclusive("acc_1"))
+		shut(d)
+		assert.True(t, client(t, &service{}, with).Exclusive("acc_1"))
+	})
+}
+
+// D 39: a write that was turned away before its route is not executed if a second, different
+// question is turned away in the same words. Else it is in doubt like any other.
+func TestEdge39_TheSecondQuestion(t *testing.T) {
+	denied := refused(401, "invalid_api_key")
+	denied.Confirm, denied.InFront = true, true
+	for name, row := range map[string]struct {
+		second  ledger.Answer
+		outcome ledger.Outcome
+		asked   []string
+	}{
+		"turned away too": {denied, ledger.NotApplied, []string{readAccount}},
+		"let through":     {success, ledger.Applied, []string{readAccount, cancelOrder, cancelOrder, order}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{body: `{}`, answers: map[string][]ledger.Answer{
+					readAccount: {row.second}, cancelOrder: {reused}, order: {replayed(success)},
+				}}
+				d := client(t, s)
+				w := newWrite(d, "w_1", order)
+				concluded, err := send(t, d, w, denied)
+				require.NoError(t, err)
+				require.False(t, concluded)
+				r, known := waitFor(t, d, w, time.Minute)
+				require.True(t, known)
+				assert.Equal(t, row.outcome, r.Outcome)
+				assert.Equal(t, row.asked, now(s, func() []string { return s.asked }))
+			})
+		})
+	}
+}
+
+// What the wire and the journal say, where this version does not know it.
+func TestWordsOfTheWire(t *testing.T) {
+	for name, want := range map[string]accounting.Cause{
+		"market": accounting.Market, "stop_loss": accounting.StopLoss, "take_profit": accounting.TakeProfit, "liquidation": accounting.OtherCause,
+	} {
+		assert.Equal(t, want, CauseOf(name))
+	}
+	quote := func(text string) string { return text }
+	assert.Equal(t, "somebody asked what became of it", factText(&ledger.Fact{Kind: ledger.Asked}, quote))
+	assert.Equal(t, "a fact that this version does not know", factText(&ledger.Fact{Kind: 99}, quote))
+	assert.Equal(t, "an unknown code", code("no code"))
+	assert.Zero(t, (&Final{}).DecidedAt())
+	one, other := Intent{Operation: order, Account: "acc_1", Body: []byte("{}")}, Intent{Operation: order, Account: "acc_2", Body: []byte("{}")}
+	assert.True(t, one.SameOrder(&one))
+	assert.False(t, one.SameOrder(&other))
+	assert.ErrorIs(t, &noRoom{error: errNoAnswer}, errNoAnswer)
+}
