@@ -52,8 +52,8 @@ func (r *shared) viewOf(baseURL string, first bool) *view {
 		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		told := func(id books.Account, sign string) { r.othersTrade(baseURL, id, sign) }
-		v := &view{books: books.New(time.Now(), first, told)}
+		report := func(id books.Account, sign string) { r.othersTrade(baseURL, id, sign) }
+		v := &view{books: books.New(time.Now(), first, report)}
 		v.books.Closed = v.service.Closed
 		if r.complete {
 			v.books.Watch()
