@@ -219,7 +219,7 @@ func (p *preview) judgeCaps() {
 	if least, known := p.f.minOrder(); known && added.LessThan(least) && !p.method.pro() { // of which each clip counts
 		worth := fmt.Sprintf("the order is worth $%s", added)
 		if p.Closes.IsPositive() {
-			worth = fmt.Sprintf("of the order's $%s, $%s close the opposite position and $%s would open a new one", p.o.Size.Mul(p.price), p.Closes.Mul(p.price), added)
+			worth = fmt.Sprintf("of the order's $%s, $%s close the opposite position and $%s would open a new one (with reduceOnly it would only close)", p.o.Size.Mul(p.price), p.Closes.Mul(p.price), added)
 		}
 		p.refuse(trading.CodeMinNotional, "%s, below the minimum of $%s", worth, least)
 	}

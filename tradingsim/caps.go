@@ -76,6 +76,6 @@ func (c caps) tooSmall(e exposure, added decimal.Decimal) *refusal {
 	if e.closes.IsZero() {
 		return refuse("MIN_NOTIONAL", "The order is worth %s; the minimum is %s.", dollars(added), dollars(c.minNotional))
 	}
-	return refuse("MIN_NOTIONAL", "Of the order's %s, %s close the opposite position and %s would open a new one; the minimum is %s.",
+	return refuse("MIN_NOTIONAL", "Of the order's %s, %s close the opposite position and %s would open a new one; the minimum is %s. With reduceOnly it would only close.",
 		dollars(e.closes.Mul(e.price).Add(added)), dollars(e.closes.Mul(e.price)), dollars(added), dollars(c.minNotional))
 }

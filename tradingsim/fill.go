@@ -27,8 +27,7 @@ func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
 		}
 		return in
 	}
-	in.reduce = decimal.Min(t.size, p.size)
-	in.add = t.size.Sub(in.reduce)
+	in.reduce, in.add = s.net(t, p)
 	if s.other(15) {
 		in.reduce, in.add = p.size, t.size
 	}
@@ -36,6 +35,17 @@ func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
 		in.reduce, in.add = decimal.Min(t.size, p.size), decimal.Zero
 	}
 	return in
+}
+
+// net is what an order closes of an opposite position, and what of it opens the other side.
+// Sizes count to the last digit: whoever orders more than is open by however little opens that.
+func (s *Sim) net(t ticket, p *position) (reduce, add decimal.Decimal) {
+	reduce = decimal.Min(t.size, p.size)
+	add = t.size.Sub(reduce)
+	if s.other(57) {
+		add = add.Truncate(sizePlaces)
+	}
+	return reduce, add
 }
 
 // adds reports whether an order would open or add to a position.
@@ -47,7 +57,8 @@ func (s *Sim) adds(b *book, t ticket) bool {
 	case p == nil, p.side == t.side, s.other(15):
 		return true
 	}
-	return t.size.GreaterThan(p.size)
+	_, add := s.net(t, p)
+	return add.IsPositive()
 }
 
 // judgeLevels judges an order's triggers against the price that it opens at. An order

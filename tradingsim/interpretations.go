@@ -61,10 +61,12 @@ var otherInterpretations = map[int]string{
 	53: "closed trades show no symbol, side, size, leverage or time; WithoutTradeFields leaves out some",
 	54: "a live close takes any closePercent above 0",
 	55: "a pass closes the book of a live account, and ends its orders and runs",
+	56: "every part of a run is cut at the eighth decimal place, and what that leaves of its total is not traded",
+	57: "an opposite order that exceeds the position by less than the eighth decimal place opens nothing",
 }
 
 // maxInterpretation is the highest number of one.
-const maxInterpretation = 55
+const maxInterpretation = 57
 
 // WithInterpretation takes the other interpretation of a rule that the contract
 // leaves open, by the number that [Interpretations] lists it under.

@@ -91,10 +91,10 @@ func conditionalChild(_ *Sim, t *proTicket, mark decimal.Decimal) ([]child, *ref
 }
 
 // ladderChildren are limits spread evenly from the first price to the last.
-func ladderChildren(_ *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
+func ladderChildren(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
 	step := t.last.Sub(t.first).DivRound(decimal.NewFromInt(int64(max(1, t.count-1))), 8)
 	children := make([]child, t.count)
-	for i, size := range shares(t.size, t.count) {
+	for i, size := range s.shares(t.size, t.count) {
 		price := t.first.Add(step.Mul(decimal.NewFromInt(int64(i))))
 		if i == t.count-1 && i > 0 {
 			price = t.last
@@ -108,7 +108,7 @@ func ladderChildren(_ *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal)
 func (s *Sim) clips(t *proTicket, feeRate decimal.Decimal) []child {
 	n := max(1, int(t.duration/s.pro.Clip))
 	children := make([]child, n)
-	for i, size := range shares(t.size, n) {
+	for i, size := range s.shares(t.size, n) {
 		intervals := i + 1
 		if s.other(46) {
 			intervals = i
@@ -137,7 +137,7 @@ func chaseChild(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
 // swarmChildren are small market orders, one a second.
 func swarmChildren(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
 	children := make([]child, t.count)
-	for i, size := range shares(t.size, t.count) {
+	for i, size := range s.shares(t.size, t.count) {
 		children[i] = child{size: size, due: s.now.Add(time.Duration(i+1) * time.Second), feeRate: takerFee}
 	}
 	return children, nil

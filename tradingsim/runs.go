@@ -209,7 +209,7 @@ func (s *Sim) editRun(a *account, r *run, total decimal.Decimal) *refusal {
 			open = append(open, c)
 		}
 	}
-	for i, size := range shares(total.Sub(r.executed), len(open)) {
+	for i, size := range s.shares(total.Sub(r.executed), len(open)) {
 		open[i].size = size
 		open[i].done = !size.IsPositive()
 	}
@@ -218,11 +218,14 @@ func (s *Sim) editRun(a *account, r *run, total decimal.Decimal) *refusal {
 	return nil
 }
 
-// shares cuts a size into equal parts; the last takes what is left over.
-func shares(size decimal.Decimal, n int) []decimal.Decimal {
-	const places = 8
+// sizePlaces is where the sizes of the parts of a run are cut.
+const sizePlaces = 8
+
+// shares cuts a size into equal parts. The last takes what is left over, to the last digit:
+// a run trades its total.
+func (s *Sim) shares(size decimal.Decimal, n int) []decimal.Decimal {
 	parts := make([]decimal.Decimal, n)
-	each := size.DivRound(decimal.NewFromInt(int64(max(n, 1))), quotientPlaces).Truncate(places)
+	each := size.DivRound(decimal.NewFromInt(int64(max(n, 1))), quotientPlaces).Truncate(sizePlaces)
 	left := size
 	for i := range parts {
 		parts[i] = each
@@ -230,6 +233,9 @@ func shares(size decimal.Decimal, n int) []decimal.Decimal {
 			parts[i] = left
 		}
 		left = left.Sub(parts[i])
+		if s.other(56) {
+			parts[i] = parts[i].Truncate(sizePlaces)
+		}
 	}
 	return parts
 }

@@ -159,7 +159,73 @@ func TestMinimumOfWhatNettingLeaves(t *testing.T) {
 	b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.01`)).ok()
 	sell := instead(instead(liveBTC, `"size":1`, `"size":0.0101`), `"long"`, `"short"`)
 	g := b.post("/orders", sell).refused(400, "MIN_NOTIONAL")
-	require.Equal(t, "Of the order's $646.40, $640.00 close the opposite position and $6.40 would open a new one; the minimum is $10.00.", g.text("message"))
+	require.Equal(t, "Of the order's $646.40, $640.00 close the opposite position and $6.40 would open a new one; the minimum is $10.00. With reduceOnly it would only close.", g.text("message"))
+}
+
+// A run trades its total to the last digit, so one that closes leaves nothing. Where it leaves
+// what is below the eighth place (56), an order of the rest that is rounded up is new exposure,
+// and refused, unless the service opens nothing of so little (57). What names no size, and
+// reduceOnly, closes it in either case.
+func TestWhatARunLeavesBelowTheEighthPlace(t *testing.T) {
+	const held, rest = "0.0300000001", "0.0000000001"
+	rounded := instead(liveBTC, `"size":1`, `"size":0.00000001`, `"long"`, `"short"`)
+	paused := tradingsim.Market{Symbol: "BTC", Paused: true}
+	for name, c := range map[string]struct {
+		other []int
+		close string // how the rest is closed
+		code  string // what refuses that
+		pause bool
+		left  string // after the run
+	}{
+		"a run trades its total":             {left: "0"},
+		"a close of what it leaves":          {other: []int{56}, left: rest, close: "/positions/close"},
+		"reduceOnly":                         {other: []int{56}, left: rest, close: "reduceOnly"},
+		"rounded up":                         {other: []int{56}, left: rest, close: "/orders", code: "MIN_NOTIONAL"},
+		"rounded up in a paused market":      {other: []int{56}, left: rest, close: "/orders", code: "market_paused", pause: true},
+		"rounded up, and it opens nothing":   {other: []int{56, 57}, left: rest, close: "/orders"},
+		"so little opens nothing, if paused": {other: []int{56, 57}, left: rest, close: "/orders", pause: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(time.Unix(1_700_000_000, 0))}
+			for _, number := range c.other {
+				opts = append(opts, tradingsim.WithInterpretation(number))
+			}
+			sim := tradingsim.New(opts...)
+			b := liveBot(t, sim)
+			b.post("/orders", instead(liveBTC, `"size":1`, `"size":`+held)).ok()
+			sell := instead(liveBTC, `"size":1`, `"size":`+held, `"long"`, `"short"`)
+			b.post("/orders/swarm", with(sell, `"totalOrders":3`)).ok()
+			sim.Advance(10 * time.Second)
+			require.Equal(t, c.left, sim.Position("acc_1", "BTC").String())
+			if c.close == "" {
+				return
+			}
+			if c.pause {
+				sim.SetMarket(paused)
+			}
+			var g got
+			switch c.close {
+			case "/positions/close":
+				g = b.post(c.close, `{"accountId":"acc_1","symbol":"BTC"}`)
+			case "reduceOnly":
+				g = b.post("/orders", with(rounded, `"reduceOnly":true`))
+			default:
+				g = b.post(c.close, rounded)
+			}
+			if c.code != "" {
+				g.refused(g.Status, c.code)
+				return
+			}
+			g.ok()
+			require.Equal(t, "0", sim.Position("acc_1", "BTC").String())
+		})
+	}
+}
+
+// A fresh order of less than the eighth place is an entry, whatever the interpretation.
+func TestALittleOrderWithoutAPositionOpens(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(57))
+	liveBot(t, sim).post("/orders", instead(liveBTC, `"size":1`, `"size":0.000000001`)).refused(400, "MIN_NOTIONAL")
 }
 
 func TestRunLimits(t *testing.T) {
