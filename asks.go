@@ -26,9 +26,19 @@ func (h host) Look(ctx context.Context, env, account string) (*resolve.Look, err
 func (h host) ReadBaseline(ctx context.Context, account string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	_, _ = h.look(ctx, EnvLive, AccountID(account), baselineOptions())
+}
+
+func (h host) ReadTrades(ctx context.Context, account string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, _ = (&Account{id: AccountID(account), caller: caller{h.c, baselineOptions()}}).Trades(ctx)
+}
+
+func baselineOptions() callOptions {
 	opts := recoveryOptions()
 	opts.failFast, opts.retry = true, defaultCallOptions().retry
-	_, _ = h.look(ctx, EnvLive, AccountID(account), opts)
+	return opts
 }
 
 // look reads an account.

@@ -55,7 +55,7 @@ func digestsOf(trades []Trade) func(most int) []accounting.Row {
 	return func(most int) []accounting.Row {
 		rows := make([]accounting.Row, min(most, len(trades)))
 		for i := range rows {
-			rows[i] = accounting.Row{Digest: digestOfTrade(&trades[i]), Symbol: trades[i].Symbol, Cause: resolve.CauseOf(string(trades[i].Cause)), GrossPnL: decimal.NewNullDecimal(trades[i].GrossPnL), ClosedAt: servicetime.Shown(trades[i].ClosedAt)}
+			rows[i] = rowOf(&trades[i])
 		}
 		return rows
 	}

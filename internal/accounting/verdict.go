@@ -33,6 +33,7 @@ const (
 	FlatSymbol Reason = "the symbol is flat, and nothing was closed in it since the write"
 	VolumeFits Reason = "the traded volume is that of the write"
 	RowsFit    Reason = "the closed trades and the position are those of the write"
+	ReplayFits Reason = "no other course of the account's trades fits"
 	OneNewID   Reason = "exactly one new order or run shows"
 
 	WriteIncomplete Reason = "the write names no kind, symbol, side or size"
@@ -50,5 +51,8 @@ const (
 	StatusChanged   Reason = "a trace fits, but the status of the account changed or is not known"
 	OrdersRested    Reason = "a trace fits, but an older order or run may have left it"
 	OwnWriteUnclear Reason = "a trace fits, but what another write of this program traded is not clear"
+	BothFit         Reason = "the account's trades fit with the write and without it"
+	NothingFits     Reason = "no course of the program's writes explains the account's trades"
+	TooManyOrders   Reason = "the account's trades allow more courses than are tried"
 	DoesNotFit      Reason = "the account changed, but not as the write would change it"
 )

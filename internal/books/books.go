@@ -26,6 +26,8 @@ type Books struct {
 	report func(id Account, sign string)
 	// watched: such signs count.
 	watched bool
+	// declares are those who declare accounts.
+	declares map[*declaration]struct{}
 
 	notes sync.Mutex // held while a journal takes notes; before mu
 	mu    sync.Mutex
@@ -89,6 +91,9 @@ type account struct {
 	trimAt  int      // how many of them are looked through for those that nobody needs
 	open    map[*Write]struct{}
 	places  map[pending.Place]*place
+
+	trailed bool // somebody declares it, or did
+	trails  trails
 }
 
 // position is one as reads or answers showed it.
@@ -127,6 +132,7 @@ func (b *Books) account(id Account) *account {
 	a := b.of[id]
 	if a == nil {
 		a = &account{open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
+		a.trailed = b.isDeclared(id)
 		b.of[id] = a
 	}
 	return a

@@ -375,6 +375,10 @@ func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
 	assert.False(t, b.Wants(w))
 	b.Enter(b.order("BTC"))
 	assert.True(t, b.Wants(w))
+	b = newBook(t)
+	b.Declare(declared)
+	b.Enter(w)
+	assert.True(t, b.Wants(w), "its trail has to know")
 }
 
 // A write that leaves is gone, whatever its path: in doubt, with company, refused.

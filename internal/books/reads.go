@@ -135,22 +135,39 @@ func (a *account) seenAgain(symbol string, now accounting.Position, at Read) pos
 }
 
 // KeptRows is how many closed trades are kept of a list, the newest: enough to find
-// where a later list goes on.
-const KeptRows = 16
+// where a later list goes on. Trails take so many.
+const (
+	KeptRows  = 16
+	takenRows = 100
+)
 
 // SawTrades notes the list of closed trades, newest first. rows returns so many of them
 // at the most, each with its digest, symbol and time; it is asked if they are of use.
 func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.Row) {
+	if b.trails(id) && at != (Read{}) {
+		taken := rows(takenRows)
+		b.mu.Lock()
+		b.account(id).sawList(taken, at.Begun)
+		b.mu.Unlock()
+	}
 	b.saw(id, at, func(a *account) {
 		list := rows(KeptRows)
 		if !id.live() && a.wasReset(at.Begun, list) {
 			a.beginAnew()
 		}
 		a.seekTrades(list, at.Ended)
+		a.trails.place = a.trails.trades.End()
 		b.learn(a, a.dateRows(list, at.Ended))
 		a.rows, a.rowsAt, a.rowsShow, a.rowsStatus = list, at.Begun, a.next, a.status
 		a.restartWaited(at.Begun)
 	})
+}
+
+// trails reports whether there are trails of an account.
+func (b *Books) trails(id Account) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.account(id).trailed
 }
 
 // learn finds the trade that an own close left: the only new one of its market, by its result.
@@ -199,9 +216,10 @@ func (a *account) dateRows(list []accounting.Row, ended time.Time) []accounting.
 // Waiting is an order that rests, or a run. Its symbol, side and size are empty where its
 // record does not show them.
 type Waiting struct {
-	ID, Symbol string
-	Side       accounting.Side
-	Size       decimal.NullDecimal
+	ID     string              `json:"id,omitempty"`
+	Symbol string              `json:"symbol,omitempty"`
+	Side   accounting.Side     `json:"side,omitempty"`
+	Size   decimal.NullDecimal `json:"size,omitzero"`
 }
 
 // gone is an order, or a run, that a read does not show any more. It may have traded.
@@ -236,6 +254,9 @@ func IDsOf(waiting []Waiting) []string {
 
 // SawOrders notes what rests, and the runs that run.
 func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
+	if at != (Read{}) && b.trails(id) {
+		b.sawWaiting(id, at.Begun, slices.Concat(resting, running))
+	}
 	b.saw(id, at, func(a *account) {
 		a.seekOrders(resting, running)
 		a.noteWaited(resting)
@@ -251,6 +272,16 @@ func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
 		}
 		a.orders, a.runs, a.ordersAt = orders, runs, at.Begun
 	})
+}
+
+func (b *Books) sawWaiting(id Account, begun time.Time, waiting []Waiting) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a, read := b.account(id), begun
+	if !b.passive(id, a, begun) {
+		begun = time.Time{} // an own one may not show yet
+	}
+	a.trails.sawWaiting(waiting, begun, read)
 }
 
 // SawFinished notes the ids of the runs that have ended.
@@ -306,6 +337,7 @@ func (b *Books) Reset(id Account) {
 func (a *account) beginAnew() {
 	a.forget()
 	a.balance, a.roseAt = decimal.NullDecimal{}, time.Time{}
+	a.trails.forget()
 	for w := range a.open {
 		w.ended = true
 	}

@@ -90,7 +90,7 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			base, own := b.fold(w)
 			again := newBook(t)
 			left := again.order("BTC")
-			again.Restore(left, base, own)
+			again.Restore(left, base, Note{Own: own})
 			got := again.Evidence(left)
 			assert.Equal(t, row.base, got.Base != nil)
 			assert.Equal(t, row.own, sizes(got.Own))

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
@@ -11,7 +13,12 @@ import (
 // Write is an own write that can trade, from [Books.Enter] to [Books.Leave]. Its exported
 // fields are fixed before.
 type Write struct {
+	ID      string
 	Account Account
+	// Act is what it asked for, of an order or a close; of kind 0 for any other.
+	Act accounting.Act
+	// Declared: nobody else trades the account.
+	Declared bool
 	// Places are where it can show. The first is its market; the second, if there is
 	// one, the account's lists of what waits.
 	Places [2]pending.Place
@@ -43,15 +50,22 @@ type Note struct {
 	All bool             `json:"all,omitempty"`
 	// NoBaseline: the baseline counts no longer, since what else happened is not known.
 	NoBaseline bool `json:"noBase,omitempty"`
+	// Trail is that of the write's symbol, in place of every one before, and Ended are
+	// those of its writes that have ended since: one that did not run has its id alone.
+	// NoTrail: the trail counts no longer, since writes are missing in it.
+	Trail   *Saved              `json:"trail,omitempty"`
+	Ended   []accounting.Booked `json:"ended,omitempty"`
+	NoTrail bool                `json:"noTrail,omitempty"`
 }
 
 // Add adds a later note.
 func (n *Note) Add(later Note) {
 	if later.All {
-		*n = Note{Own: later.Own, NoBaseline: later.NoBaseline}
+		*n = Note{Own: later.Own, NoBaseline: later.NoBaseline, Trail: later.Trail}
 		return
 	}
 	n.Own, n.NoBaseline = append(n.Own, later.Own...), n.NoBaseline || later.NoBaseline
+	n.Ended, n.NoTrail = append(n.Ended, later.Ended...), n.NoTrail || later.NoTrail
 }
 
 // place is who is open in a market, or among what waits on an account.
@@ -84,6 +98,7 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 		w.waiting = a.waiting(w.Places[0].Symbol)
 	}
 	a.enter(w)
+	a.enterTrail(w)
 	if w.Note == nil {
 		return w.base, Note{}
 	}
@@ -91,7 +106,7 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	if len(own) > maxJournaled {
 		base, own = nil, nil
 	}
-	return base, Note{Own: own, NoBaseline: w.company}
+	return base, Note{Own: own, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
 }
 
 // maxJournaled bounds the writes that a journal keeps with another. One that has more
@@ -132,11 +147,12 @@ func (a *account) placesOf(w *Write) func(yield func(*place) bool) {
 }
 
 // Restore adds a write that an earlier run left, with what its journal says.
-func (b *Books) Restore(w *Write, base *accounting.Baseline, own []accounting.Own) {
+func (b *Books) Restore(w *Write, base *accounting.Baseline, beside Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.Account)
-	w.base, w.own, w.start = base, own, a.next
+	w.base, w.own, w.start = base, beside.Own, a.next
+	a.trails.left = append(a.trails.left, left{w, beside})
 	w.rows, w.shown = w.start, w.start
 	w.in, w.journaled, w.detailed = true, true, true
 	a.open[w] = struct{}{}
@@ -152,7 +168,7 @@ func (b *Books) Journaled(w *Write, company bool) (noted bool) {
 	b.noting(w, func(*account) []note {
 		w.journaled = true
 		if noted = w.company && !company; noted {
-			return []note{{w, Note{NoBaseline: true}}}
+			return []note{{w, Note{NoBaseline: true, NoTrail: true}}}
 		}
 		return nil
 	})
@@ -175,7 +191,7 @@ func (b *Books) Doubt(w *Write) {
 			return nil
 		}
 		base, own := a.evidence(w)
-		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil}}}
+		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil, Trail: a.saved(w)}}}
 	})
 }
 
@@ -303,13 +319,13 @@ func (w *Write) older(own []accounting.Own) []accounting.Own {
 	return own
 }
 
-// Wants reports whether anybody has to know what a write did: without a read and without
-// a write beside it nobody has.
+// Wants reports whether anybody has to know what a write did: on an account that is not
+// declared, without a read and without a write beside it, nobody has.
 func (b *Books) Wants(w *Write) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.Account)
-	return a.known() || len(a.open) > 1
+	return a.known() || len(a.open) > 1 || a.trailed
 }
 
 // Did is what a write that has ended did.
@@ -322,9 +338,12 @@ type Did struct {
 	At    time.Time
 	// Sent is when it was sent first; zero if not known.
 	Sent time.Time
-	// Unclear: it ran, or may have, and nobody knows what it did. Reads begun from
+	// Filled is how much of it was filled, of an order.
+	Filled decimal.Decimal
+	// Unclear: it ran, as Ran says, or may have, and nobody knows what it did. Reads begun from
 	// ShownFrom on show it.
 	Unclear   bool
+	Ran       bool
 	ShownFrom time.Time
 }
 
@@ -338,15 +357,18 @@ func (b *Books) Leave(w *Write, did *Did) {
 		}
 		alone := a.alone(w)
 		a.leave(w)
+		ended := a.leaveTrail(w, did)
 		switch {
-		case did == nil:
+		case did == nil && ended.ID == "":
 			return nil
+		case did == nil:
+			return a.endedBeside(w, ended)
 		case did.Unclear:
 			a.unclear(w, did)
 		default:
 			a.did(w, did, alone)
 		}
-		return a.notesOf(w, did)
+		return a.notesOf(w, did, ended)
 	})
 }
 
@@ -384,11 +406,11 @@ func (a *account) leavePlaces(w *Write) {
 }
 
 // notesOf are the notes for the journals of those beside a write.
-func (a *account) notesOf(w *Write, did *Did) (notes []note) {
+func (a *account) notesOf(w *Write, did *Did, ended accounting.Booked) (notes []note) {
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
 			if !other.company && other.journaled {
-				notes = append(notes, note{other, Note{NoBaseline: true}})
+				notes = append(notes, note{other, Note{NoBaseline: true, NoTrail: true}})
 			}
 			other.company = true
 		}
@@ -396,7 +418,24 @@ func (a *account) notesOf(w *Write, did *Did) (notes []note) {
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
 			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
-				notes = append(notes, note{other, Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}})
+				n := Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}
+				if ended.ID != "" {
+					n.Ended = []accounting.Booked{ended}
+				}
+				notes = append(notes, note{other, n})
+			}
+		}
+	}
+	return notes
+}
+
+// endedBeside are the notes for the journals of those beside a write that did nothing.
+func (a *account) endedBeside(w *Write, ended accounting.Booked) (notes []note) {
+	for p := range a.placesOf(w) {
+		for _, other := range p.detailed {
+			known := func(n note) bool { return n.of == other }
+			if other.journaled && other.Note != nil && other.Declared && !slices.ContainsFunc(notes, known) {
+				notes = append(notes, note{other, Note{Ended: []accounting.Booked{ended}}})
 			}
 		}
 	}

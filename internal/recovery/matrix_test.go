@@ -339,9 +339,13 @@ func (c cell) expected() bool {
 }
 
 // withoutBaseline reports whether no reads make a baseline: of a position that an
-// earlier run left, or that a run changes all the time, two that are equal are needed.
+// earlier run left, or that a run changes all the time, two that are equal are needed. On a
+// declared account one look is enough, where nothing waits.
 func (c cell) withoutBaseline() bool {
 	opened := c.state.name != "flat" && c.state.name != "opposite position"
+	if c.exclusive && strings.HasPrefix(c.state.name, "position") {
+		opened = false
+	}
 	return c.inherited && (c.soon || opened) || c.state.name == "run trades"
 }
 

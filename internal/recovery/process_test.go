@@ -28,6 +28,7 @@ type process struct {
 
 	mu   sync.Mutex
 	ends []trading.Resolution
+	at   []time.Time // of each
 }
 
 // resolved are the writes that came into doubt and out of it.
@@ -37,6 +38,13 @@ func (p *process) resolved() []trading.Resolution {
 	return slices.Clone(p.ends)
 }
 
+// endedAt is when a write came out of doubt.
+func (p *process) endedAt(i int) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at[i]
+}
+
 // start begins a run on a journal.
 func start(t *testing.T, sim *tradingsim.Sim, j journal.Store, exclusive bool, more ...trading.Option) *process {
 	p := &process{journal: j, wire: &wire{next: sim.Transport()}}
@@ -44,7 +52,7 @@ func start(t *testing.T, sim *tradingsim.Sim, j journal.Store, exclusive bool, m
 		Resolved: func(_ context.Context, r trading.Resolution) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.ends = append(p.ends, r)
+			p.ends, p.at = append(p.ends, r), append(p.at, time.Now())
 		},
 	})}
 	if exclusive {

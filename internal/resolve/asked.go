@@ -165,7 +165,7 @@ func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) boo
 	default:
 		return false
 	}
-	did.After = &after
+	did.After, did.Filled = &after, filled
 	side := decimal.NewFromInt(int64(asked.Side))
 	did.Own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
 	if closed := filled.Sub(did.Own.Opened); closed.IsPositive() {

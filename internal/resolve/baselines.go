@@ -73,18 +73,40 @@ func (d *Driver) wantsDate() bool {
 // service's time is not known yet: what a restart leaves has no age without it. The look is
 // of all who wait for it, and does not end with one of them.
 func (d *Driver) readBaseline(ctx context.Context, w *Write) {
-	if !w.Ledger.Keyed || !w.Intent.Entry || !d.Durable() || !d.Books.WantsRead(&w.booked, time.Now()) && !d.wantsDate() {
+	read, most := d.wantedRead(w)
+	if read == nil {
 		return
 	}
-	d.baselines.wait(ctx, w.booked.Account, d.cfg.Baselines, func(over func()) bool {
+	d.baselines.wait(ctx, w.booked.Account, most, func(over func()) bool {
 		if !d.cfg.Enter() {
 			return false
 		}
 		go func() {
 			defer d.cfg.Leave()
 			defer over()
-			d.cfg.Host.ReadBaseline(d.cfg.Closing, w.Intent.Account)
+			read(d.cfg.Closing, w.Intent.Account)
 		}()
 		return true
 	})
+}
+
+// wantedRead is what an entry reads before it is sent: the account where no baseline is
+// known; on a declared account the closed trades where the list would soon not reach back
+// to those that are known. nil for nothing. There are at most so many in a minute.
+func (d *Driver) wantedRead(w *Write) (read func(ctx context.Context, account string), most int) {
+	if !w.Ledger.Keyed || !w.Intent.Entry {
+		return nil, 0
+	}
+	list, all := false, false
+	if d.Exclusive(w.Intent.Account) {
+		list, all = d.Books.WantsList(w.booked.Account)
+	}
+	switch {
+	case list && all, d.Durable() && (d.Books.WantsRead(&w.booked, time.Now()) || d.wantsDate()):
+		return d.cfg.Host.ReadBaseline, d.cfg.Baselines
+	case list:
+		return d.cfg.Host.ReadTrades, 5 * d.cfg.Baselines // one request, and not five
+	default:
+		return nil, 0
+	}
 }

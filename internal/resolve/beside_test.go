@@ -44,10 +44,10 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	lost, other := begin("BTC"), begin("ETH")
 	now := time.Now().Add(time.Hour)
 	shown := &seenLook{look: &Look{At: now, Ended: now, Runs: []string{"run_1"}, Status: "ACTIVE"}, began: []time.Time{now, now}, equal: 2}
-	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown).Reason)
+	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown, false).Reason)
 	meanwhile = func() {
 		d.leaveBooks(other, Final{Outcome: ledger.Applied, Evidence: ByAcknowledged}, &Answer{})
 	}
-	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown).Reason)
-	assert.Equal(t, accounting.NoBaseline, d.decide(lost, shown).Reason, "after it")
+	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown, false).Reason)
+	assert.Equal(t, accounting.NoBaseline, d.decide(lost, shown, false).Reason, "after it")
 }

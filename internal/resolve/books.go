@@ -16,6 +16,7 @@ import (
 func (d *Driver) bookWrite(w *Write) books.Write {
 	live := w.Ledger.Keyed
 	b := books.Write{
+		ID: w.Intent.ID, Act: actOf(w.asked()), Declared: d.Exclusive(w.Intent.Account),
 		Account: w.Intent.account(), Places: w.Places, Side: w.Asked.Side, Entry: w.Intent.Entry,
 		Lists: live, Run: live && w.Kind.Run,
 	}
@@ -23,6 +24,16 @@ func (d *Driver) bookWrite(w *Write) books.Write {
 		b.Note = func(n books.Note) { d.store.write(w, record{Beside: &n}) }
 	}
 	return b
+}
+
+// actOf is a write as replays see it; of no kind if it is none of theirs.
+func actOf(asked *accounting.Write) accounting.Act {
+	switch asked.Kind {
+	case accounting.Entry, accounting.ReduceOnly, accounting.Close:
+		return accounting.Act{Kind: asked.Kind, Side: asked.Side, Size: asked.Size, Percent: asked.Percent}
+	default:
+		return accounting.Act{}
+	}
 }
 
 // inDoubt notes that a write is in doubt.
@@ -59,20 +70,20 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 	}
 	if f.Outcome != ledger.Applied || last == nil || last.Class != ledger.Success || // it ran, or may have
 		last.Replayed && (w.Left || w.books.ReadSince(w.booked.Account, w.firstSend)) {
-		return d.unclear(w)
+		return d.unclear(w, f)
 	}
 	did, clear := effectOf(w, last)
 	if !clear {
-		return d.unclear(w)
+		return d.unclear(w, f)
 	}
 	return did
 }
 
 // unclear is what a write did of which that is not known, or not whether the reads since
 // then show it.
-func (d *Driver) unclear(w *Write) *books.Did {
+func (d *Driver) unclear(w *Write, f Final) *books.Did {
 	now := time.Now()
-	did := &books.Did{Unclear: true, ShownFrom: now, Own: accounting.Own{Last: now}}
+	did := &books.Did{Unclear: true, Ran: f.Outcome == ledger.Applied, ShownFrom: now, Own: accounting.Own{Last: now}}
 	if n := len(w.looks); w.by == ByAccounting && n > 0 {
 		did.ShownFrom = w.looks[n-1].At // which shows it
 	}

@@ -20,7 +20,8 @@ const farOff = 2 * servicetime.Tolerance
 
 // A closed trade is a write's own only if it was closed while the write could run, from
 // before its decision to after now, by as much as the service's clock may be off. What waits
-// with the service can trade at any time.
+// with the service can trade at any time. On a declared account no time is
+// looked at.
 func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 	one := decimal.NewFromInt(1)
 	const passed = time.Minute
@@ -41,7 +42,7 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := client(t, &service{}, foreground)
+				d := client(t, &service{}, foreground, notDeclared)
 				date(d)
 				now := time.Now()
 				d.Clock.service.Closed(d.Clock.Now().Service, now, now)
@@ -57,10 +58,10 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 				now = time.Now()
 				look := &Look{At: now, Ended: now, Status: "ACTIVE", Orders: []string{"ord_0"}, Rows: []accounting.Row{closed}}
 				shown := &seenLook{look: look, began: []time.Time{now, now, now}, equal: 3}
-				v := d.decide(w, shown)
-				assert.Equal(t, row.want, v.Outcome, "%s", v.Reason)
+				v := d.decide(w, shown, false)
+				assert.Equal(t, row.want, v.Likely, "%s", v.Reason)
 				w.Ledger.FirstUseKnown = false
-				v = d.decide(w, shown)
+				v = d.decide(w, shown, false)
 				assert.Equal(t, accounting.NoBaseline, v.Reason, "the baseline may be younger than the key's first use")
 			})
 		})

@@ -33,6 +33,7 @@ type Driver struct {
 	levels    *settings
 	baselines *baselines
 	declared  *declarations
+	undeclare func()
 	schedule  *schedule.Schedule[*Write]
 
 	mu      sync.Mutex     // of what others may read of a write that is in doubt
@@ -84,6 +85,8 @@ type Host interface {
 	// for an entry that waits for it.
 	Look(ctx context.Context, environment, account string) (*Look, error)
 	ReadBaseline(ctx context.Context, account string)
+	// ReadTrades reads the closed trades for an entry that waits for them.
+	ReadTrades(ctx context.Context, account string)
 	// Levels reads the levels of a position, SetLevels sets them in place of a setting, once,
 	// as a write of its own, which is found out about like any other.
 	Levels(ctx context.Context, account, symbol string) (has Levels, held bool, err error)

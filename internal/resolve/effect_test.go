@@ -185,12 +185,12 @@ func TestWhatALookShowsTheBooks(t *testing.T) {
 		for by, want := range map[Evidence]time.Time{ByAccounting: looked, ByReplay: time.Now()} {
 			w := newWrite(d, "w_1", order)
 			w.by, w.looks = by, []*Look{{At: time.Now()}, {At: looked}}
-			did := d.unclear(w)
+			did := d.unclear(w, Final{Outcome: ledger.Applied})
 			assert.True(t, did.Unclear)
 			assert.Equal(t, want, did.ShownFrom, "%s", by)
 			assert.Equal(t, time.Now(), did.Own.Last)
 			w.looks = nil
-			assert.Equal(t, time.Now(), d.unclear(w).ShownFrom)
+			assert.Equal(t, time.Now(), d.unclear(w, Final{Outcome: ledger.Applied}).ShownFrom)
 		}
 	})
 }

@@ -55,8 +55,8 @@ func (d *Driver) Load(ctx context.Context) error {
 // leftWrite is a write that an earlier run left, and what its journal says of the account.
 type leftWrite struct {
 	*Write
-	base *accounting.Baseline
-	own  []accounting.Own
+	base   *accounting.Baseline
+	beside books.Note
 }
 
 // readLeft reads the journal.
@@ -170,7 +170,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	for i := range beside.Own {
 		beside.Own[i].Last = time.Now() // when it ended, the clocks of this process do not know
 	}
-	return leftWrite{w, base, beside.Own}, nil
+	return leftWrite{w, base, beside}, nil
 }
 
 func closedChannel() chan struct{} {

@@ -53,7 +53,7 @@ func TestAJournalThatCannotBeRead(t *testing.T) {
 		lost(t, client(t, &service{}, on(k), foreground), "w_1", order)
 		k = k.restart()
 		k.noRead = errDisk
-		d := client(t, &service{answers: answered()}, on(k), foreground)
+		d := client(t, &service{answers: answered()}, on(k), foreground, notDeclared) // a trail wants to know of each write
 		_, err := send(t, d, newWrite(d, "w_2", order), success)
 		require.ErrorIs(t, err, errDisk)
 		concluded, err := send(t, d, newWrite(d, "w_3", exit), success)
@@ -81,6 +81,9 @@ func TestAJournalThatCannotBeRead(t *testing.T) {
 		_, err = d.Recover(t.Context())
 		require.NoError(t, err)
 		assert.False(t, d.Books.Wants(&w.booked), "nothing of the reads that failed is open in the books")
+		open, err = d.Pending(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, open, "the reads that failed left nothing")
 	})
 }
 

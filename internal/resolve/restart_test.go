@@ -132,9 +132,9 @@ func TestTheBaselineOutlivesTheProcess(t *testing.T) {
 		want ledger.Outcome
 		says string
 	}{
-		{name: "nothing beside it", want: ledger.Applied, says: string(accounting.VolumeFits)},
+		{name: "nothing beside it", want: ledger.Applied, says: string(accounting.ReplayFits)},
 		{
-			name: "another order beside it, of which nobody knows", says: string(accounting.NoBaseline),
+			name: "another order beside it, whose answer cannot be read", want: ledger.NotApplied, says: string(accounting.ReplayFits),
 			left: func(t *testing.T, d *Driver, _ *disk) {
 				_, err := send(t, d, newWrite(d, "w_2", order), success)
 				require.NoError(t, err)

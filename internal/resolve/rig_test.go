@@ -164,6 +164,8 @@ func (s *service) Resolved(r Resolution) {
 
 func (s *service) ReadBaseline(context.Context, string) { s.note("baseline") }
 
+func (s *service) ReadTrades(context.Context, string) { s.note("trades") }
+
 func (s *service) Levels(context.Context, string, string) (has Levels, held bool, err error) {
 	s.note("levels")
 	if len(s.has) == 0 {
@@ -353,3 +355,6 @@ func (s *service) asks() string {
 	short := strings.NewReplacer("POST /orders/cancel", "fence", "POST /runs/cancel", "calibrate", "POST ", "")
 	return short.Replace(strings.Join(s.asked, ", "))
 }
+
+// notDeclared: others may trade the accounts.
+func notDeclared(c *Config) { c.IsExclusive = func(string) bool { return false } }

@@ -71,6 +71,7 @@ func (r *shared) join(d *Driver) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.workers = append(r.workers, d)
+	d.undeclare = d.Books.Declare(d.cfg.IsExclusive)
 }
 
 // leave removes the worker of a client that has closed, and returns the writes whose
@@ -82,6 +83,7 @@ func (r *shared) leave(d *Driver) (left []*Write) {
 	left = d.schedule.Jobs()
 	if at := slices.Index(r.workers, d); at >= 0 { // else it was closed before
 		r.workers = slices.Delete(r.workers, at, at+1)
+		d.undeclare()
 		r.orphans = append(r.orphans, left...)
 		for _, w := range left {
 			w.abandoned = true
@@ -161,7 +163,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 		w.gap = w.gap || len(r.ahead) > 0 // its records say nothing of them
 		r.Add(&w.Entry)
 		if w.Kind.Trades {
-			w.books.Restore(&w.booked, w.base, w.own)
+			w.books.Restore(&w.booked, w.base, w.beside)
 		}
 		if w.Ledger.Done() {
 			continue

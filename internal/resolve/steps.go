@@ -273,8 +273,8 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 		return !found
 	})
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
-	v := d.decide(w, shown)
-	if len(shown.began) == 1 { // which decides nothing, but may agree with a stored refusal
+	v := d.decide(w, shown, seen != nil)
+	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits { // which decides nothing, but may agree with a stored refusal
 		f.Verdict.Outcome = ledger.Outcome(v.Likely)
 	} else {
 		d.say(func() {
@@ -299,7 +299,8 @@ func lasting(r accounting.Reason) bool {
 	switch r {
 	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
 		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
-		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing:
+		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing,
+		accounting.BothFit, accounting.NothingFits, accounting.TooManyOrders:
 		return true
 	default:
 		return false
@@ -353,8 +354,8 @@ func (w *Write) found() string {
 	return w.by.String() + ": " + why
 }
 
-// decide judges a write by equal looks.
-func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
+// decide judges a write by equal looks. again means that there was another before.
+func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdict {
 	now, first := shown.look, shown.began[0]
 	if w.Kind.Levels {
 		return decideLevels(w, now, w.Ledger.IsGone(d.Clock.Now()))
@@ -379,6 +380,9 @@ func (d *Driver) decide(w *Write, shown *seenLook) accounting.Verdict {
 		Ended:     shows.Ended,
 
 		PendingBeside: beside, PendingID: beside,
+	}
+	if v, replayed := d.replay(w, &f, shown, again); replayed {
+		return v
 	}
 	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
 	if f.Base != nil {

@@ -187,9 +187,9 @@ func TestWhatTheAccountShows(t *testing.T) {
 		outcome   ledger.Outcome
 		says      string
 	}{
-		{name: "it ran", shows: bought, outcome: ledger.Applied, says: "executed (accounting: the traded volume is that of the write), and its answer is lost"},
+		{name: "it ran", shows: bought, outcome: ledger.Applied, says: "executed (accounting: " + string(accounting.ReplayFits) + "), and its answer is lost"},
 		{name: "others trade the account", shared: true, shows: bought, says: string(accounting.NotExclusive)},
-		{name: "it did not run", outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
+		{name: "it did not run", outcome: ledger.NotApplied, says: string(accounting.ReplayFits)},
 		{name: "it did not run, whoever trades", shared: true, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
 		{name: "an order rests", operation: limit, orders: []string{"ord_0", "ord_1"}, outcome: ledger.Applied, says: string(accounting.OneNewID)},
 		{name: "none rests that did not before", operation: limit, orders: []string{"ord_0"}, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},

@@ -1,0 +1,257 @@
+package accounting
+
+// What can happen next, in a replay.
+
+// run lets an own write run.
+func (s *replaying) run(from state, i int) {
+	a := &s.acts[i]
+	if a.kind == Close {
+		s.close(from, i)
+		return
+	}
+	opposite := from.pos.side == -a.side
+	if next := from; a.kind == Entry && (!opposite || next.clip(0, 0)) {
+		next.pos.side = a.side
+		next.pos.lo, next.pos.hi = next.pos.lo+a.size, plus(next.pos.hi, a.size)
+		s.answered(next, i)
+	}
+	if opposite {
+		s.reduce(from, i)
+	}
+}
+
+// reduce lets an order meet an opposite position.
+func (s *replaying) reduce(from state, i int) {
+	a := &s.acts[i]
+	flips := func(next state, left int64) {
+		if next.pos = (span{}); a.kind == Entry && left > 0 {
+			next.pos = span{side: a.side, lo: left, hi: left}
+		}
+		s.answered(next, i)
+	}
+	if next, size, ok := s.row(from, from.pos.side); ok {
+		switch {
+		case s.fullFlip && a.kind == Entry:
+			if next.clip(size, size) {
+				flips(next, a.size)
+			}
+		case size == a.size && next.take(size, unbounded, size):
+			s.answered(next, i)
+		case size < a.size && next.clip(size, size):
+			flips(next, a.size-size)
+		}
+	}
+	if !s.hides(&from) {
+		return
+	}
+	if s.fullFlip && a.kind == Entry {
+		flips(from, a.size)
+		return
+	}
+	if next := from; next.take(a.size, unbounded, a.size) {
+		s.answered(next, i)
+	}
+	if next := from; next.clip(0, a.size) {
+		lo, hi := a.size-next.pos.hi, a.size-next.pos.lo
+		if next.pos = (span{}); a.kind == Entry {
+			next.pos = span{side: a.side, lo: lo, hi: hi, slack: hi - lo}
+		}
+		s.answered(next, i)
+	}
+}
+
+// close lets a close run.
+func (s *replaying) close(from state, i int) {
+	a := &s.acts[i]
+	if next, size, ok := s.row(from, from.pos.side); ok && from.pos.hi > 0 {
+		if all := next; size*a.percent < whole && all.take(size, size, size) && s.on("share of nothing") {
+			s.answered(all, i)
+		}
+		if lo, hi := a.closedBy(size); next.take(lo, hi, size) {
+			s.answered(next, i)
+		}
+	}
+	if s.hides(&from) && from.pos.hi > 0 {
+		if next := from; a.percent == whole {
+			next.pos = span{}
+			s.answered(next, i)
+		} else {
+			s.answered(next.shrunk(), i)
+		}
+	}
+}
+
+// row is the state with one more row, which closed a position on a side by a write.
+func (s *replaying) row(from state, side Side) (next state, size int64, ok bool) {
+	if from.rows == len(s.rows) {
+		return from, 0, false
+	}
+	r := s.rows[from.rows]
+	from.rows++
+	return from, r.size, (r.byWrite || !s.on("causes")) && r.side == side
+}
+
+// hides reports whether something can have left a row here that the list does not show.
+func (s *replaying) hides(from *state) bool { return s.cut && from.rows == 0 }
+
+// answered goes on behind a write. The position that its answer carried must be met, with
+// rows of a cause of their own just before it.
+func (s *replaying) answered(next state, i int) {
+	a := &s.acts[i]
+	if !a.carries || !s.on("carried") {
+		s.reach(next)
+		return
+	}
+	for {
+		s.carried(next, i)
+		if s.hides(&next) && next.pos.hi > 0 {
+			s.carried(next.shrunk(), i)
+		}
+		var ok bool
+		if next, ok = s.trigger(next); !ok || !s.on("rows before an answer") {
+			return
+		}
+	}
+}
+
+func (s *replaying) carried(next state, i int) {
+	size := s.acts[i].after
+	side := Side(0)
+	switch {
+	case size > 0:
+		side = Long
+	case size < 0:
+		side, size = Short, -size
+	}
+	if s.rests && !next.facing(side) || next.pos.side != side && next.pos.lo > 0 || !next.clip(size, size) {
+		return
+	}
+	if size == 0 {
+		next.pos = span{}
+	}
+	if i == s.anchor {
+		next.place = next.rows
+	}
+	s.reach(next)
+}
+
+// trigger lets the next row be that of a stop or a take-profit.
+func (s *replaying) trigger(from state) (next state, ok bool) {
+	if from.rows == len(s.rows) {
+		return from, false
+	}
+	r := s.rows[from.rows]
+	from.rows++
+	return from, r.byItself && r.side == from.pos.side && from.take(r.size, unbounded, r.size)
+}
+
+// byItself lets something happen that no write of the program is.
+func (s *replaying) byItself(from state) {
+	if next, ok := s.trigger(from); ok {
+		s.reach(next)
+	}
+	if s.hides(&from) && from.pos.hi > 0 {
+		s.reach(from.shrunk())
+	}
+	next, size, ok := s.row(from, from.pos.side)
+	if !ok {
+		return
+	}
+	if s.halts && !from.halted {
+		if halted := next; halted.clip(size, size) {
+			halted.pos, halted.halted = span{}, true
+			s.reach(halted)
+		}
+	}
+	if left := next.left(-from.pos.side); *left > 0 && from.pos.side != NoSide {
+		lo, hi := size, unbounded
+		if s.fullFlip {
+			hi = size
+		} else if size > *left {
+			return
+		}
+		spent := less(*left, size)
+		if next.take(lo, hi, size) {
+			if !s.fullFlip {
+				*next.left(-from.pos.side) = spent
+			}
+			s.reach(next)
+		}
+	}
+}
+
+// left is what resting orders may yet trade in a direction.
+func (s *state) left(side Side) *int64 {
+	if side == Short {
+		return &s.sells
+	}
+	return &s.buys
+}
+
+// clip leaves the positions from lo to hi; false if there are none.
+func (s *state) clip(lo, hi int64) bool {
+	p := &s.pos
+	if lo > p.hi || hi < p.lo {
+		return false
+	}
+	if by := lo - p.lo; by > 0 {
+		if by > p.slack {
+			left := s.left(p.side)
+			*left = less(*left, by-p.slack)
+		}
+		p.lo, p.slack = lo, max(0, p.slack-by)
+	}
+	p.hi = min(p.hi, hi)
+	p.slack = min(p.slack, p.hi-p.lo)
+	if p.hi == 0 {
+		p.side = NoSide
+	}
+	return true
+}
+
+// take leaves the positions from lo to hi, and closes a part of them.
+func (s *state) take(lo, hi, size int64) bool {
+	if !s.clip(max(lo, size), hi) {
+		return false
+	}
+	p := &s.pos
+	p.lo -= size
+	if p.hi < unbounded {
+		p.hi -= size
+	}
+	if p.hi == 0 {
+		*p = span{}
+	}
+	return true
+}
+
+// shrunk is the state after something closed any part of the position.
+func (s state) shrunk() state {
+	s.pos.lo, s.pos.slack = 0, s.pos.hi
+	return s
+}
+
+// meets reports whether the position can be of a size, negative for a short.
+func (s *state) meets(size int64) bool {
+	p := &s.pos
+	switch {
+	case size == 0:
+		return p.lo == 0
+	case size < 0:
+		return p.side == Short && p.lo <= -size && -size <= p.hi
+	default:
+		return p.side == Long && p.lo <= size && size <= p.hi
+	}
+}
+
+// unbounded is a size without an end.
+const unbounded = int64(1) << 60
+
+func plus(a, b int64) int64 { return min(a+b, unbounded) }
+
+func less(left, size int64) int64 {
+	if left == unbounded {
+		return left
+	}
+	return max(0, left-size)
+}

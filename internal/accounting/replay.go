@@ -1,0 +1,287 @@
+package accounting
+
+import (
+	"github.com/shopspring/decimal"
+)
+
+// maxActs is how many own writes a replay takes; maxStates bounds its work.
+const (
+	maxActs   = 64
+	maxStates = 20_000
+)
+
+// Act is an own write in a symbol since its baseline.
+type Act struct {
+	Kind Kind `json:"kind,omitempty"` // Entry, ReduceOnly or Close
+	Side Side `json:"side,omitempty"` // of an order
+	// Size is that of an order, of its fill where that is known; Percent is that of a close.
+	Size    decimal.Decimal `json:"size,omitzero"`
+	Percent decimal.Decimal `json:"percent,omitzero"`
+	// Sent and Ended are places in the order of what the program sent and heard. Ended is
+	// when the write was answered, or could run no more; 0 before.
+	Sent  int `json:"sent,omitempty"`
+	Ended int `json:"done,omitempty"`
+	// Ran: its answer says so. Any other may have run.
+	Ran bool `json:"ran,omitempty"`
+	// Late: it was answered so shortly before the list was read that its row need not
+	// show yet, nor what its answer shows.
+	Late bool `json:"-"`
+	// After is the position that its answer carried; negative for a short.
+	After decimal.NullDecimal `json:"after,omitzero"`
+}
+
+// Resting is an own order or run that may have traded since the baseline: at any moment,
+// any amount up to its size. NoSide is either; a size that is not valid is no bound.
+type Resting struct {
+	Side Side
+	Size decimal.NullDecimal
+}
+
+// Replay is what is known of a symbol since its baseline, from which every order of
+// events is tried.
+type Replay struct {
+	From decimal.Decimal // the position at the baseline
+	// Rows are the symbol's closed trades since, oldest first.
+	Rows []Row
+	// Near: the position and the list were read one after the other, once. The first rows
+	// may be in the position, as long as no write left them.
+	Near bool
+	// Anywhere: the baseline's position is an answer's, and any of the rows may be older.
+	Anywhere bool
+	// Cut: older rows may be missing.
+	Cut     bool
+	Acts    []Act
+	Resting []Resting
+	// Halted: the account's status is another than at the baseline.
+	Halted bool
+	// To is the position that equal looks show; not valid without them.
+	To decimal.NullDecimal
+}
+
+// Finding is what the orders of events that fit have in common.
+type Finding struct {
+	// With and Without: the act that was asked about is in one, and is missing in one.
+	// Neither: none fits.
+	With, Without bool
+	// Place is how many rows there were when the anchor's answer was; -1 if that differs.
+	Place int
+	// Failed is why there is no finding; empty if there is one.
+	Failed Reason
+}
+
+// noPlace is the place before any order of events fits.
+const noPlace = -2
+
+// AtStart is the anchor whose place is where the replay begins.
+const AtStart = -2
+
+// Of tries every order of events. It is asked about one act, or by what anchor, an act
+// whose answer carried the position, the books go on; -1 for neither.
+func (r *Replay) Of(asked, anchor int) Finding {
+	s := &replaying{asked: asked, anchor: anchor}
+	return s.find(r)
+}
+
+func (s *replaying) find(r *Replay) Finding {
+	if why := s.take(r); why != "" {
+		return Finding{Place: -1, Failed: why}
+	}
+	s.found.Place = noPlace
+	s.seen = make(map[state]struct{})
+	for _, s.fullFlip = range [...]bool{false, true} {
+		if s.fullFlip && !s.on("both flips") {
+			break
+		}
+		s.begin()
+		for n := len(s.open); n > 0 && !s.over(); n = len(s.open) {
+			next := s.open[n-1]
+			s.open = s.open[:n-1]
+			s.step(next)
+		}
+		clear(s.seen)
+		s.open = s.open[:0]
+	}
+	if s.found.Failed != "" || s.found.Place == noPlace {
+		s.found.Place = -1
+	}
+	return s.found
+}
+
+// over reports whether nothing that is open can change what was found.
+func (s *replaying) over() bool {
+	both := s.asked < 0 || s.found.With && s.found.Without
+	return s.found.Failed != "" || both && (s.anchor == -1 || s.found.Place == -1) && (s.asked >= 0 || s.anchor != -1)
+}
+
+// Verdict is the outcome of the act that was asked about.
+func (f Finding) Verdict() (Outcome, Reason) {
+	switch {
+	case f.Failed != "":
+		return Unknown, f.Failed
+	case f.With && f.Without:
+		return Unknown, BothFit
+	case f.With:
+		return Applied, ReplayFits
+	case f.Without:
+		return NotApplied, ReplayFits
+	default:
+		return Unknown, NothingFits
+	}
+}
+
+// replaying is a replay on its way. Sizes are in units of their last place.
+type replaying struct {
+	rows         []tradeRow
+	acts         []act
+	first        state
+	either       int // so many of the first rows may be in the position
+	near, cut    bool
+	halts, rests bool
+	to           int64
+	ends         bool   // at to
+	must         uint64 // the acts that ran, and whose rows show
+	fullFlip     bool   // an order that meets an opposite position closes all of it, and opens its full size
+	off          string // a test leaves a rule out
+
+	asked, anchor int
+	found         Finding
+	seen          map[state]struct{}
+	open          []state
+}
+
+type tradeRow struct {
+	side Side
+	size int64
+	// byItself: a stop or a take-profit may have left it. byWrite: a write may.
+	byItself, byWrite bool
+}
+
+type act struct {
+	kind    Kind
+	side    Side
+	size    int64
+	percent int64 // in millionths of the whole
+	after   int64
+	carries bool
+	// before are those that had run when it was sent, later those that were sent when it
+	// had, or could no more.
+	before, later uint64
+}
+
+func (s *replaying) on(rule string) bool { return s.off != rule }
+
+// state is where an order of events has come to.
+type state struct {
+	done  uint64 // the acts that ran
+	rows  int    // how many of them are there
+	place int    // how many were, at the anchor's answer
+	pos   span
+	// buys and sells are what resting orders may trade yet.
+	buys, sells int64
+	halted      bool // the change of status has closed what there was
+}
+
+// span is a position: at least lo and at most hi, on a side. Of the difference, slack is
+// not by resting orders.
+type span struct {
+	side          Side // NoSide: flat
+	lo, hi, slack int64
+}
+
+// begin opens the states in which it can begin.
+func (s *replaying) begin() {
+	for rows := range s.either + 1 {
+		first := s.first
+		first.rows = rows
+		s.start(first)
+		if !s.halts {
+			continue
+		}
+		if first.pos, first.halted = (span{}), true; s.on("halted before") { // and the position shows it late
+			s.start(first)
+		}
+		if first.rows++; s.near && rows < len(s.rows) && s.rows[rows].byWrite && s.on("halted nearby") {
+			s.start(first)
+		}
+	}
+}
+
+func (s *replaying) start(first state) {
+	if s.anchor == AtStart {
+		first.place = first.rows
+	}
+	s.reach(first)
+}
+
+// reach takes a state in, with what resting orders can have traded by then.
+func (s *replaying) reach(to state) {
+	if !s.rests {
+		s.push(to)
+		return
+	}
+	for _, side := range [...]Side{Long, Short} {
+		if next := to; next.facing(side) {
+			s.push(next)
+		}
+	}
+}
+
+// facing looks at a state as one with a position on a side, as large as resting orders
+// can have made it; false if it cannot be on that side.
+func (s *state) facing(side Side) bool {
+	if s.pos.side == -side && side != NoSide && !s.clip(0, 0) {
+		return false
+	}
+	p := &s.pos
+	if p.hi = max(p.hi, plus(p.lo+p.slack, *s.left(side))); p.hi > 0 {
+		p.side = side
+	}
+	return true
+}
+
+func (s *replaying) push(to state) {
+	if _, known := s.seen[to]; known {
+		return
+	}
+	if len(s.seen) >= maxStates {
+		s.found.Failed = TooManyOrders
+		return
+	}
+	s.seen[to] = struct{}{}
+	s.open = append(s.open, to)
+}
+
+// step goes on from a state in every way.
+func (s *replaying) step(from state) {
+	if from.rows == len(s.rows) && from.done&s.must == s.must && (!s.ends || from.meets(s.to)) {
+		s.fits(&from)
+	}
+	for i := range s.acts {
+		a := &s.acts[i]
+		switch {
+		case from.done>>i&1 == 1:
+		case a.before&^from.done != 0 && s.on("order of answers"), a.later&from.done != 0 && s.on("order"):
+		default:
+			next := from
+			next.done |= 1 << i
+			s.run(next, i)
+		}
+	}
+	s.byItself(from)
+}
+
+// fits takes in an order of events that fits.
+func (s *replaying) fits(end *state) {
+	if s.asked >= 0 {
+		ran := end.done>>s.asked&1 == 1
+		s.found.With, s.found.Without = s.found.With || ran, s.found.Without || !ran
+	} else {
+		s.found.Without = true
+	}
+	switch {
+	case s.found.Place == noPlace:
+		s.found.Place = end.place
+	case s.found.Place != end.place:
+		s.found.Place = -1
+	}
+}

@@ -1,0 +1,125 @@
+package accounting
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Trades are the account's closed trades as far as they are known. The service only adds
+// to the list, so what an older read shows is a part of what a newer one does.
+type Trades struct {
+	// Rows are the newest that are known, oldest first. First is the place of the first.
+	Rows  []Row `json:"rows,omitempty"`
+	First int   `json:"first,omitempty"`
+	// Known: a list was read. Open: older ones may be missing before the first, since an
+	// empty list was read before.
+	Known bool      `json:"known,omitempty"`
+	Open  bool      `json:"open,omitempty"`
+	Begun time.Time `json:"-"` // the read of the newest list
+}
+
+// keptTrades is how many rows before those that anybody needs are kept: enough to find
+// where a list goes on.
+const keptTrades = 20
+
+// mostTrades is how many rows are kept in all: with more, the oldest are forgotten.
+const mostTrades = 256
+
+// End is the place behind the newest row.
+func (t *Trades) End() int { return t.First + len(t.Rows) }
+
+// Since are the rows of a symbol from a place on.
+func (t *Trades) Since(place int, symbol string) []Row {
+	var rows []Row
+	for _, r := range t.Rows[max(0, place-t.First):] {
+		if r.Symbol == symbol || r.Symbol == "" {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Nearby is the place before those rows in front of a place that no write left.
+func (t *Trades) Nearby(place int, symbol string) int {
+	for at := place - 1; at >= t.First; at-- {
+		r := &t.Rows[at-t.First]
+		switch {
+		case r.Symbol != symbol && r.Symbol != "":
+		case r.Cause == Market:
+			return place
+		default:
+			place = at
+		}
+	}
+	return place
+}
+
+// Take takes in a list, newest first, whose read began at a moment. longest is the longest
+// that the service was seen to return. It returns false if the list does not reach back to
+// the known rows: then it begins anew with it.
+func (t *Trades) Take(list []Row, begun time.Time, longest int) bool {
+	rows := make([]Row, len(list))
+	for i := range list {
+		rows[len(list)-1-i] = list[i].kept()
+	}
+	if !t.Known {
+		*t = Trades{Rows: rows, Known: true, Begun: begun}
+		return true
+	}
+	fresh, ok := t.fresh(rows)
+	switch {
+	case !ok:
+		*t = Trades{Rows: rows, First: t.End() + 1, Known: true, Begun: begun}
+		return false
+	case t.End() == 0 && fresh > 0:
+		t.Open = len(rows) >= longest // no longer list was seen: this one may be cut
+	}
+	if begun.After(t.Begun) {
+		t.Begun = begun
+	}
+	t.Rows = append(t.Rows, rows[len(rows)-fresh:]...)
+	return true
+}
+
+// kept is what replays need of a row: no price, unless it is to be measured by its prices.
+func (r Row) kept() Row {
+	if r.Size.Valid && r.Side != NoSide {
+		none := decimal.NullDecimal{}
+		r.EntryPrice, r.ExitPrice, r.GrossPnL, r.Fee = none, none, none, none
+	}
+	return r
+}
+
+// fresh is how many rows of a list are new; false if that is not certain.
+func (t *Trades) fresh(rows []Row) (fresh int, ok bool) {
+	if t.End() == 0 { // every list was empty so far
+		return len(rows), true
+	}
+	if len(rows) == 0 || len(t.Rows) == 0 {
+		return 0, false
+	}
+	found := 0
+	for at := 1 - len(rows); at < len(t.Rows); at++ { // where the list begins, among the known
+		from, to := max(at, 0), min(at+len(rows), len(t.Rows))
+		if !slices.EqualFunc(t.Rows[from:to], rows[from-at:to-at], sameRow) || !t.proves(from, to) {
+			continue
+		}
+		fresh = max(0, at+len(rows)-len(t.Rows))
+		found++
+	}
+	return fresh, found == 1
+}
+
+// proves reports whether equal rows are the same: one is, where rows show their time.
+func (t *Trades) proves(from, to int) bool {
+	return to-from >= minOverlap || !t.Rows[from].ClosedAt.IsZero() || to-from == t.End()
+}
+
+// Forget drops rows that nobody needs who goes on from a place.
+func (t *Trades) Forget(place int) {
+	if n := max(min(place, t.End())-keptTrades, t.End()-mostTrades) - t.First; n > 0 {
+		t.Rows, t.First = slices.Clone(t.Rows[n:]), t.First+n
+	}
+}

@@ -1,0 +1,197 @@
+package accounting
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// MostSince is how many own writes a baseline is kept over.
+const MostSince = 62
+
+// Point is a position of a symbol and a place in the list of closed trades that belong
+// together.
+type Point struct {
+	Position decimal.Decimal `json:"position"`
+	Place    int             `json:"place"`
+	// Near: rows with a cause of their own that follow the place may be in the position.
+	Near   bool   `json:"near,omitempty"`
+	Status string `json:"status,omitempty"`
+}
+
+// Booked is an own write on a trail.
+type Booked struct {
+	ID string `json:"id"`
+	Act
+	// Place is how many closed trades were known when it was sent; -1 if no list was.
+	Place int `json:"place"`
+	// Began and Heard are when it was sent and answered, by the clock of this process.
+	Began time.Time `json:"-"`
+	Heard time.Time `json:"-"`
+}
+
+// Open reports whether an account of a status accepts everything. It has never had
+// another: the contract shows no way back to one of these.
+func Open(status string) bool {
+	return status == "ACTIVE" || status == "PURCHASED" || status == "FUNDED"
+}
+
+// Trail is what is known of a symbol since a baseline.
+type Trail struct {
+	Base *Point   `json:"base,omitempty"`
+	Acts []Booked `json:"acts,omitempty"` // in the order in which they were sent
+	// From: what was over by then is in the baseline. By the clock of this process.
+	From time.Time `json:"-"`
+}
+
+// Add notes that a write is about to be sent.
+func (t *Trail) Add(b Booked) {
+	if len(t.Acts) >= MostSince {
+		t.Drop()
+	}
+	if len(t.Acts) >= MostSince { // all of them are open
+		t.Acts = nil
+	}
+	t.Acts = append(t.Acts, b)
+}
+
+// Drop drops the baseline. What is open stays.
+func (t *Trail) Drop() {
+	t.Base = nil
+	t.Acts = slices.DeleteFunc(t.Acts, func(b Booked) bool { return b.Ran })
+}
+
+// Find is a write by its id; nil if it is not there.
+func (t *Trail) Find(id string) *Booked {
+	for i := range t.Acts {
+		if t.Acts[i].ID == id {
+			return &t.Acts[i]
+		}
+	}
+	return nil
+}
+
+// Remove takes out a write that did nothing.
+func (t *Trail) Remove(id string) {
+	t.Acts = slices.DeleteFunc(t.Acts, func(b Booked) bool { return b.ID == id })
+}
+
+// Begin begins anew at a point, which shows every own write; false if one is open, or was
+// answered after a moment.
+func (t *Trail) Begin(at Point, shown time.Time) bool {
+	if slices.ContainsFunc(t.Acts, func(b Booked) bool { return !b.Ran || b.Heard.After(shown) }) {
+		return false
+	}
+	t.Base, t.Acts, t.From = &at, nil, shown
+	return true
+}
+
+// Replay is what is to be replayed, by the list that was read last, and the act of a
+// write in it; false without a baseline. resting are the own orders and runs that may have
+// traded since.
+func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status, id string) (r Replay, asked int, ok bool) {
+	asked = slices.IndexFunc(t.Acts, func(b Booked) bool { return b.ID == id })
+	if t.Base == nil || t.Base.Place < trades.First {
+		return r, asked, false
+	}
+	r = since(trades, t.Acts)
+	r.Resting = resting
+	r.From, r.Near = t.Base.Position, t.Base.Near
+	r.Rows = trades.Since(t.Base.Place, symbol)
+	r.Cut = trades.Open && t.Base.Place == 0
+	r.Halted = status != t.Base.Status && (t.Base.Status != "" || !Open(status))
+	return r, asked, true
+}
+
+func since(trades *Trades, acts []Booked) (r Replay) {
+	r.Acts = make([]Act, len(acts))
+	for i := range acts {
+		r.Acts[i] = acts[i].Act
+		r.Acts[i].Late = acts[i].Ran && acts[i].Heard.After(trades.Begun.Add(-Lag))
+	}
+	return r
+}
+
+// Follow goes on to a newer baseline, as far as the list that was read last shows: the
+// last answer that carried the position, and has one place in it. resting
+// are the own orders and runs that may have traded since a moment.
+func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Time) []Resting, status string) {
+	at := t.anchor(trades)
+	if at < 0 {
+		return
+	}
+	var f Finding
+	a := &t.Acts[at]
+	start := a.Place
+	if r, _, ok := t.Replay(symbol, trades, resting(t.From), status, ""); ok {
+		start = t.Base.Place
+		if f = r.Of(-1, at); f.Failed == "" && !f.Without {
+			t.Drop() // nothing explains what the account shows
+			return
+		}
+	} else if start >= trades.First && (start > 0 || !trades.Open) && (status == "" || Open(status)) {
+		r = since(trades, t.Acts[at+1:])
+		r.Resting = resting(a.Began)
+		r.From, r.Rows, r.Anywhere = a.After.Decimal, trades.Since(start, symbol), true
+		f = r.Of(-1, AtStart)
+	}
+	if f.Failed != "" || !f.Without || f.Place < 0 {
+		return
+	}
+	t.Base = &Point{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status}
+	t.Acts, t.From = slices.Clone(t.Acts[at+1:]), a.Began
+}
+
+// Needs is the first place that the trail has a use for.
+func (t *Trail) Needs(end int) int {
+	if t.Base != nil {
+		end = t.Base.Place
+	}
+	for i := range t.Acts {
+		if place := t.Acts[i].Place; place >= 0 {
+			end = min(end, place)
+		}
+	}
+	return end
+}
+
+// anchor is the last answer that can become the baseline: the list shows its row, nothing
+// of the program's was under way beside it, and all that was sent before has ended.
+func (t *Trail) anchor(trades *Trades) int {
+	found := -1
+	for i := range t.Acts {
+		a := &t.Acts[i]
+		if !a.Ran {
+			break
+		}
+		if a.After.Valid && !a.Heard.After(trades.Begun.Add(-Lag)) && t.alone(i) {
+			found = i
+		}
+	}
+	return found
+}
+
+func (t *Trail) alone(i int) bool {
+	a := &t.Acts[i]
+	for j := range t.Acts {
+		b := &t.Acts[j]
+		if j < i && (b.Ended == 0 || b.Ended > a.Sent) || j > i && b.Sent < a.Ended {
+			return false
+		}
+	}
+	return true
+}
+
+// placeOf is the place behind so many rows of a symbol since another place.
+func (t *Trades) placeOf(since int, symbol string, rows int) int {
+	for place := since; place < t.End(); place++ {
+		if rows == 0 {
+			return place
+		}
+		if r := &t.Rows[place-t.First]; r.Symbol == symbol || r.Symbol == "" {
+			rows--
+		}
+	}
+	return t.End()
+}

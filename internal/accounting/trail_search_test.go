@@ -1,0 +1,264 @@
+package accounting
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
+)
+
+var trailRuns = flag.Int("trail.runs", 5, "runs of ten minutes of trading, for each pace")
+
+// trader trades a symbol at a pace, loses answers, and follows its trail by lists of
+// closed trades that lag and are cut. Times are in milliseconds.
+type trader struct {
+	dice   *rand.Rand
+	pace   int
+	lists  int // how often the list is read
+	world  tale
+	now    int
+	rows   []Row // of the account, oldest first
+	was    []seenAt
+	trades Trades
+	trail  Trail
+	flying []*flight
+	next   int // the number of the next write
+	clock  int
+	still  int // own writes ended by then
+
+	wrong, decided, open int
+	why                  map[Reason]int
+	trace                []string
+}
+
+type seenAt struct{ at, pos, rows int }
+
+// flight is a write on its way.
+type flight struct {
+	id            string
+	of            *taleOrder
+	sent, runs    int
+	ends          int // answered, or held
+	lost, ran     bool
+	done, refused bool
+	after         int
+	heldAt        int
+	look          seenAt // the first of equal ones
+}
+
+func (s *trader) at(ms int) time.Time { return time.UnixMilli(1_700_000_000_000 + int64(ms)) }
+
+func (s *trader) say(format string, of ...any) {
+	s.trace = append(s.trace, fmt.Sprintf("%6.2f ", float64(s.now)/1000)+fmt.Sprintf(format, of...))
+	s.trace = s.trace[max(0, len(s.trace)-80):]
+}
+
+// moved takes over what the world has closed.
+func (s *trader) moved() {
+	for _, r := range s.world.rows[:s.world.nRows] {
+		s.rows = append(s.rows, Row{
+			Digest: uint64(len(s.rows)), Symbol: "X", Side: Side(r.side), Cause: Cause(r.cause),
+			Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(r.size))), ClosedAt: servicetime.Shown(s.at(s.now)),
+		})
+		s.say("row %d: side %d, size %d, cause %d", len(s.rows)-1, r.side, r.size, r.cause)
+	}
+	s.world.nRows = 0
+	s.was = append(s.was, seenAt{s.now, s.world.pos, len(s.rows)})
+}
+
+// lagging is what a read shows that lags by up to five seconds.
+func (s *trader) lagging() seenAt {
+	at := s.now - s.dice.IntN(5000)
+	i := len(s.was) - 1
+	for i > 0 && s.was[i].at > at {
+		i--
+	}
+	return s.was[i]
+}
+
+func (s *trader) tick() int { s.clock++; return s.clock }
+
+// send sends an order, that may be lost, or run late.
+func (s *trader) send(of *taleOrder, lost bool) {
+	s.next++
+	f := &flight{id: fmt.Sprint(s.next), of: of, sent: s.now, lost: lost}
+	f.runs = s.now + 10 + s.dice.IntN(200)
+	f.ends = f.runs + 10 + s.dice.IntN(100)
+	if lost {
+		f.ends = s.now + 1000 + s.dice.IntN(6000)
+		switch s.dice.IntN(3) {
+		case 0:
+			f.runs = f.ends + 1 // never
+		case 1:
+			f.runs = s.now + s.dice.IntN(f.ends-s.now)
+		}
+	}
+	s.flying = append(s.flying, f)
+	place := -1
+	if s.trades.Known {
+		place = s.trades.End()
+	}
+	s.trail.Add(Booked{ID: f.id, Place: place, Act: Act{
+		Kind: of.kind, Side: Side(of.side), Size: decimal.NewFromInt(int64(of.size)),
+		Percent: decimal.NewFromInt(int64(of.percent)), Sent: s.tick(),
+	}})
+	s.say("%s: send %s, lost %t", f.id, of.name, lost)
+}
+
+// step lets a hundredth of a second pass.
+func (s *trader) step() {
+	s.now += 10
+	for _, f := range s.flying {
+		if !f.done && f.runs <= s.now && f.runs <= f.ends {
+			f.done = true
+			f.ran = s.world.execute(f.of)
+			f.refused, f.after = !f.ran, s.world.pos
+			s.say("%s: runs: %t", f.id, f.ran)
+			s.moved()
+		}
+	}
+	s.flying = slices.DeleteFunc(s.flying, func(f *flight) bool {
+		if f.heldAt > 0 || f.ends > s.now {
+			return false
+		}
+		a := s.trail.Find(f.id)
+		switch {
+		case f.lost:
+			f.heldAt = s.now
+			if a != nil {
+				a.Ended = s.tick()
+			}
+			s.say("%s: held", f.id)
+			return false
+		case f.refused:
+			s.trail.Remove(f.id)
+		case a != nil:
+			a.Ended, a.Ran, a.Heard = s.tick(), true, s.at(s.now)
+			if f.of.kind != Close {
+				a.After = decimal.NewNullDecimal(decimal.NewFromInt(int64(f.after)))
+			}
+		}
+		s.still = s.now
+		return true
+	})
+}
+
+// read reads the list, and says what it decides.
+func (s *trader) read() {
+	shown := s.lagging()
+	list := slices.Clone(s.rows[max(0, shown.rows-20):shown.rows])
+	slices.Reverse(list)
+	if !s.trades.Take(list, s.at(s.now), 20) {
+		s.say("the list does not reach back")
+	}
+	s.trail.Follow("X", &s.trades, func(time.Time) []Resting { return nil }, "ACTIVE")
+	if s.trail.Base != nil {
+		s.say("baseline %s at %d", s.trail.Base.Position, s.trail.Base.Place)
+	}
+	s.judge(seenAt{s.now, s.lagging().pos, shown.rows})
+	s.trades.Forget(s.trail.Needs(s.trades.End()))
+}
+
+// judge judges what is held, by the list and, where two looks are equal a lag apart, by
+// the position.
+func (s *trader) judge(look seenAt) {
+	s.flying = slices.DeleteFunc(s.flying, func(f *flight) bool {
+		if f.heldAt == 0 || s.now < f.heldAt+5000 {
+			return false
+		}
+		r, asked, ok := s.trail.Replay("X", &s.trades, nil, "ACTIVE", f.id)
+		if !ok || asked < 0 {
+			s.why[NoBaseline]++
+			s.open++
+			s.trail.Remove(f.id)
+			return true
+		}
+		o, why := r.Of(asked, -1).Verdict()
+		quiet := max(s.still, f.heldAt) + 5000
+		if f.look.at < quiet || f.look.pos != look.pos || f.look.rows != look.rows {
+			f.look = look
+		}
+		equal := f.look.at >= quiet && s.now >= f.look.at+5000
+		if o == Unknown && equal {
+			r.To = decimal.NewNullDecimal(decimal.NewFromInt(int64(look.pos)))
+			o, why = r.Of(asked, -1).Verdict()
+		}
+		s.say("%s: %d, %s", f.id, o, why)
+		switch {
+		case o == Unknown && !equal && s.now < f.heldAt+60_000:
+			return false
+		case o == Unknown:
+			s.open++
+			s.why[why]++
+		case o == Applied != f.ran:
+			s.wrong++
+		default:
+			s.decided++
+		}
+		if a := s.trail.Find(f.id); o == Applied {
+			a.Ran, a.Heard = true, s.at(s.now)
+		} else if o == NotApplied {
+			s.trail.Remove(f.id)
+		} else { // a person says it
+			s.trail.Remove(f.id)
+			s.trail.Drop()
+		}
+		return true
+	})
+}
+
+// trade trades for ten minutes.
+func (s *trader) trade() {
+	s.was = []seenAt{{0, s.world.pos, 0}}
+	s.trades.Take(nil, s.at(0), 20)
+	for due, read := 0, 0; s.now < 600_000 && s.wrong == 0; s.step() {
+		if s.dice.IntN(200_000) < 100 && s.world.pos != 0 {
+			s.world.byItself(s.dice.IntN(2))
+			s.world.triggers = 0
+			s.moved()
+		}
+		if s.now >= read {
+			read = s.now + s.lists
+			s.read()
+		}
+		if s.now < due {
+			continue
+		}
+		due = s.now + s.pace
+		doubt := slices.ContainsFunc(s.flying, func(f *flight) bool { return f.lost })
+		of := &taleOrders[s.dice.IntN(len(taleOrders))]
+		lost := s.dice.IntN(12) == 0 && (!doubt || s.dice.IntN(4) == 0)
+		if doubt && (of.kind == Entry || s.dice.IntN(3) > 0) {
+			continue
+		}
+		s.send(of, lost)
+	}
+}
+
+// TestTrailsHold judges lost writes of bots that trade fast: nothing may be wrong.
+func TestTrailsHold(t *testing.T) {
+	for _, pace := range []struct{ pace, lists int }{{200, 1500}, {250, 1500}, {500, 2500}, {1000, 4000}, {2000, 6000}, {3000, 8000}, {6000, 10_000}} {
+		t.Run(fmt.Sprintf("%d ms", pace.pace), func(t *testing.T) {
+			decided, open, why := 0, 0, map[Reason]int{}
+			for seed := range *trailRuns {
+				s := &trader{dice: rand.New(rand.NewPCG(uint64(seed), uint64(pace.pace))), pace: pace.pace, lists: pace.lists, why: why}
+				s.world.fullFlip, s.world.roundUp, s.world.shownLate = seed%3 == 0, seed%2 == 0, false
+				s.trade()
+				decided, open = decided+s.decided, open+s.open
+				if s.wrong > 0 {
+					for _, line := range s.trace {
+						t.Log(line)
+					}
+					t.Fatalf("seed %d: a wrong verdict", seed)
+				}
+			}
+			t.Logf("%d judgments, %.1f %% decided, Unknown: %v", decided+open, 100*float64(decided)/float64(decided+open), why)
+		})
+	}
+}

@@ -1,0 +1,359 @@
+package books
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// declaration says of which live accounts a client declares that nobody else trades them.
+type declaration struct{ is func(account string) bool }
+
+// Declare has the books keep trails of the accounts that a client declares, until done is
+// called; those that they have begun they go on with. What any client of the journal does
+// there is in them.
+func (b *Books) Declare(is func(account string) bool) (done func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := &declaration{is}
+	if b.declares == nil {
+		b.declares = make(map[*declaration]struct{})
+	}
+	b.declares[d] = struct{}{}
+	for id, a := range b.of {
+		if !a.trailed && b.isDeclared(id) {
+			a.beginTrails()
+		}
+	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.declares, d)
+	}
+}
+
+func (b *Books) isDeclared(id Account) bool {
+	for d := range b.declares {
+		if id.live() && d.is(id.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginTrails begins with what is under way. What earlier runs left is taken over as on
+// an account that was always declared.
+func (a *account) beginTrails() {
+	a.trailed = true
+	for w := range a.open {
+		if !slices.ContainsFunc(a.trails.left, func(l left) bool { return l.of == w }) {
+			a.enterTrail(w)
+		}
+	}
+}
+
+// trails are what is known of an account's symbols from one baseline to the next. Each is
+// carried forward by lists of closed trades, which are read while the program trades.
+type trails struct {
+	trades  accounting.Trades
+	longest int // of the lists that were seen
+	place   int // behind the list that was read last where nothing of the program's was under way
+	of      map[string]*trail
+	waited  []waited
+	lists   time.Time // when it was first read what rests and runs; zero before
+	clock   int       // counts sends and answers
+	since   int       // own answers since the last list that may have left a row
+	left    []left    // of an earlier run, not taken over yet
+}
+
+// trail is that of one symbol.
+type trail struct {
+	accounting.Trail
+	last time.Time // when an own write last ended
+}
+
+// waited is an own order or run that may have traded by itself, until it was gone.
+type waited struct {
+	Waiting
+	gone time.Time // zero while it may wait
+}
+
+// maxWaited bounds how many are kept.
+const maxWaited = 128
+
+func (t *trails) trail(symbol string) *trail {
+	if t.of == nil {
+		t.of = make(map[string]*trail)
+	}
+	if t.of[symbol] == nil {
+		t.of[symbol] = &trail{}
+	}
+	return t.of[symbol]
+}
+
+func (t *trails) tick() int { t.clock++; return t.clock }
+
+// forget drops what was read.
+func (t *trails) forget() {
+	t.trades = accounting.Trades{}
+	t.drop()
+}
+
+func (t *trails) drop() {
+	for _, of := range t.of {
+		of.Drop()
+	}
+}
+
+// enterTrail notes that a write is about to be sent.
+func (a *account) enterTrail(w *Write) {
+	if !a.trailed {
+		return
+	}
+	a.goOn()
+	t := &a.trails
+	symbol := w.Places[0].Symbol
+	of := t.trail(symbol)
+	if w.Act.Kind == 0 {
+		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Side})
+		return
+	}
+	a.rebase(symbol, of)
+	b := accounting.Booked{ID: w.ID, Act: w.Act, Place: -1, Began: time.Now()}
+	if t.trades.Known {
+		b.Place = t.trades.End()
+	}
+	b.Sent = t.tick()
+	of.Add(b)
+}
+
+// leaveTrail notes what a write came to, and returns it; without an id if there is no
+// baseline any more.
+func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
+	if !a.trailed {
+		a.trails.left = slices.DeleteFunc(a.trails.left, func(l left) bool { return l.of == w })
+		return ended
+	}
+	a.goOn()
+	t := &a.trails
+	of := t.trail(w.Places[0].Symbol)
+	now := time.Now()
+	of.last = now
+	if w.Act.Kind == 0 {
+		t.waitedFor(w, did)
+		return ended
+	}
+	b := of.Find(w.ID)
+	switch {
+	case b == nil:
+		return ended
+	case did == nil:
+		ended = accounting.Booked{ID: w.ID}
+		of.Remove(w.ID)
+		return ended
+	case did.Unclear && !did.Ran:
+		of.Remove(w.ID)
+		of.Drop()
+		return ended
+	}
+	t.since++
+	b.Ran, b.Heard = true, now
+	if b.Ended == 0 {
+		b.Ended = t.tick()
+	}
+	if did.After != nil {
+		b.After = decimal.NewNullDecimal(did.After.Size)
+	}
+	if did.Filled.IsPositive() {
+		b.Size = did.Filled
+	}
+	return *b
+}
+
+// rebase begins a trail anew with the reads that no own write came near to.
+func (a *account) rebase(symbol string, of *trail) {
+	t := &a.trails
+	held := a.held(symbol)
+	shown := earlier(a.posAt, a.rowsAt).Add(-accounting.Lag)
+	switch {
+	case a.posAt.IsZero(), a.rowsAt.IsZero(), a.ordersAt.IsZero(), !t.trades.Known, t.place < t.trades.First:
+		return
+	case a.status != "" && !accounting.Open(a.status): // which may be newer than the reads
+		return
+	case held.exact, of.last.After(shown), of.Base != nil && !of.From.Before(shown):
+		return
+	case len(a.waiting(symbol)) > 0 && !(a.posAt.Sub(held.since) >= accounting.Lag && a.agree(symbol, held)):
+		return // they may have traded between the two
+	}
+	at := accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status}
+	if of.Begin(at, shown) { // what waits was read with it
+		t.lists = earlier(t.lists, shown)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// sawList takes a list of closed trades in, whatever was under way beside it.
+func (a *account) sawList(list []accounting.Row, begun time.Time) {
+	a.goOn()
+	t := &a.trails
+	whole := t.trades.Take(list, begun, t.longest)
+	if t.longest, t.since = max(t.longest, len(list)), 0; !whole {
+		t.drop()
+	}
+	need := t.trades.End()
+	for symbol, of := range t.of {
+		of.Follow(symbol, &t.trades, func(from time.Time) []accounting.Resting { return t.resting(symbol, from) }, a.status)
+		need = min(need, of.Needs(t.trades.End()))
+	}
+	t.trades.Forget(min(need, t.place))
+}
+
+// waiting are the own orders and runs that may have traded in a symbol since a moment.
+func (t *trails) waiting(symbol string, from time.Time) (may []Waiting) {
+	for i := range t.waited {
+		o := &t.waited[i]
+		if (o.Symbol == "" || o.Symbol == symbol) && (o.gone.IsZero() || o.gone.After(from)) {
+			may = append(may, o.Waiting)
+		}
+	}
+	if t.lists.IsZero() || t.lists.After(from) { // what earlier runs left may have traded unseen
+		may = append(may, Waiting{})
+	}
+	return may
+}
+
+// resting are those as a replay takes them.
+func (t *trails) resting(symbol string, from time.Time) (may []accounting.Resting) {
+	for _, o := range t.waiting(symbol, from) {
+		may = append(may, accounting.Resting{Side: o.Side, Size: o.Size})
+	}
+	return may
+}
+
+// waits notes an order or a run that may trade by itself.
+func (t *trails) waits(o Waiting) {
+	for i := range t.waited {
+		if t.waited[i].ID != o.ID {
+			continue
+		}
+		if t.waited[i].gone = (time.Time{}); !t.waited[i].Size.Valid {
+			t.waited[i].Waiting = o
+		}
+		return
+	}
+	t.waited = append(t.waited, waited{Waiting: o})
+	if len(t.waited) > maxWaited { // one that stands for any
+		t.waited = slices.Delete(t.waited, 0, 1)
+		t.waited[0] = waited{}
+	}
+}
+
+// waitedFor notes what became of a write that may have left something that waits.
+func (t *trails) waitedFor(w *Write, did *Did) {
+	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
+		return o.ID == w.ID && (did == nil || did.Own.ID != "" || !did.Own.Resting)
+	})
+	if did != nil && did.Own.ID != "" {
+		t.waits(Waiting{ID: did.Own.ID, Symbol: w.Places[0].Symbol, Side: did.Own.Side, Size: did.Own.Size})
+	}
+}
+
+// sawWaiting takes in what rests and runs; begun is zero where own writes may not show.
+func (t *trails) sawWaiting(waiting []Waiting, begun, now time.Time) {
+	if t.lists.IsZero() {
+		t.lists = now
+	}
+	for i := range waiting {
+		t.waits(waiting[i])
+	}
+	for i := range t.waited {
+		o := &t.waited[i]
+		if !begun.IsZero() && o.ID != "" && o.gone.IsZero() && !slices.ContainsFunc(waiting, func(w Waiting) bool { return w.ID == o.ID }) {
+			o.gone = begun
+		}
+	}
+	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
+		if o.gone.IsZero() || begun.Sub(o.gone) < time.Minute { // an older answer may become a baseline yet
+			return false
+		}
+		for _, of := range t.of {
+			if of.Base != nil && !of.From.After(o.gone) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Course is what is to be replayed of a write's symbol.
+type Course struct {
+	accounting.Replay
+	Asked int // the write among its acts
+	acts  []accounting.Booked
+	rows  accounting.Trades
+}
+
+// Course returns what has happened in a write's symbol since its baseline; false without
+// one. over means that it can run no more.
+func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(w.Account)
+	a.goOn()
+	t := &a.trails
+	of := t.trail(w.Places[0].Symbol)
+	if own := of.Find(w.ID); own != nil && over && own.Ended == 0 {
+		own.Ended = t.tick()
+	}
+	c.Replay, c.Asked, ok = of.Replay(w.Places[0].Symbol, &t.trades, t.resting(w.Places[0].Symbol, of.From), status, w.ID)
+	c.acts, c.rows = slices.Clone(of.Acts), t.trades
+	return c, ok && c.Asked >= 0
+}
+
+// Lost drops the baseline of a symbol: nothing explains what the account shows.
+func (b *Books) Lost(w *Write) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.account(w.Account).trails.trail(w.Places[0].Symbol).Drop()
+}
+
+// Still takes in that equal looks, the first begun at a moment, show a position and a
+// list; false if a newer list is known, or an own write was answered so shortly before that
+// it need not show.
+func (c *Course) Still(begun time.Time, position decimal.Decimal, list []accounting.Row) bool {
+	if n := len(c.rows.Rows); n > 0 && (len(list) == 0 || list[0].Digest != c.rows.Rows[n-1].Digest) || n == 0 && len(list) > 0 {
+		return false
+	}
+	for i := range c.acts {
+		if c.acts[i].Heard.After(begun.Add(-accounting.Lag)) {
+			return false
+		}
+	}
+	for i := range c.Acts {
+		c.Acts[i].Late = false
+	}
+	c.To = decimal.NewNullDecimal(position)
+	return true
+}
+
+// WantsList reports whether the list of closed trades has to be read before the program
+// writes on: as many of its writes have come since the last that more might not fit. all
+// means that what rests and runs was not read either.
+func (b *Books) WantsList(id Account) (list, all bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := &b.account(id).trails
+	return t.since >= listEvery, t.lists.IsZero()
+}
+
+// listEvery is after how many own writes that may have left a row the list is read.
+const listEvery = 8

@@ -1,0 +1,75 @@
+package books
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// TestEdge47_NoOneLookOnAnAccountThatHasEnded reads an account once after its status has
+// changed: its position and its list may be from before, and its status is not.
+func TestEdge47_NoOneLookOnAnAccountThatHasEnded(t *testing.T) {
+	for status, want := range map[string]bool{"ACTIVE": true, "PURCHASED": true, "FUNDED": true, "PASSED": false, "FAILED": false, "LOCKED": false, "AN_UNKNOWN_ONE": false} {
+		t.Run(status, func(t *testing.T) {
+			b := newBook(t)
+			b.Declare(declared)
+			b.pass(2 * accounting.Lag)
+			b.SawStatus(mine, b.now, status)
+			b.SawPositions(mine, atOnce(b.now), []Held{{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(3)}}})
+			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
+			b.SawOrders(mine, atOnce(b.now), nil, nil)
+			b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
+			w := b.lost("lost")
+			_, ok := b.Course(w, false, status)
+			assert.Equal(t, want, ok)
+		})
+	}
+}
+
+func declared(account string) bool { return account == mine.ID }
+
+// TestTrailsAreOfDeclaredAccounts: on any other, no closed trade is taken in but those of a
+// baseline, and no write.
+func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
+	b := newBook(t)
+	asked := 0
+	list := func(most int) []accounting.Row { asked = most; return make([]accounting.Row, 30) }
+	lost := b.lost("lost")
+	b.SawTrades(mine, atOnce(b.now), list)
+	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0"}}, nil)
+	a := b.of[mine]
+	assert.Equal(t, KeptRows, asked)
+	assert.Equal(t, trails{}, a.trails)
+
+	done := b.Declare(declared)
+	require.NotNil(t, a.trails.trail("BTC").Find(lost.ID), "what is under way is in the trail from its beginning on")
+	b.Restore(b.order("ETH"), nil, Note{})
+	b.SawTrades(mine, atOnce(b.now), list)
+	assert.Len(t, a.trails.trades.Rows, 30)
+	done()
+	b.Enter(b.order("DOGE"))
+	assert.Len(t, a.trails.of, 3, "who has closed has declared it all the same")
+	assert.False(t, b.account(Account{"live", "acc_2"}).trailed)
+}
+
+// What an earlier run left is not kept beyond its end where no trail needs it.
+func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
+	b := newBook(t)
+	w := b.order("BTC")
+	b.Restore(w, nil, Note{})
+	b.Leave(w, nil)
+	assert.Empty(t, b.of[mine].trails.left)
+}
+
+// lost is a buy that has been sent.
+func (b *book) lost(id string) *Write {
+	w := b.order("BTC")
+	w.ID, w.Declared = id, true
+	w.Act = accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+	b.Enter(w)
+	return w
+}

@@ -1,0 +1,95 @@
+package recovery
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var dayHours = flag.Float64("day.hours", 0.25, "how long the fast bots of TestADayOfOrders trade")
+
+// quickFaults are those that pass within seconds: what is closed for longer is closed by
+// the service.
+var quickFaults = []tradingsim.Fault{
+	tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(),
+	tradingsim.Crash(), tradingsim.CrashAfter(), tradingsim.Fail(500, "internal_error"), tradingsim.FailAfter(500, "internal_error"),
+	tradingsim.GatewayError(502), tradingsim.GatewayErrorAfter(502), tradingsim.Fail(503, "unavailable"),
+}
+
+// TestADayOfOrders trades a declared account each second, and five times a second, with a
+// fault in every fiftieth call. None of its writes stays Unknown, and no market is closed
+// for longer than a minute. Five times a second is all that the key may send, so that there
+// recovery waits for its share of the limits.
+func TestADayOfOrders(t *testing.T) {
+	for _, pace := range []time.Duration{time.Second, 200 * time.Millisecond} {
+		t.Run(fmt.Sprint(pace), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { tradeAtPace(t, pace) })
+		})
+	}
+}
+
+func tradeAtPace(t *testing.T, pace time.Duration) {
+	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(7, "64000", 2)),
+		tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour))
+	dice := rand.New(rand.NewPCG(4, uint64(pace)))
+	calls := 0
+	sim.FaultEach(func(string) tradingsim.Fault {
+		if calls++; calls%50 != 0 {
+			return nil
+		}
+		return quickFaults[dice.IntN(len(quickFaults))]
+	})
+	bot := start(t, sim, journal.NewMemory(), true)
+	writes, limited := 0, 0
+	began := time.Now()
+	for end := began.Add(time.Duration(*dayHours * float64(time.Hour))); time.Now().Before(end); writes++ {
+		time.Sleep(pace)
+		var err error
+		switch dice.IntN(4) {
+		case 0:
+			_, err = bot.account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithResolveTimeout(0))
+		case 1:
+			_, err = bot.account().ClosePosition(t.Context(), "BTC", trading.Percent(dec("50")), trading.WithResolveTimeout(0))
+		default:
+			o := size("BTC")
+			if dice.IntN(2) == 0 {
+				o.Side = trading.Short
+			}
+			_, err = bot.account().PlaceOrder(t.Context(), o, trading.WithResolveTimeout(0))
+		}
+		if errors.Is(err, trading.CodeRateLimited) {
+			limited++
+		}
+	}
+	time.Sleep(time.Minute)
+	if pace < time.Second {
+		time.Sleep(40 * time.Minute)
+	}
+	left, err := bot.Pending(t.Context())
+	require.NoError(t, err)
+	for _, w := range left {
+		t.Errorf("pending at the end, since %s: %s: %s", w.Decided.Sub(began), w.Operation, w.Reason)
+	}
+	longest, evidence := time.Duration(0), map[string]int{}
+	for i, r := range bot.resolved() {
+		took := bot.endedAt(i).Sub(r.Intent.Decided)
+		longest = max(longest, took)
+		evidence[fmt.Sprint(r.Evidence, ", ", r.Outcome)]++
+		assert.NotEqual(t, trading.Unknown, r.Outcome)
+		assert.True(t, pace < time.Second || took < time.Minute, "%s, decided at %s", r.Intent.Operation, r.Intent.Decided.Sub(began))
+	}
+	checkResolved(t, bot, sim)
+	once(t, sim)
+	t.Logf("%d writes, %d refused by limits, %d in doubt, the longest for %s: %v", writes, limited, len(bot.resolved()), longest, evidence)
+}
