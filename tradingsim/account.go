@@ -3,8 +3,6 @@ package tradingsim
 import (
 	"fmt"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 // Account describes a live account. Amounts are absolute dollars, as text.
@@ -46,19 +44,12 @@ type account struct {
 	Account
 	terms     terms
 	createdAt time.Time
-	resting   []*resting // oldest first
-	runs      []*run     // running, oldest first
-	finished  []*run     // oldest first
-	funding   []payment  // oldest first
+	resting   []*resting       // oldest first
+	runs      []*run           // running, oldest first
+	finished  []*run           // oldest first
+	funding   []FundingPayment // oldest first
 	past      history[*account]
 	track     track
-}
-
-// payment is one funding payment; negative was paid by the account.
-type payment struct {
-	symbol string
-	amount decimal.Decimal
-	at     time.Time
 }
 
 func (s *Sim) addAccount(a Account, balance string) {
@@ -107,13 +98,7 @@ func (s *Sim) SetStatus(accountID, status string) {
 func (s *Sim) PayFunding(accountID, symbol, amount string) {
 	s.enter()
 	defer s.leave()
-	a := s.mustAccount(accountID)
-	p := payment{symbol, must("funding", amount), s.now}
-	a.funding = append(a.funding, p)
-	a.balance = a.balance.Add(p.amount)
-	a.track.funding = a.track.funding.Add(p.amount)
-	s.changed(&a.track, &a.book)
-	s.keep(a)
+	s.payLive(s.mustAccount(accountID), FundingPayment{symbol, must("funding", amount), s.now})
 }
 
 // Trade fills a market order on a live account as somebody in the terminal would: it
@@ -133,10 +118,11 @@ func (s *Sim) Trade(accountID, side, size, symbol string) {
 	_ = s.userLimit(s.routes.byName["POST /orders"]) // a person is not turned away here
 	t := ticket{symbol: symbol, side: side, size: must("size", size), leverage: some(m.maxLeverage)}
 	in := s.plan(&a.book, t, m, mark.value)
+	s.take(&in)
 	s.execute(&a.book, in, takerFee)
 	s.record(nil, Execution{
 		Account: accountID, Symbol: symbol, Side: side, Actor: "terminal", Filled: true,
-		Size: in.reduce.Add(in.add), Price: mark.value,
+		Size: in.reduce.Add(in.add), Price: in.price,
 	})
 	s.keep(a)
 }

@@ -51,7 +51,8 @@ func (d depth) slippage(size decimal.Decimal) opt {
 }
 
 // checkSlippage is the max slippage rule of both environments.
-func (m *market) checkSlippage(size, limit decimal.Decimal) *refusal {
+func (m *market) checkSlippage(in *intent) *refusal {
+	size, limit := in.size, in.maxSlippage
 	if m.depth.unreadable {
 		return nil
 	}
@@ -60,6 +61,7 @@ func (m *market) checkSlippage(size, limit decimal.Decimal) *refusal {
 		return slippageRefusal("INSUFFICIENT_LIQUIDITY", opt{}, limit,
 			"The order book cannot fill "+size.String()+" "+m.symbol+"; try a smaller size.")
 	}
+	estimate.value = estimate.value.Add(in.beyond())
 	if estimate.value.GreaterThan(limit) {
 		return slippageRefusal("MAX_SLIPPAGE", some(estimate.value.Round(4)), limit,
 			"The estimated slippage of "+estimate.value.Round(4).String()+"% is above your maximum of "+

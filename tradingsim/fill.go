@@ -7,6 +7,7 @@ type intent struct {
 	ticket
 	market   *market
 	price    decimal.Decimal
+	mark     decimal.Decimal // what price was made of; set by take
 	leverage decimal.Decimal // after the clamp
 	reduce   decimal.Decimal // what closes an opposite position
 	add      decimal.Decimal // what opens or adds

@@ -87,7 +87,7 @@ func requireConserved(t *testing.T, sim *Sim) {
 		require.True(t, p.size.IsPositive())
 	}
 	for _, p := range a.funding {
-		want = want.Add(p.amount)
+		want = want.Add(p.Amount)
 	}
 	require.Equal(t, want.String(), a.balance.String())
 

@@ -238,6 +238,8 @@ func (s *Sim) judgeLiveOrder(a *account, t liveTicket, m *market) (intent, *refu
 	if r != nil {
 		return intent{}, r
 	}
+	in := s.plan(&a.book, t.ticket, m, price)
+	price = s.take(&in)
 	if t.limit && !marketable(t.side, t.limitPrice, price) {
 		return intent{}, refuse("NOT_MARKETABLE", "The market is at %s and has not reached the limit %s; POST /orders/limit rests an order.", price, t.limitPrice)
 	}
@@ -247,7 +249,6 @@ func (s *Sim) judgeLiveOrder(a *account, t liveTicket, m *market) (intent, *refu
 	if r := s.nothingToReduce(a, t.ticket); r != nil {
 		return intent{}, r
 	}
-	in := s.plan(&a.book, t.ticket, m, price)
 	if r := in.judgeLevels(&a.book, in.price); r != nil {
 		return intent{}, r
 	}
@@ -255,7 +256,7 @@ func (s *Sim) judgeLiveOrder(a *account, t liveTicket, m *market) (intent, *refu
 		return intent{}, r
 	}
 	if in.add.IsPositive() && !t.limit {
-		if r := m.checkSlippage(t.size, t.maxSlippage); r != nil {
+		if r := m.checkSlippage(&in); r != nil {
 			return intent{}, r
 		}
 	}

@@ -27,7 +27,8 @@ func (s *Sim) prepareClose(c *call) (job, *refusal) {
 		if r != nil {
 			return nil, r
 		}
-		t := a.close(symbol, shareOf(p.size, pct), price, takerFee, causeMarket, s.now)
+		size := shareOf(p.size, pct)
+		t := a.close(symbol, size, s.taken(symbol, opposite(p.side), size, price), takerFee, causeMarket, s.now)
 		s.recordClose(c, a.ID, "api", t)
 		s.conclude(a, c)
 		s.keep(a)

@@ -135,7 +135,7 @@ func (s *Sim) liveFunding(c *call) (any, *refusal) {
 	rows := make([]object, 0, len(a.funding))
 	for i := len(a.funding) - 1; i >= 0; i-- {
 		p := a.funding[i]
-		rows = append(rows, object{{"symbol", p.symbol}, {"amount", num(p.amount)}, {"paidAt", s.stamp(p.at)}})
+		rows = append(rows, object{{"symbol", p.Symbol}, {"amount", num(p.Amount)}, {"paidAt", s.stamp(p.At)}})
 	}
 	return s.envelope("funding", rows), nil
 }

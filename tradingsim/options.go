@@ -26,6 +26,7 @@ type settings struct {
 	proLimit        int
 	tradeRows       int           // 0 is all
 	sampling        time.Duration // between two looks at the equity
+	fillPrice       FillPrice     // of takers; nil is the mark
 
 	omittedClears bool
 	hidden        map[string]bool // members of closed trades that no row shows
@@ -43,6 +44,7 @@ type config struct {
 	accounts    []Account
 	caps        Caps
 	pro         ProLimits
+	funding     map[string][]FundingRate
 	requestsLog int
 	logTo       io.Writer
 }

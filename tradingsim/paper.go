@@ -117,7 +117,7 @@ func (s *Sim) settle(d *desk, c *call) {
 func (s *Sim) closeBook(b *book, c *call, account string) {
 	for _, p := range append([]position(nil), b.positions...) {
 		if m := s.mark(p.symbol); m.set {
-			t := b.close(p.symbol, p.size, m.value, takerFee, causeMarket, s.now)
+			t := b.close(p.symbol, p.size, s.taken(p.symbol, opposite(p.side), p.size, m.value), takerFee, causeMarket, s.now)
 			s.recordClose(c, account, "service", t)
 		}
 	}
@@ -143,7 +143,8 @@ func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
 		if p.closePct.set {
 			size = shareOf(p.size, p.closePct.value)
 		}
-		s.recordClose(c, account, "service", b.close(p.symbol, size, m.value, takerFee, cause, s.now))
+		price := s.taken(p.symbol, opposite(p.side), size, m.value)
+		s.recordClose(c, account, "service", b.close(p.symbol, size, price, takerFee, cause, s.now))
 		if left := b.find(p.symbol); left != nil {
 			// The share is closed once; the other level stays.
 			if cause == causeTakeProfit || s.other(22) {

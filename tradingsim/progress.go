@@ -85,12 +85,15 @@ func (s *Sim) fillFor(a *account, t ticket, f fillOf) (filled decimal.Decimal) {
 		}
 	}
 	in := s.plan(&a.book, t, f.market, f.price)
+	if f.feeRate.Equal(takerFee) {
+		s.take(&in)
+	}
 	s.execute(&a.book, in, f.feeRate)
 	filled = in.reduce.Add(in.add)
 	s.record(nil, Execution{
 		Operation: f.operation, Account: a.ID, Symbol: t.symbol, Side: t.side,
 		Request: f.request, Copy: f.copied, Key: f.key,
-		Actor: "service", Filled: true, Size: filled, Price: f.price,
+		Actor: "service", Filled: true, Size: filled, Price: in.price,
 	})
 	return filled
 }

@@ -64,6 +64,8 @@ type AccountReport struct {
 	Fees decimal.Decimal
 	// Funding is what funding payments brought; negative was paid.
 	Funding decimal.Decimal
+	// Payments are the funding payments, oldest first.
+	Payments []FundingPayment
 	// Fills counts what traded: orders, closes, triggers, clips.
 	Fills int
 	// Resets counts how often the paper account began anew: by a reset, or after
@@ -133,7 +135,7 @@ func (s *Sim) reportOf(id, status string, b *book, t *track) AccountReport {
 	r := AccountReport{
 		ID: id, Status: status,
 		Opening: t.opening, Balance: b.balance, Equity: s.equityAt(b, s.now),
-		Fees: t.fees.Add(b.feesPaid()), Funding: t.funding,
+		Fees: t.fees.Add(b.feesPaid()), Funding: t.funding(), Payments: slices.Clone(t.payments),
 		Fills: t.fills, Resets: t.resets,
 		Trades:   make([]ClosedTrade, 0, len(t.trades)+len(b.trades)),
 		Drawdown: t.drawdown.worst,

@@ -99,6 +99,8 @@ func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal)
 	if r != nil {
 		return intent{}, r
 	}
+	in := s.plan(b, t, m, price)
+	price = s.take(&in)
 	if t.limit && !marketable(t.side, t.limitPrice, price) {
 		return intent{}, refuse("order_not_marketable", "A %s limit at %s is not marketable at the current mark %s; the sandbox does not rest orders.",
 			t.side, t.limitPrice, price)
@@ -106,7 +108,6 @@ func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal)
 	if r := t.checkGuard(price); r != nil {
 		return intent{}, r
 	}
-	in := s.plan(b, t, m, price)
 	if r := in.judgeLevels(b, in.price); r != nil {
 		return intent{}, r
 	}
@@ -118,7 +119,7 @@ func (s *Sim) judgeSandboxOrder(b *book, t ticket, m *market) (intent, *refusal)
 		return intent{}, r
 	}
 	if !t.limit {
-		if r := m.checkSlippage(t.size, t.maxSlippage); r != nil {
+		if r := m.checkSlippage(&in); r != nil {
 			return intent{}, r
 		}
 	}

@@ -31,7 +31,9 @@ func (s *Sim) sandboxClose(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	t := b.close(m.symbol, shareOf(p.size, pct), price, takerFee, causeMarket, s.now)
+	size := shareOf(p.size, pct)
+	price = s.taken(m.symbol, opposite(p.side), size, price)
+	t := b.close(m.symbol, size, price, takerFee, causeMarket, s.now)
 	s.recordClose(c, "", "api", t)
 	s.endWrite(d, c)
 	fee := t.fee()

@@ -123,6 +123,7 @@ func New(opts ...Option) *Sim {
 	if c.logTo != nil {
 		s.logTo(c.logTo)
 	}
+	s.planFunding(c.funding)
 	s.addKey(sandboxEnv)
 	s.addKey(liveEnv)
 	return s

@@ -47,7 +47,7 @@ type track struct {
 	stride   int64 // keeps each so many-th sample
 	fills    int
 	drawdown drawdown
-	funding  decimal.Decimal
+	payments []FundingPayment
 
 	// Of the paper accounts that a reset has ended.
 	resets int
