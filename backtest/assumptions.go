@@ -20,23 +20,30 @@ type Assumption struct {
 // which a report has them.
 func (r *Result) Assumptions() []Assumption {
 	p := r.Worse()
-	funding := "no funding: a recording has none"
-	if !p.Funding.IsZero() {
+	funding := "no funding"
+	if f := r.Frictions.Funding; f != nil {
+		funding = fmt.Sprintf("of %s: $%s", f.name, p.Funding.StringFixed(2))
+	} else if !p.Funding.IsZero() {
 		funding = "as the simulation paid it: $" + p.Funding.StringFixed(2)
 	}
 	inside := "none: the prices are marks"
 	if p.Order != "" {
 		inside = p.Order + "; what is inside a candle is no market's price"
 	}
-	return []Assumption{
-		{"Fills", "at the mark, whatever the size: no spread and no slippage, as the contract has it"},
-		{"Fees", "0.045 % of what is traded, a side; " + r.atCosts()},
-		{"Funding", funding},
-		{"Latency", "none: an order fills at the moment it is sent, unless Config.Simulation says otherwise"},
-		{"Age of marks", fmt.Sprintf("at fills %s in the median, %s at most", p.FillTimes.MedianAge.Round(time.Millisecond), p.FillTimes.OldestAge.Round(time.Millisecond))},
-		{"Floors", r.Terms.floors()},
-		{"Inside candles", inside},
+	service := "as the contract has it, and where the contract is open, as package tradingsim takes it"
+	if n := r.Options; n > 0 {
+		service += fmt.Sprintf("; changed by %d options of Config.Simulation", n)
 	}
+	list := r.Frictions.text(p.Took)
+	return append(list[:2:2], append([]Assumption{
+		{"Fees", "0.045 % of what is traded, a side, and 0.015 % of what rested; " + r.atCosts()},
+		{"Funding", funding},
+	}, append(list[2:],
+		Assumption{"Age of marks", p.FillTimes.text()},
+		Assumption{"Floors", r.Terms.floors()},
+		Assumption{"Service", service},
+		Assumption{"Inside candles", inside},
+	)...)...)
 }
 
 // atCosts is the equity at further costs, in words.
@@ -54,7 +61,7 @@ func (p *Path) AtCost(bps decimal.Decimal) decimal.NullDecimal {
 	if !p.Equity.Valid {
 		return p.Equity
 	}
-	traded := p.Turnover.Add(p.ExitFees.Div(takerFee))
+	traded := p.Turnover.Add(p.OpenValue)
 	return decimal.NewNullDecimal(p.Equity.Decimal.Sub(traded.Mul(bps).Shift(-4)).Round(8))
 }
 
@@ -77,10 +84,7 @@ func (r *Result) WriteTrades(w io.Writer) error {
 
 // excursions notes the prices that were worst and best for each round trip while it was open.
 func (p plan) excursions(trips []RoundTrip) {
-	feeds := map[string]*feed{}
-	for _, s := range p.Data.series {
-		feeds[s.symbol] = s.feed(p.in, nil)
-	}
+	feeds := p.feeds()
 	for i := range trips {
 		t := &trips[i]
 		f := feeds[t.Symbol]

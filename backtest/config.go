@@ -27,6 +27,8 @@ type Config struct {
 	// follow from: a run is made with it and with the one after it.
 	CandlePaths CandlePaths
 	Seed        uint64
+	// Frictions are what the market costs beside the fees; none unless set.
+	Frictions Frictions
 	// Account is the account that the bot trades.
 	Account Account
 	// Attempts is a file that counts the runs of bots by their Name. The finding of a run takes
@@ -115,6 +117,7 @@ type plan struct {
 	Config
 	terms Terms
 	in    inside // how prices move inside a candle
+	spread
 	tell  func(state string)
 	brief bool // only its paths are wanted
 
@@ -146,6 +149,9 @@ func (c Config) plan() (p plan, err error) {
 	case !p.From.Equal(p.From.Truncate(time.Second)):
 		return p, fmt.Errorf("backtest: Config.From is %s; it must be a whole second", p.From.Format(time.RFC3339Nano))
 	}
+	if err := c.Frictions.check(&p); err != nil {
+		return p, err
+	}
 	p.terms, err = c.Account.terms()
 	return p, err
 }
@@ -175,5 +181,6 @@ func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
 	if t.DailyFloor == MovingFloor {
 		opts = append(opts, tradingsim.WithInterpretation(20))
 	}
+	opts = append(opts, p.frictionOptions()...)
 	return tradingsim.New(append(opts, p.Simulation...)...)
 }

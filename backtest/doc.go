@@ -28,8 +28,8 @@
 //
 // # What a backtest cannot show
 //
-// Fills are at the mark, whatever the size, unless a tradingsim.Book is given: there is no
-// order book in a recording. The path inside a candle is not recorded, and a drawn one holds no
+// Fills are at the mark, whatever the size, unless [Config] has [Frictions]: there is no order
+// book in a recording. The path inside a candle is not recorded, and a drawn one holds no
 // edge: a bot that trades inside candles is measured on marks. Many variants tried on
 // one period find one that fits it by chance, so [Runner.Sweep] takes a period to choose
 // on and another to judge on, and says how many variants it tried.

@@ -1,6 +1,8 @@
 package backtest
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +17,30 @@ type FillTimes struct {
 	Inside, Of int
 	// MedianAge and OldestAge are how old the marks were that fills happened at.
 	MedianAge, OldestAge time.Duration
+	// Limits is how old a mark may be that a fill happens at, in each market.
+	Limits map[string]time.Duration
+}
+
+// text says it for the box of assumptions.
+func (f FillTimes) text() string {
+	var list []string
+	for _, symbol := range slices.Sorted(maps.Keys(f.Limits)) {
+		text := f.Limits[symbol].String()
+		if len(f.Limits) > 1 {
+			text += " in " + symbol
+		}
+		list = append(list, text)
+	}
+	limit := "any mark: each is of its second"
+	if len(list) > 0 {
+		limit = "one younger than " + strings.Join(list, " and ")
+	}
+	return fmt.Sprintf("a fill takes %s; at fills %s in the median, %s at most", limit, f.MedianAge.Round(time.Millisecond), f.OldestAge.Round(time.Millisecond))
 }
 
 // fillTimes looks at the fills of the account until a time.
 func (p plan) fillTimes(ledger []tradingsim.Execution, until time.Time) (f FillTimes) {
-	feeds := map[string]*feed{}
-	for _, s := range p.Data.series {
-		feeds[s.symbol] = s.feed(p.in, nil)
-	}
+	feeds := p.feeds()
 	set := map[string]time.Time{} // when something was last ordered in a market
 	var ages []time.Duration
 	for _, e := range ledger {
@@ -44,6 +62,13 @@ func (p plan) fillTimes(ledger []tradingsim.Execution, until time.Time) (f FillT
 		}
 		if !bySelf {
 			set[e.Symbol] = e.At
+		}
+	}
+	p.limitAges(slices.Collect(maps.Values(feeds)))
+	f.Limits = map[string]time.Duration{}
+	for symbol, s := range feeds {
+		if s.walk == nil { // which has a mark of each second
+			f.Limits[symbol] = s.oldest.Round(time.Millisecond)
 		}
 	}
 	if len(ages) > 0 {

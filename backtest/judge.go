@@ -25,7 +25,7 @@ func (p plan) judge(got raw) (path Path, err error) {
 		return path, err
 	}
 	whole := Path{}
-	w.into(&whole)
+	w.into(&whole, p.spread)
 	if err := reconcile(&whole, a, w.book.gross); err != nil {
 		return path, err
 	}
@@ -40,7 +40,8 @@ func (p plan) judge(got raw) (path Path, err error) {
 	if got.stopped != nil {
 		path.Stopped = got.stopped.Error()
 	}
-	w.into(&path)
+	w.into(&path, p.spread)
+	path.Took = p.took(got.ledger, path.Until)
 	path.FillsAfter = whole.Fills - path.Fills
 	path.FillTimes = p.fillTimes(got.ledger, path.Until)
 	path.figures(p.terms, w.book.openLosers(w.to))

@@ -32,6 +32,9 @@ type Result struct {
 	Terms    Terms     // what the account was judged by
 	Data     DataInfo  // the prices
 	Versions Versions  // of what made the result
+	// Frictions are what was assumed of the market beside the fees.
+	Frictions Frictions
+	Options   int // of Config.Simulation
 	// Verdict is passed only if every path passed and the prices can show it, and failed if any
 	// failed. VerdictNote is why it is not that of the paths; empty where it is.
 	Verdict     Verdict
@@ -88,9 +91,11 @@ type Path struct {
 	// Unrealized are not valid while a market that is held has no price.
 	Opening, Balance, Gross, Fees, Funding decimal.Decimal
 	Unrealized, Equity                     decimal.NullDecimal
-	// ExitFees are the fees of leaving what is open. They are in Return, and not in Equity.
-	ExitFees decimal.Decimal
-	Turnover decimal.Decimal // what all fills together traded, in dollars
+	// ExitFees are the fees, spread and slippage of leaving what is open. They are in Return, and
+	// not in Equity. OpenValue is what is open, at the marks.
+	ExitFees, OpenValue decimal.Decimal
+	Turnover            decimal.Decimal // what all fills together traded, in dollars
+	Took                decimal.Decimal // by spread and slippage, of Gross
 
 	// LowestRoom is the least that the equity was above the higher loss floor.
 	LowestRoom   decimal.Decimal
@@ -146,7 +151,7 @@ type Market struct {
 func newResult(p plan) *Result {
 	d := p.Data
 	r := &Result{
-		Name: p.Name, From: p.From, To: p.To, Terms: p.terms,
+		Name: p.Name, From: p.From, To: p.To, Terms: p.terms, Frictions: p.Frictions, Options: len(p.Simulation),
 		Data:     DataInfo{Name: d.name, Source: d.source, Symbols: d.Symbols(), SHA256: d.hash, Synthetic: d.synthetic, Seed: d.seed},
 		Versions: Versions{Library: trading.Version, Go: runtime.Version()},
 	}
@@ -154,6 +159,9 @@ func newResult(p plan) *Result {
 		r.Warnings = append(r.Warnings, "The prices are synthetic: computed, and no market's. The result says nothing of a market.")
 	}
 	r.Warnings = append(r.Warnings, d.notes...)
+	if f := p.Frictions.Funding; f != nil {
+		r.Warnings = append(r.Warnings, f.gaps(d.Symbols(), p.From, p.To)...)
+	}
 	return r
 }
 
@@ -323,7 +331,7 @@ func (p *Path) warnings() (list []string) {
 		list = append(list, fmt.Sprintf("The bot returned at %s, before the end of the run.", p.Ended.Format(time.DateTime)))
 	}
 	if len(p.StillOpen) > 0 {
-		list = append(list, "Positions were open at the end: "+strings.Join(p.StillOpen, ", ")+". They are in the equity and in no round trip; the return has the fees of leaving them.")
+		list = append(list, "Positions were open at the end: "+strings.Join(p.StillOpen, ", ")+". They are in the equity and in no round trip; the return has the costs of leaving them.")
 	}
 	if p.Unpriced > 0 {
 		list = append(list, fmt.Sprintf("For %s a market that was held had no price: the equity was not known and not judged.", p.Unpriced))
@@ -376,7 +384,7 @@ func (r *Result) String() string {
 	line("drawdown", "%s, $%s", percent(p.Drawdown.Share), p.Drawdown.Amount.StringFixed(2))
 	line("round trips", "%d, won %s%s, profit factor %s", len(p.Trips), percent(p.WinRate), p.WinRateIn.percent(), p.ProfitFactor)
 	line("fees", "$%s, funding $%s", p.Fees.StringFixed(2), p.Funding.StringFixed(2))
-	line("assumed", "fills at the mark, no spread, no slippage, %s; %s", fundingText(p), r.atCosts())
+	line("assumed", "%s; %s", r.Frictions.brief(), r.atCosts())
 	line("sharpe", "%s%s", p.Sharpe, p.SharpeIn)
 	sent := 0
 	for _, n := range p.Requests {
@@ -391,13 +399,6 @@ func (r *Result) String() string {
 		line("warning", "%s", w)
 	}
 	return b.String()
-}
-
-func fundingText(p *Path) string {
-	if p.Funding.IsZero() {
-		return "no funding"
-	}
-	return "funding as paid"
 }
 
 // Spread is how far apart the paths ended, in dollars.

@@ -73,6 +73,9 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 	sim := p.simulation(feeds)
 	defer func() { _ = sim.Close() }() // it has no connection that could fail
 	transport := sim.Transport()
+	if p.Frictions.Latency > 0 {
+		transport = late{transport, p.Frictions.Latency}
+	}
 	if r != nil {
 		r.next, transport = transport, r
 	}

@@ -255,6 +255,29 @@ func (b *book) exitFees(at time.Time) (fees decimal.Decimal) {
 	return fees
 }
 
+// leaving is what is open, at the marks, and what closing it costs beside its value: fees, spread
+// and slippage.
+func (b *book) leaving(at time.Time, cost spread) (value, costs decimal.Decimal) {
+	for symbol, h := range b.markets {
+		if h.size.IsZero() {
+			continue
+		}
+		mark, ok := h.feed.At(at)
+		if !ok {
+			continue
+		}
+		side := "short"
+		if h.size.IsNegative() {
+			side = "long"
+		}
+		size := h.size.Abs()
+		price := cost.price(symbol, side, size, mark)
+		value = value.Add(size.Mul(mark))
+		costs = costs.Add(size.Mul(price.Sub(mark).Abs())).Add(size.Mul(price).Mul(takerFee))
+	}
+	return value, costs
+}
+
 // openLosers counts the markets that are held at a loss, the fee of leaving included.
 func (b *book) openLosers(at time.Time) (n int) {
 	for _, h := range b.markets {

@@ -49,6 +49,7 @@ type walk struct {
 	dayTrips   int             // round trips until its beginning
 	begun      bool            // a midnight has passed
 	funding    decimal.Decimal
+	payments   []tradingsim.FundingPayment // not made yet
 
 	width time.Duration
 	curve []CurvePoint
@@ -60,7 +61,7 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 		terms: p.terms, from: p.From, to: end, at: p.From,
 		balance: p.terms.Opening, daily: p.terms.DailyLossFloor, verdict: Open,
 		peak: p.terms.Opening, peakAt: p.From, low: p.terms.Opening, roomAt: p.From,
-		width: (end.Sub(p.From) + curvePoints - 1) / curvePoints,
+		width: (end.Sub(p.From) + curvePoints - 1) / curvePoints, payments: a.Payments,
 	}
 	w.floor = w.terms.floor(w.daily)
 	w.room = w.balance.Sub(w.floor)
@@ -122,12 +123,12 @@ func (w *walk) run(points []tradingsim.Point, reported time.Time, equity decimal
 // change brings the account to its next change.
 func (w *walk) change(c tradingsim.Point) error {
 	w.walkTo(c.At)
-	fills := len(w.book.fills)
 	if err := w.book.apply(c.At); err != nil {
 		return err
 	}
-	if fills == len(w.book.fills) {
-		w.funding = w.funding.Add(c.Balance.Sub(w.balance))
+	for len(w.payments) > 0 && !w.payments[0].At.After(c.At) {
+		w.funding = w.funding.Add(w.payments[0].Amount)
+		w.payments = w.payments[1:]
 	}
 	w.balance = c.Balance
 	w.look()
@@ -335,7 +336,7 @@ func (w *walk) midnight() {
 }
 
 // into writes what was seen into the path.
-func (w *walk) into(p *Path) {
+func (w *walk) into(p *Path, cost spread) {
 	p.Continuous, p.Decided = w.verdict, w.decided
 	p.Equity, p.Unrealized = w.equity, w.unrealized
 	p.LowestRoom, p.LowestRoomAt = w.room, w.roomAt
@@ -353,7 +354,8 @@ func (w *walk) into(p *Path) {
 	p.Trips, p.Fills = w.book.trips, w.book.applied
 	p.Balance, p.Gross, p.Funding = w.balance, w.book.gross.Round(6), w.funding
 	p.Fees = p.Gross.Add(w.funding).Sub(w.balance.Sub(w.terms.Opening))
-	p.ExitFees, p.Turnover = w.book.exitFees(w.to), w.book.turnover
+	p.OpenValue, p.ExitFees = w.book.leaving(w.to, cost)
+	p.Turnover = w.book.turnover
 	for _, symbol := range w.book.order {
 		if h := w.book.markets[symbol]; !h.size.IsZero() {
 			p.StillOpen = append(p.StillOpen, symbol)

@@ -130,7 +130,12 @@ func fingerprint(tasks []task) uint64 {
 	h := fnv.New64a()
 	for _, j := range tasks {
 		p, err := j.config.plan()
-		fmt.Fprintf(h, "%q %v %v %+v %s %s %v\n", j.name, j.trial, err, p.terms, p.From, p.To, p.Data != nil)
+		f := p.Frictions
+		if f.Funding != nil {
+			fmt.Fprintln(h, f.Funding.rates) // a map is printed in order
+		}
+		f.Funding = nil
+		fmt.Fprintf(h, "%q %v %v %+v %+v %s %s %v\n", j.name, j.trial, err, p.terms, f, p.From, p.To, p.Data != nil)
 		if p.Data != nil {
 			fmt.Fprintln(h, p.Data.hash)
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
@@ -40,8 +41,11 @@ The bot is built with the Go toolchain and needs no code for the backtest. It ge
 the keys nor the base URL of the environment. Without --prices the prices are a random walk.
 
 Prices inside candles are drawn, with two seeds: the worse is shown. A pass takes both. The
-figures end at the verdict. With --report a file beside it counts the runs of each bot on the
-same prices: of many attempts one is lucky, and the finding takes that into account.
+figures end at the verdict. Unless flags say otherwise, orders fill at the mark and at once,
+without spread, slippage or funding, as the contract has it: the result says what it assumes,
+and what 1, 2 and 5 basis points a side would take from it. With --report a file beside it
+counts the runs of each bot on the same prices: of many attempts one is lucky, and the finding
+takes that into account.
 
 The exit code is 1 if the bot does not build, or the run cannot be made. What the account
 came to is in the result.`,
@@ -65,6 +69,13 @@ came to is in the result.`,
 	f.StringVar(&b.run.ProfitTarget, "target", "", "profit target in dollars of equity (default 110 percent of --balance)")
 	cli.Choice(f, &b.run.DailyFloor, "daily-floor-rule", "", "both", "what the daily floor does at midnight; both judges by either, and the worse counts", "both", "fixed", "moving")
 	cli.Choice(f, &b.run.CandlePaths, "candle-paths", "", "random", "how prices move inside candles: drawn at random, or straight lines", "random", "fixed")
+	f.StringVar(&b.run.HalfSpread, "half-spread", "", "basis points between the mark and a fill (default none, as the contract has it)")
+	f.StringVar(&b.run.Slippage, "slippage", "", "basis points more that an order of $100,000 costs (default none)")
+	cli.Choice(f, &b.run.SlippageLaw, "slippage-law", "", "linear", "how slippage grows with the size of an order", "linear", "square-root")
+	f.StringVar(&b.run.Funding, "funding", "", "a CSV file of funding rates: time, rate, and symbol for several markets (default no funding)")
+	f.DurationVar(&b.run.Latency, "latency", 0, "how long a request takes to the service, and its answer back")
+	f.DurationVar(&b.run.Lag, "lag", 0, "how far reads are behind")
+	f.DurationVar(&b.run.MaxAge, "max-age", 0, "how old a mark of --prices may be that orders fill at (default 10s, and less beside a market that is recorded more often)")
 	f.StringVar(&b.run.Attempts, "attempts", "", "a file that counts the runs of each bot on the same prices (default beside --report)")
 	f.StringVar(&b.run.Trades, "trades", "", "write the round trips as CSV to this file")
 	f.StringVar(&b.run.Report, "report", "", "write an HTML report to this file")
@@ -91,6 +102,9 @@ func (b *backtester) check(cmd *cobra.Command) error {
 	case b.run.Days <= 0 || b.run.Days > 3660:
 		return cli.Misuse("--days must be between 1 and 3660, not %d", b.run.Days)
 	}
+	if err := b.checkFrictions(changed); err != nil {
+		return err
+	}
 	for name, text := range map[string]string{"daily-floor": b.run.DailyLossFloor, "global-floor": b.run.GlobalLossFloor, "target": b.run.ProfitTarget} {
 		if dollars, err := cli.ParseNumber(text); text != "" && (err != nil || !dollars.IsPositive()) {
 			return cli.Misuse("--%s %q: want dollars of equity, such as 95000", name, text)
@@ -116,6 +130,28 @@ func (b *backtester) check(cmd *cobra.Command) error {
 		b.run.Attempts = b.run.Report + ".attempts"
 	}
 	b.run.JSON = b.out.JSON()
+	return nil
+}
+
+// checkFrictions judges what the market costs.
+func (b *backtester) checkFrictions(changed func(string) bool) error {
+	for name, text := range map[string]string{"half-spread": b.run.HalfSpread, "slippage": b.run.Slippage} {
+		if bps, err := cli.ParseNumber(text); text != "" && (err != nil || bps.IsNegative() || bps.GreaterThan(decimal.NewFromInt(1000))) {
+			return cli.Misuse("--%s %q: want 0 to 1000 basis points, such as 1.5", name, text)
+		}
+	}
+	switch {
+	case changed("slippage-law") && b.run.Slippage == "":
+		return cli.Misuse("--slippage-law is for --slippage")
+	case b.run.Latency < 0 || b.run.Latency > time.Minute:
+		return cli.Misuse("--latency must be from 0 to a minute, not %s", b.run.Latency)
+	case b.run.Lag < 0 || b.run.Lag > time.Hour:
+		return cli.Misuse("--lag must be from 0 to an hour, not %s", b.run.Lag)
+	case b.run.MaxAge < 0:
+		return cli.Misuse("--max-age must not be negative, and is %s", b.run.MaxAge)
+	case changed("max-age") && b.run.Prices == "":
+		return cli.Misuse("--max-age is for --prices: each mark of a random walk is of its second")
+	}
 	return nil
 }
 

@@ -64,6 +64,8 @@ func Wrong() {}
 `)
 	write("program/main.go", "package main\n\nfunc main() {}\n")
 	write("broken/bot.go", "package broken\n\nfunc Bot( {}\n")
+	write("funding.csv", "time,rate\n2026-03-01T00:01:00Z,0.0001\n")
+	write("percent.csv", "time,rate\n2026-03-01T00:01:00Z,0.01\n")
 	write("candles.csv", "time,open,high,low,close\n"+
 		"2026-03-01T00:00:00Z,64000,64100,63900,64050\n2026-03-01T00:01:00Z,64050,64200,64000,64150\n2026-03-01T00:02:00Z,64150,64150,64000,64000\n")
 	r := newRig(t)
@@ -116,6 +118,12 @@ func TestBacktest(t *testing.T) {
 	assert.Nil(t, v.Sharpe)
 	assert.Equal(t, time.Date(2026, 3, 1, 0, 2, 0, 0, time.UTC), v.To)
 
+	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "candles.csv", "--candles", "open", "--half-spread", "2", "--slippage", "1",
+		"--slippage-law", "square-root", "--funding", "funding.csv", "--latency", "10ms", "--lag", "1s", "--max-age", "30s")
+	require.Equal(t, cli.Done, code, errs)
+	assert.Contains(t, out, "half-spread 2 bp, slippage 1 bp of $100000, in proportion to the root of its value, funding of funding.csv, latency 10ms, lag 1s")
+	assert.Contains(t, out, "funding $-0.06")
+
 	code, out, _ = r.run("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
 	assert.Equal(t, cli.Done, code, "the result says it")
 	assert.Contains(t, out, "it will not")
@@ -146,6 +154,14 @@ func TestBacktestRefuses(t *testing.T) {
 		{cli.Usage, "--balance", []string{"./internal/bot", "--balance", "1e5"}},
 		{cli.Usage, "--symbol", []string{"./internal/bot", "--symbol", "BTC,ETH"}},
 		{cli.Usage, "--from", []string{"./internal/bot", "--from", "yesterday"}},
+		{cli.Usage, "--half-spread", []string{"./internal/bot", "--half-spread", "-1"}},
+		{cli.Usage, "--slippage \"much\"", []string{"./internal/bot", "--slippage", "much"}},
+		{cli.Usage, "--slippage-law is for", []string{"./internal/bot", "--slippage-law", "linear"}},
+		{cli.Usage, "--latency", []string{"./internal/bot", "--latency", "2m"}},
+		{cli.Usage, "--lag", []string{"./internal/bot", "--lag", "-1s"}},
+		{cli.Usage, "--max-age is for --prices", []string{"./internal/bot", "--max-age", "1s"}},
+		{cli.Usage, "--max-age must", []string{"./internal/bot", "--prices", "candles.csv", "--max-age", "-1s"}},
+		{cli.NotApplied, "as in percent", []string{"./internal/bot", "--days", "1", "--funding", "percent.csv"}},
 		{cli.NotApplied, "does not build as a bot", []string{"./internal/bot", "--func", "Wrong"}},
 		{cli.NotApplied, "undefined: bot.None", []string{"./internal/bot", "--func", "None"}},
 		{cli.NotApplied, "its opening or its close", []string{"./internal/bot", "--prices", "candles.csv"}},

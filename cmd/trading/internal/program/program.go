@@ -21,6 +21,10 @@ type Run struct {
 
 	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths, Attempts, Trades string
 
+	HalfSpread, Slippage, SlippageLaw, Funding string
+
+	Latency, Lag, MaxAge time.Duration
+
 	Days     int
 	Seed     uint64
 	From, To time.Time
