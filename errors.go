@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -103,7 +104,11 @@ func (e *WriteError) Error() string {
 	if e.Symbol != "" {
 		text += " " + printable(e.Symbol, mostMessage)
 	}
-	return text + ": " + e.Outcome.String() + ": " + causeText(e.Err)
+	text += ": " + e.Outcome.String() + ": " + causeText(e.Err)
+	if e.Outcome == Unknown && e.Intent != "" { // a person needs both to find out about it
+		text += " (write " + string(e.Intent) + " on " + cmp.Or(printable(string(e.Account), mostMessage), "the paper account") + ")"
+	}
+	return text
 }
 
 // Unwrap returns the cause.

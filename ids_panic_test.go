@@ -88,6 +88,19 @@ func TestEdge28_TheLogNamesTheWrite(t *testing.T) {
 			assert.Contains(r.t, lines[at], "intent=")
 		}
 		assert.Contains(r.t, logged.String(), "intent="+string(write.Intent))
+		assert.ErrorContains(r.t, lost, "(write "+string(write.Intent)+" on acc_1)", "nor has it to be looked for where the error alone is printed")
+	})
+}
+
+// A write of the paper account has no account to name.
+func TestAnUnknownPaperWriteIsNamed(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r.sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
+		_, err := r.Sandbox.PlaceOrder(r.t.Context(), buy("0.05"), trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+		write := (*trading.WriteError)(nil)
+		require.ErrorAs(r.t, err, &write)
+		require.Equal(r.t, trading.Unknown, write.Outcome)
+		assert.ErrorContains(r.t, err, "(write "+string(write.Intent)+" on the paper account)")
 	})
 }
 

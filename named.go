@@ -17,7 +17,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 	source := &c.opts.key
 	if c.env != EnvLive {
 		if source.id != "" {
-			return nil, refuse(c.env, CodeBadRequest, "WithClientOrderID is for live writes: the paper account executes a repeated order again")
+			return nil, refuse(c.env, CodeBadRequest, "nothing was sent: WithClientOrderID is for live writes, and the paper account executes a repeated order again: leave the id out, and read the account before you repeat an order")
 		}
 		source = &keySource{}
 	}

@@ -121,7 +121,7 @@ func (w *writer) check() error {
 	case !w.yes && !w.dryRun && !w.app.InTerminal:
 		return cli.Misuse("there is no terminal to ask on: give --yes, or --dry-run")
 	case w.clientOrderID != "" && w.service.Env != trading.EnvLive:
-		return cli.Misuse("--client-order-id is for --env live: the paper account executes a repeated order again")
+		return cli.Misuse("nothing was sent: --client-order-id is for --env live, and the paper account executes a repeated order again: leave the id out, and read the account before you repeat an order")
 	case w.clientOrderID != "" && !w.named:
 		return cli.Misuse("--client-order-id needs every level named, since its request has to be the same each time")
 	default:

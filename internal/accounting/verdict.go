@@ -38,7 +38,9 @@ const (
 
 	WriteIncomplete Reason = "the write names no kind, symbol, side or size"
 	NotHeld         Reason = "the write can still run"
-	NoBaseline      Reason = "no baseline from before the write, and the symbol does not prove absence by itself"
+	NoBaseline      Reason = "what the account held right before the write is not known, so that its trades prove nothing: " +
+		"the write came within seconds of the start or of another write, or the account could not be read; " +
+		"read the account, and acknowledge the write"
 	AccountingEnded Reason = "the account was reset or its holder changed"
 	LookAgain       Reason = "reads may lag behind: read the account again"
 	NothingShows    Reason = "an edit of a run shows in no read"
