@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/export"
 )
 
 const (
@@ -106,13 +108,17 @@ type listing[T any] struct {
 	header     []any
 	read       func(context.Context, handle) ([]T, error)
 	row        func(T) []any
+	long       string
+	forms      []string // that write has beside the table and JSON
+	write      func(w io.Writer, form string, all []T) error
 }
 
 // list returns the command of a listing.
 func list[T any](app *cli.App, l listing[T]) *cobra.Command {
 	cmd := &cobra.Command{Use: l.use, Short: l.short, Args: cli.Args()}
 	service := app.Connection(cmd, readTimeout).Environment(accountToRead)
-	out := app.Output(cmd)
+	out := app.Output(cmd, l.forms...)
+	cmd.Long = l.long
 	if l.fires {
 		cmd.Long = l.short + "." + firesTriggers
 	}
@@ -134,16 +140,23 @@ func list[T any](app *cli.App, l listing[T]) *cobra.Command {
 				}
 				all = append(all, some...)
 			}
-			printed := out.Print(all, func(w io.Writer) {
-				cli.Row(w, l.header...)
-				for _, one := range all {
-					cli.Row(w, l.row(one)...)
-				}
-			})
-			return errors.Join(append(errs, printed)...)
+			return errors.Join(append(errs, l.print(app, out, all))...)
 		})
 	}
 	return cmd
+}
+
+// print writes what was read, in the form that was chosen.
+func (l listing[T]) print(app *cli.App, out *cli.Output, all []T) error {
+	if slices.Contains(l.forms, out.Format()) {
+		return l.write(app.Out, out.Format(), all)
+	}
+	return out.Print(all, func(w io.Writer) {
+		cli.Row(w, l.header...)
+		for _, one := range all {
+			cli.Row(w, l.row(one)...)
+		}
+	})
 }
 
 func newPositions(app *cli.App) *cobra.Command {
@@ -231,5 +244,28 @@ func newTrades(app *cli.App) *cobra.Command {
 				cli.Dollars(t.GrossPnL), cli.Dollars(t.RoundTripFee), cli.Dollars(t.NetPnL), t.Cause,
 			}
 		},
+		long: `List the closed trades, as the service lists them.
+
+-o csv writes columns that spreadsheets and tax tools take, -o jsonl one object a line.
+Both have every digit, and times in UTC. The service can list the newest trades only:
+to keep all of them, write them as they close (package export).`,
+		forms: []string{"csv", "jsonl"}, write: writeTrades,
 	})
+}
+
+// writeTrades writes trades for other programs.
+func writeTrades(w io.Writer, form string, all []tradeView) error {
+	trades := export.CSV(w)
+	if form == "jsonl" {
+		trades = export.JSONLines(w)
+	}
+	if err := trades.Begin(); err != nil {
+		return err
+	}
+	for _, t := range all {
+		if err := trades.Write(t.Account, t.record); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -161,12 +161,14 @@ type tradeView struct {
 	RoundTripFee decimal.Decimal    `json:"roundTripFee"`
 	NetPnL       decimal.Decimal    `json:"netPnL"`
 	ClosedAt     time.Time          `json:"closedAt,omitzero"`
+
+	record trading.Trade
 }
 
 func viewTrade(account trading.AccountID, t trading.Trade) tradeView {
 	return tradeView{
 		account, t.Symbol, t.Side, t.Cause, cli.Amount{Opt: t.Size}, cli.Amount{Opt: t.EntryPrice}, t.ExitPrice,
-		t.GrossPnL, t.RoundTripFee, t.NetPnL(), t.ClosedAt,
+		t.GrossPnL, t.RoundTripFee, t.NetPnL(), t.ClosedAt, t,
 	}
 }
 

@@ -22,12 +22,15 @@ type Output struct {
 	format string
 }
 
-// Output adds the flag that chooses the form.
-func (a *App) Output(cmd *cobra.Command) *Output {
+// Output adds the flag that chooses the form: table, json, or one of more.
+func (a *App) Output(cmd *cobra.Command, more ...string) *Output {
 	o := &Output{app: a}
-	Choice(cmd.Flags(), &o.format, "output", "o", "table", "form of the result on standard output", "table", "json")
+	Choice(cmd.Flags(), &o.format, "output", "o", "table", "form of the result on standard output", append([]string{"table", "json"}, more...)...)
 	return o
 }
+
+// Format is the form that was chosen.
+func (o *Output) Format() string { return o.format }
 
 // JSON reports whether a program reads.
 func (o *Output) JSON() bool { return o.format == "json" }
