@@ -2,18 +2,24 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -132,9 +138,53 @@ func until(condition string) chromedp.Action[chromedp.Void] {
 func scrolling(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll('body *')]
-		.filter((e) => !e.closest('svg') && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'hidden')
+		.filter((e) => !e.closest('svg') && e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'hidden')
 		.map((e) => e.tagName + ' ' + e.className + ': ' + e.textContent.slice(0, 60))`))
 	require.NoError(t, err)
+	return found
+}
+
+// fits asks at each width that nothing sticks out of the page and that no part of it scrolls
+// sideways, and keeps a picture of each, light and dark.
+func fits(ctx context.Context, t *testing.T, name string, widths ...int64) {
+	t.Helper()
+	for _, width := range widths {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 844)))
+		wide, err := chromedp.Run(ctx, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
+		require.NoError(t, err)
+		assert.LessOrEqual(t, wide, width, "nothing sticks out")
+		assert.Empty(t, scrolling(ctx, t), "at %d", width)
+		for _, scheme := range []string{"light", "dark"} {
+			prefer(ctx, t, scheme)
+			screenshot(ctx, t, fmt.Sprintf("%s-%d-%s", name, width, scheme), width, 844)
+		}
+	}
+}
+
+// prefer sets the colours that the person at the browser prefers.
+func prefer(ctx context.Context, t *testing.T, scheme string) {
+	t.Helper()
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(t, err)
+}
+
+// nameless are the parts of the page that a person can use, or that show something, and that
+// have no name for who does not see them.
+func nameless(ctx context.Context, t *testing.T) (found []string) {
+	t.Helper()
+	tree, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	require.NoError(t, err)
+	roles := []string{"image", "button", "combobox", "textbox", "checkbox", "table", "region", "group"}
+	for _, n := range tree.Nodes {
+		if n.Ignored || n.Role == nil || !slices.Contains(roles, strings.Trim(string(n.Role.Value), `"`)) {
+			continue
+		}
+		if n.Name == nil || strings.Trim(string(n.Name.Value), `" `) == "" {
+			found = append(found, string(n.Role.Value))
+		}
+	}
 	return found
 }
 

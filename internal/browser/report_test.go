@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -52,13 +51,6 @@ func TestTheReport(t *testing.T) {
 
 	ctx, said := browser(t)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("file://"+filepath.ToSlash(file))))
-	for _, width := range []int64{1200, 390, 320} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 844)))
-		wide, err := chromedp.Run(ctx, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
-		require.NoError(t, err)
-		assert.LessOrEqual(t, wide, width, "nothing sticks out")
-		assert.Empty(t, scrolling(ctx, t), "at %d", width)
-		screenshot(ctx, t, fmt.Sprintf("report-%d", width), width, 844)
-	}
+	fits(ctx, t, "report", 1280, 390, 320)
 	require.Empty(t, said.all())
 }

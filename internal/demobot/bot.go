@@ -92,11 +92,11 @@ func (b bot) turn(ctx context.Context, account trading.Trader, symbol, size stri
 		return // the next turn asks again
 	}
 	if p, open := positions.In(symbol); open {
-		ctx = b.witness.expect(ctx, "close "+p.Size.String()+" "+symbol)
+		ctx = b.witness.expect(ctx, symbol, "close "+p.Size.String()+" "+symbol)
 		_, _ = account.ClosePosition(ctx, symbol, trading.All)
 		return
 	}
-	ctx = b.witness.expect(ctx, "buy "+size+" "+symbol)
+	ctx = b.witness.expect(ctx, symbol, "buy "+size+" "+symbol)
 	_, _ = account.PlaceOrder(ctx, trading.Order{
 		Symbol: symbol, Side: trading.Long, Size: trading.Dec(size), Leverage: trading.Dec("2"),
 	})

@@ -78,7 +78,7 @@ func TestALostReplyIsPendingUntilItIsFound(t *testing.T) {
 			}
 		}, trading.WithTransport(sim.Transport())))
 		require.Equal(t, []string{"sending", "pending", "pending", "applied"}, outcomes)
-		require.Equal(t, []string{"sent, and no reply came", "the client goes on finding out", "found applied, by accounting"}, last.Steps)
+		require.Equal(t, []string{"sent, and no reply came", "the client goes on finding out", "found applied after 35s, by accounting"}, last.Steps)
 	})
 }
 

@@ -16,6 +16,7 @@ type Write struct {
 	ID          string
 	At          time.Time
 	Environment string
+	Symbol      string
 	Text        string
 	Outcome     string // sending, pending, applied or not applied
 	Steps       []string
@@ -38,12 +39,12 @@ func newWitness(show func(Write)) *witness {
 type expectation struct{}
 
 // expect names the write that is made with ctx.
-func (w *witness) expect(ctx context.Context, text string) context.Context {
+func (w *witness) expect(ctx context.Context, symbol, text string) context.Context {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count++
 	return context.WithValue(ctx, expectation{}, &Write{
-		ID: strconv.Itoa(w.count), At: time.Now(), Text: text, Outcome: "sending",
+		ID: strconv.Itoa(w.count), At: time.Now(), Symbol: symbol, Text: text, Outcome: "sending",
 	})
 }
 
@@ -147,6 +148,6 @@ func (w *witness) resolved(_ context.Context, r trading.Resolution) {
 	if r.Outcome == trading.Applied {
 		write.Outcome = "applied"
 	}
-	write.Steps = append(write.Steps, fmt.Sprintf("found %s, by %s", write.Outcome, r.Evidence))
+	write.Steps = append(write.Steps, fmt.Sprintf("found %s after %v, by %s", write.Outcome, time.Since(write.At).Round(time.Second), r.Evidence))
 	w.shown(write)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,7 +126,7 @@ func TestAStreamThatCannotResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		for i := range 2*keptEvents + 1 {
-			r.feed.publish("write", i)
+			r.feed.show(Write{ID: strconv.Itoa(i)})
 		}
 		for _, id := range []string{"", "nonsense", "OTHERRUN-5", r.feed.id(1), r.feed.id(-1), r.feed.id(1 << 40), r.feed.name + "-x"} {
 			s := r.stream(id)

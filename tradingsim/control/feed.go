@@ -35,8 +35,9 @@ type feed struct {
 	last    int64
 	state   []byte // the latest state, for the streams
 	states  int64
-	writes  []Write
+	writes  []shownWrite
 	samples []sample
+	ledger  int64         // the ID of the latest execution
 	changed chan struct{} // closed and replaced with every change
 }
 
@@ -48,7 +49,12 @@ func (f *feed) watch(e tradingsim.Event) {
 	if e.Request != nil {
 		shown = shorter(e.Request)
 	}
-	f.publish(string(e.Kind), shown)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e.Execution != nil {
+		f.ledger = e.Execution.ID
+	}
+	f.add(string(e.Kind), shown)
 }
 
 // shorter is a request with what the page shows of it.
@@ -64,24 +70,27 @@ func shorter(r *tradingsim.Request) *tradingsim.Request {
 	return &short
 }
 
+// shownWrite is a write of a bot, and the last execution before the write was shown: what it
+// did comes after that one. No clock is needed to find it.
+type shownWrite struct {
+	Write
+	After int64 `json:"after"`
+}
+
 // show takes a write of a bot.
 func (f *feed) show(w Write) {
 	w.Steps = slices.Clone(w.Steps)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.writes, func(known Write) bool { return known.ID == w.ID })
+	shown := shownWrite{w, f.ledger}
+	i := slices.IndexFunc(f.writes, func(known shownWrite) bool { return known.ID == w.ID })
 	if i >= 0 {
-		f.writes[i] = w
+		shown.After = f.writes[i].After
+		f.writes[i] = shown
 	} else {
-		f.writes = append(f.writes[max(0, len(f.writes)-keptWrites+1):], w)
+		f.writes = append(f.writes[max(0, len(f.writes)-keptWrites+1):], shown)
 	}
-	f.add("write", w)
-}
-
-func (f *feed) publish(name string, v any) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.add(name, v)
+	f.add("write", shown)
 }
 
 func (f *feed) add(name string, v any) {

@@ -70,7 +70,7 @@ func (f *feed) keep(now sample, state []byte) {
 // history is what a page that has just been opened shows of the time before.
 func (s *server) history(w http.ResponseWriter, _ *http.Request) error {
 	s.feed.mu.Lock()
-	samples, writes := slices.Clone(s.feed.samples), append([]Write{}, s.feed.writes...)
+	samples, writes := slices.Clone(s.feed.samples), append([]shownWrite{}, s.feed.writes...)
 	s.feed.mu.Unlock()
 	writeJSON(w, http.StatusOK, map[string]any{"samples": samples, "writes": writes})
 	return nil

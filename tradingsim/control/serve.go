@@ -50,6 +50,7 @@ type Write struct {
 	ID          string    `json:"id"`          // names the write
 	At          time.Time `json:"at"`          // when it began
 	Environment string    `json:"environment"` // sandbox or live
+	Symbol      string    `json:"symbol"`      // of its market
 	Text        string    `json:"text"`        // what it is, for a person
 	Outcome     string    `json:"outcome"`     // sending, pending, applied or not applied
 	Steps       []string  `json:"steps"`       // what has happened to it, for a person

@@ -48,6 +48,9 @@ func newServer(sim *tradingsim.Sim, token string, hosts []string, port string) *
 	for _, host := range hosts {
 		s.hosts[host] = true
 	}
+	if ledger := sim.Ledger(); len(ledger) > 0 {
+		s.feed.ledger = ledger[len(ledger)-1].ID
+	}
 	s.sample()
 	return s
 }

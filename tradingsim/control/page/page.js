@@ -95,9 +95,13 @@
   };
   const fill = (id, rows, nothing) => {
     const body = $(id).tBodies[0];
+    const heads = $(id).tHead.rows[0].cells;
+    for (const tr of rows) { // on a phone a row is a line, and some of its cells need their names
+      for (const td of tr.cells) if (heads[td.cellIndex].dataset.line) td.dataset.line = heads[td.cellIndex].dataset.line;
+    }
     if (rows.length === 0) {
       const td = el('td', nothing, 'empty');
-      td.colSpan = $(id).tHead.rows[0].cells.length;
+      td.colSpan = heads.length;
       const tr = el('tr');
       tr.append(td);
       rows = [tr];
@@ -112,6 +116,8 @@
   const pnlClass = (pnl) => (Number(pnl) < 0 ? 'bad' : Number(pnl) > 0 ? 'good' : '');
   const sideClass = (side) => (side === 'long' ? 'good' : 'bad');
 
+  const level = (text) => cell(text === null ? '' : money(text), 'num');
+
   const drawPositions = () => {
     const rows = [];
     const waiting = [];
@@ -119,7 +125,7 @@
       for (const p of a.positions) {
         rows.push(row(cell(accountName(a.id)), cell(p.symbol), cell(p.side, sideClass(p.side)), cell(money(p.size), 'num'),
           cell(cents(p.entryPrice), 'num'), cell(cents(p.pnl), 'num ' + pnlClass(p.pnl)),
-          cell(money(p.stopLoss), 'num'), cell(money(p.takeProfit), 'num')));
+          level(p.stopLoss), level(p.takeProfit)));
       }
       for (const o of a.orders) {
         waiting.push(row(cell(accountName(a.id)), cell(o.id), cell(o.reduceOnly ? 'limit, reduces' : 'limit'), cell(o.symbol),
@@ -134,15 +140,19 @@
     fill('orders', waiting, 'Nothing waits.');
   };
 
+  const marksOf = (e) => {
+    const from = requests.get(e.request);
+    const marks = [];
+    if (e.copy) marks.push(el('span', 'copy', 'tag bad'));
+    if (from && from.fault) marks.push(el('span', from.fault, 'tag warn'));
+    return marks;
+  };
+  const verbOf = (e) => (e.filled ? (e.side === 'long' ? 'bought' : 'sold') : (e.operation || ''));
+
   const drawLedger = () => {
     fill('ledger', ledger.slice().reverse().map((e) => {
-      const from = requests.get(e.request);
-      const marks = [];
-      if (e.copy) marks.push(el('span', 'copy', 'tag bad'));
-      if (from && from.fault) marks.push(el('span', from.fault, 'tag warn'));
-      const what = e.filled ? (e.side === 'long' ? 'bought' : 'sold') : (e.operation || '');
-      return row(cell(e.id, 'num'), cell(what, e.filled ? sideClass(e.side) : ''), cell(e.size ? money(e.size) : '', 'num'), cell(e.symbol),
-        cell([(e.actor === 'api' ? 'request' : e.actor) + (e.request ? ' ' + e.request : '') + ' ', ...marks]),
+      return row(cell(e.id, 'num'), cell(verbOf(e), e.filled ? sideClass(e.side) : ''), cell(e.size ? money(e.size) : '', 'num'), cell(e.symbol),
+        cell([(e.actor === 'api' ? 'request' : e.actor) + (e.request ? ' ' + e.request : '') + ' ', ...marksOf(e)]),
         cell(e.price ? money(e.price) : '', 'num'), cell(accountName(e.account)), cell(clock(e.at)));
     }), 'Nothing has been executed.');
   };
@@ -165,19 +175,62 @@
     fill('requests', rows, 'Nothing has been sent.');
   };
 
+  // What a write did is what its market executed after the write began and before the market's
+  // next write began. The bot begins none while another is pending there.
+  const executionsOf = (all) => {
+    const did = new Map(all.map((w) => [w.id, []]));
+    for (const e of ledger) {
+      if (e.actor !== 'api') continue;
+      const environment = e.account ? 'live' : 'sandbox';
+      const of = all.filter((w) => w.symbol === e.symbol && w.environment === environment && w.after < e.id).pop();
+      if (of) did.get(of.id).push(e);
+    }
+    return did;
+  };
+  const agrees = (w, did) => {
+    if (w.outcome !== 'applied' && w.outcome !== 'not applied') return undefined;
+    return did.filter((e) => !e.copy).length === (w.outcome === 'applied' ? 1 : 0); // a copy is a fault's doing
+  };
+  const signs = new Map([[undefined, ['…', 'warn', 'not known yet']], [true, ['=', 'good', 'agrees']], [false, ['≠', 'bad', 'differs']]]);
+
   const outcomes = { sending: 'soft', pending: 'warn', applied: 'good', 'not applied': 'bad' };
   const drawWrites = () => {
-    show($('bot'), writes.size > 0);
-    $('writes').replaceChildren(...[...writes.values()].reverse().slice(0, 50).map((w) => {
-      const li = el('li');
+    const all = [...writes.values()].slice(-50);
+    show($('bot'), all.length > 0);
+    $('main').classList.toggle('traded', all.length > 0);
+    const did = executionsOf(all);
+    let decided = 0;
+    let differ = 0;
+    fill('writes', all.map((w) => {
       const steps = [...(w.steps || [])];
-      if (steps.length > 1 || w.outcome === 'pending') li.className = 'odd';
+      const same = agrees(w, did.get(w.id));
+      if (same !== undefined) decided++;
+      if (same === false) differ++;
       if (w.outcome === 'pending' && steps.length === 1) steps.push('finding out …');
-      const outcome = el('span');
-      outcome.append(el('span', w.outcome, 'tag ' + (outcomes[w.outcome] || 'soft')));
-      li.append(el('span', clock(w.at), 'num soft'), el('span', w.text + ', ' + w.environment), outcome, el('span', steps.join(' → '), 'steps'));
-      return li;
-    }));
+      const [sign, signClass, word] = signs.get(same);
+      const mark = el('span', sign, 'sign ' + signClass);
+      mark.title = word;
+      mark.setAttribute('role', 'img');
+      mark.setAttribute('aria-label', word);
+      const done = did.get(w.id).map((e) => {
+        const line = el('span', '#' + e.id + ' ' + verbOf(e) + ' ' + money(e.size) + ' ' + e.symbol + ' at ' + money(e.price) + ' ');
+        line.append(...marksOf(e));
+        return line;
+      });
+      const tr = row(cell(clock(w.at), 'soft'), cell(w.text + ', ' + w.environment), cell([el('span', w.outcome, 'tag ' + (outcomes[w.outcome] || 'soft'))]),
+        cell(steps.join(' → '), steps.length > 1 || w.outcome === 'pending' ? 'steps' : 'steps soft'),
+        cell([mark, ...(done.length ? done : [el('span', 'nothing', 'soft')])], 'did'));
+      if (w.outcome === 'pending') tr.className = 'pending';
+      return tr;
+    }).reverse(), '');
+    const open = all.length - decided;
+    const parts = [];
+    if (decided) parts.push([decided - differ + ' of ' + decided + ' decided writes agree with the ledger', differ ? 'bad' : 'good']);
+    if (open) parts.push([open + ' not decided yet', 'warn']);
+    const text = parts.map(([words]) => words).join();
+    if ($('verdict').dataset.text === text) return; // said once
+    $('verdict').dataset.text = text;
+    $('verdict').replaceChildren(...parts.map(([words, className]) => el('span', words, 'tag ' + className)));
   };
 
   // ---- charts
@@ -193,9 +246,20 @@
     return value || color(name);
   };
 
+  const dark = matchMedia('(prefers-color-scheme: dark)');
   const charts = {};
-  const chart = (id, key, series, data) => {
+  // extent is what a chart says to who does not see it.
+  const extent = (values) => {
+    const known = values.filter((v) => v !== null);
+    if (known.length === 0) return 'no value';
+    const exact = (v) => money(String(+v.toPrecision(10)));
+    const [low, high] = known.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [known[0], known[0]]);
+    return exact(known[known.length - 1]) + ' now, between ' + exact(low) + ' and ' + exact(high);
+  };
+  const chart = (id, name, data) => {
     const box = $(id);
+    box.setAttribute('aria-label', name + ': ' + extent(data[1]) + (data[0].length ? ', since ' + clock(data[0][0] * 1000) : ''));
+    const key = name + dark.matches;
     const width = box.clientWidth;
     if (!width) return;
     let c = charts[id];
@@ -203,7 +267,7 @@
       if (c) c.plot.destroy();
       const axis = { stroke: resolved('soft'), grid: { stroke: resolved('line'), width: 1 }, ticks: { stroke: resolved('line'), width: 1 } };
       const plot = new uPlot({
-        width, height: width < 500 ? 170 : 200,
+        width, height: id === 'marks' && width > 330 ? 240 : 170,
         legend: { show: false }, cursor: { drag: { x: false, y: false } },
         padding: [8, 32, 0, 0],
         // A clock that stands still has one moment, which uPlot widens to a day.
@@ -212,7 +276,7 @@
           return [low - room, high + room];
         } } },
         axes: [Object.assign({ space: 80, values: (u, values) => values.map((v) => clock(v * 1000)) }, axis), Object.assign({ size: 76, values: (u, values) => values.map((v) => money(String(+v.toPrecision(10)))) }, axis)],
-        series: [{}, ...series.map((s) => ({ label: s.label, stroke: resolved(s.color), width: s.width || 1.5, dash: s.dash, points: { show: (u) => u.data[0].length === 1 }, spanGaps: false }))],
+        series: [{}, { stroke: resolved('blue'), width: 1.5, points: { show: (u) => u.data[0].length === 1 }, spanGaps: false }],
       }, data, box);
       c = charts[id] = { plot, key, width };
       return;
@@ -223,24 +287,33 @@
   const number = (text) => (text === null || text === undefined ? null : Number(text));
   const drawCharts = () => {
     const times = samples.map((s) => Date.parse(s.at) / 1000);
-    const marks = samples.map((s) => number(s.marks[market]));
-    chart('marks', market, [{ label: market, color: 'blue' }], [times, marks]);
+    chart('marks', 'Mark of ' + market, [times, samples.map((s) => number(s.marks[market]))]);
     const a = state.accounts.find((one) => one.id === account);
     if (!a) return;
-    const level = (text) => times.map(() => Number(text));
-    chart('equity', 'account ' + account, [
-      { label: 'equity', color: 'blue', width: 2 }, { label: 'daily floor', color: 'warn', dash: [6, 4] },
-      { label: 'global floor', color: 'bad', dash: [6, 4] }, { label: 'target', color: 'good', dash: [6, 4] },
-    ], [times, samples.map((s) => number(s.equity[account])), level(a.dailyLossFloor), level(a.globalLossFloor), level(a.profitTarget)]);
-    const facts = [['equity', cents(a.equity), ''], ['daily floor', cents(a.dailyLossFloor), 'warn'],
-      ['global floor', cents(a.globalLossFloor), 'bad'], ['target', cents(a.profitTarget), 'good'],
-      ['balance', cents(a.balance), ''], ['status', a.status, '']];
+    chart('equity', 'Equity of ' + accountName(account), [times, samples.map((s) => number(s.equity[account]))]);
+    drawGauge(a);
+    const facts = [['global floor', cents(a.globalLossFloor), 'bad'], ['daily floor', cents(a.dailyLossFloor), 'warn'],
+      ['equity', cents(a.equity), 'blue'], ['target', cents(a.profitTarget), 'good'], ['balance', cents(a.balance), ''], ['status', a.status, '']];
     $('levels').replaceChildren(...facts.map(([name, value, className]) => {
       const pair = el('div');
       pair.append(el('dt', name, className), el('dd', value));
       return pair;
     }));
     show($('settrade'), a.id !== '' && writes.size === 0); // the bot trades its accounts alone
+  };
+
+  // The chart of the equity has the scale of its moves, which are small beside the way to a
+  // floor: that is the gauge's, from the global floor to the target.
+  const drawGauge = (a) => {
+    const [low, high] = [Number(a.globalLossFloor), Number(a.profitTarget)];
+    const equity = number(a.equity);
+    show($('gauge'), high > low);
+    const at = (v) => Math.min(100, Math.max(0, (v - low) / (high - low) * 100)) + '%';
+    $('fell').style.width = $('daily').style.left = at(Number(a.dailyLossFloor));
+    show($('now'), equity !== null);
+    if (equity !== null) $('now').style.left = at(equity);
+    $('gauge').setAttribute('aria-label', 'Equity ' + cents(a.equity) + ', daily floor ' + cents(a.dailyLossFloor) + ', on the way from the global floor '
+      + cents(a.globalLossFloor) + ' to the target ' + cents(a.profitTarget));
   };
 
   const chips = (id, names, chosen, text, choose) => {
@@ -312,8 +385,9 @@
       }
       drawKinds(answer.kinds);
     }
-    show($('planned'), planned.length > 0);
-    $('planned').querySelector('ul').replaceChildren(...planned.map((p) => el('li', (p.fault || 'pass') + ' for ' + p.operation)));
+    show($('forget'), planned.length > 0);
+    const lines = planned.map((p) => el('li', (p.fault || 'pass') + ' for ' + p.operation));
+    $('planned').querySelector('ul').replaceChildren(...(lines.length ? lines : [el('li', 'nothing', 'soft')]));
   };
   const drawKinds = (kinds) => {
     const groups = new Map();
@@ -346,8 +420,10 @@
         });
         box.append(b);
       }
-      $('kinds').append(el('h3', name), box);
+      // What to begin with is seen at once; a phone has no room for the rest above the proof.
+      $($('kinds').children.length ? 'more' : 'kinds').append(el('h3', name), box);
     }
+    $('more').open = matchMedia('(min-width: 901px)').matches;
   };
   const loadFaults = async () => {
     try {
@@ -473,6 +549,7 @@
     b.addEventListener('click', () => change('POST', '/clock/advance', { by: b.dataset.by }));
   }
   window.addEventListener('resize', later);
+  dark.addEventListener('change', later);
 
   (async () => {
     const token = location.hash.slice(1);
