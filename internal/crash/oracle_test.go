@@ -247,8 +247,13 @@ func (w *world) notTaken(id trading.IntentID, all []tradingsim.Execution) bool {
 		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return !e.At.Before(in.Decided) })
 }
 
-// badDisk reports whether the journal has said that it did not take a record.
-func (w *world) badDisk() bool { return w.disk > 0 || w.losesAt > 0 }
+// badDisk reports whether the journal has not taken a record: it failed, or took longer than
+// an exit waits.
+func (w *world) badDisk() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.disk > 0 || w.losesAt > 0 || w.hung
+}
 
 // checkJournaled: what was executed is in a journal.
 func (w *world) checkJournaled(when string) {

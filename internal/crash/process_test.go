@@ -178,6 +178,9 @@ func (d *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 	if d.process.step("before " + what) {
 		return errKilled
 	}
+	if cause := context.Cause(ctx); durable && cause != nil && strings.HasPrefix(cause.Error(), "the journal has not taken it") {
+		d.process.world.hangs()
+	}
 	d.process.world.probes(records)
 	if err := d.write(ctx, durable, records); err != nil {
 		return err

@@ -36,6 +36,7 @@ type world struct {
 	planned  map[string]int
 	met      map[string]bool // faults of the write that came about
 	worked   bool            // one of them was a 5xx after the work
+	hung     bool            // an exit has gone without a journal that took too long
 	steps    []string
 	writes   map[trading.IntentID]*written
 	order    []*written
@@ -357,6 +358,13 @@ func (w *world) play(killAt int) {
 	time.Sleep(25 * time.Hour)
 	w.check("a day later")
 	time.Sleep(time.Hour) // what is left of the bubble ends
+}
+
+// hangs notes that an exit goes without the journal, which takes its record too late.
+func (w *world) hangs() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hung = true
 }
 
 // idle holds a client that has closed to its word.
