@@ -2,16 +2,17 @@ package flatten_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -20,48 +21,45 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// sampling is how exact a skewed read is.
-const sampling = 100 * time.Millisecond
-
 // skewed is a service that reads positions from a cache of their own, which lags
 // more than that of the orders: it shows what was held a time ago.
 type skewed struct {
 	http.RoundTripper
+	sim *tradingsim.Sim
 	lag time.Duration
-
-	mu      sync.Mutex
-	samples []sample
 }
 
-type sample struct {
-	at   time.Time
-	body []byte
-}
-
-// watch samples what the account holds until the context ends.
-func (s *skewed) watch(ctx context.Context, sim *tradingsim.Sim) {
-	for ctx.Err() == nil {
-		rows := []map[string]any{}
-		for _, m := range stormMarkets {
-			held := sim.Position("acc_1", m.symbol)
-			if held.IsZero() {
-				continue
-			}
-			side := "long"
-			if held.IsNegative() {
-				side = "short"
-			}
-			rows = append(rows, map[string]any{"symbol": m.symbol, "side": side, "size": json.Number(held.Abs().String()), "entryPrice": 1})
+// held is what an account held at a moment, after all that was executed by then.
+func held(ledger []tradingsim.Execution, at time.Time) map[string]decimal.Decimal {
+	positions := map[string]decimal.Decimal{}
+	for _, e := range ledger {
+		if e.Filled && !e.At.After(at) {
+			positions[e.Symbol] = positions[e.Symbol].Add(signed(e))
 		}
-		body, _ := json.Marshal(map[string]any{"positions": rows})
-		s.mu.Lock()
-		s.samples = append(s.samples, sample{time.Now(), body})
-		for len(s.samples) > 1 && s.samples[1].at.Before(time.Now().Add(-s.lag)) {
-			s.samples = s.samples[1:]
-		}
-		s.mu.Unlock()
-		time.Sleep(sampling)
 	}
+	maps.DeleteFunc(positions, func(_ string, size decimal.Decimal) bool { return size.IsZero() })
+	return positions
+}
+
+func signed(e tradingsim.Execution) decimal.Decimal {
+	if e.Side == "short" {
+		return e.Size.Neg()
+	}
+	return e.Size
+}
+
+// shown is the answer to a read.
+func (s *skewed) shown() []byte {
+	rows := []map[string]any{}
+	for symbol, size := range held(s.sim.Ledger(), time.Now().Add(-s.lag)) {
+		side := "long"
+		if size.IsNegative() {
+			side = "short"
+		}
+		rows = append(rows, map[string]any{"symbol": symbol, "side": side, "size": json.Number(size.Abs().String()), "entryPrice": 1})
+	}
+	body, _ := json.Marshal(map[string]any{"positions": rows})
+	return body
 }
 
 func (s *skewed) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -75,9 +73,7 @@ func (s *skewed) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if bytes.HasPrefix(body, []byte(`{"positions"`)) || bytes.HasPrefix(body, []byte(`[`)) {
-		s.mu.Lock()
-		body = s.samples[0].body
-		s.mu.Unlock()
+		body = s.shown()
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	response.ContentLength = int64(len(body))
@@ -90,14 +86,7 @@ func (s *skewed) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestAFillThatTheFirstLookCannotSee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New()
-		service := &skewed{RoundTripper: sim.Transport(), lag: 4 * time.Second}
-		ctx, cancel := context.WithCancel(t.Context())
-		var watching sync.WaitGroup
-		defer watching.Wait()
-		defer cancel()
-		watching.Go(func() { service.watch(ctx, sim) })
-		time.Sleep(sampling)
-		r := join(t, sim, trading.WithTransport(service))
+		r := join(t, sim, trading.WithTransport(&skewed{sim.Transport(), sim, 4 * time.Second}))
 		r.rest(trading.Long, "0.1", "BTC", "63000")
 		time.Sleep(5 * time.Second)
 		sim.SetMark("BTC", "62000")
@@ -106,5 +95,30 @@ func TestAFillThatTheFirstLookCannotSee(t *testing.T) {
 		r.holdsNothing("acc_1", "BTC")
 		assert.True(t, report.Looks[0].Empty())
 		assert.False(t, report.Looks[1].Empty())
+	})
+}
+
+// The storms compare a claim with what was so a lag before the look: so a read has to show
+// exactly that, also where somebody trades within milliseconds of it.
+func TestASkewedReadShowsAMomentThatTheClaimIsComparedWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lag = 1234567 * time.Microsecond
+		sim := tradingsim.New()
+		r := join(t, sim, trading.WithTransport(&skewed{sim.Transport(), sim, lag}))
+		rng := rand.New(rand.NewPCG(1, 95))
+		var shownFlat int
+		for i := range 400 {
+			time.Sleep(time.Duration(rng.Int64N(int64(150 * time.Millisecond))))
+			sim.Trade("acc_1", []string{"long", "short"}[i%2], "1", "BTC")
+			sim.Fault("GET /positions", tradingsim.Delay(time.Duration(rng.Int64N(int64(10*time.Millisecond)))))
+			began := time.Now()
+			positions, err := r.account.Positions(t.Context())
+			require.NoError(t, err)
+			if len(positions) == 0 {
+				shownFlat++
+				assert.True(t, wasFlat(sim.Ledger(), began.Add(-lag), time.Now().Add(-lag)), "read at %s", began)
+			}
+		}
+		assert.Greater(t, shownFlat, 100)
 	})
 }
