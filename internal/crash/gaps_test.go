@@ -25,8 +25,8 @@ func TestNamedExceptions(t *testing.T) {
 		{"not a live one", func(s *schedule) { s.tries, s.ttl = []fault{late}, 0 }, ""},
 		{"an exit beside a broken disk", func(s *schedule) { s.op, s.held, s.disk = closing, position, 1 }, brokenDisk},
 		{"not an entry", func(s *schedule) { s.disk = 1 }, ""},
-		{"an exit beside a journal that hangs", func(s *schedule) { s.op, s.held, s.stopAt, s.stopFor = closing, position, 1, 10 * time.Second }, brokenDisk},
-		{"nor an entry that waits for it", func(s *schedule) { s.looks, s.stopAt, s.stopFor = true, 13, 10 * time.Second }, ""},
+		{"an exit beside a journal that hangs", func(s *schedule) { s.op, s.held, s.stopAt, s.stopFor = closing, position, 1, 10*time.Second }, brokenDisk},
+		{"nor an entry that waits for it", func(s *schedule) { s.looks, s.stopAt, s.stopFor = true, 13, 10*time.Second }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := write
