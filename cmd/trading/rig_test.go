@@ -64,7 +64,7 @@ func (r *rig) run(args ...string) (code int, out, errs string) {
 	}
 	app := &cli.App{
 		In: in, Out: &o, Err: &e, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env,
-		Options: []trading.Option{trading.WithTransport(r.sim.Transport())},
+		Options: []trading.Option{trading.WithTransport(r.sim.Transport())}, Transport: r.sim.Transport(),
 	}
 	code = app.Run(r.ctx, newRoot(app), args)
 	for _, key := range []string{r.sim.LiveKey(), r.sim.SandboxKey()} {

@@ -30,6 +30,7 @@ Exit codes:
   4    refused locally: nothing was sent
   5    an account is not proven flat
   6    the service's description has a change that can break a bot
+  8    the doctor found what real money must not meet
   130  interrupted, and nothing is pending`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	add := func(group, title string, commands ...*cobra.Command) {
@@ -39,7 +40,7 @@ Exit codes:
 		}
 		root.AddCommand(commands...)
 	}
-	add("look", "Look:", newStatus(app), newTop(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
+	add("look", "Look:", newDoctor(app), newStatus(app), newTop(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
 	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -29,6 +30,9 @@ type App struct {
 	Environ []string
 	// Options are given to every client, after all others.
 	Options []trading.Option
+	// Transport sends what no client of package trading sends; connections of its own
+	// unless set.
+	Transport http.RoundTripper
 }
 
 // NewApp returns the App of this process.

@@ -18,6 +18,7 @@ const (
 	Refused     = 4   // refused locally: nothing was sent
 	NotFlat     = 5   // an account is not proven flat
 	Breaking    = 6   // the service's description has a change that can break a bot
+	Unsound     = 8   // a check of the doctor failed
 	Interrupted = 130 // interrupted, and nothing is pending
 )
 

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/doctor"
+)
+
+func TestDoctor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		time.Sleep(137 * time.Millisecond)
+		code, out, errs := r.run("doctor", "--smallest-order", "50")
+		assert.Equal(t, cli.Done, code, "%s%s", out, errs)
+		assert.Contains(t, out, "configuration\n")
+		assert.Contains(t, out, "TRADING_BASE_URL")
+		assert.Contains(t, out, "both keys are of user")
+		assert.LessOrEqual(t, len(r.sim.Requests()), 14)
+
+		r.sim.SetHealth("degraded", "stale")
+		time.Sleep(6 * time.Second)
+		code, out, errs = r.run("doctor", "-o", "json")
+		assert.Equal(t, cli.Unsound, code)
+		assert.Contains(t, errs, "a check failed")
+		var view reportView
+		require.NoError(t, json.Unmarshal([]byte(out), &view))
+		assert.True(t, view.Failed)
+		assert.Contains(t, view.Lines, doctor.Line{
+			Subject: "service", Check: "health", Status: doctor.Fail,
+			Saw: "the service is degraded with a feed that is stale", Do: "Wait: entries are refused, exits pass.",
+		})
+	})
+}
+
+// What is wrong is a line and not the end.
+func TestDoctorWithoutAnything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.env = nil
+		code, out, _ := r.run("doctor")
+		assert.Equal(t, cli.Unsound, code)
+		for _, line := range []string{"FAIL", "base-url", "there is no API key at all", "skipped"} {
+			assert.Contains(t, out, line)
+		}
+		assert.Empty(t, r.sim.Requests())
+	})
+}
+
+func TestDoctorWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		time.AfterFunc(90*time.Second, func() { r.sim.Trade("acc_1", "long", "0.1", "BTC") })
+		time.AfterFunc(5*time.Minute, func() { r.sim.RevokeKey(r.sim.LiveKey()) })
+		code, out, errs := r.run("doctor", "--watch")
+		assert.Equal(t, cli.Unsound, code)
+		assert.Contains(t, errs, "not asked again")
+		assert.Contains(t, out, "long 0.1 BTC")
+		assert.Contains(t, out, "revoked_api_key")
+		sent := len(r.sim.Requests())
+		time.Sleep(time.Hour)
+		assert.Len(t, r.sim.Requests(), sent, "it has ended for good")
+	})
+}
+
+func TestDoctorWatchIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Minute, cancel)
+		r.ctx = ctx
+		code, _, _ := r.run("doctor", "--watch")
+		assert.Equal(t, cli.Interrupted, code)
+	})
+}
+
+// The command sees its own shell, --pid another process.
+func TestDoctorOfAProcess(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("needs /proc")
+	}
+	r := newRig(t)
+	r.env = nil
+	_, out, _ := r.run("doctor", "--pid", strconv.Itoa(os.Getpid()))
+	assert.Contains(t, out, "process "+strconv.Itoa(os.Getpid())+" ")
+	code, _, errs := r.run("doctor", "--pid", "999999999")
+	assert.Equal(t, cli.Usage, code)
+	assert.Contains(t, errs, "999999999")
+}
+
+func TestDoctorKeyFile(t *testing.T) {
+	r := newRig(t)
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(file, []byte(r.sim.LiveKey()+"\n"), 0o600))
+	require.NoError(t, os.Chmod(file, 0o640))
+	code, out, _ := r.run("doctor", "--key-file", file)
+	assert.Equal(t, cli.Unsound, code)
+	assert.Contains(t, out, "can be read by others: its mode is 0640")
+	assert.Empty(t, r.sim.Requests(), "its keys are not sent")
+}

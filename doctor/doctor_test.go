@@ -1,0 +1,526 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest"
+)
+
+// setup is a sound set-up against a simulation. A test breaks it.
+type setup struct {
+	t      *testing.T
+	sim    *tradingsim.Sim
+	o      Options
+	h      *host
+	opts   []tradingsim.Option
+	change func(*http.Response) // what the way back does to an answer
+	folder string
+}
+
+func (s *setup) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.sim.Transport().RoundTrip(r)
+	if err == nil && s.change != nil {
+		s.change(resp)
+	}
+	return resp, err
+}
+
+// soundHost is a machine on which all is well.
+func soundHost() *host {
+	return &host{
+		place: func(string) (place, error) { return place{kind: "ext", free: 40 << 30}, nil },
+		sync: func(_ string, n int) ([]time.Duration, error) {
+			return make20(n, 2*time.Millisecond), nil
+		},
+		lockedBy:     func(string) (int, bool) { return 0, false },
+		synchronised: func() (bool, error) { return true, nil },
+		since:        since,
+		stopGrace:    func(*Process) (time.Duration, string) { return 90 * time.Second, "TimeoutStopSec of bot.service" },
+	}
+}
+
+func make20(n int, d time.Duration) []time.Duration {
+	all := make([]time.Duration, n)
+	for i := range all {
+		all[i] = d
+	}
+	return all
+}
+
+// start makes the simulation, with what a test has put into opts.
+func (s *setup) start() {
+	s.sim = tradingsim.New(append([]tradingsim.Option{
+		tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"),
+		tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_old", Status: "FAILED", Archived: true}),
+	}, s.opts...)...)
+	s.t.Cleanup(func() { _ = s.sim.Close() })
+	s.o = Options{
+		BaseURL: Setting{s.sim.URL(), "TRADING_BASE_URL"}, SandboxKey: Setting{s.sim.SandboxKey(), "TRADING_SANDBOX_KEY"},
+		LiveKey: Setting{s.sim.LiveKey(), "TRADING_LIVE_KEY"},
+		Environ: []string{"HOME=/root", "TRADING_BASE_URL=" + s.sim.URL()},
+		Journal: filepath.Join(s.folder, "bot.journal"), SmallestOrder: decimal.NewFromInt(50), StopGrace: 30 * time.Second,
+		Alert: func(string) error { return nil }, Transport: s, Started: time.Now(), Built: time.Now(), Profiled: time.Now(),
+		host: s.h,
+	}
+	log, err := journal.Open(s.o.Journal)
+	require.NoError(s.t, err)
+	require.NoError(s.t, log.Close())
+	time.Sleep(137 * time.Millisecond) // a moment that is no whole second
+}
+
+// client writes to the journal of the set-up.
+func (s *setup) client(opts ...trading.Option) (client *trading.Client, done func()) {
+	log, err := journal.Open(s.o.Journal)
+	require.NoError(s.t, err)
+	client = tradingtest.Client(s.t, s.sim, append(opts, trading.WithJournal(log), trading.WithoutBackground())...)
+	return client, func() { _ = client.Close(); require.NoError(s.t, log.Close()) }
+}
+
+// diagnose runs the doctor on a set-up, in virtual time.
+func diagnose(t *testing.T, before func(*setup), after func(*setup)) (r *Report, sent []tradingsim.Request) {
+	t.Helper()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := &setup{t: t, h: soundHost(), folder: folder}
+		if before != nil {
+			before(s)
+		}
+		s.start()
+		if after != nil {
+			after(s)
+		}
+		first := len(s.sim.Requests())
+		r = Run(t.Context(), s.o)
+		sent = s.sim.Requests()[first:]
+		noKeys(t, r, s.sim.LiveKey(), s.sim.SandboxKey())
+		assert.Empty(t, changes(sent), "it only reads")
+	})
+	return r, sent
+}
+
+func noKeys(t *testing.T, r *Report, keys ...string) {
+	t.Helper()
+	text, err := json.Marshal(r.Lines)
+	require.NoError(t, err)
+	for _, key := range append(keys, "pk_live_stolen", "pk_test_stolen") {
+		assert.NotContains(t, string(text)+r.String(), key)
+	}
+}
+
+func changes(sent []tradingsim.Request) (writes []string) {
+	for _, r := range sent {
+		if !strings.HasPrefix(r.Operation, "GET ") {
+			writes = append(writes, r.Operation)
+		}
+	}
+	return writes
+}
+
+func TestSound(t *testing.T) {
+	r, sent := diagnose(t, nil, func(s *setup) {
+		require.NoError(s.t, os.WriteFile(filepath.Join(s.folder, "keys"), []byte("x"), 0o600))
+		s.o.KeyFile = filepath.Join(s.folder, "keys")
+	})
+	assert.False(t, r.Failed(), r.String())
+	for _, l := range r.Lines {
+		if l.Status == Warn {
+			assert.Equal(t, "protection", l.Check, "%s", l)
+		}
+	}
+	of := map[string]int{}
+	for _, q := range sent {
+		assert.NotContains(t, []string{"GET /sandbox/account", "GET /sandbox/positions"}, q.Operation)
+		u, err := url.Parse(q.Path)
+		require.NoError(t, err)
+		of[accountOf(u.Path, u.Query())]++
+	}
+	assert.Len(t, sent, r.Requests)
+	assert.LessOrEqual(t, of[""], maxService)
+	assert.GreaterOrEqual(t, r.Measured.Clocks, 10)
+	assert.LessOrEqual(t, of["acc_1"], maxAccount)
+	assert.Zero(t, of["acc_old"], "an archived account is not asked about")
+	assert.Less(t, r.Measured.AnswerTime, time.Millisecond)
+}
+
+// Each set-up is broken in one way, and one line names it.
+func TestBrokenSetups(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after func(*setup)
+		check         string
+		status        Status
+		says          string
+	}{
+		"no version in the base URL": {nil, func(s *setup) { s.o.BaseURL.Value = "https://api.example.com" }, "base-url", Fail, "does not end in /v1"},
+		"the legacy base URL":        {nil, func(s *setup) { s.o.BaseURL.Value = "https://api.example.com/api/v1" }, "base-url", Fail, "legacy"},
+		"no base URL":                {nil, func(s *setup) { s.o.BaseURL = Setting{} }, "base-url", Fail, "there is none"},
+		"http over the network":      {nil, func(s *setup) { s.o.BaseURL.Value, s.o.Transport = "http://api.example.com/v1", nil }, "base-url", Fail, "not https"},
+		"a password in the URL":      {nil, func(s *setup) { s.o.BaseURL.Value = "https://u:pk_live_stolen@api.example.com/v1" }, "base-url", Fail, "a user"},
+		"no key":                     {nil, func(s *setup) { s.o.LiveKey, s.o.SandboxKey = Setting{}, Setting{} }, "keys", Fail, "no API key at all"},
+		"keys swapped":               {nil, func(s *setup) { s.o.LiveKey.Value = s.sim.SandboxKey() }, "live-key", Fail, "of the other environment"},
+		"a line end in a key":        {nil, func(s *setup) { s.o.LiveKey.Value += "\n" }, "live-key", Fail, "white space"},
+		"no prefix":                  {nil, func(s *setup) { s.o.SandboxKey.Value = "secret" }, "sandbox-key", Fail, "does not begin with pk_test_"},
+		"a variable is empty":        {nil, func(s *setup) { s.o.Environ = append(s.o.Environ, "TRADING_ACCOUNT= ") }, "variables", Fail, "TRADING_ACCOUNT is set and empty"},
+		"a key file for all": {nil, func(s *setup) {
+			s.o.KeyFile = filepath.Join(s.folder, "keys")
+			require.NoError(s.t, os.WriteFile(s.o.KeyFile, []byte("x"), 0o600))
+			require.NoError(s.t, os.Chmod(s.o.KeyFile, 0o644))
+		}, "key-file", Fail, "0644"},
+		"a proxy":          {nil, func(s *setup) { s.o.Environ = append(s.o.Environ, "HTTPS_PROXY=http://u:secret@10.0.0.1:3128") }, "proxy", Warn, "10.0.0.1:3128"},
+		"a revoked key":    {nil, func(s *setup) { s.sim.RevokeKey(s.sim.LiveKey()) }, "live-access", Fail, "revoked_api_key"},
+		"an unknown key":   {nil, func(s *setup) { s.o.SandboxKey.Value = "pk_test_stolen" }, "sandbox-access", Fail, "invalid_api_key"},
+		"access withdrawn": {nil, func(s *setup) { s.sim.SetAccess(false) }, "live-access", Fail, "api_access_denied"},
+		"keys of two users": {func(s *setup) {
+			s.change = func(r *http.Response) {
+				if r.Request.Header.Get("X-API-Key") == s.sim.SandboxKey() {
+					rewrite(r, `"userId":"`, `"userId":"other_`)
+				}
+			}
+		}, nil, "holder", Fail, "other_"},
+		"not healthy":        {nil, func(s *setup) { s.sim.SetHealth("degraded", "stale") }, "health", Fail, "degraded"},
+		"health in seconds":  {func(s *setup) { s.change = func(r *http.Response) { asOfInSeconds(r) } }, nil, "as-of", Fail, "1970"},
+		"health of a minute": {func(s *setup) { s.change = func(r *http.Response) { shiftAsOf(r, -time.Minute) } }, nil, "health", Fail, "59.863s old"},
+		"a clock behind":     {func(s *setup) { s.opts = append(s.opts, tradingsim.WithSkew(-3*time.Second)) }, nil, "clock", Fail, "-3"},
+		"a clock ahead":      {func(s *setup) { s.opts = append(s.opts, tradingsim.WithSkew(time.Hour)) }, nil, "clock", Fail, "1h0m0"},
+		"clocks that disagree": {func(s *setup) {
+			n := 0
+			s.change = func(r *http.Response) {
+				if n++; n%2 == 0 {
+					shiftDate(r, 4*time.Second)
+				}
+			}
+		}, nil, "clock", Warn, "disagree"},
+		"slow answers": {nil, func(s *setup) {
+			s.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.Delay(3 * time.Second) })
+		}, "answer-time", Warn, "median 3s"},
+		"no answers": {nil, func(s *setup) {
+			s.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.DropRequest() })
+		}, "answer-time", Fail, "got no answer"},
+		"another description": {func(s *setup) {
+			s.change = func(r *http.Response) {
+				if strings.HasSuffix(r.Request.URL.Path, "/openapi.json") {
+					rewrite(r, `"/positions/close"`, `"/positions/shut"`)
+				}
+			}
+		}, nil, "description", Fail, "can break a bot"},
+		"no such account":  {nil, func(s *setup) { s.o.Accounts = []trading.AccountID{"acc_9"} }, "account", Fail, "acc_9"},
+		"a failed account": {nil, func(s *setup) { s.o.Accounts = []trading.AccountID{"acc_old"} }, "kind", Fail, "FAILED"},
+		"at the floor": {func(s *setup) {
+			s.opts = append(s.opts, tradingsim.WithAccount(tradingsim.Account{ID: "acc_2", Balance: "90000", GlobalLossFloor: "90000", DailyLossFloor: "80000"}))
+		}, func(s *setup) { s.o.Accounts = []trading.AccountID{"acc_2"} }, "room", Fail, "0.00 above the global floor"},
+		"no stop":                     {nil, func(s *setup) { s.sim.Trade("acc_1", "long", "0.1", "BTC") }, "stops", Warn, "long 0.1 BTC"},
+		"a strange order":             {nil, func(s *setup) { rest(s) }, "resting", Warn, "ord_"},
+		"an order too small":          {nil, func(s *setup) { s.o.SmallestOrder = decimal.NewFromInt(9) }, "smallest-order", Fail, "minimum of 10"},
+		"no protection in the folder": {nil, func(s *setup) { s.o.StateDir = s.folder }, "protection", Fail, ""},
+		"no folder for the journal":   {nil, func(s *setup) { s.o.Journal = filepath.Join(s.folder, "no", "bot.journal") }, "journal", Fail, "in no folder"},
+		"a lost journal":              {nil, func(s *setup) { require.NoError(s.t, os.Remove(s.o.Journal)) }, "journal", Warn, "there is none"},
+		"a damaged journal": {nil, func(s *setup) {
+			require.NoError(s.t, os.WriteFile(s.o.Journal, []byte("not a journal, and longer than any header is"), 0o600))
+		}, "journal", Fail, "does not open"},
+		"a journal in memory":    {nil, func(s *setup) { s.h.place = onPlace("tmpfs", inMemory, 40<<30) }, "journal-place", Fail, "in memory"},
+		"a journal in the layer": {nil, func(s *setup) { s.h.place = onPlace("overlayfs", ownLayer, 40<<30) }, "journal-place", Fail, "container"},
+		"a journal on a network": {nil, func(s *setup) { s.h.place = onPlace("nfs", onNetwork, 40<<30) }, "journal-place", Fail, "network"},
+		"a full disk":            {nil, func(s *setup) { s.h.place = onPlace("ext", "", 1<<20) }, "journal-space", Fail, "1 MiB"},
+		"syncs that lie": {nil, func(s *setup) {
+			s.h.sync = func(_ string, n int) ([]time.Duration, error) { return make20(n, 10*time.Microsecond), nil }
+		}, "journal-sync", Warn, "a cache that lies"},
+		"no room to write": {nil, func(s *setup) {
+			s.h.sync = func(string, int) ([]time.Duration, error) { return nil, errors.New("read-only file system") }
+		}, "journal-sync", Fail, "read-only"},
+		"a pending write":      {nil, pendingWrite, "pending-writes", Warn, "1, the oldest"},
+		"an old pending write": {nil, func(s *setup) { pendingWrite(s); time.Sleep(time.Hour) }, "pending-writes", Fail, "1h0m"},
+		"a gap":                {nil, func(s *setup) { require.NoError(s.t, os.WriteFile(s.o.Journal+".gap", nil, 0o600)) }, "gap", Fail, "did not take"},
+		"a clock nobody sets":  {nil, func(s *setup) { s.h.synchronised = func() (bool, error) { return false, nil } }, "time-sync", Warn, "synchronised"},
+		"a suspend": {nil, func(s *setup) {
+			s.h.since = func(time.Time) (wall, mono time.Duration) { return time.Hour, time.Minute }
+		}, "clock-steps", Fail, "suspended"},
+		"a short grace": {nil, func(s *setup) { s.o.StopGrace = 2 * time.Second }, "stop-grace", Fail, "killed after 2s"},
+		"a short grace of the unit": {nil, func(s *setup) {
+			s.o.StopGrace, s.o.Process = 0, &Process{PID: 7, UID: 1000, Unit: "bot.service"}
+			s.h.stopGrace = func(*Process) (time.Duration, string) { return time.Second, "TimeoutStopSec of bot.service" }
+		}, "stop-grace", Fail, "bot.service"},
+		"an alert that is lost": {nil, func(s *setup) { s.o.Alert = func(string) error { return errors.New("502 of pk_live_stolen") } }, "alert", Fail, "did not arrive"},
+		"an old program":        {nil, func(s *setup) { s.o.Built = time.Now().AddDate(-1, 0, 0) }, "module", Warn, "365 days"},
+		"an old profile":        {nil, func(s *setup) { s.o.Profiled = time.Now().AddDate(0, -2, 0) }, "profile", Warn, "days ago"},
+		"a bot of root":         {nil, func(s *setup) { s.o.Process = &Process{PID: 7, OpenFiles: 1024} }, "process", Warn, "root"},
+		"few files":             {nil, func(s *setup) { s.o.Process = &Process{PID: 7, UID: 1000, OpenFiles: 64} }, "process", Warn, "64 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for the disk of its journal
+			r, _ := diagnose(t, c.before, c.after)
+			l, ok := find(r, c.check, c.status)
+			require.True(t, ok, "no line %s %s in\n%s", c.status, c.check, r)
+			assert.Contains(t, l.Saw, c.says)
+			if c.status == Fail {
+				assert.True(t, r.Failed())
+			}
+			for _, other := range r.Lines {
+				if other.Status == Fail && other.Check != c.check {
+					assert.Contains(t, follows[c.check], other.Check, "%s", other)
+				}
+			}
+		})
+	}
+}
+
+// follows are the checks that fail beside the one that names the cause.
+var follows = map[string][]string{
+	"live-access":    {"sandbox-access"}, // access is of the owner
+	"answer-time":    {"health", "sandbox-access", "live-access", "markets", "accounts"},
+	"clock":          {"health"},
+	"keys":           {},
+	"health":         {},
+	"as-of":          {"health"},
+	"journal":        {"pending-writes"},
+	"base-url":       {},
+	"sandbox-access": {},
+}
+
+func find(r *Report, check string, status Status) (Line, bool) {
+	for _, l := range r.Lines {
+		if l.Check == check && l.Status == status {
+			return l, true
+		}
+	}
+	return Line{}, false
+}
+
+func onPlace(kind, lasting string, free uint64) func(string) (place, error) {
+	return func(string) (place, error) { return place{kind, lasting, free}, nil }
+}
+
+func rest(s *setup) {
+	_, err := s.sim.Terminal("POST /orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":60000}`)
+	require.NoError(s.t, err)
+}
+
+func pendingWrite(s *setup) {
+	client, done := s.client()
+	defer done()
+	s.sim.Fault("POST /orders", tradingsim.DropResponse())
+	_, err := client.Live.Account("acc_1").PlaceOrder(s.t.Context(), trading.Order{
+		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
+	}, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+	require.Equal(s.t, trading.Unknown, trading.OutcomeOf(err))
+}
+
+// rewrite changes the text of an answer.
+func rewrite(r *http.Response, old, now string) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(err)
+	}
+	body = bytes.ReplaceAll(body, []byte(old), []byte(now))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Del("Content-Length")
+}
+
+// assessment changes the body of GET /health.
+func assessment(r *http.Response, change func(asOf int64) int64) {
+	if !strings.HasSuffix(r.Request.URL.Path, "/health") {
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(err)
+	}
+	var h map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&h); err != nil {
+		panic(err)
+	}
+	asOf, err := h["asOf"].(json.Number).Int64()
+	if err != nil {
+		panic(err)
+	}
+	h["asOf"] = change(asOf)
+	if body, err = json.Marshal(h); err != nil {
+		panic(err)
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Del("Content-Length")
+}
+
+func asOfInSeconds(r *http.Response) { assessment(r, func(asOf int64) int64 { return asOf / 1000 }) }
+
+func shiftAsOf(r *http.Response, by time.Duration) {
+	assessment(r, func(asOf int64) int64 { return asOf + by.Milliseconds() })
+}
+
+func shiftDate(r *http.Response, by time.Duration) {
+	date, err := http.ParseTime(r.Header.Get("Date"))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Date", date.Add(by).UTC().Format(http.TimeFormat))
+}
+
+// What was set in the simulation is measured within a tenth.
+func TestMeasured(t *testing.T) {
+	for _, c := range []struct{ delay, skew time.Duration }{
+		{20 * time.Millisecond, time.Second}, {100 * time.Millisecond, -2 * time.Second}, {400 * time.Millisecond, 7 * time.Second}, {50 * time.Millisecond, -time.Minute},
+	} {
+		r, _ := diagnose(t, func(s *setup) { s.opts = append(s.opts, tradingsim.WithSkew(c.skew)) }, func(s *setup) {
+			s.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.Delay(c.delay) })
+		})
+		m := r.Measured
+		assert.InEpsilon(t, float64(c.delay), float64(m.AnswerTime), 0.1)
+		assert.InEpsilon(t, float64(c.skew), float64((m.ClockAtLeast+m.ClockAtMost)/2), 0.1, "%s to %s", m.ClockAtLeast, m.ClockAtMost)
+		assert.LessOrEqual(t, m.ClockAtLeast, c.skew)
+		assert.GreaterOrEqual(t, m.ClockAtMost, c.skew)
+	}
+}
+
+// The transport refuses what is no read, what fires triggers, and what is too much.
+func TestGuard(t *testing.T) {
+	sim := tradingsim.New()
+	defer sim.Close()
+	m := &meter{next: sim.Transport(), root: "/v1", accounts: map[string]int{}}
+	try := func(method, path string) error {
+		r, err := http.NewRequestWithContext(t.Context(), method, sim.URL()+path, http.NoBody)
+		require.NoError(t, err)
+		resp, err := m.RoundTrip(r)
+		if err == nil {
+			require.NoError(t, resp.Body.Close())
+		}
+		return err
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "HEAD", "get"} {
+		require.Error(t, try(method, "/orders"), method)
+	}
+	require.Error(t, try("GET", "/sandbox/account"))
+	require.Error(t, try("GET", "/sandbox/positions"))
+	for range maxAccount {
+		require.NoError(t, try("GET", "/positions?accountId=a"))
+	}
+	require.ErrorIs(t, try("GET", "/accounts/a/orders"), errTooMany)
+	for range maxService {
+		require.NoError(t, try("GET", "/health"))
+	}
+	require.ErrorIs(t, try("GET", "/me"), errTooMany)
+	require.Len(t, sim.Requests(), maxAccount+maxService)
+}
+
+// A refused key is not sent again: repeated failures close the address.
+func TestARefusedKeyIsSentOnce(t *testing.T) {
+	r, sent := diagnose(t, nil, func(s *setup) { s.sim.RevokeKey(s.sim.LiveKey()); s.sim.RevokeKey(s.sim.SandboxKey()) })
+	assert.True(t, r.Refused)
+	refused := 0
+	for _, q := range sent {
+		if q.Status == 401 {
+			refused++
+		}
+	}
+	assert.Equal(t, 2, refused, "one for each key")
+}
+
+// The paper account is read only where that was asked for.
+func TestPaper(t *testing.T) {
+	r, sent := diagnose(t, nil, func(s *setup) { s.o.Paper = true })
+	assert.False(t, r.Failed(), r.String())
+	n := 0
+	for _, q := range sent {
+		if q.Operation == "GET /sandbox/account" || q.Operation == "GET /sandbox/positions" {
+			n++
+		}
+	}
+	assert.Equal(t, 2, n)
+}
+
+// A journal knows its named orders, and a person declares others.
+func TestKnownOrders(t *testing.T) {
+	place := func(s *setup) {
+		client, done := s.client()
+		defer done()
+		_, err := client.Live.Account("acc_1").PlaceLimit(s.t.Context(), trading.Order{
+			Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"), LimitPrice: trading.At(trading.Dec("60000")),
+		}, trading.WithClientOrderID("one"))
+		require.NoError(s.t, err)
+	}
+	r, _ := diagnose(t, nil, place)
+	l, _ := r.Line("resting")
+	assert.Equal(t, OK, l.Status, "%s", r)
+	assert.Contains(t, l.Saw, "1 rest or run")
+
+	r, _ = diagnose(t, nil, func(s *setup) {
+		rest(s)
+		s.o.Known = []string{s.sim.State().Accounts[0].Orders[0].ID}
+	})
+	l, _ = r.Line("resting")
+	assert.Equal(t, OK, l.Status, "%s", r)
+}
+
+// While a bot has the journal, its disk is left alone.
+func TestAHeldJournal(t *testing.T) {
+	for pid, want := range map[int]Status{7: OK, 8: Fail} {
+		synced := false
+		var held *journal.Log
+		r, _ := diagnose(t, nil, func(s *setup) {
+			var err error
+			held, err = journal.Open(s.o.Journal)
+			require.NoError(s.t, err)
+			s.t.Cleanup(func() { _ = held.Close() })
+			s.h.lockedBy = func(string) (int, bool) { return pid, true }
+			s.h.sync = func(string, int) ([]time.Duration, error) { synced = true; return nil, nil }
+			s.o.Process = &Process{PID: 7, UID: 1000, OpenFiles: 1024}
+		})
+		l, _ := r.Line("journal")
+		assert.Equal(t, want, l.Status, "%s", r)
+		assert.False(t, synced)
+		l, _ = r.Line("journal-sync")
+		assert.Equal(t, Skipped, l.Status)
+	}
+}
+
+// An answer that something on the way has kept says nothing of the clock.
+func TestACachedDateCountsForNothing(t *testing.T) {
+	r, _ := diagnose(t, func(s *setup) {
+		s.opts = append(s.opts, tradingsim.WithSkew(-time.Hour))
+		s.change = func(r *http.Response) { r.Header.Set("Age", "7") }
+	}, nil)
+	l, _ := r.Line("clock")
+	assert.Equal(t, Skipped, l.Status, "%s", l)
+	assert.Contains(t, l.Saw, "cache")
+}
+
+func TestChanged(t *testing.T) {
+	before, _ := diagnose(t, nil, nil)
+	now, _ := diagnose(t, nil, func(s *setup) { s.sim.Trade("acc_1", "long", "0.1", "BTC") })
+	assert.Empty(t, Changed(before, before))
+	lines := Changed(before, now)
+	require.NotEmpty(t, lines)
+	assert.Equal(t, "stops", lines[0].Check)
+	assert.Len(t, Changed(now, before), len(lines))
+}
+
+func TestContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &setup{t: t, h: soundHost(), folder: os.TempDir()}
+		s.folder = t.TempDir()
+		s.start()
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		Run(ctx, s.o)
+		assert.Less(t, time.Since(began), time.Second)
+	})
+}

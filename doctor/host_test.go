@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Over real connections: the addresses of the name, TLS, the disk.
+func TestThisHost(t *testing.T) {
+	sim := tradingsim.Start(t)
+	folder := t.TempDir()
+	r := Run(t.Context(), Options{
+		BaseURL: Setting{sim.URL(), "test"}, LiveKey: Setting{sim.LiveKey(), "test"}, Journal: filepath.Join(folder, "bot.journal"),
+	})
+	for check, want := range map[string]Status{"addresses": OK, "certificate": Skipped, "live-access": OK, "accounts": OK, "answer-time": OK} {
+		l, ok := r.Line(check)
+		assert.True(t, ok, check)
+		assert.Equal(t, want, l.Status, "%s", l)
+	}
+	assert.Positive(t, r.Measured.AnswerTime)
+	assert.Positive(t, r.Measured.Sync)
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Empty(t, left, "its file is removed, and no journal is made")
+}
+
+func TestAddresses(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	u, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	base := "https://127.0.0.1:" + u.Port() + "/v1"
+	look := func(found ...string) Line {
+		h := thisHost()
+		h.dial = dialUnless("::1", h.dial)
+		l := &look{o: Options{BaseURL: Setting{base, "test"}, AttemptTimeout: 5 * time.Second}, h: h, r: &Report{At: time.Now()}}
+		h.lookup = lookupAs(found...)
+		b := l.baseURL(l.r.of("configuration"))
+		require.NotNil(t, b)
+		l.addresses(t.Context(), l.r.of("configuration"), b)
+		line, _ := l.r.Line("addresses")
+		return line
+	}
+	assert.Equal(t, Fail, look().Status)
+	l := look("127.0.0.1")
+	assert.Equal(t, Fail, l.Status)
+	assert.Contains(t, l.Saw, "certificate", "it is signed by nobody")
+	l = look("192.0.2.1", "::1")
+	assert.Equal(t, Warn, l.Status)
+	assert.Contains(t, l.Saw, "not ::1")
+}
+
+func TestCertificate(t *testing.T) {
+	now := time.Now()
+	for left, want := range map[time.Duration]Status{90 * 24 * time.Hour: OK, 24 * time.Hour: Warn} {
+		r := &Report{}
+		certificate(r.of("configuration"), reached{secure: true, issuer: "CA", ends: now.Add(left)}, now)
+		assert.Equal(t, want, r.Lines[0].Status)
+	}
+}
+
+func TestLockedBy(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc/locks")
+	}
+	path := filepath.Join(t.TempDir(), "bot.journal")
+	log, err := journal.Open(path)
+	require.NoError(t, err)
+	pid, known := lockedBy(path + ".lock")
+	require.NoError(t, log.Close())
+	if known {
+		assert.Equal(t, os.Getpid(), pid)
+	}
+	_, known = lockedBy(path + ".lock")
+	assert.False(t, known)
+}
+
+func lookupAs(found ...string) func(context.Context, string) ([]string, error) {
+	return func(context.Context, string) ([]string, error) { return found, nil }
+}
+
+// dialUnless connects for real to loopback, refuses one address, and takes any other for good.
+func dialUnless(bad string, real func(context.Context, bool, string, string) (reached, error)) func(context.Context, bool, string, string) (reached, error) {
+	return func(ctx context.Context, secure bool, name, address string) (reached, error) {
+		host, _, err := net.SplitHostPort(address)
+		switch {
+		case err != nil || host == bad:
+			return reached{}, errors.New("no route to host")
+		case host == "127.0.0.1":
+			return real(ctx, secure, name, address)
+		default:
+			return reached{secure: true, issuer: "CA", ends: time.Now().AddDate(1, 0, 0)}, nil
+		}
+	}
+}
