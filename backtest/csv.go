@@ -1,11 +1,8 @@
 package backtest
 
 import (
-	"bufio"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,8 +41,35 @@ type CSV struct {
 	MaxAge time.Duration
 	// Source says where the data come from; it is printed on each report.
 	Source string
-	// Columns are the file's names of columns, by the names used here: {"close": "Last"}.
+	// Columns are the file's names of columns, by the names used here: {"close": "Last"}. With
+	// them a file is not recognised by its heading.
 	Columns map[string]string
+	// Heading names the columns of a file without a heading: {"time", "open", "high", "low",
+	// "close"}. Names that mean nothing here are left out.
+	Heading []string
+	// Format is where the file was exported from. Unless set, it is recognised by its heading
+	// where no other file has it.
+	Format Format
+	// Zone is that of times which name none; unless set, such a time is refused.
+	Zone *time.Location
+	// NewestFirst reads a file whose lines go back in time.
+	NewestFirst bool
+	// Flags makes errors speak of the flags of "trading backtest" in place of these fields.
+	Flags bool
+}
+
+// flags are the flags of the command, by fields of CSV.
+var flags = map[string]string{
+	"Symbol": "--symbol", "Time": "--candles", "Interval": "--interval", "Columns": "--columns", "Heading": "--heading",
+	"Format": "--format", "Zone": "--zone", "NewestFirst": "--newest-first",
+}
+
+// setting is a field of CSV as an error names it.
+func (c CSV) setting(field string) string {
+	if c.Flags {
+		return flags[field]
+	}
+	return "CSV." + field
 }
 
 const (
@@ -66,31 +90,29 @@ func ReadFile(name string, c CSV) (*Data, error) {
 	return ReadCSV(file, c)
 }
 
-// ReadCSV reads prices: a heading, then a line each, in order of time for each symbol.
+// ReadCSV reads prices: a heading, then a line each, in order of time for each symbol. Columns are
+// separated by commas, semicolons or tabs; the file may be compressed by gzip.
 //
 // Marks have the columns time and price; a mark holds until the next. Candles have time,
 // open, high, low, close, and may have volume, which is judged and not used: the service
 // shows none. Either may have symbol. Other columns are left out. A line whose prices are
-// all empty is a market without a price.
+// all empty is a market without a price. [Format] has the exports that are known besides.
 //
-// A time is RFC 3339 with a zone, or whole Unix seconds, milliseconds, microseconds or
-// nanoseconds between 2000 and 2100; the unit follows from the magnitude, and is the same
-// in the whole file. What is wrong is a [*FeedError], with the place and what would be
-// right.
+// A time is RFC 3339 with a zone, or Unix seconds, milliseconds, microseconds or nanoseconds
+// between 2000 and 2100; the unit follows from the magnitude of each. What is wrong is a
+// [*FeedError], with the place and what would be right.
 func ReadCSV(r io.Reader, c CSV) (*Data, error) {
 	if c.Name == "" {
 		c.Name = "csv"
 	}
 	sum := sha256.New()
-	guarded := &lines{r: io.TeeReader(r, sum)}
-	buffered := bufio.NewReader(guarded)
-	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
-		_, _ = buffered.Discard(3) // a byte order mark
+	rd := &reader{CSV: c, layout: &layout{}, data: &Data{name: c.Name, source: c.Source}}
+	rows, err := open(c.Name, io.TeeReader(r, sum))
+	if err == nil {
+		rd.table = rows
+		err = rd.read()
 	}
-	rows := csv.NewReader(buffered)
-	rows.ReuseRecord, rows.FieldsPerRecord, rows.Comment = true, -1, '#'
-	rd := &reader{CSV: c, csv: rows, data: &Data{name: c.Name, source: c.Source}}
-	if err := rd.read(); err != nil {
+	if err != nil {
 		return nil, rd.explain(err)
 	}
 	rd.data.hash = hex.EncodeToString(sum.Sum(nil))
@@ -120,38 +142,4 @@ func (e *FeedError) Error() string {
 		text += fmt.Sprintf(": column %q", e.Name)
 	}
 	return text + ": " + e.Wrong + "; " + e.Want
-}
-
-// lines refuses what no table of prices has, before it fills the memory.
-type lines struct {
-	r      io.Reader
-	length int   // of the present line
-	err    error // for good
-}
-
-var (
-	errLongLine = errors.New("the line is too long")
-	errZeroByte = errors.New("there is a zero byte")
-)
-
-func (l *lines) Read(p []byte) (int, error) {
-	if l.err != nil {
-		return 0, l.err
-	}
-	n, err := l.r.Read(p)
-	for _, b := range p[:n] {
-		if l.length++; b == '\n' {
-			l.length = 0
-		}
-		switch {
-		case b == 0:
-			l.err = errZeroByte
-		case l.length > maxLine:
-			l.err = errLongLine
-		}
-	}
-	if l.err != nil {
-		return 0, l.err
-	}
-	return n, err
 }

@@ -131,7 +131,7 @@ func (f *fundingReader) heading() error {
 }
 
 func (f *fundingReader) line() error {
-	at, unit, wrong, want := readTime(strings.TrimSpace(f.fields[f.at["time"]]))
+	at, unit, wrong, want := readTime(strings.TrimSpace(f.fields[f.at["time"]]), nil)
 	if wrong != "" {
 		return f.wrong("time", wrong, want)
 	}

@@ -13,10 +13,12 @@ import (
 // reader turns a table into series.
 type reader struct {
 	CSV
-	csv    *csv.Reader
+	table  table
+	layout *layout // of an export; one without a format otherwise
 	data   *Data
 	cols   columns
 	unit   timeUnit // of the first time
+	units  bool     // there were several
 	fields []string
 	rows   int
 	shapes []*shape // of each series
@@ -30,32 +32,43 @@ type shape struct {
 	most  int64   // the largest whole number of its prices
 
 	candles bool // it has candles, and no marks
+
+	order int64 // 1 where the oldest comes first, -1 where the newest does; 0 is not known yet
+	first row   // the first of those with the same time, while the order is not known
 }
 
 // columns are where each column stands; -1 is none.
 type columns struct {
-	time, symbol, price, open, high, low, close, volume int
-	names                                               []string
+	time, clock, symbol, price, open, high, low, close, volume int
+
+	names []string
 }
 
 func (c columns) candles() bool { return c.open >= 0 }
 
 func (r *reader) read() error {
-	if err := r.heading(); err != nil {
+	bare, err := r.heading()
+	if err != nil {
 		return err
 	}
 	for {
-		fields, err := r.csv.Read()
-		if errors.Is(err, io.EOF) {
-			break
+		if !bare {
+			var fields []string
+			if fields, err = r.table.Read(); errors.Is(err, io.EOF) {
+				break
+			}
+			r.fields = fields
+		}
+		bare = false
+		if err == nil {
+			err = r.row()
 		}
 		if err != nil {
 			return err
 		}
-		r.fields = fields
-		if err := r.row(); err != nil {
-			return err
-		}
+	}
+	if r.units {
+		r.data.notes = append(r.data.notes, r.Name+": its times are in several units, each follows from its magnitude")
 	}
 	if r.rows == 0 {
 		return r.wrong(-1, "there is a heading and no line below it", "want at least one line of prices")
@@ -74,7 +87,7 @@ func (r *reader) wrong(field int, wrong, want string) *FeedError {
 	if len(r.fields) == 0 {
 		return e
 	}
-	e.Line, e.Column = r.csv.FieldPos(max(0, field))
+	e.Line, e.Column = r.table.FieldPos(max(0, field))
 	if field < 0 {
 		e.Column = 0
 	} else if field < len(r.cols.names) {
@@ -91,7 +104,11 @@ func (r *reader) explain(err error) error {
 	case errors.As(err, &bad):
 		return bad
 	case errors.Is(err, errZeroByte):
-		return &FeedError{File: r.Name, Wrong: "it has a zero byte, as a file in UTF-16 or a compressed one has", Want: "want text in UTF-8"}
+		return &FeedError{File: r.Name, Wrong: "it has a zero byte, as a file in UTF-16 or a compressed one has", Want: "want text in UTF-8, or gzip"}
+	case errors.Is(err, errJSON):
+		return &FeedError{File: r.Name, Wrong: errJSON.Error(), Want: "want [[time, open, high, low, close, volume], …]"}
+	case errors.Is(err, errDamaged):
+		return &FeedError{File: r.Name, Wrong: err.Error(), Want: "want the whole file"}
 	case errors.Is(err, errLongLine):
 		return &FeedError{File: r.Name, Wrong: fmt.Sprintf("a line is longer than %d bytes", maxLine), Want: "want one line for each time"}
 	case errors.As(err, &form):
@@ -109,26 +126,68 @@ var aliases = map[string][]string{
 	"volume": {"volume"},
 }
 
-func (r *reader) heading() error {
-	fields, err := r.csv.Read()
+// heading reads the names of the columns; bare reports whether the line holds prices instead.
+func (r *reader) heading() (bare bool, err error) {
+	r.fields, err = r.table.Read()
+	if err == nil && isTitle(r.fields[0]) {
+		r.fields, err = r.table.Read()
+	}
 	if errors.Is(err, io.EOF) {
-		return r.wrong(-1, "it is empty", `want a heading such as "time,open,high,low,close" and lines below it`)
+		r.fields = nil
+		return false, r.wrong(-1, "it is empty", `want a heading such as "time,open,high,low,close" and lines below it`)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	r.fields = fields
-	r.cols.names = make([]string, len(fields))
-	for i, f := range fields {
-		r.cols.names[i] = strings.Clone(strings.TrimSpace(f))
+	names := make([]string, len(r.fields))
+	for i, f := range r.fields {
+		names[i] = strings.Clone(strings.TrimSpace(f))
 	}
-	first := r.cols.names[0]
-	if len(fields) == 1 && strings.ContainsAny(first, ";\t|") {
-		return r.wrong(-1, fmt.Sprintf("the heading %.60q has no comma", first), "want columns that are separated by commas")
+	first := names[0]
+	bare = first != "" && (first[0] >= '0' && first[0] <= '9' || first[0] == '-')
+	switch {
+	case len(r.Heading) > 0 && r.Format != AnyFormat, len(r.Columns) > 0 && r.Format != AnyFormat:
+		return bare, r.wrong(-1, fmt.Sprintf("%s is set beside %s or %s", r.setting("Format"), r.setting("Columns"), r.setting("Heading")), "want one of them")
+	case len(r.Heading) > 0 && !bare:
+		return bare, r.wrong(-1, fmt.Sprintf("%s is set, and the first line begins with %.40q", r.setting("Heading"), first), "want a file without a heading, or "+r.setting("Columns"))
+	case len(r.Heading) > 0:
+		r.cols.names = r.Heading
+		return bare, r.findColumns()
+	case len(r.Columns) == 0:
+		err = r.recognise(names, !bare)
 	}
-	if first != "" && (first[0] >= '0' && first[0] <= '9' || first[0] == '-') {
-		r.cols.names = nil
-		return r.wrong(-1, fmt.Sprintf("the first line begins with %.40q, which is no name of a column", first), `want a heading such as "time,open,high,low,close"`)
+	switch {
+	case err != nil:
+		return bare, err
+	case r.layout.format != AnyFormat:
+		return bare, r.apply(names, bare)
+	case len(names) == 1 && strings.Contains(first, "|"):
+		return bare, r.wrong(-1, fmt.Sprintf("the heading %.60q has no comma", first), "want columns that are separated by commas, semicolons or tabs")
+	case bare:
+		return bare, r.wrong(-1, fmt.Sprintf("the first line begins with %.40q, which is no name of a column", first),
+			fmt.Sprintf(`want a heading such as "time,open,high,low,close"; or %s, if it is a known export; or %s`, r.setting("Format"), r.setting("Heading")))
+	}
+	r.cols.names = names
+	return bare, r.findColumns()
+}
+
+// apply takes the columns from a layout.
+func (r *reader) apply(names []string, bare bool) error {
+	if r.Time != Undeclared && r.layout.means != r.Time {
+		return r.wrong(-1, fmt.Sprintf("the times of %s of %s contradict %s", r.layout.what, r.layout.format, r.setting("Time")), "want no declaration")
+	}
+	if r.cols.names = names; bare {
+		r.cols.names = r.layout.columns(len(names))
+	} else if r.layout.inWords {
+		for i, name := range names {
+			names[i], _, _ = strings.Cut(name, "/")
+		}
+	}
+	r.Time, r.Columns = r.layout.means, map[string]string{"time": r.layout.own("time")}
+	for ours := range aliases {
+		if own := r.layout.own(ours); own != ours {
+			r.Columns[ours] = own
+		}
 	}
 	return r.findColumns()
 }
@@ -136,7 +195,7 @@ func (r *reader) heading() error {
 func (r *reader) findColumns() (err error) {
 	for ours := range r.Columns {
 		if _, ok := aliases[ours]; !ok {
-			return r.wrong(-1, fmt.Sprintf("CSV.Columns names %q", ours), "want time, symbol, price, open, high, low, close or volume")
+			return r.wrong(-1, fmt.Sprintf("%s names %q", r.setting("Columns"), ours), "want time, symbol, price, open, high, low, close or volume")
 		}
 	}
 	c := &r.cols
@@ -154,14 +213,20 @@ func (r *reader) findColumns() (err error) {
 	if err := r.findTime(); err != nil {
 		return err
 	}
+	c.clock = -1
+	if own := r.layout.own("clock"); own != "clock" {
+		c.clock = slices.IndexFunc(c.names, func(name string) bool { return strings.EqualFold(name, own) })
+	}
 	if err := r.judgePrices(); err != nil {
 		return err
 	}
 	switch {
+	case r.Symbol == "" && r.layout.format != AnyFormat:
+		return r.wrong(c.symbol, r.setting("Symbol")+" is empty", "want the symbol of the service, such as BTC")
 	case c.symbol < 0 && r.Symbol == "":
-		return r.wrong(-1, "there is no column \"symbol\", and CSV.Symbol is empty", `want one of them, such as CSV{Symbol: "BTC"}`)
-	case c.symbol >= 0 && r.Symbol != "":
-		return r.wrong(c.symbol, fmt.Sprintf("there is a column for the symbol, and CSV.Symbol is %q", r.Symbol), "want one of them")
+		return r.wrong(-1, fmt.Sprintf("there is no column \"symbol\", and %s is empty", r.setting("Symbol")), "want one of them, such as BTC")
+	case c.symbol >= 0 && r.Symbol != "" && r.layout.format == AnyFormat:
+		return r.wrong(c.symbol, fmt.Sprintf("there is a column for the symbol, and %s is %q", r.setting("Symbol"), r.Symbol), "want one of them")
 	}
 	r.noteOthers()
 	return nil
@@ -191,12 +256,12 @@ func (r *reader) findTime() error {
 			as.means = r.Time
 		}
 		if r.Time != Undeclared && as.means != r.Time {
-			return r.wrong(at, "its name contradicts CSV.Time", "want the declaration that the name makes, or Columns that name another column")
+			return r.wrong(at, "its name contradicts "+r.setting("Time"), fmt.Sprintf("want the declaration that the name makes, or %s to name another column", r.setting("Columns")))
 		}
 		c.time, r.Time = at, as.means
 		return nil
 	}
-	return r.wrong(-1, `there is no column "time"`, "want one called time, timestamp, date, datetime, open_time or close_time, or CSV.Columns to name it")
+	return r.wrong(-1, `there is no column "time"`, fmt.Sprintf("want one called time, timestamp, date, datetime, open_time or close_time, or %s to name it", r.setting("Columns")))
 }
 
 func (r *reader) judgePrices() error {
@@ -218,7 +283,11 @@ func (r *reader) judgePrices() error {
 	case len(missing) > 0:
 		return r.wrong(-1, "columns of the candle are missing: "+strings.Join(missing, ", "), "want open, high, low and close")
 	case r.Time == Undeclared:
-		return r.wrong(c.time, "it is not said whether a candle's time is its opening or its close", "want CSV{Time: backtest.OpenTime} or CloseTime")
+		want := "want CSV{Time: backtest.OpenTime} or CloseTime"
+		if r.Flags {
+			want = "want --candles open or --candles close"
+		}
+		return r.wrong(c.time, "it is not said whether a candle's time is its opening or its close", want)
 	}
 	return nil
 }
@@ -235,12 +304,12 @@ func (r *reader) find(ours string, usual []string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return -1, r.wrong(i, fmt.Sprintf("two columns can be the %s: %q and %q", ours, r.cols.names[found], name), "want one of them, or CSV.Columns to choose")
+			return -1, r.wrong(i, fmt.Sprintf("two columns can be the %s: %q and %q", ours, r.cols.names[found], name), fmt.Sprintf("want one of them, or %s to choose", r.setting("Columns")))
 		}
 		found = i
 	}
 	if named && found < 0 {
-		return -1, r.wrong(-1, fmt.Sprintf("there is no column %q, which CSV.Columns names for the %s", given, ours), fmt.Sprintf("want one of %q", r.cols.names))
+		return -1, r.wrong(-1, fmt.Sprintf("there is no column %q, which %s names for the %s", given, r.setting("Columns"), ours), fmt.Sprintf("want one of %q", r.cols.names))
 	}
 	return found, nil
 }
@@ -248,7 +317,7 @@ func (r *reader) find(ours string, usual []string) (int, error) {
 // noteOthers keeps what is left out for the report.
 func (r *reader) noteOthers() {
 	c := r.cols
-	used := []int{c.time, c.symbol, c.price, c.open, c.high, c.low, c.close, c.volume}
+	used := []int{c.time, c.clock, c.symbol, c.price, c.open, c.high, c.low, c.close, c.volume}
 	var others []string
 	for i, name := range c.names {
 		if !slices.Contains(used, i) {
@@ -290,7 +359,11 @@ func (r *reader) row() error {
 
 func (r *reader) shape() (*shape, error) {
 	name := r.Symbol
-	if at := r.cols.symbol; at >= 0 {
+	if at := r.cols.symbol; at >= 0 && r.layout.format != AnyFormat {
+		if market := strings.TrimSpace(r.fields[at]); !isMarket(market, name) {
+			return nil, r.wrong(at, fmt.Sprintf("it is %.40q, and the market is %s in dollars", market, name), "want the prices of that market, or "+r.setting("Symbol")+" to name another")
+		}
+	} else if at >= 0 {
 		name = strings.TrimSpace(r.fields[at])
 		if name == "" || strings.ContainsAny(name, " \t\"'\n") || len(name) > 40 {
 			return nil, r.wrong(at, fmt.Sprintf("%.60q is no symbol", name), `want the plain symbol of the service, such as BTC`)
@@ -308,27 +381,58 @@ func (r *reader) shape() (*shape, error) {
 }
 
 func (r *reader) add(s *shape, made row) error {
+	line, _ := r.table.FieldPos(0)
 	if n := len(s.rows); n > 0 {
-		apart := made.at - s.rows[n-1].at
+		r.orders(s, made.at-s.rows[n-1].at)
+		apart := (made.at - s.rows[n-1].at) * s.order // of the same time while there is no order
+		before := func() string {
+			return fmt.Sprintf(" the time of the line before it of %s, %s", s.symbol, stamp(s.rows[n-1].at))
+		}
 		switch {
+		case apart == 0 && r.layout.trades:
+			if s.order >= 0 { // the last one is the price
+				s.rows[n-1], s.lines[n-1] = made, int32(line)
+			}
+			return nil
 		case apart == 0:
-			return r.wrong(r.cols.time, fmt.Sprintf("it repeats the time of the line before it of %s, %s", s.symbol, stamp(s.rows[n-1].at)), "want each time once")
+			return r.wrong(r.cols.time, "it repeats"+before(), "want each time once")
+		case apart < 0 && s.order > 0:
+			return r.wrong(r.cols.time, "it is before"+before(), fmt.Sprintf("want lines in order of time, oldest first, or %s", r.setting("NewestFirst")))
 		case apart < 0:
-			return r.wrong(r.cols.time, fmt.Sprintf("it is before the time of the line before it of %s, %s", s.symbol, stamp(s.rows[n-1].at)), "want lines in order of time, oldest first")
+			return r.wrong(r.cols.time, "it is after"+before(), "want lines in order of time, newest first")
 		}
 		if s.step == 0 || apart < s.step {
 			s.step = apart
 		}
+	} else {
+		s.first = made
 	}
-	line, _ := r.csv.FieldPos(0)
 	s.rows, s.lines = append(s.rows, made), append(s.lines, int32(line))
 	return nil
+}
+
+// orders finds out which end of time a series begins with, from how far a line is from the one
+// before it.
+func (r *reader) orders(s *shape, apart int64) {
+	switch {
+	case s.order != 0:
+	case r.NewestFirst:
+		s.order = -1
+	case !r.layout.newest || apart > 0:
+		s.order = 1
+	case apart < 0:
+		s.order, s.rows[0] = -1, s.first // of trades of one time the first was the last one made
+	}
 }
 
 // finish judges a series as a whole.
 func (r *reader) finish(s *shape) error {
 	s.candles = r.cols.candles()
 	s.maxAge = r.MaxAge
+	if s.order < 0 {
+		slices.Reverse(s.rows)
+		slices.Reverse(s.lines)
+	}
 	if err := r.finishTimes(s); err != nil {
 		return err
 	}
@@ -352,7 +456,7 @@ func (r *reader) finishTimes(s *shape) error {
 	}
 	switch {
 	case s.interval == 0:
-		return bad(0, "of one candle alone the length is not known", "want CSV.Interval, or more candles")
+		return bad(0, "of one candle alone the length is not known", "want "+r.setting("Interval")+", or more candles")
 	case s.interval < minInterval || s.interval%time.Second != 0 || s.interval > maxInterval:
 		return bad(0, fmt.Sprintf("candles of %s are %s long", s.symbol, s.interval), "want whole seconds, from 4 s to 31 days")
 	}
@@ -372,7 +476,7 @@ func (r *reader) finishTimes(s *shape) error {
 		}
 		if apart := time.Duration(*at - s.rows[i-1].at); apart%s.interval != 0 {
 			return bad(i, fmt.Sprintf("the candle is %s after the one before it of %s, and a candle is %s long", apart, s.symbol, s.interval),
-				"want candles one interval apart, or a whole number of them where some are missing; CSV.Interval sets the length")
+				"want candles one interval apart, or a whole number of them where some are missing; "+r.setting("Interval")+" sets the length")
 		}
 	}
 	if missing := s.missing(); missing > 0 {

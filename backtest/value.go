@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,17 @@ var unixUnits = []struct {
 func (r *reader) time() (int64, error) {
 	field := r.cols.time
 	text := strings.TrimSpace(r.fields[field])
-	at, unit, wrong, want := readTime(text)
+	if clock := r.cols.clock; clock >= 0 {
+		text += " " + strings.TrimSpace(r.fields[clock])
+	}
+	zone := r.Zone
+	if zone == nil {
+		zone = r.layout.zone
+	}
+	at, unit, wrong, want := readTime(text, zone)
+	if wrong == noZone(text) {
+		want += ", or " + r.setting("Zone")
+	}
 	if wrong != "" {
 		return 0, r.wrong(field, wrong, want)
 	}
@@ -46,42 +57,85 @@ func (r *reader) time() (int64, error) {
 		r.unit = unit
 	}
 	if unit != r.unit {
-		return 0, r.wrong(field, fmt.Sprintf("%q is in %s, and the times before it in %s", text, unit, r.unit), "want one unit in the whole file")
+		if unit == unitRFC3339 || r.unit == unitRFC3339 {
+			return 0, r.wrong(field, fmt.Sprintf("%q is in %s, and the times before it in %s", text, unit, r.unit), "want one form in the whole file")
+		}
+		r.units = true // no number is a time in two of them
+	}
+	if r.layout.ends > 0 && !strings.Contains(text, ".") {
+		at += int64(r.layout.ends)
 	}
 	return at, nil
 }
 
-const wantTime = "want RFC 3339 with a zone, such as 2026-01-31T00:00:00Z, or a whole Unix time"
+func noZone(text string) string { return fmt.Sprintf("%q has no zone", text) }
 
-// readTime reads a time; wrong and want say why it cannot.
-func readTime(text string) (at int64, unit timeUnit, wrong, want string) {
+const wantTime = "want RFC 3339 with a zone, such as 2026-01-31T00:00:00Z, or a Unix time"
+
+// readTime reads a time; wrong and want say why it cannot. A zone is that of times which name
+// none.
+func readTime(text string, zone *time.Location) (at int64, unit timeUnit, wrong, want string) {
 	if text == "" {
 		return 0, "", "it is empty", wantTime
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+	if whole, rest, ok := readNumber(text); ok {
 		for _, u := range unixUnits {
-			if n >= firstSecond*u.in && n < lastSecond*u.in {
-				return n * (1_000_000_000 / u.in), u.unit, "", ""
+			if whole >= firstSecond*u.in && whole < lastSecond*u.in {
+				nanos := 1_000_000_000 / u.in
+				return whole*nanos + rest.Mul(decimal.NewFromInt(nanos)).IntPart(), u.unit, "", ""
 			}
 		}
-		return 0, "", fmt.Sprintf("%s is in no unit a time between 2000 and 2100", text), "want whole Unix seconds, milliseconds, microseconds or nanoseconds"
+		return 0, "", fmt.Sprintf("%s is in no unit a time between 2000 and 2100", text), "want Unix seconds, milliseconds, microseconds or nanoseconds"
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00"} {
-		t, err := time.Parse(layout, text)
-		if err != nil {
-			continue
+	t, ok := readDate(text, withZone, time.UTC)
+	if !ok {
+		if t, ok = readDate(text, withoutZone, time.UTC); ok && zone == nil {
+			return 0, "", noZone(text), "want " + t.Format(time.RFC3339) + " if it is UTC"
 		}
-		if s := t.Unix(); s < firstSecond || s >= lastSecond {
-			return 0, "", fmt.Sprintf("%.40q is not between 2000 and 2100", text), "want a time in these years"
-		}
-		return t.UnixNano(), unitRFC3339, "", ""
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return 0, "", fmt.Sprintf("%q has no zone", text), "want " + t.Format(time.RFC3339) + " if it is UTC"
+		if ok {
+			t, _ = readDate(text, withoutZone, zone)
 		}
 	}
-	return 0, "", fmt.Sprintf("%.40q is no time", text), wantTime
+	switch {
+	case !ok:
+		return 0, "", fmt.Sprintf("%.40q is no time", text), wantTime
+	case t.Unix() < firstSecond || t.Unix() >= lastSecond:
+		return 0, "", fmt.Sprintf("%.40q is not between 2000 and 2100", text), "want a time in these years"
+	}
+	return t.UnixNano(), unitRFC3339, "", ""
+}
+
+var (
+	withZone    = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00"}
+	withoutZone = []string{
+		"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
+		"2006.01.02 15:04:05.999999999", "2006.01.02 15:04", "2006.01.02",
+	}
+)
+
+func readDate(text string, layouts []string, zone *time.Location) (t time.Time, ok bool) {
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, true
+		}
+	}
+	return t, false
+}
+
+// readNumber reads a Unix time, also one such as 1.7e9 or 1700000000.25, and what is behind its
+// point.
+func readNumber(text string) (whole int64, rest decimal.Decimal, ok bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, rest, true
+	}
+	if len(text) > 40 || text[0] < '0' || text[0] > '9' {
+		return 0, rest, false
+	}
+	d, err := decimal.NewFromString(text)
+	if err != nil || d.Exponent() < -40 || d.Exponent() > 18 || d.GreaterThan(decimal.NewFromInt(math.MaxInt64)) {
+		return 0, rest, false
+	}
+	return d.IntPart(), d.Sub(d.Floor()), true
 }
 
 // maxDigits bounds a price, so that 10^-places of it fit into a word with room to spare.
@@ -142,16 +196,23 @@ func (s *shape) refine(places int32) bool {
 	if by <= 0 || s.most > (1_000_000_000_000_000-1)/by {
 		return false
 	}
+	finer := func(r *row) { r.open, r.high, r.low, r.close = r.open*by, r.high*by, r.low*by, r.close*by }
+	finer(&s.first)
 	for i := range s.rows {
-		r := &s.rows[i]
-		r.open, r.high, r.low, r.close = r.open*by, r.high*by, r.low*by, r.close*by
+		finer(&s.rows[i])
 	}
 	s.places, s.most = places, s.most*by
 	return true
 }
 
+// absent reports whether a field holds no value.
+func (r *reader) absent(field int) bool {
+	text := strings.TrimSpace(r.fields[field])
+	return text == "" || text == r.layout.absent
+}
+
 func (r *reader) mark(s *shape, made *row) error {
-	if strings.TrimSpace(r.fields[r.cols.price]) == "" {
+	if r.absent(r.cols.price) {
 		return nil
 	}
 	price, err := r.number(s, r.cols.price)
@@ -167,7 +228,7 @@ func (r *reader) candle(s *shape, made *row) error {
 	at := [...]int{c.open, c.high, c.low, c.close}
 	empty := 0
 	for _, field := range at {
-		if strings.TrimSpace(r.fields[field]) == "" {
+		if r.absent(field) {
 			empty++
 		}
 	}
@@ -200,7 +261,7 @@ func (r *reader) candle(s *shape, made *row) error {
 // volume judges what is not used: where it is no number, the columns are mixed up.
 func (r *reader) volume() error {
 	at := r.cols.volume
-	if at < 0 || strings.TrimSpace(r.fields[at]) == "" {
+	if at < 0 || r.absent(at) {
 		return nil
 	}
 	text := strings.TrimSpace(r.fields[at])

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/program"
@@ -40,6 +41,9 @@ service. PACKAGE is a package of the module in the present folder, such as ./bot
 The bot is built with the Go toolchain and needs no code for the backtest. It gets neither
 the keys nor the base URL of the environment. Without --prices the prices are a random walk.
 
+--prices takes the exports that --format lists, and any table with a heading. A file that can be
+read in two ways is refused, with the flag that settles it.
+
 Prices inside candles are drawn, with two seeds: the worse is shown. A pass takes both. The
 figures end at the verdict. Unless flags say otherwise, orders fill at the mark and at once,
 without spread, slippage or funding, as the contract has it: the result says what it assumes,
@@ -50,13 +54,14 @@ takes that into account.
 The exit code is 1 if the bot does not build, or the run cannot be made. What the account
 came to is in the result.`,
 		Example: "  trading backtest ./bot --days 30 --report report.html\n" +
-			"  trading backtest ./bot --prices btc.csv --candles open --account acc_1",
+			"  trading backtest ./bot --prices btc.csv --candles open --account acc_1\n" +
+			"  trading backtest ./bot --prices BTCUSDT-1m-2025-01.csv --format binance",
 	}
 	b := &backtester{app: app}
 	f := cmd.Flags()
 	f.StringVar(&b.function, "func", "Bot", "the function of PACKAGE that trades")
-	f.StringVar(&b.run.Prices, "prices", "", "a CSV file of prices: marks or candles")
-	cli.Choice(f, &b.run.Candles, "candles", "", "", "what the time of a candle is, unless its column is called open_time or close_time", "open", "close")
+	f.StringVar(&b.run.Prices, "prices", "", "a CSV file of prices: marks or candles, also in gzip")
+	b.prices(f)
 	f.StringVar(&b.run.Symbol, "symbol", "BTC", "the market, unless --prices has a column for it")
 	f.IntVar(&b.run.Days, "days", 30, "how many days of a random walk")
 	f.Uint64Var(&b.run.Seed, "seed", 1, "the number that a random walk, or the prices inside candles, follow from")
@@ -89,6 +94,18 @@ came to is in the result.`,
 	return cmd
 }
 
+// prices are the flags that say how a file of prices is read.
+func (b *backtester) prices(f *pflag.FlagSet) {
+	cli.Choice(f, &b.run.Format, "format", "", "", "what --prices was exported from, unless its heading shows it: `name` is binance, bybit, okx, kraken, cryptodatadownload, yahoo, metatrader, tradingview or freqtrade",
+		"binance", "bybit", "okx", "kraken", "cryptodatadownload", "yahoo", "metatrader", "tradingview", "freqtrade")
+	cli.Choice(f, &b.run.Candles, "candles", "", "", "what the time of a candle is, unless its column is called open_time or close_time", "open", "close")
+	f.DurationVar(&b.run.Interval, "interval", 0, "the length of a candle (default the shortest distance between two)")
+	f.StringToStringVar(&b.run.Columns, "columns", nil, "`names` of columns in --prices, such as time=Date,close=Last")
+	f.StringSliceVar(&b.run.Heading, "heading", nil, "the `names` of the columns of --prices where it has no heading, such as time,open,high,low,close")
+	f.BoolVar(&b.run.NewestFirst, "newest-first", false, "--prices goes back in time")
+	f.StringVar(&b.run.Zone, "zone", "", "the zone of times in --prices that name none, such as UTC or Europe/Athens")
+}
+
 // check takes the flags over.
 func (b *backtester) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
@@ -97,13 +114,19 @@ func (b *backtester) check(cmd *cobra.Command) error {
 		return cli.Misuse("--func %q: want the name of an exported function", b.function)
 	case b.run.Prices != "" && changed("days"):
 		return cli.Misuse("--days is for a random walk, not for --prices")
-	case b.run.Prices == "" && changed("candles"):
-		return cli.Misuse("--candles is for --prices")
 	case b.run.Days <= 0 || b.run.Days > 3660:
 		return cli.Misuse("--days must be between 1 and 3660, not %d", b.run.Days)
 	}
 	if err := b.checkFrictions(changed); err != nil {
 		return err
+	}
+	for _, name := range []string{"candles", "format", "interval", "columns", "heading", "newest-first", "zone"} {
+		if b.run.Prices == "" && changed(name) {
+			return cli.Misuse("--%s is for --prices", name)
+		}
+	}
+	if _, err := time.LoadLocation(b.run.Zone); err != nil {
+		return cli.Misuse("--zone %q: want a zone such as UTC or Europe/Athens", b.run.Zone)
 	}
 	for name, text := range map[string]string{"daily-floor": b.run.DailyLossFloor, "global-floor": b.run.GlobalLossFloor, "target": b.run.ProfitTarget} {
 		if dollars, err := cli.ParseNumber(text); text != "" && (err != nil || !dollars.IsPositive()) {

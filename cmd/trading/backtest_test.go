@@ -68,6 +68,9 @@ func Wrong() {}
 	write("percent.csv", "time,rate\n2026-03-01T00:01:00Z,0.01\n")
 	write("candles.csv", "time,open,high,low,close\n"+
 		"2026-03-01T00:00:00Z,64000,64100,63900,64050\n2026-03-01T00:01:00Z,64050,64200,64000,64150\n2026-03-01T00:02:00Z,64150,64150,64000,64000\n")
+	write("broker.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n"+
+		"2026.03.01\t00:00:00\t64000\t64100\t63900\t64050\n2026.03.01\t00:01:00\t64050\t64200\t64000\t64150\n2026.03.01\t00:02:00\t64150\t64150\t64000\t64000\n")
+	write("bare.csv", "63900;64100;64000;64050;1767225780\n63900;64100;64000;64050;1767225600\n")
 	r := newRig(t)
 	r.env = append(r.env, os.Environ()...)
 	r.env = append(r.env, "GOWORK=off")
@@ -124,6 +127,15 @@ func TestBacktest(t *testing.T) {
 	assert.Contains(t, out, "half-spread 2 bp, slippage 1 bp of $100000, in proportion to the root of its value, funding of funding.csv, latency 10ms, lag 1s")
 	assert.Contains(t, out, "funding $-0.06")
 
+	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "broker.csv", "--zone", "Europe/Athens")
+	require.Equal(t, cli.Done, code, errs)
+	assert.Contains(t, out, "broker.csv: read as bars of metatrader")
+
+	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "bare.csv", "--heading", "low,high,open,close,time", "--newest-first",
+		"--interval", "1m", "--candles", "close", "--columns", "low=low", "-o", "json")
+	require.Equal(t, cli.Done, code, errs)
+	assert.Contains(t, out, `"from": "2025-12-31T23:59:00Z"`)
+
 	code, out, _ = r.run("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
 	assert.Equal(t, cli.Done, code, "the result says it")
 	assert.Contains(t, out, "it will not")
@@ -164,7 +176,11 @@ func TestBacktestRefuses(t *testing.T) {
 		{cli.NotApplied, "as in percent", []string{"./internal/bot", "--days", "1", "--funding", "percent.csv"}},
 		{cli.NotApplied, "does not build as a bot", []string{"./internal/bot", "--func", "Wrong"}},
 		{cli.NotApplied, "undefined: bot.None", []string{"./internal/bot", "--func", "None"}},
-		{cli.NotApplied, "its opening or its close", []string{"./internal/bot", "--prices", "candles.csv"}},
+		{cli.Usage, "--zone", []string{"./internal/bot", "--prices", "candles.csv", "--zone", "Mars"}},
+		{cli.Usage, "--zone is for --prices", []string{"./internal/bot", "--zone", "UTC"}},
+		{cli.Usage, "must be binance or bybit", []string{"./internal/bot", "--prices", "candles.csv", "--format", "coinbase"}},
+		{cli.NotApplied, "want --candles open or --candles close", []string{"./internal/bot", "--prices", "candles.csv"}},
+		{cli.NotApplied, "which --columns names for the close", []string{"./internal/bot", "--prices", "candles.csv", "--columns", "close=Last,time=time"}},
 		{cli.NotApplied, "no such file", []string{"./internal/bot", "--prices", "none.csv"}},
 		{cli.NotApplied, "nowhere/r.html", []string{"./internal/bot", "--days", "1", "--report", "nowhere/r.html"}},
 	} {

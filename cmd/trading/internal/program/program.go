@@ -25,6 +25,12 @@ type Run struct {
 
 	Latency, Lag, MaxAge time.Duration
 
+	Format, Zone string
+	Columns      map[string]string
+	Heading      []string
+	Interval     time.Duration
+	NewestFirst  bool
+
 	Days     int
 	Seed     uint64
 	From, To time.Time

@@ -1,0 +1,217 @@
+package backtest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// table is what rows are read from.
+type table interface {
+	Read() ([]string, error)
+	// FieldPos is the place of a field of the last row.
+	FieldPos(field int) (line, column int)
+}
+
+// magics are files that are no text, by how they begin, and what makes text of them.
+var magics = []struct{ begin, is, want string }{
+	{"PK\x03\x04", "it is a zip archive", "want the file inside: unzip it first"},
+	{"ARROW1", "it is a feather file", "want CSV or JSON: freqtrade convert-data --format-from feather --format-to json"},
+	{"FEA1", "it is a feather file", "want CSV or JSON: freqtrade convert-data --format-from feather --format-to json"},
+	{"PAR1", "it is a parquet file", "want CSV or JSON: freqtrade convert-data --format-from parquet --format-to json"},
+}
+
+// open finds out what the file is: text, text in gzip, or JSON.
+func open(name string, from io.Reader) (table, error) {
+	buffered := bufio.NewReaderSize(from, maxLine)
+	if begin, _ := buffered.Peek(2); string(begin) == "\x1f\x8b" {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		}
+		buffered = bufio.NewReaderSize(inflated{unzipped}, maxLine)
+	}
+	for _, m := range magics {
+		if begin, _ := buffered.Peek(len(m.begin)); string(begin) == m.begin {
+			return nil, &FeedError{File: name, Wrong: m.is, Want: m.want}
+		}
+	}
+	if mark, _ := buffered.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		_, _ = buffered.Discard(3) // a byte order mark
+	}
+	begin, err := buffered.Peek(maxLine)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if text := bytes.TrimSpace(begin); len(text) > 0 && text[0] == '[' {
+		return &jsonRows{r: buffered}, nil
+	}
+	rows := csv.NewReader(&lines{r: buffered})
+	rows.ReuseRecord, rows.FieldsPerRecord, rows.Comment = true, -1, '#'
+	rows.Comma = separator(begin)
+	return rows, nil
+}
+
+// separator is what the columns of a table are separated by, from how it begins.
+func separator(begin []byte) rune {
+	for line := range bytes.Lines(begin) {
+		switch {
+		case len(bytes.TrimSpace(line)) == 0, line[0] == '#', isTitle(string(line)):
+			continue
+		case bytes.ContainsRune(line, ';'):
+			return ';'
+		case bytes.ContainsRune(line, '\t') && !bytes.ContainsRune(line, ','):
+			return '\t'
+		}
+		break
+	}
+	return ','
+}
+
+// isTitle reports whether a line is the address that CryptoDataDownload begins a file with.
+func isTitle(line string) bool { return strings.Contains(strings.ToLower(line), "cryptodatadownload") }
+
+var errDamaged = errors.New("the gzip file is damaged")
+
+// inflated says of an error that it is the compression's.
+type inflated struct{ *gzip.Reader }
+
+func (f inflated) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return n, err
+}
+
+// jsonRows reads an array of arrays of numbers, as freqtrade and others write candles. It is one
+// long line, so a row is what is bounded.
+type jsonRows struct {
+	r          *bufio.Reader
+	line, at   int // the place of the next byte, from 0
+	begun      bool
+	text       []byte
+	fields     []string
+	rowL, rowC int // the place of the row
+}
+
+var errJSON = errors.New("it is no array of arrays of numbers")
+
+// next is the next byte that is no space.
+func (j *jsonRows) next() (byte, error) {
+	for {
+		b, err := j.byte()
+		if err != nil || !strings.ContainsRune(" \t\r\n", rune(b)) {
+			return b, err
+		}
+	}
+}
+
+func (j *jsonRows) byte() (byte, error) {
+	b, err := j.r.ReadByte()
+	if j.at++; b == '\n' {
+		j.line, j.at = j.line+1, 0
+	}
+	return b, err
+}
+
+// Read reads a row.
+func (j *jsonRows) Read() ([]string, error) {
+	first := !j.begun
+	if first {
+		j.begun = true
+		if b, err := j.next(); err != nil || b != '[' {
+			return nil, j.bad(err)
+		}
+	}
+	b, err := j.next()
+	if err == nil && b == ',' && !first {
+		b, err = j.next()
+	} else if err == nil && b != ']' && !first {
+		return nil, errJSON
+	}
+	switch {
+	case err != nil:
+		return nil, j.bad(err)
+	case b == ']':
+		if _, err = j.next(); errors.Is(err, io.EOF) {
+			return nil, io.EOF
+		}
+		return nil, j.bad(err)
+	case b != '[':
+		return nil, errJSON
+	}
+	return j.row()
+}
+
+// row reads from behind its bracket.
+func (j *jsonRows) row() ([]string, error) {
+	j.rowL, j.rowC = j.line+1, j.at
+	j.text, j.fields = j.text[:0], j.fields[:0]
+	for {
+		b, err := j.byte()
+		switch {
+		case err != nil:
+			return nil, j.bad(err)
+		case len(j.text) > maxLine:
+			return nil, errLongLine
+		case strings.IndexByte("[{\"", b) >= 0:
+			return nil, errJSON
+		case b == ']':
+			for text := range strings.SplitSeq(string(j.text), ",") {
+				j.fields = append(j.fields, strings.TrimSpace(text))
+			}
+			return j.fields, nil
+		}
+		j.text = append(j.text, b)
+	}
+}
+
+func (j *jsonRows) bad(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return errJSON
+	}
+	return err
+}
+
+// FieldPos is the place of the row: all are on one line, mostly.
+func (j *jsonRows) FieldPos(int) (line, column int) { return j.rowL, j.rowC }
+
+// lines refuses what no table of prices has, before it fills the memory.
+type lines struct {
+	r      io.Reader
+	length int   // of the present line
+	err    error // for good
+}
+
+var (
+	errLongLine = errors.New("the line is too long")
+	errZeroByte = errors.New("there is a zero byte")
+)
+
+func (l *lines) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.r.Read(p)
+	for _, b := range p[:n] {
+		if l.length++; b == '\n' {
+			l.length = 0
+		}
+		switch {
+		case b == 0:
+			l.err = errZeroByte
+		case l.length > maxLine:
+			l.err = errLongLine
+		}
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	return n, err
+}
