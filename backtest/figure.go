@@ -76,6 +76,15 @@ type Day struct {
 	// LowestRoom is the least that the equity was above Floor, the higher loss floor of the day.
 	LowestRoom, Floor decimal.Decimal
 	Trips             int // round trips that ended on it
+
+	// Balance is that at its end, and Flat whether nothing was held then. Traded reports whether
+	// something was held on the day, and Largest is the largest notional value of it at a time.
+	Balance      decimal.Decimal
+	Flat, Traded bool
+	Largest      decimal.Decimal
+	// Extremes are the equities that were lower or higher than all before them that day, the last
+	// of each run of lows or highs, in order.
+	Extremes []decimal.Decimal
 }
 
 // annual are the figures by day.

@@ -20,6 +20,9 @@ type Overfit struct {
 	// Overfitting is the probability that the best on one half of the days is below the median on
 	// the other (CSCV: Bailey, Borwein, Lopez de Prado and Zhu 2015).
 	Overfitting Figure
+	// ExpectedBest is the Sharpe ratio of a day that the best of as many variants without an edge
+	// is expected to have.
+	ExpectedBest Figure
 }
 
 // The bounds from which on an edge is believed.
@@ -32,31 +35,33 @@ const (
 // overfitOf judges variants by their rows, the best first.
 func overfitOf(rows []SweepRow) Overfit {
 	var all [][]float64
-	n := 0
 	for _, row := range rows {
-		if _, ok := row.Score.Value(); !ok {
-			continue
+		if _, ok := row.Score.Value(); ok {
+			all = append(all, dailyReturns(row.Runs))
 		}
-		list := dailyReturns(row.Runs)
-		n = max(n, len(list))
-		all = append(all, list)
 	}
-	o := Overfit{Days: n}
+	return OverfitOf(all)
+}
+
+// OverfitOf judges a choice among variants by the daily returns of each, those of the chosen one
+// first. A variant with fewer days than another has returns of 0 after them.
+func OverfitOf(returns [][]float64) Overfit {
+	n, all := 0, slices.Clone(returns)
+	for _, list := range all {
+		n = max(n, len(list))
+	}
+	nothing := func(why string) Overfit { return Overfit{n, none(why), none(why), none(why)} }
 	switch {
 	case len(all) < 2:
-		o.DeflatedSharpe, o.Overfitting = none("fewer than two variants"), none("fewer than two variants")
-		return o
+		return nothing("fewer than two variants")
 	case n < leastDays:
-		why := fmt.Sprintf("too short: %d complete days of %d", n, leastDays)
-		o.DeflatedSharpe, o.Overfitting = none(why), none(why)
-		return o
+		return nothing(fmt.Sprintf("too short: %d complete days of %d", n, leastDays))
 	}
 	for i := range all {
-		all[i] = append(all[i], make([]float64, n-len(all[i]))...)
+		all[i] = append(slices.Clip(all[i]), make([]float64, n-len(all[i]))...)
 	}
-	o.DeflatedSharpe = deflatedSharpe(all[0], all)
-	o.Overfitting = cscv(all)
-	return o
+	expected := expectedBest(all)
+	return Overfit{n, deflatedSharpe(all[0], expected), cscv(all), figure(expected)}
 }
 
 // dailyReturns are those of the worse path of each run, one run after the other.
@@ -83,15 +88,21 @@ func sharpeOf(returns []float64) float64 {
 	return mean(returns) / d
 }
 
-func deflatedSharpe(best []float64, all [][]float64) Figure {
+// expectedBest is the Sharpe ratio that the best of as many variants without an edge has.
+func expectedBest(all [][]float64) float64 {
 	ratios := make([]float64, len(all))
 	for i, list := range all {
 		ratios[i] = sharpeOf(list)
 	}
 	const euler = 0.5772156649015329
-	n, days := float64(len(all)), float64(len(best))
+	n, days := float64(len(all)), float64(len(all[0]))
 	// Without an edge ratios spread by no more than chance; what they spread beyond it is edge.
-	expected := min(deviation(ratios), 1/math.Sqrt(days-1)) * (float64((1-euler)*quantile(1-1/n)) + float64(euler*quantile(1-1/(n*math.E))))
+	return min(deviation(ratios), 1/math.Sqrt(days-1)) * (float64((1-euler)*quantile(1-1/n)) + float64(euler*quantile(1-1/(n*math.E))))
+}
+
+// deflatedSharpe is how likely the Sharpe ratio of the best is more than that expected of luck.
+func deflatedSharpe(best []float64, expected float64) Figure {
+	days := float64(len(best))
 	s, skew, kurtosis := sharpeOf(best), 0.0, 0.0
 	m, d := mean(best), deviation(best)
 	if d == 0 {

@@ -111,6 +111,8 @@ type Path struct {
 	SharpeIn, ExpectancyIn, WinRateIn      Interval
 	OpenLosers                             int                 // markets held at a loss at the end, which count as lost in WinRate
 	DayOpening                             decimal.NullDecimal // the equity at the first midnight
+	DayBalance                             decimal.Decimal     // the balance then
+	DayFlat                                bool                // whether nothing was held then
 	Days                                   []Day
 	Trips                                  []RoundTrip
 	StillOpen                              []string // markets that were held at the end

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -44,12 +45,17 @@ type walk struct {
 
 	days       []Day
 	dayOpening decimal.NullDecimal
+	dayBalance decimal.Decimal // at the first midnight, as the two beside it
+	dayFlat    bool
 	lastDay    decimal.NullDecimal
 	dayRoom    decimal.Decimal // the least of the day so far
 	dayTrips   int             // round trips until its beginning
 	begun      bool            // a midnight has passed
 	funding    decimal.Decimal
 	payments   []tradingsim.FundingPayment // not made yet
+	extremes   extremes
+	largest    decimal.Decimal // notional of the day so far
+	held       bool            // something was, on the day so far
 
 	width time.Duration
 	curve []CurvePoint
@@ -67,6 +73,7 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 	w.room = w.balance.Sub(w.floor)
 	w.dayRoom = w.room
 	w.equity = decimal.NewNullDecimal(w.balance)
+	w.extremes.see(w.balance)
 	w.unrealized = decimal.NewNullDecimal(decimal.Zero)
 	w.book = book{markets: map[string]*holding{}, rows: a.Trades}
 	for _, s := range p.Data.series {
@@ -131,6 +138,7 @@ func (w *walk) change(c tradingsim.Point) error {
 		w.payments = w.payments[1:]
 	}
 	w.balance = c.Balance
+	w.exposure()
 	w.look()
 	return nil
 }
@@ -202,8 +210,8 @@ func (w *walk) skip(until time.Time) {
 		return
 	}
 	c := w.curve[w.stretch()]
-	low := decimal.Max(w.low, c.Low.Decimal, w.floor, w.floor.Add(w.room), w.floor.Add(w.dayRoom))
-	high := decimal.Min(w.peak, c.High.Decimal)
+	low := decimal.Max(w.low, c.Low.Decimal, w.floor, w.floor.Add(w.room), w.floor.Add(w.dayRoom), w.extremes.low)
+	high := decimal.Min(w.peak, c.High.Decimal, w.extremes.high)
 	if w.verdict == Open {
 		high = decimal.Min(high, w.terms.ProfitTarget)
 	}
@@ -264,6 +272,7 @@ func (w *walk) see() {
 		w.room, w.roomAt = room, w.at
 	}
 	w.dayRoom = decimal.Min(w.dayRoom, room)
+	w.extremes.see(equity)
 	w.mark()
 	if equity.GreaterThanOrEqual(w.peak) {
 		if w.low.LessThan(w.peak) {
@@ -311,6 +320,7 @@ func (w *walk) mark() {
 func (w *walk) midnight() {
 	if w.begun {
 		d := Day{Date: w.at.Add(-day), Equity: w.equity, Return: none("the equity is not known"), LowestRoom: w.dayRoom, Floor: w.floor, Trips: len(w.book.trips) - w.dayTrips}
+		d.Balance, d.Flat, d.Traded, d.Largest, d.Extremes = w.balance, w.book.flat(), w.held || d.Trips > 0, w.largest, w.extremes.list
 		if w.equity.Valid && w.lastDay.Valid {
 			profit := w.equity.Decimal.Sub(w.lastDay.Decimal)
 			d.Profit = decimal.NewNullDecimal(profit)
@@ -318,12 +328,18 @@ func (w *walk) midnight() {
 		}
 		w.days = append(w.days, d)
 	} else {
-		w.begun, w.dayOpening = true, w.equity
+		w.begun, w.dayOpening, w.dayBalance, w.dayFlat = true, w.equity, w.balance, w.book.flat()
 	}
+	w.extremes = extremes{}
+	if w.equity.Valid {
+		w.extremes.see(w.equity.Decimal)
+	}
+	w.largest, w.held = decimal.Zero, false
+	w.exposure()
 	w.lastDay = w.equity
 	w.dayTrips = len(w.book.trips)
 	if w.terms.DailyFloor != FixedFloor {
-		w.daily = w.balance.Mul(w.terms.DailyLossFloor).DivRound(w.terms.Opening, 2)
+		w.daily = protect.MovedFloor(w.terms.DailyLossFloor, w.terms.Opening, w.balance)
 		if w.terms.DailyFloor == BothFloors { // who is above the higher is above either
 			w.daily = decimal.Max(w.daily, w.terms.DailyLossFloor)
 		}
@@ -349,7 +365,7 @@ func (w *walk) into(p *Path, cost spread) {
 	p.Exposure = figure(w.exposed.Seconds() / total)
 	p.Drawdown.UnderWater = figure(w.under.Seconds() / total)
 	p.Unpriced = w.unpriced
-	p.Days, p.DayOpening = w.days, w.dayOpening
+	p.Days, p.DayOpening, p.DayBalance, p.DayFlat = w.days, w.dayOpening, w.dayBalance, w.dayFlat
 	p.Until = w.to
 	p.Trips, p.Fills = w.book.trips, w.book.applied
 	p.Balance, p.Gross, p.Funding = w.balance, w.book.gross.Round(6), w.funding

@@ -37,7 +37,7 @@ func (f floors) predicted(balance decimal.Decimal) (floor decimal.Decimal, ok bo
 	if !known || !opened || !opening.IsPositive() {
 		return floor, ok
 	}
-	return decimal.Max(floor, balance.Mul(daily).DivRound(opening, 2)), ok
+	return decimal.Max(floor, MovedFloor(daily, opening, balance)), ok
 }
 
 // seen notes what a read says. A day that begins, or a daily floor that moves, makes its

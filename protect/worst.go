@@ -143,6 +143,6 @@ type judged struct {
 func judgeEntry(room, keep decimal.Decimal, x exposure, variance decimal.Decimal) (j judged, ok bool) {
 	j = judged{room: room, keep: keep}
 	j.left = room.Sub(x.fees).Sub(x.loss)
-	j.need = needOf(x.gross, x.shocks, variance, shortest).Mul(decimal.New(125, -2))
+	j.need = needOf(x.gross, x.shocks, variance, shortest).Mul(entryNeed)
 	return j, j.left.GreaterThanOrEqual(keep) && room.Sub(x.fees).GreaterThanOrEqual(j.need)
 }
