@@ -43,7 +43,7 @@
 //
 // # Requests
 //
-// A look at an account costs three requests, at marks or health one, at orders one and
+// A look at an account costs three requests, at marks, candles or health one, at orders one and
 // a second when a run has ended. Looks begin at least the interval apart, up to a tenth
 // more, at random, so that many programs spread. They are reads, of the lowest
 // priority in the client's rate limits, and wait there; where that would take longer

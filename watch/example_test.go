@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -132,4 +135,37 @@ func ExampleError() {
 	// Output:
 	// account acc_9 ends: true
 	// true
+}
+
+func ExampleCandlesAfter() {
+	client, _ := simulated()
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	file := strings.NewReader("time,open,high,low,close\n2026-01-01T00:00:00Z,63000,63500,62900,63400\n")
+
+	// README
+	recorded, err := watch.ReadCandles(file, "BTC", time.Minute) // from where the program has them
+	if err != nil {
+		log.Fatal(err)
+	}
+	var closes []decimal.Decimal // what an indicator is computed from
+	for ev, err := range watch.Events(ctx, watch.CandlesAfter(client.Sandbox.MarketData, recorded, time.Minute, "BTC")) {
+		if err != nil {
+			log.Print("it goes on by itself: ", err)
+			continue
+		}
+		switch ev := ev.(type) {
+		case watch.CandleClosed:
+			closes = append(closes[max(0, len(closes)-99):], ev.Candle.Close) // a hundred at most
+			fmt.Println("closed at", ev.Candle.Close, "all of it seen:", ev.Candle.Whole())
+		case watch.CandlesMissing: // nothing stands in their place: go on without, or begin anew
+			closes = nil
+			fmt.Println(ev.Symbol, "has none from", ev.From.Format(time.DateTime), "on:", ev.Reason)
+			cancel() // the end of this example
+		}
+	}
+	// Output:
+	// closed at 63400 all of it seen: true
+	// BTC has none from 2026-01-01 00:01:00 on: no look found a price
 }

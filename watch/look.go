@@ -39,6 +39,9 @@ type looking struct {
 func (r *run) keepLooking(ctx context.Context, delay time.Duration) {
 	defer close(r.done)
 	k := looking{run: r, source: r.watch.open(), jitter: r.watch.jitter()}
+	if s, ok := k.source.(paced); ok {
+		s.pace(k.every)
+	}
 	on := sleep(ctx, delay)
 	for on {
 		began := time.Now()
