@@ -1,0 +1,169 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/flatten"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/protect"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+func client(t *testing.T, sim *tradingsim.Sim, opts ...trading.Option) *trading.Client {
+	t.Helper()
+	c, err := trading.New(sim.URL(), append(opts, trading.WithLiveKey(sim.LiveKey()), trading.WithSandboxKey(sim.SandboxKey()), trading.WithTransport(sim.Transport()))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// said are the texts that were posted, by kind.
+func said(t *testing.T, r *receiver, kind Kind) (texts []string) {
+	t.Helper()
+	for _, body := range r.sent() {
+		var m struct{ Kind, Text, Account string }
+		require.NoError(t, json.Unmarshal([]byte(body), &m))
+		if m.Kind == string(kind) {
+			texts = append(texts, m.Account+": "+m.Text)
+		}
+	}
+	return texts
+}
+
+func TestHaltsAreSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := client(t, tradingsim.New())
+		r := &receiver{}
+		n := open(t, r)
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() { defer close(over); n.Watch(ctx, c) }()
+		time.Sleep(5 * time.Second)
+		c.Halt("lunch")
+		time.Sleep(5 * time.Second)
+		c.Halt("a long lunch")
+		time.Sleep(5 * time.Second)
+		c.Resume()
+		time.Sleep(5 * time.Second)
+		cancel()
+		<-over
+		require.NoError(t, within(n, time.Second))
+		assert.Equal(t, []string{": halted, entries are refused: lunch", ": halted, entries are refused: a long lunch", ": resumed, entries are taken again"}, said(t, r, Halt))
+	})
+}
+
+// A write that is pending for a minute is said once, and its end.
+func TestAPendingWriteIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		c := client(t, sim, trading.WithJournal(journal.NewMemory()), trading.WithoutBackground())
+		r := &receiver{}
+		n := open(t, r)
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() { defer close(over); n.Watch(ctx, c) }()
+		sim.Fault("POST /orders", tradingsim.DropResponse())
+		buy := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
+		_, err := c.Live.Account("acc_1").PlaceOrder(ctx, buy, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		time.Sleep(50 * time.Second)
+		synctest.Wait()
+		assert.Empty(t, said(t, r, Pending), "a minute is not over")
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		texts := said(t, r, Pending)
+		require.Len(t, texts, 1, "once")
+		assert.Contains(t, texts[0], "acc_1: POST /orders in BTC: its outcome has not been known since 00:00:00 UTC: write ")
+		write := (*trading.WriteError)(nil)
+		require.ErrorAs(t, err, &write)
+		require.NoError(t, c.Acknowledge(ctx, write.Intent, trading.Applied, "seen in the terminal"))
+		time.Sleep(5 * time.Second)
+		cancel()
+		<-over
+		require.NoError(t, within(n, time.Second))
+		texts = said(t, r, Pending)
+		require.Len(t, texts, 2)
+		assert.Contains(t, texts[1], "is pending no more")
+	})
+}
+
+func TestAFlatteningIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		c := client(t, sim)
+		r := &receiver{}
+		n := open(t, r)
+		report, err := flatten.Account(t.Context(), c.Live.Account("acc_1"), flatten.Options{Halt: c})
+		require.NoError(t, err)
+		n.Flattened(report, err)
+		n.Flattened(nil, errors.New("it never began"))
+		n.Flattened(nil, nil)
+		require.NoError(t, within(n, time.Second))
+		texts := said(t, r, Flatten)
+		require.Len(t, texts, 2)
+		assert.Contains(t, texts[0], "acc_1: flat: account acc_1 after")
+		assert.Equal(t, ": not flat: it never began", texts[1])
+	})
+}
+
+func TestWhichEventsOfAProtectionAreSaid(t *testing.T) {
+	for _, row := range []struct {
+		e    protect.Event
+		want bool
+	}{
+		{protect.Event{Kind: protect.Changed, From: protect.Starting, To: protect.OK}, false},
+		{protect.Event{Kind: protect.Changed, From: protect.OK, To: protect.Warned}, true},
+		{protect.Event{Kind: protect.Changed, From: protect.Warned, To: protect.OK}, false},
+		{protect.Event{Kind: protect.Changed, From: protect.Warned, To: protect.SoftHalt}, true},
+		{protect.Event{Kind: protect.Changed, From: protect.SoftHalt, To: protect.OK}, true},
+		{protect.Event{Kind: protect.Changed, From: protect.Starting, To: protect.Held}, true},
+		{protect.Event{Kind: protect.Refused, To: protect.SoftHalt}, false},
+		{protect.Event{Kind: protect.Refused, Missed: 3}, true},
+		{protect.Event{Kind: protect.Alert, Reason: "the floor is not known"}, true},
+		{protect.Event{Kind: protect.BlindBegan}, true},
+	} {
+		row.e.Account = "acc_1"
+		m, ok := fromEvent(row.e)
+		assert.Equal(t, row.want, ok, "%+v", row.e)
+		assert.Equal(t, Floor, m.Kind)
+		assert.Equal(t, trading.AccountID("acc_1"), m.Account)
+		assert.Contains(t, m.Text, row.e.Reason)
+	}
+}
+
+// A floor that comes near is said by the protection that watches it.
+func TestAFloorIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		writes := journal.NewMemory()
+		p, err := protect.New(protect.Options{Client: client(t, sim, trading.WithJournal(writes)), Accounts: []trading.AccountID{"acc_1"}, Dir: t.TempDir()})
+		require.NoError(t, err)
+		defer p.Close()
+		r := &receiver{}
+		n := open(t, r)
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan struct{}, 2)
+		events := p.Events(ctx) // from here on
+		go func() { n.events(events); over <- struct{}{} }()
+		go func() { _ = p.Run(ctx); over <- struct{}{} }()
+		time.Sleep(30 * time.Second)
+		require.NoError(t, p.Halt("acc_1", "a person said so"))
+		time.Sleep(30 * time.Second)
+		cancel()
+		<-over
+		<-over
+		require.NoError(t, within(n, time.Second))
+		texts := said(t, r, Floor)
+		require.NotEmpty(t, texts)
+		assert.Contains(t, texts[0], "a person said so")
+	})
+}
