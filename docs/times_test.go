@@ -33,7 +33,7 @@ func TestHowLongItTakes(t *testing.T) {
 		{"the service answers 5xx", tradingsim.FailAfter(500, "internal_error"), 0, 10 * time.Second, 35 * time.Second},
 		{"the service dies over it", tradingsim.Crash(), 0, 11 * time.Second, 35 * time.Second},
 		{"the service dies over it", tradingsim.CrashAfter(), 0, 11 * time.Second, 35 * time.Second},
-		{"no reply comes for half a minute", tradingsim.DropResponse(), 6, 24 * time.Second, 35 * time.Second},
+		{"no reply comes for half a minute", tradingsim.DropResponse(), 6, 26 * time.Second, 35 * time.Second},
 	} {
 		live, paper := timeToKnow(t, true, c.fault, c.more), timeToKnow(t, false, c.fault, c.more)
 		assert.LessOrEqual(t, live, c.live, c.row)
