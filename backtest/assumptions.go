@@ -41,6 +41,9 @@ func (r *Result) Assumptions() []Assumption {
 	}, append(list[2:],
 		Assumption{"Age of marks", p.FillTimes.text()},
 		Assumption{"Floors", r.Terms.floors()},
+		Assumption{"Accounts", r.accounts()},
+		Assumption{"Protection", r.protected()},
+		Assumption{"Warm-up", r.warmedUp()},
 		Assumption{"Service", service},
 		Assumption{"Inside candles", inside},
 	)...)...)

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -29,8 +30,17 @@ type Config struct {
 	Seed        uint64
 	// Frictions are what the market costs beside the fees; none unless set.
 	Frictions Frictions
-	// Account is the account that the bot trades.
+	// Account is the account that the bot trades, and Others are further ones that it trades
+	// beside it. They have the same rule for the daily floor.
 	Account Account
+	Others  []Account
+	// WarmUp is how long before From the bot is called. Until From it reads prices through its
+	// client, and its writes are refused with [ErrWarmUp].
+	WarmUp time.Duration
+	// Protect runs the bot under package protect, as live; nil is without. Client, Dir and Accounts
+	// are set by the run. The bot begins once the accounts have been looked at. It is run without
+	// the protection, too.
+	Protect *protect.Options
 	// Attempts is a file that counts the runs of bots by their Name. The finding of a run takes
 	// into account how many there were on the same markets and time. None is kept unless it is
 	// set.
@@ -118,8 +128,10 @@ type plan struct {
 	terms Terms
 	in    inside // how prices move inside a candle
 	spread
-	tell  func(state string)
-	brief bool // only its paths are wanted
+	others []Terms
+	traded []Terms // all accounts
+	tell   func(state string)
+	brief  bool // only its paths are wanted
 
 	cancelAt time.Time // ends the bot before its deadline, if set
 }
@@ -135,13 +147,17 @@ func (c Config) plan() (p plan, err error) {
 	p = plan{Config: c, tell: func(string) {}}
 	first, last := c.Data.Span()
 	if p.From.IsZero() {
-		p.From = first
+		p.From = first.Add(p.WarmUp)
 	}
 	if p.To.IsZero() {
 		p.To = last
 	}
 	p.From, p.To = p.From.UTC(), p.To.UTC()
 	switch {
+	case p.WarmUp < 0:
+		return p, fmt.Errorf("backtest: Config.WarmUp is %s; it must not be negative", p.WarmUp)
+	case !p.From.Before(first) && p.begins().Before(first):
+		return p, fmt.Errorf("backtest: the bot warms up from %s on, and there are prices from %s on only; set From later, or WarmUp shorter", p.begins().Format(time.RFC3339), first.Format(time.RFC3339))
 	case p.From.Before(first) || p.To.After(last):
 		return p, fmt.Errorf("backtest: the run is from %s to %s, and there are prices from %s to %s only; set From and To within", p.From.Format(time.RFC3339), p.To.Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
 	case p.To.Sub(p.From) < time.Minute:
@@ -152,35 +168,28 @@ func (c Config) plan() (p plan, err error) {
 	if err := c.Frictions.check(&p); err != nil {
 		return p, err
 	}
-	p.terms, err = c.Account.terms()
+	if err := c.checkProtect(); err != nil {
+		return p, err
+	}
+	if p.terms, err = c.Account.terms(); err != nil {
+		return p, err
+	}
+	err = p.checkOthers()
+	p.traded = p.all()
 	return p, err
 }
 
 // simulation makes the service of one path. It panics over what the options say, as
 // package tradingsim does.
 func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
-	t := p.terms
 	var opts []tradingsim.Option
 	for _, f := range feeds {
 		opts = append(opts, tradingsim.WithFeed(f.symbol, f))
 	}
 	opts = append(opts,
-		tradingsim.WithSandbox(tradingsim.Sandbox{
-			Balance: t.Opening.String(), DailyLossFloor: t.DailyLossFloor.String(),
-			GlobalLossFloor: t.GlobalLossFloor.String(), ProfitTarget: t.ProfitTarget.String(),
-		}),
 		tradingsim.WithRequestLog(0),       // the report counts them
 		tradingsim.WithSampling(time.Hour), // the changes are what is needed
 	)
-	if t.ID != "" {
-		opts = append(opts, tradingsim.WithAccount(tradingsim.Account{
-			ID: t.ID, Balance: t.Opening.String(), DailyLossFloor: t.DailyLossFloor.String(),
-			GlobalLossFloor: t.GlobalLossFloor.String(), ProfitTarget: t.ProfitTarget.String(),
-		}))
-	}
-	if t.DailyFloor == MovingFloor {
-		opts = append(opts, tradingsim.WithInterpretation(20))
-	}
-	opts = append(opts, p.frictionOptions()...)
+	opts = append(opts, append(p.accountOptions(), p.frictionOptions()...)...)
 	return tradingsim.New(append(opts, p.Simulation...)...)
 }

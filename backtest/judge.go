@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -37,6 +38,7 @@ func (p plan) judge(got raw) (path Path, err error) {
 		Requests: got.report.Requests, Refusals: got.report.Refusals,
 		Unanswered: got.report.Unanswered, Pending: got.pending,
 	}
+	path.Protection = got.guarded
 	if got.stopped != nil {
 		path.Stopped = got.stopped.Error()
 	}
@@ -78,7 +80,7 @@ func (p plan) account(r tradingsim.Report) (a tradingsim.AccountReport, err erro
 		return a, fmt.Errorf("backtest: the paper account began anew %d times, by a reset or after thirty days without a write; a run is of one account", a.Resets)
 	}
 	for _, other := range r.Accounts {
-		if other.ID != t.ID && other.Fills > 0 {
+		if other.Fills > 0 && !slices.ContainsFunc(p.traded, func(t Terms) bool { return t.ID == other.ID }) {
 			return a, fmt.Errorf("backtest: the bot traded %s, and Config.Account is %s; set Config.Account.ID to the account that it trades", accountName(other.ID), accountName(t.ID))
 		}
 	}

@@ -50,7 +50,12 @@ type Result struct {
 	// Placebo is the bot on candles of a random walk with the volatility of these, where it
 	// traded inside candles: what it earns there the construction of the paths gives, and no
 	// market. It is nil where it was not needed.
-	Placebo  *Path
+	Placebo *Path
+	// Unprotected is the worse path of the bot without Config.Protect; nil where that is not set.
+	Unprotected *Path
+	// Others are the results of Config.Others.
+	Others   []*Result
+	WarmUp   time.Duration // before From
 	Warnings []string
 }
 
@@ -120,6 +125,8 @@ type Path struct {
 	Markets                                []Market
 	Fills, Unanswered, Pending             int
 	FillTimes                              FillTimes
+	Protection                             *Protection // nil without
+	Others                                 []Path      // of further accounts, until a result has them
 	Requests, Refusals                     map[string]int
 }
 
@@ -153,7 +160,7 @@ type Market struct {
 func newResult(p plan) *Result {
 	d := p.Data
 	r := &Result{
-		Name: p.Name, From: p.From, To: p.To, Terms: p.terms, Frictions: p.Frictions, Options: len(p.Simulation),
+		Name: p.Name, From: p.From, To: p.To, Terms: p.terms, Frictions: p.Frictions, Options: len(p.Simulation), WarmUp: p.WarmUp, Spikes: p.spikesIn(),
 		Data:     DataInfo{Name: d.name, Source: d.source, Symbols: d.Symbols(), SHA256: d.hash, Synthetic: d.synthetic, Seed: d.seed},
 		Versions: Versions{Library: trading.Version, Go: runtime.Version()},
 	}
@@ -387,6 +394,12 @@ func (r *Result) String() string {
 	line("round trips", "%d, won %s%s, profit factor %s", len(p.Trips), percent(p.WinRate), p.WinRateIn.percent(), p.ProfitFactor)
 	line("fees", "$%s, funding $%s", p.Fees.StringFixed(2), p.Funding.StringFixed(2))
 	line("assumed", "%s; %s", r.Frictions.brief(), r.atCosts())
+	if p.Protection != nil {
+		line("protection", "%s", r.protected())
+	}
+	if len(r.Others) > 0 {
+		line("accounts", "%s", r.accounts())
+	}
 	line("sharpe", "%s%s", p.Sharpe, p.SharpeIn)
 	sent := 0
 	for _, n := range p.Requests {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -47,7 +48,8 @@ type raw struct {
 	ledger  []tradingsim.Execution
 	stopped error     // why the bot ended
 	ended   time.Time // when it ended, if that was before its time
-	pending int       // writes whose outcome nobody knows
+	guarded *Protection
+	pending int // writes whose outcome nobody knows
 }
 
 // inBubble lets the bot trade on virtual time. The client goes through the recorder, if
@@ -55,7 +57,7 @@ type raw struct {
 func (p plan) inBubble(t *testing.T, bot Bot, r *recorder) (got raw, err error) {
 	err = errNoBubble
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(p.From)) // the bot's dates are the recording's
+		time.Sleep(time.Until(p.begins())) // the bot's dates are the recording's
 		got, err = p.trade(t.Context(), bot, r)
 	})
 	return got, err
@@ -72,18 +74,32 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 	p.limitAges(feeds)
 	sim := p.simulation(feeds)
 	defer func() { _ = sim.Close() }() // it has no connection that could fail
-	transport := sim.Transport()
-	if p.Frictions.Latency > 0 {
-		transport = late{transport, p.Frictions.Latency}
-	}
+	transport, writes := p.network(sim), journal.NewMemory()
 	if r != nil {
 		r.next, transport = transport, r
+	}
+	opts := append(slices.Clip(p.Client), trading.WithJournal(writes))
+	if p.WarmUp > 0 {
+		opts = append(opts, trading.WithGuard(p.warmingUp))
+	}
+	var guard *guarded
+	if p.Protect != nil {
+		if guard, err = p.protection(sim, writes); err != nil {
+			return got, err
+		}
+		defer func() {
+			var failed error
+			got.guarded, failed = guard.end()
+			err = errors.Join(err, failed)
+		}()
+		opts = append(opts, trading.WithGuard(guard.Guard()), trading.WithHooks(guard.Hooks()))
+		guard.ready(p.To.Add(-endsBefore))
 	}
 	client, err := trading.New(sim.URL(), append([]trading.Option{
 		trading.WithSandboxKey(sim.SandboxKey()),
 		trading.WithLiveKey(sim.LiveKey()),
 		trading.WithTransport(transport),
-	}, append(slices.Clip(p.Client), trading.WithJournal(journal.NewMemory()))...)...)
+	}, opts...)...)
 	if err != nil {
 		return got, fmt.Errorf("backtest: Config.Client: %w", err)
 	}
@@ -115,6 +131,14 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		}
 	}
 	return got, nil
+}
+
+// network is the way to the service.
+func (p plan) network(sim *tradingsim.Sim) http.RoundTripper {
+	if p.Frictions.Latency > 0 {
+		return late{sim.Transport(), p.Frictions.Latency}
+	}
+	return sim.Transport()
 }
 
 func earlier(a, b time.Time) time.Time {

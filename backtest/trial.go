@@ -22,6 +22,7 @@ const (
 	aPath         trialKind = "path"
 	withoutSpikes trialKind = "without spikes"
 	aPlacebo      trialKind = "placebo"
+	unprotected   trialKind = "without protection"
 )
 
 // paths are the trials of a config's paths.
@@ -40,44 +41,23 @@ func (p plan) of(t trial) plan {
 		p.Data = p.Data.withoutSpikes()
 	case aPlacebo:
 		p.Data = p.Data.placebo()
+	case unprotected:
+		p.Protect = nil
 	}
 	return p
 }
 
 // assemble makes a result of the trials that a config needs.
 func (p plan) assemble(do func([]trial) ([]Path, error)) (*Result, error) {
-	result := newResult(p)
 	paths, err := do(p.paths(aPath))
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range paths {
-		result.add(path)
-	}
-	var more []trial
-	result.Spikes = p.spikesIn()
-	if len(result.Spikes) > 0 && !p.brief {
-		more = p.paths(withoutSpikes)
-	}
-	if result.needsPlacebo() && !p.brief {
-		more = append(more, trial{aPlacebo, 0})
-	}
+	more := p.more(paths)
+	var beside []Path
 	if len(more) > 0 {
-		if paths, err = do(more); err != nil {
+		if beside, err = do(more); err != nil {
 			return nil, err
-		}
-		for i := range more {
-			switch path := &paths[i]; {
-			case more[i].Kind == aPlacebo:
-				result.Placebo = path
-			case result.WithoutSpikes == nil || comparePaths(*path, *result.WithoutSpikes) < 0:
-				result.WithoutSpikes = path
-			}
-		}
-	}
-	for _, beside := range []*Path{result.Placebo, result.WithoutSpikes} {
-		if beside != nil {
-			beside.Curve, beside.Markets = nil, nil
 		}
 	}
 	attempts := 1
@@ -86,8 +66,48 @@ func (p plan) assemble(do func([]trial) ([]Path, error)) (*Result, error) {
 			return nil, err
 		}
 	}
-	result.finish(p, attempts)
-	return result, nil
+	var results []*Result
+	for i, t := range p.traded {
+		one := p
+		one.terms = t
+		result := newResult(one)
+		for _, path := range paths {
+			result.add(path.account(i))
+		}
+		for k := range more {
+			result.beside(more[k].Kind, beside[k].account(i))
+		}
+		result.finish(one, attempts)
+		results = append(results, result)
+	}
+	results[0].Others = results[1:]
+	return results[0], nil
+}
+
+// more are the trials that follow from the paths.
+func (p plan) more(paths []Path) (list []trial) {
+	if p.brief {
+		return nil
+	}
+	if len(p.spikesIn()) > 0 {
+		list = p.paths(withoutSpikes)
+	}
+	if p.Protect != nil {
+		list = append(list, p.paths(unprotected)...)
+	}
+	if (&Result{Paths: paths}).needsPlacebo() {
+		list = append(list, trial{aPlacebo, 0})
+	}
+	return list
+}
+
+// beside notes a path beside those of the run: of several of a kind the worse.
+func (r *Result) beside(kind trialKind, path Path) {
+	path.Curve, path.Markets = nil, nil
+	into := map[trialKind]**Path{withoutSpikes: &r.WithoutSpikes, aPlacebo: &r.Placebo, unprotected: &r.Unprotected}[kind]
+	if *into == nil || comparePaths(path, **into) < 0 {
+		*into = &path
+	}
 }
 
 // try makes one trial in this process.
@@ -98,7 +118,7 @@ func (p plan) try(t *testing.T, bot Bot, one trial, r *recorder) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	return p.judge(raw)
+	return p.judgeAll(raw)
 }
 
 // here makes trials in this process, and finds a bot that knows of one in the next: the first

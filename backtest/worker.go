@@ -106,6 +106,9 @@ func (w *worker) serve(r *Runner, tasks []task) {
 		if path, err = p.try(r.t, t.bot, t.trial, nil); err == nil {
 			if t.brief {
 				path.Curve, path.Markets = nil, nil
+				for i := range path.Others {
+					path.Others[i].Curve, path.Others[i].Markets = nil, nil
+				}
 			}
 			done.Outcome.Path = &path
 		}
@@ -135,7 +138,7 @@ func fingerprint(tasks []task) uint64 {
 			fmt.Fprintln(h, f.Funding.rates) // a map is printed in order
 		}
 		f.Funding = nil
-		fmt.Fprintf(h, "%q %v %v %+v %+v %s %s %v\n", j.name, j.trial, err, p.terms, f, p.From, p.To, p.Data != nil)
+		fmt.Fprintf(h, "%q %v %v %+v %+v %s %s %v\n", j.name, j.trial, err, p.traded, f, p.begins(), p.To, p.Data != nil)
 		if p.Data != nil {
 			fmt.Fprintln(h, p.Data.hash)
 		}

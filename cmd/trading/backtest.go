@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,7 @@ takes that into account.
 The exit code is 1 if the bot does not build, or the run cannot be made. What the account
 came to is in the result.`,
 		Example: "  trading backtest ./bot --days 30 --report report.html\n" +
-			"  trading backtest ./bot --prices btc.csv --candles open --account acc_1\n" +
+			"  trading backtest ./bot --prices btc.csv --candles open --account acc_1 --protect --half-spread 1\n" +
 			"  trading backtest ./bot --prices BTCUSDT-1m-2025-01.csv --format binance",
 	}
 	b := &backtester{app: app}
@@ -67,7 +68,9 @@ came to is in the result.`,
 	f.Uint64Var(&b.run.Seed, "seed", 1, "the number that a random walk, or the prices inside candles, follow from")
 	f.StringVar(&b.from, "from", "", "begin at this time, RFC 3339 (default the first price)")
 	f.StringVar(&b.to, "to", "", "end at this time, RFC 3339 (default the last price)")
-	f.StringVar(&b.run.Account, "account", "", "a simulated live account (default the paper account)")
+	f.StringArrayVar(&b.run.Accounts, "account", nil, "a simulated live account; of several, which the bot trades in one run, the first is the headline (default the paper account)")
+	f.BoolVar(&b.run.Protect, "protect", false, "run the bot under package protect, and show it without beside that")
+	f.DurationVar(&b.run.WarmUp, "warm-up", 0, "how long before --from the bot reads prices, and its orders are refused")
 	f.StringVar(&b.run.Balance, "balance", "100000", "opening balance in dollars")
 	f.StringVar(&b.run.DailyLossFloor, "daily-floor", "", "daily loss floor in dollars of equity (default 95 percent of --balance)")
 	f.StringVar(&b.run.GlobalLossFloor, "global-floor", "", "global loss floor in dollars of equity (default 90 percent of --balance)")
@@ -117,7 +120,7 @@ func (b *backtester) check(cmd *cobra.Command) error {
 	case b.run.Days <= 0 || b.run.Days > 3660:
 		return cli.Misuse("--days must be between 1 and 3660, not %d", b.run.Days)
 	}
-	if err := b.checkFrictions(changed); err != nil {
+	if err := errors.Join(b.checkAccounts(), b.checkFrictions(changed)); err != nil {
 		return err
 	}
 	for _, name := range []string{"candles", "format", "interval", "columns", "heading", "newest-first", "zone"} {
@@ -153,6 +156,22 @@ func (b *backtester) check(cmd *cobra.Command) error {
 		b.run.Attempts = b.run.Report + ".attempts"
 	}
 	b.run.JSON = b.out.JSON()
+	return nil
+}
+
+// checkAccounts judges what the bot trades, and from when on.
+func (b *backtester) checkAccounts() error {
+	switch {
+	case b.run.Protect && len(b.run.Accounts) == 0:
+		return cli.Misuse("--protect needs --account: a paper account cannot be protected")
+	case b.run.WarmUp < 0:
+		return cli.Misuse("--warm-up must not be negative, and is %s", b.run.WarmUp)
+	}
+	for i, id := range b.run.Accounts {
+		if id == "" || slices.Contains(b.run.Accounts[:i], id) {
+			return cli.Misuse("--account %q: want a name for each account", id)
+		}
+	}
 	return nil
 }
 

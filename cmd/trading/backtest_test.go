@@ -136,6 +136,25 @@ func TestBacktest(t *testing.T) {
 	require.Equal(t, cli.Done, code, errs)
 	assert.Contains(t, out, `"from": "2025-12-31T23:59:00Z"`)
 
+	code, out, errs = r.run("backtest", "./internal/bot", "--func", "Live", "--prices", "candles.csv", "--candles", "open",
+		"--account", "acc_7", "--account", "acc_8", "--protect", "--warm-up", "1m", "-o", "json")
+	require.Equal(t, cli.Done, code, errs)
+	var two struct {
+		Account           string
+		From              time.Time
+		WithoutProtection struct{ Verdict string }
+		Protection        struct{ Ended string }
+		Others            []struct{ Account, Equity string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &two))
+	assert.Equal(t, "acc_7", two.Account)
+	assert.Equal(t, time.Date(2026, 3, 1, 0, 1, 0, 0, time.UTC), two.From)
+	assert.Equal(t, "open", two.WithoutProtection.Verdict)
+	assert.Equal(t, "ok", two.Protection.Ended)
+	require.Len(t, two.Others, 1)
+	assert.Equal(t, "acc_8", two.Others[0].Account)
+	assert.Equal(t, "100000", two.Others[0].Equity)
+
 	code, out, _ = r.run("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
 	assert.Equal(t, cli.Done, code, "the result says it")
 	assert.Contains(t, out, "it will not")
@@ -166,6 +185,9 @@ func TestBacktestRefuses(t *testing.T) {
 		{cli.Usage, "--balance", []string{"./internal/bot", "--balance", "1e5"}},
 		{cli.Usage, "--symbol", []string{"./internal/bot", "--symbol", "BTC,ETH"}},
 		{cli.Usage, "--from", []string{"./internal/bot", "--from", "yesterday"}},
+		{cli.Usage, "--protect needs --account", []string{"./internal/bot", "--protect"}},
+		{cli.Usage, "--warm-up", []string{"./internal/bot", "--warm-up", "-1s"}},
+		{cli.Usage, "--account \"a\"", []string{"./internal/bot", "--account", "a", "--account", "a"}},
 		{cli.Usage, "--half-spread", []string{"./internal/bot", "--half-spread", "-1"}},
 		{cli.Usage, "--slippage \"much\"", []string{"./internal/bot", "--slippage", "much"}},
 		{cli.Usage, "--slippage-law is for", []string{"./internal/bot", "--slippage-law", "linear"}},

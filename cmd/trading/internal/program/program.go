@@ -17,13 +17,16 @@ func Source(importPath, function string) string {
 
 // Run is what the program takes as its argument, as JSON.
 type Run struct {
-	Symbol, Prices, Candles, Report, Account, Balance string
+	Symbol, Prices, Candles, Report, Balance string
 
 	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths, Attempts, Trades string
 
 	HalfSpread, Slippage, SlippageLaw, Funding string
 
-	Latency, Lag, MaxAge time.Duration
+	Latency, Lag, MaxAge, WarmUp time.Duration
+
+	Accounts []string // live ones; none is the paper account
+	Protect  bool
 
 	Format, Zone string
 	Columns      map[string]string

@@ -1,0 +1,154 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/protect"
+)
+
+// falling are marks of a second that fall by a tenth within six hours.
+func falling(t *testing.T) *Data {
+	t.Helper()
+	path := make([]float64, 6*3600)
+	for i := range path {
+		path[i] = 64_000 * (1 - 0.1*float64(i)/float64(len(path))) * (1 + 2e-5*math.Sin(float64(i)))
+	}
+	return marksOf(t, "BTC", path, 1)
+}
+
+// stubborn keeps two units long, whatever it is answered.
+func stubborn(ctx context.Context, client *trading.Client) error {
+	account := client.Live.Account("acc_1")
+	for {
+		positions, err := account.Positions(ctx)
+		if err == nil && len(positions) == 0 {
+			_ = order(trading.Long, "2")(ctx, account)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Second):
+		}
+	}
+}
+
+// TestProtect: an account that is lost without the protection lives with it, both stand in the
+// result, and the same run gives the same.
+func TestProtect(t *testing.T) {
+	skipUnderRace(t)
+	config := Config{Data: falling(t), Account: Account{ID: "acc_1"}, Protect: &protect.Options{}}
+	r := Run(t, stubborn, config)
+	p := r.Worse()
+	amounts(t, p)
+	require.Equal(t, Failed, r.Unprotected.Continuous)
+	require.Equal(t, Open, p.Continuous, "%s", r)
+	require.Equal(t, protect.Held, p.Protection.Ended)
+	require.NotZero(t, p.Protection.Flattened)
+	require.NotZero(t, p.Protection.Refused)
+	require.Nil(t, r.Unprotected.Protection)
+	require.Contains(t, r.String(), "with it open, equity $")
+	require.Contains(t, r.String(), "without it failed, equity $")
+	require.Equal(t, r.String(), Run(t, stubborn, config).String())
+}
+
+func TestProtectRefusesWhatItSetsItself(t *testing.T) {
+	for want, c := range map[string]Config{
+		"a paper account cannot be protected": {Protect: &protect.Options{}},
+		"the run sets them":                   {Protect: &protect.Options{Dir: "x"}, Account: Account{ID: "acc_1"}},
+	} {
+		c.Data = rising(t)
+		_, err := c.plan()
+		require.ErrorContains(t, err, want)
+	}
+	_, err := run(t, stubborn, Config{Data: rising(t), Account: Account{ID: "acc_1"}, Protect: &protect.Options{BlindAfter: -1}})
+	require.ErrorContains(t, err, "backtest: Config.Protect: ")
+}
+
+// TestSeveralAccounts: one bot on three accounts, each with figures of its own.
+func TestSeveralAccounts(t *testing.T) {
+	bot := func(ctx context.Context, client *trading.Client) error {
+		for i, a := range []trading.Trader{client.Sandbox, client.Live.Account("acc_1"), client.Live.Account("acc_2")} {
+			if err := order(trading.Long, decimal.NewFromInt(int64(i+1)).String())(ctx, a); err != nil {
+				return err
+			}
+		}
+		time.Sleep(4*time.Minute + time.Second)
+		return closing("100")(ctx, client.Live.Account("acc_2"))
+	}
+	r := Run(t, bot, Config{Data: rising(t), Account: Account{ID: "acc_1"}, Others: []Account{{}, {ID: "acc_2", Balance: "50000", ProfitTarget: "51000"}}})
+	require.Len(t, r.Others, 2)
+	for i, c := range []struct {
+		of      *Result
+		id      string
+		verdict Verdict
+		gross   string
+	}{{r, "acc_1", Open, "1800.00"}, {r.Others[0], "", Open, "900.00"}, {r.Others[1], "acc_2", Passed, "1200.00"}} {
+		p := c.of.Worse()
+		amounts(t, p)
+		require.Equal(t, c.id, c.of.Terms.ID, i)
+		require.Equal(t, c.verdict, c.of.Verdict, i)
+		require.Equal(t, c.gross, p.Gross.Add(p.Unrealized.Decimal).StringFixed(2), i)
+		require.Empty(t, p.Others)
+		require.Len(t, c.of.Paths, 2)
+	}
+	require.Contains(t, r.String(), "account acc_1 first, the headline; the paper account: open, equity $100873.00; account acc_2: passed")
+}
+
+func TestAccountsThatCannotBeMeant(t *testing.T) {
+	for want, others := range map[string][]Account{
+		"account acc_1 is twice":        {{ID: "acc_1"}},
+		"one service has one rule":      {{ID: "acc_2", DailyFloor: MovingFloor}},
+		"(in Config.Others[0])":         {{ID: "acc_2", Balance: "much"}},
+		"the paper account is twice in": {{}, {}},
+	} {
+		_, err := Config{Data: rising(t), Account: Account{ID: "acc_1"}, Others: others}.plan()
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestWarmUp: before the run the bot sees prices through its client, and cannot trade; the figures
+// begin with the run.
+func TestWarmUp(t *testing.T) {
+	data := rising(t)
+	first, _ := data.Span()
+	var seen []string
+	bot := func(ctx context.Context, client *trading.Client) error {
+		seen = nil
+		for range 5 {
+			price, err := client.Sandbox.Price(ctx, "BTC")
+			if err != nil {
+				return err
+			}
+			p, _ := price.Price()
+			seen = append(seen, p.String())
+			if err := order(trading.Long, "1")(ctx, client.Sandbox); err == nil {
+				return nil
+			} else if !errors.Is(err, ErrWarmUp) || time.Now().Sub(first) >= 3*time.Minute {
+				return err
+			}
+			time.Sleep(time.Minute)
+		}
+		return nil
+	}
+	r := Run(t, bot, Config{Data: data, WarmUp: 3 * time.Minute})
+	p := r.Worse()
+	require.Empty(t, p.Stopped)
+	require.Equal(t, []string{"60000", "60100", "60200", "60300"}, seen)
+	require.Equal(t, first.Add(3*time.Minute), r.From)
+	require.Equal(t, "60300", p.Turnover.String())
+	require.Equal(t, "60300", p.Markets[0].First.String())
+	amounts(t, p)
+	require.Contains(t, r.Assumptions()[len(r.Assumptions())-2].Text+r.Assumptions()[len(r.Assumptions())-3].Text, "the bot read prices for 3m0s before the run")
+	_, err := Config{Data: data, From: first.Add(time.Minute), WarmUp: 2 * time.Minute}.plan()
+	require.ErrorContains(t, err, "set From later, or WarmUp shorter")
+	_, err = Config{Data: data, WarmUp: -1}.plan()
+	require.ErrorContains(t, err, "must not be negative")
+}
