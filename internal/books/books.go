@@ -29,9 +29,10 @@ type Books struct {
 	// declares are those who declare accounts.
 	declares map[*declaration]struct{}
 
-	notes sync.Mutex // held while a journal takes notes; before mu
 	mu    sync.Mutex
 	of    map[Account]*account
+	notes bool          // a journal takes notes
+	free  chan struct{} // closed when it has them; nil where nobody waits
 }
 
 // New returns books that begin now. first means that no earlier run of the program wrote

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"context"
 	"strconv"
 	"sync"
 	"testing"
@@ -81,7 +82,7 @@ func (b *book) journaled(w *Write) *Write {
 func (b *book) enter(w *Write) (*accounting.Baseline, Note) {
 	base, n := b.Enter(w)
 	if w.Note != nil {
-		b.Journaled(w, n.NoBaseline)
+		_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
 	}
 	b.SendBegan(mine)
 	return base, n
@@ -395,7 +396,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				}
 				w.Note = func(Note) {}
 				_, note := b.Enter(w)
-				b.Journaled(w, note.NoBaseline)
+				_, _ = b.Journaled(t.Context(), w, note.NoBaseline)
 				if i%3 == 0 {
 					b.Doubt(w)
 				}

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -112,7 +113,7 @@ func (b *book) enterNoted(w *Write) {
 func (b *book) begin(w *Write, base *accounting.Baseline, n Note) {
 	b.begun[w] = base
 	b.notes[w] = append([]Note{n}, b.notes[w]...)
-	b.Journaled(w, n.NoBaseline)
+	_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
 	b.SendBegan(mine)
 }
 

@@ -1,6 +1,8 @@
 package books
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -163,22 +165,24 @@ func (b *Books) Restore(w *Write, base *accounting.Baseline, beside Note) {
 
 // Journaled notes that the journal has the write: what it does not know yet follows. It
 // returns whether there was such a note, which has to be on the disk before the write is
-// sent: that is waited for without the books' lock.
-func (b *Books) Journaled(w *Write, company bool) (noted bool) {
-	b.noting(w, func(*account) []note {
+// sent: that is waited for without the books' lock. The error is that of a context which ends
+// while a journal takes other notes; then there may be such a note, which the journal does not
+// have.
+func (b *Books) Journaled(ctx context.Context, w *Write, company bool) (noted bool, err error) {
+	err = b.noting(ctx.Done(), w, func(*account) []note {
 		w.journaled = true
 		if noted = w.company && !company; noted {
 			return []note{{w, Note{NoBaseline: true, NoTrail: true}}}
 		}
 		return nil
 	})
-	return noted
+	return noted, err
 }
 
 // Doubt notes that a write is in doubt: from now on its journal has to know each write
 // beside it, since it may outlive the process.
 func (b *Books) Doubt(w *Write) {
-	b.noting(w, func(a *account) []note {
+	_ = b.noting(nil, w, func(a *account) []note {
 		if w.detailed || !w.in {
 			return nil
 		}
@@ -201,14 +205,66 @@ type note struct {
 	Note
 }
 
-// noting changes the books, and has journals note it before anybody else ends.
-func (b *Books) noting(w *Write, change func(*account) []note) {
+// noteWaits is how long a write that has been sent waits for a journal that takes the notes of
+// others.
+const noteWaits = 250 * time.Millisecond
+
+var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", noteWaits)
+
+// noting changes the books, and has journals note it before anybody else ends. It waits for
+// those who do the same until it is done, for noteWaits where done is nil. After that it changes
+// the books all the same, and nothing is noted.
+func (b *Books) noting(done <-chan struct{}, w *Write, change func(*account) []note) error {
 	if w.Note != nil {
-		b.notes.Lock()
-		defer b.notes.Unlock()
+		if !b.takeTurn(done) {
+			b.changing(w, change)
+			return errNotesHang
+		}
+		defer b.endTurn()
 	}
 	for _, n := range b.changing(w, change) {
 		n.of.Note(n.Note)
+	}
+	return nil
+}
+
+// takeTurn waits until no journal takes notes, and reports whether it is so in time.
+func (b *Books) takeTurn(done <-chan struct{}) bool {
+	var late <-chan time.Time
+	for {
+		b.mu.Lock()
+		if !b.notes {
+			b.notes = true
+			b.mu.Unlock()
+			return true
+		}
+		if b.free == nil {
+			b.free = make(chan struct{})
+		}
+		free := b.free
+		b.mu.Unlock()
+		if done == nil && late == nil {
+			timer := time.NewTimer(noteWaits)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-free:
+		case <-done:
+			return false
+		case <-late:
+			return false
+		}
+	}
+}
+
+func (b *Books) endTurn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notes = false
+	if b.free != nil {
+		close(b.free)
+		b.free = nil
 	}
 }
 
@@ -349,9 +405,10 @@ type Did struct {
 
 // Leave takes out a write that has ended; did is nil if it did nothing, or nobody has to
 // know what. The journals of the writes beside it know of it when Leave returns, so that
-// its end may be written.
+// its end may be written; but where one takes its notes for too long, which counts as if it
+// had not taken them.
 func (b *Books) Leave(w *Write, did *Did) {
-	b.noting(w, func(a *account) []note {
+	_ = b.noting(nil, w, func(a *account) []note {
 		if !w.in {
 			return nil
 		}

@@ -105,8 +105,12 @@ func (s *store) later(w *Write, r record) {
 
 func (s *store) write(w *Write, r record) { s.logged(w, s.append(context.Background(), false, w, r)) }
 
-// sync waits until the disk has what was written.
-func (s *store) sync(w *Write) { s.logged(w, s.journal.Append(context.Background(), true)) }
+// sync waits until the disk has what was written. Its error is that of a context which ends
+// before.
+func (s *store) sync(ctx context.Context, w *Write) error {
+	s.logged(w, s.journal.Append(ctx, true))
+	return context.Cause(ctx)
+}
 
 func (s *store) logged(w *Write, err error) {
 	if err != nil {
@@ -133,6 +137,11 @@ func (s *store) append(ctx context.Context, durable bool, w *Write, r record) er
 	data, err := json.Marshal(&r)
 	if err != nil {
 		return fmt.Errorf("trading: journal record: %w", err)
+	}
+	if !durable { // nobody waits for it, so it holds up nobody
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, exitWaits, errHangs)
+		defer cancel()
 	}
 	return s.journal.Append(ctx, durable, journal.Record{Intent: w.Entry.ID, Name: w.Name, Final: r.End != nil, Data: data})
 }

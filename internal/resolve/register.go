@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -85,13 +86,15 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 		return nil
 	}
 	began, err := d.begin(ctx, w, base, beside)
-	if began {
-		w.journaled = true
-		if w.books.Journaled(&w.booked, beside.NoBaseline) {
-			d.store.sync(w)
-		}
+	if !began {
+		return err
 	}
-	return err
+	w.journaled = true
+	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside.NoBaseline)
+	if noted && unnoted == nil {
+		unnoted = d.store.sync(ctx, w)
+	}
+	return cmp.Or(err, unnoted)
 }
 
 // registerLevels is register for a setting of levels.
