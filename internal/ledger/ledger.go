@@ -177,6 +177,12 @@ func (l *Ledger) IsGone(now Instant) bool {
 	return l.sending.over && now.Mono >= l.goneAt(now)
 }
 
+// StaysReceived reports whether the service has said, since the write has run or never will,
+// that it knows the key: it keeps an answer, and says the same of it until it forgets.
+func (l *Ledger) StaysReceived(now Instant) bool {
+	return l.IsGone(now) && l.fence.reused > 0 && l.fence.reusedAt.Mono >= l.goneAt(now)
+}
+
 func (l *Ledger) resolve(o Outcome) { l.outcome, l.done, l.doubt = o, true, false }
 
 // age is how long ago the write was decided; ok is false if no clock knows.

@@ -2,6 +2,16 @@ package resolve
 
 import "github.com/tradingapi/trading-go/internal/ledger"
 
+// calibration is how far it is found out how the service keeps its keys. Where the limits have
+// no place for a request of it, it goes on when they have: before the next fence, which would
+// take that place.
+type calibration struct {
+	order, run Request // under one fresh key; none of one that has not begun
+	said       []reply // by turns
+}
+
+func (c *calibration) begun() bool { return c.order.Key != "" }
+
 // calibrate finds out how the service keeps its keys, before anything that a fence says is
 // believed. Under a fresh key it cancels an order and then a run that cannot exist. One
 // namespace refuses the second, another request under the key, with 422: so the first is
@@ -11,27 +21,52 @@ import "github.com/tradingapi/trading-go/internal/ledger"
 // refusal, or looks for the order before it looks at the key, or keeps no keys for runs. What
 // keeps keys by route repeats both answers as stored ones; where one comes anew, no fence
 // proves anything.
-func (d *Driver) calibrate(account string) {
-	run, order := calibrationOf(account)
-	if d.answers(order, codeOrderNotFound) != asNew {
-		return
+//
+// The error is that of a request that could not be made.
+func (d *Driver) calibrate(account string) error {
+	c := &d.calibration
+	if !c.begun() {
+		c.run, c.order = calibrationOf(account)
 	}
-	switch d.answers(run, codeRunNotFound) {
-	case reusedKey:
-		d.namespace = namespaceOne
-	case asNew:
-		d.control(order, run)
+	for {
+		found, over := found(c.said)
+		if over {
+			d.namespace, d.calibration = found, calibration{}
+			return nil
+		}
+		r, code := c.order, codeOrderNotFound
+		if len(c.said)%2 == 1 {
+			r, code = c.run, codeRunNotFound
+		}
+		said, err := d.answers(r, code)
+		if err != nil {
+			return err
+		}
+		c.said = append(c.said, said)
 	}
 }
 
-// control has both requests repeated.
-func (d *Driver) control(order, run Request) {
-	first, second := d.answers(order, codeOrderNotFound), d.answers(run, codeRunNotFound)
-	switch {
-	case first == asStored && second == asStored:
-		d.namespace = namespaceByRoute
-	case first == asNew || second == asNew:
-		d.namespace = namespaceUnclear
+// found is what the answers show, and whether that is all that they can.
+func found(said []reply) (n namespace, over bool) {
+	switch count := len(said); {
+	case count == 0:
+		return namespaceUnknown, false
+	case said[0] != asNew:
+		return namespaceUnknown, true
+	case count == 1:
+		return namespaceUnknown, false
+	case said[1] == reusedKey:
+		return namespaceOne, true
+	case said[1] != asNew:
+		return namespaceUnknown, true
+	case count < 4:
+		return namespaceUnknown, false
+	case said[2] == asStored && said[3] == asStored:
+		return namespaceByRoute, true
+	case said[2] == asNew || said[3] == asNew:
+		return namespaceUnclear, true
+	default:
+		return namespaceUnknown, true
 	}
 }
 
@@ -46,22 +81,22 @@ const (
 )
 
 // answers sends a request of the calibration, to which code is the answer.
-func (d *Driver) answers(r Request, code string) reply {
+func (d *Driver) answers(r Request, code string) (reply, error) {
 	place, err := d.prepare(r)
 	if err != nil {
-		return otherwise
+		return otherwise, err
 	}
 	defer place.Drop()
 	switch h := d.sendOnce(place); {
 	case h.Class != ledger.Refusal:
-		return otherwise
+		return otherwise, nil
 	case h.Code == codeKeyReused:
-		return reusedKey
+		return reusedKey, nil
 	case h.Code == code && h.Replayed:
-		return asStored
+		return asStored, nil
 	case h.Code == code:
-		return asNew
+		return asNew, nil
 	default:
-		return otherwise
+		return otherwise, nil
 	}
 }

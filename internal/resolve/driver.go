@@ -40,12 +40,13 @@ type Driver struct {
 	leaving map[*Write]int // callers who wait for it and are leaving the market
 
 	// Of the goroutine alone.
-	looks     map[books.Account]*Look
-	seen      map[*Write]*seenLook
-	namespace namespace
-	full      map[string]*noRoom // of operations
-	fails     int                // requests in a row to which nothing answered
-	downUntil time.Time
+	looks       map[books.Account]*Look
+	seen        map[*Write]*seenLook
+	namespace   namespace
+	calibration calibration
+	full        map[string]*noRoom // of operations
+	fails       int                // requests in a row to which nothing answered
+	downUntil   time.Time
 }
 
 // Config is what a driver is made of.

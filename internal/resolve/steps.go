@@ -187,6 +187,11 @@ func (d *Driver) fenceAlone(w *Write) error {
 		d.heardBack(w, ledger.Fact{Kind: ledger.FenceEnded, Useless: true}, &Answer{Answer: ledger.Answer{Class: ledger.Unsent}})
 		return nil
 	}
+	if d.calibration.begun() {
+		if err := d.calibrate(w.Intent.Account); err != nil {
+			return err
+		}
+	}
 	f := ledger.Fact{Kind: ledger.FenceEnded, OwnRoute: d.namespace == namespaceByRoute}
 	r, err := fenceOf(&w.Intent, w.Try().Key, f.OwnRoute)
 	if err != nil {
@@ -203,7 +208,7 @@ func (d *Driver) fenceAlone(w *Write) error {
 	h := d.sendOnce(place)
 	if f.Answer = h.Answer; !f.OwnRoute && f.Holds() {
 		if d.namespace == namespaceUnknown {
-			d.calibrate(w.Intent.Account)
+			_ = d.calibrate(w.Intent.Account) // what has no place yet is done before the next fence
 		}
 		switch d.namespace {
 		case namespaceOne:
@@ -274,21 +279,29 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	})
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
 	v := d.decide(w, shown, seen != nil)
+	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
 	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits { // which decides nothing, but may agree with a stored refusal
 		f.Verdict.Outcome = ledger.Outcome(v.Likely)
 	} else {
 		d.say(func() {
 			w.reason = string(v.Reason)
+			if stays {
+				w.reason = noTraceLeft
+			}
 			if w.gap && v.Reason == accounting.NotExclusive {
 				w.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
-		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: lasting(v.Reason) || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: lasting(v.Reason) || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
 		w.by = ByAccounting
 	}
 	w.Ledger.Note(f)
 	return nil
 }
+
+// noTraceLeft is why a limit or a Pro order stays Unknown whose key the service knows after
+// half an hour, and of which the account shows nothing, where others trade it.
+const noTraceLeft = "it waits and runs nowhere: it was refused, or has ended, or somebody has cancelled it since; see WithExclusiveAccounts"
 
 // looksBeside is how many equal looks wait for another pending write, about ten minutes:
 // two can wait for each other. The end of either begins the looks at the other anew.
