@@ -30,9 +30,10 @@ func documents(t *testing.T) map[string]string {
 }
 
 // A snippet stands below a comment that names its source: an Example of the root package
-// or of docs, or a file and what is shown of it, such as "docs/bot_test.go run". Of an
-// Example the part behind its README comment is shown.
-var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?(\\w+) -->\n```go\n(.*?)```")
+// or of docs, a whole file such as "examples/firstbot/main.go", or a file and what is shown of
+// it, such as "examples/firstbot/main_test.go TestALostReply". Of an Example the part behind its
+// README comment is shown.
+var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?([\\w./]+) -->\n```go\n(.*?)```")
 
 // Each Go snippet of the README and of docs is code that the tests compile, and run where
 // it takes no time.
@@ -45,6 +46,8 @@ func TestSnippetsAreCompiled(t *testing.T) {
 			file, name, code := strings.TrimSpace(snippet[1]), snippet[2], snippet[3]
 			shown := examples[name]
 			switch {
+			case strings.HasSuffix(name, ".go"):
+				shown, _, _ = parseFile(t, name)
 			case file != "" && strings.HasPrefix(name, "Example"):
 				shown = exampleBodies(t, file)[name]
 			case file != "":
@@ -52,6 +55,23 @@ func TestSnippetsAreCompiled(t *testing.T) {
 			}
 			require.NotEmpty(t, shown, "%s names %s %s, which does not exist", page, file, name)
 			assert.True(t, strings.HasPrefix(shown, code), "%s: the snippet is not what %s has:\n%s\n--- has ---\n%s", page, name, code, shown)
+		}
+	}
+}
+
+// The first Go snippet of the README and of each guide that leads to a program is a whole one, to
+// paste and to run.
+func TestFirstSnippetsAreWholePrograms(t *testing.T) {
+	pages := documents(t)
+	for _, page := range []string{
+		"README.md", "docs/first-bot.md", "docs/live.md", "docs/testing.md", "docs/watching.md",
+		"docs/from-http.md", "docs/from-alpaca.md", "docs/from-ccxt.md",
+	} {
+		first := snippetPattern.FindStringSubmatch(pages[page])
+		require.NotEmpty(t, first, page)
+		assert.Contains(t, first[3], "package main\n\nimport (\n", page)
+		if page != "README.md" {
+			assert.Contains(t, pages["README.md"]+pages["docs/README.md"], filepath.Base(page))
 		}
 	}
 }
