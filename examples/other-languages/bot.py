@@ -18,7 +18,8 @@ def send(method, path, body=None, **headers):
     """Sends one request. http.client follows no redirect, so the key stays here."""
     kind = http.client.HTTPSConnection if BASE.scheme == "https" else http.client.HTTPConnection
     connection = kind(BASE.netloc, timeout=10)
-    headers |= {"X-API-Key": os.environ["TRADING_LIVE_KEY"], "Content-Type": "application/json"}
+    name = "TRADING_SANDBOX_KEY" if path.startswith("/sandbox/") else "TRADING_LIVE_KEY"
+    headers |= {"X-API-Key": os.environ[name], "Content-Type": "application/json"}
     try:
         connection.request(method, BASE.path + path, body, headers)
         reply = connection.getresponse()
@@ -30,9 +31,8 @@ def send(method, path, body=None, **headers):
         connection.close()
 
 
-def place(order, key):
-    """Sends an order until its outcome is known. Every attempt has the same key."""
-    lost = False
+def place(order, key, lost=False):
+    """Sends an order until its outcome is known. Every attempt has the same key. lost: it may have been sent before."""
     for attempt in range(8):
         status, data, headers = send("POST", "/orders", order, **{"Idempotency-Key": key})
         code = data.get("error", "")
@@ -47,9 +47,10 @@ def place(order, key):
     return 3 if lost else 1, "no answer" if lost else code
 
 
-if send("GET", "/health")[1].get("ok") is not True:
-    sys.exit("not safe to trade now")  # exits with 1
-outcome, what = place(json.dumps({"accountId": ACCOUNT, "symbol": "BTC", "side": "long", "size": 0.01, "leverage": 2}), sys.argv[1])
-print(["placed:", "nothing was placed:", "", "look at the account:"][outcome], json.dumps(what, default=str))
-print("positions:", json.dumps(send("GET", "/positions?accountId=" + quote(ACCOUNT, safe=""))[1].get("positions"), default=str))
-sys.exit(outcome)
+if __name__ == "__main__":
+    if send("GET", "/health")[1].get("ok") is not True:
+        sys.exit("not safe to trade now")  # exits with 1
+    outcome, what = place(json.dumps({"accountId": ACCOUNT, "symbol": "BTC", "side": "long", "size": 0.01, "leverage": 2}), sys.argv[1])
+    print(["placed:", "nothing was placed:", "", "look at the account:"][outcome], json.dumps(what, default=str))
+    print("positions:", json.dumps(send("GET", "/positions?accountId=" + quote(ACCOUNT, safe=""))[1].get("positions"), default=str))
+    sys.exit(outcome)

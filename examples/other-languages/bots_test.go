@@ -39,7 +39,8 @@ func run(t *testing.T, sim *tradingsim.Sim, command ...string) (code int, out st
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
+	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
+		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	err := cmd.Run()
@@ -175,10 +176,10 @@ func TestWithoutAKeyItDoubles(t *testing.T) {
 func TestDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/other-languages.md")
 	require.NoError(t, err)
-	for name, language := range map[string]string{"bot.py": "python", "doubles.py": "python", "bot.sh": "bash", "bot.ts": "ts"} {
+	for name, language := range map[string]string{"bot.py": "python", "loop.py": "python", "doubles.py": "python", "bot.sh": "bash", "bot.ts": "ts"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
-		require.Less(t, strings.Count(string(text), "\n"), 60, name)
+		require.Less(t, strings.Count(string(text), "\n"), 70, name)
 		require.Contains(t, string(page), "```"+language+"\n"+string(text)+"```\n", name)
 	}
 }

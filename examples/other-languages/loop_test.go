@@ -1,0 +1,106 @@
+package otherlanguages
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// loop starts the loop on the account of a simulation. stop kills it, as by SIGKILL, and waits.
+func loop(t *testing.T, sim *tradingsim.Sim, state string) (stop func() (out string)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	command := program(t, "python3", "loop.py", state, "0.05")
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
+		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	require.NoError(t, cmd.Start())
+	return func() string {
+		cancel()
+		_ = cmd.Wait()
+		t.Log(printed.String())
+		return printed.String()
+	}
+}
+
+// soon waits for a condition: another process brings it about.
+func soon(t *testing.T, condition func() bool) {
+	t.Helper()
+	require.Eventually(t, condition, time.Minute, 10*time.Millisecond)
+}
+
+// exists reports whether a file is there.
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// reads counts how often the positions were read.
+func reads(sim *tradingsim.Sim) (n int) {
+	for _, one := range sim.Requests() {
+		if one.Operation == "GET /positions" {
+			n++
+		}
+	}
+	return n
+}
+
+// A loop that is killed in the middle of an order, and starts again, has bought once, whether
+// the order had arrived or not. Then it goes on, and buys again only after its stop.
+func TestTheLoopIsKilled(t *testing.T) {
+	for name, row := range map[string]struct {
+		fault tradingsim.Fault
+		begun func(*tradingsim.Sim) bool
+	}{
+		"after the order was executed": {tradingsim.DelayResponse(time.Minute), func(sim *tradingsim.Sim) bool { return orders(sim) == 1 }},
+		"before it was executed":       {tradingsim.Delay(time.Second), func(sim *tradingsim.Sim) bool { return sent(sim) == 1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
+			state := filepath.Join(t.TempDir(), "loop.state")
+			sim.Fault("POST /orders", row.fault)
+			kill := loop(t, sim, state)
+			soon(t, func() bool { return row.begun(sim) })
+			kill()
+			require.FileExists(t, state, "the decision is on the disk")
+
+			kill = loop(t, sim, state)
+			soon(t, func() bool { return orders(sim) == 1 && !exists(state) })
+			seen := reads(sim)
+			soon(t, func() bool { return reads(sim) > seen+2 })
+			assert.Equal(t, "0.01", sim.Position("acc_1", "BTC").String())
+			assert.Equal(t, 1, orders(sim), "it bought once")
+			sim.SetMark("BTC", "63000") // its stop fires
+			soon(t, func() bool { return orders(sim) == 2 })
+			out := kill()
+			assert.Contains(t, out, "placed: ")
+		})
+	}
+}
+
+// What the loop cannot find out is a person's: it says so, keeps the decision, and sends nothing
+// when it starts again.
+func TestTheLoopAsksAPerson(t *testing.T) {
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
+	state := filepath.Join(t.TempDir(), "loop.state")
+	sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
+	for range 2 {
+		code, out := run(t, sim, program(t, "python3", "loop.py", state, "0.05")...)
+		require.Equal(t, 3, code)
+		require.Contains(t, out, `look at the account: "internal_error"`)
+		require.FileExists(t, state)
+		require.Equal(t, 1, sent(sim))
+	}
+}
