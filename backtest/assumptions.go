@@ -1,9 +1,7 @@
 package backtest
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -66,23 +64,6 @@ func (p *Path) AtCost(bps decimal.Decimal) decimal.NullDecimal {
 	}
 	traded := p.Turnover.Add(p.OpenValue)
 	return decimal.NewNullDecimal(p.Equity.Decimal.Sub(traded.Mul(bps).Shift(-4)).Round(8))
-}
-
-// WriteTrades writes the round trips of the headline path as CSV.
-func (r *Result) WriteTrades(w io.Writer) error {
-	table := csv.NewWriter(w)
-	rows := [][]string{{"symbol", "side", "opened", "closed", "size", "cost", "gross", "fees", "net", "cause", "partialExits", "worstPrice", "bestPrice"}}
-	for _, t := range r.Worse().Trips {
-		rows = append(rows, []string{
-			t.Symbol, t.Side, t.Opened.UTC().Format(time.RFC3339Nano), t.Closed.UTC().Format(time.RFC3339Nano),
-			t.Size.String(), t.Cost.String(), t.Gross.String(), t.Fees.String(), t.Net().String(), t.Cause, fmt.Sprint(t.PartialExits),
-			t.WorstPrice.String(), t.BestPrice.String(),
-		})
-	}
-	if err := table.WriteAll(rows); err != nil {
-		return fmt.Errorf("backtest: writing the trades: %w", err)
-	}
-	return nil
 }
 
 // excursions notes the prices that were worst and best for each round trip while it was open.

@@ -401,7 +401,7 @@ func TestAssumptionsAreArithmetic(t *testing.T) {
 	require.Contains(t, r.String(), "no spread, no slippage, no funding")
 	var b strings.Builder
 	require.NoError(t, r.WriteTrades(&b))
-	require.Contains(t, b.String(), "BTC,long,2026-01-01T00:00:00Z,2026-01-01T00:03:00Z,1,60000,1000,54.45,945.55,market,0,59000,61000")
+	require.Contains(t, b.String(), "BTC,long,2026-01-01T00:00:00Z,2026-01-01T00:03:00Z,1,60000,1000,54.45,945.55,market,0,59000,61000,-1000,1000")
 }
 
 // TestExcursions holds the quick way over whole candles against a look at each second.

@@ -138,6 +138,7 @@ func (p *Path) figures(t Terms, openLosers int) {
 	a := byDay(p.DayOpening, p.Days, p.Drawdown.Share)
 	p.Sharpe, p.Sortino, p.CAGR, p.Calmar = a.sharpe, a.sortino, a.cagr, a.calmar
 	p.SharpeIn = a.sharpeIn
+	p.Shape = shapeOf(p.Trips, p.Days, p.DayOpening.Decimal.InexactFloat64())
 	f := byTrip(p.Trips, openLosers)
 	p.OpenLosers, p.ExpectancyIn, p.WinRateIn = openLosers, f.expectancyIn, f.winRateIn
 	p.ProfitFactor, p.Expectancy, p.WinRate, p.SQN = f.profitFactor, f.expectancy, f.winRate, f.sqn

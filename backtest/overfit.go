@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Overfit is how much of the best variant's figures the choice among all of them explains, from
-// the daily returns of every variant on the train runs.
+// Overfit is how much of a run's figures the choice among all that were tried explains: of a sweep
+// from the daily returns of every variant on the train runs, of a run by itself from its own days and
+// the number of attempts.
 type Overfit struct {
 	// Days is how many days each variant has; a variant whose account ended has returns of 0
 	// from then on.
@@ -94,30 +95,48 @@ func expectedBest(all [][]float64) float64 {
 	for i, list := range all {
 		ratios[i] = sharpeOf(list)
 	}
-	const euler = 0.5772156649015329
-	n, days := float64(len(all)), float64(len(all[0]))
 	// Without an edge ratios spread by no more than chance; what they spread beyond it is edge.
-	return min(deviation(ratios), 1/math.Sqrt(days-1)) * (float64((1-euler)*quantile(1-1/n)) + float64(euler*quantile(1-1/(n*math.E))))
+	return bestOf(len(all), min(deviation(ratios), byChance(len(all[0]))))
+}
+
+// byChance is how far the Sharpe ratios of variants without an edge spread over so many days.
+func byChance(days int) float64 { return 1 / math.Sqrt(float64(days-1)) }
+
+// bestOf is what the best of so many is expected to have, whose mean is 0, by their deviation.
+func bestOf(n int, deviation float64) float64 {
+	const euler = 0.5772156649015329
+	if n < 2 {
+		return 0
+	}
+	return deviation * (float64((1-euler)*quantile(1-1/float64(n))) + float64(euler*quantile(1-1/(float64(n)*math.E))))
 }
 
 // deflatedSharpe is how likely the Sharpe ratio of the best is more than that expected of luck.
 func deflatedSharpe(best []float64, expected float64) Figure {
-	days := float64(len(best))
-	s, skew, kurtosis := sharpeOf(best), 0.0, 0.0
-	m, d := mean(best), deviation(best)
-	if d == 0 {
+	if deviation(best) == 0 {
 		return none("no two days differ")
 	}
-	for _, v := range best {
-		u := (v - m) / d
-		skew += float64(u*u*u) / days
-		kurtosis += float64(u*u*u*u) / days
-	}
+	s := sharpeOf(best)
+	skew, kurtosis := moments(best)
 	spread := 1 - float64(skew*s) + float64((kurtosis-1)/4*s*s)
 	if spread <= 0 {
 		return none("the days are too skewed")
 	}
-	return figure(normalShare((s - expected) * math.Sqrt(days-1) / math.Sqrt(spread)))
+	return figure(normalShare((s - expected) * math.Sqrt(float64(len(best)-1)) / math.Sqrt(spread)))
+}
+
+// overfitOfOne judges a run by itself, of which so many were tried.
+func overfitOfOne(r *Result, attempts int) Overfit {
+	list := dailyReturns([]*Result{r})
+	o := Overfit{Days: len(list), Overfitting: none("it takes a sweep over variants")}
+	if o.Days < leastDays {
+		o.DeflatedSharpe = none(fmt.Sprintf("too short: %d complete days of %d", o.Days, leastDays))
+		o.ExpectedBest = o.DeflatedSharpe
+		return o
+	}
+	expected := bestOf(attempts, byChance(o.Days))
+	o.DeflatedSharpe, o.ExpectedBest = deflatedSharpe(list, expected), figure(expected)
+	return o
 }
 
 // normalShare is how much of the standard normal distribution is below a value.

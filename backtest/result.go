@@ -41,6 +41,8 @@ type Result struct {
 	VerdictNote string
 	// Finding says in words whether the round trips show an edge; see [Finding].
 	Finding Finding
+	// Overfit is what the choice among attempts, or among the variants of a sweep, explains.
+	Overfit Overfit
 	// Paths are one, or two where the prices are candles: the worse first.
 	Paths []Path
 	// Spikes are prices that are far from those around them for one tick, and WithoutSpikes the
@@ -106,6 +108,8 @@ type Path struct {
 	LowestRoom   decimal.Decimal
 	LowestRoomAt time.Time
 	Drawdown     Drawdown
+	Leverage     Leverage
+	Shape        Shape
 	Exposure     Figure // the share of the time with a position
 	Unpriced     time.Duration
 
@@ -130,6 +134,12 @@ type Path struct {
 	Requests, Refusals                     map[string]int
 }
 
+// Leverage is the largest value of all positions as a multiple of the equity.
+type Leverage struct {
+	Most Figure    // 0 if nothing was held
+	At   time.Time // when
+}
+
 // Drawdown is the deepest fall of the equity from a peak, judged every second.
 type Drawdown struct {
 	Share      Figure          // of the peak
@@ -146,6 +156,7 @@ type CurvePoint struct {
 	// Low and High are the extremes in the stretch, and Last is the equity at its end.
 	Low, High, Last decimal.NullDecimal
 	Floor           decimal.Decimal // the higher of the two
+	Leverage        Figure          // the largest in the stretch
 }
 
 // Market is what buying at the beginning and holding would have brought.
@@ -185,7 +196,7 @@ func (r *Result) add(p Path) {
 // finish judges the paths together.
 func (r *Result) finish(p plan, attempts int) {
 	w := r.Worse()
-	r.Verdict, r.Finding = w.Continuous, findingOf(w.Trips, attempts)
+	r.Verdict, r.Finding, r.Overfit = w.Continuous, findingOf(w.Trips, attempts), overfitOfOne(r, attempts)
 	first, last := p.Data.Span()
 	if all := last.Sub(first); p.To.Sub(p.From) < all*9/10 {
 		r.warn("The run takes %s of the %s that the prices span: other parts may give other figures.", inDays(p.To.Sub(p.From)), inDays(all))
@@ -284,14 +295,10 @@ func (p plan) longestCandle() (bar time.Duration) {
 }
 
 func medianHolding(trips []RoundTrip) time.Duration {
-	if len(trips) == 0 {
+	list := holdings(trips)
+	if len(list) == 0 {
 		return 0
 	}
-	list := make([]time.Duration, len(trips))
-	for i, t := range trips {
-		list[i] = t.Closed.Sub(t.Opened)
-	}
-	slices.Sort(list)
 	return list[len(list)/2]
 }
 

@@ -129,6 +129,7 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 	}
 	result.Finding = result.finding()
 	for _, r := range result.Best {
+		r.Overfit = result.Overfit
 		r.warn("The bot is the best of %d variants on other prices; these it had not seen. Of the choice: %s.", result.Tried, result.Finding)
 	}
 	result.TrainOdds, result.TestOdds = OddsOf(result.Rows[0].Runs), OddsOf(result.Best)

@@ -32,6 +32,21 @@ type RoundTrip struct {
 // Net is gross less fees.
 func (t RoundTrip) Net() decimal.Decimal { return t.Gross.Sub(t.Fees) }
 
+// MAE and MFE are the worst and the best that it was, before fees, for all that was closed at the mean
+// price that it was opened at: an amount of 0 or less, and one of 0 or more.
+func (t RoundTrip) MAE() decimal.Decimal { return decimal.Min(t.at(t.WorstPrice), decimal.Zero) }
+
+// MFE is described at [RoundTrip.MAE].
+func (t RoundTrip) MFE() decimal.Decimal { return decimal.Max(t.at(t.BestPrice), decimal.Zero) }
+
+func (t RoundTrip) at(price decimal.Decimal) decimal.Decimal {
+	gain := price.Mul(t.Size).Sub(t.Cost)
+	if t.Side == "short" {
+		return gain.Neg()
+	}
+	return gain
+}
+
 // grossShare is gross as a share of what was traded, at the price that the position was opened at.
 func (t RoundTrip) grossShare() float64 {
 	if !t.Cost.IsPositive() {
@@ -141,9 +156,9 @@ func (b *book) exit(h *holding, e tradingsim.Execution, closed decimal.Decimal) 
 	return nil
 }
 
-// value is the unrealized profit at a time; ok is false while a market that is held has no
-// price.
-func (b *book) value(at time.Time) (unrealized decimal.Decimal, ok bool) {
+// value is the unrealized profit at a time, and the value of all that is held; ok is false while a
+// market that is held has no price.
+func (b *book) value(at time.Time) (unrealized, held decimal.Decimal, ok bool) {
 	for _, symbol := range b.order {
 		h := b.markets[symbol]
 		if h.size.IsZero() {
@@ -151,11 +166,12 @@ func (b *book) value(at time.Time) (unrealized decimal.Decimal, ok bool) {
 		}
 		price, priced := h.feed.At(at)
 		if !priced {
-			return unrealized, false
+			return unrealized, held, false
 		}
-		unrealized = unrealized.Add(h.size.Mul(price).Sub(h.cost))
+		value := h.size.Mul(price)
+		unrealized, held = unrealized.Add(value.Sub(h.cost)), held.Add(value.Abs())
 	}
-	return unrealized, true
+	return unrealized, held, true
 }
 
 // within is how long after a time, in whole seconds until an end, the unrealized profit is

@@ -28,6 +28,7 @@ type walk struct {
 	floor      decimal.Decimal
 	equity     decimal.NullDecimal
 	unrealized decimal.NullDecimal
+	value      decimal.Decimal // of all positions
 
 	verdict Verdict
 	decided time.Time
@@ -39,6 +40,8 @@ type walk struct {
 	low       decimal.Decimal // since the peak
 	worst     Drawdown
 	worstPeak decimal.Decimal
+	leverage  Leverage
+	levered   [curvePoints]float64 // the leverage at the last look in each stretch
 	exposed   time.Duration
 	under     time.Duration
 	unpriced  time.Duration
@@ -245,7 +248,8 @@ func (w *walk) pass(next time.Time, flat bool) {
 
 // look values the account and judges it.
 func (w *walk) look() {
-	unrealized, ok := w.book.value(w.at)
+	unrealized, held, ok := w.book.value(w.at)
+	w.value = held
 	w.unrealized = decimal.NullDecimal{Decimal: unrealized, Valid: ok}
 	w.equity = decimal.NullDecimal{Decimal: w.balance.Add(unrealized), Valid: ok}
 	if !ok {
@@ -274,6 +278,7 @@ func (w *walk) see() {
 	w.dayRoom = decimal.Min(w.dayRoom, room)
 	w.extremes.see(equity)
 	w.mark()
+	w.lever()
 	if equity.GreaterThanOrEqual(w.peak) {
 		if w.low.LessThan(w.peak) {
 			w.worst.Longest = max(w.worst.Longest, w.at.Sub(w.peakAt))
@@ -316,6 +321,23 @@ func (w *walk) mark() {
 	c.Last, c.Floor = w.equity, w.floor
 }
 
+// lever notes the leverage. It is at its largest where the equity is at an extreme of its stretch,
+// or at a fill, and there somebody looks.
+func (w *walk) lever() {
+	i, v := w.stretch(), 0.0
+	if w.value.IsPositive() && w.equity.Decimal.IsPositive() {
+		v = w.value.InexactFloat64() / w.equity.Decimal.InexactFloat64()
+	}
+	w.levered[i] = v
+	if most, _ := w.leverage.Most.Value(); v > most {
+		w.leverage = Leverage{figure(v), w.at}
+	}
+	c := &w.curve[i]
+	if most, _ := c.Leverage.Value(); v > most {
+		c.Leverage = figure(v)
+	}
+}
+
 // midnight ends a day and begins the next.
 func (w *walk) midnight() {
 	if w.begun {
@@ -356,7 +378,7 @@ func (w *walk) into(p *Path, cost spread) {
 	p.Continuous, p.Decided = w.verdict, w.decided
 	p.Equity, p.Unrealized = w.equity, w.unrealized
 	p.LowestRoom, p.LowestRoomAt = w.room, w.roomAt
-	p.Drawdown = w.worst
+	p.Drawdown, p.Leverage = w.worst, w.leverage
 	p.Drawdown.Share = figure(0)
 	if w.worst.Amount.IsPositive() {
 		p.Drawdown.Share = ratio(w.worst.Amount.InexactFloat64(), w.worstPeak.InexactFloat64(), "the peak is 0")
@@ -383,11 +405,17 @@ func (w *walk) into(p *Path, cost spread) {
 // smooth gives stretches in which nobody looked, since nothing was held, the equity before.
 func (w *walk) smooth() []CurvePoint {
 	last := CurvePoint{Last: decimal.NewNullDecimal(w.terms.Opening), Floor: w.terms.floor(w.terms.DailyLossFloor)}
+	levered := 0.0
 	for i := range w.curve {
 		c := &w.curve[i]
 		if !w.seen[i] {
 			c.Low, c.High, c.Last = last.Last, last.Last, last.Last
+			w.levered[i] = levered
 		}
+		if most, _ := c.Leverage.Value(); levered > most { // it begins with what was held before
+			c.Leverage = figure(levered)
+		}
+		levered = w.levered[i]
 		if !c.Low.Valid || !w.seen[i] {
 			c.Floor = last.Floor
 		}

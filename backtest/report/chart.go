@@ -220,9 +220,13 @@ func (v *view) charts(r *backtest.Result) {
 	v.Between = equityChart(r, true)
 	v.Equity = equityChart(r, false)
 	v.Drawdown = drawdownChart(r)
-	v.Daily = dailyChart(p.Days)
+	v.Daily = dailyChart(p.Days, func(d backtest.Day) decimal.NullDecimal { return d.Profit })
+	v.Room = dailyChart(p.Days, func(d backtest.Day) decimal.NullDecimal { return decimal.NewNullDecimal(d.LowestRoom) })
 	v.Histogram = histogram(p.Trips)
-	v.Hours = hourChart(p.Trips)
+	v.Leverage = leverageChart(r)
+	if len(p.Trips) >= leastForHours {
+		v.Hours = hourChart(p.Trips)
+	}
 	v.Against = againstChart(r)
 }
 
@@ -304,13 +308,13 @@ func drawdownChart(r *backtest.Result) *chart {
 	return c
 }
 
-func dailyChart(days []backtest.Day) *chart {
+func dailyChart(days []backtest.Day, of func(backtest.Day) decimal.NullDecimal) *chart {
 	if len(days) == 0 {
 		return nil
 	}
 	values, known := make([]float64, len(days)), make([]bool, len(days))
 	for i, d := range days {
-		values[i], known[i] = value(d.Profit), d.Profit.Valid
+		values[i], known[i] = value(of(d)), of(d).Valid
 	}
 	c := bars(values, known, short)
 	c.X = dates(days[0].Date, days[len(days)-1].Date)
@@ -388,11 +392,37 @@ func niceStep(v float64) float64 {
 	return 10 * power
 }
 
-// hourChart is the net of the round trips by the hour that they began in.
-func hourChart(trips []backtest.RoundTrip) *chart {
-	if len(trips) == 0 {
+// leastForHours is how many round trips the hours of entry take: of fewer each has a handful.
+const leastForHours = 100
+
+// leverageChart is the largest leverage in each stretch.
+func leverageChart(r *backtest.Result) *chart {
+	p := r.Worse()
+	if p.Leverage.At.IsZero() {
 		return nil
 	}
+	c := &chart{X: dates(r.From, p.Until), Low: true}
+	most, _ := p.Leverage.Most.Value()
+	s := newScale(0, most)
+	s.low = 0
+	c.Y = s.ticks(func(v float64) string { return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", v), "0"), ".") })
+	var top, bottom []point
+	width := size / float64(len(p.Curve))
+	for i, one := range p.Curve {
+		v, ok := one.Leverage.Value()
+		for _, x := range []float64{float64(i) * width, float64(i+1) * width} {
+			top, bottom = append(top, point{x, s.y(v), ok}), append(bottom, point{x, size, ok})
+		}
+	}
+	var b strings.Builder
+	grid(&b, c.Y)
+	area(&b, "held", top, bottom)
+	c.Body = template.HTML(b.String())
+	return c
+}
+
+// hourChart is the net of the round trips by the hour that they began in.
+func hourChart(trips []backtest.RoundTrip) *chart {
 	sums := make([]decimal.Decimal, 24)
 	for _, t := range trips {
 		sums[t.Opened.UTC().Hour()] = sums[t.Opened.UTC().Hour()].Add(t.Net())

@@ -96,9 +96,47 @@ func TestOneFile(t *testing.T) {
 	for _, link := range links {
 		require.True(t, defined[link[1]], link[1])
 	}
-	require.Equal(t, 6, strings.Count(page, "<svg"))
+	require.Equal(t, 8, strings.Count(page, "<svg"), "no hours of entry: there are less than 100 round trips")
 	for _, tag := range []string{"svg", "div", "table", "section", "tr", "td", "span"} {
 		require.Equal(t, strings.Count(page, "<"+tag+" ")+strings.Count(page, "<"+tag+">"), strings.Count(page, "</"+tag+">"), tag)
+	}
+}
+
+// TestTheOrder: what decides over a funded account comes first; hours of entry take 100 round trips.
+func TestTheOrder(t *testing.T) {
+	many := func(ctx context.Context, client *trading.Client) error {
+		for i := 0; ; i++ {
+			side := trading.Long
+			if i%2 == 1 {
+				side = trading.Short
+			}
+			if _, err := client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: side, Size: trading.Dec("0.01"), Leverage: trading.Dec("5")}); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(10 * time.Minute):
+			}
+		}
+	}
+	data, err := backtest.Walk(backtest.WalkOptions{Seed: 1, Length: 48 * time.Hour})
+	require.NoError(t, err)
+	r := backtest.Run(t, many, backtest.Config{Data: data})
+	require.Greater(t, len(r.Worse().Trips), 100)
+	page, at := write(t, r), 0
+	for _, next := range []string{
+		"Verdict</a>:", `class="cards"`, "against its floor</h2>", "What is assumed</h2>", "between floor and target</h2>", "<h2>Figures</h2>",
+		"Round trip</a></h2>", "<h2>Profit by", "Best day</a>:", "Leverage</a> over time", "How it is spread</h2>", ">Streaks</a>", ">Holding</a>", ">Average drawdown</a>", ">Skew</a>", ">Tail</a>",
+		"Requests</h2>", "hour of entry, UTC</h2>", "<h2>Definitions</h2>",
+	} {
+		i := strings.Index(page[at:], next)
+		require.GreaterOrEqual(t, i, 0, next)
+		at += i
+	}
+	cards := page[strings.Index(page, `class="cards"`):strings.Index(page, "against its floor")]
+	for _, no := range []string{"Sharpe", "Win rate"} {
+		require.NotContains(t, cards, no+"</a>", "no card")
 	}
 }
 

@@ -23,14 +23,17 @@ type view struct {
 	Warnings                       []string
 	Assumed                        []backtest.Assumption
 	Floors                         [][]string // of the ten days with the least room
-	Many                           bool       // round trips enough for hours
+	BestDay                        string
+	Days                           int // complete ones
 
-	Between, Equity, Drawdown, Daily, Histogram, Hours, Against *chart
+	Room, Between, Equity, Drawdown, Daily, Histogram, Leverage, Hours, Against *chart
 
 	Months   [][]string
 	Groups   []group
 	Money    []row
 	Figures  []row
+	Exposed  []row
+	Shape    []row
 	Paths    [][]string // a line for each figure, a column for each path
 	Spread   string
 	Holding  []row
@@ -79,12 +82,13 @@ func newView(r *backtest.Result) view {
 		{"Drawdown", percent(p.Drawdown.Share), money(p.Drawdown.Amount)},
 		{"Best day", bestDay(p.Days), ""},
 	}
-	v.Assumed, v.Floors, v.Many = r.Assumptions(), dayFloors(p.Days), len(p.Trips) >= 100
+	v.BestDay = v.Cards[len(v.Cards)-1].Value
+	v.Assumed, v.Floors, v.Days = r.Assumptions(), dayFloors(p.Days), len(p.Days)
 	v.charts(r)
 	v.Months = months(p.Days)
 	v.Groups = groups(p.Trips)
 	v.Money = moneyRows(p)
-	v.Figures = figureRows(p)
+	v.Figures, v.Exposed, v.Shape = figureRows(r), exposedRows(p), shapeRows(p)
 	v.Paths = pathTable(r.Paths)
 	if len(r.Paths) > 1 {
 		v.Spread = nullMoney(r.Spread().NullDecimal)
@@ -202,17 +206,14 @@ func winRateNote(p *backtest.Path) string {
 	return strings.TrimPrefix(note, "; ")
 }
 
-func figureRows(p *backtest.Path) []row {
-	under := "the longest " + length(p.Drawdown.Longest)
-	if p.Drawdown.Longest == 0 {
-		under = ""
-	}
+func figureRows(r *backtest.Result) []row {
+	p := r.Worse()
 	return []row{
 		{"Verdict", string(p.Continuous), ""},
 		{"Verdict by the service", string(p.Service), p.ServiceStatus},
-		{"Exposure", percent(p.Exposure), ""},
-		{"Under water", percent(p.Drawdown.UnderWater), under},
 		{"Sharpe", number(p.Sharpe), interval(p.SharpeIn, number)},
+		{"Deflated Sharpe", number(r.Overfit.DeflatedSharpe), attempts(r.Finding.Attempts)},
+		{"Probability of overfitting", number(r.Overfit.Overfitting), ""},
 		{"Sortino", number(p.Sortino), ""},
 		{"CAGR", percent(p.CAGR), ""},
 		{"Calmar", number(p.Calmar), ""},
@@ -220,6 +221,47 @@ func figureRows(p *backtest.Path) []row {
 		{"Expectancy", figureMoney(p.Expectancy), interval(p.ExpectancyIn, figureMoney)},
 		{"Win rate", percent(p.WinRate), winRateNote(p)},
 		{"SQN", number(p.SQN), ""},
+	}
+}
+
+func attempts(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("one of %d attempts", n)
+}
+
+func exposedRows(p *backtest.Path) []row {
+	most := row{"Leverage", "nothing was held", ""}
+	if !p.Leverage.At.IsZero() {
+		most = row{"Leverage", "at most " + number(p.Leverage.Most), "on " + clock(p.Leverage.At)}
+	}
+	return []row{most, {"Exposure", percent(p.Exposure), ""}}
+}
+
+func shapeRows(p *backtest.Path) []row {
+	s, worst, under := p.Shape, "", ""
+	if p.Drawdown.Amount.IsPositive() {
+		worst = fmt.Sprintf("%s, from %s to %s, %s", money(p.Drawdown.Amount), clock(p.Drawdown.From), clock(p.Drawdown.To), length(p.Drawdown.To.Sub(p.Drawdown.From)))
+		under = "the longest " + length(p.Drawdown.Longest)
+	}
+	falls := ""
+	if s.Falls > 0 {
+		falls = fmt.Sprintf("%d falls, %s days long in the mean", s.Falls, number(s.MeanFallDays))
+	}
+	streaks, holding := "no round trip", "no round trip"
+	if len(p.Trips) > 0 {
+		streaks = fmt.Sprintf("%d won, %d lost", s.WinStreak, s.LossStreak)
+		holding = fmt.Sprintf("%s in the median, %s to %s", length(s.Median), length(s.Shortest), length(s.Longest))
+	}
+	return []row{
+		{"Streaks", streaks, ""},
+		{"Holding", holding, ""},
+		{"Drawdown", percent(p.Drawdown.Share), worst},
+		{"Average drawdown", percent(s.MeanFall), falls},
+		{"Under water", percent(p.Drawdown.UnderWater), under},
+		{"Skew", number(s.Skew), ""},
+		{"Tail", percent(s.Tail), ""},
 	}
 }
 
