@@ -143,6 +143,7 @@ func (w *walk) change(c tradingsim.Point) error {
 	w.balance = c.Balance
 	w.exposure()
 	w.look()
+	w.lever(true)
 	return nil
 }
 
@@ -277,8 +278,7 @@ func (w *walk) see() {
 	}
 	w.dayRoom = decimal.Min(w.dayRoom, room)
 	w.extremes.see(equity)
-	w.mark()
-	w.lever()
+	w.lever(w.mark())
 	if equity.GreaterThanOrEqual(w.peak) {
 		if w.low.LessThan(w.peak) {
 			w.worst.Longest = max(w.worst.Longest, w.at.Sub(w.peakAt))
@@ -303,32 +303,36 @@ func (w *walk) stretch() int {
 	return max(0, min(int((w.at.Sub(w.from)-1)/w.width), len(w.curve)-1))
 }
 
-// mark draws the equity into the curve.
-func (w *walk) mark() {
+// mark draws the equity into the curve, and reports whether it is an extreme of its stretch.
+func (w *walk) mark() (extreme bool) {
 	i := w.stretch()
 	c := &w.curve[i]
 	w.seen[i] = true
 	if !w.equity.Valid {
 		c.Last = decimal.NullDecimal{}
-		return
+		return false
 	}
 	if !c.Low.Valid || w.equity.Decimal.LessThan(c.Low.Decimal) {
-		c.Low = w.equity
+		c.Low, extreme = w.equity, true
 	}
 	if !c.High.Valid || w.equity.Decimal.GreaterThan(c.High.Decimal) {
-		c.High = w.equity
+		c.High, extreme = w.equity, true
 	}
 	c.Last, c.Floor = w.equity, w.floor
+	return extreme
 }
 
-// lever notes the leverage. It is at its largest where the equity is at an extreme of its stretch,
-// or at a fill, and there somebody looks.
-func (w *walk) lever() {
+// lever notes the leverage, of which only extremes of the equity and fills count: between them one
+// second that nobody looks at may have more.
+func (w *walk) lever(extreme bool) {
 	i, v := w.stretch(), 0.0
 	if w.value.IsPositive() && w.equity.Decimal.IsPositive() {
 		v = w.value.InexactFloat64() / w.equity.Decimal.InexactFloat64()
 	}
 	w.levered[i] = v
+	if !extreme || !w.equity.Valid {
+		return
+	}
 	if most, _ := w.leverage.Most.Value(); v > most {
 		w.leverage = Leverage{figure(v), w.at}
 	}
