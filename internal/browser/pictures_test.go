@@ -114,7 +114,7 @@ func takeReport(ctx context.Context, t *testing.T, file string) {
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width*3/2, height*3/2), chromedp.Navigate("file://"+filepath.ToSlash(html)),
 		chromedp.Evaluate[chromedp.Void](`(() => {
 			const title = document.querySelector('svg .equity').closest('.chart').previousElementSibling;
-			for (let e = document.querySelector('.cards').nextElementSibling; e !== title; e = e.nextElementSibling) e.hidden = true;
+			for (let e = document.querySelector('.cards').nextElementSibling; e !== title; e = e.nextElementSibling) e.style.display = 'none';
 		})()`)))
 	shot, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	require.NoError(t, err)
