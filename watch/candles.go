@@ -66,12 +66,6 @@ type candleSource struct {
 	log      eventLog
 }
 
-// candleLook is a beginning of the log.
-type candleLook struct {
-	at  time.Time
-	log eventLog
-}
-
 // paced is a source that goes by how far its looks are apart.
 type paced interface {
 	pace(every func() time.Duration)
@@ -104,7 +98,7 @@ func (s *candleSource) look(ctx context.Context, before look) (look, bool, error
 		events = s.builder(symbol).look(events, at, price, priced, s.reach())
 	}
 	s.log = s.log.add(events...)
-	return &candleLook{at, s.log}, false, nil
+	return &logLook{at, s.log, "candles"}, false, nil
 }
 
 // reach is how far apart two looks see what is between them: one may fail or be late.
@@ -132,45 +126,4 @@ func (s *candleSource) begin(at time.Time) (events []Event) {
 	}
 	s.recorded = nil
 	return events
-}
-
-func (is *candleLook) since(before look) []Event {
-	was, behind := eventLog{}, time.Time{}
-	if before, ok := before.(*candleLook); ok {
-		was, behind = before.log, before.at
-	}
-	events, missing := is.log.since(was)
-	if missing && !behind.IsZero() {
-		events = append([]Event{Gap{From: behind, To: is.at, Watch: "candles", Reason: "more candles than are kept for a loop that is behind"}}, events...)
-	}
-	return events
-}
-
-// eventLog is events that were found, numbered, as tradeLog is of trades: looks hold
-// beginnings of one log, and it is never changed, only continued.
-type eventLog struct {
-	rows  []Event
-	first int // number of rows[0]
-}
-
-func (l eventLog) add(events ...Event) eventLog {
-	if len(events) == 0 {
-		return l
-	}
-	l.rows = append(l.rows, events...)
-	if surplus := len(l.rows) - 2*logSize; surplus > 0 {
-		drop := len(l.rows) - logSize
-		l.first += drop
-		l.rows = slices.Clone(l.rows[drop:])
-	}
-	return l
-}
-
-// since returns the events after those of an earlier log, and whether some are missing.
-func (l eventLog) since(was eventLog) (events []Event, missing bool) {
-	from := was.first + len(was.rows)
-	if from < l.first {
-		from, missing = l.first, true
-	}
-	return l.rows[from-l.first : len(l.rows) : len(l.rows)], missing
 }

@@ -44,8 +44,8 @@
 // # Requests
 //
 // A look at an account costs three requests, at marks, candles or health one, at orders one and
-// a second when a run has ended. Looks begin at least the interval apart, up to a tenth
-// more, at random, so that many programs spread. They are reads, of the lowest
+// a second when a run has ended, at fills one and three more while limits rest. Looks begin at
+// least the interval apart, up to a tenth more, at random, so that many programs spread. They are reads, of the lowest
 // priority in the client's rate limits, and wait there; where that would take longer
 // than half a minute, or than the interval if it is longer, the look fails with the
 // length of the wait. [Watch.Shared] lets any number of loops live on the same looks.

@@ -154,7 +154,7 @@ type LimitChanged struct {
 }
 
 // LimitClosed is a resting limit that rests no more: filled, cancelled or dropped. The
-// contract shows no sign of it; positions and trades do.
+// contract shows no sign of it; positions and trades do, and [Fills] goes by them.
 type LimitClosed struct {
 	// When the look was done, the account, and the record when last seen.
 	At      time.Time

@@ -169,3 +169,35 @@ func ExampleCandlesAfter() {
 	// closed at 63400 all of it seen: true
 	// BTC has none from 2026-01-01 00:01:00 on: no look found a price
 }
+
+func ExampleFills() {
+	client, sim := simulated()
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	account := client.Live.Account("acc_1")
+	bid := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2"), LimitPrice: trading.At(trading.Dec("63000"))}
+	if _, err := account.PlaceLimit(ctx, bid); err != nil {
+		log.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { sim.SetMark("BTC", "62900") })
+
+	// README
+	for ev, err := range watch.Events(ctx, watch.Fills(account).WithInterval(50*time.Millisecond)) {
+		if err != nil {
+			log.Print("it goes on by itself: ", err)
+			continue
+		}
+		switch ev := ev.(type) {
+		case watch.LimitFilled:
+			fee, known := ev.Fee.Get()
+			fmt.Println(ev.Order.ID, "filled", ev.Size, "at", ev.Price, "for", fee, known)
+			return // the end of this example
+		case watch.LimitNotFilled:
+			fmt.Println(ev.Order.ID, "was cancelled or dropped")
+		case watch.LimitUnclear:
+			fmt.Println(ev.Order.ID, "rests no more, read the position:", ev.Reason)
+		}
+	}
+	// Output: ord_1 filled 0.1 at 63000 for 0.945 true
+}

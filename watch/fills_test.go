@@ -1,0 +1,355 @@
+package watch_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/watch"
+)
+
+func (r rig) limit(side trading.Side, size, price string) trading.OrderID {
+	r.t.Helper()
+	o := order(side, size)
+	o.LimitPrice = trading.At(dec(price))
+	result, err := r.account().PlaceLimit(r.t.Context(), o)
+	require.NoError(r.t, err)
+	return result.Order.ID
+}
+
+func (r rig) cancel(id trading.OrderID) {
+	r.t.Helper()
+	_, err := r.account().CancelOrder(r.t.Context(), id)
+	require.NoError(r.t, err)
+}
+
+func (r rig) market(side trading.Side, size string) {
+	r.t.Helper()
+	_, err := r.account().PlaceOrder(r.t.Context(), order(side, size))
+	require.NoError(r.t, err)
+}
+
+// ends are what Fills says, as lines.
+func ends(got *told) (lines []string) {
+	text := func(n trading.Opt[decimal.Decimal]) string {
+		if d, ok := n.Get(); ok {
+			return d.String()
+		}
+		return "?"
+	}
+	for _, ev := range got.events {
+		switch ev := ev.(type) {
+		case watch.LimitFilled:
+			lines = append(lines, fmt.Sprintf("%s filled %s at %s for %s", ev.Order.ID, ev.Size, ev.Price, text(ev.Fee)))
+		case watch.LimitNotFilled:
+			lines = append(lines, fmt.Sprintf("%s not filled", ev.Order.ID))
+		case watch.LimitUnclear:
+			lines = append(lines, fmt.Sprintf("%s unclear: %s", ev.Order.ID, ev.Reason))
+		default:
+			lines = append(lines, fmt.Sprintf("%T", ev))
+		}
+	}
+	return lines
+}
+
+const (
+	tradedOtherwise = "the market was traded, and not as the limit would have been filled alone"
+	idAlone         = "its record shows no market, side, size or price"
+)
+
+func TestFills(t *testing.T) {
+	const settle = 14 * time.Second // what is not filled takes ten
+	for name, row := range map[string]struct {
+		before func(r rig)
+		act    func(r rig)
+		opts   []tradingsim.Option
+		want   []string
+	}{
+		"a buy that opens": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945"},
+		},
+		"a sell that opens": {
+			before: func(r rig) { r.limit(trading.Short, "0.1", "65000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
+			want:   []string{"ord_1 filled 0.1 at 65000 for 0.975"},
+		},
+		"at the mark, for a taker's fee": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
+			opts:   []tradingsim.Option{tradingsim.WithInterpretation(39)},
+			want:   []string{"ord_1 unclear: " + tradedOtherwise}, // as a market order would have been
+		},
+		"a buy that adds": {
+			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945"},
+		},
+		"a buy that adds at another price": {
+			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
+			opts:   []tradingsim.Option{tradingsim.WithInterpretation(39)},
+			want:   []string{"ord_1 unclear: " + tradedOtherwise}, // no read shows at which
+		},
+		"a sell that reduces": {
+			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Short, "0.1", "65000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
+			want:   []string{"ord_1 filled 0.1 at 65000 for 0.975"},
+		},
+		"trades that show no symbol": {
+			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Short, "0.1", "65000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
+			opts:   []tradingsim.Option{tradingsim.WithInterpretation(53)},
+			want:   []string{"ord_1 filled 0.1 at 65000 for 0.975"},
+		},
+		"a sell that flips": {
+			before: func(r rig) { r.market(trading.Long, "0.1"); r.limit(trading.Short, "0.3", "65000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
+			want:   []string{"ord_1 filled 0.3 at 65000 for 2.925"},
+		},
+		"two at once": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.2", "62950") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 filled 0.2 at 62950 for 1.8885"},
+		},
+		"one filled, one cancelled": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.2", "62000") },
+			act:    func(r rig) { r.cancel("ord_2"); r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 not filled"},
+		},
+		"of two equal ones either": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.1", "62950") },
+			act:    func(r rig) { r.cancel("ord_2"); r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 not filled"}, // 63000 is above the other's limit
+		},
+		"of two that are equal in all either": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.cancel("ord_2"); r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 unclear: " + tradedOtherwise, "ord_2 unclear: " + tradedOtherwise},
+		},
+		"cancelled": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.cancel("ord_1") },
+			want:   []string{"ord_1 not filled"},
+		},
+		"cancelled, and bought by a market order": { // above the limit, as a market order is
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.cancel("ord_1"); r.market(trading.Long, "0.1") },
+			want:   []string{"ord_1 unclear: " + tradedOtherwise},
+		},
+		"filled, and traded otherwise too": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900"); r.market(trading.Long, "0.05") },
+			want:   []string{"ord_1 unclear: " + tradedOtherwise},
+		},
+		"opened and closed again": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act: func(r rig) {
+				r.sim.SetMark("BTC", "62900")
+				r.market(trading.Short, "0.1")
+			},
+			want: []string{"ord_1 unclear: " + tradedOtherwise},
+		},
+		"in another market something else": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
+			act: func(r rig) {
+				r.sim.SetMark("BTC", "62900")
+				o := order(trading.Long, "1")
+				o.Symbol = "ETH"
+				_, err := r.account().PlaceOrder(r.t.Context(), o)
+				require.NoError(r.t, err)
+			},
+			want: []string{"ord_1 filled 0.1 at 63000 for ?"}, // the balance moved by both
+		},
+		"reads that lag": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.1", "62000") },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900"); r.cancel("ord_2") },
+			opts:   []tradingsim.Option{tradingsim.WithLag(4 * time.Second)},
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 not filled"},
+		},
+		"orders that lag more than positions": {
+			before: func(r rig) {
+				r.limit(trading.Long, "0.1", "63000")
+				r.sim.SetLag("GET /accounts/{accountId}/orders", 6*time.Second)
+			},
+			act:  func(r rig) { r.sim.SetMark("BTC", "62900") },
+			want: []string{"ord_1 filled 0.1 at 63000 for 0.945"},
+		},
+		"positions that lag more than orders": {
+			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.sim.SetLag("GET /positions", 6*time.Second) },
+			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
+			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, append(row.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))...)
+				row.before(r)
+				time.Sleep(10 * time.Second) // reads show it
+				got := during(t, func() {
+					time.Sleep(10 * time.Second)
+					row.act(r)
+					time.Sleep(settle)
+				}, watch.Fills(r.account()).Seed(1))
+				require.Empty(t, got.errs)
+				assert.ElementsMatch(t, row.want, ends(got))
+			})
+		})
+	}
+}
+
+// members are what the contract does not promise of a record.
+var members = regexp.MustCompile(`"(symbol|side|size|limitPrice)":("[^"]*"|[0-9.]+),?`)
+
+type idsAlone struct{ http.RoundTripper }
+
+func (b idsAlone) RoundTrip(q *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(q)
+	if err != nil || !strings.HasSuffix(q.URL.Path, "/orders") || q.Method != http.MethodGet {
+		return answer, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	body = members.ReplaceAll(body, nil)
+	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer.Header.Del("Content-Length")
+	return answer, nil
+}
+
+// The contract shows the id of a resting limit alone. Then there is nothing to go by, and
+// the event says so.
+func TestFillsOfRecordsThatShowTheIDAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		r := join(t, sim, trading.WithTransport(idsAlone{sim.Transport()}))
+		r.limit(trading.Long, "0.1", "63000")
+		got := during(t, func() { r.sim.SetMark("BTC", "62900") }, watch.Fills(r.account()).Seed(1))
+		assert.Equal(t, []string{"ord_1 unclear: " + idAlone}, ends(got))
+	})
+}
+
+// Without a limit a look is one request.
+func TestFillsCostOneRequestWithoutLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		during(t, func() { time.Sleep(time.Minute) }, watch.Fills(r.account()).Seed(1))
+		assert.Greater(t, r.sent(trading.OpOpenOrders), 20)
+		assert.Zero(t, r.sent(trading.OpPositions)+r.sent(trading.OpTrades)+r.sent(trading.OpState))
+	})
+}
+
+func TestFillsNeedAnAccount(t *testing.T) {
+	for _, err := range watch.Events(t.Context(), watch.Fills(nil)) {
+		require.ErrorContains(t, err, "Fills needs an account")
+	}
+}
+
+// world plays limits, cancels, market orders and stops by chance, and compares what Fills says with
+// what the service executed. Each limit has a price of its own, at which it fills.
+func world(t *testing.T, seed uint64, pace time.Duration) (filled, not, unclear int) {
+	synctest.Test(t, func(t *testing.T) {
+		dice := rand.New(rand.NewPCG(seed, 9))
+		var lags []tradingsim.Option
+		if seed%2 == 0 {
+			lags = append(lags, tradingsim.WithLag(time.Duration(dice.IntN(5))*time.Second))
+		}
+		r := newRig(t, append(lags, tradingsim.WithMark("BTC", "64000"))...)
+		if seed%3 == 0 {
+			r.sim.SetLag("GET /positions", time.Duration(dice.IntN(7))*time.Second)
+		}
+		limits := map[trading.OrderID]string{}
+		mark := 64000
+		got := during(t, func() {
+			for i := range 120 {
+				time.Sleep(time.Duration(dice.Int64N(int64(pace))))
+				side, away := trading.Long, -(100 + 2*i) // a price of its own
+				if dice.IntN(2) == 0 {
+					side, away = trading.Short, 101+2*i
+				}
+				size := fmt.Sprintf("0.0%d", 1+dice.IntN(3))
+				switch dice.IntN(8) {
+				case 0:
+					r.market(side, size)
+				case 1, 2:
+					mark += dice.IntN(800) - 400
+					r.sim.SetMark("BTC", fmt.Sprint(mark))
+				case 3:
+					for id := range limits {
+						_, _ = r.account().CancelOrder(r.t.Context(), id)
+						break
+					}
+				case 4:
+					_, _ = r.account().ClosePosition(r.t.Context(), "BTC", trading.All)
+				default:
+					price := fmt.Sprintf("%d.%03d", mark+away, i)
+					o := order(side, size)
+					o.LimitPrice = trading.At(dec(price))
+					if result, err := r.account().PlaceLimit(r.t.Context(), o); err == nil {
+						limits[result.Order.ID] = dec(price).String()
+					}
+				}
+			}
+			time.Sleep(30 * time.Second)
+		}, watch.Fills(r.account()).Seed(1))
+		ran := map[string]bool{}
+		for _, e := range r.sim.Ledger() {
+			if e.Actor == "service" && e.Operation == string(trading.OpLimit) {
+				ran[e.Price.String()] = true
+			}
+		}
+		for _, ev := range got.events {
+			switch ev := ev.(type) {
+			case watch.LimitFilled:
+				filled++
+				price, limit := ev.Price, limits[ev.Order.ID]
+				if price.String() == limit {
+					require.True(t, ran[limit], "seed %d: %s at %s was not filled", seed, ev.Order.ID, limit)
+				} else { // another limit that no look saw was filled at a price that this one allows
+					require.True(t, ran[price.String()], "seed %d: %s at %s", seed, ev.Order.ID, limit)
+				}
+				if fee, ok := ev.Fee.Get(); ok {
+					require.True(t, fee.Equal(trading.MakerFee(price.Mul(ev.Size))), "seed %d", seed)
+				}
+			case watch.LimitNotFilled:
+				not++
+				require.False(t, ran[limits[ev.Order.ID]], "seed %d: %s at %s was filled", seed, ev.Order.ID, limits[ev.Order.ID])
+			case watch.LimitUnclear:
+				unclear++
+			}
+		}
+	})
+	return filled, not, unclear
+}
+
+var fillWorlds = flag.Int("watch.fills", 8, "how many worlds TestFillsOfWorlds plays")
+
+// Whatever else trades the account, Fills claims nothing that is not so.
+func TestFillsOfWorlds(t *testing.T) {
+	for _, pace := range []time.Duration{20 * time.Second, 3 * time.Second} {
+		filled, not, unclear := 0, 0, 0
+		for seed := range uint64(*fillWorlds) {
+			f, n, u := world(t, seed, pace)
+			filled, not, unclear = filled+f, not+n, unclear+u
+		}
+		t.Logf("an act each %s on average: %d filled, %d not filled, %d unclear", pace/2, filled, not, unclear)
+		require.Positive(t, filled)
+		require.Positive(t, not)
+	}
+}
