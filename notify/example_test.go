@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"log/slog"
 	"os"
@@ -43,4 +44,15 @@ func ExampleNew() {
 	report, err := flatten.Account(ctx, client.Live.Account("acc_1"), flatten.Options{Halt: client})
 	hook.Flattened(report, err)
 	hook.Notify(notify.Message{Kind: "bot", Text: "it has stopped"}) // whatever else
+}
+
+func ExampleDiscord() {
+	body, err := notify.Discord(notify.Message{
+		At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Kind: notify.Halt, Text: "halted, entries are refused: lunch",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(body))
+	// Output: {"allowed_mentions":{"parse":[]},"content":"[halt] halted, entries are refused: lunch (2026-01-02 03:04:05 UTC)"}
 }

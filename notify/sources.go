@@ -72,7 +72,7 @@ func (w *watched) look(ctx context.Context, c *trading.Client) {
 }
 
 func lateText(p trading.PendingWrite) string {
-	text := fmt.Sprintf("%s", p.Operation)
+	text := string(p.Operation)
 	if p.Symbol != "" {
 		text += " in " + p.Symbol
 	}
