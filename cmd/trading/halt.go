@@ -87,7 +87,7 @@ func (a *asker) check() error {
 		return err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return cli.Misuse("--state-dir %s: there is no such folder: it is the one that the protection was started with", dir)
+		return cli.Misuse("--state-dir %s: there is no such folder: it is the one that the protection was started with; without a protection, stop the bots", dir)
 	}
 	return nil
 }

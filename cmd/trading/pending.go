@@ -40,11 +40,12 @@ own. It needs no key, sends nothing, and may be used beside the bots.`,
 		if err := service.Read(); err != nil && len(*journals) == 0 {
 			return err
 		}
-		pending, err := readPending(shownJournals(service, *journals))
+		read := shownJournals(service, *journals)
+		pending, err := readPending(read)
 		now := time.Now()
 		printed := out.Print(pending, func(w io.Writer) {
 			if len(pending) == 0 && err == nil {
-				cli.Row(w, "no pending writes")
+				emptyList(w, read, len(*journals) > 0)
 				return
 			}
 			cli.Row(w, "FOR", "OPERATION", "ACCOUNT", "SYMBOL", "CLIENT ORDER ID", "ID", "JOURNAL", "LAST")
@@ -55,6 +56,18 @@ own. It needs no key, sends nothing, and may be used beside the bots.`,
 		return errors.Join(printed, err)
 	}
 	return cmd
+}
+
+// emptyList says which journals have no pending write: a bot's is read only if it is named.
+func emptyList(w io.Writer, read []string, named bool) {
+	where := "this command has no journal here"
+	if len(read) > 0 {
+		where = "read: " + strings.Join(read, ", ")
+	}
+	cli.Row(w, "no pending writes; "+where)
+	if !named {
+		cli.Row(w, "--journal FILE shows those of a bot too")
+	}
 }
 
 // resolutionView is what was found out.

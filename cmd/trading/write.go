@@ -156,8 +156,14 @@ func (w *writer) send(ctx context.Context, session *cli.Session, t task) error {
 	if err := w.out.Print(v, v.table); err != nil {
 		w.app.Sayf("warning: the result could not be printed: %v", err)
 	}
-	if trading.OutcomeOf(err) == trading.Unknown {
+	var earlier *trading.PendingError
+	switch {
+	case trading.OutcomeOf(err) == trading.Unknown:
 		w.advise(session, v)
+	case errors.As(err, &earlier): // nothing resolves it once this command has ended
+		for _, id := range earlier.IDs {
+			w.app.Sayf("first find out about the earlier write: trading pending resolve %s --journal %s", id, session.Journal)
+		}
 	}
 	return err
 }
@@ -252,6 +258,9 @@ func (v *writeView) note(err error) {
 		return
 	}
 	v.Error, v.Advice = err.Error(), trading.AdviceOf(err).String()
+	if errors.Is(err, trading.ErrPendingWrite) {
+		v.Advice = "resolve the earlier write, then send again"
+	}
 	var write *trading.WriteError
 	if errors.As(err, &write) {
 		v.Intent = write.Intent
