@@ -64,4 +64,7 @@ def main(state, every=60):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)  # what was decided is in the file
