@@ -24,13 +24,13 @@ type attempt struct {
 // maxAttempts bounds the file.
 const maxAttempts = 100_000
 
-// countAttempts adds this run to the file of attempts, and returns how many of this bot on these
-// markets and this time the file has.
-func (p plan) countAttempts() (n int, err error) {
+// countAttempts adds a run of so many variants to the file of attempts, and returns how many of this
+// bot on these markets and this time the file has.
+func (p plan) countAttempts(variants int) (n int, err error) {
 	if p.Attempts == "" {
-		return 1, nil
+		return variants, nil
 	}
-	mine := attempt{Bot: p.Name, Symbols: p.Data.Symbols(), From: p.From, To: p.To, SHA256: p.Data.hash, Variants: 1}
+	mine := attempt{Bot: p.Name, Symbols: p.Data.Symbols(), From: p.From, To: p.To, SHA256: p.Data.hash, Variants: variants}
 	file, err := os.OpenFile(p.Attempts, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("backtest: Config.Attempts: %w", err)
@@ -52,7 +52,7 @@ func (p plan) countAttempts() (n int, err error) {
 	if err := json.NewEncoder(file).Encode(mine); err != nil {
 		return 0, fmt.Errorf("backtest: Config.Attempts: %w", err)
 	}
-	return n + 1, nil
+	return n + variants, nil
 }
 
 // overlaps reports whether two attempts saw the same prices. Synthetic ones are others with

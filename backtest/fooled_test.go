@@ -293,26 +293,29 @@ func TestFooledByTheFileOnDisk(t *testing.T) {
 	require.ErrorIs(t, lookahead(t, fresh, Config{Data: data}, nil), ErrNothingChecked)
 }
 
-// TestFooledByMemory: a bot that keeps prices from one run to the next.
+// TestFooledByMemory: a bot that keeps prices from one run to the next, from its first minute on or
+// after most of the run.
 func TestFooledByMemory(t *testing.T) {
 	data := candlesOf(t, "BTC", driftless(9, 6*3600, 3), 60)
-	known := map[int64]float64{}
-	remembers := func(ctx context.Context, client *trading.Client) error {
-		return holder("BTC", time.Minute, "0.1", func(p float64) int {
-			now := time.Now().Unix()
-			known[now] = p
-			later, ok := known[now+60]
-			switch {
-			case !ok:
-				return 0
-			case later > p:
-				return 1
-			}
-			return -1
-		})(ctx, client)
+	for _, after := range []int64{0, 2 * 3600, 5 * 3600} {
+		known := map[int64]float64{}
+		remembers := func(ctx context.Context, client *trading.Client) error {
+			return holder("BTC", time.Minute, "0.1", func(p float64) int {
+				now := time.Now().Unix()
+				known[now] = p
+				later, ok := known[now+60]
+				switch {
+				case !ok || now < fooledStart+after:
+					return 0
+				case later > p:
+					return 1
+				}
+				return -1
+			})(ctx, client)
+		}
+		_, err := run(t, remembers, Config{Data: data, Account: unbounded("100000")})
+		require.ErrorContains(t, err, "the bot does not do the same twice", "after %d s", after)
 	}
-	_, err := run(t, remembers, Config{Data: data, Account: unbounded("100000")})
-	require.ErrorContains(t, err, "the bot does not do the same twice")
 }
 
 // TestFooledByTheBestOfMany: of 200 variants without an edge the best is lucky, and nothing is

@@ -78,7 +78,7 @@ func (r *Runner) results(what string, jobs []job, how Pool) ([]made, error) {
 	list := make([]made, len(jobs))
 	var tasks []task
 	for i, j := range jobs {
-		p, err := j.config.plan()
+		p, err := r.plan(j.config)
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +125,15 @@ func (r *Runner) results(what string, jobs []job, how Pool) ([]made, error) {
 		}))
 	}
 	return list, nil
+}
+
+// plan judges a config. A worker counts no attempts: it goes once more over what the program has
+// counted.
+func (r *Runner) plan(c Config) (plan, error) {
+	if r.worker != nil {
+		c.Attempts = ""
+	}
+	return c.plan()
 }
 
 // errMore is that other trials have to be made first.

@@ -20,8 +20,9 @@ import (
 // end the test. That the bot stopped before its time is in the result, and no failure.
 //
 // The bot is called several times in one process. So that no call knows what another has seen,
-// the first tenth of the last run is made before all others, too: if the bot then sends something
-// else, it keeps what it knows from run to run, and that ends the test. A [Runner] makes each
+// the beginning of the last run is made before all others, too, a tenth of it or as much as the bot
+// takes to its first order: if the bot then sends something else, it keeps what it knows from run to
+// run, and that ends the test. A [Runner] makes each
 // run in a process of its own.
 //
 // A bot that leaves a goroutine behind ends the test with a panic of testing/synctest.

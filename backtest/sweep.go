@@ -106,6 +106,9 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.count(s); err != nil {
+		return nil, err
+	}
 	result := s.rank(outcomes)
 	result.Overfit = overfitOf(result.Rows)
 	best := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.Name == result.Rows[0].Name })
@@ -134,6 +137,20 @@ func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
 	}
 	result.TrainOdds, result.TestOdds = OddsOf(result.Rows[0].Runs), OddsOf(result.Best)
 	return result, nil
+}
+
+// count notes the variants that were tried on the train prices.
+func (r *Runner) count(s Sweep) error {
+	for _, c := range s.Train {
+		p, err := r.plan(c)
+		if err == nil {
+			_, err = p.countAttempts(len(s.Variants))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s Sweep) judge() error {

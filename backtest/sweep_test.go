@@ -29,6 +29,7 @@ var programs = map[string]func(*Runner) int{
 	"repeat":   repeatProgram,
 	"beside":   besideProgram,
 	"sma":      smaProgram,
+	"attempts": attemptsProgram,
 }
 
 // program runs one of them.
@@ -77,6 +78,45 @@ func TestMainRuns(t *testing.T) {
 	require.Equal(t, 3, status, errs)
 	require.Contains(t, out, "round trips   1,")
 	require.NotContains(t, out, "PASS")
+}
+
+// attemptsFile is where the program keeps its attempts.
+const attemptsFile = "BACKTEST_ATTEMPTS"
+
+func attemptsProgram(r *Runner) int {
+	c := Config{Name: "bot", Data: walkOf(1), Attempts: os.Getenv(attemptsFile)}
+	run := func() error {
+		result, err := r.Run(sized(1).Bot, c)
+		if err == nil {
+			fmt.Println("attempts", result.Finding.Attempts)
+		}
+		return err
+	}
+	sweep := func() error {
+		test := c
+		test.Data = walkOf(3)
+		_, err := r.Sweep(Sweep{Variants: []Variant{sized(1), sized(2), sized(3)}, Train: []Config{c}, Test: []Config{test}, Pool: Pool{Workers: 1, Timeout: time.Minute}})
+		return err
+	}
+	for _, do := range []func() error{run, run, sweep, run} {
+		if err := do(); err != nil {
+			return fatal(err)
+		}
+	}
+	return 0
+}
+
+// TestAttemptsOfAProgram: each run counts once, whatever its workers go over again, and each variant of
+// a sweep is an attempt on what it was chosen on.
+func TestAttemptsOfAProgram(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "attempts")
+	t.Setenv(attemptsFile, file)
+	out, errs, status := program(t, "attempts")
+	require.Equal(t, 0, status, errs)
+	require.Equal(t, "attempts 1\nattempts 2\nattempts 6\n", out)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 5, strings.Count(string(text), "\n"), string(text))
 }
 
 // sized holds a position of some size for the whole run.

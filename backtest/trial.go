@@ -62,7 +62,7 @@ func (p plan) assemble(do func([]trial) ([]Path, error)) (*Result, error) {
 	}
 	attempts := 1
 	if !p.brief {
-		if attempts, err = p.countAttempts(); err != nil {
+		if attempts, err = p.countAttempts(1); err != nil {
 			return nil, err
 		}
 	}
@@ -121,24 +121,21 @@ func (p plan) try(t *testing.T, bot Bot, one trial, r *recorder) (Path, error) {
 	return p.judgeAll(raw)
 }
 
-// here makes trials in this process, and finds a bot that knows of one in the next: the first
-// tenth of the last comes first, and must be the same again.
+// here makes trials in this process, and finds a bot that knows of one in the next: the beginning of
+// the last comes first, and must be the same again.
 func (p plan) here(t *testing.T, bot Bot) func([]trial) ([]Path, error) {
 	return func(list []trial) ([]Path, error) {
 		last := list[len(list)-1]
-		early := p.of(last)
-		early.cancelAt = p.From.Add(p.To.Sub(p.From) / 10).Truncate(time.Second).Add(time.Second)
-		first := newRecorder(early.cancelAt)
-		if _, err := early.inBubble(t, bot, first); err != nil {
+		first, until, err := p.early(t, bot, last)
+		if err != nil {
 			return nil, err
 		}
 		paths := make([]Path, len(list))
 		for i, one := range list {
 			var again *recorder
 			if i == len(list)-1 {
-				again = newRecorder(early.cancelAt)
+				again = newRecorder(until)
 			}
-			var err error
 			if paths[i], err = p.try(t, bot, one, again); err != nil {
 				return nil, err
 			}
@@ -151,6 +148,19 @@ func (p plan) here(t *testing.T, bot Bot) func([]trial) ([]Path, error) {
 		}
 		return paths, nil
 	}
+}
+
+// early makes the beginning of a trial, until the bot has sent a write: a tenth, half or all of it.
+func (p plan) early(t *testing.T, bot Bot, one trial) (first *recorder, until time.Time, err error) {
+	early := p.of(one)
+	for _, part := range []time.Duration{10, 2, 1} {
+		until = earlier(p.To, p.From.Add(p.To.Sub(p.From)/part).Truncate(time.Second).Add(time.Second))
+		early.cancelAt, first = until, newRecorder(until)
+		if _, err = early.inBubble(t, bot, first); err != nil || len(first.writes().sent) > 0 {
+			break
+		}
+	}
+	return first, until, err
 }
 
 // sameWrites says where two runs of a bot differ.
