@@ -127,7 +127,11 @@ func deflatedSharpe(best []float64, expected float64) Figure {
 
 // overfitOfOne judges a run by itself, of which so many were tried.
 func overfitOfOne(r *Result, attempts int) Overfit {
-	list := dailyReturns([]*Result{r})
+	var list []float64
+	for _, d := range r.Worse().Days {
+		v, _ := d.Return.Value()
+		list = append(list, v)
+	}
 	o := Overfit{Days: len(list), Overfitting: none("it takes a sweep over variants")}
 	if o.Days < leastDays {
 		o.DeflatedSharpe = none(fmt.Sprintf("too short: %d complete days of %d", o.Days, leastDays))

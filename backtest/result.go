@@ -123,6 +123,7 @@ type Path struct {
 	DayBalance                             decimal.Decimal     // the balance then
 	DayFlat                                bool                // whether nothing was held then
 	Days                                   []Day
+	PartDays                               []Day // that are not complete: the first and the last, which are in no figure by day
 	Trips                                  []RoundTrip
 	StillOpen                              []string // markets that were held at the end
 	Curve                                  []CurvePoint

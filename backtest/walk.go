@@ -47,6 +47,7 @@ type walk struct {
 	unpriced  time.Duration
 
 	days       []Day
+	parts      []Day // that are not complete
 	dayOpening decimal.NullDecimal
 	dayBalance decimal.Decimal // at the first midnight, as the two beside it
 	dayFlat    bool
@@ -167,6 +168,9 @@ func (w *walk) again(points []tradingsim.Point) error {
 
 func (w *walk) end() {
 	w.walkTo(w.to)
+	if !isMidnight(w.to) {
+		w.part(w.to.Truncate(day))
+	}
 	if w.equity.Valid && w.equity.Decimal.LessThan(w.peak) {
 		w.worst.Longest = max(w.worst.Longest, w.to.Sub(w.peakAt))
 	}
@@ -354,6 +358,9 @@ func (w *walk) midnight() {
 		}
 		w.days = append(w.days, d)
 	} else {
+		if w.at.After(w.from) {
+			w.part(w.at.Add(-day))
+		}
 		w.begun, w.dayOpening, w.dayBalance, w.dayFlat = true, w.equity, w.balance, w.book.flat()
 	}
 	w.extremes = extremes{}
@@ -377,6 +384,13 @@ func (w *walk) midnight() {
 	}
 }
 
+// part notes a day that is not complete.
+func (w *walk) part(date time.Time) {
+	w.parts = append(w.parts, Day{
+		Date: date, Return: none("the day is not complete"), LowestRoom: w.dayRoom, Floor: w.floor, Trips: len(w.book.trips) - w.dayTrips,
+	})
+}
+
 // into writes what was seen into the path.
 func (w *walk) into(p *Path, cost spread) {
 	p.Continuous, p.Decided = w.verdict, w.decided
@@ -391,6 +405,7 @@ func (w *walk) into(p *Path, cost spread) {
 	p.Exposure = figure(w.exposed.Seconds() / total)
 	p.Drawdown.UnderWater = figure(w.under.Seconds() / total)
 	p.Unpriced = w.unpriced
+	p.PartDays = w.parts
 	p.Days, p.DayOpening, p.DayBalance, p.DayFlat = w.days, w.dayOpening, w.dayBalance, w.dayFlat
 	p.Until = w.to
 	p.Trips, p.Fills = w.book.trips, w.book.applied

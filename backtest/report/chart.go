@@ -148,17 +148,16 @@ func level(b *strings.Builder, class string, y float64) {
 
 // dates are the labels of a time axis.
 func dates(from, to time.Time) (list []label) {
-	layout := "2 Jan"
+	layout, n := "2 Jan", 4
 	switch length := to.Sub(from); {
 	case length <= 3*24*time.Hour:
-		layout = "2 Jan 15:04"
+		layout, n = "2 Jan 15:04", 3 // a fourth has no room on a phone
 	case length > 300*24*time.Hour:
 		layout = "Jan 2006"
 	}
-	const n = 4
 	for i := range n {
-		at := from.Add(to.Sub(from) / (n - 1) * time.Duration(i))
-		l := label{Text: at.UTC().Format(layout), At: fmt.Sprintf("%.2f", 100*float64(i)/(n-1))}
+		at := from.Add(to.Sub(from) / time.Duration(n-1) * time.Duration(i))
+		l := label{Text: at.UTC().Format(layout), At: fmt.Sprintf("%.2f", 100*float64(i)/float64(n-1))}
 		switch i {
 		case 0:
 			l.Edge = "start"
@@ -221,7 +220,7 @@ func (v *view) charts(r *backtest.Result) {
 	v.Equity = equityChart(r, false)
 	v.Drawdown = drawdownChart(r)
 	v.Daily = dailyChart(p.Days, func(d backtest.Day) decimal.NullDecimal { return d.Profit })
-	v.Room = dailyChart(p.Days, func(d backtest.Day) decimal.NullDecimal { return decimal.NewNullDecimal(d.LowestRoom) })
+	v.Room = dailyChart(allDays(p), func(d backtest.Day) decimal.NullDecimal { return decimal.NewNullDecimal(d.LowestRoom) })
 	v.Histogram = histogram(p.Trips)
 	v.Leverage = leverageChart(r)
 	if len(p.Trips) >= leastForHours {

@@ -140,6 +140,29 @@ func TestTheOrder(t *testing.T) {
 	}
 }
 
+// TestTheDayOfTheVerdict: the day on which an account fails is not complete, and of all days the one
+// that has to be there.
+func TestTheDayOfTheVerdict(t *testing.T) {
+	allIn := func(ctx context.Context, client *trading.Client) error {
+		_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("7"), Leverage: trading.Dec("5")})
+		<-ctx.Done()
+		return err
+	}
+	text := "time,price\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%d\n", 1767225600+3600*(i+6), 60000-40*i)
+	}
+	data, err := backtest.ReadCSV(strings.NewReader(text), backtest.CSV{Symbol: "BTC", MaxAge: time.Hour})
+	require.NoError(t, err)
+	r := backtest.Run(t, allIn, backtest.Config{Data: data})
+	p := r.Worse()
+	require.Equal(t, backtest.Failed, r.Verdict)
+	require.Len(t, p.PartDays, 1, "the verdict is on the first day")
+	require.Equal(t, p.LowestRoom.String(), p.PartDays[0].LowestRoom.String())
+	require.Equal(t, [][]string{{"2026-01-01", "$95,000.00", money(p.LowestRoom), "a part", "0"}}, dayFloors(p))
+	require.Contains(t, write(t, r), "<td>a part</td>")
+}
+
 // TestWhatItWasMadeFrom: everything that a result depends on is on the page, and what was
 // refused or is to be doubted.
 func TestWhatItWasMadeFrom(t *testing.T) {

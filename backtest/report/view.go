@@ -83,7 +83,7 @@ func newView(r *backtest.Result) view {
 		{"Best day", bestDay(p.Days), ""},
 	}
 	v.BestDay = v.Cards[len(v.Cards)-1].Value
-	v.Assumed, v.Floors, v.Days = r.Assumptions(), dayFloors(p.Days), len(p.Days)
+	v.Assumed, v.Floors, v.Days = r.Assumptions(), dayFloors(p), len(allDays(p))
 	v.charts(r)
 	v.Months = months(p.Days)
 	v.Groups = groups(p.Trips)
@@ -107,13 +107,24 @@ func newView(r *backtest.Result) view {
 	return v
 }
 
+// allDays are the complete days and those that are not, in order of time.
+func allDays(p *backtest.Path) []backtest.Day {
+	all := slices.Concat(p.Days, p.PartDays)
+	slices.SortFunc(all, func(a, b backtest.Day) int { return a.Date.Compare(b.Date) })
+	return all
+}
+
 // dayFloors are the ten days on which the equity came nearest to the floor, in order of time.
-func dayFloors(days []backtest.Day) (rows [][]string) {
-	worst := slices.SortedFunc(slices.Values(days), func(a, b backtest.Day) int { return a.LowestRoom.Cmp(b.LowestRoom) })
+func dayFloors(p *backtest.Path) (rows [][]string) {
+	worst := slices.SortedStableFunc(slices.Values(allDays(p)), func(a, b backtest.Day) int { return a.LowestRoom.Cmp(b.LowestRoom) })
 	worst = worst[:min(10, len(worst))]
 	slices.SortFunc(worst, func(a, b backtest.Day) int { return a.Date.Compare(b.Date) })
 	for _, d := range worst {
-		rows = append(rows, []string{d.Date.Format(time.DateOnly), money(d.Floor), money(d.LowestRoom), nullMoney(d.Profit), fmt.Sprint(d.Trips)})
+		profit := nullMoney(d.Profit)
+		if slices.ContainsFunc(p.PartDays, func(part backtest.Day) bool { return part.Date.Equal(d.Date) }) {
+			profit = "a part"
+		}
+		rows = append(rows, []string{d.Date.Format(time.DateOnly), money(d.Floor), money(d.LowestRoom), profit, fmt.Sprint(d.Trips)})
 	}
 	return rows
 }
@@ -126,18 +137,22 @@ func leaving(p *backtest.Path) string {
 }
 
 // bestDay is the best day's share of the profit, which rules of consistency ask for.
-func bestDay(days []backtest.Day) string {
+func bestDay(list []backtest.Day) string {
 	best, sum, traded := decimal.Zero, decimal.Zero, 0
-	for _, d := range days {
+	for _, d := range list {
 		best, sum = decimal.Max(best, d.Profit.Decimal), sum.Add(d.Profit.Decimal)
 		if d.Trips > 0 {
 			traded++
 		}
 	}
-	if !sum.IsPositive() {
-		return fmt.Sprintf("no profit; %d days with trades", traded)
+	days := fmt.Sprintf("%d days with trades", traded)
+	if traded == 1 {
+		days = "1 day with trades"
 	}
-	return fmt.Sprintf("%s %% of the profit; %d days with trades", best.Mul(decimal.NewFromInt(100)).DivRound(sum, 0), traded)
+	if !sum.IsPositive() {
+		return "no profit; " + days
+	}
+	return fmt.Sprintf("%s %% of the profit; %s", best.Mul(decimal.NewFromInt(100)).DivRound(sum, 0), days)
 }
 
 // interval is where a figure lies with 95 percent confidence.
