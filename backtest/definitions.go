@@ -28,7 +28,7 @@ var definitions = []Definition{
 	{"Expectancy", "the mean net of a round trip, with the interval of 1.96 standard errors."},
 	{"Profit factor", "the sum of the nets above 0 ÷ the sum of the others, without its sign. None where no round trip lost."},
 	{"SQN", "√n × mean ÷ standard deviation (n-1) of the nets of n round trips."},
-	{"Day", "a complete UTC day; the first and the last may be a part, which counts for the room above the floor alone. Its return is r = E ÷ E before - 1, with E the equity at its end."},
+	{"Day", "a complete UTC day. Its return is r = E ÷ E before - 1, with E the equity at its end. The first and the last may be a part, which has a room above the floor and no other figure."},
 	{"Month", "the days of a calendar month in UTC, their returns compounded. The first and the last may be a part."},
 	{"Sharpe", "mean(r) ÷ standard deviation(r, n-1) × √365, over the days. The risk-free rate is 0, and a year has 365 days. The interval is that of Lo 2002, for days that do not depend on each other."},
 	{"Sortino", "mean(r) ÷ √mean(min(r, 0)²) × √365, over the days."},
