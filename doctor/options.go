@@ -25,6 +25,7 @@ func (s Setting) GoString() string { return s.From }
 // Options say what to look at. The zero value of each member skips its check, unless it
 // has a default.
 type Options struct {
+	// BaseURL is the root of the API, SandboxKey and LiveKey are the API keys.
 	BaseURL, SandboxKey, LiveKey Setting
 	// Environ is the environment to be judged, as os.Environ returns it: variables that are
 	// set and empty, proxies.

@@ -1,0 +1,16 @@
+// Package profile is what was seen of a service where its document leaves room: the answers to
+// experiments, what was measured, and the exchanges that prove both, as one JSON file.
+//
+//	p, err := profile.Load("service.profile.json")
+//	…
+//	if r, ok := p.Result("49", profile.Live); ok && r.Verdict == profile.First {
+//		// one namespace of idempotency keys
+//	}
+//
+// It is data and its validation alone: it imports neither the client nor the simulator, and
+// both import it. Package observe makes profiles.
+//
+// A file has a version. Members that this version does not know survive reading and writing. A
+// file of a newer version is refused with a [*VersionError], since a verdict could mean something
+// else in it. No file holds an API key: Decode refuses one that does.
+package profile
