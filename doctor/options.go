@@ -12,7 +12,7 @@ import (
 
 // Setting is a value of the configuration, and where it came from.
 type Setting struct {
-	Value string
+	Value string // the value itself, which is not printed
 	From  string // such as "TRADING_BASE_URL" or "--base-url"
 }
 

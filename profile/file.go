@@ -74,7 +74,10 @@ func Decode(text []byte) (*Profile, error) {
 	if bytes.Contains(text, []byte("pk_live_")) || bytes.Contains(text, []byte("pk_test_")) {
 		return nil, errors.New("profile: it holds what looks like an API key: revoke the key, and remove the file")
 	}
-	return p, p.Validate()
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Encode returns the text of a file.

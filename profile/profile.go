@@ -113,26 +113,26 @@ type Spread struct {
 // Exchange is a request and its answer, without keys and ids: what was one text before is
 // one token in all exchanges of a file.
 type Exchange struct {
-	At        time.Time `json:"at,omitzero"`
-	Operation string    `json:"operation"`     // such as "POST /orders/cancel"
-	Key       string    `json:"key,omitempty"` // token of the Idempotency-Key
-	Request   string    `json:"request,omitempty"`
-	Status    int       `json:"status,omitempty"` // 0 without an answer
-	Replayed  bool      `json:"replayed,omitempty"`
-	Response  string    `json:"response,omitempty"`
-	Source    string    `json:"source,omitempty"` // the file that it was found in
+	At        time.Time `json:"at,omitzero"`        // when the answer came
+	Operation string    `json:"operation"`          // such as "POST /orders/cancel"
+	Key       string    `json:"key,omitempty"`      // token of the Idempotency-Key
+	Request   string    `json:"request,omitempty"`  // the body
+	Status    int       `json:"status,omitempty"`   // 0 without an answer
+	Replayed  bool      `json:"replayed,omitempty"` // it was marked as a stored one
+	Response  string    `json:"response,omitempty"` // the body
+	Source    string    `json:"source,omitempty"`   // the file that it was found in
 
 	extra members
 }
 
 // Begun is an experiment whose second visit is due.
 type Begun struct {
-	Experiment string    `json:"experiment"`        // its number
-	At         time.Time `json:"at"`                // when the first visit was
-	Due        time.Time `json:"due"`               // when the second is
-	Key        string    `json:"key,omitempty"`     // the Idempotency-Key of the first visit
-	Request    string    `json:"request,omitempty"` // the body, byte for byte
-	Operation  string    `json:"operation,omitempty"`
+	Experiment string    `json:"experiment"`          // its number
+	At         time.Time `json:"at"`                  // when the first visit was
+	Due        time.Time `json:"due"`                 // when the second is
+	Key        string    `json:"key,omitempty"`       // the Idempotency-Key of the first visit
+	Request    string    `json:"request,omitempty"`   // the body, byte for byte
+	Operation  string    `json:"operation,omitempty"` // the endpoint
 
 	extra members
 }
@@ -176,10 +176,10 @@ func (p *Profile) Stale(now time.Time) error {
 
 // Change is what differs between two profiles.
 type Change struct {
-	Experiment  string      `json:"experiment"`
-	Environment Environment `json:"environment"`
-	Was         Verdict     `json:"was"`
-	Is          Verdict     `json:"is"`
+	Experiment  string      `json:"experiment"`  // its number
+	Environment Environment `json:"environment"` // where it was seen
+	Was         Verdict     `json:"was"`         // in the older profile
+	Is          Verdict     `json:"is"`          // in the newer one
 }
 
 // String is the change in words.

@@ -29,7 +29,8 @@ Exit codes:
   3    unknown: a write may have been applied, look first
   4    refused locally: nothing was sent
   5    an account is not proven flat
-  6    the service's description has a change that can break a bot
+  6    the service's description has a change that can break a bot, or the service
+       answers otherwise than it did
   8    the doctor found what real money must not meet
   130  interrupted, and nothing is pending`
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -44,7 +45,7 @@ Exit codes:
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
 	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))
-	add("tools", "Tools:", newBacktest(app), newContract(app), newDocs(app), newSim(app), newVersion(app))
+	add("tools", "Tools:", newBacktest(app), newContract(app), newDocs(app), newObserve(app), newSim(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")
 	root.SetCompletionCommandGroupID("tools")
 	app.Complete(root)

@@ -17,7 +17,7 @@ const (
 	Unknown     = 3   // a write may have been applied: look first
 	Refused     = 4   // refused locally: nothing was sent
 	NotFlat     = 5   // an account is not proven flat
-	Breaking    = 6   // the service's description has a change that can break a bot
+	Breaking    = 6   // the service's description has a change that can break a bot, or it answers otherwise than it did
 	Unsound     = 8   // a check of the doctor failed
 	Interrupted = 130 // interrupted, and nothing is pending
 )

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/profile"
+	"github.com/tradingapi/trading-go/record"
+)
+
+// flightOf writes a recording of two cancels under one key.
+func flightOf(t *testing.T, replayed bool, code trading.Code) (path string) {
+	t.Helper()
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	first := record.Record{
+		Sent: at, Took: time.Millisecond, Operation: trading.OpCancelOrder, Environment: trading.EnvLive, Account: "acc_1", Attempt: 1, Key: "k1",
+		Status: 404, Code: "order_not_found", Request: record.Body(`{"accountId":"acc_1","orderId":"x"}`), Response: record.Body(`{"error":"order_not_found"}`),
+	}
+	second := first
+	second.Sent, second.Replayed, second.Code = at.Add(time.Second), replayed, code
+	path = filepath.Join(t.TempDir(), "flight.jsonl")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	encoder := json.NewEncoder(f)
+	require.NoError(t, encoder.Encode(first))
+	require.NoError(t, encoder.Encode(second))
+	require.NoError(t, f.Close())
+	return path
+}
+
+func TestObserve(t *testing.T) {
+	r := newRig(t)
+	kept := filepath.Join(t.TempDir(), "p.json")
+	out := r.done("observe", "--from", flightOf(t, true, "order_not_found"), "--profile", kept)
+	assert.Contains(t, out, "A1")
+	assert.Contains(t, out, "1 of 1")
+	assert.Contains(t, out, "unseen, ")
+	p, err := profile.Load(kept)
+	require.NoError(t, err)
+	assert.Equal(t, r.sim.URL(), p.BaseURL)
+
+	r.done("observe", "--from", flightOf(t, true, "order_not_found"), "--against", kept)
+	code, out, errs := r.run("observe", "--from", flightOf(t, false, "order_not_found"), "--against", kept)
+	assert.Equal(t, cli.Breaking, code)
+	assert.Contains(t, out, "CHANGED  A1 (live): first before, other now")
+	assert.Contains(t, errs, "answers otherwise")
+
+	out = r.done("observe", "--from", flightOf(t, true, "account_not_found"))
+	assert.Contains(t, out, "!! NEITHER: A1 (live)")
+	assert.NotContains(t, out, "acc_1", "what is to be reported names nobody")
+	assert.Empty(t, r.sim.Requests(), "nothing is sent")
+}
+
+func TestObserveMisuse(t *testing.T) {
+	r := newRig(t)
+	newer := filepath.Join(t.TempDir(), "newer.json")
+	require.NoError(t, os.WriteFile(newer, []byte(`{"version":99}`), 0o600))
+	for _, args := range [][]string{
+		{"observe"}, {"observe", "--from", "/no/such/file"}, {"observe", "--from", newer}, {"observe", "--from", flightOf(t, true, "order_not_found"), "--against", newer},
+	} {
+		code, _, errs := r.run(args...)
+		assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
+	}
+}

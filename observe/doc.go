@@ -1,0 +1,17 @@
+// Package observe judges what a service does where its document is silent, by evidence that is
+// there already: audits, flight recordings, recorded exchanges, the log of trading sim. It sends
+// nothing.
+//
+//	evidence, err := observe.Read("bot.audit.jsonl", "flight.jsonl")
+//	…
+//	p := observe.Judge(evidence, observe.About{BaseURL: baseURL})
+//	err = p.Save("service.profile.json")
+//
+// An [Experiment] is data: its number, the two readings, what it costs, which other experiments
+// must hold first, and a pure function from the exchanges that were seen to counts. [Judge] makes
+// one of five verdicts of them. first means n of n; what no reading foresees is neither; what
+// the evidence does not show is unseen, with the reason.
+//
+// A 429, a 5xx, an answer of something in front of the service and a refused API key decide
+// nothing. What is seen on the paper account holds for paper alone.
+package observe

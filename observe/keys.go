@@ -1,0 +1,284 @@
+package observe
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/profile"
+)
+
+// Codes that the judgments go by.
+const (
+	codeReused   = "idempotency_key_reused"
+	codeInFlight = "idempotency_in_flight"
+	codeUnknown  = "idempotency_result_unknown"
+)
+
+// aboutKey reports whether an answer is about the key, and not about the request.
+func (x *Exchange) aboutKey() bool {
+	return x.Code == codeReused || x.Code == codeInFlight || x.Code == codeUnknown || x.Code == "invalid_idempotency_key"
+}
+
+// mostAge is how old a stored answer may be to be judged: the service keeps it for 24 hours,
+// from a moment that is not known.
+const mostAge = 23 * time.Hour
+
+// pair is a first request of a key that was answered, and a later one of the same key that
+// was sent after that answer.
+type pair struct{ was, is *Exchange }
+
+func (p pair) sameOperation() bool { return p.was.Operation == p.is.Operation }
+func (p pair) sameBytes() bool     { return bytes.Equal(p.was.Request, p.is.Request) }
+
+// pairs calls each for every answered resend of a key. was is the first answer about the
+// request that is known of the key: the one that a service would have stored. Nothing is said of
+// a key after something that leaves it open what is stored: an attempt without an answer, or
+// with a 5xx, unless that was sent before and answered after.
+func pairs(e *Evidence, each func(pair)) {
+	first := map[string]*Exchange{}
+	open := map[string]bool{}
+	for i := range e.Exchanges {
+		x := &e.Exchanges[i]
+		if x.Key == "" || !x.write() || x.Request == nil || x.Sent.IsZero() || x.Environment != profile.Live {
+			continue
+		}
+		was, ok := first[x.Key]
+		switch {
+		case open[x.Key]:
+		case ok && x.decides() && x.Sent.After(was.Received) && x.Sent.Sub(was.Sent) < mostAge:
+			each(pair{was, x})
+			// What ran anew may have been stored anew.
+			open[x.Key] = !x.Replayed && !x.aboutKey()
+		case ok:
+		case x.decides() && !x.aboutKey() && !x.Replayed && x.Code != "account_not_found":
+			// A first answer that is marked belongs to a request that the evidence lacks, or
+			// something on the way repeats requests.
+			first[x.Key] = x
+		default:
+			open[x.Key] = true // what this request did is not known, so neither what is stored
+		}
+	}
+}
+
+// refusedForBody reports whether a request was refused for its fields.
+func (x *Exchange) refusedForBody() bool {
+	return (x.Status == http.StatusBadRequest || x.Status == http.StatusUnprocessableEntity) && slices.Contains([]string{
+		"invalid_json", "missing_fields", "bad_side", "bad_size", "bad_limit_price", "bad_request", "bad_symbol", "bad_pct", "BAD_MAX_SLIPPAGE",
+		"BAD_DURATION", "BAD_ORDER_COUNT", "BAD_PRICE", "BAD_TRIGGER",
+	}, x.Code)
+}
+
+// stored judges a resend of the same bytes: marked and equal, or not.
+func stored(t *Tally, p pair) {
+	switch {
+	case p.is.Code == codeInFlight, p.is.Code == codeUnknown:
+		t.neither("a stored answer was followed by "+p.is.Code, p.was, p.is)
+	case p.is.Replayed && p.is.Status == p.was.Status && p.is.Code == p.was.Code:
+		t.first(p.was, p.is)
+	case p.is.Replayed:
+		t.neither("the marked answer is another one than the first", p.was, p.is)
+	case p.is.Code == codeReused:
+		t.neither("the same bytes were answered by 422", p.was, p.is)
+	case p.was.success() && p.was.Response != nil && bytes.Equal(p.was.Response, p.is.Response):
+		t.neither("the first answer came again without its mark: it was stored, or something on the way kept it", p.was, p.is)
+	default:
+		t.other(p.was, p.is)
+	}
+}
+
+func judgeRefusalsStored(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		if p.sameOperation() && p.sameBytes() && !p.was.success() && !p.was.refusedForBody() {
+			stored(t, p)
+		}
+	})
+}
+
+func judgeExecutionsStored(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		if p.sameOperation() && p.sameBytes() && p.was.success() {
+			stored(t, p)
+		}
+	})
+}
+
+func judgeBodyRefusalsStored(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		if p.sameOperation() && p.sameBytes() && p.was.refusedForBody() {
+			stored(t, p)
+		}
+	})
+}
+
+// judgeOtherBytes is about the same operation with other bytes that mean something else.
+func judgeOtherBytes(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		switch {
+		case !p.sameOperation() || p.sameBytes() || sameMeaning(p.was.Request, p.is.Request):
+		case p.was.refusedForBody() || p.is.refusedForBody(): // 13 and 51
+		case p.is.Code == codeReused && !p.is.Replayed:
+			t.first(p.was, p.is)
+		case p.is.Replayed:
+			t.neither("other bytes got the stored answer", p.was, p.is)
+		default:
+			t.other(p.was, p.is)
+		}
+	})
+}
+
+// judgeMeaning is about the same meaning in other bytes.
+func judgeMeaning(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		switch {
+		case !p.sameOperation() || p.sameBytes() || !sameMeaning(p.was.Request, p.is.Request) || p.was.refusedForBody():
+		case p.is.Code == codeReused && !p.is.Replayed:
+			t.first(p.was, p.is)
+		case p.is.Replayed && p.is.Status == p.was.Status:
+			t.other(p.was, p.is)
+		default:
+			t.neither("the same meaning in other bytes ran again", p.was, p.is)
+		}
+	})
+}
+
+// judgeRoutes is about the same key on another route.
+func judgeRoutes(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		switch {
+		case p.sameOperation() || p.was.refusedForBody() || p.is.refusedForBody():
+		case p.is.Code == codeReused && !p.is.Replayed:
+			t.first(p.was, p.is)
+		case p.is.Replayed:
+			t.neither("another route got a stored answer", p.was, p.is)
+		default:
+			t.other(p.was, p.is)
+		}
+	})
+}
+
+// judgeValidation is about a body without an account under a key that is taken: 422 shows that
+// the key is judged first, a refusal of the body that fields are.
+func judgeValidation(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		switch {
+		case !p.sameOperation() || p.sameBytes() || p.was.refusedForBody() || text(member(p.is.Request, "accountId")) != "":
+		case p.is.Code == codeReused && !p.is.Replayed:
+			t.first(p.was, p.is)
+		case p.is.refusedForBody() && !p.is.Replayed:
+			t.other(p.was, p.is)
+		default:
+			t.neither("a body without an account was answered by neither", p.was, p.is)
+		}
+	})
+}
+
+// judgeReplayBytes compares a replay with the first answer.
+func judgeReplayBytes(e *Evidence, t *Tally) {
+	pairs(e, func(p pair) {
+		if p.sameOperation() && p.sameBytes() && p.is.Replayed && p.was.Response != nil && p.is.Response != nil && p.is.Status == p.was.Status {
+			t.either(bytes.Equal(p.was.Response, p.is.Response), p.was, p.is)
+		}
+	})
+}
+
+// judgeBesideFirst is about two requests of one key at the same time, with the same bytes.
+func judgeBesideFirst(e *Evidence, t *Tally) {
+	running := map[string]*Exchange{}
+	for i := range e.Exchanges {
+		x := &e.Exchanges[i]
+		if x.Key == "" || !x.write() || x.Environment != profile.Live || x.Sent.IsZero() {
+			continue
+		}
+		was, ok := running[x.Key]
+		running[x.Key] = x
+		if !ok || was.Operation != x.Operation || !bytes.Equal(was.Request, x.Request) || !x.Sent.Before(was.Received) || !was.decides() || !x.decides() {
+			continue
+		}
+		switch {
+		case was.Code == codeInFlight, x.Code == codeInFlight, was.Replayed != x.Replayed:
+			t.first(was, x)
+		case was.Replayed:
+			t.neither("both answers are marked as stored", was, x)
+		default:
+			t.other(was, x)
+		}
+	}
+}
+
+// judgeInFlight finds another request under a key in flight that was answered by 409. A 422
+// decides nothing: the first may have ended by then.
+func judgeInFlight(e *Evidence, t *Tally) {
+	running := map[string]*Exchange{}
+	for i := range e.Exchanges {
+		x := &e.Exchanges[i]
+		if x.Key == "" || !x.write() || x.Sent.IsZero() {
+			continue
+		}
+		was, ok := running[x.Key]
+		if !ok {
+			running[x.Key] = x
+			continue
+		}
+		if x.Code == codeInFlight && (was.Operation != x.Operation || !bytes.Equal(was.Request, x.Request)) {
+			t.other(was, x)
+		}
+	}
+}
+
+// judgeLimitStored is about the same bytes after a 429 of the user's limit.
+func judgeLimitStored(e *Evidence, t *Tally) {
+	limited := map[string]*Exchange{}
+	for i := range e.Exchanges {
+		x := &e.Exchanges[i]
+		if x.Key == "" || !x.write() {
+			continue
+		}
+		was, ok := limited[x.Key]
+		if ok && was.Operation == x.Operation && bytes.Equal(was.Request, x.Request) {
+			switch {
+			case x.Status == http.StatusTooManyRequests && x.Replayed:
+				t.other(was, x)
+			case x.decides() && !x.Replayed:
+				t.first(was, x)
+			}
+		}
+		if !ok && x.Status == http.StatusTooManyRequests && x.Code == "rate_limited" && !x.Replayed {
+			limited[x.Key] = x
+		}
+	}
+}
+
+// accountID is the account that a body names.
+func (x *Exchange) accountID() string {
+	if x.Account != "" {
+		return x.Account
+	}
+	return text(member(x.Request, "accountId"))
+}
+
+// number reads a JSON number as plain text; empty for anything else, and for what no size or
+// price is: computing with 1e1000000000 would take all memory.
+func number(raw json.RawMessage) string {
+	const longest, most = 40, 18
+	var n json.Number
+	if len(raw) == 0 || len(raw) > longest || raw[0] == '"' || json.Unmarshal(raw, &n) != nil {
+		return ""
+	}
+	if at := strings.IndexAny(n.String(), "eE"); at >= 0 {
+		if exponent, err := strconv.Atoi(n.String()[at+1:]); err != nil || exponent > most || exponent < -most {
+			return ""
+		}
+	}
+	d, err := decimal.NewFromString(n.String())
+	if err != nil {
+		return ""
+	}
+	return d.String()
+}

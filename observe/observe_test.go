@@ -1,0 +1,177 @@
+package observe
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/profile"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var about = About{BaseURL: "https://api.example.com/v1/", Holder: "user_1", By: "test"}
+
+// judged runs the script under some interpretations.
+func judged(t *testing.T, interpretations ...int) (p *profile.Profile) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var opts []tradingsim.Option
+		for _, i := range interpretations {
+			opts = append(opts, tradingsim.WithInterpretation(i))
+		}
+		p = Judge(newAsker(t, opts...).run(), about)
+	})
+	return p
+}
+
+// seenHere are the experiments that the script decides.
+var seenHere = []string{"A1", "A1e", "A2", "49", "51", "9", "13", "A9", "A11", "A12", "53", "28", "28p", "4", "A16", "A18", "16", "31", "34", "35", "36", "42", "43", "44", "45", "54"}
+
+// Under the simulator's own readings everything is first.
+func TestDefault(t *testing.T) {
+	p := judged(t)
+	require.NoError(t, p.Validate())
+	seen := 0
+	for _, r := range p.Results {
+		want := profile.Unseen
+		if slices.Contains(seenHere, r.Experiment) {
+			want = profile.First
+			seen++
+		}
+		assert.Equal(t, want, r.Verdict, "%s: %s %+v", r.Experiment, r.Why, r)
+	}
+	assert.Len(t, seenHere, seen)
+}
+
+// wrong lists verdicts that are not what the simulator did.
+func wrong(p *profile.Profile, set ...int) (all []string) {
+	for _, r := range p.Results {
+		number, err := strconv.Atoi(r.Experiment)
+		if r.Experiment == "28p" {
+			number, err = 28, nil
+		}
+		other := err == nil && slices.Contains(set, number)
+		switch {
+		case r.Verdict == profile.Unseen:
+		case other && r.Verdict == profile.Other, !other && r.Verdict == profile.First:
+		default:
+			all = append(all, fmt.Sprintf("%v: %s is %s: %s", set, r.Experiment, r.Verdict, r.Why))
+		}
+	}
+	return all
+}
+
+// found are the readings that the script finds out when they are otherwise.
+var found = []int{4, 9, 13, 28, 31, 34, 35, 36, 42, 43, 44, 45, 49, 51, 53, 54}
+
+// Under each other reading each experiment finds its own, or says that it is unseen.
+func TestEachReading(t *testing.T) {
+	for _, i := range slices.Sorted(maps.Keys(tradingsim.Interpretations())) {
+		p := judged(t, i)
+		assert.Empty(t, wrong(p, i), "under %d", i)
+		r, _ := p.Result(strconv.Itoa(i), environmentOfReading(i))
+		if slices.Contains(found, i) {
+			assert.Equal(t, profile.Other, r.Verdict, "%d: %s", i, r.Why)
+		} else {
+			assert.NotEqual(t, profile.First, r.Verdict, "%d", i)
+		}
+	}
+}
+
+func environmentOfReading(number int) profile.Environment {
+	for _, x := range Experiments {
+		if x.Number == strconv.Itoa(number) {
+			return x.Environment
+		}
+	}
+	return ""
+}
+
+// Under every pair no experiment is wrong. -short takes one in twenty.
+func TestPairsOfReadings(t *testing.T) {
+	all := slices.Sorted(maps.Keys(tradingsim.Interpretations()))
+	step := 1
+	if testing.Short() {
+		step = 20
+	}
+	n := 0
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			if n++; n%step == 0 {
+				assert.Empty(t, wrong(judged(t, a, b), a, b))
+			}
+		}
+	}
+}
+
+// Every reading of the simulator and every assumption has its experiment, once, and controls
+// come before what needs them.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, x := range Experiments {
+		assert.False(t, seen[x.Number], x.Number)
+		for _, c := range x.Controls {
+			assert.True(t, seen[c], "%s before its control %s", x.Number, c)
+		}
+		seen[x.Number] = true
+		assert.NotEmpty(t, x.First)
+		assert.NotEmpty(t, x.Other)
+		assert.NotEmpty(t, x.Environment)
+	}
+	for i := range tradingsim.Interpretations() {
+		assert.True(t, seen[strconv.Itoa(i)], "%d", i)
+	}
+	assumptions := map[string]bool{}
+	for _, x := range Experiments {
+		assumptions[x.Assumption] = true
+		assumptions[x.Number] = true
+	}
+	for i := 1; i <= 19; i++ {
+		assert.True(t, assumptions["A"+strconv.Itoa(i)], "A%d", i)
+	}
+}
+
+// The lag of reads is measured within a tenth.
+func TestLag(t *testing.T) {
+	for _, set := range []time.Duration{0, time.Second, 3 * time.Second, 9 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAsker(t, tradingsim.WithLag(set))
+			for _, side := range []string{"long", "long", "long"} {
+				a.get("/positions?accountId=acc_1")
+				a.post("/orders", a.key(), `{"accountId":"acc_1","symbol":"BTC","side":"`+side+`","size":0.05,"leverage":2}`)
+				for range 100 {
+					a.get("/positions?accountId=acc_1")
+				}
+			}
+			p := Judge(a.seen, about)
+			m := p.Measured.ReadLag
+			require.Equal(t, 3, m.N)
+			assert.InDelta(t, float64(set), float64(m.Median), float64(set)/10+1)
+			r, _ := p.Result("A9", profile.Live)
+			want := profile.First
+			if set > 5*time.Second {
+				want = profile.Other
+			}
+			assert.Equal(t, want, r.Verdict)
+		})
+	}
+}
+
+// The times of answers are measured within a tenth, and a fee exactly.
+func TestMeasure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsker(t)
+		a.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.Delay(120 * time.Millisecond) })
+		m := Judge(a.run(), about).Measured
+		assert.InEpsilon(t, float64(120*time.Millisecond), float64(m.AnswerTime["GET /positions"].Median), 0.1)
+		assert.Equal(t, "0.00045", m.TakerFee)
+		assert.Equal(t, "1", m.DefaultLeverage)
+	})
+}
