@@ -18,6 +18,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/doctor"
+	"github.com/tradingapi/trading-go/profile"
 )
 
 // watchEvery is the time between two looks of doctor --watch.
@@ -35,6 +36,7 @@ type doctorFlags struct {
 	alert         string
 	smallest      decimal.Decimal
 	watch         bool
+	profile       string
 	options       doctor.Options
 	processFolder string
 }
@@ -61,6 +63,7 @@ is 8 if a line is FAIL.`,
 	f.DurationVar(&d.options.AttemptTimeout, "attempt-timeout", 5*time.Second, "the bot's WithAttemptTimeout")
 	f.DurationVar(&d.options.StopGrace, "stop-grace", 0, "how long whoever stops the bot waits before it kills")
 	f.StringVar(&d.alert, "alert", "", "send a test alert to this address: POST of {\"text\": …}")
+	f.StringVar(&d.profile, "profile", "", "the profile of \"trading observe\", for its age")
 	f.BoolVar(&d.watch, "watch", false, "look every minute, and print what changed")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
 	return cmd
@@ -179,6 +182,13 @@ func (d *doctorFlags) fill(ctx context.Context) error {
 	o.SmallestOrder = d.smallest
 	for _, id := range d.accounts {
 		o.Accounts = append(o.Accounts, trading.AccountID(id))
+	}
+	if d.profile != "" {
+		p, err := profile.Load(d.profile)
+		if err != nil {
+			return cli.WithCode(cli.Usage, err)
+		}
+		o.Profiled = p.MeasuredAt
 	}
 	if d.alert != "" {
 		o.Alert = func(text string) error { return postAlert(ctx, d.app.Transport, d.alert, text) }

@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/record"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // flightOf writes a recording of two cancels under one key.
@@ -57,6 +58,25 @@ func TestObserve(t *testing.T) {
 	assert.Contains(t, out, "!! NEITHER: A1 (live)")
 	assert.NotContains(t, out, "acc_1", "what is to be reported names nobody")
 	assert.Empty(t, r.sim.Requests(), "nothing is sent")
+}
+
+// What was observed, the simulator does, and the doctor says how old it is.
+func TestProfileIsUsed(t *testing.T) {
+	r := newRig(t)
+	kept := filepath.Join(t.TempDir(), "p.json")
+	p := &profile.Profile{Version: profile.Version, MeasuredAt: time.Now().Add(-48 * time.Hour), Results: []profile.Result{
+		{Experiment: "42", Environment: profile.Live, Verdict: profile.Other, N: 1, CountOther: 1},
+	}}
+	require.NoError(t, p.Save(kept))
+	opts, err := (&simFlags{addr: "127.0.0.1:0", balance: "100000", keyPairs: 1, profile: kept}).options()
+	require.NoError(t, err)
+	require.NoError(t, tradingsim.New(opts...).Close())
+	_, out, _ := r.run("doctor", "--profile", kept)
+	assert.Contains(t, out, "measured 2 days ago")
+	for _, args := range [][]string{{"doctor", "--profile", kept + "x"}, {"sim", "--profile", kept + "x"}} {
+		code, _, _ := r.run(args...)
+		assert.Equal(t, cli.Usage, code, "%q", args)
+	}
 }
 
 func TestObserveMisuse(t *testing.T) {

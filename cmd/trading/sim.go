@@ -19,6 +19,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/internal/demobot"
+	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingsim/control"
 )
@@ -39,6 +40,7 @@ type simFlags struct {
 	keyPairs        int
 	lag             time.Duration
 	interpretations []string
+	profile         string
 	list            bool
 }
 
@@ -67,6 +69,7 @@ keys, which are no secret, as variables of the environment, and runs until inter
 	f.DurationVar(&set.lag, "lag", 0, "how long reads lag behind writes, such as 3s")
 	f.BoolVar(&set.list, "interpretations", false, "list the other interpretations of open rules and exit")
 	f.StringArrayVar(&set.interpretations, "interpretation", nil, "take the other interpretation of an open rule, by number; may be repeated")
+	f.StringVar(&set.profile, "profile", "", "behave as the service did by this profile of \"trading observe\"")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if set.list {
 			return listInterpretations(app.Out)
@@ -194,6 +197,16 @@ func (set *simFlags) options() ([]tradingsim.Option, error) {
 	}
 	if set.manual {
 		opts = append(opts, tradingsim.WithManualClock(time.Now()))
+	}
+	if set.profile != "" {
+		p, err := profile.Load(set.profile)
+		if err != nil {
+			return nil, cli.WithCode(cli.Usage, err)
+		}
+		opts = append(opts, tradingsim.WithProfile(p))
+		if set.lag > 0 {
+			opts = append(opts, tradingsim.WithLag(set.lag))
+		}
 	}
 	for _, text := range set.interpretations {
 		n, err := strconv.Atoi(text)
