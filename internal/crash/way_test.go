@@ -91,10 +91,11 @@ func (w *world) checkAge(p *process, req *http.Request, body []byte) {
 	}
 }
 
-// under is the write that has the key now. The lock is held.
+// under is the write that has the key now: of two programs' the one that was decided last, since
+// the bytes are the same. The lock is held.
 func (w *world) under(key trading.Key) (last *written) {
 	for _, in := range w.order {
-		if in.key() == key {
+		if in.key() == key && (last == nil || !in.Decided.Before(last.Decided)) {
 			last = in
 		}
 	}

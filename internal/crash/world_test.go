@@ -64,6 +64,7 @@ type written struct {
 	keys   []trading.Key
 	probes int
 	end    *trading.Outcome
+	ended  time.Time // by the service's clock
 	why    trading.Evidence
 }
 
@@ -120,6 +121,10 @@ func newWorld(s schedule, dir string) *world {
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.clockLocked()
+}
+
+func (w *world) clockLocked() time.Time {
 	if !w.stopped.IsZero() {
 		return w.stopped
 	}
@@ -328,7 +333,7 @@ func (w *world) observeOne(from *journal.Record) {
 		if in.end != nil {
 			w.problems = append(w.problems, fmt.Sprintf("%s has two ends", from.Intent))
 		}
-		in.end, in.why = &r.End.Outcome, r.End.Evidence
+		in.end, in.why, in.ended = &r.End.Outcome, r.End.Evidence, w.clockLocked()
 	}
 }
 

@@ -64,6 +64,7 @@ func (l *Ledger) Note(f Fact) {
 	}
 	switch f.Kind {
 	case SendBegun:
+		l.doubt = l.doubt || l.sending.open // the end of the one before is lost
 		l.leaves(f.At)
 		l.outcome = Unknown
 		l.sending.begin()

@@ -284,6 +284,19 @@ func TestRestoreCountsTheFirstSend(t *testing.T) {
 	}
 }
 
+// The journal may have lost how a send ended, and have that the next did not leave.
+func TestRestoreOfASendWhoseEndIsLost(t *testing.T) {
+	terms := market()
+	terms.TTL = time.Minute
+	for name, later := range map[string]Answer{"unsent": {Class: Unsent}, "refused": refusal("MIN_NOTIONAL", 400, NotApplied, End)} {
+		facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendBegun, At: at(1)}, {Kind: SendEnded, At: at(1), Answer: later}}
+		l := Restore(terms, facts, at(2))
+		if l.Done() || l.Outcome() != Unknown {
+			t.Errorf("%s: the write is %v, done %t", name, l.Outcome(), l.Done())
+		}
+	}
+}
+
 // D 39: a refusal that turned a write away before its route decides only if a second question
 // is answered in the same way, and nothing was in doubt before.
 func TestARefusalIsConfirmed(t *testing.T) {
