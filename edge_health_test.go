@@ -100,3 +100,34 @@ func TestEdge22_NoEntryPassesOnAnOlderAssessment(t *testing.T) {
 		})
 	}
 }
+
+// A Date that is an hour ahead of asOf cannot be told from an assessment that is an hour old, as a
+// cache or a service that has stopped assessing shows it. So no entry passes, and the error names
+// the age. Exits pass, and entries do once the two agree.
+func TestAnAssessmentThatIsAnHourBehindItsDate(t *testing.T) {
+	liveTest(t, nil, nil, func(r rig) {
+		r.open(buy("0.1"))
+		behind := time.Hour
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation != string(trading.OpHealth) {
+				return nil
+			}
+			return tradingsim.Raw(200, nil, fmt.Sprintf(
+				`{"ok":true,"status":"healthy","feed":"live","service":"x","version":"v1","asOf":%d,"cacheSeconds":5}`, r.sim.Now().Add(-behind).UnixMilli()))
+		})
+		time.Sleep(time.Minute)
+		for range 3 {
+			_, err := r.account().PlaceOrder(r.t.Context(), buy("0.01"))
+			require.ErrorIs(r.t, err, trading.ErrUnhealthy)
+			require.ErrorContains(r.t, err, "up to 1h0m")
+			assert.Equal(r.t, trading.NotApplied, trading.OutcomeOf(err))
+			time.Sleep(10 * time.Second)
+		}
+		assert.Equal(r.t, 1, r.ran(trading.OpOrder))
+		began := time.Now()
+		require.NoError(r.t, exitCall(r))
+		assert.Zero(r.t, time.Since(began))
+		behind = 0
+		r.open(buy("0.01"))
+	})
+}

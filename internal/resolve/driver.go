@@ -45,6 +45,7 @@ type Driver struct {
 	namespace   namespace
 	calibration calibration
 	full        map[string]*noRoom // of operations
+	cuts        int                // looks in a row that the limits cut short
 	fails       int                // requests in a row to which nothing answered
 	downUntil   time.Time
 }
@@ -352,8 +353,16 @@ func (d *Driver) goOn(w *Write) {
 // Close ends the goroutine's work: the client's context has ended.
 func (d *Driver) Close() { d.schedule.Close() }
 
-// isYoung reports whether a write may still be asked about with its own bytes.
-func isYoung(w *Write) bool { return ledger.Elapsed(w.Intent.Decided) < ledger.Window }
+// isYoung reports whether a write may still be asked about with its own bytes. That takes two
+// fences, and with many in doubt the second has its place a minute after the first: so one that
+// has had none is too old a minute before.
+func isYoung(w *Write) bool {
+	window := ledger.Window
+	if !w.received.Load() {
+		window -= limitWindow
+	}
+	return ledger.Elapsed(w.Intent.Decided) < window
+}
 
 func byDecision(a, b *Write) int {
 	return cmp.Or(a.Intent.Decided.Compare(b.Intent.Decided), cmp.Compare(a.Intent.ID, b.Intent.ID))

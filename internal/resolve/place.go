@@ -22,6 +22,21 @@ type Prepared interface {
 	Drop()
 }
 
+// cutShort notes that the limits cut a look short, which is several reads: what it read is of
+// no use, and took the places of others. The next begins when there may be room; if it is cut
+// short too, a whole window later, when there is room for all of it.
+func (d *Driver) cutShort(err error, wait time.Duration) error {
+	if d.cuts++; d.cuts > 1 {
+		wait = limitWindow
+	}
+	full := &noRoom{err, time.Now().Add(wait)}
+	d.full[readAccount] = full
+	return full
+}
+
+// limitWindow is how long the places of a rate limit are taken.
+const limitWindow = time.Minute
+
 // noRoom is the error of a request for which there is no place before a moment.
 type noRoom struct {
 	error

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,7 @@ type places struct {
 	limit map[string]int // of an operation; one that is not there has no limit
 
 	mu    sync.Mutex
+	next  time.Time // when all are free; zero: never
 	taken map[string]int
 	most  map[string]int // that were dropped without being sent
 }
@@ -42,7 +44,9 @@ func (p *places) Prepare(ctx context.Context, r Request) (Prepared, error) {
 
 func (p *places) Judge(err error) Judgment {
 	if errors.Is(err, errFull) {
-		return Judgment{Class: ledger.Refusal, Local: true, Wait: 2 * time.Second}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return Judgment{Class: ledger.Refusal, Local: true, Wait: max(time.Until(p.next), 2*time.Second)}
 	}
 	return p.service.Judge(err)
 }
@@ -81,6 +85,7 @@ func inPlaces(t *testing.T, s *service, limit map[string]int) (*Driver, *places)
 func (p *places) minutes(t *testing.T) {
 	done := make(chan struct{})
 	t.Cleanup(func() { close(done) })
+	p.next = time.Now().Add(time.Minute)
 	go func() {
 		for minute := time.NewTicker(time.Minute); ; {
 			select {
@@ -90,6 +95,7 @@ func (p *places) minutes(t *testing.T) {
 			case <-minute.C:
 				p.mu.Lock()
 				clear(p.taken)
+				p.next = time.Now().Add(time.Minute)
 				p.mu.Unlock()
 			}
 		}
@@ -200,5 +206,83 @@ func TestEdge23_WhatIsSaidWhenNoAnswerComes(t *testing.T) {
 			assert.True(t, resolved(t, d, w, time.Minute), operation)
 			shut(d)
 		}
+	})
+}
+
+// Many answers that are lost, 100 in each of five minutes: recovery has 20 fences a minute here,
+// and each write takes two, so ten are decided in each minute, for as long as any may be asked
+// with its own bytes. No fence goes to a write that its second would reach too late while there
+// are others. What is left is looked at when it is gone.
+func TestMoreAnswersAreLostThanTheLimitsLetAskFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: answered()}
+		d, p := inPlaces(t, s, map[string]int{cancelOrder: 20, order: 20})
+		p.minutes(t)
+		known := func() int { return now(s, func() int { return len(s.resolved) }) }
+		for minute := range 45 {
+			for i := range 100 {
+				if minute < 5 {
+					lost(t, d, fmt.Sprint("w_", minute, "_", i), order)
+				}
+			}
+			if minute == 14 {
+				assert.GreaterOrEqual(t, known(), 130)
+			}
+			time.Sleep(time.Minute)
+			s.turns.Store(0)
+		}
+		assert.Equal(t, 500, known())
+	})
+}
+
+// scarce has twelve reads a minute, of which a look takes five, one after the other.
+type scarce struct {
+	*service
+
+	mu sync.Mutex
+	at []time.Time
+}
+
+func (s *scarce) Look(ctx context.Context, env, account string) (*Look, error) {
+	for range 5 {
+		if !s.take() {
+			return nil, errFull
+		}
+	}
+	return s.service.Look(ctx, env, account)
+}
+
+func (s *scarce) take() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.at) > 0 && time.Since(s.at[0]) >= time.Minute {
+		s.at = s.at[1:]
+	}
+	if len(s.at) >= 12 {
+		return false
+	}
+	s.at = append(s.at, time.Now())
+	return true
+}
+
+func (s *scarce) Judge(err error) Judgment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !errors.Is(err, errFull) {
+		return s.service.Judge(err)
+	}
+	return Judgment{Class: ledger.Refusal, Local: true, Wait: time.Until(s.at[0].Add(time.Minute))}
+}
+
+// A look that the limits cut short takes places for nothing. One that began again with each place
+// that becomes free would take them for ever, and never be whole.
+func TestALookThatIsCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scarce{service: &service{answers: map[string][]ledger.Answer{cancelOrder: {noOrder}}}}
+		for _, ago := range []time.Duration{59, 58, 56, 52, 44, 28, 24, 20, 16, 12, 8, 4} {
+			s.at = append(s.at, time.Now().Add(-ago*time.Second))
+		}
+		d := client(t, s.service, func(c *Config) { c.Host = s })
+		assert.True(t, resolved(t, d, lost(t, d, "w_1", order), 5*time.Minute), s.asks())
 	})
 }

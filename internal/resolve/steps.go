@@ -110,6 +110,9 @@ func (d *Driver) heardBack(w *Write, f ledger.Fact, h *Answer) {
 	f.At, f.Answer = d.Clock.Now(), h.Answer
 	w.Ledger.Note(f)
 	w.blocked = 0
+	if f.Kind == ledger.FenceEnded && h.Code == codeKeyReused {
+		w.received.Store(true)
+	}
 	d.say(func() { w.lastErr, w.reason = h.Err, cmp.Or(d.whyBlocked(w, h.Err), factText(&f, code)) })
 	if !w.Ledger.Done() { // else the end says it
 		d.store.note(w, f)
@@ -256,12 +259,18 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	// A look that another write has just had serves this one too, if it began when this
 	// one was due: far enough from the one before.
 	if l == nil || d.Clock.At(l.At).Mono < due {
+		if full := d.full[readAccount]; full != nil && time.Now().Before(full.until) {
+			return full
+		}
 		var err error
 		if l, err = d.cfg.Host.Look(d.cfg.Closing, w.Intent.Environment, w.Intent.Account); err != nil {
+			if wait := d.cfg.Host.Judge(err).Wait; wait > 0 {
+				return d.cutShort(err, wait)
+			}
 			d.noteService(d.cfg.Host.Judge(err).Class, err)
 			return err
 		}
-		d.looks[key] = l
+		d.looks[key], d.cuts = l, 0
 	}
 	d.noteService(ledger.Success, nil)
 	d.say(func() {

@@ -138,6 +138,7 @@ type Write struct {
 	keyInStore string // the key that the journal has
 	gap        bool   // an exit beside it may be in no journal
 	firstSend  time.Time
+	received   atomic.Bool // a fence was answered that the service knows its key
 
 	// Of a setting of levels.
 	restore     restore        // of what is newer
