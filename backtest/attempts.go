@@ -33,24 +33,24 @@ func (p plan) countAttempts(variants int) (n int, err error) {
 	mine := attempt{Bot: p.Name, Symbols: p.Data.Symbols(), From: p.From, To: p.To, SHA256: p.Data.hash, Variants: variants}
 	file, err := os.OpenFile(p.Attempts, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return 0, fmt.Errorf("backtest: Config.Attempts: %w", err)
+		return 0, fmt.Errorf("backtest: the file of attempts: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	lines := bufio.NewScanner(file)
 	for number := 1; lines.Scan(); number++ {
 		var one attempt
 		if err := json.Unmarshal(lines.Bytes(), &one); err != nil || one.Variants < 1 || number > maxAttempts {
-			return 0, fmt.Errorf("backtest: Config.Attempts: %s:%d is no attempt", p.Attempts, number)
+			return 0, fmt.Errorf("backtest: the file of attempts: %s:%d is no attempt", p.Attempts, number)
 		}
 		if one.Bot == mine.Bot && mine.overlaps(one, p.Data.synthetic) {
 			n += one.Variants
 		}
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, fs.ErrClosed) {
-		return 0, fmt.Errorf("backtest: Config.Attempts: %w", err)
+		return 0, fmt.Errorf("backtest: the file of attempts: %w", err)
 	}
 	if err := json.NewEncoder(file).Encode(mine); err != nil {
-		return 0, fmt.Errorf("backtest: Config.Attempts: %w", err)
+		return 0, fmt.Errorf("backtest: the file of attempts: %w", err)
 	}
 	return n + variants, nil
 }

@@ -159,11 +159,11 @@ func (c Config) plan() (p plan, err error) {
 	case !p.From.Before(first) && p.begins().Before(first):
 		return p, fmt.Errorf("backtest: the bot warms up from %s on, and there are prices from %s on only; set From later, or WarmUp shorter", p.begins().Format(time.RFC3339), first.Format(time.RFC3339))
 	case p.From.Before(first) || p.To.After(last):
-		return p, fmt.Errorf("backtest: the run is from %s to %s, and there are prices from %s to %s only; set From and To within", p.From.Format(time.RFC3339), p.To.Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
+		return p, fmt.Errorf("backtest: the run is from %s to %s, and there are prices from %s to %s only; want a beginning and an end within (From and To, or --from and --to)", p.From.Format(time.RFC3339), p.To.Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
 	case p.To.Sub(p.From) < time.Minute:
 		return p, fmt.Errorf("backtest: the run takes %s; it must take a minute at least", p.To.Sub(p.From))
 	case !p.From.Equal(p.From.Truncate(time.Second)):
-		return p, fmt.Errorf("backtest: Config.From is %s; it must be a whole second", p.From.Format(time.RFC3339Nano))
+		return p, fmt.Errorf("backtest: the run begins at %s; it must be a whole second", p.From.Format(time.RFC3339Nano))
 	}
 	if err := c.Frictions.check(&p); err != nil {
 		return p, err

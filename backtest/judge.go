@@ -81,7 +81,7 @@ func (p plan) account(r tradingsim.Report) (a tradingsim.AccountReport, err erro
 	}
 	for _, other := range r.Accounts {
 		if other.Fills > 0 && !slices.ContainsFunc(p.traded, func(t Terms) bool { return t.ID == other.ID }) {
-			return a, fmt.Errorf("backtest: the bot traded %s, and Config.Account is %s; set Config.Account.ID to the account that it trades", accountName(other.ID), accountName(t.ID))
+			return a, fmt.Errorf("backtest: the bot traded %s, and the run is of %s; want the account that it trades (Config.Account.ID, or --account)", accountName(other.ID), accountName(t.ID))
 		}
 	}
 	return a, nil

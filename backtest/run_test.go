@@ -328,7 +328,7 @@ func TestBadConfigs(t *testing.T) {
 		"a fraction":    {Config{Data: data, From: start.Add(time.Millisecond)}, nil, "it must be a whole second"},
 		"balance":       {Config{Data: data, Account: Account{Balance: "much"}}, nil, `Config.Account.Balance is "much"; it must be a number greater than 0`},
 		"floor":         {Config{Data: data, Account: Account{DailyLossFloor: "-1"}}, nil, "Config.Account.DailyLossFloor"},
-		"two accounts":  {Config{Data: data, Account: Account{ID: "acc_9"}}, trader("", order(trading.Long, "1")), "the bot traded the paper account, and Config.Account is account acc_9"},
+		"two accounts":  {Config{Data: data, Account: Account{ID: "acc_9"}}, trader("", order(trading.Long, "1")), "the bot traded the paper account, and the run is of account acc_9"},
 		"two balances":  {Config{Data: data, Simulation: []tradingsim.Option{tradingsim.WithSandbox(tradingsim.Sandbox{Balance: "5"})}}, trader("", wait, func(ctx context.Context, a trading.Trader) error { _, err := a.State(ctx); return err }), "the account began with 5, and Config.Account says 100000"},
 		"client option": {Config{Data: data, Client: []trading.Option{trading.WithSandboxKey("x")}}, nil, "Config.Client"},
 		"reset": {Config{Data: data}, func(ctx context.Context, client *trading.Client) error {
