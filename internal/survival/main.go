@@ -20,6 +20,7 @@ import (
 // settings are what to run.
 type settings struct {
 	seeds, length, workers int
+	every                  int
 	out                    string
 	shard, shards          int // of a worker; no shards otherwise
 }
@@ -29,10 +30,12 @@ func main() {
 	flag.IntVar(&s.seeds, "seeds", 1, "how many seeds")
 	flag.IntVar(&s.length, "length", 3600, "how many virtual seconds a run lasts")
 	flag.IntVar(&s.workers, "workers", 1, "how many processes work side by side")
+	flag.IntVar(&s.every, "every", 1, "make one of so many of the scenarios, a sample with each strategy, market, jump and fault")
 	flag.StringVar(&s.out, "out", "", "the folder for survival.csv, survival.txt and survival.svg; none writes the table alone")
 	flag.IntVar(&s.shard, "shard", 0, "for workers: which part of the runs")
 	flag.IntVar(&s.shards, "shards", 0, "for workers: how many parts there are")
 	flag.Parse()
+	s.every = max(1, s.every)
 	if s.shards > 0 {
 		work(s, os.Stdout)
 		return
@@ -44,12 +47,15 @@ func main() {
 }
 
 // scenarios are all runs, in order.
-func scenarios(seeds int) (all []scenario) {
+func scenarios(seeds, every int) (all []scenario) {
 	for seed := 1; seed <= seeds; seed++ {
 		for strategy := range strategies {
 			for market := range kinds {
 				for jump := range jumps {
 					for fault := range faults {
+						if (seed+strategy+market+jump+fault)%every != 0 {
+							continue
+						}
 						for m := range modes {
 							all = append(all, scenario{strategy, market, jump, fault, uint64(seed), mode(m)})
 						}
@@ -66,7 +72,7 @@ func scenarios(seeds int) (all []scenario) {
 func work(s settings, out io.Writer) {
 	encoder := json.NewEncoder(out)
 	tests := []testing.InternalTest{{Name: "survival", F: func(t *testing.T) {
-		for i, one := range scenarios(s.seeds) {
+		for i, one := range scenarios(s.seeds, s.every) {
 			if i/len(modes)%s.shards != s.shard {
 				continue
 			}
@@ -122,7 +128,7 @@ func conduct(s settings, out io.Writer) error {
 // worker runs one process over a part of the runs.
 func worker(self string, s settings, shard, shards int) (found []result, err error) {
 	command := exec.CommandContext(context.Background(), self, "-shard", fmt.Sprint(shard), "-shards", fmt.Sprint(shards),
-		"-seeds", fmt.Sprint(s.seeds), "-length", fmt.Sprint(s.length))
+		"-seeds", fmt.Sprint(s.seeds), "-length", fmt.Sprint(s.length), "-every", fmt.Sprint(s.every))
 	command.Env = append(os.Environ(), "GOMAXPROCS=1")
 	command.Stderr = os.Stderr
 	pipe, err := command.StdoutPipe()

@@ -138,7 +138,8 @@ func table(all []result, s settings) string {
 	whole := newTally()
 	each(all, whole.add)
 	fmt.Fprintf(&text, "%d runs in each of %d modes, of %d virtual seconds; %d seeds.\n", whole.runs, len(modes), s.length, s.seeds)
-	text.WriteString("Assumed: shock 0.5 %, gap 2 %. false: flattened, though the account without protection was not lost.\n")
+	text.WriteString("Assumed: shock 0.5 %, gap 2 %, and 0.5 % of the balance is kept; half and a quarter of that in the last modes.\n")
+	text.WriteString("false: flattened, though the account without protection was not lost.\n")
 	text.WriteString("cost: what protection took of the equity of an account that was not lost without it, on average.\n\n")
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "mode\truns\tlost\tby drift\tpassed\tflattened\tfalse\tcost $\t\n")
@@ -151,8 +152,11 @@ func table(all []result, s settings) string {
 	for _, part := range sections() {
 		part.write(&text, all)
 	}
-	for m := guardAlone; m <= loopAndGuard; m++ {
-		fmt.Fprintf(&text, "\nLost with %s, by the largest move of a second within 20 seconds before:\n", m)
+	for m := range modes {
+		if mode(m) == nothing {
+			continue
+		}
+		fmt.Fprintf(&text, "\nLost with %s, by the largest move of a second within 20 seconds before:\n", modes[m])
 		for _, cause := range slices.Sorted(maps.Keys(whole.by[m].causes)) {
 			fmt.Fprintf(&text, "  %s: %d\n", cause, whole.by[m].causes[cause])
 		}
@@ -199,7 +203,7 @@ func csvOf(all []result) string {
 }
 
 // colors are of the modes in the picture.
-var colors = []string{"#c0392b", "#ca6f1e", "#7d3c98", "#2471a3"}
+var colors = []string{"#c0392b", "#ca6f1e", "#7d3c98", "#909497", "#2471a3", "#5dade2", "#aed6f1"}
 
 // picture draws the lost accounts by the size of the jumps and by mode.
 func picture(all []result) string {
@@ -209,7 +213,7 @@ func picture(all []result) string {
 	}
 	each(all, func(of []result) { tallies[of[nothing].Jump].add(of) })
 	var svg strings.Builder
-	const width, height, base, top, group, bar = 780, 320, 270, 60, 120, 24
+	const width, height, base, top, group, bar = 980, 320, 270, 60, 155, 20
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width, height)
 	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	fmt.Fprintf(&svg, `<text x="40" y="20" font-size="14">Accounts lost, by the size of sudden jumps (percent of %d runs in each mode)</text>`+"\n", len(all)/len(modes))
@@ -228,7 +232,7 @@ func picture(all []result) string {
 			fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+m*bar, base-h, bar-2, h, colors[m])
 			fmt.Fprintf(&svg, `<text x="%d" y="%d" font-size="9" text-anchor="middle">%s</text>`+"\n", x+m*bar+bar/2-1, base-h-3, strings.TrimSuffix(percent(c.lost, t.runs), " %"))
 		}
-		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x+2*bar, base+18, jumpName(i))
+		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x+len(modes)*bar/2, base+18, jumpName(i))
 	}
 	fmt.Fprintf(&svg, `<text x="40" y="%d">The assumed shock is 0.5 %%. Lost: equity at or below the loss floor at any second.</text>`+"\n", height-8)
 	svg.WriteString("</svg>\n")

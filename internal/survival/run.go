@@ -35,10 +35,27 @@ const (
 	guardAlone
 	// loopAlone flattens. The bot takes no entries while it halts, and nobody judges them.
 	loopAlone
+	// loopUnaware flattens beside a bot that does not know of it, and trades on.
+	loopUnaware
 	loopAndGuard
+	// halfReserve and quarterReserve are loop and guard, which assume and keep less room.
+	halfReserve
+	quarterReserve
 )
 
-var modes = []string{"nothing", "guard alone", "loop alone", "loop and guard"}
+var modes = []string{"nothing", "guard alone", "loop alone", "loop, bot unaware", "loop and guard", "half the reserve", "a quarter of it"}
+
+// reserve is how much of the shock, the gap and what is kept by default a protection reserves, in
+// percent.
+func (m mode) reserve() int64 {
+	switch m {
+	case halfReserve:
+		return 50
+	case quarterReserve:
+		return 25
+	}
+	return 100
+}
 
 func (m mode) String() string { return modes[m] }
 
@@ -124,6 +141,12 @@ func connect(sim *tradingsim.Sim, more ...trading.Option) (*trading.Client, erro
 	}, more...)...)
 }
 
+// limits are what the protection reserves.
+func (s scenario) limits() protect.Limits {
+	part := func(of string) decimal.Decimal { return trading.Dec(of).Mul(decimal.New(s.Mode.reserve(), -2)) }
+	return protect.Limits{Shock: part("0.025"), Gap: part("0.10"), Keep: part("0.005")}
+}
+
 // trade lets the bot trade for the length of the run.
 func (s scenario) trade(sim *tradingsim.Sim, p *path, length int, r *result) error {
 	var options []trading.Option
@@ -134,13 +157,15 @@ func (s scenario) trade(sim *tradingsim.Sim, p *path, length int, r *result) err
 			return err
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		protection, end, err := protected(sim, protect.Options{Dir: dir, WithoutFlatten: s.Mode == guardAlone})
+		protection, end, err := protected(sim, protect.Options{Dir: dir, WithoutFlatten: s.Mode == guardAlone, Limits: s.limits()})
 		if err != nil {
 			return err
 		}
-		if s.Mode == loopAlone {
+		switch s.Mode {
+		case loopUnaware:
+		case loopAlone:
 			options = append(options, trading.WithGuard(protect.Follow(dir)))
-		} else {
+		default:
 			options = append(options, trading.WithGuard(protection.Guard()), trading.WithHooks(protection.Hooks()))
 		}
 		stop = func() error {

@@ -47,7 +47,7 @@ func TestSurvival(t *testing.T) {
 		}
 	}
 	text := table(found, settings{seeds: 1, length: 1800})
-	require.Contains(t, text, "7 runs in each of 4 modes")
+	require.Contains(t, text, "7 runs in each of 7 modes")
 	require.Equal(t, len(found)+1, strings.Count(csvOf(found), "\n"))
 	require.Equal(t, strings.Count(picture(found), "<text"), strings.Count(picture(found), "</text>"))
 }
