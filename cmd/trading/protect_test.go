@@ -71,6 +71,7 @@ func TestProtectFlattens(t *testing.T) {
 		code, out, errs := end()
 		assert.Equal(t, cli.Done, code, errs)
 		assert.Contains(t, errs, "protecting acc_1")
+		assert.Contains(t, errs, "beside such bots 16.7 % were lost, and 17.3 % with no protection")
 		for _, want := range []string{"from starting to ok", "to flattening: room is $", "from flattening to held: flat"} {
 			assert.Contains(t, out, want)
 		}
