@@ -35,8 +35,8 @@ func TestPictures(t *testing.T) {
 		t.Skip("-pictures makes them")
 	}
 	ctx, said := browser(t)
-	takeConsole(ctx, t, filepath.Join(root, "docs/pictures/console.gif"))
-	takeReport(ctx, t, filepath.Join(root, "docs/pictures/report.png"))
+	takeConsole(ctx, t, root+"/docs/pictures/console.gif")
+	takeReport(ctx, t, root+"/docs/pictures/report.png")
 	require.Empty(t, said.all())
 	var sums strings.Builder
 	for _, p := range house.Pictures() {
@@ -90,7 +90,7 @@ func takeConsole(ctx context.Context, t *testing.T, file string) {
 func demonstration(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "trading")
-	run(t, filepath.Join(root, "cmd/trading"), "go", "build", "-o", program, ".")
+	run(t, root+"/cmd/trading", "go", "build", "-o", program, ".")
 	sim := exec.CommandContext(t.Context(), program, "sim", "--demo")
 	out, err := sim.StdoutPipe()
 	require.NoError(t, err)

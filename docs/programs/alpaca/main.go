@@ -1,3 +1,4 @@
+// Alpaca places an order under a name of its own.
 package main
 
 import (

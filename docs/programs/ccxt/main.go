@@ -1,3 +1,4 @@
+// Ccxt places a limit order that rests.
 package main
 
 import (

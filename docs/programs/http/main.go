@@ -1,3 +1,4 @@
+// Http places an order, and shows the status of the reply.
 package main
 
 import (

@@ -1,3 +1,4 @@
+// Trades writes each trade that closes as a line of CSV, until it is interrupted.
 package main
 
 import (
@@ -11,7 +12,6 @@ import (
 	"github.com/tradingapi/trading-go/watch"
 )
 
-// It writes each trade that closes as a line of CSV, until it is interrupted.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
