@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/profile"
 )
 
 // row is an experiment as docs/service.md has it.
@@ -35,6 +37,28 @@ func TestThePageHasEachExperiment(t *testing.T) {
 	require.NoError(t, err)
 	for i := range Experiments {
 		line := row(&Experiments[i])
+		assert.True(t, strings.Contains(string(page), line), "docs/service.md lacks this row:\n%s", line)
+	}
+}
+
+// What a recording of a bot that meets everything once leaves unseen, by class. docs/service.md
+// has the same figures.
+func TestShareOfUnseen(t *testing.T) {
+	all, unseen := map[Class]int{}, map[Class]int{}
+	for _, r := range judged(t).Results {
+		for i := range Experiments {
+			if x := &Experiments[i]; x.Number == r.Experiment {
+				all[x.Class]++
+				if r.Verdict == profile.Unseen {
+					unseen[x.Class]++
+				}
+			}
+		}
+	}
+	page, err := os.ReadFile(filepath.Join("..", "docs", "service.md"))
+	require.NoError(t, err)
+	for class, n := range all {
+		line := fmt.Sprintf("| %s | %d of %d |\n", class, unseen[class], n)
 		assert.True(t, strings.Contains(string(page), line), "docs/service.md lacks this row:\n%s", line)
 	}
 }
