@@ -116,7 +116,7 @@ func (s *series) mirrored() *series {
 	one := *s
 	if s.walk != nil {
 		first, _, _ := s.walk.Units(walkOrigin)
-		one.walk = mirroredWalk{s.walk, float64(first)}
+		one.walk, one.pages = mirroredWalk{s.walk, float64(first)}, &walkPages{}
 		return &one
 	}
 	square := 0.0
@@ -204,6 +204,7 @@ type series struct {
 
 	// Of a synthetic series, which has no rows.
 	walk     walker
+	pages    *walkPages
 	from, to time.Time
 }
 
@@ -308,7 +309,7 @@ func Walk(o WalkOptions) (*Data, error) {
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", o.Symbol, o.Price, o.Seed, o.StepBps))
 	s := &series{
 		symbol: o.Symbol, from: o.Start.UTC(), to: o.Start.Add(o.Length).UTC(),
-		walk: walk, places: places,
+		walk: walk, pages: &walkPages{}, places: places,
 	}
 	return &Data{
 		name: name, source: "computed by tradingsim.RandomWalk; no market's prices", hash: hex.EncodeToString(hash[:]),

@@ -66,6 +66,9 @@ type feed struct {
 
 	oldest time.Duration // a mark of this age is too old to fill at
 
+	page   *walkPage // the last, of a walk
+	pageAt int64
+
 	row   int
 	drawn int     // the row that was drawn last, and 1
 	path  []int64 // each second of it
@@ -93,12 +96,7 @@ func (f *feed) At(t time.Time) (decimal.Decimal, bool) {
 // units is the mark at a time, in Unix nanoseconds, as a whole number of 10^-places.
 func (f *feed) units(at int64) (int64, bool) {
 	if f.walk != nil {
-		since := at - f.from.UnixNano()
-		if since < 0 {
-			return 0, false
-		}
-		units, _, ok := f.walk.Units(walkOrigin.Add(time.Duration(since)))
-		return units, ok
+		return f.walked(at - f.from.UnixNano())
 	}
 	if !f.seek(at) {
 		return 0, false

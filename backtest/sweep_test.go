@@ -30,6 +30,7 @@ var programs = map[string]func(*Runner) int{
 	"beside":   besideProgram,
 	"sma":      smaProgram,
 	"attempts": attemptsProgram,
+	"found":    foundProgram,
 }
 
 // program runs one of them.

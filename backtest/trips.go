@@ -191,7 +191,8 @@ func (b *book) within(low, high decimal.Decimal, from, end time.Time) (passed ti
 	for i, h := range held {
 		sizes[i] = h.size.Shift(places - h.feed.places).BigInt()
 	}
-	s := scan{held: held, sizes: sizes, least: low.Shift(places).Floor().BigInt(), most: high.Shift(places).Ceil().BigInt()}
+	s := scan{held: held, sizes: sizes, lowest: 1, highest: 0, least: low.Shift(places).Floor().BigInt(), most: high.Shift(places).Ceil().BigInt()}
+	s.one()
 	for at := from.UnixNano() + int64(time.Second); at <= end.UnixNano(); {
 		if seconds := s.bars(at, end.UnixNano()); seconds > 0 {
 			passed += time.Duration(seconds) * time.Second
@@ -215,10 +216,34 @@ type scan struct {
 	lows, highs big.Int
 	part, price big.Int
 	until       int64 // bars says nothing before it
+
+	// Of one market the marks that are within the bounds; lowest is above highest where there are
+	// several markets.
+	lowest, highest int64
+}
+
+// one turns the bounds of what is held into bounds of the mark, where it is held in one market.
+func (s *scan) one() {
+	if len(s.held) != 1 {
+		return
+	}
+	size, least, most := s.sizes[0], s.least, s.most
+	if size.Sign() < 0 {
+		size, least, most = new(big.Int).Neg(size), new(big.Int).Neg(most), new(big.Int).Neg(least)
+	}
+	under := new(big.Int).Sub(most, big.NewInt(1))
+	lowest, highest := new(big.Int).Div(least, size), under.Div(under, size) // both rounded down
+	if lowest.IsInt64() && highest.IsInt64() && highest.Sign() > 0 {
+		s.lowest, s.highest = lowest.Int64()+1, highest.Int64()
+	}
 }
 
 // second reports whether the value at a time is known and between the bounds.
 func (s *scan) second(at int64) bool {
+	if s.lowest <= s.highest {
+		units, priced := s.held[0].feed.units(at)
+		return priced && units >= s.lowest && units <= s.highest
+	}
 	s.lows.SetInt64(0)
 	for i, h := range s.held {
 		units, priced := h.feed.units(at)

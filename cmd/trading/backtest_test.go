@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +35,7 @@ func newBotModule(t *testing.T) *rig {
 	write("go.mod", strings.Replace(string(mod), "module "+clientModule, "module example.org/mine", 1)+
 		"\nrequire "+clientModule+" v0.0.0\n\nreplace "+clientModule+" => "+root+"\n")
 	write("go.sum", string(sum))
-	const begin = "package bot\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\n\t\"github.com/tradingapi/trading-go\"\n)\n\n"
+	const begin = "package bot\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"time\"\n\n\t\"github.com/tradingapi/trading-go\"\n)\n\n"
 	write("internal/bot/bot.go", begin+`
 // Bot buys once, and looks around for keys.
 func Bot(ctx context.Context, client *trading.Client) error {
@@ -50,6 +52,28 @@ func Live(ctx context.Context, client *trading.Client) error {
 		Symbol: "BTC", Side: trading.Short, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 	})
 	return err
+}
+
+// Cycle is long in every other minute.
+func Cycle(ctx context.Context, client *trading.Client) error {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for i := 0; ; i++ {
+		var err error
+		if i%2 == 0 {
+			_, err = client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1")})
+		} else {
+			_, err = client.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("100")))
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
 }
 
 func Fails(context.Context, *trading.Client) error { return fmt.Errorf("it will not") }
@@ -71,11 +95,27 @@ func Wrong() {}
 	write("broker.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n"+
 		"2026.03.01\t00:00:00\t64000\t64100\t63900\t64050\n2026.03.01\t00:01:00\t64050\t64200\t64000\t64150\n2026.03.01\t00:02:00\t64150\t64150\t64000\t64000\n")
 	write("bare.csv", "63900;64100;64000;64050;1767225780\n63900;64100;64000;64050;1767225600\n")
+	write("walk.csv", minutes(0))
+	write("planted.csv", minutes(0.0011))
 	r := newRig(t)
 	r.env = append(r.env, os.Environ()...)
 	r.env = append(r.env, "GOWORK=off")
 	t.Chdir(dir)
 	return r
+}
+
+// minutes are flat candles of a walk of 3 basis points a minute, each other one higher by an edge.
+func minutes(edge float64) string {
+	dice := rand.New(rand.NewPCG(4, 5))
+	var text strings.Builder
+	text.WriteString("time,open,high,low,close\n")
+	price := 60_000.0
+	for i := range 121 {
+		price *= 1 + 0.0003*dice.NormFloat64()
+		shown := price * (1 + edge*float64(i%2))
+		fmt.Fprintf(&text, "%d,%[2]f,%[2]f,%[2]f,%[2]f\n", 1767225600+60*i, shown)
+	}
+	return text.String()
 }
 
 // A bot that knows nothing of backtests is run, and its folder is left as it was.
@@ -154,6 +194,15 @@ func TestBacktest(t *testing.T) {
 	require.Len(t, two.Others, 1)
 	assert.Equal(t, "acc_8", two.Others[0].Account)
 	assert.Equal(t, "100000", two.Others[0].Equity)
+
+	for file, want := range map[string]string{"walk.csv": "nothing was found: luck explains it", "planted.csv": "an edge was found: gross "} {
+		code, out, errs = r.run("backtest", "./internal/bot", "--func", "Cycle", "--prices", file, "--candles", "open", "--report", page)
+		require.Equal(t, cli.Done, code, errs)
+		assert.Contains(t, out, "finding       "+want)
+		text, err = os.ReadFile(page)
+		require.NoError(t, err)
+		assert.True(t, strings.Contains(string(text), want))
+	}
 
 	code, out, _ = r.run("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
 	assert.Equal(t, cli.Done, code, "the result says it")
