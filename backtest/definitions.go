@@ -16,7 +16,7 @@ var definitions = []Definition{
 	{"Verdict by the service", "what the simulated service has made of the account. It judges a paper account when it is read or traded, and a live one when a position is closed."},
 	{"Lowest room", "the least that the equity was above the higher loss floor."},
 	{"Equity", "balance and unrealized profit at the mark. Gross - fees + funding + unrealized = equity - opening, checked to the cent."},
-	{"Return", "(equity at the end - fees of leaving what is open - opening balance) ÷ opening balance."},
+	{"Return", "(equity at the end - what leaving what is open costs - opening balance) ÷ opening balance."},
 	{"Best day", "the profit of the best day ÷ that of all complete days, and how many of them had round trips that ended: what rules of consistency ask for."},
 	{"Drawdown", "the deepest fall of the equity from an earlier peak, as a share of that peak, at every whole second while a position is open."},
 	{"Under water", "the share of the time in which the equity was below an earlier peak. The longest stretch counts to the end of the run."},

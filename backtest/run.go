@@ -75,34 +75,16 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 	p.limitAges(feeds)
 	sim := p.simulation(feeds)
 	defer func() { _ = sim.Close() }() // it has no connection that could fail
-	transport, writes := p.network(sim), journal.NewMemory()
-	if r != nil {
-		r.next, transport = transport, r
-	}
-	opts := append(slices.Clip(p.Client), trading.WithJournal(writes))
-	if p.WarmUp > 0 {
-		opts = append(opts, trading.WithGuard(p.warmingUp))
-	}
-	var guard *guarded
-	if p.Protect != nil {
-		if guard, err = p.protection(sim, writes); err != nil {
-			return got, err
-		}
+	client, guard, err := p.connect(sim, r)
+	if guard != nil {
 		defer func() {
 			var failed error
 			got.guarded, failed = guard.end()
 			err = errors.Join(err, failed)
 		}()
-		opts = append(opts, trading.WithGuard(guard.Guard()), trading.WithHooks(guard.Hooks()))
-		guard.ready(p.To.Add(-endsBefore))
 	}
-	client, err := trading.New(sim.URL(), append([]trading.Option{
-		trading.WithSandboxKey(sim.SandboxKey()),
-		trading.WithLiveKey(sim.LiveKey()),
-		trading.WithTransport(transport),
-	}, opts...)...)
 	if err != nil {
-		return got, fmt.Errorf("backtest: Config.Client: %w", err)
+		return got, err
 	}
 	end := p.To.Add(-endsBefore)
 	p.tell("running")
@@ -132,6 +114,34 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 		}
 	}
 	return got, nil
+}
+
+// connect makes the bot's client, and the protection that it runs under.
+func (p plan) connect(sim *tradingsim.Sim, r *recorder) (client *trading.Client, guard *guarded, err error) {
+	transport, writes := p.network(sim), journal.NewMemory()
+	if r != nil {
+		r.next, transport = transport, r
+	}
+	opts := append(slices.Clip(p.Client), trading.WithJournal(writes))
+	if p.WarmUp > 0 {
+		opts = append(opts, trading.WithGuard(p.warmingUp))
+	}
+	if p.Protect != nil {
+		if guard, err = p.protection(sim, writes); err != nil {
+			return nil, nil, err
+		}
+		opts = append(opts, trading.WithGuard(guard.Guard()), trading.WithHooks(guard.Hooks()))
+		guard.ready(p.To.Add(-endsBefore))
+	}
+	client, err = trading.New(sim.URL(), append([]trading.Option{
+		trading.WithSandboxKey(sim.SandboxKey()),
+		trading.WithLiveKey(sim.LiveKey()),
+		trading.WithTransport(transport),
+	}, opts...)...)
+	if err != nil {
+		return nil, guard, fmt.Errorf("backtest: Config.Client: %w", err)
+	}
+	return client, guard, nil
 }
 
 // network is the way to the service.
