@@ -46,6 +46,7 @@ var definitions = []Definition{
 	{"Tail", "the mean return of the worst twentieth of the days."},
 	{"Deflated Sharpe", "the probability that the Sharpe ratio is more than the expected best of as many attempts, or variants of a sweep, without an edge (Bailey and Lopez de Prado 2014), from the daily returns; of a sweep, those on which the variants were chosen. An edge takes 0.95, and 20 days."},
 	{"Probability of overfitting", "of a sweep: how often the variant that is best on half of the days is below the median on the other half, over all halves of ten blocks (CSCV)."},
+	{"Chances", "how likely an account passes and how likely it is lost, of paths of days that are drawn from those of the history in blocks. The interval holds the truth with 95 % confidence: it is of 200 histories that might have been seen, 500 paths each. Wider than 30 points, or of fewer than 60 days, it is not shown (package odds)."},
 	{"Buy and hold", "last price ÷ first price - 1, without fees or leverage."},
 	{"Cause", "what closed a round trip last: market (an order or a close), stop_loss or take_profit."},
 	{"Fee share", "fees ÷ gross."},

@@ -14,6 +14,7 @@ func (f *Forecast) assumptions(h History, o Options, s *series) (list []backtest
 		list = append(list, backtest.Assumption{Name: name, Text: fmt.Sprintf(format, values...)})
 	}
 	add("Future", "days like those of the history, in blocks of them: no other market, no other bot")
+	add("Worse days", "none than those of the history: one that %d days did not show may come once in %d days all the same", f.Seen.Days, max(1, f.Seen.Days/3))
 	add("Survivors", "%s", survivors(h))
 	if n := len(h.Days) - f.Seen.Days; n > 0 {
 		add("Same dates", "%d days are on a date that another account has too: a path takes one of them, and the date counts once", n)

@@ -54,7 +54,7 @@ func plugIn(paths int) func([]float64, uint64) (float64, float64) {
 
 func plugInOf(profits []float64, paths int, seed uint64) float64 {
 	e := engineOf(profits, 1, paths, seed)
-	return e.paths(e.tracks(e.series.whole(), 0), 0)[0].passed
+	return e.paths(e.tracks(e.series.whole(), 0))[0].passed
 }
 
 // jackknife leaves out each of twenty blocks once.
@@ -117,4 +117,32 @@ func TestTheJackknifeDoesNotCover(t *testing.T) {
 	assert.Less(t, got, 0.85)
 	got, _ = covered(w, 20, 40, p, iterated(200, 20))
 	assert.GreaterOrEqual(t, got, 0.85)
+}
+
+// The width of an interval by the length of the history, for accounts of several chances. In full it
+// is the table of docs/odds.md:
+//
+//	go test ./backtest/odds -run Widths -odds.full -v
+func TestWidthsShrinkWithTheHistory(t *testing.T) {
+	skipUnderRace(t)
+	lengths, histories := []int{60, 250}, 10
+	if *full {
+		lengths, histories = []int{60, 120, 250, 500, 1000, 2000}, 100
+	}
+	for _, edge := range []struct{ mean, deviation float64 }{{100, 1000}, {150, 700}, {250, 700}, {300, 500}} {
+		w := world{"independent", independent(edge.mean, edge.deviation)}
+		p, before := truth(w.days, 20_000), 1.0
+		for _, days := range lengths {
+			narrow := 0
+			_, width := covered(w, days, histories, p, func(profits []float64, seed uint64) (low, high float64) {
+				if low, high = iterated(200, 50)(profits, seed); high-low <= WidestInterval {
+					narrow++
+				}
+				return low, high
+			})
+			t.Logf("$%.0f a day, deviation $%.0f: the truth is %.2f; %d days: width %.2f, narrow enough %d of %d", edge.mean, edge.deviation, p, days, width, narrow, histories)
+			assert.Less(t, width, before)
+			before = width
+		}
+	}
 }

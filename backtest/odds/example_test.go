@@ -6,8 +6,37 @@ import (
 	"strings"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/backtest"
 	"github.com/tradingapi/trading-go/backtest/odds"
 )
+
+var result *backtest.Result
+
+func ExampleFromResult() {
+	// README
+	history, err := odds.FromResult(result) // of a backtest.Run
+	if err != nil {
+		log.Fatal(err)
+	}
+	forecast, err := odds.Of(history, odds.Options{
+		Rules: odds.Rules{
+			Opening:     trading.Dec("100000"),
+			DailyFloor:  trading.Some(trading.Dec("95000")),
+			GlobalFloor: trading.Some(trading.Dec("90000")),
+			Target:      trading.Some(trading.Dec("110000")),
+		},
+		Horizon: 30, // days
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if forecast.Refused != "" {
+		fmt.Println("no probability:", forecast.Refused)
+		return
+	}
+	pass, _ := forecast.Pass.Get()
+	fmt.Println("passes:", pass) // such as "61 % to 84 %, 73 % in the mean"
+}
 
 func ExampleOf() {
 	file := strings.NewReader(`opened,closed,net,mae,mfe,notional

@@ -58,7 +58,7 @@ func (s setting) days(n, steps int) *series {
 func (s setting) passes(days *series, paths int) float64 {
 	r := rule{scale: 1, reading: fixed, anchor: fixed, global: -s.down, daily: math.Inf(-1), target: s.up}
 	e := engine{series: days, phases: [][]rule{{r}}, days: 5000, inner: paths, seed: 1}
-	return e.paths(e.tracks(days.whole(), 0), 0)[0].passed
+	return e.paths(e.tracks(days.whole(), 0))[0].passed
 }
 
 func TestTwoBarriers(t *testing.T) {

@@ -25,4 +25,13 @@ func money(d decimal.Decimal) string {
 	return b.String()
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+// percent is a share in whole percents. No history shows that something is certain.
+func percent(share float64) string {
+	switch {
+	case share < 0.005:
+		return "under 1 %"
+	case share > 0.995:
+		return "over 99 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}

@@ -181,8 +181,8 @@ func (w *stroll) day() int32 {
 
 // widen is what is added to each traded day of each resampled history, so that the means of all
 // spread by as much as the history's own is uncertain. A resampled history forgets the memory that
-// is longer than its blocks, and its spread is that of n days where n-1 are free: its intervals
-// would cover 87 to 93 percent of what they say.
+// is longer than its blocks, and its spread is that of n days where n-1 are free: without
+// this the intervals are too narrow.
 func (s *series) widen(samples []sample) []float64 {
 	profits, means := s.profits(), make([]float64, len(samples))
 	for k, one := range samples {

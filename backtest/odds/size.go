@@ -232,7 +232,7 @@ func (e engine) plugIn(from *series, reading rule, scale float64) float64 {
 	e.series, e.phases, e.watch = from, [][]rule{{reading}}, nil
 	e.inner = max(2000, e.inner)
 	t := e.tracks(from.whole(), 0)
-	return e.paths(t, 0)[0].passed
+	return e.paths(t)[0].passed
 }
 
 // meanInterval holds the mean of a day with 99 percent confidence, after a haircut.

@@ -40,7 +40,7 @@ func (e *engine) run() shares {
 	}
 	for k, drift := range e.series.widen(samples) {
 		list[k].drift += drift
-		for reading, s := range e.paths(list[k], k) {
+		for reading, s := range e.paths(list[k]) {
 			all[reading] = append(all[reading], s)
 		}
 	}
@@ -56,7 +56,7 @@ func (e *engine) tracks(from sample, number int) *tracks {
 }
 
 // paths makes those of one sample, and returns how they ended by each reading.
-func (e *engine) paths(t *tracks, outer int) []share {
+func (e *engine) paths(t *tracks) []share {
 	total := make([]share, len(e.phases[0]))
 	for i := range total {
 		total[i].passed = 1
@@ -67,7 +67,7 @@ func (e *engine) paths(t *tracks, outer int) []share {
 			t.begin()
 			for i := range phase {
 				w := walker{rule: &phase[i]}
-				curve := e.watch.begin(&w, number, i, outer, path)
+				curve := e.watch.begin(&w, number, path)
 				end := w.run(t, e.days)
 				counts[i].count(end)
 				if curve {

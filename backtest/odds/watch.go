@@ -23,7 +23,7 @@ func newWatch(readings, days int) *watch {
 }
 
 // begin lets a path note its equities, if it is one of those.
-func (w *watch) begin(walker *walker, phase, reading, outer, path int) bool {
+func (w *watch) begin(walker *walker, phase, path int) bool {
 	if w == nil || phase > 0 || path%w.each != 0 {
 		return false
 	}

@@ -13,13 +13,14 @@ import (
 	"strings"
 
 	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/odds"
 )
 
 //go:embed report.html
 var page string
 
-// Write writes the report of a result.
-func Write(w io.Writer, r *backtest.Result) error {
+// Write writes the report of a result, with a section for each forecast that was made of it.
+func Write(w io.Writer, r *backtest.Result, forecasts ...*odds.Forecast) error {
 	if len(r.Paths) == 0 || len(r.Worse().Curve) == 0 {
 		return fmt.Errorf("report: the result has no curve; a sweep keeps that of the best variant alone")
 	}
@@ -27,19 +28,19 @@ func Write(w io.Writer, r *backtest.Result) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := t.Execute(w, newView(r)); err != nil {
+	if err := t.Execute(w, newView(r, forecasts)); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
 }
 
 // WriteFile writes the report into a file.
-func WriteFile(name string, r *backtest.Result) error {
+func WriteFile(name string, r *backtest.Result, forecasts ...*odds.Forecast) error {
 	file, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := Write(file, r); err != nil {
+	if err := Write(file, r, forecasts...); err != nil {
 		_ = file.Close()
 		return err
 	}

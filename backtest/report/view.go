@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/odds"
 )
 
 // view is what the page shows, as text.
@@ -41,6 +42,7 @@ type view struct {
 	Refusals []row
 	Made     []row
 	Defs     []definition
+	Odds     []*oddsView
 }
 
 type row struct{ Name, Value, Note string }
@@ -53,7 +55,7 @@ type group struct {
 
 type definition struct{ ID, Name, Text string }
 
-func newView(r *backtest.Result) view {
+func newView(r *backtest.Result, forecasts []*odds.Forecast) view {
 	p := r.Worse()
 	v := view{
 		Title: r.Name, Prices: r.Data.Name, Synthetic: r.Data.Synthetic, Verdict: r.Verdict,
@@ -101,6 +103,9 @@ func newView(r *backtest.Result) view {
 		v.Refusals = append(v.Refusals, row{Name: "without an answer", Value: whole(p.Unanswered)})
 	}
 	v.Made = made(r)
+	for _, f := range forecasts {
+		v.Odds = append(v.Odds, newOdds(f))
+	}
 	for _, d := range backtest.Definitions() {
 		v.Defs = append(v.Defs, definition{anchor(d.Name), d.Name, d.Text})
 	}

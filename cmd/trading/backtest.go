@@ -86,6 +86,7 @@ came to is in the result.`,
 	f.DurationVar(&b.run.MaxAge, "max-age", 0, "how old a mark of --prices may be that orders fill at (default 10s, and less beside a market that is recorded more often)")
 	f.StringVar(&b.run.Attempts, "attempts", "", "a file that counts the runs of each bot on the same prices (default beside --report)")
 	f.StringVar(&b.run.Trades, "trades", "", "write the round trips to this file, as CSV, or as JSON if its name ends in .json")
+	f.StringVar(&b.run.Result, "result", "", "write the whole result as JSON to this file, for trading odds")
 	f.StringVar(&b.run.Report, "report", "", "write an HTML report to this file")
 	b.out = app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -45,7 +45,7 @@ Exit codes:
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
 	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))
-	add("tools", "Tools:", newBacktest(app), newContract(app), newDocs(app), newObserve(app), newSim(app), newVersion(app))
+	add("tools", "Tools:", newBacktest(app), newOdds(app), newContract(app), newDocs(app), newObserve(app), newSim(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")
 	root.SetCompletionCommandGroupID("tools")
 	app.Complete(root)

@@ -19,7 +19,7 @@ func Source(importPath, function string) string {
 type Run struct {
 	Symbol, Prices, Candles, Report, Balance string
 
-	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths, Attempts, Trades string
+	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths, Attempts, Trades, Result string
 
 	HalfSpread, Slippage, SlippageLaw, Funding string
 
