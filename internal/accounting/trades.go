@@ -68,7 +68,7 @@ func (t *Trades) Take(list []Row, begun time.Time, longest int) bool {
 		*t = Trades{Rows: rows, Known: true, Begun: begun}
 		return true
 	}
-	fresh, ok := t.fresh(rows)
+	fresh, ok := t.fresh(rows, longest)
 	switch {
 	case !ok:
 		*t = Trades{Rows: rows, First: t.End() + 1, Known: true, Begun: begun}
@@ -93,7 +93,7 @@ func (r Row) kept() Row {
 }
 
 // fresh is how many rows of a list are new; false if that is not certain.
-func (t *Trades) fresh(rows []Row) (fresh int, ok bool) {
+func (t *Trades) fresh(rows []Row, longest int) (fresh int, ok bool) {
 	if t.End() == 0 { // every list was empty so far
 		return len(rows), true
 	}
@@ -103,7 +103,7 @@ func (t *Trades) fresh(rows []Row) (fresh int, ok bool) {
 	found := 0
 	for at := 1 - len(rows); at < len(t.Rows); at++ { // where the list begins, among the known
 		from, to := max(at, 0), min(at+len(rows), len(t.Rows))
-		if !slices.EqualFunc(t.Rows[from:to], rows[from-at:to-at], sameRow) || !t.proves(from, to) {
+		if !slices.EqualFunc(t.Rows[from:to], rows[from-at:to-at], sameRow) || !t.proves(from, to, len(rows) < longest) {
 			continue
 		}
 		fresh = max(0, at+len(rows)-len(t.Rows))
@@ -112,9 +112,12 @@ func (t *Trades) fresh(rows []Row) (fresh int, ok bool) {
 	return fresh, found == 1
 }
 
-// proves reports whether equal rows are the same: one is, where rows show their time.
-func (t *Trades) proves(from, to int) bool {
-	return to-from >= minOverlap || !t.Rows[from].ClosedAt.IsZero() || to-from == t.End()
+// proves reports whether rows that look like known ones are these. Without times any may look
+// like another, with them two that were closed at once. A list that is shorter than another
+// was is complete: then so are all rows that were ever known.
+func (t *Trades) proves(from, to int, complete bool) bool {
+	all, timed := to-from == t.End(), !t.Rows[from].ClosedAt.IsZero()
+	return to-from >= minOverlap || timed && (all || to-from > 1) || complete && all
 }
 
 // Forget drops rows that nobody needs who goes on from a place.

@@ -2,11 +2,14 @@ package accounting
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // TestEdge46_AShortListIsNotComplete has a service whose lists are shorter than any known
@@ -46,4 +49,91 @@ func TestEdge46_AShortListIsNotComplete(t *testing.T) {
 	assert.False(t, k.Take(rows(11, 11+longest), began.Add(2*time.Minute), longest), "it does not reach back")
 	_, _, ok = trail.Replay("X", &k, nil, "ACTIVE", "lost")
 	assert.False(t, ok, "rows are missing between")
+}
+
+// Rows without a time look like others: twenty equal trades later the oldest of a list is not
+// the only one that was known.
+func TestRowsThatLookLikeKnownOnes(t *testing.T) {
+	rows := func(timed bool, digests ...uint64) (list []Row) {
+		for _, d := range digests {
+			r := market(Long, "10")
+			r.Digest, r.Symbol = d, "X"
+			if timed {
+				r.ClosedAt = servicetime.Shown(time.UnixMilli(1_700_000_000_000 + int64(d)))
+			}
+			list = append(list, r)
+		}
+		return list
+	}
+	for name, row := range map[string]struct {
+		timed       bool
+		known, list []uint64 // newest first
+		empty       bool     // the account had none before
+		longest     int
+		want        bool
+	}{
+		"the only one, without a time":                              {known: []uint64{1}, list: []uint64{2, 1}, empty: true},
+		"the only one, without a time, in a list that is complete":  {known: []uint64{1}, list: []uint64{2, 1}, empty: true, longest: 3, want: true},
+		"one of two, in a list that is complete":                    {known: []uint64{2, 1}, list: []uint64{3, 2}, empty: true, longest: 3},
+		"the only one, with a time":                                 {timed: true, known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: true},
+		"one of many, with a time: another was closed at that time": {timed: true, known: []uint64{3, 2, 1}, list: []uint64{5, 4, 3}},
+		"two of many, with a time":                                  {timed: true, known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2}, want: true},
+		"two of many, without":                                      {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2}},
+		"three of many, without":                                    {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2, 1}, want: true},
+		"three at two places":                                       {known: []uint64{1, 1, 1, 1}, list: []uint64{1, 1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var k Trades
+			now := time.Now()
+			if row.empty {
+				assert.True(t, k.Take(nil, now, 0))
+			}
+			assert.True(t, k.Take(rows(row.timed, row.known...), now, 0))
+			assert.Equal(t, row.want, k.Take(rows(row.timed, row.list...), now.Add(time.Second), row.longest))
+		})
+	}
+}
+
+// TestTooManyWrites has more writes under way than a trail keeps: until all of them have
+// ended nothing is a baseline.
+func TestTooManyWrites(t *testing.T) {
+	now := time.Now()
+	trail := Trail{Base: &Point{}}
+	for i := range MostSince + 2 {
+		trail.Add(Booked{ID: strconv.Itoa(i)})
+	}
+	assert.Nil(t, trail.Base)
+	for i := range MostSince + 2 {
+		assert.False(t, trail.Begin(Point{}, now), "%d", i)
+		b := trail.Find(strconv.Itoa(i))
+		if b != nil {
+			b.Ran = true
+		}
+		trail.Ended(b == nil)
+	}
+	assert.Empty(t, trail.Acts)
+	assert.True(t, trail.Begin(Point{}, now))
+}
+
+// Without a baseline, what ended beside a write that is open still counts against its answer.
+func TestWhatIsDroppedWithABaseline(t *testing.T) {
+	trail := Trail{Base: &Point{}, Acts: []Booked{{ID: "over", Act: Act{Ran: true}}, {ID: "open"}, {ID: "beside", Act: Act{Ran: true}}}}
+	trail.Drop()
+	assert.Nil(t, trail.Base)
+	assert.Nil(t, trail.Find("over"))
+	assert.NotNil(t, trail.Find("beside"))
+	trail.Find("open").Ran = true
+	trail.Drop()
+	assert.Empty(t, trail.Acts)
+}
+
+// Of a bot that is refused all the time nothing is known any more.
+func TestManyOfWhichNobodyIsSure(t *testing.T) {
+	trail := Trail{Base: &Point{}}
+	for i := range mostUnsure + 1 {
+		assert.NotNil(t, trail.Base)
+		trail.Add(Booked{ID: strconv.Itoa(i)})
+		trail.Unsure(trail.Find(strconv.Itoa(i)))
+	}
+	assert.Nil(t, trail.Base)
 }

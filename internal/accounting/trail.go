@@ -7,8 +7,12 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// MostSince is how many own writes a baseline is kept over.
-const MostSince = 62
+// MostSince is how many own writes a baseline is kept over, mostUnsure how many of them
+// nobody is sure of.
+const (
+	MostSince  = 62
+	mostUnsure = 8
+)
 
 // Point is a position of a symbol and a place in the list of closed trades that belong
 // together.
@@ -24,12 +28,18 @@ type Point struct {
 type Booked struct {
 	ID string `json:"id"`
 	Act
+	// Unsure: it can run no more, and may have run: nobody has found out, or it was refused in
+	// words that something in front of the service knows too, and may have said after the work.
+	Unsure bool `json:"unsure,omitempty"`
 	// Place is how many closed trades were known when it was sent; -1 if no list was.
 	Place int `json:"place"`
 	// Began and Heard are when it was sent and answered, by the clock of this process.
 	Began time.Time `json:"-"`
 	Heard time.Time `json:"-"`
 }
+
+// over reports whether it has ended, and can run no more.
+func (b *Booked) over() bool { return b.Ran || b.Unsure }
 
 // Open reports whether an account of a status accepts everything. It has never had
 // another: the contract shows no way back to one of these.
@@ -41,6 +51,10 @@ func Open(status string) bool {
 type Trail struct {
 	Base *Point   `json:"base,omitempty"`
 	Acts []Booked `json:"acts,omitempty"` // in the order in which they were sent
+	// Full: writes are missing among them, since there are too many. Until all have ended
+	// there is no baseline. Missing is how many of those that are missing have not.
+	Full    bool `json:"full,omitempty"`
+	Missing int  `json:"missing,omitempty"`
 	// From: what was over by then is in the baseline. By the clock of this process.
 	From time.Time `json:"-"`
 }
@@ -50,16 +64,46 @@ func (t *Trail) Add(b Booked) {
 	if len(t.Acts) >= MostSince {
 		t.Drop()
 	}
-	if len(t.Acts) >= MostSince { // all of them are open
-		t.Acts = nil
+	if t.Full = t.Full || len(t.Acts) >= MostSince; t.Full { // since the first of them is open
+		t.Missing++
+		return
 	}
 	t.Acts = append(t.Acts, b)
 }
 
-// Drop drops the baseline. What is open stays.
+// Ended notes that a write has ended, which is among the acts or is missing.
+func (t *Trail) Ended(missing bool) {
+	if missing {
+		t.Missing = max(0, t.Missing-1)
+	}
+	if t.Full && t.Missing == 0 && !slices.ContainsFunc(t.Acts, func(b Booked) bool { return !b.over() }) {
+		t.Acts, t.Full = nil, false
+	}
+}
+
+// Drop drops the baseline. What is open stays, and what may have run beside it.
 func (t *Trail) Drop() {
 	t.Base = nil
-	t.Acts = slices.DeleteFunc(t.Acts, func(b Booked) bool { return b.Ran })
+	open := slices.IndexFunc(t.Acts, func(b Booked) bool { return !b.over() })
+	if open < 0 {
+		open = len(t.Acts)
+	}
+	t.Acts = slices.Clone(t.Acts[open:])
+}
+
+// Unsure notes that nobody knows whether a write ran. Where there are many of these, what the
+// account has come to can be anything.
+func (t *Trail) Unsure(b *Booked) {
+	b.Unsure = true
+	unsure := 0
+	for i := range t.Acts {
+		if t.Acts[i].Unsure {
+			unsure++
+		}
+	}
+	if unsure > mostUnsure {
+		t.Drop()
+	}
 }
 
 // Find is a write by its id; nil if it is not there.
@@ -80,7 +124,7 @@ func (t *Trail) Remove(id string) {
 // Begin begins anew at a point, which shows every own write; false if one is open, or was
 // answered after a moment.
 func (t *Trail) Begin(at Point, shown time.Time) bool {
-	if slices.ContainsFunc(t.Acts, func(b Booked) bool { return !b.Ran || b.Heard.After(shown) }) {
+	if t.Full || slices.ContainsFunc(t.Acts, func(b Booked) bool { return !b.over() || b.Heard.After(shown) }) {
 		return false
 	}
 	t.Base, t.Acts, t.From = &at, nil, shown
@@ -108,7 +152,7 @@ func since(trades *Trades, acts []Booked) (r Replay) {
 	r.Acts = make([]Act, len(acts))
 	for i := range acts {
 		r.Acts[i] = acts[i].Act
-		r.Acts[i].Late = acts[i].Ran && acts[i].Heard.After(trades.Begun.Add(-Lag))
+		r.Acts[i].Late = acts[i].over() && acts[i].Heard.After(trades.Begun.Add(-Lag))
 	}
 	return r
 }
@@ -162,10 +206,10 @@ func (t *Trail) anchor(trades *Trades) int {
 	found := -1
 	for i := range t.Acts {
 		a := &t.Acts[i]
-		if !a.Ran {
+		if !a.over() || t.Full {
 			break
 		}
-		if a.After.Valid && !a.Heard.After(trades.Begun.Add(-Lag)) && t.alone(i) {
+		if a.Ran && a.After.Valid && !a.Heard.After(trades.Begun.Add(-Lag)) && t.alone(i) {
 			found = i
 		}
 	}

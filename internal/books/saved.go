@@ -158,7 +158,7 @@ func (of *trail) adopt(s *Saved, now time.Time) {
 	of.Acts = slices.Clone(s.Acts)
 	for i := range of.Acts {
 		b := &of.Acts[i]
-		if b.Began = now; b.Ran {
+		if b.Began = now; b.Ran || b.Unsure {
 			b.Heard = now
 		}
 	}
@@ -169,12 +169,12 @@ func (of *trail) adopt(s *Saved, now time.Time) {
 func (of *trail) end(b accounting.Booked, now time.Time) {
 	own := of.Find(b.ID)
 	switch {
-	case own == nil && b.Ran: // it began after the trail was written down
+	case own == nil && (b.Ran || b.Unsure): // it began after the trail was written down
 		b.Place, b.Began, b.Heard = -1, now, now
 		of.Acts = append(of.Acts, b)
 		slices.SortStableFunc(of.Acts, func(a, b accounting.Booked) int { return cmp.Compare(a.Sent, b.Sent) })
 	case own == nil:
-	case !b.Ran:
+	case !b.Ran && !b.Unsure:
 		of.Remove(b.ID)
 	default:
 		b.Place, b.Began, b.Heard = own.Place, own.Began, now

@@ -147,6 +147,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 		return ended
 	}
 	b := of.Find(w.ID)
+	defer func() { of.Ended(b == nil) }()
 	switch {
 	case b == nil:
 		return ended
@@ -154,16 +155,21 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 		ended = accounting.Booked{ID: w.ID}
 		of.Remove(w.ID)
 		return ended
-	case did.Unclear && !did.Ran:
-		of.Remove(w.ID)
-		of.Drop()
-		return ended
 	}
 	t.since++
-	b.Ran, b.Heard = true, now
+	b.Heard = now
 	if b.Ended == 0 {
 		b.Ended = t.tick()
 	}
+	if did.Refused || did.Unclear && !did.Ran {
+		ended = *b
+		ended.Unsure = true
+		if of.Unsure(b); did.Unclear { // a person may know more than is written down
+			of.Drop()
+		}
+		return ended
+	}
+	b.Ran = true
 	if did.After != nil {
 		b.After = decimal.NewNullDecimal(did.After.Size)
 	}
@@ -259,6 +265,9 @@ func (t *trails) waits(o Waiting) {
 
 // waitedFor notes what became of a write that may have left something that waits.
 func (t *trails) waitedFor(w *Write, did *Did) {
+	if did != nil && did.Refused { // what waits shows whether it did
+		return
+	}
 	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
 		return o.ID == w.ID && (did == nil || did.Own.ID != "" || !did.Own.Resting)
 	})

@@ -17,12 +17,7 @@ func TestEdge47_NoOneLookOnAnAccountThatHasEnded(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			b := newBook(t)
 			b.Declare(declared)
-			b.pass(2 * accounting.Lag)
-			b.SawStatus(mine, b.now, status)
-			b.SawPositions(mine, atOnce(b.now), []Held{{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(3)}}})
-			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
-			b.SawOrders(mine, atOnce(b.now), nil, nil)
-			b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
+			b.look(status, Held{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(3)}})
 			w := b.lost("lost")
 			_, ok := b.Course(w, false, status)
 			assert.Equal(t, want, ok)
@@ -65,6 +60,16 @@ func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 	assert.Empty(t, b.of[mine].trails.left)
 }
 
+// look reads an account once, in which nothing was closed and nothing waits.
+func (b *book) look(status string, held ...Held) {
+	b.pass(2 * accounting.Lag)
+	b.SawStatus(mine, b.now, status)
+	b.SawPositions(mine, atOnce(b.now), held)
+	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
+	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
+}
+
 // lost is a buy that has been sent.
 func (b *book) lost(id string) *Write {
 	w := b.order("BTC")
@@ -73,3 +78,54 @@ func (b *book) lost(id string) *Write {
 	b.Enter(w)
 	return w
 }
+
+// TestAWriteOfWhichNobodyIsSure is refused by who knows, and may have run: a lost one of its
+// size beside it is not found to have run by what the other may have left, after a restart
+// neither, until a later baseline.
+func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
+	b := newBook(t)
+	b.Declare(declared)
+	b.look("ACTIVE")
+	var notes []Note
+	b.Leave(b.lost("refused before"), &Did{Refused: true})
+	lost := b.order("BTC")
+	lost.ID, lost.Declared, lost.Act = "lost", true, bought.Act
+	lost.Note = func(n Note) { notes = append(notes, n) }
+	base, entered := b.Enter(lost)
+	assert.Nil(t, base.Orders)
+	b.Journaled(lost, false)
+	b.Doubt(lost)
+	beside := b.lost("refused beside")
+	b.Leave(beside, &Did{Refused: true})
+	b.Leave(b.lost("did not run"), nil)
+
+	judge := func(b *book, w *Write, size int64) (accounting.Outcome, accounting.Reason) {
+		c, ok := b.Course(w, true, "ACTIVE")
+		require.True(t, ok)
+		c.To = decimal.NewNullDecimal(decimal.NewFromInt(size))
+		for i := range c.Acts {
+			c.Acts[i].Late = false
+		}
+		return c.Of(c.Asked, -1).Verdict()
+	}
+	for _, n := range notes {
+		entered.Add(n)
+	}
+	again := newBook(t)
+	again.Declare(declared)
+	left := again.order("BTC")
+	left.ID, left.Declared, left.Act = "lost", true, bought.Act
+	again.Restore(left, nil, entered)
+	for name, w := range map[string]struct {
+		*book
+		*Write
+	}{"in process": {b, lost}, "after a restart": {again, left}} {
+		for size, want := range map[int64]accounting.Outcome{0: accounting.NotApplied, 1: accounting.Unknown, 2: accounting.Unknown, 3: accounting.Applied} {
+			got, why := judge(w.book, w.Write, size)
+			assert.Equal(t, want, got, "%s, %d: %s", name, size, why)
+		}
+	}
+}
+
+// bought is what the writes of these tests do.
+var bought = accounting.Booked{Act: accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}}

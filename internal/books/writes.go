@@ -401,6 +401,9 @@ type Did struct {
 	Unclear   bool
 	Ran       bool
 	ShownFrom time.Time
+	// Refused: its answer is a refusal, which the trail of a declared account alone does not
+	// take for certain. Nothing else is set.
+	Refused bool
 }
 
 // Leave takes out a write that has ended; did is nil if it did nothing, or nobody has to
@@ -416,9 +419,9 @@ func (b *Books) Leave(w *Write, did *Did) {
 		a.leave(w)
 		ended := a.leaveTrail(w, did)
 		switch {
-		case did == nil && ended.ID == "":
+		case ended.ID == "" && (did == nil || did.Refused):
 			return nil
-		case did == nil:
+		case did == nil, did.Refused:
 			return a.endedBeside(w, ended)
 		case did.Unclear:
 			a.unclear(w, did)
@@ -486,9 +489,18 @@ func (a *account) notesOf(w *Write, did *Did, ended accounting.Booked) (notes []
 	return notes
 }
 
-// endedBeside are the notes for the journals of those beside a write that did nothing.
+// endedBeside are the notes for the journals of those beside a write that did nothing, as
+// far as is known.
 func (a *account) endedBeside(w *Write, ended accounting.Booked) (notes []note) {
 	for p := range a.placesOf(w) {
+		for _, other := range p.unaware {
+			if !ended.Unsure || !other.Declared || other.company {
+				continue
+			}
+			if other.company = true; other.journaled {
+				notes = append(notes, note{other, Note{NoTrail: true}})
+			}
+		}
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
 			if other.journaled && other.Note != nil && other.Declared && !slices.ContainsFunc(notes, known) {

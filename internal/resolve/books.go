@@ -65,7 +65,12 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 
 // didOf is what a write did that has ended, where anybody has to know it.
 func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
-	if f.Outcome == ledger.NotApplied || !w.books.Wants(&w.booked) {
+	switch {
+	case !w.books.Wants(&w.booked):
+		return nil
+	case f.Outcome == ledger.NotApplied && f.Evidence == ByAnswer && last != nil && !last.Replayed && general(last.Code):
+		return &books.Did{Refused: true} // maybe by something in front, after the work
+	case f.Outcome == ledger.NotApplied:
 		return nil
 	}
 	if f.Outcome != ledger.Applied || last == nil || last.Class != ledger.Success || // it ran, or may have
@@ -77,6 +82,17 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		return d.unclear(w, f)
 	}
 	return did
+}
+
+// general reports whether a code says no more than a status does, so that something in front
+// of the service can have written it. The others name what only the service knows.
+func general(code string) bool {
+	switch code {
+	case "bad_request", "unauthorized", "forbidden", "not_found", "conflict", "unprocessable", "rate_limited":
+		return true
+	default:
+		return false
+	}
 }
 
 // unclear is what a write did of which that is not known, or not whether the reads since

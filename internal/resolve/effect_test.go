@@ -14,6 +14,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
@@ -206,4 +207,30 @@ func TestRowsUpToTheBaseline(t *testing.T) {
 	own := []accounting.Own{{ID: "a"}, {}, {ID: "b", Read: true}}
 	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf(own, true))
 	assert.Equal(t, map[string]bool{"a": true}, idsOf(own, false), "the other may be the write's own")
+}
+
+// A refusal in words that everybody knows may be of something in front, which has not looked
+// at what became of the write.
+func TestARefusalThatIsNotTheServices(t *testing.T) {
+	for name, row := range map[string]struct {
+		code     string
+		replayed bool
+		by       Evidence
+		want     *books.Did
+	}{
+		"a general code":               {code: "conflict", by: ByAnswer, want: &books.Did{Refused: true}},
+		"one that the service repeats": {code: "conflict", replayed: true, by: ByReplay},
+		"what the service alone knows": {code: "no_position", by: ByAnswer},
+		"by what the account shows":    {code: "conflict", by: ByAccounting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := client(t, &service{}, foreground)
+				w := newWrite(d, "w_1", order)
+				w.books, w.booked = d.Books, d.bookWrite(w)
+				last := &Answer{Answer: ledger.Answer{Class: ledger.Refusal, Code: row.code, Replayed: row.replayed}}
+				assert.Equal(t, row.want, d.didOf(w, Final{Outcome: ledger.NotApplied, Evidence: row.by}, last))
+			})
+		})
+	}
 }
