@@ -123,6 +123,7 @@ func (c *call) admit() error {
 func (c *call) pass() error {
 	for _, stage := range [...]func(*call) error{
 		(*call).stillOpen,
+		(*call).awaitBaseline,
 		(*call).takeKey,
 		(*call).checkBreaker,
 		(*call).waitForLimit,

@@ -92,7 +92,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.driver = resolve.New(resolve.Config{
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.baseURL, Closing: c.closing, ErrClosed: ErrClosed, Baselines: cfg.rateLimits.baselines(),
-		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe,
+		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe, WithoutBaseline: cfg.withoutBaseline,
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
 		Others:      c.notExclusive,

@@ -290,3 +290,14 @@ func ExampleClient_Resume() {
 	fmt.Println(err)
 	// Output: <nil>
 }
+
+// The first entry of a bot without a journal else waits for 5 seconds.
+func ExampleWithoutBaseline() {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithExclusiveAccounts("acc_1"), trading.WithoutBaseline())
+	defer client.Close()
+	began := time.Now()
+	_, err := client.Live.Account("acc_1").PlaceOrder(ctx, order)
+	fmt.Println(err, time.Since(began) < 5*time.Second)
+	// Output: <nil> true
+}

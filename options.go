@@ -47,22 +47,23 @@ func (o sharedOption) applyCall(c *callOptions) error { return o(c) }
 
 // config is what the options of New come to.
 type config struct {
-	sandboxKeys    keyring
-	liveKeys       keyring
-	transport      http.RoundTripper
-	logger         *slog.Logger
-	application    string
-	gate           HealthGate
-	guards         []Guard
-	maxSlippagePct Opt[decimal.Decimal]
-	journal        journal.Store
-	rateLimits     RateLimits
-	hooks          hooks
-	exclusive      []AccountID
-	exclusiveAll   bool
-	withoutProbe   bool
-	sharedIDs      bool
-	plaintextHTTP  bool
+	sandboxKeys     keyring
+	liveKeys        keyring
+	transport       http.RoundTripper
+	logger          *slog.Logger
+	application     string
+	gate            HealthGate
+	guards          []Guard
+	maxSlippagePct  Opt[decimal.Decimal]
+	journal         journal.Store
+	rateLimits      RateLimits
+	hooks           hooks
+	exclusive       []AccountID
+	exclusiveAll    bool
+	withoutProbe    bool
+	withoutBaseline bool
+	sharedIDs       bool
+	plaintextHTTP   bool
 	// withoutBackground: nothing is found out unless somebody waits.
 	withoutBackground bool
 	defaults          callOptions
@@ -260,6 +261,12 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 		c.exclusiveAll = c.exclusiveAll || len(ids) == 0
 	})
 }
+
+// WithoutBaseline sends the first entry on an account of [WithExclusiveAccounts] at once. It
+// else waits until 5 seconds after the client's start, or after the last of its own writes, for
+// a look at the account, unless its journal is new or it has less time. What is lost before
+// the first baseline stays unknown.
+func WithoutBaseline() Option { return option(nil, func(c *config) { c.withoutBaseline = true }) }
 
 // WithoutProbe never sends a write again to get its stored answer. That repeat, the probe,
 // is the only request that the client sends by itself and that can place an order. It

@@ -26,7 +26,11 @@ func (r rig) within(d time.Duration, err error) (*trading.Resolution, error) {
 // what it is told by: without that an order that ran is not known to have run.
 func TestTrap_T19_Baselines(t *testing.T) {
 	for _, known := range []bool{true, false} {
-		liveTest(t, nil, []trading.Option{sole, trading.WithoutProbe()}, func(r rig) {
+		opts := []trading.Option{sole, trading.WithoutProbe()}
+		if !known {
+			opts = append(opts, trading.WithoutBaseline())
+		}
+		liveTest(t, nil, opts, func(r rig) {
 			r.sim.Trade("acc_1", "long", "0.1", "BTC")
 			time.Sleep(10 * time.Second)
 			if known {

@@ -51,6 +51,14 @@ func (c *call) noteInJournal() error {
 	return nil
 }
 
+// awaitBaseline has the first entry wait for a look at the account.
+func (c *call) awaitBaseline() error {
+	if c.write == nil || !c.write.Ledger.Resolves {
+		return nil
+	}
+	return c.core.driver.AwaitBaseline(c, c.write)
+}
+
 // takeKey gets the key for the next attempt. One that has been rotated since the
 // last is another key: what was held against the old one does not hold.
 func (c *call) takeKey() error {

@@ -225,9 +225,10 @@ func (s *state) take(lo, hi, size int64) bool {
 	return true
 }
 
-// shrunk is the state after something closed any part of the position.
+// shrunk is the state after something closed any part of the position. What resting orders
+// may have added to it they still have to.
 func (s state) shrunk() state {
-	s.pos.lo, s.pos.slack = 0, s.pos.hi
+	s.pos.lo, s.pos.slack = 0, s.pos.lo+s.pos.slack
 	return s
 }
 

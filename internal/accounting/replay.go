@@ -87,7 +87,7 @@ func (s *replaying) find(r *Replay) Finding {
 		return Finding{Place: -1, Failed: why}
 	}
 	s.found.Place = noPlace
-	s.seen = make(map[state]struct{})
+	s.seen = make(map[state][]state)
 	for _, s.fullFlip = range [...]bool{false, true} {
 		if s.fullFlip && !s.on("both flips") {
 			break
@@ -99,6 +99,7 @@ func (s *replaying) find(r *Replay) Finding {
 			s.step(next)
 		}
 		clear(s.seen)
+		s.states = 0
 		s.open = s.open[:0]
 	}
 	if s.found.Failed != "" || s.found.Place == noPlace {
@@ -145,7 +146,8 @@ type replaying struct {
 
 	asked, anchor int
 	found         Finding
-	seen          map[state]struct{}
+	seen          map[state][]state // by those that differ in what may be traded alone
+	states        int
 	open          []state
 }
 
@@ -239,16 +241,28 @@ func (s *state) facing(side Side) bool {
 	return true
 }
 
+// push opens a state, unless another allows all that it does.
 func (s *replaying) push(to state) {
-	if _, known := s.seen[to]; known {
-		return
+	kind := to
+	kind.pos, kind.buys, kind.sells = span{side: to.pos.side}, 0, 0
+	alike := s.seen[kind]
+	for i := range alike {
+		if alike[i].allows(&to) {
+			return
+		}
 	}
-	if len(s.seen) >= maxStates {
+	if s.states++; s.states > maxStates {
 		s.found.Failed = TooManyOrders
 		return
 	}
-	s.seen[to] = struct{}{}
+	s.seen[kind] = append(s.seen[kind], to)
 	s.open = append(s.open, to)
+}
+
+// allows reports whether all that can follow another state of its kind can follow this one.
+func (s state) allows(o *state) bool {
+	return s.pos.lo <= o.pos.lo && s.pos.hi >= o.pos.hi && s.clip(o.pos.lo, o.pos.hi) &&
+		s.pos.slack >= o.pos.slack && s.buys >= o.buys && s.sells >= o.sells
 }
 
 // step goes on from a state in every way.

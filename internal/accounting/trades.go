@@ -14,9 +14,9 @@ type Trades struct {
 	Rows  []Row `json:"rows,omitempty"`
 	First int   `json:"first,omitempty"`
 	// Known: a list was read. Open: older ones may be missing before the first, since an
-	// empty list was read before.
+	// empty list was read before, and then one of so many rows, which may have been cut.
 	Known bool      `json:"known,omitempty"`
-	Open  bool      `json:"open,omitempty"`
+	Open  int       `json:"open,omitempty"`
 	Begun time.Time `json:"-"` // the read of the newest list
 }
 
@@ -56,31 +56,48 @@ func (t *Trades) Nearby(place int, symbol string) int {
 	return place
 }
 
+// Reach is which places still count after a list.
+type Reach int
+
+// None: it does not reach back to the known rows. OnlyStart: it may, or those that are known
+// came before; either way all that it lacks was closed before the first of its rows. All: the
+// rows are known from one to the next.
+const (
+	None Reach = iota
+	OnlyStart
+	All
+)
+
 // Take takes in a list, newest first, whose read began at a moment. longest is the longest
-// that the service was seen to return. It returns false if the list does not reach back to
-// the known rows: then it begins anew with it.
-func (t *Trades) Take(list []Row, begun time.Time, longest int) bool {
+// that the service was seen to return. Where it does not reach back it begins anew.
+func (t *Trades) Take(list []Row, begun time.Time, longest int) Reach {
 	rows := make([]Row, len(list))
 	for i := range list {
 		rows[len(list)-1-i] = list[i].kept()
 	}
 	if !t.Known {
 		*t = Trades{Rows: rows, Known: true, Begun: begun}
-		return true
+		return All
 	}
 	fresh, ok := t.fresh(rows, longest)
 	switch {
+	case !ok && t.First == 0 && t.Open > 0 && fresh >= 0:
+		t.Rows, t.Begun = rows, begun
+		return OnlyStart
 	case !ok:
 		*t = Trades{Rows: rows, First: t.End() + 1, Known: true, Begun: begun}
-		return false
+		return None
 	case t.End() == 0 && fresh > 0:
-		t.Open = len(rows) >= longest // no longer list was seen: this one may be cut
+		t.Open = len(rows)
+	}
+	if max(longest, len(rows)) > t.Open { // a longer list was seen: that one was not cut
+		t.Open = 0
 	}
 	if begun.After(t.Begun) {
 		t.Begun = begun
 	}
 	t.Rows = append(t.Rows, rows[len(rows)-fresh:]...)
-	return true
+	return All
 }
 
 // kept is what replays need of a row: no price, unless it is to be measured by its prices.
@@ -92,24 +109,32 @@ func (r Row) kept() Row {
 	return r
 }
 
-// fresh is how many rows of a list are new; false if that is not certain.
+// fresh is how many rows of a list are new; false if that is not certain. Then it is -1, or
+// what it is if the list shows all rows that were ever known.
 func (t *Trades) fresh(rows []Row, longest int) (fresh int, ok bool) {
 	if t.End() == 0 { // every list was empty so far
 		return len(rows), true
 	}
 	if len(rows) == 0 || len(t.Rows) == 0 {
-		return 0, false
+		return -1, false
 	}
-	found := 0
+	fresh = -1
+	found, proved := 0, true
 	for at := 1 - len(rows); at < len(t.Rows); at++ { // where the list begins, among the known
 		from, to := max(at, 0), min(at+len(rows), len(t.Rows))
-		if !slices.EqualFunc(t.Rows[from:to], rows[from-at:to-at], sameRow) || !t.proves(from, to, len(rows) < longest) {
+		if !slices.EqualFunc(t.Rows[from:to], rows[from-at:to-at], sameRow) {
+			continue
+		}
+		if !t.proves(from, to, len(rows) < longest) {
+			if to-from == t.End() {
+				fresh, proved = len(rows)-t.End(), false
+			}
 			continue
 		}
 		fresh = max(0, at+len(rows)-len(t.Rows))
 		found++
 	}
-	return fresh, found == 1
+	return fresh, found == 1 && proved
 }
 
 // proves reports whether rows that look like known ones are these. Without times any may look

@@ -27,10 +27,10 @@ func TestEdge46_AShortListIsNotComplete(t *testing.T) {
 	}
 	began := time.Now()
 	var k Trades
-	assert.True(t, k.Take(nil, began, 0))
+	assert.Equal(t, All, k.Take(nil, began, 0))
 	list := rows(1, 1+longest)
-	assert.True(t, k.Take(list, began.Add(time.Minute), 0))
-	assert.True(t, k.Open, "the first row may have left it")
+	assert.Equal(t, All, k.Take(list, began.Add(time.Minute), 0))
+	assert.Positive(t, k.Open, "the first row may have left it")
 
 	trail := Trail{Base: &Point{Position: num("60"), Status: "ACTIVE"}}
 	for i := range longest {
@@ -46,7 +46,7 @@ func TestEdge46_AShortListIsNotComplete(t *testing.T) {
 	o, why = r.Of(asked, -1).Verdict()
 	assert.NotEqual(t, NotApplied, o, "it ran, and its row is the one that is missing: %s", why)
 
-	assert.False(t, k.Take(rows(11, 11+longest), began.Add(2*time.Minute), longest), "it does not reach back")
+	assert.Equal(t, None, k.Take(rows(11, 11+longest), began.Add(2*time.Minute), longest), "it does not reach back")
 	_, _, ok = trail.Replay("X", &k, nil, "ACTIVE", "lost")
 	assert.False(t, ok, "rows are missing between")
 }
@@ -70,25 +70,25 @@ func TestRowsThatLookLikeKnownOnes(t *testing.T) {
 		known, list []uint64 // newest first
 		empty       bool     // the account had none before
 		longest     int
-		want        bool
+		want        Reach
 	}{
-		"the only one, without a time":                              {known: []uint64{1}, list: []uint64{2, 1}, empty: true},
-		"the only one, without a time, in a list that is complete":  {known: []uint64{1}, list: []uint64{2, 1}, empty: true, longest: 3, want: true},
+		"the only one, without a time":                              {known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: OnlyStart},
+		"the only one, without a time, in a list that is complete":  {known: []uint64{1}, list: []uint64{2, 1}, empty: true, longest: 3, want: All},
 		"one of two, in a list that is complete":                    {known: []uint64{2, 1}, list: []uint64{3, 2}, empty: true, longest: 3},
-		"the only one, with a time":                                 {timed: true, known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: true},
+		"the only one, with a time":                                 {timed: true, known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: All},
 		"one of many, with a time: another was closed at that time": {timed: true, known: []uint64{3, 2, 1}, list: []uint64{5, 4, 3}},
-		"two of many, with a time":                                  {timed: true, known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2}, want: true},
+		"two of many, with a time":                                  {timed: true, known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2}, want: All},
 		"two of many, without":                                      {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2}},
-		"three of many, without":                                    {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2, 1}, want: true},
+		"three of many, without":                                    {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2, 1}, want: All},
 		"three at two places":                                       {known: []uint64{1, 1, 1, 1}, list: []uint64{1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k Trades
 			now := time.Now()
 			if row.empty {
-				assert.True(t, k.Take(nil, now, 0))
+				k.Take(nil, now, 0)
 			}
-			assert.True(t, k.Take(rows(row.timed, row.known...), now, 0))
+			k.Take(rows(row.timed, row.known...), now, 0)
 			assert.Equal(t, row.want, k.Take(rows(row.timed, row.list...), now.Add(time.Second), row.longest))
 		})
 	}

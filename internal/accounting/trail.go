@@ -59,6 +59,19 @@ type Trail struct {
 	From time.Time `json:"-"`
 }
 
+// Keep drops a baseline whose place no longer counts.
+func (t *Trail) Keep(reach Reach) {
+	if reach == All {
+		return
+	}
+	for i := range t.Acts {
+		t.Acts[i].Place = -1
+	}
+	if reach == None || t.Base != nil && t.Base.Place > 0 {
+		t.Drop()
+	}
+}
+
 // Add notes that a write is about to be sent.
 func (t *Trail) Add(b Booked) {
 	if len(t.Acts) >= MostSince {
@@ -143,7 +156,7 @@ func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status,
 	r.Resting = resting
 	r.From, r.Near = t.Base.Position, t.Base.Near
 	r.Rows = trades.Since(t.Base.Place, symbol)
-	r.Cut = trades.Open && t.Base.Place == 0
+	r.Cut = trades.Open > 0 && t.Base.Place == 0
 	r.Halted = status != t.Base.Status && (t.Base.Status != "" || !Open(status))
 	return r, asked, true
 }
@@ -174,7 +187,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 			t.Drop() // nothing explains what the account shows
 			return
 		}
-	} else if start >= trades.First && (start > 0 || !trades.Open) && (status == "" || Open(status)) {
+	} else if start >= trades.First && (start > 0 || trades.Open == 0) && (status == "" || Open(status)) {
 		r = since(trades, t.Acts[at+1:])
 		r.Resting = resting(a.Began)
 		r.From, r.Rows, r.Anywhere = a.After.Decimal, trades.Since(start, symbol), true

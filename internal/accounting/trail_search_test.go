@@ -162,7 +162,8 @@ func (s *trader) read() {
 	shown := s.lagging()
 	list := slices.Clone(s.rows[max(0, shown.rows-20):shown.rows])
 	slices.Reverse(list)
-	if !s.trades.Take(list, s.at(s.now), 20) {
+	reach := s.trades.Take(list, s.at(s.now), 20)
+	if s.trail.Keep(reach); reach != All {
 		s.say("the list does not reach back")
 	}
 	s.trail.Follow("X", &s.trades, func(time.Time) []Resting { return nil }, "ACTIVE")

@@ -53,8 +53,8 @@ const (
 	StatusChanged   Reason = "a trace fits, but the status of the account changed or is not known"
 	OrdersRested    Reason = "a trace fits, but an older order or run may have left it"
 	OwnWriteUnclear Reason = "a trace fits, but what another write of this program traded is not clear"
-	BothFit         Reason = "the account's trades fit with the write and without it"
-	NothingFits     Reason = "no course of the program's writes explains the account's trades"
-	TooManyOrders   Reason = "the account's trades allow more courses than are tried"
+	BothFit         Reason = "the account's trades fit with the write and without it: a size that nothing else in the market has would have helped"
+	NothingFits     Reason = "no course of the program's writes explains the account's trades: somebody else may trade it"
+	TooManyOrders   Reason = "the account's trades allow more courses than are tried: fewer writes side by side would have helped"
 	DoesNotFit      Reason = "the account changed, but not as the write would change it"
 )

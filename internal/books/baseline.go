@@ -71,5 +71,5 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.statusAt}, tooOld) || w.Run && tooOld(a.finAt) {
 		return true
 	}
-	return now.Sub(a.posEnded) >= accounting.Lag && !a.serves(w)
+	return now.Sub(a.posEnded) >= accounting.Lag && (!a.serves(w) || a.trailed && w.Act.Kind != 0 && a.lacksBase(w.Places[0].Symbol))
 }

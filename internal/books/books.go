@@ -94,6 +94,7 @@ type account struct {
 	places  map[pending.Place]*place
 
 	trailed bool // somebody declares it, or did
+	entered bool // an entry went out
 	trails  trails
 }
 

@@ -18,7 +18,7 @@ type Saved struct {
 	// which the next run finds where its lists go on. First is the place of the first.
 	Rows  []savedRow `json:"rows,omitempty"`
 	First int        `json:"first,omitempty"`
-	Open  bool       `json:"open,omitempty"`
+	Open  int        `json:"open,omitempty"`
 	// Waiting are the own orders and runs that may have traded since the baseline.
 	Waiting []Waiting `json:"waiting,omitempty"`
 }
@@ -142,7 +142,7 @@ func (t *trails) goOn(s *Saved, now time.Time) bool {
 	if t.trades.Known {
 		list := slices.Clone(t.trades.Rows)
 		slices.Reverse(list)
-		if !known.Take(list, t.trades.Begun, t.longest) {
+		if reach := known.Take(list, t.trades.Begun, t.longest); reach == accounting.None || reach == accounting.OnlyStart && s.Base.Place > 0 {
 			return false
 		}
 	}

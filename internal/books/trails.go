@@ -55,6 +55,34 @@ func (a *account) beginTrails() {
 	}
 }
 
+// FirstLook is how long the first entry on a declared account has to wait until a look shows
+// every own write, and those of an earlier run; 0 if it need not wait: the account was read, or
+// another entry went out before.
+func (b *Books) FirstLook(id Account, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(id)
+	switch {
+	case !a.trailed, a.entered, !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero():
+		return 0
+	case a.inFlight > 0:
+		return accounting.Lag
+	}
+	shows := a.lastWrite
+	if !b.first && b.began.After(shows) {
+		shows = b.began
+	}
+	return max(0, shows.Add(accounting.Lag).Sub(now))
+}
+
+// lacksBase reports whether the next write of a symbol has no baseline that counts for
+// certain, and one look would be one.
+func (a *account) lacksBase(symbol string) bool {
+	of := a.trails.trail(symbol)
+	sure := of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Booked) bool { return b.Unsure })
+	return !sure && !of.last.Add(accounting.Lag).Before(earlier(a.posAt, a.rowsAt))
+}
+
 // trails are what is known of an account's symbols from one baseline to the next. Each is
 // carried forward by lists of closed trades, which are read while the program trades.
 type trails struct {
@@ -114,14 +142,15 @@ func (a *account) enterTrail(w *Write) {
 		return
 	}
 	a.goOn()
+	a.entered = a.entered || w.Entry
 	t := &a.trails
 	symbol := w.Places[0].Symbol
 	of := t.trail(symbol)
+	a.rebase(symbol, of)
 	if w.Act.Kind == 0 {
 		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Side})
 		return
 	}
-	a.rebase(symbol, of)
 	b := accounting.Booked{ID: w.ID, Act: w.Act, Place: -1, Began: time.Now()}
 	if t.trades.Known {
 		b.Place = t.trades.End()
@@ -211,12 +240,14 @@ func earlier(a, b time.Time) time.Time {
 func (a *account) sawList(list []accounting.Row, begun time.Time) {
 	a.goOn()
 	t := &a.trails
-	whole := t.trades.Take(list, begun, t.longest)
-	if t.longest, t.since = max(t.longest, len(list)), 0; !whole {
-		t.drop()
+	reach := t.trades.Take(list, begun, t.longest)
+	t.longest, t.since = max(t.longest, len(list)), 0
+	if reach != accounting.All {
+		t.place = -1
 	}
 	need := t.trades.End()
 	for symbol, of := range t.of {
+		of.Keep(reach)
 		of.Follow(symbol, &t.trades, func(from time.Time) []accounting.Resting { return t.resting(symbol, from) }, a.status)
 		need = min(need, of.Needs(t.trades.End()))
 	}

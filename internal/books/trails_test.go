@@ -93,7 +93,8 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	lost.Note = func(n Note) { notes = append(notes, n) }
 	base, entered := b.Enter(lost)
 	assert.Nil(t, base.Orders)
-	b.Journaled(lost, false)
+	_, err := b.Journaled(t.Context(), lost, false)
+	require.NoError(t, err)
 	b.Doubt(lost)
 	beside := b.lost("refused beside")
 	b.Leave(beside, &Did{Refused: true})

@@ -346,7 +346,8 @@ func (c cell) withoutBaseline() bool {
 	if c.exclusive && strings.HasPrefix(c.state.name, "position") {
 		opened = false
 	}
-	return c.inherited && (c.soon || opened) || c.state.name == "run trades"
+	soon := c.soon && !(c.exclusive && c.write.name == "market order") // which waits for a look
+	return c.inherited && (soon || opened) || c.state.name == "run trades" && !c.exclusive
 }
 
 // first reports whether the write was the first request of its process, which has ended:
@@ -368,7 +369,6 @@ func (c cell) original() bool {
 // table is one matrix: all cells of one write on one kind of account.
 type table struct {
 	title  string
-	broken string // why it does not hold yet
 	cells  []cell
 	result []verdict
 }
@@ -432,20 +432,13 @@ func TestMatrix(t *testing.T) {
 	for n, tab := range tables() {
 		t.Run(tab.title, func(t *testing.T) {
 			tab.result = make([]verdict, len(tab.cells))
-			failed := 0
 			for i, c := range tab.cells {
-				if !sampled(n, i) && !(tab.broken != "" && i%9 == 4) {
+				if !sampled(n, i) {
 					continue
 				}
 				play := func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { tab.result[i] = c.run(t) })
 					v := &tab.result[i]
-					if tab.broken != "" {
-						if v.wrong != "" || c.expected() != v.decided() || v.decided() && v.took > c.patience(v.Evidence) {
-							failed++
-						}
-						return
-					}
 					assert.Empty(t, v.wrong, c)
 					assert.Equal(t, c.expected(), v.decided(), "%s: decided, by %s: %v", c, v.Evidence, v.Err)
 					if v.decided() {
@@ -460,9 +453,6 @@ func TestMatrix(t *testing.T) {
 			}
 			if *printMatrix {
 				fmt.Println(tab)
-			}
-			if tab.broken != "" && failed == 0 {
-				t.Errorf("it holds by now, although %s: the mark is to be taken away", tab.broken)
 			}
 		})
 	}
@@ -513,9 +503,6 @@ func (tab *table) String() string {
 			why := fmt.Sprint(v.Err)
 			reasons[why] = append(reasons[why], strings.TrimPrefix(c.String(), c.write.name+", "))
 		}
-	}
-	if tab.broken != "" {
-		fmt.Fprintf(&b, "\nbroken: %s", tab.broken)
 	}
 	fmt.Fprintf(&b, "\n%s: %d of %d decided, %d wrong; %d of %d after a restart, part-way counted once, without runs\n",
 		tab.title, decided, len(tab.cells), wrong, ofOriginal, original)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 )
 
@@ -69,6 +70,38 @@ func (d *Driver) wantsDate() bool {
 	return !asked && d.Clock.Now().Service.IsZero()
 }
 
+// AwaitBaseline has the first entry on a declared account wait until one look at it is a
+// baseline: what is lost before there is one stays unknown. Who has not that much time goes
+// without.
+func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
+	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline || !d.Exclusive(w.Intent.Account) {
+		return nil
+	}
+	end := time.Now().Add(min(mostAwaited, w.Intent.SendTTL))
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
+		end = deadline
+	}
+	for {
+		now := time.Now()
+		wait := d.Books.FirstLook(w.Intent.account(), now)
+		if wait == 0 || now.Add(wait+lookPatience).After(end) {
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// mostAwaited bounds the wait for a look that exits put off, each by a lag. lookPatience is
+// how long the look may take.
+const (
+	mostAwaited  = 3 * accounting.Lag
+	lookPatience = time.Second
+)
+
 // readBaseline has the account of an entry read, if that is worth the wait, or if the
 // service's time is not known yet: what a restart leaves has no age without it. The look is
 // of all who wait for it, and does not end with one of them.
@@ -97,12 +130,12 @@ func (d *Driver) wantedRead(w *Write) (read func(ctx context.Context, account st
 	if !w.Ledger.Keyed || !w.Intent.Entry {
 		return nil, 0
 	}
-	list, all := false, false
-	if d.Exclusive(w.Intent.Account) {
+	list, all, declared := false, false, d.Exclusive(w.Intent.Account)
+	if declared {
 		list, all = d.Books.WantsList(w.booked.Account)
 	}
 	switch {
-	case list && all, d.Durable() && (d.Books.WantsRead(&w.booked, time.Now()) || d.wantsDate()):
+	case list && all, (d.Durable() || declared && !d.cfg.WithoutBaseline) && (d.Books.WantsRead(&w.booked, time.Now()) || d.wantsDate()):
 		return d.cfg.Host.ReadBaseline, d.cfg.Baselines
 	case list:
 		return d.cfg.Host.ReadTrades, 5 * d.cfg.Baselines // one request, and not five

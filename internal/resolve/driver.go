@@ -61,6 +61,8 @@ type Config struct {
 	// Background means that it asks although nobody waits.
 	Background   bool
 	WithoutProbe bool
+	// WithoutBaseline means that the first entry on a declared account does not wait for one.
+	WithoutBaseline bool
 	// Baselines is how many looks for entries there are in a minute at the most.
 	Baselines int
 	// Kind says what is known of an operation, IsExclusive whether nobody else trades an

@@ -216,7 +216,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	var flights sync.WaitGroup
 	c := Config{
 		Host: s, BaseURL: "here", Closing: closing, ErrClosed: errClosed, Background: true, Baselines: 100,
-		Kind: kindOf, IsExclusive: func(string) bool { return true },
+		Kind: kindOf, IsExclusive: func(string) bool { return true }, WithoutBaseline: true,
 		Enter: func() bool { flights.Add(1); return true }, Leave: flights.Done,
 		NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
 	}

@@ -406,6 +406,9 @@ func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdic
 	if v, replayed := d.replay(w, &f, shown, again); replayed {
 		return v
 	}
+	if f.Exclusive && w.booked.Act.Kind != 0 && w.Ledger.Keyed { // what each trade belongs to is a guess
+		f.Base = nil
+	}
 	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
 	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
