@@ -1,6 +1,10 @@
 package model
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -21,6 +25,47 @@ func TestExceptionsAreDocumented(t *testing.T) {
 		for exception, words := range list {
 			if !strings.Contains(text, words) {
 				t.Errorf("%s does not say %q of %s", name, words, exception)
+			}
+		}
+	}
+}
+
+// Each accident that a document names is one of the list, and the other way round: one by one.
+func TestNoDocumentNamesAnotherException(t *testing.T) {
+	list := Exceptions()
+	source, err := parser.ParseFile(token.NewFileSet(), "exceptions.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	ast.Inspect(source, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			names += len(spec.Names)
+		}
+		return true
+	})
+	if names != len(list) {
+		t.Errorf("%d exceptions have a name, %d are in the list", names, len(list))
+	}
+	readme := section(t, "README.md", "What no client can promise", "[Outcomes]")
+	_, outcomes, _ := strings.Cut(section(t, "docs/outcomes.md", "## What no client can promise", "## "), "possible besides: - ")
+	for name, parts := range map[string][]string{
+		"README.md":        strings.FieldsFunc(strings.Trim(strings.ReplaceAll(readme, ". ", ";"), "*.; "), func(r rune) bool { return r == ';' }),
+		"docs/outcomes.md": strings.Split(outcomes, " - "),
+	} {
+		if len(parts) < 9 {
+			t.Errorf("%s: %q", name, parts)
+		}
+		for _, part := range parts {
+			known := slices.ContainsFunc(slices.Collect(maps.Values(list)), func(words string) bool { return strings.Contains(part, words) })
+			if !known {
+				t.Errorf("%s says %q, which is no exception of the list", name, part)
+			}
+		}
+		for exception, words := range list {
+			in := slices.IndexFunc(parts, func(part string) bool { return strings.Contains(part, words) })
+			if in < 0 && exception != LateProbe { // docs/outcomes.md has it before them
+				t.Errorf("%s: nothing says %s", name, exception)
 			}
 		}
 	}

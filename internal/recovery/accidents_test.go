@@ -10,6 +10,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // accident is a column of the matrix: what is wrong for the whole life of a cell, beside
@@ -17,8 +18,10 @@ import (
 type accident struct {
 	name string
 	skew time.Duration // of the service's clock against the bot's
-	pace time.Duration // the bot trades from its start on, so far apart, until the write
-	sync time.Duration // what is to be durable takes so long
+	// drift is how much further the service's clock goes in each hour of the bot's.
+	drift time.Duration
+	pace  time.Duration // the bot trades from its start on, so far apart, until the write
+	sync  time.Duration // what is to be durable takes so long
 }
 
 var accidents = []accident{
@@ -28,6 +31,8 @@ var accidents = []accident{
 	{name: "the service's clock 3s ahead", skew: 3 * time.Second},
 	{name: "the service's clock 10s ahead", skew: 10 * time.Second},
 	{name: "the service's clock an hour ahead", skew: time.Hour},
+	{name: "the service's clock loses 30s an hour", drift: -30 * time.Second},
+	{name: "the service's clock gains 4s an hour", drift: 4 * time.Second},
 	{name: "own orders 0.2s apart", pace: 200 * time.Millisecond},
 	{name: "own orders 1s apart", pace: time.Second},
 	{name: "own orders 3s apart", pace: 3 * time.Second},
@@ -82,6 +87,16 @@ func (a accident) slower() time.Duration {
 		return 2 * ledger.Lag
 	}
 	return 4 * a.sync
+}
+
+// clock is the service's, of a service that begins now.
+func (a accident) clock() tradingsim.Option {
+	began := time.Now()
+	return tradingsim.WithClock(func() time.Time {
+		now := time.Now()
+		minutes := now.Sub(began) / time.Minute
+		return now.Add(minutes * a.drift / 60)
+	})
 }
 
 // disk makes a journal slow.

@@ -207,6 +207,9 @@ func (c cell) run(t *testing.T) (v verdict) {
 	if c.bare {
 		opts = append(opts, tradingsim.WithoutTradeFields("size", "openedAt", "closedAt"))
 	}
+	if c.accident.drift != 0 {
+		opts = append(opts, c.accident.clock())
+	}
 	if c.accident.skew != 0 {
 		opts = append(opts, tradingsim.WithSkew(c.accident.skew))
 	}
