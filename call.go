@@ -8,12 +8,12 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/address"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
+	"github.com/tradingapi/trading-go/internal/transport/address"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/faultproxy"
+	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
 )
 
 // hostile is a server on loopback that reads requests as it should, and answers

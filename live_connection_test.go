@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/faultproxy"
+	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
 )
 
 // T2: a kept connection that dies under a keyed POST is where net/http would send

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/leak"
+	"github.com/tradingapi/trading-go/internal/proof/leak"
 )
 
 // asProgram makes the test binary one of the programs below, and its workers too.

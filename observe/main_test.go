@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/leak"
+	"github.com/tradingapi/trading-go/internal/proof/leak"
 )
 
 // TestMain looks for goroutines that the tests have left behind.

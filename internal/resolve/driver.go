@@ -12,7 +12,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/schedule"
+	"github.com/tradingapi/trading-go/internal/resolve/schedule"
 	"github.com/tradingapi/trading-go/journal"
 )
 

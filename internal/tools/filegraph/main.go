@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tradingapi/trading-go/internal/house"
+	"github.com/tradingapi/trading-go/internal/proof/house"
 )
 
 func main() {

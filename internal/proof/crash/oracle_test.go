@@ -1,0 +1,329 @@
+package crash
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/model"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// The exceptions that no client can promise away. Each is counted apart.
+const (
+	failedAfterWork = model.FailedAfterWork
+	lateProbe       = model.LateProbe
+	outlived        = model.Outlived
+	jumped          = model.Jumped
+	forgotten       = model.Forgotten
+	unstoredCross   = model.Unstored
+	repeated        = model.Repeated
+	latePaper       = model.LatePaper
+	brokenDisk      = model.BrokenDisk
+	inItsWords      = model.InItsWords
+
+	// othersLevels is none: the outcome of levels is what the position has.
+	othersLevels = "levels that another write has set, or that have gone with the position"
+)
+
+// executed are the executions of an operation under keys.
+func (w *world) executed(op trading.Operation, keys ...trading.Key) (list []tradingsim.Execution) {
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		for _, e := range w.sim.Executed(string(key)) {
+			if e.Operation == string(op) {
+				list = append(list, e)
+			}
+		}
+	}
+	return list
+}
+
+// check holds everything that was said so far against the ledger.
+func (w *world) check(when string) {
+	if w.kind == paper {
+		w.checkPaper(when)
+		return
+	}
+	w.checkOnce(when)
+	w.checkEnds(when)
+	w.checkTold(when)
+	w.checkJournaled(when)
+}
+
+// checkOnce: no decision runs twice.
+func (w *world) checkOnce(when string) {
+	groups := map[string][]*written{}
+	for _, in := range w.order {
+		id := in.name
+		if id == "" {
+			id = string(in.ID)
+		}
+		groups[id] = append(groups[id], in)
+	}
+	for _, group := range groups {
+		var keys []trading.Key
+		probes := 0
+		for _, in := range group {
+			keys = append(keys, in.keys...)
+			probes += in.probes
+		}
+		list := w.executed(group[0].Operation, keys...)
+		if len(list) < 2 {
+			continue
+		}
+		if why := w.whyTwice(list, probes); why != "" {
+			w.excepted[why] = true
+			w.doubled = why
+			continue
+		}
+		w.problem("%s: %s was executed %d times", when, group[0].Operation, len(list))
+	}
+}
+
+// whyTwice names the exception behind a double; "" if there is none.
+func (w *world) whyTwice(list []tradingsim.Execution, probes int) string {
+	apart := list[len(list)-1].At.Sub(list[0].At)
+	switch {
+	case w.jump != 0:
+		return jumped
+	case w.lateTold() || w.worked && probes > 0:
+		return lateProbe
+	case apart >= 23*time.Hour && w.named:
+		return forgotten
+	case w.longWork():
+		return outlived
+	case w.copied() && w.worked:
+		return repeated
+	case w.inItsWords(): // and the next take has another key
+		return inItsWords
+	case w.worked && w.kind != solo:
+		return unstoredCross
+	case w.worked && w.ttl != 0:
+		return failedAfterWork
+	default:
+		return ""
+	}
+}
+
+func (w *world) lateTold() bool {
+	return slices.ContainsFunc(w.told, func(t told) bool { return t.late || t.maybeLate })
+}
+
+// copied reports whether something in front of the service has repeated a request,
+// or held it up.
+func (w *world) copied() bool { return w.metOne("a copy", "sent twice") }
+
+// longWork reports whether a request can have run on behind its claim.
+func (w *world) longWork() bool {
+	return w.metOne("works for 16m", "works for 10m", "arrives 16m") || slices.Contains(w.readings, 50) && w.metOne("works", "died")
+}
+
+func (w *world) metOne(prefixes ...string) bool {
+	for name := range w.met {
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(name, prefix) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkEnds: what a journal says is what happened.
+func (w *world) checkEnds(when string) {
+	for _, in := range w.order {
+		if in.end == nil || in.key() == "" { // its beginning was lost
+			continue
+		}
+		w.hold(when, fmt.Sprintf("the end of %s by %s", in.ID, in.why), *in.end, in.Operation, in.ID, in.keys)
+	}
+}
+
+// checkTold: what a program was told is what happened.
+func (w *world) checkTold(when string) {
+	for _, t := range w.told {
+		keys := []trading.Key{t.key}
+		if in := w.writes[t.id]; in != nil {
+			keys = append(keys, in.keys...)
+		}
+		if w.named && t.key == "" { // what the journal says of the decision
+			for _, in := range w.order {
+				keys = append(keys, in.keys...)
+			}
+		}
+		if t.notSent && t.outcome != trading.Unknown {
+			w.problem("%s: %s was told %s, and that nothing was sent", when, t.by, t.outcome)
+		}
+		if t.outcome == trading.NotApplied && t.key == "" { // refused before it had a key
+			w.checkName(when, t)
+			continue
+		}
+		w.hold(when, fmt.Sprintf("what %s was told (%v)", t.by, t.err), t.outcome, t.op, t.id, keys)
+	}
+}
+
+// checkName: an id that has run is not told as not applied, also where this call sent
+// nothing.
+func (w *world) checkName(when string, t told) {
+	if !t.named || t.op != w.endpoint() || w.jump != 0 || w.badDisk() || w.inItsWords() {
+		return
+	}
+	for _, in := range w.order {
+		ran := w.executed(in.Operation, in.keys...)
+		if in.name != "" && len(ran) > 0 && ran[0].At.Before(t.at) {
+			if t.op == trading.OpTPSL && w.levelsGone() {
+				w.excepted[othersLevels] = true
+				continue
+			}
+			w.problem("%s: %s was told of an id that has run that it is not applied: %v", when, t.by, t.err)
+		}
+	}
+}
+
+// hold holds an outcome against the ledger.
+func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation, id trading.IntentID, keys []trading.Key) {
+	n := len(w.executed(op, keys...))
+	switch {
+	case o == trading.Applied && n == 0 && w.jump != 0, o == trading.NotApplied && n > 0 && w.jump != 0:
+		w.excepted[jumped] = true
+	case op == trading.OpTPSL && (o == trading.Applied && n == 0 && w.levelsSet() || o == trading.NotApplied && n > 0 && w.levelsGone()):
+		w.excepted[othersLevels] = true
+	case o == trading.Applied && n == 0 && w.badDisk() && (op == trading.OpClose || op == trading.OpTPSL): // under a key that the journal did not take
+		w.excepted[brokenDisk] = true
+	case o == trading.Applied && n == 0 && w.doubled != "": // another write's second order looks like this one's
+		w.excepted[w.doubled] = true
+	case o == trading.Applied && n == 0 && w.inItsWords(): // the trace is of another write, which ran and is taken not to have
+		w.excepted[inItsWords] = true
+	case o == trading.Applied && n == 0:
+		w.problem("%s: %s is applied, and it was not executed", when, what)
+	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
+	case o == trading.NotApplied && n > 0 && w.notTaken(id, w.executed(op, keys...)):
+		w.excepted[brokenDisk] = true
+	case o == trading.NotApplied && n > 0 && w.inItsWords():
+		w.excepted[inItsWords] = true
+	case o == trading.NotApplied && n > 0 && w.copied():
+		w.excepted[repeated] = true
+	case o == trading.NotApplied && n > 0 && w.longWork():
+		w.excepted[outlived] = true
+	case o == trading.NotApplied && n > 0:
+		w.problem("%s: %s is not applied, and it was executed %d times", when, what, n)
+	}
+}
+
+// inItsWords reports whether something in front has answered, after the work, with a code
+// and a status that the contract gives this operation. Of a key or an account a live
+// write asks a second question.
+func (w *world) inItsWords() bool {
+	return w.metOne("a gateway's 409 after") || w.kind == paper && w.metOne("a gateway's 401 after", "a gateway's 404 after")
+}
+
+// levelsSet reports whether any write of a program has set levels: all set the same.
+func (w *world) levelsSet() bool {
+	return slices.ContainsFunc(w.sim.Ledger(), func(e tradingsim.Execution) bool {
+		return e.Actor == "api" && e.Operation == string(trading.OpTPSL)
+	})
+}
+
+// levelsGone reports whether the position may have been closed, and its levels with it.
+func (w *world) levelsGone() bool { return w.person == undoes || w.person == moves }
+
+// anotherUsed reports whether another write has gone under one of the keys since: the
+// same decision, where the refusal of the one before was not stored.
+func (w *world) anotherUsed(id trading.IntentID, keys []trading.Key) bool {
+	for _, in := range w.order {
+		if in.ID != id && slices.ContainsFunc(in.keys, func(k trading.Key) bool { return slices.Contains(keys, k) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// notTaken reports whether all that was executed of a named exit was sent while the disk was
+// broken, before the first use of its name that the journal knows: by the journal the name is
+// new, and the service forgets it within a day.
+func (w *world) notTaken(id trading.IntentID, all []tradingsim.Execution) bool {
+	in := w.writes[id]
+	if in == nil { // nor what this take was
+		return w.badDisk() && w.named && w.op == closing
+	}
+	if w.badDisk() && w.named && !in.Entry && in.end != nil &&
+		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return e.At.Before(in.ended) }) {
+		return true // by the next take of the name, under the key that was still free
+	}
+	return w.badDisk() && w.named && !in.Entry &&
+		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return !e.At.Before(in.Decided) })
+}
+
+// badDisk reports whether the journal has not taken a record: it failed, or took longer than
+// an exit waits.
+func (w *world) badDisk() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.disk > 0 || w.losesAt > 0 || w.hung
+}
+
+// checkJournaled: what was executed is in a journal.
+func (w *world) checkJournaled(when string) {
+	known := map[string]bool{}
+	for _, in := range w.order {
+		for _, key := range in.keys {
+			known[string(key)] = true
+		}
+	}
+	for _, e := range w.sim.Ledger() {
+		switch {
+		case e.Actor != "api" || known[e.Key] || w.settled:
+		case w.badDisk() && (e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)):
+			w.excepted[brokenDisk] = true
+		default:
+			w.problem("%s: %s ran under %s, which no journal knows", when, e.Operation, e.Key)
+		}
+	}
+}
+
+// checkPaper: the paper account has no keys, so the operation tells.
+func (w *world) checkPaper(when string) {
+	n := 0
+	for _, e := range w.sim.Ledger()[w.before:] {
+		if e.Actor == "api" && e.Account == "" && e.Operation == string(w.endpoint()) {
+			n++
+		}
+	}
+	late := w.metOne("arrives", "a copy", "works for 10m", "works for 16m", "sent twice")
+	for _, t := range w.told {
+		wrong := t.outcome == trading.Applied && n == 0 || t.outcome == trading.NotApplied && n > 0
+		switch {
+		case wrong && w.inItsWords():
+			w.excepted[inItsWords] = true
+		case wrong && late:
+			w.excepted[latePaper] = true
+		case wrong:
+			w.problem("%s: %s was told %s, and it was executed %d times", when, t.by, t.outcome, n)
+		}
+	}
+	switch {
+	case n > 1 && late:
+		w.excepted[latePaper] = true
+	case n > 1:
+		w.problem("%s: a paper write was executed %d times", when, n)
+	}
+}
+
+// reason puts into a few words why a write stays Unknown.
+func (w *world) reason(r trading.Resolution) string {
+	text := "no reason"
+	if r.Err != nil {
+		text, _, _ = strings.Cut(strings.TrimPrefix(r.Err.Error(), trading.ErrUndetermined.Error()+": "), "\n")
+	}
+	if len(text) > 90 {
+		text = text[:90]
+	}
+	whose := "not declared"
+	if w.exclusive {
+		whose = "declared"
+	}
+	return whose + ": " + text
+}

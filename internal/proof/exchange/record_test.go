@@ -1,0 +1,355 @@
+package exchange_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/exchange"
+)
+
+// dir is where the exchanges are.
+const dir = "../../../testdata/exchanges"
+
+var (
+	record        = flag.Bool("record", false, "write the exchanges instead of comparing them")
+	drift         = flag.Bool("drift", false, "report where the service at -base-url differs in shape")
+	baseURL       = flag.String("base-url", "", "with -record or -drift: the versioned root of another service than the simulation")
+	liveAccount   = flag.String("account", "", "with -base-url: the live account to read; without one no live account is read")
+	sandboxWrites = flag.Bool("sandbox-writes", false, "with -base-url: also trade and RESET the paper account of TRADING_SANDBOX_KEY")
+	liveWrites    = flag.Bool("live-writes", false, "with -base-url: also send live writes that must be refused; none that could trade is ever sent")
+)
+
+// allCases are every case, by its path.
+var allCases = sync.OnceValues(func() (map[string]testCase, error) {
+	codes, err := documentedCodes()
+	if err != nil {
+		return nil, err
+	}
+	ops := map[string]*operation{}
+	for _, o := range operations() {
+		ops[o.id] = o
+	}
+	list := successes(ops)
+	for _, o := range operations() {
+		list = append(list, refusals(ops[o.id], codes[o.id])...)
+	}
+	cases := map[string]testCase{}
+	for _, c := range list {
+		if _, taken := cases[c.path()]; taken {
+			return nil, fmt.Errorf("two cases are called %s", c.path())
+		}
+		cases[c.path()] = c
+	}
+	return cases, nil
+})
+
+func cases(t testing.TB) map[string]testCase {
+	t.Helper()
+	all, err := allCases()
+	require.NoError(t, err)
+	return all
+}
+
+// documentedCodes are the codes that openapi.json documents, by operation.
+func documentedCodes() (map[string][]documented, error) {
+	text, err := os.ReadFile("../../../openapi.json")
+	if err != nil {
+		return nil, err
+	}
+	var contract struct {
+		Paths map[string]map[string]struct {
+			OperationID string       `json:"operationId"`
+			Codes       []documented `json:"x-error-codes"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &contract); err != nil {
+		return nil, err
+	}
+	codes := map[string][]documented{}
+	for _, item := range contract.Paths {
+		for _, op := range item {
+			codes[op.OperationID] = op.Codes
+		}
+	}
+	return codes, nil
+}
+
+// exchangeOf makes a case happen in a world and returns what crossed the wire,
+// with what the client must make of it.
+func exchangeOf(t *testing.T, w *world, c *testCase) *exchange.File {
+	t.Helper()
+	if c.before != nil {
+		c.before(w)
+	}
+	base, err := url.Parse(w.baseURL)
+	require.NoError(t, err)
+	recorder := exchange.NewRecorder(w.base, base.Path)
+	_, _ = w.call(c, recorder) // what it must return is told by the exchange
+	taken := recorder.Take()
+	require.Len(t, taken, 1, "a call is one exchange")
+	if c.elapse > 0 {
+		time.Sleep(c.elapse) // virtual
+	}
+	f := taken[0]
+	f.Operation, f.Case, f.Shows, f.Source, f.Changed = c.op.id, c.name, c.shows, c.source, c.changed
+	exchange.Normalize(f, w.sandboxKey, w.liveKey)
+	return f
+}
+
+// simulate records a case from the simulation, on virtual time.
+func simulate(t *testing.T, c testCase) *exchange.File {
+	t.Helper()
+	var f *exchange.File
+	synctest.Test(t, func(t *testing.T) { f = exchangeOf(t, simulated(t, &c), &c) })
+	return f
+}
+
+// expectation is what the client must make of an exchange. Whether that is a
+// result or an error, and which, follows from the exchange; only how a result
+// reads is the client's own, so that a change of it shows.
+func expectation(t *testing.T, f *exchange.File, c *testCase) exchange.Expect {
+	t.Helper()
+	if isResult(f) {
+		value, err := replay(t, f, c)
+		require.NoError(t, err)
+		return exchange.Expect{Result: printed(t, value)}
+	}
+	refused := &exchange.ExpectError{Code: errorCode(f)}
+	refused.Kind = string(kindOf(refused.Code))
+	if c.op.write {
+		refused.Outcome = outcomeOf(refused.Code, f.Response.Status).String()
+		if c.key != "" { // it may have been used before, so the refusal may be another use's
+			refused.Outcome = trading.Unknown.String()
+		}
+	}
+	return exchange.Expect{Error: refused}
+}
+
+// isResult tells the answers that are no errors to a caller: an assessment of
+// health, and that a market has no price, whatever their status.
+func isResult(f *exchange.File) bool {
+	switch {
+	case f.Response.Status < http.StatusMultipleChoices:
+		return true
+	case f.Operation == "getHealth":
+		return errorCode(f) == ""
+	default:
+		return f.Operation == "getPrices" && f.Response.Status == http.StatusNotFound && errorCode(f) == "no_price"
+	}
+}
+
+func errorCode(f *exchange.File) string {
+	var refusal struct{ Error string }
+	if json.Unmarshal(f.Response.Bytes(), &refusal) != nil {
+		return ""
+	}
+	return refusal.Error
+}
+
+// printed is a result as JSON, sorted, without how it came about and without
+// what it has none of.
+func printed(t testing.TB, value any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var tree any
+	require.NoError(t, d.Decode(&tree))
+	if members, ok := tree.(map[string]any); ok {
+		delete(members, "Meta")
+	}
+	dropEmptyExtra(tree)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	require.NoError(t, e.Encode(tree))
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func dropEmptyExtra(tree any) {
+	switch tree := tree.(type) {
+	case map[string]any:
+		if extra, ok := tree["Extra"]; ok && extra == nil {
+			delete(tree, "Extra")
+		}
+		for _, value := range tree {
+			dropEmptyExtra(value)
+		}
+	case []any:
+		for _, value := range tree {
+			dropEmptyExtra(value)
+		}
+	}
+}
+
+// The files are what the simulation answers today, byte for byte: nobody has
+// edited them, and the simulation has not moved away from them. Of a file that was
+// recorded from another service the shape is compared. With -record they are
+// written instead.
+func TestRecorded(t *testing.T) {
+	if *baseURL != "" && (*record || *drift) {
+		t.Skip("another service is asked")
+	}
+	all := cases(t)
+	for path, c := range all {
+		t.Run(path, func(t *testing.T) {
+			f := simulate(t, c)
+			require.Equal(t, c.status, f.Response.Status, "%s", f.Response.Bytes())
+			require.Equal(t, c.code, errorCode(f), "%s", f.Response.Bytes())
+			f.Expect = expectation(t, f, &c)
+			text, err := f.Encode()
+			require.NoError(t, err)
+			name := filepath.Join(dir, path)
+			if *record {
+				require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+				require.NoError(t, os.WriteFile(name, text, 0o644))
+				return
+			}
+			want, err := os.ReadFile(name)
+			require.NoError(t, err, "record it: go test ./internal/proof/exchange -run TestRecorded -record")
+			was, err := exchange.Decode(want)
+			require.NoError(t, err)
+			if was.Source == exchange.Service { // it outranks the simulation, which has other values
+				assert.Empty(t, exchange.Drift([]*exchange.File{was}, []*exchange.File{f}))
+				return
+			}
+			assert.Equal(t, string(want), string(text))
+		})
+	}
+	files, err := exchange.Load(dir)
+	require.NoError(t, err)
+	for _, f := range files {
+		if _, ok := all[filepath.ToSlash(f.Path())]; !ok {
+			t.Errorf("%s: no case makes it", f.Path())
+		}
+	}
+}
+
+// Two files whose names differ by case alone are one on many disks, and no Go
+// module can hold them.
+func TestNamesDifferByMoreThanCase(t *testing.T) {
+	seen := map[string]string{}
+	for path := range cases(t) {
+		lower := strings.ToLower(path)
+		if other, ok := seen[lower]; ok {
+			t.Errorf("%s and %s", path, other)
+		}
+		seen[lower] = path
+		assert.Regexp(t, `^[A-Za-z]+/[1-5]\d\d-[A-Za-z_-]+\.json$`, path)
+	}
+}
+
+// Nothing of who recorded is left in a file.
+func TestNoKeysInFiles(t *testing.T) {
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		assert.NotRegexp(t, `pk_(test|live)_[A-Za-z0-9]`, string(text), path)
+		return err
+	})
+	require.NoError(t, err)
+}
+
+// elsewhere is another service, reached by the keys of the environment.
+func elsewhere(t *testing.T) *world {
+	t.Helper()
+	pool := &http.Transport{Proxy: http.ProxyFromEnvironment}
+	t.Cleanup(pool.CloseIdleConnections)
+	w := &world{
+		t: t, baseURL: strings.TrimSuffix(*baseURL, "/"), base: pool,
+		sandboxKey: os.Getenv("TRADING_SANDBOX_KEY"), liveKey: os.Getenv("TRADING_LIVE_KEY"),
+		account: trading.AccountID(*liveAccount), order: "ord_none", run: "run_none",
+	}
+	if w.sandboxKey == "" || w.liveKey == "" {
+		t.Fatal("TRADING_SANDBOX_KEY and TRADING_LIVE_KEY are not both set")
+	}
+	return w
+}
+
+// permitted are the cases that may be recorded from a service that is not
+// simulated: none that needs a hand inside it, none that writes unless that was
+// asked for, and never one that could trade a real account.
+func permitted(all map[string]testCase, account string, sandboxWrites, liveWrites bool) []testCase {
+	var list []testCase
+	for _, c := range all {
+		needsAccount := c.op.live() && c.op.id != "listAccounts"
+		switch {
+		case !c.anywhere:
+		case c.op.env == trading.EnvSandbox && (c.op.write || c.before != nil) && !sandboxWrites:
+		case c.op.liveWrite() && (!liveWrites || c.code == ""):
+		case needsAccount && account == "" && c.code != "account_not_found":
+		default:
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b testCase) int { return strings.Compare(a.path(), b.path()) })
+	return list
+}
+
+// recordElsewhere makes the cases happen at a service that is not simulated.
+func recordElsewhere(t *testing.T, w *world, list []testCase, sandboxWrites bool) []*exchange.File {
+	t.Helper()
+	var files []*exchange.File
+	for _, c := range list {
+		if c.op.live() {
+			c.before = nil // what is there is recorded as it is
+		}
+		if c.op.env == trading.EnvSandbox && sandboxWrites {
+			w.reset()
+		}
+		f := exchangeOf(t, w, &c)
+		f.Source = exchange.Service
+		files = append(files, f)
+	}
+	return files
+}
+
+// With -record or -drift and -base-url: the cases that may be, from another
+// service. -drift reports where it differs, and fails if it does.
+func TestElsewhere(t *testing.T) {
+	if *baseURL == "" || !*record && !*drift {
+		t.Skip("neither -record nor -drift with -base-url")
+	}
+	w := elsewhere(t)
+	all := cases(t)
+	files := recordElsewhere(t, w, permitted(all, *liveAccount, *sandboxWrites, *liveWrites), *sandboxWrites)
+	if *record {
+		for _, f := range files {
+			c := all[filepath.ToSlash(f.Path())]
+			if f.Response.Status != c.status || errorCode(f) != c.code {
+				t.Errorf("%s: not written: the answer is %d %s", f.Path(), f.Response.Status, f.Response.Bytes())
+				continue
+			}
+			f.Expect = expectation(t, f, &c)
+			text, err := f.Encode()
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, f.Path()), text, 0o644))
+		}
+		return
+	}
+	recorded, err := exchange.Load(dir)
+	require.NoError(t, err)
+	for _, line := range exchange.Drift(recorded, files) {
+		t.Error(line)
+	}
+	t.Logf("%d of %d exchanges compared", len(files), len(recorded))
+}

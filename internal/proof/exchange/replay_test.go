@@ -1,0 +1,227 @@
+package exchange_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/exchange"
+)
+
+// replay makes the call of a case against the recorded answer.
+func replay(t *testing.T, f *exchange.File, c *testCase) (any, error) {
+	t.Helper()
+	w := replayed(t, f)
+	return w.call(c, w.base)
+}
+
+// Every recorded exchange, through the client's public method and over a
+// connection: the request is the recorded one, and the answer becomes the result
+// or the error that the file says.
+func TestReplay(t *testing.T) {
+	files, err := exchange.Load(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	all := cases(t)
+	for _, f := range files {
+		path := filepath.ToSlash(f.Path())
+		t.Run(path, func(t *testing.T) {
+			c, ok := all[path]
+			require.True(t, ok, "no case makes it")
+			value, err := replay(t, f, &c)
+			if f.Expect.Error != nil {
+				assert.Nil(t, f.Expect.Result)
+				checkError(t, f, err)
+				return
+			}
+			require.NotNil(t, f.Expect.Result, "the file expects nothing")
+			require.NoError(t, err)
+			assert.Equal(t, string(f.Expect.Result), string(printed(t, value)))
+			checkNothingLost(t, f)
+			checkMeta(t, f, value)
+		})
+	}
+}
+
+// checkError compares an error with what the file says of it, and what it knows
+// of the answer with the answer.
+func checkError(t *testing.T, f *exchange.File, err error) {
+	t.Helper()
+	want := f.Expect.Error
+	var refusal *trading.Error
+	require.True(t, errors.As(err, &refusal), "no refusal: %v", err)
+	assert.Equal(t, want.Code, string(refusal.Code))
+	require.ErrorIs(t, err, trading.Code(want.Code))
+	assert.Equal(t, f.Response.Status, refusal.Status)
+	assert.False(t, refusal.Local)
+	for _, kind := range []trading.Kind{
+		trading.ErrNoPrice, trading.ErrNotMarketable, trading.ErrSlippage, trading.ErrRiskCap, trading.ErrAccountLocked,
+		trading.ErrLossLimit, trading.ErrKeyRefused, trading.ErrUnhealthy, trading.ErrHalted, trading.ErrExpired, trading.ErrGuard,
+	} {
+		assert.Equal(t, want.Kind == string(kind), errors.Is(err, kind), "%s", kind)
+	}
+	var write *trading.WriteError
+	assert.Equal(t, want.Outcome != "", errors.As(err, &write), "every failed write says what became of it, and no read")
+	if want.Outcome != "" {
+		assert.Equal(t, want.Outcome, trading.OutcomeOf(err).String())
+	}
+
+	var body struct {
+		Message, Reason, Symbol        string
+		EstSlippagePct, MaxSlippagePct *json.Number
+	}
+	require.NoError(t, json.Unmarshal(f.Response.Bytes(), &body))
+	assert.Equal(t, body.Message, refusal.Message)
+	assert.Equal(t, body.Reason, refusal.Reason)
+	assert.Equal(t, body.Symbol, refusal.Symbol)
+	equalNumber(t, body.EstSlippagePct, refusal.EstSlippagePct)
+	equalNumber(t, body.MaxSlippagePct, refusal.MaxSlippagePct)
+
+	wait, told := f.Response.Header["Retry-After"]
+	if told {
+		assert.Equal(t, wait, strconv.Itoa(int(refusal.RetryAfter/time.Second)))
+	}
+	checkAnswer(t, f, refusal.Meta)
+}
+
+func equalNumber(t *testing.T, want *json.Number, got trading.Opt[decimal.Decimal]) {
+	t.Helper()
+	if want == nil {
+		assert.Equal(t, "none", got.String())
+		return
+	}
+	n, ok := got.Get()
+	assert.True(t, ok && n.Equal(dec(want.String())), "want %s, got %s", want, got)
+}
+
+// checkAnswer compares the facts of an answer.
+func checkAnswer(t *testing.T, f *exchange.File, meta trading.Meta) {
+	t.Helper()
+	assert.Equal(t, f.Response.Status, meta.Status)
+	assert.Equal(t, string(f.Response.Bytes()), string(meta.Body))
+	assert.Equal(t, 1, meta.Attempts)
+	assert.Equal(t, f.Response.Header["Idempotent-Replayed"] == "true", meta.Replayed)
+	limit, told := meta.RateLimit.Get()
+	_, want := f.Response.Header["X-RateLimit-Limit"]
+	require.Equal(t, want, told)
+	if told {
+		assert.Equal(t, f.Response.Header["X-RateLimit-Limit"], strconv.Itoa(limit.Limit))
+		assert.Equal(t, f.Response.Header["X-RateLimit-Remaining"], strconv.Itoa(limit.Remaining))
+		assert.Equal(t, f.Response.Header["X-RateLimit-Reset"], strconv.FormatInt(limit.Reset.Unix(), 10))
+	}
+}
+
+// checkMeta compares the facts that a result of a write has.
+func checkMeta(t *testing.T, f *exchange.File, value any) {
+	t.Helper()
+	var meta trading.Meta
+	switch result := value.(type) {
+	case *trading.OrderResult:
+		meta = result.Meta
+	case *trading.LimitResult:
+		meta = result.Meta
+	case *trading.CloseResult:
+		meta = result.Meta
+	case *trading.TPSLResult:
+		meta = result.Meta
+	case *trading.RunResult:
+		meta = result.Meta
+	case *trading.Ack:
+		meta = result.Meta
+	default:
+		return
+	}
+	checkAnswer(t, f, meta)
+}
+
+// checkNothingLost holds the expected result against the answer, apart from the
+// client: every number and every text of the answer is somewhere in the result
+// unless the caller has named it, under its own name if the result has the name,
+// and no null was read as zero.
+func checkNothingLost(t *testing.T, f *exchange.File) {
+	t.Helper()
+	if f.Response.Status == http.StatusNotFound {
+		return // the result is that there is no price
+	}
+	have, named, nulls := map[string]bool{}, map[string]bool{}, 0
+	note := func(name, leaf string) {
+		have[leaf] = true
+		named[strings.ToLower(name)] = true
+		named[strings.ToLower(name)+" "+leaf] = true
+	}
+	leaves(t, f.Expect.Result, "", func(name, leaf string) {
+		note(name, leaf)
+		if leaf == "null" {
+			nulls++
+		}
+	})
+	if symbol, ok := strings.CutPrefix(f.Request.Query, "symbol="); ok {
+		note("symbol", symbol)
+	}
+	if f.Request.JSON != nil {
+		leaves(t, f.Request.JSON, "", note)
+	}
+	leaves(t, f.Response.Bytes(), "", func(name, leaf string) {
+		name = strings.ToLower(name)
+		switch {
+		case leaf == "null":
+			nulls--
+		case !have[leaf], named[name] && !named[name+" "+leaf]:
+			t.Errorf("%s %s of the answer is not in the result", name, leaf)
+		}
+	})
+	assert.GreaterOrEqual(t, nulls, 0, "a null of the answer is a value in the result")
+}
+
+// leaves visits the numbers, texts and nulls of a JSON value in one form each:
+// numbers without trailing zeros, quoted or not, and times in milliseconds.
+func leaves(t *testing.T, raw []byte, name string, visit func(name, leaf string)) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var tree any
+	require.NoError(t, d.Decode(&tree))
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for member, value := range v {
+				walk(member, value)
+			}
+		case []any:
+			for _, value := range v {
+				walk(name, value)
+			}
+		case json.Number:
+			n := dec(v.String())
+			switch name { // what a time.Duration is made of
+			case "cacheSeconds":
+				n = n.Mul(decimal.NewFromInt(int64(time.Second)))
+			case "ageMs":
+				n = n.Mul(decimal.NewFromInt(int64(time.Millisecond)))
+			}
+			visit(name, n.String())
+		case string:
+			if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+				v = strconv.FormatInt(at.UnixMilli(), 10)
+			} else if n, err := decimal.NewFromString(v); err == nil {
+				v = n.String()
+			}
+			visit(name, v)
+		case nil:
+			visit(name, "null")
+		}
+	}
+	walk(name, tree)
+}
