@@ -7,8 +7,11 @@ import (
 	"log"
 	"os"
 	"sync"
+	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/flatten"
 	"github.com/tradingapi/trading-go/journal"
@@ -452,4 +455,13 @@ func Example_quickstart() {
 	// Output:
 	// the bot knows: filled at 64000
 	// the service executed: 1 order
+}
+
+// The example of Resolve reaches Unknown, and waits for the outcome.
+func TestExampleAccountResolve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ExampleAccount_Resolve()
+		require.GreaterOrEqual(t, time.Since(began), 5*time.Second)
+	})
 }

@@ -51,7 +51,7 @@ func TestExports(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			c.how.Symbol = "BTC"
-			data, err := ReadFile(filepath.Join("testdata/exports", c.file), c.how)
+			data, err := ReadFile(filepath.Join("testdata", "exports", c.file), c.how)
 			require.NoError(t, err)
 			require.Equal(t, c.want, describe(data))
 			if c.how.Format != AnyFormat {

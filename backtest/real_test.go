@@ -131,7 +131,7 @@ func TestWarmUp(t *testing.T) {
 			seen = append(seen, p.String())
 			if err := order(trading.Long, "1")(ctx, client.Sandbox); err == nil {
 				return nil
-			} else if !errors.Is(err, ErrWarmUp) || time.Now().Sub(first) >= 3*time.Minute {
+			} else if !errors.Is(err, ErrWarmUp) || time.Since(first) >= 3*time.Minute {
 				return err
 			}
 			time.Sleep(time.Minute)

@@ -244,9 +244,7 @@ func (b *Books) takeTurn(done <-chan struct{}) bool {
 		free := b.free
 		b.mu.Unlock()
 		if done == nil && late == nil {
-			timer := time.NewTimer(noteWaits)
-			defer timer.Stop()
-			late = timer.C
+			late = time.After(noteWaits)
 		}
 		select {
 		case <-free:

@@ -1,0 +1,176 @@
+package client
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// documents are the pages whose Go snippets and links are checked.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	texts := map[string]string{}
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		texts[page] = string(text)
+	}
+	return texts
+}
+
+// A snippet stands below a comment that names its source: an Example of the root package
+// or of docs, a whole file such as "examples/firstbot/main.go", or a file and what is shown of
+// it, such as "examples/firstbot/main_test.go TestALostReply". Of an Example the part behind its
+// README comment is shown.
+var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?([\\w./]+) -->\n```go\n(.*?)```")
+
+// Each Go snippet of the README and of docs is code that the tests compile, and run where
+// it takes no time.
+func TestSnippetsAreCompiled(t *testing.T) {
+	examples := exampleBodies(t, "example_test.go", "docs/example_test.go")
+	for page, text := range documents(t) {
+		snippets := snippetPattern.FindAllStringSubmatch(text, -1)
+		assert.Equal(t, strings.Count(text, "```go\n"), len(snippets), "%s: each Go snippet names its source", page)
+		for _, snippet := range snippets {
+			file, name, code := strings.TrimSpace(snippet[1]), snippet[2], snippet[3]
+			shown := examples[name]
+			switch {
+			case strings.HasSuffix(name, ".go"):
+				shown, _, _ = parseFile(t, name)
+			case file != "" && strings.HasPrefix(name, "Example"):
+				shown = exampleBodies(t, file)[name]
+			case file != "":
+				shown = declaration(t, file, name)
+			}
+			require.NotEmpty(t, shown, "%s names %s %s, which does not exist", page, file, name)
+			assert.True(t, strings.HasPrefix(shown, code), "%s: the snippet is not what %s has:\n%s\n--- has ---\n%s", page, name, code, shown)
+		}
+	}
+}
+
+// The first Go snippet of the README and of each guide that leads to a program is a whole one, to
+// paste and to run.
+func TestFirstSnippetsAreWholePrograms(t *testing.T) {
+	pages := documents(t)
+	for _, page := range []string{
+		"README.md", "docs/first-bot.md", "docs/live.md", "docs/testing.md", "docs/watching.md",
+		"docs/from-http.md", "docs/from-alpaca.md", "docs/from-ccxt.md",
+	} {
+		first := snippetPattern.FindStringSubmatch(pages[page])
+		require.NotEmpty(t, first, page)
+		assert.Contains(t, first[3], "package main\n\nimport (\n", page)
+		if page != "README.md" {
+			assert.Contains(t, pages["README.md"]+pages["docs/README.md"], filepath.Base(page))
+		}
+	}
+}
+
+var linkPattern = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+
+// Each link of a page within the repository leads to a file that exists.
+func TestLinksLeadSomewhere(t *testing.T) {
+	links := 0
+	for page, text := range documents(t) {
+		for _, link := range linkPattern.FindAllStringSubmatch(text, -1) {
+			links++
+			target := filepath.Join(filepath.Dir(page), link[1])
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, link[1])
+			}
+		}
+	}
+	assert.Positive(t, links)
+}
+
+// An example is short enough to be read before it is copied, and has a test.
+func TestExamplesAreShort(t *testing.T) {
+	programs, err := filepath.Glob("examples/*/main.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, programs)
+	for _, program := range programs {
+		source, err := os.ReadFile(program)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(source), "\n"), 150, program)
+		assert.FileExists(t, filepath.Join(filepath.Dir(program), "main_test.go"))
+	}
+}
+
+// exampleBodies returns what each Example shows: its body behind a README comment.
+func exampleBodies(t *testing.T, files ...string) map[string]string {
+	t.Helper()
+	bodies := map[string]string{}
+	for _, file := range files {
+		source, set, parsed := parseFile(t, file)
+		for _, decl := range parsed.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(fn.Name.Name, "Example") {
+				continue
+			}
+			body := source[set.Position(fn.Body.Lbrace).Offset+1 : set.Position(fn.Body.Rbrace).Offset]
+			before, shown, ok := strings.Cut(body, "// README\n")
+			if !ok {
+				continue
+			}
+			bodies[fn.Name.Name] = outdent(shown, before[strings.LastIndexByte(before, '\n')+1:])
+		}
+	}
+	return bodies
+}
+
+// declaration returns a top-level declaration of a file, with its comment.
+func declaration(t *testing.T, file, name string) string {
+	t.Helper()
+	source, set, parsed := parseFile(t, file)
+	for _, decl := range parsed.Decls {
+		var doc *ast.CommentGroup
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Name.Name != name {
+				continue
+			}
+			doc = decl.Doc
+		case *ast.GenDecl:
+			spec, ok := decl.Specs[0].(*ast.TypeSpec)
+			if !ok || spec.Name.Name != name {
+				continue
+			}
+			doc = decl.Doc
+		}
+		from := decl.Pos()
+		if doc != nil {
+			from = doc.Pos()
+		}
+		return source[set.Position(from).Offset:set.Position(decl.End()).Offset] + "\n"
+	}
+	return ""
+}
+
+func parseFile(t *testing.T, file string) (source string, set *token.FileSet, parsed *ast.File) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	set = token.NewFileSet()
+	parsed, err = parser.ParseFile(set, file, text, parser.ParseComments)
+	require.NoError(t, err)
+	return string(text), set, parsed
+}
+
+// outdent takes the indentation of a snippet within its Example from each line.
+func outdent(text, indent string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], indent)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,130 @@
+package client
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/spec"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// tradesBy returns, for each live operation that trades, the method that sends it: what the
+// client really sends.
+func tradesBy(t *testing.T) map[trading.Operation]func(context.Context, *trading.Client) error {
+	t.Helper()
+	by := map[trading.Operation]func(context.Context, *trading.Client) error{}
+	for name, method := range methods {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			_ = method(r.T.Context(), r.Client)
+			for _, request := range r.Sim.Requests() {
+				if by[trading.Operation(request.Operation)] == nil {
+					by[trading.Operation(request.Operation)] = methods[name]
+				}
+			}
+		})
+	}
+	trades := map[trading.Operation]func(context.Context, *trading.Client) error{}
+	for _, o := range spec.Operations() {
+		if op := trading.Operation(o.Method + " " + o.Path); o.Trades && o.Env == "live" {
+			require.NotNil(t, by[op], op)
+			trades[op] = by[op]
+		}
+	}
+	require.Len(t, trades, 10)
+	return trades
+}
+
+// Of a write whose every answer is hidden, whatever it is, the client asks for half an hour,
+// and then no more until somebody wants to know.
+func TestEdge43_RequestsAboutAWriteInDoubt(t *testing.T) {
+	for op, method := range tradesBy(t) {
+		t.Run(string(op), func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r = r.Restart(rig.NewDisk())
+				r.ReadAll()
+				r.Sim.FaultEach(func(operation string) tradingsim.Fault {
+					if operation == string(op) {
+						return tradingsim.GatewayErrorAfter(502)
+					}
+					return nil
+				})
+				err := method(r.T.Context(), r.Client)
+				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+				time.Sleep(40 * time.Minute)
+				asked := len(r.Sim.Requests())
+				assert.LessOrEqual(r.T, asked, 120)
+				time.Sleep(24 * time.Hour)
+				assert.Len(r.T, r.Sim.Requests(), asked)
+				open, err := r.Pending(r.T.Context())
+				require.NoError(r.T, err)
+				for _, w := range open {
+					assert.True(r.T, w.Waiting, "%s", w.Reason)
+					assert.NotContains(r.T, w.Reason, "incomplete")
+				}
+			})
+		})
+	}
+}
+
+// An edit of a run can add exposure: while one is in doubt, its market is closed to entries,
+// and every market of the account where nothing has shown which one that is.
+func TestEdge38_AnEditInDoubtClosesItsMarket(t *testing.T) {
+	for name, row := range map[string]struct {
+		read   bool
+		closed []string
+		open   []string
+	}{
+		"a read showed the run": {true, []string{"BTC"}, []string{"ETH"}},
+		"nothing did":           {false, []string{"BTC", "ETH"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				run, err := r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
+				require.NoError(r.T, err)
+				r = rig.Join(r.T, r.Sim)
+				if row.read {
+					r.ReadAll()
+				}
+				edit := trading.RunEdit{TotalSize: rig.Dec("0.4")}
+				r.Sim.Fault(string(trading.OpEditRun), tradingsim.CrashAfter())
+				_, err = r.Account().EditRun(r.T.Context(), run.ID, edit, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+				in := func(symbol string) trading.Order {
+					return rig.Buy("0.05", func(o *trading.Order) { o.Symbol = symbol })
+				}
+				for _, symbol := range row.closed {
+					_, err := r.Account().PlaceOrder(r.T.Context(), in(symbol))
+					require.ErrorIs(r.T, err, trading.ErrPendingWrite, symbol)
+				}
+				_, err = r.Account().EditRun(r.T.Context(), run.ID, edit)
+				require.ErrorIs(r.T, err, trading.ErrPendingWrite, "an edit is an entry too")
+				for _, symbol := range row.open {
+					r.Open(in(symbol))
+				}
+			})
+		})
+	}
+}
+
+// Beside an entry in doubt an edit waits as an entry does, whatever its market is.
+func TestEdge38_AnEditBesideAnEntryInDoubt(t *testing.T) {
+	for _, read := range []bool{true, false} {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			run, err := r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
+			require.NoError(r.T, err)
+			r = rig.Join(r.T, r.Sim)
+			if read {
+				r.ReadAll()
+			}
+			_ = r.Doubtful(tradingsim.CrashAfter(), rig.Buy("0.05"))
+			_, err = r.Account().EditRun(r.T.Context(), run.ID, trading.RunEdit{TotalSize: rig.Dec("0.4")})
+			require.ErrorIs(r.T, err, trading.ErrPendingWrite)
+		})
+	}
+}

@@ -1,0 +1,275 @@
+package doubt
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// skews are how far the service's clock is from the bot's.
+var skews = map[string]time.Duration{
+	"an hour behind": -time.Hour, "10 s behind": -10 * time.Second, "3 s behind": -3 * time.Second, "50 ms behind": -50 * time.Millisecond,
+	"50 ms ahead": 50 * time.Millisecond, "3 s ahead": 3 * time.Second, "10 s ahead": 10 * time.Second, "an hour ahead": time.Hour,
+}
+
+// skewed runs a test beside a service whose clock is off.
+func skewed(t *testing.T, test func(t *testing.T, sim *tradingsim.Sim, d *rig.Disk)) {
+	t.Helper()
+	for name, skew := range skews {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, tradingsim.New(tradingsim.WithSkew(skew)), rig.NewDisk()) })
+		})
+	}
+}
+
+// D 2: the first request of a process is a close, which runs. What the bot's own clock says
+// of it makes nothing of the trade that it left.
+func TestEdge02_TheFirstRequestIsAClose(t *testing.T) {
+	skewed(t, func(t *testing.T, sim *tradingsim.Sim, d *rig.Disk) {
+		r := rig.Join(t, sim, trading.WithJournal(d.Open()))
+		r.Open(rig.Buy("0.1"))
+		time.Sleep(time.Hour)
+		r = r.Restart(d, trading.WithoutBackground())
+		_ = r.CloseLost()
+		r = r.Restart(d)
+		assert.NotEqual(t, trading.NotApplied, r.Recovered())
+		assert.Equal(t, 1, r.Ran(trading.OpClose))
+	})
+}
+
+// D 3: a time of the bot's is compared with the service's as what it was for that.
+func TestEdge03_SinceByTheBotsClock(t *testing.T) {
+	skewed(t, func(t *testing.T, sim *tradingsim.Sim, d *rig.Disk) {
+		r := rig.Join(t, sim, trading.WithJournal(d.Open()), trading.WithoutBackground())
+		r.Open(rig.Buy("0.1"))
+		time.Sleep(time.Hour)
+		_ = r.CloseLost(trading.WithClientOrderID("1", trading.Since(time.Now())))
+		r = r.Restart(d)
+		assert.NotEqual(t, trading.NotApplied, r.Recovered())
+		assert.Equal(t, 1, r.Ran(trading.OpClose))
+	})
+}
+
+// D 7: what one service says of the time is nothing to another.
+func TestEdge07_AnotherBaseURLAnHourAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, other, d := tradingsim.New(), tradingsim.New(tradingsim.WithSkew(time.Hour)), rig.NewDisk()
+		j := d.Open()
+		at := func(sim *tradingsim.Sim, base string) rig.Rig {
+			client, err := trading.New(base, trading.WithJournal(j), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()), trading.WithoutBackground())
+			require.NoError(t, err)
+			t.Cleanup(func() { rig.CloseClient(t, client) })
+			return rig.Rig{Client: client, T: t, Sim: sim}
+		}
+		here, there := at(sim, "https://one.test/v1"), at(other, "https://two.test/v1")
+		here.Open(rig.Buy("0.1"))
+		time.Sleep(time.Hour)
+		there.Date()
+		resolution, _ := here.Resolved(here.CloseLost())
+		assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
+		assert.Equal(t, 1, here.Ran(trading.OpClose))
+	})
+}
+
+// dateShifted is a service whose answers to some requests have another Date than it.
+type dateShifted struct {
+	http.RoundTripper
+	by     time.Duration
+	age    string // that a cache says; none if empty
+	answer func(*http.Request) bool
+}
+
+func (s dateShifted) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := s.RoundTripper.RoundTrip(r)
+	if err != nil || !s.answer(r) {
+		return res, err
+	}
+	if at, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		res.Header.Set("Date", at.Add(s.by).Format(http.TimeFormat))
+	}
+	if s.age != "" {
+		res.Header.Set("Age", s.age)
+	}
+	return res, err
+}
+
+// D 8: a page that a cache has kept for an hour does not say what time it is: else an
+// order that still runs were taken for one that never will, after a restart.
+func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
+	for name, page := range map[string]struct {
+		path, age string
+		read      func(r rig.Rig) error
+	}{
+		"the contract": {"/openapi.json", "", func(r rig.Rig) error {
+			_, err := r.OpenAPI(r.T.Context())
+			return err
+		}},
+		"the health": {"/health", "", func(r rig.Rig) error {
+			_, err := r.Health(r.T.Context())
+			return err
+		}},
+		"a read that a cache kept": {"/accounts/acc_1", "3600", func(r rig.Rig) error {
+			_, err := r.Account().State(r.T.Context())
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim, d := tradingsim.New(), rig.NewDisk()
+				old := dateShifted{sim.Transport(), -time.Hour, page.age, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, page.path) }}
+				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithoutBackground())
+				require.NoError(t, page.read(r))
+				r.Sim.Fault("POST /orders", tradingsim.Hang(2*time.Minute))
+				_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				rig.CloseClient(t, r.Client)
+				r = rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole)
+				r.Date()
+				assert.NotEqual(t, trading.NotApplied, r.Recovered())
+				time.Sleep(time.Hour)
+				assert.Equal(t, 1, r.Ran(trading.OpOrder))
+			})
+		})
+	}
+}
+
+// D 31: the Dates are of another clock than the closed trades. An order that ran closed the
+// opposite position, and the trade that it left is not taken for one of before it.
+func TestEdge31_DatesApartFromTrades(t *testing.T) {
+	for name, by := range map[string]time.Duration{"behind": -4 * time.Second, "ahead": 4 * time.Second} {
+		for _, restarts := range []bool{false, true} {
+			for _, learnt := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, restarted %t, learnt %t", name, restarts, learnt), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						sim, d := tradingsim.New(), rig.NewDisk()
+						apart := trading.WithTransport(dateShifted{sim.Transport(), by, "", func(*http.Request) bool { return true }})
+						r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, apart, trading.WithoutBackground())
+						r.ReadAll()
+						if learnt {
+							r.Open(rig.Buy("0.05"))
+							_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.Percent(rig.Dec("100")))
+							require.NoError(t, err)
+							r.ReadAll()
+						}
+						r.Open(rig.Sell("0.05"))
+						r.ReadAll()
+						r.ReadAll()
+						r.Sim.Fault("POST /orders", tradingsim.CrashAfter())
+						_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
+						require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+						if restarts {
+							r = r.Restart(d, rig.Sole, apart)
+							assert.NotEqual(t, trading.NotApplied, r.Recovered())
+							return
+						}
+						resolution, _ := r.Resolved(err)
+						assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
+					})
+				})
+			}
+		}
+	}
+}
+
+// cache keeps the answers to reads of accounts for 30 s, and says how old they are. Only one that honors
+// it asks the service where a request wants it asked.
+type cache struct {
+	http.RoundTripper
+	honors bool
+	mu     *sync.Mutex
+	kept   map[string]kept
+}
+
+type kept struct {
+	at     time.Time
+	header http.Header
+	body   []byte
+}
+
+func (c cache) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet || strings.HasSuffix(r.URL.Path, "/health") {
+		return c.RoundTripper.RoundTrip(r)
+	}
+	c.mu.Lock()
+	old, found := c.kept[r.URL.String()]
+	c.mu.Unlock()
+	if asked := c.honors && r.Header.Get("Cache-Control") == "no-cache"; found && !asked && time.Since(old.at) < 30*time.Second {
+		header := old.header.Clone()
+		header.Set("Age", strconv.Itoa(int(time.Since(old.at).Seconds())))
+		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(bytes.NewReader(old.body)), ContentLength: int64(len(old.body)), Request: r}, nil
+	}
+	res, err := c.RoundTripper.RoundTrip(r)
+	if err != nil || res.StatusCode != 200 {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept[r.URL.String()] = kept{time.Now(), res.Header.Clone(), body}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, err
+}
+
+// D 36: what a cache has kept shows neither the account before a write nor after it.
+func TestEdge36_ACacheThatKeepsReads(t *testing.T) {
+	for _, honors := range []bool{true, false} {
+		t.Run(fmt.Sprintf("it honors no-cache: %t", honors), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim := tradingsim.New()
+				r := rig.Join(t, sim, rig.Sole, trading.WithTransport(cache{sim.Transport(), honors, &sync.Mutex{}, map[string]kept{}}))
+				r.ReadAll()
+				r.ReadAll()
+				r.ReadAll()
+				r.Sim.Fault("POST /orders", tradingsim.CrashAfter())
+				_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				resolution, _ := r.Resolved(err)
+				assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
+				if honors {
+					assert.Equal(t, trading.Applied, resolution.Outcome)
+				}
+				assert.Equal(t, 1, r.Ran(trading.OpOrder))
+			})
+		})
+	}
+}
+
+// D 37: that nobody else trades the account was not said when the order was placed. Somebody
+// did then, of its size, and it never ran.
+func TestEdge37_AnAccountThatIsDeclaredLater(t *testing.T) {
+	for name, declared := range map[string][2][]trading.Option{
+		"later":  {nil, {rig.Sole}},
+		"before": {{rig.Sole}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				d := rig.NewDisk()
+				r = r.Restart(d, append(declared[0], trading.WithoutBackground())...)
+				r.ReadAll()
+				r.ReadAll()
+				r.Sim.Fault("POST /orders", tradingsim.Crash())
+				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
+				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+				rig.CloseClient(r.T, r.Client)
+				rig.Join(r.T, r.Sim).Open(rig.Buy("0.05")) // by a person
+				r = r.Restart(d, declared[1]...)
+				assert.NotEqual(r.T, trading.Applied, r.Recovered())
+				assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+			})
+		})
+	}
+}

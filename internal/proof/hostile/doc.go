@@ -1,0 +1,2 @@
+// Package hostile holds the client against servers and connections that are broken or hostile.
+package hostile

@@ -1,0 +1,449 @@
+package limits
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/ratelimit"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+const rateLimitedBody = `{"error":"rate_limited","message":"slow down"}`
+
+// limitHeader has the X-RateLimit headers, with a window that ends in so long, and what
+// else is given in pairs.
+func limitHeader(limit string, ends time.Duration, more ...string) http.Header {
+	h := http.Header{}
+	h.Set("X-RateLimit-Limit", limit)
+	h.Set("X-RateLimit-Remaining", "0")
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(ends).Unix(), 10))
+	for i := 0; i < len(more); i += 2 {
+		h.Set(more[i], more[i+1])
+	}
+	return h
+}
+
+// liveKeyUsage is the usage of the live key.
+func liveKeyUsage(t *testing.T, r rig.Rig) ratelimit.Usage {
+	t.Helper()
+	usages, err := r.RateLimitUsage(t.Context())
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(usages[1].Bucket.Name, "key/live/"))
+	return usages[1]
+}
+
+// The X-RateLimit headers of an answer that is not the service's documented 429 change
+// nothing: not those of a page by something in front, and not those of a success.
+func TestRateLimitHeadersOfOtherAnswers(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		status int
+		body   string
+		closed time.Duration
+	}{
+		{"a page", 502, "<html>Bad Gateway</html>", 0},
+		{"a page that is a success", 200, "<html>Welcome</html>", 0},
+		{"a page with the status of a 429", 429, "<html>Too Many Requests</html>", 0},
+		{"JSON of something in front", 429, `{"detail":"too many requests"}`, 0},
+		{"the service's success", 200, `[]`, 0},
+		{"another refusal", 404, `{"error":"account_not_found","message":"no such account"}`, 0},
+		{"D 48: a 429 with a code that nobody knows", 429, `{"error":"slow_down","message":"slow down"}`, 0},
+		{"D 48: a 429 with an empty code", 429, `{"error":"","message":"slow down"}`, 0},
+		{"D 48: the code with another status", 400, rateLimitedBody, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rig.New(t, nil)
+				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, limitHeader("1", time.Hour), row.body))
+				_, _ = r.Account().Trades(t.Context(), trading.FailFast())
+				assert.Equal(t, 600, liveKeyUsage(t, r).Bucket.Limit)
+				assert.Equal(t, row.closed, liveKeyUsage(t, r).Closed)
+				time.Sleep(row.closed)
+				r.Exits(20)
+			})
+		})
+	}
+}
+
+// A limit that the service names holds until its window ends, for a minute at the most,
+// and then exits find their room again.
+func TestALimitOfTheServiceEndsWithItsWindow(t *testing.T) {
+	for _, row := range []struct {
+		name              string
+		ends, retry, want time.Duration
+	}{
+		{"its window", 30 * time.Second, 10 * time.Second, 30 * time.Second},
+		{"a window of an hour", time.Hour, 10 * time.Second, time.Minute},
+		{"a window that is over", -time.Hour, 10 * time.Second, 10 * time.Second},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rig.New(t, nil)
+				began := time.Now()
+				r.Sim.Fault("GET /trades", tradingsim.Raw(429, limitHeader("1", row.ends,
+					"Retry-After", strconv.Itoa(int(row.retry/time.Second))), rateLimitedBody))
+				_, err := r.Account().Trades(t.Context(), trading.FailFast())
+				require.ErrorIs(t, err, trading.CodeRateLimited)
+				if row.ends > 0 {
+					assert.Equal(t, 1, liveKeyUsage(t, r).Bucket.Limit)
+				}
+				time.Sleep(row.want - time.Since(began))
+				assert.Equal(t, 600, liveKeyUsage(t, r).Bucket.Limit)
+				r.Exits(20)
+			})
+		})
+	}
+}
+
+// A Retry-After closes a limit for a minute at the most, in both of its forms, for those who
+// come later and for those who wait already. The call itself waits in full or not at all: it
+// ends where its TTL does not last that long, or, without a deadline, where that is longer
+// than a minute.
+func TestRetryAfterClosesForAMinuteAtTheMost(t *testing.T) {
+	for name, retryAfter := range map[string]string{
+		"seconds": "3600", "a number without end": "99999999999999", "a date": "Fri, 31 Dec 2100 23:59:59 GMT",
+	} {
+		for _, op := range []string{"POST /positions/close", "GET /trades"} {
+			t.Run(name+" "+op, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := rig.New(t, nil)
+					began := time.Now()
+					fault := tradingsim.Raw(429, http.Header{"Retry-After": {retryAfter}}, rateLimitedBody)
+					if op == "GET /trades" {
+						fault = tradingsim.Raw(429, limitHeader("600", time.Hour, "Retry-After", retryAfter), rateLimitedBody)
+					}
+					r.Sim.Fault(op, fault)
+					first := make(chan error, 1)
+					go func() {
+						var err error
+						if op == "GET /trades" {
+							_, err = r.Account().Trades(t.Context())
+						} else {
+							_, err = r.Account().ClosePosition(t.Context(), "BTC", trading.All)
+						}
+						first <- err
+					}()
+					synctest.Wait()
+					_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All, trading.FailFast())
+					require.ErrorIs(t, err, trading.CodeRateLimited)
+					assert.True(t, rig.RefusalOf(t, err).Local)
+					wait, _ := trading.RetryAfter(err)
+					assert.Equal(t, time.Minute, wait)
+					require.ErrorIs(t, <-first, trading.CodeRateLimited)
+					assert.Zero(t, time.Since(began), "the call itself")
+					time.Sleep(time.Minute)
+					r.Exits(1)
+				})
+			})
+		}
+	}
+}
+
+// A 429 ends the waiting of those who cannot wait that long.
+func TestA429EndsWaitsThatItMakesTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil)
+		account := r.Account()
+		for range 540 {
+			_, err := account.Positions(t.Context())
+			require.NoError(t, err)
+		}
+		began := time.Now()
+		done := make(chan error)
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 62*time.Second)
+			defer cancel()
+			_, err := account.Positions(ctx)
+			done <- err
+		}()
+		time.Sleep(5 * time.Second)
+		r.Sim.Fault("POST /orders/cancel", tradingsim.Raw(429, limitHeader("600", time.Minute, "Retry-After", "60"), rateLimitedBody))
+		_, err := account.CancelOrder(t.Context(), "o1", trading.FailFast())
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		require.ErrorIs(t, <-done, trading.CodeRateLimited)
+		assert.Equal(t, 5*time.Second, time.Since(began))
+	})
+}
+
+// A read that something in front has turned away is sent again no earlier than that
+// asks; one that fails fast is not sent again.
+func TestAReadWaitsForTheRetryAfterOfSomethingInFront(t *testing.T) {
+	for _, row := range []struct {
+		name       string
+		status     int
+		retryAfter string
+		body       string
+		min, max   time.Duration
+	}{
+		{"a page with 503", 503, "7", "<html>busy</html>", 7 * time.Second, 7 * time.Second},
+		{"a page with 429", 429, "7", "<html>slow down</html>", 7 * time.Second, 7 * time.Second},
+		{"its own JSON with 503", 503, "7", `{"error":"overloaded","message":"busy"}`, 7 * time.Second, 7 * time.Second},
+		{"no word", 503, "", "<html>busy</html>", 1, 5 * time.Second},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rig.New(t, nil)
+				header := http.Header{}
+				if row.retryAfter != "" {
+					header.Set("Retry-After", row.retryAfter)
+				}
+				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, header, row.body))
+				began := time.Now()
+				_, err := r.Account().Trades(t.Context())
+				require.NoError(t, err)
+				assert.GreaterOrEqual(t, time.Since(began), row.min)
+				assert.LessOrEqual(t, time.Since(began), row.max)
+				if row.retryAfter == "" {
+					return
+				}
+				r.Exits(1) // nobody else waits
+				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, header, row.body))
+				began = time.Now()
+				_, err = r.Account().Trades(t.Context(), trading.FailFast())
+				require.Error(t, err)
+				assert.Zero(t, time.Since(began))
+			})
+		})
+	}
+}
+
+// D 25: one rule for the Retry-After of a 429 or 503, the service's own or of something in
+// front, for reads and writes: waited for in full, unless the caller's deadline or the send
+// TTL comes first, or, for a read without a deadline, a minute. Then the call ends at once.
+func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
+	const page = "<html>busy</html>"
+	answers := []struct {
+		name   string
+		status int
+		body   string
+	}{
+		{"own 429", 429, rateLimitedBody},
+		{"own 503", 503, `{"error":"no_price","message":"no"}`},
+		{"a gateway's 429", 429, page},
+		{"a gateway's 503", 503, page},
+	}
+	for _, row := range []struct {
+		name          string
+		seconds       int
+		deadline, ttl time.Duration
+		read, waits   bool
+	}{
+		{"an exit", 40, 0, 2 * time.Minute, false, true},
+		{"an exit asked for more than a minute", 90, 0, 2 * time.Minute, false, true},
+		{"an exit beyond its TTL", 130, 0, 2 * time.Minute, false, false},
+		{"an exit beyond its deadline", 40, 30 * time.Second, 2 * time.Minute, false, false},
+		{"a read", 40, 0, 0, true, true},
+		{"a read with a deadline", 90, 5 * time.Minute, 0, true, true},
+		{"a read beyond its deadline", 40, 30 * time.Second, 0, true, false},
+		{"a read without a deadline", 90, 0, 0, true, false},
+	} {
+		for _, answer := range answers {
+			if row.read && strings.Contains(answer.body, "no_price") {
+				continue // no answer to it
+			}
+			t.Run(row.name+", "+answer.name, func(t *testing.T) {
+				rig.LiveTest(t, nil, []trading.Option{trading.WithResolveTimeout(0)}, func(r rig.Rig) {
+					ctx := r.T.Context()
+					if row.deadline > 0 {
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithTimeout(ctx, row.deadline)
+						defer cancel()
+					}
+					op := trading.OpClose
+					if row.read {
+						op = trading.OpTrades
+					} else {
+						r.Open(rig.Buy("0.4"))
+					}
+					header := http.Header{"Retry-After": {strconv.Itoa(row.seconds)}}
+					r.Sim.Fault(string(op), tradingsim.Raw(answer.status, header, answer.body))
+					began := time.Now()
+					var err error
+					if row.read {
+						_, err = r.Account().Trades(ctx)
+					} else {
+						_, err = r.Account().ClosePosition(ctx, "BTC", trading.All)
+					}
+					if row.waits {
+						require.NoError(r.T, err)
+						assert.Equal(r.T, time.Duration(row.seconds)*time.Second, time.Since(began))
+						return
+					}
+					require.Error(r.T, err)
+					assert.Zero(r.T, time.Since(began))
+					wait, ok := trading.RetryAfter(err)
+					assert.True(r.T, ok)
+					assert.Equal(r.T, time.Duration(row.seconds)*time.Second, wait)
+				})
+			})
+		}
+	}
+}
+
+// D 48: only the service's own rate_limited with the key's headers closes the key. Whatever
+// else answers a read or an exit with 429, the next exit goes out at once.
+func TestEdge48_AGatewaysRateLimitHoldsNoExitUp(t *testing.T) {
+	for name, row := range map[string]struct {
+		status int
+		header http.Header
+		body   string
+	}{
+		"the code without headers":     {429, nil, rateLimitedBody},
+		"the code with Via":            {429, http.Header{"Via": {"1.1 proxy"}}, rateLimitedBody},
+		"another code":                 {429, limitHeader("600", time.Minute), `{"error":"slow_down","message":"no"}`},
+		"an empty code":                {429, limitHeader("600", time.Minute), `{"error":"","message":"no"}`},
+		"success false":                {429, limitHeader("600", time.Minute), `{"success":false,"error":"rate_limited","message":"no"}`},
+		"the code with another status": {422, limitHeader("600", time.Minute), rateLimitedBody},
+		"a page":                       {429, limitHeader("600", time.Minute), "<html>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, row.header, row.body))
+				_, err := r.Account().Trades(r.T.Context(), trading.FailFast())
+				require.Error(r.T, err)
+				r.Exits(3)
+				if name == "the code without headers" || name == "the code with Via" {
+					return // to an exit it names the class of exits
+				}
+				r.Sim.Fault("POST /positions/close", tradingsim.Raw(row.status, row.header, row.body))
+				_, _ = r.Account().ClosePosition(r.T.Context(), "BTC", trading.All, trading.FailFast(), trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+				r.Exits(3)
+			})
+		})
+	}
+}
+
+// A key whose limit is one place is served, request by request.
+func TestALimitOfOneIsServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, []tradingsim.Option{tradingsim.WithKeyLimit(1)})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		for range 3 {
+			_, err := r.Account().Positions(ctx)
+			require.NoError(t, err)
+		}
+	})
+}
+
+// Every limit of the contract has a name that tells sandbox from live and the classes
+// from each other, and no key is in it.
+func TestRateLimitUsageNamesEveryLimit(t *testing.T) {
+	for _, row := range []struct {
+		owner, user string
+		opts        []trading.Option
+	}{
+		{"", "user/", nil},
+		{"desk", "user/desk/", []trading.Option{trading.WithRateLimits(trading.RateLimits{Owner: "desk"})}},
+	} {
+		r := rig.New(t, nil, row.opts...)
+		usages, err := r.RateLimitUsage(t.Context())
+		require.NoError(t, err)
+		limits := map[string]int{}
+		for i, u := range usages {
+			assert.Equal(t, time.Minute, u.Bucket.Window)
+			assert.Equal(t, u.Bucket.Limit, u.Left)
+			name := u.Bucket.Name
+			if i < 2 {
+				require.Regexp(t, "^key/(sandbox|live)/[0-9a-f]{8}$", name)
+				name = name[:len(name)-9]
+			}
+			limits[strings.TrimPrefix(name, row.user)] = u.Bucket.Limit
+		}
+		assert.Equal(t, map[string]int{
+			"key/sandbox": 600, "key/live": 600,
+			"market-orders": 150, "resting-limits": 150, "closes": 150, "cancels": 150, "tpsl-changes": 150, "run-changes": 150,
+			"conditional": 20, "ladder": 20, "twap": 20, "chase": 20, "chase-twap": 20, "swarm": 20,
+		}, limits)
+	}
+}
+
+// silentStore is a shared store that never answers, and ignores its contexts.
+type silentStore struct {
+	ratelimit.Store
+	asked atomic.Int64
+	done  chan struct{}
+}
+
+func (s *silentStore) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
+	s.asked.Add(1)
+	<-s.done
+	return ratelimit.Grant{Wait: time.Second}, nil
+}
+
+// A store that does not answer holds an exit up for a second and no longer, and then
+// nobody for a while; Close does not wait for it.
+func TestASilentStoreHoldsAnExitForASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silentStore{Store: ratelimit.NewMemoryStore(), done: make(chan struct{})}
+		defer close(store.done)
+		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: store, Owner: "desk"}))
+		go func() { _, _ = r.Account().Positions(t.Context()) }()
+		synctest.Wait()
+		began := time.Now()
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All)
+		require.ErrorIs(t, err, trading.CodeNoPosition)
+		assert.Equal(t, time.Second, time.Since(began))
+		r.Exits(20)
+		assert.EqualValues(t, 1, store.asked.Load())
+		require.NoError(t, r.Close())
+		assert.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+// An order that may be sent once, and not again, does not wait for room; but it does
+// wait for the store's answer.
+func TestAnOrderThatIsSentOnceWaitsForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: &lateStore{ratelimit.NewMemoryStore()}, Owner: "desk"}))
+		for range 135 {
+			_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.001"), trading.WithSendTTL(0))
+			require.NoError(t, err)
+		}
+		began := time.Now()
+		_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.001"), trading.WithSendTTL(0))
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		assert.Less(t, time.Since(began), time.Second)
+	})
+}
+
+// lateStore answers after a millisecond.
+type lateStore struct{ ratelimit.Store }
+
+func (s *lateStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	time.Sleep(time.Millisecond)
+	return s.Store.Take(ctx, needs, hold)
+}
+
+// A source of keys that calls the client does not lock it.
+func TestRateLimitUsageHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r rig.Rig
+		looking := make(chan struct{})
+		r = rig.New(t, nil, trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+			<-looking
+			r.Exits(1)
+			return r.Sim.SandboxKey(), nil
+		}))
+		looked := make(chan error, 1)
+		go func() {
+			_, err := r.RateLimitUsage(t.Context())
+			looked <- err
+		}()
+		synctest.Wait()
+		r.Exits(1)
+		close(looking)
+		require.NoError(t, <-looked)
+	})
+}

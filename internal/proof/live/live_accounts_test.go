@@ -1,0 +1,318 @@
+package live
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// What an account accepts in each status: by the service when the client has not
+// seen the status, and by the client's own guard when it has. The two agree.
+func TestWhatEachStatusAccepts(t *testing.T) {
+	ctx := context.Background()
+	for _, row := range []struct {
+		status      string
+		entry, exit bool
+	}{
+		{"ACTIVE", true, true}, {"PURCHASED", true, true}, {"FUNDED", true, true},
+		{"PASSED", false, true}, {"FAILED", false, false}, {"EXPIRED", false, false},
+	} {
+		for _, seen := range []bool{false, true} {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				t, account := r.T, r.Account()
+				r.Open(rig.Buy("0.5"))
+				limit, err := account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
+				require.NoError(t, err)
+				r.Sim.SetStatus("acc_1", row.status)
+				if seen {
+					state, err := account.State(ctx)
+					require.NoError(t, err, "reading is open in every status")
+					assert.Equal(t, trading.AccountStatus(row.status), state.Status)
+				}
+				sent := len(r.Sim.Requests())
+				refused := func(err error, what string) {
+					t.Helper()
+					require.ErrorIs(t, err, trading.CodeAccountLocked, "%s, %s", row.status, what)
+					assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+				}
+				entries := map[string]func() error{
+					"order": func() error { _, err := account.PlaceOrder(ctx, rig.Buy("0.01")); return err },
+					"limit": func() error {
+						_, err := account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
+						return err
+					},
+					"run": func() error {
+						_, err := account.PlaceTWAP(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Minute})
+						return err
+					},
+				}
+				for name, entry := range entries {
+					if err := entry(); row.entry {
+						require.NoError(t, err, "%s, %s", row.status, name)
+					} else {
+						refused(err, name)
+						assert.Equal(t, seen, rig.RefusalOf(t, err).Local, "what was seen is not asked again")
+					}
+				}
+				if seen && !row.entry {
+					assert.Len(t, r.Sim.Requests(), sent, "entries were not sent")
+				}
+				exits := []func() error{
+					func() error {
+						_, err := account.PlaceOrder(ctx, rig.Sell("0.1", func(o *trading.Order) { o.ReduceOnly = true }))
+						return err
+					},
+					func() error {
+						_, err := account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: rig.At("63000")})
+						return err
+					},
+					func() error { _, err := account.CancelOrder(ctx, limit.Order.ID); return err },
+					func() error { _, err := account.ClosePosition(ctx, "BTC", trading.All); return err },
+				}
+				for i, exit := range exits {
+					if err := exit(); row.exit {
+						// A resting order of an account that cannot trade may be gone.
+						if i != 2 || row.entry {
+							require.NoError(t, err, "%s, exit %d", row.status, i)
+						}
+					} else {
+						refused(err, "an exit")
+						assert.False(t, rig.RefusalOf(t, err).Local, "exits are asked of the service")
+					}
+				}
+			})
+		}
+	}
+}
+
+// T82: a status that this version does not know takes no new exposure, and does not
+// stand in the way of an exit.
+func TestTrap_T82_AnUnknownStatus(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Open(rig.Buy("0.5"))
+		r.Sim.Fault("GET /accounts/{accountId}", tradingsim.RawAfter(200, nil,
+			`{"account":{"id":"acc_1","status":"UNDER_REVIEW","balance":1,"equity":1}}`))
+		state, err := r.Account().State(r.T.Context())
+		require.NoError(r.T, err)
+		assert.Equal(r.T, trading.AccountStatus("UNDER_REVIEW"), state.Status)
+		err = rig.EntryCall(r)
+		assert.True(r.T, rig.RefusalOf(r.T, err).Local)
+		require.ErrorIs(r.T, err, trading.ErrAccountLocked)
+		require.NoError(r.T, rig.ExitCall(r))
+		_, err = r.Account().State(r.T.Context()) // ACTIVE again
+		require.NoError(r.T, err)
+		require.NoError(r.T, rig.EntryCall(r))
+	})
+}
+
+// T80: a close that passes or fails the account tells, and the guard knows at once.
+func TestTrap_T80_ACloseCanEndTheAccount(t *testing.T) {
+	for mark, status := range map[string]trading.AccountStatus{"76000": trading.StatusPassed, "52000": trading.StatusFailed} {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			r.Open(rig.Buy("1"))
+			r.Sim.SetMark("BTC", mark)
+			result, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
+			require.NoError(r.T, err)
+			assert.Equal(r.T, status, result.Status)
+			sent := len(r.Sim.Requests())
+			err = rig.EntryCall(r)
+			require.ErrorIs(r.T, err, trading.CodeAccountLocked)
+			assert.True(r.T, rig.RefusalOf(r.T, err).Local)
+			assert.Len(r.T, r.Sim.Requests(), sent)
+		})
+	}
+}
+
+// T26: what a close reports is rounded to cents and written as text; the trade has
+// the exact amounts.
+func TestTrap_T26_CloseReportsCents(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Open(rig.Buy("0.0333"))
+		r.Sim.SetMark("BTC", "64001.23")
+		result, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
+		require.NoError(r.T, err)
+		assert.Contains(r.T, string(result.Meta.Body), `"pnl":"0.04"`)
+		rig.EqualDec(r.T, "0.04", result.PnL)
+		trades, err := r.Account().Trades(r.T.Context())
+		require.NoError(r.T, err)
+		require.Len(r.T, trades, 1)
+		rig.EqualDec(r.T, "0.040959", trades[0].GrossPnL)
+		assert.False(r.T, trades[0].RoundTripFee.Equal(result.Fee), "the fee of the trade is exact")
+		rig.EqualDec(r.T, trades[0].RoundTripFee.Round(2).String(), result.Fee)
+	})
+}
+
+// T81: the first account may be archived, failed or somebody's tournament entry;
+// nothing is chosen for the caller. T47: createdAt is a time in both readings.
+func TestTrap_T81_TheFirstAccountIsNotChosen(t *testing.T) {
+	for _, reading := range []int{0, 42} {
+		options := []tradingsim.Option{
+			tradingsim.WithAccount(tradingsim.Account{ID: "challenge", Status: "PASSED", EvalType: "2-step", Phase: 2}),
+			tradingsim.WithAccount(tradingsim.Account{ID: "funded", Status: "FUNDED", FundedFrom: "challenge", Balance: "50000.5"}),
+			tradingsim.WithAccount(tradingsim.Account{ID: "old", Status: "PURCHASED", EvalType: "gauntlet"}),
+			tradingsim.WithAccount(tradingsim.Account{ID: "cup", Tournament: true, TournamentName: "Winter", EvalType: "hyper"}),
+			tradingsim.WithAccount(tradingsim.Account{ID: "trial", Trial: true, Archived: true, Status: "FAILED", EvalType: "free"}),
+		}
+		if reading > 0 {
+			options = append(options, tradingsim.WithInterpretation(reading))
+		}
+		synctest.Test(t, func(t *testing.T) {
+			r := rig.New(t, options)
+			accounts, err := r.Live.Accounts(t.Context())
+			require.NoError(t, err)
+			require.Len(t, accounts, 5)
+			assert.Equal(t, trading.AccountID("trial"), accounts[0].ID, "the newest first, archived or not")
+			assert.True(t, accounts[0].Archived)
+			assert.True(t, accounts[0].Trial)
+			assert.Equal(t, trading.EvalType("free"), accounts[0].EvalType, "an open vocabulary")
+			assert.Equal(t, "Winter", accounts[1].TournamentName)
+			assert.True(t, accounts[1].Tournament)
+			assert.Equal(t, trading.StatusPurchased, accounts[2].Status)
+			assert.Equal(t, trading.AccountID("challenge"), accounts[3].FundedFrom)
+			rig.EqualDec(t, "50000.5", accounts[3].CurrentBalance)
+			assert.Equal(t, 2, accounts[4].Phase)
+			for i, a := range accounts {
+				assert.WithinDuration(t, time.Now(), a.CreatedAt, time.Minute, "a time, as text or as a number")
+				assert.Empty(t, a.Extra)
+				if i > 0 {
+					assert.False(t, a.CreatedAt.After(accounts[i-1].CreatedAt))
+				}
+			}
+			// What the list has shown, the guard knows.
+			sent := len(r.Sim.Requests())
+			_, err = r.Live.Account("trial").PlaceOrder(t.Context(), rig.Buy("0.01"))
+			assert.True(t, rig.RefusalOf(t, err).Local)
+			assert.Len(t, r.Sim.Requests(), sent)
+			_, err = r.Live.Account("old").PlaceOrder(t.Context(), rig.Buy("0.01"))
+			require.NoError(t, err, "PURCHASED is like ACTIVE")
+		})
+	}
+}
+
+// Live reads, in an envelope or bare (reading 43), with times as text or numbers
+// (42): the same records, what is not shown in Extra, and neither ok nor success.
+func TestLiveReadsInEveryReading(t *testing.T) {
+	ctx := context.Background()
+	read := func(t *testing.T, readings ...int) (out []any) {
+		var options []tradingsim.Option
+		for _, n := range readings {
+			options = append(options, tradingsim.WithInterpretation(n))
+		}
+		synctest.Test(t, func(t *testing.T) {
+			r := rig.New(t, options)
+			account := r.Account()
+			r.Open(rig.Buy("0.5", func(o *trading.Order) { o.StopLoss = rig.At("60000") }))
+			_, err := account.ClosePosition(ctx, "BTC", trading.Percent(rig.Dec("50")))
+			require.NoError(t, err)
+			_, err = account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
+			require.NoError(t, err)
+			_, err = account.PlaceTWAP(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Hour})
+			require.NoError(t, err)
+			r.Sim.PayFunding("acc_1", "BTC", "-1.25")
+
+			var meta trading.Meta
+			keep := trading.ResponseInto(&meta)
+			check := func(err error) {
+				t.Helper()
+				require.NoError(t, err)
+				assert.NotContains(t, string(meta.Body), `"ok"`)
+				assert.NotContains(t, string(meta.Body), `"success"`)
+				assert.Equal(t, http.StatusOK, meta.Status)
+				assert.Empty(t, meta.Key)
+			}
+			state, err := account.State(ctx, keep)
+			check(err)
+			assert.Equal(t, trading.EnvLive, state.Environment)
+			rig.EqualOpt(t, "95000", state.DailyLossFloor)
+			rig.EqualOpt(t, "90000", state.GlobalLossFloor)
+			rig.EqualOpt(t, "110000", state.ProfitTarget)
+			phase, ok := state.Phase.Get()
+			assert.True(t, ok)
+			assert.Equal(t, 1, phase)
+			positions, err := account.Positions(ctx, keep)
+			check(err)
+			p, held := positions.In("BTC")
+			require.True(t, held)
+			assert.True(t, p.TakeProfit.IsClear())
+			stop, ok := p.StopLoss.Value()
+			assert.True(t, ok)
+			rig.EqualDec(t, "60000", stop)
+			trades, err := account.Trades(ctx, keep)
+			check(err)
+			require.Len(t, trades, 1)
+			open, err := account.OpenOrders(ctx, keep)
+			check(err)
+			require.Len(t, open.Limits, 1)
+			require.Len(t, open.Runs, 1)
+			rig.EqualOpt(t, "60000", open.Limits[0].LimitPrice)
+			assert.Equal(t, "BTC", open.Runs[0].Symbol)
+			kind, ok := open.Runs[0].Extra.Text("type")
+			assert.True(t, ok, "what is not shown is kept")
+			assert.Equal(t, "twap", kind)
+			finished, err := account.FinishedRuns(ctx, keep)
+			check(err)
+			assert.Empty(t, finished)
+			funding, err := account.Funding(ctx, keep)
+			check(err)
+			require.Len(t, funding, 1)
+			amount, ok := funding[0].Extra.Decimal("amount")
+			assert.True(t, ok)
+			rig.EqualDec(t, "-1.25", amount)
+			out = []any{state.Balance.String(), state.Equity.String(), p.Size.String(), p.EntryPrice.String(), p.OpenedAt.UnixMilli(),
+				trades[0].GrossPnL.String(), trades[0].RoundTripFee.String(), trades[0].ClosedAt.UnixMilli()}
+		})
+		return out
+	}
+	want := read(t)
+	assert.Equal(t, want, read(t, 43), "bare")
+	assert.Equal(t, want, read(t, 42, 43), "bare, with numbers for times")
+}
+
+// Writes whose answers the contract does not show are done all the same (reading 44).
+func TestLiveAcksInEveryReading(t *testing.T) {
+	for _, reading := range []int{0, 44} {
+		var options []tradingsim.Option
+		if reading > 0 {
+			options = append(options, tradingsim.WithInterpretation(reading))
+		}
+		rig.LiveTest(t, options, nil, func(r rig.Rig) {
+			ctx, account := r.T.Context(), r.Account()
+			r.Open(rig.Buy("0.5"))
+			limit, err := account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
+			require.NoError(r.T, err)
+			ack, err := account.CancelOrder(ctx, limit.Order.ID)
+			require.NoError(r.T, err)
+			assert.NotContains(r.T, ack.Extra, "success")
+			triggers, err := account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: rig.At("63000")})
+			require.NoError(r.T, err)
+			_, told := triggers.Position.Get()
+			assert.Equal(r.T, reading == 0, told)
+			_, err = account.CancelOrder(ctx, limit.Order.ID)
+			require.ErrorIs(r.T, err, trading.CodeOrderNotFound)
+			assert.Equal(r.T, trading.AdviseRead, trading.AdviceOf(err), "it may have filled")
+		})
+	}
+}
+
+// T52: a live key has no prices; a live bot reads them with a sandbox key.
+func TestTrap_T52_LiveKeysHaveNoPrices(t *testing.T) {
+	sim := tradingsim.New()
+	r := rig.Join(t, sim)
+	assert.Equal(t, trading.CodeWrongEnvironment, r.RawAs(sim.LiveKey(), trading.OpPrices, "").Code)
+	mark, err := r.Sandbox.Price(t.Context(), "BTC")
+	require.NoError(t, err)
+	assert.False(t, mark.IsZero())
+	liveOnly, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()))
+	require.NoError(t, err)
+	_, err = liveOnly.Sandbox.Price(t.Context(), "BTC")
+	assert.True(t, rig.RefusalOf(t, err).Local, "and without one it is told so before anything is sent")
+}

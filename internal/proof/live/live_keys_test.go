@@ -1,0 +1,335 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// T3: a refusal is stored under its key, so going on takes a new one; T11: one that
+// is not stored keeps the key. What is reported is the key that was sent last.
+func TestTrap_T3_NewKeysAndTheSameKey(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		fault tradingsim.Fault
+		newly bool
+	}{
+		{"T11 NO_PRICE", tradingsim.Fail(409, "NO_PRICE"), true},
+		{"STALE_PRICE", tradingsim.Fail(409, "STALE_PRICE"), true},
+		{"T11 no_price 400", tradingsim.Fail(400, "no_price"), true},
+		{"T11 no_price 503", tradingsim.Fail(503, "no_price"), false},
+		{"idempotency_unavailable", tradingsim.Fail(503, "idempotency_unavailable"), false},
+		{"idempotency_in_flight", tradingsim.Fail(409, "idempotency_in_flight"), false},
+		{"a lost reply", tradingsim.DropResponse(), false},
+		{"a lost request", tradingsim.DropRequest(), false},
+		{"no connection", tradingsim.RefuseConnection(), false},
+		{"T4 rate_limited", tradingsim.RateLimit(time.Second), false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r.Sim.Fault("POST /orders", row.fault)
+				result := r.Open(rig.Buy("0.05"))
+				keys, bodies := r.KeysOf(trading.OpOrder), r.BodiesOf(trading.OpOrder)
+				if len(keys) == 1 { // the other never arrived
+					keys, bodies = append(keys, keys...), append(bodies, bodies...)
+				}
+				require.Len(r.T, keys, 2)
+				assert.Equal(r.T, row.newly, keys[0] != keys[1])
+				assert.Equal(r.T, bodies[0], bodies[1], "T12: the same bytes")
+				assert.Equal(r.T, keys[1], string(result.Meta.Key))
+				assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+			})
+		})
+	}
+}
+
+// The last refusal of a call is of the key that it was sent under, and not of one
+// that never left.
+func TestTheKeyOfARefusalWasSent(t *testing.T) {
+	d := rig.NewDisk()
+	rig.LiveTest(t, nil, []trading.Option{trading.WithJournal(d.Open())}, func(r rig.Rig) {
+		r.Sim.SetFillError("BTC", "STALE_PRICE")
+		var meta trading.Meta
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.ResponseInto(&meta))
+		require.ErrorIs(r.T, err, trading.CodeStalePrice)
+		keys := r.KeysOf(trading.OpOrder)
+		require.Len(r.T, keys, 3)
+		assert.Equal(r.T, keys[2], string(meta.Key))
+		assert.Equal(r.T, keys[2], string(rig.RefusalOf(r.T, err).Meta.Key))
+		require.Len(r.T, d.Appended("begin"), 1, "one intent, under three keys")
+		var last struct {
+			Key struct {
+				Key string
+				Try int
+			}
+		}
+		later := d.Appended("key")
+		require.Len(r.T, later, 2)
+		require.NoError(r.T, json.Unmarshal(later[1], &last))
+		assert.Equal(r.T, keys[2], last.Key.Key)
+		assert.Equal(r.T, 3, last.Key.Try)
+		assert.Empty(r.T, d.Pending())
+	})
+}
+
+// T4: whether a 429 is stored or not, a call that waits for it is executed once.
+func TestTrap_T4_A429StoredOrNot(t *testing.T) {
+	for _, reading := range []int{0, 6} {
+		var options []tradingsim.Option
+		if reading > 0 {
+			options = append(options, tradingsim.WithInterpretation(reading))
+		}
+		rig.LiveTest(t, options, nil, func(r rig.Rig) {
+			r.Sim.Fault("POST /orders", tradingsim.RateLimit(2*time.Second))
+			result := r.Open(rig.Buy("0.05"))
+			assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+			keys := r.KeysOf(trading.OpOrder)
+			assert.Equal(r.T, keys[0], keys[1], "first under the same key: a late copy beside a new one would be a second order")
+			if reading > 0 {
+				require.Len(r.T, keys, 3)
+				assert.NotEqual(r.T, keys[1], keys[2], "a 429 that is repeated is stored, and its key dead")
+			}
+			assert.False(r.T, result.Meta.Replayed)
+		})
+	}
+}
+
+// A key that the caller gave is never replaced, and is used for every attempt.
+func TestGivenKeysAreNeverReplaced(t *testing.T) {
+	for name, fault := range map[string]tradingsim.Fault{
+		"stored":     tradingsim.Fail(409, "STALE_PRICE"),
+		"not stored": tradingsim.Fail(503, "no_price"),
+		"lost":       tradingsim.DropRequest(),
+	} {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			r.Sim.Fault("POST /orders", fault)
+			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithIdempotencyKey("mine"))
+			if name == "stored" {
+				require.ErrorIs(r.T, err, trading.CodeStalePrice)
+				_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithIdempotencyKey("mine"))
+				require.ErrorIs(r.T, err, trading.CodeStalePrice, "although the price is back")
+				assert.True(r.T, rig.RefusalOf(r.T, err).Meta.Replayed)
+			} else {
+				require.NoError(r.T, err)
+			}
+			for _, key := range r.KeysOf(trading.OpOrder) {
+				assert.Equal(r.T, "mine", key)
+			}
+		})
+	}
+}
+
+// T13: two bots whose keys collide get no order of the other's.
+// T14: the same key and the same bytes bring back the other's order, which is told.
+func TestTrap_T14_AReplayOnTheFirstSendIsMarked(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		first := r.Open(rig.Buy("0.05"), trading.WithIdempotencyKey("shared"))
+		assert.False(r.T, first.Meta.Replayed)
+		other := rig.Join(r.T, r.Sim)
+		second := other.Open(rig.Buy("0.05"), trading.WithIdempotencyKey("shared"))
+		assert.True(r.T, second.Meta.Replayed)
+		assert.Equal(r.T, 1, second.Meta.Attempts)
+		_, err := other.Account().PlaceOrder(r.T.Context(), rig.Buy("0.06"), trading.WithIdempotencyKey("shared"))
+		require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused)
+		assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+	})
+}
+
+// T13: keys of one's own never collide, whatever the number of clients.
+func TestTrap_T13_KeysAreTheCallsOwn(t *testing.T) {
+	seen := map[trading.Key]bool{}
+	for range 100_000 {
+		key := trading.NewKey()
+		require.False(t, seen[key])
+		seen[key] = true
+	}
+}
+
+// The account, the operation and the id make a named order another one; account and id
+// do not run together.
+func TestNamedOrdersAreDistinct(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_14"}))
+		r := rig.Join(t, sim)
+		place := func(id trading.AccountID, opts ...trading.CallOption) {
+			_, err := r.Live.Account(id).PlaceOrder(t.Context(), rig.Buy("0.01"), opts...)
+			require.NoError(t, err)
+		}
+		place("acc_1", trading.WithClientOrderID("bot 42"))
+		place("acc_1", trading.WithClientOrderID("bot 42 "))
+		place("acc_1", trading.WithClientOrderID("Bot 42"))
+		place("acc_1", trading.WithClientOrderID("42"))
+		place("acc_14", trading.WithClientOrderID("2"))
+		_, err := r.Account().PlaceTWAP(t.Context(), rig.Buy("0.05"), trading.TWAP{Duration: time.Minute}, trading.WithClientOrderID("bot 42"))
+		require.NoError(t, err)
+		keys := map[string]bool{}
+		for _, key := range append(r.KeysOf(trading.OpOrder), r.KeysOf(trading.OpTWAP)...) {
+			assert.LessOrEqual(t, len(key), 255)
+			keys[key] = true
+		}
+		assert.Len(t, keys, 6)
+		assert.Equal(t, 5, r.Ran(trading.OpOrder))
+	})
+}
+
+// A named order whose answer was lost is never sent under another key while it is in
+// doubt: not by the same call, not by a second one, not after a restart, with a journal
+// or without.
+func TestANamedOrderInDoubtKeepsItsKey(t *testing.T) {
+	for _, journaled := range []bool{true, false} {
+		for name, row := range map[string]struct {
+			fault tradingsim.Fault
+			ran   int
+		}{
+			"never arrived": {tradingsim.DropRequest(), 0},
+			"executed":      {tradingsim.DropResponse(), 1},
+			"5xx before":    {tradingsim.Fail(500, "internal_error"), 0},
+			"5xx after":     {tradingsim.FailAfter(500, "internal_error"), 1},
+		} {
+			t.Run(fmt.Sprintf("%s, journal %t", name, journaled), func(t *testing.T) {
+				rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+					d := rig.NewDisk()
+					restart := func(r rig.Rig) rig.Rig {
+						if journaled {
+							return r.Restart(d)
+						}
+						return rig.Join(r.T, r.Sim)
+					}
+					r = restart(r)
+					_ = r.Doubtful(row.fault, rig.Buy("0.05"), rig.Breakout)
+					for take := range 5 {
+						if take == 2 {
+							r = restart(r)
+						}
+						_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout, trading.WithResolveTimeout(10*time.Second))
+						outcome, keys := trading.OutcomeOf(err), r.KeysOf(trading.OpOrder)
+						assert.LessOrEqual(r.T, r.Ran(trading.OpOrder), 1)
+						switch outcome {
+						case trading.Applied:
+							assert.Equal(r.T, 1, r.Ran(trading.OpOrder), "%v", err)
+							return
+						case trading.NotApplied:
+							assert.Zero(r.T, r.Ran(trading.OpOrder), "%v", err)
+							return // and the next take may have the next key
+						}
+						for _, key := range keys {
+							assert.Equal(r.T, keys[0], key)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// After a restart a pending exit is in doubt: whoever takes it again joins it, and
+// nothing is sent for them. Here the first ran and ended in a 5xx.
+func TestAPendingExitIsNotSentAgain(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		closing := func(r rig.Rig) error {
+			_, err := r.Account().ClosePosition(context.Background(), "BTC", trading.Percent(rig.Dec("50")), trading.WithClientOrderID("exit 7"))
+			return err
+		}
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		r.Open(rig.Buy("0.1"))
+		r.Sim.Fault("POST /positions/close", tradingsim.FailAfter(500, "internal_error"))
+		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing(r)))
+		require.Equal(r.T, 1, r.Ran(trading.OpClose))
+
+		r = r.Restart(d)
+		r.Sim.SetFillError("BTC", "STALE_PRICE")
+		err := closing(r)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "the position was halved by the run before: %v", err)
+		assert.Equal(r.T, 1, r.Sent(trading.OpClose))
+		assert.Equal(r.T, 1, r.Ran(trading.OpClose))
+	})
+}
+
+// T18: a named order that the journal has the answer of is answered from there, for
+// days.
+func TestANamedOrderIsAnsweredByTheJournal(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		first := r.Open(rig.Buy("0.05"), rig.Breakout)
+		time.Sleep(7 * 24 * time.Hour) // the service has forgotten the key
+		r = r.Restart(d)
+		again := r.Open(rig.Buy("0.05"), rig.Breakout)
+		assert.True(r.T, again.Meta.Replayed)
+		assert.Zero(r.T, again.Meta.Attempts)
+		assert.Equal(r.T, first.Fill, again.Fill)
+		assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+	})
+}
+
+// A try that was never sent is not dead: the named order goes on under its key.
+func TestATryThatWasNeverSentIsNotDead(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		r.Sim.Fault("POST /orders", tradingsim.Fail(409, "STALE_PRICE"))
+		d.Slow = func(record journal.Record) {
+			if rig.IsOf(record, "key") {
+				time.Sleep(time.Minute) // longer than its send TTL
+			}
+		}
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
+		require.ErrorIs(r.T, err, trading.ErrExpired)
+		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+		d.Slow = nil
+		var made struct{ Key struct{ Key string } }
+		require.Len(r.T, d.Appended("key"), 1)
+		require.NoError(r.T, json.Unmarshal(d.Appended("key")[0], &made))
+
+		r = r.Restart(d)
+		result := r.Open(rig.Buy("0.05"), rig.Breakout)
+		assert.Equal(r.T, 1, result.Meta.Attempts)
+		assert.Equal(r.T, made.Key.Key, string(result.Meta.Key), "under the key that was made and not sent")
+		fresh := rig.Join(r.T, r.Sim) // whoever decides it again without the journal
+		_, err = fresh.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "the first try's refusal is not the order's")
+		assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+	})
+}
+
+// T7: a named write that is pending since before a weekend is not sent under a key
+// that the service has forgotten, exit or not.
+func TestTrap_T7_APendingWriteGrowsOld(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		r.Open(rig.Buy("0.1"))
+		closing := func(opts ...trading.CallOption) error {
+			opts = append(opts, trading.WithClientOrderID("exit 7"))
+			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")), opts...)
+			return err
+		}
+		r.Sim.Fault("POST /positions/close", tradingsim.DropResponse())
+		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing(trading.WithSendTTL(0), trading.WithResolveTimeout(0))))
+		require.Error(r.T, r.Close())
+		time.Sleep(60 * time.Hour)
+		r = r.Restart(d)
+		for _, opts := range [][]trading.CallOption{nil, {trading.WithSendTTL(0)}, {trading.WithSendTTL(12 * time.Minute)}} {
+			assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing(opts...)))
+		}
+
+		// Once its key is fenced, its bytes are not sent under it either.
+		_, err := r.Recover(r.T.Context())
+		require.ErrorIs(r.T, err, trading.ErrUndetermined)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing()))
+		assert.Equal(r.T, 1, r.Sent(trading.OpClose))
+		assert.Equal(r.T, 1, r.Ran(trading.OpClose))
+	})
+}

@@ -1,0 +1,244 @@
+package refusals
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// deviation is one thing about an order that is out of the ordinary: in Go, and
+// on the wire as a program without this client would send it.
+type deviation struct {
+	name   string
+	change func(*trading.Order)
+	wire   map[string]string // members; "" leaves one out
+	// stricter is why the client refuses what the service would take; empty
+	// where the two must agree.
+	stricter string
+}
+
+var deviations = []deviation{
+	{"no symbol", func(o *trading.Order) { o.Symbol = "" }, map[string]string{"symbol": ""}, ""},
+	{"an unknown symbol", func(o *trading.Order) { o.Symbol = "NOPE" }, map[string]string{"symbol": `"NOPE"`}, ""},
+	{"a symbol in lower case", func(o *trading.Order) { o.Symbol = "btc" }, map[string]string{"symbol": `"btc"`}, ""},
+	{"no side", func(o *trading.Order) { o.Side = "" }, map[string]string{"side": ""}, ""},
+	{"side buy", func(o *trading.Order) { o.Side = "buy" }, map[string]string{"side": `"buy"`}, ""},
+	{"side LONG", func(o *trading.Order) { o.Side = "LONG" }, map[string]string{"side": `"LONG"`}, ""},
+	{"short", func(o *trading.Order) { o.Side = trading.Short }, map[string]string{"side": `"short"`}, ""},
+	{"size 0", func(o *trading.Order) { o.Size = rig.Dec("0") }, map[string]string{"size": "0"}, ""},
+	{"size below 0", func(o *trading.Order) { o.Size = rig.Dec("-1") }, map[string]string{"size": "-1"}, ""},
+	{"a size below the minimum", func(o *trading.Order) { o.Size = rig.Dec("1e-7") }, map[string]string{"size": "0.0000001"}, ""},
+	{"a size above the caps", func(o *trading.Order) { o.Size = rig.Dec("1e9") }, map[string]string{"size": "1e9"}, ""},
+	{"no leverage", func(o *trading.Order) { o.Leverage = rig.Dec("0") }, map[string]string{"leverage": ""}, ""},
+	{"leverage below 1", func(o *trading.Order) { o.Leverage = rig.Dec("0.5") }, map[string]string{"leverage": "0.5"}, ""},
+	{"leverage above the cap", func(o *trading.Order) { o.Leverage = rig.Dec("1000") }, map[string]string{"leverage": "1000"}, ""},
+	{"leverage below 0", func(o *trading.Order) { o.Leverage = rig.Dec("-2") }, map[string]string{"leverage": "-2"},
+		"a sign that nobody can mean; the contract does not say that it is clamped"},
+	{"an unknown type", func(o *trading.Order) { o.Type = 7 }, map[string]string{"orderType": `"stop"`},
+		"T56: the sandbox places it as a market order"},
+	{"limit without a price", func(o *trading.Order) { o.Type = trading.LimitOrder }, map[string]string{"orderType": `"limit"`}, ""},
+	{"limit at 0", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, rig.At("0") },
+		map[string]string{"orderType": `"limit"`, "limitPrice": "0"}, ""},
+	{"limit at null", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, trading.Clear },
+		map[string]string{"orderType": `"limit"`, "limitPrice": "null"}, ""},
+	{"a marketable limit", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, rig.At("64000") },
+		map[string]string{"orderType": `"limit"`, "limitPrice": "64000"}, ""},
+	{"a limit not reached", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, rig.At("63000") },
+		map[string]string{"orderType": `"limit"`, "limitPrice": "63000"}, ""},
+	{"market with a limit price", func(o *trading.Order) { o.LimitPrice = rig.At("64000") }, map[string]string{"limitPrice": "64000"},
+		"T63: an order type that was forgotten would trade at any price"},
+	{"reduce-only", func(o *trading.Order) { o.ReduceOnly = true }, map[string]string{"reduceOnly": "true"},
+		"T57: the sandbox does not know it and would open a position"},
+	{"target 0", func(o *trading.Order) { o.TakeProfit = rig.At("0") }, map[string]string{"takeProfitPrice": "0"}, ""},
+	{"a target below the price", func(o *trading.Order) { o.TakeProfit = rig.At("63000") }, map[string]string{"takeProfitPrice": "63000"}, ""},
+	{"a target above the price", func(o *trading.Order) { o.TakeProfit = rig.At("65000") }, map[string]string{"takeProfitPrice": "65000"}, ""},
+	{"target null", func(o *trading.Order) { o.TakeProfit = trading.Clear }, map[string]string{"takeProfitPrice": "null"}, ""},
+	{"stop below 0", func(o *trading.Order) { o.StopLoss = rig.At("-1") }, map[string]string{"stopLossPrice": "-1"}, ""},
+	{"a stop below the price", func(o *trading.Order) { o.StopLoss = rig.At("63000") }, map[string]string{"stopLossPrice": "63000"}, ""},
+	{"a stop at the price", func(o *trading.Order) { o.StopLoss = rig.At("64000") }, map[string]string{"stopLossPrice": "64000"}, ""},
+	{"a stop past the target", func(o *trading.Order) { o.StopLoss, o.TakeProfit = rig.At("66000"), rig.At("65000") },
+		map[string]string{"stopLossPrice": "66000", "takeProfitPrice": "65000"}, ""},
+	{"stop null", func(o *trading.Order) { o.StopLoss = trading.Clear }, map[string]string{"stopLossPrice": "null"}, ""},
+	{"expected price 0", func(o *trading.Order) { o.ExpectedPrice = rig.At("0") }, map[string]string{"expectedPrice": "0"}, ""},
+	{"expected price null", func(o *trading.Order) { o.ExpectedPrice = trading.Clear }, map[string]string{"expectedPrice": "null"}, ""},
+	{"an expected price", func(o *trading.Order) { o.ExpectedPrice = rig.At("64100") }, map[string]string{"expectedPrice": "64100"}, ""},
+	{"another expected price", func(o *trading.Order) { o.ExpectedPrice = rig.At("70000") }, map[string]string{"expectedPrice": "70000"}, ""},
+	{"slippage 0", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0")) }, map[string]string{"maxSlippagePct": "0"}, ""},
+	{"slippage 0.05", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.05")) }, map[string]string{"maxSlippagePct": "0.05"}, ""},
+	{"slippage 0.1", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.1")) }, map[string]string{"maxSlippagePct": "0.1"}, ""},
+	{"slippage 0.25", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.25")) }, map[string]string{"maxSlippagePct": "0.25"}, ""},
+	{"slippage 8.00", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("8.00")) }, map[string]string{"maxSlippagePct": "8.00"}, ""},
+	{"slippage 30", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("30")) }, map[string]string{"maxSlippagePct": "30"}, ""},
+	{"slippage 30.1", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("30.1")) }, map[string]string{"maxSlippagePct": "30.1"}, ""},
+}
+
+// orderJSON is an order with deviations as a program without this client sends it.
+func orderJSON(with ...deviation) string {
+	members := map[string]string{"symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"}
+	for _, d := range with {
+		maps.Copy(members, d.wire)
+	}
+	var fields []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if members[name] != "" {
+			fields = append(fields, fmt.Sprintf("%q:%s", name, members[name]))
+		}
+	}
+	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// The client and the plain request must come to the same: the same refusal, with
+// the same code, or the same fill. So what is refused before it is sent is refused
+// with the service's own code, and nothing that the service takes is refused,
+// but for what is stricter on purpose.
+func TestLocalRefusalsAreTheServicesOwn(t *testing.T) {
+	for _, d := range deviations {
+		t.Run(d.name, func(t *testing.T) {
+			through, plain := rig.New(t, nil), rig.New(t, nil)
+			o := rig.Buy("0.05", d.change)
+			answer := plain.Raw(trading.OpSandboxOrder, orderJSON(d))
+			result, err := through.Sandbox.PlaceOrder(t.Context(), o)
+			if d.stricter != "" {
+				assert.True(t, rig.RefusalOf(t, err).Local, d.stricter)
+				assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
+				return
+			}
+			if answer.Status == 200 {
+				require.NoError(t, err)
+				rig.EqualDec(t, "64000", result.Fill.Price)
+			} else {
+				assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
+				assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+			}
+			assert.Len(t, through.Fills(), len(plain.Fills()))
+		})
+	}
+}
+
+// With two deviations at once, which of two refusals comes first is not in the
+// contract; but both refuse, or both take it.
+func TestLocalRefusalsTwoAtOnce(t *testing.T) {
+	clashes := 0
+	for i, a := range deviations {
+		for _, b := range deviations[i+1:] {
+			if shareMember(a, b) || a.stricter != "" || b.stricter != "" {
+				continue
+			}
+			clashes++
+			through, plain := rig.New(t, nil), rig.New(t, nil)
+			answer := plain.Raw(trading.OpSandboxOrder, orderJSON(a, b))
+			_, err := through.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.05", a.change, b.change))
+			if (answer.Status == 200) != (err == nil) {
+				t.Errorf("%s, %s: the service says %d %s, the client says %v", a.name, b.name, answer.Status, answer.Code, err)
+			}
+			assert.Len(t, through.Fills(), len(plain.Fills()), "%s, %s", a.name, b.name)
+		}
+	}
+	assert.Greater(t, clashes, 500)
+}
+
+func shareMember(a, b deviation) bool {
+	for member := range a.wire {
+		if _, ok := b.wire[member]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// The same for closes and triggers, on an open position.
+func TestLocalRefusalsOfExits(t *testing.T) {
+	closing := func(symbol string, part trading.Part) func(rig.Rig) error {
+		return func(r rig.Rig) error {
+			_, err := r.Sandbox.ClosePosition(r.T.Context(), symbol, part)
+			return err
+		}
+	}
+	triggers := func(symbol string, tr trading.TPSL) func(rig.Rig) error {
+		return func(r rig.Rig) error {
+			_, err := r.Sandbox.SetTPSL(r.T.Context(), symbol, tr)
+			return err
+		}
+	}
+	pct := func(text string) trading.Part { return trading.Percent(rig.Dec(text)) }
+	for _, row := range []struct {
+		name     string
+		call     func(rig.Rig) error
+		op       trading.Operation
+		body     string
+		stricter string
+	}{
+		{"close all", closing("BTC", trading.All), trading.OpSandboxClose, `{"symbol":"BTC","pct":100}`, ""},
+		{"close 1 percent", closing("BTC", pct("1")), trading.OpSandboxClose, `{"symbol":"BTC","pct":1}`, ""},
+		{"close 12.5 percent", closing("BTC", pct("12.5")), trading.OpSandboxClose, `{"symbol":"BTC","pct":12.5}`, ""},
+		{"close 0.99 percent", closing("BTC", pct("0.99")), trading.OpSandboxClose, `{"symbol":"BTC","pct":0.99}`, ""},
+		{"close 100.1 percent", closing("BTC", pct("100.1")), trading.OpSandboxClose, `{"symbol":"BTC","pct":100.1}`, ""},
+		{"close 0 percent", closing("BTC", pct("0")), trading.OpSandboxClose, `{"symbol":"BTC","pct":0}`, ""},
+		{"close below 0", closing("BTC", pct("-5")), trading.OpSandboxClose, `{"symbol":"BTC","pct":-5}`, ""},
+		{"close without a symbol", closing("", trading.All), trading.OpSandboxClose, `{"pct":100}`, ""},
+		{"close elsewhere", closing("ETH", trading.All), trading.OpSandboxClose, `{"symbol":"ETH"}`, ""},
+		{"the zero part", closing("BTC", trading.Part{}), trading.OpSandboxClose, `{"symbol":"BTC"}`,
+			"T59: what was not said is not the whole position"},
+		{"a stop", triggers("BTC", trading.TPSL{StopLoss: rig.At("63000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":63000}`, ""},
+		{"a stop of 0", triggers("BTC", trading.TPSL{StopLoss: rig.At("0")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":0}`, ""},
+		{"a target below 0", triggers("BTC", trading.TPSL{TakeProfit: rig.At("-1")}), trading.OpSandboxTPSL, `{"symbol":"BTC","takeProfitPrice":-1}`, ""},
+		{"a stop above the price", triggers("BTC", trading.TPSL{StopLoss: rig.At("65000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":65000}`, ""},
+		{"a stop past the target", triggers("BTC", trading.TPSL{StopLoss: rig.At("63000"), TakeProfit: rig.At("62000")}), trading.OpSandboxTPSL,
+			`{"symbol":"BTC","stopLossPrice":63000,"takeProfitPrice":62000}`, ""},
+		{"levels cleared", triggers("BTC", trading.TPSL{StopLoss: trading.Clear, TakeProfit: trading.Clear}), trading.OpSandboxTPSL,
+			`{"symbol":"BTC","stopLossPrice":null,"takeProfitPrice":null}`, ""},
+		{"a share of 0", triggers("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("0"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":0}`, ""},
+		{"a share of 101", triggers("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("101"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":101}`, ""},
+		{"a share", triggers("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("50"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":50}`, ""},
+		{"triggers without a symbol", triggers("", trading.TPSL{StopLoss: rig.At("63000")}), trading.OpSandboxTPSL, `{"stopLossPrice":63000}`, ""},
+		{"no trigger named", triggers("BTC", trading.TPSL{}), trading.OpSandboxTPSL, `{"symbol":"BTC"}`,
+			"a change of nothing is a level that was forgotten"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			through, plain := rig.New(t, nil), rig.New(t, nil)
+			through.Place(rig.Buy("1"))
+			plain.Place(rig.Buy("1"))
+			answer := plain.Raw(row.op, row.body)
+			err := row.call(through)
+			switch {
+			case row.stricter != "":
+				assert.True(t, rig.RefusalOf(t, err).Local, row.stricter)
+				assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
+			case answer.Status == 200:
+				require.NoError(t, err)
+				assert.Len(t, through.Sim.Ledger(), len(plain.Sim.Ledger()))
+			default:
+				assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
+			}
+		})
+	}
+}
+
+// A key that is missing or of the wrong kind is refused without a request, with
+// the code that the service gives to it.
+func TestLocalRefusalsOfKeys(t *testing.T) {
+	sim := tradingsim.New()
+	r := rig.Join(t, sim)
+	nobody, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()))
+	require.NoError(t, err)
+	before := len(sim.Requests())
+	_, err = nobody.Sandbox.Trades(t.Context())
+	local := rig.RefusalOf(t, err)
+	assert.True(t, local.Local)
+	assert.Len(t, sim.Requests(), before)
+	assert.Equal(t, r.RawAs("", trading.OpSandboxTrades, "").Code, local.Code)
+
+	_, err = trading.New(sim.URL(), trading.WithSandboxKey(sim.LiveKey()))
+	assert.Equal(t, r.RawAs(sim.LiveKey(), trading.OpSandboxTrades, "").Code, rig.RefusalOf(t, err).Code)
+	_, err = trading.New(sim.URL(), trading.WithSandboxKey("mistyped"))
+	assert.Equal(t, r.RawAs("mistyped", trading.OpSandboxTrades, "").Code, rig.RefusalOf(t, err).Code)
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package trading_test
-
-const raceDetector = false
