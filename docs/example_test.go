@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/ratelimit"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -59,26 +58,4 @@ func Example_paperToLive() {
 	// live key belongs to user_1
 	// acc_1 ACTIVE 100000
 	// trades acc_1 and sees BTC at 64000
-}
-
-func Example_sharedLimits() {
-	const baseURL, key = "https://api.example.com/v1", "pk_live_0123456789"
-	// README
-	limits := trading.RateLimits{Store: ratelimit.NewMemoryStore(), Owner: "desk-1"}
-	first, err := trading.New(baseURL, trading.WithLiveKey(key), trading.WithRateLimits(limits))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer first.Close()
-	second, err := trading.New(baseURL, trading.WithLiveKey(key), trading.WithRateLimits(limits))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer second.Close()
-	usage, err := second.RateLimitUsage(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("free of the key's limit:", usage[0].Left)
-	// Output: free of the key's limit: 600
 }

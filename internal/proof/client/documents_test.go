@@ -65,7 +65,8 @@ func TestFirstSnippetsAreWholePrograms(t *testing.T) {
 	pages := documents(t)
 	for _, page := range []string{
 		"README.md", "docs/first-bot.md", "docs/live.md", "docs/testing.md", "docs/watching.md",
-		"docs/from-http.md", "docs/from-alpaca.md", "docs/from-ccxt.md",
+		"docs/from-http.md", "docs/from-alpaca.md", "docs/from-ccxt.md", "docs/odds.md", "docs/outcomes.md",
+		"docs/protect.md", "docs/quoting.md", "docs/several-processes.md",
 	} {
 		first := snippetPattern.FindStringSubmatch(pages[page])
 		require.NotEmpty(t, first, page)
