@@ -75,7 +75,11 @@ func (f *Forecast) sizeLines(line func(name, format string, values ...any)) {
 	}
 }
 
-// String is such as "61 % to 84 %, 73 % in the mean".
+// String is such as "61 % to 84 %, 73 % in the mean"; where all three read the same, it is said once.
 func (c Chance) String() string {
-	return fmt.Sprintf("%s to %s, %s in the mean", percent(c.Low), percent(c.High), percent(c.Mean))
+	low, high := percent(c.Low), percent(c.High)
+	if low == high {
+		return low
+	}
+	return fmt.Sprintf("%s to %s, %s in the mean", low, high, percent(c.Mean))
 }

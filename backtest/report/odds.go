@@ -33,11 +33,11 @@ func newOdds(f *odds.Forecast) *oddsView {
 		of   trading.Opt[odds.Chance]
 	}{{"Pass", f.Pass}, {"Lose", f.Lose}, {"Undecided", f.Undecided}, {"Held", f.Held}} {
 		if c, ok := one.of.Get(); ok && (one.name != "Held" || c.High > 0) {
-			v.Cards = append(v.Cards, row{one.name, points(c.Low) + " to " + points(c.High), points(c.Mean) + " in the mean; the paths add " + fmt.Sprintf("%.1f", 100*c.Error) + " points"})
+			v.Cards = append(v.Cards, row{one.name, between(c), points(c.Mean) + " in the mean; the paths add " + fmt.Sprintf("%.1f", 100*c.Error) + " points"})
 		}
 	}
 	for _, r := range f.Readings {
-		v.Readings = append(v.Readings, []string{r.Name.String(), points(r.Pass.Low) + " to " + points(r.Pass.High), points(r.Lose.Low) + " to " + points(r.Lose.High)})
+		v.Readings = append(v.Readings, []string{r.Name.String(), between(r.Pass), between(r.Lose)})
 	}
 	v.rows(f)
 	if len(f.ByDay) > 1 {
@@ -78,6 +78,15 @@ func points(share float64) string {
 		return ">99 %"
 	}
 	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// between is from where to where a chance is, once where both read the same.
+func between(c odds.Chance) string {
+	low, high := points(c.Low), points(c.High)
+	if low == high {
+		return low
+	}
+	return low + " to " + high
 }
 
 func floatMoney(v float64) string { return money(decimal.NewFromFloat(v)) }
