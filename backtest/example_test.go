@@ -32,25 +32,6 @@ func ExampleReadCSV() {
 	// 2026-01-01 00:00:00 +0000 UTC and 1m0s
 }
 
-// A program instead of a test: it is compiled and not run, since Main ends the process.
-func ExampleMain() {
-	data, err := backtest.ReadFile("btc.csv", backtest.CSV{Symbol: "BTC", Time: backtest.OpenTime})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return
-	}
-	// README
-	backtest.Main(func(r *backtest.Runner) int {
-		result, err := r.Run(dips, backtest.Config{Data: data})
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		fmt.Print(result)
-		return 0
-	})
-}
-
 // The size that did best in the first two thirds, judged on the rest.
 func ExampleRunner_Sweep() {
 	data, err := backtest.Walk(backtest.WalkOptions{Symbol: "BTC", Seed: 1, Length: 30 * 24 * time.Hour})

@@ -24,6 +24,7 @@ func TestPrograms(t *testing.T) {
 		"alpaca": {"filled 0.05 at 64000\n", 1},
 		"ccxt":   {"resting as ord_1\n", 1},
 		"desks":  {"free of the key's limit: 599\n", 0},
+		"check":  {"nothing failed\n", 0},
 	} {
 		sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
 		program := exec.CommandContext(t.Context(), filepath.Join(folder, name))
@@ -33,4 +34,9 @@ func TestPrograms(t *testing.T) {
 		require.Equal(t, want.out, string(out), name)
 		require.Len(t, sim.Ledger(), want.orders)
 	}
+
+	result, err := exec.CommandContext(t.Context(), filepath.Join(folder, "dips")).CombinedOutput() // a backtest needs no service
+	require.NoError(t, err, string(result))
+	require.Contains(t, string(result), "verdict       open; by the service open;")
+	require.Contains(t, string(result), "round trips   23,")
 }

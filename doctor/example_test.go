@@ -14,7 +14,6 @@ func ExampleRun() {
 	ctx := context.Background()
 	sim := tradingsim.New(tradingsim.WithSkew(3 * time.Second))
 	defer sim.Close()
-	// README
 	report := doctor.Run(ctx, doctor.Options{
 		BaseURL:   doctor.Setting{Value: sim.URL(), From: "TRADING_BASE_URL"},
 		LiveKey:   doctor.Setting{Value: sim.LiveKey(), From: "TRADING_LIVE_KEY"},
