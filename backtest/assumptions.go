@@ -27,6 +27,9 @@ func (r *Result) Assumptions() []Assumption {
 	inside := "none: the prices are marks"
 	if p.Order != "" {
 		inside = p.Order + "; what is inside a candle is no market's price"
+		if strings.HasPrefix(p.Order, withJumps) {
+			inside += ". A candle whose range stands out from those around it may have had one jump in one second"
+		}
 	}
 	service := "as the contract has it, and where the contract is open, as package tradingsim takes it"
 	if n := r.Options; n > 0 {

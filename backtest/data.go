@@ -200,7 +200,7 @@ type series struct {
 
 	spikes []spike
 
-	volatility func() *candle.Volatility // of the candles
+	plain, jumping func() *candle.Volatility // of the candles
 
 	// Of a synthetic series, which has no rows.
 	walk     walker
@@ -224,15 +224,28 @@ type row struct {
 // seal ends the reading of a series.
 func (s *series) seal() {
 	s.apart = sync.OnceValue(s.usuallyApart)
-	s.volatility = sync.OnceValue(func() *candle.Volatility {
-		ranges := make([]float64, len(s.rows))
-		for i, r := range s.rows {
-			if r.close > 0 {
-				ranges[i] = math.Log(float64(r.high) / float64(r.low))
-			}
+	steps := int(s.interval/time.Second) - 1
+	s.plain = sync.OnceValue(func() *candle.Volatility { return candle.NewVolatility(s.ranges(), steps) })
+	s.jumping = sync.OnceValue(func() *candle.Volatility { return candle.NewJumpVolatility(s.ranges(), steps) })
+}
+
+// volatility is that of the candles, which may have jumps.
+func (s *series) volatility(jumps bool) *candle.Volatility {
+	if jumps {
+		return s.jumping()
+	}
+	return s.plain()
+}
+
+// ranges are ln(high ÷ low) of each candle.
+func (s *series) ranges() []float64 {
+	ranges := make([]float64, len(s.rows))
+	for i, r := range s.rows {
+		if r.close > 0 {
+			ranges[i] = math.Log(float64(r.high) / float64(r.low))
 		}
-		return candle.NewVolatility(ranges, int(s.interval/time.Second)-1)
-	})
+	}
+	return ranges
 }
 
 func (s *series) price(v int64) decimal.Decimal { return decimal.New(v, -s.places) }

@@ -25,6 +25,10 @@ const (
 	// the high first and once with the low first. They suit a bot that decides at openings and
 	// rests on levels alone: to a bot that looks inside a candle a straight line shows its end.
 	FixedPaths
+	// JumpPaths are random paths in candles that may have a jump: where a candle's range stands out
+	// from those around it, as a mixture of two normals says, one step in one second carries what
+	// the volatility of the others does not explain.
+	JumpPaths
 )
 
 // The orders of [FixedPaths].
@@ -33,10 +37,14 @@ const (
 	lowFirst  = "O-L-H-C"
 )
 
+// withJumps begins the order of [JumpPaths].
+const withJumps = "random with jumps"
+
 // inside is one way through the candles.
 type inside struct {
 	order string // as a result names it; empty where the prices are marks
 	drawn bool
+	jumps bool
 	seed  uint64
 }
 
@@ -48,10 +56,13 @@ func (c Config) insides() []inside {
 	case c.CandlePaths == FixedPaths:
 		return []inside{{order: highFirst}, {order: lowFirst}}
 	}
-	list := make([]inside, 2)
+	list, kind := make([]inside, 2), "random"
+	if c.CandlePaths == JumpPaths {
+		kind = withJumps
+	}
 	for i := range list {
 		seed := c.Seed + uint64(i)
-		list[i] = inside{order: fmt.Sprintf("random, seed %d", seed), drawn: true, seed: seed}
+		list[i] = inside{order: fmt.Sprintf("%s, seed %d", kind, seed), drawn: true, jumps: c.CandlePaths == JumpPaths, seed: seed}
 	}
 	return list
 }
@@ -160,8 +171,8 @@ func (f *feed) draw(r *row) {
 		f.path = make([]int64, f.interval/time.Second)
 	}
 	dice := candle.NewDice(f.in.seed, nameKey(f.symbol), uint64(r.at))
-	sigma := f.volatility().Of(f.row, dice)
-	candle.Bar{Open: r.open, High: r.high, Low: r.low, Close: r.close}.Path(f.path, sigma, dice)
+	bar := candle.Bar{Open: r.open, High: r.high, Low: r.low, Close: r.close}
+	f.volatility(f.in.jumps).Path(f.row, bar, f.path, dice)
 	f.drawn = f.row + 1
 }
 

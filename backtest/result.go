@@ -79,7 +79,7 @@ type Versions struct {
 
 // Path is a run with the prices inside each candle in one order.
 type Path struct {
-	Order   string    // "random, seed 0", "O-H-L-C" or "O-L-H-C"; empty where the prices are marks
+	Order   string    // "random, seed 0", "random with jumps, seed 0", "O-H-L-C" or "O-L-H-C"; empty where the prices are marks
 	Stopped string    // the bot's error; empty if it ran to the end
 	Ended   time.Time // when the bot returned, if that was before its end
 
@@ -316,7 +316,7 @@ func grossShare(trips []RoundTrip) float64 {
 func (p plan) usualMove() (most float64) {
 	for _, s := range p.Data.series {
 		if s.interval > 0 {
-			most = max(most, s.volatility().Typical()*math.Sqrt(s.interval.Seconds()))
+			most = max(most, s.volatility(p.CandlePaths == JumpPaths).Typical()*math.Sqrt(s.interval.Seconds()))
 		}
 	}
 	return most

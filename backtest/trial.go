@@ -40,7 +40,7 @@ func (p plan) of(t trial) plan {
 	case withoutSpikes:
 		p.Data = p.Data.withoutSpikes()
 	case aPlacebo:
-		p.Data = p.Data.placebo()
+		p.Data = p.Data.placebo(p.in.jumps)
 	case unprotected:
 		p.Protect = nil
 	}
@@ -175,15 +175,15 @@ func sameWrites(a, b *recorder) error {
 }
 
 // placebo are the data with candles of a random walk, of the same length and volatility, in the
-// place of each candle.
-func (d *Data) placebo() *Data {
+// place of each candle, which jumps where candles may have jumps.
+func (d *Data) placebo(jumps bool) *Data {
 	made := *d
 	made.name = "placebo of " + d.name
 	made.series = make([]*series, len(d.series))
 	for i, s := range d.series {
 		one := *s
 		if s.interval > 0 {
-			one.rows = s.placeboRows()
+			one.rows = s.placeboRows(jumps)
 			one.seal()
 		}
 		made.series[i] = &one
@@ -191,7 +191,7 @@ func (d *Data) placebo() *Data {
 	return &made
 }
 
-func (s *series) placeboRows() []row {
+func (s *series) placeboRows(jumps bool) []row {
 	rows := slices.Clone(s.rows)
 	dice := candle.NewDice(nameKey(s.symbol), uint64(rows[0].at), 1)
 	price := 0.0
@@ -204,11 +204,14 @@ func (s *series) placeboRows() []row {
 		if price == 0 {
 			price = float64(r.open)
 		}
-		sigma := s.volatility().Of(i, dice)
+		sigma, jump, second := s.placeboLaw(i, jumps, dice)
 		at := func() int64 { return max(1, int64(math.RoundToEven(price))) }
 		made := row{at: r.at, open: at(), high: at(), low: at(), close: at()}
 		for k := 1; k <= seconds; k++ {
 			price *= math.Exp(float64(sigma*dice.Normal()) - float64(sigma*sigma)/2)
+			if k == second {
+				price *= jump
+			}
 			if k == seconds {
 				break // the next candle's open
 			}
@@ -218,4 +221,20 @@ func (s *series) placeboRows() []row {
 		*r = made
 	}
 	return rows
+}
+
+// placeboLaw is the volatility of a second in the place of a candle, and where the candle jumps, by
+// what and in which second: up as far as down, and its mean is 1.
+func (s *series) placeboLaw(i int, jumps bool, dice *candle.Dice) (sigma, jump float64, second int) {
+	v := s.volatility(jumps)
+	sigma, size, ok := v.Jump(i, dice)
+	if !ok {
+		return v.Of(i, dice), 1, 0
+	}
+	second = 1 + int(float64(dice.Uniform()*(s.interval.Seconds()-1)))
+	jump = math.Exp(size) / math.Cosh(size)
+	if dice.Uniform() < 0.5 {
+		jump = math.Exp(-size) / math.Cosh(size)
+	}
+	return sigma, jump, second
 }

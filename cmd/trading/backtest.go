@@ -76,7 +76,7 @@ came to is in the result.`,
 	f.StringVar(&b.run.GlobalLossFloor, "global-floor", "", "global loss floor in dollars of equity (default 90 percent of --balance)")
 	f.StringVar(&b.run.ProfitTarget, "target", "", "profit target in dollars of equity (default 110 percent of --balance)")
 	cli.Choice(f, &b.run.DailyFloor, "daily-floor-rule", "", "both", "what the daily floor does at midnight; both judges by either, and the worse counts", "both", "fixed", "moving")
-	cli.Choice(f, &b.run.CandlePaths, "candle-paths", "", "random", "how prices move inside candles: drawn at random, or straight lines", "random", "fixed")
+	cli.Choice(f, &b.run.CandlePaths, "candle-paths", "", "random", "how prices move inside candles: drawn at random, with one jump in candles that stand out, or straight lines", "random", "jumps", "fixed")
 	f.StringVar(&b.run.HalfSpread, "half-spread", "", "basis points between the mark and a fill (default none, as the contract has it)")
 	f.StringVar(&b.run.Slippage, "slippage", "", "basis points more that an order of $100,000 costs (default none)")
 	cli.Choice(f, &b.run.SlippageLaw, "slippage-law", "", "linear", "how slippage grows with the size of an order", "linear", "square-root")

@@ -162,10 +162,11 @@ func TestBacktest(t *testing.T) {
 	assert.Equal(t, time.Date(2026, 3, 1, 0, 2, 0, 0, time.UTC), v.To)
 
 	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "candles.csv", "--candles", "open", "--half-spread", "2", "--slippage", "1",
-		"--slippage-law", "square-root", "--funding", "funding.csv", "--latency", "10ms", "--lag", "1s", "--max-age", "30s")
+		"--slippage-law", "square-root", "--funding", "funding.csv", "--latency", "10ms", "--lag", "1s", "--max-age", "30s", "--candle-paths", "jumps")
 	require.Equal(t, cli.Done, code, errs)
 	assert.Contains(t, out, "half-spread 2 bp, slippage 1 bp of $100000, in proportion to the root of its value, funding of funding.csv, latency 10ms, lag 1s")
 	assert.Contains(t, out, "funding $-0.06")
+	assert.Contains(t, out, "random with jumps, seed ")
 
 	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "broker.csv", "--zone", "Europe/Athens")
 	require.Equal(t, cli.Done, code, errs)

@@ -12,34 +12,41 @@ type Volatility struct {
 	steps int
 	logs  []float64 // the mean of ln σ
 	noise float64   // its spread
+	jumps []jump    // nil unless candles may have one
 }
 
 // NewVolatility takes ln(high ÷ low) of each candle, of so many steps. A candle whose range is 0
 // says nothing.
 func NewVolatility(ranges []float64, steps int) *Volatility {
-	m, s := rangeLaw(steps)
 	v := &Volatility{steps: steps, logs: make([]float64, len(ranges))}
-	var y []float64
-	var at []int
+	y, at, _, s := logRanges(ranges, steps)
+	if len(y) == 0 {
+		return v
+	}
+	mu, miss := bestMean(y)
+	v.shrink(y, mu, at, miss, float64(len(y)), s)
+	return v
+}
+
+// logRanges are what each range that is not 0 says of the logarithm of the volatility of a second,
+// and which candle's it is; m and s are the law of ranges.
+func logRanges(ranges []float64, steps int) (y []float64, at []int, m, s float64) {
+	m, s = rangeLaw(steps)
 	root := math.Sqrt(float64(steps))
 	for i, r := range ranges {
 		if r > 0 {
 			y, at = append(y, math.Log(r/root)-m), append(at, i)
 		}
 	}
-	if len(y) == 0 {
-		return v
-	}
-	mu, miss := bestMean(y)
-	bars := float64(len(y))
-	tau2 := math.Max(0, miss-float64(s*s))
-	if tau2 < float64(2*s*s)*math.Sqrt(2/bars) {
-		tau2 = 0
-	}
-	k := tau2 / (tau2 + float64(s*s))
-	if tau2 == 0 {
-		k = 1 / bars
-	} else {
+	return y, at, m, s
+}
+
+// shrink takes the volatilities from the ranges and the mean around each, which they miss by so
+// much. Their own spread is 0 where the ranges do not show one.
+func (v *Volatility) shrink(y, mu []float64, at []int, miss, bars, s float64) (spread float64) {
+	k, spread := gain(miss, bars, s)
+	v.noise = 0
+	if spread > 0 {
 		v.noise = math.Sqrt(k) * s
 	}
 	next := 0
@@ -49,7 +56,17 @@ func NewVolatility(ranges []float64, steps int) *Volatility {
 		}
 		v.logs[i] = mu[next] + float64(k*(y[next]-mu[next]))
 	}
-	return v
+	return spread
+}
+
+// gain is how much of what a range is above the mean is its volatility, and the spread of the
+// volatilities around the mean.
+func gain(miss, bars, s float64) (k, spread float64) {
+	tau2 := math.Max(0, miss-float64(s*s))
+	if tau2 < float64(2*s*s)*math.Sqrt(2/bars) {
+		return 1 / bars, 0
+	}
+	return tau2 / (tau2 + float64(s*s)), math.Sqrt(tau2)
 }
 
 // Of is the volatility of a second in a candle.
