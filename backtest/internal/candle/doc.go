@@ -6,7 +6,7 @@
 // the range before it is reached. [Volatility] therefore shrinks what a candle's range says
 // towards what its neighbours say.
 //
-// A market that jumps is no such walk. [NewJumpVolatility] tells the candles that stand apart from
+// A market that jumps is no such walk. [NewJumpVolatility] separates the candles that stand apart from
 // the others, and [Bar.JumpPath] draws them as two walks with one step in one second between them.
 //
 // Times are steps of a second and lengths are in units of the volatility of a second. Floats are
