@@ -290,6 +290,9 @@ func (x *told) wrong(o Outcome) bool { return o == Applied && !x.ran || o == Not
 
 // TestReplaysHold judges the lost writes of every small world.
 func TestReplaysHold(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and a search")
+	}
 	for _, b := range tellers {
 		t.Run(b.name, func(t *testing.T) {
 			if b.deep && !*replayDeep {
@@ -322,6 +325,9 @@ var decides = []string{"order", "order of answers", "causes", "carried", "halted
 // TestEachRuleOfReplaysIsNeeded leaves out one rule after another, until a verdict is
 // wrong, or until one is missing.
 func TestEachRuleOfReplaysIsNeeded(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and a search")
+	}
 	var open []string
 	for _, file := range []string{"replay.go", "moves.go", "units.go"} {
 		code, err := os.ReadFile(file)
