@@ -45,13 +45,13 @@ func TestADayOfOrders(t *testing.T) {
 func tradeAtPace(t *testing.T, pace time.Duration) {
 	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(7, "64000", 2)),
 		tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour))
-	dice := rand.New(rand.NewPCG(4, uint64(pace)))
+	dice, faults := rand.New(rand.NewPCG(4, uint64(pace))), rand.New(rand.NewPCG(5, uint64(pace)))
 	calls := 0
 	sim.FaultEach(func(string) tradingsim.Fault {
 		if calls++; calls%50 != 0 {
 			return nil
 		}
-		return quickFaults[dice.IntN(len(quickFaults))]
+		return quickFaults[faults.IntN(len(quickFaults))]
 	})
 	bot := start(t, sim, journal.NewMemory(), true)
 	writes, limited := 0, 0
