@@ -263,9 +263,6 @@ func (s *trader) trade() {
 // TestTrailsHold judges lost writes of bots that trade fast: nothing may be wrong. With
 // refusals that something in front of the service writes, less is decided.
 func TestTrailsHold(t *testing.T) {
-	if raceDetector {
-		t.Skip("one goroutine, and a search")
-	}
 	for _, pace := range []struct{ pace, lists int }{{200, 1500}, {250, 1500}, {500, 2500}, {1000, 4000}, {2000, 6000}, {3000, 8000}, {6000, 10_000}} {
 		for _, fronts := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d ms, refused by something in front: %t", pace.pace, fronts), func(t *testing.T) {
