@@ -1,0 +1,62 @@
+package accounting
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+)
+
+func d(text string) decimal.Decimal { return decimal.RequireFromString(text) }
+
+// Sizes are counted in units of the last place that any of them has, and none where that
+// cannot be said.
+func TestUnits(t *testing.T) {
+	u := units{ok: true}
+	u.widen(d("3"), d("0.50"), d("0.025"), d("1.0000"))
+	assert.Equal(t, int32(-3), u.exp, "trailing zeros are no places")
+	assert.Equal(t, int64(25), u.of(d("0.025")))
+	assert.Equal(t, int64(3000), u.of(d("3")))
+	assert.True(t, u.ok)
+
+	for name, size := range map[string]string{"finer than a unit": "0.0001", "more than can be counted": "123456789012345678901"} {
+		of := u
+		assert.Zero(t, of.of(d(size)), name)
+		assert.False(t, of.ok, name)
+	}
+	u.widen(d("0.1234567890123456789"))
+	assert.False(t, u.ok, "more digits than can be counted")
+}
+
+// A size that is derived from a result has to be near a unit, by a move that cents cannot
+// hide.
+func TestUnitsOfADerivedSize(t *testing.T) {
+	row := func(size, entered, left string) *entry {
+		e := &entry{size: d(size)}
+		e.EntryPrice, e.ExitPrice = decimal.NewNullDecimal(d(entered)), decimal.NewNullDecimal(d(left))
+		return e
+	}
+	for _, c := range []struct {
+		name string
+		row  *entry
+		want int64
+		ok   bool
+	}{
+		{"near", row("2.1", "100", "110"), 2, true},
+		{"between two", row("2.4", "100", "110"), 0, false},
+		{"a move that cents hide", row("2", "100", "100.03"), 0, false},
+	} {
+		u := units{ok: true}
+		assert.Equal(t, c.want, u.size(c.row), c.name)
+		assert.Equal(t, c.ok, u.ok, c.name)
+	}
+}
+
+// Rows with a cause of their own in front of a place belong to no write of the program.
+func TestNearby(t *testing.T) {
+	rows := []Row{{Symbol: "BTC", Cause: Market}, {Symbol: "BTC", Cause: StopLoss}, {Symbol: "ETH", Cause: Market}, {Cause: TakeProfit}, {Symbol: "BTC", Cause: Market}}
+	list := Trades{First: 10, Rows: rows}
+	assert.Equal(t, 11, list.Nearby(14, "BTC"))
+	assert.Equal(t, 15, list.Nearby(15, "BTC"))
+	assert.Equal(t, 10, (&Trades{First: 10, Rows: rows[1:2]}).Nearby(11, "BTC"))
+}
