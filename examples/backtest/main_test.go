@@ -48,7 +48,7 @@ return        -0.04%
 drawdown      0.29%, $293.75
 round trips   3, won 66.67% (20.77% to 93.85%), profit factor 0.85
 fees          $32.15, funding $0.00
-assumed       fills at the mark, no spread, no slippage, no funding; equity at further costs a side: +1 bp $99954.25, +2 bp $99947.10, +5 bp $99925.67
+assumed       no spread, no slippage, no funding, no latency, no lag; equity at further costs a side: +1 bp $99954.25, +2 bp $99947.10, +5 bp $99925.67
 sharpe        too short to quote: 1 complete days of 30
 requests      28818, refused 0
 `
