@@ -71,7 +71,7 @@ type jump struct {
 // Jump draws whether a candle had a jump, and with one the volatility of a second around it and
 // about how large it was.
 func (v *Volatility) Jump(i int, d *Dice) (sigma, size float64, ok bool) {
-	if v.jumps == nil || d.Uniform() >= v.jumps[i].chance {
+	if len(v.jumps) == 0 || d.Uniform() >= v.jumps[i].chance {
 		return 0, 0, false
 	}
 	j := v.jumps[i]
