@@ -161,8 +161,8 @@ func (h host) Judge(err error) resolve.Judgment {
 
 func (h host) Keyless(env string) error { return h.c.keyless(Environment(env)) }
 
-func (h host) EntriesHeld(leaving bool) (why string, again time.Duration) {
-	if reason, halted := h.c.halt.Get(); halted && !leaving {
+func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
+	if reason, halted := h.c.halt.Get(); halted && !exiting {
 		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
 	return h.c.gate.holdsProbe(h.c.closing)

@@ -4,7 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/tradingapi/trading-go/internal/pending"
 )
+
+// Exiting returns the context of a program that gets out of the market: whatever it finds
+// executed, it closes. Under it [Client.Resolve] and its like also ask for the stored answer
+// of an entry while [Client.Halt] is on, which else holds such requests back.
+func Exiting(ctx context.Context) context.Context { return pending.Exiting(ctx) }
 
 // resolveError is [Client.Resolve].
 func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error) {

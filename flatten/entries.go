@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // entries are the entries of the account whose outcome is not known: each may be
@@ -57,7 +56,7 @@ func (j *job) resolve(ctx context.Context, w *trading.PendingWrite) (stuck bool)
 	e.asking[w.ID] = true
 	of := &trading.WriteError{Outcome: trading.Unknown, Operation: w.Operation, Account: w.Account, Symbol: w.Symbol, Intent: w.ID, Err: trading.ErrUndetermined}
 	j.urgent.calls.Go(func() {
-		_, err := j.trader.Resolve(pending.Leaving(ctx), of)
+		_, err := j.trader.Resolve(trading.Exiting(ctx), of)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		delete(e.asking, w.ID)

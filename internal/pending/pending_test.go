@@ -187,11 +187,11 @@ func TestTheRegistryIsSharedByGoroutines(t *testing.T) {
 }
 
 // A program that leaves the market says so by its context.
-func TestLeaving(t *testing.T) {
-	assert.False(t, pending.IsLeaving(t.Context()))
-	ctx, cancel := context.WithCancel(pending.Leaving(t.Context()))
+func TestExiting(t *testing.T) {
+	assert.False(t, pending.IsExiting(t.Context()))
+	ctx, cancel := context.WithCancel(pending.Exiting(t.Context()))
 	defer cancel()
-	assert.True(t, pending.IsLeaving(ctx))
+	assert.True(t, pending.IsExiting(ctx))
 }
 
 // What is open is told apart by whether it is in doubt, oldest first.

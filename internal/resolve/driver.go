@@ -37,7 +37,7 @@ type Driver struct {
 	schedule  *schedule.Schedule[*Write]
 
 	mu      sync.Mutex     // of what others may read of a write that is in doubt
-	leaving map[*Write]int // callers who wait for it and are leaving the market
+	exiting map[*Write]int // callers who wait for it and are getting out of the market
 
 	// Of the goroutine alone.
 	looks       map[books.Account]*Look
@@ -101,8 +101,8 @@ type Host interface {
 	Keyless(environment string) error
 	// EntriesHeld returns why a probe of an entry is held back, by Halt or by the health, and
 	// how long it waits until that is asked again; "" if it is not. Halt does not count for
-	// a program that is leaving the market.
-	EntriesHeld(leaving bool) (why string, again time.Duration)
+	// a program that is getting out of the market.
+	EntriesHeld(exiting bool) (why string, again time.Duration)
 	// Resolved reports how a write in doubt ended.
 	Resolved(r Resolution)
 }
@@ -154,7 +154,7 @@ func New(c Config) *Driver {
 		Clock: r.clockOf(known), Books: known.books, levels: &known.levels, baselines: &known.baselines, declared: &known.declared, pending: r,
 		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
 		cfg:   c,
-		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), leaving: make(map[*Write]int),
+		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
 	}
 	d.schedule = schedule.New(schedule.Config[*Write]{
 		Closing: c.Closing, ErrClosed: c.ErrClosed, Background: c.Background,
@@ -188,11 +188,11 @@ func (d *Driver) workerOf(w *Write) *Driver {
 // wait waits until a write is resolved, nothing more is done about it, or the
 // context ends.
 func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
-	if pending.IsLeaving(ctx) && ctx.Err() == nil {
-		d.say(func() { d.leaving[w]++ })
+	if pending.IsExiting(ctx) && ctx.Err() == nil {
+		d.say(func() { d.exiting[w]++ })
 		defer d.say(func() {
-			if d.leaving[w]--; d.leaving[w] == 0 {
-				delete(d.leaving, w)
+			if d.exiting[w]--; d.exiting[w] == 0 {
+				delete(d.exiting, w)
 			}
 		})
 		d.schedule.Hurry(w) // what Halt holds back is looked at again

@@ -52,7 +52,7 @@ type service struct {
 	look    func() (Look, error)
 	keyless error
 	noPlace error // for a request
-	held    func(leaving bool) string
+	held    func(exiting bool) string
 	judge   func(error) Judgment
 	has     []Levels // of the position, read by read
 	noRead  error    // of its levels
@@ -197,12 +197,12 @@ func (s *service) Keyless(string) error {
 	return now(s, func() error { return s.keyless })
 }
 
-func (s *service) EntriesHeld(leaving bool) (why string, again time.Duration) {
+func (s *service) EntriesHeld(exiting bool) (why string, again time.Duration) {
 	return now(s, func() string {
 		if s.held == nil {
 			return ""
 		}
-		return s.held(leaving)
+		return s.held(exiting)
 	}), AskLater
 }
 

@@ -39,9 +39,9 @@ func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, hel
 		return limits, "", 0
 	}
 	d.mu.Lock()
-	leaving := d.leaving[w] > 0
+	exiting := d.exiting[w] > 0
 	d.mu.Unlock()
-	if held, again = d.cfg.Host.EntriesHeld(leaving); held != "" {
+	if held, again = d.cfg.Host.EntriesHeld(exiting); held != "" {
 		limits = noProbe
 	}
 	return limits, held, again

@@ -51,19 +51,19 @@ func TestADriverWithoutABackground(t *testing.T) {
 func TestAHalt(t *testing.T) {
 	for _, row := range []struct {
 		name, operation string
-		leaving         bool
+		exiting         bool
 		known           bool
 	}{
 		{name: "an entry", operation: order},
-		{name: "of a program that leaves the market", operation: order, leaving: true, known: true},
+		{name: "of a program that leaves the market", operation: order, exiting: true, known: true},
 		{name: "an exit", operation: exit, known: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				halted := true
 				s := &service{answers: answered()}
-				s.held = func(leaving bool) string {
-					if halted && !leaving {
+				s.held = func(exiting bool) string {
+					if halted && !exiting {
 						return "halted by the program"
 					}
 					return ""
@@ -73,8 +73,8 @@ func TestAHalt(t *testing.T) {
 				time.Sleep(time.Minute)
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
-				if row.leaving {
-					ctx = pending.Leaving(ctx)
+				if row.exiting {
+					ctx = pending.Exiting(ctx)
 				}
 				r, known := d.Wait(ctx, w)
 				assert.Equal(t, row.known, known)
@@ -84,7 +84,7 @@ func TestAHalt(t *testing.T) {
 					s.change(func() { halted = false })
 					assert.True(t, resolved(t, d, w, 20*time.Second), "it goes on by itself")
 				}
-				assert.Empty(t, d.leaving)
+				assert.Empty(t, d.exiting)
 			})
 		})
 	}
