@@ -1,0 +1,461 @@
+package hearing
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var depth = flag.Int("hearing.depth", 6, "how many steps a schedule of the search has")
+
+// The search lets one bot, one sidecar and one service do everything that they can do, in every
+// order, for so many steps. The bot wants one order at a time. It sends it again when it has not
+// heard, in any of four ways, and wants another as soon as it knows that it has the first.
+
+// told is what an answer says.
+type told uint8
+
+const (
+	nothing told = iota // "the outcome is not known"
+	applied
+	notApplied
+)
+
+// sent is a request of the bot's on its way.
+type sent struct {
+	write  Write
+	want   int    // which of the bot's orders it is for
+	joined string // the write whose answer it waits for
+	gone   bool   // the bot has closed the connection
+	said   bool   // the answer is written
+	says   told
+	of     int // the order whose execution the answer tells of
+	heard  bool
+	killed bool
+}
+
+// execution is an order that the service has carried out.
+type execution struct {
+	want int
+	at   time.Time
+}
+
+// fact is what the sidecar's file holds of a write.
+type fact struct {
+	write   Write
+	want    int
+	outcome Outcome
+}
+
+type world struct {
+	now      time.Time
+	book     *Book
+	file     []fact
+	requests []*sent
+	executed []execution
+	keys     map[string]Outcome // of the service: its stored answers
+	want     int                // the bot's present order
+	tries    int
+	closes   int
+	kills    int
+	trail    []string
+	leave    string
+}
+
+var t0 = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+var market = Place{"bot", "acc_1", "BTC"}
+
+func (w *world) clone() *world {
+	c := *w
+	c.book = w.book.clone()
+	c.file = slices.Clone(w.file)
+	c.executed = slices.Clone(w.executed)
+	c.trail = slices.Clone(w.trail)
+	c.keys = make(map[string]Outcome, len(w.keys))
+	for k, v := range w.keys {
+		c.keys[k] = v
+	}
+	c.requests = make([]*sent, len(w.requests))
+	for i, r := range w.requests {
+		copied := *r
+		c.requests[i] = &copied
+	}
+	return &c
+}
+
+func (b *Book) clone() *Book {
+	c := &Book{}
+	for p, there := range b.of {
+		if c.of == nil {
+			c.of = map[Place][]*open{}
+		}
+		for _, o := range there {
+			copied := *o
+			c.of[p] = append(c.of[p], &copied)
+		}
+	}
+	return c
+}
+
+func (w *world) find(id string) *sent {
+	for _, r := range w.requests {
+		if r.write.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// socketHeard is what the sidecar sees of a connection: the answer has arrived, and the bot has
+// not closed before it read.
+func (w *world) socketHeard(id string) bool {
+	if w.leave == "not heard" {
+		return true
+	}
+	for _, r := range w.requests {
+		if w.leave != "heard" && (r.write.ID == id || r.joined == id) && r.said && !r.killed && r.says == applied && (r.heard || !r.gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// live is the bot's request that it waits for; nil if there is none.
+func (w *world) live() *sent {
+	for _, r := range w.requests {
+		if !r.gone && !r.heard && !r.killed {
+			return r
+		}
+	}
+	return nil
+}
+
+// step is something that can happen.
+type step struct {
+	name string
+	do   func(*world) string // what is wrong afterwards
+}
+
+// steps are what can happen now.
+func (w *world) steps() (all []step) {
+	add := func(name string, do func(*world) string) { all = append(all, step{name, do}) }
+	live := w.live()
+	if live == nil && w.tries < 3 {
+		for _, mode := range []string{"same key", "new key", "no key", "changed"} {
+			if mode == "same key" && w.tries == 0 {
+				continue
+			}
+			add("send, "+mode, func(w *world) string { return w.send(mode) })
+		}
+	}
+	if live == nil && w.tries > 0 && w.closes == 0 && len(w.executed) > 0 {
+		add("close", (*world).close)
+	}
+	if live != nil && live.said {
+		add("hear", func(w *world) string { return w.hear(w.live()) })
+	}
+	if live != nil && live.joined == "" {
+		add("time out", func(w *world) string { w.timeOut(w.live()); return "" })
+	} else if live != nil {
+		add("time out", func(w *world) string { w.live().gone = true; return "" })
+	}
+	for i, r := range w.requests {
+		if r.joined != "" || r.said || r.write.Kind != Entry {
+			continue
+		}
+		if r.killed && w.fateKnown(r) {
+			continue
+		}
+		for _, end := range []string{"executes", "refuses"} {
+			if end == "refuses" && r.killed {
+				continue // the worst is that it runs
+			}
+			add(fmt.Sprintf("service %s %s", end, r.write.ID), func(w *world) string { return w.finish(w.requests[i], end) })
+		}
+	}
+	if w.kills < 1 && len(w.requests) > 0 {
+		add("kill", func(w *world) string { w.kill(); return "" })
+	}
+	if live == nil && w.tries > 0 {
+		add("read, lagging", func(w *world) string { return w.read(4 * time.Second) })
+		add("read", func(w *world) string { return w.read(0) })
+	}
+	add("6 s", func(w *world) string { w.now = w.now.Add(6 * time.Second); return "" })
+	add("61 s", func(w *world) string { w.now = w.now.Add(61 * time.Second); return "" })
+	return all
+}
+
+func (w *world) fateKnown(r *sent) bool {
+	for _, f := range w.file {
+		if f.write.ID == r.write.ID {
+			return f.outcome != Unknown
+		}
+	}
+	return true
+}
+
+func (w *world) send(mode string) string {
+	w.tries++
+	r := &sent{want: w.want, write: Write{ID: fmt.Sprintf("w%d", len(w.requests)+1), Place: market, Kind: Entry, Digest: "order"}}
+	switch mode {
+	case "same key":
+		r.write.Key = fmt.Sprintf("key %d", w.want)
+	case "new key":
+		r.write.Key = fmt.Sprintf("key %d of %d", w.tries, w.want)
+		if w.tries == 1 {
+			r.write.Key = fmt.Sprintf("key %d", w.want)
+		}
+	case "changed":
+		r.write.Digest = fmt.Sprintf("order %d", w.tries)
+	}
+	w.requests = append(w.requests, r)
+	return w.arrive(r)
+}
+
+func (w *world) arrive(r *sent) string {
+	v, other := w.book.Arrive(r.write, w.now, w.socketHeard)
+	w.trail = append(w.trail, fmt.Sprintf("    %s: %s %s", r.write.ID, [...]string{"carried out", "joins", "held by"}[v], other))
+	switch v {
+	case Join:
+		r.joined = other
+		if o := w.find(other); o.said {
+			r.said, r.says, r.of = true, o.says, o.want
+		}
+	case Hold:
+		r.said, r.says = true, nothing
+		if !slices.ContainsFunc(w.requests, func(o *sent) bool { return o != r && !o.heard }) && w.kills == 0 {
+			return "an entry is held, and its bot has heard everything"
+		}
+	default:
+		w.file = append(w.file, fact{write: r.write, want: r.want})
+	}
+	return ""
+}
+
+func (w *world) timeOut(r *sent) {
+	r.gone = true
+	w.left(r)
+}
+
+func (w *world) left(r *sent) {
+	if w.leave != "left" {
+		w.book.Left(market, r.write.ID, w.now)
+	}
+}
+
+// known is what the sidecar makes of a write that has come to an end.
+func (w *world) known(r *sent, outcome Outcome) {
+	w.book.Known(market, r.write.ID, outcome, w.now)
+}
+
+// finish is the end of a request at the service, and its answer.
+func (w *world) finish(r *sent, end string) string {
+	outcome := NotApplied
+	if end == "executes" {
+		outcome = Applied
+	}
+	if stored, is := w.keys[r.write.Key]; is {
+		outcome = stored // repeated
+	} else if outcome == Applied {
+		w.executed = append(w.executed, execution{r.want, w.now})
+	}
+	if r.write.Key != "" {
+		w.keys[r.write.Key] = outcome
+	}
+	for i := range w.file {
+		if w.file[i].write.ID == r.write.ID {
+			w.file[i].outcome = outcome
+		}
+	}
+	if r.killed { // nobody hears; the sidecar that started again finds out
+		w.known(r, outcome)
+		return w.twice()
+	}
+	r.said, r.says, r.of = true, applied, r.want
+	if outcome == NotApplied {
+		r.says = notApplied
+	}
+	w.known(r, outcome)
+	w.left(r)
+	w.book.Answered(market, r.write.ID)
+	for _, j := range w.requests {
+		if j.joined != r.write.ID || j.said {
+			continue
+		}
+		if outcome == NotApplied && w.leave == "refused" {
+			j.said, j.says = true, notApplied
+			continue
+		}
+		if outcome == NotApplied { // it is carried out by itself
+			j.joined = ""
+			if j.gone || j.killed {
+				j.said = true
+				continue
+			}
+			w.arrive(j)
+			continue
+		}
+		j.said, j.says, j.of = true, applied, r.want
+	}
+	return w.twice()
+}
+
+func (w *world) twice() string {
+	n := map[int]int{}
+	for _, e := range w.executed {
+		if n[e.want]++; n[e.want] > 1 {
+			return "the order ran twice"
+		}
+	}
+	return ""
+}
+
+func (w *world) ran(want int) bool {
+	return slices.ContainsFunc(w.executed, func(e execution) bool { return e.want == want })
+}
+
+// hear has the bot read its answer.
+func (w *world) hear(r *sent) string {
+	r.heard = true
+	if r.write.Kind != Entry {
+		w.next() // it is out, and begins anew
+		return ""
+	}
+	switch r.says {
+	case applied:
+		if r.of != w.want {
+			return "an answer of an earlier order was taken for this one's"
+		}
+		if !w.ran(w.want) {
+			return "an answer says that the order ran, and it did not"
+		}
+		w.next()
+	case notApplied:
+		if w.ran(w.want) {
+			return "an answer says that the order did not run, and it did"
+		}
+	}
+	return ""
+}
+
+// next has the bot want another order.
+func (w *world) next() { w.want, w.tries = w.want+1, 0 }
+
+// close closes everything, is answered and heard.
+func (w *world) close() string {
+	r := &sent{want: w.want, write: Write{ID: fmt.Sprintf("w%d", len(w.requests)+1), Place: market, Kind: Exit, Digest: "close"}}
+	w.requests, w.closes = append(w.requests, r), w.closes+1
+	v, _ := w.book.Arrive(r.write, w.now, w.socketHeard)
+	if v != Carry {
+		return "an exit was not carried out"
+	}
+	w.known(r, Applied)
+	w.left(r)
+	if w.leave != "answered" {
+		w.book.Answered(market, r.write.ID)
+	}
+	r.said, r.says = true, applied
+	return w.hear(r)
+}
+
+// read is a read of the account that lags behind, and is heard.
+func (w *world) read(lag time.Duration) string {
+	shows := slices.ContainsFunc(w.executed, func(e execution) bool { return e.want == w.want && !e.at.After(w.now.Add(-lag)) })
+	began := w.now
+	if w.leave == "lag" {
+		began = began.Add(Lag)
+	}
+	if w.leave != "read" || !shows {
+		w.book.Read("bot", "acc_1", Positions, began)
+	}
+	if shows {
+		w.next()
+	}
+	return ""
+}
+
+// kill is SIGKILL, and a start from the file.
+func (w *world) kill() {
+	w.kills++
+	for _, r := range w.requests {
+		if !r.heard {
+			r.killed = true
+		}
+	}
+	w.book = &Book{}
+	for _, f := range w.file {
+		heard := false
+		if r := w.find(f.write.ID); r != nil {
+			heard = r.heard && r.says == applied
+		}
+		if !heard && w.leave != "file" {
+			w.book.Restore(f.write, f.outcome, w.now)
+		}
+	}
+}
+
+type search struct {
+	leave     string
+	schedules int
+	found     []string
+	most      int
+}
+
+func (s *search) walk(w *world, left int) {
+	if len(s.found) >= s.most {
+		return
+	}
+	if left == 0 {
+		s.schedules++
+		return
+	}
+	for _, st := range w.steps() {
+		next := w.clone()
+		next.trail = append(next.trail, st.name)
+		if wrong := st.do(next); wrong != "" {
+			s.found = append(s.found, wrong+":\n  "+strings.Join(next.trail, "\n  "))
+			return
+		}
+		s.walk(next, left-1)
+	}
+}
+
+func (s *search) run(depth int) {
+	s.walk(&world{now: t0, book: &Book{}, keys: map[string]Outcome{}, leave: s.leave}, depth)
+}
+
+func TestNoBotThatDidNotHearIsMisled(t *testing.T) {
+	s := &search{most: 1}
+	s.run(*depth)
+	t.Logf("%d schedules", s.schedules)
+	require.Empty(t, s.found, strings.Join(s.found, "\n"))
+}
+
+// TestEachRuleIsNeeded leaves out what the sidecar tells the book, one after the other: the search
+// has to find the schedule that it is told for.
+func TestEachRuleIsNeeded(t *testing.T) {
+	for leave, what := range map[string]string{
+		"heard":     "held, and its bot has heard everything", // nothing is ever heard
+		"not heard": "ran twice",                              // everything is
+		"left":      "ran twice",
+		"answered":  "an earlier order",
+		"read":      "an earlier order",
+		"lag":       "ran twice",
+		"file":      "ran twice",
+	} {
+		t.Run(leave, func(t *testing.T) {
+			s := &search{most: 1, leave: leave}
+			s.run(6)
+			require.NotEmpty(t, s.found)
+			assert.Contains(t, s.found[0], what)
+			t.Log(s.found[0])
+		})
+	}
+}
