@@ -1,0 +1,138 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var dec = trading.Dec
+
+// state is what the account holds when the write is decided. The bot made it.
+type state struct {
+	name string
+	make func(*trading.Account, context.Context) error
+}
+
+func held(side trading.Side, size string, stop trading.Level) func(*trading.Account, context.Context) error {
+	return func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: side, Size: dec(size), Leverage: dec("2"), StopLoss: stop})
+		return err
+	}
+}
+
+var states = []state{
+	{"flat", func(*trading.Account, context.Context) error { return nil }},
+	{"position", held(trading.Long, "0.02", trading.Level{})},
+	{"position with stop", held(trading.Long, "0.02", trading.At(dec("60000")))},
+	{"opposite position", held(trading.Short, "0.02", trading.Level{})},
+	{"resting limit", func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("0.005"), Leverage: dec("2"), LimitPrice: trading.At(dec("60000"))})
+		return err
+	}},
+	{"running run", func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceConditional(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("0.005"), Leverage: dec("2")}, trading.Conditional{Trigger: dec("70000")})
+		return err
+	}},
+}
+
+// busyStates are states in which an own order may trade as much as the write.
+var busyStates = []state{
+	{"larger order rests", func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("0.02"), Leverage: dec("2"), LimitPrice: trading.At(dec("60000"))})
+		return err
+	}},
+	{"run trades", func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceTWAP(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.06"), Leverage: dec("2")}, trading.TWAP{Duration: 2 * time.Hour})
+		return err
+	}},
+}
+
+// write is what is decided.
+type write struct {
+	name   string
+	path   string
+	states []string // of the account; all if empty
+	place  func(*trading.Account, context.Context) error
+	shown  bool // what reads show is what became of it
+}
+
+func size(symbol string) trading.Order {
+	return trading.Order{Symbol: symbol, Side: trading.Long, Size: dec("0.01"), Leverage: dec("2")}
+}
+
+var writes = []write{
+	{name: "market order", path: "/orders", place: func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceOrder(ctx, size("BTC"))
+		return err
+	}},
+	{name: "resting limit", path: "/orders/limit", place: func(a *trading.Account, ctx context.Context) error {
+		o := size("BTC")
+		o.LimitPrice = trading.At(dec("61000"))
+		_, err := a.PlaceLimit(ctx, o)
+		return err
+	}},
+	{name: "close", path: "/positions/close", states: []string{"position", "position with stop"}, place: func(a *trading.Account, ctx context.Context) error {
+		_, err := a.ClosePosition(ctx, "BTC", trading.All)
+		return err
+	}},
+	{name: "close of half", path: "/positions/close", states: []string{"position", "position with stop"}, place: func(a *trading.Account, ctx context.Context) error {
+		_, err := a.ClosePosition(ctx, "BTC", trading.Percent(dec("50")))
+		return err
+	}},
+	{name: "reduce-only order", path: "/orders", states: []string{"position", "position with stop"}, place: func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.01"), Leverage: dec("2"), ReduceOnly: true})
+		return err
+	}},
+	{name: "Pro order", path: "/orders/conditional", place: func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceConditional(ctx, size("BTC"), trading.Conditional{Trigger: dec("71000")})
+		return err
+	}},
+	{name: "change of levels", path: "/positions/tpsl", states: []string{"position", "position with stop"}, shown: true, place: func(a *trading.Account, ctx context.Context) error {
+		_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))})
+		return err
+	}},
+}
+
+// fault is what goes wrong with the write.
+type fault struct {
+	name  string
+	fault tradingsim.Fault
+	drop  bool          // it does not leave
+	after time.Duration // when the process ends, or the caller leaves, after the request began; 0: after it ended
+	ran   bool          // it was executed
+	kill  bool          // the process ends in any case
+}
+
+var faults = []fault{
+	{name: "request lost", fault: tradingsim.DropRequest()},
+	{name: "reply lost", fault: tradingsim.DropResponse(), ran: true},
+	{name: "refusal lost", fault: tradingsim.Together(tradingsim.Fail(422, "unprocessable"), tradingsim.DropResponse())},
+	{name: "5xx before the work", fault: tradingsim.Fail(500, "internal_error")},
+	{name: "5xx after the work", fault: tradingsim.FailAfter(500, "internal_error"), ran: true},
+	{name: "part-way, before", fault: tradingsim.Crash()},
+	{name: "part-way, after", fault: tradingsim.CrashAfter(), ran: true},
+	{name: "killed before the send", drop: true, after: aLittle, kill: true},
+	{name: "killed after the send", ran: true, kill: true},
+	{name: "in flight", fault: tradingsim.Delay(4 * time.Second), after: time.Second, ran: true},
+}
+
+const inProcess = -1
+
+var restarts = []time.Duration{inProcess, 0, time.Minute, time.Hour, 25 * time.Hour}
+
+func nameOf(restart time.Duration) string {
+	switch restart {
+	case inProcess:
+		return "in process"
+	case 0:
+		return "at once"
+	case time.Minute:
+		return "1 min"
+	default:
+		return fmt.Sprintf("%.0f h", restart.Hours())
+	}
+}

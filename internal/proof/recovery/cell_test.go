@@ -1,0 +1,179 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// cell is one of the matrix.
+type cell struct {
+	write
+	state
+	fault
+	restart   time.Duration
+	exclusive bool
+	beside    bool // somebody else trades as much meanwhile
+	bare      bool // closed trades show neither times nor sizes
+	inherited bool // an earlier run made the state
+	soon      bool // the write is decided a second after the start
+	lags      lags // of the reads; 3 seconds each unless set
+	accident  accident
+}
+
+// lags are how far behind positions, trades, resting orders and finished runs are.
+type lags [4]time.Duration
+
+const farBehind = 4900 * time.Millisecond
+
+// lagsApart are two ways in which one read shows what another does not yet.
+var lagsApart = []lags{
+	{0, farBehind, time.Second, farBehind},
+	{farBehind, 0, 2 * time.Second, time.Second},
+}
+
+func (l lags) set(sim *tradingsim.Sim) {
+	if l == (lags{}) {
+		return
+	}
+	for i, read := range [...]trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
+		sim.SetLag(string(read), l[i])
+	}
+}
+
+func (c cell) String() string {
+	return fmt.Sprint(c.write.name, ", ", c.state.name, ", ", c.fault.name, ", ", nameOf(c.restart))
+}
+
+// verdict is what a cell came to.
+type verdict struct {
+	trading.Resolution
+	took  time.Duration
+	ran   int
+	wrong string
+}
+
+func (v verdict) decided() bool { return v.Outcome != trading.Unknown }
+
+// run plays a cell in a bubble of its own.
+func (c cell) run(t *testing.T) (v verdict) {
+	opts := []tradingsim.Option{tradingsim.WithLag(3 * time.Second), tradingsim.WithSampling(24 * time.Hour), tradingsim.WithRequestLog(200)}
+	if c.bare {
+		opts = append(opts, tradingsim.WithoutTradeFields("size", "openedAt", "closedAt"))
+	}
+	if c.accident.drift != 0 {
+		opts = append(opts, c.accident.clock())
+	}
+	if c.accident.skew != 0 {
+		opts = append(opts, tradingsim.WithSkew(c.accident.skew))
+	}
+	sim := tradingsim.New(opts...)
+	c.lags.set(sim)
+	first := c.begin(t, sim)
+
+	if c.fault.fault != nil {
+		sim.Fault("POST "+c.path, c.fault.fault)
+	}
+	begun, ended := first.wire.watch(c.path, c.drop, c.kill)
+	ctx, leave := context.WithCancel(t.Context())
+	placed := make(chan error, 1)
+	go func() { placed <- c.place(first.account(), ctx) }()
+	<-begun
+	if c.after == 0 {
+		<-ended
+	}
+	time.Sleep(max(c.after, aLittle))
+	last := first
+	var err error
+	if c.restart == inProcess {
+		leave()
+		err = <-placed
+	} else {
+		left := first.kill(t)
+		leave()
+		err = <-placed
+		time.Sleep(c.restart / 2)
+		c.tradeBeside(t, sim)
+		time.Sleep(c.restart / 2)
+		last = start(t, sim, c.accident.disk(left), c.exclusive)
+	}
+	began := time.Now()
+	patience, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+	defer cancel()
+	if c.restart == inProcess {
+		c.tradeBeside(t, sim)
+		if r, _ := last.Resolve(patience, err); r != nil {
+			v.Resolution = *r
+		}
+	} else if rs, _ := last.Recover(patience); len(rs) > 0 {
+		v.Resolution = rs[len(rs)-1]
+		require.Len(t, rs, 1)
+	}
+	v.took = time.Since(began)
+	if testing.Verbose() && !*printMatrix {
+		for _, q := range sim.Requests() {
+			t.Log(q.At.Sub(began), q.Operation, q.Header.Get("Idempotency-Key"), q.Status)
+		}
+	}
+	_ = last.Close()
+	v.judge(c, sim)
+	return v
+}
+
+// begin is a bot that has run until the write is decided.
+func (c cell) begin(t *testing.T, sim *tradingsim.Sim) *process {
+	p := start(t, sim, c.accident.disk(journal.NewMemory()), c.exclusive)
+	if c.accident.pace == 0 {
+		time.Sleep(10 * time.Second)
+	}
+	require.NoError(t, c.state.make(p.account(), t.Context()))
+	if c.accident.pace == 0 {
+		time.Sleep(time.Minute)
+	}
+	sim.SetMark("BTC", "64100")
+	c.accident.trade(t, p)
+	if !c.inherited {
+		return p
+	}
+	p = start(t, sim, p.kill(t), c.exclusive)
+	if c.soon {
+		time.Sleep(time.Second)
+	} else {
+		time.Sleep(10 * time.Second)
+	}
+	return p
+}
+
+// tradeBeside is somebody else in the terminal.
+func (c cell) tradeBeside(t *testing.T, sim *tradingsim.Sim) {
+	if c.beside {
+		sim.Trade(string(account), "long", "0.01", "BTC")
+	}
+}
+
+// judge holds what the client says against the simulator's ledger.
+func (v *verdict) judge(c cell, sim *tradingsim.Sim) {
+	key := string(v.Intent.Key)
+	if key == "" {
+		v.wrong = "the write is not known"
+		return
+	}
+	v.ran = len(sim.Executed(key))
+	switch {
+	case v.ran > 1:
+		v.wrong = "executed twice"
+	case v.Outcome == trading.Applied && v.ran == 0:
+		v.wrong = "Applied, and was not executed"
+	case v.Outcome == trading.NotApplied && v.ran > 0:
+		v.wrong = "NotApplied, and was executed"
+	case !v.Late && (v.ran > 0) != c.ran:
+		v.wrong = fmt.Sprintf("executed %d times, against the fault", v.ran)
+	}
+}
