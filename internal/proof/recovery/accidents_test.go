@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,8 +22,19 @@ type accident struct {
 	// drift is how much further the service's clock goes in each hour of the bot's.
 	drift time.Duration
 	pace  time.Duration // the bot trades from its start on, so far apart, until the write
-	sync  time.Duration // what is to be durable takes so long
+	sync  time.Duration // what is to be durable takes so long, from from on
+	from  moment
+	ttl   time.Duration // how long a write may be sent; 0: as long as the client has it
 }
+
+// moment is when a disk becomes slow.
+type moment uint8
+
+const (
+	fromStart moment = iota // of the bot
+	fromWrite               // from the decision on, its first record too
+	fromSend                // from the write's first byte on
+)
 
 var accidents = []accident{
 	{name: "the service's clock an hour behind", skew: -time.Hour},
@@ -37,6 +49,11 @@ var accidents = []accident{
 	{name: "own orders 1s apart", pace: time.Second},
 	{name: "own orders 3s apart", pace: 3 * time.Second},
 	{name: "a sync takes 1s", sync: time.Second},
+	{name: "a sync takes 1m", sync: time.Minute, from: fromWrite},
+	{name: "a sync takes 1m, and a write may be sent for 5m", sync: time.Minute, from: fromWrite, ttl: 5 * time.Minute},
+	{name: "a sync takes 1m, from the send on", sync: time.Minute, from: fromSend},
+	{name: "a sync takes 10m", sync: 10 * time.Minute, from: fromWrite},
+	{name: "a sync takes 10m, from the send on", sync: 10 * time.Minute, from: fromSend},
 }
 
 // plainTables is how many tables of the matrix have no accident.
@@ -81,6 +98,14 @@ func (a accident) trade(t *testing.T, p *process) {
 	}
 }
 
+// options are the client's.
+func (a accident) options() []trading.Option {
+	if a.ttl == 0 {
+		return nil
+	}
+	return []trading.Option{trading.WithSendTTL(a.ttl)}
+}
+
 // slower is how much longer a decision may take.
 func (a accident) slower() time.Duration {
 	if a.pace > 0 { // the looks wait until what was traded shows
@@ -99,22 +124,54 @@ func (a accident) clock() tradingsim.Option {
 	})
 }
 
-// disk makes a journal slow.
+// disk makes a journal slow, as it is for a bot that begins now: the state that it finds is
+// of an earlier time.
 func (a accident) disk(j journal.Store) journal.Store {
 	if a.sync == 0 {
 		return j
 	}
-	return slowDisk{j, a.sync}
+	d := &slowDisk{Store: j, sync: a.sync}
+	d.slow.Store(a.from == fromStart)
+	return d
+}
+
+// later is the disk of the next run, which finds it slow, and what it lacks noted.
+func (a accident) later(left, before journal.Store) journal.Store {
+	next := a.disk(left)
+	a.begins(next, a.from)
+	if d, ok := next.(*slowDisk); ok {
+		d.missing.Store(before.(*slowDisk).missing.Load())
+	}
+	return next
+}
+
+// begins makes a disk slow that becomes so at this moment.
+func (a accident) begins(j journal.Store, now moment) {
+	if d, ok := j.(*slowDisk); ok && a.from == now {
+		d.slow.Store(true)
+	}
 }
 
 type slowDisk struct {
 	journal.Store
 	sync time.Duration
+	slow atomic.Bool
+	// missing is that an exit went out without it, which takes no sync to note.
+	missing atomic.Bool
 }
 
+// SetGap implements [journal.Gapper].
+func (d *slowDisk) SetGap(missing bool) error {
+	d.missing.Store(missing)
+	return nil
+}
+
+// Gap implements [journal.Gapper].
+func (d *slowDisk) Gap() (bool, error) { return d.missing.Load(), nil }
+
 // Append implements [journal.Store].
-func (d slowDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
-	if err := d.Store.Append(ctx, durable, records...); err != nil || !durable {
+func (d *slowDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if err := d.Store.Append(ctx, durable, records...); err != nil || !durable || !d.slow.Load() {
 		return err
 	}
 	select {

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -115,9 +116,15 @@ var faults = []fault{
 	{name: "5xx after the work", fault: tradingsim.FailAfter(500, "internal_error"), ran: true},
 	{name: "part-way, before", fault: tradingsim.Crash()},
 	{name: "part-way, after", fault: tradingsim.CrashAfter(), ran: true},
-	{name: "killed before the send", drop: true, after: aLittle, kill: true},
+	{name: killedBefore, drop: true, after: aLittle, kill: true},
 	{name: "killed after the send", ran: true, kill: true},
 	{name: "in flight", fault: tradingsim.Delay(4 * time.Second), after: time.Second, ran: true},
+}
+
+const killedBefore = "killed before the send"
+
+func faultOf(name string) fault {
+	return faults[slices.IndexFunc(faults, func(f fault) bool { return f.name == name })]
 }
 
 const inProcess = -1

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -55,9 +56,10 @@ func (c cell) String() string {
 // verdict is what a cell came to.
 type verdict struct {
 	trading.Resolution
-	took  time.Duration
-	ran   int
-	wrong string
+	took     time.Duration
+	ran      int
+	wrong    string
+	expected bool // that it is decided
 }
 
 func (v verdict) decided() bool { return v.Outcome != trading.Unknown }
@@ -81,15 +83,12 @@ func (c cell) run(t *testing.T) (v verdict) {
 	if c.fault.fault != nil {
 		sim.Fault("POST "+c.path, c.fault.fault)
 	}
+	c.accident.begins(first.journal, fromWrite)
 	begun, ended := first.wire.watch(c.path, c.drop, c.kill)
 	ctx, leave := context.WithCancel(t.Context())
 	placed := make(chan error, 1)
 	go func() { placed <- c.place(first.account(), ctx) }()
-	<-begun
-	if c.after == 0 {
-		<-ended
-	}
-	time.Sleep(max(c.after, aLittle))
+	sent := c.waits(first, begun, ended, placed)
 	last := first
 	var err error
 	if c.restart == inProcess {
@@ -102,19 +101,29 @@ func (c cell) run(t *testing.T) (v verdict) {
 		time.Sleep(c.restart / 2)
 		c.tradeBeside(t, sim)
 		time.Sleep(c.restart / 2)
-		last = start(t, sim, c.accident.disk(left), c.exclusive)
+		last = start(t, sim, c.accident.later(left, first.journal), c.exclusive, c.accident.options()...)
+	}
+	require.NotEqual(t, c.tooLate(), sent, "%s: the write was sent", c)
+	if !sent {
+		c.fault = faultOf(killedBefore)
 	}
 	began := time.Now()
 	patience, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 	defer cancel()
-	if c.restart == inProcess {
+	switch {
+	case c.restart != inProcess:
+		if rs, _ := last.Recover(patience); len(rs) > 0 {
+			v.Resolution = rs[len(rs)-1]
+			require.Len(t, rs, 1)
+		}
+	case !sent:
+		v.unsent(err, begun)
+		return v
+	default:
 		c.tradeBeside(t, sim)
 		if r, _ := last.Resolve(patience, err); r != nil {
 			v.Resolution = *r
 		}
-	} else if rs, _ := last.Recover(patience); len(rs) > 0 {
-		v.Resolution = rs[len(rs)-1]
-		require.Len(t, rs, 1)
 	}
 	v.took = time.Since(began)
 	if testing.Verbose() && !*printMatrix {
@@ -124,12 +133,36 @@ func (c cell) run(t *testing.T) (v verdict) {
 	}
 	_ = last.Close()
 	v.judge(c, sim)
+	v.expected = c.expected()
 	return v
+}
+
+// waits waits until the fault has come about. It returns false if nothing of the write leaves:
+// the disk takes longer than the write may be sent. Where the process ends, that is meanwhile.
+func (c cell) waits(first *process, begun, ended <-chan struct{}, placed chan error) (sent bool) {
+	var dies <-chan time.Time
+	if c.restart != inProcess && c.accident.ttl == 0 && c.accident.from == fromWrite {
+		dies = time.After(c.accident.sync / 2)
+	}
+	select {
+	case <-begun:
+	case err := <-placed:
+		placed <- err
+		return false
+	case <-dies:
+		return false
+	}
+	c.accident.begins(first.journal, fromSend)
+	if c.after == 0 {
+		<-ended
+	}
+	time.Sleep(max(c.after, aLittle))
+	return true
 }
 
 // begin is a bot that has run until the write is decided.
 func (c cell) begin(t *testing.T, sim *tradingsim.Sim) *process {
-	p := start(t, sim, c.accident.disk(journal.NewMemory()), c.exclusive)
+	p := start(t, sim, c.accident.disk(journal.NewMemory()), c.exclusive, c.accident.options()...)
 	if c.accident.pace == 0 {
 		time.Sleep(10 * time.Second)
 	}
@@ -155,6 +188,20 @@ func (c cell) begin(t *testing.T, sim *tradingsim.Sim) *process {
 func (c cell) tradeBeside(t *testing.T, sim *tradingsim.Sim) {
 	if c.beside {
 		sim.Trade(string(account), "long", "0.01", "BTC")
+	}
+}
+
+// unsent holds the word of a call that sent nothing against the connection.
+func (v *verdict) unsent(err error, begun <-chan struct{}) {
+	v.Outcome, v.Err, v.expected = trading.OutcomeOf(err), err, true
+	time.Sleep(time.Hour)
+	select {
+	case <-begun:
+		v.wrong = "sent after its call had ended"
+	default:
+		if v.Outcome != trading.NotApplied || !errors.Is(err, trading.ErrExpired) {
+			v.wrong = fmt.Sprintf("nothing was sent, and the call says %s: %v", v.Outcome, err)
+		}
 	}
 }
 

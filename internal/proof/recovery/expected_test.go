@@ -15,12 +15,12 @@ func (c cell) expected() bool {
 	switch {
 	case c.write.shown: // the levels show it
 		return true
-	case stored && c.restart < 10*time.Minute && !c.first(): // the service repeats its answer
+	case stored && c.restart < 10*time.Minute && !c.first() && !c.accident.late(): // the service repeats its answer
 		return true
 	case c.withoutBaseline(): // then only a flat symbol proves absence
 		return !c.ran && c.state.name == "flat"
 	case c.ran && c.exclusive: // what shows is the write's
-		return !c.hidden()
+		return !c.hidden() && !c.gap()
 	case c.ran: // what shows may be somebody else's
 		return false
 	case c.beside && (c.path == "/orders" || c.path == "/orders/limit") && c.write.name != "reduce-only order":
@@ -48,6 +48,27 @@ func (c cell) withoutBaseline() bool {
 // nothing tells its age by the service's clock. An entry reads the account before it.
 func (c cell) first() bool { return c.soon && c.write.name == "close" && c.restart != inProcess }
 
+// exit reports whether the write can add no exposure.
+func (c cell) exit() bool {
+	return c.path == "/positions/close" || c.path == "/positions/tpsl" || c.write.name == "reduce-only order"
+}
+
+// tooLate reports whether the disk takes the write's first record later than the write may be
+// sent. An exit does not wait for it.
+func (c cell) tooLate() bool {
+	return !c.exit() && c.accident.from == fromWrite && c.accident.sync > max(c.accident.ttl, 10*time.Second)
+}
+
+// gap reports whether the process has ended after an exit that did not wait for its disk: what
+// else the journal lacks is not known, so that a trace may be another exit's.
+func (c cell) gap() bool {
+	return c.exit() && c.restart != inProcess && c.accident.sync > 250*time.Millisecond && c.accident.from != fromSend
+}
+
+// late reports whether a question is noted too late to be asked: it goes within a second of
+// what allows it.
+func (a accident) late() bool { return a.sync > time.Second }
+
 // hidden reports whether a safeguard costs the cell, although the write was executed
 // and nobody else trades.
 func (c cell) hidden() bool {
@@ -58,6 +79,8 @@ func (c cell) hidden() bool {
 // patience is how long a decision may take.
 func (c cell) patience(by trading.Evidence) time.Duration {
 	switch {
+	case c.accident.late(): // then the looks wait for half an hour, behind one record
+		return 31*time.Minute + c.accident.sync
 	case by == trading.EvidenceReplay:
 		return 6*time.Second + c.accident.slower()
 	case c.first(): // it is never asked about, and is gone after half an hour
