@@ -1,4 +1,4 @@
-package trading
+package trading_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -22,7 +24,7 @@ type canned struct {
 
 func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(req.URL.Path, "/health") {
-		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(healthyBody)), ContentLength: int64(len(healthyBody))}, nil
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(rig.HealthyBody)), ContentLength: int64(len(rig.HealthyBody))}, nil
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -35,13 +37,13 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option) *Client {
+func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...trading.Option) *trading.Client {
 	b.Helper()
-	opts = append([]Option{roomy, WithSandboxKey(testSandboxKey), WithLiveKey(testLiveKey)}, opts...)
+	opts = append([]trading.Option{roomy, trading.WithSandboxKey(rig.SandboxKey), trading.WithLiveKey(rig.LiveKey)}, opts...)
 	if rt != nil {
-		opts = append(opts, WithTransport(rt))
+		opts = append(opts, trading.WithTransport(rt))
 	}
-	client, err := New(url, opts...)
+	client, err := trading.New(url, opts...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,21 +51,21 @@ func benchClient(b *testing.B, rt http.RoundTripper, url string, opts ...Option)
 	return client
 }
 
-func benchOrder() Order {
-	return Order{
-		Symbol: "BTC", Side: Long, Size: Dec("0.01"), Leverage: Dec("2"),
-		StopLoss: At(Dec("63000")), MaxSlippagePct: Some(Dec("0.5")),
+func benchOrder() trading.Order {
+	return trading.Order{
+		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
+		StopLoss: trading.At(trading.Dec("63000")), MaxSlippagePct: trading.Some(trading.Dec("0.5")),
 	}
 }
 
 func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
 
 // roomy has limits that are never full, and counts all the same.
-var roomy = WithRateLimits(RateLimits{PerKey: 1 << 30, PerClass: 1 << 30, PerPro: 1 << 30})
+var roomy = trading.WithRateLimits(trading.RateLimits{PerKey: 1 << 30, PerClass: 1 << 30, PerPro: 1 << 30})
 
 // BenchmarkOrder is an order with the network taken away, gate and guards on.
 func BenchmarkOrder(b *testing.B) {
-	client := benchClient(b, &canned{body: []byte(orderBody), header: jsonHeader()}, testBaseURL)
+	client := benchClient(b, &canned{body: []byte(rig.OrderBody), header: jsonHeader()}, rig.BaseURL)
 	ctx, order := context.Background(), benchOrder()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -75,7 +77,7 @@ func BenchmarkOrder(b *testing.B) {
 
 // BenchmarkOrderWhoseCallerMayLeave is the same under a context that can end.
 func BenchmarkOrderWhoseCallerMayLeave(b *testing.B) {
-	client := benchClient(b, &canned{body: []byte(orderBody), header: jsonHeader()}, testBaseURL)
+	client := benchClient(b, &canned{body: []byte(rig.OrderBody), header: jsonHeader()}, rig.BaseURL)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	order := benchOrder()
@@ -91,18 +93,18 @@ func BenchmarkOrderWhoseCallerMayLeave(b *testing.B) {
 // what gate, journal and key cost.
 func BenchmarkLiveOrder(b *testing.B) {
 	const body = `{"success":true,"action":"opened","fill":{"price":64000,"size":0.01,"fee":0.288},"position":` +
-		positionBody + `,"newBalance":99999.712}`
+		rig.PositionBody + `,"newBalance":99999.712}`
 	for _, row := range []struct {
 		name string
-		opts []Option
+		opts []trading.Option
 	}{
-		{"ungated, uncounted, unjournaled", []Option{WithHealthGate(HealthGate{Off: true}), WithRateLimits(RateLimits{Off: true})}},
-		{"gated, uncounted, unjournaled", []Option{WithRateLimits(RateLimits{Off: true})}},
+		{"ungated, uncounted, unjournaled", []trading.Option{trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithRateLimits(trading.RateLimits{Off: true})}},
+		{"gated, uncounted, unjournaled", []trading.Option{trading.WithRateLimits(trading.RateLimits{Off: true})}},
 		{"gated, unjournaled", nil},
-		{"gated, journal in memory", []Option{WithJournal(journal.NewMemory())}},
+		{"gated, journal in memory", []trading.Option{trading.WithJournal(journal.NewMemory())}},
 	} {
 		b.Run(row.name, func(b *testing.B) {
-			client := benchClient(b, &canned{body: []byte(body), header: jsonHeader()}, testBaseURL, row.opts...)
+			client := benchClient(b, &canned{body: []byte(body), header: jsonHeader()}, rig.BaseURL, row.opts...)
 			account := client.Live.Account("acc_1")
 			ctx, order := context.Background(), benchOrder()
 			b.ReportAllocs()
@@ -152,10 +154,10 @@ func BenchmarkOrderLoopback(b *testing.B) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/health") {
-			_, _ = io.WriteString(w, healthyBody)
+			_, _ = io.WriteString(w, rig.HealthyBody)
 			return
 		}
-		_, _ = io.WriteString(w, orderBody)
+		_, _ = io.WriteString(w, rig.OrderBody)
 	}))
 	defer server.Close()
 	b.Run("client", func(b *testing.B) {
@@ -203,7 +205,7 @@ func BenchmarkTrades(b *testing.B) {
 			i+1, 64000+i, 64100+i, i, i)
 	}
 	body.WriteString(`]}`)
-	client := benchClient(b, &canned{body: []byte(body.String()), header: jsonHeader()}, testBaseURL)
+	client := benchClient(b, &canned{body: []byte(body.String()), header: jsonHeader()}, rig.BaseURL)
 	ctx := context.Background()
 	b.SetBytes(int64(body.Len()))
 	b.ReportAllocs()

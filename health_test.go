@@ -1,4 +1,4 @@
-package trading
+package trading_test
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
 func healthJSON(ok bool, status, feed string) string {
@@ -33,20 +36,20 @@ func TestTrap_T42_OnlyAllFourTogetherAreSafe(t *testing.T) {
 		{true, "splendid", "live", false},
 		{true, "", "", false},
 	} {
-		h := &Health{OK: row.ok, Status: HealthStatus(row.status), Feed: Feed(row.feed)}
+		h := &trading.Health{OK: row.ok, Status: trading.HealthStatus(row.status), Feed: trading.Feed(row.feed)}
 		assert.Equal(t, row.safe, h.Safe(), "%+v", row)
 	}
-	assert.False(t, (*Health)(nil).Safe())
+	assert.False(t, (*trading.Health)(nil).Safe())
 }
 
 func TestTrap_T41_A503OfHealthIsAnAnswer(t *testing.T) {
-	script := newScript(t)
-	script.health = answered(503, healthJSON(false, "degraded", "stale"))
-	var meta Meta
-	health, err := newTestClient(t, script).Health(context.Background(), ResponseInto(&meta))
+	script := rig.NewScript(t)
+	script.Health = rig.Answered(503, healthJSON(false, "degraded", "stale"))
+	var meta trading.Meta
+	health, err := rig.ScriptedClient(t, script).Health(context.Background(), trading.ResponseInto(&meta))
 	require.NoError(t, err)
-	assert.Equal(t, Degraded, health.Status)
-	assert.Equal(t, FeedStale, health.Feed)
+	assert.Equal(t, trading.Degraded, health.Status)
+	assert.Equal(t, trading.FeedStale, health.Feed)
 	assert.False(t, health.Safe())
 	assert.Equal(t, time.UnixMilli(1795000000000).UTC(), health.AsOf)
 	assert.Equal(t, 5*time.Second, health.CacheFor)
@@ -54,79 +57,79 @@ func TestTrap_T41_A503OfHealthIsAnAnswer(t *testing.T) {
 }
 
 func TestTrap_T48_NoKeyOnKeylessRoutes(t *testing.T) {
-	script := newScript(t,
-		answered(200, healthyBody),
-		answered(200, `{"openapi":"3.0.3","paths":{}}`),
-		answered(200, `{"userId":"u","environment":"sandbox","keyId":"k"}`),
+	script := rig.NewScript(t,
+		rig.Answered(200, rig.HealthyBody),
+		rig.Answered(200, `{"openapi":"3.0.3","paths":{}}`),
+		rig.Answered(200, `{"userId":"u","environment":"sandbox","keyId":"k"}`),
 	)
-	script.health = nil
-	client := newTestClient(t, script)
+	script.Health = nil
+	client := rig.ScriptedClient(t, script)
 	ctx := context.Background()
 	_, err := client.Health(ctx)
 	require.NoError(t, err)
 	_, err = client.OpenAPI(ctx)
 	require.NoError(t, err)
-	_, err = client.Me(ctx, EnvSandbox)
+	_, err = client.Me(ctx, trading.EnvSandbox)
 	require.NoError(t, err)
-	script.done()
-	got := script.received()
-	assert.Empty(t, got[0].header.Get("X-API-Key"))
-	assert.Empty(t, got[1].header.Get("X-API-Key"))
-	assert.Equal(t, testSandboxKey, got[2].header.Get("X-API-Key"))
+	script.Done()
+	got := script.Received()
+	assert.Empty(t, got[0].Header.Get("X-API-Key"))
+	assert.Empty(t, got[1].Header.Get("X-API-Key"))
+	assert.Equal(t, rig.SandboxKey, got[2].Header.Get("X-API-Key"))
 	for _, request := range got {
-		assert.Empty(t, request.header.Get("Authorization"))
-		assert.Regexp(t, `^trading-go/\d+\.\d+\.\d+ `, request.header.Get("User-Agent"))
+		assert.Empty(t, request.Header.Get("Authorization"))
+		assert.Regexp(t, `^trading-go/\d+\.\d+\.\d+ `, request.Header.Get("User-Agent"))
 	}
 }
 
 func TestGate(t *testing.T) {
-	const none = Kind("")
+	const none = trading.Kind("")
 	for _, row := range []struct {
 		name   string
-		health step
-		gate   HealthGate
-		opts   []CallOption
-		entry  Kind
-		exit   Kind
+		health rig.Step
+		gate   trading.HealthGate
+		opts   []trading.CallOption
+		entry  trading.Kind
+		exit   trading.Kind
 	}{
-		{"healthy", answered(200, healthyBody), HealthGate{}, nil, none, none},
-		{"T43 degraded", answered(503, healthJSON(false, "degraded", "stale")), HealthGate{}, nil, ErrUnhealthy, none},
-		{"unavailable", answered(503, healthJSON(false, "unavailable", "unknown")), HealthGate{}, nil, ErrUnhealthy, none},
-		{"T42 feed unknown", answered(200, healthJSON(true, "healthy", "unknown")), HealthGate{}, nil, ErrUnhealthy, none},
-		{"T44 not JSON", answered(200, "<html>ok</html>"), HealthGate{}, nil, ErrUnhealthy, none},
-		{"T44 no connection", unreachable(), HealthGate{}, nil, ErrUnhealthy, none},
-		{"T44 no answer", hanging(nil), HealthGate{}, nil, ErrUnhealthy, none},
-		{"another's 503", answered(503, refusalBody(CodeUnavailable)), HealthGate{}, nil, ErrUnhealthy, none},
-		{"strict", answered(503, healthJSON(false, "degraded", "stale")), HealthGate{Strict: true}, nil, ErrUnhealthy, ErrUnhealthy},
-		{"off", answered(503, healthJSON(false, "degraded", "stale")), HealthGate{Off: true}, nil, none, none},
-		{"skipped", answered(503, healthJSON(false, "degraded", "stale")), HealthGate{Strict: true}, []CallOption{SkipHealthGate()}, none, none},
+		{"healthy", rig.Answered(200, rig.HealthyBody), trading.HealthGate{}, nil, none, none},
+		{"T43 degraded", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"unavailable", rig.Answered(503, healthJSON(false, "unavailable", "unknown")), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"T42 feed unknown", rig.Answered(200, healthJSON(true, "healthy", "unknown")), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"T44 not JSON", rig.Answered(200, "<html>ok</html>"), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"T44 no connection", rig.Unreachable(), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"T44 no answer", rig.Hanging(nil), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"another's 503", rig.Answered(503, rig.RefusalBody(trading.CodeUnavailable)), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
+		{"strict", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{Strict: true}, nil, trading.ErrUnhealthy, trading.ErrUnhealthy},
+		{"off", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{Off: true}, nil, none, none},
+		{"skipped", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{Strict: true}, []trading.CallOption{trading.SkipHealthGate()}, none, none},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				script := newScript(t)
-				script.health = row.health
-				client := newTestClient(t, script, WithHealthGate(row.gate))
+				script := rig.NewScript(t)
+				script.Health = row.health
+				client := rig.ScriptedClient(t, script, trading.WithHealthGate(row.gate))
 				ctx := context.Background()
 
-				check := func(want Kind, send func() error) {
+				check := func(want trading.Kind, send func() error) {
 					if want == none {
-						script.steps = []step{answered(400, refusalBody(CodeBadRequest))}
-						require.ErrorIs(t, send(), CodeBadRequest, "it was sent")
+						script.Steps = []rig.Step{rig.Answered(400, rig.RefusalBody(trading.CodeBadRequest))}
+						require.ErrorIs(t, send(), trading.CodeBadRequest, "it was sent")
 						return
 					}
 					err := send()
 					require.ErrorIs(t, err, want)
-					assert.Equal(t, NotApplied, OutcomeOf(err))
-					var guard *GuardError
+					assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+					var guard *trading.GuardError
 					require.ErrorAs(t, err, &guard)
 					assert.NotEmpty(t, guard.Reason, "a guard explains itself")
 				}
 				check(row.entry, func() error {
-					_, err := client.Sandbox.PlaceOrder(ctx, testOrder(), row.opts...)
+					_, err := client.Sandbox.PlaceOrder(ctx, rig.Buy("0.01"), row.opts...)
 					return err
 				})
 				check(row.exit, func() error {
-					_, err := client.Sandbox.ClosePosition(ctx, "BTC", All, row.opts...)
+					_, err := client.Sandbox.ClosePosition(ctx, "BTC", trading.All, row.opts...)
 					return err
 				})
 			})
@@ -137,17 +140,17 @@ func TestGate(t *testing.T) {
 func TestTrap_T46_OneHealthRequestForManyEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		script := newScript(t)
-		health := answered(200, healthyBody)
+		script := rig.NewScript(t)
+		health := rig.Answered(200, rig.HealthyBody)
 		gate := make(chan struct{}, 1)
-		script.health = func(req *http.Request) (*http.Response, error) {
+		script.Health = func(req *http.Request) (*http.Response, error) {
 			gate <- struct{}{}
 			asked++
 			<-gate
 			return health(req)
 		}
-		client := newTestClient(t, script)
-		check := func() { require.NoError(t, client.core.gate.check(context.Background())) }
+		client := rig.ScriptedClient(t, script)
+		check := func() { require.NoError(t, trading.CheckHealth(context.Background(), client)) }
 
 		done := make(chan struct{})
 		for range 50 {
@@ -165,60 +168,61 @@ func TestTrap_T46_OneHealthRequestForManyEntries(t *testing.T) {
 
 func TestGateDoesNotTrustAnOldAssessment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		script := newScript(t)
-		client := newTestClient(t, script)
-		gate := client.core.gate
-		require.NoError(t, gate.check(context.Background()))
+		script := rig.NewScript(t)
+		client := rig.ScriptedClient(t, script)
+		check := func() error { return trading.CheckHealth(context.Background(), client) }
+		require.NoError(t, check())
 
-		script.health = answered(503, healthJSON(false, "degraded", "stale"))
+		script.Health = rig.Answered(503, healthJSON(false, "degraded", "stale"))
 		time.Sleep(10*time.Second + time.Millisecond)
-		require.ErrorIs(t, gate.check(context.Background()), ErrUnhealthy)
+		require.ErrorIs(t, check(), trading.ErrUnhealthy)
 
 		// Bad news does not outlive its five seconds, and is not reused while refreshing.
-		script.health = answered(200, healthyBody)
-		require.ErrorIs(t, gate.check(context.Background()), ErrUnhealthy)
+		script.Health = rig.Answered(200, rig.HealthyBody)
+		require.ErrorIs(t, check(), trading.ErrUnhealthy)
 		time.Sleep(5*time.Second + time.Millisecond)
-		require.NoError(t, gate.check(context.Background()))
+		require.NoError(t, check())
 	})
 }
 
 // An answer that takes longer than its cacheSeconds may be older than them.
 func TestGateDoesNotUseAnAssessmentThatCameTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		script := newScript(t)
-		wait, health := 5*time.Second, answered(200, healthyBody)
-		script.health = func(req *http.Request) (*http.Response, error) {
+		script := rig.NewScript(t)
+		wait, health := 5*time.Second, rig.Answered(200, rig.HealthyBody)
+		script.Health = func(req *http.Request) (*http.Response, error) {
 			time.Sleep(wait)
 			return health(req)
 		}
-		gate := newTestClient(t, script).core.gate
-		require.NoError(t, gate.check(context.Background()))
+		client := rig.ScriptedClient(t, script)
+		check := func() error { return trading.CheckHealth(context.Background(), client) }
+		require.NoError(t, check())
 		wait += time.Millisecond
 		time.Sleep(time.Millisecond)
-		err := gate.check(context.Background())
-		require.ErrorIs(t, err, ErrUnhealthy)
+		err := check()
+		require.ErrorIs(t, err, trading.ErrUnhealthy)
 		require.ErrorContains(t, err, "asked for 5.001s ago, and holds for 5s")
 	})
 }
 
 func TestGateOutlivesTheCallerWhoAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		script := newScript(t)
+		script := rig.NewScript(t)
 		answer := make(chan struct{})
-		health := answered(200, healthyBody)
-		script.health = func(req *http.Request) (*http.Response, error) {
+		health := rig.Answered(200, rig.HealthyBody)
+		script.Health = func(req *http.Request) (*http.Response, error) {
 			<-answer
 			return health(req)
 		}
-		client := newTestClient(t, script)
+		client := rig.ScriptedClient(t, script)
 		ctx, cancel := context.WithCancel(context.Background())
 		first := make(chan error)
-		go func() { first <- client.core.gate.check(ctx) }()
+		go func() { first <- trading.CheckHealth(ctx, client) }()
 		synctest.Wait()
 		cancel()
 		require.ErrorIs(t, <-first, context.Canceled)
 		second := make(chan error)
-		go func() { second <- client.core.gate.check(context.Background()) }()
+		go func() { second <- trading.CheckHealth(context.Background(), client) }()
 		synctest.Wait()
 		close(answer)
 		require.NoError(t, <-second)
@@ -228,22 +232,22 @@ func TestGateOutlivesTheCallerWhoAsked(t *testing.T) {
 func TestKeepWarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		script := newScript(t)
-		health := answered(200, healthyBody)
-		script.health = func(req *http.Request) (*http.Response, error) {
+		script := rig.NewScript(t)
+		health := rig.Answered(200, rig.HealthyBody)
+		script.Health = func(req *http.Request) (*http.Response, error) {
 			asked++
 			return health(req)
 		}
-		client := newTestClient(t, script, WithHealthGate(HealthGate{KeepWarm: true}))
+		client := rig.ScriptedClient(t, script, trading.WithHealthGate(trading.HealthGate{KeepWarm: true}))
 		time.Sleep(time.Minute)
 		assert.Zero(t, asked, "nothing is asked before the first entry")
 
-		require.NoError(t, client.core.gate.check(context.Background()))
+		require.NoError(t, trading.CheckHealth(context.Background(), client))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.InDelta(t, 60, asked, 2, "one each second, since the service's clock is not known")
 		before := time.Now()
-		require.NoError(t, client.core.gate.check(context.Background()))
+		require.NoError(t, trading.CheckHealth(context.Background(), client))
 		assert.Zero(t, time.Since(before))
 
 		require.NoError(t, client.Close())
@@ -254,61 +258,61 @@ func TestKeepWarm(t *testing.T) {
 }
 
 func TestGateAsksNothingAfterClose(t *testing.T) {
-	script := newScript(t)
-	script.health = func(*http.Request) (*http.Response, error) {
+	script := rig.NewScript(t)
+	script.Health = func(*http.Request) (*http.Response, error) {
 		t.Error("it asked")
 		return nil, io.ErrUnexpectedEOF
 	}
-	client := newTestClient(t, script)
+	client := rig.ScriptedClient(t, script)
 	require.NoError(t, client.Close())
 	for range 2 {
-		err := client.core.gate.check(context.Background())
-		require.ErrorIs(t, err, ErrClosed)
-		require.ErrorIs(t, err, ErrUnhealthy)
+		err := trading.CheckHealth(context.Background(), client)
+		require.ErrorIs(t, err, trading.ErrClosed)
+		require.ErrorIs(t, err, trading.ErrUnhealthy)
 	}
 }
 
 func TestHalt(t *testing.T) {
-	script := newScript(t, answered(400, refusalBody(CodeBadPct)), answered(200, orderBody))
-	client := newTestClient(t, script)
+	script := rig.NewScript(t, rig.Answered(400, rig.RefusalBody(trading.CodeBadPct)), rig.Answered(200, rig.OrderBody))
+	client := rig.ScriptedClient(t, script)
 	ctx := context.Background()
 	client.Halt("the desk is closed")
 	reason, halted := client.Halted()
 	assert.True(t, halted)
 	assert.Equal(t, "the desk is closed", reason)
 
-	_, err := client.Sandbox.PlaceOrder(ctx, testOrder())
-	require.ErrorIs(t, err, ErrHalted)
+	_, err := client.Sandbox.PlaceOrder(ctx, rig.Buy("0.01"))
+	require.ErrorIs(t, err, trading.ErrHalted)
 	assert.ErrorContains(t, err, "the desk is closed")
-	_, err = client.Sandbox.ClosePosition(ctx, "BTC", All)
-	require.ErrorIs(t, err, CodeBadPct, "exits pass")
+	_, err = client.Sandbox.ClosePosition(ctx, "BTC", trading.All)
+	require.ErrorIs(t, err, trading.CodeBadPct, "exits pass")
 
 	client.Resume()
-	_, err = client.Sandbox.PlaceOrder(ctx, testOrder())
+	_, err = client.Sandbox.PlaceOrder(ctx, rig.Buy("0.01"))
 	require.NoError(t, err)
-	script.done()
+	script.Done()
 }
 
 func TestOwnGuards(t *testing.T) {
-	var seen []Write
-	refuse := func(_ context.Context, w Write) error {
+	var seen []trading.Write
+	refuse := func(_ context.Context, w trading.Write) error {
 		seen = append(seen, w)
 		if w.Entry {
 			return fmt.Errorf("not on a Friday")
 		}
 		return nil
 	}
-	script := newScript(t, answered(404, refusalBody(CodeNoPosition)))
-	client := newTestClient(t, script, WithGuard(refuse))
-	_, err := client.Sandbox.PlaceOrder(context.Background(), testOrder(), WithTag("breakout"))
-	require.ErrorIs(t, err, ErrGuard)
+	script := rig.NewScript(t, rig.Answered(404, rig.RefusalBody(trading.CodeNoPosition)))
+	client := rig.ScriptedClient(t, script, trading.WithGuard(refuse))
+	_, err := client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"), trading.WithTag("breakout"))
+	require.ErrorIs(t, err, trading.ErrGuard)
 	assert.ErrorContains(t, err, "not on a Friday")
-	_, err = client.Sandbox.ClosePosition(context.Background(), "BTC", All)
-	require.ErrorIs(t, err, CodeNoPosition)
-	script.done()
+	_, err = client.Sandbox.ClosePosition(context.Background(), "BTC", trading.All)
+	require.ErrorIs(t, err, trading.CodeNoPosition)
+	script.Done()
 
 	require.Len(t, seen, 2)
-	assert.Equal(t, OpSandboxOrder, seen[0].Operation)
+	assert.Equal(t, trading.OpSandboxOrder, seen[0].Operation)
 	assert.Equal(t, "breakout", seen[0].Tag)
 	assert.Equal(t, "0.01", seen[0].Order.Size.String())
 	assert.True(t, seen[0].Entry)

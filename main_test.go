@@ -1,4 +1,4 @@
-package trading
+package trading_test
 
 import (
 	"os"

@@ -1,0 +1,97 @@
+package values
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+)
+
+func TestOptGet(t *testing.T) {
+	v, ok := trading.Some(0).Get()
+	assert.True(t, ok)
+	assert.Zero(t, v)
+	_, ok = trading.Opt[int]{}.Get()
+	assert.False(t, ok)
+	assert.True(t, trading.Opt[int]{}.IsZero())
+	assert.False(t, trading.Some(0).IsZero())
+}
+
+func TestOptEqual(t *testing.T) {
+	assert.True(t, trading.Some(trading.Dec("1.0")).Equal(trading.Some(trading.Dec("1"))), "decimals are compared by their own Equal")
+	assert.True(t, trading.Some(trading.MarkAt(trading.Dec("1.0"))).Equal(trading.Some(trading.MarkAt(trading.Dec("1")))))
+	assert.True(t, trading.Some([]int{1}).Equal(trading.Some([]int{1})))
+	assert.True(t, trading.Opt[int]{}.Equal(trading.Opt[int]{}))
+	assert.False(t, trading.Some(0).Equal(trading.Opt[int]{}))
+	assert.False(t, trading.Opt[int]{}.Equal(trading.Some(0)))
+	assert.False(t, trading.Some(trading.Dec("1")).Equal(trading.Some(trading.Dec("2"))))
+	assert.True(t, trading.Some(trading.Some(trading.Dec("1.0"))).Equal(trading.Some(trading.Some(trading.Dec("1")))))
+}
+
+func TestOptPrints(t *testing.T) {
+	pnl := trading.Some(trading.Dec("-12.50"))
+	assert.Equal(t, "-12.5 -12.5 -12.500", fmt.Sprintf("%v %s %.3f", pnl, pnl, pnl))
+	assert.Equal(t, "[ -12.5] [-12.5 ]", fmt.Sprintf("[%6v] [%-6v]", pnl, pnl))
+	assert.Equal(t, "-12.5", pnl.String())
+	assert.Equal(t, "007", fmt.Sprintf("%03d", trading.Some(7)))
+	assert.Equal(t, `"x"`, fmt.Sprintf("%q", trading.Some("x")))
+	assert.Equal(t, "decimal.New(-1250, -2)", fmt.Sprintf("%#v", pnl))
+
+	var none trading.Opt[decimal.Decimal]
+	assert.Equal(t, "none none [  none] [none  ]", fmt.Sprintf("%v %.2f [%6v] [%-6v]", none, none, none, none))
+	assert.Equal(t, "none", none.String())
+}
+
+// The slippage of a market whose book cannot fill the order is null, which is not
+// a slippage of 0 percent.
+func TestTrap_T34_NullIsNotZero(t *testing.T) {
+	var refusal struct{ EstSlippagePct trading.Opt[decimal.Decimal] }
+	require.NoError(t, json.Unmarshal([]byte(`{"EstSlippagePct": null}`), &refusal))
+	_, ok := refusal.EstSlippagePct.Get()
+	assert.False(t, ok)
+	assert.False(t, refusal.EstSlippagePct.Equal(trading.Some(decimal.Zero)))
+	assert.Equal(t, "none", refusal.EstSlippagePct.String())
+}
+
+func TestOptJSON(t *testing.T) {
+	type inner struct{ A trading.Opt[int] }
+	type record struct {
+		D trading.Opt[decimal.Decimal]
+		I trading.Opt[int]
+		S trading.Opt[string] `json:",omitzero"`
+		R trading.Opt[inner]
+	}
+	for _, text := range []string{
+		`{"D":null,"I":null,"R":null}`,
+		`{"D":0.0000001,"I":0,"S":"","R":{"A":null}}`,
+		`{"D":-12345678901234567890.123,"I":2,"S":"x","R":{"A":1}}`,
+	} {
+		var r record
+		require.NoError(t, json.Unmarshal([]byte(text), &r), text)
+		got, err := json.Marshal(r)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+}
+
+func TestOptRefusesWhatDoesNotFit(t *testing.T) {
+	d := trading.Some(trading.Dec("7"))
+	assert.Error(t, json.Unmarshal([]byte(`"1.5"`), &d))
+	assert.True(t, d.IsZero(), "the old value is gone")
+	i := trading.Some(7)
+	assert.Error(t, json.Unmarshal([]byte(`1.5`), &i))
+	assert.True(t, i.IsZero())
+}
+
+// A huge integer of a caller's own type is no business of the decimal rules.
+func TestOptLeavesOtherTypesAlone(t *testing.T) {
+	text, err := json.Marshal(trading.Some(new(big.Int).Lsh(big.NewInt(1), 400)))
+	require.NoError(t, err)
+	assert.Len(t, text, 121)
+}
