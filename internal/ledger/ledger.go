@@ -124,7 +124,8 @@ func (l *Ledger) leaves(at Instant) {
 func (l *Ledger) noteRestart(now Instant) {
 	l.restored, l.restart, l.lastByte = true, now, now
 	s := &l.sending
-	if !s.over && s.keySends == 0 { // the first send under a key is not on disk before its byte
+	// The first send under a key is not on disk before its byte, and of an exit none has to be.
+	if !s.over && (s.keySends == 0 || l.SendsMissing && !s.open) {
 		s.begin()
 	}
 	l.endSending()

@@ -297,6 +297,21 @@ func TestRestoreOfASendWhoseEndIsLost(t *testing.T) {
 	}
 }
 
+// An exit may have been sent once more without a record of it: so what the journal has of it says
+// nothing of the last send.
+func TestRestoreOfAnExitWhoseSendsMayBeMissing(t *testing.T) {
+	terms := market()
+	terms.Entry, terms.TTL = false, time.Minute
+	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(1), Answer: refusal("idempotency_unavailable", 503, NotApplied, SameKey)}}
+	for _, missing := range []bool{false, true} {
+		terms.SendsMissing = missing
+		l := Restore(terms, facts, at(2))
+		if l.Done() == missing {
+			t.Errorf("sends may be missing %t: the write is %v, done %t", missing, l.Outcome(), l.Done())
+		}
+	}
+}
+
 // D 39: a refusal that turned a write away before its route decides only if a second question
 // is answered in the same way, and nothing was in doubt before.
 func TestARefusalIsConfirmed(t *testing.T) {

@@ -48,10 +48,14 @@ func edgeNames() (names []string) {
 }
 
 func (w *world) moments() []option {
-	if w.edges {
+	switch {
+	case w.edges:
 		return edgeMoments
+	case w.leased:
+		return leaseMoments
+	default:
+		return moments
 	}
-	return moments
 }
 
 func (w *world) replies() []option {
@@ -83,8 +87,7 @@ func (p *program) holdUp(do ledger.Action, h heldUp) {
 			p.leaves(do)
 			return
 		}
-		ended := [...]ledger.FactKind{ledger.Send: ledger.SendEnded, ledger.Fence: ledger.FenceEnded, ledger.Probe: ledger.ProbeEnded}[do]
-		p.note(ledger.Fact{Kind: ended, Answer: ledger.Answer{Class: ledger.Unsent}, OwnRoute: do == ledger.Fence && w.ownRoute})
+		p.note(ledger.Fact{Kind: endOf(do), Answer: ledger.Answer{Class: ledger.Unsent}, OwnRoute: do == ledger.Fence && w.ownRoute})
 		p.goOn()
 	})
 }
@@ -101,4 +104,8 @@ func (p *program) mayLeave(do ledger.Action) bool {
 	default:
 		return true
 	}
+}
+
+func endOf(do ledger.Action) ledger.FactKind {
+	return [...]ledger.FactKind{ledger.Send: ledger.SendEnded, ledger.Fence: ledger.FenceEnded, ledger.Probe: ledger.ProbeEnded}[do]
 }

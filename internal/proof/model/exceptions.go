@@ -15,6 +15,7 @@ const (
 	Cancelled       = "a limit that somebody cancelled since"
 	LatePaper       = "a paper request that arrived late"
 	BrokenDisk      = "an exit beside a broken disk"
+	Paused          = "a program that stopped between its last check and its first byte"
 )
 
 // Exceptions are all of them, each with the words by which README.md and docs/outcomes.md
@@ -33,5 +34,6 @@ func Exceptions() map[string]string {
 		Cancelled:       "has cancelled since",
 		LatePaper:       "paper",
 		BrokenDisk:      "an exit while the journal cannot be written",
+		Paused:          "stopped between its last check and its first byte",
 	}
 }

@@ -37,28 +37,31 @@ type entry struct {
 
 // program is one process after the other, with one journal.
 type program struct {
-	w       *world
-	journal *journal
-	name    int
-	began   time.Duration
-	wall    time.Duration // how far its wall clock is off
-	slept   time.Duration // how long its monotonic clock stood still
-	noDate  bool
-	lostAll bool // it had no durable journal, and crashed
-	life    int
-	takes   int
-	l       ledger.Ledger
-	on      *entry
-	waiting int           // the request that it waits for
-	reused  time.Duration // when a fence was first answered 422; 0 if it was not
-	probed  bool
-	value   int // of a TP/SL setting
-	sends   int
-	seen    int // by the look before
-	looked  time.Duration
-	looks   bool
-	said    said
-	saidAt  time.Duration
+	w         *world
+	journal   *journal
+	name      int
+	began     time.Duration
+	wall      time.Duration // how far its wall clock is off
+	slept     time.Duration // how long its monotonic clock stood still
+	noDate    bool
+	lostAll   bool // it had no durable journal, and crashed
+	life      int
+	takes     int
+	l         ledger.Ledger
+	on        *entry
+	waiting   int           // the request that it waits for
+	reused    time.Duration // when a fence was first answered 422; 0 if it was not
+	probed    bool
+	value     int // of a TP/SL setting
+	sends     int
+	seen      int           // by the look before
+	cutOff    time.Duration // another process has the journal, and this one sends until then; 0 for the holder
+	handsOver bool          // once it has its answer
+	gap       bool          // it took the journal over without a release
+	looked    time.Duration
+	looks     bool
+	said      said
+	saidAt    time.Duration
 }
 
 func (p *program) lastSaid() said { return p.said }
@@ -219,6 +222,10 @@ var downs = []time.Duration{0, time.Minute, time.Hour, 25 * time.Hour}
 // does carries a step out.
 func (p *program) does(do ledger.Action) {
 	w := p.w
+	if !p.mayAct(do) {
+		p.speak(saidUnknown)
+		return
+	}
 	if w.trace {
 		w.say("program %d: %v", p.name, [...]string{"stop", "send", "new key", "fence", "probe", "look", "second question"}[do])
 	}
@@ -240,7 +247,7 @@ func (p *program) does(do ledger.Action) {
 	w.sharpens(do)
 	p.probed = p.probed || do == ledger.Probe
 	m := 0
-	if !w.levels.on {
+	if !w.levels.on && p.cutOff == 0 {
 		m = w.pick(w.moments())
 	}
 	begun := [...]ledger.FactKind{ledger.Send: ledger.SendBegun, ledger.Fence: ledger.FenceBegun, ledger.Probe: ledger.ProbeBegun}[do]
@@ -260,6 +267,10 @@ func (p *program) does(do ledger.Action) {
 		return
 	}
 	p.note(ledger.Fact{Kind: begun})
+	if m > sleeps && w.leased {
+		p.takenOver(do, takings[m-sleeps-1])
+		return
+	}
 	if m > sleeps {
 		p.holdUp(do, heldUps[m-sleeps-1])
 		return
@@ -365,7 +376,9 @@ func (p *program) hears(r request, a ledger.Answer) {
 	if p.l.Held() {
 		p.w.checksLevel(true)
 	}
-	p.goOn()
+	if !p.over() {
+		p.goOn()
+	}
 }
 
 // look is the account as the accounting sees it.
@@ -385,7 +398,7 @@ func (p *program) look() {
 	v := ledger.Verdict{Equal: p.looks && seen == p.seen && w.now-p.looked >= ledger.Lag}
 	t := &p.on.terms
 	switch {
-	case seen > 0 && t.Exclusive:
+	case seen > 0 && t.Exclusive && !p.gap:
 		v.Outcome = ledger.Applied
 	case seen > 0:
 		v.Lasting = true
@@ -430,7 +443,7 @@ func (p *program) ends() {
 	default:
 		p.speak(saidUnknown)
 	}
-	if p.w.named && p.takes < 3 && p.said != saidApplied {
+	if p.w.named && p.takes < 3 && p.said != saidApplied && p.cutOff == 0 {
 		if a := p.w.pick(repeats); a > 0 {
 			p.w.after(repeatAfter[a], p.take)
 		}
@@ -464,13 +477,7 @@ func (p *program) crash(lost bool, down time.Duration) {
 	p.life++
 	p.waiting, p.wall, p.slept, p.noDate = 0, 0, 0, false
 	if lost {
-		e.facts = e.facts[:e.synced]
-		e.key = e.firstKey
-		for _, f := range e.facts {
-			if f.Kind == ledger.KeyChanged {
-				e.key++
-			}
-		}
+		e.lose()
 	}
 	if w.forgetful || w.lies.journalLate && lost && e.synced == 0 {
 		p.journal.entries = nil
@@ -487,4 +494,15 @@ func (p *program) crash(lost bool, down time.Duration) {
 		}
 		p.take()
 	})
+}
+
+// lose takes what was not yet on disk.
+func (e *entry) lose() {
+	e.facts = e.facts[:e.synced]
+	e.key = e.firstKey
+	for _, f := range e.facts {
+		if f.Kind == ledger.KeyChanged {
+			e.key++
+		}
+	}
 }

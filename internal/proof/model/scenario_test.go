@@ -20,6 +20,7 @@ type scenario struct {
 	forgetful   bool   // no durable journal
 	vanish      bool   // the order's trace can be taken away
 	edges       bool   // with the accidents of disks, connections, limits and unheard-of codes
+	leased      bool   // the journal is held under a lease
 	lies        lies
 	only        []string // the accidents that there are; all if there is none
 	trace       bool
@@ -27,15 +28,18 @@ type scenario struct {
 
 // lies are what a client does that leaves out a rule.
 type lies struct {
-	terms       func(t *ledger.Terms)
-	fact        func(p *program, f *ledger.Fact) bool
-	step        func(p *program, s ledger.Step) ledger.Step
-	look        func(v *ledger.Verdict)
-	sendsAgain  bool // a restarted program goes on sending
-	journalLate bool
-	noGate      bool // what was held up leaves all the same
-	nextKey     bool // a pending decision goes on under the next key
-	volatile    map[ledger.FactKind]bool
+	terms         func(t *ledger.Terms)
+	fact          func(p *program, f *ledger.Fact) bool
+	step          func(p *program, s ledger.Step) ledger.Step
+	look          func(v *ledger.Verdict)
+	sendsAgain    bool // a restarted program goes on sending
+	journalLate   bool
+	noGate        bool // what was held up leaves all the same
+	noGap         bool // a taking counts as an orderly restart
+	noLease       bool // the gate does not ask for the lease
+	knowsDecision bool // a process without the lease says what became of a decision that it did not send
+	nextKey       bool // a pending decision goes on under the next key
+	volatile      map[ledger.FactKind]bool
 }
 
 func (l *lies) onTerms(t *ledger.Terms) {
@@ -133,6 +137,12 @@ var scenarios = []scenario{
 	with("market order, sent once, edges", edges, once),
 	with("given key, first use unknown, edges", edges, given, firstUse),
 	with("paper order, edges", edges, paper),
+	with("market order, under a lease", leased),
+	with("market order, under a lease, 10 and 50", leased, reading10, reading50),
+	with("close, under a lease, exclusive", leased, exit, exclusive),
+	with("order id, under a lease", leased, derived),
+	with("exit under an order id, under a lease", leased, derived, exit),
+	with("paper order, under a lease", leased, paper),
 	with("close", exit),
 	with("resting limit", limit, others),
 	with("resting limit, exclusive", limit, exclusive),

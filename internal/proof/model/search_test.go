@@ -104,6 +104,8 @@ const (
 	latePaper
 	cancelled
 	inItsWords
+	paused
+	brokenDisk
 	findingCount
 
 	apart = probeRan
@@ -131,6 +133,8 @@ var findings = [findingCount]string{
 	cancelled:          Cancelled,
 	latePaper:          LatePaper,
 	inItsWords:         InItsWords,
+	paused:             Paused,
+	brokenDisk:         BrokenDisk,
 }
 
 // result is what the search of a scenario saw.

@@ -194,6 +194,13 @@ var needed = []without{
 			}
 			decides(func(_ *program, f *ledger.Fact) bool { return f.Kind == ledger.Looked })(l)
 		}, []string{"request delayed 7 s"}, ranAfterNotApplied},
+	// A journal under a lease.
+	{"behind a taking without a release, no send counts as the only one", with("", leased, exit), func(l *lies) { l.noGap = true },
+		[]string{"5xx after the work", "reply lost", "TAKEN OVER, an exit without an append"}, falseNotApplied},
+	{"nothing leaves once the lease may be another's", with("", leased, paper), func(l *lies) { l.noLease = true },
+		[]string{"TAKEN OVER, facts lost; held up for 50 s"}, ranAfterNotApplied},
+	{"who has lost the lease does not know what became of a decision", with("", leased, derived), func(l *lies) { l.knowsDecision = true },
+		[]string{"429, stored", "TAKEN OVER, facts lost; held up for 50 s", "decides the same again"}, falseNotApplied},
 }
 
 func TestNeeded(t *testing.T) {
