@@ -117,6 +117,9 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 	call.hookStart()
 	call.sends++
 	call.lastCtx = call.hookSend(ctx)
+	if call.core.lease != nil && call.endpoint.write {
+		gate = leasedGate{call, gate}
+	}
 	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), gate, p.alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
@@ -128,6 +131,23 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 	last := call.last // which outlives the call
 	return last.answer(said, nil)
 }
+
+// leasedGate judges what the driver sends of a write.
+type leasedGate struct {
+	of    *call
+	inner transport.Gate // nil for none
+}
+
+// MayLeave implements [transport.Gate].
+func (g leasedGate) MayLeave() error {
+	if err := g.of.core.leaseAllows(g.of.env, g.of.account, false); err != nil || g.inner == nil {
+		return err
+	}
+	return g.inner.MayLeave()
+}
+
+// LeaveBy implements [transport.Leaser].
+func (g leasedGate) LeaveBy() time.Time { return g.of.core.leaveBy() }
 
 func (h host) Levels(ctx context.Context, account, symbol string) (has resolve.Levels, held bool, err error) {
 	positions, err := (&Account{id: AccountID(account), caller: caller{h.c, recoveryOptions()}}).Positions(ctx)
@@ -148,6 +168,9 @@ func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.
 
 func (h host) Judge(err error) resolve.Judgment {
 	refusal := (*Error)(nil)
+	if errors.As(err, new(*GuardError)) { // by the gate
+		return resolve.Judgment{Class: ledger.Unsent, Local: true}
+	}
 	if !errors.As(err, &refusal) {
 		return resolve.Judgment{Class: ledger.Silence}
 	}
@@ -162,7 +185,7 @@ func (h host) Judge(err error) resolve.Judgment {
 func (h host) Keyless(env string) error { return h.c.keyless(Environment(env)) }
 
 func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
-	if reason, halted := h.c.halt.Get(); halted && !exiting {
+	if reason, halted := h.c.halted(); halted && !exiting {
 		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
 	return h.c.gate.holdsProbe(h.c.closing)

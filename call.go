@@ -177,7 +177,8 @@ func (c *call) stillOpen() error {
 }
 
 // MayLeave is the gate of a write: it refuses what was decided too long ago, since its
-// price is gone, what a newer setting has replaced, and what nobody waits for any more.
+// price is gone, what a newer setting has replaced, what nobody waits for any more, and what the
+// journal's lease does not allow.
 // Other goroutines ask it too, so it reads only what no attempt changes.
 func (c *call) MayLeave() error {
 	ttl, age := c.write.Ledger.SendTTL(), ledger.Elapsed(c.began)
@@ -192,9 +193,12 @@ func (c *call) MayLeave() error {
 	case !c.core.driver.MayLeave(c.write):
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	default:
-		return nil
+		return c.core.leaseAllows(c.env, c.account, c.entry)
 	}
 }
+
+// LeaveBy implements [transport.Leaser] for the gate of a write.
+func (c *call) LeaveBy() time.Time { return c.core.leaveBy() }
 
 // gate returns the gate of the next attempt; nil for a read.
 func (c *call) gate() transport.Gate {

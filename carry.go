@@ -10,6 +10,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // Every call goes the same way, and this file is the only one that knows all of it:
@@ -60,6 +61,9 @@ func (c *call) carryOut() {
 	c.returnSlot(false)
 	c.releaseWriter()
 	c.conclude()
+	if c.outcome == NotApplied && c.opts.key != (keySource{}) && journal.IsFencing(c.failure()) {
+		c.outcome = Unknown // of what was decided: who has the journal now may have sent it
+	}
 }
 
 // letGo gives back what a write has taken and has not used, also where one of the program's

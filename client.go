@@ -19,6 +19,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/transport/address"
 	"github.com/tradingapi/trading-go/internal/wire"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -89,6 +90,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		process:       uuid.NewString(),
 		sandboxWriter: make(chan struct{}, 1),
 	}
+	c.lease, _ = cfg.journal.(journal.Leaser)
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.driver = resolve.New(resolve.Config{
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.baseURL, Closing: c.closing, ErrClosed: ErrClosed, Baselines: cfg.rateLimits.baselines(),
@@ -102,7 +104,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.heardDate, c.books = c.driver.Clock.Heard, c.driver.Books
 	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background})
 	c.guards = append([]Guard{
-		guardHalt(&c.halt), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
+		guardHalt(c.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
 	return newClient(c, cfg.defaults), nil
 }
@@ -179,8 +181,9 @@ func (c *Client) Halt(reason string) { c.core.halt.Set(reason) }
 // Resume lets entries pass again.
 func (c *Client) Resume() { c.core.halt.Clear() }
 
-// Halted returns whether entries are refused, and the reason that Halt was given.
-func (c *Client) Halted() (reason string, halted bool) { return c.core.halt.Get() }
+// Halted returns whether entries are refused, and the reason that Halt was given, here or for all
+// who hold the lease of a journal in turn.
+func (c *Client) Halted() (reason string, halted bool) { return c.core.halted() }
 
 // Health reads whether it is safe to trade. Degraded and unavailable, which the
 // service answers with 503, are results and not errors: ask [Health.Safe].

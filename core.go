@@ -17,6 +17,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // core is what every handle of one client shares.
@@ -33,6 +34,7 @@ type core struct {
 	gate        *healthGate
 	guards      []Guard
 	halt        health.Halt
+	lease       journal.Leaser // nil for a journal that this machine has alone
 	limits      *limiter.Limiter
 	hooks       hooks
 	breaker     secret.Breaker

@@ -60,9 +60,9 @@ func guardError(err error) error {
 }
 
 // guardHalt refuses entries while the program is halted.
-func guardHalt(halt *health.Halt) Guard {
+func guardHalt(halted func() (string, bool)) Guard {
 	return func(_ context.Context, w Write) error {
-		if reason, halted := halt.Get(); halted && w.Entry {
+		if reason, halted := halted(); halted && w.Entry {
 			return &GuardError{Kind: ErrHalted, Reason: reason}
 		}
 		return nil

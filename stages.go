@@ -1,6 +1,10 @@
 package trading
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/tradingapi/trading-go/journal"
+)
 
 // askGuards asks every guard, before every send.
 func (c *call) askGuards() error {
@@ -46,6 +50,8 @@ func (c *call) noteInJournal() error {
 		return c.Err()
 	case c.entry:
 		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
+	case journal.IsFencing(err):
+		return &GuardError{Kind: ErrJournal, Reason: "exits go out beside a journal that fails, and not beside one that is another's", Err: err}
 	}
 	c.core.driver.Missing(w, err)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // What a call does with its write, from its key to its end.
@@ -26,7 +27,7 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 		defer cancel()
 	}
 	err := d.before(ctx, caller, w, sent)
-	if err != nil && caller.Err() == nil && ctx.Err() != nil {
+	if err != nil && caller.Err() == nil && ctx.Err() != nil && !journal.IsFencing(err) {
 		return errHangs
 	}
 	return err
@@ -68,7 +69,7 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 	w.booked = d.bookWrite(w)
 	d.readBaseline(ctx, w)
 	if err := d.Load(ctx); err != nil {
-		if w.Intent.Entry || caller.Err() != nil {
+		if w.Intent.Entry || caller.Err() != nil || journal.IsFencing(err) {
 			return err
 		}
 		d.pending.goAhead(w.Entry.ID)

@@ -11,7 +11,7 @@ import (
 
 // dialer returns how the pool connects.
 func dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
+	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second, Control: boundUnacknowledged}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {

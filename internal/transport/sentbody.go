@@ -38,6 +38,8 @@ type sentBody struct {
 	unfit     bool // it was given a kept connection that it may not be written to
 	http2     bool // its connection carries other requests too
 	read      int  // of it
+	conn      net.Conn
+	watch     watch
 	hooks     *httptrace.ClientTrace
 
 	request http.Request // that it goes with
@@ -78,7 +80,7 @@ func (b *sentBody) trace(ctx context.Context) context.Context {
 // gotConn is the last moment before the first byte. To end the attempt keeps HTTP/2 from
 // writing, and not HTTP/1.1: there the connection, which nobody shares, is closed.
 func (b *sentBody) gotConn(info httptrace.GotConnInfo) {
-	b.http2 = speaksHTTP2(info.Conn)
+	b.http2, b.conn = speaksHTTP2(info.Conn), info.Conn
 	switch {
 	case b.bare && b.http2 && b.began.Load():
 		// A request without a body net/http sends again by itself over HTTP/2, on the
@@ -90,16 +92,20 @@ func (b *sentBody) gotConn(info httptrace.GotConnInfo) {
 	case b.mayLeave():
 		b.unfit = false
 		b.began.Store(true)
+		b.watch.begin(b.gate, info.Conn, b.stop)
 	case !b.http2:
 		_ = info.Conn.Close()
 	}
 }
 
-// wroteHeaders asks the gate once more where the header has waited, over HTTP/2, for its turn
-// on the connection. The body follows it, and without that the service runs nothing.
+// wroteHeaders asks the gate once more. Over HTTP/2 the header has waited for its turn on the
+// connection, and the body follows it: without that the service runs nothing. Over HTTP/1.1 the
+// end of the header and the whole body have still to leave.
 func (b *sentBody) wroteHeaders() {
-	if b.http2 && !b.bare {
-		b.mayLeave()
+	switch {
+	case b.http2 && b.bare:
+	case !b.mayLeave() && !b.http2:
+		_ = b.conn.Close()
 	}
 }
 
@@ -136,15 +142,16 @@ func (b *sentBody) load(ctx context.Context, r *Request) *http.Request {
 	return &b.request
 }
 
-// Read hands out the body, if it may leave.
+// Read hands out the body, if it may leave: its first byte, and its last.
 func (b *sentBody) Read(p []byte) (int, error) {
-	if !b.began.Load() {
+	left := len(b.body) - b.read
+	if !b.began.Load() || left > 0 && len(p) >= left {
 		if !b.mayLeave() {
 			return 0, *b.refused.Load()
 		}
 		b.began.Store(true)
 	}
-	if b.read == len(b.body) {
+	if left == 0 {
 		return 0, io.EOF
 	}
 	n := copy(p, b.body[b.read:])

@@ -186,6 +186,7 @@ func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
 // for another connection if nothing could be written to this one.
 func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Answer) (another bool) {
 	body := newSentBody(r, t.traced, stop)
+	defer body.watch.end()
 	sent := body.load(ctx, r)
 	through := t.current()
 	resp, err := t.roundTrip(through, body, sent)

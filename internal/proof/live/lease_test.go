@@ -1,0 +1,196 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A journal that is held under a lease. Once that is over, or another's, nothing leaves.
+
+// lease is a disk under a lease.
+type lease struct {
+	journal.Store
+	disk    *rig.Disk
+	until   time.Time
+	account string
+	halt    atomic.Pointer[string]
+}
+
+func (l *lease) Deadline() time.Time { return l.until }
+
+func (l *lease) Covers(_, account string) bool { return account == l.account }
+
+func (l *lease) Halted() (string, bool) {
+	if reason := l.halt.Load(); reason != nil {
+		return *reason, true
+	}
+	return "", false
+}
+
+// leaseTest runs in virtual time, with a client whose journal is held for an hour.
+func leaseTest(t *testing.T, test func(r rig.Rig, l *lease)) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		l := &lease{Store: d.Open(), disk: d, until: time.Now().Add(time.Hour), account: "acc_1"}
+		rig.CloseClient(r.T, r.Client)
+		test(rig.Join(r.T, r.Sim, trading.WithJournal(l)), l)
+	})
+}
+
+// fenced wants that nothing was sent, an exit least of all.
+func fenced(r rig.Rig, sent int, err error) {
+	r.T.Helper()
+	require.ErrorIs(r.T, err, journal.ErrFenced)
+	require.ErrorIs(r.T, err, trading.ErrJournal)
+	assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+	assert.Equal(r.T, sent, writes(r), "nothing was sent")
+}
+
+func writes(r rig.Rig) int {
+	return r.Sent(trading.OpOrder) + r.Sent(trading.OpClose) + r.Sent(trading.OpTPSL) + r.Sent(trading.OpCancelOrder)
+}
+
+func half(r rig.Rig) error {
+	_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
+	return err
+}
+
+// A lease that is over lets nothing leave, exits and what is not journaled included; reads go on.
+// It is no end: renewed, all goes on.
+func TestALeaseThatIsOver(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		r.Open(rig.Buy("0.1"))
+		sent := writes(r)
+		l.until = time.Now()
+		fenced(r, sent, rig.EntryCall(r))
+		fenced(r, sent, half(r))
+		_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{StopLoss: trading.At(rig.Dec("60000"))})
+		fenced(r, sent, err)
+		_, err = r.Account().CancelOrder(r.T.Context(), "ord_1")
+		fenced(r, sent, err)
+		_, err = r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.1"))
+		require.ErrorIs(r.T, err, journal.ErrFenced)
+		_, err = r.Account().Positions(r.T.Context())
+		require.NoError(r.T, err)
+
+		l.until = time.Now().Add(time.Hour)
+		require.NoError(r.T, half(r))
+	})
+}
+
+// It is judged when the journal has the write, whatever that has taken.
+func TestALeaseThatEndsWhileTheJournalTakesTheWrite(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		r.Open(rig.Buy("0.1"))
+		sent := writes(r)
+		l.until = time.Now().Add(2 * time.Second)
+		l.disk.Slow = func(journal.Record) { time.Sleep(3 * time.Second) }
+		fenced(r, sent, rig.EntryCall(r))
+	})
+}
+
+// An exit goes out beside a journal that fails, and not beside one that another process has: not
+// where it cannot be read, and not where it takes nothing.
+func TestAnExitBesideAFencedJournal(t *testing.T) {
+	for name, err := range map[string]error{"another has it": journal.ErrFenced, "history is lost": journal.ErrLostHistory} {
+		for _, read := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", while it is read: ", read), func(t *testing.T) {
+				leaseTest(t, func(r rig.Rig, l *lease) {
+					r.Open(rig.Buy("0.1"))
+					if read {
+						rig.CloseClient(r.T, r.Client)
+						l.Store = l.disk.Open()
+						r = rig.Join(r.T, r.Sim, trading.WithJournal(l))
+						l.disk.FailRead = fmt.Errorf("append: %w", err)
+					} else {
+						l.disk.FailOn(func(journal.Record) error { return fmt.Errorf("append: %w", err) })
+					}
+					sent := writes(r)
+					failed := half(r)
+					require.ErrorIs(r.T, failed, err)
+					require.ErrorIs(r.T, failed, trading.ErrJournal)
+					assert.Equal(r.T, sent, writes(r))
+
+					l.disk.FailRead = errors.New("no connection")
+					l.disk.FailOn(func(journal.Record) error { return errors.New("no connection") })
+					require.NoError(r.T, half(r), "which is a journal that fails")
+					l.disk.FailRead = nil
+				})
+			})
+		}
+	}
+}
+
+// An account that the lease is not for is another bot's.
+func TestAnAccountThatTheLeaseDoesNotCover(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		l.account = "acc_2"
+		err := rig.EntryCall(r)
+		fenced(r, 0, err)
+		require.ErrorContains(r.T, err, "acc_1")
+	})
+}
+
+// A halt of the lease refuses entries, and lets exits pass.
+func TestAHaltOfTheLease(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		r.Open(rig.Buy("0.1"))
+		reason := "maintenance"
+		l.halt.Store(&reason)
+		require.ErrorIs(r.T, rig.EntryCall(r), trading.ErrHalted)
+		got, halted := r.Halted()
+		assert.True(r.T, halted)
+		assert.Equal(r.T, reason, got)
+		require.NoError(r.T, half(r))
+		l.halt.Store(nil)
+		sent := writes(r)
+		l.disk.FailOn(func(journal.Record) error { l.halt.Store(&reason); return nil }) // the append itself learns of it
+		require.ErrorIs(r.T, rig.EntryCall(r), trading.ErrHalted)
+		assert.Equal(r.T, sent, writes(r))
+	})
+}
+
+// What becomes of a write in doubt is for who has the journal to find out: no fence leaves, and no
+// probe. With the lease back it goes on.
+func TestAWriteInDoubtWithoutTheLease(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		r.ReadAll()
+		l.disk.FailOn(func(journal.Record) error { l.until = time.Now().Add(100 * time.Millisecond); return nil })
+		err := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"))
+		l.disk.FailOn(nil)
+		l.until = time.Time{}
+		sent := writes(r)
+		time.Sleep(time.Minute)
+		assert.Equal(r.T, sent, writes(r))
+		l.until = time.Now().Add(time.Hour)
+		resolution, err := r.Resolved(err)
+		require.NoError(r.T, err)
+		assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
+	})
+}
+
+// Of a decision with an id a program without the lease does not say NotApplied: who has it may have
+// carried the decision out.
+func TestADecisionWithoutTheLease(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		l.until = time.Time{}
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithClientOrderID("d-1"))
+		require.ErrorIs(r.T, err, journal.ErrFenced)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+		failed := (*trading.WriteError)(nil)
+		require.ErrorAs(r.T, err, &failed)
+		assert.True(r.T, failed.NotSent)
+		assert.Zero(r.T, writes(r))
+	})
+}

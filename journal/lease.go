@@ -1,0 +1,34 @@
+package journal
+
+import (
+	"errors"
+	"time"
+)
+
+// Leaser is a [Store] that several machines reach, and that one process at a time holds, under a
+// lease: a client on it sends a write only while the lease lasts, exits too. It is asked right
+// before the first byte of each write, and again with its last one, so it answers from memory.
+type Leaser interface {
+	// Deadline is until when a byte may leave. It moves on while the lease is renewed. One that
+	// has passed, or the zero time, means that another process has the lease, or may have it
+	// before the byte is there.
+	Deadline() time.Time
+	// Covers reports whether the lease is for a live account of the service at a base URL.
+	Covers(baseURL, account string) bool
+	// Halted reports whether somebody has halted the entries of whoever holds it, and why.
+	Halted() (reason string, halted bool)
+}
+
+// Errors of a [Leaser], to be compared with [errors.Is]. Neither is a journal that failed,
+// beside which an exit would go out: nothing leaves.
+var (
+	// ErrFenced means that another process has taken the journal over, or may have.
+	ErrFenced = errors.New("journal: another process has it, or may have")
+	// ErrLostHistory means that something is missing from the journal that it had acknowledged:
+	// it is an older copy.
+	ErrLostHistory = errors.New("journal: something is missing that it had acknowledged")
+)
+
+// IsFencing reports whether an error says that nothing may leave any more, rather than that the
+// journal failed.
+func IsFencing(err error) bool { return errors.Is(err, ErrFenced) || errors.Is(err, ErrLostHistory) }
