@@ -52,6 +52,8 @@ type Replay struct {
 	Cut     bool
 	Acts    []Act
 	Resting []Resting
+	// Exp is a decimal place that sizes of the market are known to have.
+	Exp int32
 	// Halted: the account's status is another than at the baseline.
 	Halted bool
 	// To is the position that equal looks show; not valid without them.

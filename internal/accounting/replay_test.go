@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 )
@@ -30,5 +31,37 @@ func TestEdge44_RowsAreNotGivenToWritesOneByOne(t *testing.T) {
 	r.Rows, r.To = r.Rows[:3], decimal.NewNullDecimal(num("-10"))
 	if o, why := r.Of(3, -1).Verdict(); o != NotApplied {
 		t.Errorf("it did not run: %d, %s", o, why)
+	}
+}
+
+// TestTheUnitIsNoLargerThanOneThatWasShown has sizes of two places, after one of four was
+// shown: half of a hundredth is no whole one.
+func TestTheUnitIsNoLargerThanOneThatWasShown(t *testing.T) {
+	for _, older := range []string{"0.01", "0.0050", "0.0025"} {
+		row := func(digest uint64, size string) Row {
+			r := market(Long, size)
+			r.Digest, r.Symbol = digest, "X"
+			return r
+		}
+		var k Trades
+		k.Take([]Row{row(1, older)}, time.UnixMilli(0), 20)
+		trail := Trail{Base: &Point{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
+		trail.Add(Booked{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
+		trail.Add(Booked{ID: "refused later", Act: Act{Kind: Close, Percent: num("50"), Sent: 3}})
+		k.Take([]Row{row(2, "0.01"), row(1, older)}, time.UnixMilli(1), 20)
+		for range 2 { // the older row is forgotten the second time
+			r, asked, ok := trail.Replay("X", &k, nil, "ACTIVE", "lost")
+			if !ok {
+				t.Fatal("no baseline")
+			}
+			want := Applied
+			if older == "0.01" {
+				want = Unknown
+			}
+			if o, why := r.Of(asked, -1).Verdict(); o != want {
+				t.Errorf("%s: %d, %s", older, o, why)
+			}
+			k.Rows, k.First = k.Rows[1:], 1
+		}
 	}
 }

@@ -55,6 +55,9 @@ type Trail struct {
 	// there is no baseline. Missing is how many of those that are missing have not.
 	Full    bool `json:"full,omitempty"`
 	Missing int  `json:"missing,omitempty"`
+	// Exp is the last decimal place of any size that the service has shown: its unit is no
+	// larger.
+	Exp int32 `json:"exp,omitempty"`
 	// From: what was over by then is in the baseline. By the clock of this process.
 	From time.Time `json:"-"`
 }
@@ -153,7 +156,8 @@ func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status,
 		return r, asked, false
 	}
 	r = since(trades, t.Acts)
-	r.Resting = resting
+	t.learn(symbol, trades)
+	r.Resting, r.Exp = resting, t.Exp
 	r.From, r.Near = t.Base.Position, t.Base.Near
 	r.Rows = trades.Since(t.Base.Place, symbol)
 	r.Cut = trades.Open > 0 && t.Base.Place == 0
@@ -189,7 +193,8 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 		}
 	} else if start >= trades.First && (start > 0 || trades.Open == 0) && (status == "" || Open(status)) {
 		r = since(trades, t.Acts[at+1:])
-		r.Resting = resting(a.Began)
+		t.learn(symbol, trades)
+		r.Resting, r.Exp = resting(a.Began), t.Exp
 		r.From, r.Rows, r.Anywhere = a.After.Decimal, trades.Since(start, symbol), true
 		f = r.Of(-1, AtStart)
 	}
@@ -198,6 +203,22 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 	}
 	t.Base = &Point{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status}
 	t.Acts, t.From = slices.Clone(t.Acts[at+1:]), a.Began
+}
+
+// learn takes in of how many places the sizes are that the service has shown.
+func (t *Trail) learn(symbol string, trades *Trades) {
+	u := units{exp: t.Exp}
+	for i := range trades.Rows {
+		if r := &trades.Rows[i]; r.Symbol == symbol && r.Size.Valid {
+			u.widen(r.Size.Decimal)
+		}
+	}
+	for i := range t.Acts {
+		if a := &t.Acts[i]; a.Ran {
+			u.widen(a.After.Decimal)
+		}
+	}
+	t.Exp = u.exp
 }
 
 // Needs is the first place that the trail has a use for.

@@ -25,7 +25,7 @@ func (s *replaying) take(r *Replay) Reason {
 			return RowUnreadable
 		}
 	}
-	u := &units{ok: true}
+	u := &units{exp: r.Exp, ok: true}
 	u.widen(r.From, r.To.Decimal)
 	for i := range r.Acts {
 		u.widen(r.Acts[i].Size, r.Acts[i].After.Decimal)

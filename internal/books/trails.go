@@ -359,6 +359,16 @@ func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
 	return c, ok && c.Asked >= 0
 }
 
+// Open reports whether another write is under way, whose end may say more.
+func (c *Course) Open() bool {
+	for i := range c.acts {
+		if i != c.Asked && c.acts[i].Ended == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Lost drops the baseline of a symbol: nothing explains what the account shows.
 func (b *Books) Lost(w *Write) {
 	b.mu.Lock()

@@ -22,8 +22,9 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 	switch {
 	case v.Outcome == accounting.NotApplied && !over:
 		v.Outcome, v.Reason = accounting.Unknown, accounting.NotHeld
-	case equal, v.Outcome != accounting.Unknown && again: // own writes beside the looks make them differ
-	case v.Reason != accounting.NothingFits || f.Look.Equal < 2:
+	case v.Outcome != accounting.Unknown && (equal || again): // own writes beside the looks make them differ
+	case v.Reason == accounting.NothingFits && f.Look.Equal >= 2, equal && !c.Open(): // nothing that follows says more
+	default:
 		v.Outcome, v.Reason = accounting.Unknown, accounting.LookAgain
 	}
 	if v.Reason == accounting.NothingFits {
