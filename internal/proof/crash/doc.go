@@ -15,7 +15,9 @@
 // internal/proof/model/README.md says which accident lives where.
 //
 // Real programs are killed with SIGKILL, in real time and over loopback, while they
-// write and while they recover. Who comes after them lives in virtual time.
+// write and while they recover. Others are stopped with SIGSTOP, before and after their first
+// byte, and go on when their write is older than it may be sent. Who comes after them lives in
+// virtual time.
 //
 //	go test ./internal/proof/crash/                                      a sample
 //	go test ./internal/proof/crash/ -crash.n 10000 -timeout 1h           ten thousand of each kind

@@ -24,6 +24,12 @@ func TestNamedExceptions(t *testing.T) {
 		{"a paper request arrives late", func(s *schedule) { s.kind, s.tries, s.patience = paper, []fault{late}, 50*time.Second }, latePaper},
 		{"not a live one", func(s *schedule) { s.tries, s.ttl = []fault{late}, 0 }, ""},
 		{"an exit beside a broken disk", func(s *schedule) { s.op, s.held, s.disk = closing, position, 1 }, brokenDisk},
+		{"the same under an id, and a 5xx that nobody hears: the next take is the first that the journal has", func(s *schedule) {
+			s.op, s.held, s.disk, s.ttl, s.patience = closing, position, 1, 0, 0
+			s.named, s.repeat, s.kill1, s.away = true, true, 0.79, 5*time.Second
+			s.tries = []fault{{name: "500 after, hidden by a page", worked: true,
+				fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.GatewayErrorAfter(502))}}
+		}, brokenDisk},
 		{"not an entry", func(s *schedule) { s.disk = 1 }, ""},
 		{"an exit beside a journal that hangs", func(s *schedule) { s.op, s.held, s.stopAt, s.stopFor = closing, position, 1, 10*time.Second }, brokenDisk},
 		{"nor an entry that waits for it", func(s *schedule) { s.looks, s.stopAt, s.stopFor = true, 13, 10*time.Second }, ""},

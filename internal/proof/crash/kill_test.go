@@ -35,17 +35,23 @@ type orders struct {
 	Live     string
 	KillAt   int
 	Recovers bool
+	Stops    bool   // it is stopped, and not killed
+	StopAt   moment // where
 }
 
 // TestChild is the program's process; its parent starts it.
 func TestChild(t *testing.T) {
 	text := os.Getenv(childEnv)
 	if text == "" {
-		t.Skip("for TestSIGKILL alone")
+		t.Skip("for TestSIGKILL and TestSIGSTOP alone")
 	}
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		t.Fatal(err)
+	}
+	if o.Stops {
+		liveStopped(t, o)
+		os.Exit(0)
 	}
 	log, err := journal.Open(o.Journal)
 	if err != nil {

@@ -74,7 +74,7 @@ func (w *world) checkOnce(when string) {
 		if len(list) < 2 {
 			continue
 		}
-		if why := w.whyTwice(list, probes); why != "" {
+		if why := w.whyTwice(group, list, probes); why != "" {
 			w.excepted[why] = true
 			w.doubled = why
 			continue
@@ -84,7 +84,7 @@ func (w *world) checkOnce(when string) {
 }
 
 // whyTwice names the exception behind a double; "" if there is none.
-func (w *world) whyTwice(list []tradingsim.Execution, probes int) string {
+func (w *world) whyTwice(group []*written, list []tradingsim.Execution, probes int) string {
 	apart := list[len(list)-1].At.Sub(list[0].At)
 	switch {
 	case w.jump != 0:
@@ -103,9 +103,23 @@ func (w *world) whyTwice(list []tradingsim.Execution, probes int) string {
 		return unstoredCross
 	case w.worked && w.ttl != 0:
 		return failedAfterWork
+	case w.worked && w.untold(group, list[:len(list)-1]): // the name is new by the journal, and the key free by the service
+		return brokenDisk
 	default:
 		return ""
 	}
+}
+
+// untold reports whether executions of a named exit were of before all that the journal has of
+// it: the disk was broken then.
+func (w *world) untold(group []*written, list []tradingsim.Execution) bool {
+	return w.badDisk() && w.named && !slices.ContainsFunc(group, func(in *written) bool {
+		return in.Entry || !w.allBefore(list, w.byService(in.Decided))
+	})
+}
+
+func (w *world) allBefore(list []tradingsim.Execution, at time.Time) bool {
+	return !slices.ContainsFunc(list, func(e tradingsim.Execution) bool { return !e.At.Before(at) })
 }
 
 func (w *world) lateTold() bool {
@@ -249,12 +263,12 @@ func (w *world) notTaken(id trading.IntentID, all []tradingsim.Execution) bool {
 	if in == nil { // nor what this take was
 		return w.badDisk() && w.named && w.op == closing
 	}
-	if w.badDisk() && w.named && !in.Entry && in.end != nil &&
-		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return e.At.Before(in.ended) }) {
-		return true // by the next take of the name, under the key that was still free
+	if !w.badDisk() || !w.named || in.Entry {
+		return false
 	}
-	return w.badDisk() && w.named && !in.Entry &&
-		!slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return !e.At.Before(in.Decided) })
+	after := in.end != nil && !slices.ContainsFunc(all, func(e tradingsim.Execution) bool { return e.At.Before(in.ended) })
+	return after || // by the next take of the name, under the key that was still free
+		w.allBefore(all, w.byService(in.Decided))
 }
 
 // badDisk reports whether the journal has not taken a record: it failed, or took longer than

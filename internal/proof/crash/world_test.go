@@ -128,9 +128,13 @@ func (w *world) clockLocked() time.Time {
 	if !w.stopped.IsZero() {
 		return w.stopped
 	}
-	now := time.Now()
-	hours := now.Sub(w.started) / time.Minute
-	return now.Add(w.offset + hours*w.drift/60)
+	return w.byService(time.Now())
+}
+
+// byService is the service's time at a moment of the machine's.
+func (w *world) byService(at time.Time) time.Time {
+	minutes := at.Sub(w.started) / time.Minute
+	return at.Add(w.offset + minutes*w.drift/60)
 }
 
 // jumpClock sets the machine's clock forward, or back, against the service's.
