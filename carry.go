@@ -15,7 +15,7 @@ import (
 
 // Every call goes the same way, and this file is the only one that knows all of it:
 //
-//	validate.go, named.go   what the caller got wrong is refused; which key it has
+//	named.go                what the caller got wrong is refused; which key it has
 //	  stages.go             the API key, which may have been rotated or refused
 //	  ratelimit.go          it has a place in the rate limits, or waits for one
 //	  guard.go              health, halt, pending writes, the program's own guards
@@ -54,7 +54,7 @@ func (c *call) carryOut() {
 	}
 	defer c.core.leave()
 	defer c.letGo()
-	if !c.decide() || c.last.class == ledger.Success { // it was carried out before
+	if !c.decide() || c.last.attempt.stored { // it has its answer from before
 		return
 	}
 	c.send()
@@ -336,7 +336,9 @@ func (c *call) refused(err error) error {
 // end turns what the call has come to into its result or its error.
 func (c *call) end() error {
 	if c.opts.meta != nil {
-		*c.opts.meta = c.meta()
+		m := c.meta()
+		m.Intent, m.Settled = c.intentID(), c.settled()
+		*c.opts.meta = m
 	}
 	err := c.failure()
 	if err == nil || c.late() {
@@ -366,6 +368,18 @@ func (c *call) failure() error {
 		}
 	}
 	return err
+}
+
+// settled reports whether the last answer is the service's, and is what the call came to.
+func (c *call) settled() bool {
+	switch {
+	case c.stopped != nil, c.found != nil && !c.late():
+		return false
+	case c.last.class == ledger.Success:
+		return !c.endpoint.write || c.outcome == Applied
+	default:
+		return c.last.refusal != nil && c.outcome == NotApplied
+	}
 }
 
 // late reports whether the call has a result beside its error.

@@ -410,3 +410,10 @@ func (c *Client) ForgetClientOrderID(ctx context.Context, account AccountID, op 
 	source := keySource{id: id}
 	return c.core.driver.Forget(ctx, source.name(account, op))
 }
+
+// ForgetKey is [Client.ForgetClientOrderID] for a key that was given by [WithIdempotencyKey]. The
+// service knows a key for 24 hours: forget it later than that.
+func (c *Client) ForgetKey(ctx context.Context, key Key) error {
+	source := keySource{given: key}
+	return c.core.driver.Forget(ctx, source.name("", ""))
+}

@@ -226,3 +226,14 @@ func ExampleSandbox_Reset() {
 	fmt.Println("balance", state.Balance, "position", sim.Position("", "BTC"))
 	// Output: balance 100000 position 0
 }
+
+func ExampleClient_Do() {
+	client, sim := simulated()
+	received := []byte(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0500,"leverage":2}`) // of another program
+	meta, err := client.Do(ctx, trading.OpOrder, trading.Raw{Body: received}, trading.WithAge(40*time.Millisecond))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(meta.Status, meta.Settled, len(sim.Ledger()))
+	// Output: 200 true 1
+}

@@ -151,7 +151,9 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	call.body = request.AppendWire(newBody())
+	if call.body = call.opts.body; call.body == nil {
+		call.body = request.AppendWire(newBody())
+	}
 	answer := orderAnswers.Get().(*api.OrderResponse)
 	err = call.do(answer)
 	var result *OrderResult
@@ -271,6 +273,9 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 	switch {
 	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.invalid != nil:
 		return nil
+	case c.opts.body != nil:
+		c.unnamed.TakeProfit, c.unnamed.StopLoss = t.TakeProfit.IsZero(), t.StopLoss.IsZero()
+		return nil
 	case c.opts.key.given != "" || c.opts.key.id != "":
 		return refuse(EnvLive, CodeMissingFields,
 			"required and missing: the %s; with an idempotency key or a client order id both levels must be named", absent)
@@ -303,7 +308,7 @@ func (t *TPSL) fault(env string) *check.Fault {
 // beginOrder starts a call that places an order, if that could be one.
 func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []CallOption) (*call, api.OrderRequest, error) {
 	call := a.begin(ctx, op, opts)
-	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
+	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly && call.opts.body == nil {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
 	call.place(o, !o.ReduceOnly)
@@ -327,7 +332,9 @@ type wireBody interface{ AppendWire(dst []byte) []byte }
 
 // post sends a request and reads its answer.
 func (c *call) post(request wireBody, answer wire.Value) error {
-	c.body = request.AppendWire(newBody())
+	if c.body = c.opts.body; c.body == nil {
+		c.body = request.AppendWire(newBody())
+	}
 	return c.do(answer)
 }
 
@@ -378,4 +385,13 @@ func (c *call) ranTwice(result *OrderResult) Opt[bool] {
 	default:
 		return Opt[bool]{}
 	}
+}
+
+// Check returns what is wrong with the order by itself: what PlaceOrder refuses before it
+// sends anything, with the code that the service would have used. It is nil if nothing is.
+// A resting limit is checked with Type [LimitOrder]; what Pro orders need besides, their
+// own Check judges.
+func (o Order) Check(env Environment) error {
+	request := orderRequest("", &o)
+	return local(env, check.Order(string(env), &request))
 }

@@ -24,7 +24,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 	name := source.name(c.account, c.endpoint.op)
 	c.core.driver.Own(w, name)
 	if name != "" {
-		if try, earlier, err = c.takeName(w, &terms); err != nil || earlier != nil || c.last.class == ledger.Success {
+		if try, earlier, err = c.takeName(w, &terms); err != nil || earlier != nil || c.last.attempt.stored {
 			return earlier, err
 		}
 	}
@@ -88,8 +88,13 @@ func (c *call) goOnBehind(last *resolve.Final, in *resolve.Intent) (try int, err
 	case last.Outcome == ledger.Applied:
 		c.outcome = Applied
 		return 0, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
+	case last.Spent() && c.opts.key.given != "" && last.Refused != nil:
+		a := attempt{key: Key(last.Key), stored: true}
+		a.Status, a.Body, a.Received = last.Refused.Status, last.Refused.Body, last.At
+		c.last = c.question().read(a)
+		c.last.attempt.stored = true
 	case last.Spent() && c.opts.key.given != "":
-		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "a refusal is stored under this idempotency key: another order must have another key")
+		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "this idempotency key is used up: another order must have another key")
 	case last.Spent():
 		return last.Try + 1, nil
 	}

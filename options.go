@@ -92,6 +92,8 @@ type callOptions struct {
 	meta           *Meta
 	key            keySource
 	restores       IntentID // the setting whose levels are set again
+	age            time.Duration
+	body           []byte // what is sent in place of what the client would write
 }
 
 // Defaults of the options.
@@ -336,6 +338,12 @@ func WithSendTTL(d time.Duration) SharedOption {
 // [Unknown] at once. The client then resolves the write in the background.
 func WithResolveTimeout(d time.Duration) SharedOption {
 	return shared(refusedIf(d < 0, "WithResolveTimeout", "it is %s: it must not be negative", d), func(c *callOptions) { c.resolveTimeout = Some(d) })
+}
+
+// WithAge says how long ago the decision was taken, where the call does not begin with it: a
+// request that waited in a queue. The time in which it may be sent is that much shorter.
+func WithAge(d time.Duration) CallOption {
+	return callOption(shared(refusedIf(d < 0, "WithAge", "it is %s: it must not be negative", d), func(c *callOptions) { c.age = d }))
 }
 
 // WithTag names the decision behind a call in logs and guards. It is never sent.

@@ -132,3 +132,34 @@ func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (
 	return a.begin(ctx, OpCancelRun, opts).acknowledge(
 		&api.CancelRunRequest{AccountID: string(a.id), RunID: string(id)}, check.ID("run", string(id)))
 }
+
+// checkRun is the Check of an order that the service carries out over time.
+func checkRun(o *Order, how runRequest) error {
+	request := orderRequest("", o)
+	if f := check.Order(check.Live, &request); f != nil {
+		return local(EnvLive, f)
+	}
+	_, f := how(api.ProOrderRequest(request))
+	return local(EnvLive, f)
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Conditional) Check(o Order) error {
+	o.Type = how.orderType()
+	return checkRun(&o, how.request)
+}
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Ladder) Check(o Order) error { return checkRun(&o, how.request) }
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how TWAP) Check(o Order) error { return checkRun(&o, how.request) }
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Chase) Check(o Order) error { return checkRun(&o, how.request) }
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how ChaseTWAP) Check(o Order) error { return checkRun(&o, how.request) }
+
+// Check returns what is wrong with the order placed in this way, as [Order.Check].
+func (how Swarm) Check(o Order) error { return checkRun(&o, how.request) }

@@ -276,6 +276,12 @@ type Meta struct {
 	Unjournaled   error         `json:"-"` // why an exit went out without being in the journal; nil if it did not
 	Attempts      int           // how often the request was sent; 0 if it never was
 
+	// Intent names a write that is tracked, and Settled means that the last answer is the
+	// service's own and is what the call came to, so that it can be passed on. Both are set by
+	// [ResponseInto] and [Client.Do] alone.
+	Intent  IntentID
+	Settled bool
+
 	Sent, Received time.Time      // when the last attempt began, and when it ended
 	RateLimit      Opt[RateLimit] // the key's rate limit, where the answer says it
 	RetryAfter     time.Duration  // how long the service asked to wait; 0 if it did not

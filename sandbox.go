@@ -111,7 +111,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
 	call := s.caller.begin(ctx, endpointOf(OpSandboxOrder), opts)
-	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
+	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && call.opts.body == nil {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
 	call.place(o, true)

@@ -129,6 +129,9 @@ func (d *Driver) concluded(w *Write, last *Answer) {
 		f.Code = last.Code
 		// A refusal that decides nothing may be of another use of the key, which ran.
 		f.Dead = f.Outcome == ledger.NotApplied && last.Key == w.Try().Key && last.spends()
+		if f.Dead && w.Name != "" {
+			f.Refused = refusedBy(last)
+		}
 	}
 	w.finish(&f)
 	d.leaveBooks(w, f, last)

@@ -72,7 +72,25 @@ type Final struct {
 	Of            *Summary        `json:",omitempty"` // the same for a person
 	Code          string          `json:",omitempty"`
 	Answer        json.RawMessage `json:",omitempty"`
+	Refused       *Refused        `json:",omitempty"` // of a named write, to be repeated
 	Note          string          `json:",omitempty"`
+}
+
+// Refused is a refusal that the service has stored under a key.
+type Refused struct {
+	Status int
+	Body   json.RawMessage
+}
+
+// maxRefused bounds the body of one that is kept.
+const maxRefused = 4096
+
+// refusedBy is the refusal in an answer that is stored, nil if it is too long.
+func refusedBy(a *Answer) *Refused {
+	if len(a.Body) > maxRefused || !json.Valid(a.Body) {
+		return nil
+	}
+	return &Refused{a.Status, a.Body}
 }
 
 // Summary is what is kept of a named write for a person, and when it was decided.

@@ -32,11 +32,31 @@ type setting struct {
 }
 
 // Levels are those of a position; null for one that is not set.
-type Levels struct{ TakeProfitPrice, StopLossPrice decimal.NullDecimal }
+type Levels struct {
+	TakeProfitPrice, StopLossPrice decimal.NullDecimal
+
+	absent Unnamed // from the body that the levels are of
+}
 
 func levelsOf(in *Intent) (l Levels, err error) {
-	err = json.Unmarshal(in.Body, &l)
+	var has struct{ TakeProfitPrice, StopLossPrice json.RawMessage }
+	if err = json.Unmarshal(in.Body, &has); err == nil {
+		err = json.Unmarshal(in.Body, &l)
+	}
+	l.absent = Unnamed{has.TakeProfitPrice == nil, has.StopLossPrice == nil}
 	return l, err
+}
+
+// beside returns the levels with what their body leaves out as the position has it: what the
+// service makes of that, the contract does not say.
+func (l Levels) beside(has Levels) Levels {
+	if l.absent.TakeProfit {
+		l.TakeProfitPrice = has.TakeProfitPrice
+	}
+	if l.absent.StopLoss {
+		l.StopLossPrice = has.StopLossPrice
+	}
+	return l
 }
 
 func (l Levels) equal(o Levels) bool {
@@ -44,7 +64,8 @@ func (l Levels) equal(o Levels) bool {
 	return same(l.TakeProfitPrice, o.TakeProfitPrice) && same(l.StopLossPrice, o.StopLossPrice)
 }
 
-// Unnamed are those that the caller of a setting did not name: the client read them.
+// Unnamed are those that the caller of a setting did not name: the client read them, or its
+// body leaves them out.
 type Unnamed struct{ TakeProfit, StopLoss bool }
 
 // restore is how far a setting has come that ended beside a newer one.
@@ -156,8 +177,8 @@ func (v *settings) newer(w *Write) (newer []*setting) {
 }
 
 // wanted are the levels last wanted, each by the newest setting that named it,
-// where w has ended. open means that a newer setting has not.
-func (v *settings) wanted(w *Write, outcome ledger.Outcome) (wanted Levels, sent []Levels, newest *Write, open bool) {
+// where w has ended and the position has the levels has. open means that a newer setting has not.
+func (v *settings) wanted(w *Write, outcome ledger.Outcome, has Levels) (wanted Levels, sent []Levels, newest *Write, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	newer := v.newer(w)
@@ -165,13 +186,13 @@ func (v *settings) wanted(w *Write, outcome ledger.Outcome) (wanted Levels, sent
 		return Levels{}, nil, nil, false
 	}
 	last := newer[len(newer)-1]
-	wanted, newest = last.levels, last.of
+	wanted, newest = last.levels.beside(has), last.of
 	if own, err := levelsOf(&w.Intent); err == nil && outcome == ledger.Applied {
 		newer = slices.Insert(newer, 0, &setting{of: w, levels: own, ended: true})
 	}
 	namedTP, namedSL := false, false
 	for _, s := range slices.Backward(newer) {
-		sent, open = append(sent, s.levels), open || !s.ended
+		sent, open = append(sent, s.levels.beside(has)), open || !s.ended
 		if !namedTP && !s.of.Unnamed.TakeProfit {
 			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
 		}
@@ -192,7 +213,7 @@ func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
 		return accounting.Verdict{Reason: accounting.DoesNotFit}
 	case !w.Ledger.Held() && !gone: // it could still be carried out, over a newer one
 		return accounting.Verdict{Reason: accounting.NotHeld}
-	case held && has.equal(asked):
+	case held && has.equal(asked.beside(has)):
 		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.VolumeFits}
 	default:
 		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.NoTrace}
@@ -208,7 +229,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 		return time.Time{}, false
 	}
 	r, now := &w.restore, time.Now()
-	wanted, sent, newest, open := v.wanted(w, w.Ledger.Outcome())
+	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
 	switch {
 	case newest == nil:
 		return time.Time{}, false
@@ -232,6 +253,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 		return r.at, now.Before(r.until)
 	}
 	served(ledger.Success, nil)
+	wanted, sent, _, _ := v.wanted(w, w.Ledger.Outcome(), has)
 	if !held || has.equal(wanted) || !slices.ContainsFunc(sent, has.equal) {
 		r.err = nil
 		return time.Time{}, false

@@ -268,6 +268,7 @@ func TestDecideLevels(t *testing.T) {
 		held, gone bool
 		want       accounting.Outcome
 		why        accounting.Reason
+		body       string
 	}{
 		{name: "it can still be carried out", asked: levelsAt(110, 90), has: levelsAt(110, 90), why: accounting.NotHeld},
 		{name: "it was", asked: levelsAt(110, 90), has: levelsAt(110, 90), held: true, want: accounting.Applied, why: accounting.VolumeFits},
@@ -276,11 +277,17 @@ func TestDecideLevels(t *testing.T) {
 		{name: "another stop", asked: levelsAt(110, 90), has: levelsAt(110, 91), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
 		{name: "one is not set", asked: levelsAt(110, 90), has: levelsAt(110, 0), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
 		{name: "both are cleared", held: true, want: accounting.Applied, why: accounting.VolumeFits},
+		{name: "one is left out, and the other is there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 90), held: true, want: accounting.Applied, why: accounting.VolumeFits},
+		{name: "one is left out, and the other is not there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
+		{name: "one is left out, and the other is not cleared", body: `{"takeProfitPrice":null}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
 		{name: "there is no position", flat: true, held: true, want: accounting.NotApplied, why: accounting.NoTrace},
 	} {
 		w := newWrite(d, "w_1", levels, func(w *Write) {
 			take, stop := row.asked.TakeProfitPrice.Decimal.IntPart(), row.asked.StopLossPrice.Decimal.IntPart()
 			body(take, stop)(w)
+			if row.body != "" {
+				w.Intent.Body = []byte(row.body)
+			}
 		})
 		if row.held {
 			w.Ledger.Note(ledger.Fact{Kind: ledger.FenceEnded, Answer: partWay})

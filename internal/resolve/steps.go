@@ -345,6 +345,9 @@ func (d *Driver) finish(w *Write) {
 	if w.Answer != nil {
 		if w.Answer.Refusal != nil {
 			f.Code, r.Err = w.Answer.Code, w.Answer.Refusal
+			if f.Dead && w.Name != "" {
+				f.Refused = refusedBy(w.Answer)
+			}
 		} else if f.Outcome == ledger.Applied {
 			r.Answer = w.Answer.Body
 			f.Answer = r.Answer

@@ -86,6 +86,8 @@ func mistakes(t *testing.T) []errorRow {
 	require.NoError(t, sealed.Close())
 	_, closed := sealed.Live.Accounts(t.Context())
 	_, plain := trading.New("http://10.0.0.7/v1", trading.WithPlaintextHTTP(), trading.WithLiveKey("pk_live_0123456789"))
+	_, noOp := client.Do(t.Context(), "PUT /orders", trading.Raw{})
+	_, odd := client.Do(t.Context(), trading.OpOrder, trading.Raw{Body: []byte(`{"orderType":"Market"}`)})
 	var none context.Context
 	_, noContext := client.Sandbox.State(none)
 	return []errorRow{
@@ -112,6 +114,8 @@ func mistakes(t *testing.T) []errorRow {
 		{"closePct", "clear", tpsl(trading.TPSL{StopLoss: trading.Clear, TakeProfit: trading.Clear, ClearClosePct: true})},
 		{"closePct", "101", paperTPSL("BTC", trading.TPSL{ClosePct: trading.Some(trading.Dec("101"))})},
 		{"symbol", "", paperTPSL("", trading.TPSL{StopLoss: trading.Clear})},
+		{"op", `"PUT /orders"`, noOp},
+		{"orderType", `"Market"`, odd},
 		{"WithClientOrderID", "paper", named},
 		{"symbol", "", symbol},
 		{"closePercent", "101", part},
@@ -243,7 +247,7 @@ var elsewhere = map[string]string{
 	"required and missing: the %s; with an idempotency key or a client order id both levels must be named": "a call with a key: TestTrap_T68_OneLevelAloneIsNotGuessed",
 	"the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it":         "an id that was used before",
 	"the %[1]s is in use by write %[2]s, which is another request: the decision was made before, so wait for that write, and do not take a new %[1]s for it": "an id that is in use",
-	"a refusal is stored under this idempotency key: another order must have another key":                                                                    "a key whose refusal is stored: TestAGivenKeyInTheJournal",
+	"this idempotency key is used up: another order must have another key":                                                                                   "a key whose write was fenced: TestAGivenKeyInTheJournal",
 	"the journal has no end of write %s":                              "a journal that another process writes",
 	"trading: Acknowledge: write %s is being asked about: %w":         "a person whose context ends while the service is asked",
 	"the earlier write has ended":                                     "never seen: the call begins anew",

@@ -18,10 +18,10 @@ import (
 	"github.com/tradingapi/trading-go/internal/spec"
 )
 
-// notOperations take a context and stand for no operation of their own: they find
+// notOperations take a context and stand for no operation of their own: one for all, or they find
 // out what became of a write by several, or ask the client itself.
 var notOperations = []string{"Client.RateLimitUsage", "Client.Recover", "Client.Acknowledge", "Client.DeclareExclusive", "Client.Pending", "Account.Pending", "Sandbox.Pending", "Client.Resolve", "Client.ResolveID",
-	"Client.ForgetClientOrderID", "Account.Resolve", "Sandbox.Resolve"}
+	"Client.ForgetClientOrderID", "Client.ForgetKey", "Client.Do", "Account.Resolve", "Sandbox.Resolve"}
 
 // methods calls each method that stands for an operation.
 var methods = map[string]func(context.Context, *trading.Client) error{

@@ -176,15 +176,27 @@ func TestAGivenKeyInTheJournal(t *testing.T) {
 		require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused)
 		assert.True(r.T, rig.RefusalOf(r.T, err).Local)
 
-		// After a refusal the key is dead, and what goes on needs another.
+		// A refusal is repeated from the journal: another order needs another key.
 		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), second)
 		require.ErrorIs(r.T, err, trading.CodeMinNotional)
 		r = r.Restart(d)
 		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), second)
+		require.ErrorIs(r.T, err, trading.CodeMinNotional)
+		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+		assert.Equal(r.T, 400, rig.RefusalOf(r.T, err).Status)
+		assert.True(r.T, rig.RefusalOf(r.T, err).Meta.Replayed)
+		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), second)
 		require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused)
-		assert.True(r.T, rig.RefusalOf(r.T, err).Local)
+
+		// A key that a person has declared dead has no answer to repeat.
+		third := trading.WithIdempotencyKey("third")
+		write := (*trading.WriteError)(nil)
+		require.ErrorAs(r.T, r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"), third), &write)
+		require.NoError(r.T, r.Acknowledge(r.T.Context(), write.Intent, trading.NotApplied, "seen"))
+		r = r.Restart(d)
+		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), third)
+		require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused)
 		require.ErrorContains(r.T, err, "another order must have another key")
-		assert.Equal(r.T, 2, r.Sent(trading.OpOrder))
 	})
 }
 

@@ -139,12 +139,10 @@ func (b *Book) judge(w Write, now time.Time, heard func(id string) bool) (Verdic
 // repeatable reports whether an equal write without a key is this one again.
 func (o *open) repeatable(now time.Time) bool {
 	switch {
-	case o.lost:
+	case o.lost, o.passed:
 		return false
 	case o.known.IsZero():
 		return true // it runs: what it comes to is an answer for both
-	case o.passed:
-		return false // the bot has acted on something that came after
 	}
 	return now.Sub(latest(o.known, o.left)) <= Repeats
 }
@@ -195,11 +193,12 @@ func (b *Book) Left(p Place, id string, now time.Time) {
 	}
 }
 
-// Answered notes that a write was answered with what it came to. The others in its market, of
-// which that is known, are no longer the last that its bot has asked for.
+// Answered notes that a write was answered with what it came to. The others in its market are no
+// longer the last that its bot has asked for, those that run neither: a close may have closed
+// what one of them opened.
 func (b *Book) Answered(p Place, id string) {
 	for _, o := range b.of[p] {
-		if o.ID != id && !o.known.IsZero() {
+		if o.ID != id {
 			o.passed = true
 		}
 	}

@@ -1,0 +1,131 @@
+package rawbody
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/spec"
+)
+
+// schema is what is read of a schema of the description.
+type schema struct {
+	Ref        string            `json:"$ref"`
+	Type       string            `json:"type"`
+	AllOf      []schema          `json:"allOf"`
+	Properties map[string]schema `json:"properties"`
+}
+
+// The members are those of openapi.json, with the types that it gives them.
+func TestMembersAreTheContracts(t *testing.T) {
+	content, err := os.ReadFile("../../openapi.json")
+	require.NoError(t, err)
+	var description struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct{ Schema schema } `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
+		Components struct {
+			Schemas map[string]schema `json:"schemas"`
+		} `json:"components"`
+	}
+	require.NoError(t, json.Unmarshal(content, &description))
+	var resolve func(schema) schema
+	resolve = func(s schema) schema {
+		if s.Ref != "" {
+			s = description.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
+		}
+		for _, part := range s.AllOf {
+			part = resolve(part)
+			if s.Type == "" {
+				s.Type = part.Type
+			}
+			for name, p := range part.Properties {
+				if s.Properties == nil {
+					s.Properties = map[string]schema{}
+				}
+				s.Properties[name] = p
+			}
+		}
+		return s
+	}
+	types := map[kind]string{text: "string", number: "number", integer: "integer", boolean: "boolean"}
+	for _, o := range spec.Operations() {
+		if !o.Write {
+			continue
+		}
+		known, is := of[o.Path]
+		require.True(t, is, o.Path)
+		of := resolve(description.Paths[o.Path]["post"].RequestBody.Content["application/json"].Schema).Properties
+		assert.Len(t, known, len(of), o.Path)
+		for name, s := range of {
+			want := resolve(s).Type
+			if want == "" { // not shown: what its name suggests
+				assert.NotZero(t, known[name], "%s %s", o.Path, name)
+				continue
+			}
+			assert.Equal(t, want, types[known[name]], "%s %s", o.Path, name)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	b, fault := Parse("/orders/swarm", []byte(` {"symbol":"B\u0054C","size":1e2,"leverage":null,"reduceOnly":true,"totalOrders":3.0,"aggression":"x","note":[1]} `), "note")
+	require.Nil(t, fault)
+	assert.Equal(t, "BTC", b.Text("symbol"))
+	assert.Equal(t, "100", b.Decimal("size").String())
+	assert.True(t, b.Number("leverage").IsNull())
+	assert.True(t, b.Number("limitPrice").IsAbsent())
+	assert.True(t, b.Bool("reduceOnly"))
+	assert.Equal(t, "3", b.Decimal("totalOrders").String())
+	aggression, ok := b.Scalar("aggression")
+	assert.True(t, ok)
+	assert.Equal(t, `"x"`, string(aggression))
+	assert.True(t, b.Has("note"))
+	assert.False(t, b.Has("side"))
+	assert.Empty(t, b.Text("side"))
+	for _, body := range []string{`{"totalOrders":1.5}`, `{"totalOrders":99999999999999999}`, `{"aggression":{}}`, `{"size":1e65}`, `{"size":.5}`, `{"symbol":1}`, `{"reduceOnly":1}`, `{"x`, `{"` + strings.Repeat("\x01", 50) + `":1}`} {
+		_, fault = Parse("/orders/swarm", []byte(body))
+		require.NotNil(t, fault, body)
+		assert.NotContains(t, fault.Text, "\x01")
+	}
+	_, fault = Parse("/sandbox/reset", nil)
+	assert.Nil(t, fault)
+	_, fault = Parse("/sandbox/reset", []byte(`{}`))
+	assert.Nil(t, fault)
+}
+
+// What is read is what every other reader of JSON finds in the same bytes.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":1.0e-2,"leverage":2,"reduceOnly":false}`))
+	f.Add([]byte(`{"size":1,"s\u0069ze":2}`))
+	f.Add([]byte(`{"size":"1"}`))
+	f.Add([]byte(`{"symbol":"\ud800"}`))
+	f.Add([]byte(`{"size":null} x`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, fault := Parse("/orders", data)
+		if fault != nil {
+			assert.NotEmpty(t, fault.Code)
+			assert.Less(t, len(fault.Text), 300)
+			return
+		}
+		var other map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(data, &other))
+		require.Len(t, b.values, len(other))
+		for name, raw := range other {
+			require.True(t, b.Has(name))
+			if order[name] == number && string(raw) != "null" {
+				require.Equal(t, raw[0], strings.TrimSpace(string(raw))[0])
+				n, err := json.Number(raw).Float64()
+				require.NoError(t, err)
+				own, _ := b.Decimal(name).Float64()
+				require.InDelta(t, n, own, 1e-9*(1+n*n))
+			}
+		}
+	})
+}
