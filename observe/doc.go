@@ -1,6 +1,6 @@
-// Package observe judges what a service does where its document is silent, by evidence that is
-// there already: audits, flight recordings, recorded exchanges, the log of trading sim. It sends
-// nothing.
+// Package observe judges what a service does where its document is silent: by evidence that is
+// there already (audits, flight recordings, recorded exchanges, the log of trading sim), and by
+// what [Ask] asks.
 //
 //	evidence, err := observe.Read("bot.audit.jsonl", "flight.jsonl")
 //	…
@@ -11,6 +11,11 @@
 // must hold first, and a pure function from the exchanges that were seen to counts. [Judge] makes
 // one of five verdicts of them. first means n of n; what no reading foresees is neither; what
 // the evidence does not show is unseen, with the reason.
+//
+// [Ask] asks in rounds: fresh random keys, four connections, gaps of 0.1, 1 and 10 seconds, and
+// again after an hour. On a live account that is no trial it sends cancels alone, of targets that
+// cannot exist, in the form of the client's own fences. A guard in front of the transport compares
+// the bytes of each with a list. The first 429, 5xx, refused key or lost answer ends a visit.
 //
 // A 429, a 5xx, an answer of something in front of the service and a refused API key decide
 // nothing. What is seen on the paper account holds for paper alone.

@@ -37,6 +37,8 @@ type Exchange struct {
 	Own bool
 	// Header is that of the answer; nil where the source lacks it.
 	Header http.Header
+	// Line is the connection that it was asked over, from 1; 0 where nobody knows.
+	Line int
 }
 
 // Evidence is what was read, oldest first in each source.
@@ -47,6 +49,25 @@ type Evidence struct {
 	Passed  []string
 	// Holder is whose keys an audit is of, where it says so.
 	Holder string
+
+	// Rounds are what [Ask] asked, Begun what needs another visit, and Ended why the visit
+	// ended early; Reads and Writes count the requests, writes those that cannot trade.
+	Rounds        []Round
+	Begun         []profile.Begun
+	Ended         string
+	Reads, Writes int
+
+	asked bool
+}
+
+// Add adds other evidence.
+func (e *Evidence) Add(more *Evidence) {
+	e.Exchanges = append(e.Exchanges, more.Exchanges...)
+	e.Sources = append(e.Sources, more.Sources...)
+	e.Passed = append(e.Passed, more.Passed...)
+	e.Rounds = append(e.Rounds, more.Rounds...)
+	e.Holder = cmp.Or(e.Holder, more.Holder)
+	e.sort()
 }
 
 // sort brings the exchanges into the order of sending. Those without a time keep theirs.

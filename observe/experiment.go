@@ -43,6 +43,7 @@ type Experiment struct {
 type Tally struct {
 	First, Other, Neither int // how many exchanges spoke for each
 
+	doubt int    // of Other: how many may be about the account that was named
 	why   string // of the first neither
 	proof [3][]*Exchange
 	seen  []*Exchange // all that decided
@@ -58,6 +59,12 @@ func (t *Tally) neither(why string, proof ...*Exchange) {
 		t.why = why
 	}
 	t.keep(2, proof)
+}
+
+// doubtful counts an other that may be about the account that was named.
+func (t *Tally) doubtful(proof ...*Exchange) {
+	t.doubt++
+	t.other(proof...)
 }
 
 // either counts by a condition.
@@ -109,6 +116,9 @@ func (x *Experiment) verdict(t *Tally, hold func(number string) profile.Verdict)
 	if r.Verdict == profile.Unseen {
 		r.Why = x.unseen()
 		return r
+	}
+	if r.Verdict == profile.Neither && r.Why == "" {
+		r.Why = "an earlier visit saw something that no reading foresees"
 	}
 	for _, control := range x.Controls {
 		if v := hold(control); v != profile.First {

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -14,6 +15,8 @@ type About struct {
 	BaseURL string // the root of the API
 	Holder  string // the holder's id; only a token of it is kept
 	By      string // the version of the module that judges
+	// Before is the profile so far: what a visit adds to, and what nothing new was seen of. nil for none.
+	Before *profile.Profile
 }
 
 // Judge makes a profile of evidence, by every experiment.
@@ -24,35 +27,60 @@ func Judge(e *Evidence, about About) *profile.Profile {
 	}
 	p := &profile.Profile{
 		Version: profile.Version, BaseURL: strings.ToLower(strings.TrimSuffix(about.BaseURL, "/")), Holder: Token("holder", holder), By: about.By,
-		Measured: measure(e),
+		Measured: measure(e.all()),
 	}
-	for i := range e.Exchanges {
-		if at := e.Exchanges[i].Received; at.After(p.MeasuredAt) {
-			p.MeasuredAt = at
-		}
-	}
-	if p.MeasuredAt.IsZero() {
-		p.MeasuredAt = time.Unix(0, 0).UTC() // the evidence has no times: too old to be relied on
-	}
-	proofs := newProofs(p)
-	verdicts := map[string]profile.Verdict{}
+	proofs, verdicts := newProofs(p), map[string]profile.Verdict{}
+	past := newPast(about.Before, p)
+	p.MeasuredAt = lastOf(e)
 	for i := range Experiments {
 		x := &Experiments[i]
-		t := x.Count(e)
-		r := x.verdict(t, func(number string) profile.Verdict {
-			if v, ok := verdicts[number]; ok {
-				return v
-			}
-			return profile.Unseen
-		})
-		verdicts[x.Number] = r.Verdict
-		if r.N > 0 {
-			r.At, r.Span = extent(t.seen)
-			r.Proof = proofs.of(t)
+		r := x.judged(e, past, proofs, func(number string) profile.Verdict { return cmp.Or(verdicts[number], profile.Unseen) })
+		if r.N == 0 {
+			r = past.carried(r)
 		}
+		verdicts[x.Number] = r.Verdict
 		p.Results = append(p.Results, r)
 	}
+	p.Begun = past.begun(e)
+	p.MeasuredAt = past.measuredAt()
+	past.figures()
 	return p
+}
+
+// judged makes the result of one experiment: of the evidence that is there, of the rounds that were asked, and
+// of the rounds of earlier visits of the same series.
+func (x *Experiment) judged(e *Evidence, past *past, proofs *proofs, hold func(string) profile.Verdict) profile.Result {
+	t := x.Count(e)
+	passive := t.First + t.Other + t.Neither
+	lines := x.countRounds(e, t)
+	asking := t.First+t.Other+t.Neither > passive
+	at, span := extent(t.seen)
+	var earlier profile.Result
+	if asking && passive == 0 {
+		earlier = past.earlier(x)
+		t.First += earlier.CountFirst
+		t.Other += earlier.CountOther
+		t.Neither += earlier.CountNeither
+		lines += earlier.Connections
+		if !earlier.At.IsZero() {
+			span = profile.Duration(at.Sub(earlier.At.Add(-time.Duration(earlier.Span))))
+		}
+	}
+	if t.doubt > 0 && t.doubt == t.Other && t.First+t.Neither == 0 {
+		r := x.verdict(&Tally{}, hold)
+		r.Why = "the account that was named may be refused in front of the key: name one that could have the order"
+		return r
+	}
+	r := x.verdict(t, hold)
+	if r.N == 0 {
+		return r
+	}
+	r.At, r.Span, r.Connections = at, span, lines
+	if why := x.tooFew(t, lines, span); asking && passive == 0 && why != "" && r.Verdict != profile.Unseen {
+		r.Verdict, r.Why = profile.Unseen, why
+	}
+	r.Proof = append(proofs.of(t), past.proof(earlier)...)
+	return r
 }
 
 // extent is when the last of some exchanges was seen, and how long after the first.

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/profile"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 type tripper func(*http.Request) (*http.Response, error)
@@ -23,12 +22,13 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 
 // again sends a request once more, with some changes.
 func again(rt http.RoundTripper, r *http.Request, change func(http.Header)) (*http.Response, error) {
-	body, err := r.GetBody()
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	copied := r.Clone(r.Context())
-	copied.Body = body
+	copied.Body = io.NopCloser(bytes.NewReader(body))
 	change(copied.Header)
 	return rt.RoundTrip(copied)
 }
@@ -41,117 +41,132 @@ func withoutKey(fresh *int) func(http.Header) {
 	}
 }
 
-// Services that nobody wrote down: nothing is first that does not hold, and nothing claims a
-// reading that is not there.
-func TestServicesNobodyWroteDown(t *testing.T) {
-	for name, c := range map[string]struct {
-		service func(rt http.RoundTripper, sim *tradingsim.Sim) http.RoundTripper
-		want    map[string][]profile.Verdict
-	}{
-		"only successes are stored": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			return storing(rt, func(r *http.Response) bool { return r.StatusCode < 300 })
-		}, map[string][]profile.Verdict{"A1": {profile.Other}, "A1e": {profile.First}, "A2": {profile.Unseen}, "49": {profile.Unseen}, "51": {profile.Unseen}}},
-		"only refusals are stored": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			return storing(rt, func(r *http.Response) bool { return r.StatusCode >= 300 })
-		}, map[string][]profile.Verdict{"A1": {profile.First}, "A1e": {profile.Other}}},
-		"404 before the claim": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			return storing(rt, func(r *http.Response) bool { return r.StatusCode != 404 })
-		}, map[string][]profile.Verdict{"A1": {profile.Other}, "A1e": {profile.First}, "A2": {profile.Unseen}, "49": {profile.Unseen}}},
-		"a route that stores nothing": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			return storing(rt, func(r *http.Response) bool { return !strings.HasSuffix(r.Request.URL.Path, "/orders/cancel") })
-		}, map[string][]profile.Verdict{"A1": {profile.Other, profile.Mixed}, "A2": {profile.Unseen}, "49": {profile.Unseen}}},
-		"bytes are not compared": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			first := map[string][]byte{}
-			return tripper(func(r *http.Request) (*http.Response, error) {
-				key := r.Header.Get("Idempotency-Key") + r.URL.Path
-				if r.Method == "POST" && r.Header.Get("Idempotency-Key") != "" {
-					body, err := io.ReadAll(r.Body)
-					if err != nil {
-						return nil, err
-					}
-					if first[key] == nil {
-						first[key] = body
-					}
-					r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(first[key])), int64(len(first[key]))
-				}
-				return rt.RoundTrip(r)
-			})
-		}, map[string][]profile.Verdict{"A2": {profile.Neither}, "49": {profile.Unseen}, "51": {profile.Unseen}, "9": {profile.Unseen}}},
-		"the mark is stripped": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			return tripper(func(r *http.Request) (*http.Response, error) {
-				resp, err := rt.RoundTrip(r)
-				if err == nil {
-					resp.Header.Del("Idempotent-Replayed")
-				}
-				return resp, err
-			})
-		}, map[string][]profile.Verdict{"A1": {profile.Other}, "A1e": {profile.Neither}, "A2": {profile.Unseen}, "49": {profile.Unseen}, "A18": {profile.Unseen}}},
-		"instances that disagree": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			n, draw := 0, rand.New(rand.NewPCG(3, 4))
-			return tripper(func(r *http.Request) (*http.Response, error) {
-				if r.Method == "POST" && draw.IntN(2) == 0 {
-					n++
-					return again(rt, r, func(h http.Header) { h.Set("Idempotency-Key", h.Get("Idempotency-Key")+"-b") })
-				}
-				return rt.RoundTrip(r)
-			})
-		}, map[string][]profile.Verdict{"A1": {profile.Mixed}, "A2": {profile.Unseen}, "49": {profile.Unseen}}},
-		"a proxy that repeats": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			return tripper(func(r *http.Request) (*http.Response, error) {
-				if r.Method == "POST" && r.Header.Get("Idempotency-Key") != "" {
-					first, err := again(rt, r, func(http.Header) {})
-					if err != nil {
-						return nil, err
-					}
-					_ = first.Body.Close()
-				}
-				return rt.RoundTrip(r)
-			})
-		}, map[string][]profile.Verdict{"A1": {profile.Unseen}, "A1e": {profile.Unseen}, "A2": {profile.Unseen}, "49": {profile.Unseen}}},
-		"a proxy that caches": {func(rt http.RoundTripper, _ *tradingsim.Sim) http.RoundTripper {
-			kept := map[string][]byte{}
-			return tripper(func(r *http.Request) (*http.Response, error) {
+// unwritten are services that nobody wrote down.
+var unwritten = map[string]func(rt http.RoundTripper) http.RoundTripper{
+	"only successes are stored": func(rt http.RoundTripper) http.RoundTripper {
+		return storing(rt, func(r *http.Response) bool { return r.StatusCode < 300 })
+	},
+	"only refusals are stored": func(rt http.RoundTripper) http.RoundTripper {
+		return storing(rt, func(r *http.Response) bool { return r.StatusCode >= 300 })
+	},
+	"404 before the claim": func(rt http.RoundTripper) http.RoundTripper {
+		return storing(rt, func(r *http.Response) bool { return r.StatusCode != 404 })
+	},
+	"a route that stores nothing": func(rt http.RoundTripper) http.RoundTripper {
+		return storing(rt, func(r *http.Response) bool { return !strings.HasSuffix(r.Request.URL.Path, "/orders/cancel") })
+	},
+	"bytes are not compared": func(rt http.RoundTripper) http.RoundTripper {
+		first := map[string][]byte{}
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			key := r.Header.Get("Idempotency-Key") + r.URL.Path
+			if r.Method == "POST" && r.Header.Get("Idempotency-Key") != "" {
 				body, err := io.ReadAll(r.Body)
 				if err != nil {
 					return nil, err
 				}
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				key := r.Method + r.URL.String() + r.Header.Get("Idempotency-Key") + string(body)
-				resp, err := rt.RoundTrip(r)
+				if first[key] == nil {
+					first[key] = body
+				}
+				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(first[key])), int64(len(first[key]))
+			}
+			return rt.RoundTrip(r)
+		})
+	},
+	"the mark is stripped": func(rt http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			resp, err := rt.RoundTrip(r)
+			if err == nil {
+				resp.Header.Del("Idempotent-Replayed")
+			}
+			return resp, err
+		})
+	},
+	"instances that disagree": func(rt http.RoundTripper) http.RoundTripper {
+		n, draw := 0, rand.New(rand.NewPCG(3, 4))
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == "POST" && draw.IntN(2) == 0 {
+				n++
+				return again(rt, r, func(h http.Header) { h.Set("Idempotency-Key", h.Get("Idempotency-Key")+"-b") })
+			}
+			return rt.RoundTrip(r)
+		})
+	},
+	"a proxy that repeats": func(rt http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == "POST" && r.Header.Get("Idempotency-Key") != "" {
+				first, err := again(rt, r, func(http.Header) {})
 				if err != nil {
 					return nil, err
 				}
-				answer, err := io.ReadAll(resp.Body)
-				if old, ok := kept[key]; ok && resp.StatusCode < 300 {
-					answer = old
-					resp.Header.Del("Idempotent-Replayed")
-				} else {
-					kept[key] = answer
-				}
-				resp.Body = io.NopCloser(bytes.NewReader(answer))
-				return resp, err
-			})
-		}, map[string][]profile.Verdict{"A1e": {profile.Neither}}},
+				_ = first.Body.Close()
+			}
+			return rt.RoundTrip(r)
+		})
+	},
+	"a proxy that caches": func(rt http.RoundTripper) http.RoundTripper {
+		kept := map[string][]byte{}
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			key := r.Method + r.URL.String() + r.Header.Get("Idempotency-Key") + string(body)
+			resp, err := rt.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			answer, err := io.ReadAll(resp.Body)
+			if old, ok := kept[key]; ok && resp.StatusCode < 300 {
+				answer = old
+				resp.Header.Del("Idempotent-Replayed")
+			} else {
+				kept[key] = answer
+			}
+			resp.Body = io.NopCloser(bytes.NewReader(answer))
+			return resp, err
+		})
+	},
+}
+
+// Of services that nobody wrote down nothing is first that does not hold, and nothing claims a
+// reading that is not there.
+func TestServicesNobodyWroteDown(t *testing.T) {
+	for name, want := range map[string]map[string][]profile.Verdict{
+		"only successes are stored":   {"A1": {profile.Other}, "A1e": {profile.First}, "A2": {profile.Unseen}, "49": {profile.Unseen}, "51": {profile.Unseen}},
+		"only refusals are stored":    {"A1": {profile.First}, "A1e": {profile.Other}},
+		"404 before the claim":        {"A1": {profile.Other}, "A1e": {profile.First}, "A2": {profile.Unseen}, "49": {profile.Unseen}},
+		"a route that stores nothing": {"A1": {profile.Other, profile.Mixed}, "A2": {profile.Unseen}, "49": {profile.Unseen}},
+		"bytes are not compared":      {"A2": {profile.Neither}, "49": {profile.Unseen}, "51": {profile.Unseen}, "9": {profile.Unseen}},
+		"the mark is stripped":        {"A1": {profile.Other}, "A1e": {profile.Neither}, "A2": {profile.Unseen}, "49": {profile.Unseen}, "A18": {profile.Unseen}},
+		"instances that disagree":     {"A1": {profile.Mixed}, "A2": {profile.Unseen}, "49": {profile.Unseen}},
+		"a proxy that repeats":        {"A1": {profile.Unseen}, "A1e": {profile.Unseen}, "A2": {profile.Unseen}, "49": {profile.Unseen}},
+		"a proxy that caches":         {"A1e": {profile.Neither}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAsker(t)
-				a.rt = c.service(a.rt, a.sim)
+				a.rt = unwritten[name](a.rt)
 				for range 10 {
 					a.run()
 				}
-				p := Judge(a.seen, about)
-				for number, want := range c.want {
-					r, _ := p.Result(number, profile.Live)
-					assert.True(t, slices.Contains(want, r.Verdict), "%s is %s (%s)", number, r.Verdict, r.Why)
-				}
-				for _, r := range p.Results {
-					if claims := c.want[r.Experiment]; r.Verdict == profile.Other && !slices.Contains(claims, profile.Other) {
-						t.Errorf("%s is other", r.Experiment)
-					}
-				}
+				claims(t, Judge(a.seen, about), want)
 			})
 		})
+	}
+}
+
+// claims checks that a profile has the verdicts that are wanted, and claims no other reading beside.
+func claims(t *testing.T, p *profile.Profile, want map[string][]profile.Verdict) {
+	t.Helper()
+	for number, verdicts := range want {
+		r, _ := p.Result(number, profile.Live)
+		assert.True(t, slices.Contains(verdicts, r.Verdict), "%s is %s (%s)", number, r.Verdict, r.Why)
+	}
+	for _, r := range p.Results {
+		if r.Verdict == profile.Other && !slices.Contains(want[r.Experiment], profile.Other) {
+			t.Errorf("%s is other", r.Experiment)
+		}
 	}
 }
 

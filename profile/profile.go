@@ -131,7 +131,7 @@ type Begun struct {
 	At         time.Time `json:"at"`                  // when the first visit was
 	Due        time.Time `json:"due"`                 // when the second is
 	Key        string    `json:"key,omitempty"`       // the Idempotency-Key of the first visit
-	Request    string    `json:"request,omitempty"`   // the body, byte for byte
+	Account    string    `json:"account,omitempty"`   // token of the account that it named; empty for one of nobody
 	Operation  string    `json:"operation,omitempty"` // the endpoint
 
 	extra members

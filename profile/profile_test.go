@@ -32,7 +32,7 @@ func whole() *profile.Profile {
 			TakerFee:   "0.00045", MinNotional: "10",
 		},
 		Exchanges: []profile.Exchange{{At: day, Operation: "POST /orders/cancel", Key: "key_1", Request: "{}", Status: 404, Replayed: true, Response: "{}", Source: "bot.audit.jsonl"}},
-		Begun:     []profile.Begun{{Experiment: "A4", At: day, Due: day.Add(23 * time.Hour), Key: "k", Request: "{}"}},
+		Begun:     []profile.Begun{{Experiment: "A4", At: day, Due: day.Add(23 * time.Hour), Key: "k", Account: "account_1"}},
 	}
 }
 

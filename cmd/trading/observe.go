@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +32,12 @@ type observation struct {
 	Why         string              `json:"why,omitempty"`
 }
 
+// begun is a visit that is still to be made.
+type begun struct {
+	Experiment string    `json:"experiment"`
+	Due        time.Time `json:"due"`
+}
+
 // observationsView is what observe prints.
 type observationsView struct {
 	MeasuredAt time.Time        `json:"measuredAt"`
@@ -37,68 +47,194 @@ type observationsView struct {
 	Results    []observation    `json:"results"`
 	Measured   profile.Measured `json:"measured"`
 	Changes    []profile.Change `json:"changes,omitempty"`
+	Begun      []begun          `json:"begun,omitempty"`
 
 	neither []observation
 	proof   map[string][]profile.Exchange
 }
 
+// observer is the command's flags.
+type observer struct {
+	app     *cli.App
+	service *cli.Service
+	out     *cli.Output
+	from    []string
+	ask     []string
+	due     bool
+	yes     bool
+	file    string
+	against string
+	asking  observe.Questions
+}
+
 func newObserve(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "observe", Short: "What the service does where its document is silent, by evidence that is there", Args: cli.Args(),
-		Long: `Judge what the service does where its document leaves room, by audits, flight recordings,
-exchanges that were recorded from the service, and the log of "trading sim". It sends nothing.
+		Use: "observe", Short: "What the service does where its document is silent", Args: cli.Args(),
+		Long: `Judge what the service does where its document leaves room: by evidence that is there (--from),
+or by asking (--ask).
+
+--from takes audits, flight recordings, exchanges that were recorded from the service, and the
+log of "trading sim". It sends nothing.
+
+--ask read sends reads. --ask live also sends cancels of what cannot exist, 40 at the most and one
+a second; they name an account of nobody, one that is FAILED or EXPIRED, or the one of --tradeable.
+It takes four visits: now, after 1, 23 and 25 hours. --due makes the visit that is due.
 
 A verdict is first (the simulator's own reading, n of n), other, mixed (both were seen: the
 worse holds), neither (something that no reading foresees), or unseen, with the reason. --profile
-writes them to a file, with the exchanges that prove them, without keys and ids. --against
-compares with an older file; the exit code is 6 if the service answers otherwise now.`,
+is the file of the verdicts so far, and what they are written to, with the exchanges that prove
+them, without keys and ids. --against compares with an older file; the exit code is 6 if the
+service answers otherwise now.`,
+		Example: "  trading observe --from bot.audit.jsonl --profile service.json\n  trading observe --ask read --ask live --profile service.json\n  trading observe --due --profile service.json --yes",
 	}
-	var from []string
-	var baseURL, file, against string
+	o := &observer{app: app, service: app.Connection(cmd, 0), out: app.Output(cmd)}
 	f := cmd.Flags()
-	f.StringArrayVar(&from, "from", nil, "a file or a folder of evidence (required); repeat it for several")
-	f.StringVar(&baseURL, "base-url", "", "root of the API that the evidence is of (default $TRADING_BASE_URL)")
-	f.StringVar(&file, "profile", "", "write the profile to this file")
-	f.StringVar(&against, "against", "", "compare with this older profile")
-	out := app.Output(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := cli.Require(cmd, "from"); err != nil {
-			return err
-		}
-		if baseURL == "" {
-			baseURL = app.Getenv("TRADING_BASE_URL")
-		}
-		return runObserve(out, from, observe.About{BaseURL: baseURL, By: trading.Version}, file, against)
-	}
+	f.StringArrayVar(&o.from, "from", nil, "a file or a folder of evidence; repeat it for several")
+	f.StringArrayVar(&o.ask, "ask", nil, "ask: read or live; repeat it for several")
+	f.BoolVar(&o.due, "due", false, "make the visit that is due; nothing is sent if none is")
+	f.BoolVar(&o.yes, "yes", false, "do not ask before anything is sent; required without a terminal")
+	f.StringVar(&o.file, "profile", "", "the profile so far, if there is one, and where it is written (required to ask)")
+	f.StringVar(&o.against, "against", "", "compare with this older profile")
+	f.StringVar(&o.asking.Tradeable, "tradeable", "", "an active account that the cancels may name, where nothing rests or runs")
+	f.StringVar(&o.asking.Journal, "journal", "", "the bot's journal: a pending write stops a visit (default $TRADING_JOURNAL)")
+	f.StringVar(&o.asking.StateDir, "state-dir", "", "folder of the bot's protection: a halt stops a visit (default $TRADING_STATE_DIR)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) }
 	return cmd
 }
 
-func runObserve(out *cli.Output, from []string, about observe.About, file, against string) error {
-	var before *profile.Profile
-	if against != "" {
-		var err error
-		if before, err = profile.Load(against); err != nil {
-			return cli.WithCode(cli.Usage, err)
+func (o *observer) run(ctx context.Context) error {
+	asks := len(o.ask) > 0 || o.due
+	switch {
+	case !asks && len(o.from) == 0:
+		return cli.Misuse("what shall be judged? give --from, --ask or --due")
+	case asks && o.file == "":
+		return cli.Misuse("--profile is missing: what is asked goes on over several visits")
+	}
+	before, err := loaded(o.file, asks)
+	if err != nil {
+		return err
+	}
+	against, err := loaded(o.against, o.against != "")
+	if err != nil {
+		return err
+	}
+	if o.against != "" && against == nil {
+		return cli.Misuse("there is no profile %s", o.against)
+	}
+	evidence := &observe.Evidence{}
+	if asks {
+		if evidence, err = o.visit(ctx, before); err != nil || evidence == nil {
+			return err
 		}
 	}
-	evidence, err := observe.Read(from...)
-	if err != nil {
-		return cli.WithCode(cli.Usage, err)
+	if len(o.from) > 0 {
+		found, err := observe.Read(o.from...)
+		if err != nil {
+			return cli.WithCode(cli.Usage, err)
+		}
+		evidence.Add(found)
 	}
 	if len(evidence.Exchanges) == 0 {
 		return cli.WithCode(cli.NotApplied, errors.New("there is no exchange in the evidence"))
 	}
-	p := observe.Judge(evidence, about)
-	if file != "" {
-		if err := p.Save(file); err != nil {
+	return o.print(evidence, before, against)
+}
+
+// loaded reads a profile if it is wanted and there.
+func loaded(path string, wanted bool) (*profile.Profile, error) {
+	if path == "" || !wanted {
+		return nil, nil
+	}
+	p, err := profile.Load(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, cli.WithCode(cli.Usage, err)
+	default:
+		return p, nil
+	}
+}
+
+// visit asks the service, after somebody has agreed. It returns nil where nothing is due.
+func (o *observer) visit(ctx context.Context, before *profile.Profile) (*observe.Evidence, error) {
+	base, sandbox, live, _, err := o.service.Settings(o.app)
+	if err != nil {
+		return nil, err
+	}
+	q := o.asking
+	q.BaseURL, q.SandboxKey, q.LiveKey, q.SecondKey = base.Value, sandbox.Value, live.Value, o.app.Getenv("TRADING_SECOND_LIVE_KEY")
+	q.Journal, q.StateDir = cmp.Or(q.Journal, o.app.Getenv("TRADING_JOURNAL")), cmp.Or(q.StateDir, o.app.Getenv("TRADING_STATE_DIR"))
+	q.Before = before
+	if o.app.Transport != nil {
+		q.Connect = func() http.RoundTripper { return o.app.Transport }
+	}
+	if q.Classes, err = o.classes(before); err != nil || len(q.Classes) == 0 {
+		return nil, err
+	}
+	for _, line := range q.Plan() {
+		o.app.Sayf("%s", line)
+	}
+	if !o.yes {
+		if err := o.app.Confirm(ctx, "Ask "+cli.Printable(q.BaseURL)+"?"); err != nil {
+			return nil, err
+		}
+	}
+	e, err := observe.Ask(ctx, q)
+	if errors.As(err, new(*observe.NotDueError)) {
+		return nil, cli.WithCode(cli.NotApplied, err)
+	}
+	if err != nil {
+		return nil, cli.WithCode(cli.Refused, err)
+	}
+	if e.Ended != "" {
+		o.app.Sayf("the visit ended early: %s", cli.PrintableLines(e.Ended))
+	}
+	return e, nil
+}
+
+// classes are what is asked now.
+func (o *observer) classes(before *profile.Profile) (all []observe.Class, err error) {
+	for _, name := range o.ask {
+		class := observe.Class(name)
+		if !slices.Contains([]observe.Class{observe.Reads, observe.Locked}, class) {
+			return nil, cli.Misuse("--ask takes read or live, not %q", name)
+		}
+		all = append(all, class)
+	}
+	if !o.due || slices.Contains(all, observe.Locked) {
+		return all, nil
+	}
+	due, later := observe.Due(before, time.Now())
+	if len(due) > 0 {
+		return append(all, observe.Locked), nil
+	}
+	for _, b := range later {
+		o.app.Sayf("%s is due at %s", b.Experiment, cli.Stamp(b.Due))
+	}
+	if len(all) == 0 {
+		o.app.Sayf("nothing is due")
+	}
+	return all, nil
+}
+
+// print judges, writes the profile and prints it.
+func (o *observer) print(evidence *observe.Evidence, before, against *profile.Profile) error {
+	baseURL := o.service.BaseURL()
+	if baseURL == "" {
+		baseURL = o.app.Getenv("TRADING_BASE_URL")
+	}
+	p := observe.Judge(evidence, observe.About{BaseURL: baseURL, By: trading.Version, Before: before})
+	if o.file != "" {
+		if err := p.Save(o.file); err != nil {
 			return err
 		}
 	}
 	view := viewObservations(evidence, p)
-	if before != nil {
-		view.Changes = profile.Compare(before, p)
+	if against != nil {
+		view.Changes = profile.Compare(against, p)
 	}
-	if err := out.Print(view, view.table); err != nil {
+	if err := o.out.Print(view, view.table); err != nil {
 		return err
 	}
 	if len(view.Changes) > 0 {
@@ -111,6 +247,9 @@ func viewObservations(evidence *observe.Evidence, p *profile.Profile) observatio
 	v := observationsView{
 		MeasuredAt: p.MeasuredAt, Exchanges: len(evidence.Exchanges), Sources: evidence.Sources, Passed: evidence.Passed,
 		Results: []observation{}, Measured: p.Measured, proof: map[string][]profile.Exchange{},
+	}
+	for _, b := range p.Begun {
+		v.Begun = append(v.Begun, begun{b.Experiment, b.Due})
 	}
 	for i := range observe.Experiments {
 		x := &observe.Experiments[i]
@@ -156,6 +295,9 @@ func (v observationsView) table(w io.Writer) {
 	}
 	for _, passed := range v.Passed {
 		cli.Row(w, "not read: "+passed)
+	}
+	for _, b := range v.Begun {
+		cli.Row(w, b.Experiment, "", "due", "", cli.Stamp(b.Due))
 	}
 	for _, c := range v.Changes {
 		cli.Row(w, "CHANGED  "+c.String())

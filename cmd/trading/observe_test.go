@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -84,9 +85,36 @@ func TestObserveMisuse(t *testing.T) {
 	newer := filepath.Join(t.TempDir(), "newer.json")
 	require.NoError(t, os.WriteFile(newer, []byte(`{"version":99}`), 0o600))
 	for _, args := range [][]string{
-		{"observe"}, {"observe", "--from", "/no/such/file"}, {"observe", "--from", newer}, {"observe", "--from", flightOf(t, true, "order_not_found"), "--against", newer},
+		{"observe"}, {"observe", "--ask", "live"}, {"observe", "--ask", "all", "--profile", newer + "x"}, {"observe", "--ask", "read", "--profile", newer + "x"}, {"observe", "--from", "/no/such/file"}, {"observe", "--from", newer}, {"observe", "--from", flightOf(t, true, "order_not_found"), "--against", newer},
 	} {
 		code, _, errs := r.run(args...)
 		assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
 	}
+}
+
+// It asks before it sends, sends nothing that is not due, and goes on from the profile.
+func TestObserveAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		kept := filepath.Join(t.TempDir(), "p.json")
+		out := r.done("observe", "--due", "--profile", kept)
+		assert.Empty(t, out)
+		out = r.done("observe", "--ask", "read", "--profile", kept, "--yes")
+		assert.Contains(t, out, "of two keys in the headers X-API-Key wins")
+		assert.Contains(t, out, "4 of 4")
+		p, err := profile.Load(kept)
+		require.NoError(t, err)
+		p.Begun = []profile.Begun{{Experiment: "A4", At: time.Now(), Due: time.Now().Add(time.Hour), Key: "k", Operation: "POST /orders/cancel"}}
+		require.NoError(t, p.Save(kept))
+		n := len(r.sim.Requests())
+		_, _, errs := r.run("observe", "--due", "--profile", kept, "--yes")
+		assert.Contains(t, errs, "A4 is due at")
+		assert.Len(t, r.sim.Requests(), n)
+		code, _, errs := r.run("observe", "--ask", "live", "--profile", kept, "--yes")
+		assert.Equal(t, cli.NotApplied, code, errs)
+		r.terminal, r.types = true, "n\n"
+		code, _, errs = r.run("observe", "--ask", "read", "--profile", kept)
+		assert.Equal(t, cli.NotApplied, code)
+		assert.Contains(t, errs, "none of which changes anything")
+	})
 }

@@ -1,0 +1,365 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/profile"
+	"github.com/tradingapi/trading-go/protect"
+)
+
+// Clock is the time that a visit goes by.
+type Clock struct {
+	Now   func() time.Time                           // the time
+	Sleep func(context.Context, time.Duration) error // waits, or returns the error of the context
+}
+
+// Questions say what to ask, whom, and beside what.
+type Questions struct {
+	// BaseURL is the root of the API, which ends in /v1.
+	BaseURL string
+	// LiveKey and SandboxKey are the API keys. SecondKey is another live key of the same holder,
+	// for A15; it may be empty.
+	LiveKey, SecondKey, SandboxKey string
+	// Classes are what to ask: Reads, Locked.
+	Classes []Class
+	// Tradeable is an active account on which nothing rests or runs: cancels of what cannot exist
+	// may name it. Without it they name an account of nobody, or one that is FAILED or EXPIRED.
+	Tradeable string
+	// Before is the profile so far; nil if there is none.
+	Before *profile.Profile
+	// Journal is the journal of a bot of these keys, and StateDir the folder of its protection. A
+	// pending write, and a halt, stop a visit. Empty for none.
+	Journal, StateDir string
+	// Wait waits until the bot's own shared limits have room for an operation; nil if it has none.
+	Wait func(ctx context.Context, operation string) error
+	// Connect returns a transport that opens connections of its own, follows no redirect and sends
+	// nothing twice. nil makes one of net/http.
+	Connect func() http.RoundTripper
+	// Clock is the machine's unless set.
+	Clock Clock
+
+	accounts []string // of the key, once they are known
+}
+
+// NotDueError means that a visit would come too early.
+type NotDueError struct {
+	Due time.Time // when one is
+}
+
+// Error says when the next visit is due.
+func (e *NotDueError) Error() string {
+	return "observe: nothing is due before " + e.Due.UTC().Format(time.RFC3339)
+}
+
+// Due returns what a profile has begun: what is due, and what is not yet.
+func Due(p *profile.Profile, now time.Time) (due, later []profile.Begun) {
+	if p == nil {
+		return nil, nil
+	}
+	for _, b := range p.Begun {
+		if b.Due.After(now) {
+			later = append(later, b)
+		} else {
+			due = append(due, b)
+		}
+	}
+	return due, later
+}
+
+func (q *Questions) connect() http.RoundTripper {
+	if q.Connect != nil {
+		return q.Connect()
+	}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: patience, IdleConnTimeout: time.Minute}
+}
+
+// wants reports whether a class is asked.
+func (q *Questions) wants(c Class) bool { return slices.Contains(q.Classes, c) }
+
+// check says what is wrong with the questions.
+func (q *Questions) check() error {
+	switch {
+	case (q.wants(Reads) || q.wants(Locked)) && q.LiveKey == "":
+		return errors.New("observe: a live key is missing")
+	case q.Tradeable != "" && !asID(q.Tradeable):
+		return errors.New("observe: the tradeable account is no id")
+	default:
+		return nil
+	}
+}
+
+// Plan says how much a visit sends at the most, one line a class.
+func (q *Questions) Plan() (lines []string) {
+	for _, class := range q.Classes {
+		switch class {
+		case Reads:
+			lines = append(lines, "read: about 60 requests, none of which changes anything")
+		case Locked:
+			lines = append(lines, fmt.Sprintf("live: at most %d cancels of what cannot exist, one a second, and about 60 reads; nothing can trade", maxWrites))
+		}
+	}
+	return lines
+}
+
+// Ask asks a service, and returns what it answered. A visit that ended early has its reason in
+// Ended, and what was seen until then. Give the evidence to [Judge] with the profile so far.
+func Ask(ctx context.Context, q Questions) (*Evidence, error) {
+	if q.Clock.Now == nil {
+		q.Clock = Clock{Now: time.Now, Sleep: sleep}
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	e := &Evidence{asked: true}
+	s, err := newSender(&q, e)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if q.Before != nil {
+		e.Begun = slices.Clone(q.Before.Begun)
+	}
+	for _, class := range []struct {
+		class Class
+		ask   func(context.Context) error
+	}{{Reads, s.reads}, {Locked, s.live}} {
+		if !q.wants(class.class) {
+			continue
+		}
+		if err = class.ask(ctx); err != nil {
+			break
+		}
+	}
+	e.Reads = len(e.Exchanges)
+	if errors.Is(err, errEnded) {
+		e.Ended = strings.TrimPrefix(err.Error(), errEnded.Error()+": ")
+		err = nil
+	}
+	return e, err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// account is one of the key's, as the list of accounts has it.
+type account struct {
+	id, status      string
+	trial, archived bool
+}
+
+// list reads the accounts of the key.
+func (s *sender) list(ctx context.Context) ([]account, error) {
+	x, err := s.read(ctx, 0, liveKey, "/accounts")
+	if err != nil {
+		return nil, err
+	}
+	all, ok := rows(x.Response, "accounts")
+	if !ok || !x.success() {
+		return nil, s.end("the accounts cannot be read")
+	}
+	var found []account
+	s.q.accounts = nil
+	for _, row := range all {
+		a := account{id: text(row["id"]), status: text(row["status"]), trial: string(row["isTrial"]) == "true", archived: string(row["archived"]) == "true"}
+		if !asID(a.id) {
+			continue
+		}
+		found = append(found, a)
+		s.q.accounts = append(s.q.accounts, a.id)
+		s.sees(a.id)
+	}
+	return found, nil
+}
+
+// held says why nothing must be written beside the bot: what it does not know of a write of its
+// own must not be mixed with ours, and who has halted wants quiet. Paper is "".
+func (q *Questions) held(of string) error {
+	if q.Journal != "" {
+		for h, err := range journal.Read(q.Journal) {
+			if errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("the journal cannot be read: %w", err)
+			}
+			w, err := trading.DescribeHistory(h)
+			if err != nil {
+				return fmt.Errorf("the journal cannot be read: %w", err)
+			}
+			if w.Pending {
+				return errors.New("the bot's journal has a pending write")
+			}
+		}
+	}
+	if q.StateDir == "" {
+		return nil
+	}
+	accounts := q.accounts
+	if of != "" {
+		accounts = []string{of}
+	}
+	for _, id := range accounts {
+		status, err := protect.ReadStatus(q.StateDir, trading.AccountID(id))
+		switch {
+		case errors.Is(err, protect.ErrUnknownAccount):
+		case err != nil:
+			return fmt.Errorf("the protection of %s cannot be read: %w", id, err)
+		case !status.Entries:
+			return fmt.Errorf("the protection of %s refuses entries: %s", id, status.Refusal)
+		}
+	}
+	return nil
+}
+
+// live asks what can be asked without trading: the first visit of a series, or what is due of it.
+func (s *sender) live(ctx context.Context) error {
+	accounts, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	now := s.q.Clock.Now()
+	due, later := Due(s.q.Before, now)
+	if len(due)+len(later) == 0 {
+		return s.firstVisit(ctx, accounts, now)
+	}
+	if len(due) == 0 {
+		return &NotDueError{slices.MinFunc(later, func(a, b profile.Begun) int { return a.Due.Compare(b.Due) }).Due}
+	}
+	return s.laterVisit(ctx, accounts, due, later)
+}
+
+// firstVisit begins a series: one a day.
+func (s *sender) firstVisit(ctx context.Context, accounts []account, now time.Time) error {
+	const day = 24 * time.Hour
+	if s.q.Before != nil {
+		if r, ok := s.q.Before.Result("A1", profile.Live); ok && r.Connections > 0 && now.Sub(r.At) < day {
+			return &NotDueError{r.At.Add(day)}
+		}
+	}
+	v := &liveVisit{sender: s}
+	if err := v.choose(accounts); err != nil {
+		return err
+	}
+	err := v.run(ctx, firstVisit)
+	if len(s.e.Rounds) > 0 {
+		s.again()
+	}
+	return err
+}
+
+// again notes that the rounds go on in an hour.
+func (s *sender) again() {
+	now := s.q.Clock.Now()
+	s.e.Begun = append(s.e.Begun, profile.Begun{Experiment: "A1", At: now, Due: now.Add(hourAfter)})
+}
+
+// laterVisit asks what is due. What comes too late is given up.
+func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later []profile.Begun) error {
+	v := &liveVisit{sender: s}
+	if err := v.choose(accounts); err != nil {
+		return err
+	}
+	s.e.Begun = later
+	rest := due
+	defer func() { s.e.Begun = append(s.e.Begun, rest...) }() // what an early end has not reached
+	late := false
+	for len(rest) > 0 {
+		b := rest[0]
+		switch age := s.q.Clock.Now().Sub(b.At); {
+		case b.Experiment == "A1":
+			rest = rest[1:]
+			err := v.run(ctx, hourVisit)
+			if !s.enough() {
+				s.again()
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		case b.Experiment == "A4" && age > staysLate:
+		default:
+			late = true
+			if !v.chooseBegun(accounts, b) {
+				break
+			}
+			if err := v.revisit(ctx, b); err != nil {
+				return err
+			}
+		}
+		rest = rest[1:]
+	}
+	if !late {
+		return nil
+	}
+	if err := v.choose(accounts); err != nil {
+		return err
+	}
+	return v.run(ctx, lateVisit)
+}
+
+// enough reports whether the series needs no further visit for its rounds: it has as many as a verdict needs, or
+// more of them would show nothing.
+func (s *sender) enough() bool {
+	n, t := 0, &Tally{}
+	for i := range s.e.Rounds {
+		if r := &s.e.Rounds[i]; r.Void == "" && (r.Script == scriptOrder || r.Script == scriptRun) {
+			n++
+			voteStored(r, t)
+		}
+	}
+	r, _ := s.q.Before.Result("A1", profile.Live)
+	return n+r.N >= enoughRounds || t.doubt > 0 || r.Verdict == profile.Mixed || r.Verdict == profile.Neither
+}
+
+// choose sets the account that the cancels name.
+func (v *liveVisit) choose(accounts []account) error {
+	v.account, v.locked = "", ""
+	for _, a := range accounts {
+		switch {
+		case a.id == v.q.Tradeable && (a.archived || a.status == "FAILED" || a.status == "EXPIRED" || a.status == "PASSED"):
+			return v.end("account %s is %s: it is not tradeable", a.id, strings.ToLower(a.status))
+		case a.id == v.q.Tradeable:
+			v.account = a.id
+			v.guard.accounts[a.id] = true
+		case a.status == "FAILED" || a.status == "EXPIRED":
+			v.locked = a.id
+			v.guard.accounts[a.id] = true
+		}
+	}
+	if v.q.Tradeable != "" && v.account == "" {
+		return v.end("there is no account %s of this key", v.q.Tradeable)
+	}
+	return nil
+}
+
+// chooseBegun sets the account that a first visit named.
+func (v *liveVisit) chooseBegun(accounts []account, b profile.Begun) bool {
+	v.account = ""
+	if b.Account == "" {
+		return true
+	}
+	for _, a := range accounts {
+		if Token("account", a.id) == b.Account && v.guard.accounts[a.id] {
+			v.account = a.id
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,513 @@
+package observe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go/profile"
+)
+
+// The scripts of live accounts that cannot trade. Each round has a fresh random key.
+const (
+	scriptOrder  = "order"  // cancels of an order: the steps below
+	scriptRun    = "run"    // the same of a run
+	scriptBare   = "bare"   // a cancel without an account, twice
+	scriptTwice  = "twice"  // a cancel with two keys in two headers
+	scriptKeys   = "keys"   // a cancel by one API key, and again by another
+	scriptBeside = "beside" // eight equal cancels at once
+	scriptStays  = "stays"  // a cancel, and again after 23 hours
+	scriptGone   = "gone"   // a cancel, and again after 25 hours
+)
+
+// The steps of the scripts order and run.
+const (
+	stepFirst     = iota // a cancel of what cannot exist
+	stepAgain            // the same bytes
+	stepAnother          // of another that cannot exist
+	stepSpaced           // the first, in other bytes of the same meaning
+	stepBare             // without an account
+	stepElsewhere        // the cancel of the other route
+)
+
+// fresh is the refusal that the first request of a key met; nil if it met something else.
+func (r *Round) fresh() *Exchange {
+	if x := r.at(stepFirst); x != nil && !x.Replayed && !x.success() && !x.aboutKey() {
+		return x
+	}
+	return nil
+}
+
+// odd counts a first answer that no reading foresees: nobody had used the key before, and nothing
+// can be cancelled by what cannot exist.
+func (r *Round) odd(t *Tally) bool {
+	x := r.at(stepFirst)
+	switch {
+	case x == nil:
+		return true
+	case x.Replayed:
+		t.neither("the first answer to a fresh key is marked as stored: something on the way repeats requests", x)
+	case x.success():
+		t.neither("a cancel of what cannot exist was answered by success", x)
+	case x.aboutKey():
+		t.neither("the first answer to a fresh key is "+x.Code, x)
+	default:
+		return false
+	}
+	return true
+}
+
+func voteStored(r *Round, t *Tally) {
+	was, is, other := r.at(stepFirst), r.at(stepAgain), r.at(stepAnother)
+	switch {
+	case r.odd(t) || is == nil:
+	case !is.Replayed && !is.aboutKey() && other != nil && other.Code == codeReused:
+		t.neither("the service knows the key, and its answer has no mark: the mark is lost, or something on the way kept the answer", was, is, other)
+	case !is.Replayed && was.Code != "order_not_found" && was.Code != "run_not_found":
+		t.doubtful(was, is)
+	default:
+		stored(t, pair{was, is})
+	}
+}
+
+// again votes on a step that goes under a key that is taken.
+func (r *Round) again(step int, vote func(was, is *Exchange)) {
+	if was, is := r.fresh(), r.at(step); was != nil && is != nil {
+		vote(was, is)
+	}
+}
+
+func voteOtherBytes(r *Round, t *Tally) {
+	r.again(stepAnother, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.Replayed:
+			t.neither("other bytes got the stored answer", was, is)
+		case is.aboutKey() || is.success():
+			t.neither("other bytes were answered by neither reading", was, is)
+		default:
+			t.other(was, is)
+		}
+	})
+}
+
+func voteMeaning(r *Round, t *Tally) {
+	r.again(stepSpaced, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.Replayed && is.Status == was.Status && is.Code == was.Code:
+			t.other(was, is)
+		default:
+			t.neither("the same meaning in other bytes ran again", was, is)
+		}
+	})
+}
+
+func voteValidation(r *Round, t *Tally) {
+	r.again(stepBare, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.refusedForBody() && !is.Replayed:
+			t.other(was, is)
+		default:
+			t.neither("a body without an account was answered by neither reading", was, is)
+		}
+	})
+}
+
+func voteRoutes(r *Round, t *Tally) {
+	r.again(stepElsewhere, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.Replayed:
+			t.neither("another route got a stored answer", was, is)
+		case is.aboutKey() || is.success():
+			t.neither("another route was answered by neither reading", was, is)
+		default:
+			t.other(was, is)
+		}
+	})
+}
+
+func voteReplayBytes(r *Round, t *Tally) {
+	r.again(stepAgain, func(was, is *Exchange) {
+		if is.Replayed && is.Status == was.Status {
+			t.either(bytes.Equal(was.Response, is.Response), was, is)
+		}
+	})
+}
+
+// voteNothing is about a cancel on an account that could have had the order.
+func voteNothing(r *Round, t *Tally) {
+	x := r.at(stepFirst)
+	if x == nil || x.Replayed || x.Code == "account_not_found" || x.Code == "account_locked" {
+		return
+	}
+	t.either(x.Status == http.StatusNotFound && x.Code == "order_not_found", x)
+}
+
+func voteBareStored(r *Round, t *Tally) {
+	was, is := r.at(0), r.at(1)
+	switch {
+	case was == nil || is == nil:
+	case was.Replayed:
+		t.neither("the first answer to a fresh key is marked as stored: something on the way repeats requests", was)
+	case !was.refusedForBody():
+		t.neither("a cancel without an account was not refused for its fields", was)
+	default:
+		stored(t, pair{was, is})
+	}
+}
+
+func voteTwice(r *Round, t *Tally) {
+	x := r.at(0)
+	switch {
+	case x == nil:
+	case x.Code == "invalid_idempotency_key":
+		t.first(x)
+	case x.Replayed || x.success() || x.aboutKey():
+		t.neither("two keys were answered by neither reading", x)
+	default:
+		t.other(x)
+	}
+}
+
+func voteTwoKeys(r *Round, t *Tally) {
+	if was, is := r.fresh(), r.at(1); was != nil && is != nil {
+		stored(t, pair{was, is})
+	}
+}
+
+// voteBeside is about equal requests at once: one runs, and the others are refused or get its answer. Several that
+// seem to have run look the same as something that joins them.
+func voteBeside(r *Round, t *Tally) {
+	ran := 0
+	for i := range r.Steps {
+		x := r.at(i)
+		if x == nil {
+			return
+		}
+		if !x.Replayed && x.Code != codeInFlight {
+			ran++
+		}
+	}
+	switch {
+	case ran == 1:
+		t.first(r.Steps...)
+	case ran == 0:
+		t.neither("none of some equal requests at once was answered as the first", r.Steps...)
+	default:
+		t.neither("several equal requests at once were answered as the first: they ran beside each other, or something on the way joined them", r.Steps...)
+	}
+}
+
+func voteStays(r *Round, t *Tally) { r.later(t, true) }
+func voteGone(r *Round, t *Tally)  { r.later(t, false) }
+
+// later votes on the second visit: whether the stored answer came.
+func (r *Round) later(t *Tally, there bool) {
+	x := r.at(0)
+	switch {
+	case x == nil:
+	case x.Replayed:
+		t.either(there, x)
+	case x.aboutKey():
+		t.neither("a key of another day was answered by "+x.Code, x)
+	default:
+		t.either(!there, x)
+	}
+}
+
+// liveVisit asks what is due.
+type liveVisit struct {
+	*sender
+	account string // empty for nobody's
+	locked  string // one that is FAILED or EXPIRED; empty for none
+	before  string // what health said at the beginning of the round
+}
+
+// gaps are how long after a request the same bytes follow, by the round.
+var gaps = []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second, time.Second}
+
+// scripts is how many rounds of each script a visit asks, in its order.
+type scripts []struct {
+	name   string
+	rounds int
+}
+
+var (
+	firstVisit = scripts{{scriptOrder, 2}, {scriptRun, 2}, {scriptBare, 4}, {scriptTwice, 4}, {scriptStays, 2}, {scriptGone, 2}}
+	hourVisit  = scripts{{scriptOrder, 2}, {scriptRun, 2}, {scriptBare, 4}, {scriptTwice, 4}}
+	lateVisit  = scripts{{scriptBeside, 2}, {scriptKeys, 4}}
+)
+
+// newKey is a random key in the form of a UUID, as the client's own.
+func newKey() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (v *liveVisit) run(ctx context.Context, all scripts) error {
+	for _, s := range all {
+		for n := range s.rounds {
+			if s.name == scriptKeys && v.q.SecondKey == "" {
+				continue
+			}
+			if err := v.round(ctx, s.name, n); err != nil {
+				return err
+			}
+			if v.account == "" && v.locked != "" && v.inFront() {
+				// What the service says of an account of nobody is no word on one's own.
+				v.account = v.locked
+				if err := v.round(ctx, s.name, n); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// inFront reports whether the last round shows that an account of nobody is refused in front of
+// the key. Then it does not count.
+func (v *liveVisit) inFront() bool {
+	last := &v.e.Rounds[len(v.e.Rounds)-1]
+	t := &Tally{}
+	if last.Void == "" && (last.Script == scriptOrder || last.Script == scriptRun) {
+		voteStored(last, t)
+	}
+	if t.doubt == 0 {
+		return false
+	}
+	last.Void = "an account of nobody is refused in front of the key"
+	return true
+}
+
+// round asks one round. What a bot or a person does beside it stops the visit.
+func (v *liveVisit) round(ctx context.Context, script string, n int) error {
+	if err := v.mayAsk(ctx); err != nil {
+		return err
+	}
+	r := Round{Script: script}
+	err := v.steps(ctx, &r, n)
+	for _, step := range r.Steps {
+		r.Void = cmp.Or(r.Void, step.voids())
+	}
+	if err == nil {
+		var now string
+		if now, err = v.health(ctx); now != v.before {
+			r.Void = cmp.Or(r.Void, "health changed")
+		}
+	}
+	if err != nil {
+		r.Void = cmp.Or(r.Void, "it was not finished")
+	}
+	if script == scriptStays || script == scriptGone { // it counts with its second visit
+		if r.Void == "" && r.fresh() != nil {
+			v.begin(script, r.Steps[0])
+		}
+		return err
+	}
+	v.e.Rounds = append(v.e.Rounds, r)
+	return err
+}
+
+// mayAsk looks at health, at the bot and at the account before a round.
+func (v *liveVisit) mayAsk(ctx context.Context) (err error) {
+	if err := v.q.held(v.account); err != nil {
+		return v.end("%v", err)
+	}
+	if v.before, err = v.health(ctx); err != nil {
+		return err
+	}
+	if v.account == "" || v.account != v.q.Tradeable {
+		return nil
+	}
+	return v.nothingWaits(ctx, v.account)
+}
+
+// nothingWaits ends the visit where something rests or runs on an account.
+func (s *sender) nothingWaits(ctx context.Context, account string) error {
+	x, err := s.read(ctx, 0, liveKey, "/accounts/"+account+"/orders")
+	if err != nil {
+		return err
+	}
+	orders, ok := rows(member(x.Response, "orders"), "")
+	runs, okay := rows(member(x.Response, "runs"), "")
+	if !ok || !okay || len(orders)+len(runs) > 0 {
+		return s.end("something rests or runs on %s, or cannot be read", account)
+	}
+	return nil
+}
+
+// health is what the service says of itself.
+func (s *sender) health(ctx context.Context) (string, error) {
+	x, err := s.read(ctx, 0, noKey, "/health")
+	if err != nil {
+		return "", err
+	}
+	return text(member(x.Response, "status")) + " " + text(member(x.Response, "feed")), nil
+}
+
+// body is a template with the account of this visit.
+func (v *liveVisit) body(key, path string, form int, id string) string {
+	account := v.account
+	if account == "" {
+		account = nobody(key)
+	}
+	return fill(bodiesOf(path)[form], account, id)
+}
+
+// cancel sends a live write of a round.
+func (v *liveVisit) cancel(ctx context.Context, r *Round, q request) error {
+	q.method, q.as = http.MethodPost, cmp.Or(q.as, liveKey)
+	x, err := v.write(ctx, q)
+	r.Steps = append(r.Steps, x)
+	return err
+}
+
+// steps sends the requests of a round. Equal requests follow each other over one connection in
+// the even rounds, and over two in the odd ones.
+func (v *liveVisit) steps(ctx context.Context, r *Round, n int) error {
+	key, path, elsewhere := newKey(), cancelOrder, cancelRun
+	if r.Script == scriptRun || n%2 == 1 && r.Script != scriptOrder {
+		path, elsewhere = elsewhere, path
+	}
+	line := n
+	if r.Script == scriptRun {
+		line += 2
+	}
+	plain := request{line: line, path: path, keys: []string{key}, body: v.body(key, path, plainBody, impossible(key))}
+	bare := request{line: line, path: path, keys: []string{key}, body: v.body(key, path, bareBody, impossible(key))}
+	switch r.Script {
+	case scriptOrder, scriptRun:
+		other := request{line: line + 2, path: path, keys: []string{key}, body: v.body(key, path, plainBody, another(key))}
+		spaced := request{line: line + 3, path: path, keys: []string{key}, body: v.body(key, path, spacedBody, impossible(key))}
+		route := request{line: line + 2, path: elsewhere, keys: []string{key}, body: v.body(key, elsewhere, plainBody, impossible(key))}
+		return v.chain(ctx, r, v.gap(r, n), plain, other, spaced, bare, route)
+	case scriptBare:
+		return v.chain(ctx, r, gaps[n%len(gaps)], bare)
+	case scriptTwice:
+		plain.keys = append(plain.keys, newKey())
+		return v.cancel(ctx, r, plain)
+	case scriptKeys:
+		if err := v.cancel(ctx, r, plain); err != nil {
+			return err
+		}
+		plain.as, plain.line = secondKey, line+1
+		return v.cancel(ctx, r, plain)
+	case scriptBeside:
+		return v.beside(ctx, r, plain)
+	default:
+		return v.cancel(ctx, r, plain)
+	}
+}
+
+// gap is the time to the same bytes again: over the four rounds of a visit each of gaps.
+func (v *liveVisit) gap(r *Round, n int) time.Duration {
+	if r.Script == scriptRun {
+		n += 2
+	}
+	return gaps[n%len(gaps)]
+}
+
+// chain sends the first request twice, with a gap between, and then the others.
+func (v *liveVisit) chain(ctx context.Context, r *Round, gap time.Duration, first request, more ...request) error {
+	if err := v.cancel(ctx, r, first); err != nil {
+		return err
+	}
+	if err := v.q.Clock.Sleep(ctx, gap); err != nil {
+		return err
+	}
+	again := first
+	again.soon = gap < writePace
+	again.line += first.line % 2
+	for _, next := range append([]request{again}, more...) {
+		if err := v.cancel(ctx, r, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside sends eight equal requests at once.
+func (v *liveVisit) beside(ctx context.Context, r *Round, q request) error {
+	const at = 8
+	q.method, q.as = http.MethodPost, liveKey
+	for i := range at {
+		q.soon = i > 0
+		if err := v.turn(ctx, q); err != nil {
+			return err
+		}
+	}
+	r.Steps = make([]*Exchange, at)
+	errs := make([]error, at)
+	var all sync.WaitGroup
+	for i := range at {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			one := q
+			one.line = i
+			r.Steps[i], errs[i] = v.exchange(ctx, one)
+		}()
+	}
+	all.Wait()
+	for i, x := range r.Steps {
+		if _, err := v.judged(ctx, q, x, errs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin notes the first visit of what needs two.
+func (v *liveVisit) begin(script string, x *Exchange) {
+	number, after := "A4", staysAfter
+	if script == scriptGone {
+		number, after = "A5", goneAfter
+	}
+	v.e.Begun = append(v.e.Begun, profile.Begun{
+		Experiment: number, At: x.Sent, Due: x.Sent.Add(after), Key: x.Key, Operation: x.Operation, Account: Token("account", v.account),
+	})
+}
+
+// When the second visits are due, and how late the first of them may come: the 24 hours run
+// from a moment that nobody knows.
+const (
+	hourAfter  = time.Hour
+	staysAfter = 23 * time.Hour
+	staysLate  = 23*time.Hour + 50*time.Minute
+	goneAfter  = 25 * time.Hour
+)
+
+// revisit sends the bytes of a first visit again.
+func (v *liveVisit) revisit(ctx context.Context, b profile.Begun) error {
+	if err := v.mayAsk(ctx); err != nil {
+		return err
+	}
+	script := scriptStays
+	if b.Experiment == "A5" {
+		script = scriptGone
+	}
+	r := Round{Script: script, begun: &b}
+	path := strings.TrimPrefix(b.Operation, "POST ")
+	if bodiesOf(path) == nil || !asID(b.Key) {
+		return nil // not of this version
+	}
+	err := v.cancel(ctx, &r, request{path: path, keys: []string{b.Key}, body: v.body(b.Key, path, plainBody, impossible(b.Key))})
+	r.Void = r.Steps[0].voids()
+	v.e.Rounds = append(v.e.Rounds, r)
+	return err
+}

@@ -1,0 +1,136 @@
+package observe
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// unknownPath is one that no service has.
+const unknownPath = "/observe-a-path-that-does-not-exist"
+
+// The scripts of reads.
+const (
+	scriptPath   = "path"   // a path that does not exist, without a key
+	scriptLegacy = "legacy" // the legacy path, without a key
+	scriptHeader = "header" // GET /me with two keys in two headers
+)
+
+// readRounds is how many rounds a question of reads has, in one visit. A path without a key may count as a failed
+// authentication, of which an address has ten a minute.
+const readRounds = 4
+
+func votePath(r *Round, t *Tally) {
+	switch x := r.Steps[0]; {
+	case x.Status == http.StatusNotFound && x.Code != "":
+		t.first(x)
+	case x.Status == http.StatusUnauthorized && x.Code != "":
+		t.other(x)
+	case x.Status == http.StatusNotFound || x.Status == http.StatusUnauthorized: // a page of something in front
+	default:
+		t.neither("a path that does not exist was answered by neither reading", x)
+	}
+}
+
+func voteLegacy(r *Round, t *Tally) {
+	switch x := r.Steps[0]; {
+	case x.Status == http.StatusPermanentRedirect:
+		t.first(x)
+	case x.Status >= http.StatusMultipleChoices && x.Status < http.StatusBadRequest:
+		t.other(x)
+	case x.Code != "" || x.success():
+		t.neither("the legacy path does not redirect", x)
+	}
+}
+
+func voteHeader(r *Round, t *Tally) {
+	x := r.at(0)
+	if x == nil || !x.success() {
+		return
+	}
+	switch text(member(x.Response, "environment")) {
+	case "live":
+		t.first(x)
+	case "sandbox":
+		t.other(x)
+	default:
+		t.neither("GET /me says neither live nor sandbox", x)
+	}
+}
+
+// reads asks by reads alone, each of them over every connection.
+func (s *sender) reads(ctx context.Context) error {
+	accounts, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	paths := []string{"/health", "/me", "/accounts"}
+	for i, a := range accounts {
+		const few = 2
+		if i < few {
+			paths = append(paths, "/accounts/"+a.id, "/positions?accountId="+a.id, "/trades?accountId="+a.id, "/accounts/"+a.id+"/funding")
+		}
+	}
+	for line := range connections {
+		for _, path := range paths {
+			as := liveKey
+			if path == "/health" {
+				as = noKey
+			}
+			if err := s.paced(ctx, line, as, path); err != nil {
+				return err
+			}
+		}
+		if s.q.SandboxKey != "" {
+			for _, path := range []string{"/sandbox/markets", "/sandbox/prices"} {
+				if err := s.paced(ctx, line, sandboxKey, path); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	const more = 10 - connections
+	for i := range more {
+		if err := s.paced(ctx, i, noKey, "/health"); err != nil {
+			return err
+		}
+	}
+	return s.readRounds(ctx)
+}
+
+// readPace is between two reads. Its fraction spreads the answers over the second of their Date.
+const readPace = 130 * time.Millisecond
+
+func (s *sender) paced(ctx context.Context, line int, as credential, path string) error {
+	if _, err := s.read(ctx, line, as, path); err != nil {
+		return err
+	}
+	return s.q.Clock.Sleep(ctx, readPace)
+}
+
+// readRounds asks what headers and paths show.
+func (s *sender) readRounds(ctx context.Context) error {
+	for n := range readRounds {
+		for _, q := range []struct {
+			script, path string
+			as           credential
+		}{{scriptPath, unknownPath, noKey}, {scriptLegacy, s.guard.legacy, noKey}, {scriptHeader, "/me", bothKeys}} {
+			if q.as == bothKeys && s.q.SandboxKey == "" {
+				continue
+			}
+			x, err := s.send(ctx, request{line: n, method: http.MethodGet, path: q.path, as: q.as})
+			if err != nil {
+				return err
+			}
+			r := Round{Script: q.script, Steps: []*Exchange{x}}
+			if x.Header.Get("Age") != "" {
+				r.Void = x.voids()
+			}
+			s.e.Rounds = append(s.e.Rounds, r)
+		}
+		if err := s.q.Clock.Sleep(ctx, writePace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
