@@ -194,11 +194,17 @@ func (w *world) first(killAt int) (steps int) {
 	defer p.kill()
 	p.stopAt = w.stopAt
 	if w.person != none {
-		timer := time.AfterFunc(w.personAt, w.personActs)
+		acted := make(chan struct{})
+		timer := time.AfterFunc(w.personAt, func() {
+			defer close(acted)
+			w.personActs()
+		})
 		defer func() {
 			if timer.Stop() {
 				w.personActs()
+				return
 			}
+			<-acted
 		}()
 	}
 	var d *disk
