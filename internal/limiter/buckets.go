@@ -139,7 +139,7 @@ func (l *Limiter) block(name string, limit int, d time.Duration) {
 func (l *Limiter) Closed(a *Ask) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.closed) > 0 && (l.closedFor(a.Key) > 0 || l.closedFor(l.names[a.Class]) > 0)
+	return l.closedFor(a.Key) > 0 || l.closedFor(l.names[a.Class]) > 0
 }
 
 // closedFor returns how long the service still refuses a bucket's requests. The lock
@@ -149,11 +149,11 @@ func (l *Limiter) closedFor(name string) time.Duration {
 	if !ok {
 		return 0
 	}
-	wait := time.Until(until)
-	if wait <= 0 {
+	wait := max(time.Until(until), 0)
+	if wait == 0 {
 		delete(l.closed, name)
 	}
-	return max(wait, 0)
+	return wait
 }
 
 // tryClosed returns the first of the buckets that the service has closed. The lock is

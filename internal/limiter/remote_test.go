@@ -24,9 +24,10 @@ type slowStore struct {
 	deaf                  bool
 	err                   error // of every answer
 
-	asked atomic.Int64 // for slots
-	calls atomic.Int64 // under way
-	given atomic.Int64 // slots, and not given back unsent
+	asked   atomic.Int64 // for slots
+	calls   atomic.Int64 // under way
+	given   atomic.Int64 // slots, and not given back unsent
+	blocked atomic.Int64 // buckets
 }
 
 func newSlowStore(change func(*slowStore)) *slowStore {
@@ -73,6 +74,7 @@ func (s *slowStore) Return(ctx context.Context, slot string, needs []ratelimit.N
 }
 
 func (s *slowStore) Block(ctx context.Context, b ratelimit.Bucket, d time.Duration) error {
+	s.blocked.Add(1)
 	if err := s.after(ctx, 0); err != nil {
 		return err
 	}
@@ -384,6 +386,38 @@ func TestASlotThatAnotherClientGivesBackIsNoticed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// saying is a store that has no room for as long as it says.
+type saying struct {
+	ratelimit.Store
+	wait atomic.Int64
+}
+
+func (s *saying) Take(_ context.Context, needs []ratelimit.Need, _ time.Duration) (ratelimit.Grant, error) {
+	return ratelimit.Grant{Wait: time.Duration(s.wait.Load()), Bucket: needs[0].Bucket.Name}, nil
+}
+
+func (s *saying) Return(context.Context, string, []ratelimit.Need, bool) error { return nil }
+
+// A wait that has become shorter, since others need less, is what those who come later go by.
+func TestAWaitThatHasBecomeShorter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &saying{}
+		say := func(wait time.Duration) { store.wait.Store(int64(wait)) }
+		l := newLimiter(t, in(store))
+		say(50 * time.Second)
+		var first sync.WaitGroup
+		first.Go(func() { use(t, l, asking(ratelimit.Read, "")) })
+		time.Sleep(time.Second / 2)
+		say(20 * time.Second)
+		time.AfterFunc(20*time.Second, func() { say(0) })
+		time.Sleep(2 * time.Second)
+		later := asking(ratelimit.Read, "")
+		later.Until = time.Now().Add(30 * time.Second)
+		use(t, l, later)
+		first.Wait()
+	})
 }
 
 // Recovery's share holds with a remote store too.

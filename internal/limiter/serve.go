@@ -135,8 +135,8 @@ func (l *Limiter) answer(w *waiter, slot Slot, full verdict) {
 	}
 	until := time.Now().Add(full.Wait)
 	s := shortage{bucket: full.Bucket, priority: w.ask.Priority, ofShare: full.ofShare, until: until, again: until}
-	if l.cfg.Store != nil && !full.ofShare && full.Wait > lookAgain && l.closedFor(full.Bucket) == 0 {
-		s.again = time.Now().Add(lookAgain)
+	if l.cfg.Store != nil && !full.ofShare && l.closedFor(full.Bucket) == 0 {
+		s.again = time.Now().Add(min(full.Wait, lookAgain))
 	}
 	l.note(s)
 }
@@ -184,18 +184,18 @@ func (l *Limiter) setTimer() {
 		return
 	}
 	now := time.Now()
-	soonest := time.Duration(-1)
+	var soonest time.Time
 	for i := range l.short {
-		if wait := l.short[i].again.Sub(now); wait > 0 && (soonest < 0 || wait < soonest) {
-			soonest = wait
+		if again := l.short[i].again; again.After(now) && (soonest.IsZero() || again.Before(soonest)) {
+			soonest = again
 		}
 	}
 	switch {
-	case soonest < 0:
+	case soonest.IsZero():
 	case l.timer == nil:
-		l.timer = time.AfterFunc(soonest, l.serveAgain)
+		l.timer = time.AfterFunc(soonest.Sub(now), l.serveAgain)
 	default:
-		l.timer.Reset(soonest)
+		l.timer.Reset(soonest.Sub(now))
 	}
 }
 
@@ -212,12 +212,13 @@ func (l *Limiter) heldUp(p ratelimit.Priority, q *queue) bool {
 // shortageOf returns how long a waiter cannot be served, as far as it is known, and
 // for want of which bucket. The lock is held.
 func (l *Limiter) shortageOf(w *waiter) Full {
-	full := Full{Bucket: w.queue.buckets[0]}
+	now, full := time.Now(), Full{Bucket: w.queue.buckets[0]}
+	until := now
 	for i := range l.short {
-		s := &l.short[i]
-		if wait := time.Until(s.until); wait > full.Wait && s.holdsUp(w.ask.Priority, w.queue) {
-			full.Wait, full.Bucket = wait, s.bucket
+		if s := &l.short[i]; s.until.After(until) && s.holdsUp(w.ask.Priority, w.queue) {
+			until, full.Bucket = s.until, s.bucket
 		}
 	}
+	full.Wait = until.Sub(now)
 	return full
 }
