@@ -245,3 +245,22 @@ func TestASuccessAllocatesNothing(t *testing.T) {
 		t.Errorf("outcome %v", l.Outcome())
 	}
 }
+
+func TestALookInPlaceOfAFence(t *testing.T) {
+	full := Limits{NoProbe: true, NoFence: true}
+	for name, c := range map[string]struct {
+		before time.Duration // the write is gone
+		limits Limits
+		want   Action
+	}{
+		"there is a place":            {0, Limits{NoProbe: true}, Fence},
+		"there is none":               {0, full, Look},
+		"none, and a later one helps": {1, full, Fence},
+	} {
+		l := received(market())
+		now := l.goneAt(at(0)) - c.before
+		if got := l.Next(at(now), c.limits).Do; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -62,10 +62,7 @@ func (l *Ledger) Next(now Instant, limits Limits) Step {
 
 func (l *Ledger) nextSend(now Instant) Step {
 	s := &l.sending
-	at := now.Mono
-	if s.sends > 0 {
-		at = max(s.at.Mono+s.wait, at)
-	}
+	at := max(s.at.Mono+s.wait, now.Mono)
 	if s.open || !l.mayStillSend(at, now) {
 		return Step{}
 	}
