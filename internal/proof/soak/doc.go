@@ -7,6 +7,12 @@
 //	go test ./internal/proof/soak/ -soak.seed 4711        with other dice
 //	go test ./internal/proof/soak/ -v -run Soak           with the figures
 //
+//	go test ./internal/proof/soak/ -run Accidents -soak.pairs -soak.trial 1280 -timeout 3h
+//
+// The last lets accidents happen for the whole of a soak, each two of them together: to clocks,
+// disks, connections, health, limits, guards, the bot's pace, with two clients on one journal
+// (accidents_test.go). Without the flag each happens alone.
+//
 // Most of it runs in process and in virtual time, in which the full run is some
 // hours long; a smaller part crosses loopback, where connections are real. What
 // must hold:

@@ -22,6 +22,8 @@ type mix struct {
 	failsAfterWork bool
 	// minutes: delays and rate limits that a wait in real time could not afford.
 	minutes bool
+	// beside are more, of live writes.
+	beside []namedFault
 }
 
 // dice are shared by goroutines.
@@ -65,6 +67,9 @@ func (m mix) faultOf(d *dice, operation string) (string, tradingsim.Fault) {
 	}
 	if live && m.copies {
 		list = append(list[:len(list):len(list)], repeats...)
+	}
+	if live {
+		list = append(list[:len(list):len(list)], m.beside...)
 	}
 	f := list[d.intN(len(list))]
 	return f.name, f.make(m.unit)

@@ -36,6 +36,8 @@ type variant struct {
 	sim   []tradingsim.Option
 	think time.Duration // the longest pause between two calls of a worker
 	calls int           // in all, in the full run
+
+	accidents []accident
 }
 
 var variants = []variant{
@@ -72,18 +74,13 @@ func (v variant) run(t *testing.T) {
 		met   = map[string]int{}
 	)
 	first := newService(0, v.mix, newDice(*seed, 0), v.sim...)
-	opts := append([]trading.Option{
-		trading.WithSandboxKey(first.sim.SandboxKey()), trading.WithLiveKey(first.sim.LiveKey()),
-		trading.WithTransport(&way), trading.WithHooks(attempts(tally)), trading.WithExclusiveAccounts(ownAlone()...),
-	}, v.opts...)
-	client, err := trading.New(first.sim.URL(), opts...)
-	require.NoError(t, err)
+	client := v.client(t, first, &way, tally)
 
 	var heaps []uint64
 	for round := range rounds {
 		s := newService(round, v.mix, newDice(*seed, uint64(1+round)), v.sim...)
 		way.connect(s.sim.Transport())
-		v.round(t, round, client, s, tally)
+		v.round(t, round, []*trading.Client{client}, s, tally)
 		tally.check(s.sim.Ledger(), s.copied)
 		for name, n := range s.met {
 			met[name] += n
@@ -107,9 +104,20 @@ func (v variant) run(t *testing.T) {
 		workers, time.Since(began).Round(time.Second), sum(met), len(met), heaps, tally)
 }
 
+// client makes a client of a service.
+func (v variant) client(t *testing.T, s *service, way http.RoundTripper, tally *tally, more ...trading.Option) *trading.Client {
+	opts := append([]trading.Option{
+		trading.WithSandboxKey(s.sim.SandboxKey()), trading.WithLiveKey(s.sim.LiveKey()),
+		trading.WithTransport(way), trading.WithHooks(attempts(tally)), trading.WithExclusiveAccounts(ownAlone()...),
+	}, v.opts...)
+	client, err := trading.New(s.sim.URL(), append(opts, more...)...)
+	require.NoError(t, err)
+	return client
+}
+
 // round lets all workers make their share of the calls, and waits until nothing is
-// under way.
-func (v variant) round(t *testing.T, round int, client *trading.Client, s *service, tally *tally) {
+// under way. The clients share a journal.
+func (v variant) round(t *testing.T, round int, clients []*trading.Client, s *service, tally *tally) {
 	var (
 		group, chaos sync.WaitGroup
 		over         atomic.Bool
@@ -127,11 +135,11 @@ func (v variant) round(t *testing.T, round int, client *trading.Client, s *servi
 	})
 	for i := range workers {
 		w := &worker{
-			client: client, service: s, sizes: &sizes, tally: tally, patience: time.Second, resolves: true,
+			client: clients[i%len(clients)], service: s, sizes: &sizes, tally: tally, patience: time.Second, resolves: true,
 			dice: newDice(*seed, uint64(10_000*(round+1)+i)),
 		}
 		group.Go(func() {
-			for range v.calls / rounds / workers {
+			for range v.share() {
 				time.Sleep(time.Duration(w.dice.intN(int(v.think))))
 				w.call(t.Context())
 			}
@@ -141,7 +149,17 @@ func (v variant) round(t *testing.T, round int, client *trading.Client, s *servi
 	over.Store(true)
 	chaos.Wait()
 	time.Sleep(settling)
-	resolveOwn(t, client, tally)
+	for _, client := range clients {
+		resolveOwn(t, client, tally)
+	}
+}
+
+// share is how many calls a worker makes in a round.
+func (v variant) share() int {
+	if len(v.accidents) > 0 {
+		return max(v.calls/workers, 1)
+	}
+	return v.calls / rounds / workers
 }
 
 // resolveOwn waits for what became of the settings of levels that the client has sent by

@@ -1,0 +1,313 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var (
+	trialCalls = flag.Int("soak.trial", 640, "how many calls a soak under an accident makes")
+	inPairs    = flag.Bool("soak.pairs", false, "let each two accidents happen together")
+	oneTrial   = flag.String("soak.only", "", "the accident, or the two joined by ' | ', that happens")
+)
+
+// accident is something that is wrong for a whole soak, beside the faults of its calls.
+type accident struct {
+	name    string
+	sim     func() []tradingsim.Option
+	options []trading.Option
+	disk    func(journal.Store, *dice) journal.Store
+	front   func(http.RoundTripper, *dice) http.RoundTripper
+	faults  []namedFault // that join those of the mix
+	begin   func(*service)
+	disturb func(*service, *dice) // every few seconds
+	clients int                   // on the one journal; 0 is 1
+	think   time.Duration         // the longest pause of a worker between two calls
+}
+
+var accidents = []accident{
+	{name: "the service's clock an hour behind", sim: skewed(-time.Hour)},
+	{name: "the service's clock 10s ahead", sim: skewed(10 * time.Second)},
+	{name: "the service's clock goes in steps of half a second", sim: stepping},
+	{name: "a sync takes 1s", disk: func(j journal.Store, _ *dice) journal.Store {
+		return &badDisk{Store: j, sync: func() time.Duration { return time.Second }}
+	}},
+	{name: "a sync hangs for a minute now and then", disk: func(j journal.Store, d *dice) journal.Store {
+		return &badDisk{Store: j, sync: func() time.Duration { return time.Duration(rare(d)) * time.Minute }}
+	}},
+	{name: "an append fails now and then", disk: func(j journal.Store, d *dice) journal.Store {
+		return &badDisk{Store: j, fails: func() bool { return rare(d) > 0 }}
+	}},
+	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice) http.RoundTripper {
+		return way(func(r *http.Request) (*http.Response, error) {
+			if rare(d) > 0 && !pause(r.Context(), 4*time.Second) {
+				return nil, r.Context().Err()
+			}
+			return next.RoundTrip(r)
+		})
+	}},
+	{name: "a black hole of 10s each minute", front: func(next http.RoundTripper, _ *dice) http.RoundTripper {
+		began := time.Now()
+		return way(func(r *http.Request) (*http.Response, error) {
+			if time.Since(began)%time.Minute > 50*time.Second { // half of it arrives
+				if time.Since(began)%time.Second > time.Second/2 {
+					_, _ = next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+				}
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return next.RoundTrip(r)
+		})
+	}},
+	{name: "answers without a Date", front: answered(func(h http.Header) { h.Del("Date") })},
+	{name: "Date 4s ahead of the rows", front: answered(func(h http.Header) {
+		if at, err := http.ParseTime(h.Get("Date")); err == nil {
+			h.Set("Date", at.Add(4*time.Second).Format(http.TimeFormat))
+		}
+	})},
+	{name: "an edge that marks each answer", front: answered(func(h http.Header) {
+		h.Set("Via", "1.1 edge")
+		h.Set("Cf-Ray", "8f1a2b3c4d5e6f70-FRA")
+	})},
+	{name: "health that flaps", disturb: func(s *service, d *dice) {
+		s.sim.SetHealth("degraded", "live")
+		time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
+		s.sim.SetHealth("healthy", "live")
+	}},
+	{name: "two clients", clients: 2},
+	{name: "answers of codes that no table names", faults: unheardOf},
+	{name: "at a fast pace", think: 500 * time.Millisecond},
+	{name: "few slots", options: []trading.Option{trading.WithRateLimits(trading.RateLimits{PerClass: 9, PerKey: 60})}},
+	{name: "a guard that takes 3s, or refuses", options: []trading.Option{trading.WithGuard(guardOf(newDice(7, 7)))}},
+	{name: "lists of 5 closed trades", sim: func() []tradingsim.Option { return []tradingsim.Option{tradingsim.WithTradeRows(5)} }},
+	{name: "reads are behind", begin: func(s *service) {
+		for i, op := range []trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
+			s.sim.SetLag(string(op), time.Duration(4900-1500*i)*time.Millisecond)
+		}
+	}},
+}
+
+// unheardOf are own answers whose codes no table has, and a gateway's in their shape.
+var unheardOf = []namedFault{
+	{"500 database_error", fixed(tradingsim.Fail(500, "database_error"))},
+	{"504 timeout", fixed(tradingsim.Fail(504, "timeout"))},
+	{"400 new_rule", fixed(tradingsim.Fail(400, "new_rule"))},
+	{"409 new_conflict", fixed(tradingsim.Fail(409, "new_conflict"))},
+	{"422 new_check", fixed(tradingsim.Fail(422, "new_check"))},
+	{"403 market_paused_for_now", fixed(tradingsim.Fail(403, "market_paused_for_now"))},
+	{"a gateway's 400", fixed(tradingsim.GatewayJSON(400, "bad_gateway"))},
+	{"a gateway's 400 after", fixed(tradingsim.GatewayJSONAfter(400, "bad_gateway"))},
+	{"a gateway's 404 after", fixed(tradingsim.GatewayJSONAfter(404, "gone_for_now"))},
+	{"a gateway's 429 after", fixed(tradingsim.GatewayJSONAfter(429, "slow_down"))},
+	{"a gateway's 503 after", fixed(tradingsim.GatewayJSONAfter(503, "try_later"))},
+}
+
+// rare is 1 for one in fifty.
+func rare(d *dice) int {
+	if d.intN(50) == 0 {
+		return 1
+	}
+	return 0
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func skewed(d time.Duration) func() []tradingsim.Option {
+	return func() []tradingsim.Option { return []tradingsim.Option{tradingsim.WithSkew(d)} }
+}
+
+// stepping is a clock that is set right each minute: half a second on, and back.
+func stepping() []tradingsim.Option {
+	return []tradingsim.Option{tradingsim.WithClock(func() time.Time {
+		now := time.Now()
+		if now.Minute()%2 == 0 {
+			return now
+		}
+		return now.Add(time.Second / 2)
+	})}
+}
+
+// guardOf is a program's own guard.
+func guardOf(d *dice) trading.Guard {
+	return func(ctx context.Context, _ trading.Write) error {
+		switch d.intN(50) {
+		case 0:
+			return errors.New("the guard says no")
+		case 1:
+			pause(ctx, 3*time.Second)
+		}
+		return ctx.Err()
+	}
+}
+
+type way func(*http.Request) (*http.Response, error)
+
+func (w way) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
+
+func answered(change func(http.Header)) func(http.RoundTripper, *dice) http.RoundTripper {
+	return func(next http.RoundTripper, _ *dice) http.RoundTripper {
+		return way(func(r *http.Request) (*http.Response, error) {
+			resp, err := next.RoundTrip(r)
+			if err == nil {
+				change(resp.Header)
+			}
+			return resp, err
+		})
+	}
+}
+
+// badDisk is a journal whose disk is slow, or fails, and can note a gap all the same.
+type badDisk struct {
+	journal.Store
+	sync  func() time.Duration
+	fails func() bool
+	gap   atomic.Bool
+}
+
+var errDisk = errors.New("the disk is full")
+
+// Append implements [journal.Store].
+func (b *badDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if b.fails != nil && b.fails() {
+		return errDisk
+	}
+	if err := b.Store.Append(ctx, durable, records...); err != nil {
+		return err
+	}
+	if durable && b.sync != nil && !pause(ctx, b.sync()) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// SetGap implements [journal.Gapper].
+func (b *badDisk) SetGap(missing bool) error {
+	b.gap.Store(missing)
+	return nil
+}
+
+// Gap implements [journal.Gapper].
+func (b *badDisk) Gap() (bool, error) { return b.gap.Load(), nil }
+
+// TestSoakUnderAccidents wears clients out with one accident at a time, or with two. Each has
+// a journal.
+func TestSoakUnderAccidents(t *testing.T) {
+	for i, a := range accidents {
+		play(t, i, a)
+		for _, b := range accidents[i+1:] {
+			if *inPairs {
+				play(t, i, a, b)
+			}
+		}
+	}
+}
+
+// play lets accidents happen, to either mix of faults in turn.
+func play(t *testing.T, n int, of ...accident) {
+	names := make([]string, len(of))
+	for i := range of {
+		names[i] = of[i].name
+	}
+	name := strings.Join(names, " | ")
+	if *oneTrial != "" && name != *oneTrial {
+		return
+	}
+	v := variants[(n+int(*seed))%len(variants)]
+	v.opts = append(v.opts[:len(v.opts):len(v.opts)], trading.WithResolveTimeout(10*time.Second))
+	v.calls, v.accidents, v.name = *trialCalls, of, name+", "+v.name
+	if raceDetector {
+		v.calls /= 4
+	}
+	t.Run(v.name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { v.trial(t) })
+	})
+}
+
+// trial is a soak of one round.
+func (v variant) trial(t *testing.T) {
+	var (
+		tally      = newTally()
+		store      = journal.NewMemory()
+		disturbing sync.WaitGroup
+		over       = make(chan struct{})
+		clients    = 1
+		drawn      = newDice(*seed, 77)
+	)
+	var front http.RoundTripper
+	for _, a := range v.accidents {
+		if a.sim != nil {
+			v.sim = append(v.sim[:len(v.sim):len(v.sim)], a.sim()...)
+		}
+		if a.think > 0 {
+			v.think = a.think
+		}
+		v.mix.beside = append(v.mix.beside[:len(v.mix.beside):len(v.mix.beside)], a.faults...)
+		v.opts = append(v.opts, a.options...)
+		clients = max(clients, a.clients)
+		if a.disk != nil {
+			store = a.disk(store, drawn)
+		}
+	}
+	s := newService(0, v.mix, newDice(*seed, 1), v.sim...)
+	front = s.sim.Transport()
+	for _, a := range v.accidents {
+		if a.front != nil {
+			front = a.front(front, drawn)
+		}
+		if a.begin != nil {
+			a.begin(s)
+		}
+		if a.disturb != nil {
+			disturbing.Go(func() {
+				for pauseUntil(over, time.Duration(drawn.intN(30))*time.Second) {
+					a.disturb(s, drawn)
+				}
+			})
+		}
+	}
+	var all []*trading.Client
+	for range clients {
+		all = append(all, v.client(t, s, front, tally, trading.WithJournal(store)))
+	}
+	v.round(t, 0, all, s, tally)
+	close(over)
+	disturbing.Wait()
+	tally.check(s.sim.Ledger(), s.copied)
+	for _, c := range all {
+		if err, left := c.Close(), (*trading.PendingError)(nil); err != nil && !errors.As(err, &left) {
+			t.Error(err)
+		}
+	}
+	for _, p := range tally.problems {
+		t.Error(p)
+	}
+	t.Logf("%d faults of %d kinds\n%s", sum(s.met), len(s.met), tally)
+}
+
+func pauseUntil(over <-chan struct{}, d time.Duration) bool {
+	select {
+	case <-over:
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
