@@ -169,14 +169,6 @@ func (c *call) pause(d time.Duration) error {
 	}
 }
 
-// stillOpen refuses what comes after Close, or after the caller has left.
-func (c *call) stillOpen() error {
-	if c.core.closing.Err() != nil {
-		return ErrClosed
-	}
-	return c.Err()
-}
-
 // MayLeave is the gate of a write: it refuses what was decided too long ago, since its
 // price is gone, what a newer setting has replaced, what nobody waits for any more, and what the
 // journal's lease does not allow.
@@ -228,30 +220,6 @@ func (c *call) outlives(wait time.Duration) bool {
 func (c *call) nameWait(wait time.Duration) {
 	if r := c.last.refusal; r != nil && r.RetryAfter == 0 && r.rule().Advice == AdviseWait {
 		r.RetryAfter = wait
-	}
-}
-
-// holdWriter takes the sandbox's one place for a writer: the service refuses a
-// second with concurrent_request.
-func (c *call) holdWriter() error {
-	if !c.endpoint.write || c.env != EnvSandbox || c.writer {
-		return nil
-	}
-	select {
-	case c.core.sandboxWriter <- struct{}{}:
-		c.writer = true
-		return nil
-	case <-c.Done():
-		return c.Err()
-	case <-c.core.closing.Done():
-		return ErrClosed
-	}
-}
-
-func (c *call) releaseWriter() {
-	if c.writer {
-		<-c.core.sandboxWriter
-		c.writer = false
 	}
 }
 

@@ -16,9 +16,8 @@ import (
 // Every call goes the same way, and this file is the only one that knows all of it:
 //
 //	named.go                what the caller got wrong is refused; which key it has
-//	  stages.go             the API key, which may have been rotated or refused
-//	  ratelimit.go          it has a place in the rate limits, or waits for one
-//	  guard.go              health, halt, pending writes, the program's own guards
+//	  stages.go             the API key, a place in the rate limits, the guards: what every send passes
+//	  guard.go              halt, the account's state, pending writes, health
 //	internal/resolve        a write is in the journal before its first byte
 //	exchange.go             one attempt: request out, whole answer in (internal/transport)
 //	answer.go               whose answer is it, and what does it say

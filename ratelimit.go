@@ -2,8 +2,6 @@ package trading
 
 import (
 	"cmp"
-	"errors"
-	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
@@ -44,63 +42,6 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 // baselines is how many looks at accounts entries have in a minute: a third of recovery's
 // share, which is a third of the key's limit. A look is five reads.
 func (r RateLimits) baselines() int { return max(cmp.Or(r.PerKey, keyLimit)/3/3/5, 1) }
-
-// waitForLimit gets the next send its slot in the rate limits. A wait that the call
-// would not survive is refused at once, with its length.
-func (c *call) waitForLimit() error {
-	if c.endpoint.keyless {
-		return nil
-	}
-	c.ask = limiter.Ask{
-		Key:      c.apiKey.ID(),
-		Class:    c.endpoint.class,
-		Priority: c.priority(),
-		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
-		FailFast: c.opts.failFast,
-	}
-	switch ttl := c.opts.ttlOf(c.entry); {
-	case !c.endpoint.write:
-	case ttl == 0 && c.sends == 0: // it may be sent once, but not wait
-		c.ask.FailFast = true
-	default:
-		c.ask.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
-	}
-	if len(c.core.hooks) > 0 {
-		c.ask.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
-	}
-	slot, err := c.core.limits.Take(c, &c.ask)
-	c.slot = slot
-	return c.limitError(err)
-}
-
-// limitError is the client's word for an error of the limiter.
-func (c *call) limitError(err error) error {
-	if err == nil {
-		return nil
-	}
-	full := (*limiter.Full)(nil)
-	switch {
-	case errors.As(err, &full):
-		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way", full.Bucket)
-		refusal.RetryAfter = full.Wait
-		return refusal
-	case errors.Is(err, limiter.ErrClosed):
-		return ErrClosed
-	default:
-		return err
-	}
-}
-
-// limitClosed reports whether the service has closed one of the call's rate limits
-// since it got its slot.
-func (c *call) limitClosed() bool { return !c.endpoint.keyless && c.core.limits.Closed(&c.ask) }
-
-// returnSlot ends the call's slot, if it has one.
-func (c *call) returnSlot(sent bool) {
-	slot := c.slot
-	c.slot = limiter.Slot{}
-	c.core.limits.Return(slot, sent)
-}
 
 // closeLimit closes the rate limit that a 429 of the service names, no longer than its
 // window lasts: the key's, which alone has the X-RateLimit headers, or the class of the

@@ -2,9 +2,116 @@ package trading
 
 import (
 	"errors"
+	"time"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/journal"
 )
+
+// What every send of a call passes, in the order of [call.pass], and below it what a send
+// leaves behind.
+
+// stillOpen refuses what comes after Close, or after the caller has left.
+func (c *call) stillOpen() error {
+	if c.core.closing.Err() != nil {
+		return ErrClosed
+	}
+	return c.Err()
+}
+
+// awaitBaseline has the first entry wait for a look at the account.
+func (c *call) awaitBaseline() error {
+	if c.write == nil || !c.write.Ledger.Resolves {
+		return nil
+	}
+	return c.core.driver.AwaitBaseline(c, c.write)
+}
+
+// takeKey gets the key for the next attempt. One that has been rotated since the
+// last is another key: what was held against the old one does not hold.
+func (c *call) takeKey() error {
+	if c.endpoint.keyless {
+		return nil
+	}
+	key, err := c.core.keys(c.env).current(c.Context, c.env)
+	c.apiKey = key
+	c.core.scrubber.Know(string(c.env), key)
+	return err
+}
+
+// checkBreaker refuses a call whose key was refused a moment ago. Exits may try at
+// any time.
+func (c *call) checkBreaker() error {
+	exit := c.endpoint.write && !c.entry
+	if c.endpoint.keyless || exit {
+		return nil
+	}
+	return checkBreaker(&c.core.breaker, c.env, c.apiKey)
+}
+
+// waitForLimit gets the next send its slot in the rate limits. A wait that the call
+// would not survive is refused at once, with its length.
+func (c *call) waitForLimit() error {
+	if c.endpoint.keyless {
+		return nil
+	}
+	c.ask = limiter.Ask{
+		Key:      c.apiKey.ID(),
+		Class:    c.endpoint.class,
+		Priority: c.priority(),
+		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
+		FailFast: c.opts.failFast,
+	}
+	switch ttl := c.opts.ttlOf(c.entry); {
+	case !c.endpoint.write:
+	case ttl == 0 && c.sends == 0: // it may be sent once, but not wait
+		c.ask.FailFast = true
+	default:
+		c.ask.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
+	}
+	if len(c.core.hooks) > 0 {
+		c.ask.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
+	}
+	slot, err := c.core.limits.Take(c, &c.ask)
+	c.slot = slot
+	return c.limitError(err)
+}
+
+// limitError is the client's word for an error of the limiter.
+func (c *call) limitError(err error) error {
+	if err == nil {
+		return nil
+	}
+	full := (*limiter.Full)(nil)
+	switch {
+	case errors.As(err, &full):
+		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way", full.Bucket)
+		refusal.RetryAfter = full.Wait
+		return refusal
+	case errors.Is(err, limiter.ErrClosed):
+		return ErrClosed
+	default:
+		return err
+	}
+}
+
+// holdWriter takes the sandbox's one place for a writer: the service refuses a
+// second with concurrent_request.
+func (c *call) holdWriter() error {
+	if !c.endpoint.write || c.env != EnvSandbox || c.writer {
+		return nil
+	}
+	select {
+	case c.core.sandboxWriter <- struct{}{}:
+		c.writer = true
+		return nil
+	case <-c.Done():
+		return c.Err()
+	case <-c.core.closing.Done():
+		return ErrClosed
+	}
+}
 
 // askGuards asks every guard, before every send.
 func (c *call) askGuards() error {
@@ -57,24 +164,22 @@ func (c *call) noteInJournal() error {
 	return nil
 }
 
-// awaitBaseline has the first entry wait for a look at the account.
-func (c *call) awaitBaseline() error {
-	if c.write == nil || !c.write.Ledger.Resolves {
-		return nil
-	}
-	return c.core.driver.AwaitBaseline(c, c.write)
+// limitClosed reports whether the service has closed one of the call's rate limits
+// since it got its slot.
+func (c *call) limitClosed() bool { return !c.endpoint.keyless && c.core.limits.Closed(&c.ask) }
+
+// returnSlot ends the call's slot, if it has one.
+func (c *call) returnSlot(sent bool) {
+	slot := c.slot
+	c.slot = limiter.Slot{}
+	c.core.limits.Return(slot, sent)
 }
 
-// takeKey gets the key for the next attempt. One that has been rotated since the
-// last is another key: what was held against the old one does not hold.
-func (c *call) takeKey() error {
-	if c.endpoint.keyless {
-		return nil
+func (c *call) releaseWriter() {
+	if c.writer {
+		<-c.core.sandboxWriter
+		c.writer = false
 	}
-	key, err := c.core.keys(c.env).current(c.Context, c.env)
-	c.apiKey = key
-	c.core.scrubber.Know(string(c.env), key)
-	return err
 }
 
 // noteKey trips the breaker of a key that was refused, and resets it when one works.
@@ -82,14 +187,4 @@ func (c *call) noteKey() {
 	if !c.endpoint.keyless {
 		noteKey(&c.core.breaker, c.apiKey, &c.last)
 	}
-}
-
-// checkBreaker refuses a call whose key was refused a moment ago. Exits may try at
-// any time.
-func (c *call) checkBreaker() error {
-	exit := c.endpoint.write && !c.entry
-	if c.endpoint.keyless || exit {
-		return nil
-	}
-	return checkBreaker(&c.core.breaker, c.env, c.apiKey)
 }
