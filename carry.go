@@ -15,11 +15,11 @@ import (
 
 // Every call goes the same way, and this file is the only one that knows all of it:
 //
-//	named.go                what the caller got wrong is refused; which key it has
+//	key.go                  what the caller got wrong is refused; which key it has
 //	  stages.go             the API key, a place in the rate limits, the guards: what every send passes
 //	  guard.go              halt, the account's state, pending writes, health
 //	internal/resolve        a write is in the journal before its first byte
-//	exchange.go             one attempt: request out, whole answer in (internal/transport)
+//	attempt.go              one attempt: request out, whole answer in (internal/transport)
 //	answer.go               whose answer is it, and what does it say
 //	internal/ledger         decided, once more, or in doubt
 //	internal/resolve        what is in doubt is found out, what has ended leaves its trace

@@ -24,9 +24,9 @@ const AnyMarket = "any market"
 // anyMarket is the place of such writes on the same account.
 func (p Place) anyMarket() Place { return Place{p.Environment, p.Account, AnyMarket} }
 
-// Entry is one write. It belongs to one registry, from Take or Add to Remove. Its exported
+// Item is one write. It belongs to one registry, from Take or Add to Remove. Its exported
 // fields are fixed before.
-type Entry[W any] struct {
+type Item[W any] struct {
 	ID string
 	// Name is the caller's own id of the write; empty without one.
 	Name string
@@ -39,20 +39,20 @@ type Entry[W any] struct {
 	in      bool
 }
 
-// Registry keeps entries. Its zero value is ready, and it is safe for concurrent
+// Registry keeps items. Its zero value is ready, and it is safe for concurrent
 // use.
 type Registry[W any] struct {
 	mu     sync.Mutex
-	byID   map[string]*Entry[W]
-	all    []*Entry[W]            // oldest first
-	places map[Place][]*Entry[W]  // those that show there, oldest first
-	names  map[string][]*Entry[W] // by name; the first has it, and one that came by Add may wait behind it
-	doubts int                    // how many are in doubt: mostly none, so that nobody looks for them
+	byID   map[string]*Item[W]
+	all    []*Item[W]            // oldest first
+	places map[Place][]*Item[W]  // those that show there, oldest first
+	names  map[string][]*Item[W] // by name; the first has it, and one that came by Add may wait behind it
+	doubts int                   // how many are in doubt: mostly none, so that nobody looks for them
 }
 
-// Take gives an entry its name, before Add: a name has one taker at a time, which keeps it
-// until Remove. It returns the entry that has the name already; nil if there is none.
-func (r *Registry[W]) Take(e *Entry[W]) (taker *Entry[W]) {
+// Take gives an item its name, before Add: a name has one taker at a time, which keeps it
+// until Remove. It returns the item that has the name already; nil if there is none.
+func (r *Registry[W]) Take(e *Item[W]) (taker *Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if has := r.names[e.Name]; len(has) > 0 {
@@ -62,18 +62,18 @@ func (r *Registry[W]) Take(e *Entry[W]) (taker *Entry[W]) {
 	return nil
 }
 
-func (r *Registry[W]) setName(e *Entry[W]) {
+func (r *Registry[W]) setName(e *Item[W]) {
 	if e.Name == "" || slices.Contains(r.names[e.Name], e) {
 		return
 	}
 	if r.names == nil {
-		r.names = make(map[string][]*Entry[W])
+		r.names = make(map[string][]*Item[W])
 	}
 	r.names[e.Name] = append(r.names[e.Name], e)
 }
 
-func (r *Registry[W]) dropName(e *Entry[W]) {
-	has := slices.DeleteFunc(r.names[e.Name], func(o *Entry[W]) bool { return o == e })
+func (r *Registry[W]) dropName(e *Item[W]) {
+	has := slices.DeleteFunc(r.names[e.Name], func(o *Item[W]) bool { return o == e })
 	if len(has) == 0 {
 		delete(r.names, e.Name)
 		return
@@ -81,13 +81,13 @@ func (r *Registry[W]) dropName(e *Entry[W]) {
 	r.names[e.Name] = has
 }
 
-// Add adds an entry. It returns false, and adds nothing, if its id is there already.
-func (r *Registry[W]) Add(e *Entry[W]) bool {
+// Add adds an item. It returns false, and adds nothing, if its id is there already.
+func (r *Registry[W]) Add(e *Item[W]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
-		r.byID = make(map[string]*Entry[W])
-		r.places = make(map[Place][]*Entry[W])
+		r.byID = make(map[string]*Item[W])
+		r.places = make(map[Place][]*Item[W])
 	}
 	if r.byID[e.ID] != nil {
 		return false
@@ -103,7 +103,7 @@ func (r *Registry[W]) Add(e *Entry[W]) bool {
 }
 
 // places are those that count, each once.
-func (e *Entry[W]) places() []Place {
+func (e *Item[W]) places() []Place {
 	places := e.Places[:]
 	if e.Places[1] == (Place{}) || e.Places[1] == e.Places[0] {
 		places = places[:1]
@@ -114,9 +114,9 @@ func (e *Entry[W]) places() []Place {
 	return places
 }
 
-// DoubtedBeside returns the entries in doubt that show in one of an entry's places, each
+// DoubtedBeside returns the items in doubt that show in one of an item's places, each
 // once, without it.
-func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
+func (r *Registry[W]) DoubtedBeside(e *Item[W]) (beside []*Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.doubts == 0 {
@@ -130,8 +130,8 @@ func (r *Registry[W]) DoubtedBeside(e *Entry[W]) (beside []*Entry[W]) {
 	return beside
 }
 
-// Remove removes an entry, and its name with it.
-func (r *Registry[W]) Remove(e *Entry[W]) {
+// Remove removes an item, and its name with it.
+func (r *Registry[W]) Remove(e *Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dropName(e)
@@ -148,20 +148,20 @@ func (r *Registry[W]) Remove(e *Entry[W]) {
 	}
 }
 
-// without takes e, which is there, out of entries.
-func without[W any](entries []*Entry[W], e *Entry[W]) []*Entry[W] {
-	at := slices.Index(entries, e)
-	return slices.Delete(entries, at, at+1)
+// without takes e, which is there, out of items.
+func without[W any](items []*Item[W], e *Item[W]) []*Item[W] {
+	at := slices.Index(items, e)
+	return slices.Delete(items, at, at+1)
 }
 
-// Doubt notes that the outcome of an entry is in doubt.
-func (r *Registry[W]) Doubt(e *Entry[W]) {
+// Doubt notes that the outcome of an item is in doubt.
+func (r *Registry[W]) Doubt(e *Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.setDoubted(e, true)
 }
 
-func (r *Registry[W]) setDoubted(e *Entry[W], doubted bool) {
+func (r *Registry[W]) setDoubted(e *Item[W], doubted bool) {
 	if !e.in || e.doubted == doubted {
 		return
 	}
@@ -174,27 +174,27 @@ func (r *Registry[W]) setDoubted(e *Entry[W], doubted bool) {
 }
 
 // Clear notes that it is in doubt no longer.
-func (r *Registry[W]) Clear(e *Entry[W]) {
+func (r *Registry[W]) Clear(e *Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.setDoubted(e, false)
 }
 
-// Find returns the entry of an id; nil if there is none.
-func (r *Registry[W]) Find(id string) *Entry[W] {
+// Find returns the item of an id; nil if there is none.
+func (r *Registry[W]) Find(id string) *Item[W] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byID[id]
 }
 
-// Doubted returns all entries in doubt, oldest first.
-func (r *Registry[W]) Doubted() []*Entry[W] {
-	return r.collect(func(e *Entry[W]) bool { return e.doubted })
+// Doubted returns all items in doubt, oldest first.
+func (r *Registry[W]) Doubted() []*Item[W] {
+	return r.collect(func(e *Item[W]) bool { return e.doubted })
 }
 
-// Open returns the entries whose outcome is not decided, oldest first: those in doubt,
+// Open returns the items whose outcome is not decided, oldest first: those in doubt,
 // and those of which nothing is doubtful so far.
-func (r *Registry[W]) Open() (doubted, sent []*Entry[W]) {
+func (r *Registry[W]) Open() (doubted, sent []*Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.all {
@@ -207,10 +207,10 @@ func (r *Registry[W]) Open() (doubted, sent []*Entry[W]) {
 	return doubted, sent
 }
 
-func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
+func (r *Registry[W]) collect(wanted func(*Item[W]) bool) []*Item[W] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var found []*Entry[W]
+	var found []*Item[W]
 	for _, e := range r.all {
 		if wanted(e) {
 			found = append(found, e)
@@ -219,7 +219,7 @@ func (r *Registry[W]) collect(wanted func(*Entry[W]) bool) []*Entry[W] {
 	return found
 }
 
-// DoubtedIn returns the ids of the entries in doubt that show in a place, oldest
+// DoubtedIn returns the ids of the items in doubt that show in a place, oldest
 // first.
 func (r *Registry[W]) DoubtedIn(p Place) []string {
 	r.mu.Lock()
@@ -236,13 +236,13 @@ func (r *Registry[W]) DoubtedIn(p Place) []string {
 	return ids
 }
 
-// around yields the entries that show in one of some places, those that may among them; some
+// around yields the items that show in one of some places, those that may among them; some
 // of them twice. The lock is held.
-func (r *Registry[W]) around(places []Place) iter.Seq[*Entry[W]] {
-	return func(yield func(*Entry[W]) bool) {
+func (r *Registry[W]) around(places []Place) iter.Seq[*Item[W]] {
+	return func(yield func(*Item[W]) bool) {
 		more := true
-		each := func(entries []*Entry[W], wanted func(*Entry[W]) bool) {
-			for _, e := range entries {
+		each := func(items []*Item[W], wanted func(*Item[W]) bool) {
+			for _, e := range items {
 				if more = more && (wanted != nil && !wanted(e) || yield(e)); !more {
 					return
 				}
@@ -250,7 +250,7 @@ func (r *Registry[W]) around(places []Place) iter.Seq[*Entry[W]] {
 		}
 		for _, p := range places {
 			if p.Symbol == AnyMarket {
-				each(r.all, func(e *Entry[W]) bool { return e.Places[0].anyMarket() == p })
+				each(r.all, func(e *Item[W]) bool { return e.Places[0].anyMarket() == p })
 				continue
 			}
 			each(r.places[p], nil)
@@ -259,8 +259,8 @@ func (r *Registry[W]) around(places []Place) iter.Seq[*Entry[W]] {
 	}
 }
 
-// Beside reports whether another entry shows in one of an entry's places.
-func (r *Registry[W]) Beside(e *Entry[W]) bool {
+// Beside reports whether another item shows in one of an item's places.
+func (r *Registry[W]) Beside(e *Item[W]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for other := range r.around(e.places()) {

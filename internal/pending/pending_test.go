@@ -15,7 +15,7 @@ import (
 
 type (
 	registry = pending.Registry[string]
-	entry    = pending.Entry[string]
+	item     = pending.Item[string]
 )
 
 var (
@@ -28,16 +28,16 @@ var (
 	paper   = pending.Place{Environment: "sandbox", Account: "acc_1", Symbol: "BTC"}
 )
 
-func at(id string, places ...pending.Place) *entry {
-	e := &entry{ID: id, Write: "the write " + id}
+func at(id string, places ...pending.Place) *item {
+	e := &item{ID: id, Write: "the write " + id}
 	copy(e.Places[:], places)
 	return e
 }
 
-// ids are those of entries, in order.
-func ids(entries []*entry) []string {
-	found := make([]string, len(entries))
-	for i, e := range entries {
+// ids are those of items, in order.
+func ids(items []*item) []string {
+	found := make([]string, len(items))
+	for i, e := range items {
 		found[i] = e.ID
 	}
 	return found
@@ -46,22 +46,22 @@ func ids(entries []*entry) []string {
 func TestEntriesThatShowInOnePlace(t *testing.T) {
 	for name, row := range map[string]struct {
 		of     [2]pending.Place
-		there  []*entry
+		there  []*item
 		beside []string
 	}{
 		"alone":                           {of: [2]pending.Place{btc}},
-		"in one market":                   {of: [2]pending.Place{btc}, there: []*entry{at("a", btc)}, beside: []string{"a"}},
-		"in other markets":                {of: [2]pending.Place{btc}, there: []*entry{at("a", eth), at("b", other), at("c", paper)}},
-		"two that rest in one market":     {of: [2]pending.Place{btc, account}, there: []*entry{at("a", btc, account)}, beside: []string{"a"}},
-		"two that rest in two markets":    {of: [2]pending.Place{btc, account}, there: []*entry{at("a", eth, account)}, beside: []string{"a"}},
-		"one that rests beside an order":  {of: [2]pending.Place{btc, account}, there: []*entry{at("a", btc), at("b", eth)}, beside: []string{"a"}},
-		"an order beside one that rests":  {of: [2]pending.Place{btc}, there: []*entry{at("a", btc, account), at("b", eth, account)}, beside: []string{"a"}},
-		"one that rests without a market": {of: [2]pending.Place{account, account}, there: []*entry{at("a", account, account), at("b", btc, account)}, beside: []string{"a", "b"}},
-		"the account comes first":         {of: [2]pending.Place{account, btc}, there: []*entry{at("a", btc, account)}, beside: []string{"a"}},
-		"only the second place counts":    {of: [2]pending.Place{nowhere, btc}, there: []*entry{at("a", btc), at("b", nowhere, btc)}, beside: []string{"a", "b"}},
-		"in a market that is not known":   {of: [2]pending.Place{some, account}, there: []*entry{at("a", btc), at("b", eth, account), at("c", other), at("d", paper)}, beside: []string{"a", "b"}},
-		"beside one of any market":        {of: [2]pending.Place{btc}, there: []*entry{at("a", some, account), at("b", eth)}, beside: []string{"a"}},
-		"nowhere":                         {there: []*entry{at("a"), at("b", btc)}},
+		"in one market":                   {of: [2]pending.Place{btc}, there: []*item{at("a", btc)}, beside: []string{"a"}},
+		"in other markets":                {of: [2]pending.Place{btc}, there: []*item{at("a", eth), at("b", other), at("c", paper)}},
+		"two that rest in one market":     {of: [2]pending.Place{btc, account}, there: []*item{at("a", btc, account)}, beside: []string{"a"}},
+		"two that rest in two markets":    {of: [2]pending.Place{btc, account}, there: []*item{at("a", eth, account)}, beside: []string{"a"}},
+		"one that rests beside an order":  {of: [2]pending.Place{btc, account}, there: []*item{at("a", btc), at("b", eth)}, beside: []string{"a"}},
+		"an order beside one that rests":  {of: [2]pending.Place{btc}, there: []*item{at("a", btc, account), at("b", eth, account)}, beside: []string{"a"}},
+		"one that rests without a market": {of: [2]pending.Place{account, account}, there: []*item{at("a", account, account), at("b", btc, account)}, beside: []string{"a", "b"}},
+		"the account comes first":         {of: [2]pending.Place{account, btc}, there: []*item{at("a", btc, account)}, beside: []string{"a"}},
+		"only the second place counts":    {of: [2]pending.Place{nowhere, btc}, there: []*item{at("a", btc), at("b", nowhere, btc)}, beside: []string{"a", "b"}},
+		"in a market that is not known":   {of: [2]pending.Place{some, account}, there: []*item{at("a", btc), at("b", eth, account), at("c", other), at("d", paper)}, beside: []string{"a", "b"}},
+		"beside one of any market":        {of: [2]pending.Place{btc}, there: []*item{at("a", some, account), at("b", eth)}, beside: []string{"a"}},
+		"nowhere":                         {there: []*item{at("a"), at("b", btc)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r registry
@@ -89,7 +89,7 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 func TestEntriesInDoubtAreOldestFirst(t *testing.T) {
 	var r registry
 	assert.Nil(t, r.DoubtedIn(btc))
-	var added []*entry
+	var added []*item
 	for i := range 12 {
 		e := at(fmt.Sprint("write ", i), []pending.Place{btc, eth}[i%2], account)
 		added = append(added, e)
@@ -121,7 +121,7 @@ func TestFindingEntries(t *testing.T) {
 	first.Name, second.Name = "order 7", "order 7"
 	assert.Nil(t, r.Take(second))
 	assert.Same(t, second, r.Take(first), "a name has one taker")
-	for _, e := range []*entry{second, first, plain} {
+	for _, e := range []*item{second, first, plain} {
 		require.True(t, r.Add(e))
 	}
 	assert.Same(t, first, r.Find("a"))
@@ -142,7 +142,7 @@ func TestAnIdIsTakenUntilItsEntryIsRemoved(t *testing.T) {
 	var r registry
 	first, again := at("a", btc), at("a", eth)
 	require.True(t, r.Add(first))
-	assert.False(t, r.Add(first), "the same entry")
+	assert.False(t, r.Add(first), "the same item")
 	assert.False(t, r.Add(again), "another one under its id")
 	r.Doubt(first)
 	assert.Equal(t, []string{"a"}, ids(r.DoubtedBeside(at("it", btc))), "once")
@@ -197,7 +197,7 @@ func TestExiting(t *testing.T) {
 // What is open is told apart by whether it is in doubt, oldest first.
 func TestOpen(t *testing.T) {
 	var r registry
-	for _, e := range []*entry{at("a", btc), at("b", btc), at("c", eth), at("d", eth)} {
+	for _, e := range []*item{at("a", btc), at("b", btc), at("c", eth), at("d", eth)} {
 		require.True(t, r.Add(e))
 		if e.ID == "b" || e.ID == "d" {
 			r.Doubt(e)
@@ -208,12 +208,12 @@ func TestOpen(t *testing.T) {
 	assert.Equal(t, []string{"a", "c"}, ids(sent))
 }
 
-// An entry counts once as in doubt, however often that is noted, and no more once it has
+// An item counts once as in doubt, however often that is noted, and no more once it has
 // gone: those that are left are still found, and none that is not.
 func TestDoubtsAreCountedOnce(t *testing.T) {
 	var r registry
 	a, b, c, gone := at("a", btc), at("b", btc), at("c", btc), at("gone", btc)
-	for _, e := range []*entry{a, b, c, gone} {
+	for _, e := range []*item{a, b, c, gone} {
 		require.True(t, r.Add(e))
 		r.Doubt(e)
 		r.Doubt(e)

@@ -29,7 +29,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 		w.Intent = Intent{ID: "w_" + symbol, Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
 		d.Own(w, "")
 		w.booked, w.registered = d.bookWrite(w), true
-		require.True(t, d.pending.Add(&w.Entry))
+		require.True(t, d.pending.Add(&w.Item))
 		d.Books.Enter(&w.booked)
 		return w
 	}

@@ -38,7 +38,7 @@ func actOf(asked *accounting.Write) accounting.Act {
 
 // inDoubt notes that a write is in doubt.
 func (d *Driver) inDoubt(w *Write) {
-	d.pending.Doubt(&w.Entry)
+	d.pending.Doubt(&w.Item)
 	if w.Kind.Trades {
 		w.books.Doubt(&w.booked)
 	}
@@ -57,8 +57,8 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 	if w.Kind.Levels {
 		d.levels.ended(w, f.Outcome)
 	}
-	d.pending.Remove(&w.Entry)
-	for _, e := range d.pending.DoubtedBeside(&w.Entry) {
+	d.pending.Remove(&w.Item)
+	for _, e := range d.pending.DoubtedBeside(&w.Item) {
 		d.pending.goOn(e.Write)
 	}
 }
@@ -109,7 +109,7 @@ func (d *Driver) unclear(w *Write, f Final) *books.Did {
 // concluded ends a write whose call found its outcome out by itself.
 func (d *Driver) concluded(w *Write, last *Answer) {
 	if !w.registered {
-		d.pending.Remove(&w.Entry) // its name
+		d.pending.Remove(&w.Item) // its name
 		return
 	}
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: ByUnsent}

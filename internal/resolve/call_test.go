@@ -150,7 +150,7 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 
 // taker is who has a name; nil if nobody has.
 func (d *Driver) taker(name string) *Write {
-	e := pending.Entry[*Write]{ID: "nobody", Name: name}
+	e := pending.Item[*Write]{ID: "nobody", Name: name}
 	if taker := d.pending.Take(&e); taker != nil {
 		return taker.Write
 	}

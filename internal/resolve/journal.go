@@ -161,7 +161,7 @@ func (s *store) append(ctx context.Context, durable bool, w *Write, r record) er
 		ctx, cancel = context.WithTimeoutCause(ctx, exitWaits, errHangs)
 		defer cancel()
 	}
-	return s.journal.Append(ctx, durable, journal.Record{Intent: w.Entry.ID, Name: w.Name, Final: r.End != nil, Data: data})
+	return s.journal.Append(ctx, durable, journal.Record{Intent: w.Item.ID, Name: w.Name, Final: r.End != nil, Data: data})
 }
 
 // noteGap notes that the journal lacks an exit, or a part of one, and why.

@@ -158,7 +158,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Kind = d.cfg.Kind(w.Intent.Operation)
-	w.Entry.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
+	w.Item.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
 	w.keyInStore = w.Try().Key
 	known := d.pending.viewOf(w.Intent.BaseURL, false)
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())

@@ -47,7 +47,7 @@ func (r *replays) buy(id string) *Write {
 	w.Intent = Intent{ID: id, Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(`{"side":"long","size":1}`)}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true
-	require.True(r, r.pending.Add(&w.Entry))
+	require.True(r, r.pending.Add(&w.Item))
 	r.Books.Enter(&w.booked)
 	return w
 }

@@ -161,14 +161,14 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 	defer r.mu.Unlock()
 	for _, w := range left {
 		w.gap = w.gap || len(r.ahead) > 0 // its records say nothing of them
-		r.Add(&w.Entry)
+		r.Add(&w.Item)
 		if w.Kind.Trades {
 			w.books.Restore(&w.booked, w.base, w.beside)
 		}
 		if w.Ledger.Done() {
 			continue
 		}
-		r.Doubt(&w.Entry)
+		r.Doubt(&w.Item)
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}

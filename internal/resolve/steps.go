@@ -392,7 +392,7 @@ func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdic
 		asked.Until = d.Clock.service.TradesUntil(at.Service)
 	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
-	beside := d.pending.Beside(&w.Entry)
+	beside := d.pending.Beside(&w.Item)
 	shows := w.books.Evidence(&w.booked)
 	f := accounting.Facts{
 		Write:     asked,

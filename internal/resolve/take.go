@@ -15,7 +15,7 @@ import (
 // caller's own id of it.
 func (d *Driver) Own(w *Write, name string) {
 	w.worker, w.books = d, d.Books
-	w.Entry.ID, w.Name, w.Places, w.Write = w.Intent.ID, name, w.Kind.places(&w.Intent), w
+	w.Item.ID, w.Name, w.Places, w.Write = w.Intent.ID, name, w.Kind.places(&w.Intent), w
 	if name != "" {
 		w.handed = make(chan struct{})
 	}
@@ -27,7 +27,7 @@ func (d *Driver) Own(w *Write, name string) {
 // none. An error is that of the journal, and the write has its name all the same.
 func (d *Driver) Take(ctx context.Context, w *Write) (earlier *Write, last *Final, err error) {
 	unread := d.Load(ctx)
-	if taker := d.pending.Take(&w.Entry); taker != nil {
+	if taker := d.pending.Take(&w.Item); taker != nil {
 		return taker.Write, nil, nil
 	}
 	last, err = d.store.last(ctx, w.Name)

@@ -104,7 +104,7 @@ func (e Evidence) String() string {
 // it. The call that placed it owns it until it hands it to the driver. What is exported
 // is the call's until then.
 type Write struct {
-	pending.Entry[*Write]
+	pending.Item[*Write]
 	Intent Intent
 	Kind   Kind
 	Ledger ledger.Ledger

@@ -72,11 +72,11 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 		if w.Intent.Entry || caller.Err() != nil || journal.IsFencing(err) {
 			return err
 		}
-		d.pending.goAhead(w.Entry.ID)
+		d.pending.goAhead(w.Item.ID)
 		d.Missing(w, err)
 	}
-	if !d.pending.Add(&w.Entry) {
-		return fmt.Errorf("trading: write %s is registered already", w.Entry.ID)
+	if !d.pending.Add(&w.Item) {
+		return fmt.Errorf("trading: write %s is registered already", w.Item.ID)
 	}
 	w.registered = true
 	if w.Kind.Levels {
@@ -151,7 +151,7 @@ func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool)
 		d.store.note(w, fact)
 		return true
 	case doubted:
-		d.pending.Clear(&w.Entry) // its own doubt is over, and would hold it back
+		d.pending.Clear(&w.Item) // its own doubt is over, and would hold it back
 	}
 	return false
 }

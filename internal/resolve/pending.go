@@ -101,7 +101,7 @@ func (d *Driver) Wait(ctx context.Context, w *Write) (Resolution, bool) {
 }
 
 // IsOpen reports whether a write has not ended.
-func (d *Driver) IsOpen(w *Write) bool { return d.pending.Find(w.Entry.ID) != nil }
+func (d *Driver) IsOpen(w *Write) bool { return d.pending.Find(w.Item.ID) != nil }
 
 // Recover waits for the outcomes of the writes that earlier runs left, or clients that
 // have closed. The error joins those of the writes that have none.

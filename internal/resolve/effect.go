@@ -1,0 +1,101 @@
+package resolve
+
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/servicetime"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// effectOf reads the effect of a success, from the record that it was decoded into
+// or from its body. It is not clear if neither can be read.
+func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
+	asked := w.asked()
+	did = &books.Did{At: a.Received, Sent: w.firstSend, Own: accounting.Own{Last: a.Received, Answered: true, Side: asked.Side}}
+	own := &did.Own
+	switch asked.Kind {
+	case accounting.Entry, accounting.ReduceOnly:
+		return did, orderEffect(did, orderAnswerOf(w, a), asked)
+	case accounting.Close:
+		own.LeftRow = true
+		var answer api.PositionCloseResponse
+		if w.Ledger.Keyed && wire.Unmarshal(a.Body, &answer) == nil {
+			own.PnL = decimal.NewNullDecimal(answer.Pnl)
+		}
+	default:
+		own.Resting, own.Run = true, asked.Kind != accounting.Limit
+		own.Size = decimal.NewNullDecimal(asked.Size)
+		if asked.Kind == accounting.EditRun {
+			own.Size = decimal.NullDecimal{}
+		}
+		own.ID = waitingID(asked.Kind, a.Body)
+	}
+	return did, true
+}
+
+// waitingID is the id of what a success left to wait; empty if it says none.
+func waitingID(kind accounting.Kind, body []byte) string {
+	var limit api.LimitOrderResponse
+	var run api.RunResponse
+	switch {
+	case kind == accounting.Limit && wire.Unmarshal(body, &limit) == nil:
+		return limit.Order.ID
+	case kind == accounting.Pro && wire.Unmarshal(body, &run) == nil:
+		return run.RunID
+	default:
+		return ""
+	}
+}
+
+// orderEffect is the effect of an order that filled; false if its answer cannot be read.
+func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) bool {
+	filled, after := asked.Size, accounting.Position{}
+	switch answer := answer.(type) {
+	case *api.OrderResponse:
+		if answer.Fill.Size.IsPositive() {
+			filled = answer.Fill.Size
+		}
+		if p := answer.Position.Value(); p != nil {
+			opened, _ := p.OpenedAt.Get()
+			after = positionOf(p.Side, p.Size, p.EntryPrice, opened)
+		}
+	case *api.SandboxOrderResponse:
+		if p := answer.Position.Value(); p != nil {
+			after = positionOf(p.Side, p.Size, p.EntryPrice, p.OpenedAt)
+		}
+	default:
+		return false
+	}
+	did.After, did.Filled = &after, filled
+	side := decimal.NewFromInt(int64(asked.Side))
+	did.Own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
+	if closed := filled.Sub(did.Own.Opened); closed.IsPositive() {
+		did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)
+	}
+	return true
+}
+
+func positionOf(side string, size, entryPrice decimal.Decimal, openedAt wire.Time) accounting.Position {
+	opened, _ := openedAt.Get()
+	if SideOf(side) == accounting.Short {
+		size = size.Neg()
+	}
+	return accounting.Position{Size: size, EntryPrice: entryPrice, OpenedAt: servicetime.Shown(opened)}
+}
+
+func orderAnswerOf(w *Write, a *Answer) wire.Value {
+	if a.Decoded != nil {
+		return a.Decoded
+	}
+	var answer wire.Value = &api.OrderResponse{}
+	if !w.Ledger.Keyed {
+		answer = &api.SandboxOrderResponse{}
+	}
+	if wire.Unmarshal(a.Body, answer) != nil {
+		return nil
+	}
+	return answer
+}

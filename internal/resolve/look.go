@@ -1,0 +1,60 @@
+package resolve
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// Look is one look at everything on an account in which a write can show. It serves
+// every write that is asked about.
+type Look struct {
+	At, Ended time.Time // when its first read began, and its last was answered
+	Positions map[string]accounting.Position
+	Levels    map[string]Levels // of the positions
+	Rows      []accounting.Row
+	Orders    []string
+	Runs      []string
+	Finished  accounting.Newest
+	Status    string
+	Shown     any // the closed trades as the client shows them
+}
+
+// State is the look as accounting sees it, for one symbol.
+func (l *Look) State(symbol string) accounting.State {
+	return accounting.State{
+		Position: l.Positions[symbol], Rows: l.Rows, Orders: l.Orders, Runs: l.Runs, Finished: l.Finished, Status: l.Status,
+	}
+}
+
+// seenLook is the last look that a write was held against, and when it and those
+// before it began that showed the same.
+type seenLook struct {
+	look  *Look
+	began []time.Time // the last three at most: no verdict needs more
+	equal int         // how many they are in all
+}
+
+// idsOf are the orders and runs that other writes are known to have left. What was read
+// before the write is theirs only if the write itself cannot have left it by then.
+func idsOf(own []accounting.Own, firstUseKnown bool) map[string]bool {
+	ids := make(map[string]bool, len(own))
+	for i := range own {
+		if own[i].ID != "" && (firstUseKnown || !own[i].Read) {
+			ids[own[i].ID] = true
+		}
+	}
+	return ids
+}
+
+// upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
+// what is older looks new.
+func upTo(rows, known []accounting.Row) []accounting.Row {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(known, func(k accounting.Row) bool { return k.Digest == rows[i].Digest }) {
+			return rows[:i+1]
+		}
+	}
+	return rows
+}

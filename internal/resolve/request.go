@@ -1,0 +1,103 @@
+package resolve
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// Answer is what a request came to, apart from what the journal keeps of it.
+type Answer struct {
+	ledger.Answer
+	Key      string // that it had
+	Body     []byte
+	Received time.Time
+	Err      error // nil after a success
+	Refusal  error // the service's no
+	// Decoded is what a success was decoded into; nil if nobody has.
+	Decoded wire.Value
+	// Heard is the answer as the client keeps it.
+	Heard any
+}
+
+// spends reports whether an answer is stored under its key.
+func (a *Answer) spends() bool {
+	return a.Class == ledger.Success || a.Status < 500 && (!a.InFront || a.Replayed)
+}
+
+// sentWrite is what a write asked for, by its own bytes.
+type sentWrite struct {
+	Side         string      `json:"side"`
+	Size         json.Number `json:"size"`
+	ReduceOnly   bool        `json:"reduceOnly"`
+	ClosePercent json.Number `json:"closePercent"`
+	Pct          json.Number `json:"pct"` // the sandbox's name for it
+}
+
+// asked is what it asked for, as accounting sees it.
+func (w *Write) asked() *accounting.Write {
+	if w.Asked.Kind == 0 {
+		w.Asked = askedOf(&w.Intent, w.Kind)
+	}
+	return &w.Asked
+}
+
+// askedOf reads what a write asked for.
+func askedOf(in *Intent, k Kind) accounting.Write {
+	var sent sentWrite
+	_ = json.Unmarshal(in.Body, &sent) // of our own making
+	size, _ := decimal.NewFromString(sent.Size.String())
+	w := k.Order(in.Symbol, SideOf(sent.Side), size, sent.ReduceOnly)
+	if w.Kind == accounting.Close {
+		percent := sent.ClosePercent
+		if percent == "" {
+			percent = sent.Pct
+		}
+		w.Percent, _ = decimal.NewFromString(percent.String())
+	}
+	return w
+}
+
+// Order is what a write asked for that sent an order, or as much of one.
+func (k Kind) Order(symbol string, side accounting.Side, size decimal.Decimal, reduceOnly bool) accounting.Write {
+	w := accounting.Write{Kind: k.Asks, Symbol: symbol, Side: side, Size: size}
+	switch {
+	case w.Kind != 0:
+	case reduceOnly:
+		w.Kind = accounting.ReduceOnly
+	default:
+		w.Kind = accounting.Entry
+	}
+	return w
+}
+
+// SideOf is the side of an order, a position or a trade by its name on the wire.
+func SideOf(name string) accounting.Side {
+	switch name {
+	case "long":
+		return accounting.Long
+	case "short":
+		return accounting.Short
+	default:
+		return accounting.NoSide
+	}
+}
+
+// CauseOf is why a trade was closed by its name on the wire.
+func CauseOf(name string) accounting.Cause {
+	switch name {
+	case "market":
+		return accounting.Market
+	case "stop_loss":
+		return accounting.StopLoss
+	case "take_profit":
+		return accounting.TakeProfit
+	default:
+		return accounting.OtherCause
+	}
+}
