@@ -146,7 +146,7 @@ func (s *sending) pause(r Retry, a Answer) {
 		asked = rateWindow
 	}
 	s.wait = r.Backoff(s.sends)
-	if s.exact = asked > 0 && asked >= s.wait; s.exact {
+	if s.exact = asked >= s.wait; s.exact {
 		s.wait = asked
 	}
 }
@@ -154,11 +154,8 @@ func (s *sending) pause(r Retry, a Answer) {
 // Backoff is the most that is waited before the next send: it doubles. The loop
 // spreads it.
 func (r Retry) Backoff(sends int) time.Duration {
-	wait := r.MaxWait
-	if shift := max(sends-1, 0); shift < 20 && r.MinWait<<shift < r.MaxWait {
-		wait = r.MinWait << shift
-	}
-	return wait
+	const mostDoublings = 20
+	return min(r.MinWait<<min(max(sends-1, 0), mostDoublings), r.MaxWait)
 }
 
 // mayStillSend reports whether the TTL allows a send at a moment.
