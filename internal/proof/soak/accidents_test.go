@@ -29,7 +29,7 @@ type accident struct {
 	sim     func() []tradingsim.Option
 	options []trading.Option
 	disk    func(journal.Store, *dice) journal.Store
-	front   func(http.RoundTripper, *dice) http.RoundTripper
+	front   func(http.RoundTripper, *dice, *service) http.RoundTripper
 	faults  []namedFault // that join those of the mix
 	begin   func(*service)
 	disturb func(*service, *dice) // every few seconds
@@ -50,7 +50,7 @@ var accidents = []accident{
 	{name: "an append fails now and then", disk: func(j journal.Store, d *dice) journal.Store {
 		return &badDisk{Store: j, fails: func() bool { return rare(d) > 0 }}
 	}},
-	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice) http.RoundTripper {
+	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
 		return way(func(r *http.Request) (*http.Response, error) {
 			if rare(d) > 0 && !pause(r.Context(), 4*time.Second) {
 				return nil, r.Context().Err()
@@ -58,12 +58,13 @@ var accidents = []accident{
 			return next.RoundTrip(r)
 		})
 	}},
-	{name: "a black hole of 10s each minute", front: func(next http.RoundTripper, _ *dice) http.RoundTripper {
+	{name: "a black hole of 10s each minute", front: func(next http.RoundTripper, _ *dice, s *service) http.RoundTripper {
 		began := time.Now()
 		return way(func(r *http.Request) (*http.Response, error) {
 			if time.Since(began)%time.Minute > 50*time.Second { // half of it arrives
 				if time.Since(began)%time.Second > time.Second/2 {
-					_, _ = next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+					resp, err := next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+					s.unheard(r, resp, err)
 				}
 				<-r.Context().Done()
 				return nil, r.Context().Err()
@@ -159,12 +160,30 @@ func guardOf(d *dice) trading.Guard {
 	}
 }
 
+// unheard notes that nobody hears an answer. A write that ran and was answered 5xx is not stored,
+// and runs again when it is sent again within its time: no client can know.
+func (s *service) unheard(r *http.Request, resp *http.Response, err error) {
+	if err != nil {
+		return
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode >= 500 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for name, key := range r.Header { // the client does not send it in canonical form
+			if strings.EqualFold(name, "Idempotency-Key") {
+				s.lost[key[0]] = true
+			}
+		}
+	}
+}
+
 type way func(*http.Request) (*http.Response, error)
 
 func (w way) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
 
-func answered(change func(http.Header)) func(http.RoundTripper, *dice) http.RoundTripper {
-	return func(next http.RoundTripper, _ *dice) http.RoundTripper {
+func answered(change func(http.Header)) func(http.RoundTripper, *dice, *service) http.RoundTripper {
+	return func(next http.RoundTripper, _ *dice, _ *service) http.RoundTripper {
 		return way(func(r *http.Request) (*http.Response, error) {
 			resp, err := next.RoundTrip(r)
 			if err == nil {
@@ -271,7 +290,7 @@ func (v variant) trial(t *testing.T) {
 	front = s.sim.Transport()
 	for _, a := range v.accidents {
 		if a.front != nil {
-			front = a.front(front, drawn)
+			front = a.front(front, drawn, s)
 		}
 		if a.begin != nil {
 			a.begin(s)
@@ -291,6 +310,7 @@ func (v variant) trial(t *testing.T) {
 	v.round(t, 0, all, s, tally)
 	close(over)
 	disturbing.Wait()
+	tally.lost = s.lost
 	tally.check(s.sim.Ledger(), s.copied)
 	for _, c := range all {
 		if err, left := c.Close(), (*trading.PendingError)(nil); err != nil && !errors.As(err, &left) {

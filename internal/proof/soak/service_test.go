@@ -25,8 +25,9 @@ type service struct {
 	accounts []trading.AccountID
 
 	mu     sync.Mutex
-	met    map[string]int // faults, by name
-	copied bool           // copies of requests arrive: see [tally.check]
+	met    map[string]int  // faults, by name
+	lost   map[string]bool // keys under which a 5xx was not heard
+	copied bool            // copies of requests arrive: see [tally.check]
 	// patient: what the client holds against the service for half a minute may happen.
 	patient bool
 }
@@ -42,7 +43,7 @@ func accountID(round, i int) trading.AccountID {
 // newService makes the simulation of a round. Its accounts are no other round's, so
 // that nothing that the client remembers of one is taken for the other's.
 func newService(round int, m mix, d *dice, opts ...tradingsim.Option) *service {
-	s := &service{met: map[string]int{}, copied: m.copies, patient: m.minutes}
+	s := &service{met: map[string]int{}, lost: map[string]bool{}, copied: m.copies, patient: m.minutes}
 	wide := tradingsim.Account{DailyLossFloor: "-1e9", GlobalLossFloor: "-1e9", ProfitTarget: "1e9"}
 	for i := range accountsPerRound {
 		a := wide

@@ -32,6 +32,7 @@ type tally struct {
 	resolutions []trading.Resolution
 	figures     map[string]int
 	problems    []string
+	lost        map[string]bool // keys under which a 5xx was not heard, of the round
 }
 
 func newTally() *tally { return &tally{figures: map[string]int{}} }
@@ -132,7 +133,9 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 	defer t.mu.Unlock()
 	byKey, bySize := executions(ledger)
 	for key, n := range byKey {
-		if n > 1 {
+		if n > 1 && t.lost[key] {
+			t.figures["sent again after a 5xx that nobody heard, and executed again"]++
+		} else if n > 1 {
 			t.problems = append(t.problems, fmt.Sprintf("key %s was executed %d times", key, n))
 		}
 	}
@@ -146,8 +149,13 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 			n = byKey[string(w.key)]
 		}
 		switch {
+		case n > 1 && t.lost[string(w.key)]:
 		case n > 1:
 			t.problems = append(t.problems, fmt.Sprintf("%s of %s was executed %d times", w.op, w.size, n))
+		case w.op == trading.OpTPSL && known && byReads(w.err): // what is in force, which another worker may have set
+			if (w.outcome == trading.Applied) != (n > 0) {
+				t.figures["levels that somebody else has set or overwritten"]++
+			}
 		case w.outcome == trading.Applied && n == 0 && known:
 			t.problems = append(t.problems, fmt.Sprintf("%s under %s was called applied, and was not executed: %v", w.op, w.key, w.err))
 		case w.outcome == trading.NotApplied && n > 0 && copied && unstored(w.err):
@@ -191,6 +199,11 @@ func dropped(ledger []tradingsim.Execution, key trading.Key) bool {
 		rested = rested || e.Operation == string(trading.OpLimit) || strings.HasPrefix(e.Operation, "POST /orders/")
 	}
 	return rested
+}
+
+// byReads reports whether a call says that it was found out by reads of the account.
+func byReads(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "("+trading.EvidenceAccounting.String()+":")
 }
 
 // unstored reports whether an error is a refusal that the service gives in front of

@@ -279,9 +279,14 @@ func (w *worker) resolve(ctx context.Context, cause error) {
 	if byKey, _ := executions(w.service.sim.Ledger()); byKey[string(r.Intent.Key)] > 0 {
 		found = trading.Applied
 	}
-	if err := w.client.Acknowledge(ctx, failed.Intent, found, "looked at the ledger"); err != nil {
-		w.tally.count("acknowledged in vain")
-		return
+	looked, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Hour) // resolving may have taken all of the other
+	defer cancel()
+	for range 5 { // the journal may not take it
+		if err = w.client.Acknowledge(looked, failed.Intent, found, "looked at the ledger"); err == nil {
+			w.tally.count("acknowledged")
+			return
+		}
+		pause(looked, time.Second)
 	}
-	w.tally.count("acknowledged")
+	w.tally.count("acknowledged in vain")
 }
