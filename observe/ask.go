@@ -29,11 +29,18 @@ type Questions struct {
 	// LiveKey and SandboxKey are the API keys. SecondKey is another live key of the same holder,
 	// for A15; it may be empty.
 	LiveKey, SecondKey, SandboxKey string
-	// Classes are what to ask: Reads, Locked.
+	// SecondSandboxKey is another sandbox key of the same holder, for 30; it may be empty.
+	SecondSandboxKey string
+	// Classes are what to ask: Reads, Locked, OnPaper, Trial.
 	Classes []Class
 	// Tradeable is an active account on which nothing rests or runs: cancels of what cannot exist
 	// may name it. Without it they name an account of nobody, or one that is FAILED or EXPIRED.
 	Tradeable string
+	// TrialAccount is the account of Trial, and Symbol the market of Trial and OnPaper.
+	TrialAccount, Symbol string
+	// Note is the beginning of the names of files that say that a run trades: what one that was
+	// killed has left open, the next visit closes first, whatever it asks.
+	Note string
 	// Before is the profile so far; nil if there is none.
 	Before *profile.Profile
 	// Journal is the journal of a bot of these keys, and StateDir the folder of its protection. A
@@ -88,10 +95,16 @@ func (q *Questions) wants(c Class) bool { return slices.Contains(q.Classes, c) }
 // check says what is wrong with the questions.
 func (q *Questions) check() error {
 	switch {
-	case (q.wants(Reads) || q.wants(Locked)) && q.LiveKey == "":
+	case (q.wants(Reads) || q.wants(Locked) || q.wants(Trial)) && q.LiveKey == "":
 		return errors.New("observe: a live key is missing")
 	case q.Tradeable != "" && !asID(q.Tradeable):
 		return errors.New("observe: the tradeable account is no id")
+	case q.wants(OnPaper) && q.SandboxKey == "":
+		return errors.New("observe: a sandbox key is missing")
+	case q.wants(Trial) && !asID(q.TrialAccount):
+		return errors.New("observe: the trial account is missing, or no id")
+	case (q.wants(Trial) || q.wants(OnPaper)) && (q.Note == "" || !asID(q.Symbol)):
+		return errors.New("observe: a market is missing, or a file for what a run leaves when it is killed")
 	default:
 		return nil
 	}
@@ -105,6 +118,10 @@ func (q *Questions) Plan() (lines []string) {
 			lines = append(lines, "read: about 60 requests, none of which changes anything")
 		case Locked:
 			lines = append(lines, fmt.Sprintf("live: at most %d cancels of what cannot exist, one a second, and about 60 reads; nothing can trade", maxWrites))
+		case OnPaper:
+			lines = append(lines, fmt.Sprintf("paper: %d writes that trade %s on the paper account, about %d dollars each; it is left flat", writesOf(paperScripts), q.Symbol, dollars))
+		case Trial:
+			lines = append(lines, fmt.Sprintf("trial: %d writes that trade %s on account %s, about %d dollars each; it is left flat", writesOf(trialScripts), q.Symbol, q.TrialAccount, dollars))
 		}
 	}
 	return lines
@@ -128,10 +145,13 @@ func Ask(ctx context.Context, q Questions) (*Evidence, error) {
 	if q.Before != nil {
 		e.Begun = slices.Clone(q.Before.Begun)
 	}
+	if err := s.finish(ctx); err != nil {
+		return nil, err
+	}
 	for _, class := range []struct {
 		class Class
 		ask   func(context.Context) error
-	}{{Reads, s.reads}, {Locked, s.live}} {
+	}{{Trial, s.trial}, {OnPaper, s.paper}, {Reads, s.reads}, {Locked, s.live}} {
 		if !q.wants(class.class) {
 			continue
 		}
@@ -140,7 +160,7 @@ func Ask(ctx context.Context, q Questions) (*Evidence, error) {
 		}
 	}
 	e.Reads = len(e.Exchanges)
-	if errors.Is(err, errEnded) {
+	if errors.Is(err, errEnded) && !errors.As(err, new(*NotFlatError)) {
 		e.Ended = strings.TrimPrefix(err.Error(), errEnded.Error()+": ")
 		err = nil
 	}

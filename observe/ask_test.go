@@ -145,10 +145,10 @@ func TestASeriesUnderEachReading(t *testing.T) {
 	}
 }
 
-// Under every pair a series is never wrong. Without -observe.pairs it takes one of thirty.
+// Under every pair a series is never wrong. Without -observe.pairs it takes one of ninety.
 func TestASeriesUnderPairs(t *testing.T) {
 	all := slices.Sorted(maps.Keys(tradingsim.Interpretations()))
-	step, n := 30, 0
+	step, n := 90, 0
 	switch {
 	case *allPairs:
 		step = 1
@@ -164,12 +164,19 @@ func TestASeriesUnderPairs(t *testing.T) {
 				s := newService(t, readings(a, b)...)
 				assert.Empty(t, wrong(s.series(), a, b))
 				assert.Empty(t, s.sim.Ledger())
+				s = trader(t, readings(a, b)...)
+				p, e := s.visit(Trial, OnPaper)
+				assert.Empty(t, e.Ended)
+				assert.Empty(t, wrong(p, a, b))
+				s.flat()
 			})
 		}
 	}
 }
 
 var allPairs = flag.Bool("observe.pairs", false, "ask under every pair of readings, some minutes")
+
+var allKills = flag.Bool("observe.kills", false, "kill a run at each request, some minutes")
 
 // Nothing is sent beside a write that is pending, or a protection that refuses entries.
 func TestNothingIsSentBesideAPendingWrite(t *testing.T) {

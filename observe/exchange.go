@@ -51,11 +51,12 @@ type Evidence struct {
 	Holder string
 
 	// Rounds are what [Ask] asked, Begun what needs another visit, and Ended why the visit
-	// ended early; Reads and Writes count the requests, writes those that cannot trade.
-	Rounds        []Round
-	Begun         []profile.Begun
-	Ended         string
-	Reads, Writes int
+	// ended early; Reads, Writes and Trades count the requests: Writes those that cannot
+	// trade, Trades those that can.
+	Rounds                []Round
+	Begun                 []profile.Begun
+	Ended                 string
+	Reads, Writes, Trades int
 
 	asked bool
 }

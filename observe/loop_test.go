@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,23 +19,40 @@ import (
 // second one, and 20,000 random calls are answered alike by both, where the calls rest on what was
 // seen. -short makes 2,000.
 func TestTheLoopCloses(t *testing.T) {
+	closeLoop(t, 7, found, func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
+		return Judge(newAsker(t, opts...).run(), about)
+	})
+}
+
+// The same by asking: a series on accounts that cannot trade, then paper and a trial.
+func TestTheLoopClosesByAsking(t *testing.T) {
+	closeLoop(t, 8, append(slices.Clone(asksFind), 15, 21, 25, 26, 27, 28, 33, 34, 35, 36, 39, 44, 45, 46, 53, 54, 56, 57), func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
+		s := trader(t, opts...)
+		s.series()
+		p, e := s.visit(Trial, OnPaper)
+		require.Empty(t, e.Ended)
+		return p
+	})
+}
+
+func closeLoop(t *testing.T, stream uint64, readings []int, observed func(*testing.T, ...tradingsim.Option) *profile.Profile) {
 	calls := 20_000
 	if testing.Short() {
 		calls = 2_000
 	}
 	const sets = 20
 	for seed := range sets {
-		draw := rand.New(rand.NewPCG(uint64(seed), 7))
+		draw := rand.New(rand.NewPCG(uint64(seed), stream))
 		var opts []tradingsim.Option
 		var set []int
-		for _, number := range found {
+		for _, number := range readings {
 			if draw.IntN(2) == 0 {
 				set = append(set, number)
 				opts = append(opts, tradingsim.WithInterpretation(number))
 			}
 		}
 		synctest.Test(t, func(t *testing.T) {
-			p := Judge(newAsker(t, opts...).run(), about)
+			p := observed(t, opts...)
 			require.Empty(t, wrong(p, set...))
 			second := append([]tradingsim.Option{tradingsim.WithProfile(p)}, hidden(p, set)...)
 			a, b := newAsker(t, opts...), newAsker(t, second...)
@@ -68,7 +86,7 @@ func randomCall(draw *rand.Rand) (method, path, key, body string) {
 	one := func(of ...string) string { return of[draw.IntN(len(of))] }
 	account := one(`"accountId":"acc_1",`, `"accountId":"acc_1", `, ``, `"accountId":"acc_9",`)
 	symbol := one("BTC", "ETH", "NOPE", "DARK")
-	switch draw.IntN(8) {
+	switch draw.IntN(10) {
 	case 0:
 		return "GET", one("/accounts", "/accounts/acc_1", "/positions?accountId=acc_1", "/trades?accountId=acc_1", "/accounts/acc_1/orders"), "", ""
 	case 1:
@@ -83,6 +101,10 @@ func randomCall(draw *rand.Rand) (method, path, key, body string) {
 		return "POST", "/orders/limit", key, "{" + account + `"symbol":"` + symbol + `","side":"long","size":0.01,"leverage":2` + one("", `,"limitPrice":60000`) + "}"
 	case 6:
 		return "POST", "/orders/twap", key, "{" + account + `"symbol":"BTC","side":"long","size":0.05,"leverage":2,"durationMs":1}`
+	case 7:
+		return "POST", "/sandbox/orders", "", `{"symbol":"` + symbol + `","side":"` + one("long", "short") + `","size":` + one("0.01", "0.02", "0.0100000001") + one("", `,"leverage":2`, `,"takeProfitPrice":null`, `,"orderType":"limit","limitPrice":1,"maxSlippagePct":99`) + "}"
+	case 8:
+		return "POST", "/sandbox/positions/close", "", one(``, `{"symbol":"BTC"}`, `{"symbol":"BTC","pct":12.5}`, `{"symbol":"ETH","pct":0.5}`)
 	default:
 		return "POST", "/orders", key, "{" + account + `"symbol":"` + symbol + `","side":"` + one("long", "short") + `","size":0.01,"leverage":2` + one("", `,"reduceOnly":true`) + "}"
 	}

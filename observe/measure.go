@@ -52,8 +52,8 @@ type lag struct {
 }
 
 // lags measures how long reads still show what was before a write: from the write's answer to
-// halfway between the last read that showed the old position and the first that shows the new
-// one. A write beside another write of the account counts for nothing.
+// halfway between the sending of the last read that showed the old position and the answer of the first
+// that shows the new one. A write beside another write of the account counts for nothing.
 func lags(e *Evidence) (found []time.Duration) {
 	shown := map[string]string{} // by account and symbol, by the last read
 	open := map[string]*lag{}
@@ -108,7 +108,7 @@ func settled(open map[string]*lag, shown, sizes map[string]string, read *Exchang
 			if !l.late.IsZero() {
 				from = l.late
 			}
-			middle := from.Add(read.Sent.Sub(from) / 2)
+			middle := from.Add(read.Received.Sub(from) / 2)
 			if l.late.IsZero() {
 				middle = l.write.Received // the first read showed it
 			}

@@ -127,7 +127,7 @@ func (e *Evidence) all() *Evidence {
 	both := &Evidence{Exchanges: slices.Clone(e.Exchanges)}
 	for _, r := range e.Rounds {
 		for _, x := range r.Steps {
-			if x != nil {
+			if x != nil && !r.kept {
 				both.Exchanges = append(both.Exchanges, *x)
 			}
 		}

@@ -19,6 +19,8 @@ type Round struct {
 
 	// begun is the first visit of a round that needs two.
 	begun *profile.Begun
+	// kept means that its steps are among the exchanges of the evidence already.
+	kept bool
 }
 
 // at is the answer to a step; nil if there is none that decides.
@@ -55,6 +57,18 @@ var asked = map[string]question{
 	"A6":  {[]string{scriptBeside}, 2, voteBeside},
 	"A4":  {[]string{scriptStays}, 2, voteStays},
 	"A5":  {[]string{scriptGone}, 2, voteGone},
+
+	"15": {[]string{scriptFlip}, 2, voteFlip},
+	"21": {[]string{scriptFee}, 2, voteFee},
+	"25": {[]string{scriptNulls}, 2, voteNulls},
+	"26": {[]string{scriptSlippage}, 2, voteSlippage},
+	"27": {[]string{scriptLeverage}, 2, voteLeverage},
+	"30": {[]string{scriptOwners}, 2, voteOwners},
+	"33": {[]string{scriptEmpty}, 2, voteEmpty},
+	"57": {[]string{scriptDust}, 2, voteDust},
+	"39": {[]string{scriptRests}, 2, voteRests},
+	"46": {[]string{scriptParts}, 2, voteClip},
+	"56": {[]string{scriptParts}, 2, voteParts},
 
 	"8":  {[]string{scriptPath}, readRounds, votePath},
 	"47": {[]string{scriptLegacy}, readRounds, voteLegacy},

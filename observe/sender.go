@@ -31,6 +31,7 @@ const (
 	liveKey
 	secondKey
 	sandboxKey
+	secondSandboxKey
 	bothKeys // the live one in X-API-Key, the sandbox one in Authorization
 )
 
@@ -52,6 +53,8 @@ type sender struct {
 	e     *Evidence
 	next  time.Time // when the next write may leave
 	ended error     // why nothing is sent any more
+
+	refused bool // an API key was
 }
 
 // errEnded wraps why a visit ended early.
@@ -118,6 +121,15 @@ func (s *sender) turn(ctx context.Context, r request) error {
 	if s.e.Writes >= maxWrites {
 		return s.end("%d live writes are the most of a visit", maxWrites)
 	}
+	if err := s.pace(ctx, r); err != nil {
+		return err
+	}
+	s.e.Writes++
+	return nil
+}
+
+// pace waits until a write may leave.
+func (s *sender) pace(ctx context.Context, r request) error {
 	now := s.q.Clock.Now()
 	if wait := s.next.Sub(now); wait > 0 && !r.soon {
 		if err := s.q.Clock.Sleep(ctx, wait); err != nil {
@@ -134,7 +146,6 @@ func (s *sender) turn(ctx context.Context, r request) error {
 		s.next = now
 	}
 	s.next = s.next.Add(writePace)
-	s.e.Writes++
 	return nil
 }
 
@@ -170,6 +181,7 @@ func (s *sender) judged(ctx context.Context, r request, x *Exchange, err error) 
 	case x.Status == http.StatusTooManyRequests, x.Status >= http.StatusInternalServerError:
 		return x, s.end("%s answered %d %s", x.Operation, x.Status, x.Code)
 	case r.as != noKey && x.keyRefused():
+		s.refused = true
 		return x, s.end("the API key was refused: %s answered %d %s", x.Operation, x.Status, x.Code)
 	}
 	return x, nil
@@ -239,6 +251,8 @@ func (s *sender) authorize(r *http.Request, as credential) {
 		r.Header["X-Api-Key"] = []string{s.q.SecondKey}
 	case sandboxKey:
 		r.Header["X-Api-Key"] = []string{s.q.SandboxKey}
+	case secondSandboxKey:
+		r.Header["X-Api-Key"] = []string{s.q.SecondSandboxKey}
 	}
 	if as == bothKeys {
 		r.Header["Authorization"] = []string{"Bearer " + s.q.SandboxKey}
@@ -248,7 +262,7 @@ func (s *sender) authorize(r *http.Request, as credential) {
 // cutKey takes the API keys out of an error's text.
 func cutKey(err error, q *Questions) string {
 	text := err.Error()
-	for _, key := range []string{q.LiveKey, q.SecondKey, q.SandboxKey} {
+	for _, key := range []string{q.LiveKey, q.SecondKey, q.SandboxKey, q.SecondSandboxKey} {
 		if key != "" {
 			text = strings.ReplaceAll(text, key, "(key)")
 		}

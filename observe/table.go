@@ -80,13 +80,13 @@ var Experiments = []Experiment{
 	{Number: "32", First: "disabled markets are listed and priced", Other: "they are neither", Class: Passive, Environment: paper},
 	{Number: "33", First: "an empty body is invalid_json", Other: "it counts as {}", Class: OnPaper, Environment: paper},
 	{Number: "37", First: "a PASSED account takes cancels", Other: "it takes none", Class: Passive, Environment: live},
-	{Number: "39", First: "a resting limit fills at its price for the maker fee", Other: "it fills at the mark for the taker fee", Class: Trial, Environment: live},
-	{Number: "46", First: "the first clip of a TWAP comes after one interval", Other: "it comes at once", Class: Trial, Environment: live},
+	{Number: "39", Controls: []string{"A9"}, First: "a resting limit fills at its price for the maker fee", Other: "it fills at the mark for the taker fee", Class: Trial, Environment: live},
+	{Number: "46", Controls: []string{"A9"}, First: "the first clip of a TWAP comes after one interval", Other: "it comes at once", Class: Trial, Environment: live},
 	{Number: "47", First: "the legacy path answers 308", Other: "another redirect", Class: Reads, Environment: live},
 	{Number: "48", First: "of two keys in the headers X-API-Key wins", Other: "Authorization wins", Class: Reads, Environment: live},
 
-	{Number: "56", First: "the parts of a run add up to its size", Other: "each is cut at the eighth decimal", Class: Trial, Environment: live},
-	{Number: "57", First: "an excess below the eighth decimal opens the other side", Other: "it opens nothing", Class: OnPaper, Environment: paper},
+	{Number: "56", Controls: []string{"A9"}, First: "the parts of a run add up to its size", Other: "each is cut at the eighth decimal", Class: Trial, Environment: live},
+	{Number: "57", Controls: []string{"15"}, First: "an excess below the eighth decimal opens the other side", Other: "it opens nothing", Class: OnPaper, Environment: paper},
 
 	{Number: "1", First: "denial is judged before the environment", Other: "after it", Class: Never, Environment: live},
 	{Number: "2", First: "a 403 is no failed authentication", Other: "it is one", Class: Never, Environment: live},

@@ -80,6 +80,12 @@ log of "trading sim". It sends nothing.
 a second; they name an account of nobody, one that is FAILED or EXPIRED, or the one of --tradeable.
 It takes four visits: now, after 1, 23 and 25 hours. --due makes the visit that is due.
 
+--ask paper and --ask trial trade one market, about 15 dollars an order, one after another, and
+leave the account flat: when they are interrupted too. What a run that was killed has left, the
+next "trading observe --ask" closes first. They refuse an account that is not flat, and
+--trial-account one that the service does not call a trial. The exit code is 5 if the account
+may not be flat.
+
 A verdict is first (the simulator's own reading, n of n), other, mixed (both were seen: the
 worse holds), neither (something that no reading foresees), or unseen, with the reason. --profile
 is the file of the verdicts so far, and what they are written to, with the exchanges that prove
@@ -90,12 +96,14 @@ service answers otherwise now.`,
 	o := &observer{app: app, service: app.Connection(cmd, 0), out: app.Output(cmd)}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.from, "from", nil, "a file or a folder of evidence; repeat it for several")
-	f.StringArrayVar(&o.ask, "ask", nil, "ask: read or live; repeat it for several")
+	f.StringArrayVar(&o.ask, "ask", nil, "ask: read, live, paper or trial; repeat it for several")
 	f.BoolVar(&o.due, "due", false, "make the visit that is due; nothing is sent if none is")
 	f.BoolVar(&o.yes, "yes", false, "do not ask before anything is sent; required without a terminal")
 	f.StringVar(&o.file, "profile", "", "the profile so far, if there is one, and where it is written (required to ask)")
 	f.StringVar(&o.against, "against", "", "compare with this older profile")
 	f.StringVar(&o.asking.Tradeable, "tradeable", "", "an active account that the cancels may name, where nothing rests or runs")
+	f.StringVar(&o.asking.TrialAccount, "trial-account", "", "the trial account of --ask trial")
+	f.StringVar(&o.asking.Symbol, "symbol", "BTC", "the market of --ask paper and --ask trial")
 	f.StringVar(&o.asking.Journal, "journal", "", "the bot's journal: a pending write stops a visit (default $TRADING_JOURNAL)")
 	f.StringVar(&o.asking.StateDir, "state-dir", "", "folder of the bot's protection: a halt stops a visit (default $TRADING_STATE_DIR)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) }
@@ -122,9 +130,10 @@ func (o *observer) run(ctx context.Context) error {
 		return cli.Misuse("there is no profile %s", o.against)
 	}
 	evidence := &observe.Evidence{}
+	var cut error // what has cut a visit short: what was seen until then counts
 	if asks {
-		if evidence, err = o.visit(ctx, before); err != nil || evidence == nil {
-			return err
+		if evidence, cut = o.visit(ctx, before); evidence == nil {
+			return cut
 		}
 	}
 	if len(o.from) > 0 {
@@ -134,10 +143,13 @@ func (o *observer) run(ctx context.Context) error {
 		}
 		evidence.Add(found)
 	}
-	if len(evidence.Exchanges) == 0 {
-		return cli.WithCode(cli.NotApplied, errors.New("there is no exchange in the evidence"))
+	switch {
+	case len(evidence.Exchanges) > 0:
+		err = o.print(evidence, before, against)
+	case cut == nil:
+		err = cli.WithCode(cli.NotApplied, errors.New("there is no exchange in the evidence"))
 	}
-	return o.print(evidence, before, against)
+	return cmp.Or(cut, err)
 }
 
 // loaded reads a profile if it is wanted and there.
@@ -165,7 +177,7 @@ func (o *observer) visit(ctx context.Context, before *profile.Profile) (*observe
 	q := o.asking
 	q.BaseURL, q.SandboxKey, q.LiveKey, q.SecondKey = base.Value, sandbox.Value, live.Value, o.app.Getenv("TRADING_SECOND_LIVE_KEY")
 	q.Journal, q.StateDir = cmp.Or(q.Journal, o.app.Getenv("TRADING_JOURNAL")), cmp.Or(q.StateDir, o.app.Getenv("TRADING_STATE_DIR"))
-	q.Before = before
+	q.Before, q.Note, q.SecondSandboxKey = before, o.file+".open", o.app.Getenv("TRADING_SECOND_SANDBOX_KEY")
 	if o.app.Transport != nil {
 		q.Connect = func() http.RoundTripper { return o.app.Transport }
 	}
@@ -181,24 +193,26 @@ func (o *observer) visit(ctx context.Context, before *profile.Profile) (*observe
 		}
 	}
 	e, err := observe.Ask(ctx, q)
-	if errors.As(err, new(*observe.NotDueError)) {
-		return nil, cli.WithCode(cli.NotApplied, err)
+	switch {
+	case errors.As(err, new(*observe.NotDueError)):
+		err = cli.WithCode(cli.NotApplied, err)
+	case errors.As(err, new(*observe.NotFlatError)):
+		err = cli.WithCode(cli.NotFlat, err)
+	case err != nil && ctx.Err() == nil:
+		err = cli.WithCode(cli.Refused, err)
 	}
-	if err != nil {
-		return nil, cli.WithCode(cli.Refused, err)
-	}
-	if e.Ended != "" {
+	if e != nil && e.Ended != "" {
 		o.app.Sayf("the visit ended early: %s", cli.PrintableLines(e.Ended))
 	}
-	return e, nil
+	return e, err
 }
 
 // classes are what is asked now.
 func (o *observer) classes(before *profile.Profile) (all []observe.Class, err error) {
 	for _, name := range o.ask {
 		class := observe.Class(name)
-		if !slices.Contains([]observe.Class{observe.Reads, observe.Locked}, class) {
-			return nil, cli.Misuse("--ask takes read or live, not %q", name)
+		if !slices.Contains([]observe.Class{observe.Reads, observe.Locked, observe.OnPaper, observe.Trial}, class) {
+			return nil, cli.Misuse("--ask takes read, live, paper or trial, not %q", name)
 		}
 		all = append(all, class)
 	}

@@ -118,3 +118,37 @@ func TestObserveAsks(t *testing.T) {
 		assert.Contains(t, errs, "none of which changes anything")
 	})
 }
+
+// A trial is traded after consent, and left flat.
+func TestObserveTrades(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_trial", Trial: true}))
+		kept := filepath.Join(t.TempDir(), "p.json")
+		args := []string{"observe", "--ask", "trial", "--trial-account", "acc_trial", "--ask", "paper", "--profile", kept}
+		code, _, errs := r.run(args...)
+		assert.Equal(t, cli.Usage, code, "it asks first")
+		assert.Contains(t, errs, "on account acc_trial, about 15 dollars each; it is left flat")
+		assert.Empty(t, r.sim.Ledger())
+		out := r.done(append(args, "--yes")...)
+		assert.Contains(t, out, "an execution is stored")
+		assert.Contains(t, out, "an opposite order nets")
+		for _, a := range r.sim.State().Accounts {
+			assert.Empty(t, a.Positions)
+		}
+		code, _, errs = r.run("observe", "--ask", "trial", "--trial-account", "acc_1", "--profile", kept, "--yes")
+		assert.Zero(t, code)
+		assert.Contains(t, errs, "acc_1 is no trial")
+
+		for range 30 {
+			r.sim.Fault("POST /positions/close", tradingsim.Fail(400, "bad_request"))
+		}
+		code, _, errs = r.run("observe", "--ask", "trial", "--trial-account", "acc_trial", "--profile", kept, "--yes")
+		assert.Equal(t, cli.NotFlat, code)
+		assert.Contains(t, errs, "may not be flat")
+		r.sim.ClearFaults()
+		r.done("observe", "--ask", "read", "--profile", kept, "--yes")
+		for _, a := range r.sim.State().Accounts {
+			assert.Empty(t, a.Positions)
+		}
+	})
+}

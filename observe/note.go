@@ -1,0 +1,115 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// note says, on disk, that a run trades. It is there from before the first write until the account was
+// seen to be flat; what a killed run leaves, the next one closes.
+type note struct {
+	Class   Class     `json:"class"`
+	Account string    `json:"account,omitempty"`
+	Symbol  string    `json:"symbol"`
+	Largest string    `json:"largest"` // more than the run can have opened
+	Began   time.Time `json:"began"`
+}
+
+func (q *Questions) noteOf(class Class) string { return q.Note + "." + string(class) }
+
+// keepNote writes the note, synced, before the first write.
+func (s *sender) keepNote(d *desk) error {
+	text, err := json.Marshal(note{d.class, d.account, d.symbol, d.largest.String(), s.q.Clock.Now().UTC()})
+	if err != nil {
+		return fmt.Errorf("observe: %w", err)
+	}
+	const owner = 0o600
+	path := s.q.noteOf(d.class)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, owner)
+	if err != nil {
+		return fmt.Errorf("observe: another run trades, or a note cannot be written: %w", err)
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("observe: nothing was placed: %w", errors.Join(err, os.Remove(path)))
+	}
+	return nil
+}
+
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = f.Sync() // not every file system syncs a folder
+	return f.Close()
+}
+
+func (s *sender) dropNote(class Class) error {
+	if err := os.Remove(s.q.noteOf(class)); err != nil {
+		return fmt.Errorf("observe: %w", err)
+	}
+	return nil
+}
+
+// finish closes what killed runs have left, whatever is asked now.
+func (s *sender) finish(ctx context.Context) error {
+	if s.q.Note == "" {
+		return nil
+	}
+	for _, class := range []Class{Trial, OnPaper} {
+		text, err := os.ReadFile(s.q.noteOf(class))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("observe: %w", err)
+		}
+		var n note
+		if len(text) > 0 { // killed while it was written: nothing was placed
+			err = json.Unmarshal(text, &n)
+		} else {
+			n.Class = class
+		}
+		if err != nil || n.Class != class {
+			return fmt.Errorf("observe: %s is no note of a run: look at the account, and remove it", s.q.noteOf(class))
+		}
+		if err := s.finishNote(ctx, n); err != nil {
+			return err
+		}
+		if err := s.dropNote(class); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sender) finishNote(ctx context.Context, n note) error {
+	if n.Symbol == "" {
+		return nil
+	}
+	d := &desk{sender: s, class: n.Class, account: n.Account, symbol: n.Symbol, as: sandboxKey}
+	if n.Class == Trial {
+		d.as = liveKey
+	}
+	var err error
+	if d.largest, err = decimal.NewFromString(n.Largest); err != nil || !asID(n.Symbol) || n.Class == Trial && !asID(n.Account) {
+		return fmt.Errorf("observe: %s is no note of a run: look at the account, and remove it", s.q.noteOf(n.Class))
+	}
+	if n.Class == Trial && s.q.LiveKey == "" || n.Class == OnPaper && s.q.SandboxKey == "" {
+		return fmt.Errorf("observe: a killed run has left %s, and the API key for it is missing", d.where())
+	}
+	s.sees(n.Account)
+	s.guard.reads["/sandbox/positions"] = s.guard.reads["/sandbox/positions"] || n.Class == OnPaper
+	path, body := d.closing()
+	s.guard.exact["POST "+path+"\n"+body] = true
+	return d.leaveFlat(ctx, true)
+}
