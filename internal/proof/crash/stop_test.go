@@ -158,8 +158,7 @@ type front struct {
 	at      moment // "" when that has been
 	path    string // of the requests that it is about
 	sending bool
-	stopped int // so often
-	asleep  bool
+	stopped int           // so often
 	goesOn  chan struct{} // closed when the child goes on
 }
 
@@ -201,24 +200,25 @@ func (f *front) stopLocked() {
 
 // sleepsLocked lets the child, which is stopped, go on after its time.
 func (f *front) sleepsLocked() {
+	child, goesOn := f.child, make(chan struct{})
 	f.stopped++
-	f.asleep = true
-	f.goesOn = make(chan struct{})
-	time.AfterFunc(stopFor, f.wake)
+	f.goesOn = goesOn
+	time.AfterFunc(stopFor, func() { f.wake(child, goesOn) })
 }
 
-// wake lets the child go on, and holds that it was stopped.
-func (f *front) wake() {
+var runs = regexp.MustCompile(`\) [RSD] `)
+
+// wake lets a child go on that lives still, and holds that it was stopped.
+func (f *front) wake(child int, goesOn chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.child != 0 && f.asleep {
-		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.child)); err == nil && regexp.MustCompile(`\) [RSD] `).Match(stat) {
+	if f.child == child {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err == nil && runs.Match(stat) {
 			f.world.problem("the process was not stopped: %s", stat)
 		}
-		_ = syscall.Kill(f.child, syscall.SIGCONT)
+		_ = syscall.Kill(child, syscall.SIGCONT)
 	}
-	f.asleep = false
-	close(f.goesOn)
+	close(goesOn)
 }
 
 // ServeHTTP implements [http.Handler].
