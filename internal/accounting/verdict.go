@@ -35,6 +35,8 @@ const (
 	RowsFit    Reason = "the closed trades and the position are those of the write"
 	ReplayFits Reason = "no other course of the account's trades fits"
 	OneNewID   Reason = "exactly one new order or run shows"
+	LevelsSet  Reason = "the position has the levels of the write"
+	LevelsNot  Reason = "the position has other levels, or is gone"
 
 	WriteIncomplete Reason = "the write names no kind, symbol, side or size"
 	NotHeld         Reason = "the write can still run"

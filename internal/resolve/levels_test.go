@@ -271,16 +271,16 @@ func TestDecideLevels(t *testing.T) {
 		body       string
 	}{
 		{name: "it can still be carried out", asked: levelsAt(110, 90), has: levelsAt(110, 90), why: accounting.NotHeld},
-		{name: "it was", asked: levelsAt(110, 90), has: levelsAt(110, 90), held: true, want: accounting.Applied, why: accounting.VolumeFits},
-		{name: "it is gone", asked: levelsAt(110, 90), has: levelsAt(110, 90), gone: true, want: accounting.Applied, why: accounting.VolumeFits},
-		{name: "another price", asked: levelsAt(110, 90), has: levelsAt(111, 90), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
-		{name: "another stop", asked: levelsAt(110, 90), has: levelsAt(110, 91), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
-		{name: "one is not set", asked: levelsAt(110, 90), has: levelsAt(110, 0), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
-		{name: "both are cleared", held: true, want: accounting.Applied, why: accounting.VolumeFits},
-		{name: "one is left out, and the other is there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 90), held: true, want: accounting.Applied, why: accounting.VolumeFits},
-		{name: "one is left out, and the other is not there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
-		{name: "one is left out, and the other is not cleared", body: `{"takeProfitPrice":null}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.NoTrace},
-		{name: "there is no position", flat: true, held: true, want: accounting.NotApplied, why: accounting.NoTrace},
+		{name: "it was", asked: levelsAt(110, 90), has: levelsAt(110, 90), held: true, want: accounting.Applied, why: accounting.LevelsSet},
+		{name: "it is gone", asked: levelsAt(110, 90), has: levelsAt(110, 90), gone: true, want: accounting.Applied, why: accounting.LevelsSet},
+		{name: "another price", asked: levelsAt(110, 90), has: levelsAt(111, 90), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
+		{name: "another stop", asked: levelsAt(110, 90), has: levelsAt(110, 91), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
+		{name: "one is not set", asked: levelsAt(110, 90), has: levelsAt(110, 0), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
+		{name: "both are cleared", held: true, want: accounting.Applied, why: accounting.LevelsSet},
+		{name: "one is left out, and the other is there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 90), held: true, want: accounting.Applied, why: accounting.LevelsSet},
+		{name: "one is left out, and the other is not there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
+		{name: "one is left out, and the other is not cleared", body: `{"takeProfitPrice":null}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
+		{name: "there is no position", flat: true, held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
 	} {
 		w := newWrite(d, "w_1", levels, func(w *Write) {
 			take, stop := row.asked.TakeProfitPrice.Decimal.IntPart(), row.asked.StopLossPrice.Decimal.IntPart()
