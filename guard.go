@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/health"
@@ -128,5 +129,17 @@ func (g *healthGate) holdsProbe(ctx context.Context) (why string, again time.Dur
 		return ErrUnhealthy.Error(), resolve.AskLater
 	default:
 		return "", 0
+	}
+}
+
+// OnlyAccounts is a guard that refuses writes to any other account: one live key
+// reaches every account of its owner.
+func OnlyAccounts(ids ...AccountID) Guard {
+	allowed := slices.Clone(ids)
+	return func(_ context.Context, w Write) error {
+		if w.Environment == EnvLive && !slices.Contains(allowed, w.Account) {
+			return fmt.Errorf("account is %q: it must be one of those of OnlyAccounts", w.Account)
+		}
+		return nil
 	}
 }

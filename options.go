@@ -3,7 +3,6 @@ package trading
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -393,18 +392,6 @@ type Write struct {
 	// books are those of the client that sends it, where the account is declared by
 	// [WithExclusiveAccounts].
 	books *books.Books
-}
-
-// OnlyAccounts is a guard that refuses writes to any other account: one live key
-// reaches every account of its owner.
-func OnlyAccounts(ids ...AccountID) Guard {
-	allowed := slices.Clone(ids)
-	return func(_ context.Context, w Write) error {
-		if w.Environment == EnvLive && !slices.Contains(allowed, w.Account) {
-			return fmt.Errorf("account is %q: it must be one of those of OnlyAccounts", w.Account)
-		}
-		return nil
-	}
 }
 
 // Guard is asked before every send of a write by its call. An error holds the write back:

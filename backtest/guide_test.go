@@ -2,6 +2,8 @@ package backtest_test
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +52,22 @@ func dips(ctx context.Context, client *trading.Client) error {
 			}
 			high = price
 		}
+	}
+}
+
+// The guide shows the bot in its program.
+func TestDipsIsTheProgramsBot(t *testing.T) {
+	bot := func(file string) string {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(source), "// dips buys")
+		text, _, _ = strings.Cut(text, "\n}\n")
+		return text
+	}
+	if here, program := bot("guide_test.go"), bot("../docs/programs/dips/main.go"); here == "" || here != program {
+		t.Errorf("docs/programs/dips has another bot:\n%s", program)
 	}
 }
 
