@@ -63,7 +63,7 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 		ctx = context.Background()
 	}
 	c := &call{Context: ctx, invalid: noContext, core: h.core, outcome: NotApplied}
-	c.request = request{endpoint: e, env: e.env, opts: h.defaults, url: h.core.urls[e], began: time.Now()}
+	c.request = request{endpoint: e, env: e.env, opts: h.defaults, url: h.core.urls[e], entry: e.spec.Asks.Adds(false), began: time.Now()}
 	for _, opt := range opts {
 		if opt == nil {
 			c.invalid = errNilOption()
@@ -79,8 +79,8 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 }
 
 // place has the call place an order.
-func (c *call) place(o Order, entry bool) {
-	c.placed, c.symbol, c.entry = o, o.Symbol, entry
+func (c *call) place(o Order) {
+	c.placed, c.symbol, c.entry = o, o.Symbol, c.endpoint.spec.Asks.Adds(o.ReduceOnly)
 	c.order = &c.placed
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/servicetime"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // Between the records of the program and what the driver goes by.
@@ -124,18 +125,14 @@ func kindOf(e *endpoint) resolve.Kind {
 	if e == nil {
 		return resolve.Kind{Trades: true}
 	}
-	k := resolve.Kind{Trades: e.trades, Levels: e.levels, Run: e.pro, Waits: e.pro || e.op == OpLimit}
-	switch {
-	case e.op == OpClose || e.op == OpSandboxClose:
-		k.Asks = accounting.Close
-	case e.op == OpEditRun:
-		k.Asks = accounting.EditRun
-	case e.op == OpLimit:
-		k.Asks = accounting.Limit
-	case e.pro:
-		k.Asks = accounting.Pro
+	asks := e.spec.Asks
+	return resolve.Kind{
+		Trades: e.trades, Levels: e.levels, Run: e.pro, Waits: e.pro || asks == spec.AsksLimit,
+		Asks: [...]accounting.Kind{
+			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,
+			spec.AsksRunEdit: accounting.EditRun, spec.AsksLevels: 0,
+		}[asks],
 	}
-	return k
 }
 
 // intentOf is a write as its program sees it.

@@ -311,7 +311,7 @@ func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly && call.opts.body == nil {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
-	call.place(o, !o.ReduceOnly)
+	call.place(o)
 	request := orderRequest(a.id, &o)
 	err := call.check(check.Order(check.Live, &request))
 	return call, request, err

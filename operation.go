@@ -41,7 +41,7 @@ var endpoints = func() map[Operation]*endpoint {
 	all := map[Operation]*endpoint{}
 	for _, o := range spec.Operations() {
 		op := Operation(o.Method + " " + o.Path)
-		all[op] = &endpoint{op, o.Keyless, Environment(o.Env), o.Write, o.Trades, o.StartsRun, o.Levels, o.Class, o.MaxBody, &o}
+		all[op] = &endpoint{op, o.Keyless, Environment(o.Env), o.Write, o.Asks.Trades(), o.Asks == spec.AsksRun, o.Asks == spec.AsksLevels && o.Env == string(EnvLive), o.Class, o.MaxBody, &o}
 	}
 	return all
 }()

@@ -121,7 +121,7 @@ func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []Ca
 // [CodeSizeBelowExecuted]: more has been filled already.
 func (a *Account) EditRun(ctx context.Context, id RunID, e RunEdit, opts ...CallOption) (*Ack, error) {
 	call := a.begin(ctx, OpEditRun, opts)
-	call.entry, call.symbol = true, a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
+	call.symbol = a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
 	return call.acknowledge(&api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: e.TotalSize},
 		check.ID("run", string(id)), check.TotalSize(e.TotalSize))
 }

@@ -114,7 +114,7 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && call.opts.body == nil {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
-	call.place(o, true)
+	call.place(o)
 	order := orderRequest("", &o)
 	if err := call.check(check.Order(check.Sandbox, &order)); err != nil {
 		return nil, err

@@ -12,14 +12,12 @@ import (
 type Operation struct {
 	Method, Path string // the path is a template, from the versioned root
 
-	Keyless   bool   // the key never goes there
-	Env       string // whose key it takes, "sandbox" or "live"; empty for either
-	Write     bool   // changes the account
-	Trades    bool   // a write that can trade
-	StartsRun bool   // a Pro order
-	Levels    bool   // a live write of trigger levels
-	Class     string // the limit of a live write for each user, besides the key's own
-	MaxBody   int    // bytes of answer that can be right
+	Keyless bool   // the key never goes there
+	Env     string // whose key it takes, "sandbox" or "live"; empty for either
+	Write   bool   // changes the account
+	Asks    Asks   // what a write asks for
+	Class   string // the limit of a live write for each user, besides the key's own
+	MaxBody int    // bytes of answer that can be right
 
 	refusals [][]refusal // its own, and those of all operations of its kind
 }

@@ -175,12 +175,16 @@ func TestOperationsAreTheDescriptions(t *testing.T) {
 		Paths map[string]map[string]struct {
 			Key       string `json:"x-key"`
 			Write     bool   `json:"x-write"`
-			Trades    bool   `json:"x-trades"`
+			Asks      string `json:"x-asks"`
 			Class     string `json:"x-limit-class"`
 			PerMinute int    `json:"x-limit-per-minute"`
 		}
 	}
 	require.NoError(t, json.Unmarshal(text, &description))
+	words := map[string]Asks{
+		"": AsksNothing, "nothing": AsksNothing, "order": AsksOrder, "close": AsksClose, "limit": AsksLimit,
+		"run": AsksRun, "run-edit": AsksRunEdit, "levels": AsksLevels,
+	}
 	operations, seen := byText(), 1 // the description itself
 	for path, methods := range description.Paths {
 		for method, op := range methods {
@@ -193,10 +197,10 @@ func TestOperationsAreTheDescriptions(t *testing.T) {
 			assert.Equal(t, sandbox, o.Env == "sandbox", path)
 			assert.Equal(t, method == "post", o.Write, "%s: write", path)
 			assert.Equal(t, op.Write, o.Write, "%s: write", path)
-			assert.Equal(t, op.Trades, o.Trades, "%s: trades", path)
+			assert.Equal(t, words[op.Asks], o.Asks, "%s: what it asks for", path)
 			assert.Equal(t, op.Class, o.Class, "%s: limit class", path)
 			assert.Equal(t, o.Write && !sandbox, op.PerMinute > 0, "%s: a limit", path)
-			assert.Equal(t, op.Class != "" && op.PerMinute < 100, o.StartsRun, "%s: limit of a run", path)
+			assert.Equal(t, op.Class != "" && op.PerMinute < 100, o.Asks == AsksRun, "%s: limit of a run", path)
 		}
 	}
 	assert.Len(t, operations, seen)
@@ -244,5 +248,26 @@ func TestRuleFor(t *testing.T) {
 		assert.Equal(t, row.advice, rule.Advice, name)
 		assert.Equal(t, row.unknown, rule.Outcome == Unknown, name)
 		assert.Equal(t, row.kind, rule.Kind, name)
+	}
+}
+
+// An exit passes where entries are held back, so what can add exposure is never taken for one.
+func TestWhatAddsExposure(t *testing.T) {
+	for _, c := range []struct {
+		asks                           Asks
+		trades, adds, addsIfReduceOnly bool
+	}{
+		{asks: AsksNothing},
+		{AsksOrder, true, true, false},
+		{AsksClose, true, false, false},
+		{AsksLimit, true, true, false},
+		{AsksRun, true, true, false},
+		{AsksRunEdit, true, true, true},
+		{asks: AsksLevels},
+		{AsksLevels + 1, true, true, false}, // of a later version
+	} {
+		assert.Equal(t, c.trades, c.asks.Trades(), "%d", c.asks)
+		assert.Equal(t, c.adds, c.asks.Adds(false), "%d", c.asks)
+		assert.Equal(t, c.addsIfReduceOnly, c.asks.Adds(true), "%d, reduce-only", c.asks)
 	}
 }

@@ -31,7 +31,7 @@ func tradesBy(t *testing.T) map[trading.Operation]func(context.Context, *trading
 	}
 	trades := map[trading.Operation]func(context.Context, *trading.Client) error{}
 	for _, o := range spec.Operations() {
-		if op := trading.Operation(o.Method + " " + o.Path); o.Trades && o.Env == "live" {
+		if op := trading.Operation(o.Method + " " + o.Path); o.Asks.Trades() && o.Env == "live" {
 			require.NotNil(t, by[op], op)
 			trades[op] = by[op]
 		}

@@ -61,7 +61,7 @@ func TestDoSendsWhatItIsGiven(t *testing.T) {
 			sent := r.BodiesOf(op)
 			require.Len(t, sent, 1)
 			assert.Equal(t, body, sent[0])
-			if o.Write && o.Env == "live" && (o.Trades || o.Levels) {
+			if o.Write && o.Env == "live" && o.Asks != spec.AsksNothing {
 				assert.NotEmpty(t, meta.Intent)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"strings"
 )
 
 // The words of the description, and what the tables call them.
@@ -11,15 +12,19 @@ var (
 	environments = map[string]bool{"": true, "sandbox": true, "live": true}
 	keys         = map[string]string{"none": "", "any": "", "test": "sandbox", "live": "live"}
 	sizes        = map[string]string{"small": "SmallAnswer", "large": "LargeAnswer"}
-	outcomes     = map[string]string{"not applied": "NotApplied", "not applied if confirmed": "IfConfirmed", "unknown": "Unknown"}
-	advices      = map[string]string{
+	asks         = map[string]string{
+		"": "", "nothing": "AsksNothing", "order": "AsksOrder", "close": "AsksClose", "limit": "AsksLimit",
+		"run": "AsksRun", "run-edit": "AsksRunEdit", "levels": "AsksLevels",
+	}
+	outcomes = map[string]string{"not applied": "NotApplied", "not applied if confirmed": "IfConfirmed", "unknown": "Unknown"}
+	advices  = map[string]string{
 		"never": "Never", "change": "Change", "new key": "NewKey", "same key": "SameKey", "wait": "Wait", "read": "Read",
 	}
 )
 
 // check reports everything that is missing, contradictory or not a known word. What
-// has a default of its own would be a trap: a write that is not marked as trading
-// is not journaled.
+// has a default of its own would be a trap: a write that does not say what it asks for
+// would not be journaled.
 func (d *description) check() error {
 	var errs []error
 	wrong := func(what, format string, args ...any) {
@@ -67,11 +72,12 @@ func (r *rule) check(wrong func(format string, args ...any)) {
 func (o *operation) check(codes map[string]bool, wrong func(format string, args ...any)) {
 	known(keys, "x-key", o.Key, wrong)
 	known(sizes, "x-answer-size", o.AnswerSize, wrong)
-	if (o.Trades != nil) != o.Write {
-		wrong("x-trades belongs to every write and to nothing else")
+	if (o.Asks != "") != o.Write {
+		wrong("x-asks belongs to every write and to nothing else")
 	}
-	if (o.StartsRun != nil) != o.liveWrite() {
-		wrong("x-starts-run belongs to every live write and to nothing else")
+	known(asks, "x-asks", o.Asks, wrong)
+	if o.Write && strings.Contains(o.Path, "{") {
+		wrong("a write has its ids in its body: the journal keeps that, and not the path")
 	}
 	if (o.LimitClass != "") != o.liveWrite() {
 		wrong("x-limit-class belongs to every live write and to nothing else")

@@ -22,8 +22,7 @@ type operation struct {
 	Doc          string     `json:"x-doc"`
 	Key          string     `json:"x-key"`
 	Write        bool       `json:"x-write"`
-	Trades       *bool      `json:"x-trades"`
-	StartsRun    *bool      `json:"x-starts-run"`
+	Asks         string     `json:"x-asks"`
 	AnswerSize   string     `json:"x-answer-size"`
 	LimitClass   string     `json:"x-limit-class"`
 	Refusals     []answered `json:"x-error-codes"`

@@ -110,12 +110,14 @@ func (o *operation) literal(shared []sharedRefusals) string {
 		field string
 		is    bool
 	}{
-		{"Keyless", o.Key == "none"}, {"Write", o.Write}, {"Trades", o.Trades != nil && *o.Trades},
-		{"StartsRun", o.StartsRun != nil && *o.StartsRun}, {"Levels", o.Name == "TPSL"},
+		{"Keyless", o.Key == "none"}, {"Write", o.Write},
 	} {
 		if flag.is {
 			fmt.Fprintf(w, ", %s: true", flag.field)
 		}
+	}
+	if o.Write {
+		fmt.Fprintf(w, ", Asks: %s", asks[o.Asks])
 	}
 	if o.LimitClass != "" {
 		fmt.Fprintf(w, ", Class: %q", o.LimitClass)
