@@ -1,0 +1,156 @@
+package accounting
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+)
+
+// The facts at which a verdict turns, each beside the nearest that decides otherwise.
+
+// edge is a held write of one unit on a declared account that was flat, changed.
+func edge(k Kind, change ...func(*Facts)) Facts {
+	f := Facts{
+		Write: Write{Kind: k, Symbol: "X", Side: Long, Size: num("1"), Percent: num("50"), From: served(fromTime)},
+		Held:  true, Exclusive: true,
+		Base: &Baseline{State: State{Status: "ACTIVE"}, BeforeFirstUse: true},
+		Look: Look{State: State{Status: "ACTIVE"}, At: at(lookTime), Equal: 3},
+	}
+	for _, c := range change {
+		c(&f)
+	}
+	return f
+}
+
+func holding(was, is string) func(*Facts) {
+	return func(f *Facts) { f.Base.Position.Size, f.Look.Position.Size = num(was), num(is) }
+}
+
+func closedRows(rows ...Row) func(*Facts) {
+	return func(f *Facts) {
+		for i := range rows {
+			rows[i].Digest = uint64(i + 1)
+		}
+		f.Look.Rows = rows
+	}
+}
+
+// traded is a row of so much of a side.
+func traded(side Side, size string, cause Cause) Row {
+	return Row{Symbol: "X", Side: side, Cause: cause, Size: opt(size), ClosedAt: served(fromTime + 1)}
+}
+
+func by(own ...Own) func(*Facts) {
+	return func(f *Facts) {
+		for i := range own {
+			own[i].Last, own[i].Answered = at(30), true
+		}
+		f.Own = own
+	}
+}
+
+func of(state func(*Look)) func(*Facts) { return func(f *Facts) { state(&f.Look) } }
+
+func based(change func(*Baseline)) func(*Facts) { return func(f *Facts) { change(f.Base) } }
+
+func noBaseline(f *Facts) { f.Base = nil }
+
+func gone(f *Facts) { f.Held, f.Gone = false, true }
+
+func notAlone(f *Facts) { f.Exclusive = false }
+
+func passed(f *Facts) { f.Look.Status = "PASSED" }
+
+func known(ids ...string) func(*Facts) {
+	return func(f *Facts) {
+		f.Known = map[string]bool{}
+		for _, id := range ids {
+			f.Known[id] = true
+		}
+	}
+}
+
+func TestWhereAVerdictTurns(t *testing.T) {
+	elsewhere := func(at int8) Row { return Row{Symbol: "Y", ClosedAt: served(at)} }
+	many := func(n int, oldest int8) []Row {
+		return append(slices.Repeat([]Row{elsewhere(fromTime + 1)}, n-1), elsewhere(oldest))
+	}
+	finished := func(n int) func(*Facts) {
+		ids := runs(n)
+		return func(f *Facts) {
+			known(ids...)(f)
+			f.Look.Finished = newest(ids)
+		}
+	}
+	ended := func(before []string, now Newest) func(*Facts) {
+		return func(f *Facts) { f.Base.Finished, f.Look.Finished = newest(before), now }
+	}
+	rests := Own{Side: Long, Resting: true, Size: opt("0.5")}
+	for name, c := range map[string]struct {
+		f    Facts
+		want Reason
+		is   Outcome
+	}{
+		"flat, and another market traded":            {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), FlatSymbol, NotApplied},
+		"flat, and its own did":                      {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, Unknown},
+		"flat, and its own did before":               {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), FlatSymbol, NotApplied},
+		"flat, and one that is not shown did":        {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, Unknown},
+		"flat, and the list may be cut":              {edge(Entry, noBaseline, closedRows(many(listCut, fromTime)...)), NoBaseline, Unknown},
+		"flat, and it reaches back":                  {edge(Entry, noBaseline, closedRows(many(listCut, fromTime-1)...)), FlatSymbol, NotApplied},
+		"flat, and it is shorter":                    {edge(Entry, noBaseline, closedRows(many(listCut-1, fromTime)...)), FlatSymbol, NotApplied},
+		"flat, and a run has ended, of an order":     {edge(Entry, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), FlatSymbol, NotApplied},
+		"flat, and a run has ended, of a run":        {edge(Pro, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoBaseline, Unknown},
+		"flat, and known runs have":                  {edge(Pro, noBaseline, finished(listCut-1)), FlatSymbol, NotApplied},
+		"flat, and more may have":                    {edge(Pro, noBaseline, finished(listCut)), NoBaseline, Unknown},
+		"gone, an order":                             {edge(Entry, gone), NoTrace, NotApplied},
+		"gone, an order beside others":               {edge(Entry, gone, notAlone), NoTrace, NotApplied},
+		"gone, a limit":                              {edge(Limit, gone), NoTrace, NotApplied},
+		"gone, a limit that others may have ended":   {edge(Limit, gone, notAlone), NotHeld, Unknown},
+		"gone, a limit that the status may have":     {edge(Limit, gone, passed), NotHeld, Unknown},
+		"gone, a limit without a baseline":           {edge(Limit, gone, noBaseline), NotHeld, Unknown},
+		"gone, a run that no status ends":            {edge(Pro, gone, passed), NoTrace, NotApplied},
+		"gone, a run without a baseline":             {edge(Pro, gone, noBaseline), FlatSymbol, NotApplied},
+		"gone, a run that others may have ended":     {edge(Pro, gone, notAlone), NotHeld, Unknown},
+		"a limit that rests":                         {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} })), OneNewID, Applied},
+		"a limit that rested before":                 {edge(Limit, based(func(b *Baseline) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, NotApplied},
+		"a limit of the program's":                   {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, NotApplied},
+		"bought":                                     {edge(Entry, holding("0", "1")), VolumeFits, Applied},
+		"turned":                                     {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market))), VolumeFits, Applied},
+		"turned by a stop, and more was bought":      {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", StopLoss))), NoTrace, NotApplied},
+		"bought beside one that rests":               {edge(Entry, holding("0", "1"), by(rests)), VolumeFits, Applied},
+		"turned beside one that rests":               {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market)), by(rests)), OrdersRested, Unknown},
+		"sold again beside one that rests":           {edge(Entry, holding("1", "1"), closedRows(traded(Long, "1", Market)), by(rests)), DoesNotFit, Unknown},
+		"bought beside an own order":                 {edge(Entry, holding("0", "2"), by(Own{Side: Long, Opened: num("1")})), VolumeFits, Applied},
+		"turned beside an own order":                 {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Side: Long, Opened: num("1")})), OwnWriteUnclear, Unknown},
+		"reduced":                                    {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, Applied},
+		"half closed":                                {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, Applied},
+		"half closed beside an order that added":     {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Long, Opened: num("1"), InPosition: true})), RowsFit, Applied},
+		"half closed beside one that may have more":  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Short, Opened: num("1"), InPosition: true})), OwnWriteUnclear, Unknown},
+		"a run, and one had ended":                   {edge(Pro, ended([]string{"a"}, newest([]string{"a"}))), NoTrace, NotApplied},
+		"a run that has ended since":                 {edge(Pro, ended([]string{"a"}, newest([]string{"new", "a"}))), OneNewID, Applied},
+		"a run, and none had ended":                  {edge(Pro, finished(listCut-1)), NoTrace, NotApplied},
+		"a run, none had ended, and a list is cut":   {edge(Pro, finished(listCut)), ListIncomplete, Unknown},
+		"a run, none had ended, and more than shown": {edge(Pro, known("a"), ended(nil, Newest{IDs: []string{"a"}, More: listCut - 1})), ListIncomplete, Unknown},
+	} {
+		v := Decide(c.f)
+		assert.Equal(t, c.want, v.Reason, name)
+		assert.Equal(t, c.is, v.Outcome, name)
+	}
+}
+
+// The rows that a person is shown are those that no other own write left.
+func TestTheRowsOfAVerdict(t *testing.T) {
+	mine, others := traded(Long, "0.5", Market), traded(Long, "0.25", Market)
+	v := Decide(edge(Close, holding("1", "0.25"), closedRows(mine, others),
+		by(Own{LeftRow: true, Closed: decimal.NewNullDecimal(num("0.5"))})))
+	if assert.Len(t, v.Rows, 1, v.Reason) {
+		assert.Equal(t, others.Size, v.Rows[0].Size)
+	}
+}
+
+func TestHowManyAreNotKept(t *testing.T) {
+	assert.Equal(t, 44, newest(runs(maxNewest+44)).More)
+	assert.Equal(t, 0, newest(runs(maxNewest)).More)
+}
