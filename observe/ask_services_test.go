@@ -55,8 +55,12 @@ func TestASeriesOfServicesNobodyWroteDown(t *testing.T) {
 						front = unwritten[name]
 					}
 					s.front = shared(front)
-					if name == "instances by their connection" {
+					switch name {
+					case "instances by their connection":
 						s.front = front
+					case "a proxy that joins":
+						joins := front(s.sim.Transport())
+						s.front = func(http.RoundTripper) http.RoundTripper { return joins }
 					}
 					p := s.series()
 					want := maps.Clone(want)
@@ -76,14 +80,19 @@ func TestASeriesOfServicesNobodyWroteDown(t *testing.T) {
 	}
 }
 
-// shared is one thing in front of all connections.
+// shared is one thing in front of all connections, that takes one request at a time.
 func shared(front func(http.RoundTripper) http.RoundTripper) func(http.RoundTripper) http.RoundTripper {
 	var one http.RoundTripper
+	var mu sync.Mutex
 	return func(rt http.RoundTripper) http.RoundTripper {
 		if one == nil {
 			one = front(rt)
 		}
-		return one
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return one.RoundTrip(r)
+		})
 	}
 }
 

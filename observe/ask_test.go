@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"context"
 	"flag"
 	"maps"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/profile"
+	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )
@@ -213,4 +215,55 @@ func TestATradeableAccountIsEmpty(t *testing.T) {
 		assert.Contains(t, e.Ended, "rests or runs")
 		assert.Zero(t, e.Writes)
 	})
+}
+
+// A halt stops a visit.
+func TestNothingIsSentBesideAHalt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t)
+		s.q.StateDir = t.TempDir()
+		p, err := protect.New(protect.Options{Client: tradingtest.Client(t, s.sim), Accounts: []trading.AccountID{"acc_1"}, Dir: s.q.StateDir})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Run(ctx) }()
+		time.Sleep(time.Minute)
+		_, e := s.visit(Locked)
+		assert.Empty(t, e.Ended, "a protection that takes entries")
+		require.NoError(t, p.Halt("acc_1", "a test"))
+		time.Sleep(time.Minute)
+		s.q.Before = nil
+		_, e = s.visit(Locked)
+		assert.Contains(t, e.Ended, "refuses entries")
+		assert.Zero(t, e.Writes)
+		cancel()
+		require.NoError(t, <-ended)
+		require.NoError(t, p.Close())
+	})
+}
+
+// Over real connections: a visit opens four, and what it sends gets through as it is. The clock of the
+// visit is the test's.
+func TestAVisitOpensConnections(t *testing.T) {
+	s := newService(t)
+	require.NoError(t, s.sim.Listen("127.0.0.1:0"))
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	s.q.BaseURL, s.q.Connect = s.sim.URL(), nil
+	s.q.Clock = Clock{Now: func() time.Time { return now }, Sleep: func(ctx context.Context, d time.Duration) error {
+		now = now.Add(d)
+		return ctx.Err()
+	}}
+	_, e := s.visit(Locked)
+	assert.Empty(t, e.Ended)
+	assert.Equal(t, maxWrites, e.Writes)
+	over := map[string]bool{}
+	for _, r := range s.sim.Requests() {
+		if r.Operation == "POST /orders/cancel" {
+			over[r.Connection] = true
+		}
+	}
+	assert.Len(t, over, connections)
+	for _, r := range e.Rounds {
+		assert.Empty(t, r.Void)
+	}
 }
