@@ -145,6 +145,9 @@ func Ask(ctx context.Context, q Questions) (*Evidence, error) {
 	if q.Before != nil {
 		e.Begun = slices.Clone(q.Before.Begun)
 	}
+	if err := s.who(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.finish(ctx); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,27 @@ func Ask(ctx context.Context, q Questions) (*Evidence, error) {
 		err = nil
 	}
 	return e, err
+}
+
+// who asks whose keys these are. A profile of another service, or of somebody else, does not go on.
+func (s *sender) who(ctx context.Context) error {
+	before := s.q.Before
+	if before != nil && before.BaseURL != "" && before.BaseURL != rootOf(s.q.BaseURL) {
+		return fmt.Errorf("observe: the profile is of %s, and not of %s: name another file", before.BaseURL, rootOf(s.q.BaseURL))
+	}
+	as := liveKey
+	if s.q.LiveKey == "" {
+		as = sandboxKey
+	}
+	x, err := s.read(ctx, 0, as, "/me")
+	if err != nil {
+		return err
+	}
+	s.e.Holder = text(member(x.Response, "userId"))
+	if before != nil && before.Holder != "" && before.Holder != Token("holder", s.e.Holder) {
+		return errors.New("observe: the profile is of another holder's keys: name another file")
+	}
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -267,3 +267,27 @@ func TestAVisitOpensConnections(t *testing.T) {
 		assert.Empty(t, r.Void)
 	}
 }
+
+// A profile goes on with the same service and the same holder alone.
+func TestAProfileOfSomebodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t)
+		p, _ := s.visit(Locked)
+		assert.Equal(t, Token("holder", "user_1"), p.Holder)
+		time.Sleep(time.Hour)
+		n := len(s.sim.Requests())
+		for _, change := range []func(*profile.Profile){
+			func(p *profile.Profile) { p.BaseURL = "https://other.example.com/v1" },
+			func(p *profile.Profile) { p.Holder = Token("holder", "user_2") },
+		} {
+			other := *p
+			change(&other)
+			s.q.Before = &other
+			_, err := Ask(t.Context(), s.q)
+			require.ErrorContains(t, err, "name another file")
+			judged := Judge(&Evidence{}, About{BaseURL: s.q.BaseURL, Holder: "user_1", Before: &other})
+			assert.Empty(t, judged.Begun)
+		}
+		assert.Len(t, s.sim.Requests(), n+1, "GET /me")
+	})
+}

@@ -15,7 +15,8 @@ type About struct {
 	BaseURL string // the root of the API
 	Holder  string // the holder's id; only a token of it is kept
 	By      string // the version of the module that judges
-	// Before is the profile so far: what a visit adds to, and what nothing new was seen of. nil for none.
+	// Before is the profile so far: what a visit adds to, and what nothing new was seen of. nil for none. One
+	// of another service, or of other keys, counts as none.
 	Before *profile.Profile
 }
 
@@ -26,7 +27,7 @@ func Judge(e *Evidence, about About) *profile.Profile {
 		holder = e.Holder
 	}
 	p := &profile.Profile{
-		Version: profile.Version, BaseURL: strings.ToLower(strings.TrimSuffix(about.BaseURL, "/")), Holder: Token("holder", holder), By: about.By,
+		Version: profile.Version, BaseURL: rootOf(about.BaseURL), Holder: Token("holder", holder), By: about.By,
 		Measured: measure(e.all()),
 	}
 	proofs, verdicts := newProofs(p), map[string]profile.Verdict{}
@@ -46,6 +47,9 @@ func Judge(e *Evidence, about About) *profile.Profile {
 	past.figures()
 	return p
 }
+
+// rootOf is a base URL as a profile has it.
+func rootOf(baseURL string) string { return strings.ToLower(strings.TrimSuffix(baseURL, "/")) }
 
 // judged makes the result of one experiment: of the evidence that is there, of the rounds that were asked, and
 // of the rounds of earlier visits of the same series.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -107,7 +108,15 @@ func (s *sender) finishNote(ctx context.Context, n note) error {
 	if n.Class == Trial && s.q.LiveKey == "" || n.Class == OnPaper && s.q.SandboxKey == "" {
 		return fmt.Errorf("observe: a killed run has left %s, and the API key for it is missing", d.where())
 	}
-	s.sees(n.Account)
+	if n.Class == Trial {
+		accounts, err := s.list(ctx)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(accounts, func(a account) bool { return a.id == n.Account && a.trial }) {
+			return &NotFlatError{d.where(), errors.New("the service does not call it a trial, and nothing was closed")}
+		}
+	}
 	s.guard.reads["/sandbox/positions"] = s.guard.reads["/sandbox/positions"] || n.Class == OnPaper
 	path, body := d.closing()
 	s.guard.exact["POST "+path+"\n"+body] = true

@@ -15,6 +15,9 @@ type past struct {
 }
 
 func newPast(was, is *profile.Profile) *past {
+	if was != nil && (was.BaseURL != is.BaseURL || was.Holder != "" && is.Holder != "" && was.Holder != is.Holder) {
+		was = nil
+	}
 	return &past{was: was, is: is, places: map[int]int{}}
 }
 

@@ -297,6 +297,17 @@ func TestWhereNothingIsTraded(t *testing.T) {
 			assert.Empty(t, s.sim.Ledger())
 		})
 	})
+	t.Run("no trial any more", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := trader(t)
+			require.NoError(t, os.WriteFile(s.q.noteOf(Trial), []byte(`{"class":"trial","account":"acc_1","symbol":"BTC","largest":"10"}`), 0o600))
+			s.sim.Trade("acc_1", "long", "1", "BTC")
+			s.q.Classes = []Class{Reads}
+			_, err := Ask(t.Context(), s.q)
+			require.ErrorContains(t, err, "does not call it a trial")
+			assert.Len(t, s.sim.Ledger(), 1)
+		})
+	})
 	t.Run("a position that is not ours", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := trader(t)
