@@ -84,7 +84,7 @@ func (q *question) read(a attempt) heard {
 			reason = "an error without the service's shape"
 		}
 	}
-	h.verdict = verdict.Of(&judged)
+	h.verdict = verdict.Of(judged)
 	h.class = h.verdict.Said.Class
 	switch {
 	case h.class == ledger.Success:

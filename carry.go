@@ -175,7 +175,7 @@ func (c *call) writeAgain() bool {
 	c.outcome, c.doubted = Outcome(w.Ledger.Outcome()), c.doubted || c.doubt
 	queued := c.closeLimit(&said)
 	wait, random, more := c.core.driver.NextSend(w)
-	if refused := (*GuardError)(nil); errors.As(c.last.err, &refused) {
+	if c.last.err != nil && errors.As(c.last.err, new(*GuardError)) {
 		return false // by the gate, which changes its mind no more
 	}
 	if !more {

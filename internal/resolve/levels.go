@@ -228,7 +228,10 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 	if !w.Kind.Levels {
 		return time.Time{}, false
 	}
-	r, now := &w.restore, time.Now()
+	if w.restore == nil {
+		w.restore = new(restore)
+	}
+	r, now := w.restore, time.Now()
 	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
 	switch {
 	case newest == nil:

@@ -359,8 +359,8 @@ func (d *Driver) finish(w *Write) {
 	if r.Err == nil && f.Outcome == ledger.Applied && w.Answer == nil {
 		r.Err = fmt.Errorf("executed (%s), and its answer is lost", w.found())
 	}
-	if err := w.restore.err; err != nil {
-		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", err))
+	if w.restore != nil && w.restore.err != nil {
+		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", w.restore.err))
 	}
 	w.finish(&f)
 	d.end(w, f, r)

@@ -141,7 +141,7 @@ type Write struct {
 	received   atomic.Bool // a fence was answered that the service knows its key
 
 	// Of a setting of levels.
-	restore     restore        // of what is newer
+	restore     *restore       // of what is newer; nil before its first look
 	newer       []newerSetting // that an earlier run began
 	superseded  bool
 	overwritten bool

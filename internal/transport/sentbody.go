@@ -117,8 +117,9 @@ func (b *sentBody) mayLeave() bool {
 	}
 	err := b.gate.MayLeave()
 	if err != nil {
+		refused := err // err itself would be on the heap for each write that leaves
 		b.stop()
-		b.refused.Store(&err)
+		b.refused.Store(&refused)
 	}
 	return err == nil
 }

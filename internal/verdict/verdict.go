@@ -35,7 +35,7 @@ type Verdict struct {
 }
 
 // Of judges an answer.
-func Of(a *Answer) (v Verdict) {
+func Of(a Answer) (v Verdict) {
 	c := candidate{Answer: a}
 	if v.Refusal = a.isError(); v.Refusal {
 		c.refusal, c.documented = true, a.Operation.Documents(a.Shape.Error, a.Status)
@@ -56,7 +56,7 @@ func Of(a *Answer) (v Verdict) {
 
 // candidate is an answer as the table looks at it.
 type candidate struct {
-	*Answer
+	Answer
 	refusal, documented bool
 	rule                spec.Rule
 }
