@@ -26,49 +26,54 @@ func (l *leased) LeaveBy() time.Time { return time.Unix(0, l.by.Load()) }
 // still has of them: a peer that reads later gets no whole request. A moment that is moved on
 // ends nothing.
 func TestWhatHasNotLeftIsTakenBack(t *testing.T) {
-	for _, renewed := range []bool{false, true} {
-		slow := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-			return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
-		}}
-		listener, err := slow.Listen(t.Context(), "tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		const size = 24 << 10
-		reads := make(chan struct{})
-		got := make(chan int, 1)
-		go func() {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			defer conn.Close()
-			<-reads // by then all of it is in the kernel of the sender
-			_ = conn.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
-			all, _ := io.ReadAll(conn)
-			got <- len(all)
-		}()
-		tr := New(nil)
-		r, gate := write("http://"+listener.Addr().String(), strings.Repeat("x", size)), &leased{}
-		const lasts = 200 * time.Millisecond
-		gate.by.Store(time.Now().Add(lasts).UnixNano())
-		r.Gate, r.Timeout = gate, 700*time.Millisecond
-		began := time.Now()
-		ended := make(chan Answer, 1)
-		go func() { ended <- tr.Send(context.Background(), r) }()
-		time.Sleep(lasts / 2)
-		if renewed {
-			gate.by.Store(time.Now().Add(time.Hour).UnixNano())
-			close(reads)
-			require.Greater(t, <-got, size, "the request is there whole")
-		}
-		a := <-ended
-		require.Error(t, a.Err)
-		assert.True(t, a.Written, "it may have")
-		if !renewed {
-			assert.Less(t, time.Since(began), 500*time.Millisecond, "it ends with the lease and not with the attempt")
-			close(reads)
-			assert.Less(t, <-got, size)
-		}
-		_ = listener.Close()
-		tr.Close()
+	for name, renewed := range map[string]bool{"it ends": false, "it moves on": true} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); takeBack(t, renewed) })
 	}
+}
+
+func takeBack(t *testing.T, renewed bool) {
+	slow := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
+	}}
+	listener, err := slow.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	const size = 24 << 10
+	reads := make(chan struct{})
+	got := make(chan int, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		<-reads // by then all of it is in the kernel of the sender
+		_ = conn.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
+		all, _ := io.ReadAll(conn)
+		got <- len(all)
+	}()
+	tr := New(nil)
+	r, gate := write("http://"+listener.Addr().String(), strings.Repeat("x", size)), &leased{}
+	const lasts, attempt = time.Second, 6 * time.Second
+	gate.by.Store(time.Now().Add(lasts).UnixNano())
+	r.Gate, r.Timeout = gate, attempt
+	began := time.Now()
+	ended := make(chan Answer, 1)
+	go func() { ended <- tr.Send(context.Background(), r) }()
+	time.Sleep(lasts / 2)
+	if renewed {
+		gate.by.Store(time.Now().Add(time.Hour).UnixNano())
+		time.Sleep(lasts) // beyond the first moment
+		close(reads)
+		require.Greater(t, <-got, size, "the request is there whole")
+	}
+	a := <-ended
+	require.Error(t, a.Err)
+	assert.True(t, a.Written, "it may have")
+	if !renewed {
+		assert.Less(t, time.Since(began), attempt-time.Second, "it ends with the lease and not with the attempt")
+		close(reads)
+		assert.Less(t, <-got, size)
+	}
+	_ = listener.Close()
+	tr.Close()
 }
