@@ -47,6 +47,9 @@ func TestASeriesOfServicesNobodyWroteDown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, tradeable := range []string{"", "acc_1"} {
+				if brief() && tradeable != "" {
+					continue
+				}
 				synctest.Test(t, func(t *testing.T) {
 					s := newService(t)
 					s.q.Tradeable = tradeable

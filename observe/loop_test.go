@@ -17,7 +17,7 @@ import (
 
 // The loop closes: a simulation with a random set of readings is observed, the profile is given to a
 // second one, and 20,000 random calls are answered alike by both, where the calls rest on what was
-// seen. -short makes 2,000.
+// seen. -short makes 600.
 func TestTheLoopCloses(t *testing.T) {
 	closeLoop(t, 7, found, func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
 		return Judge(newAsker(t, opts...).run(), about)
@@ -36,11 +36,10 @@ func TestTheLoopClosesByAsking(t *testing.T) {
 }
 
 func closeLoop(t *testing.T, stream uint64, readings []int, observed func(*testing.T, ...tradingsim.Option) *profile.Profile) {
-	calls := 20_000
-	if testing.Short() {
-		calls = 2_000
+	calls, sets := 20_000, 20
+	if brief() {
+		calls, sets = 600, 6
 	}
-	const sets = 20
 	for seed := range sets {
 		draw := rand.New(rand.NewPCG(uint64(seed), stream))
 		var opts []tradingsim.Option

@@ -101,7 +101,7 @@ func TestPairsOfReadings(t *testing.T) {
 	switch {
 	case *allPairs:
 		step = 1
-	case testing.Short():
+	case brief():
 		step = 20
 	}
 	n := 0

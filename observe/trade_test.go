@@ -3,7 +3,6 @@ package observe
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -76,7 +75,7 @@ func TestPaperAndTrial(t *testing.T) {
 // Under each other reading paper and trial find it, or say unseen, and leave the accounts flat.
 func TestPaperAndTrialUnderEachReading(t *testing.T) {
 	find := []int{4, 15, 21, 25, 26, 27, 28, 30, 31, 33, 34, 35, 36, 39, 43, 44, 45, 46, 53, 54, 56, 57}
-	for _, i := range slices.Sorted(maps.Keys(tradingsim.Interpretations())) {
+	for _, i := range some(2) {
 		synctest.Test(t, func(t *testing.T) {
 			s := trader(t, readings(i)...)
 			p, e := s.visit(Trial, OnPaper)
@@ -127,7 +126,7 @@ func TestKilledAtEachRequest(t *testing.T) {
 		switch {
 		case *allKills:
 			step = 1
-		case testing.Short():
+		case brief():
 			step = 40
 		}
 		for at := 1; at <= all; at += step {
