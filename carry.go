@@ -145,6 +145,9 @@ func (c *call) pass() error {
 func (c *call) Send() {
 	c.sends++
 	if c.write != nil {
+		if c.write.Ledger.Without.Rotation {
+			c.write.APIKey = c.apiKey.ID()
+		}
 		c.core.driver.SendBegins(c.write)
 	}
 	c.lastCtx = c.hookSend(c.Context)

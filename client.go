@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/reliance"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/spec"
@@ -91,18 +92,20 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		sandboxWriter: make(chan struct{}, 1),
 	}
 	c.lease, _ = cfg.journal.(journal.Leaser)
+	c.relies = reliance.For(cfg.seen, c.baseURL, cfg.readLag, c.profileIgnored)
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.driver = resolve.New(resolve.Config{
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.baseURL, Closing: c.closing, ErrClosed: ErrClosed, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe, WithoutBaseline: cfg.withoutBaseline,
+		Without:     func() ledger.Without { return c.relies.Of(true) },
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
 		Others:      c.notExclusive,
 		Enter:       c.enter, Leave: c.leave,
 		NewJournal: log.newJournal, Unwritten: log.notJournaled,
 	})
-	c.heardDate, c.books = c.driver.Clock.Heard, c.driver.Books
-	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background})
+	c.heardDate, c.books = c.driver.HeardDate, c.driver.Books
+	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background, AgeNeeded: func() bool { return c.relies.Now().AgeUnknown }})
 	c.guards = append([]Guard{
 		guardHalt(c.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
@@ -238,6 +241,9 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	same := func() error { return sameName("environment", answer.Environment, string(env)) }
 	if err := call.do(checked{&answer, same}); err != nil {
 		return nil, err
+	}
+	if env == EnvLive {
+		c.core.relies.HolderIs(answer.UserID)
 	}
 	return &Identity{
 		UserID:      answer.UserID,

@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/reliance"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
@@ -46,6 +47,7 @@ type core struct {
 	exclusiveAll bool
 	withoutProbe bool
 	sharedIDs    bool
+	relies       *reliance.Client
 
 	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
 
@@ -100,6 +102,16 @@ func (c *core) notExclusive(account, sign string) {
 	for i := range c.hooks {
 		if hear := c.hooks[i].NotExclusive; hear != nil {
 			hear(AccountID(account), sign)
+		}
+	}
+}
+
+// profileIgnored reports that the profile of the service does not count.
+func (c *core) profileIgnored(why error) {
+	c.log.warn("profile not relied on", slog.String("err", why.Error()))
+	for i := range c.hooks {
+		if hear := c.hooks[i].ProfileIgnored; hear != nil {
+			hear(why)
 		}
 	}
 }

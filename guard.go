@@ -8,10 +8,34 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
+
+// Write describes a write to guards.
+type Write struct {
+	Operation   Operation   // the endpoint
+	Environment Environment // sandbox or live
+	Account     AccountID   // the live account; empty on the sandbox
+	Symbol      string      // the market, empty where the write is for none
+	Entry       bool        // the write can add exposure; an exit cannot
+	Order       *Order      // nil unless the write is one
+	Tag         string      // the caller's name for the decision
+
+	// What the caller asked the client's own guards to let pass.
+	skipHealth, allowPending bool
+
+	// books are those of the client that sends it, where the account is declared by
+	// [WithExclusiveAccounts].
+	books *books.Books
+}
+
+// Guard is asked before every send of a write by its call. An error holds the write back:
+// nothing is sent, and the caller gets a [GuardError] that wraps it. It is not asked when
+// the client resolves a write in doubt, which it let pass: [WithoutProbe] holds that back.
+type Guard func(ctx context.Context, w Write) error
 
 // guardAccount refuses entries on an account whose status, as last seen, takes
 // none. A status that this version does not know takes none either.

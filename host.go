@@ -109,6 +109,8 @@ type prepared struct {
 	alone bool
 }
 
+func (p prepared) APIKey() string { return p.call.apiKey.ID() }
+
 func (p prepared) Drop() { p.call.returnSlot(false) }
 
 func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {

@@ -88,14 +88,14 @@ func (c *call) goOnBehind(last *resolve.Final, in *resolve.Intent) (try int, err
 	case last.Outcome == ledger.Applied:
 		c.outcome = Applied
 		return 0, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
-	case last.Spent() && c.opts.key.given != "" && last.Refused != nil:
+	case last.Spent(c.core.relies.Now().Without) && c.opts.key.given != "" && last.Refused != nil:
 		a := attempt{key: Key(last.Key), stored: true}
 		a.Status, a.Body, a.Received = last.Refused.Status, last.Refused.Body, last.At
 		c.last = c.question().read(a)
 		c.last.attempt.stored = true
-	case last.Spent() && c.opts.key.given != "":
+	case last.Spent(c.core.relies.Now().Without) && c.opts.key.given != "":
 		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "this idempotency key is used up: another order must have another key")
-	case last.Spent():
+	case last.Spent(c.core.relies.Now().Without):
 		return last.Try + 1, nil
 	}
 	return last.Try, nil
@@ -140,6 +140,7 @@ func (c *call) terms() ledger.Terms {
 		TTL:           c.opts.ttlOf(c.entry),
 		Attempt:       c.opts.attemptTimeout,
 		NoProbe:       c.core.withoutProbe,
+		Without:       c.core.relies.Of(c.env == EnvLive),
 		FirstUseKnown: true,
 		Decided:       c.core.driver.Clock.At(c.began),
 		Retry: ledger.Retry{

@@ -11,11 +11,13 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/reliance"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -61,6 +63,8 @@ type config struct {
 	exclusiveAll    bool
 	withoutProbe    bool
 	withoutBaseline bool
+	seen            *reliance.Source
+	readLag         time.Duration
 	sharedIDs       bool
 	plaintextHTTP   bool
 	// withoutBackground: nothing is found out unless somebody waits.
@@ -275,6 +279,27 @@ func WithoutBaseline() Option { return option(nil, func(c *config) { c.withoutBa
 // outcomes take half an hour, or stay unknown.
 func WithoutProbe() Option { return option(nil, func(c *config) { c.withoutProbe = true }) }
 
+// WithProfile does without what the service was seen not to do, by package observe: docs/service.md says
+// of each assumption what falls where it does not hold. A profile only takes away: the question for a
+// stored answer, fences, baselines by answers, accounting, a second send of an entry, the use of a health
+// of unknown age. It changes no request, and nothing that an exit may. One that is older than 30 days, of
+// another base URL, or of another holder than [Client.Me] says, does not count, which the log and
+// [Hooks.ProfileIgnored] say.
+func WithProfile(p *profile.Profile) Option {
+	if p == nil {
+		return option(invalid("WithProfile", "the profile is nil"), nil)
+	}
+	return option(invalidFor("WithProfile", p.Validate()), func(c *config) { c.seen = reliance.By(p) })
+}
+
+// WithReadLag says that a read may show what was up to d before a write that was answered: 5 seconds
+// unless set, and at least, and 10 minutes at the most. Whoever is asked whether a lost write ran waits
+// as long between two looks.
+func WithReadLag(d time.Duration) Option {
+	return option(refusedIf(d < ledger.Lag || d > ledger.Window, "WithReadLag", "it is %s: it must be between %s and %s", d, ledger.Lag, ledger.Window),
+		func(c *config) { c.readLag = d })
+}
+
 // WithoutBackground resolves writes of unknown outcome only while somebody waits: the
 // call itself, [Client.Resolve] or [Client.Recover]. Then Recover resolves one write
 // after another.
@@ -375,29 +400,6 @@ func AllowPending() CallOption {
 func ResponseInto(m *Meta) CallOption {
 	return callOption(shared(refusedIf(m == nil, "ResponseInto", "the Meta is nil"), func(c *callOptions) { c.meta = m }))
 }
-
-// Write describes a write to guards.
-type Write struct {
-	Operation   Operation   // the endpoint
-	Environment Environment // sandbox or live
-	Account     AccountID   // the live account; empty on the sandbox
-	Symbol      string      // the market, empty where the write is for none
-	Entry       bool        // the write can add exposure; an exit cannot
-	Order       *Order      // nil unless the write is one
-	Tag         string      // the caller's name for the decision
-
-	// What the caller asked the client's own guards to let pass.
-	skipHealth, allowPending bool
-
-	// books are those of the client that sends it, where the account is declared by
-	// [WithExclusiveAccounts].
-	books *books.Books
-}
-
-// Guard is asked before every send of a write by its call. An error holds the write back:
-// nothing is sent, and the caller gets a [GuardError] that wraps it. It is not asked when
-// the client resolves a write in doubt, which it let pass: [WithoutProbe] holds that back.
-type Guard func(ctx context.Context, w Write) error
 
 // WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A
 // program that decides the same again, after a crash or in another process, sends

@@ -37,6 +37,9 @@ func (c *call) takeKey() error {
 	key, err := c.core.keys(c.env).current(c.Context, c.env)
 	c.apiKey = key
 	c.core.scrubber.Know(string(c.env), key)
+	if w := c.write; err == nil && w != nil && c.entry && w.APIKey != "" && w.APIKey != key.ID() {
+		return &GuardError{Kind: ErrExpired, Reason: "the API key was replaced, and with another one the order may run again"}
+	}
 	return err
 }
 

@@ -400,7 +400,7 @@ func (v *liveVisit) chooseBegun(accounts []account, b profile.Begun) bool {
 		return true
 	}
 	for _, a := range accounts {
-		if Token("account", a.id) == b.Account && v.guard.accounts[a.id] {
+		if profile.Token("account", a.id) == b.Account && v.guard.accounts[a.id] {
 			v.account = a.id
 			return true
 		}

@@ -2,8 +2,6 @@ package observe
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -27,7 +25,7 @@ func Judge(e *Evidence, about About) *profile.Profile {
 		holder = e.Holder
 	}
 	p := &profile.Profile{
-		Version: profile.Version, BaseURL: rootOf(about.BaseURL), Holder: Token("holder", holder), By: about.By,
+		Version: profile.Version, BaseURL: rootOf(about.BaseURL), Holder: profile.Token("holder", holder), By: about.By,
 		Measured: measure(e.all()),
 	}
 	proofs, verdicts := newProofs(p), map[string]profile.Verdict{}
@@ -99,15 +97,4 @@ func extent(seen []*Exchange) (last time.Time, span profile.Duration) {
 		}
 	}
 	return last, profile.Duration(max(last.Sub(first), 0))
-}
-
-// Token names something without showing it, and is equal for what is equal. It is empty for
-// nothing.
-func Token(kind, of string) string {
-	if of == "" {
-		return ""
-	}
-	const enough = 6
-	sum := sha256.Sum256([]byte(of))
-	return kind + "_" + hex.EncodeToString(sum[:enough])
 }

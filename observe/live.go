@@ -479,7 +479,7 @@ func (v *liveVisit) begin(script string, x *Exchange) {
 		number, after = "A5", goneAfter
 	}
 	v.e.Begun = append(v.e.Begun, profile.Begun{
-		Experiment: number, At: x.Sent, Due: x.Sent.Add(after), Key: x.Key, Operation: x.Operation, Account: Token("account", v.account),
+		Experiment: number, At: x.Sent, Due: x.Sent.Add(after), Key: x.Key, Operation: x.Operation, Account: profile.Token("account", v.account),
 	})
 }
 

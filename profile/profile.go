@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -197,4 +199,15 @@ func Compare(before, now *Profile) (changes []Change) {
 		}
 	}
 	return changes
+}
+
+// Token names something without showing it, such as a holder by "holder" and its id, and is equal for
+// what is equal. It is empty for nothing.
+func Token(kind, of string) string {
+	if of == "" {
+		return ""
+	}
+	const enough = 6
+	sum := sha256.Sum256([]byte(of))
+	return kind + "_" + hex.EncodeToString(sum[:enough])
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-// Lag is how far a read can be behind.
+// Lag is how far a read can be behind, unless [Facts] or [Trades] say more.
 const Lag = 5 * time.Second
 
 // Side is a direction: Long buys, Short sells. Of a position it is its sign.
@@ -186,7 +186,7 @@ type Baseline struct {
 // apart.
 type Look struct {
 	State
-	// At is when the first of them began, by the clock of this process. It is at least Lag
+	// At is when the first of them began, by the clock of this process. It is at least a lag
 	// after the write was held or gone; else a late run may show in none of the reads.
 	At time.Time
 	// Equal is how many they are; one decides nothing. That a limit is absent needs three: it may have
@@ -247,6 +247,8 @@ type Facts struct {
 	// own limit or Pro order is pending in any symbol of the account, so that a new id
 	// may be its.
 	PendingBeside, PendingID bool
+	// Lag is how far a read can be behind, where that is longer than [Lag].
+	Lag time.Duration
 	// Ended: the account was reset, or its holder has changed, since the baseline or
 	// the first use.
 	Ended bool

@@ -18,7 +18,12 @@ type Trades struct {
 	Known bool      `json:"known,omitempty"`
 	Open  int       `json:"open,omitempty"`
 	Begun time.Time `json:"-"` // the read of the newest list
+	// Lag is how far behind it may be, where that is longer than [Lag].
+	Lag time.Duration `json:"-"`
 }
+
+// shown is the moment before which all that happened shows in the newest list.
+func (t *Trades) shown() time.Time { return t.Begun.Add(-max(Lag, t.Lag)) }
 
 // keptTrades is how many rows before those that anybody needs are kept: enough to find
 // where a list goes on.

@@ -169,7 +169,7 @@ func since(trades *Trades, acts []Booked) (r Replay) {
 	r.Acts = make([]Act, len(acts))
 	for i := range acts {
 		r.Acts[i] = acts[i].Act
-		r.Acts[i].Late = acts[i].over() && acts[i].Heard.After(trades.Begun.Add(-Lag))
+		r.Acts[i].Late = acts[i].over() && acts[i].Heard.After(trades.shown())
 	}
 	return r
 }
@@ -243,7 +243,7 @@ func (t *Trail) anchor(trades *Trades) int {
 		if !a.over() || t.Full {
 			break
 		}
-		if a.Ran && a.After.Valid && !a.Heard.After(trades.Begun.Add(-Lag)) && t.alone(i) {
+		if a.Ran && a.After.Valid && !a.Heard.After(trades.shown()) && t.alone(i) {
 			found = i
 		}
 	}

@@ -22,7 +22,7 @@ func (a *account) baseline(w *Write) *accounting.Baseline {
 	case w.Run:
 		base.Runs = a.runs
 		base.Finished = accounting.Newest{IDs: slices.Concat(a.finished.IDs, a.ended), More: a.finished.More}
-		base.FinishedLags = a.finAt.Sub(a.runsFrom) < accounting.Lag
+		base.FinishedLags = a.finAt.Sub(a.runsFrom) < a.lag
 	case w.waits():
 		base.Orders = a.orders
 	}
@@ -37,7 +37,7 @@ func (a *account) serves(w *Write) bool {
 	held := a.held(w.Places[0].Symbol)
 	// Reads at once are enough for an entry where nothing is held on its side and
 	// nothing waits: then no trade between them is missing on that side.
-	return (held.exact || a.posAt.Sub(held.since) >= accounting.Lag) && a.agree(w.Places[0].Symbol, held) ||
+	return (held.exact || a.posAt.Sub(held.since) >= a.lag) && a.agree(w.Places[0].Symbol, held) ||
 		w.Entry && held.Size.Sign() != int(w.Side) && len(a.orders)+len(a.runs) == 0
 }
 
@@ -51,7 +51,7 @@ func (a *account) agree(symbol string, held position) bool {
 	if held.exact && !held.at.Before(since) {
 		return true // an answer does not lag
 	}
-	return held.at.Sub(since) >= accounting.Lag
+	return held.at.Sub(since) >= a.lag
 }
 
 // baselineAge is how old a baseline may be before an entry reads another.
@@ -71,5 +71,5 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.statusAt}, tooOld) || w.Run && tooOld(a.finAt) {
 		return true
 	}
-	return now.Sub(a.posEnded) >= accounting.Lag && (!a.serves(w) || a.trailed && w.Act.Kind != 0 && a.lacksBase(w.Places[0].Symbol))
+	return now.Sub(a.posEnded) >= a.lag && (!a.serves(w) || a.trailed && w.Act.Kind != 0 && a.lacksBase(w.Places[0].Symbol))
 }

@@ -19,6 +19,7 @@ import (
 type Books struct {
 	began time.Time // reads sooner than a lag after it may show an earlier run's writes late
 	first bool      // no earlier run wrote to a live account
+	lag   time.Duration
 
 	// Closed takes the time of a trade that an own close left, and when that was sent and
 	// answered; nil if nobody wants it.
@@ -39,7 +40,14 @@ type Books struct {
 // to a live account: a journal shows that. It has no writes to the paper account. report is
 // called with the first sign that somebody else trades a live account; it may be nil.
 func New(began time.Time, first bool, report func(id Account, sign string)) *Books {
-	return &Books{began: began, first: first, report: report, of: make(map[Account]*account)}
+	return &Books{began: began, first: first, report: report, of: make(map[Account]*account), lag: accounting.Lag}
+}
+
+// LagBehind says that reads may be so far behind: the longest that was ever said holds.
+func (b *Books) LagBehind(lag time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lag = max(b.lag, lag)
 }
 
 // Account names an account. The paper account has no id.
@@ -50,6 +58,7 @@ func (a Account) live() bool { return a.ID != "" }
 // account is one account: the last read of each kind that no own write came close to,
 // and what own writes have done since.
 type account struct {
+	lag         time.Duration       // of the books
 	status      string              // as last seen; empty if never
 	statusAt    time.Time           // when it was asked for
 	balance     decimal.NullDecimal // of the paper account, as last seen
@@ -136,6 +145,9 @@ func (b *Books) account(id Account) *account {
 		a = &account{open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
 		a.trailed = b.isDeclared(id)
 		b.of[id] = a
+	}
+	if a.lag = b.lag; a.lag > accounting.Lag {
+		a.trails.trades.Lag = a.lag
 	}
 	return a
 }

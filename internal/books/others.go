@@ -108,7 +108,7 @@ func (a *account) restartWaited(begun time.Time) {
 		a.noteWaited([]Waiting{a.gone[i].Waiting})
 	}
 	// An order that this list may show before it was known may have filled since.
-	a.waitedKnown = !a.ordersAt.IsZero() && begun.Sub(a.runsFrom) >= accounting.Lag
+	a.waitedKnown = !a.ordersAt.IsZero() && begun.Sub(a.runsFrom) >= a.lag
 }
 
 // seekTrades looks for a trade that was closed at the market since the list before, in a
@@ -131,7 +131,7 @@ func (a *account) seekTrades(list []accounting.Row, ended time.Time) {
 // confirm takes what was suspected for a sign, unless the status has changed: with such a
 // change the service itself closes what is open.
 func (a *account) confirm(asked time.Time) {
-	if a.suspect == "" || asked.Sub(a.suspectAt) < accounting.Lag {
+	if a.suspect == "" || asked.Sub(a.suspectAt) < a.lag {
 		return
 	}
 	if a.status == a.suspectIn && a.status != "" {

@@ -46,7 +46,7 @@ func (a *account) wasReset(begun time.Time, list []accounting.Row) bool {
 		return false
 	}
 	held := slices.ContainsFunc(slices.Collect(maps.Values(a.positions)), func(p position) bool { return !p.Size.IsZero() })
-	rose := !a.roseAt.IsZero() && begun.Sub(a.roseAt) >= accounting.Lag && a.posAt.Sub(a.roseAt) >= accounting.Lag
+	rose := !a.roseAt.IsZero() && begun.Sub(a.roseAt) >= a.lag && a.posAt.Sub(a.roseAt) >= a.lag
 	return len(a.rows) > 0 || rose && !held
 }
 
@@ -94,7 +94,7 @@ func (b *Books) saw(id Account, at Read, take func(*account)) {
 }
 
 func (b *Books) passive(id Account, a *account, begun time.Time) bool {
-	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= accounting.Lag && (b.first && id.live() || begun.Sub(b.began) >= accounting.Lag)
+	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= a.lag && (b.first && id.live() || begun.Sub(b.began) >= a.lag)
 }
 
 // Held is what is held in a market.
@@ -121,7 +121,7 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, at)
 		}
 		a.posAt, a.posEnded, a.posShows = at.Begun, at.Ended, a.next
-		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return at.Begun.Sub(g.at) >= accounting.Lag })
+		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return at.Begun.Sub(g.at) >= a.lag })
 	})
 }
 

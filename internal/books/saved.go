@@ -147,6 +147,7 @@ func (t *trails) goOn(s *Saved, now time.Time) bool {
 		}
 	}
 	t.drop()
+	known.Lag = t.trades.Lag
 	t.trades, t.place = known, -1
 	return true
 }

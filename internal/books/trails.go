@@ -66,13 +66,13 @@ func (b *Books) FirstLook(id Account, now time.Time) time.Duration {
 	case !a.trailed, a.entered, !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero():
 		return 0
 	case a.inFlight > 0:
-		return accounting.Lag
+		return a.lag
 	}
 	shows := a.lastWrite
 	if !b.first && b.began.After(shows) {
 		shows = b.began
 	}
-	return max(0, shows.Add(accounting.Lag).Sub(now))
+	return max(0, shows.Add(a.lag).Sub(now))
 }
 
 // lacksBase reports whether the next write of a symbol has no baseline that counts for
@@ -80,7 +80,7 @@ func (b *Books) FirstLook(id Account, now time.Time) time.Duration {
 func (a *account) lacksBase(symbol string) bool {
 	of := a.trails.trail(symbol)
 	sure := of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Booked) bool { return b.Unsure })
-	return !sure && !of.last.Add(accounting.Lag).Before(earlier(a.posAt, a.rowsAt))
+	return !sure && !of.last.Add(a.lag).Before(earlier(a.posAt, a.rowsAt))
 }
 
 // trails are what is known of an account's symbols from one baseline to the next. Each is
@@ -126,7 +126,7 @@ func (t *trails) tick() int { t.clock++; return t.clock }
 
 // forget drops what was read.
 func (t *trails) forget() {
-	t.trades = accounting.Trades{}
+	t.trades = accounting.Trades{Lag: t.trades.Lag}
 	t.drop()
 }
 
@@ -212,7 +212,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 func (a *account) rebase(symbol string, of *trail) {
 	t := &a.trails
 	held := a.held(symbol)
-	shown := earlier(a.posAt, a.rowsAt).Add(-accounting.Lag)
+	shown := earlier(a.posAt, a.rowsAt).Add(-a.lag)
 	switch {
 	case a.posAt.IsZero(), a.rowsAt.IsZero(), a.ordersAt.IsZero(), !t.trades.Known, t.place < t.trades.First:
 		return
@@ -220,7 +220,7 @@ func (a *account) rebase(symbol string, of *trail) {
 		return
 	case held.exact, of.last.After(shown), of.Base != nil && !of.From.Before(shown):
 		return
-	case len(a.waiting(symbol)) > 0 && !(a.posAt.Sub(held.since) >= accounting.Lag && a.agree(symbol, held)):
+	case len(a.waiting(symbol)) > 0 && !(a.posAt.Sub(held.since) >= a.lag && a.agree(symbol, held)):
 		return // they may have traded between the two
 	}
 	at := accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status}
@@ -384,7 +384,7 @@ func (c *Course) Still(begun time.Time, position decimal.Decimal, list []account
 		return false
 	}
 	for i := range c.acts {
-		if c.acts[i].Heard.After(begun.Add(-accounting.Lag)) {
+		if c.acts[i].Heard.After(begun.Add(-max(accounting.Lag, c.rows.Lag))) {
 			return false
 		}
 	}

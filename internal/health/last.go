@@ -35,6 +35,8 @@ type Config[A any] struct {
 	// Age is how old an assessment is at a moment, by the service's clock, at the most;
 	// false where that is not known.
 	Age func(a A, at time.Time) (time.Duration, bool)
+	// AgeNeeded reports whether one of which that is not known is not used; nil for never.
+	AgeNeeded func() bool
 	// KeepWarm refreshes it in the background from the first question on.
 	KeepWarm bool
 	// Background runs a function until the client closes; false once that has begun. Then
@@ -128,7 +130,7 @@ func (l *Last[A]) tooOld(unknownFor time.Duration) error {
 		return fmt.Errorf("the assessment was asked for %s ago, and holds for %s", asked, holds)
 	case ok && age > holds:
 		return fmt.Errorf("the assessment is up to %s old by the service's clock, and holds for %s", age, holds)
-	case !ok && asked > unknownFor:
+	case !ok && (asked > unknownFor || l.AgeNeeded != nil && l.AgeNeeded()):
 		return fmt.Errorf("the assessment was asked for %s ago, and its age is not known", asked)
 	default:
 		return nil

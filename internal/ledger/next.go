@@ -108,7 +108,7 @@ func (l *Ledger) mayFence(now Instant) bool {
 
 func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
 	age, ok := l.age(now)
-	return ok && age < Window && l.TTL > 0 && !l.NoProbe && !l.fence.otherBytes && !l.fence.useless && !(limits.NoProbe && l.Entry)
+	return ok && age < Window && l.TTL > 0 && !l.NoProbe && !l.Without.Probe && !l.fence.otherBytes && !l.fence.useless && !(limits.NoProbe && l.Entry)
 }
 
 // ProbeFollows reports whether a probe may follow a fence that begins now, and is answered

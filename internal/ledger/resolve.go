@@ -93,7 +93,7 @@ func (f *Fact) Holds() bool {
 // hold begins S5. The looks that count are those that show all that ran until then.
 func (l *Ledger) hold(at Instant) {
 	l.held = true
-	l.look = lookState{next: at.Mono + Lag}
+	l.look = lookState{next: at.Mono + l.Without.ReadLag()}
 }
 
 func (l *Ledger) beginProbe(at Instant) {
@@ -159,10 +159,10 @@ func (l *Ledger) noteStored(at Instant) {
 }
 
 // noteLook takes a look at the account in. Absence counts only if nothing can run any
-// more, by two looks that are Lag apart.
+// more, by two looks that are a lag apart.
 func (l *Ledger) noteLook(f Fact) {
-	s, v := &l.look, f.Verdict
-	s.next = f.At.Mono + Lag
+	s, v, lag := &l.look, f.Verdict, l.Without.ReadLag()
+	s.next = f.At.Mono + lag
 	if s.refusal {
 		s.refusal = false
 		if v.Outcome != Applied {
@@ -178,12 +178,12 @@ func (l *Ledger) noteLook(f Fact) {
 	switch {
 	case !v.Equal || first && v.Outcome != Applied:
 		return
-	case v.Outcome == Applied, v.Outcome == NotApplied && absent && f.At.Mono-s.first >= Lag:
+	case v.Outcome == Applied, v.Outcome == NotApplied && absent && f.At.Mono-s.first >= lag:
 		l.resolve(v.Outcome)
 		return
 	}
 	s.pairs, s.paired = s.pairs+1, f.At.Mono
 	gone := l.IsGone(f.At)
 	s.final = v.Lasting && (l.held || gone) || gone && l.Keyed && !l.mayFence(f.At) // no later fence can hold
-	s.next = f.At.Mono + min(Lag<<min(s.pairs, 6), maxLookWait)
+	s.next = f.At.Mono + max(min(lag<<min(s.pairs, 6), maxLookWait), lag)
 }

@@ -160,7 +160,8 @@ func (r Retry) Backoff(sends int) time.Duration {
 
 // mayStillSend reports whether the TTL allows a send at a moment.
 func (l *Ledger) mayStillSend(at time.Duration, now Instant) bool {
-	if l.restored || l.TTL <= 0 && l.sending.left > 0 {
+	once := l.TTL <= 0 || l.Entry && l.Keyed && l.Without.Resend
+	if l.restored || once && l.sending.left > 0 {
 		return false
 	}
 	return since(l.Decided, now)+max(at-now.Mono, 0) < l.SendTTL()

@@ -41,6 +41,8 @@ type Terms struct {
 	Attempt time.Duration `json:"attempt,omitempty"`
 	// NoProbe: the original bytes are never sent to ask for the stored answer.
 	NoProbe bool `json:"noProbe,omitempty"`
+	// Without is what is not relied on.
+	Without Without `json:"without,omitzero"`
 	// SendsMissing: the journal of an earlier run may lack sends, so that none counts as
 	// the only one.
 	SendsMissing bool `json:"-"`
@@ -68,7 +70,7 @@ type Retry struct {
 const (
 	// Gap is how far apart two answers 422 must be before a probe.
 	Gap = 3 * time.Second
-	// Lag is how far behind a read of the account may be.
+	// Lag is how far behind a read of the account may be, unless [Without] says more.
 	Lag = 5 * time.Second
 	// quietFor is how long nothing of the write was sent before a probe.
 	quietFor = 5 * time.Second

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 )
 
@@ -77,7 +76,7 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline || !d.Exclusive(w.Intent.Account) {
 		return nil
 	}
-	end := time.Now().Add(min(mostAwaited, w.Intent.SendTTL))
+	end := time.Now().Add(min(mostAwaited*w.Ledger.Without.ReadLag(), w.Intent.SendTTL))
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
 		end = deadline
 	}
@@ -95,10 +94,10 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	}
 }
 
-// mostAwaited bounds the wait for a look that exits put off, each by a lag. lookPatience is
+// mostAwaited bounds the wait for a look that exits put off, each by a lag, in lags. lookPatience is
 // how long the look may take.
 const (
-	mostAwaited  = 3 * accounting.Lag
+	mostAwaited  = 3
 	lookPatience = time.Second
 )
 

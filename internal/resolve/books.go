@@ -78,7 +78,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		return d.unclear(w, f)
 	}
 	did, clear := effectOf(w, last)
-	if !clear {
+	if !clear || did.After != nil && w.Ledger.Without.Answers {
 		return d.unclear(w, f)
 	}
 	return did

@@ -23,8 +23,7 @@ func (c Clock) At(t time.Time) ledger.Instant {
 	return ledger.Instant{Wall: t.Round(0), Mono: t.Sub(c.began), Service: c.service.At(t)}
 }
 
-// Heard takes the Date of an own answer of the service's to a request with an API key. One
-// that is repeated, or that a cache kept, says nothing of now.
+// Heard takes the Date of an answer. One that is repeated, or that a cache kept, says nothing of now.
 func (c Clock) Heard(header http.Header, sent, received time.Time) {
 	if header["Age"] == nil && !transport.Replayed(header) {
 		c.service.Hear(transport.First(header, "Date"), sent, received)

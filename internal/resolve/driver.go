@@ -61,6 +61,8 @@ type Config struct {
 	// Background means that it asks although nobody waits.
 	Background   bool
 	WithoutProbe bool
+	// Without is what is not relied on at the moment; nil for nothing.
+	Without func() ledger.Without
 	// WithoutBaseline means that the first entry on a declared account does not wait for one.
 	WithoutBaseline bool
 	// Baselines is how many looks for entries there are in a minute at the most.
@@ -162,8 +164,17 @@ func New(c Config) *Driver {
 		Rest:  func() { clear(d.looks) }, // nobody shares them any more
 		Enter: c.Enter, Leave: c.Leave,
 	})
+	d.Books.LagBehind(d.without().ReadLag())
 	r.join(d)
 	return d
+}
+
+// without is what is not relied on of what begins now.
+func (d *Driver) without() (none ledger.Without) {
+	if d.cfg.Without == nil {
+		return none
+	}
+	return d.cfg.Without()
 }
 
 // serves reports whether it asks a service, and is open.

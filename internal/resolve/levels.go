@@ -231,19 +231,19 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 	if w.restore == nil {
 		w.restore = new(restore)
 	}
-	r, now := w.restore, time.Now()
+	r, now, lag := w.restore, time.Now(), w.Ledger.Without.ReadLag()
 	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
 	switch {
 	case newest == nil:
 		return time.Time{}, false
 	case r.at.IsZero():
 		w.superseded, r.until = true, now.Add(ledger.Gone+time.Minute)
-		r.at = now.Add(ledger.Lag)
+		r.at = now.Add(lag)
 		return r.at, true
 	case now.Before(r.at):
 		return r.at, true
 	case open && now.Before(r.until):
-		r.at = now.Add(ledger.Lag)
+		r.at = now.Add(lag)
 		return r.at, true
 	case open:
 		r.err = errors.New("a newer setting is still in doubt")
@@ -252,7 +252,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 	has, held, err := h.Levels(ctx, w.Intent.Account, w.Intent.Symbol)
 	if err != nil {
 		served(h.Judge(err).Class, err)
-		r.at, r.err = now.Add(ledger.Lag), err
+		r.at, r.err = now.Add(lag), err
 		return r.at, now.Before(r.until)
 	}
 	served(ledger.Success, nil)
@@ -270,7 +270,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 	}
 	r.tries++
 	r.err = h.SetLevels(ctx, &newest.Intent, wanted)
-	r.at = time.Now().Add(ledger.Lag)
+	r.at = time.Now().Add(lag)
 	return r.at, true
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -138,6 +139,13 @@ func (d *Driver) SendBegins(w *Write) {
 
 // SendEnded notes when they had their answer.
 func (d *Driver) SendEnded(w *Write, at time.Time) { d.Books.SendEnded(w.Intent.account(), at) }
+
+// HeardDate takes the Date of an own answer of the service's to a request with an API key.
+func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
+	if !d.without().Dates {
+		d.Clock.Heard(header, sent, received)
+	}
+}
 
 // Heard takes in what a send came to, and says whether the write is in doubt now. doubted
 // means that it was before.

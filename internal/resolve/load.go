@@ -156,6 +156,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	}
 	terms.Exclusive = terms.Exclusive && d.Exclusive(w.Intent.Account) // then, and now
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
+	terms.Without = terms.Without.And(d.without())
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Kind = d.cfg.Kind(w.Intent.Operation)
 	w.Item.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w

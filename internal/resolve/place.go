@@ -18,6 +18,8 @@ type Prepared interface {
 	// Send sends it once. gate judges it right before its first byte; nil for what does not
 	// age.
 	Send(ctx context.Context, gate transport.Gate) Answer
+	// APIKey names the API key that it goes with.
+	APIKey() string
 	// Drop gives its place back, unless it was sent.
 	Drop()
 }

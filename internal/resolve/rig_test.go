@@ -51,7 +51,8 @@ type service struct {
 	body    string                      // of a success
 	look    func() (Look, error)
 	keyless error
-	noPlace error // for a request
+	apiKey  string // that requests go with
+	noPlace error  // for a request
 	held    func(exiting bool) string
 	judge   func(error) Judgment
 	has     []Levels // of the position, read by read
@@ -108,6 +109,8 @@ type prepared struct {
 }
 
 func (prepared) Drop() {}
+
+func (p prepared) APIKey() string { return now(p.service, func() string { return p.apiKey }) }
 
 func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 	s, r := p.service, p.Request

@@ -52,7 +52,7 @@ func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, hel
 func (d *Driver) nextStep(w *Write, now ledger.Instant, limits ledger.Limits) ledger.Step {
 	step := w.Ledger.Next(now, limits)
 	if seen := d.seen[w]; seen != nil && step.Do == ledger.Look {
-		step.At = max(step.At, d.Clock.At(seen.look.Ended).Mono+ledger.Lag)
+		step.At = max(step.At, d.Clock.At(seen.look.Ended).Mono+w.Ledger.Without.ReadLag())
 	}
 	return step
 }
@@ -72,6 +72,9 @@ func (d *Driver) carryOut(w *Write, step ledger.Step, limits ledger.Limits) erro
 			return err
 		}
 		defer place.Drop()
+		if d.rotated(w, place) {
+			return d.noFence(w)
+		}
 		return d.probe(w, place)
 	case ledger.Confirm:
 		return d.confirm(w)
@@ -186,9 +189,8 @@ func (d *Driver) confirm(w *Write) error {
 
 // fenceAlone is a fence without what may follow it.
 func (d *Driver) fenceAlone(w *Write) error {
-	if d.namespace == namespaceUnclear {
-		d.heardBack(w, ledger.Fact{Kind: ledger.FenceEnded, Useless: true}, &Answer{Answer: ledger.Answer{Class: ledger.Unsent}})
-		return nil
+	if d.namespace == namespaceUnclear || w.Ledger.Without.Fence {
+		return d.noFence(w)
 	}
 	if d.calibration.begun() {
 		if err := d.calibrate(w.Intent.Account); err != nil {
@@ -205,6 +207,9 @@ func (d *Driver) fenceAlone(w *Write) error {
 		return err
 	}
 	defer place.Drop()
+	if d.rotated(w, place) {
+		return d.noFence(w)
+	}
 	if err := d.noteDown(w, ledger.FenceBegun); err != nil {
 		return err
 	}
@@ -223,6 +228,19 @@ func (d *Driver) fenceAlone(w *Write) error {
 	}
 	d.heardBack(w, f, &h)
 	return nil
+}
+
+// noFence notes that no fence of a write proves anything: the account decides, and time.
+func (d *Driver) noFence(w *Write) error {
+	d.heardBack(w, ledger.Fact{Kind: ledger.FenceEnded, Useless: true}, &Answer{Answer: ledger.Answer{Class: ledger.Unsent}})
+	return nil
+}
+
+// rotated reports whether a request goes with another API key than its write did, where the
+// service may keep the idempotency keys of each apart. Of a write that an earlier run left it is
+// not known.
+func (d *Driver) rotated(w *Write, place Prepared) bool {
+	return w.Ledger.Without.Rotation && (w.APIKey == "" || place.APIKey() != w.APIKey)
 }
 
 var errKeysUnknown = errors.New("how the service keeps idempotency keys is not known yet")
@@ -322,7 +340,7 @@ func lasting(r accounting.Reason) bool {
 	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
 		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
 		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing,
-		accounting.BothFit, accounting.NothingFits, accounting.TooManyOrders:
+		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders:
 		return true
 	default:
 		return false
@@ -379,16 +397,36 @@ func (w *Write) found() string {
 	return w.by.String() + ": " + why
 }
 
+// What an account shows decides nothing where its lists, or rows, are not as accounting needs them.
+const (
+	noAccounting accounting.Reason = "the lists of trades are not relied on: see WithProfile"
+	noApplied    accounting.Reason = "it seems to have run, and the rows of the account are not relied on for that: see WithProfile"
+)
+
 // decide judges a write by equal looks. again means that there was another before.
 func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdict {
-	now, first := shown.look, shown.began[0]
-	if w.Kind.Levels {
-		return decideLevels(w, now, w.Ledger.IsGone(d.Clock.Now()))
+	switch {
+	case w.Kind.Levels:
+		return decideLevels(w, shown.look, w.Ledger.IsGone(d.Clock.Now()))
+	case w.Ledger.Without.Accounting:
+		return accounting.Verdict{Reason: noAccounting}
 	}
+	v := d.account(w, shown, again)
+	if v.Outcome == accounting.Applied && w.Ledger.Without.Applied {
+		v.Outcome, v.Reason = accounting.Unknown, noApplied
+	}
+	return v
+}
+
+// account judges a write by equal looks, by accounting.
+func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdict {
+	now, first := shown.look, shown.began[0]
 	asked := *w.asked()
 	at := d.Clock.Now()
-	asked.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
-	if asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close {
+	if !w.Ledger.Without.Times {
+		asked.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
+	}
+	if !w.Ledger.Without.Times && (asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close) {
 		asked.Until = d.Clock.service.TradesUntil(at.Service)
 	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
@@ -403,6 +441,7 @@ func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdic
 		Own:       shows.Own,
 		Exclusive: w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
+		Lag:       w.Ledger.Without.Lag,
 
 		PendingBeside: beside, PendingID: beside,
 	}

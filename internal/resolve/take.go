@@ -65,8 +65,8 @@ func (f *Final) beyond(o *Final) bool {
 
 // Spent reports whether the key is dead, and the service still knows why. After that another
 // program may have used it, so it is asked again before the next one.
-func (f *Final) Spent() bool {
-	return f.Dead && time.Now().Round(0).Sub(f.At.Round(0)) < ledger.Forgotten
+func (f *Final) Spent(without ledger.Without) bool {
+	return f.Dead && time.Now().Round(0).Sub(f.At.Round(0)) < max(ledger.Forgotten, without.Dead)
 }
 
 // finals are the ends of named writes that no journal has: there is none, or it did not

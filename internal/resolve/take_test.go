@@ -75,9 +75,9 @@ func TestADeadKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := Final{Dead: true, At: time.Now()}
 		time.Sleep(ledger.Forgotten - 1)
-		assert.True(t, f.Spent())
+		assert.True(t, f.Spent(ledger.Without{}))
 		time.Sleep(time.Nanosecond)
-		assert.False(t, f.Spent())
+		assert.False(t, f.Spent(ledger.Without{}))
 	})
 }
 

@@ -121,6 +121,8 @@ type Write struct {
 	// NotBefore is a time before which its key was not used, by this machine's clock, if its
 	// caller named one.
 	NotBefore time.Time
+	// APIKey names the API key that it was sent with last, where that decides what an answer proves.
+	APIKey string
 	// Left means that an earlier run began it.
 	Left bool
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/profile"
 )
 
 // What cannot be meant is refused by one type of error that names the option, by New
@@ -30,6 +31,9 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		"too long a lifetime":     {[]any{trading.WithSendTTL(time.Hour)}, "WithSendTTL", "1h0m0s"},
 		"an empty account":        {[]any{trading.WithExclusiveAccounts("acc_1", "")}, "WithExclusiveAccounts", "account id 2 of 2"},
 		"a nil journal":           {[]any{trading.WithJournal(nil)}, "WithJournal", "the journal is nil"},
+		"a nil profile":           {[]any{trading.WithProfile(nil)}, "WithProfile", "the profile is nil"},
+		"a profile of nothing":    {[]any{trading.WithProfile(&profile.Profile{})}, "WithProfile", "version is 0"},
+		"a lag below the usual":   {[]any{trading.WithReadLag(time.Second)}, "WithReadLag", "it is 1s: it must be between 5s and 10m0s"},
 		"a nil guard":             {[]any{trading.WithGuard(nil)}, "WithGuard", "the guard is nil"},
 		"a nil key function":      {[]any{trading.WithLiveKeyFunc(nil)}, "WithLiveKeyFunc", "the function is nil"},
 		"too little slippage":     {[]any{trading.WithMaxSlippagePct(rig.Dec("0.01"))}, "WithMaxSlippagePct", "between 0.1 and 30 percent"},

@@ -1,0 +1,85 @@
+package seen
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// service is a simulated service with something that breaks an assumption in front.
+type service func(sim http.RoundTripper) http.RoundTripper
+
+// keysOf is a service that keeps the keys of some requests apart, by a text that is added.
+func keysOf(apart func(r *http.Request) string) service {
+	return func(sim http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			key := r.Header.Values("Idempotency-Key")
+			if len(key) == 0 {
+				key = r.Header["idempotency-key"]
+			}
+			if add := apart(r); len(key) == 1 && add != "" {
+				r = r.Clone(r.Context())
+				r.Header.Del("Idempotency-Key")
+				delete(r.Header, "idempotency-key")
+				r.Header.Set("Idempotency-Key", key[0]+add)
+			}
+			return sim.RoundTrip(r)
+		})
+	}
+}
+
+// changed is a service some of whose answers are other ones.
+func changed(change func(r *http.Request, status int, body string) (int, string)) service {
+	return func(sim http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			resp, err := sim.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil {
+				return nil, err
+			}
+			_ = resp.Body.Close()
+			status, text := change(r, resp.StatusCode, string(body))
+			resp.StatusCode, resp.Status, resp.ContentLength = status, http.StatusText(status), int64(len(text))
+			resp.Header.Del("Content-Length")
+			resp.Body = io.NopCloser(bytes.NewReader([]byte(text)))
+			return resp, nil
+		})
+	}
+}
+
+// eachApart keeps the key of each request of an order to itself: nothing is stored.
+func eachApart() service {
+	n := 0
+	return keysOf(func(r *http.Request) string {
+		if !isOrder(r) {
+			return ""
+		}
+		n++
+		return fmt.Sprintf("-%d", n)
+	})
+}
+
+// ordersApart keeps the keys of orders apart from those of all else, as only some routes do.
+func ordersApart() service {
+	return keysOf(func(r *http.Request) string {
+		if isOrder(r) {
+			return "-orders"
+		}
+		return ""
+	})
+}
+
+func isOrder(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/orders")
+}
+
+func is(r *http.Request, path string) bool { return strings.HasSuffix(r.URL.Path, path) }
