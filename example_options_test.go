@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -300,4 +301,32 @@ func ExampleWithoutBaseline() {
 	_, err := client.Live.Account("acc_1").PlaceOrder(ctx, order)
 	fmt.Println(err, time.Since(began) < 5*time.Second)
 	// Output: <nil> true
+}
+
+// What the service was seen not to do, the client does without: here it runs an order again that comes
+// again under its key, so an entry is sent once.
+func ExampleWithProfile() {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	seen := &profile.Profile{ // yours: profile.Load("service.json")
+		Version: profile.Version, BaseURL: sim.URL(), MeasuredAt: time.Now(), By: trading.Version,
+		Results: []profile.Result{{Experiment: "A1e", Environment: profile.Live, Verdict: profile.Other, N: 8, CountOther: 8}},
+	}
+	// README
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithProfile(seen))
+	defer client.Close()
+	sim.Fault("POST /orders", tradingsim.DropRequest())
+	var sent trading.Meta
+	_, err := client.Live.Account("acc_1").PlaceOrder(ctx, order, trading.WithResolveTimeout(0), trading.ResponseInto(&sent))
+	fmt.Println(trading.OutcomeOf(err), "after", sent.Attempts, "attempt")
+	// Output: unknown after 1 attempt
+}
+
+// Reads of a service behind a slow cache.
+func ExampleWithReadLag() {
+	sim := tradingsim.New(tradingsim.WithLag(20 * time.Second))
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithReadLag(40*time.Second))
+	defer client.Close()
+	_, err := client.Live.Account("acc_1").State(ctx)
+	fmt.Println(err)
+	// Output: <nil>
 }

@@ -159,6 +159,8 @@ func mistakes(t *testing.T) []errorRow {
 		{"baseURL", "API key", address("https://api.test/pk_test_secret/v1")},
 		{"TRADING_BASE_URL", "", func() error { t.Setenv("TRADING_BASE_URL", ""); _, err := trading.FromEnv(); return err }()},
 		{"opts", "nil", made(nil)},
+		{"WithProfile", "nil", made(trading.WithProfile(nil))},
+		{"WithReadLag", "5s", made(trading.WithReadLag(0))},
 		{"WithSandboxKey", "empty", made(trading.WithSandboxKey(""))},
 		{"WithSandboxKey", "pk_live_", made(trading.WithSandboxKey("pk_live_x"))},
 		{"WithLiveKey", "pk_live_", made(trading.WithLiveKey("x"))},
