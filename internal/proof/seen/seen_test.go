@@ -61,7 +61,7 @@ func (c row) run(t *testing.T, p bool) (wrong string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		sim := rig.NewSim(c.sim...)
-		front := http.RoundTripper(sim.Transport())
+		front := sim.Transport()
 		if c.service != nil {
 			front = c.service()(front)
 		}

@@ -19,15 +19,12 @@ type service func(sim http.RoundTripper) http.RoundTripper
 func keysOf(apart func(r *http.Request) string) service {
 	return func(sim http.RoundTripper) http.RoundTripper {
 		return tripper(func(r *http.Request) (*http.Response, error) {
-			key := r.Header.Values("Idempotency-Key")
-			if len(key) == 0 {
-				key = r.Header["idempotency-key"]
-			}
-			if add := apart(r); len(key) == 1 && add != "" {
-				r = r.Clone(r.Context())
-				r.Header.Del("Idempotency-Key")
-				delete(r.Header, "idempotency-key")
-				r.Header.Set("Idempotency-Key", key[0]+add)
+			add := apart(r)
+			r = r.Clone(r.Context())
+			for name, key := range r.Header { // the client's is not in canonical form
+				if strings.EqualFold(name, "Idempotency-Key") {
+					r.Header[name] = []string{key[0] + add}
+				}
 			}
 			return sim.RoundTrip(r)
 		})
