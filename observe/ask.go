@@ -185,7 +185,7 @@ func (s *sender) who(ctx context.Context) error {
 		return err
 	}
 	s.e.Holder = text(member(x.Response, "userId"))
-	if before != nil && before.Holder != "" && before.Holder != Token("holder", s.e.Holder) {
+	if before != nil && before.Holder != "" && before.Holder != profile.Token("holder", s.e.Holder) {
 		return errors.New("observe: the profile is of another holder's keys: name another file")
 	}
 	return nil

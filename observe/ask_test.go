@@ -287,12 +287,12 @@ func TestAProfileOfSomebodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t)
 		p, _ := s.visit(Locked)
-		assert.Equal(t, Token("holder", "user_1"), p.Holder)
+		assert.Equal(t, profile.Token("holder", "user_1"), p.Holder)
 		time.Sleep(time.Hour)
 		n := len(s.sim.Requests())
 		for _, change := range []func(*profile.Profile){
 			func(p *profile.Profile) { p.BaseURL = "https://other.example.com/v1" },
-			func(p *profile.Profile) { p.Holder = Token("holder", "user_2") },
+			func(p *profile.Profile) { p.Holder = profile.Token("holder", "user_2") },
 		} {
 			other := *p
 			change(&other)
