@@ -118,3 +118,18 @@ func TestARestartHoldsWhatWasNotHeard(t *testing.T) {
 	v, _ := again.Arrive(keyed, t0, unheard)
 	assert.Equal(t, Carry, v, "the service executes it once under its key")
 }
+
+// A close that was answered may have closed what a write on its way has opened meanwhile.
+func TestWhatRunsIsNotRepeatedBehindAnAnswer(t *testing.T) {
+	var b Book
+	b.Arrive(write("1", Entry, "x"), t0, unheard)
+	b.Arrive(write("2", Partial, "half"), t0, unheard)
+	b.Left(market, "1", t0)
+	b.Left(market, "2", t0)
+	arrives(t, &b, write("3", Exit, "close"), t0)
+	b.Answered(market, "3")
+	v, _ := b.Arrive(write("4", Entry, "x"), t0, unheard)
+	assert.Equal(t, Hold, v)
+	v, _ = b.Arrive(write("5", Partial, "half"), t0, unheard)
+	assert.Equal(t, Carry, v, "an exit is never swallowed")
+}
