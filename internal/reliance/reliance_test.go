@@ -1,0 +1,94 @@
+package reliance
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/profile"
+)
+
+const here = "https://api.example.com/v1"
+
+// was is what was seen of a service just now.
+func was(experiment string, v profile.Verdict) *profile.Profile {
+	return &profile.Profile{
+		Version: profile.Version, BaseURL: here, Holder: profile.Token("holder", "user_1"), MeasuredAt: time.Now(),
+		Results: []profile.Result{{Experiment: experiment, Environment: profile.Live, Verdict: v}},
+	}
+}
+
+func withdrawn(experiment string, v profile.Verdict) Withdrawn {
+	return *For(By(was(experiment, v)), here, 0, nil).Now()
+}
+
+// Each assumption that falls withdraws what its row says, and nothing else; one that holds, or that nobody
+// has seen, withdraws nothing.
+func TestRows(t *testing.T) {
+	without := func(w ledger.Without) Withdrawn { return Withdrawn{Without: w} }
+	want := map[string]Withdrawn{
+		"A1": without(ledger.Without{Fence: true, Probe: true}), "A1e": without(ledger.Without{Resend: true, Probe: true}),
+		"A2": without(ledger.Without{Fence: true}), "49": without(ledger.Without{Fence: true}), "A4": without(ledger.Without{Probe: true}),
+		"A5": without(ledger.Without{Dead: 48 * time.Hour}), "A6": without(ledger.Without{Resend: true, Probe: true}),
+		"A8": without(ledger.Without{Fence: true}), "A9": without(ledger.Without{Lag: 10 * time.Second}),
+		"A10": without(ledger.Without{Dates: true, Probe: true}), "A11": without(ledger.Without{Answers: true}),
+		"A12": without(ledger.Without{Applied: true}), "53": without(ledger.Without{Applied: true}), "A13": {AgeUnknown: true},
+		"A15": without(ledger.Without{Rotation: true}), "A16": without(ledger.Without{Accounting: true}),
+		"A17": without(ledger.Without{Times: true}), "A19": without(ledger.Without{Lag: 10 * time.Second}),
+	}
+	for _, r := range Rows {
+		for _, v := range []profile.Verdict{profile.Mixed, profile.Neither} {
+			assert.Equal(t, want[r.Experiment], withdrawn(r.Experiment, v), r.Experiment)
+		}
+		for _, v := range []profile.Verdict{profile.First, profile.Unseen} {
+			assert.Equal(t, Withdrawn{}, withdrawn(r.Experiment, v), r.Experiment)
+		}
+		delete(want, r.Experiment)
+	}
+	assert.Empty(t, want)
+	assert.Equal(t, Withdrawn{}, withdrawn("49", profile.Other), "the client finds keys by route out itself")
+}
+
+// A profile counts for its own service and holder, and for thirty days. That it does not is said once.
+func TestCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p *profile.Profile)
+		at     string
+		then   func(*Client)
+		said   int
+	}{
+		"it counts":       {at: here},
+		"by another port": {at: "https://api.example.com:8443/v1", said: 1},
+		"no address":      {change: func(p *profile.Profile) { p.BaseURL = "nowhere" }, at: here, said: 1},
+		"any service":     {change: func(p *profile.Profile) { p.BaseURL = "" }, at: here},
+		"another holder":  {at: here, then: func(c *Client) { c.HolderIs("user_2"); c.HolderIs("user_3") }, said: 1},
+		"its holder":      {at: here, then: func(c *Client) { c.HolderIs("user_1") }},
+		"in a month":      {at: here, then: func(*Client) { time.Sleep(31 * 24 * time.Hour) }, said: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := was("A2", profile.Other)
+				if c.change != nil {
+					c.change(p)
+				}
+				said := 0
+				client := For(By(p), c.at, time.Minute, func(error) { said++ })
+				if c.then != nil {
+					c.then(client)
+				}
+				for range 2 {
+					assert.Equal(t, c.said == 0, client.Of(true).Fence)
+					assert.False(t, client.Of(false).Fence, "what was seen is of live accounts")
+					assert.Equal(t, time.Minute, client.Now().Lag, "an option's own counts all the same")
+				}
+				assert.Equal(t, c.said, said)
+			})
+		})
+	}
+	none := For(nil, here, 0, nil)
+	none.HolderIs("user_1")
+	assert.Equal(t, &Withdrawn{}, none.Now())
+}
