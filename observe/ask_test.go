@@ -72,7 +72,7 @@ func (s *service) series() *profile.Profile {
 }
 
 // asksLive are the experiments that a series decides under the simulator's own readings.
-var asksLive = []string{"A1", "A2", "49", "51", "9", "13", "A4", "A5", "A6", "A15", "A18", "14", "8", "47", "48"}
+var asksLive = []string{"A1", "A2", "49", "51", "9", "13", "A4", "A5", "A6", "A15", "A18", "14", "8", "47", "48", "A10", "A13"}
 
 func TestASeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -303,5 +303,35 @@ func TestAProfileOfSomebodyElse(t *testing.T) {
 			assert.Empty(t, judged.Begun)
 		}
 		assert.Len(t, s.sim.Requests(), n+1, "GET /me")
+	})
+}
+
+// What a visit of reads shows of the service's clock, and of the age of health.
+func TestReadsShowTheClock(t *testing.T) {
+	for skew, want := range map[time.Duration]profile.Verdict{0: profile.First, 900 * time.Millisecond: profile.First, 4 * time.Second: profile.Other, -time.Hour: profile.Other} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newService(t, tradingsim.WithSkew(skew))
+			p, _ := s.visit(Reads)
+			r, _ := p.Result("A10", profile.Live)
+			assert.Equal(t, want, r.Verdict, "%s: %s", skew, r.Why)
+			r, _ = p.Result("A13", profile.Live)
+			assert.Equal(t, profile.First, r.Verdict, "whatever the clocks: %s", r.Why)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t)
+		s.front = func(rt http.RoundTripper) http.RoundTripper {
+			return tripper(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path != "/v1/health" {
+					return rt.RoundTrip(r)
+				}
+				resp := answer(r, 200, `{"ok":true,"status":"healthy","asOf":`+strconv.FormatInt(time.Now().Add(-9*time.Second).UnixMilli(), 10)+`}`)
+				resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+				return resp, nil
+			})
+		}
+		p, _ := s.visit(Reads)
+		r, _ := p.Result("A13", profile.Live)
+		assert.Equal(t, profile.Other, r.Verdict, r.Why)
 	})
 }

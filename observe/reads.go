@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // unknownPath is one that no service has.
@@ -14,6 +16,7 @@ const (
 	scriptPath   = "path"   // a path that does not exist, without a key
 	scriptLegacy = "legacy" // the legacy path, without a key
 	scriptHeader = "header" // GET /me with two keys in two headers
+	scriptHealth = "health" // GET /health
 )
 
 // readRounds is how many rounds a question of reads has, in one visit. A path without a key may count as a failed
@@ -56,6 +59,42 @@ func voteHeader(r *Round, t *Tally) {
 	default:
 		t.neither("GET /me says neither live nor sandbox", x)
 	}
+}
+
+// dateOf is the second in which the service wrote an answer.
+func dateOf(x *Exchange) (time.Time, bool) {
+	date, err := http.ParseTime(x.Header.Get("Date"))
+	return date, err == nil
+}
+
+// voteDate: the service's clock, less this machine's, is somewhere between the Date less the time of the answer, and
+// the end of its second less the time of the request. What lies across the limit says nothing.
+func voteDate(r *Round, t *Tally) {
+	const most = 2 * time.Second
+	x := r.Steps[0]
+	date, ok := dateOf(x)
+	if !ok {
+		return
+	}
+	least, latest := date.Sub(x.Received), date.Add(time.Second).Sub(x.Sent)
+	switch {
+	case least > most || latest < -most:
+		t.other(x)
+	case least >= -most && latest <= most:
+		t.first(x)
+	}
+}
+
+// voteHealthAge: asOf against the Date of the same answer, whose second is cut off.
+func voteHealthAge(r *Round, t *Tally) {
+	const most = 5 * time.Second
+	x := r.Steps[0]
+	date, ok := dateOf(x)
+	asOf, err := decimal.NewFromString(number(member(x.Response, "asOf")))
+	if !ok || err != nil || !asOf.IsPositive() || !asOf.LessThan(decimal.New(1, 15)) {
+		return
+	}
+	t.either(date.Sub(time.UnixMilli(asOf.IntPart())) <= most, x)
 }
 
 // reads asks by reads alone, each of them over every connection.
@@ -102,8 +141,16 @@ func (s *sender) reads(ctx context.Context) error {
 const readPace = 130 * time.Millisecond
 
 func (s *sender) paced(ctx context.Context, line int, as credential, path string) error {
-	if _, err := s.read(ctx, line, as, path); err != nil {
+	x, err := s.read(ctx, line, as, path)
+	if err != nil {
 		return err
+	}
+	if path == "/health" {
+		r := Round{Script: scriptHealth, Steps: []*Exchange{x}, kept: true}
+		if x.Header.Get("Age") != "" {
+			r.Void = x.voids()
+		}
+		s.e.Rounds = append(s.e.Rounds, r)
 	}
 	return s.q.Clock.Sleep(ctx, readPace)
 }

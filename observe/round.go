@@ -73,6 +73,9 @@ var asked = map[string]question{
 	"8":  {[]string{scriptPath}, readRounds, votePath},
 	"47": {[]string{scriptLegacy}, readRounds, voteLegacy},
 	"48": {[]string{scriptHeader}, readRounds, voteHeader},
+
+	"A10": {[]string{scriptHealth}, enoughRounds, voteDate},
+	"A13": {[]string{scriptHealth}, enoughRounds, voteHealthAge},
 }
 
 // countRounds adds what the rounds say to a tally, and returns over how many connections.
