@@ -1,0 +1,198 @@
+package observe
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// fresh is the refusal that the first request of a key met; nil if it met something else.
+func (r *Round) fresh() *Exchange {
+	if x := r.at(stepFirst); x != nil && !x.Replayed && !x.success() && !x.aboutKey() {
+		return x
+	}
+	return nil
+}
+
+// odd counts a first answer that no reading foresees: nobody had used the key before, and nothing
+// can be cancelled by what cannot exist.
+func (r *Round) odd(t *Tally) bool {
+	x := r.at(stepFirst)
+	switch {
+	case x == nil:
+		return true
+	case x.Replayed:
+		t.neither("the first answer to a fresh key is marked as stored: something on the way repeats requests", x)
+	case x.success():
+		t.neither("a cancel of what cannot exist was answered by success", x)
+	case x.aboutKey():
+		t.neither("the first answer to a fresh key is "+x.Code, x)
+	default:
+		return false
+	}
+	return true
+}
+
+func voteStored(r *Round, t *Tally) {
+	was, is, other := r.at(stepFirst), r.at(stepAgain), r.at(stepAnother)
+	switch {
+	case r.odd(t) || is == nil:
+	case !is.Replayed && !is.aboutKey() && other != nil && other.Code == codeReused:
+		t.neither("the service knows the key, and its answer has no mark: the mark is lost, or something on the way kept the answer", was, is, other)
+	case !is.Replayed && was.Code != "order_not_found" && was.Code != "run_not_found":
+		t.doubtful(was, is)
+	default:
+		stored(t, pair{was, is})
+	}
+}
+
+// again votes on a step that goes under a key that is taken.
+func (r *Round) again(step int, vote func(was, is *Exchange)) {
+	if was, is := r.fresh(), r.at(step); was != nil && is != nil {
+		vote(was, is)
+	}
+}
+
+func voteOtherBytes(r *Round, t *Tally) {
+	r.again(stepAnother, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.Replayed:
+			t.neither("other bytes got the stored answer", was, is)
+		case is.aboutKey() || is.success():
+			t.neither("other bytes were answered by neither reading", was, is)
+		default:
+			t.other(was, is)
+		}
+	})
+}
+
+func voteMeaning(r *Round, t *Tally) {
+	r.again(stepSpaced, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.Replayed && is.Status == was.Status && is.Code == was.Code:
+			t.other(was, is)
+		default:
+			t.neither("the same meaning in other bytes ran again", was, is)
+		}
+	})
+}
+
+func voteValidation(r *Round, t *Tally) {
+	r.again(stepBare, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.refusedForBody() && !is.Replayed:
+			t.other(was, is)
+		default:
+			t.neither("a body without an account was answered by neither reading", was, is)
+		}
+	})
+}
+
+func voteRoutes(r *Round, t *Tally) {
+	r.again(stepElsewhere, func(was, is *Exchange) {
+		switch {
+		case is.Code == codeReused && !is.Replayed:
+			t.first(was, is)
+		case is.Replayed:
+			t.neither("another route got a stored answer", was, is)
+		case is.aboutKey() || is.success():
+			t.neither("another route was answered by neither reading", was, is)
+		default:
+			t.other(was, is)
+		}
+	})
+}
+
+func voteReplayBytes(r *Round, t *Tally) {
+	r.again(stepAgain, func(was, is *Exchange) {
+		if is.Replayed && is.Status == was.Status {
+			t.either(bytes.Equal(was.Response, is.Response), was, is)
+		}
+	})
+}
+
+// voteNothing is about a cancel on an account that could have had the order.
+func voteNothing(r *Round, t *Tally) {
+	x := r.at(stepFirst)
+	if x == nil || x.Replayed || x.Code == "account_not_found" || x.Code == "account_locked" {
+		return
+	}
+	t.either(x.Status == http.StatusNotFound && x.Code == "order_not_found", x)
+}
+
+func voteBareStored(r *Round, t *Tally) {
+	was, is := r.at(0), r.at(1)
+	switch {
+	case was == nil || is == nil:
+	case was.Replayed:
+		t.neither("the first answer to a fresh key is marked as stored: something on the way repeats requests", was)
+	case !was.refusedForBody():
+		t.neither("a cancel without an account was not refused for its fields", was)
+	default:
+		stored(t, pair{was, is})
+	}
+}
+
+func voteTwice(r *Round, t *Tally) {
+	x := r.at(0)
+	switch {
+	case x == nil:
+	case x.Code == "invalid_idempotency_key":
+		t.first(x)
+	case x.Replayed || x.success() || x.aboutKey():
+		t.neither("two keys were answered by neither reading", x)
+	default:
+		t.other(x)
+	}
+}
+
+func voteTwoKeys(r *Round, t *Tally) {
+	if was, is := r.fresh(), r.at(1); was != nil && is != nil {
+		stored(t, pair{was, is})
+	}
+}
+
+// voteBeside is about equal requests at once: one runs, and the others are refused or get its answer. Several that
+// seem to have run look the same as something that joins them.
+func voteBeside(r *Round, t *Tally) {
+	ran := 0
+	for i := range r.Steps {
+		x := r.at(i)
+		if x == nil {
+			return
+		}
+		if !x.Replayed && x.Code != codeInFlight {
+			ran++
+		}
+	}
+	switch {
+	case ran == 1:
+		t.first(r.Steps...)
+	case ran == 0:
+		t.neither("none of some equal requests at once was answered as the first", r.Steps...)
+	default:
+		t.neither("several equal requests at once were answered as the first: they ran beside each other, or something on the way joined them", r.Steps...)
+	}
+}
+
+func voteStays(r *Round, t *Tally) { r.later(t, true) }
+func voteGone(r *Round, t *Tally)  { r.later(t, false) }
+
+// later votes on the second visit: whether the stored answer came.
+func (r *Round) later(t *Tally, there bool) {
+	x := r.at(0)
+	switch {
+	case x == nil:
+	case x.Replayed:
+		t.either(there, x)
+	case x.aboutKey():
+		t.neither("a key of another day was answered by "+x.Code, x)
+	default:
+		t.either(!there, x)
+	}
+}
