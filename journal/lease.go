@@ -17,6 +17,9 @@ type Leaser interface {
 	Covers(baseURL, account string) bool
 	// Halted reports whether somebody has halted the entries of whoever holds it, and why.
 	Halted() (reason string, halted bool)
+	// Complete reports whether all is there that was acknowledged. A database that has failed over
+	// may lack the last of it for a day: a client order id that it does not know may have been used.
+	Complete() bool
 }
 
 // Errors of a [Leaser], to be compared with [errors.Is]. Neither is a journal that failed,

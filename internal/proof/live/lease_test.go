@@ -25,7 +25,10 @@ type lease struct {
 	until   time.Time
 	account string
 	halt    atomic.Pointer[string]
+	lost    bool
 }
+
+func (l *lease) Complete() bool { return !l.lost }
 
 func (l *lease) Deadline() time.Time { return l.until }
 
@@ -193,4 +196,21 @@ func TestADecisionWithoutTheLease(t *testing.T) {
 		assert.True(r.T, failed.NotSent)
 		assert.Zero(r.T, writes(r))
 	})
+}
+
+// Where the journal may lack what it acknowledged, an id that it does not know may have been used:
+// a refusal settles nothing.
+func TestAnIDBehindALostHistory(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		leaseTest(t, func(r rig.Rig, l *lease) {
+			l.lost = lost
+			r.Sim.Fault("POST /orders", tradingsim.RateLimit(time.Second))
+			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithClientOrderID("d-1"), rig.Once)
+			want := trading.NotApplied
+			if lost {
+				want = trading.Unknown
+			}
+			assert.Equal(r.T, want, trading.OutcomeOf(err))
+		})
+	}
 }

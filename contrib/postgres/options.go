@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options are what a lease is for, and how long it lasts. Both machines must give the same.
+type Options struct {
+	// Name names the lease: one for each bot; required.
+	Name string
+	// BaseURL is the service's, and Accounts the live accounts that the bot trades; required. An
+	// account is of one lease alone, and a write to another one is refused before its first byte.
+	BaseURL  string
+	Accounts []string
+	// Lease is how long the holder must be silent until another process takes over; 15 s unless
+	// set, and at least 500 ms. Take 60 s where the database itself fails over.
+	Lease time.Duration
+	// Alive, if set, ends the renewals when [Store.Alive] was not called for so long: a bot that
+	// hangs loses its lease.
+	Alive time.Duration
+	// Declares is whatever else both machines must agree on, such as the version of the bot's
+	// configuration.
+	Declares string
+	// FailoverLosesNothing says that the database fails over to synchronous standbys alone. Else
+	// a client order id that the journal does not know may have been used, for a day after a
+	// failover.
+	FailoverLosesNothing bool
+	// LeaseEnding is called once when the lease is not renewed and is about to end, with what is
+	// left of it: 5 s, or a third of a shorter lease.
+	LeaseEnding func(left time.Duration)
+	// Logger gets the same, and what else a person should know; nil for none.
+	Logger *slog.Logger
+}
+
+const (
+	defaultLease = 15 * time.Second
+	leastLease   = 500 * time.Millisecond
+	mostMargin   = 2 * time.Second
+)
+
+// checked fills in what is not set.
+func (o Options) checked() (Options, error) {
+	if o.Lease == 0 {
+		o.Lease = defaultLease
+	}
+	switch {
+	case o.Name == "":
+		return o, errors.New("postgres: Options.Name must not be empty")
+	case len(o.Accounts) == 0 || slices.Contains(o.Accounts, ""):
+		return o, errors.New("postgres: Options.Accounts must name the accounts of the bot")
+	case o.Lease < leastLease:
+		return o, fmt.Errorf("postgres: Options.Lease is %s: it must be at least %s", o.Lease, leastLease)
+	case o.Alive < 0:
+		return o, fmt.Errorf("postgres: Options.Alive is %s: it must not be negative", o.Alive)
+	}
+	var err error
+	if o.BaseURL, err = serviceOf(o.BaseURL); err != nil {
+		return o, fmt.Errorf("postgres: Options.BaseURL: %w", err)
+	}
+	o.Accounts = slices.Clone(o.Accounts)
+	slices.Sort(o.Accounts)
+	o.Accounts = slices.Compact(o.Accounts)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+// sends is how long after a renewal bytes may leave.
+func (o *Options) sends() time.Duration { return o.Lease - min(mostMargin, o.Lease*2/15) }
+
+// poll is how often a candidate reads.
+func (o *Options) poll() time.Duration { return min(2*time.Second, o.Lease/8) }
+
+// warn is how long before its end the lease is reported to end.
+func (o *Options) warn() time.Duration { return min(5*time.Second, o.Lease/3) }
+
+// digest is what both machines must agree on.
+func (o *Options) digest() string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "format %d\n%q\n%q\n%q", format, o.BaseURL, o.Accounts, o.Declares)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// serviceOf is a base URL in one spelling: an account is of one service, however that is written.
+func serviceOf(baseURL string) (string, error) {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return "", err
+	}
+	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
+	scheme := strings.ToLower(u.Scheme)
+	if host == "" || scheme != "https" && scheme != "http" {
+		return "", fmt.Errorf("%q is no URL of a service", u.Redacted())
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if port == "" && scheme == "https" {
+		port = "443"
+	} else if port == "" {
+		port = "80"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + strings.TrimRight(u.Path, "/"), nil
+}

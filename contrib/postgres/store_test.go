@@ -1,0 +1,286 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/journaltest"
+)
+
+const service = "https://service.example/v1"
+
+var leases atomic.Int64
+
+// options are for a lease, and an account, of a test's own.
+func options() Options {
+	n := leases.Add(1)
+	return Options{Name: fmt.Sprint("lease ", n), BaseURL: service, Accounts: []string{fmt.Sprint("acc_", n)}, Lease: time.Second}
+}
+
+func opened(t testing.TB, url string, o Options) *Store {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	s, err := Open(ctx, url, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func record(i int) journal.Record {
+	return journal.Record{Intent: fmt.Sprint("intent ", i), Data: []byte("x")}
+}
+
+func intents(t testing.TB, s *Store) (all []string) {
+	t.Helper()
+	for h, err := range s.Pending(context.Background()) {
+		require.NoError(t, err)
+		all = append(all, h.Intent)
+	}
+	return all
+}
+
+// The rules of a journal, on a real server, by a role that may only read, append and move its
+// lease.
+func TestJournal(t *testing.T) {
+	at := address(t)
+	execute(t, at, "DROP ROLE IF EXISTS bot; CREATE ROLE bot LOGIN; "+Grants("bot"))
+	asBot := shared.url("bot")
+	of := map[journal.Store]Options{}
+	var mu sync.Mutex
+	open := func(t *testing.T, o Options) journal.Store {
+		s := opened(t, asBot, o)
+		mu.Lock()
+		defer mu.Unlock()
+		of[s] = o
+		return s
+	}
+	journaltest.Run(t, func(t *testing.T) journal.Store { return open(t, options()) }, journaltest.Reopen(func(t *testing.T, s journal.Store) journal.Store {
+		require.NoError(t, s.(*Store).Close())
+		mu.Lock()
+		o := of[s]
+		mu.Unlock()
+		return open(t, o)
+	}))
+	conn, err := connect(t.Context(), asBot)
+	require.NoError(t, err)
+	defer conn.close()
+	for _, more := range []string{"DELETE FROM trading.record", "UPDATE trading.record SET data = ''", "DELETE FROM trading.lease", "UPDATE trading.account SET lease = 'x'", "CREATE TABLE trading.x ()"} {
+		_, err := conn.Exec(t.Context(), more)
+		require.ErrorContains(t, err, "permission denied", more)
+	}
+}
+
+// Migrate does nothing the second time, and many may run it at once.
+func TestMigrateAgain(t *testing.T) {
+	at := address(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() { assert.NoError(t, Migrate(context.Background(), at)) })
+	}
+	wg.Wait()
+}
+
+// A holder that falls silent is taken over after its lease and not before, when its own deadline is
+// past: what it sends finds no row. The taking is a gap.
+func TestASilentHolderIsTakenOver(t *testing.T) {
+	at, o := address(t), options()
+	o.Alive = 200 * time.Millisecond // it does not report
+	old := opened(t, at, o)
+	require.NoError(t, old.Append(t.Context(), true, record(1)))
+	require.NotZero(t, old.Deadline())
+	gap, err := old.Gap()
+	require.NoError(t, err)
+	require.False(t, gap, "the first taking follows nothing")
+
+	o.Alive = 0
+	next := opened(t, at, o)
+	assert.False(t, time.Now().Before(old.Deadline()), "the old one sends no more")
+	require.ErrorIs(t, old.Append(t.Context(), true, record(2)), journal.ErrFenced)
+	require.ErrorIs(t, old.Err(), journal.ErrFenced)
+	assert.True(t, old.Deadline().IsZero())
+	assert.Equal(t, []string{"intent 1"}, intents(t, next))
+	gap, err = next.Gap()
+	require.NoError(t, err)
+	assert.True(t, gap)
+	require.NoError(t, next.SetGap(false))
+	assert.Equal(t, []string{"intent 1"}, intents(t, old)[:1], "reads go on")
+}
+
+// A release hands over at once, and is no gap; a holder that lives is not taken over.
+func TestARelease(t *testing.T) {
+	at, o := address(t), options()
+	o.Lease = 5 * time.Second
+	old := opened(t, at, o)
+	require.NoError(t, old.Append(t.Context(), false, record(1)))
+	taken := make(chan *Store)
+	go func() { taken <- opened(t, at, o) }()
+	select {
+	case <-taken:
+		t.Fatal("taken from a holder that lives")
+	case <-time.After(o.Lease / 4):
+	}
+	began := time.Now()
+	require.NoError(t, old.Close())
+	next := <-taken
+	assert.Less(t, time.Since(began), 2*time.Second)
+	assert.Equal(t, []string{"intent 1"}, intents(t, next))
+	gap, _ := next.Gap()
+	assert.False(t, gap)
+	require.ErrorIs(t, old.Append(t.Context(), true, record(2)), journal.ErrClosed)
+}
+
+// The server is killed and started again, and its connections are cut: the holder goes on with all
+// that was acknowledged.
+func TestTheServerIsKilled(t *testing.T) {
+	s := ownServer(t)
+	o := options()
+	o.Lease = 10 * time.Second
+	store := opened(t, s.url("postgres"), o)
+	acknowledged := 0
+	appends := func(n int) {
+		for range n {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			if err := store.Append(ctx, true, record(acknowledged)); err == nil {
+				acknowledged++
+			} else {
+				require.NotErrorIs(t, err, journal.ErrFenced)
+				time.Sleep(20 * time.Millisecond)
+			}
+			cancel()
+		}
+	}
+	appends(20)
+	execute(t, s.url("postgres"), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+	appends(20)
+	s.kill()
+	soon := func(i int) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		return store.Append(ctx, true, record(i))
+	}
+	require.ErrorIs(t, soon(1000), context.DeadlineExceeded, "it may be there, or come to be")
+	err := soon(1001)
+	require.ErrorContains(t, err, "no connection")
+	require.False(t, journal.IsFencing(err), "exits go out beside it")
+	require.NoError(t, store.Err())
+	s.start()
+	require.Eventually(t, func() bool { return store.Append(t.Context(), true, record(2000)) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, store.Close())
+	again := opened(t, s.url("postgres"), o)
+	all := intents(t, again)
+	assert.GreaterOrEqual(t, len(all), acknowledged)
+	assert.Contains(t, all, "intent 1000")
+	assert.NotContains(t, all, "intent 1001")
+	assert.Equal(t, "intent 2000", all[len(all)-1])
+}
+
+// A server that is frozen for longer than the lease: nothing leaves, no call waits longer than it
+// wants to, and then the holder goes on, since nobody has taken over.
+func TestTheServerIsFrozen(t *testing.T) {
+	s := ownServer(t)
+	store := opened(t, s.url("postgres"), options())
+	require.NoError(t, store.Append(t.Context(), true, record(1)))
+	s.signal(syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	require.Error(t, store.Append(ctx, true, record(2)))
+	require.Eventually(t, func() bool { return !time.Now().Before(store.Deadline()) }, 3*time.Second, 10*time.Millisecond)
+	require.NoError(t, store.Err(), "a passed deadline is no end")
+	s.signal(syscall.SIGCONT)
+	require.Eventually(t, func() bool { return store.Append(t.Context(), true, record(3)) == nil }, 10*time.Second, 10*time.Millisecond)
+	assert.True(t, time.Now().Before(store.Deadline()))
+	assert.Equal(t, []string{"intent 1", "intent 2", "intent 3"}, intents(t, store))
+}
+
+// A database that has less than it acknowledged is an older copy, by its count or by its epoch.
+func TestLostHistory(t *testing.T) {
+	at := address(t)
+	for name, older := range map[string]string{
+		"records":  "UPDATE trading.lease SET seq = seq - 1 WHERE name = ",
+		"a taking": "UPDATE trading.lease SET epoch = epoch - 1 WHERE name = ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options()
+			s := opened(t, at, o)
+			require.NoError(t, s.Append(t.Context(), true, record(1)))
+			execute(t, at, older+"'"+o.Name+"'")
+			require.ErrorIs(t, s.Append(t.Context(), true, record(2)), journal.ErrLostHistory)
+			require.ErrorIs(t, s.Err(), journal.ErrLostHistory)
+			assert.True(t, s.Deadline().IsZero())
+		})
+	}
+}
+
+// Errors behind which the lease may be another's let nothing leave, until it is read.
+func TestADoubtfulError(t *testing.T) {
+	at := address(t)
+	execute(t, at, "DROP ROLE IF EXISTS doubtful; CREATE ROLE doubtful LOGIN; "+Grants("doubtful"))
+	s := opened(t, shared.url("doubtful"), options())
+	execute(t, at, "REVOKE UPDATE ON trading.lease FROM doubtful")
+	require.Eventually(t, func() bool { return s.Deadline().IsZero() }, 5*time.Second, time.Millisecond)
+	require.ErrorIs(t, s.Append(t.Context(), true, record(1)), journal.ErrFenced)
+	execute(t, at, "GRANT UPDATE ON trading.lease TO doubtful")
+	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(1)) == nil }, 5*time.Second, 10*time.Millisecond)
+	assert.False(t, s.Deadline().IsZero())
+}
+
+// An account is of one lease, at one service however it is spelled; what differs does not
+// campaign beside a holder; a halt reaches the holder.
+func TestAccountsAndHalts(t *testing.T) {
+	at, o := address(t), options()
+	s := opened(t, at, o)
+	other := options()
+	other.Accounts, other.BaseURL = o.Accounts, "https://SERVICE.example:443/v1"
+	_, err := Open(t.Context(), at, other)
+	require.ErrorIs(t, err, ErrAccount)
+	differs := o
+	differs.Declares = "another"
+	_, err = Open(t.Context(), at, differs)
+	require.ErrorIs(t, err, ErrDiffers)
+	assert.True(t, s.Covers(service, o.Accounts[0]))
+	assert.False(t, s.Covers(service, "acc_0"))
+	execute(t, at, "UPDATE trading.lease SET halt = 'maintenance' WHERE name = '"+o.Name+"'")
+	require.NoError(t, s.Append(t.Context(), true, record(1)))
+	reason, halted := s.Halted()
+	assert.True(t, halted)
+	assert.Equal(t, "maintenance", reason)
+}
+
+// A database that does not do is refused.
+func TestSettings(t *testing.T) {
+	at := address(t)
+	for _, setting := range []string{"default_transaction_isolation = 'repeatable read'", "default_transaction_read_only = on"} {
+		execute(t, at, "DROP ROLE IF EXISTS odd; CREATE ROLE odd LOGIN; ALTER ROLE odd SET "+setting)
+		_, err := connect(t.Context(), shared.url("odd"))
+		require.ErrorIs(t, err, ErrSettings, setting)
+	}
+}
+
+// The deadline is counted by the clock that says longer, and a clock that is set back gives no more.
+func TestTheDeadlineByBothClocks(t *testing.T) {
+	var boot, wall atomic.Int64
+	start := now()
+	s := &Store{o: Options{Lease: 15 * time.Second}, renewed: start, clock: func() moment {
+		return moment{start.boot + time.Duration(boot.Load()), start.wall.Add(time.Duration(wall.Load()))}
+	}}
+	left := func(b, w time.Duration) time.Duration {
+		boot.Store(int64(b))
+		wall.Store(int64(w))
+		return time.Until(s.Deadline()).Round(time.Second)
+	}
+	assert.Equal(t, 13*time.Second, left(0, 0))
+	assert.Equal(t, 3*time.Second, left(10*time.Second, 0))
+	assert.Negative(t, left(0, time.Hour))
+	assert.Equal(t, 8*time.Second, left(5*time.Second, -time.Hour))
+	assert.Negative(t, left(time.Minute, time.Second), "a suspend")
+}
