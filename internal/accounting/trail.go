@@ -179,7 +179,7 @@ func since(trades *Trades, acts []Booked) (r Replay) {
 // are the own orders and runs that may have traded since a moment.
 func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Time) []Resting, status string) {
 	at := t.anchor(trades)
-	if at < 0 {
+	if at < 0 || status != "" && !Open(status) { // an answer may be from before the status
 		return
 	}
 	var f Finding
@@ -191,7 +191,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 			t.Drop() // nothing explains what the account shows
 			return
 		}
-	} else if start >= trades.First && (start > 0 || trades.Open == 0) && (status == "" || Open(status)) {
+	} else if start >= trades.First && (start > 0 || trades.Open == 0) {
 		r = since(trades, t.Acts[at+1:])
 		t.learn(symbol, trades)
 		r.Resting, r.Exp = resting(a.Began), t.Exp
