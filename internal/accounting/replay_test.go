@@ -65,3 +65,23 @@ func TestTheUnitIsNoLargerThanOneThatWasShown(t *testing.T) {
 		}
 	}
 }
+
+// A share that the service did not round is no unit: its places would not fit a replay's numbers.
+func TestTheUnitIsNotThatOfAShare(t *testing.T) {
+	r := market(Long, "0.0033333333333333")
+	r.Digest, r.Symbol = 1, "X"
+	var k Trades
+	k.Take([]Row{r}, time.UnixMilli(0), 20)
+	trail := Trail{Base: &Point{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
+	trail.Add(Booked{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
+	own := market(Long, "0.01")
+	own.Digest, own.Symbol = 2, "X"
+	k.Take([]Row{own, r}, time.UnixMilli(1), 20)
+	replay, asked, ok := trail.Replay("X", &k, nil, "ACTIVE", "lost")
+	if o, why := replay.Of(asked, -1).Verdict(); !ok || o != Applied {
+		t.Errorf("%d, %s", o, why)
+	}
+	if trail.Exp != finest {
+		t.Errorf("the unit is 1e%d", trail.Exp)
+	}
+}

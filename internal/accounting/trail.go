@@ -14,6 +14,10 @@ const (
 	mostUnsure = 8
 )
 
+// finest is the last decimal place that a market's unit is taken to have: sizes of more places
+// come from shares that the service does not round, and would not fit a replay's numbers.
+const finest = -8
+
 // Point is a position of a symbol and a place in the list of closed trades that belong
 // together.
 type Point struct {
@@ -218,7 +222,7 @@ func (t *Trail) learn(symbol string, trades *Trades) {
 			u.widen(a.After.Decimal)
 		}
 	}
-	t.Exp = u.exp
+	t.Exp = max(u.exp, finest)
 }
 
 // Needs is the first place that the trail has a use for.
