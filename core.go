@@ -2,12 +2,14 @@ package trading
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -139,4 +141,41 @@ func (c *core) keyless(env Environment) error {
 		return refuse(env, CodeMissingAPIKey, "no %s API key configured: use %s, or set %s for FromEnv", env, option, variable)
 	}
 	return nil
+}
+
+// leaseAllows says, right before the first byte of a write and with its last, why the lease does
+// not let it leave; nil without one.
+func (c *core) leaseAllows(env Environment, account AccountID, entry bool) error {
+	if c.lease == nil {
+		return nil
+	}
+	if late := time.Since(c.lease.Deadline()); late >= 0 {
+		return &GuardError{Kind: ErrJournal, Reason: "the lease of the journal is over, and nothing leaves without it", Err: journal.ErrFenced}
+	}
+	if env == EnvLive && !c.lease.Covers(c.baseURL, string(account)) {
+		return &GuardError{
+			Kind: ErrJournal, Reason: fmt.Sprintf("the lease of the journal is not for account %s at %s", account, c.baseURL),
+			Err: journal.ErrFenced,
+		}
+	}
+	if reason, halted := c.lease.Halted(); halted && entry {
+		return &GuardError{Kind: ErrHalted, Reason: reason}
+	}
+	return nil
+}
+
+// leaveBy is until when the bytes of a write may leave; the zero time where nothing ends that.
+func (c *core) leaveBy() time.Time {
+	if c.lease == nil {
+		return time.Time{}
+	}
+	return c.lease.Deadline()
+}
+
+// halted returns whether entries are refused, by this program or by the lease.
+func (c *core) halted() (reason string, halted bool) {
+	if reason, halted = c.halt.Get(); halted || c.lease == nil {
+		return reason, halted
+	}
+	return c.lease.Halted()
 }
