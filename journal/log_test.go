@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/journaltest"
+	"github.com/tradingapi/trading-go/journal/journaltest"
 )
 
 // kept remembers the path of a log.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/ratelimit"
-	"github.com/tradingapi/trading-go/ratelimittest"
+	"github.com/tradingapi/trading-go/ratelimit/ratelimittest"
 )
 
 func TestMemoryStore(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/journaltest"
+	"github.com/tradingapi/trading-go/journal/journaltest"
 )
 
 const service = "https://service.example/v1"

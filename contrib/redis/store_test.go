@@ -14,7 +14,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/ratelimit"
-	"github.com/tradingapi/trading-go/ratelimittest"
+	"github.com/tradingapi/trading-go/ratelimit/ratelimittest"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 

@@ -16,7 +16,7 @@ import (
 
 // forTests are packages that need a test or a process of their own to run in: their
 // examples are compiled alone.
-var forTests = map[string]bool{"backtest.report": true, "journaltest": true, "ratelimittest": true, "tradingtest": true}
+var forTests = map[string]bool{"backtest.report": true, "journal.journaltest": true, "ratelimit.ratelimittest": true, "tradingtest": true}
 
 // Each package has an Example with checked output.
 func TestPackagesHaveExamples(t *testing.T) {

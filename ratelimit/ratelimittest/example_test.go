@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go/ratelimit"
-	"github.com/tradingapi/trading-go/ratelimittest"
+	"github.com/tradingapi/trading-go/ratelimit/ratelimittest"
 )
 
 // The test of a store of one's own.

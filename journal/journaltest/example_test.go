@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/journaltest"
+	"github.com/tradingapi/trading-go/journal/journaltest"
 )
 
 // The test of a store of one's own.
