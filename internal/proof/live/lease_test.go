@@ -22,7 +22,7 @@ import (
 type lease struct {
 	journal.Store
 	disk    *rig.Disk
-	until   time.Time
+	until   atomic.Pointer[time.Time]
 	account string
 	halt    atomic.Pointer[string]
 	lost    bool
@@ -30,7 +30,9 @@ type lease struct {
 
 func (l *lease) Complete() bool { return !l.lost }
 
-func (l *lease) Deadline() time.Time { return l.until }
+func (l *lease) Deadline() time.Time { return *l.until.Load() }
+
+func (l *lease) lasts(until time.Time) { l.until.Store(&until) }
 
 func (l *lease) Covers(_, account string) bool { return account == l.account }
 
@@ -45,7 +47,8 @@ func (l *lease) Halted() (string, bool) {
 func leaseTest(t *testing.T, test func(r rig.Rig, l *lease)) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
-		l := &lease{Store: d.Open(), disk: d, until: time.Now().Add(time.Hour), account: "acc_1"}
+		l := &lease{Store: d.Open(), disk: d, account: "acc_1"}
+		l.lasts(time.Now().Add(time.Hour))
 		rig.CloseClient(r.T, r.Client)
 		test(rig.Join(r.T, r.Sim, trading.WithJournal(l)), l)
 	})
@@ -75,7 +78,7 @@ func TestALeaseThatIsOver(t *testing.T) {
 	leaseTest(t, func(r rig.Rig, l *lease) {
 		r.Open(rig.Buy("0.1"))
 		sent := writes(r)
-		l.until = time.Now()
+		l.lasts(time.Now())
 		fenced(r, sent, rig.EntryCall(r))
 		fenced(r, sent, half(r))
 		_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{StopLoss: trading.At(rig.Dec("60000"))})
@@ -87,7 +90,7 @@ func TestALeaseThatIsOver(t *testing.T) {
 		_, err = r.Account().Positions(r.T.Context())
 		require.NoError(r.T, err)
 
-		l.until = time.Now().Add(time.Hour)
+		l.lasts(time.Now().Add(time.Hour))
 		require.NoError(r.T, half(r))
 	})
 }
@@ -97,7 +100,7 @@ func TestALeaseThatEndsWhileTheJournalTakesTheWrite(t *testing.T) {
 	leaseTest(t, func(r rig.Rig, l *lease) {
 		r.Open(rig.Buy("0.1"))
 		sent := writes(r)
-		l.until = time.Now().Add(2 * time.Second)
+		l.lasts(time.Now().Add(2 * time.Second))
 		l.disk.Slow = func(journal.Record) { time.Sleep(3 * time.Second) }
 		fenced(r, sent, rig.EntryCall(r))
 	})
@@ -169,14 +172,14 @@ func TestAHaltOfTheLease(t *testing.T) {
 func TestAWriteInDoubtWithoutTheLease(t *testing.T) {
 	leaseTest(t, func(r rig.Rig, l *lease) {
 		r.ReadAll()
-		l.disk.FailOn(func(journal.Record) error { l.until = time.Now().Add(100 * time.Millisecond); return nil })
+		l.disk.FailOn(func(journal.Record) error { l.lasts(time.Now().Add(100 * time.Millisecond)); return nil })
 		err := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"))
 		l.disk.FailOn(nil)
-		l.until = time.Time{}
+		l.lasts(time.Time{})
 		sent := writes(r)
 		time.Sleep(time.Minute)
 		assert.Equal(r.T, sent, writes(r))
-		l.until = time.Now().Add(time.Hour)
+		l.lasts(time.Now().Add(time.Hour))
 		resolution, err := r.Resolved(err)
 		require.NoError(r.T, err)
 		assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
@@ -187,7 +190,7 @@ func TestAWriteInDoubtWithoutTheLease(t *testing.T) {
 // carried the decision out.
 func TestADecisionWithoutTheLease(t *testing.T) {
 	leaseTest(t, func(r rig.Rig, l *lease) {
-		l.until = time.Time{}
+		l.lasts(time.Time{})
 		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithClientOrderID("d-1"))
 		require.ErrorIs(r.T, err, journal.ErrFenced)
 		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
