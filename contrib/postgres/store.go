@@ -326,7 +326,7 @@ func (s *Store) nudge() {
 
 // watch reports, once, that the lease is about to end.
 func (s *Store) watch() {
-	told := false
+	warned := false
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -337,15 +337,15 @@ func (s *Store) watch() {
 		}
 		left := time.Until(s.Deadline())
 		if left > s.o.warn() {
-			told = false
+			warned = false
 			timer.Reset(left - s.o.warn())
 			continue
 		}
 		if s.isClosing() {
 			return
 		}
-		if !told {
-			told = true
+		if !warned {
+			warned = true
 			left = max(left, 0)
 			s.o.Logger.Warn("lease ending", slog.String("lease", s.o.Name), slog.Duration("left", left))
 			if s.o.LeaseEnding != nil {

@@ -60,7 +60,7 @@ type candidate struct {
 func (c *candidate) wait(ctx context.Context) (*held, error) {
 	var last seenLease
 	var since, read moment
-	ready, told := false, ""
+	ready, logged := false, ""
 	for first := true; ; first = false {
 		if !first {
 			if err := sleep(ctx, c.poll()); err != nil {
@@ -75,14 +75,14 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 				return nil, err
 			}
 			if ready = err == nil; !ready {
-				c.tell(&told, err)
+				c.logWait(&logged, err)
 				continue
 			}
 		}
 		seen, err := c.read()
 		at := c.clock()
 		if err != nil {
-			c.tell(&told, err)
+			c.logWait(&logged, err)
 			c.conn.close()
 			ready, last = false, seenLease{}
 			continue
@@ -97,12 +97,12 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 		}
 		last, read = *seen, at
 		if !seen.released && at.boot-since.boot < max(c.Lease, seen.lasts) {
-			c.tell(&told, fmt.Errorf("held by %s", seen.place))
+			c.logWait(&logged, fmt.Errorf("held by %s", seen.place))
 			continue
 		}
 		h, err := c.take(seen)
 		if err != nil {
-			c.tell(&told, err)
+			c.logWait(&logged, err)
 			c.conn.close()
 			ready, last = false, seenLease{}
 			continue
@@ -113,15 +113,15 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 	}
 }
 
-// tell logs what a candidate waits for, once.
-func (c *candidate) tell(told *string, err error) {
-	if text := err.Error(); text != *told {
-		*told = text
+// logWait logs what a candidate waits for, once.
+func (c *candidate) logWait(logged *string, err error) {
+	if text := err.Error(); text != *logged {
+		*logged = text
 		c.log.Info("waiting for the lease", slog.String("lease", c.Name), slog.String("err", text))
 	}
 }
 
-// final reports whether waiting mends an error not.
+// final reports whether waiting cannot mend an error.
 func final(err error) bool {
 	refused := (*pgconn.PgError)(nil)
 	if errors.As(err, &refused) && (refused.Code == "42501" || strings.HasPrefix(refused.Code, "28") || refused.Code == "3D000") {
