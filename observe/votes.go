@@ -52,15 +52,21 @@ func (r *Round) again(step int, vote func(was, is *Exchange)) {
 	}
 }
 
-func voteOtherBytes(r *Round, t *Tally) {
-	r.again(stepAnother, func(was, is *Exchange) {
+func voteOtherBytes(r *Round, t *Tally) { r.underTakenKey(t, stepAnother, "other bytes") }
+
+func voteRoutes(r *Round, t *Tally) { r.underTakenKey(t, stepElsewhere, "another route") }
+
+// underTakenKey votes on a step that the key of another request must meet with 422, or that runs
+// as if the key were free.
+func (r *Round) underTakenKey(t *Tally, step int, what string) {
+	r.again(step, func(was, is *Exchange) {
 		switch {
 		case is.Code == codeReused && !is.Replayed:
 			t.first(was, is)
 		case is.Replayed:
-			t.neither("other bytes got the stored answer", was, is)
+			t.neither(what+" got a stored answer", was, is)
 		case is.aboutKey() || is.success():
-			t.neither("other bytes were answered by neither reading", was, is)
+			t.neither(what+" was answered by neither reading", was, is)
 		default:
 			t.other(was, is)
 		}
@@ -89,21 +95,6 @@ func voteValidation(r *Round, t *Tally) {
 			t.other(was, is)
 		default:
 			t.neither("a body without an account was answered by neither reading", was, is)
-		}
-	})
-}
-
-func voteRoutes(r *Round, t *Tally) {
-	r.again(stepElsewhere, func(was, is *Exchange) {
-		switch {
-		case is.Code == codeReused && !is.Replayed:
-			t.first(was, is)
-		case is.Replayed:
-			t.neither("another route got a stored answer", was, is)
-		case is.aboutKey() || is.success():
-			t.neither("another route was answered by neither reading", was, is)
-		default:
-			t.other(was, is)
 		}
 	})
 }
