@@ -23,7 +23,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -345,22 +344,7 @@ func TestSIGSTOP(t *testing.T) {
 		})
 	}
 	group.Wait()
-	table := newTable()
-	for i, w := range worlds {
-		left := time.Now().Round(0)
-		synctest.Test(t, func(*testing.T) {
-			time.Sleep(time.Until(left.Add(w.away)))
-			w.third()
-			w.check("after the last recovery")
-			time.Sleep(25 * time.Hour)
-			w.check("a day later")
-		})
-		table.add(w)
-		for _, p := range w.problems {
-			t.Errorf("seed %d: %s\n%s%s", *from+uint64(i), p, w, strings.Join(w.steps, "\n"))
-		}
-	}
-	t.Log(table)
+	endings(t, worlds)
 	for _, name := range slices.Sorted(maps.Keys(stopped)) {
 		t.Logf("%8d  stopped: %s", stopped[name], name)
 	}
