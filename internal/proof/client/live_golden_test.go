@@ -48,44 +48,10 @@ func placeLimit(ctx context.Context, a *trading.Account, o trading.Order) error 
 	return err
 }
 
-func conditional(how trading.Conditional) func(context.Context, *trading.Account, trading.Order) error {
+// overTime places an order that is carried out over time, by the method for how.
+func overTime[H any](method func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), how H) func(context.Context, *trading.Account, trading.Order) error {
 	return func(ctx context.Context, a *trading.Account, o trading.Order) error {
-		_, err := a.PlaceConditional(ctx, o, how)
-		return err
-	}
-}
-
-func ladder(how trading.Ladder) func(context.Context, *trading.Account, trading.Order) error {
-	return func(ctx context.Context, a *trading.Account, o trading.Order) error {
-		_, err := a.PlaceLadder(ctx, o, how)
-		return err
-	}
-}
-
-func twap(how trading.TWAP) func(context.Context, *trading.Account, trading.Order) error {
-	return func(ctx context.Context, a *trading.Account, o trading.Order) error {
-		_, err := a.PlaceTWAP(ctx, o, how)
-		return err
-	}
-}
-
-func chase(how trading.Chase) func(context.Context, *trading.Account, trading.Order) error {
-	return func(ctx context.Context, a *trading.Account, o trading.Order) error {
-		_, err := a.PlaceChase(ctx, o, how)
-		return err
-	}
-}
-
-func chaseTWAP(how trading.ChaseTWAP) func(context.Context, *trading.Account, trading.Order) error {
-	return func(ctx context.Context, a *trading.Account, o trading.Order) error {
-		_, err := a.PlaceChaseTWAP(ctx, o, how)
-		return err
-	}
-}
-
-func swarm(how trading.Swarm) func(context.Context, *trading.Account, trading.Order) error {
-	return func(ctx context.Context, a *trading.Account, o trading.Order) error {
-		_, err := a.PlaceSwarm(ctx, o, how)
+		_, err := method(a, ctx, o, how)
 		return err
 	}
 }
@@ -169,32 +135,32 @@ var liveRows = []struct {
 	{"both levels cleared", liveTPSL("BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear}), doneBody, "POST /positions/tpsl",
 		`{"accountId":"acc_1","stopLossPrice":null,"symbol":"BTC","takeProfitPrice":null}`},
 
-	{"a stop-market", orderCall(conditional(trading.Conditional{Trigger: trading.Dec("65000")}), nil), runBody, "POST /orders/conditional",
+	{"a stop-market", orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("65000")}), nil), runBody, "POST /orders/conditional",
 		`{"accountId":"acc_1","execKind":"stop-market","leverage":2,"side":"long","size":0.01,"symbol":"BTC","triggerPrice":65000}`},
-	{"a stop-limit with everything", orderCall(conditional(trading.Conditional{Trigger: trading.Dec("62000"), Exec: trading.StopLimit}),
+	{"a stop-limit with everything", orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("62000"), Exec: trading.StopLimit}),
 		func(o *trading.Order) {
 			everything(o)
 			o.LimitPrice, o.ReduceOnly = trading.At(trading.Dec("61000")), true
 		}), runBody, "POST /orders/conditional",
 		`{"accountId":"acc_1","execKind":"stop-limit","expectedPrice":64001,"leverage":2.5,"limitPrice":61000,"maxSlippagePct":0.5,"reduceOnly":true,` +
 			`"side":"short","size":0.0000001,"stopLossPrice":66000.1,"symbol":"BTC","takeProfitPrice":60000,"triggerPrice":62000}`},
-	{"a ladder", orderCall(ladder(trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("63000"), Rungs: 5}), nil), runBody, "POST /orders/ladder",
+	{"a ladder", orderCall(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("63000"), Rungs: 5}), nil), runBody, "POST /orders/ladder",
 		`{"accountId":"acc_1","endPrice":63000,"leverage":2,"side":"long","size":0.01,"startPrice":64000,"symbol":"BTC","totalOrders":5}`},
-	{"a skewed ladder", orderCall(ladder(trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("63000"), Rungs: 2, SizeSkew: trading.Some(trading.Dec("1.50"))}), nil), runBody, "POST /orders/ladder",
+	{"a skewed ladder", orderCall(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("63000"), Rungs: 2, SizeSkew: trading.Some(trading.Dec("1.50"))}), nil), runBody, "POST /orders/ladder",
 		`{"accountId":"acc_1","endPrice":63000,"leverage":2,"side":"long","size":0.01,"sizeSkew":1.5,"startPrice":64000,"symbol":"BTC","totalOrders":2}`},
-	{"a TWAP", orderCall(twap(trading.TWAP{Duration: 90 * time.Second}), nil), runBody, "POST /orders/twap",
+	{"a TWAP", orderCall(overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: 90 * time.Second}), nil), runBody, "POST /orders/twap",
 		`{"accountId":"acc_1","durationMs":90000,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
-	{"a randomized TWAP", orderCall(twap(trading.TWAP{Duration: time.Millisecond, RandomizeSize: trading.Some(true), RandomizeTime: trading.Some(false)}), nil), runBody, "POST /orders/twap",
+	{"a randomized TWAP", orderCall(overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Millisecond, RandomizeSize: trading.Some(true), RandomizeTime: trading.Some(false)}), nil), runBody, "POST /orders/twap",
 		`{"accountId":"acc_1","durationMs":1,"leverage":2,"randomizeSize":true,"randomizeTime":false,"side":"long","size":0.01,"symbol":"BTC"}`},
-	{"a chase", orderCall(chase(trading.Chase{}), nil), runBody, "POST /orders/chase",
+	{"a chase", orderCall(overTime((*trading.Account).PlaceChase, trading.Chase{}), nil), runBody, "POST /orders/chase",
 		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
-	{"a bounded chase", orderCall(chase(trading.Chase{To: trading.At(trading.Dec("64500"))}), nil), runBody, "POST /orders/chase",
+	{"a bounded chase", orderCall(overTime((*trading.Account).PlaceChase, trading.Chase{To: trading.At(trading.Dec("64500"))}), nil), runBody, "POST /orders/chase",
 		`{"accountId":"acc_1","chaseTo":64500,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
-	{"a chased TWAP", orderCall(chaseTWAP(trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("64500"))}), nil), runBody, "POST /orders/chase-twap",
+	{"a chased TWAP", orderCall(overTime((*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("64500"))}), nil), runBody, "POST /orders/chase-twap",
 		`{"accountId":"acc_1","chaseTo":64500,"durationMs":3600000,"leverage":2,"side":"long","size":0.01,"symbol":"BTC"}`},
-	{"a swarm", orderCall(swarm(trading.Swarm{Orders: 7}), nil), runBody, "POST /orders/swarm",
+	{"a swarm", orderCall(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 7}), nil), runBody, "POST /orders/swarm",
 		`{"accountId":"acc_1","leverage":2,"side":"long","size":0.01,"symbol":"BTC","totalOrders":7}`},
-	{"T97 a swarm with settings", orderCall(swarm(trading.Swarm{Orders: 7, Aggression: trading.Some(json.RawMessage(`"high"`)), SlippageBps: trading.Some(trading.Dec("25")), Irregular: trading.Some(true)}), nil), runBody, "POST /orders/swarm",
+	{"T97 a swarm with settings", orderCall(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 7, Aggression: trading.Some(json.RawMessage(`"high"`)), SlippageBps: trading.Some(trading.Dec("25")), Irregular: trading.Some(true)}), nil), runBody, "POST /orders/swarm",
 		`{"accountId":"acc_1","aggression":"high","irregular":true,"leverage":2,"side":"long","size":0.01,"slippageBps":25,"symbol":"BTC","totalOrders":7}`},
 	{"an edit", func(ctx context.Context, a *trading.Account) error {
 		_, err := a.EditRun(ctx, "run_1", trading.RunEdit{TotalSize: trading.Dec("2.0")})
@@ -311,8 +277,8 @@ func TestTheClientsMaxSlippageOnALiveAccount(t *testing.T) {
 		"a limit":            {limited, placeOrder, liveOrderBody, false},
 		"reduce-only":        {func(o *trading.Order) { o.ReduceOnly = true }, placeOrder, liveOrderBody, false},
 		"a resting limit":    {limited, placeLimit, liveLimitBody, false},
-		"a TWAP":             {nil, twap(trading.TWAP{Duration: time.Hour}), runBody, true},
-		"a stop-limit":       {limited, conditional(trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}), runBody, false},
+		"a TWAP":             {nil, overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Hour}), runBody, true},
+		"a stop-limit":       {limited, overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}), runBody, false},
 		"one of the order's": {func(o *trading.Order) { o.MaxSlippagePct = trading.Some(trading.Dec("0.7")) }, placeOrder, liveOrderBody, true},
 	} {
 		script := rig.NewScript(t, rig.Answered(200, row.answer))
@@ -355,29 +321,29 @@ func TestLiveRefusedBeforeSending(t *testing.T) {
 		{"a trigger at 0", trading.CodeInvalidTPSL, liveTPSL("BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("0"))})},
 		{"T108 a share", trading.CodeBadRequest, liveTPSL("BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear, ClosePct: trading.Some(trading.Dec("50"))})},
 
-		{"no trigger price", trading.CodeBadTrigger, pro(conditional(trading.Conditional{}))},
-		{"a negative trigger price", trading.CodeBadTrigger, pro(conditional(trading.Conditional{Trigger: trading.Dec("-1")}))},
-		{"an unknown exec kind", trading.CodeBadRequest, pro(conditional(trading.Conditional{Trigger: trading.Dec("1"), Exec: 9}))},
-		{"a stop-limit without a price", trading.CodeBadLimitPrice, pro(conditional(trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}))},
-		{"a stop-market with a price", trading.CodeBadLimitPrice, orderCall(conditional(trading.Conditional{Trigger: trading.Dec("1")}), func(o *trading.Order) { o.LimitPrice = trading.At(trading.Dec("1")) })},
-		{"a ladder from nowhere", trading.CodeBadPrice, pro(ladder(trading.Ladder{To: trading.Dec("1"), Rungs: 2}))},
-		{"a ladder to nowhere", trading.CodeBadPrice, pro(ladder(trading.Ladder{From: trading.Dec("1"), Rungs: 2}))},
-		{"a ladder without rungs", trading.CodeBadOrderCount, pro(ladder(trading.Ladder{From: trading.Dec("1"), To: trading.Dec("2")}))},
-		{"T97 rungs below $10", trading.CodeMinNotional, pro(ladder(trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 65}))},
-		{"a skew that is endless", trading.CodeBadRequest, pro(ladder(trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: endless}))},
-		{"no duration", trading.CodeBadDuration, pro(twap(trading.TWAP{}))},
-		{"less than a millisecond", trading.CodeBadDuration, pro(twap(trading.TWAP{Duration: time.Microsecond}))},
-		{"part of a millisecond", trading.CodeBadDuration, pro(twap(trading.TWAP{Duration: time.Second + time.Microsecond}))},
-		{"a negative duration", trading.CodeBadDuration, pro(chaseTWAP(trading.ChaseTWAP{Duration: -time.Hour}))},
-		{"a chase to 0", trading.CodeBadPrice, pro(chase(trading.Chase{To: trading.At(trading.Dec("0"))}))},
-		{"a chase to null", trading.CodeBadPrice, pro(chase(trading.Chase{To: trading.Clear}))},
-		{"a chased TWAP to 0", trading.CodeBadPrice, pro(chaseTWAP(trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))}))},
-		{"a swarm of none", trading.CodeBadOrderCount, pro(swarm(trading.Swarm{}))},
-		{"a slippage that is endless", trading.CodeBadRequest, pro(swarm(trading.Swarm{Orders: 2, SlippageBps: endless}))},
-		{"an aggression that is no JSON", trading.CodeBadRequest, pro(swarm(trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage("high"))}))},
-		{"an aggression that is empty", trading.CodeBadRequest, pro(swarm(trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage{})}))},
-		{"an aggression that is null", trading.CodeBadRequest, pro(swarm(trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage(" null"))}))},
-		{"an aggression that is an object", trading.CodeBadRequest, pro(swarm(trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage(`{"a":1}`))}))},
+		{"no trigger price", trading.CodeBadTrigger, pro(overTime((*trading.Account).PlaceConditional, trading.Conditional{}))},
+		{"a negative trigger price", trading.CodeBadTrigger, pro(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("-1")}))},
+		{"an unknown exec kind", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: 9}))},
+		{"a stop-limit without a price", trading.CodeBadLimitPrice, pro(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}))},
+		{"a stop-market with a price", trading.CodeBadLimitPrice, orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1")}), func(o *trading.Order) { o.LimitPrice = trading.At(trading.Dec("1")) })},
+		{"a ladder from nowhere", trading.CodeBadPrice, pro(overTime((*trading.Account).PlaceLadder, trading.Ladder{To: trading.Dec("1"), Rungs: 2}))},
+		{"a ladder to nowhere", trading.CodeBadPrice, pro(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("1"), Rungs: 2}))},
+		{"a ladder without rungs", trading.CodeBadOrderCount, pro(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("1"), To: trading.Dec("2")}))},
+		{"T97 rungs below $10", trading.CodeMinNotional, pro(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 65}))},
+		{"a skew that is endless", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: endless}))},
+		{"no duration", trading.CodeBadDuration, pro(overTime((*trading.Account).PlaceTWAP, trading.TWAP{}))},
+		{"less than a millisecond", trading.CodeBadDuration, pro(overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Microsecond}))},
+		{"part of a millisecond", trading.CodeBadDuration, pro(overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Second + time.Microsecond}))},
+		{"a negative duration", trading.CodeBadDuration, pro(overTime((*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: -time.Hour}))},
+		{"a chase to 0", trading.CodeBadPrice, pro(overTime((*trading.Account).PlaceChase, trading.Chase{To: trading.At(trading.Dec("0"))}))},
+		{"a chase to null", trading.CodeBadPrice, pro(overTime((*trading.Account).PlaceChase, trading.Chase{To: trading.Clear}))},
+		{"a chased TWAP to 0", trading.CodeBadPrice, pro(overTime((*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))}))},
+		{"a swarm of none", trading.CodeBadOrderCount, pro(overTime((*trading.Account).PlaceSwarm, trading.Swarm{}))},
+		{"a slippage that is endless", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 2, SlippageBps: endless}))},
+		{"an aggression that is no JSON", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage("high"))}))},
+		{"an aggression that is empty", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage{})}))},
+		{"an aggression that is null", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage(" null"))}))},
+		{"an aggression that is an object", trading.CodeBadRequest, pro(overTime((*trading.Account).PlaceSwarm, trading.Swarm{Orders: 2, Aggression: trading.Some(json.RawMessage(`{"a":1}`))}))},
 		{"an edit to 0", trading.CodeBadSize, func(ctx context.Context, a *trading.Account) error {
 			_, err := a.EditRun(ctx, "run_1", trading.RunEdit{})
 			return err
