@@ -115,11 +115,12 @@ func answerAll(jobs []*job, err error) {
 
 func (s *Store) setHalt(halt *string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if (halt == nil) != (s.halt == nil) {
+	changed := (halt == nil) != (s.halt == nil)
+	s.halt = halt
+	s.mu.Unlock()
+	if changed {
 		s.o.Logger.Warn("entries halted", slog.String("lease", s.o.Name), slog.Bool("halted", halt != nil))
 	}
-	s.halt = halt
 }
 
 // renew raises the beat, unless the bot has not reported.
