@@ -92,6 +92,9 @@ type Measured struct {
 	AnswerTime map[string]Spread `json:"answerTime,omitempty"`
 	// ReadLag is how long after the answer of a write a read still showed the state before it.
 	ReadLag Spread `json:"readLag,omitzero"`
+	// KeptFor is the longest time after which a request got its stored answer, where none did not before; 0 where
+	// nothing shows it.
+	KeptFor Duration `json:"keptFor,omitempty"`
 	// MarkAge is the age of the mark that a paper order was filled at.
 	MarkAge Spread `json:"markAge,omitzero"`
 	// TakerFee and MakerFee are shares of the notional, such as "0.00045"; MinNotional is in

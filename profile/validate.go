@@ -101,6 +101,9 @@ func (m Measured) check() error {
 			errs = append(errs, fmt.Errorf("profile: measured: %s: median, p99 and most must not fall, nor be negative", what))
 		}
 	}
+	if m.KeptFor < 0 {
+		errs = append(errs, errors.New("profile: measured: keptFor must not be negative"))
+	}
 	for what, text := range map[string]string{"takerFee": m.TakerFee, "makerFee": m.MakerFee, "minNotional": m.MinNotional, "defaultLeverage": m.DefaultLeverage} {
 		if text != "" && !decimalText.MatchString(text) {
 			errs = append(errs, fmt.Errorf("profile: measured: %s is %q: it must be a plain decimal", what, text))
