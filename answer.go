@@ -40,11 +40,11 @@ func (a *attempt) askedToWait() time.Duration {
 // heard is what an attempt says.
 type heard struct {
 	attempt attempt
-	class   ledger.Class
 	verdict verdict.Verdict // of an answer that came
 	refusal *Error          // what has the shape of the service's no; nil otherwise
 	err     error           // nil after a success
-	decoded bool            // the result holds the answer
+	class   ledger.Class
+	decoded bool // the result holds the answer
 }
 
 // question is what an answer is judged by.

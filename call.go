@@ -33,7 +33,6 @@ type call struct {
 	apiKey apiKey         // of the next attempt, or the last
 	ask    limiter.Ask    // for a slot in the rate limits
 	slot   limiter.Slot   // that the next send has
-	writer bool           // it holds the sandbox's one place for a writer
 	room   http.Request   // what the loop sees
 	write  *resolve.Write // nil for a read
 	askKey Key            // of a request of the driver
@@ -44,13 +43,13 @@ type call struct {
 	last    heard
 	lastCtx context.Context // of the last attempt, for the hooks
 
+	writer  bool // it holds the sandbox's one place for a writer
 	outcome Outcome
 	doubt   bool  // an attempt that ended may have been applied
 	doubted bool  // there has been doubt, whether or not it is over
 	left    bool  // any byte of a write may have left
 	forget  bool  // the write needs no resolution
-	invalid error // what was wrong before anything was sent
-	stopped error // why there is no further attempt, where the last answer does not say it
+	stopped error // why there is no further attempt, or none at all, where the last answer does not say it
 	found   error // what resolving it came to, beside the answer
 
 	result wire.Value // what a success is decoded into; nil if nobody wants it
@@ -62,15 +61,15 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 	if noContext != nil {
 		ctx = context.Background()
 	}
-	c := &call{Context: ctx, invalid: noContext, core: h.core, outcome: NotApplied}
+	c := &call{Context: ctx, stopped: noContext, core: h.core, outcome: NotApplied}
 	c.request = request{endpoint: e, env: e.env, opts: h.defaults, url: h.core.urls[e], entry: e.spec.Asks.Adds(false), began: time.Now()}
 	for _, opt := range opts {
 		if opt == nil {
-			c.invalid = errNilOption()
+			c.stopped = errNilOption()
 			break
 		}
 		if err := opt.applyCall(&c.opts); err != nil {
-			c.invalid = err
+			c.stopped = err
 			break
 		}
 	}
@@ -95,8 +94,8 @@ func (c *call) aimByQuery(name, value string) {
 }
 
 func (c *call) aim(at *url.URL, err error) {
-	if err != nil && c.invalid == nil {
-		c.invalid = err
+	if err != nil && c.stopped == nil {
+		c.stopped = err
 	}
 	c.url = at
 }
@@ -223,6 +222,16 @@ func (c *call) nameWait(wait time.Duration) {
 	}
 }
 
+// exitPriority is that of an exit: what gets out at once comes first.
+func exitPriority(op Operation) Priority {
+	switch op {
+	case OpClose, OpSandboxClose, OpOrder, OpSandboxOrder:
+		return PriorityClose
+	default:
+		return PriorityExit
+	}
+}
+
 // priority returns the priority of the next send.
 func (c *call) priority() Priority {
 	priority := PriorityRead
@@ -232,7 +241,7 @@ func (c *call) priority() Priority {
 	case c.entry:
 		priority = PriorityEntry
 	case c.endpoint.write:
-		priority = PriorityExit
+		priority = exitPriority(c.endpoint.op)
 	}
 	if asked, ok := c.opts.priority.Get(); ok && !c.entry {
 		priority = max(priority, asked)

@@ -29,8 +29,7 @@ func (c *call) do(result wire.Value) error {
 	c.result = result
 	c.hookStart()
 	switch {
-	case c.invalid != nil:
-		c.stopped = c.invalid
+	case c.stopped != nil: // by what the caller got wrong
 	case !c.endpoint.keyless && c.core.keyless(c.env) != nil:
 		c.stopped = c.core.keyless(c.env)
 	case c.endpoint.write:
@@ -380,7 +379,7 @@ func (c *call) settled() bool {
 	case c.last.class == ledger.Success:
 		return !c.endpoint.write || c.outcome == Applied
 	default:
-		return c.last.refusal != nil && c.outcome == NotApplied
+		return c.last.refusal != nil && (c.outcome == NotApplied || c.forget) // of an earlier use of its key nothing is known
 	}
 }
 

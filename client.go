@@ -76,7 +76,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 			scrubber:  scrubber,
 		},
 		log:           log,
-		baseURL:       address.Service(base),
+		baseURL:       journal.Service(base),
 		urls:          endpointURLs(base),
 		sandboxKeys:   cfg.sandboxKeys,
 		liveKeys:      cfg.liveKeys,
@@ -367,7 +367,7 @@ func (c *Client) ResolveID(ctx context.Context, id IntentID) (*Resolution, error
 // half an hour where it does not. Trading in other markets may begin meanwhile, so run it
 // in a goroutine. The error is nil exactly if all outcomes are known. A write whose
 // outcome is not known keeps its market closed to entries until it is resolved or
-// acknowledged.
+// acknowledged, or until the account shows what there is all the same ([PendingWrite.MarketOpen]).
 func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr

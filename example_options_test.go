@@ -195,6 +195,20 @@ func ExampleWithIdempotencyKey() {
 	// 1 executed
 }
 
+// The program has used the key before it had a journal: the first use wins.
+func ExampleWithSharedIdempotencyKey() {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	for range 2 {
+		client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithJournal(journal.NewMemory()))
+		if _, err := client.Live.Account("acc_1").PlaceOrder(ctx, order, trading.WithSharedIdempotencyKey("entry-7")); err != nil {
+			log.Fatal(err)
+		}
+		_ = client.Close()
+	}
+	fmt.Println(len(sim.Ledger()), "executed")
+	// Output: 1 executed
+}
+
 // Programs that share ids on purpose: the first one wins, and the other gets its answer.
 func ExampleWithSharedOrderIDs() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))

@@ -35,6 +35,12 @@ func (h host) ReadTrades(ctx context.Context, account string) {
 	_, _ = (&Account{id: AccountID(account), caller: caller{h.c, baselineOptions()}}).Trades(ctx)
 }
 
+func (h host) ReadOrders(ctx context.Context, account string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, _ = (&Account{id: AccountID(account), caller: caller{h.c, baselineOptions()}}).OpenOrders(ctx)
+}
+
 func baselineOptions() callOptions {
 	opts := recoveryOptions()
 	opts.failFast, opts.retry = true, defaultCallOptions().retry

@@ -30,9 +30,10 @@ func NewKey() Key {
 
 // keySource is where a write's keys come from.
 type keySource struct {
-	given Key       // never replaced
-	id    string    // derived from this, the account, the operation and the try
-	since time.Time // the caller's word that the key was not used before
+	given  Key       // never replaced
+	shared bool      // others may have used it
+	id     string    // derived from this, the account, the operation and the try
+	since  time.Time // the caller's word that the key was not used before
 }
 
 // ClientOrderIDOption says more of a client order id.

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"iter"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/resolve"
@@ -50,4 +51,20 @@ func DescribeHistory(h journal.History) (*JournaledWrite, error) {
 		w.Code, w.Answer, w.Note = Code(end.Code), Body(end.Answer), end.Note
 	}
 	return w, nil
+}
+
+// ReadJournal yields what a journal file says of each write, as [journal.Read] reads it. An error is
+// the last.
+func ReadJournal(path string) iter.Seq2[*JournaledWrite, error] {
+	return func(yield func(*JournaledWrite, error) bool) {
+		for h, err := range journal.Read(path) {
+			var w *JournaledWrite
+			if err == nil {
+				w, err = DescribeHistory(h)
+			}
+			if !yield(w, err) || err != nil {
+				return
+			}
+		}
+	}
 }

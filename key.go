@@ -51,7 +51,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 // takeName takes a client order id, or a given key, and looks up what became of it before.
 func (c *call) takeName(w *resolve.Write, terms *ledger.Terms) (try int, earlier *resolve.Write, err error) {
 	d := c.core.driver
-	terms.FirstUseKnown = d.Durable() && !c.core.sharedIDs && c.opts.key.since.IsZero() && (c.core.lease == nil || c.core.lease.Complete())
+	terms.FirstUseKnown = d.Durable() && !c.core.sharedIDs && !c.opts.key.shared && c.opts.key.since.IsZero() && (c.core.lease == nil || c.core.lease.Complete())
 	c.since = d.Requests()
 	earlier, last, err := d.Take(c, w)
 	if earlier != nil {

@@ -60,8 +60,8 @@ func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *c
 	}
 	c := a.caller.begin(ctx, endpointOf(op), opts)
 	c.account = a.id
-	if c.invalid == nil {
-		c.invalid = local(EnvLive, check.ID("account", string(a.id)))
+	if c.stopped == nil {
+		c.stopped = local(EnvLive, check.ID("account", string(a.id)))
 	}
 	return c
 }
@@ -271,7 +271,7 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 		absent = "stopLossPrice"
 	}
 	switch {
-	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.invalid != nil:
+	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.stopped != nil:
 		return nil
 	case c.opts.body != nil:
 		c.unnamed.TakeProfit, c.unnamed.StopLoss = t.TakeProfit.IsZero(), t.StopLoss.IsZero()

@@ -251,9 +251,10 @@ func WithJournal(j journal.Store) Option {
 
 // WithExclusiveAccounts declares that nobody and nothing but this program trades the
 // accounts: no person in the terminal, no other program. Where several clients of this
-// program do, they have one journal handle. It is a declaration, not a
-// lock, and ends with the first sign of the contrary: see [Hooks.NotExclusive]. With it, what an account shows can also prove that a write whose answer is lost
-// was executed. Without ids it declares every account, the paper account too.
+// program do, they have one journal handle and one base URL. It is a declaration, not a lock,
+// and ends with the first sign of the contrary: see [Hooks.NotExclusive]. With it, what an
+// account shows can also prove that a write whose answer is lost was executed. Without ids it
+// declares every account, the paper account too.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	var wrong error
 	for i, id := range ids {
@@ -269,8 +270,8 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 
 // WithoutBaseline sends the first entry on an account of [WithExclusiveAccounts] at once. It
 // else waits until 5 seconds after the client's start, or after the last of its own writes, for
-// a look at the account, unless its journal is new or it has less time. What is lost before
-// the first baseline stays unknown.
+// a look at the account, unless its journal is new or has rested for 20 seconds, or it has less
+// time. What is lost before the first baseline stays unknown.
 func WithoutBaseline() Option { return option(nil, func(c *config) { c.withoutBaseline = true }) }
 
 // WithoutProbe never sends a write again to get its stored answer. That repeat, the probe,
@@ -380,7 +381,7 @@ func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.failF
 // WithPriority raises the call's priority in the rate limits, for the reads that an
 // exit depends on. It does not raise an entry's: the reserve is for exits.
 func WithPriority(p Priority) CallOption {
-	return callOption(shared(refusedIf(p > PriorityExit, "WithPriority", "it is %s: it must be one of the four priorities", p),
+	return callOption(shared(refusedIf(p > PriorityClose, "WithPriority", "it is %s: it must be one of the five priorities", p),
 		func(c *callOptions) { c.priority = Some(p) }))
 }
 
@@ -450,6 +451,17 @@ func WithIdempotencyKey(k Key) CallOption {
 		}
 		c.key = keySource{given: k}
 		return wrong
+	})
+}
+
+// WithSharedIdempotencyKey is [WithIdempotencyKey] of a key that somebody else, or this program
+// without its journal, may have used in the last 24 hours. Then a refusal does not prove that nothing
+// was executed under it.
+func WithSharedIdempotencyKey(k Key) CallOption {
+	return callOption(func(c *callOptions) error {
+		err := WithIdempotencyKey(k).applyCall(c)
+		c.key.shared = true
+		return err
 	})
 }
 

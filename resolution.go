@@ -56,6 +56,10 @@ type PendingWrite struct {
 	// Waiting means that nothing more is done about it until somebody asks:
 	// [Client.Resolve], [Client.Recover] or [Client.Acknowledge].
 	Waiting bool
+	// MarketOpen means that entries go on in its market, although its outcome is not known: it
+	// can run no more, nobody else trades the account ([WithExclusiveAccounts]), and what the
+	// account holds is known, whatever the write did. Read the positions.
+	MarketOpen bool
 }
 
 // PendingError names the writes whose outcome is not known: those beside which an

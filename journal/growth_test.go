@@ -148,3 +148,57 @@ func TestConcurrent(t *testing.T) {
 		}
 	}
 }
+
+// TestQuiet opens journals anew: a last record that resolved its intent is known, in a file that
+// was written anew too, if nothing is pending and it is not an older one that came to stand last.
+func TestQuiet(t *testing.T) {
+	pending := func(id string) Record { return Record{Intent: id, Data: []byte("begin " + id)} }
+	final := func(id, name string) Record {
+		return Record{Intent: id, Name: name, Final: true, Data: []byte("end " + id)}
+	}
+	long := Record{Intent: "long", Final: true, Data: make([]byte, lastMost+1)}
+	for name, row := range map[string]struct {
+		records []Record
+		want    string
+	}{
+		"nothing":                   {nil, ""},
+		"one that ended":            {[]Record{pending("1"), final("1", "")}, "end 1"},
+		"one with a name":           {[]Record{final("1", "a")}, "end 1"},
+		"one that is pending":       {[]Record{final("1", "a"), pending("2")}, ""},
+		"one that was begun before": {[]Record{pending("2"), final("1", "a")}, ""},
+		"the last has no name":      {[]Record{final("1", "a"), final("2", "")}, "end 2"},
+		"the last was begun first":  {[]Record{{Intent: "1", Name: "a", Data: []byte("begin 1")}, final("2", "b"), final("1", "a")}, "end 1"},
+		"the last is too long":      {[]Record{final("1", "a"), long}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newSimDisk()
+			l, err := openLog(d, simPath, usual)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Quiet() != nil {
+				t.Error("a new journal has had no record")
+			}
+			for _, r := range row.records {
+				if err := l.Append(t.Context(), false, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 3 {
+				if err := l.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if l, err = openLog(d, simPath, usual); err != nil {
+					t.Fatal(err)
+				}
+				if got := string(l.Quiet()); got != row.want {
+					t.Errorf("opened: %q, want %q", got, row.want)
+				}
+				l.step(l.rewrite)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

@@ -2,6 +2,9 @@ package journal
 
 import (
 	"errors"
+	"net"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -13,7 +16,8 @@ type Leaser interface {
 	// has passed, or the zero time, means that another process has the lease, or may have it
 	// before the byte is there.
 	Deadline() time.Time
-	// Covers reports whether the lease is for a live account of the service at a base URL.
+	// Covers reports whether the lease is for a live account of the service at a base URL, as
+	// [Service] spells it.
 	Covers(baseURL, account string) bool
 	// Halted reports whether somebody has halted the entries of whoever holds it, and why.
 	Halted() (reason string, halted bool)
@@ -35,3 +39,30 @@ var (
 // IsFencing reports whether an error says that nothing may leave any more, rather than that the
 // journal failed.
 func IsFencing(err error) bool { return errors.Is(err, ErrFenced) || errors.Is(err, ErrLostHistory) }
+
+// Service names the service of a base URL, however that is spelled: a journal is of one service.
+func Service(base *url.URL) string {
+	return strings.ToLower(base.Scheme) + "://" + normalHost(base) + strings.TrimRight(base.Path, "/")
+}
+
+// normalHost is the host in lower case, without the scheme's own port, an address in its
+// short form, and this machine by its address.
+func normalHost(base *url.URL) string {
+	host := strings.ToLower(strings.TrimSuffix(base.Hostname(), "."))
+	port := strings.TrimLeft(base.Port(), "0")
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		host = ip.String()
+	}
+	usual := map[string]string{"https": "443", "http": "80"}[strings.ToLower(base.Scheme)]
+	switch {
+	case port != "" && port != usual:
+		return net.JoinHostPort(host, port)
+	case strings.Contains(host, ":"):
+		return "[" + host + "]"
+	default:
+		return host
+	}
+}

@@ -19,6 +19,7 @@ type Log struct {
 	work   sync.WaitGroup // the one goroutine that syncs and rewrites, while there is something to do
 
 	isNew    bool
+	quiet    []byte
 	repaired int64
 
 	turn  chan struct{} // full while somebody has what follows
@@ -40,6 +41,10 @@ var usual = sizes{growth: 4 << 20, chunk: 256 << 10}
 
 // New reports whether Open has created the file.
 func (l *Log) New() bool { return l.isNew }
+
+// Quiet returns the Data of the last record that Open found, if it is a Final one and nothing
+// was pending; else nil.
+func (l *Log) Quiet() []byte { return bytes.Clone(l.quiet) }
 
 // Repaired returns how many bytes Open found behind the last valid frame, and left
 // out: appends that a power cut had torn. None of them was reported as durable.

@@ -104,6 +104,9 @@ func (l *Log) load() (err error) {
 		return err
 	}
 	l.segment, l.state, l.repaired = s.segment, s.state, s.torn
+	if len(l.state.pending) == 0 {
+		l.quiet = l.state.last
+	}
 	// What is behind the mark may be in memory alone, after a sync that failed. It
 	// is written anew rather than synced, which could succeed and do nothing.
 	if l.mark.end < l.end || l.repaired > 0 || l.bloated(64<<10) {

@@ -72,6 +72,9 @@ func (s *segment) fill(alive *state, chunk int64) error {
 			b = appendRecord(b, Record{Intent: e.Intent, Name: e.Name, Final: e.Final, Data: data})
 		}
 	}
+	if alive.last != nil || len(alive.names) > 0 { // else an older one would look like the last
+		b = appendRecord(b, Record{Intent: lastIntent, Final: true, Data: alive.last})
+	}
 	if len(b) > frameHead {
 		if err := s.put(b, chunk); err != nil {
 			return err
@@ -87,6 +90,9 @@ func (s *segment) fill(alive *state, chunk int64) error {
 	}
 	return s.file.Sync()
 }
+
+// lastIntent is what a file that was written anew has the last record of, once more.
+const lastIntent = "the last record"
 
 // bloated says whether much of the file is of no use any more.
 func (l *Log) bloated(atLeast int64) bool {

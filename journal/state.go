@@ -24,6 +24,7 @@ type state struct {
 	pending []*entry // in the order of their first record
 	first   uint64   // of the last intent
 	size    int64    // what the records take when they are written
+	last    []byte   // the Data of the record that came last, if it was a Final one, and is not long
 	recent  recent
 }
 
@@ -57,8 +58,14 @@ func (s *state) check(records []Record) error {
 	return nil
 }
 
+// lastMost bounds the data of a last record that is kept.
+const lastMost = 16 << 10
+
 // apply appends a record that passed check. It keeps r.Data.
 func (s *state) apply(r Record) {
+	if s.last = nil; r.Final && len(r.Data) <= lastMost {
+		s.last = r.Data
+	}
 	e, known := s.intents[r.Intent]
 	if !known {
 		if r.Final && r.Name == "" {

@@ -16,10 +16,12 @@ const (
 	// probes and the reads of a recovery. It may use half of the reserve, and holds at
 	// most a third of a limit.
 	Recovery
-	// Exit is for writes that cannot add exposure (closes, cancels, triggers,
-	// reduce-only orders), and for the reads that they need. It may use the whole
-	// reserve.
+	// Exit is for writes that cannot add exposure (cancels, levels, reduce-only orders
+	// that wait), and for the reads that an exit needs. It may use the whole reserve.
 	Exit
+	// Close is for closes and reduce-only market orders, which get out at once. It may
+	// use the whole reserve.
+	Close
 )
 
 // String returns the name of the priority.
@@ -33,6 +35,8 @@ func (p Priority) String() string {
 		return "recovery"
 	case Exit:
 		return "exit"
+	case Close:
+		return "close"
 	default:
 		return "Priority(" + strconv.Itoa(int(p)) + ")"
 	}

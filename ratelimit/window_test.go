@@ -52,7 +52,7 @@ func TestIdleWindowsAreForgotten(t *testing.T) {
 }
 
 func TestPriorityString(t *testing.T) {
-	for p, want := range map[Priority]string{Exit: "exit", Recovery: "recovery", Entry: "entry", Read: "read", 9: "Priority(9)"} {
+	for p, want := range map[Priority]string{Close: "close", Exit: "exit", Recovery: "recovery", Entry: "entry", Read: "read", 9: "Priority(9)"} {
 		assert.Equal(t, want, p.String())
 	}
 	assert.True(t, Read < Entry && Entry < Recovery && Recovery < Exit)

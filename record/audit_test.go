@@ -96,7 +96,7 @@ func TestAuditOfEachKindOfWrite(t *testing.T) {
 			kinds: "begun sent attempt done",
 			check: func(t *testing.T, events []Event) {
 				assert.False(t, events[0].Entry)
-				assert.Equal(t, "exit", events[0].Priority)
+				assert.Equal(t, "close", events[0].Priority)
 				assert.NotEmpty(t, events[2].Code)
 				assert.NotZero(t, events[2].Status)
 				assert.Equal(t, "not applied", events[2].Outcome)

@@ -76,6 +76,9 @@ func (j *judge) absent(v Verdict, why Reason) Verdict {
 		v.Reason = LookAgain
 	default:
 		v.Outcome, v.Reason = NotApplied, why
+		if why == NoTrace && (j.Write.Kind == Entry || j.closes()) && j.on("courses without") {
+			v = j.unless(j.guess(false), v)
+		}
 	}
 	return v
 }
@@ -140,6 +143,17 @@ func (j *judge) present(v Verdict, why, other Reason) Verdict {
 		v.Reason = LookAgain
 	default:
 		v.Outcome, v.Reason = Applied, why
+		if why != OneNewID && j.on("courses with") {
+			v = j.unless(j.guess(true), v)
+		}
+	}
+	return v
+}
+
+// unless is a verdict, unless there is a reason against it.
+func (j *judge) unless(why Reason, v Verdict) Verdict {
+	if why != "" {
+		v.Outcome, v.Reason = Unknown, why
 	}
 	return v
 }

@@ -30,7 +30,7 @@ func TestReadsThatLagTooFar(t *testing.T) {
 		{"opened", flat, holds("1", "100", -5), nil, DoesNotFit, Applied},
 		{"negative", holds("1", "100", -5), flat, nil, Contradiction, NotApplied},
 		{"replaced", holds("1", "100", -5), holds("1", "105", 60), nil, Contradiction, NotApplied},
-		{"own row", holds("1", "100", -5), holds("1", "100", -5), []Own{ownClose}, OwnRowMissing, NotApplied},
+		{"own row", holds("1", "100", -5), holds("1", "100", -5), []Own{ownClose}, OwnRowMissing, Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {

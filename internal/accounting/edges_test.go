@@ -154,3 +154,27 @@ func TestHowManyAreNotKept(t *testing.T) {
 	assert.Equal(t, 44, newest(runs(maxNewest+44)).More)
 	assert.Equal(t, 0, newest(runs(maxNewest)).More)
 }
+
+// On an account that others trade, the position of the baseline is newer than its closed trades. What
+// the program did between the two left its own trades, so a lost close left none of them.
+func TestWritesThatThePositionShowsAndTheRowsDoNot(t *testing.T) {
+	buy, sell := Own{Side: Long, Opened: num("1"), InPosition: true}, Own{LeftRow: true, Percent: num("100"), InPosition: true}
+	row := func() Row { return traded(Long, "1", Market) }
+	for name, c := range map[string]struct {
+		is   string
+		rows []Row
+		want Outcome
+		why  Reason
+	}{
+		"it did not run":                       {"1", []Row{row(), row()}, NotApplied, NoTrace},
+		"it may have run, or somebody else":    {"0", []Row{row(), row(), row()}, Unknown, NotExclusive},
+		"it may have run, and somebody bought": {"1", []Row{row(), row(), row()}, Unknown, NotExclusive},
+	} {
+		v := Decide(edge(Close, holding("1", c.is), closedRows(c.rows...), by(buy, sell, buy, sell, buy), func(f *Facts) {
+			f.Write.Percent, f.Exclusive = num("100"), false
+		}))
+		if v.Outcome != c.want || v.Reason != c.why {
+			t.Errorf("%s: %d, %s", name, v.Outcome, v.Reason)
+		}
+	}
+}

@@ -42,6 +42,7 @@ const (
 	Limit                      // a resting limit
 	Pro                        // a Pro order: it starts a run
 	EditRun                    // an edit that enlarges a run: no read shows it
+	Shown                      // of an act that trades nothing: a position that a read or an answer shows
 )
 
 // Cause is why a trade was closed.
@@ -204,6 +205,8 @@ type Own struct {
 	Answered bool
 	// Side is NoSide for a close: its answer does not show which position it closed.
 	Side Side
+	// Percent is that of a close.
+	Percent decimal.Decimal `json:",omitzero"`
 	// Opened is what the write opened or added on its side: of an order, the position
 	// after it on that side, at most the size of the fill.
 	Opened decimal.Decimal

@@ -5,8 +5,14 @@ package accounting
 // run lets an own write run.
 func (s *replaying) run(from state, i int) {
 	a := &s.acts[i]
-	if a.kind == Close {
+	switch {
+	case a.kind == Close:
 		s.close(from, i)
+		return
+	case a.kind == Shown:
+		s.answered(from, i)
+		return
+	case a.kind == Entry && from.halted: // it would have been refused
 		return
 	}
 	opposite := from.pos.side == -a.side

@@ -170,6 +170,7 @@ type act struct {
 	// before are those that had run when it was sent, later those that were sent when it
 	// had, or could no more.
 	before, later uint64
+	twins         uint64 // acts like it, of which it is not the first to run
 }
 
 func (s *replaying) on(rule string) bool { return s.off != rule }
@@ -275,7 +276,7 @@ func (s *replaying) step(from state) {
 	for i := range s.acts {
 		a := &s.acts[i]
 		switch {
-		case from.done>>i&1 == 1:
+		case from.done>>i&1 == 1, a.twins&^from.done != 0:
 		case a.before&^from.done != 0 && s.on("order of answers"), a.later&from.done != 0 && s.on("order"):
 		default:
 			next := from

@@ -24,6 +24,7 @@ type telling struct {
 	lists                bool   // judged by lists alone, too
 	cuts                 bool   // by lists that are cut, too
 	resting              [2]int // own orders of the start
+	limit                bool   // the one that buys is the lost write
 	starts               []int
 	earlier              int // events at most, that the baseline lags behind
 
@@ -43,6 +44,7 @@ type told struct {
 	ran   bool
 	by    *telling
 	view  *taleView
+	tale  *tale
 }
 
 func (x *told) String() string {
@@ -224,15 +226,19 @@ func (s *telling) see(w *tale, v *taleView) {
 	if !judged {
 		return
 	}
+	if s.limit {
+		s.tell(w, r, -1, v) // of no act
+		return
+	}
 	for i := range w.writes[:w.nWrites] {
 		if t := &w.writes[i]; t.lost {
-			s.tell(r, i, t.ran, v)
+			s.tell(w, r, i, v)
 			if s.cuts && len(r.Rows) > 0 {
 				for _, hide := range []int{0, 1} {
 					cut := *r
 					cut.Rows, cut.Cut = r.Rows[hide:], true
 					if len(cut.Rows) > 0 {
-						s.tell(&cut, i, t.ran, v)
+						s.tell(w, &cut, i, v)
 					}
 				}
 			}
@@ -240,8 +246,8 @@ func (s *telling) see(w *tale, v *taleView) {
 	}
 }
 
-func (s *telling) tell(r *Replay, asked int, ran bool, v *taleView) {
-	if !s.stopped && !s.report(&told{r, asked, ran, s, v}) {
+func (s *telling) tell(w *tale, r *Replay, asked int, v *taleView) {
+	if !s.stopped && !s.report(&told{r, asked, asked < 0 && w.resting[0] == 0 || asked >= 0 && w.writes[asked].ran, s, v, w}) {
 		s.stopped = true
 	}
 }

@@ -85,3 +85,16 @@ func TestTheUnitIsNotThatOfAShare(t *testing.T) {
 		t.Errorf("the unit is 1e%d", trail.Exp)
 	}
 }
+
+// Acts that are alike are tried in one order: which of them ran first makes no difference.
+func TestActsThatAreAlike(t *testing.T) {
+	r := Replay{Resting: []Resting{{}}}
+	for range 20 {
+		r.Rows = append(r.Rows, market(Long, "1"))
+		r.Acts = append(r.Acts, Act{Kind: Entry, Side: Long, Size: num("1"), Ran: true}, Act{Kind: Close, Percent: num("100"), Ran: true})
+	}
+	r.To = decimal.NewNullDecimal(num("0"))
+	if f := r.Of(-1, -1); f.Failed != "" || !f.Without {
+		t.Errorf("%+v", f)
+	}
+}

@@ -45,6 +45,7 @@ type taleWrite struct {
 	ran         bool
 	refused     bool
 	after       int
+	filled      int // of an order
 }
 
 const taleUnit = 4
@@ -124,6 +125,9 @@ func (w *tale) run(i int) {
 	t.ran = w.execute(&taleOrders[t.of])
 	t.refused = !t.ran
 	t.after, w.last = w.pos, i+1
+	if t.filled = taleOrders[t.of].size; t.ran && taleOrders[t.of].kind == ReduceOnly {
+		t.filled = w.rows[w.nRows-1].size
+	}
 }
 
 // end answers a write, or holds one that is lost.

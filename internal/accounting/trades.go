@@ -35,6 +35,14 @@ const mostTrades = 256
 // End is the place behind the newest row.
 func (t *Trades) End() int { return t.First + len(t.Rows) }
 
+// Newest reports whether a list, newest first, begins with the newest row that is known.
+func (t *Trades) Newest(list []Row) bool {
+	if len(t.Rows) == 0 || len(list) == 0 {
+		return len(t.Rows) == len(list)
+	}
+	return sameRow(list[0], t.Rows[len(t.Rows)-1])
+}
+
 // Since are the rows of a symbol from a place on.
 func (t *Trades) Since(place int, symbol string) []Row {
 	var rows []Row

@@ -151,6 +151,25 @@ func (t *Trail) Begin(at Point, shown time.Time) bool {
 	return true
 }
 
+// Settle begins anew at what equal looks show, all of which show what happened before a moment,
+// and the last of which ended at another, although nobody has found out about some writes. over
+// says of which of these it was known by then that they can run no more: whatever they did, the
+// looks show it. False if another may have been on its way then.
+func (t *Trail) Settle(at Point, shown, ended time.Time, over func(id string) bool) bool {
+	var later []Booked
+	for i := range t.Acts {
+		switch b := &t.Acts[i]; {
+		case b.Began.After(ended):
+			later = append(later, *b)
+		case b.over() && b.Heard.After(shown), !b.over() && !over(b.ID):
+			return false
+		}
+	}
+	t.Base, t.Acts, t.From = &at, later, shown
+	t.Full, t.Missing = false, 0
+	return true
+}
+
 // Replay is what is to be replayed, by the list that was read last, and the act of a
 // write in it; false without a baseline. resting are the own orders and runs that may have
 // traded since.
@@ -186,11 +205,12 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 	if at < 0 || status != "" && !Open(status) { // an answer may be from before the status
 		return
 	}
+	// An account that had a status may have another by the time of the list.
 	var f Finding
 	a := &t.Acts[at]
 	start := a.Place
 	if r, _, ok := t.Replay(symbol, trades, resting(t.From), status, ""); ok {
-		start = t.Base.Place
+		start, r.Halted = t.Base.Place, true
 		if f = r.Of(-1, at); f.Failed == "" && !f.Without {
 			t.Drop() // nothing explains what the account shows
 			return
@@ -199,7 +219,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 		r = since(trades, t.Acts[at+1:])
 		t.learn(symbol, trades)
 		r.Resting, r.Exp = resting(a.Began), t.Exp
-		r.From, r.Rows, r.Anywhere = a.After.Decimal, trades.Since(start, symbol), true
+		r.From, r.Rows, r.Anywhere, r.Halted = a.After.Decimal, trades.Since(start, symbol), true, true
 		f = r.Of(-1, AtStart)
 	}
 	if f.Failed != "" || !f.Without || f.Place < 0 {

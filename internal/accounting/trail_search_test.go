@@ -33,12 +33,21 @@ type trader struct {
 	still  int  // own writes ended by then
 	fronts bool // something in front of the service refuses what has run
 
+	status string // of the account, and as it was read last
+	known  string
+	ends   int // when the account ends; 0 for never
+	how    int // it does
+
 	wrong, decided, open int
+	settled              int
 	why                  map[Reason]int
 	trace                []string
 }
 
-type seenAt struct{ at, pos, rows int }
+type seenAt struct {
+	at, pos, rows int
+	status        string
+}
 
 // flight is a write on its way.
 type flight struct {
@@ -51,6 +60,7 @@ type flight struct {
 	after         int
 	heldAt        int
 	look          seenAt // the first of equal ones
+	looked        bool
 }
 
 func (s *trader) at(ms int) time.Time { return time.UnixMilli(1_700_000_000_000 + int64(ms)) }
@@ -70,7 +80,7 @@ func (s *trader) moved() {
 		s.say("row %d: side %d, size %d, cause %d", len(s.rows)-1, r.side, r.size, r.cause)
 	}
 	s.world.nRows = 0
-	s.was = append(s.was, seenAt{s.now, s.world.pos, len(s.rows)})
+	s.was = append(s.was, seenAt{s.now, s.world.pos, len(s.rows), s.status})
 }
 
 // lagging is what a read shows that lags by up to five seconds.
@@ -108,7 +118,7 @@ func (s *trader) send(of *taleOrder, lost bool) {
 	s.trail.Add(Booked{ID: f.id, Place: place, Act: Act{
 		Kind: of.kind, Side: Side(of.side), Size: decimal.NewFromInt(int64(of.size)),
 		Percent: decimal.NewFromInt(int64(of.percent)), Sent: s.tick(),
-	}})
+	}, Began: s.at(s.now)})
 	s.say("%s: send %s, lost %t", f.id, of.name, lost)
 }
 
@@ -118,7 +128,7 @@ func (s *trader) step() {
 	for _, f := range s.flying {
 		if !f.done && f.runs <= s.now && f.runs <= f.ends {
 			f.done = true
-			f.ran = s.world.execute(f.of)
+			f.ran = s.status != "LOCKED" && s.world.execute(f.of)
 			f.refused, f.after = !f.ran, s.world.pos
 			s.say("%s: runs: %t", f.id, f.ran)
 			s.moved()
@@ -157,8 +167,28 @@ func (s *trader) step() {
 	})
 }
 
-// read reads the list, and says what it decides.
+// end ends the account: the service closes what is open, or leaves it to the program, or to nobody.
+func (s *trader) end() {
+	switch s.how {
+	case 0:
+		s.status = "FAILED"
+		s.world.byItself(passes)
+		s.world.triggers = 0
+	case 1:
+		s.status, s.world.halted = "PASSED", true
+	default:
+		s.status = "LOCKED"
+	}
+	s.say("the account is %s", s.status)
+	s.moved()
+}
+
+// read reads the list, beside a write in doubt all, and says what that decides.
 func (s *trader) read() {
+	look := slices.ContainsFunc(s.flying, func(f *flight) bool { return f.heldAt > 0 })
+	if look {
+		s.known = s.lagging().status
+	}
 	shown := s.lagging()
 	list := slices.Clone(s.rows[max(0, shown.rows-20):shown.rows])
 	slices.Reverse(list)
@@ -166,11 +196,13 @@ func (s *trader) read() {
 	if s.trail.Keep(reach); reach != All {
 		s.say("the list does not reach back")
 	}
-	s.trail.Follow("X", &s.trades, func(time.Time) []Resting { return nil }, "ACTIVE")
+	s.trail.Follow("X", &s.trades, func(time.Time) []Resting { return nil }, s.known)
 	if s.trail.Base != nil {
 		s.say("baseline %s at %d", s.trail.Base.Position, s.trail.Base.Place)
 	}
-	s.judge(seenAt{s.now, s.lagging().pos, shown.rows})
+	if look {
+		s.judge(seenAt{s.now, s.lagging().pos, shown.rows, s.known})
+	}
 	s.trades.Forget(s.trail.Needs(s.trades.End()))
 }
 
@@ -181,22 +213,26 @@ func (s *trader) judge(look seenAt) {
 		if f.heldAt == 0 || s.now < f.heldAt+5000 {
 			return false
 		}
-		r, asked, ok := s.trail.Replay("X", &s.trades, nil, "ACTIVE", f.id)
+		r, asked, ok := s.trail.Replay("X", &s.trades, nil, look.status, f.id)
 		if !ok || asked < 0 {
 			s.why[NoBaseline]++
 			s.open++
 			s.giveUp(f)
 			return true
 		}
-		o, why := r.Of(asked, -1).Verdict()
 		quiet := max(s.still, f.heldAt) + 5000
-		if f.look.at < quiet || f.look.pos != look.pos || f.look.rows != look.rows {
+		if f.look.at < quiet || f.look.pos != look.pos || f.look.rows != look.rows || f.look.status != look.status {
 			f.look = look
 		}
 		equal := f.look.at >= quiet && s.now >= f.look.at+5000
-		if o == Unknown && equal {
+		again := f.looked
+		f.looked = true
+		if r.Halted = r.Halted || !equal; equal {
 			r.To = decimal.NewNullDecimal(decimal.NewFromInt(int64(look.pos)))
-			o, why = r.Of(asked, -1).Verdict()
+		}
+		o, why := r.Of(asked, -1).Verdict()
+		if !equal && !again {
+			o, why = Unknown, LookAgain
 		}
 		s.say("%s: %d, %s", f.id, o, why)
 		switch {
@@ -205,6 +241,9 @@ func (s *trader) judge(look seenAt) {
 		case o == Unknown:
 			s.open++
 			s.why[why]++
+			if equal && s.settle(f) {
+				return true
+			}
 		case o == Applied != f.ran:
 			s.wrong++
 		default:
@@ -221,6 +260,18 @@ func (s *trader) judge(look seenAt) {
 	})
 }
 
+// settle goes on from what equal looks show, with what the write did unknown.
+func (s *trader) settle(f *flight) bool {
+	at := Point{Position: decimal.NewFromInt(int64(f.look.pos)), Place: f.look.rows, Status: "ACTIVE"}
+	over := func(id string) bool { return id == f.id }
+	if f.look.rows != s.trades.End() || !Open(f.look.status) || !s.trail.Settle(at, s.at(f.look.at-5000), s.at(s.now), over) {
+		return false
+	}
+	s.settled++
+	s.say("%s: nobody finds out, and %d at %d is known", f.id, f.look.pos, f.look.rows)
+	return true
+}
+
 // giveUp has a person say that nobody will find out.
 func (s *trader) giveUp(f *flight) {
 	a := s.trail.Find(f.id)
@@ -234,9 +285,16 @@ func (s *trader) giveUp(f *flight) {
 
 // trade trades for ten minutes.
 func (s *trader) trade() {
-	s.was = []seenAt{{0, s.world.pos, 0}}
+	s.status, s.known = "ACTIVE", "ACTIVE"
+	s.was = []seenAt{{0, s.world.pos, 0, s.status}}
+	if s.dice.IntN(4) > 0 {
+		s.ends, s.how = 10_000+s.dice.IntN(300_000), s.dice.IntN(3)
+	}
 	s.trades.Take(nil, s.at(0), 20)
-	for due, read := 0, 0; s.now < 600_000 && s.wrong == 0; s.step() {
+	for due, read := 0, 0; s.now < 600_000 && s.wrong == 0 && (s.ends == 0 || s.now < s.ends+60_000); s.step() {
+		if s.now == s.ends/10*10 && s.ends > 0 {
+			s.end()
+		}
 		if s.dice.IntN(200_000) < 100 && s.world.pos != 0 {
 			s.world.byItself(s.dice.IntN(2))
 			s.world.triggers = 0
@@ -266,12 +324,12 @@ func TestTrailsHold(t *testing.T) {
 	for _, pace := range []struct{ pace, lists int }{{200, 1500}, {250, 1500}, {500, 2500}, {1000, 4000}, {2000, 6000}, {3000, 8000}, {6000, 10_000}} {
 		for _, fronts := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d ms, refused by something in front: %t", pace.pace, fronts), func(t *testing.T) {
-				decided, open, why := 0, 0, map[Reason]int{}
+				decided, open, settled, why := 0, 0, 0, map[Reason]int{}
 				for seed := range *trailRuns {
 					s := &trader{dice: rand.New(rand.NewPCG(uint64(seed), uint64(pace.pace))), pace: pace.pace, lists: pace.lists, why: why, fronts: fronts}
 					s.world.fullFlip, s.world.roundUp, s.world.shownLate = seed%3 == 0, seed%2 == 0, false
 					s.trade()
-					decided, open = decided+s.decided, open+s.open
+					decided, open, settled = decided+s.decided, open+s.open, settled+s.settled
 					if s.wrong > 0 {
 						for _, line := range s.trace {
 							t.Log(line)
@@ -279,7 +337,7 @@ func TestTrailsHold(t *testing.T) {
 						t.Fatalf("seed %d: a wrong verdict", seed)
 					}
 				}
-				t.Logf("%d judgments, %.1f %% decided, Unknown: %v", decided+open, 100*float64(decided)/float64(decided+open), why)
+				t.Logf("%d judgments, %.1f %% decided, Unknown: %v, %d settled", decided+open, 100*float64(decided)/float64(decided+open), why, settled)
 			})
 		}
 	}

@@ -7,7 +7,8 @@ import (
 
 // TestABaselineIsNotCarriedOverTheEndOfAnAccount: the account fails, and the service closes what
 // is open. An answer from before is no baseline with the status of after, by which that row
-// would have to be the lost close's.
+// would have to be the lost close's. Nor does a status that was read before the list say that it
+// is not of the service.
 func TestABaselineIsNotCarriedOverTheEndOfAnAccount(t *testing.T) {
 	for _, status := range []string{"FAILED", "PASSED", "ACTIVE"} {
 		began := time.UnixMilli(0)
@@ -27,6 +28,28 @@ func TestABaselineIsNotCarriedOverTheEndOfAnAccount(t *testing.T) {
 		}
 		if o, why := r.Of(asked, -1).Verdict(); !ok || o != want {
 			t.Errorf("%s: %d, %s", status, o, why)
+		}
+	}
+}
+
+// TestAnAccountThatEndsBehindItsStatus: the account fails as its status has been read. The trade by
+// which the service closed what a sell had opened is not of before that sell, whose answer is the
+// newest baseline.
+func TestAnAccountThatEndsBehindItsStatus(t *testing.T) {
+	began := time.UnixMilli(0)
+	k := Trades{}
+	k.Take(nil, began, 20)
+	trail := Trail{}
+	trail.Add(Booked{ID: "sell", Began: began, Heard: began, Act: Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 1, Ended: 2, Ran: true, After: opt("-2")}})
+	trail.Add(Booked{ID: "lost", Began: began, Act: Act{Kind: Entry, Side: Short, Size: num("1"), Sent: 3, Ended: 4}})
+	row := market(Short, "3")
+	row.Digest, row.Symbol = 1, "X"
+	k.Take([]Row{row}, began.Add(time.Minute), 20)
+	trail.Follow("X", &k, func(time.Time) []Resting { return nil }, "ACTIVE")
+	if r, asked, ok := trail.Replay("X", &k, nil, "FAILED", "lost"); ok {
+		r.To = opt("0")
+		if o, why := r.Of(asked, -1).Verdict(); o == NotApplied {
+			t.Errorf("it ran: %s", why)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (s *replaying) takeActs(acts []Act, u *units) {
 	for i := range acts {
 		a := &acts[i]
 		s.acts[i] = act{kind: a.Kind, side: a.Side, size: u.of(a.Size), percent: percentOf(a), carries: a.After.Valid && a.Ran && !a.Late, after: u.of(a.After.Decimal)}
-		u.ok = u.ok && (a.Kind == Close && s.acts[i].percent > 0 || (a.Kind == Entry || a.Kind == ReduceOnly) && a.Side != NoSide && a.Size.IsPositive())
+		u.ok = u.ok && (a.Kind == Shown || a.Kind == Close && s.acts[i].percent > 0 || (a.Kind == Entry || a.Kind == ReduceOnly) && a.Side != NoSide && a.Size.IsPositive())
 		if a.Ran && !a.Late {
 			s.must |= 1 << i
 		}
@@ -80,6 +80,21 @@ func (s *replaying) takeActs(acts []Act, u *units) {
 			}
 		}
 	}
+	for i := range acts {
+		for j := range i {
+			if s.alike(acts, i, j) {
+				s.acts[i].twins |= 1 << j
+			}
+		}
+	}
+}
+
+// alike reports whether it makes no difference which of two acts runs first.
+func (s *replaying) alike(acts []Act, i, j int) bool {
+	a, b := &acts[i], &acts[j]
+	named := func(k int) bool { return k == s.asked || k == s.anchor }
+	return !named(i) && !named(j) && a.Kind == b.Kind && a.Side == b.Side && a.Size.Equal(b.Size) && a.Percent.Equal(b.Percent) &&
+		a.Sent == b.Sent && a.Ended == b.Ended && a.Ran == b.Ran && a.Late == b.Late && !a.After.Valid && !b.After.Valid
 }
 
 func (s *replaying) takeResting(resting []Resting, u *units) {

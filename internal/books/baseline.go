@@ -34,11 +34,21 @@ func (a *account) serves(w *Write) bool {
 	if a.posAt.IsZero() || a.rowsAt.IsZero() || w.Lists && a.ordersAt.IsZero() || w.Run && a.finAt.IsZero() {
 		return false
 	}
-	held := a.held(w.Places[0].Symbol)
+	symbol := w.Places[0].Symbol
+	held := a.held(symbol)
 	// Reads at once are enough for an entry where nothing is held on its side and
 	// nothing waits: then no trade between them is missing on that side.
-	return (held.exact || a.posAt.Sub(held.since) >= a.lag) && a.agree(w.Places[0].Symbol, held) ||
+	return held.exact && a.agree(symbol, held) || a.stood(symbol, held) ||
 		w.Entry && held.Size.Sign() != int(w.Side) && len(a.orders)+len(a.runs) == 0
+}
+
+// shown is the moment before which all that happened shows in the position and in the closed trades.
+func (a *account) shown() time.Time { return earlier(a.posAt, a.rowsAt).Add(-a.lag) }
+
+// stood reports whether a position and the closed trades were as they were read at one moment:
+// neither changed for so long that both reads show it.
+func (a *account) stood(symbol string, held position) bool {
+	return a.posAt.Sub(held.since) >= a.lag && a.rowsAt.Sub(held.since) >= a.lag && a.agree(symbol, held)
 }
 
 // agree reports whether the position shows every closed trade that the rows show. One
@@ -71,5 +81,6 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.statusAt}, tooOld) || w.Run && tooOld(a.finAt) {
 		return true
 	}
-	return now.Sub(a.posEnded) >= a.lag && (!a.serves(w) || a.trailed && w.Act.Kind != 0 && a.lacksBase(w.Places[0].Symbol))
+	return now.Sub(a.posEnded) >= a.lag && (!a.serves(w) || a.trailed &&
+		(w.Act.Kind != 0 && a.lacksBase(w.Places[0].Symbol) || a.trails.unseen(w.Places[0].Symbol, a.shown())))
 }

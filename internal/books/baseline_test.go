@@ -51,7 +51,7 @@ func (b *book) atOnce(held []Held) {
 
 func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
 	b := newBook(t)
-	b.Books = New(b.now, false, nil)
+	b.Books = New(b.now, Earlier{}, nil)
 	b.atOnce(nil)
 	base, _ := b.Enter(b.order("BTC"))
 	assert.Nil(t, base)
@@ -71,7 +71,7 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 		{Account{Environment: "sandbox"}, accounting.Lag, true},
 	} {
 		b := newBook(t)
-		b.Books = New(b.now, true, nil)
+		b.Books = New(b.now, Earlier{None: true}, nil)
 		b.pass(row.after)
 		b.SawPositions(row.account, atOnce(b.now), nil)
 		b.SawTrades(row.account, atOnce(b.now), func(int) []accounting.Row { return nil })
@@ -93,8 +93,8 @@ func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
 	require.True(t, b.Wants(w))
 	b.leave(w, resting("ord_1"))
 	b.pass(accounting.Lag)
-	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 	for range 2 {
+		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 		b.SawPositions(mine, atOnce(b.now), nil)
 		b.pass(accounting.Lag)
 	}

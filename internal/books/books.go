@@ -17,9 +17,9 @@ import (
 
 // Books are the books of the accounts of one service. They are safe for concurrent use.
 type Books struct {
-	began time.Time // reads sooner than a lag after it may show an earlier run's writes late
-	first bool      // no earlier run wrote to a live account
-	lag   time.Duration
+	began   time.Time // reads sooner than a lag after it may show an earlier run's writes late
+	earlier Earlier   // unless this says more of a live account
+	lag     time.Duration
 
 	// Closed takes the time of a trade that an own close left, and when that was sent and
 	// answered; nil if nobody wants it.
@@ -36,11 +36,44 @@ type Books struct {
 	free  chan struct{} // closed when it has them; nil where nobody waits
 }
 
-// New returns books that begin now. first means that no earlier run of the program wrote
-// to a live account: a journal shows that. It has no writes to the paper account. report is
-// called with the first sign that somebody else trades a live account; it may be nil.
-func New(began time.Time, first bool, report func(id Account, sign string)) *Books {
-	return &Books{began: began, first: first, report: report, of: make(map[Account]*account), lag: accounting.Lag}
+// New returns books that begin now. report is called with the first sign that somebody else
+// trades a live account; it may be nil.
+func New(began time.Time, earlier Earlier, report func(id Account, sign string)) *Books {
+	return &Books{began: began, earlier: earlier, report: report, of: make(map[Account]*account), lag: accounting.Lag}
+}
+
+// Earlier is what a journal shows of what earlier runs of the program wrote to live accounts.
+// It has no writes to the paper account.
+type Earlier struct {
+	None bool // nothing
+	// Since is how long before a moment of this process the last of it had ended, at least, by
+	// the service's clock; not known before that is. Wall is when, by the wall clock: a
+	// hint that proves nothing. Since is nil if that is not known.
+	Since func(at time.Time) (d time.Duration, known bool)
+	Wall  time.Time
+	// Still are the live accounts in which they left nothing that rests or runs.
+	Still []string
+}
+
+// shows reports whether a read begun then shows all that earlier runs wrote to an account.
+func (b *Books) shows(id Account, begun time.Time, lag time.Duration) bool {
+	if begun.Sub(b.began) >= lag || b.earlier.None && id.live() {
+		return true
+	}
+	if b.earlier.Since == nil || !id.live() {
+		return false
+	}
+	since, known := b.earlier.Since(begun)
+	return known && since >= lag
+}
+
+// mayShow is shows, where a first read may be what says the service's time.
+func (b *Books) mayShow(id Account, begun time.Time, lag time.Duration) bool {
+	if b.earlier.Since == nil || !id.live() {
+		return b.shows(id, begun, lag)
+	}
+	_, known := b.earlier.Since(begun)
+	return b.shows(id, begun, lag) || !known && begun.Sub(b.earlier.Wall) >= lag+4*servicetime.Tolerance
 }
 
 // LagBehind says that reads may be so far behind: the longest that was ever said holds.
@@ -138,12 +171,17 @@ func (e *effect) reaches(w *Write) bool {
 // maxEffects bounds how many are kept of one account between two reads.
 const maxEffects = 128
 
+// ever is before all that a program has seen.
+var ever = time.Unix(0, 0)
+
 // account returns the books of an account. The lock is held.
 func (b *Books) account(id Account) *account {
 	a := b.of[id]
 	if a == nil {
 		a = &account{open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
-		a.trailed = b.isDeclared(id)
+		if a.trailed = b.isDeclared(id); a.trailed && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
+			a.trails.lists = ever
+		}
 		b.of[id] = a
 	}
 	if a.lag = b.lag; a.lag > accounting.Lag {

@@ -37,7 +37,7 @@ type book struct {
 }
 
 func newBook(t *testing.T) *book {
-	return &book{Books: New(origin, true, nil), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
+	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
 }
 
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }

@@ -27,7 +27,7 @@ var manyRuns = []int{100, 10_000, 30_000}
 func BenchmarkEdge15_SawFinished(b *testing.B) {
 	for _, n := range manyRuns {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			books, runs := New(origin, true, nil), finishedRuns(n)
+			books, runs := New(origin, Earlier{None: true}, nil), finishedRuns(n)
 			for b.Loop() {
 				books.SawFinished(mine, atOnce(origin), accounting.NewestOf(len(runs), func(i int) string { return runs[i] }))
 			}

@@ -92,7 +92,7 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var told []string
 			b := newBook(t)
-			b.Books = New(origin, true, func(_ Account, sign string) { told = append(told, sign) })
+			b.Books = New(origin, Earlier{None: true}, func(_ Account, sign string) { told = append(told, sign) })
 			if !row.unwatched {
 				b.Watch()
 			}
@@ -123,7 +123,7 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 
 // anew begins as a later run of the program does.
 func (b *book) anew() {
-	b.Books = New(b.now, false, b.report)
+	b.Books = New(b.now, Earlier{}, b.report)
 	b.Watch()
 	b.pass(accounting.Lag)
 	b.SawStatus(mine, b.now, "ACTIVE")

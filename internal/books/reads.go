@@ -94,7 +94,7 @@ func (b *Books) saw(id Account, at Read, take func(*account)) {
 }
 
 func (b *Books) passive(id Account, a *account, begun time.Time) bool {
-	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= a.lag && (b.first && id.live() || begun.Sub(b.began) >= a.lag)
+	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= a.lag && b.shows(id, begun, a.lag)
 }
 
 // Held is what is held in a market.
@@ -255,7 +255,7 @@ func IDsOf(waiting []Waiting) []string {
 // SawOrders notes what rests, and the runs that run.
 func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
 	if at != (Read{}) && b.trails(id) {
-		b.sawWaiting(id, at.Begun, slices.Concat(resting, running))
+		b.sawWaiting(id, at, slices.Concat(resting, running))
 	}
 	b.saw(id, at, func(a *account) {
 		a.seekOrders(resting, running)
@@ -274,14 +274,18 @@ func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
 	})
 }
 
-func (b *Books) sawWaiting(id Account, begun time.Time, waiting []Waiting) {
+func (b *Books) sawWaiting(id Account, at Read, waiting []Waiting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a, read := b.account(id), begun
-	if !b.passive(id, a, begun) {
-		begun = time.Time{} // an own one may not show yet
+	a := b.account(id)
+	a.trails.sawWaiting(waiting, at.Ended, b.shows(id, at.Begun, a.lag), b.passive(id, a, at.Begun))
+	by := at.Begun
+	for _, read := range [...]time.Time{a.posAt, a.rowsAt} { // with which a trail may begin anew
+		if !read.IsZero() {
+			by = earlier(by, read)
+		}
 	}
-	a.trails.sawWaiting(waiting, begun, read)
+	a.trails.forgetGone(by.Add(-a.lag))
 }
 
 // SawFinished notes the ids of the runs that have ended.

@@ -18,19 +18,21 @@ func TestTheTradeOfAnOwnClose(t *testing.T) {
 		return accounting.Row{Digest: digest, Symbol: symbol, GrossPnL: decimal.NewNullDecimal(decimal.NewFromInt(pnl)), ClosedAt: servicetime.Shown(origin)}
 	}
 	for name, row := range map[string]struct {
-		fresh  []accounting.Row
-		closes int
-		want   bool
+		fresh     []accounting.Row
+		closes    int
+		want      bool
+		elsewhere bool // the second close
 	}{
-		"its own":                   {[]accounting.Row{trade(8, "BTC", 5)}, 1, true},
-		"beside one of another":     {[]accounting.Row{trade(9, "ETH", 5), trade(8, "BTC", 5)}, 1, true},
-		"another result":            {[]accounting.Row{trade(8, "BTC", 6)}, 1, false},
-		"another market":            {[]accounting.Row{trade(8, "ETH", 5)}, 1, false},
-		"two of its market":         {[]accounting.Row{trade(9, "BTC", 5), trade(8, "BTC", 5)}, 1, false},
-		"one of no market, too":     {[]accounting.Row{trade(9, "", 5), trade(8, "BTC", 5)}, 1, false},
-		"none":                      {nil, 1, false},
-		"two closes":                {[]accounting.Row{trade(8, "BTC", 5)}, 2, false},
-		"no close: somebody else's": {[]accounting.Row{trade(8, "BTC", 5)}, 0, false},
+		"its own":                   {[]accounting.Row{trade(8, "BTC", 5)}, 1, true, false},
+		"beside one of another":     {[]accounting.Row{trade(9, "ETH", 5), trade(8, "BTC", 5)}, 1, true, false},
+		"another result":            {[]accounting.Row{trade(8, "BTC", 6)}, 1, false, false},
+		"another market":            {[]accounting.Row{trade(8, "ETH", 5)}, 1, false, false},
+		"two of its market":         {[]accounting.Row{trade(9, "BTC", 5), trade(8, "BTC", 5)}, 1, false, false},
+		"one of no market, too":     {[]accounting.Row{trade(9, "", 5), trade(8, "BTC", 5)}, 1, false, false},
+		"none":                      {nil, 1, false, false},
+		"two closes, one elsewhere": {[]accounting.Row{trade(8, "BTC", 5)}, 2, true, true},
+		"two closes":                {[]accounting.Row{trade(8, "BTC", 5)}, 2, false, false},
+		"no close: somebody else's": {[]accounting.Row{trade(8, "BTC", 5)}, 0, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
@@ -43,8 +45,11 @@ func TestTheTradeOfAnOwnClose(t *testing.T) {
 			b.pass(time.Minute)
 			list := []accounting.Row{{Digest: 7, Symbol: "BTC"}}
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return list })
-			for range row.closes {
+			for i := range row.closes {
 				w := b.order("BTC")
+				if i > 0 && row.elsewhere {
+					w = b.order("ETH")
+				}
 				b.Enter(w)
 				sent := b.now
 				b.pass(time.Second)
@@ -55,7 +60,11 @@ func TestTheTradeOfAnOwnClose(t *testing.T) {
 			for range 2 { // the second list shows nothing new
 				b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return append(row.fresh, list...) })
 			}
-			assert.Equal(t, row.want, heard == 1)
+			want := 0
+			if row.want {
+				want = 1
+			}
+			assert.Equal(t, want, heard)
 		})
 	}
 }

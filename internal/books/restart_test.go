@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 )
@@ -102,6 +104,97 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			assert.Equal(t, append(slices.Clone(row.own), 9), sizes(again.Evidence(left).Own))
 		})
 	}
+}
+
+// restartedBook is a declared account of which a new process knows what a journal shows.
+func restartedBook(t *testing.T, by Earlier) *book {
+	t.Helper()
+	b := newBook(t)
+	b.Books = New(origin, by, nil)
+	b.Declare(declared)
+	return b
+}
+
+// An order of an earlier run rests, and buys 5 as the first look after a restart reads: after the
+// position, before what waits. It is in no read. A lost order of the same size did not run.
+func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
+	rests := []Waiting{{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: decimal.NewNullDecimal(decimal.NewFromInt(5))}}
+	for name, row := range map[string]struct {
+		by    Earlier
+		seen  bool // what waits was read a lag before
+		trust bool // the look is a baseline
+		want  accounting.Reason
+	}{
+		"nothing is known of it":                 {by: Earlier{}, want: accounting.NoBaseline},
+		"another account was left still":         {by: Earlier{Still: []string{"acc_2"}}, want: accounting.NoBaseline},
+		"it was read a lag before":               {by: Earlier{}, seen: true, want: accounting.NoBaseline},
+		"the journal says that there is none":    {by: Earlier{Still: []string{mine.ID}}, trust: true, want: accounting.ReplayFits},
+		"no earlier run wrote to a live account": {by: Earlier{None: true}, trust: true, want: accounting.ReplayFits},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := restartedBook(t, row.by)
+			b.pass(accounting.Lag)
+			if row.seen {
+				b.SawOrders(mine, atOnce(b.now), rests, nil)
+				b.pass(accounting.Lag)
+			}
+			b.SawPositions(mine, atOnce(b.now), nil)
+			b.SawOrders(mine, atOnce(b.now), nil, nil)
+			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
+
+			lost := b.order("BTC")
+			lost.ID, lost.Declared = "lost", true
+			lost.Act = accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+			base, _ := b.enter(lost)
+			assert.NotNil(t, base)
+			assert.Equal(t, !row.trust, len(b.Evidence(lost).Own) > 0, "sums know that it may have rested")
+			b.pass(3 * accounting.Lag)
+			outcome, why := accounting.Unknown, accounting.NoBaseline
+			if c, ok := b.Course(lost, true, "ACTIVE"); ok {
+				require.True(t, c.Still(b.now, decimal.NewFromInt(5), nil))
+				f := c.Of(c.Asked, -1)
+				outcome, why = f.Verdict()
+			}
+			assert.Equal(t, row.want, why)
+			assert.Equal(t, row.trust, outcome == accounting.Applied, "no order was there but this one")
+		})
+	}
+}
+
+// A journal says in which declared accounts nothing rests or runs.
+func TestWhatARunLeavesStill(t *testing.T) {
+	for name, row := range map[string]struct {
+		by   Earlier
+		do   func(b *book)
+		want []string
+	}{
+		"nothing was done":                 {Earlier{Still: []string{"acc_1", "acc_2"}}, func(*book) {}, []string{"acc_1", "acc_2"}},
+		"orders that do not wait":          {Earlier{None: true}, func(b *book) { b.run(opened(1)) }, []string{"acc_1"}},
+		"what waits was not read":          {Earlier{}, func(b *book) { b.run(opened(1)) }, nil},
+		"it was read too soon":             {Earlier{}, func(b *book) { b.SawOrders(mine, atOnce(b.now), nil, nil) }, nil},
+		"nothing waits, as was read":       {Earlier{}, func(b *book) { b.pass(accounting.Lag); b.SawOrders(mine, atOnce(b.now), nil, nil) }, []string{"acc_1"}},
+		"an order waits, as was read":      {Earlier{}, func(b *book) { b.read(nil) }, nil},
+		"an own order waits":               {Earlier{None: true}, func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, resting("ord_1")) }, nil},
+		"an own order is under way":        {Earlier{None: true}, func(b *book) { b.enter(b.limit("BTC")) }, nil},
+		"an own order was refused locally": {Earlier{None: true}, func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, nil) }, []string{"acc_1"}},
+		"an own order waits no more": {Earlier{None: true}, func(b *book) {
+			w := b.limit("BTC")
+			b.enter(w)
+			b.leave(w, resting("ord_1"))
+			b.pass(accounting.Lag)
+			b.SawOrders(mine, atOnce(b.now), nil, nil)
+		}, []string{"acc_1"}},
+		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(b.order("BTC"), nil, Note{}) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := restartedBook(t, row.by)
+			row.do(b)
+			assert.Equal(t, row.want, b.Still())
+		})
+	}
+	b := newBook(t)
+	b.run(opened(1))
+	assert.Empty(t, b.Still(), "nobody declares it")
 }
 
 // enterNoted is enter, with a journal that takes what it is given.

@@ -21,6 +21,8 @@ type Saved struct {
 	Open  int        `json:"open,omitempty"`
 	// Waiting are the own orders and runs that may have traded since the baseline.
 	Waiting []Waiting `json:"waiting,omitempty"`
+	// Unseen: others may have, which runs before that one left.
+	Unseen bool `json:"unseen,omitempty"`
 }
 
 // savedRow is a closed trade as a journal has it.
@@ -44,7 +46,7 @@ func (a *account) saved(w *Write) *Saved {
 	if !w.Declared || w.Act.Kind == 0 || of.Base == nil || of.Base.Place < t.trades.First {
 		return nil
 	}
-	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.waiting(symbol, of.From)}
+	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
 	s.Acts = slices.Clone(of.Acts)
 	s.First = max(t.trades.First, of.Base.Place-overlap)
 	for _, r := range t.trades.Rows[s.First-t.trades.First:] {
@@ -107,7 +109,9 @@ func (a *account) goOn() {
 			for _, o := range s.Waiting {
 				t.waits(o)
 			}
-			t.lists = now // the earlier run knew what waits
+			if !s.Unseen {
+				of.lists = now
+			}
 		}
 		if of.Find(l.of.ID) == nil {
 			of.Add(accounting.Booked{ID: l.of.ID, Act: l.of.Act, Place: -1})

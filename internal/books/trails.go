@@ -57,22 +57,51 @@ func (a *account) beginTrails() {
 
 // FirstLook is how long the first entry on a declared account has to wait until a look shows
 // every own write, and those of an earlier run; 0 if it need not wait: the account was read, or
-// another entry went out before.
-func (b *Books) FirstLook(id Account, now time.Time) time.Duration {
+// another entry went out before. Where an earlier run may have left an order, which could trade as
+// the look reads, orders means that what waits is to be read now, a lag before that look.
+func (b *Books) FirstLook(id Account, now time.Time) (wait time.Duration, orders bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
+	t := &a.trails
 	switch {
-	case !a.trailed, a.entered, !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero():
-		return 0
+	case !a.trailed, a.entered, !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero() && !t.lists.After(a.shown()):
+		return 0, false
 	case a.inFlight > 0:
-		return a.lag
+		return a.lag, false
 	}
 	shows := a.lastWrite
-	if !b.first && b.began.After(shows) {
+	if !b.mayShow(id, now, a.lag) && b.began.After(shows) {
 		shows = b.began
 	}
-	return max(0, shows.Add(a.lag).Sub(now))
+	switch wait = shows.Add(a.lag).Sub(now); {
+	case wait > 0:
+		return wait, false
+	case t.lists.IsZero():
+		return 0, true
+	default:
+		return max(0, t.lists.Add(a.lag).Sub(now)), false
+	}
+}
+
+// Still are the live accounts in which nothing of the program's rests or runs, nor anything
+// that earlier runs left.
+func (b *Books) Still() (ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range b.earlier.Still {
+		if b.of[Account{Environment: "live", ID: id}] == nil { // nothing was done to it since
+			ids = append(ids, id)
+		}
+	}
+	for id, a := range b.of {
+		waits := func(o waited) bool { return o.gone.IsZero() }
+		if !a.trails.lists.IsZero() && len(a.trails.left) == 0 && !slices.ContainsFunc(a.trails.waited, waits) {
+			ids = append(ids, id.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // lacksBase reports whether the next write of a symbol has no baseline that counts for
@@ -91,7 +120,7 @@ type trails struct {
 	place   int // behind the list that was read last where nothing of the program's was under way
 	of      map[string]*trail
 	waited  []waited
-	lists   time.Time // when it was first read what rests and runs; zero before
+	lists   time.Time // from then on all that waits is known, of earlier runs too; zero before it was read
 	clock   int       // counts sends and answers
 	since   int       // own answers since the last list that may have left a row
 	left    []left    // of an earlier run, not taken over yet
@@ -100,7 +129,8 @@ type trails struct {
 // trail is that of one symbol.
 type trail struct {
 	accounting.Trail
-	last time.Time // when an own write last ended
+	last  time.Time // when an own write last ended
+	lists time.Time // as of all symbols, where an earlier run knew it of this one; else zero
 }
 
 // waited is an own order or run that may have traded by itself, until it was gone.
@@ -176,7 +206,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 		return ended
 	}
 	b := of.Find(w.ID)
-	defer func() { of.Ended(b == nil) }()
+	defer func() { of.Ended(b == nil && w.given.IsZero()) }() // one that was given up may not be missing
 	switch {
 	case b == nil:
 		return ended
@@ -212,7 +242,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 func (a *account) rebase(symbol string, of *trail) {
 	t := &a.trails
 	held := a.held(symbol)
-	shown := earlier(a.posAt, a.rowsAt).Add(-a.lag)
+	shown := a.shown()
 	switch {
 	case a.posAt.IsZero(), a.rowsAt.IsZero(), a.ordersAt.IsZero(), !t.trades.Known, t.place < t.trades.First:
 		return
@@ -220,13 +250,10 @@ func (a *account) rebase(symbol string, of *trail) {
 		return
 	case held.exact, of.last.After(shown), of.Base != nil && !of.From.Before(shown):
 		return
-	case len(a.waiting(symbol)) > 0 && !(a.posAt.Sub(held.since) >= a.lag && a.agree(symbol, held)):
+	case (len(a.waiting(symbol)) > 0 || len(t.waiting(symbol, shown)) > 0) && !a.stood(symbol, held):
 		return // they may have traded between the two
 	}
-	at := accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status}
-	if of.Begin(at, shown) { // what waits was read with it
-		t.lists = earlier(t.lists, shown)
-	}
+	of.Begin(accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status}, shown)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -254,18 +281,35 @@ func (a *account) sawList(list []accounting.Row, begun time.Time) {
 	t.trades.Forget(min(need, t.place))
 }
 
-// waiting are the own orders and runs that may have traded in a symbol since a moment.
-func (t *trails) waiting(symbol string, from time.Time) (may []Waiting) {
+// known are the orders and runs that may have traded in a symbol since a moment, own ones and
+// those that reads have shown.
+func (t *trails) known(symbol string, from time.Time) (may []Waiting) {
 	for i := range t.waited {
 		o := &t.waited[i]
 		if (o.Symbol == "" || o.Symbol == symbol) && (o.gone.IsZero() || o.gone.After(from)) {
 			may = append(may, o.Waiting)
 		}
 	}
-	if t.lists.IsZero() || t.lists.After(from) { // what earlier runs left may have traded unseen
+	return may
+}
+
+// waiting are all that may have.
+func (t *trails) waiting(symbol string, from time.Time) []Waiting {
+	may := t.known(symbol, from)
+	if t.unseen(symbol, from) {
 		may = append(may, Waiting{})
 	}
 	return may
+}
+
+// unseen reports whether an order or a run that an earlier run left may have traded in a symbol
+// since a moment, and be in no read: it ended before the first read of what waits.
+func (t *trails) unseen(symbol string, from time.Time) bool {
+	since := t.lists
+	if of := t.trail(symbol).lists; !of.IsZero() && (since.IsZero() || of.Before(since)) {
+		since = of
+	}
+	return since.IsZero() || since.After(from)
 }
 
 // resting are those as a replay takes them.
@@ -307,31 +351,35 @@ func (t *trails) waitedFor(w *Write, did *Did) {
 	}
 }
 
-// sawWaiting takes in what rests and runs; begun is zero where own writes may not show.
-func (t *trails) sawWaiting(waiting []Waiting, begun, now time.Time) {
-	if t.lists.IsZero() {
-		t.lists = now
+// sawWaiting takes in what rests and runs, by a read that ended at a moment. all means that it
+// shows what earlier runs wrote, own that it shows what this one did.
+func (t *trails) sawWaiting(waiting []Waiting, ended time.Time, all, own bool) {
+	if t.lists.IsZero() && all {
+		t.lists = ended
 	}
 	for i := range waiting {
 		t.waits(waiting[i])
 	}
 	for i := range t.waited {
 		o := &t.waited[i]
-		if !begun.IsZero() && o.ID != "" && o.gone.IsZero() && !slices.ContainsFunc(waiting, func(w Waiting) bool { return w.ID == o.ID }) {
-			o.gone = begun
+		if own && o.ID != "" && o.gone.IsZero() && !slices.ContainsFunc(waiting, func(w Waiting) bool { return w.ID == o.ID }) {
+			o.gone = ended
 		}
 	}
-	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
-		if o.gone.IsZero() || begun.Sub(o.gone) < time.Minute { // an older answer may become a baseline yet
-			return false
+}
+
+// forgetGone forgets what was gone by a moment, and when each baseline was, and each answer that may
+// become one.
+func (t *trails) forgetGone(by time.Time) {
+	for _, of := range t.of {
+		if of.Base != nil {
+			by = earlier(by, of.From)
 		}
-		for _, of := range t.of {
-			if of.Base != nil && !of.From.After(o.gone) {
-				return false
-			}
+		for i := range of.Acts {
+			by = earlier(by, of.Acts[i].Began)
 		}
-		return true
-	})
+	}
+	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool { return !o.gone.IsZero() && !o.gone.After(by) })
 }
 
 // Course is what is to be replayed of a write's symbol.
@@ -380,7 +428,7 @@ func (b *Books) Lost(w *Write) {
 // list; false if a newer list is known, or an own write was answered so shortly before that
 // it need not show.
 func (c *Course) Still(begun time.Time, position decimal.Decimal, list []accounting.Row) bool {
-	if n := len(c.rows.Rows); n > 0 && (len(list) == 0 || list[0].Digest != c.rows.Rows[n-1].Digest) || n == 0 && len(list) > 0 {
+	if !c.rows.Newest(list) {
 		return false
 	}
 	for i := range c.acts {

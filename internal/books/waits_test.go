@@ -9,33 +9,49 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // The first entry on a declared account waits until a look shows what was written before.
 func TestFirstLook(t *testing.T) {
-	b := &book{Books: New(origin, false, nil), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
-	assert.Zero(t, b.FirstLook(mine, b.now), "nobody declared it")
-	b.Declare(declared)
-	assert.Equal(t, accounting.Lag, b.FirstLook(mine, b.now))
+	undeclared := newBook(t)
+	assert.Zero(t, undeclared.firstLook(), "nobody declared it")
+	b := restartedBook(t, Earlier{})
+	assert.Equal(t, accounting.Lag, b.firstLook())
 	b.pass(accounting.Lag / 2)
-	assert.Equal(t, accounting.Lag/2, b.FirstLook(mine, b.now))
+	assert.Equal(t, accounting.Lag/2, b.firstLook())
 	b.pass(accounting.Lag)
-	assert.Zero(t, b.FirstLook(mine, b.now))
+	assert.Negative(t, b.firstLook(), "what an earlier run left may trade as the look reads")
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
+	assert.Equal(t, accounting.Lag, b.firstLook())
+	b.atOnce(nil)
+	assert.Equal(t, accounting.Lag, b.firstLook(), "a look shows too little yet")
+	b.pass(accounting.Lag)
+	assert.Zero(t, b.firstLook())
 
 	read := newBook(t)
 	read.Declare(declared)
 	read.look("ACTIVE")
-	assert.Zero(t, read.FirstLook(mine, read.now), "it was read")
+	assert.Zero(t, read.firstLook(), "it was read")
 	assert.Equal(t, "ACTIVE", read.Status(mine))
 	assert.Empty(t, read.Status(Account{"live", "acc_2"}))
 	assert.True(t, read.ReadSince(mine, origin))
 	assert.False(t, read.ReadSince(mine, read.now))
 }
 
+// firstLook is FirstLook, and -1 where what waits is to be read first.
+func (b *book) firstLook() time.Duration {
+	wait, orders := b.FirstLook(mine, b.now)
+	if orders {
+		return -1
+	}
+	return wait
+}
+
 // A list of closed trades is wanted after so many own writes, and what rests and runs once.
 func TestWantsList(t *testing.T) {
-	b := newBook(t)
-	b.Declare(declared)
+	b := restartedBook(t, Earlier{})
+	b.pass(accounting.Lag)
 	list, all := b.WantsList(mine)
 	assert.False(t, list)
 	assert.True(t, all)
@@ -83,14 +99,13 @@ func TestWhatWaitsInATrail(t *testing.T) {
 	require.Len(t, of.waited, 1)
 	assert.Equal(t, "ord_1", of.waited[0].ID)
 
-	of.sawWaiting([]Waiting{{ID: "ord_1", Symbol: "BTC"}}, b.now, b.now)
+	of.sawWaiting([]Waiting{{ID: "ord_1", Symbol: "BTC"}}, b.now, true, true)
 	require.Len(t, of.resting("BTC", b.now), 1)
 	b.pass(time.Second)
-	of.sawWaiting(nil, b.now, b.now)
+	of.sawWaiting(nil, b.now, true, true)
 	assert.Empty(t, of.resting("BTC", b.now), "it was gone before")
 	assert.Len(t, of.resting("BTC", origin), 1)
-	b.pass(2 * time.Minute)
-	of.sawWaiting(nil, b.now, b.now)
+	of.forgetGone(b.now)
 	assert.Empty(t, of.waited)
 
 	for i := range maxWaited + 5 {
@@ -99,3 +114,48 @@ func TestWhatWaitsInATrail(t *testing.T) {
 	assert.LessOrEqual(t, len(of.waited), maxWaited)
 	assert.Equal(t, Waiting{}, of.waited[0].Waiting, "one stands for any")
 }
+
+// What a journal shows of earlier runs spares the first entry the wait, where the service's clock
+// says that the last of it is a lag ago. The wall clock says only that it is worth a look.
+func TestFirstLookAfterAnEarlierRun(t *testing.T) {
+	for name, row := range map[string]struct {
+		wall   time.Duration // since the last write, by the wall clock
+		passed time.Duration // by the service's
+		known  bool          // the service's time is, before the look
+		wait   time.Duration // until the look
+		counts bool          // the look, by which the service's time is known
+	}{
+		"an hour ago":                           {time.Hour, time.Hour, true, 0, true},
+		"an hour ago, before the first answer":  {time.Hour, time.Hour, false, 0, true},
+		"a lag ago":                             {time.Hour, accounting.Lag, true, 0, true},
+		"just now":                              {time.Second, accounting.Lag - 1, true, accounting.Lag, false},
+		"just now, before the first answer":     {time.Second, time.Second, false, accounting.Lag, false},
+		"a while, before the first answer":      {mustBe - 1, time.Hour, false, accounting.Lag, true},
+		"long enough, before the first answer":  {mustBe, accounting.Lag, false, 0, true},
+		"just now, and the wall clock was set":  {time.Hour, time.Second, true, accounting.Lag, false},
+		"the same, before the first answer":     {time.Hour, time.Second, false, 0, false},
+		"an hour ago, and it was set back":      {-time.Hour, time.Hour, true, 0, true},
+		"the same, and nothing is answered yet": {-time.Hour, time.Hour, false, accounting.Lag, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			known := row.known
+			b := restartedBook(t, Earlier{
+				Wall:  origin.Add(-row.wall),
+				Since: func(at time.Time) (time.Duration, bool) { return row.passed + at.Sub(origin), known },
+				Still: []string{mine.ID},
+			})
+			assert.Equal(t, row.wait, b.firstLook())
+			known = true
+			b.atOnce(nil)
+			b.SawOrders(mine, atOnce(b.now), nil, nil)
+			base, _ := b.Enter(b.order("BTC"))
+			assert.Equal(t, row.counts, base != nil)
+
+			paper := Account{Environment: "sandbox"}
+			b.SawPositions(paper, atOnce(b.now), nil)
+			assert.True(t, b.of[paper].posAt.IsZero(), "of the paper account a journal has nothing")
+		})
+	}
+}
+
+const mustBe = accounting.Lag + 4*servicetime.Tolerance

@@ -38,9 +38,10 @@ type Write struct {
 	waiting     []gone           // what rested and ran at the baseline
 
 	in        bool
-	ended     bool // its account began anew meanwhile
-	company   bool // a write beside it may have traded of which its journal does not know
-	detailed  bool // its journal is to know each write beside it
+	given     time.Time // when nobody could find out about it any more; zero before
+	ended     bool      // its account began anew meanwhile
+	company   bool      // a write beside it may have traded of which its journal does not know
+	detailed  bool      // its journal is to know each write beside it
 	journaled bool
 }
 
@@ -98,6 +99,9 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	if w.base != nil {
 		w.rows, w.shown = a.rowsShow, a.held(w.Places[0].Symbol).shows
 		w.waiting = a.waiting(w.Places[0].Symbol)
+		if a.trailed && a.trails.unseen(w.Places[0].Symbol, a.shown()) { // it may have traded between the reads
+			w.waiting = append(w.waiting, gone{})
+		}
 	}
 	a.enter(w)
 	a.enterTrail(w)

@@ -28,6 +28,7 @@ type Ledger struct {
 	fence    fenceState
 	look     lookState
 	held     bool
+	heldAt   Instant
 	late     bool
 }
 
@@ -162,6 +163,11 @@ func (l *Ledger) Denied() bool { return l.denied.Confirm }
 // Held reports whether nothing can run under the key any more.
 func (l *Ledger) Held() bool { return l.held }
 
+// WasOver reports whether it could run no more at a moment.
+func (l *Ledger) WasOver(at Instant) bool {
+	return l.held && l.heldAt.Mono <= at.Mono || l.IsGone(at)
+}
+
 // Forget reports whether the write needs no resolution although its outcome is
 // Unknown: it sent nothing that may run, and its key may be another program's.
 func (l *Ledger) Forget() bool { return l.forget }
@@ -179,10 +185,11 @@ func (l *Ledger) IsGone(now Instant) bool {
 	return l.sending.over && now.Mono >= l.goneAt(now)
 }
 
-// StaysReceived reports whether the service has said, since the write has run or never will,
-// that it knows the key: it keeps an answer, and says the same of it until it forgets.
+// StaysReceived reports whether no fence will say more of a write that has run or never will: the
+// service has said since that it knows the key, and says so until it forgets; or none may go.
 func (l *Ledger) StaysReceived(now Instant) bool {
-	return l.IsGone(now) && l.fence.reused > 0 && l.fence.reusedAt.Mono >= l.goneAt(now)
+	received := l.fence.reused > 0 && l.fence.reusedAt.Mono >= l.goneAt(now)
+	return l.IsGone(now) && (received || !l.mayFence(now))
 }
 
 func (l *Ledger) resolve(o Outcome) { l.outcome, l.done, l.doubt = o, true, false }

@@ -92,7 +92,7 @@ func (f *Fact) Holds() bool {
 
 // hold begins S5. The looks that count are those that show all that ran until then.
 func (l *Ledger) hold(at Instant) {
-	l.held = true
+	l.held, l.heldAt = true, at
 	l.look = lookState{next: at.Mono + l.Without.ReadLag()}
 }
 

@@ -52,7 +52,7 @@ func (l *Limiter) needs(a *Ask) (n needs) {
 // reserve is how many slots of a limit a priority leaves to the higher ones. Of a
 // single slot nothing can be kept.
 func (l *Limiter) reserve(p ratelimit.Priority, limit int) int {
-	if p == ratelimit.Exit || l.cfg.ReservePct == 0 {
+	if p >= ratelimit.Exit || l.cfg.ReservePct == 0 {
 		return 0
 	}
 	reserve := max(1, limit*l.cfg.ReservePct/100)

@@ -61,13 +61,13 @@ type Ask struct {
 	Class string
 	// Priority is what the request is for.
 	Priority ratelimit.Priority
+	// FailFast refuses to wait for room.
+	FailFast bool
 	// Hold is the longest time that the request can be under way.
 	Hold time.Duration
 	// Until is when a slot is of no use any more; zero if never. The context's
 	// deadline counts as well.
 	Until time.Time
-	// FailFast refuses to wait for room.
-	FailFast bool
 	// Waiting is called once, before a wait for room; it may be nil.
 	Waiting func(wait time.Duration, bucket string)
 }
@@ -105,7 +105,7 @@ type Limiter struct {
 	learnt  map[string]learntLimit
 	asking  bool   // the remote store is being asked
 	freed   uint64 // counts the events that may end a shortage early
-	queues  [ratelimit.Exit + 1][]*queue
+	queues  [ratelimit.Close + 1][]*queue
 	waiting int
 	joined  uint64 // counts the waiters, for first come, first served
 	short   []shortage

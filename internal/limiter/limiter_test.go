@@ -182,7 +182,7 @@ func TestWaitersAreServedByPriority(t *testing.T) {
 			{"read 1", asking(ratelimit.Read, "")}, {"read 2", asking(ratelimit.Read, "")},
 			{"entry 1", asking(ratelimit.Entry, "twap")}, {"entry 2", asking(ratelimit.Entry, "market-orders")},
 			{"recovery", asking(ratelimit.Recovery, "")},
-			{"exit 1", asking(ratelimit.Exit, "closes")}, {"exit 2", asking(ratelimit.Exit, "")},
+			{"exit 1", asking(ratelimit.Exit, "closes")}, {"exit 2", asking(ratelimit.Exit, "")}, {"close", asking(ratelimit.Close, "closes")},
 		} {
 			work.Go(func() {
 				slot, err := l.Take(t.Context(), w.ask)
@@ -195,7 +195,7 @@ func TestWaitersAreServedByPriority(t *testing.T) {
 			synctest.Wait()
 		}
 		work.Wait()
-		assert.Equal(t, []string{"exit 1", "exit 2", "recovery", "entry 1", "entry 2", "read 1", "read 2"}, order)
+		assert.Equal(t, []string{"close", "exit 1", "exit 2", "recovery", "entry 1", "entry 2", "read 1", "read 2"}, order)
 	})
 }
 
@@ -335,7 +335,7 @@ func TestClose(t *testing.T) {
 		require.NoError(t, err)
 		drain(t, l, ratelimit.Exit, "")
 		var work sync.WaitGroup
-		for p := ratelimit.Read; p <= ratelimit.Exit; p++ {
+		for p := ratelimit.Read; p <= ratelimit.Close; p++ {
 			work.Go(func() {
 				_, err := l.Take(t.Context(), asking(p, ""))
 				assert.ErrorIs(t, err, ErrClosed)

@@ -179,7 +179,7 @@ func (l *Limiter) abandon(w *waiter) {
 // next returns the waiter whose turn it is, of those that wait for nothing that is
 // known to be full; nil if there is none. The lock is held.
 func (l *Limiter) next() *waiter {
-	for p := ratelimit.Exit; ; p-- {
+	for p := ratelimit.Close; ; p-- {
 		var first *waiter
 		for _, q := range l.queues[p] {
 			if w := q.waiters.Front().Value.(*waiter); (first == nil || w.number < first.number) && !l.heldUp(p, q) {

@@ -36,6 +36,7 @@ type Item[W any] struct {
 	Write W
 
 	doubted bool
+	settled bool
 	in      bool
 }
 
@@ -114,8 +115,8 @@ func (e *Item[W]) places() []Place {
 	return places
 }
 
-// DoubtedBeside returns the items in doubt that show in one of an item's places, each
-// once, without it.
+// DoubtedBeside returns the items in doubt that show in one of an item's places and are not
+// settled, each once, without it.
 func (r *Registry[W]) DoubtedBeside(e *Item[W]) (beside []*Item[W]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +124,7 @@ func (r *Registry[W]) DoubtedBeside(e *Item[W]) (beside []*Item[W]) {
 		return nil
 	}
 	for other := range r.around(e.places()) {
-		if other != e && other.doubted && !slices.Contains(beside, other) {
+		if other != e && other.doubted && !other.settled && !slices.Contains(beside, other) {
 			beside = append(beside, other)
 		}
 	}
@@ -173,6 +174,14 @@ func (r *Registry[W]) setDoubted(e *Item[W], doubted bool) {
 	}
 }
 
+// Settle notes that an item hides nothing any more, though its outcome is not known and may
+// never be: it stays in doubt, and keeps its places closed no longer.
+func (r *Registry[W]) Settle(e *Item[W]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.settled = true
+}
+
 // Clear notes that it is in doubt no longer.
 func (r *Registry[W]) Clear(e *Item[W]) {
 	r.mu.Lock()
@@ -219,8 +228,8 @@ func (r *Registry[W]) collect(wanted func(*Item[W]) bool) []*Item[W] {
 	return found
 }
 
-// DoubtedIn returns the ids of the items in doubt that show in a place, oldest
-// first.
+// DoubtedIn returns the ids of the items in doubt that show in a place and are not settled,
+// oldest first.
 func (r *Registry[W]) DoubtedIn(p Place) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,7 +238,7 @@ func (r *Registry[W]) DoubtedIn(p Place) []string {
 	}
 	var ids []string
 	for e := range r.around([]Place{p}) {
-		if e.doubted {
+		if e.doubted && !e.settled {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -259,12 +268,12 @@ func (r *Registry[W]) around(places []Place) iter.Seq[*Item[W]] {
 	}
 }
 
-// Beside reports whether another item shows in one of an item's places.
+// Beside reports whether another item that is not settled shows in one of an item's places.
 func (r *Registry[W]) Beside(e *Item[W]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for other := range r.around(e.places()) {
-		if other != e {
+		if other != e && !other.settled {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport/address"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/profile"
 )
 
@@ -30,9 +31,10 @@ var Rows = []Row{
 	{"51", "nothing: report only", nil},
 	{"9", "nothing: report only", nil},
 	{"13", "nothing: report only", nil},
-	{"A4", "no question for the stored answer", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Probe = true }},
+	{"A4", "unless answers are kept for twice as long as they need: no question for the stored answer (10 minutes), and no fence counts (30 minutes)", keeps},
 	{"A5", "a spent key is not used again for two days", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Dead = 2 * ledger.Forgotten }},
 	{"A6", "an entry is sent once, and not asked about; exits are unchanged", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Resend, w.Probe = true, true }},
+	{"A6e", "an entry is sent once, and not asked about; exits are unchanged", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Resend, w.Probe = true, true }},
 	{"A8", "no fence counts: looks alone", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Fence = true }},
 	{"A9", "looks are as far apart as twice the longest lag that was seen", lags},
 	{"A10", "no rule by the service's time, and no question for the stored answer", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Dates, w.Probe = true, true }},
@@ -46,6 +48,16 @@ var Rows = []Row{
 	{"A17", "no trade is left out for its time", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Times = true }},
 	{"A18", "nothing: report only", nil},
 	{"A19", "as A9", lags},
+}
+
+// keeps has what rests on a key end at half of the time for which its answer was seen to be kept: a question for it, and
+// a fence, which takes the key until the write is gone. Where both were seen nobody knows who answers.
+func keeps(w *Withdrawn, v profile.Verdict, m *profile.Measured) {
+	half := time.Duration(m.KeptFor) / 2
+	if v != profile.Other {
+		half = 0
+	}
+	w.Probe, w.Fence = half < ledger.Window, half < ledger.Gone
 }
 
 // lags has reads be twice as far behind as was seen. One that nobody can wait for is none.
@@ -93,7 +105,7 @@ func counts(p *profile.Profile, service string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("the profile is of no service: %w", err)
 	}
-	if is := address.Service(base); is != service {
+	if is := journal.Service(base); is != service {
 		return fmt.Errorf("the profile is of %s, and not of %s", is, service)
 	}
 	return nil

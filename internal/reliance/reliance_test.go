@@ -31,8 +31,8 @@ func TestRows(t *testing.T) {
 	without := func(w ledger.Without) Withdrawn { return Withdrawn{Without: w} }
 	want := map[string]Withdrawn{
 		"A1": without(ledger.Without{Fence: true, Probe: true}), "A1e": without(ledger.Without{Resend: true, Probe: true}),
-		"A2": without(ledger.Without{Fence: true}), "49": without(ledger.Without{Fence: true}), "A4": without(ledger.Without{Probe: true}),
-		"A5": without(ledger.Without{Dead: 48 * time.Hour}), "A6": without(ledger.Without{Resend: true, Probe: true}),
+		"A2": without(ledger.Without{Fence: true}), "49": without(ledger.Without{Fence: true}), "A4": without(ledger.Without{Fence: true, Probe: true}),
+		"A5": without(ledger.Without{Dead: 48 * time.Hour}), "A6": without(ledger.Without{Resend: true, Probe: true}), "A6e": without(ledger.Without{Resend: true, Probe: true}),
 		"A8": without(ledger.Without{Fence: true}), "A9": without(ledger.Without{Lag: 10 * time.Second}),
 		"A10": without(ledger.Without{Dates: true, Probe: true}), "A11": without(ledger.Without{Answers: true}),
 		"A12": without(ledger.Without{Applied: true}), "53": without(ledger.Without{Applied: true}), "A13": {AgeUnknown: true},
@@ -50,6 +50,19 @@ func TestRows(t *testing.T) {
 	}
 	assert.Empty(t, want)
 	assert.Equal(t, Withdrawn{}, withdrawn("49", profile.Other), "the client finds keys by route out itself")
+}
+
+// Where answers are kept for less than a day, what rests on a key ends at half of the time that was seen.
+func TestAnswersAreKeptForLess(t *testing.T) {
+	for kept, want := range map[time.Duration]ledger.Without{
+		0: {Fence: true, Probe: true}, 20*time.Minute - 1: {Fence: true, Probe: true}, 20 * time.Minute: {Fence: true}, time.Hour - 1: {Fence: true}, time.Hour: {},
+	} {
+		p := was("A4", profile.Other)
+		p.Measured.KeptFor = profile.Duration(kept)
+		assert.Equal(t, want, For(By(p), here, 0, nil).Now().Without, "%s", kept)
+		p.Results[0].Verdict = profile.Mixed
+		assert.Equal(t, ledger.Without{Fence: true, Probe: true}, For(By(p), here, 0, nil).Now().Without, "who answers is not known")
+	}
 }
 
 // A profile counts for its own service and holder, and for thirty days. That it does not is said once.

@@ -1,7 +1,9 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 )
 
 // The first entry on a declared account waits until one look shows all that was done there
@@ -70,4 +73,107 @@ func TestWhoLeavesWhileItWaitsForALook(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		require.ErrorIs(t, d.AwaitBaseline(ctx, newWrite(d, "w_1", order)), context.Canceled)
 	})
+}
+
+// What a journal shows of the run before spares the first entry of the next one the wait: where
+// nothing was left pending, and the service's clock says that the last write is long ago.
+func TestTheFirstEntryAfterAQuietRun(t *testing.T) {
+	waits := func(c *Config) { c.WithoutBaseline = false }
+	for name, row := range map[string]struct {
+		pause time.Duration // between the two runs
+		left  bool          // a write is pending
+		gap   bool          // an exit went out beside the journal
+		mute  bool          // no answer of the first run says the time
+		to    string        // another service than before
+		skew  time.Duration // of the service's clock, in the second run
+		want  time.Duration
+		reads bool // the look that follows counts
+	}{
+		"an hour":                           {pause: time.Hour, reads: true},
+		"20 s":                              {pause: 20 * time.Second, reads: true},
+		"a second":                          {pause: time.Second, want: accounting.Lag, reads: true},
+		"a write is pending":                {pause: time.Hour, left: true, want: accounting.Lag, reads: true},
+		"the journal lacks an exit":         {pause: time.Hour, gap: true, want: accounting.Lag, reads: true},
+		"the time was never said":           {pause: time.Hour, mute: true, want: accounting.Lag, reads: true},
+		"another service":                   {pause: time.Hour, to: "there", want: accounting.Lag, reads: true},
+		"the wall clock was set an hour on": {pause: time.Hour, skew: time.Second - time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hear := func(d *Driver, skew time.Duration) {
+					now := time.Now()
+					d.Clock.Heard(http.Header{"Date": {now.Add(skew).UTC().Format(http.TimeFormat)}}, now, now)
+				}
+				k := newDisk()
+				k.isNew = true
+				before := client(t, &service{}, on(k), foreground)
+				if !row.mute {
+					hear(before, 0)
+				}
+				if row.left {
+					lost(t, before, "w_0", order)
+				}
+				concluded, err := send(t, before, newWrite(before, "w_1", order), success)
+				require.NoError(t, err)
+				require.True(t, concluded)
+				k.gap = row.gap
+				shut(before)
+				time.Sleep(row.pause)
+
+				d := client(t, &service{}, on(k.restart()), foreground, waits, func(c *Config) { c.BaseURL = cmp.Or(row.to, c.BaseURL) })
+				began, w := time.Now(), newWrite(d, "w_2", order)
+				require.NoError(t, d.AwaitBaseline(t.Context(), w))
+				assert.Equal(t, row.want, time.Since(began))
+				hear(d, row.skew)
+				of := w.Intent.account()
+				d.Books.SawPositions(of, books.Read{Begun: time.Now(), Ended: time.Now()}, nil)
+				assert.Equal(t, row.reads, d.Books.ReadSince(of, began.Add(-1)))
+			})
+		})
+	}
+}
+
+// An order that an earlier run left resting may trade as the first look reads. So what waits is read
+// a lag before that look, once; but not where the journal says that nothing was left.
+func TestTheFirstEntryWaitsForWhatEarlierRunsLeft(t *testing.T) {
+	for name, row := range map[string]struct {
+		left  string // the write of the earlier run
+		fails bool   // the read
+		want  time.Duration
+		asked []string
+	}{
+		"nothing that waits":             {left: order},
+		"an order that rests":            {left: limit, want: accounting.Lag, asked: []string{"orders"}},
+		"an order, and no read succeeds": {left: limit, fails: true, asked: []string{"orders"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hear := func(d *Driver) {
+					now := time.Now()
+					d.Clock.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
+				}
+				k := newDisk()
+				k.isNew = true
+				before := client(t, &service{body: `{"success":true,"order":{"id":"ord_1"}}`}, on(k), foreground)
+				hear(before)
+				_, err := send(t, before, newWrite(before, "w_1", row.left), success)
+				require.NoError(t, err)
+				shut(before)
+				time.Sleep(time.Hour)
+
+				s := &service{}
+				d := client(t, s, on(k.restart()), foreground, func(c *Config) { c.WithoutBaseline = false })
+				hear(d)
+				s.orders = func() {
+					if !row.fails {
+						d.Books.SawOrders(liveBook("acc_1"), books.Read{Begun: time.Now(), Ended: time.Now()}, nil, nil)
+					}
+				}
+				began := time.Now()
+				require.NoError(t, d.AwaitBaseline(t.Context(), newWrite(d, "w_2", order)))
+				assert.Equal(t, row.want, time.Since(began))
+				assert.Equal(t, row.asked, s.asked)
+			})
+		})
+	}
 }

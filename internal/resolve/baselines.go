@@ -80,9 +80,14 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
 		end = deadline
 	}
-	for {
+	for asked := false; ; {
 		now := time.Now()
-		wait := d.Books.FirstLook(w.Intent.account(), now)
+		wait, orders := d.Books.FirstLook(w.Intent.account(), now)
+		if orders && !asked {
+			asked = true
+			d.share(ctx, w, d.cfg.Host.ReadOrders, d.cfg.Baselines)
+			continue
+		}
 		if wait == 0 || now.Add(wait+lookPatience).After(end) {
 			return nil
 		}
@@ -105,11 +110,14 @@ const (
 // service's time is not known yet: what a restart leaves has no age without it. The look is
 // of all who wait for it, and does not end with one of them.
 func (d *Driver) readBaseline(ctx context.Context, w *Write) {
-	read, most := d.wantedRead(w)
-	if read == nil {
-		return
+	if read, most := d.wantedRead(w); read != nil {
+		d.share(ctx, w, read, most)
 	}
-	d.baselines.wait(ctx, w.booked.Account, most, func(over func()) bool {
+}
+
+// share waits for a read of all who wait for one of an entry's account.
+func (d *Driver) share(ctx context.Context, w *Write, read func(ctx context.Context, account string), most int) {
+	d.baselines.wait(ctx, w.Intent.account(), most, func(over func()) bool {
 		if !d.cfg.Enter() {
 			return false
 		}

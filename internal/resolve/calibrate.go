@@ -6,11 +6,11 @@ import "github.com/tradingapi/trading-go/internal/ledger"
 // no place for a request of it, it goes on when they have: before the next fence, which would
 // take that place.
 type calibration struct {
-	order, run Request // under one fresh key; none of one that has not begun
-	said       []reply // by turns
+	asks []Request // under one fresh key; none of one that has not begun
+	said []reply   // to the first of them
 }
 
-func (c *calibration) begun() bool { return c.order.Key != "" }
+func (c *calibration) begun() bool { return c.asks != nil }
 
 // calibrate finds out how the service keeps its keys, before anything that a fence says is
 // believed. Under a fresh key it cancels an order and then a run that cannot exist. One
@@ -18,15 +18,17 @@ func (c *calibration) begun() bool { return c.order.Key != "" }
 // stored, as a fence has to be.
 //
 // Keys by route answer both as if the key were new. But so does a service that stores no
-// refusal, or looks for the order before it looks at the key, or keeps no keys for runs. What
-// keeps keys by route repeats both answers as stored ones; where one comes anew, no fence
-// proves anything.
+// refusal, or looks for the order before it looks at the key, or keeps no keys for runs, or
+// takes other bytes for another key. What keeps keys by route repeats both answers as stored
+// ones, and refuses other bytes on each route; where it does not, no fence proves anything.
+//
+// What the routes that trade do with a key no harmless question shows.
 //
 // The error is that of a request that could not be made.
 func (d *Driver) calibrate(account string) error {
 	c := &d.calibration
 	if !c.begun() {
-		c.run, c.order = calibrationOf(account)
+		c.asks = calibrationOf(account)
 	}
 	for {
 		found, over := found(c.said)
@@ -34,11 +36,7 @@ func (d *Driver) calibrate(account string) error {
 			d.namespace, d.calibration = found, calibration{}
 			return nil
 		}
-		r, code := c.order, codeOrderNotFound
-		if len(c.said)%2 == 1 {
-			r, code = c.run, codeRunNotFound
-		}
-		said, err := d.answers(r, code)
+		said, err := d.answers(c.asks[len(c.said)])
 		if err != nil {
 			return err
 		}
@@ -48,26 +46,20 @@ func (d *Driver) calibrate(account string) error {
 
 // found is what the answers show, and whether that is all that they can.
 func found(said []reply) (n namespace, over bool) {
-	switch count := len(said); {
-	case count == 0:
-		return namespaceUnknown, false
-	case said[0] != asNew:
-		return namespaceUnknown, true
-	case count == 1:
-		return namespaceUnknown, false
-	case said[1] == reusedKey:
-		return namespaceOne, true
-	case said[1] != asNew:
-		return namespaceUnknown, true
-	case count < 4:
-		return namespaceUnknown, false
-	case said[2] == asStored && said[3] == asStored:
-		return namespaceByRoute, true
-	case said[2] == asNew || said[3] == asNew:
-		return namespaceUnclear, true
-	default:
-		return namespaceUnknown, true
+	for i, want := range [...]reply{asNew, asNew, asStored, asStored, reusedKey, reusedKey} {
+		switch {
+		case i == len(said):
+			return namespaceUnknown, false
+		case said[i] == want:
+		case i == 1 && said[i] == reusedKey:
+			return namespaceOne, true
+		case i == 0, said[i] == otherwise:
+			return namespaceUnknown, true
+		default:
+			return namespaceUnclear, true
+		}
 	}
+	return namespaceByRoute, true
 }
 
 // reply is how a service answers a request of the calibration.
@@ -76,25 +68,27 @@ type reply uint8
 const (
 	otherwise reply = iota // which shows nothing
 	asNew
-	asStored
+	asStored // or as another one that is
 	reusedKey
 )
 
-// answers sends a request of the calibration, to which code is the answer.
-func (d *Driver) answers(r Request, code string) (reply, error) {
+// answers sends a request of the calibration.
+func (d *Driver) answers(r Request) (reply, error) {
 	place, err := d.prepare(r)
 	if err != nil {
 		return otherwise, err
 	}
 	defer place.Drop()
-	switch h := d.sendOnce(place); {
+	h := d.sendOnce(place)
+	missing := h.Code == codeOrderNotFound || h.Code == codeRunNotFound
+	switch {
 	case h.Class != ledger.Refusal:
 		return otherwise, nil
 	case h.Code == codeKeyReused:
 		return reusedKey, nil
-	case h.Code == code && h.Replayed:
+	case missing && h.Replayed:
 		return asStored, nil
-	case h.Code == code:
+	case missing:
 		return asNew, nil
 	default:
 		return otherwise, nil

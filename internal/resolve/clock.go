@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/transport"
@@ -28,6 +29,24 @@ func (c Clock) Heard(header http.Header, sent, received time.Time) {
 	if header["Age"] == nil && !transport.Replayed(header) {
 		c.service.Hear(transport.First(header, "Date"), sent, received)
 	}
+}
+
+// earlierOf is what the journal shows of the writes of earlier runs. Clocks of this machine are
+// no measure across runs: the wall clock may have been set between the two.
+func earlierOf(first bool, last *last, service *servicetime.Clock) books.Earlier {
+	e := books.Earlier{None: first}
+	if last == nil {
+		return e
+	}
+	if e.Still = last.Still; last.Ended.Service.IsZero() {
+		return e
+	}
+	e.Wall = last.Ended.Wall
+	e.Since = func(at time.Time) (time.Duration, bool) {
+		passed, known := service.At(at).Since(last.Ended.Service)
+		return passed - 2*servicetime.Tolerance, known
+	}
+	return e
 }
 
 // firstUse is when the key of a write was used first, at the earliest, by the service's

@@ -26,6 +26,7 @@ type disk struct {
 	fail    func(what string) error // in the words of [disk.says]
 	noRead  error
 	isNew   bool
+	quiet   []byte
 	gap     bool
 	noGap   error // it cannot be noted
 	onGap   func()
@@ -38,7 +39,15 @@ func newDisk() *disk { return &disk{Store: journal.NewMemory(), shared: new(jour
 
 // restart is the same journal in the next process.
 func (k *disk) restart() *disk {
-	return &disk{Store: k.Store, shared: new(journal.Shared), gap: k.gap}
+	next := &disk{Store: k.Store, shared: new(journal.Shared), gap: k.gap}
+	for _, err := range k.Store.Pending(context.Background()) {
+		_ = err // any is one
+		return next
+	}
+	if n := len(k.records); n > 0 && k.records[n-1].Final {
+		next.quiet = k.records[n-1].Data
+	}
+	return next
 }
 
 var errDisk = errors.New("the disk is full")
@@ -94,6 +103,7 @@ func (k *disk) Pending(ctx context.Context) iter.Seq2[journal.History, error] {
 
 func (k *disk) Shared() *journal.Shared { return k.shared }
 func (k *disk) New() bool               { return k.isNew }
+func (k *disk) Quiet() []byte           { return k.quiet }
 func (k *disk) Gap() (bool, error)      { return k.gap, nil }
 
 func (k *disk) SetGap(missing bool) error {

@@ -91,8 +91,10 @@ type Host interface {
 	// for an entry that waits for it.
 	Look(ctx context.Context, environment, account string) (*Look, error)
 	ReadBaseline(ctx context.Context, account string)
-	// ReadTrades reads the closed trades for an entry that waits for them.
+	// ReadTrades reads the closed trades for an entry that waits for them, ReadOrders what rests
+	// and runs.
 	ReadTrades(ctx context.Context, account string)
+	ReadOrders(ctx context.Context, account string)
 	// Levels reads the levels of a position, SetLevels sets them in place of a setting, once,
 	// as a write of its own, which is found out about like any other.
 	Levels(ctx context.Context, account, symbol string) (has Levels, held bool, err error)
@@ -141,6 +143,7 @@ type PendingWrite struct {
 	Reason  string
 	Left    bool
 	Waiting bool // nothing more is done about it until somebody asks
+	Open    bool // and entries go on beside it: see giveUp
 }
 
 // New returns the driver of a client.
@@ -151,11 +154,12 @@ func New(c Config) *Driver {
 		c.NewJournal() // nothing was written before, or what was is lost
 	}
 	r := sharedOf(c.Journal)
-	known := r.viewOf(c.BaseURL, first)
+	s := store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept, baseURL: c.BaseURL}
+	known := r.viewOf(c.BaseURL, first, s.lastOf)
+	s.clock, s.still = r.clockOf(known), known.books.Still
 	d := &Driver{
-		Clock: r.clockOf(known), Books: known.books, levels: &known.levels, baselines: &known.baselines, declared: &known.declared, pending: r,
-		store: store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept},
-		cfg:   c,
+		Clock: s.clock, Books: known.books, levels: &known.levels, baselines: &known.baselines, declared: &known.declared, pending: r,
+		store: s, cfg: c,
 		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
 	}
 	d.schedule = schedule.New(schedule.Config[*Write]{
@@ -238,7 +242,7 @@ func (d *Driver) describe(w *Write) PendingWrite {
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return PendingWrite{Intent: w.Intent, Try: w.Try(), Reason: w.reason, Left: left, Waiting: idle}
+	return PendingWrite{Intent: w.Intent, Try: w.Try(), Reason: w.reason, Left: left, Waiting: idle, Open: w.settled}
 }
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It

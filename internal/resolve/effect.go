@@ -20,7 +20,7 @@ func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
 	case accounting.Entry, accounting.ReduceOnly:
 		return did, orderEffect(did, orderAnswerOf(w, a), asked)
 	case accounting.Close:
-		own.LeftRow = true
+		own.LeftRow, own.Percent = true, asked.Percent
 		var answer api.PositionCloseResponse
 		if w.Ledger.Keyed && wire.Unmarshal(a.Body, &answer) == nil {
 			own.PnL = decimal.NewNullDecimal(answer.Pnl)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,13 +52,20 @@ func probeOf(in *Intent, key string) Request {
 	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: in.Body, Alone: true}
 }
 
-// calibrationOf are two requests under one fresh key: the cancels of a run and of an
-// order that cannot exist.
-func calibrationOf(account string) (run, order Request) {
+// calibrationOf are requests under one fresh key: the cancels of an order and of a run that
+// cannot exist, the same again, and those of others.
+func calibrationOf(account string) []Request {
 	key := uuid.NewString()
-	cancel := api.CancelRunRequest{AccountID: account, RunID: impossibleID(key)}
-	run = Request{Operation: cancelRun, Account: account, Key: key, Body: cancel.AppendWire(nil)}
-	return run, impossibleCancel(account, key)
+	pair := func(id string) []Request {
+		order := api.CancelOrderRequest{AccountID: account, OrderID: id}
+		run := api.CancelRunRequest{AccountID: account, RunID: id}
+		return []Request{
+			{Operation: cancelOrder, Account: account, Key: key, Body: order.AppendWire(nil)},
+			{Operation: cancelRun, Account: account, Key: key, Body: run.AppendWire(nil)},
+		}
+	}
+	first := pair(impossibleID(key))
+	return slices.Concat(first, first, pair(impossibleID(key+"'")))
 }
 
 // requestPatience bounds each of them. It alone cuts a probe: neither a context nor Close

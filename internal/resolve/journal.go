@@ -18,6 +18,9 @@ import (
 type store struct {
 	journal   journal.Store        // nil without one
 	unwritten func(*Intent, error) // called for each record that the journal did not take
+	baseURL   string
+	clock     Clock           // of the service there
+	still     func() []string // the accounts there in which nothing waits
 
 	kept *finals // what the journal does not have
 }
@@ -36,6 +39,30 @@ type record struct {
 	Newer    *newerSetting `json:"newer,omitempty"`
 	NewerEnd *newerEnd     `json:"newerEnd,omitempty"`
 	End      *Final        `json:"end,omitempty"`
+	// Last is when the write ended, which may be the last of its run.
+	Last *last `json:"last,omitempty"`
+}
+
+// last is a moment by a client's clocks, and the base URL of the service that has one of them.
+type last struct {
+	BaseURL string         `json:"at"`
+	Ended   ledger.Instant `json:"ended"`
+	// Still are the declared accounts in which nothing of the program's rests or runs.
+	Still []string `json:"still,omitempty"`
+}
+
+// lastOf is when the last write of earlier runs ended; nil if that is not known, or another one
+// was pending then.
+func (s *store) lastOf() *last {
+	j, ok := s.journal.(interface{ Quiet() []byte })
+	if !ok || s.gap() {
+		return nil
+	}
+	r := record{}
+	if err := json.Unmarshal(j.Quiet(), &r); err != nil || r.End == nil || r.Last == nil || r.Last.BaseURL != s.baseURL {
+		return nil
+	}
+	return r.Last
 }
 
 // begin is a write as it was decided.
@@ -141,7 +168,8 @@ func (s *store) logged(w *Write, err error) {
 func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
 	if s.journal != nil && w.journaled {
 		end := *f // so that f is on the heap only where there is a journal
-		if err = s.append(ctx, false, w, record{End: &end}); err == nil {
+		ended := &last{s.baseURL, s.clock.Now(), s.still()}
+		if err = s.append(ctx, false, w, record{End: &end, Last: ended}); err == nil {
 			return nil
 		}
 	}

@@ -3,6 +3,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -18,13 +19,17 @@ import (
 // Before registers a write before its first byte, and makes durable what has to be: the
 // write itself, each new key, and a second send under one key.
 //
-// An exit does not wait for a disk that hangs: it goes out as beside one that fails. What the
-// disk has of it then is not known.
+// An exit does not wait for a disk that hangs: it goes out as beside one that fails. An entry waits
+// while it may be sent. What the disk has of them then is not known.
 func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 	caller := ctx
-	if !w.Intent.Entry && d.Durable() {
+	if d.Durable() {
+		waits := exitWaits
+		if w.Intent.Entry {
+			waits = w.Ledger.SendTTL() - ledger.Elapsed(w.Intent.Decided)
+		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, exitWaits, errHangs)
+		ctx, cancel = context.WithTimeoutCause(ctx, waits, errHangs)
 		defer cancel()
 	}
 	err := d.before(ctx, caller, w, sent)
@@ -37,7 +42,7 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 // exitWaits is how long an exit waits for the journal.
 const exitWaits = 250 * time.Millisecond
 
-var errHangs = fmt.Errorf("the journal has not taken it for %s", exitWaits)
+var errHangs = errors.New("the journal has not taken it in time")
 
 // before is Before, under the context that bounds the disk beside the caller's.
 func (d *Driver) before(ctx, caller context.Context, w *Write, sent bool) error {
@@ -80,6 +85,9 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 		return fmt.Errorf("trading: write %s is registered already", w.Item.ID)
 	}
 	w.registered = true
+	if w.Kind.Trades {
+		d.trades(&w.Intent)
+	}
 	if w.Kind.Levels {
 		return d.registerLevels(ctx, w)
 	}

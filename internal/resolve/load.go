@@ -45,6 +45,11 @@ func (d *Driver) Load(ctx context.Context) error {
 	}
 	r.loaded(d, left, gap)
 	for _, w := range left {
+		if w.Kind.Trades {
+			d.trades(&w.Intent)
+		}
+	}
+	for _, w := range left {
 		if w.Ledger.Done() { // a person had said so, and then the run before ended
 			d.finish(w.Write)
 		}
@@ -161,7 +166,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	w.Kind = d.cfg.Kind(w.Intent.Operation)
 	w.Item.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
 	w.keyInStore = w.Try().Key
-	known := d.pending.viewOf(w.Intent.BaseURL, false)
+	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())
 	w.asked() // whose side the books take
 	w.books, w.booked = known.books, d.bookWrite(w)

@@ -21,7 +21,7 @@ type declarations struct {
 }
 
 // signOf is the name under which a journal keeps the sign of an account.
-func (d *Driver) signOf(account string) string { return "others " + d.cfg.BaseURL + " " + account }
+func signOf(baseURL, account string) string { return "others " + baseURL + " " + account }
 
 func liveBook(account string) books.Account { return books.Account{Environment: "live", ID: account} }
 
@@ -41,7 +41,7 @@ func (d *Driver) askJournal(account string) error {
 	if d.declared.asked[account] {
 		return nil
 	}
-	last, err := d.store.last(d.cfg.Closing, d.signOf(account))
+	last, err := d.store.last(d.cfg.Closing, signOf(d.cfg.BaseURL, account))
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,47 @@ func (d *Driver) askJournal(account string) error {
 	return nil
 }
 
+// trades notes that a write trades an account. By two base URLs it may be one account or two: what
+// is done by the one the other does not know, and it may be what somebody else does.
+func (d *Driver) trades(in *Intent) {
+	if in.Account == "" {
+		return
+	}
+	first := d.pending.firstBy(in)
+	if first == in.BaseURL {
+		return
+	}
+	id := liveBook(in.Account)
+	for _, baseURL := range []string{first, in.BaseURL} {
+		v := d.pending.viewOf(baseURL, false, func() *last { return nil })
+		if v.books.Others(id) != "" {
+			continue
+		}
+		v.books.NoteOthers(id, byTwoBaseURLs)
+		if !d.pending.othersTrade(baseURL, id, byTwoBaseURLs) { // nobody declares it at the moment
+			d.keepSign(baseURL, in.Account, byTwoBaseURLs)
+		}
+	}
+}
+
+const byTwoBaseURLs = "the program writes to it by two base URLs"
+
+// firstBy is the base URL by which a live account was written to first.
+func (r *shared) firstBy(in *Intent) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first == nil {
+		r.first = make(map[string]string)
+	}
+	if r.first[in.Account] == "" {
+		r.first[in.Account] = in.BaseURL
+	}
+	return r.first[in.Account]
+}
+
 // othersTrade passes the first sign that somebody else trades an account on to a client
-// that declares it.
-func (r *shared) othersTrade(baseURL string, id books.Account, sign string) {
+// that declares it; false if none does.
+func (r *shared) othersTrade(baseURL string, id books.Account, sign string) bool {
 	r.mu.Lock()
 	var by *Driver
 	for _, d := range r.workers {
@@ -66,22 +104,24 @@ func (r *shared) othersTrade(baseURL string, id books.Account, sign string) {
 		}
 	}
 	r.mu.Unlock()
-	if by != nil && by.cfg.Enter() {
-		go func() {
-			defer by.cfg.Leave()
-			by.noteOthers(id.ID, sign)
-		}()
+	if by == nil || !by.cfg.Enter() {
+		return false
 	}
+	go func() {
+		defer by.cfg.Leave()
+		by.cfg.Others(id.ID, sign)
+		by.keepSign(baseURL, id.ID, sign)
+	}()
+	return true
 }
 
-// noteOthers reports the sign, and keeps it for later runs.
-func (d *Driver) noteOthers(account, sign string) {
-	d.cfg.Others(account, sign)
+// keepSign keeps a sign for later runs.
+func (d *Driver) keepSign(baseURL, account, sign string) {
 	if !d.Durable() {
 		return
 	}
 	now := time.Now()
-	name := d.signOf(account)
+	name := signOf(baseURL, account)
 	data, err := json.Marshal(&record{End: &Final{At: now, Note: sign}})
 	if err == nil {
 		err = d.store.journal.Append(context.Background(), true, journal.Record{
@@ -96,7 +136,7 @@ func (d *Driver) noteOthers(account, sign string) {
 // DeclareAnew forgets the signs that somebody else trades an account.
 func (d *Driver) DeclareAnew(ctx context.Context, account string) error {
 	if d.Durable() {
-		if err := d.store.journal.Forget(ctx, d.signOf(account)); err != nil {
+		if err := d.store.journal.Forget(ctx, signOf(d.cfg.BaseURL, account)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -42,6 +43,51 @@ func TestEdge52_ASignOutlivesTheRun(t *testing.T) {
 		shut(d)
 		assert.True(t, client(t, &service{}, with).Exclusive("acc_1"))
 	})
+}
+
+// By two base URLs an account may be one or two: what is done by the one can be what the other
+// takes for a lost order.
+func TestOneAccountByTwoBaseURLs(t *testing.T) {
+	for name, both := range map[string]bool{"one base URL": false, "two": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k, reported := newDisk(), []string(nil)
+				others := func(c *Config) {
+					c.Others = func(account, sign string) { reported = append(reported, account+": "+sign) }
+				}
+				there := func(c *Config) {
+					if both {
+						c.BaseURL = "there"
+					}
+				}
+				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+				s.look = func() (Look, error) {
+					return Look{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
+				}
+				here, other := client(t, s, on(k), others), client(t, s, on(k), there)
+				readTwice(here)
+				w := lost(t, here, "w_1", order)
+				concluded, err := send(t, other, newWrite(other, "w_2", order, func(w *Write) { w.Intent.Symbol = "ETH" }), success)
+				require.NoError(t, err)
+				require.True(t, concluded)
+				r, known := here.Wait(t.Context(), w)
+				assert.Equal(t, !both, known)
+				want := []string(nil)
+				if both {
+					want = []string{"acc_1: " + byTwoBaseURLs}
+					require.ErrorContains(t, r.Err, string(accounting.NotExclusive))
+				} else {
+					assert.Equal(t, ledger.Applied, r.Outcome)
+				}
+				assert.Equal(t, want, reported)
+				shut(here)
+				shut(other)
+				for _, of := range []func(*Config){there, func(*Config) {}} {
+					assert.Equal(t, !both, client(t, &service{}, on(k.restart()), foreground, of).Exclusive("acc_1"), "for later runs too")
+				}
+			})
+		})
+	}
 }
 
 // D 39: a write that was turned away before its route is not executed if a second, different

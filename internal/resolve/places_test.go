@@ -129,7 +129,7 @@ func TestEdge21_TheProbeHasItsPlaceBeforeItsFence(t *testing.T) {
 }
 
 // With three requests a minute in each class recovery has one of them. The fence and the
-// calibration, which need three or four, each have it in their turn.
+// calibration, which takes two or six, each have it in their turn.
 func TestTheCalibrationHasAPlaceBesideTheFences(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys   func(Request) ledger.Answer
@@ -178,6 +178,35 @@ func TestEdge27_ThoseInsideTheWindowAreFirst(t *testing.T) {
 		waits.Wait()
 		assert.Equal(t, []string{"key of w_0", "key of w_2", "key of w_1"}, keys)
 	})
+}
+
+// Where no fence proves anything, or none may go since the service may have forgotten a key that
+// others use too, that is said half an hour after the last byte, and not that it can still run.
+func TestWhatIsSaidWhereNoFenceHolds(t *testing.T) {
+	for name, row := range map[string]struct {
+		keys func(Request) ledger.Answer
+		of   func(*Write)
+	}{
+		"no fence proves anything": {inTurn(noOrder, noRun, noOrder), func(*Write) {}},
+		"the key may be forgotten": {oneNamespace, func(w *Write) {
+			w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Given, false
+			w.Ledger.Decided.Wall = w.Ledger.Decided.Wall.Add(-ledger.Forgotten)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{keys: row.keys, answers: map[string][]ledger.Answer{cancelOrder: {noOrder}}}
+				d := client(t, s, notDeclared)
+				w := lost(t, d, "w_1", limit, func(w *Write) { w.Ledger.Exclusive = false }, row.of)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
+				defer cancel()
+				r, known := d.Wait(ctx, w)
+				assert.False(t, known)
+				require.NoError(t, ctx.Err(), "it goes on asking")
+				require.ErrorContains(t, r.Err, noTraceLeft)
+			})
+		})
+	}
 }
 
 // D 23: a limit or a Pro order of which nothing shows, and of which the service hides every

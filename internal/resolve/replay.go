@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 )
 
 // replay judges an order or a close on a declared account by every course that its trades
@@ -16,6 +17,9 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 		return v, false
 	}
 	equal := f.Look.Equal >= 2 && c.Still(shown.began[0], f.Look.Position.Size, f.Look.Rows)
+	// The status was read before the closed trades, and may lag: only what equal looks show was
+	// closed before the last of them asked for it.
+	c.Halted = c.Halted || !equal
 	found := c.Of(c.Asked, -1)
 	v.Outcome, v.Reason = found.Verdict()
 	v.Likely = v.Outcome
@@ -31,4 +35,40 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 		w.books.Lost(&w.booked)
 	}
 	return v, true
+}
+
+// giveUp notes why nobody can find out about a write, which two looks have found. On a declared
+// account the looks then show all that there is, whatever the write did, since it can run no
+// more: once nothing else hides that, the market of an order or a close is open again, and only
+// its outcome stays unknown. final means that nothing is to be waited for.
+func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final bool) {
+	n := len(shown.began)
+	if w.booked.Act.Kind == 0 || n < 2 || w.settled || !w.Ledger.WasOver(d.Clock.Now()) {
+		return true
+	}
+	l := shown.look
+	s := &books.Shown{
+		Begun: shown.began[n-2], Ended: l.Ended, Position: l.State(w.Intent.Symbol).Position.Size, Rows: l.Rows, Status: l.Status,
+	}
+	settles := w.books.GiveUp(&w.booked, s)
+	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap && w.Ledger.Keyed && w.Ledger.FirstUseKnown
+	switch why {
+	case accounting.BothFit, accounting.TooManyOrders, accounting.NoBaseline:
+	default:
+		exclusive = false // there may be others, or what is shown is not understood
+	}
+	if !exclusive || !accounting.Open(l.Status) {
+		return true
+	}
+	if !settles || !w.Ledger.WasOver(d.Clock.At(s.Begun)) {
+		return false
+	}
+	// A later run must not judge it by a trail that ends here.
+	gone := record{Beside: &books.Note{NoBaseline: true, NoTrail: true}}
+	if d.store.before(d.cfg.Closing, w, gone) != nil || !w.books.Settle(&w.booked, s) {
+		return false
+	}
+	d.pending.Settle(&w.Item)
+	d.say(func() { w.settled = true })
+	return true
 }

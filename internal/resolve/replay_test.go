@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,12 +15,14 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-// replayed is a driver with a declared account that was flat, and what is decided of it.
+// replays is a driver with a declared account that was flat, and what is decided of it.
 type replays struct {
 	*testing.T
 	*Driver
 	account books.Account
 	at      time.Time
+	rows    []accounting.Row
+	shown   *seenLook
 }
 
 func newReplays(t *testing.T) *replays {
@@ -30,21 +33,26 @@ func newReplays(t *testing.T) *replays {
 		IsExclusive: func(string) bool { return true },
 		Enter:       func() bool { return true }, Leave: func() {},
 	})
-	r := &replays{t, d, books.Account{Environment: "live", ID: "acc_1"}, time.Now().Add(time.Minute)}
+	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
+	for digest := range uint64(3) { // so that no list was ever empty
+		r.rows = append(r.rows, accounting.Row{Digest: digest, Symbol: "ETH"})
+	}
 	d.Books.SawStatus(r.account, time.Now(), "ACTIVE")
 	for range 2 {
 		r.at = r.at.Add(time.Minute)
 		d.Books.SawOrders(r.account, atOnce(r.at), nil, nil)
-		d.Books.SawTrades(r.account, atOnce(r.at), func(int) []accounting.Row { return nil })
+		d.Books.SawTrades(r.account, atOnce(r.at), func(int) []accounting.Row { return r.rows })
 		d.Books.SawPositions(r.account, atOnce(r.at), nil)
 	}
 	return r
 }
 
 // buy is a buy of 1 that has been sent.
-func (r *replays) buy(id string) *Write {
+func (r *replays) buy(id string) *Write { return r.write(id, `{"side":"long","size":1}`) }
+
+func (r *replays) write(id, body string) *Write {
 	w := &Write{Kind: Kind{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
-	w.Intent = Intent{ID: id, Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(`{"side":"long","size":1}`)}
+	w.Intent = Intent{ID: id, Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true
 	require.True(r, r.pending.Add(&w.Item))
@@ -63,8 +71,9 @@ func held(w *Write) *Write {
 // long is what so many equal looks at a position say of a write.
 func (r *replays) long(w *Write, size int64, equal int) accounting.Verdict {
 	r.at = r.at.Add(time.Minute)
-	l := &Look{At: r.at, Ended: r.at, Status: "ACTIVE", Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(size)}}}
-	return r.decide(w, &seenLook{look: l, began: []time.Time{r.at, r.at}, equal: equal}, true)
+	l := &Look{At: r.at, Ended: r.at, Status: "ACTIVE", Rows: r.rows, Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(size)}}}
+	r.shown = &seenLook{look: l, began: slices.Repeat([]time.Time{r.at}, equal), equal: equal}
+	return r.decide(w, r.shown, true)
 }
 
 // A write that is under way beside one in doubt may have done what the account shows. It ends,
@@ -86,4 +95,57 @@ func TestTwoEqualDoubtsFitBoth(t *testing.T) {
 	assert.Equal(t, accounting.BothFit, r.long(lost, 1, 2).Reason)
 	assert.Equal(t, accounting.NotApplied, r.long(lost, 0, 2).Outcome)
 	assert.Equal(t, accounting.Applied, r.long(other, 2, 2).Outcome)
+}
+
+// The status of a look is read before its closed trades, and may lag: the service may have closed
+// the position that a lost order was to close. Only equal looks say that it has not.
+func TestAStatusThatLagsProvesNothing(t *testing.T) {
+	r := newReplays(t)
+	for range 2 {
+		r.at = r.at.Add(time.Minute)
+		r.Books.SawPositions(r.account, atOnce(r.at), []books.Held{{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(1)}}})
+		r.Books.SawTrades(r.account, atOnce(r.at), func(int) []accounting.Row { return r.rows })
+	}
+	lost := held(r.write("lost", `{"side":"short","size":1,"reduceOnly":true}`))
+	row := accounting.Row{Digest: 9, Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, Size: decimal.NewNullDecimal(decimal.NewFromInt(1))}
+	r.rows = append([]accounting.Row{row}, r.rows...)
+	r.at = r.at.Add(time.Minute)
+	r.Books.SawTrades(r.account, atOnce(r.at), func(int) []accounting.Row { return r.rows })
+	assert.Equal(t, accounting.Unknown, r.long(lost, 0, 1).Outcome)
+	assert.Equal(t, accounting.Applied, r.long(lost, 0, 2).Outcome)
+}
+
+// Nobody can find out which of two equal lost writes ran, and both can run no more: then the
+// account shows what there is. Its market is open again, and a later lost write is judged from
+// there on. Before either is given up, and while another may be on its way, it stays closed.
+func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
+	r := newReplays(t)
+	lost, other := held(r.buy("lost")), held(r.buy("other"))
+	look := func(w *Write) bool {
+		t.Helper()
+		v := r.long(w, 1, 2)
+		require.Equal(t, accounting.Unknown, v.Outcome)
+		return lasting(v.Reason) && r.giveUp(w, r.shown, v.Reason)
+	}
+	closed := func() int { return len(r.pending.DoubtedIn(lost.Places[0])) }
+	for _, w := range []*Write{lost, other} {
+		r.pending.Doubt(&w.Item)
+		r.long(w, 1, 2) // both are known to be held
+	}
+	assert.False(t, look(lost), "the other is not given up")
+	exit := r.buy("an exit")
+	assert.False(t, look(other), "an exit is on its way")
+	r.Books.Leave(&exit.booked, nil)
+	r.pending.Remove(&exit.Item)
+	assert.Equal(t, 2, closed())
+	assert.True(t, look(other))
+	assert.True(t, look(lost))
+	assert.Zero(t, closed())
+	assert.Len(t, r.pending.Doubted(), 2, "their outcomes are not known")
+	assert.True(t, look(lost), "asked again")
+
+	later := held(r.buy("later"))
+	assert.Equal(t, accounting.NotApplied, r.long(later, 1, 2).Outcome)
+	assert.Equal(t, accounting.Applied, r.long(later, 2, 2).Outcome)
+	assert.False(t, r.pending.Beside(&later.Item))
 }

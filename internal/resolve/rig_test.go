@@ -59,6 +59,7 @@ type service struct {
 	noRead  error    // of its levels
 	cannot  error    // set them
 	onAsk   func(operation string)
+	orders  func() // are read
 
 	turns    atomic.Int64 // of the drivers
 	mu       sync.Mutex
@@ -167,6 +168,12 @@ func (s *service) Resolved(r Resolution) {
 
 func (s *service) ReadBaseline(context.Context, string) { s.note("baseline") }
 
+func (s *service) ReadOrders(context.Context, string) {
+	if s.note("orders"); s.orders != nil {
+		s.orders()
+	}
+}
+
 func (s *service) ReadTrades(context.Context, string) { s.note("trades") }
 
 func (s *service) Levels(context.Context, string, string) (has Levels, held bool, err error) {
@@ -221,7 +228,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 		Host: s, BaseURL: "here", Closing: closing, ErrClosed: errClosed, Background: true, Baselines: 100,
 		Kind: kindOf, IsExclusive: func(string) bool { return true }, WithoutBaseline: true,
 		Enter: func() bool { flights.Add(1); return true }, Leave: flights.Done,
-		NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
+		Others: func(string, string) {}, NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
 	}
 	for _, change := range change {
 		change(&c)

@@ -26,12 +26,13 @@ type shared struct {
 	loading chan struct{} // holds a token while the journal is read
 
 	mu       sync.Mutex
-	read     bool             // the journal was, or there is none
-	complete bool             // it was, and has every write of earlier runs
-	ahead    map[string]bool  // ids of exits that went out although it could not be read
-	views    map[string]*view // by base URL
-	workers  []*Driver        // of open clients
-	orphans  []*Write         // of clients that have closed
+	read     bool              // the journal was, or there is none
+	complete bool              // it was, and has every write of earlier runs
+	ahead    map[string]bool   // ids of exits that went out although it could not be read
+	views    map[string]*view  // by base URL
+	first    map[string]string // by live account, the base URL by which it was written to first
+	workers  []*Driver         // of open clients
+	orphans  []*Write          // of clients that have closed
 }
 
 // view is what the clients of one service know of its accounts: a write of one is an own
@@ -44,16 +45,18 @@ type view struct {
 	service   servicetime.Clock
 }
 
-// viewOf returns what is known of the accounts of a service.
-func (r *shared) viewOf(baseURL string, first bool) *view {
+// viewOf returns what is known of the accounts of a service. first: no earlier run wrote to a
+// live account; last is when one did.
+func (r *shared) viewOf(baseURL string, first bool, last func() *last) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.views == nil {
 		r.views = make(map[string]*view)
 	}
 	if r.views[baseURL] == nil {
-		report := func(id books.Account, sign string) { r.othersTrade(baseURL, id, sign) }
-		v := &view{books: books.New(time.Now(), first, report)}
+		report := func(id books.Account, sign string) { _ = r.othersTrade(baseURL, id, sign) }
+		v := &view{}
+		v.books = books.New(time.Now(), earlierOf(first, last(), &v.service), report)
 		v.books.Closed = v.service.Closed
 		if r.complete {
 			v.books.Watch()

@@ -310,6 +310,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits { // which decides nothing, but may agree with a stored refusal
 		f.Verdict.Outcome = ledger.Outcome(v.Likely)
 	} else {
+		final := lasting(v.Reason) && d.giveUp(w, shown, v.Reason)
 		d.say(func() {
 			w.reason = string(v.Reason)
 			if stays {
@@ -319,7 +320,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 				w.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
-		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: lasting(v.Reason) || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
 		w.by = ByAccounting
 	}
 	w.Ledger.Note(f)

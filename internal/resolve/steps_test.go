@@ -91,7 +91,7 @@ func TestSteps(t *testing.T) {
 		},
 		{
 			name:    "how keys are kept is not known at first",
-			keys:    inTurn(silence, noOrder, refused(403, "account_locked"), noOrder, noRun, silence, silence, noOrder, reused),
+			keys:    inTurn(silence, noOrder, refused(403, "account_locked"), noOrder, noRun, silence, noOrder, reused),
 			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}},
 			outcome: ledger.NotApplied, by: ByAccounting, after: 17 * time.Second,
 			asked: "fence, fence, fence, fence, look, look", says: "not executed",
@@ -160,16 +160,21 @@ func TestWhatFencesAndProbesSend(t *testing.T) {
 		w := lost(t, d, "w_1", order)
 		_, known := d.Wait(t.Context(), w)
 		require.True(t, known)
-		require.Len(t, s.sent, 8)
+		require.Len(t, s.sent, 10)
 		fence, cancel, run := s.sent[0], s.sent[1], s.sent[2]
 		assert.Equal(t, w.Try().Key, fence.Key)
 		assert.Contains(t, string(fence.Body), `"orderId":"`+impossibleID(w.Try().Key)+`"`)
 		assert.NotEqual(t, fence.Key, run.Key, "a fresh key")
 		assert.Equal(t, run.Key, cancel.Key, "two requests under one key")
 		assert.Equal(t, []Request{cancel, run}, s.sent[3:5], "each of them twice")
-		own, probe := s.sent[5], s.sent[7]
+		for i, other := range s.sent[5:7] {
+			assert.Equal(t, s.sent[1+i].Key, other.Key)
+			assert.Equal(t, s.sent[1+i].Operation, other.Operation)
+			assert.NotEqual(t, s.sent[1+i].Body, other.Body, "other bytes under the same key")
+		}
+		own, probe := s.sent[7], s.sent[9]
 		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Try().Key)+`","side":"long","size":1}`, string(own.Body))
-		assert.Equal(t, own, s.sent[6])
+		assert.Equal(t, own, s.sent[8])
 		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Try().Key, Body: w.Intent.Body, Alone: true}, probe)
 		assert.False(t, own.Alone)
 	})

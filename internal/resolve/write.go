@@ -139,6 +139,7 @@ type Write struct {
 	journaled  bool   // its journal knows it
 	keyInStore string // the key that the journal has
 	gap        bool   // an exit beside it may be in no journal
+	settled    bool   // nobody finds out, and it hides nothing
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 

@@ -95,7 +95,7 @@ func TestHooksAreTold(t *testing.T) {
 			r.Sim.Fault("POST /positions/close", tradingsim.RateLimit(7*time.Second))
 			_, _ = r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
 		}, []string{
-			"call POST /positions/close BTC exit",
+			"call POST /positions/close BTC close",
 			"send 1 in call",
 			"sent 1: 429 rate_limited not applied, written true, key true, 55 bytes out in attempt 1",
 			"wait for rate limit closes in call",

@@ -178,7 +178,7 @@ func (d *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 	if d.process.step("before " + what) {
 		return errKilled
 	}
-	if cause := context.Cause(ctx); durable && cause != nil && strings.HasPrefix(cause.Error(), "the journal has not taken it") {
+	if cause := context.Cause(ctx); durable && cause != nil && strings.HasPrefix(cause.Error(), "the journal has not taken it in time") {
 		d.process.world.hangs()
 	}
 	d.process.world.probes(records)

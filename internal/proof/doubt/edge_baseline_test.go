@@ -1,6 +1,7 @@
 package doubt
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -41,14 +43,53 @@ func TestEdge16_EntriesShareTheReadOfABaseline(t *testing.T) {
 			})
 		}
 		all.Wait()
-		assert.Less(r.T, time.Since(began), 5*time.Second)
+		assert.Less(r.T, time.Since(began), 6*time.Second, "what an earlier run left resting is read a lag before")
 		assert.Positive(r.T, placed.Load())
-		assert.LessOrEqual(r.T, r.Reads(), 5, "one look at the account")
+		assert.LessOrEqual(r.T, r.Reads(), 6, "that, and one look at the account")
 		pending, err := r.Pending(r.T.Context())
 		require.NoError(r.T, err)
 		assert.Empty(r.T, pending)
 		assert.Equal(r.T, int(placed.Load()), r.Ran(trading.OpOrder))
 	})
+}
+
+// After a run that left nothing pending the first order waits for no more than a look, once the
+// service's clock says that the last write is long ago; what is lost of it is found by the account.
+func TestEdgeC6_AQuietJournal(t *testing.T) {
+	for _, row := range []struct{ pause, longest time.Duration }{
+		{time.Hour, time.Second},
+		{20 * time.Second, time.Second},
+		{time.Second, 6 * time.Second},
+	} {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			path := filepath.Join(t.TempDir(), "bot.journal")
+			next := func() (rig.Rig, func()) {
+				file, err := journal.Open(path)
+				require.NoError(t, err)
+				r := rig.Join(r.T, r.Sim, trading.WithJournal(file), rig.Sole, trading.WithoutProbe())
+				return r, func() {
+					require.NoError(t, r.Close())
+					require.NoError(t, file.Close())
+				}
+			}
+			before, end := next()
+			before.Open(rig.Buy("0.05"))
+			end()
+			time.Sleep(row.pause)
+
+			after, end := next()
+			defer end()
+			began := time.Now()
+			r.Sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
+			_, lost := after.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithResolveTimeout(0))
+			took := time.Since(began)
+			assert.LessOrEqual(r.T, took, row.longest)
+			assert.GreaterOrEqual(r.T, took, row.longest-time.Second)
+			resolution, err := after.Within(time.Hour, lost)
+			require.NoError(r.T, err)
+			assert.Equal(r.T, trading.Applied, resolution.Outcome)
+		})
+	}
 }
 
 // Whatever accounts entries are on, the reads of baselines have a third of recovery's third
@@ -96,5 +137,31 @@ func TestEdge34_AnEntryReadsTheStatusThatNobodyHasRead(t *testing.T) {
 		assert.Equal(r.T, trading.Applied, resolution.Outcome)
 		assert.Equal(r.T, trading.EvidenceAccounting, resolution.Evidence)
 		assert.Greater(r.T, r.Sent(trading.OpState), before)
+	})
+}
+
+// A run that was placed since what waits was read trades between the read of the position and that
+// of the closed trades. The two are no baseline: by that one of its trades would have to be the lost
+// close's, or the close's its own, and a close that ran was not applied.
+func TestARunTradesBetweenTheReadsOfABaseline(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r = r.Restart(rig.NewDisk(), rig.Sole)
+		r.Open(rig.Buy("0.2"))
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
+		require.NoError(r.T, err)
+		r.ReadAll()
+		_, err = r.Account().PlaceTWAP(r.T.Context(), rig.Sell("1"), trading.TWAP{Duration: 10 * time.Minute})
+		require.NoError(r.T, err)
+		time.Sleep(6 * time.Second)
+		_, err = r.Account().Positions(r.T.Context())
+		require.NoError(r.T, err)
+		time.Sleep(44 * time.Second)
+		closed, err := r.Account().Trades(r.T.Context())
+		require.NoError(r.T, err)
+		require.Len(r.T, closed, 2, "the run has traded")
+		r.Sim.Fault("POST /positions/close", tradingsim.FailAfter(500, "internal_error"))
+		_, lost := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")), trading.WithResolveTimeout(0))
+		resolution, _ := r.Resolved(lost)
+		assert.NotEqual(r.T, trading.NotApplied, resolution.Outcome)
 	})
 }

@@ -65,6 +65,28 @@ func TestEdge17_AnExitDoesNotWaitForADiskThatHangs(t *testing.T) {
 	})
 }
 
+// An entry waits for a journal that hangs for as long as it may be sent, and no longer: its caller
+// may wait forever.
+func TestAnEntryWaitsForTheJournalWhileItMayBeSent(t *testing.T) {
+	for _, ttl := range []time.Duration{0, 2 * time.Second, 10 * time.Second} {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			d := rig.NewDisk()
+			disk := &hanging{Handle: rig.Handle{Store: d.Kept, Disk: d}}
+			r = rig.Join(r.T, r.Sim, trading.WithJournal(disk), trading.WithSendTTL(ttl))
+			disk.hangs.Store(true)
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(r.T.Context(), time.Hour)
+			defer cancel()
+			_, err := r.Account().PlaceOrder(ctx, rig.Buy("0.05"))
+			require.ErrorIs(r.T, err, trading.ErrJournal)
+			assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+			assert.LessOrEqual(r.T, time.Since(began), max(ttl, 5*time.Second)+time.Second)
+			assert.GreaterOrEqual(r.T, time.Since(began), ttl)
+			assert.Zero(r.T, r.Ran(trading.OpOrder))
+		})
+	}
+}
+
 // stuck is a journal that hangs in what nobody waits for, whatever its context says, or in
 // everything until the context ends.
 type stuck struct {

@@ -153,6 +153,7 @@ func TestASendTTLOf0SendsOnce(t *testing.T) {
 	} {
 		rig.LiveTest(t, nil, []trading.Option{rig.Sole}, func(r rig.Rig) {
 			r.ReadAll()
+			r.ReadAll() // what rested was read a while before
 			r.Sim.Fault("POST /orders", tradingsim.DropResponse())
 			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), opts...)
 			require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), name)

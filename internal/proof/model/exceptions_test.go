@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,12 +106,76 @@ func TestPromises(t *testing.T) {
 			sources[path] = sourcesOf(t, path)
 		}
 		for part := range strings.SplitSeq(test, ", ") {
-			name, _, _ := strings.Cut(part, "/")
-			if !strings.Contains(sources[path], "func "+name+"(") {
-				t.Errorf("%q: %s has no test %s", row.sentence, path, name)
+			name, of, _ := strings.Cut(part, "/")
+			if !strings.Contains(sources[path], "func "+name+"(") || !strings.Contains(sources[path], strings.ReplaceAll(of, "_", " ")) {
+				t.Errorf("%q: %s has no test %s", row.sentence, path, part)
 			}
 		}
 	}
+}
+
+// TestPromisesNameTheirCode holds that the functions, constants and types exist that README.md
+// names as the code of a sentence, each with its file or folder.
+func TestPromisesNameTheirCode(t *testing.T) {
+	for _, row := range promises(t) {
+		named := false
+		for part := range strings.SplitSeq(row.code, ", ") {
+			words := strings.Fields(part)
+			if len(words) == 0 || len(words) == 1 {
+				t.Errorf("%q: %q names nothing in it", row.sentence, row.code)
+				continue
+			}
+			declared := declaredIn(t, words[0])
+			for _, name := range words[1:] {
+				if named = true; !declared[name] {
+					t.Errorf("%q: %s declares no %s", row.sentence, words[0], name)
+				}
+			}
+		}
+		if !named {
+			t.Errorf("%q has no code", row.sentence)
+		}
+	}
+}
+
+// declaredIn are the names that a folder declares, or a file: of internal/ledger, or of the root.
+func declaredIn(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	files := []string{"../../ledger/" + path}
+	if _, err := os.Stat(files[0]); err != nil {
+		files[0] = "../../../" + path
+	}
+	if strings.Contains(path, "/") {
+		var err error
+		if files, err = filepath.Glob("../../../" + path + "/*.go"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		ast.Inspect(source, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				names[n.Name.Name] = true
+			case *ast.TypeSpec:
+				names[n.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					names[name.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return names
 }
 
 // promise is a row of the table.

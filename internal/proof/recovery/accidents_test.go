@@ -160,6 +160,12 @@ type slowDisk struct {
 	missing atomic.Bool
 }
 
+// New is that of [journal.Log].
+func (d *slowDisk) New() bool {
+	_, first := d.Store.(firstJournal)
+	return first
+}
+
 // SetGap implements [journal.Gapper].
 func (d *slowDisk) SetGap(missing bool) error {
 	d.missing.Store(missing)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -19,7 +18,7 @@ import (
 func TestReadsBesideAWriteInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithLag(3 * time.Second))
-		bot := start(t, sim, journal.NewMemory(), true)
+		bot := start(t, sim, newJournal(), true)
 		account := bot.account()
 		time.Sleep(10 * time.Second)
 		_, err := account.PlaceOrder(t.Context(), trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.02"), Leverage: dec("2")})

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -68,7 +67,7 @@ func TestABotThatDropsEveryErrorRecovers(t *testing.T) {
 			t.Run(f.name+", "+target, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					sim := tradingsim.New(tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour))
-					bot := start(t, sim, journal.NewMemory(), true)
+					bot := start(t, sim, newJournal(), true)
 					decide := func(minutes int) {
 						for i := range minutes {
 							time.Sleep(time.Minute)

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -30,6 +29,9 @@ var quickFaults = []tradingsim.Fault{
 	tradingsim.GatewayError(502), tradingsim.GatewayErrorAfter(502), tradingsim.Fail(503, "unavailable"),
 }
 
+// wealthy is an account that neither the fees of a day end, nor its luck.
+var wealthy = tradingsim.Account{ID: string(account), Balance: "1e7", DailyLossFloor: "0", GlobalLossFloor: "0", ProfitTarget: "1e9"}
+
 // TestADayOfOrders trades a declared account each second, and five times a second, with a
 // fault in every fiftieth call. None of its writes stays Unknown, and no market is closed
 // for longer than a minute. Five times a second is all that the key may send, so that there
@@ -44,7 +46,7 @@ func TestADayOfOrders(t *testing.T) {
 
 func tradeAtPace(t *testing.T, pace time.Duration) {
 	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(7, "64000", 2)),
-		tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour))
+		tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour), tradingsim.WithAccount(wealthy))
 	dice, faults := rand.New(rand.NewPCG(*daySeed, uint64(pace))), rand.New(rand.NewPCG(*daySeed+1, uint64(pace)))
 	calls := 0
 	sim.FaultEach(func(string) tradingsim.Fault {
@@ -53,8 +55,8 @@ func tradeAtPace(t *testing.T, pace time.Duration) {
 		}
 		return quickFaults[faults.IntN(len(quickFaults))]
 	})
-	bot := start(t, sim, journal.NewMemory(), true)
-	writes, limited := 0, 0
+	bot := start(t, sim, newJournal(), true)
+	writes, limited, entered := 0, 0, time.Time{}
 	began := time.Now()
 	for end := began.Add(time.Duration(*dayHours * float64(time.Hour))); time.Now().Before(end); writes++ {
 		time.Sleep(pace)
@@ -69,12 +71,19 @@ func tradeAtPace(t *testing.T, pace time.Duration) {
 			if dice.IntN(2) == 0 {
 				o.Side = trading.Short
 			}
-			_, err = bot.account().PlaceOrder(t.Context(), o, trading.WithResolveTimeout(0))
+			if _, err = bot.account().PlaceOrder(t.Context(), o, trading.WithResolveTimeout(0)); err == nil {
+				entered = time.Now()
+			}
 		}
 		if errors.Is(err, trading.CodeRateLimited) {
 			limited++
 		}
 	}
+	quiet := time.Minute
+	if pace < time.Second {
+		quiet = 5 * time.Minute
+	}
+	assert.Less(t, time.Since(entered), quiet, "since the last entry: the account trades to the end")
 	time.Sleep(time.Minute)
 	if pace < time.Second {
 		time.Sleep(40 * time.Minute)

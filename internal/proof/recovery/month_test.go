@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -38,7 +37,7 @@ func TestAMonthAddsUp(t *testing.T) {
 				}
 			}
 		})
-		b := &book{process: start(t, sim, journal.NewMemory(), true)}
+		b := &book{process: start(t, sim, newJournal(), true)}
 		for end := time.Now().Add(30 * 24 * time.Hour); time.Now().Before(end); {
 			time.Sleep(30 * time.Minute)
 			b.decide(t, dice)

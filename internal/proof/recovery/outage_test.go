@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -38,7 +37,7 @@ func TestAHundredPendingAfterAnHour(t *testing.T) {
 			_, err := sim.Terminal("POST /positions/close", `{"accountId":"acc_1","symbol":"BTC","closePercent":50}`)
 			require.NoError(t, err)
 		}
-		bot := start(t, sim, journal.NewMemory(), true)
+		bot := start(t, sim, newJournal(), true)
 		time.Sleep(10 * time.Second)
 		_, err := bot.account().PlaceOrder(t.Context(), trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("1"), Leverage: dec("5")})
 		require.NoError(t, err)

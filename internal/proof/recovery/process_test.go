@@ -45,6 +45,14 @@ func (p *process) endedAt(i int) time.Time {
 	return p.at[i]
 }
 
+// firstJournal is a journal that the first run of a bot has made.
+type firstJournal struct{ journal.Store }
+
+// New is that of [journal.Log].
+func (firstJournal) New() bool { return true }
+
+func newJournal() journal.Store { return firstJournal{journal.NewMemory()} }
+
 // start begins a run on a journal.
 func start(t *testing.T, sim *tradingsim.Sim, j journal.Store, exclusive bool, more ...trading.Option) *process {
 	p := &process{journal: j, wire: &wire{next: sim.Transport()}}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/accounting"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -43,8 +42,9 @@ var rates = []rate{
 	{tradingsim.FailAfter(500, "internal_error"), 0.01},
 }
 
-// TestFaultRates leaves no write of a declared account Unknown, and fewer than three in
-// a hundred of one that is not.
+// TestFaultRates leaves no write of a declared account Unknown. Of one that is not, somebody else
+// may have left what a write would have left: fewer than one in a hundred fits both ways, and
+// fewer than three in a hundred are Unknown for any other reason.
 func TestFaultRates(t *testing.T) {
 	for _, exclusive := range []bool{true, false} {
 		name := map[bool]string{true: "declared", false: "not declared"}[exclusive]
@@ -52,7 +52,10 @@ func TestFaultRates(t *testing.T) {
 			writes, unknown := tradeUnderMixed(t, rates, exclusive, false)
 			if exclusive {
 				assert.Empty(t, unknown)
+				return
 			}
+			assert.Less(t, unknown[string(accounting.BothFit)], writes/100)
+			delete(unknown, string(accounting.BothFit))
 			assert.Less(t, sum(unknown), writes*3/100)
 		})
 	}
@@ -112,7 +115,9 @@ var unstored = []string{
 
 // TestEachFaultAtOneInTen lets each fault of the simulator meet one write in ten. Of a
 // declared account none is Unknown in the end. Of one that is not, fewer than three in a
-// hundred are, but for the writes that no protocol can tell: as many as have met the fault.
+// hundred are, but for the writes that no protocol can tell: as many as have met the fault. At a
+// price that stands still somebody else may have traded, and fewer than eight in a hundred fit both
+// ways; sums told these, and were wrong at times.
 func TestEachFaultAtOneInTen(t *testing.T) {
 	if raceDetector {
 		t.Skip("TestFaultRates has the same goroutines")
@@ -134,6 +139,8 @@ func TestEachFaultAtOneInTen(t *testing.T) {
 					if slices.Contains(unstored, f.name) {
 						delete(unknown, string(accounting.NotExclusive))
 					}
+					assert.Less(t, sum(unknown), writes*8/100)
+					delete(unknown, string(accounting.BothFit))
 					assert.Less(t, sum(unknown), writes*3/100)
 				})
 			})
@@ -165,7 +172,7 @@ func tradeUnder(t *testing.T, rates []rate, dice *rand.Rand, exclusive, reads bo
 		}
 		return nil
 	})
-	bot := start(t, sim, journal.NewMemory(), exclusive)
+	bot := start(t, sim, newJournal(), exclusive)
 	time.Sleep(10 * time.Second)
 	for reads && readAll(t.Context(), bot.account()) != nil {
 		time.Sleep(10 * time.Second)

@@ -73,8 +73,12 @@ type Handle struct {
 	shared journal.Shared
 }
 
-// Append takes the records, or fails as the disk does.
+// Append takes the records, or fails as the disk does. A slow disk finishes what it has begun,
+// whoever waits for it.
 func (h *Handle) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	d := h.Disk
 	for _, r := range records {
 		if d.Slow != nil {
@@ -90,7 +94,7 @@ func (h *Handle) Append(ctx context.Context, durable bool, records ...journal.Re
 			return err
 		}
 	}
-	if err := h.Store.Append(ctx, durable, records...); err != nil {
+	if err := h.Store.Append(context.WithoutCancel(ctx), durable, records...); err != nil {
 		return err
 	}
 	d.mu.Lock()

@@ -1,10 +1,15 @@
 package soak
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +39,7 @@ type accident struct {
 	begin   func(*service)
 	disturb func(*service, *dice) // every few seconds
 	clients int                   // on the one journal; 0 is 1
+	hosts   bool                  // each client has a base URL of its own
 	think   time.Duration         // the longest pause of a worker between two calls
 }
 
@@ -88,6 +94,8 @@ var accidents = []accident{
 		s.sim.SetHealth("healthy", "live")
 	}},
 	{name: "two clients", clients: 2},
+	{name: "two clients, two base URLs", clients: 2, hosts: true},
+	{name: "reads from a cache", front: cached},
 	{name: "answers of codes that no table names", faults: unheardOf},
 	{name: "at a fast pace", think: 500 * time.Millisecond},
 	{name: "few slots", options: []trading.Option{trading.WithRateLimits(trading.RateLimits{PerClass: 9, PerKey: 60})}},
@@ -194,6 +202,61 @@ func answered(change func(http.Header)) func(http.RoundTripper, *dice, *service)
 	}
 }
 
+// cached answers half of the reads by what they were answered within the last 12 s.
+func cached(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
+	type kept struct {
+		at   time.Time
+		resp http.Response
+		body []byte
+	}
+	var mu sync.Mutex
+	store := map[string]kept{}
+	return way(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet {
+			return next.RoundTrip(r)
+		}
+		mu.Lock()
+		k, found := store[r.URL.String()]
+		mu.Unlock()
+		if age := time.Since(k.at); found && age < 12*time.Second && d.intN(2) == 0 {
+			resp := k.resp
+			resp.Request, resp.Header, resp.Body = r, k.resp.Header.Clone(), io.NopCloser(bytes.NewReader(k.body))
+			resp.Header.Set("Age", strconv.Itoa(int(age/time.Second)))
+			return &resp, nil
+		}
+		resp, err := next.RoundTrip(r)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return resp, err
+		}
+		began := time.Now()
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		store[r.URL.String()] = kept{began, *resp, body}
+		mu.Unlock()
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
+	})
+}
+
+// elsewhere is the service under another host.
+func elsewhere(s *service, n int, next http.RoundTripper) (baseURL string, front http.RoundTripper) {
+	here, err := url.Parse(s.sim.URL())
+	if err != nil {
+		panic(err)
+	}
+	there := *here
+	there.Host = fmt.Sprintf("host%d.%s", n, here.Host)
+	return there.String(), way(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.URL.Host, r.Host = here.Host, here.Host
+		return next.RoundTrip(r)
+	})
+}
+
 // badDisk is a journal whose disk is slow, or fails, and can note a gap all the same.
 type badDisk struct {
 	journal.Store
@@ -269,6 +332,7 @@ func (v variant) trial(t *testing.T) {
 		disturbing sync.WaitGroup
 		over       = make(chan struct{})
 		clients    = 1
+		hosts      = false
 		drawn      = newDice(*seed, 77)
 	)
 	var front http.RoundTripper
@@ -281,7 +345,7 @@ func (v variant) trial(t *testing.T) {
 		}
 		v.mix.beside = append(v.mix.beside[:len(v.mix.beside):len(v.mix.beside)], a.faults...)
 		v.opts = append(v.opts, a.options...)
-		clients = max(clients, a.clients)
+		clients, hosts = max(clients, a.clients), hosts || a.hosts
 		if a.disk != nil {
 			store = a.disk(store, drawn)
 		}
@@ -304,8 +368,12 @@ func (v variant) trial(t *testing.T) {
 		}
 	}
 	var all []*trading.Client
-	for range clients {
-		all = append(all, v.client(t, s, front, tally, trading.WithJournal(store)))
+	for n := range clients {
+		baseURL, front := s.sim.URL(), front
+		if hosts && n > 0 {
+			baseURL, front = elsewhere(s, n, front)
+		}
+		all = append(all, v.client(t, s, baseURL, front, tally, trading.WithJournal(store)))
 	}
 	v.round(t, 0, all, s, tally)
 	close(over)

@@ -74,7 +74,7 @@ func (v variant) run(t *testing.T) {
 		met   = map[string]int{}
 	)
 	first := newService(0, v.mix, newDice(*seed, 0), v.sim...)
-	client := v.client(t, first, &way, tally)
+	client := v.client(t, first, first.sim.URL(), &way, tally)
 
 	var heaps []uint64
 	for round := range rounds {
@@ -105,12 +105,12 @@ func (v variant) run(t *testing.T) {
 }
 
 // client makes a client of a service.
-func (v variant) client(t *testing.T, s *service, way http.RoundTripper, tally *tally, more ...trading.Option) *trading.Client {
+func (v variant) client(t *testing.T, s *service, baseURL string, way http.RoundTripper, tally *tally, more ...trading.Option) *trading.Client {
 	opts := append([]trading.Option{
 		trading.WithSandboxKey(s.sim.SandboxKey()), trading.WithLiveKey(s.sim.LiveKey()),
 		trading.WithTransport(way), trading.WithHooks(attempts(tally)), trading.WithExclusiveAccounts(ownAlone()...),
 	}, v.opts...)
-	client, err := trading.New(s.sim.URL(), append(opts, more...)...)
+	client, err := trading.New(baseURL, append(opts, more...)...)
 	require.NoError(t, err)
 	return client
 }

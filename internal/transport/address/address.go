@@ -54,12 +54,6 @@ func Parse(text string, plain bool) (*url.URL, error) {
 	return base, nil
 }
 
-// Service names the service of a base URL, however that is spelled: a journal is of
-// one service.
-func Service(base *url.URL) string {
-	return base.Scheme + "://" + normalHost(base) + base.Path
-}
-
 func cutSuffixFold(text, suffix string) (before string, found bool) {
 	at := len(text) - len(suffix)
 	if at < 0 || !strings.EqualFold(text[at:], suffix) {
@@ -71,25 +65,6 @@ func cutSuffixFold(text, suffix string) (before string, found bool) {
 func portIsValid(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return port == "" || err == nil && n > 0
-}
-
-// normalHost is the host in lower case, without the scheme's own port, an address in its
-// short form, and this machine by its address.
-func normalHost(base *url.URL) string {
-	host, port := normalName(base.Hostname()), strings.TrimLeft(base.Port(), "0")
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if ip := net.ParseIP(host); ip != nil {
-		host = ip.String()
-	}
-	if port == "" || base.Scheme == "https" && port == "443" || base.Scheme == "http" && port == "80" {
-		if strings.Contains(host, ":") {
-			return "[" + host + "]"
-		}
-		return host
-	}
-	return net.JoinHostPort(host, port)
 }
 
 // IsPlain reports whether what is sent can be read on its way.

@@ -1,0 +1,191 @@
+package books
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+var (
+	searchWorlds = flag.Int("books.worlds", 12, "how many worlds TestVerdictsHold plays")
+	searchFirst  = flag.Uint64("books.first", 0, "the dice of the first")
+)
+
+// TestVerdictsHold has a program trade a declared account with orders, closes, limits and runs,
+// and read it one read at a time. Some of its answers are lost. What has happened is one of the
+// courses that are replayed for these, by every look that follows.
+func TestVerdictsHold(t *testing.T) {
+	found := map[string]int{}
+	for seed := range uint64(*searchWorlds) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(*searchFirst + seed)
+			w.play()
+			for what, n := range w.found {
+				found[what] += n
+			}
+			if w.wrong {
+				for _, line := range w.trace {
+					t.Log(line())
+				}
+				t.Fatalf("world %d: a wrong verdict", *searchFirst+seed)
+			}
+		})
+	}
+	t.Log(found)
+}
+
+// judge looks once for each write in doubt that is due.
+func (w *world) judge() {
+	w.doubt = slices.DeleteFunc(w.doubt, func(l *lost) bool {
+		from := l.held
+		if l.look != nil {
+			from = l.look.ended
+		}
+		if time.Since(from) < accounting.Lag {
+			return false
+		}
+		again := l.look != nil
+		shown := w.look()
+		if again && l.look.shows.Equal(shown.shows, btc) {
+			l.began, l.equal = append(l.began, shown.at), l.equal+1
+		} else {
+			l.began, l.equal = []time.Time{shown.at}, 1
+		}
+		l.look = shown
+		outcome, why := w.verdict(l, again)
+		w.say("%s: %d, %s", l.ID, outcome, why)
+		switch {
+		case w.wrong:
+		case outcome == accounting.Unknown && time.Since(l.held) < time.Minute && why != accounting.NoBaseline:
+			return false
+		case outcome == accounting.Unknown && w.settles(l):
+			w.found["settled"]++
+		case outcome == accounting.Unknown: // a person sees what became of it
+			w.found[string(why)]++
+			w.leaveLost(l, l.ran, time.Now())
+		default:
+			w.found[fmt.Sprint("outcome ", outcome)]++
+			w.leaveLost(l, outcome == accounting.Applied, shown.at)
+		}
+		return true
+	})
+}
+
+// settles goes on from what equal looks show, whatever the write did.
+func (w *world) settles(l *lost) bool {
+	if l.equal < 2 {
+		return false
+	}
+	s := l.look.shown()
+	s.Begun = l.began[len(l.began)-2]
+	return w.GiveUp(l.Write, s) && w.Settle(l.Write, s)
+}
+
+func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
+	if !ran {
+		w.Leave(l.Write, nil)
+		return
+	}
+	w.Leave(l.Write, &Did{Unclear: true, Ran: true, ShownFrom: from, Own: accounting.Own{Last: time.Now()}})
+}
+
+// verdict is what the driver makes of a course.
+func (w *world) verdict(l *lost, again bool) (accounting.Outcome, accounting.Reason) {
+	c, ok := w.Course(l.Write, true, "ACTIVE")
+	if !ok {
+		return accounting.Unknown, accounting.NoBaseline
+	}
+	equal := l.equal >= 2 && c.Still(l.began[0], l.look.shows.Position.Size, l.look.shows.Rows)
+	f := c.Of(c.Asked, -1)
+	outcome, why := f.Verdict()
+	w.say("%s", &c)
+	w.wrong = w.wrong || f.Failed == "" && (l.ran && !f.With || !l.ran && !f.Without)
+	if outcome != accounting.Unknown && !equal && !again {
+		return accounting.Unknown, accounting.LookAgain
+	}
+	if why == accounting.NothingFits {
+		w.Lost(l.Write)
+	}
+	return outcome, why
+}
+
+// TestABaselineIsOfOneMoment: while an own run may trade, whether a read has shown it or not, a
+// position and a list of closed trades are a baseline only if neither changes for so long that
+// both were so at one moment.
+func TestABaselineIsOfOneMoment(t *testing.T) {
+	const position, trades, waits = 0, 1, 2
+	for _, row := range []struct {
+		reads []int
+		want  bool
+	}{
+		{[]int{position, trades}, false},
+		{[]int{waits, position, trades}, false},
+		{[]int{trades, position, position}, false},
+		{[]int{waits, trades, position, position}, false},
+		{[]int{position, trades, position, trades}, true},
+	} {
+		t.Run(fmt.Sprint(row.reads), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(0)
+				w.lags, w.moves = [3]int{}, 1<<30
+				w.now.pos = 20
+				w.keep()
+				w.read(waits)
+				for w.now.rests == nil {
+					w.write(aLimit)
+				}
+				for _, read := range row.reads {
+					time.Sleep(accounting.Lag + time.Second)
+					w.read(read)
+				}
+				b := &Write{ID: "lost", Account: mine, Places: [2]pending.Place{market(btc)}, Declared: true, Lists: true}
+				b.Act = accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
+				w.Enter(b)
+				_, based := w.Course(b, true, "ACTIVE")
+				assert.Equal(t, row.want, based)
+			})
+		})
+	}
+}
+
+// play lets the program trade.
+func (w *world) play() {
+	pace := []int{400, 2000, 6000, 12_000}[w.dice.IntN(4)]
+	w.look()
+	for range 120 {
+		w.pass(pace)
+		if w.judge(); w.wrong {
+			return
+		}
+		switch n := w.draw(); {
+		case n < 3:
+			w.read(n)
+		case n == 3:
+			w.look()
+		case n < aLimit || len(w.now.rests) < 2:
+			w.write(n)
+		}
+	}
+}
+
+// String is what is replayed.
+func (c *Course) String() string {
+	text := fmt.Sprintf("    from %s, near %t, cut %t, halted %t, to %v", c.From, c.Near, c.Cut, c.Halted, c.To)
+	for i := range c.acts {
+		a := &c.acts[i]
+		text += fmt.Sprintf("\n      %s %d %d %s %s%% sent %d ended %d ran %t unsure %t late %t after %v", a.ID, a.Kind, a.Side, a.Size, a.Percent, a.Sent, a.Ended, a.Ran, a.Unsure, c.Acts[i].Late, a.After)
+	}
+	for _, r := range c.Rows {
+		text += fmt.Sprintf("\n      row %d: side %d, cause %d, size %s", r.Digest, r.Side, r.Cause, r.Size.Decimal)
+	}
+	return fmt.Sprintf("%s, resting %v", text, c.Resting)
+}

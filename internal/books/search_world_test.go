@@ -1,0 +1,318 @@
+package books
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/servicetime"
+)
+
+// world is the account at the service, in units, and a program that trades it.
+type world struct {
+	*Books
+	dice  *rand.Rand
+	began time.Time
+	now   accountState
+	was   []accountState // the newest last
+	lags  [3]int         // of positions, trades and what waits, in milliseconds
+	often [7]int         // how often each of the reads is read, all at once, and each kind of write written
+	moves int            // how seldom something happens by itself
+	next  int
+	doubt []*lost
+	trace []func() string
+	found map[string]int
+	wrong bool
+}
+
+// accountState is the account at a moment. Its lists are never changed, only replaced.
+type accountState struct {
+	at    time.Time
+	pos   int
+	rows  []accounting.Row // oldest first
+	rests []rests
+}
+
+// rests is an order that rests, or a run.
+type rests struct {
+	id   string
+	side int
+	left int
+	run  bool
+}
+
+// lost is a write whose answer is lost, and which can run no more.
+type lost struct {
+	*Write
+	ran   bool
+	held  time.Time
+	look  *look
+	equal int
+	began []time.Time
+}
+
+// look is one at everything.
+type look struct {
+	at, ended time.Time
+	shows     accounting.State
+}
+
+const btc = "BTC"
+
+// What the program does, beside its three reads and a look at everything.
+const (
+	anOrder = iota + 4
+	aClose
+	aLimit // or a run
+)
+
+func newWorld(seed uint64) *world {
+	w := &world{dice: rand.New(rand.NewPCG(seed, 11)), began: time.Now(), found: map[string]int{}}
+	w.Books = New(w.began, Earlier{None: seed%2 == 0}, nil)
+	for range int(seed % 2 * seed / 2 % 3) { // an earlier run left them
+		w.rest(w.dice.IntN(4) == 0)
+	}
+	w.Declare(declared)
+	for i := range w.lags {
+		if w.dice.IntN(2) == 0 {
+			w.lags[i] = w.dice.IntN(4900)
+		}
+	}
+	for i := range w.often {
+		w.often[i] = w.dice.IntN(4) * w.dice.IntN(4)
+	}
+	w.often[5]++ // closes
+	w.moves = 2 + w.dice.IntN(12)
+	if w.dice.IntN(3) == 0 {
+		w.now.pos = w.dice.IntN(41) - 20
+	}
+	w.keep()
+	time.Sleep(time.Minute)
+	return w
+}
+
+func (w *world) say(format string, of ...any) {
+	since := time.Since(w.began).Seconds()
+	w.trace = append(w.trace, func() string { return fmt.Sprintf("%7.2f ", since) + fmt.Sprintf(format, of...) })
+	w.trace = w.trace[max(0, len(w.trace)-60):]
+}
+
+func (w *world) keep() {
+	w.now.at = time.Now()
+	w.was = append(w.was, w.now)
+	w.was = w.was[max(0, len(w.was)-256):]
+}
+
+// seen is what a read that lags by its time shows.
+func (w *world) seen(read int) accountState {
+	at := time.Now().Add(-time.Duration(w.lags[read]) * time.Millisecond)
+	i := len(w.was) - 1
+	for i > 0 && w.was[i].at.After(at) {
+		i--
+	}
+	return w.was[i]
+}
+
+// trade trades at the market.
+func (w *world) trade(size int, cause accounting.Cause, what string) {
+	before := w.now.pos
+	w.now.pos += size
+	if before*size < 0 {
+		side, closed := accounting.Long, min(max(before, -before), max(size, -size))
+		if before < 0 {
+			side = accounting.Short
+		}
+		w.now.rows = append(slices.Clip(w.now.rows), accounting.Row{
+			Digest: uint64(len(w.now.rows) + 1), Symbol: btc, Side: side, Cause: cause,
+			Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(closed))), ClosedAt: servicetime.Shown(time.Now()),
+		})
+	}
+	w.say("  %s trades %d: position %d, %d rows", what, size, w.now.pos, len(w.now.rows))
+	w.keep()
+}
+
+// rest adds an order that rests, or a run.
+func (w *world) rest(run bool) rests {
+	w.next++
+	o := rests{id: fmt.Sprint("o", w.next), side: 1 - 2*w.dice.IntN(2), left: 1 + w.dice.IntN(20), run: run}
+	w.now.rests = append(slices.Clip(w.now.rests), o)
+	w.say("  %s rests: %d", o.id, o.side*o.left)
+	w.keep()
+	return o
+}
+
+// byItself lets something fill that waits, or a stop.
+func (w *world) byItself() {
+	if n := len(w.now.rests); n > 0 && w.dice.IntN(4) > 0 {
+		i := w.dice.IntN(n)
+		o := &w.now.rests[i]
+		size := 1 + w.dice.IntN(o.left)
+		left := slices.Clone(w.now.rests)
+		if left[i].left -= size; left[i].left == 0 {
+			left = slices.Delete(left, i, i+1)
+		}
+		side, id := o.side, o.id
+		w.now.rests = left
+		w.trade(side*size, accounting.Market, id)
+	} else if w.now.pos != 0 {
+		w.trade(-w.now.pos, accounting.StopLoss, "a stop")
+	}
+}
+
+// pass lets time pass, in which something may happen by itself.
+func (w *world) pass(most int) {
+	time.Sleep(time.Duration(w.dice.IntN(most)) * time.Millisecond)
+	if w.dice.IntN(w.moves) == 0 {
+		w.byItself()
+		time.Sleep(time.Duration(w.dice.IntN(most)) * time.Millisecond)
+	}
+}
+
+// read has the program read one thing.
+func (w *world) read(what int) accountState {
+	begun := time.Now()
+	w.pass(100)
+	s := w.seen(min(what, 2))
+	w.pass(100)
+	at := Read{begun, time.Now()}
+	switch what {
+	case 0:
+		held := []Held{{Symbol: btc, Position: s.position()}}
+		if s.pos == 0 {
+			held = nil
+		}
+		w.SawPositions(mine, at, held)
+		w.say("read position: %d", s.pos)
+	case 1:
+		w.SawTrades(mine, at, s.list)
+		w.say("read trades: %d", len(s.rows))
+	case 2:
+		resting, running := s.waiting()
+		w.SawOrders(mine, at, resting, running)
+		w.say("read what waits: %v", s.rests)
+	default:
+		w.SawStatus(mine, begun, "ACTIVE")
+	}
+	return s
+}
+
+func (s accountState) position() accounting.Position {
+	return accounting.Position{Size: decimal.NewFromInt(int64(s.pos))}
+}
+
+func (s accountState) list(most int) []accounting.Row {
+	list := slices.Clone(s.rows[max(0, len(s.rows)-min(most, 20)):])
+	slices.Reverse(list)
+	return list
+}
+
+func (s accountState) waiting() (resting, running []Waiting) {
+	for _, o := range s.rests {
+		if o.run {
+			running = append(running, Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side)})
+		} else {
+			resting = append(resting, Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
+		}
+	}
+	return resting, running
+}
+
+// look reads everything, in the client's order.
+func (w *world) look() *look {
+	l := &look{at: time.Now()}
+	w.read(3)
+	l.shows.Status = "ACTIVE"
+	l.shows.Position = w.read(0).position()
+	resting, running := w.read(2).waiting()
+	l.shows.Orders, l.shows.Runs = IDsOf(resting), IDsOf(running)
+	l.shows.Rows = w.read(1).list(512)
+	l.ended = time.Now()
+	return l
+}
+
+// draw draws what the program does next.
+func (w *world) draw() int {
+	sum := 0
+	for _, n := range w.often {
+		sum += n
+	}
+	n := w.dice.IntN(sum)
+	for i := range w.often {
+		if n -= w.often[i]; n < 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// write has the program send an order, a close, or something that waits.
+func (w *world) write(kind int) {
+	w.next++
+	b := &Write{ID: fmt.Sprint("w", w.next), Account: mine, Places: [2]pending.Place{market(btc)}, Declared: true, Lists: true}
+	size := (1 + w.dice.IntN(10)) * (1 - 2*w.dice.IntN(2))
+	side := accounting.Side(1)
+	if size < 0 {
+		side = -1
+	}
+	share := []int{100, 50, 25}[w.dice.IntN(3)]
+	switch {
+	case kind == anOrder:
+		b.Act, b.Side, b.Entry = accounting.Act{Kind: accounting.Entry, Side: side, Size: decimal.NewFromInt(int64(size * int(side)))}, side, true
+	case kind == aClose:
+		b.Act = accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(int64(share))}
+	default:
+		b.Side, b.Entry, b.Run = side, true, w.dice.IntN(2) == 0
+		b.Places[1] = market("")
+	}
+	w.Enter(b)
+	w.SendBegan(mine)
+	sent := time.Now()
+	w.pass(200)
+	isLost := kind != aLimit && w.dice.IntN(4) == 0
+	ran := !isLost || w.dice.IntN(2) == 0
+	did := &Did{Sent: sent, Own: accounting.Own{Answered: true, Side: b.Side}}
+	w.say("%s: %v %s, lost %t", b.ID, b.Act, map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
+	switch {
+	case kind == aLimit:
+		o := w.rest(b.Run)
+		did.Own.Side, b.Side = accounting.Side(o.side), accounting.Side(o.side)
+		did.Own.Resting, did.Own.Run, did.Own.ID, did.Own.Size = true, b.Run, o.id, decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))
+	case kind == aClose && ran:
+		closed := max(w.now.pos, -w.now.pos) * share / 100
+		if ran = closed > 0; !ran {
+			break
+		}
+		if w.now.pos > 0 {
+			closed = -closed
+		}
+		w.trade(closed, accounting.Market, b.ID)
+		did.Own.LeftRow = true
+	case ran:
+		w.trade(size, accounting.Market, b.ID)
+		p := w.now.position()
+		did.After, did.Filled = &p, b.Act.Size
+		did.Own.Opened = decimal.Min(did.Filled, decimal.Max(p.Size.Mul(decimal.NewFromInt(int64(side))), decimal.Zero))
+		if closed := did.Filled.Sub(did.Own.Opened); closed.IsPositive() {
+			did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)
+		}
+	}
+	w.pass(200)
+	now := time.Now()
+	w.SendEnded(mine, now)
+	if isLost {
+		w.Doubt(b)
+		w.doubt = append(w.doubt, &lost{Write: b, ran: ran, held: now})
+		return
+	}
+	if !ran {
+		did = nil
+	} else {
+		did.At, did.Own.Last = now, now
+	}
+	w.Leave(b, did)
+}

@@ -1,0 +1,77 @@
+package books
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+)
+
+// Shown is what equal looks show of a symbol on a declared account, the first of which began,
+// and the last ended, at a moment.
+type Shown struct {
+	Begun, Ended time.Time
+	Position     decimal.Decimal
+	Rows         []accounting.Row // newest first
+	Status       string
+}
+
+// GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
+// reads that begin from now on show it. It reports whether what equal looks show is a baseline
+// now: no other write may have been on its way then but those that were given up before.
+func (b *Books) GiveUp(w *Write, s *Shown) (settles bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.given.IsZero() {
+		w.given = time.Now()
+	}
+	a := b.account(w.Account)
+	if !w.in || !a.trailed {
+		return !w.in
+	}
+	a.goOn()
+	of := a.trails.trail(w.Places[0].Symbol).Trail
+	return a.settle(w, &of, s)
+}
+
+// Settle begins the trail of a write's symbol anew with what equal looks show, and takes the
+// write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp].
+func (b *Books) Settle(w *Write, s *Shown) (settled bool) {
+	_ = b.noting(nil, w, func(a *account) []note {
+		if !w.in || !a.trailed {
+			settled = !w.in
+			return nil
+		}
+		a.goOn()
+		of := a.trails.trail(w.Places[0].Symbol)
+		if settled = a.settle(w, &of.Trail, s); !settled {
+			return nil
+		}
+		did := &Did{Unclear: true, ShownFrom: s.Begun, Own: accounting.Own{Last: s.Begun}}
+		a.leave(w)
+		a.unclear(w, did)
+		return a.notesOf(w, did, accounting.Booked{})
+	})
+	return settled
+}
+
+// settle begins a trail anew with what equal looks show, if nothing can hide what is there.
+func (a *account) settle(w *Write, of *accounting.Trail, s *Shown) bool {
+	t := &a.trails
+	if t.lists.IsZero() || !accounting.Open(s.Status) || !t.trades.Known || !t.trades.Newest(s.Rows) {
+		return false
+	}
+	over := map[string]bool{w.ID: true}
+	for o := range a.open {
+		switch own := of.Find(o.ID); {
+		case o == w, o.Places[0] != w.Places[0], o.Act.Kind == 0: // what waits may trade, and the trail says so
+		case !o.given.IsZero() && !o.given.After(s.Begun):
+			over[o.ID] = true
+		case own == nil || !own.Began.After(s.Ended):
+			return false
+		}
+	}
+	at := accounting.Point{Position: s.Position, Place: t.trades.End(), Status: s.Status}
+	return of.Settle(at, s.Begun.Add(-a.lag), s.Ended, func(id string) bool { return over[id] })
+}
