@@ -24,6 +24,7 @@ func (p *plan) checkOthers() error {
 		case a.DailyFloor != p.terms.DailyFloor:
 			return fmt.Errorf("backtest: the daily floor of %s is %s, and that of Config.Account %s; one service has one rule", accountName(t.ID), t.DailyFloor, p.terms.DailyFloor)
 		}
+		t.TakerFee = p.terms.TakerFee
 		seen, p.others = append(seen, t.ID), append(p.others, t)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Assumption is something that a result takes for granted.
@@ -31,9 +33,12 @@ func (r *Result) Assumptions() []Assumption {
 			inside += ". A candle whose range stands out from those around it may have had one jump in one second"
 		}
 	}
-	service := "as the contract has it, and where the contract is open, as package tradingsim takes it"
+	service := r.Profile.String() + "; where it says nothing, as package tradingsim takes it"
+	if r.Profile != nil {
+		service = r.Profile.String() + "; what it has not seen is as the contract has it, and as package tradingsim takes it"
+	}
 	if n := r.Options; n > 0 {
-		service += fmt.Sprintf("; changed by %d options of Config.Simulation", n)
+		service += "; changed by " + words.Count(n, "option") + " of Config.Simulation"
 	}
 	list := r.Frictions.text(p.Took)
 	return append(list[:2:2], append([]Assumption{

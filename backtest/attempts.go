@@ -21,17 +21,28 @@ type attempt struct {
 	Variants int       `json:"variants"`
 }
 
+// tried is what runs are made on, as the file of attempts has it.
+type tried struct {
+	attempt
+	Synthetic bool `json:"synthetic"`
+}
+
+func (p plan) tried() tried {
+	return tried{attempt{Bot: p.Name, Symbols: p.Data.Symbols(), From: p.From, To: p.To, SHA256: p.Data.hash}, p.Data.synthetic}
+}
+
 // maxAttempts bounds the file.
 const maxAttempts = 100_000
 
-// countAttempts adds a run of so many variants to the file of attempts, and returns how many of this
-// bot on these markets and this time the file has.
-func (p plan) countAttempts(variants int) (n int, err error) {
-	if p.Attempts == "" {
+// count adds a run of so many variants to the file of attempts, and returns how many of this bot on
+// these markets and this time the file has.
+func (t tried) count(name string, variants int) (n int, err error) {
+	if name == "" {
 		return variants, nil
 	}
-	mine := attempt{Bot: p.Name, Symbols: p.Data.Symbols(), From: p.From, To: p.To, SHA256: p.Data.hash, Variants: variants}
-	file, err := os.OpenFile(p.Attempts, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	mine := t.attempt
+	mine.Variants = variants
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("backtest: the file of attempts: %w", err)
 	}
@@ -40,9 +51,9 @@ func (p plan) countAttempts(variants int) (n int, err error) {
 	for number := 1; lines.Scan(); number++ {
 		var one attempt
 		if err := json.Unmarshal(lines.Bytes(), &one); err != nil || one.Variants < 1 || number > maxAttempts {
-			return 0, fmt.Errorf("backtest: the file of attempts: %s:%d is no attempt", p.Attempts, number)
+			return 0, fmt.Errorf("backtest: the file of attempts: %s:%d is no attempt", name, number)
 		}
-		if one.Bot == mine.Bot && mine.overlaps(one, p.Data.synthetic) {
+		if one.Bot == mine.Bot && mine.overlaps(one, t.Synthetic) {
 			n += one.Variants
 		}
 	}

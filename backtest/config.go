@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -30,6 +31,10 @@ type Config struct {
 	Seed        uint64
 	// Frictions are what the market costs beside the fees; none unless set.
 	Frictions Frictions
+	// Profile is what was seen of the service that the bot will trade on; nil leaves the simulation to the
+	// document alone. It does what [tradingsim.WithProfile] does, drawn from Seed; the result names it. The
+	// times of answers come beside Frictions.Latency, and Frictions.Lag wins over the lag of reads.
+	Profile *profile.Profile
 	// Account is the account that the bot trades, and Others are further ones that it trades
 	// beside it. They have the same rule for the daily floor.
 	Account Account
@@ -91,11 +96,21 @@ type Terms struct {
 	GlobalLossFloor decimal.Decimal // fixed
 	ProfitTarget    decimal.Decimal // an equity
 	DailyFloor      DailyFloor      // what it does at midnight
+	// TakerFee is what Config.Profile measured, as a share of the notional value; None is the contract's.
+	TakerFee trading.Opt[decimal.Decimal] `json:",omitzero"`
 }
 
 // floors are what the account is judged by, in words.
 func (t Terms) floors() string {
 	return fmt.Sprintf("daily $%s (%s), global $%s, target $%s", t.DailyLossFloor.StringFixed(2), t.DailyFloor, t.GlobalLossFloor.StringFixed(2), t.ProfitTarget.StringFixed(2))
+}
+
+// feeRate is that of leaving.
+func (t Terms) feeRate() decimal.Decimal {
+	if rate, ok := t.TakerFee.Get(); ok {
+		return rate
+	}
+	return trading.TakerFee(decimal.NewFromInt(1))
 }
 
 // floor is the higher of the two.
@@ -174,6 +189,9 @@ func (c Config) plan() (p plan, err error) {
 	if p.terms, err = c.Account.terms(); err != nil {
 		return p, err
 	}
+	if err := p.checkProfile(); err != nil {
+		return p, err
+	}
 	err = p.checkOthers()
 	p.traded = p.all()
 	return p, err
@@ -190,6 +208,7 @@ func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
 		tradingsim.WithRequestLog(0),       // the report counts them
 		tradingsim.WithSampling(time.Hour), // the changes are what is needed
 	)
+	opts = append(opts, p.profileOptions()...)
 	opts = append(opts, append(p.accountOptions(), p.frictionOptions()...)...)
 	return tradingsim.New(append(opts, p.Simulation...)...)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Figure is a number, or the reason why there is none. It is never a sentinel: a ratio
@@ -99,7 +101,7 @@ type annual struct {
 func byDay(opening decimal.NullDecimal, days []Day, drawdown Figure) annual {
 	all := func(why string) annual { f := none(why); return annual{f, f, f, f, noInterval(why)} }
 	if len(days) < minDays {
-		return all(fmt.Sprintf("too short to quote: %d complete days of %d", len(days), minDays))
+		return all(fmt.Sprintf("too short to quote: %s of %d", words.Count(len(days), "complete day"), minDays))
 	}
 	returns := make([]float64, len(days))
 	for i, d := range days {

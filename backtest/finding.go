@@ -3,6 +3,8 @@ package backtest
 import (
 	"fmt"
 	"math"
+
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Finding is what the round trips of a run show of an edge, and what luck could have done.
@@ -54,7 +56,7 @@ func findingOf(trips []RoundTrip, attempts int) Finding {
 // String is the finding in words.
 func (f Finding) String() string {
 	if _, ok := f.Gross.Value(); !ok || f.Trips < leastTrips {
-		return fmt.Sprintf("nothing was found: %d round trips are too few to tell an edge from luck", f.Trips)
+		return "nothing was found: " + words.Are(f.Trips, "round trip") + " too few to tell an edge from luck"
 	}
 	of := ""
 	if f.Attempts > 1 {

@@ -23,6 +23,15 @@ type Funding struct {
 	rates map[string][]tradingsim.FundingRate // of each market, in order of time
 }
 
+// MarshalText is the name of the file: a result that is written and read again knows no more of it.
+func (f *Funding) MarshalText() ([]byte, error) { return []byte(f.name), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (f *Funding) UnmarshalText(text []byte) error {
+	*f = Funding{name: string(text)}
+	return nil
+}
+
 // ReadFundingFile reads the funding rates of a market from a file; see [ReadFunding].
 func ReadFundingFile(name, symbol string) (*Funding, error) {
 	file, err := os.Open(name)

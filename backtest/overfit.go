@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Overfit is how much of a run's figures the choice among all that were tried explains: of a sweep
@@ -56,7 +58,7 @@ func OverfitOf(returns [][]float64) Overfit {
 	case len(all) < 2:
 		return nothing("fewer than two variants")
 	case n < leastDays:
-		return nothing(fmt.Sprintf("too short: %d complete days of %d", n, leastDays))
+		return nothing(fmt.Sprintf("too short: %s of %d", words.Count(n, "complete day"), leastDays))
 	}
 	for i := range all {
 		all[i] = append(slices.Clip(all[i]), make([]float64, n-len(all[i]))...)
@@ -134,7 +136,7 @@ func overfitOfOne(r *Result, attempts int) Overfit {
 	}
 	o := Overfit{Days: len(list), Overfitting: none("it takes a sweep over variants")}
 	if o.Days < leastDays {
-		o.DeflatedSharpe = none(fmt.Sprintf("too short: %d complete days of %d", o.Days, leastDays))
+		o.DeflatedSharpe = none(fmt.Sprintf("too short: %s of %d", words.Count(o.Days, "complete day"), leastDays))
 		o.ExpectedBest = o.DeflatedSharpe
 		return o
 	}

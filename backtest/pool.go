@@ -55,7 +55,7 @@ type pool struct {
 
 func (p *pool) run() error {
 	if p.Workers <= 0 {
-		p.Workers = runtime.NumCPU()
+		p.Workers = runtime.GOMAXPROCS(0) // which a container's share bounds
 	}
 	if p.Timeout <= 0 {
 		p.Timeout = 5 * time.Minute

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -152,7 +153,7 @@ func (r *Result) protected() string {
 	if p.Protection == nil {
 		return "none: the bot trades without package protect"
 	}
-	text := fmt.Sprintf("package protect, as live: %d entries refused, flattened %d times, %s at the end", p.Protection.Refused, p.Protection.Flattened, p.Protection.Ended)
+	text := fmt.Sprintf("package protect, as live: entries refused %s, flattened %s, %s at the end", words.Count(p.Protection.Refused, "time"), words.Count(p.Protection.Flattened, "time"), p.Protection.Ended)
 	if o := r.Unprotected; o != nil {
 		text += fmt.Sprintf("; with it %s, equity %s; without it %s, equity %s", p.Continuous, dollars(p.Equity), o.Continuous, dollars(o.Equity))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Verdict is what an account has come to.
@@ -35,6 +36,8 @@ type Result struct {
 	// Frictions are what was assumed of the market beside the fees.
 	Frictions Frictions
 	Options   int // of Config.Simulation
+	// Profile names what the simulation behaved by; nil is by the document alone.
+	Profile *ProfileInfo
 	// Verdict is passed only if every path passed and the prices can show it, and failed if any
 	// failed. VerdictNote is why it is not that of the paths; empty where it is.
 	Verdict     Verdict
@@ -172,7 +175,7 @@ type Market struct {
 func newResult(p plan) *Result {
 	d := p.Data
 	r := &Result{
-		Name: p.Name, From: p.From, To: p.To, Terms: p.terms, Frictions: p.Frictions, Options: len(p.Simulation), WarmUp: p.WarmUp, Spikes: p.spikesIn(),
+		Name: p.Name, From: p.From, To: p.To, Terms: p.terms, Frictions: p.Frictions, Options: len(p.Simulation), Profile: infoOf(p.Profile), WarmUp: p.WarmUp, Spikes: p.spikesIn(),
 		Data:     DataInfo{Name: d.name, Source: d.source, Symbols: d.Symbols(), SHA256: d.hash, Synthetic: d.synthetic, Seed: d.seed},
 		Versions: Versions{Library: trading.Version, Go: runtime.Version()},
 	}
@@ -357,13 +360,13 @@ func (p *Path) warnings() (list []string) {
 		list = append(list, fmt.Sprintf("The figures end at the verdict, on %s; %d fills after it are in none.", p.Until.Format(time.DateTime), p.FillsAfter))
 	}
 	if p.Pending > 0 {
-		list = append(list, fmt.Sprintf("The outcome of %d writes was not known at the end.", p.Pending))
+		list = append(list, "At the end the outcome was not known of "+words.Count(p.Pending, "write")+".")
 	}
 	if p.Service != p.Continuous {
 		list = append(list, fmt.Sprintf("The service says %s, and judging every second says %s: the service judges an account only when it is asked.", p.Service, p.Continuous))
 	}
 	if len(p.Trips) < 30 {
-		list = append(list, fmt.Sprintf("%d round trips are too few to tell skill from luck.", len(p.Trips)))
+		list = append(list, words.Are(len(p.Trips), "round trip")+" too few to tell skill from luck.")
 	}
 	return list
 }
@@ -383,6 +386,7 @@ func (r *Result) String() string {
 	if p.Order != "" {
 		line("path", "%s, the worse of two; spread of the equity $%s; that paths agree proves nothing", p.Order, r.Spread().String())
 	}
+	line("service", "%s", r.Profile)
 	line("floors", "%s", r.Terms.floors())
 	verdict := string(r.Verdict)
 	if r.VerdictNote != "" {

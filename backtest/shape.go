@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Shape is how the round trips and the days of a path are spread, which means and sums do not show.
@@ -95,7 +97,7 @@ func (s *Shape) falls(days []Day, opening float64) {
 // spreadOfDays are the skew of the daily returns, and the mean of the worst twentieth.
 func spreadOfDays(days []Day) (skew, tail Figure) {
 	if len(days) < minDays {
-		short := none(fmt.Sprintf("too short to quote: %d complete days of %d", len(days), minDays))
+		short := none(fmt.Sprintf("too short to quote: %s of %d", words.Count(len(days), "complete day"), minDays))
 		return short, short
 	}
 	returns := make([]float64, len(days))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 )
@@ -33,7 +32,7 @@ type Variant struct {
 
 // Pool says how runs are made in processes of their own.
 type Pool struct {
-	// Workers is how many at once; as many as there are processors unless set.
+	// Workers is how many at once; as many as the program may use processors unless set.
 	Workers int
 	// Timeout is how long one run may take, in real time: 5 minutes unless set.
 	Timeout time.Duration
@@ -93,64 +92,22 @@ func MeanReturn(runs []*Result) Figure {
 // leaves goroutines behind takes nothing with it. Each process is this program once more,
 // with the same arguments: up to this call it must do the same, and need not print.
 func (r *Runner) Sweep(s Sweep) (*SweepResult, error) {
-	if err := s.judge(); err != nil {
-		return nil, err
-	}
-	var jobs []job
-	for _, v := range s.Variants {
-		for _, c := range s.Train {
-			jobs = append(jobs, job{v.Name, v.Bot, c, true})
-		}
-	}
-	outcomes, err := r.results("train", jobs, s.Pool)
+	p, err := r.part(s, 1, 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.count(s); err != nil {
-		return nil, err
-	}
-	result := s.rank(outcomes)
-	result.Overfit = overfitOf(result.Rows)
-	best := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.Name == result.Rows[0].Name })
-	if _, ok := result.Rows[0].Score.Value(); !ok {
-		result.Finding = "nothing was found: no variant has a score"
-		return result, nil
-	}
-	jobs = nil
-	for _, c := range s.Test {
-		jobs = append(jobs, job{s.Variants[best].Name, s.Variants[best].Bot, c, false})
-	}
-	outcomes, err = r.results("test", jobs, s.Pool)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range outcomes {
-		if o.Err != "" {
-			return nil, fmt.Errorf("backtest: %s on the test prices: %s", result.Rows[0].Name, o.Err)
-		}
-		result.Best = append(result.Best, o.Result)
-	}
-	result.Finding = result.finding()
-	for _, r := range result.Best {
-		r.Overfit = result.Overfit
-		r.warn("The bot is the best of %d variants on other prices; these it had not seen. Of the choice: %s.", result.Tried, result.Finding)
-	}
-	result.TrainOdds, result.TestOdds = OddsOf(result.Rows[0].Runs), OddsOf(result.Best)
-	return result, nil
+	return merge([]*Part{p}, r.attemptsOf(s.Train), r.attemptsOf(s.Test))
 }
 
-// count notes the variants that were tried on the train prices.
-func (r *Runner) count(s Sweep) error {
-	for _, c := range s.Train {
-		p, err := r.plan(c)
-		if err == nil {
-			_, err = p.countAttempts(len(s.Variants))
-		}
-		if err != nil {
-			return err
+// attemptsOf are the files that count. A worker counts nothing.
+func (r *Runner) attemptsOf(configs []Config) []string {
+	list := make([]string, len(configs))
+	for i, c := range configs {
+		if r.worker == nil {
+			list[i] = c.Attempts
 		}
 	}
-	return nil
+	return list
 }
 
 func (s Sweep) judge() error {
@@ -196,44 +153,19 @@ func separate(train, test Config) error {
 	return nil
 }
 
-// rank scores the variants.
-func (s Sweep) rank(outcomes []made) *SweepResult {
-	score := s.Score
-	if score == nil {
-		score = MeanReturn
+// compareScores puts the higher first, and what has no score last.
+func compareScores(a, b Figure) int {
+	x, okX := a.Value()
+	y, okY := b.Value()
+	switch {
+	case okX && okY:
+		return cmp.Compare(y, x)
+	case okX:
+		return -1
+	case okY:
+		return 1
 	}
-	result := &SweepResult{Tried: len(s.Variants)}
-	for i, v := range s.Variants {
-		row := SweepRow{Name: v.Name}
-		for _, o := range outcomes[i*len(s.Train) : (i+1)*len(s.Train)] {
-			if o.Err == "" {
-				row.Runs = append(row.Runs, o.Result)
-			} else if row.Err == "" {
-				row.Err = o.Err
-			}
-		}
-		if row.Err == "" {
-			row.Score = score(row.Runs)
-		} else {
-			row.Score = none("broken: " + firstLine(row.Err))
-			result.Broken++
-		}
-		result.Rows = append(result.Rows, row)
-	}
-	slices.SortStableFunc(result.Rows, func(a, b SweepRow) int {
-		x, okX := a.Score.Value()
-		y, okY := b.Score.Value()
-		switch {
-		case okX && okY:
-			return cmp.Compare(y, x)
-		case okX:
-			return -1
-		case okY:
-			return 1
-		}
-		return 0
-	})
-	return result
+	return 0
 }
 
 func firstLine(text string) string {

@@ -31,6 +31,7 @@ var programs = map[string]func(*Runner) int{
 	"sma":      smaProgram,
 	"attempts": attemptsProgram,
 	"found":    foundProgram,
+	"shard":    shardProgram,
 }
 
 // program runs one of them.

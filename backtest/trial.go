@@ -62,7 +62,7 @@ func (p plan) assemble(do func([]trial) ([]Path, error)) (*Result, error) {
 	}
 	attempts := 1
 	if !p.brief {
-		if attempts, err = p.countAttempts(1); err != nil {
+		if attempts, err = p.tried().count(p.Attempts, 1); err != nil {
 			return nil, err
 		}
 	}

@@ -87,13 +87,14 @@ func (h *holding) fill(signed, price decimal.Decimal) (closed, gross decimal.Dec
 
 // book is an account, from the ledger: what is held, and the round trips.
 type book struct {
-	markets map[string]*holding
-	order   []string
-	fills   []tradingsim.Execution
-	rows    []tradingsim.ClosedTrade // not matched with a fill yet
-	trips   []RoundTrip
-	gross   decimal.Decimal
-	applied int // fills
+	markets  map[string]*holding
+	order    []string
+	fills    []tradingsim.Execution
+	rows     []tradingsim.ClosedTrade // not matched with a fill yet
+	takerFee decimal.Decimal
+	trips    []RoundTrip
+	gross    decimal.Decimal
+	applied  int // fills
 
 	turnover decimal.Decimal
 }
@@ -291,7 +292,7 @@ func (b *book) exitFees(at time.Time) (fees decimal.Decimal) {
 			continue
 		}
 		price, _ := h.feed.At(at)
-		fees = fees.Add(h.size.Mul(price).Abs().Mul(takerFee))
+		fees = fees.Add(h.size.Mul(price).Abs().Mul(b.takerFee))
 	}
 	return fees
 }
@@ -314,7 +315,7 @@ func (b *book) leaving(at time.Time, cost spread) (value, costs decimal.Decimal)
 		size := h.size.Abs()
 		price := cost.price(symbol, side, size, mark)
 		value = value.Add(size.Mul(mark))
-		costs = costs.Add(size.Mul(price.Sub(mark).Abs())).Add(size.Mul(price).Mul(takerFee))
+		costs = costs.Add(size.Mul(price.Sub(mark).Abs())).Add(size.Mul(price).Mul(b.takerFee))
 	}
 	return value, costs
 }
@@ -327,15 +328,12 @@ func (b *book) openLosers(at time.Time) (n int) {
 		}
 		price, ok := h.feed.At(at)
 		value := h.size.Mul(price)
-		if ok && value.Sub(h.cost).LessThanOrEqual(value.Abs().Add(h.cost.Abs()).Mul(takerFee)) {
+		if ok && value.Sub(h.cost).LessThanOrEqual(value.Abs().Add(h.cost.Abs()).Mul(b.takerFee)) {
 			n++
 		}
 	}
 	return n
 }
-
-// takerFee is the contract's, of the value of what is traded.
-var takerFee = decimal.RequireFromString("0.00045")
 
 func (b *book) flat() bool {
 	for _, h := range b.markets {

@@ -79,7 +79,7 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 	w.equity = decimal.NewNullDecimal(w.balance)
 	w.extremes.see(w.balance)
 	w.unrealized = decimal.NewNullDecimal(decimal.Zero)
-	w.book = book{markets: map[string]*holding{}, rows: a.Trades}
+	w.book = book{markets: map[string]*holding{}, rows: a.Trades, takerFee: p.terms.feeRate()}
 	for _, s := range p.Data.series {
 		w.book.markets[s.symbol] = &holding{feed: s.feed(p.in, nil)}
 		w.book.order = append(w.book.order, s.symbol)

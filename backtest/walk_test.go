@@ -64,7 +64,7 @@ func TestSkippedSecondsHaveNothingToNote(t *testing.T) {
 				h := w.book.markets[symbol]
 				if price, ok := h.feed.At(at); ok {
 					_, gross := h.fill(size, price)
-					w.balance = w.balance.Add(gross).Sub(size.Abs().Mul(takerFee))
+					w.balance = w.balance.Add(gross).Sub(size.Abs().Mul(Terms{}.feeRate()))
 				}
 				w.look()
 			}

@@ -133,15 +133,28 @@ func fingerprint(tasks []task) uint64 {
 	h := fnv.New64a()
 	for _, j := range tasks {
 		p, err := j.config.plan()
-		f := p.Frictions
-		if f.Funding != nil {
-			fmt.Fprintln(h, f.Funding.rates) // a map is printed in order
-		}
-		f.Funding = nil
-		fmt.Fprintf(h, "%q %v %v %+v %+v %s %s %v\n", j.name, j.trial, err, p.traded, f, p.begins(), p.To, p.Data != nil)
+		fmt.Fprintf(h, "%q %v %v\n", j.name, j.trial, err)
+		p.describe(h)
 		if p.Data != nil {
 			fmt.Fprintln(h, p.Data.hash)
 		}
 	}
 	return h.Sum64()
+}
+
+// describe writes what a run follows from, beside its bot and the prices. Of functions it writes how
+// many there are.
+func (p plan) describe(w io.Writer) {
+	f := p.Frictions
+	if f.Funding != nil {
+		fmt.Fprintln(w, f.Funding.rates) // a map is printed in order
+	}
+	f.Funding = nil
+	fmt.Fprintf(w, "%+v %+v %s %s %s %d %d %d %d\n", p.traded, f, p.begins(), p.From, p.To, p.CandlePaths, p.Seed, len(p.Simulation), len(p.Client))
+	if p.Profile != nil {
+		_ = json.NewEncoder(w).Encode(p.Profile) // it was validated, and w is a sum
+	}
+	if o := p.Protect; o != nil {
+		fmt.Fprintf(w, "%+v %v %t %v %s %s %t %t %t\n", o.Limits, o.Floors, o.WithoutFloors, o.Rollover, o.BlindAfter, o.FlattenBlind, o.ResumeNextDay, o.WithoutFlatten, o.CloseTooLate)
+	}
 }

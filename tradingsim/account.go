@@ -119,7 +119,7 @@ func (s *Sim) Trade(accountID, side, size, symbol string) {
 	t := ticket{symbol: symbol, side: side, size: must("size", size), leverage: some(m.maxLeverage)}
 	in := s.plan(&a.book, t, m, mark.value)
 	s.take(&in)
-	s.execute(&a.book, in, takerFee)
+	s.execute(&a.book, in, s.fees.taker)
 	s.record(nil, Execution{
 		Account: accountID, Symbol: symbol, Side: side, Actor: "terminal", Filled: true,
 		Size: in.reduce.Add(in.add), Price: in.price,
@@ -196,7 +196,7 @@ func (s *Sim) conclude(a *account, c *call) {
 	switch {
 	case a.terms.breached(equity):
 		a.Status = statusFailed
-	case a.Status != statusFunded && a.terms.passed(equity, &a.book, s.mark):
+	case a.Status != statusFunded && a.terms.passed(equity, &a.book, s.fees.taker, s.mark):
 		a.Status = statusPassed
 	default:
 		return

@@ -6,11 +6,19 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The fees of the contract, as shares of the notional.
-var (
-	takerFee = decimal.RequireFromString("0.00045")
-	makerFee = decimal.RequireFromString("0.00015")
-)
+// fees are shares of the notional.
+type fees struct{ taker, maker decimal.Decimal }
+
+// contractFees are those of the contract.
+var contractFees = fees{decimal.RequireFromString("0.00045"), decimal.RequireFromString("0.00015")}
+
+// of is the rate of a fill.
+func (f fees) of(maker bool) decimal.Decimal {
+	if maker {
+		return f.maker
+	}
+	return f.taker
+}
 
 const (
 	long  = "long"
@@ -276,12 +284,12 @@ func (b *book) value(mark func(symbol string) opt) (v valuation) {
 
 func (b *book) equity(v valuation) amount { return amountOf(b.balance).plus(v.pnl) }
 
-// exitFees are the taker fees to close every priced position.
-func (b *book) exitFees(mark func(symbol string) opt) (fees decimal.Decimal) {
+// exitFees are the taker fees, at a rate, to close every priced position.
+func (b *book) exitFees(rate decimal.Decimal, mark func(symbol string) opt) (fees decimal.Decimal) {
 	for i := range b.positions {
 		p := &b.positions[i]
 		if m := mark(p.symbol); m.set {
-			fees = fees.Add(p.notional(m.value).decimal().Mul(takerFee))
+			fees = fees.Add(p.notional(m.value).decimal().Mul(rate))
 		}
 	}
 	return fees

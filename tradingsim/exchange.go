@@ -51,11 +51,16 @@ func (s *Sim) begin(c *call) (*fault, error) {
 // exchange plays one call with its fault. It never holds the lock while it
 // waits; its error is that of the caller's context.
 func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
+	way := s.pace.next(c.name) / 2
+	left := s.travel(ctx, way)
 	s.enter()
 	s.arrived(c, f)
 	s.count(c)
 	a, held := s.play(c, f)
 	s.leave()
+	if left != nil {
+		return s.gaveUp(left)
+	}
 
 	if held != nil && !f.gone {
 		err := s.clock.wait(ctx, f.hold)
@@ -69,10 +74,8 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		}
 		a = c.answer
 	}
-	if f.slow > 0 {
-		if err := s.clock.wait(ctx, f.slow); err != nil {
-			return s.gaveUp(err)
-		}
+	if err := s.travel(ctx, f.slow+way); err != nil {
+		return s.gaveUp(err)
 	}
 	if f.mask != nil {
 		a = f.mask

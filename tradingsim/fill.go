@@ -17,6 +17,9 @@ type intent struct {
 // plan nets an order against the position it meets: the excess of an opposite
 // order opens the other side.
 func (s *Sim) plan(b *book, t ticket, m *market, price decimal.Decimal) intent {
+	if !t.leverage.set {
+		t.leverage = s.defaultLeverage
+	}
 	in := intent{ticket: t, market: m, price: price, add: t.size, leverage: clamp(t.leverage, m.maxLeverage)}
 	p := b.find(t.symbol)
 	if p == nil {

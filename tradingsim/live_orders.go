@@ -215,7 +215,7 @@ func (s *Sim) liveOrder(c *call, t liveTicket) (any, *refusal) {
 		return nil, r
 	}
 	action := actionOf(a.find(t.symbol), in)
-	fee := s.execute(&a.book, in, takerFee)
+	fee := s.execute(&a.book, in, s.fees.taker)
 	size := in.reduce.Add(in.add)
 	s.record(c, Execution{
 		Account: a.ID, Symbol: t.symbol, Side: t.side, Actor: "api", Filled: true, Size: size, Price: in.price,
@@ -252,7 +252,7 @@ func (s *Sim) judgeLiveOrder(a *account, t liveTicket, m *market) (intent, *refu
 	if r := in.judgeLevels(&a.book, in.price); r != nil {
 		return intent{}, r
 	}
-	if r := s.checkEntry(a, in, takerFee); r != nil {
+	if r := s.checkEntry(a, in, s.fees.taker); r != nil {
 		return intent{}, r
 	}
 	if in.add.IsPositive() && !t.limit {

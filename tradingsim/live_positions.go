@@ -28,7 +28,7 @@ func (s *Sim) prepareClose(c *call) (job, *refusal) {
 			return nil, r
 		}
 		size := shareOf(p.size, pct)
-		t := a.close(symbol, size, s.taken(symbol, opposite(p.side), size, price), takerFee, causeMarket, s.now)
+		t := a.close(symbol, size, s.taken(symbol, opposite(p.side), size, price), s.fees.taker, causeMarket, s.now)
 		s.recordClose(c, a.ID, "api", t)
 		s.conclude(a, c)
 		s.keep(a)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/profile"
 )
 
 // Option configures a simulation.
@@ -27,6 +29,9 @@ type settings struct {
 	tradeRows       int           // 0 is all
 	sampling        time.Duration // between two looks at the equity
 	fillPrice       FillPrice     // of takers; nil is the mark
+	defaultLeverage opt           // of a paper order that names none; 1 unless set
+	fees            fees
+	markAge         time.Duration // beside what the feed says
 
 	omittedClears bool
 	hidden        map[string]bool // members of closed trades that no row shows
@@ -47,6 +52,8 @@ type config struct {
 	funding     map[string][]FundingRate
 	requestsLog int
 	logTo       io.Writer
+	seed        uint64
+	answerTimes map[string]profile.Spread // by operation
 }
 
 func newConfig(opts []Option) *config {
@@ -60,6 +67,7 @@ func newConfig(opts []Option) *config {
 			classLimit: 150,
 			proLimit:   20,
 			sampling:   time.Minute,
+			fees:       contractFees,
 		},
 		feeds:       map[string]Feed{},
 		requestsLog: 10_000,

@@ -102,7 +102,7 @@ func (s *Sim) settle(d *desk, c *call) {
 	case p.terms.breached(equity):
 		s.closeBook(&p.book, c, "")
 		p.status = paperLocked
-	case p.terms.passed(equity, &p.book, s.mark):
+	case p.terms.passed(equity, &p.book, s.fees.taker, s.mark):
 		s.closeBook(&p.book, c, "")
 		if !s.other(19) {
 			p.status = paperPassed
@@ -117,7 +117,7 @@ func (s *Sim) settle(d *desk, c *call) {
 func (s *Sim) closeBook(b *book, c *call, account string) {
 	for _, p := range append([]position(nil), b.positions...) {
 		if m := s.mark(p.symbol); m.set {
-			t := b.close(p.symbol, p.size, s.taken(p.symbol, opposite(p.side), p.size, m.value), takerFee, causeMarket, s.now)
+			t := b.close(p.symbol, p.size, s.taken(p.symbol, opposite(p.side), p.size, m.value), s.fees.taker, causeMarket, s.now)
 			s.recordClose(c, account, "service", t)
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Sim) fireTriggers(b *book, c *call, account string) (fired bool) {
 			size = shareOf(p.size, p.closePct.value)
 		}
 		price := s.taken(p.symbol, opposite(p.side), size, m.value)
-		s.recordClose(c, account, "service", b.close(p.symbol, size, price, takerFee, cause, s.now))
+		s.recordClose(c, account, "service", b.close(p.symbol, size, price, s.fees.taker, cause, s.now))
 		if left := b.find(p.symbol); left != nil {
 			// The share is closed once; the other level stays.
 			if cause == causeTakeProfit || s.other(22) {

@@ -125,7 +125,7 @@ func (s *Sim) placePro(c *call, kind string, t *proTicket) (any, *refusal) {
 		return nil, r
 	}
 	in.parts = true // held against the minimum above
-	if r := s.checkEntry(a, in, takerFee); r != nil {
+	if r := s.checkEntry(a, in, s.fees.taker); r != nil {
 		return nil, r
 	}
 	run := s.newRun(a, m, kind, t.ticket, children, c)

@@ -83,7 +83,7 @@ func conditionalChild(_ *Sim, t *proTicket, mark decimal.Decimal) ([]child, *ref
 	if t.trigger.Equal(mark) {
 		return nil, refuse("BAD_TRIGGER", "triggerPrice %s is the current price; it must be above or below.", t.trigger)
 	}
-	c := child{size: t.size, trigger: some(t.trigger), up: t.trigger.GreaterThan(mark), feeRate: takerFee}
+	c := child{size: t.size, trigger: some(t.trigger), up: t.trigger.GreaterThan(mark)}
 	if t.stopLimit {
 		c.rest = some(t.limitPrice)
 	}
@@ -99,13 +99,13 @@ func ladderChildren(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal)
 		if i == t.count-1 && i > 0 {
 			price = t.last
 		}
-		children[i] = child{size: size, limit: some(price), feeRate: makerFee}
+		children[i] = child{size: size, limit: some(price), maker: true}
 	}
 	return children, nil
 }
 
 // clips are equal parts, one after each interval.
-func (s *Sim) clips(t *proTicket, feeRate decimal.Decimal) []child {
+func (s *Sim) clips(t *proTicket, maker bool) []child {
 	n := max(1, int(t.duration/s.pro.Clip))
 	children := make([]child, n)
 	for i, size := range s.shares(t.size, n) {
@@ -113,32 +113,32 @@ func (s *Sim) clips(t *proTicket, feeRate decimal.Decimal) []child {
 		if s.other(46) {
 			intervals = i
 		}
-		children[i] = child{size: size, due: s.now.Add(time.Duration(intervals) * s.pro.Clip), bound: t.bound, feeRate: feeRate}
+		children[i] = child{size: size, due: s.now.Add(time.Duration(intervals) * s.pro.Clip), bound: t.bound, maker: maker}
 	}
 	return children
 }
 
 func twapChildren(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
-	return s.clips(t, takerFee), nil
+	return s.clips(t, false), nil
 }
 
 // chaseTwapChildren are the clips of a TWAP that are chased instead of taken.
 func chaseTwapChildren(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
-	return s.clips(t, makerFee), nil
+	return s.clips(t, true), nil
 }
 
 // chaseTime is how long a chase follows the price before it is filled.
 const chaseTime = 5 * time.Second
 
 func chaseChild(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
-	return []child{{size: t.size, due: s.now.Add(chaseTime), bound: t.bound, feeRate: makerFee}}, nil
+	return []child{{size: t.size, due: s.now.Add(chaseTime), bound: t.bound, maker: true}}, nil
 }
 
 // swarmChildren are small market orders, one a second.
 func swarmChildren(s *Sim, t *proTicket, _ decimal.Decimal) ([]child, *refusal) {
 	children := make([]child, t.count)
 	for i, size := range s.shares(t.size, t.count) {
-		children[i] = child{size: size, due: s.now.Add(time.Duration(i+1) * time.Second), feeRate: takerFee}
+		children[i] = child{size: size, due: s.now.Add(time.Duration(i+1) * time.Second)}
 	}
 	return children, nil
 }

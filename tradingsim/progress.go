@@ -70,9 +70,9 @@ func (s *Sim) tick() {
 
 // fillOf is where and how something that waited fills.
 type fillOf struct {
-	market  *market
-	price   decimal.Decimal
-	feeRate decimal.Decimal
+	market *market
+	price  decimal.Decimal
+	maker  bool
 	origin
 }
 
@@ -85,10 +85,10 @@ func (s *Sim) fillFor(a *account, t ticket, f fillOf) (filled decimal.Decimal) {
 		}
 	}
 	in := s.plan(&a.book, t, f.market, f.price)
-	if f.feeRate.Equal(takerFee) {
+	if !f.maker {
 		s.take(&in)
 	}
-	s.execute(&a.book, in, f.feeRate)
+	s.execute(&a.book, in, s.fees.of(f.maker))
 	filled = in.reduce.Add(in.add)
 	s.record(nil, Execution{
 		Operation: f.operation, Account: a.ID, Symbol: t.symbol, Side: t.side,

@@ -3,8 +3,6 @@ package tradingsim
 import (
 	"fmt"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 // resting is a limit order that waits on the server for its price.
@@ -46,7 +44,7 @@ func (s *Sim) liveLimit(c *call, t liveTicket) (any, *refusal) {
 	if r := in.judgeLevels(&a.book, in.price); r != nil {
 		return nil, r
 	}
-	if r := s.checkEntry(a, in, s.restingFee()); r != nil {
+	if r := s.checkEntry(a, in, s.fees.of(!s.other(39))); r != nil {
 		return nil, r
 	}
 	o := s.rest(a, t.ticket, m, originOf(c))
@@ -82,19 +80,11 @@ func (s *Sim) fillResting(a *account) bool {
 			if s.other(39) {
 				price = mark.value
 			}
-			s.fillFor(a, o.ticket, fillOf{o.market, price, s.restingFee(), o.origin})
+			s.fillFor(a, o.ticket, fillOf{o.market, price, !s.other(39), o.origin})
 		}
 	}
 	a.resting = kept
 	return len(kept) != before
-}
-
-// restingFee is the rate that a resting limit pays when it fills.
-func (s *Sim) restingFee() decimal.Decimal {
-	if s.other(39) {
-		return takerFee
-	}
-	return makerFee
 }
 
 // allowed reports whether an order may still fill.

@@ -30,7 +30,7 @@ type child struct {
 	rest    opt  // becomes a resting limit at this price
 	limit   opt  // fills at this price once the market has reached it
 	bound   opt  // fills at the mark, but not beyond this price
-	feeRate decimal.Decimal
+	maker   bool
 	done    bool
 }
 
@@ -101,7 +101,7 @@ func (s *Sim) progress(a *account, r *run) (changed bool) {
 			s.rest(a, t, r.market, r.origin)
 			s.fillResting(a)
 		} else {
-			r.executed = r.executed.Add(s.fillFor(a, t, fillOf{r.market, price, c.feeRate, r.origin}))
+			r.executed = r.executed.Add(s.fillFor(a, t, fillOf{r.market, price, c.maker, r.origin}))
 		}
 	}
 	if !left {

@@ -71,7 +71,7 @@ func (s *Sim) sandboxOrder(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	s.execute(b, in, takerFee)
+	s.execute(b, in, s.fees.taker)
 	s.record(c, Execution{
 		Symbol: t.symbol, Side: t.side, Actor: "api", Filled: true,
 		Size: in.reduce.Add(in.add), Price: in.price,
@@ -83,7 +83,7 @@ func (s *Sim) sandboxOrder(c *call) (any, *refusal) {
 		{"fill", object{
 			{"price", num(in.price)},
 			{"repriced", !cached.set || !cached.value.Equal(in.price)},
-			{"ageMs", m.ageAt(s.now).Milliseconds()},
+			{"ageMs", (s.markAge + m.ageAt(s.now)).Milliseconds()},
 		}},
 		{"position", s.positionNow(b, t.symbol)},
 		{"account", viewAccount(d.paper, s.mark)},

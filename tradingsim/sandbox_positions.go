@@ -33,7 +33,7 @@ func (s *Sim) sandboxClose(c *call) (any, *refusal) {
 	}
 	size := shareOf(p.size, pct)
 	price = s.taken(m.symbol, opposite(p.side), size, price)
-	t := b.close(m.symbol, size, price, takerFee, causeMarket, s.now)
+	t := b.close(m.symbol, size, price, s.fees.taker, causeMarket, s.now)
 	s.recordClose(c, "", "api", t)
 	s.endWrite(d, c)
 	fee := t.fee()

@@ -19,6 +19,7 @@ type Sim struct {
 	caps       caps
 	pro        ProLimits
 	paperTerms terms
+	pace       *pace // nil where answers take no time
 
 	choosing sync.Mutex
 	choose   func(operation string) Fault
@@ -76,6 +77,7 @@ func New(opts ...Option) *Sim {
 	c := newConfig(opts)
 	s := &Sim{
 		settings: c.settings,
+		pace:     newPace(c),
 		routes:   newRoutes(),
 		skew:     c.skew,
 		caps:     newCaps(c.caps),

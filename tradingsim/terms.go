@@ -56,8 +56,8 @@ func (t *terms) breached(equity amount) bool {
 	return equity.compare(amountOf(t.dailyFloor)) <= 0 || equity.compare(amountOf(t.globalFloor)) <= 0
 }
 
-// passed is the automatic pass: what would be left after the taker fees of
+// passed is the automatic pass: what would be left after the taker fees, at a rate, of
 // closing every position reaches the target.
-func (t *terms) passed(equity amount, b *book, mark func(symbol string) opt) bool {
-	return equity.compare(amountOf(t.target)) >= 0 && equity.decimal().Sub(b.exitFees(mark)).GreaterThanOrEqual(t.target)
+func (t *terms) passed(equity amount, b *book, rate decimal.Decimal, mark func(symbol string) opt) bool {
+	return equity.compare(amountOf(t.target)) >= 0 && equity.decimal().Sub(b.exitFees(rate, mark)).GreaterThanOrEqual(t.target)
 }

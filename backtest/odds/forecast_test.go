@@ -255,6 +255,7 @@ func TestBadOptions(t *testing.T) {
 		"Rules.Opening is 0":          func(o *Options) { o.Rules.Opening = decimal.Zero },
 		"neither a floor nor":         func(o *Options) { o.Rules = Rules{Opening: trading.Dec("1")} },
 		"Rules.MinDays is -1":         func(o *Options) { o.Rules.MinDays = -1 },
+		"Rules.TakerFee is 1":         func(o *Options) { o.Rules.TakerFee = dollars("1") },
 		"Rules.BestDay is 2":          func(o *Options) { o.Rules.BestDay = dollars("2") },
 		"Options.Horizon is -1":       func(o *Options) { o.Horizon = -1 },
 		"Options.Outer is 5":          func(o *Options) { o.Outer = 5 },
@@ -292,6 +293,12 @@ func TestRulesOfAnAccount(t *testing.T) {
 	_, err = RulesOf(state, nil)
 	require.ErrorContains(t, err, `account "acc_1" is FAILED: it takes no entries`)
 	require.NoError(t, RulesOfTerms(backtest.Terms{Opening: trading.Dec("100000"), DailyLossFloor: trading.Dec("95000"), GlobalLossFloor: trading.Dec("90000"), ProfitTarget: trading.Dec("110000")}).check())
+	dear := RulesOfTerms(backtest.Terms{Opening: trading.Dec("100000"), ProfitTarget: trading.Dec("110000"), TakerFee: trading.Some(trading.Dec("0.0045"))})
+	dear.Open = trading.Dec("10000")
+	for _, r := range dear.rules(Options{}, false) {
+		assert.InDelta(t, 0.0045, r.fee, 1e-12)
+		assert.InDelta(t, 100_000-45, r.start, 1e-9)
+	}
 }
 
 func TestSelectedIsCut(t *testing.T) {

@@ -21,6 +21,8 @@ type Rules struct {
 	Balance, Equity trading.Opt[decimal.Decimal]
 	// Open is the notional value of what is open now. The fees of leaving it are taken off at once.
 	Open decimal.Decimal
+	// TakerFee is what leaving costs, as a share of the notional value; the contract's unless set.
+	TakerFee trading.Opt[decimal.Decimal]
 
 	// DailyFloor and GlobalFloor lose the account at or below them. Target passes it, once the
 	// fees of leaving are paid; an account without one cannot pass.
@@ -86,7 +88,7 @@ func RulesOfTerms(t backtest.Terms) Rules {
 	return Rules{
 		Opening:    t.Opening,
 		DailyFloor: trading.Some(t.DailyLossFloor), GlobalFloor: trading.Some(t.GlobalLossFloor), Target: trading.Some(t.ProfitTarget),
-		Daily: t.DailyFloor,
+		Daily: t.DailyFloor, TakerFee: t.TakerFee,
 	}
 }
 
@@ -106,6 +108,9 @@ func (r Rules) check() error {
 	}
 	if share, ok := r.BestDay.Get(); ok && (!share.IsPositive() || share.GreaterThan(decimal.NewFromInt(1))) {
 		wrong = append(wrong, fmt.Errorf("odds: Rules.BestDay is %s: it is a fraction, and must be greater than 0 and at most 1", share))
+	}
+	if fee, ok := r.TakerFee.Get(); ok && (fee.IsNegative() || fee.GreaterThanOrEqual(decimal.NewFromInt(1))) {
+		wrong = append(wrong, fmt.Errorf("odds: Rules.TakerFee is %s: it is a fraction, and must be at least 0 and less than 1", fee))
 	}
 	if r.Daily > backtest.MovingFloor || r.Anchor > AtHigher {
 		wrong = append(wrong, errors.New("odds: Rules.Daily and Rules.Anchor must be among the constants"))
@@ -151,10 +156,10 @@ func (r Rules) rules(o Options, balances bool) (list []rule) {
 	one := rule{
 		reading: fixed, anchor: fixed, scale: 1, origin: r.Opening.InexactFloat64(), minDays: r.MinDays, share: level(r.BestDay, 0),
 		global: level(r.GlobalFloor, math.Inf(-1)), daily: level(r.DailyFloor, math.Inf(-1)), target: level(r.Target, math.Inf(1)),
-		fee: trading.TakerFee(million).InexactFloat64() / 1e6,
+		fee: level(r.TakerFee, trading.TakerFee(million).InexactFloat64()/1e6),
 	}
 	one.start = level(r.Balance, one.origin)
-	one.start = level(r.Equity, one.start) - trading.TakerFee(r.Open).InexactFloat64()
+	one.start = level(r.Equity, one.start) - one.fee*r.Open.Abs().InexactFloat64()
 	one.shock = o.jump().Size.InexactFloat64()
 	if o.Protection != nil {
 		one.guard = o.Protection.guard(r.Opening)

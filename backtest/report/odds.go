@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 	"github.com/tradingapi/trading-go/backtest/odds"
 )
 
@@ -56,7 +57,7 @@ func newOdds(f *odds.Forecast) *oddsView {
 func (v *oddsView) rows(f *odds.Forecast) {
 	s := f.Seen
 	v.Rows = []row{
-		{"Seen", fmt.Sprintf("%d days, %d with trades", s.Days, s.Traded), ""},
+		{"Seen", fmt.Sprintf("%s, %d with trades", words.Count(s.Days, "day"), s.Traded), ""},
 		{"A day", floatMoney(s.Mean), "99 %: " + floatMoney(s.MeanLow) + " to " + floatMoney(s.MeanHigh)},
 		{"Best and worst day", money(s.Best) + ", " + money(s.Worst), "deepest within a day " + money(s.Deepest.Neg())},
 	}

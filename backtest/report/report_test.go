@@ -84,7 +84,7 @@ func TestOneFile(t *testing.T) {
 	for _, never := range []string{"<script", "http:", "https:", "url(", "@import", "<img", "<link", "NaN", "Inf", "ZgotmplZ", "<b> & c", "x<y>"} {
 		require.False(t, strings.Contains(page, never), never)
 	}
-	for _, all := range []string{"a &lt;b&gt; &amp; c", "made &amp; up", "random, seed 0", "random, seed 1", "too short to quote: 4 complete days of 30", "The bot stopped with an error"} {
+	for _, all := range []string{"a &lt;b&gt; &amp; c", "made &amp; up", "random, seed 0", "random, seed 1", "too short to quote: 4 complete days of 30", "The bot stopped with an error", "by the document alone"} {
 		require.True(t, strings.Contains(page, all), all)
 	}
 	defined := map[string]bool{}

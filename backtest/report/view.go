@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 	"github.com/tradingapi/trading-go/backtest/odds"
 )
 
@@ -150,10 +151,7 @@ func bestDay(list []backtest.Day) string {
 			traded++
 		}
 	}
-	days := fmt.Sprintf("%d days with trades", traded)
-	if traded == 1 {
-		days = "1 day with trades"
-	}
+	days := words.Count(traded, "day") + " with trades"
 	if !sum.IsPositive() {
 		return "no profit; " + days
 	}
@@ -267,7 +265,7 @@ func shapeRows(p *backtest.Path) []row {
 	}
 	falls := ""
 	if s.Falls > 0 {
-		falls = fmt.Sprintf("%d falls, %s days long in the mean", s.Falls, number(s.MeanFallDays))
+		falls = fmt.Sprintf("%s, %s days long in the mean", words.Count(s.Falls, "fall"), number(s.MeanFallDays))
 	}
 	streaks, holding := "no round trip", "no round trip"
 	if len(p.Trips) > 0 {
@@ -430,14 +428,13 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 // length is a duration in its two largest units.
 func length(d time.Duration) string {
 	d = d.Round(time.Second)
-	days, hours, minutes := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60
+	hours, minutes := d/time.Hour%24, d/time.Minute%60
+	days := words.Count(int(d/(24*time.Hour)), "day")
 	switch {
-	case days > 0 && hours > 0:
-		return fmt.Sprintf("%d days %d h", days, hours)
-	case days == 1:
-		return "1 day"
-	case days > 0:
-		return fmt.Sprintf("%d days", days)
+	case d >= 24*time.Hour && hours > 0:
+		return fmt.Sprintf("%s %d h", days, hours)
+	case d >= 24*time.Hour:
+		return days
 	case hours > 0:
 		return fmt.Sprintf("%d h %d min", hours, minutes)
 	case minutes > 0:

@@ -40,6 +40,7 @@ func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
 }
 
 const oneDay = `prices        random walk of BTC, seed 1 (SYNTHETIC), 2000-01-01 to 2000-01-02
+service       by the document alone
 floors        daily $95000.00 (fixed and moving, the worse), global $90000.00, target $110000.00
 verdict       open; by the service open; lowest room $4706.25
 finding       nothing was found: 3 round trips are too few to tell an edge from luck
@@ -49,7 +50,7 @@ drawdown      0.29%, $293.75
 round trips   3, won 66.67% (20.77% to 93.85%), profit factor 0.85
 fees          $32.15, funding $0.00
 assumed       no spread, no slippage, no funding, no latency, no lag; equity at further costs a side: +1 bp $99954.25, +2 bp $99947.10, +5 bp $99925.67
-sharpe        too short to quote: 1 complete days of 30
+sharpe        too short to quote: 1 complete day of 30
 requests      28818, refused 0
 `
 
