@@ -186,7 +186,7 @@ func (l *look) journaled() (ids map[string]bool, seen bool) {
 	if l.o.Journal == "" {
 		return ids, false
 	}
-	for w, err := range writesOf(l.o.Journal) {
+	for w, err := range trading.ReadJournal(l.o.Journal) {
 		if err != nil {
 			return ids, !errors.Is(err, fs.ErrNotExist)
 		}

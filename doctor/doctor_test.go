@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +23,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )
@@ -226,9 +229,29 @@ func TestBrokenSetups(t *testing.T) {
 		"at the floor": {func(s *setup) {
 			s.opts = append(s.opts, tradingsim.WithAccount(tradingsim.Account{ID: "acc_2", Balance: "90000", GlobalLossFloor: "90000", DailyLossFloor: "80000"}))
 		}, func(s *setup) { s.o.Accounts = []trading.AccountID{"acc_2"} }, "room", Fail, "0.00 above the global floor"},
-		"no stop":                     {nil, func(s *setup) { s.sim.Trade("acc_1", "long", "0.1", "BTC") }, "stops", Warn, "long 0.1 BTC"},
-		"a strange order":             {nil, func(s *setup) { rest(s) }, "resting", Warn, "ord_"},
-		"an order too small":          {nil, func(s *setup) { s.o.SmallestOrder = decimal.NewFromInt(9) }, "smallest-order", Fail, "minimum of 10"},
+		"no stop":            {nil, func(s *setup) { s.sim.Trade("acc_1", "long", "0.1", "BTC") }, "stops", Warn, "long 0.1 BTC"},
+		"a strange order":    {nil, func(s *setup) { rest(s) }, "resting", Warn, "ord_"},
+		"an order too small": {nil, func(s *setup) { s.o.SmallestOrder = decimal.NewFromInt(9) }, "smallest-order", Fail, "minimum of 10"},
+		"little room": {func(s *setup) {
+			s.opts = append(s.opts, tradingsim.WithAccount(tradingsim.Account{ID: "acc_2", Balance: "90500", GlobalLossFloor: "90000", DailyLossFloor: "80000"}))
+		}, func(s *setup) { s.o.Accounts = []trading.AccountID{"acc_2"} }, "room", Warn, "500.00 above the global floor"},
+		"a run that may be the stop": {nil, func(s *setup) {
+			s.sim.Trade("acc_1", "long", "0.1", "BTC")
+			_, err := s.sim.Terminal("POST /orders/conditional", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.1,"leverage":2,"triggerPrice":60000,"reduceOnly":true}`)
+			require.NoError(s.t, err)
+		}, "stops", Warn, "a run on the other side may be its stop"},
+		"an order too large":       {nil, func(s *setup) { s.o.SmallestOrder = decimal.NewFromInt(600_000) }, "smallest-order", Fail, "above what equity"},
+		"a market without a price": {nil, func(s *setup) { s.sim.SetMark("DARK", "") }, "markets", Warn, "DARK"},
+		"a halt in force": {nil, func(s *setup) {
+			p, _ := protectedBy(s)
+			require.NoError(s.t, p.Halt("acc_1", "a test"))
+			time.Sleep(time.Minute)
+		}, "protection", Fail, "entries are refused"},
+		"a protection that has ended": {nil, func(s *setup) {
+			_, end := protectedBy(s)
+			end()
+			time.Sleep(time.Hour)
+		}, "protection", Fail, "it does not run"},
 		"no protection in the folder": {nil, func(s *setup) { s.o.StateDir = s.folder }, "protection", Fail, ""},
 		"no folder for the journal":   {nil, func(s *setup) { s.o.Journal = filepath.Join(s.folder, "no", "bot.journal") }, "journal", Fail, "in no folder"},
 		"a lost journal":              {nil, func(s *setup) { require.NoError(s.t, os.Remove(s.o.Journal)) }, "journal", Warn, "there is none"},
@@ -320,6 +343,41 @@ func pendingWrite(s *setup) {
 		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 	}, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 	require.Equal(s.t, trading.Unknown, trading.OutcomeOf(err))
+}
+
+// protectedBy has a protection guard the account, until the test ends or it is told to end.
+func protectedBy(s *setup) (p *protect.Protection, end func()) {
+	s.o.StateDir = filepath.Join(s.folder, "state")
+	p, err := protect.New(protect.Options{Client: tradingtest.Client(s.t, s.sim), Accounts: []trading.AccountID{"acc_1"}, Dir: s.o.StateDir})
+	require.NoError(s.t, err)
+	ctx, cancel := context.WithCancel(s.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	end = sync.OnceFunc(func() {
+		cancel()
+		assert.NoError(s.t, <-ended)
+		assert.NoError(s.t, p.Close())
+	})
+	s.t.Cleanup(end)
+	time.Sleep(time.Minute)
+	return p, end
+}
+
+// Of many accounts those that are archived are looked at last, and no more than twenty.
+func TestArchivedAccountsComeLast(t *testing.T) {
+	r, sent := diagnose(t, func(s *setup) {
+		for i := range 2 * maxAccounts {
+			s.opts = append(s.opts, tradingsim.WithAccount(tradingsim.Account{ID: fmt.Sprint("acc_a", i), Archived: i%2 == 0}))
+		}
+	}, nil)
+	for _, q := range sent {
+		var i int
+		if _, err := fmt.Sscanf(q.Path, "/accounts/acc_a%d", &i); err == nil {
+			assert.Equal(t, 1, i%2, q.Path)
+		}
+	}
+	l, _ := r.Line("more-accounts")
+	assert.Equal(t, Skipped, l.Status)
 }
 
 // rewrite changes the text of an answer.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,21 +12,6 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
 )
-
-// writesOf yields what a journal holds. An error is the last.
-func writesOf(path string) iter.Seq2[*trading.JournaledWrite, error] {
-	return func(yield func(*trading.JournaledWrite, error) bool) {
-		for h, err := range journal.Read(path) {
-			var w *trading.JournaledWrite
-			if err == nil {
-				w, err = trading.DescribeHistory(h)
-			}
-			if !yield(w, err) || err != nil {
-				return
-			}
-		}
-	}
-}
 
 // journal looks at the journal and the disk beneath it.
 func (l *look) journal() {
@@ -96,7 +80,7 @@ func (l *look) pending(s subject, path string) {
 	const bad = 30 * time.Minute // by then the client knows, or a person has to look
 	n := 0
 	var oldest time.Time
-	for w, err := range writesOf(path) {
+	for w, err := range trading.ReadJournal(path) {
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/profile"
-	"github.com/tradingapi/trading-go/protect"
 )
 
 // Clock is the time that a visit goes by.
@@ -119,9 +115,9 @@ func (q *Questions) Plan() (lines []string) {
 		case Locked:
 			lines = append(lines, fmt.Sprintf("live: at most %d cancels of what cannot exist, one a second, and about 60 reads; nothing can trade", maxWrites))
 		case OnPaper:
-			lines = append(lines, fmt.Sprintf("paper: %d writes that trade %s on the paper account, about %d dollars each; it is left flat", writesOf(paperScripts), q.Symbol, dollars))
+			lines = append(lines, fmt.Sprintf("paper: %d writes that trade %s on the paper account, about %d dollars each, in a quarter of an hour; it is left flat", writesOf(paperScripts), q.Symbol, dollars))
 		case Trial:
-			lines = append(lines, fmt.Sprintf("trial: %d writes that trade %s on account %s, about %d dollars each; it is left flat", writesOf(trialScripts), q.Symbol, q.TrialAccount, dollars))
+			lines = append(lines, fmt.Sprintf("trial: %d writes that trade %s on account %s, about %d dollars each, in half an hour; it is left flat", writesOf(trialScripts), q.Symbol, q.TrialAccount, dollars))
 		}
 	}
 	return lines
@@ -202,76 +198,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// account is one of the key's, as the list of accounts has it.
-type account struct {
-	id, status      string
-	trial, archived bool
-}
-
-// list reads the accounts of the key.
-func (s *sender) list(ctx context.Context) ([]account, error) {
-	x, err := s.read(ctx, 0, liveKey, "/accounts")
-	if err != nil {
-		return nil, err
-	}
-	all, ok := rows(x.Response, "accounts")
-	if !ok || !x.success() {
-		return nil, s.end("the accounts cannot be read")
-	}
-	var found []account
-	s.q.accounts = nil
-	for _, row := range all {
-		a := account{id: text(row["id"]), status: text(row["status"]), trial: string(row["isTrial"]) == "true", archived: string(row["archived"]) == "true"}
-		if !asID(a.id) {
-			continue
-		}
-		found = append(found, a)
-		s.q.accounts = append(s.q.accounts, a.id)
-		s.sees(a.id)
-	}
-	return found, nil
-}
-
-// held says why nothing must be written beside the bot: what it does not know of a write of its
-// own must not be mixed with ours, and who has halted wants quiet. Paper is "".
-func (q *Questions) held(of string) error {
-	if q.Journal != "" {
-		for h, err := range journal.Read(q.Journal) {
-			if errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			if err != nil {
-				return fmt.Errorf("the journal cannot be read: %w", err)
-			}
-			w, err := trading.DescribeHistory(h)
-			if err != nil {
-				return fmt.Errorf("the journal cannot be read: %w", err)
-			}
-			if w.Pending {
-				return errors.New("the bot's journal has a pending write")
-			}
-		}
-	}
-	if q.StateDir == "" {
-		return nil
-	}
-	accounts := q.accounts
-	if of != "" {
-		accounts = []string{of}
-	}
-	for _, id := range accounts {
-		status, err := protect.ReadStatus(q.StateDir, trading.AccountID(id))
-		switch {
-		case errors.Is(err, protect.ErrUnknownAccount):
-		case err != nil:
-			return fmt.Errorf("the protection of %s cannot be read: %w", id, err)
-		case !status.Entries:
-			return fmt.Errorf("the protection of %s refuses entries: %s", id, status.Refusal)
-		}
-	}
-	return nil
-}
-
 // live asks what can be asked without trading: the first visit of a series, or what is due of it.
 func (s *sender) live(ctx context.Context) error {
 	accounts, err := s.list(ctx)
@@ -330,6 +256,9 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 		case b.Experiment == "A1":
 			rest = rest[1:]
 			err := v.run(ctx, hourVisit)
+			if err == nil {
+				err = v.stillKept(ctx, accounts, later)
+			}
 			if !s.enough() {
 				s.again()
 			}
@@ -343,7 +272,8 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 			if !v.chooseBegun(accounts, b) {
 				break
 			}
-			if err := v.revisit(ctx, b); err != nil {
+			script := map[string]string{"A4": scriptStays, "A5": scriptGone}[b.Experiment]
+			if err := v.revisit(ctx, script, b); err != nil {
 				return err
 			}
 		}
@@ -356,6 +286,18 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 		return err
 	}
 	return v.run(ctx, lateVisit)
+}
+
+// stillKept asks after an hour for the answers of what is due in a day.
+func (v *liveVisit) stillKept(ctx context.Context, accounts []account, later []profile.Begun) error {
+	for _, b := range later {
+		if b.Experiment == "A4" && v.chooseBegun(accounts, b) {
+			if err := v.revisit(ctx, scriptKept, b); err != nil {
+				return err
+			}
+		}
+	}
+	return v.choose(accounts)
 }
 
 // enough reports whether the series needs no further visit for its rounds: it has as many as a verdict needs, or

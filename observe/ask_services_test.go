@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -486,4 +487,50 @@ func changing(rt http.RoundTripper, change func(string, map[string]any) (string,
 		changed.Body, changed.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 		return rt.RoundTrip(changed)
 	})
+}
+
+// forgetting is a service that forgets a key some time after it was new.
+func forgetting(after time.Duration) func(http.RoundTripper) http.RoundTripper {
+	type use struct {
+		since time.Time
+		times int
+	}
+	var mu sync.Mutex
+	uses := map[string]use{}
+	return func(rt http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			key := r.Header.Get("Idempotency-Key")
+			mu.Lock()
+			u := uses[key]
+			if time.Since(u.since) > after {
+				u = use{time.Now(), u.times + 1}
+				uses[key] = u
+			}
+			mu.Unlock()
+			if key != "" && u.times > 1 {
+				r = r.Clone(r.Context())
+				r.Header.Set("Idempotency-Key", fmt.Sprint(key, "-", u.times))
+			}
+			return rt.RoundTrip(r)
+		})
+	}
+}
+
+// For how long answers are kept at the least, by a series: what the client may go by where they are not kept for a day.
+func TestHowLongAnswersAreKept(t *testing.T) {
+	for after, want := range map[time.Duration]struct {
+		kept time.Duration
+		a4   profile.Verdict
+	}{
+		48 * time.Hour: {23 * time.Hour, profile.First}, 2 * time.Hour: {time.Hour, profile.Other}, 30 * time.Minute: {10 * time.Second, profile.Other},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newService(t)
+			s.front, s.q.Tradeable = forgetting(after), "acc_1"
+			p := s.series()
+			assert.InDelta(t, float64(want.kept), float64(p.Measured.KeptFor), float64(want.kept)/10, "%s: %s", after, time.Duration(p.Measured.KeptFor))
+			r, _ := p.Result("A4", profile.Live)
+			assert.Equal(t, want.a4, r.Verdict, "%s: %s", after, r.Why)
+		})
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,12 +19,8 @@ func row(x *Experiment) string {
 	how := map[Class]string{
 		Passive: "a recording", Reads: "a read", Locked: "an account that cannot trade", OnPaper: "the paper account", Trial: "a trial account", Never: "never: only by harm or luck", Closed: "not at all",
 	}[x.Class]
-	_, questioned := asked[x.Number]
-	switch {
-	case x.judge != nil && x.Class != Passive:
+	if x.judge != nil && x.Class != Passive {
 		how += "; or a recording"
-	case x.judge == nil && !questioned && slices.Contains([]Class{Passive, Reads, Locked, OnPaper, Trial}, x.Class):
-		how = "nothing yet"
 	}
 	number := x.Number
 	if x.Assumption != "" && x.Assumption != x.Number {
@@ -58,11 +53,12 @@ func TestShareOfUnseen(t *testing.T) {
 		s.series()
 		p, _ = s.visit(Trial, OnPaper)
 	})
-	passive := judged(t)
+	passive, states := judged(t), judgedStates(t, nil)
 	for i := range Experiments {
 		x := &Experiments[i]
 		all[x.Class]++
-		if r, _ := passive.Result(x.Number, x.Environment); r.Verdict == profile.Unseen {
+		r, _ := passive.Result(x.Number, x.Environment)
+		if of, _ := states.Result(x.Number, x.Environment); r.Verdict == profile.Unseen && of.Verdict == profile.Unseen {
 			recorded[x.Class]++
 		}
 		if r, _ := p.Result(x.Number, x.Environment); r.Verdict == profile.Unseen {

@@ -100,9 +100,6 @@ func (x *Experiment) unseen() string {
 	case Closed:
 		return "it cannot be tested"
 	default:
-		if _, ok := asked[x.Number]; !ok && x.judge == nil {
-			return "nothing shows it yet"
-		}
 		if x.judge == nil {
 			return fmt.Sprintf("no evidence shows it: it has to be asked (%s)", x.Class)
 		}

@@ -28,6 +28,7 @@ func Judge(e *Evidence, about About) *profile.Profile {
 		Version: profile.Version, BaseURL: rootOf(about.BaseURL), Holder: profile.Token("holder", holder), By: about.By,
 		Measured: measure(e.all()),
 	}
+	p.Measured.KeptFor = profile.Duration(keptFor(e))
 	proofs, verdicts := newProofs(p), map[string]profile.Verdict{}
 	past := newPast(about.Before, p)
 	p.MeasuredAt = lastOf(e)

@@ -188,8 +188,12 @@ func judgeReplayBytes(e *Evidence, t *Tally) {
 	})
 }
 
-// judgeBesideFirst is about two requests of one key at the same time, with the same bytes.
-func judgeBesideFirst(e *Evidence, t *Tally) {
+// judgeBesideFirst and judgeOrdersBesideFirst are about two requests of one key at the same time, with the same bytes:
+// refusals, and what was executed.
+func judgeBesideFirst(e *Evidence, t *Tally)       { besideFirst(e, t, false) }
+func judgeOrdersBesideFirst(e *Evidence, t *Tally) { besideFirst(e, t, true) }
+
+func besideFirst(e *Evidence, t *Tally, executed bool) {
 	running := map[string]*Exchange{}
 	for i := range e.Exchanges {
 		x := &e.Exchanges[i]
@@ -198,7 +202,7 @@ func judgeBesideFirst(e *Evidence, t *Tally) {
 		}
 		was, ok := running[x.Key]
 		running[x.Key] = x
-		if !ok || was.Operation != x.Operation || !bytes.Equal(was.Request, x.Request) || !x.Sent.Before(was.Received) || !was.decides() || !x.decides() {
+		if !ok || was.Operation != x.Operation || !bytes.Equal(was.Request, x.Request) || !x.Sent.Before(was.Received) || !was.decides() || !x.decides() || executed != (was.success() || x.success()) {
 			continue
 		}
 		switch {
@@ -206,6 +210,8 @@ func judgeBesideFirst(e *Evidence, t *Tally) {
 			t.first(was, x)
 		case was.Replayed:
 			t.neither("both answers are marked as stored", was, x)
+		case was.Response != nil && x.Response != nil && bytes.Equal(was.Response, x.Response):
+			t.neither(joinedOrRan, was, x)
 		default:
 			t.other(was, x)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/profile"
@@ -23,6 +22,7 @@ const (
 	scriptBeside = "beside" // eight equal cancels at once
 	scriptStays  = "stays"  // a cancel, and again after 23 hours
 	scriptGone   = "gone"   // a cancel, and again after 25 hours
+	scriptKept   = "kept"   // the first visit of the former, again after an hour: it votes on nothing, and is measured
 )
 
 // The steps of the scripts order and run.
@@ -258,25 +258,9 @@ func (v *liveVisit) beside(ctx context.Context, r *Round, q request) error {
 			return err
 		}
 	}
-	r.Steps = make([]*Exchange, at)
-	errs := make([]error, at)
-	var all sync.WaitGroup
-	for i := range at {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			one := q
-			one.line = i
-			r.Steps[i], errs[i] = v.exchange(ctx, one)
-		}()
-	}
-	all.Wait()
-	for i, x := range r.Steps {
-		if _, err := v.judged(ctx, q, x, errs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	var err error
+	r.Steps, err = v.together(ctx, q, at)
+	return err
 }
 
 // begin notes the first visit of what needs two.
@@ -300,13 +284,9 @@ const (
 )
 
 // revisit sends the bytes of a first visit again.
-func (v *liveVisit) revisit(ctx context.Context, b profile.Begun) error {
+func (v *liveVisit) revisit(ctx context.Context, script string, b profile.Begun) error {
 	if err := v.mayAsk(ctx); err != nil {
 		return err
-	}
-	script := scriptStays
-	if b.Experiment == "A5" {
-		script = scriptGone
 	}
 	r := Round{Script: script, begun: &b}
 	path := strings.TrimPrefix(b.Operation, "POST ")

@@ -19,14 +19,14 @@ import (
 // second one, and 20,000 random calls are answered alike by both, where the calls rest on what was
 // seen. -short makes 600.
 func TestTheLoopCloses(t *testing.T) {
-	closeLoop(t, 7, found, func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
+	closeLoop(t, 7, 20, found, func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
 		return Judge(newAsker(t, opts...).run(), about)
 	})
 }
 
 // The same by asking: a series on accounts that cannot trade, then paper and a trial.
 func TestTheLoopClosesByAsking(t *testing.T) {
-	closeLoop(t, 8, append(slices.Clone(asksFind), 15, 21, 25, 26, 27, 28, 33, 34, 35, 36, 39, 44, 45, 46, 53, 54, 56, 57), func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
+	closeLoop(t, 8, 8, append(slices.Clone(asksFind), 15, 21, 25, 26, 27, 28, 33, 34, 35, 36, 39, 44, 45, 46, 53, 54, 56, 57), func(t *testing.T, opts ...tradingsim.Option) *profile.Profile {
 		s := trader(t, opts...)
 		s.series()
 		p, e := s.visit(Trial, OnPaper)
@@ -35,10 +35,10 @@ func TestTheLoopClosesByAsking(t *testing.T) {
 	})
 }
 
-func closeLoop(t *testing.T, stream uint64, readings []int, observed func(*testing.T, ...tradingsim.Option) *profile.Profile) {
-	calls, sets := 20_000, 20
+func closeLoop(t *testing.T, stream uint64, sets int, readings []int, observed func(*testing.T, ...tradingsim.Option) *profile.Profile) {
+	calls := 20_000
 	if brief() {
-		calls, sets = 600, 6
+		calls, sets = 600, min(sets, 6)
 	}
 	for seed := range sets {
 		draw := rand.New(rand.NewPCG(uint64(seed), stream))

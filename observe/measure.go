@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"math"
 	"net/http"
 	"time"
 
@@ -35,6 +36,43 @@ func measure(e *Evidence) profile.Measured {
 	m.MarkAge, m.ReadLag = spread(ages), spread(lags(e))
 	m.TakerFee, m.DefaultLeverage = takerFee(e), defaultLeverage(e)
 	return m
+}
+
+// keptFor is the longest time after which a request got its stored answer, if none did not before.
+func keptFor(e *Evidence) (kept time.Duration) {
+	lost := time.Duration(math.MaxInt64)
+	var ages []time.Duration
+	note := func(x *Exchange, age time.Duration) {
+		switch {
+		case x == nil || x.aboutKey() || age < 0:
+		case x.Replayed:
+			ages = append(ages, age)
+		default:
+			lost = min(lost, age)
+		}
+	}
+	pairs(e, func(p pair) {
+		if p.sameOperation() && p.sameBytes() && !p.was.refusedForBody() {
+			note(p.is, p.is.Sent.Sub(p.was.Received))
+		}
+	})
+	for i := range e.Rounds {
+		switch r := &e.Rounds[i]; {
+		case r.Void != "":
+		case r.begun != nil:
+			if x := r.at(0); x != nil {
+				note(x, x.Sent.Sub(r.begun.At))
+			}
+		case r.Script == scriptOrder || r.Script == scriptRun:
+			r.again(stepAgain, func(was, is *Exchange) { note(is, is.Sent.Sub(was.Received)) })
+		}
+	}
+	for _, age := range ages {
+		if age < lost {
+			kept = max(kept, age)
+		}
+	}
+	return kept
 }
 
 // position is one after a write, or as a read has it.
@@ -92,6 +130,7 @@ func lags(e *Evidence) (found []time.Duration) {
 
 // settled compares a read with what writes have said, and notes what it shows.
 func settled(open map[string]*lag, shown, sizes map[string]string, read *Exchange) (found []time.Duration) {
+	const soon = time.Second
 	account := read.accountID() + " "
 	for where, l := range open {
 		if len(where) < len(account) || where[:len(account)] != account {
@@ -112,8 +151,11 @@ func settled(open map[string]*lag, shown, sizes map[string]string, read *Exchang
 			if l.late.IsZero() {
 				middle = l.write.Received // the first read showed it
 			}
-			found = append(found, max(middle.Sub(l.write.Received), 0)) // a clock may jump
 			delete(open, where)
+			if l.late.IsZero() && read.Sent.Sub(l.write.Received) > soon {
+				continue // it may have lagged until shortly before
+			}
+			found = append(found, max(middle.Sub(l.write.Received), 0)) // a clock may jump
 		case size == l.before:
 			l.late = read.Sent
 		default:

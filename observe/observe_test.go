@@ -32,7 +32,7 @@ func judged(t *testing.T, interpretations ...int) (p *profile.Profile) {
 }
 
 // seenHere are the experiments that the script decides.
-var seenHere = []string{"A1", "A1e", "A2", "49", "51", "9", "13", "A9", "A11", "A12", "53", "28", "28p", "4", "A16", "A18", "16", "31", "34", "35", "36", "42", "43", "44", "45", "54"}
+var seenHere = []string{"A1", "A1e", "A2", "49", "51", "9", "13", "A9", "A11", "A12", "53", "28", "28p", "4", "A16", "A17", "A18", "A19", "16", "31", "34", "35", "36", "42", "43", "44", "45", "54"}
 
 // Under the simulator's own readings everything is first.
 func TestDefault(t *testing.T) {
@@ -109,6 +109,9 @@ func TestPairsOfReadings(t *testing.T) {
 		for _, b := range all[i+1:] {
 			if n++; n%step == 0 {
 				assert.Empty(t, wrong(judged(t, a, b), a, b))
+				if n%(2*step) == 0 || *allPairs {
+					assert.Empty(t, wrong(judgedStates(t, nil, readings(a, b)...), a, b), "of states")
+				}
 			}
 		}
 	}
@@ -127,6 +130,9 @@ func TestTable(t *testing.T) {
 		assert.NotEmpty(t, x.First)
 		assert.NotEmpty(t, x.Other)
 		assert.NotEmpty(t, x.Environment)
+		if _, questioned := asked[x.Number]; x.Class != Never && x.Class != Closed {
+			assert.True(t, questioned || x.judge != nil, "nothing shows %s", x.Number)
+		}
 	}
 	for i := range tradingsim.Interpretations() {
 		assert.True(t, seen[strconv.Itoa(i)], "%d", i)
@@ -138,6 +144,19 @@ func TestTable(t *testing.T) {
 	}
 	for i := 1; i <= 19; i++ {
 		assert.True(t, assumptions["A"+strconv.Itoa(i)], "A%d", i)
+	}
+}
+
+// Without its control an experiment is wrong: 13 takes 51 for its own, and 28 hides 54.
+func TestControlsAreNeeded(t *testing.T) {
+	for number, set := range map[string][]int{"13": {51}, "54": {28, 54}} {
+		i := slices.IndexFunc(Experiments, func(x Experiment) bool { return x.Number == number })
+		with := Experiments[i].Controls
+		assert.Empty(t, wrong(judged(t, set...), set...))
+		Experiments[i].Controls = nil
+		p := judged(t, set...)
+		Experiments[i].Controls = with
+		assert.NotEmpty(t, wrong(p, set...), number)
 	}
 }
 

@@ -116,6 +116,7 @@ func (b *past) figures() {
 	if m.MarkAge.N == 0 {
 		m.MarkAge = old.MarkAge
 	}
+	m.KeptFor = max(m.KeptFor, old.KeptFor) // what is kept shorter now shows by A1 and A4
 	for _, one := range []struct{ is, was *string }{
 		{&m.TakerFee, &old.TakerFee}, {&m.MakerFee, &old.MakerFee}, {&m.MinNotional, &old.MinNotional}, {&m.DefaultLeverage, &old.DefaultLeverage},
 	} {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 // unknownPath is one that no service has.
@@ -87,14 +85,11 @@ func voteDate(r *Round, t *Tally) {
 
 // voteHealthAge: asOf against the Date of the same answer, whose second is cut off.
 func voteHealthAge(r *Round, t *Tally) {
-	const most = 5 * time.Second
 	x := r.Steps[0]
 	date, ok := dateOf(x)
-	asOf, err := decimal.NewFromString(number(member(x.Response, "asOf")))
-	if !ok || err != nil || !asOf.IsPositive() || !asOf.LessThan(decimal.New(1, 15)) {
-		return
+	if at, okay := milliseconds(number(member(x.Response, "asOf"))); ok && okay {
+		t.either(date.Sub(at) <= healthAge, x)
 	}
-	t.either(date.Sub(time.UnixMilli(asOf.IntPart())) <= most, x)
 }
 
 // reads asks by reads alone, each of them over every connection.

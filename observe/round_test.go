@@ -87,6 +87,7 @@ func TestVotes(t *testing.T) {
 		{"A6", first, []*Exchange{flight, nothing, marked(nothing)}},
 		{"A6", neither, []*Exchange{nothing, nothing, marked(nothing)}},
 		{"A6", neither, []*Exchange{marked(nothing), flight}},
+		{"A6", other, []*Exchange{nothing, {Status: 404, Code: "order_not_found", Response: []byte(`{"error":"order_not_found","requestId":2}`)}}},
 		{"A6", none, []*Exchange{nothing, page}},
 		{"A4", first, []*Exchange{marked(nothing)}},
 		{"A4", other, []*Exchange{nothing}},
@@ -116,7 +117,7 @@ func FuzzVotes(f *testing.F) {
 	f.Add(uint8(12), 200, `{"closed":{"fee":-1}}`, 200, `[{"entryPrice":1,"size":2}]`, false)
 	f.Fuzz(func(t *testing.T, script uint8, status int, body string, statusAgain int, bodyAgain string, replayed bool) {
 		names := []string{scriptOrder, scriptRun, scriptBare, scriptTwice, scriptKeys, scriptBeside, scriptStays, scriptGone, scriptPath, scriptFlip, scriptFee, scriptNulls,
-			scriptFee, scriptSlippage, scriptLeverage, scriptEmpty, scriptDust, scriptOwners, scriptRests, scriptParts, scriptLegacy, scriptHeader}
+			scriptFee, scriptSlippage, scriptLeverage, scriptEmpty, scriptDust, scriptOwners, scriptRests, scriptParts, scriptTwins, scriptLegacy, scriptHeader}
 		at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 		step := func(n int) *Exchange {
 			x := &Exchange{Operation: "POST /orders/cancel", Key: "k", Sent: at.Add(time.Duration(n) * time.Second), Received: at.Add(time.Duration(n)*time.Second + 1), Request: []byte(`{"size":1,"limitPrice":2}`),

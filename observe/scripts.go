@@ -22,6 +22,7 @@ const (
 	scriptShapes = "shapes"
 	scriptRests  = "rests"
 	scriptParts  = "parts"
+	scriptTwins  = "twins"
 )
 
 const (
@@ -32,26 +33,26 @@ const (
 )
 
 var paperScripts = []script{
-	{scriptFlip, 2, []step{{path: "/sandbox/orders", body: paperOrder}, {path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"short","size":@two}`}}},
-	{scriptFee, 2, []step{
+	{scriptFlip, enoughRounds, []step{{path: "/sandbox/orders", body: paperOrder}, {path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"short","size":@two}`}}},
+	{scriptFee, enoughRounds, []step{
 		{path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@ten}`}, {path: "/sandbox/positions/close", body: `{"symbol":"@symbol"}`},
 		{read: "/sandbox/trades", wait: readsSettle},
 	}},
-	{scriptNulls, 2, []step{{path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@one,"takeProfitPrice":null,"stopLossPrice":null}`}}},
-	{scriptSlippage, 2, []step{{path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@one,"orderType":"limit","limitPrice":@far,"maxSlippagePct":99}`}}},
-	{scriptLeverage, 2, []step{
+	{scriptNulls, enoughRounds, []step{{path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@one,"takeProfitPrice":null,"stopLossPrice":null}`}}},
+	{scriptSlippage, enoughRounds, []step{{path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@one,"orderType":"limit","limitPrice":@far,"maxSlippagePct":99}`}}},
+	{scriptLeverage, enoughRounds, []step{
 		{path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@one,"leverage":2}`}, {path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"long","size":@one,"leverage":1}`},
 	}},
-	{scriptFraction, 2, []step{
+	{scriptFraction, enoughRounds, []step{
 		{read: "/sandbox/positions"}, {path: "/sandbox/orders", body: paperOrder}, {path: "/sandbox/positions/close", body: `{"symbol":"@symbol","pct":12.5}`},
 	}},
-	{scriptEmpty, 2, []step{{path: "/sandbox/positions/close"}}},
-	{scriptDust, 2, []step{{path: "/sandbox/orders", body: paperOrder}, {path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"short","size":@dust}`}}},
+	{scriptEmpty, enoughRounds, []step{{path: "/sandbox/positions/close"}}},
+	{scriptDust, enoughRounds, []step{{path: "/sandbox/orders", body: paperOrder}, {path: "/sandbox/orders", body: `{"symbol":"@symbol","side":"short","size":@dust}`}}},
 }
 
 var trialScripts = []script{
 	{scriptStored, enoughRounds, []step{{read: positions}, {path: "/orders", body: trialOrder}, {read: positions, until: true}, {again: true}}},
-	{scriptShapes, 2, []step{
+	{scriptShapes, enoughRounds, []step{
 		{path: "/orders", body: trialOrder},
 		{path: "/orders/limit", body: `{"accountId":"@account","symbol":"@symbol","side":"long","size":@one,"leverage":2,"limitPrice":@far}`}, {cancel: true},
 		{path: "/positions/close", body: `{"accountId":"@account","symbol":"@symbol","closePercent":50.5}`}, {read: trades, wait: readsSettle},
@@ -65,13 +66,14 @@ var trialScripts = []script{
 		{path: "/orders/limit", body: trialOrder},
 		{path: "/orders/twap", body: `{"accountId":"@account","symbol":"@symbol","side":"long","size":@two,"leverage":2,"durationMs":1}`},
 	}},
-	{scriptRests, 2, []step{
+	{scriptRests, enoughRounds, []step{
 		{path: "/orders/limit", body: `{"accountId":"@account","symbol":"@symbol","side":"long","size":@one,"leverage":2,"limitPrice":@above}`}, {read: positions, wait: 2 * readsSettle},
 	}},
-	{scriptParts, 2, []step{
+	{scriptParts, enoughRounds, []step{
 		{path: "/orders/twap", body: `{"accountId":"@account","symbol":"@symbol","side":"long","size":@odd,"leverage":2,"durationMs":60000}`},
 		{read: positions, wait: 2 * readsSettle}, {read: positions, wait: time.Minute + readsSettle},
 	}},
+	{scriptTwins, enoughRounds, []step{{path: "/orders", body: trialOrder, atOnce: true}, {read: positions, wait: 2 * readsSettle}}},
 }
 
 // took returns the sizes of a position with its sign, as a write's answer has it; "0" for none.

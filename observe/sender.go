@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -111,6 +112,28 @@ func (s *sender) write(ctx context.Context, r request) (*Exchange, error) {
 		return nil, err
 	}
 	return s.send(ctx, r)
+}
+
+// together sends equal requests at once, over all connections.
+func (s *sender) together(ctx context.Context, r request, n int) ([]*Exchange, error) {
+	list, errs := make([]*Exchange, n), make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			one := r
+			one.line = i
+			list[i], errs[i] = s.exchange(ctx, one)
+		}()
+	}
+	all.Wait()
+	for i, x := range list {
+		if _, err := s.judged(ctx, r, x, errs[i]); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
 }
 
 // turn waits until a live write may leave, and counts it.

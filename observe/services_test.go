@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -218,5 +219,70 @@ func TestNothingPersonalIsInAProfile(t *testing.T) {
 			}
 		}
 		assert.Len(t, tokens, 1, "one account is one token throughout")
+	})
+}
+
+// setBack has trades carry times of a clock that is behind.
+func setBack(by time.Duration) func(http.RoundTripper) http.RoundTripper {
+	const name = `"closedAt":"`
+	return func(rt http.RoundTripper) http.RoundTripper {
+		return rewriting(rt, "/trades", func(body string) string {
+			parts := strings.Split(body, name)
+			for i, part := range parts[1:] {
+				text, rest, _ := strings.Cut(part, `"`)
+				if at, err := time.Parse(time.RFC3339, text); err == nil {
+					parts[i+1] = at.Add(-by).Format("2006-01-02T15:04:05.000Z") + `"` + rest
+				}
+			}
+			return strings.Join(parts, name)
+		})
+	}
+}
+
+// cached answers reads of positions with what it has kept for ten seconds, and says so in a header, or not.
+func cached(header string) func(http.RoundTripper) http.RoundTripper {
+	return func(rt http.RoundTripper) http.RoundTripper {
+		var kept, date string
+		var at time.Time
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			if !strings.HasSuffix(r.URL.Path, "/v1/positions") {
+				time.Sleep(3 * time.Second) // a Date has whole ones
+				return rt.RoundTrip(r)
+			}
+			resp, err := rt.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			if kept == "" || time.Since(at) > 10*time.Second {
+				body, err := io.ReadAll(resp.Body)
+				if err != nil {
+					return nil, err
+				}
+				kept, date, at = string(body), resp.Header.Get("Date"), time.Now()
+			} else if header == "Age" {
+				resp.Header.Set("Age", "1")
+			}
+			if header == "Date" {
+				resp.Header.Set("Date", date)
+			}
+			resp.Body = io.NopCloser(strings.NewReader(kept))
+			return resp, nil
+		})
+	}
+}
+
+// rewriting changes the bodies of the answers of a path.
+func rewriting(rt http.RoundTripper, path string, change func(string) string) http.RoundTripper {
+	return tripper(func(r *http.Request) (*http.Response, error) {
+		resp, err := rt.RoundTrip(r)
+		if err != nil || !strings.HasSuffix(r.URL.Path, path) {
+			return resp, err
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		resp.Body = io.NopCloser(strings.NewReader(change(string(body))))
+		return resp, nil
 	})
 }

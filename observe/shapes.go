@@ -341,21 +341,22 @@ func judgeTradeLists(e *Evidence, t *Tally) {
 // continues reports whether a list still has the rows of an older one behind what is new, as far as
 // it reaches.
 func continues(older, list []map[string]json.RawMessage) bool {
-	same := func(a, b map[string]json.RawMessage) bool {
-		x, errA := json.Marshal(a)
-		y, errB := json.Marshal(b)
-		return errA == nil && errB == nil && bytes.Equal(x, y)
-	}
 	for fresh := range list {
-		if !same(list[fresh], older[0]) {
+		if !sameRow(list[fresh], older[0]) {
 			continue
 		}
 		for i, row := range list[fresh:] {
-			if i < len(older) && !same(row, older[i]) {
+			if i < len(older) && !sameRow(row, older[i]) {
 				return false
 			}
 		}
 		return true
 	}
 	return false
+}
+
+func sameRow(a, b map[string]json.RawMessage) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
 }

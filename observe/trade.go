@@ -2,9 +2,7 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -14,7 +12,7 @@ import (
 
 // How a run trades.
 const (
-	maxTrades   = 120              // writes of a run
+	maxTrades   = 200              // writes of a run
 	readsSettle = 5 * time.Second  // between two looks
 	looksFlat   = 3                // that agree: reads may lag by ten seconds, twice what is assumed
 	lateBy      = 30 * time.Second // how late what a killed run has sent may still arrive
@@ -26,6 +24,7 @@ type step struct {
 	path, body string        // of a POST; the body may be empty on paper
 	read       string        // of a GET
 	again      bool          // the write before once more, under its key
+	atOnce     bool          // several times at once, under one key
 	cancel     bool          // of the order that the write before has placed
 	until      bool          // read until a position shows
 	wait       time.Duration // before it
@@ -42,7 +41,10 @@ type script struct {
 func writesOf(all []script) (n int) {
 	for _, sc := range all {
 		for _, st := range sc.steps {
-			if st.read == "" {
+			switch {
+			case st.atOnce:
+				n += sc.rounds * connections
+			case st.read == "":
 				n += sc.rounds
 			}
 		}
@@ -114,6 +116,11 @@ func (s *sender) trade(ctx context.Context, d *desk, scripts []script) error {
 	if left := d.leaveFlat(leaving, err != nil); left != nil {
 		return errors.Join(err, left)
 	}
+	if open := (*NotFlatError)(nil); errors.As(err, &open) { // between two scripts: now it is flat
+		if err = ctx.Err(); err == nil {
+			err = d.end("the account was not flat between two scripts, and is now (%v)", open.Err)
+		}
+	}
 	return errors.Join(err, s.dropNote(d.class))
 }
 
@@ -137,10 +144,10 @@ func (d *desk) play(ctx context.Context, scripts []script) error {
 
 // owners reads the paper account by two keys.
 func (d *desk) owners(ctx context.Context) error {
-	for range 2 {
+	for n := range enoughRounds {
 		r := Round{Script: scriptOwners, kept: true}
-		for line, as := range []credential{sandboxKey, secondSandboxKey} {
-			x, err := d.read(ctx, line, as, "/sandbox/account")
+		for i, as := range []credential{sandboxKey, secondSandboxKey} {
+			x, err := d.read(ctx, n+i, as, "/sandbox/account")
 			if err != nil {
 				return err
 			}
@@ -214,7 +221,14 @@ func (d *desk) closing() (path, body string) {
 // script sends the steps of a script.
 func (d *desk) script(ctx context.Context, sc script, n int) error {
 	r := Round{Script: sc.name, kept: true}
+	before, err := d.health(ctx)
+	if err != nil {
+		return err
+	}
 	defer func() {
+		if now, err := d.health(ctx); err != nil || now != before {
+			r.Void = "health changed"
+		}
 		for _, x := range r.Steps {
 			if x.Header.Get("Age") != "" || x.Status == 0 {
 				r.Void = "a request had no answer, or one from a cache"
@@ -237,6 +251,11 @@ func (d *desk) script(ctx context.Context, sc script, n int) error {
 		var x *Exchange
 		var err error
 		switch {
+		case st.atOnce:
+			var twins []*Exchange
+			if twins, err = d.atOnce(ctx, d.request(st.path, d.values.Replace(st.body), n)); err == nil {
+				r.Steps = append(r.Steps, twins...)
+			}
 		case st.until:
 			x, err = d.shows(ctx, d.values.Replace(st.read))
 		case st.read != "":
@@ -307,6 +326,22 @@ func (d *desk) post(ctx context.Context, r request) (*Exchange, error) {
 	return x, err
 }
 
+// atOnce sends a write once over each connection.
+func (d *desk) atOnce(ctx context.Context, r request) ([]*Exchange, error) {
+	if d.writes += connections; d.writes > maxTrades {
+		return nil, d.end("%d writes are the most of a run", maxTrades)
+	}
+	if err := d.pace(ctx, r); err != nil {
+		return nil, err
+	}
+	all, err := d.together(ctx, r, connections)
+	for _, x := range all {
+		d.e.Exchanges = append(d.e.Exchanges, *x)
+		d.e.Trades++
+	}
+	return all, err
+}
+
 // shows reads until a position shows.
 func (d *desk) shows(ctx context.Context, path string) (x *Exchange, err error) {
 	const often, least, most = 100 * time.Millisecond, 20 * time.Millisecond, 120
@@ -322,153 +357,4 @@ func (d *desk) shows(ctx context.Context, path string) (x *Exchange, err error) 
 		}
 	}
 	return x, nil
-}
-
-// holding is what an account has, of one symbol or of all.
-type holding struct {
-	position     bool
-	size         decimal.Decimal
-	orders, runs []string
-}
-
-func (h holding) open() bool { return h.position || len(h.orders)+len(h.runs) > 0 }
-
-// look reads what the account has in a symbol, or in all where it is empty.
-func (d *desk) look(ctx context.Context, symbol string) (h holding, err error) {
-	path := "/sandbox/positions"
-	if d.class == Trial {
-		path = "/positions?accountId=" + d.account
-	}
-	x, err := d.read(ctx, 0, d.as, path)
-	if err != nil {
-		return h, err
-	}
-	list, ok := rows(x.Response, "positions")
-	if !ok || !x.success() {
-		return h, errors.New("the positions cannot be read")
-	}
-	for _, row := range list {
-		if of := text(row["symbol"]); symbol == "" || of == symbol || of == "" {
-			h.position = true
-			h.size, _ = decimal.NewFromString(number(row["size"])) // 0 for none
-		}
-	}
-	if d.class != Trial {
-		return h, nil
-	}
-	if x, err = d.read(ctx, 0, d.as, "/accounts/"+d.account+"/orders"); err != nil {
-		return h, err
-	}
-	orders, ok := rows(member(x.Response, "orders"), "")
-	runs, okay := rows(member(x.Response, "runs"), "")
-	if !ok || !okay {
-		return h, errors.New("what rests and runs cannot be read")
-	}
-	h.orders, h.runs = idsOf(orders, symbol), idsOf(runs, symbol)
-	return h, nil
-}
-
-func idsOf(list []map[string]json.RawMessage, symbol string) (ids []string) {
-	for _, row := range list {
-		if of := text(row["symbol"]); symbol == "" || of == symbol {
-			ids = append(ids, text(row["id"]))
-		}
-	}
-	return ids
-}
-
-// NotFlatError means that what a run opened may still be there.
-type NotFlatError struct {
-	Where string // which account
-	Err   error  // what stood in the way
-}
-
-// Error says what to do.
-func (e *NotFlatError) Error() string {
-	return fmt.Sprintf("observe: %s may not be flat: look at it; the next run goes on closing (%v)", e.Where, e.Err)
-}
-
-// Unwrap returns what stood in the way.
-func (e *NotFlatError) Unwrap() error { return e.Err }
-
-// leaveFlat closes what the scripts have left in their symbol, until three looks in a row show nothing. It goes on
-// after an error: a position must not be left alone. After a run that was cut short it looks for
-// longer, since what was sent may still arrive.
-func (d *desk) leaveFlat(ctx context.Context, cut bool) error {
-	ended := d.ended
-	defer func() { d.ended = ended }()
-	least := d.q.Clock.Now()
-	if cut {
-		least = least.Add(lateBy)
-	}
-	var last error
-	calm := 0
-	const tries = 24
-	for range tries {
-		d.ended = nil
-		h, err := d.look(ctx, d.symbol)
-		switch {
-		case err != nil:
-		case h.size.GreaterThan(d.largest):
-			return &NotFlatError{d.where(), errors.New("the position is larger than any that was opened here: somebody else trades it, and nothing was closed")}
-		case h.open():
-			calm = 0
-			err = d.exit(ctx, h)
-		default:
-			if calm++; calm >= looksFlat && !d.q.Clock.Now().Before(least) {
-				return nil
-			}
-		}
-		if err != nil {
-			calm, last = 0, err
-		}
-		if d.refused {
-			break // asking on would lock the address
-		}
-		if err := d.q.Clock.Sleep(ctx, readsSettle); err != nil {
-			last = err
-			break
-		}
-	}
-	return &NotFlatError{d.where(), last}
-}
-
-func (d *desk) where() string {
-	if d.class == OnPaper {
-		return "the paper account"
-	}
-	return "account " + d.account
-}
-
-// exit cancels and closes what is there.
-func (d *desk) exit(ctx context.Context, h holding) error {
-	var all []request
-	for _, id := range h.orders {
-		if asID(id) {
-			all = append(all, d.cancelling(cancelOrder, "orderId", id))
-		}
-	}
-	for _, id := range h.runs {
-		if asID(id) {
-			all = append(all, d.cancelling(cancelRun, "runId", id))
-		}
-	}
-	if h.position {
-		path, body := d.closing()
-		all = append(all, d.request(path, body, 0))
-	}
-	for _, r := range all {
-		if err := d.pace(ctx, r); err != nil {
-			return err
-		}
-		x, err := d.send(ctx, r)
-		if x != nil {
-			d.e.Exchanges = append(d.e.Exchanges, *x)
-			d.e.Trades++
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

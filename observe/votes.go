@@ -3,6 +3,8 @@ package observe
 import (
 	"bytes"
 	"net/http"
+
+	"github.com/shopspring/decimal"
 )
 
 // fresh is the refusal that the first request of a key met; nil if it met something else.
@@ -148,26 +150,59 @@ func voteTwoKeys(r *Round, t *Tally) {
 	}
 }
 
-// voteBeside is about equal requests at once: one runs, and the others are refused or get its answer. Several that
-// seem to have run look the same as something that joins them.
+// joinedOrRan is what equal answers to equal requests at once leave open.
+const joinedOrRan = "several equal requests at once were answered as the first: they ran beside each other, or something on the way joined them"
+
+// voteBeside is about equal requests at once: one runs, and the others are refused or get its answer. Of several that
+// seem to have run, answers that differ show that they have; equal ones look the same as something that joins them.
 func voteBeside(r *Round, t *Tally) {
-	ran := 0
+	ran := r.asFirst()
+	switch {
+	case ran == nil:
+	case len(ran) == 1:
+		t.first(r.Steps...)
+	case len(ran) == 0:
+		t.neither("none of some equal requests at once was answered as the first", r.Steps...)
+	case !bytes.Equal(ran[0].Response, ran[1].Response):
+		t.other(ran[:2]...)
+	default:
+		t.neither(joinedOrRan, ran[:2]...)
+	}
+}
+
+// asFirst are the answers of a round that are neither stored ones nor refused because the first was on its way. It is
+// nil where a request was not answered.
+func (r *Round) asFirst() []*Exchange {
+	ran := []*Exchange{}
 	for i := range r.Steps {
-		x := r.at(i)
-		if x == nil {
-			return
-		}
-		if !x.Replayed && x.Code != codeInFlight {
-			ran++
+		switch x := r.at(i); {
+		case x == nil:
+			return nil
+		case !x.Replayed && x.Code != codeInFlight:
+			ran = append(ran, x)
 		}
 	}
+	return ran
+}
+
+// voteTwins is about equal orders at once, and the position behind them.
+func voteTwins(r *Round, t *Tally) {
+	last := len(r.Steps) - 1
+	if last < 1 || r.at(last) == nil {
+		return
+	}
+	orders := &Round{Steps: r.Steps[:last]}
+	ran, read := orders.asFirst(), r.Steps[last]
+	one, err := decimal.NewFromString(sizeOf(r.Steps[0]))
+	_, size, ok := entryOf(read)
 	switch {
-	case ran == 1:
-		t.first(r.Steps...)
-	case ran == 0:
-		t.neither("none of some equal requests at once was answered as the first", r.Steps...)
+	case ran == nil || err != nil || !ok || size.LessThan(one):
+	case size.GreaterThan(one):
+		t.other(append(ran[:min(2, len(ran))], read)...)
+	case len(ran) == 1:
+		t.first(ran[0], read)
 	default:
-		t.neither("several equal requests at once were answered as the first: they ran beside each other, or something on the way joined them", r.Steps...)
+		t.neither("several equal orders at once were answered as the first, and one was executed: something on the way joined them", append(ran[:min(2, len(ran))], read)...)
 	}
 }
 
