@@ -1,0 +1,97 @@
+package answers
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
+)
+
+// Whatever happens to a file, what is read from it was written, or it is not read at all.
+func FuzzFile(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "answers")
+	file, err := Open(f.Context(), path, t0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, id := range []string{"1", "2", "3"} {
+		if err := file.Begin(f.Context(), begun(id)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := file.Answer(f.Context(), "2", applied()); err != nil {
+		f.Fatal(err)
+	}
+	if err := file.Heard(f.Context(), "2"); err != nil {
+		f.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		f.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	good = bytes.TrimRight(good, "\x00")
+	f.Add(uint16(len(good)), []byte{})
+	f.Add(uint16(12288), []byte("x"))
+	f.Add(uint16(len(good)-10), []byte{0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, at uint16, over []byte) {
+		text := append(bytes.Clone(good), make([]byte, 4096)...)
+		copy(text[min(int(at), len(text)):], over)
+		path := filepath.Join(t.TempDir(), "answers")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := Open(t.Context(), path, t0)
+		if err != nil {
+			return
+		}
+		defer func() { _ = file.Close() }()
+		for _, w := range file.Since("", t0) {
+			full, ok, err := file.Get(t.Context(), w.ID)
+			if !ok || err != nil || !reflect.DeepEqual(full.Begun, begun(w.ID)) {
+				t.Fatalf("%+v was not written: %v", full, err)
+			}
+			if full.Answered && (w.ID != "2" || !reflect.DeepEqual(full.Answer, applied())) {
+				t.Fatalf("%+v was not answered so", full)
+			}
+		}
+	})
+}
+
+// An entry of another version, or of nobody, is an error or a write of that name.
+func FuzzRecord(f *testing.F) {
+	b, a := begun("1"), applied()
+	for _, r := range []record{{Begun: &b}, {Answer: &a}, {&b, &a}} {
+		data, err := r.encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var w Write
+		if err := w.add(journal.History{Intent: "1", Name: "1", Records: [][]byte{data}}); err != nil {
+			return
+		}
+		if w.ID != "1" {
+			t.Fatalf("%+v is taken for 1", w)
+		}
+		if w.resolved() && w.Answer.Outcome == hearing.Unknown {
+			t.Fatal("an unknown outcome is none")
+		}
+		data, err := record{&w.Begun, &w.Answer}.encode()
+		if err != nil {
+			t.Skip(err)
+		}
+		var again Write
+		if err := again.add(journal.History{Intent: "1", Name: "1", Records: [][]byte{data}}); err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+	})
+}

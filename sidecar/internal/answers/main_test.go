@@ -1,0 +1,10 @@
+package answers
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/proof/leak"
+)
+
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

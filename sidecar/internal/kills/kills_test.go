@@ -1,0 +1,255 @@
+package kills
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/sidecar"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var (
+	runs = flag.Int("kills.n", 0, "runs (default 24, or 8 with -short)")
+	from = flag.Uint64("kills.from", 1, "the seed of the first")
+	most = flag.Int("kills.at-once", 8, "runs at once")
+)
+
+// world is what one run has: a service, a sidecar and a bot.
+type world struct {
+	sim     *tradingsim.Sim
+	dir     string
+	address string
+	secret  string
+	bot     string
+}
+
+func (w *world) command(ctx context.Context, what string, env ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), append(env, "KILLS="+what, "KILLS_DIR="+w.dir, "KILLS_ADDRESS="+w.address, "no_proxy=*")...)
+	return cmd
+}
+
+// sidecar starts one, which kills itself at a place, and returns when it is ready. ended is closed
+// when it has ended.
+func (w *world) sidecar(ctx context.Context, at place) (cmd *exec.Cmd, ended chan struct{}, err error) {
+	cmd = w.command(ctx, "sidecar", "KILLS_SERVICE="+w.sim.URL(), "KILLS_KEY="+w.sim.LiveKey(), "KILLS_AT="+at.String())
+	var says bytes.Buffer
+	cmd.Stderr = &says
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	}()
+	if err != nil {
+		<-ended
+		return nil, nil, fmt.Errorf("the sidecar does not start: %w: %s", err, says.String())
+	}
+	return cmd, ended, nil
+}
+
+// botOnce runs the bot until it ends, or until it is killed. It returns what it says at the end.
+func (w *world) botOnce(ctx context.Context, killed time.Duration, env ...string) (string, error) {
+	cmd := w.command(ctx, "bot", append(env, "KILLS_KEY="+w.secret, "KILLS_BOT="+w.bot)...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	if killed > 0 {
+		timer := time.AfterFunc(killed, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+	}
+	err := cmd.Wait()
+	if exited := new(exec.ExitError); err != nil && !errors.As(err, &exited) {
+		return "", err
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// result is what one run came to.
+type result struct {
+	seed     uint64
+	plan     string
+	says     string
+	executed int
+	err      error
+}
+
+// run is one run, all of which follows from its seed but the races of processes.
+func run(seed uint64) (r result) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	w := &world{bot: bots[random.IntN(len(bots))]}
+	dir, err := os.MkdirTemp("", "kills")
+	if err != nil {
+		return result{seed: seed, err: err}
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	w.dir, w.address = dir, filepath.Join(dir, "socket", "s")
+	if random.IntN(3) == 0 {
+		if w.address, err = freePort(); err != nil {
+			return result{seed: seed, err: err}
+		}
+	}
+	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	defer func() { _ = w.sim.Close() }()
+	if err := w.sim.Listen("127.0.0.1:0"); err != nil {
+		return result{seed: seed, err: err}
+	}
+	var fault tradingsim.Fault
+	switch random.IntN(4) {
+	case 0:
+		fault = tradingsim.Delay(time.Duration(random.IntN(1500)) * time.Millisecond)
+	case 1:
+		fault = tradingsim.DelayResponse(time.Duration(random.IntN(1500)) * time.Millisecond)
+	case 2:
+		fault = tradingsim.DropResponse()
+	}
+	if fault != nil {
+		w.sim.Fault("POST /orders", fault)
+	}
+	var at place
+	var sidecarDies, botDies time.Duration
+	switch random.IntN(3) {
+	case 0:
+		at = place{"append", 1 + random.Int64N(4), random.IntN(2) == 0}
+	case 1:
+		at = place{"send", 1 + random.Int64N(2), random.IntN(2) == 0}
+	default:
+		sidecarDies = time.Duration(1+random.IntN(120)) * time.Millisecond
+	}
+	if random.IntN(3) == 0 {
+		botDies = time.Duration(1+random.IntN(150)) * time.Millisecond
+	}
+	r = result{seed: seed, plan: fmt.Sprintf("%s at %s; fault %v; the sidecar dies at %q or after %s, the bot after %s",
+		w.bot, w.address, fault, at, sidecarDies, botDies)}
+	if w.secret, r.err = sidecar.AddKey(dir, sidecar.Key{Name: "bot", Live: true, Accounts: []string{"acc_1"}, May: sidecar.Trade}); r.err != nil {
+		return r
+	}
+	r.says, r.err = w.play(at, sidecarDies, botDies)
+	for _, one := range w.sim.Ledger() {
+		if one.Operation == "POST /orders" {
+			r.executed++
+		}
+	}
+	return r
+}
+
+// play lets the processes run, and starts each that was killed again.
+func (w *world) play(at place, sidecarDies, botDies time.Duration) (says string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	cmd, ended, err := w.sidecar(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	over := make(chan struct{})
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer close(over)
+	var failed error
+	others.Go(func() { // whoever looks after the sidecar
+		var dies <-chan time.Time
+		if sidecarDies > 0 {
+			dies = time.After(sidecarDies)
+		}
+		for {
+			select {
+			case <-dies:
+				_ = cmd.Process.Kill()
+			case <-ended:
+				if cmd, ended, failed = w.sidecar(ctx, place{}); failed != nil {
+					cancel()
+					return
+				}
+			case <-over:
+				_ = cmd.Process.Kill()
+				<-ended
+				return
+			}
+		}
+	})
+	if botDies > 0 {
+		if says, err = w.botOnce(ctx, botDies); says != "" || err != nil {
+			return says, err
+		}
+		says, err = w.botOnce(ctx, 0, "KILLS_AGAIN=1")
+	} else {
+		says, err = w.botOnce(ctx, 0)
+	}
+	return says, err
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Whoever is killed, and whenever: the order runs once, and the bot knows that it has.
+func TestKills(t *testing.T) {
+	n := *runs
+	if n == 0 {
+		n = map[bool]int{true: 8, false: 24}[testing.Short()]
+	}
+	seeds, results := make(chan uint64), make(chan result)
+	var workers sync.WaitGroup
+	for range *most {
+		workers.Go(func() {
+			for seed := range seeds {
+				results <- run(seed)
+			}
+		})
+	}
+	go func() {
+		for i := range n {
+			seeds <- *from + uint64(i)
+		}
+		close(seeds)
+		workers.Wait()
+		close(results)
+	}()
+	count := map[string]int{}
+	for r := range results {
+		count[fmt.Sprintf("%s, %d in the ledger", r.says, r.executed)]++
+		if testing.Verbose() {
+			t.Logf("seed %d: %q, %d in the ledger: %s", r.seed, r.says, r.executed, r.plan)
+		}
+		if !assert.NoError(t, r.err) || !assert.Equal(t, 1, r.executed) || !assert.Equal(t, "placed", r.says) {
+			t.Logf("the run with the seed %d failed: %s", r.seed, r.plan)
+		}
+	}
+	t.Log(count)
+	require.NotEmpty(t, count)
+}

@@ -1,0 +1,23 @@
+package kills
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/proof/leak"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv("KILLS") {
+	case "sidecar":
+		if err := serve(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "bot":
+		runBot()
+	default:
+		os.Exit(leak.Main(m))
+	}
+}

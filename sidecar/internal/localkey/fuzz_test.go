@@ -1,0 +1,52 @@
+package localkey
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What is read lets in nobody that it does not list as valid, and is the same when it is written
+// and read again.
+func FuzzParse(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "keys.json")
+	if _, err := Add(path, grid(), t0); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := Add(path, Key{Name: "paper", May: Read}, t0); err != nil {
+		f.Fatal(err)
+	}
+	if err := Remove(path, "grid", t0); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"version":1}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := parse(text)
+		if err != nil {
+			return
+		}
+		for _, e := range d.Keys {
+			if e.validate() != nil || e.Digest == (digest{}) {
+				t.Fatalf("%+v was let in", e)
+			}
+		}
+		first, err := json.Marshal(d)
+		if err != nil {
+			t.Skip(err) // a time that JSON cannot write
+		}
+		again, err := parse(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, _ := json.Marshal(again); !bytes.Equal(second, first) {
+			t.Fatalf("%s\nis read as\n%s", first, second)
+		}
+	})
+}

@@ -1,0 +1,10 @@
+package mutants
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/proof/leak"
+)
+
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

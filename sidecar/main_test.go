@@ -1,0 +1,11 @@
+package sidecar
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/proof/leak"
+)
+
+// TestMain looks for goroutines that the tests have left behind.
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

@@ -1,0 +1,181 @@
+package sidecar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/flatten"
+)
+
+// Pending is a write whose outcome is not known, for an operator.
+type Pending struct {
+	ID        trading.IntentID    `json:"id"`                // names it for Resolve and Acknowledge
+	Bot       string              `json:"bot,omitempty"`     // the local key that it came with
+	Write     string              `json:"write,omitempty"`   // Trading-Write of its answers
+	Operation trading.Operation   `json:"operation"`         // the contract's, as "POST /orders"
+	Env       trading.Environment `json:"environment"`       // live or sandbox
+	Account   trading.AccountID   `json:"account,omitempty"` // empty on the paper account
+	Symbol    string              `json:"symbol,omitempty"`  // its market; empty for what names none
+	Decided   time.Time           `json:"decided"`           // when it came, by this machine's clock
+	Waiting   bool                `json:"waiting"`           // nothing more is done until somebody asks
+	Reason    string              `json:"reason,omitempty"`  // why the outcome is not known
+}
+
+// Status is how a sidecar is, for an operator and for whatever watches it.
+type Status struct {
+	Ready   bool     `json:"ready"`            // entries are taken
+	Reason  string   `json:"reason,omitempty"` // why not
+	Pending int      `json:"pending"`          // writes whose outcome is not known
+	Unheard []string `json:"unheard"`          // writes that hold their market until their bot has read
+}
+
+// Flattened is what became of flattening an account.
+type Flattened struct {
+	Account trading.AccountID `json:"account"` // which
+	Flat    bool              `json:"flat"`    // it is proven
+	Report  string            `json:"report"`  // what was done, for a person
+}
+
+// command is what an operator sends.
+type command struct {
+	ID       trading.IntentID    `json:"id"`
+	Outcome  string              `json:"outcome"`
+	Note     string              `json:"note"`
+	Reason   string              `json:"reason"`
+	Accounts []trading.AccountID `json:"accounts"`
+	Symbols  []string            `json:"symbols"`
+}
+
+// Operator answers a person, on a socket that no bot reaches: GET /pending and /status, and POST
+// /resolve, /acknowledge, /halt, /resume and /flatten. A halt and a flatten say why.
+func (s *Server) Operator() http.Handler {
+	mux := http.NewServeMux()
+	get := func(path string, answer func(context.Context) (any, error)) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			operate(w, r, func(command) (any, error) { return answer(r.Context()) })
+		})
+	}
+	post := func(path string, do func(context.Context, command) (any, error)) {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			operate(w, r, func(c command) (any, error) { return do(r.Context(), c) })
+		})
+	}
+	get("/pending", func(ctx context.Context) (any, error) { return s.pending(ctx) })
+	get("/status", func(ctx context.Context) (any, error) { return s.status(ctx), nil })
+	post("/resolve", func(ctx context.Context, c command) (any, error) { return s.resolve(ctx, c.ID) })
+	post("/acknowledge", func(ctx context.Context, c command) (any, error) {
+		found := map[string]trading.Outcome{"applied": trading.Applied, "not-applied": trading.NotApplied}[c.Outcome]
+		return s.status(ctx), s.client.Acknowledge(ctx, c.ID, found, c.Note)
+	})
+	post("/halt", func(ctx context.Context, c command) (any, error) {
+		if c.Reason == "" {
+			return nil, errors.New("a halt needs a reason")
+		}
+		s.client.Halt(c.Reason)
+		return s.status(ctx), nil
+	})
+	post("/resume", func(ctx context.Context, _ command) (any, error) {
+		s.client.Resume()
+		return s.status(ctx), nil
+	})
+	post("/flatten", s.flatten)
+	return mux
+}
+
+// operate carries a command out, and answers with JSON.
+func operate(w http.ResponseWriter, r *http.Request, do func(command) (any, error)) {
+	var c command
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
+	decoder.DisallowUnknownFields()
+	if r.Header.Get("Origin") != "" {
+		_ = refuse(http.StatusForbidden, trading.CodeForbidden, "Pages in a browser are not served.").writeTo(w, "")
+		return
+	}
+	if r.Method == http.MethodPost {
+		if err := decoder.Decode(&c); err != nil {
+			_ = own(http.StatusBadRequest, trading.CodeInvalidJSON, "The body is not a command.", reasonOf(err)).writeTo(w, "")
+			return
+		}
+	}
+	result, err := do(c)
+	if err != nil {
+		no := own(http.StatusConflict, trading.CodeConflict, "It was not done.", reasonOf(err))
+		if result != nil {
+			no.body, _ = json.Marshal(result) // a type of texts and numbers
+		}
+		_ = no.writeTo(w, "")
+		return
+	}
+	yes := own(http.StatusOK, "", "", "")
+	yes.body, _ = json.Marshal(result) // the same
+	_ = yes.writeTo(w, "")
+}
+
+func (s *Server) pending(ctx context.Context) ([]Pending, error) {
+	writes, err := s.client.Pending(ctx)
+	all := make([]Pending, 0, len(writes))
+	for _, w := range writes {
+		p := Pending{
+			ID: w.ID, Operation: w.Operation, Env: w.Environment, Account: w.Account, Symbol: w.Symbol,
+			Decided: w.Decided, Waiting: w.Waiting, Reason: w.Reason,
+		}
+		p.Bot, p.Write, _ = strings.Cut(w.Tag, " ")
+		all = append(all, p)
+	}
+	return all, err
+}
+
+func (s *Server) status(ctx context.Context) Status {
+	st := Status{Ready: true, Unheard: append([]string{}, s.unheard.open()...)}
+	writes, err := s.client.Pending(ctx)
+	st.Pending = len(writes)
+	reason, halted := s.client.Halted()
+	switch {
+	case s.stopping.Load():
+		st.Ready, st.Reason = false, "the sidecar is stopping"
+	case halted:
+		st.Ready, st.Reason = false, "halted: "+reason
+	case err != nil:
+		st.Ready, st.Reason = false, reasonOf(err)
+	}
+	return st
+}
+
+// Resolved is what an operator learns about a write.
+type Resolved struct {
+	ID       trading.IntentID `json:"id"`              // the write
+	Outcome  string           `json:"outcome"`         // applied, not-applied or unknown
+	Evidence string           `json:"evidence"`        // how it was found out
+	Error    string           `json:"error,omitempty"` // why it was not, or why it was refused
+}
+
+func (s *Server) resolve(ctx context.Context, id trading.IntentID) (any, error) {
+	found, err := s.client.ResolveID(ctx, id)
+	if found == nil {
+		return nil, err
+	}
+	return Resolved{ID: id, Outcome: outcomes[found.Outcome], Evidence: found.Evidence.String(), Error: reasonOf(err)}, nil
+}
+
+// flatten gets accounts out of the market. Entries are refused from then on, until somebody resumes.
+func (s *Server) flatten(ctx context.Context, c command) (any, error) {
+	const most = 5 * time.Minute
+	if len(c.Accounts) == 0 || c.Reason == "" {
+		return nil, errors.New("a flatten needs accounts and a reason")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most) // whether or not the operator waits
+	defer cancel()
+	s.client.Halt("flatten: " + c.Reason)
+	all, failed := make([]Flattened, 0, len(c.Accounts)), error(nil)
+	for _, id := range c.Accounts {
+		report, err := flatten.Account(ctx, s.client.Live.Account(id), flatten.Options{Symbols: c.Symbols})
+		all = append(all, Flattened{Account: id, Flat: report.Flat, Report: report.String()})
+		failed = errors.Join(failed, err)
+	}
+	return all, failed
+}

@@ -1,0 +1,69 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/protect"
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+// protection keeps accounts above their loss floors: it judges the entries of all bots, and
+// flattens in time, by a client of its own on the same journal and the same rate limits.
+type protection struct {
+	*protect.Protection
+	client *trading.Client
+}
+
+// protect makes the protection, and returns the options by which the bots' client obeys it. Both
+// are nil if there is none.
+func (s *Server) protect() (*protection, []trading.Option, error) {
+	o := s.config.Protect
+	if len(o.Accounts) == 0 {
+		return nil, nil, nil
+	}
+	shared := trading.WithRateLimits(trading.RateLimits{Store: ratelimit.NewMemoryStore(), Owner: "sidecar"})
+	client, err := trading.New(s.config.BaseURL, append([]trading.Option{shared}, s.options()...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Client = client
+	if o.Dir == "" {
+		o.Dir = filepath.Join(s.config.Dir, "protect")
+	}
+	p, err := protect.New(o)
+	if err != nil {
+		return nil, nil, errors.Join(err, client.Close())
+	}
+	return &protection{p, client}, []trading.Option{shared, trading.WithGuard(p.Guard()), trading.WithHooks(p.Hooks())}, nil
+}
+
+// run watches the accounts until ctx ends.
+func (p *protection) run(ctx context.Context, alert func(string)) {
+	if err := p.Run(ctx); err != nil && ctx.Err() == nil {
+		alert("the protection has ended, and entries are refused: " + err.Error())
+	}
+}
+
+// report alerts of what happens to the accounts.
+func (p *protection) report(ctx context.Context, alert func(string)) {
+	for event := range p.Events(ctx) {
+		if event.Kind == protect.Changed || event.Kind == protect.Alert {
+			alert(event.String())
+		}
+	}
+}
+
+// Close ends it, once run has returned.
+func (p *protection) Close() error {
+	if p == nil {
+		return nil
+	}
+	err := p.Protection.Close()
+	if left := p.client.Close(); !errors.As(left, new(*trading.PendingError)) {
+		err = errors.Join(err, left)
+	}
+	return err
+}

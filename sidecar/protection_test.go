@@ -1,0 +1,34 @@
+package sidecar
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A bot that knows of no protection is held back by it, and may leave.
+func TestProtection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "100000", DailyLossFloor: "99000", GlobalLossFloor: "94000"})}, func(c *Config) {
+			c.Protect.Accounts = []trading.AccountID{"acc_1"}
+			c.Exclusive = []trading.AccountID{"acc_1"}
+		})
+		before := r.do(r.live, "POST /orders", buy)
+		assert.Equal(t, []any{403, "forbidden"}, []any{before.status, before.code}, "before the first look")
+		r.server.background()
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		small := r.do(r.live, "POST /orders", buy)
+		assert.Equal(t, 200, small.status, small.body)
+		large := r.do(r.live, "POST /orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":3,"leverage":5}`)
+		assert.Equal(t, []any{400, "PER_POSITION_CAP", "not-applied"}, []any{large.status, large.code, large.outcome}, large.body)
+		closed := r.do(r.live, "POST /positions/close", closeBTC)
+		assert.Equal(t, 200, closed.status)
+		assert.Len(t, r.sim.Ledger(), 2)
+	})
+}

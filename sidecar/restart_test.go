@@ -1,0 +1,99 @@
+package sidecar
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// After a start what was not heard holds its market, and its own key gets its answer.
+func TestAfterAStart(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		key := []string{"Idempotency-Key", "one"}
+		first := r.by(new(deaf), r.live, "POST /orders", buy, key...)
+		require.Equal(r.t, 200, first.status)
+		r.restart()
+		for _, header := range [][]string{nil, {"Idempotency-Key", "two"}} {
+			assert.Equal(r.t, "idempotency_result_unknown", r.do(r.live, "POST /orders", buy, header...).code)
+		}
+		assert.Equal(r.t, 404, r.do(r.live, "POST /positions/close", strings.Replace(closeBTC, "BTC", "ETH", 1)).status, "exits pass")
+		reused := r.do(r.live, "POST /orders", buyMore, key...)
+		assert.Equal(r.t, []any{422, "idempotency_key_reused"}, []any{reused.status, reused.code})
+		again := r.do(r.live, "POST /orders", buy, key...)
+		assert.Equal(r.t, []string{first.body, first.write, "applied", "true"}, []string{again.body, again.write, again.outcome, again.header.Get("Idempotent-Replayed")})
+		assert.Equal(r.t, first.header.Get("Date"), again.header.Get("Date"))
+		assert.Len(r.t, r.sim.Ledger(), 1)
+		assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buy, "Idempotency-Key", "two").status, "now it was heard")
+		assert.Len(r.t, r.sim.Ledger(), 2)
+	})
+}
+
+// What was heard before the end holds nothing, nor what was refused.
+func TestAfterAStartWhatWasHeardIsOver(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		later := new(deaf)
+		require.Equal(r.t, 200, r.by(later, r.live, "POST /orders", buy).status)
+		later.hears.Store(true)
+		r.sim.Fault("POST /orders", tradingsim.Fail(400, "ASSET_NOTIONAL_CAP"))
+		require.Equal(r.t, 400, r.by(new(deaf), r.live, "POST /orders", buyMore, "Idempotency-Key", "one").status)
+		r.restart()
+		refused := r.do(r.live, "POST /orders", buyMore, "Idempotency-Key", "one")
+		assert.Equal(r.t, []any{400, "ASSET_NOTIONAL_CAP"}, []any{refused.status, refused.code}, "a refusal is stored, too")
+		assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buy).status)
+		assert.Len(r.t, r.sim.Ledger(), 2)
+	})
+}
+
+// What was in doubt at the end is found out, and holds its market until its bot has read.
+func TestAfterAStartWhatWasInDoubt(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation == "GET /health" {
+				return nil
+			}
+			return tradingsim.DropResponse()
+		})
+		require.Equal(r.t, "unknown", r.do(r.live, "POST /orders", buy).outcome)
+		r.sim.FaultEach(nil)
+		r.restart()
+		held := r.do(r.live, "POST /orders", buy)
+		assert.Equal(r.t, []any{409, "not-applied"}, []any{held.status, held.outcome})
+		_, err := r.server.client.Recover(r.t.Context())
+		require.NoError(r.t, err)
+		assert.Equal(r.t, 409, r.do(r.live, "POST /orders", buy).status)
+		time.Sleep(5 * time.Second)
+		r.do(r.live, "GET /positions?accountId=acc_1", "")
+		assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buy).status)
+		assert.Len(r.t, r.sim.Ledger(), 2)
+	})
+}
+
+// A paper order, which no key protects, is found out by looks.
+func TestAfterAStartOnPaper(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.Fault("POST /sandbox/orders", tradingsim.Hang(20*time.Second))
+		over := make(chan answer, 1)
+		go func() { over <- r.do(r.paper, "POST /sandbox/orders", buyPaper) }()
+		time.Sleep(time.Second)
+		r.restart()
+		assert.Equal(r.t, "unknown", (<-over).outcome)
+		time.Sleep(10 * time.Second)
+		r.do(r.paper, "GET /sandbox/positions", "")
+		assert.Equal(r.t, 409, r.do(r.paper, "POST /sandbox/orders", buyPaper).status)
+		_, _ = r.server.client.Recover(r.t.Context()) // others trade the account, so looks do not prove it
+		pending, err := r.server.pending(r.t.Context())
+		require.NoError(r.t, err)
+		for _, p := range pending {
+			assert.Equal(r.t, 200, r.operate("POST", "/acknowledge", `{"id":"`+string(p.ID)+`","outcome":"applied","note":"seen"}`, nil))
+		}
+		time.Sleep(5 * time.Second)
+		r.do(r.paper, "GET /sandbox/positions", "")
+		again := r.do(r.paper, "POST /sandbox/orders", buyPaper)
+		assert.Equal(r.t, 200, again.status, again.body)
+	})
+}
