@@ -65,33 +65,28 @@ func (s *Store) append() bool {
 	s.flying = s.queue[:n:n]
 	s.queue = s.queue[n:]
 	s.mu.Unlock()
-	rows := 0
-	var kinds []int16
-	var intents, names, data [][]byte
+	var rows []row
 	for _, j := range s.flying {
-		for _, r := range j.rows {
-			kinds, intents, names, data = append(kinds, r.kind), append(intents, r.intent), append(names, r.name), append(data, r.data)
-			rows++
-		}
+		rows = append(rows, j.rows...)
 	}
-	if rows == 0 { // who only wants to know that all before is durable, which it is
+	if len(rows) == 0 { // who only wants to know that all before is durable, which it is
 		s.answer(nil)
 		return true
 	}
+	kinds, intents, names, data := columns(rows)
 	var halt *string
 	var count int
-	found, err := s.conn.row(s.o.Lease, []any{&halt, &count}, `
-		WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true) c),
+	found, err := s.conn.change(s.o.Lease, []any{&halt, &count}, `,
 		l AS (UPDATE trading.lease SET seq = $4 FROM s WHERE name = $1 AND epoch = $2 AND seq = $3 AND s.c = 'on' RETURNING halt),
 		i AS (INSERT INTO trading.record (lease, n, kind, format, intent, name, data)
 			SELECT $1, $3 + r.nr, r.kind, $5, r.intent, r.name, r.data
 			FROM l, unnest($6::smallint[], $7::bytea[], $8::bytea[], $9::bytea[]) WITH ORDINALITY r (kind, intent, name, data, nr) RETURNING 1)
 		SELECT l.halt, (SELECT count(*) FROM i) FROM l`,
-		s.o.Name, s.epoch, s.seq, s.seq+int64(rows), format, kinds, intents, names, data)
+		s.o.Name, s.epoch, s.seq, s.seq+int64(len(rows)), format, kinds, intents, names, data)
 	if err != nil || !found {
 		return s.mend(err)
 	}
-	s.seq += int64(rows)
+	s.seq += int64(len(rows))
 	s.setHalt(halt)
 	s.answer(nil)
 	return true
@@ -137,9 +132,9 @@ func (s *Store) renew() bool {
 		beat = 0
 	}
 	var halt *string
-	found, err := s.conn.row(s.o.Lease, []any{&halt}, `
+	found, err := s.conn.change(s.o.Lease, []any{&halt}, `
 		UPDATE trading.lease SET beat = beat + $4, gap = $5, renewed_at = CASE WHEN $4 = 1 THEN now() ELSE renewed_at END
-		WHERE name = $1 AND epoch = $2 AND seq = $3 AND current_setting('transaction_isolation') = 'read committed' RETURNING halt`,
+		FROM s WHERE s.c = 'on' AND name = $1 AND epoch = $2 AND seq = $3 AND current_setting('transaction_isolation') = 'read committed' RETURNING halt`,
 		s.o.Name, s.epoch, s.seq, beat, gap)
 	failed := err
 	if !found && err == nil {
@@ -238,8 +233,8 @@ func (s *Store) retake() (lost, err error) {
 	}
 	var epoch, seq int64
 	var halt *string
-	found, err := s.conn.row(s.o.Lease, []any{&epoch, &seq, &halt},
-		`UPDATE trading.lease SET epoch = epoch + 1, beat = beat + $3, gap = gap OR $4 WHERE name = $1 AND holder = $2 RETURNING epoch, seq, halt`,
+	found, err := s.conn.change(s.o.Lease, []any{&epoch, &seq, &halt},
+		`UPDATE trading.lease SET epoch = epoch + 1, beat = beat + $3, gap = gap OR $4 FROM s WHERE s.c = 'on' AND name = $1 AND holder = $2 RETURNING epoch, seq, halt`,
 		s.o.Name, s.holder, beat, gap)
 	if err != nil {
 		return nil, err
@@ -301,9 +296,6 @@ func (s *Store) end(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = why
-	if s.closing != nil && s.released == nil && !errors.Is(why, journal.ErrClosed) {
-		s.released = why
-	}
 	answerAll(s.flying, why)
 	answerAll(s.queue, why)
 	for _, w := range s.gapWaits {
@@ -321,8 +313,8 @@ func (s *Store) handOver() {
 	gap := s.gap
 	s.mu.Unlock()
 	var name string
-	found, err := s.conn.row(s.o.Lease, []any{&name},
-		`UPDATE trading.lease SET beat = beat + 1, holder = '', released = true, gap = $4 WHERE name = $1 AND epoch = $2 AND seq = $3 RETURNING name`,
+	found, err := s.conn.change(s.o.Lease, []any{&name},
+		`UPDATE trading.lease SET beat = beat + 1, holder = '', released = true, gap = $4 FROM s WHERE s.c = 'on' AND name = $1 AND epoch = $2 AND seq = $3 RETURNING name`,
 		s.o.Name, s.epoch, s.seq, gap)
 	switch {
 	case err != nil:

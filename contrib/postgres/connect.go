@@ -93,6 +93,16 @@ func (c *connection) close() {
 	_ = c.Close(ctx)
 }
 
+// durably begins a statement that is on disk, and with the standbys that are waited for, once it is
+// answered, whatever the role's setting: what else is built on it could be taken back by a crash. It
+// waits for a row that another transaction has locked for so many milliseconds, and ends by itself.
+const durably = `WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true) c WHERE set_config('lock_timeout', '%d', true) <> '') `
+
+// change is row for a statement that changes the lease, where s.c = 'on' guards it.
+func (c *connection) change(bound time.Duration, into []any, statement string, args ...any) (found bool, err error) {
+	return c.row(bound, into, fmt.Sprintf(durably, (bound/2).Milliseconds())+statement, args...)
+}
+
 // row runs one statement that returns at most one row, for as long as it is given. found is false
 // without a row.
 func (c *connection) row(bound time.Duration, into []any, statement string, args ...any) (found bool, err error) {

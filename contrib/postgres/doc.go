@@ -41,5 +41,5 @@
 //
 // [Migrate] makes the tables, in the schema trading, by a role that may. The bot's own role needs
 // what [Grants] says: to read, to append, and to move the lease. The database must be in read
-// committed, and fsync on; both are checked. Behind PgBouncer it was not tried.
+// committed, and fsync on; both are checked. PgBouncer may stand in front, in transaction mode.
 package postgres

@@ -64,11 +64,13 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 }
 
 // Grants are the statements that give a role what a bot needs, and no more: to read, to append
-// records, to name its accounts, and to move its lease. It may change and delete no record.
+// records, to name its accounts, and to move its lease. It may change and delete no record, and end
+// no halt.
 func Grants(role string) string {
 	return strings.ReplaceAll(`GRANT USAGE ON SCHEMA trading TO ROLE;
 GRANT SELECT ON ALL TABLES IN SCHEMA trading TO ROLE;
 GRANT INSERT ON trading.record, trading.account TO ROLE;
-GRANT INSERT, UPDATE ON trading.lease TO ROLE;
+GRANT INSERT (name) ON trading.lease TO ROLE;
+GRANT UPDATE (epoch, beat, seq, holder, place, released, gap, lease_ms, digest, timeline, lost_at, taken_at, renewed_at) ON trading.lease TO ROLE;
 `, "ROLE", pgx.Identifier{role}.Sanitize())
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // Options are what a lease is for, and how long it lasts. Both machines must give the same.
@@ -35,10 +35,13 @@ type Options struct {
 	// failover.
 	FailoverLosesNothing bool
 	// LeaseEnding is called once when the lease is not renewed and is about to end, with what is
-	// left of it: 5 s, or a third of a shorter lease.
+	// left of it: 5 s, or a third of a shorter lease. It must not wait for [Store.Release], which waits
+	// for it.
 	LeaseEnding func(left time.Duration)
 	// Logger gets the same, and what else a person should know; nil for none.
 	Logger *slog.Logger
+
+	asLeft bool // a person's: nothing is compared
 }
 
 const (
@@ -91,24 +94,14 @@ func (o *Options) digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// serviceOf is a base URL in one spelling: an account is of one service, however that is written.
+// serviceOf is a base URL as a lease has it.
 func serviceOf(baseURL string) (string, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil {
-		return "", err
+		return "", errors.New("it cannot be parsed") // the parser's own error repeats it
 	}
-	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
-	scheme := strings.ToLower(u.Scheme)
-	if host == "" || scheme != "https" && scheme != "http" {
+	if u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", fmt.Errorf("%q is no URL of a service", u.Redacted())
 	}
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if port == "" && scheme == "https" {
-		port = "443"
-	} else if port == "" {
-		port = "80"
-	}
-	return scheme + "://" + net.JoinHostPort(host, port) + strings.TrimRight(u.Path, "/"), nil
+	return journal.Service(u), nil
 }

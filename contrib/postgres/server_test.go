@@ -2,19 +2,19 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/contrib/postgres/postgrestest"
 )
 
 // A real server, the distribution's, started by the tests.
@@ -24,19 +24,24 @@ type server struct {
 	t    testing.TB
 	dir  string
 	port int
+	env  []string // beside what this process has
 	cmd  *exec.Cmd
+
+	ended chan struct{} // closed when cmd is over
 }
 
 var shared struct {
 	sync.Mutex
 	*server
+	opening sync.Mutex
+	cluster *server // never started: others are copies of it
 }
 
 // address is that of the server which most tests share. Each has a lease of its own.
 func address(t testing.TB) string {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
+	shared.opening.Lock()
+	defer shared.opening.Unlock()
 	if shared.server == nil {
 		shared.server = newServer(t)
 		require.NoError(t, Migrate(context.Background(), shared.url("postgres")))
@@ -45,10 +50,15 @@ func address(t testing.TB) string {
 }
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(botEnv); text != "" {
+		liveAsBot(text)
+	}
 	code := m.Run()
+	if shared.cluster != nil {
+		shared.cluster.remove()
+	}
 	if shared.server != nil {
-		shared.kill()
-		_ = os.RemoveAll(shared.dir)
+		shared.remove()
 	}
 	os.Exit(code)
 }
@@ -56,108 +66,122 @@ func TestMain(m *testing.M) {
 // program finds one of the server's programs, which distributions keep out of the way.
 func program(t testing.TB, name string) string {
 	t.Helper()
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); len(found) > 0 {
-		return found[len(found)-1]
-	}
-	missing := "NOT TESTED AGAINST A REAL POSTGRESQL: there is no " + name + " on this machine; install the distribution's postgresql"
-	if os.Getenv("CI") != "" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
-	return ""
+	return postgrestest.Program(t, name)
 }
 
 // newServer makes a cluster and starts it.
 func newServer(t testing.TB) *server {
 	t.Helper()
-	initdb := program(t, "initdb")
-	dir, err := os.MkdirTemp("", "postgres")
-	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &server{t: t, dir: dir, port: listener.Addr().(*net.TCPAddr).Port}
-	require.NoError(t, listener.Close())
-	made := exec.Command(initdb, "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale", "C")
-	s.asUser(made)
-	out, err := made.CombinedOutput()
-	require.NoError(t, err, string(out))
+	s := emptyServer(t)
+	shared.Lock()
+	if shared.cluster == nil {
+		shared.cluster = emptyServer(t)
+		shared.cluster.runs(exec.Command(program(t, "initdb"), "-D", shared.cluster.data(), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale", "C"))
+	}
+	shared.Unlock()
+	s.runs(exec.Command("cp", "-R", shared.cluster.data(), s.dir)) // sooner than another initdb
 	s.start()
 	return s
+}
+
+// emptyServer has a folder and a port, and no cluster.
+func emptyServer(t testing.TB) *server {
+	t.Helper()
+	program(t, "initdb")
+	dir, err := os.MkdirTemp("", "postgres")
+	require.NoError(t, err)
+	return &server{t: t, dir: dir, port: freePort(t)}
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	return postgrestest.FreePort(t)
+}
+
+func (s *server) data() string { return filepath.Join(s.dir, "data") }
+
+// runs runs one of the server's programs to its end.
+func (s *server) runs(cmd *exec.Cmd) {
+	s.t.Helper()
+	postgrestest.Run(s.t, s.dir, cmd)
 }
 
 // ownServer is one for a test that does it harm.
 func ownServer(t *testing.T) *server {
 	s := newServer(t)
-	t.Cleanup(func() {
-		s.kill()
-		_ = os.RemoveAll(s.dir)
-	})
+	t.Cleanup(s.remove)
 	require.NoError(t, Migrate(t.Context(), s.url("postgres")))
 	return s
 }
 
-// asUser runs a program as somebody who is not root, which the server refuses to be.
-func (s *server) asUser(cmd *exec.Cmd) {
-	cmd.Dir = s.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() != 0 {
-		return
-	}
-	who, err := user.Lookup("nobody")
-	require.NoError(s.t, err)
-	uid, _ := strconv.Atoi(who.Uid)
-	gid, _ := strconv.Atoi(who.Gid)
-	require.NoError(s.t, os.Chown(s.dir, uid, gid))
-	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+func (s *server) remove() {
+	s.kill()
+	_ = os.RemoveAll(s.dir)
 }
 
-// start returns once the server answers.
+func (s *server) asUser(cmd *exec.Cmd) { postgrestest.AsUser(s.t, s.dir, cmd) }
+
+// start returns once the server answers. One whose processes were killed a moment ago may refuse to
+// start, while the last of them goes.
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(program(s.t, "postgres"), "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(s.port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.dir, "-c", "max_connections=50", "-c", "shared_buffers=16MB")
-	s.asUser(s.cmd)
-	require.NoError(s.t, s.cmd.Start())
 	require.Eventually(s.t, func() bool {
+		if s.cmd == nil || isOver(s.ended) {
+			s.launch()
+		}
 		conn, err := connect(context.Background(), s.url("postgres"))
 		if err == nil {
 			conn.close()
 		}
-		return err == nil
-	}, 20*time.Second, 20*time.Millisecond)
+		return err == nil || errors.Is(err, ErrSettings) // as a standby's are
+	}, 30*time.Second, 20*time.Millisecond)
+}
+
+func (s *server) launch() {
+	s.cmd = postgrestest.Launch(s.t, s.dir, s.port, s.env...)
+	cmd, ended := s.cmd, make(chan struct{})
+	s.ended = ended
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+}
+
+func isOver(ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // signal sends one to the server and its processes: each backend is a group of its own.
-func (s *server) signal(sig syscall.Signal) {
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", s.cmd.Process.Pid, s.cmd.Process.Pid))
-	_ = s.cmd.Process.Signal(sig)
-	var pid int
-	for text := string(children); ; {
-		if n, _ := fmt.Sscan(text, &pid); n == 0 {
-			return
-		}
-		_ = syscall.Kill(pid, sig)
-		text = text[len(strconv.Itoa(pid)):]
-		for len(text) > 0 && text[0] == ' ' {
-			text = text[1:]
-		}
-	}
-}
+func (s *server) signal(sig syscall.Signal) { postgrestest.Signal(s.cmd, sig) }
 
 // kill ends it as a power cut does, but for the disk.
 func (s *server) kill() {
 	if s.cmd != nil {
 		s.signal(syscall.SIGKILL)
-		_ = s.cmd.Wait()
+		<-s.ended
 		s.cmd = nil
 	}
 }
 
-func (s *server) url(role string) string {
-	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/postgres?sslmode=disable", role, s.port)
+func (s *server) url(role string) string { return s.urlOf(role, "postgres") }
+
+func (s *server) urlOf(role, database string) string {
+	return postgrestest.Address(s.port, role, database)
+}
+
+// database is a new one of the shared server, for a test that does it harm.
+func database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprint("d", leases.Add(1))
+	execute(t, address(t), "CREATE DATABASE "+name)
+	at := shared.urlOf("postgres", name)
+	require.NoError(t, Migrate(context.Background(), at))
+	return at
 }
 
 // exec runs statements of an operator's.

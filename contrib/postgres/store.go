@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -23,6 +26,8 @@ type Store struct {
 	shared journal.Shared
 	memory journal.Store // what the journal has, and what is on its way there
 	lost   bool          // acknowledged records may be missing
+	isNew  bool          // nobody has held the lease before
+	quiet  []byte        // never changes once the store is open
 	wake   chan struct{} // something is to be done
 	over   chan struct{} // closed when the lease is lost for good
 	done   chan struct{} // closed when nothing of it runs any more
@@ -73,6 +78,9 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 	if err != nil {
 		return nil, err
 	}
+	if _, err := pgx.ParseConfig(url); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err) // which no waiting mends
+	}
 	c := candidate{Options: o, url: url, clock: clock, log: o.Logger}
 	h, err := c.wait(ctx)
 	if err != nil {
@@ -80,7 +88,7 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 	}
 	s := &Store{
 		o: o, url: url, clock: clock, holder: h.holder, memory: journal.NewMemory(),
-		lost: h.lost && !o.FailoverLosesNothing,
+		lost: h.lost && !o.FailoverLosesNothing, isNew: h.epoch == 1 && h.seq == 0,
 		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 		renewed: h.from, halt: h.halt, gap: h.gap, alive: clock(),
 		conn: h.conn, epoch: h.epoch, seq: h.seq, next: h.from,
@@ -93,7 +101,7 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 		work.Wait()
 		close(s.done)
 	}()
-	if err := load(ctx, url, &s.o, h.seq, s.memory); err != nil {
+	if s.quiet, err = load(ctx, url, &s.o, h.seq, s.memory); err != nil {
 		return nil, errors.Join(err, s.Release(ctx))
 	}
 	return s, nil
@@ -103,7 +111,11 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 // run returns. The context of run ends with ctx, and when the lease is lost for good. run closes
 // its client before it returns. Campaign returns the error of run, and why the lease was lost.
 func Campaign(ctx context.Context, url string, o Options, run func(context.Context, *Store) error) error {
-	s, err := Open(ctx, url, o)
+	return campaign(ctx, url, o, now, run)
+}
+
+func campaign(ctx context.Context, url string, o Options, clock clock, run func(context.Context, *Store) error) error {
+	s, err := open(ctx, url, o, clock)
 	if err != nil {
 		return err
 	}
@@ -124,6 +136,7 @@ func Campaign(ctx context.Context, url string, o Options, run func(context.Conte
 
 // Release makes everything durable and hands the lease over, so that the next candidate has it at
 // once. Nothing leaves from then on: close the client first. What ctx cuts short ends like a crash.
+// Of a lease that was lost it returns why.
 func (s *Store) Release(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closing == nil {
@@ -132,6 +145,9 @@ func (s *Store) Release(ctx context.Context) error {
 	s.mu.Unlock()
 	s.nudge()
 	<-s.done
+	if lost := s.Err(); lost != nil {
+		return lost
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.released
@@ -176,8 +192,7 @@ func (s *Store) Deadline() time.Time {
 
 // Covers implements [journal.Leaser].
 func (s *Store) Covers(baseURL, account string) bool {
-	of, err := serviceOf(baseURL)
-	return err == nil && of == s.o.BaseURL && slices.Contains(s.o.Accounts, account)
+	return baseURL == s.o.BaseURL && slices.Contains(s.o.Accounts, account)
 }
 
 // Halted implements [journal.Leaser].
@@ -195,6 +210,14 @@ func (s *Store) Complete() bool { return !s.lost }
 
 // Shared implements [journal.Store].
 func (s *Store) Shared() *journal.Shared { return &s.shared }
+
+// New reports whether nobody has held the lease before, nor imported a journal into it. If that is a
+// surprise, the journal is lost: look at the accounts before anything trades.
+func (s *Store) New() bool { return s.isNew }
+
+// Quiet returns the Data of the last record that there was when the lease was taken, if it is a Final
+// one and nothing was pending; else nil.
+func (s *Store) Quiet() []byte { return bytes.Clone(s.quiet) }
 
 // Append implements [journal.Store]. The records of one call take at most 4 MiB. It fails at once
 // while there is no connection.

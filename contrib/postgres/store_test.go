@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/journal/journaltest"
 )
 
 const service = "https://service.example/v1"
@@ -55,26 +54,11 @@ func TestJournal(t *testing.T) {
 	at := address(t)
 	execute(t, at, "DROP ROLE IF EXISTS bot; CREATE ROLE bot LOGIN; "+Grants("bot"))
 	asBot := shared.url("bot")
-	of := map[journal.Store]Options{}
-	var mu sync.Mutex
-	open := func(t *testing.T, o Options) journal.Store {
-		s := opened(t, asBot, o)
-		mu.Lock()
-		defer mu.Unlock()
-		of[s] = o
-		return s
-	}
-	journaltest.Run(t, func(t *testing.T) journal.Store { return open(t, options()) }, journaltest.Reopen(func(t *testing.T, s journal.Store) journal.Store {
-		require.NoError(t, s.(*Store).Close())
-		mu.Lock()
-		o := of[s]
-		mu.Unlock()
-		return open(t, o)
-	}))
+	journalRules(t, asBot)
 	conn, err := connect(t.Context(), asBot)
 	require.NoError(t, err)
 	defer conn.close()
-	for _, more := range []string{"DELETE FROM trading.record", "UPDATE trading.record SET data = ''", "DELETE FROM trading.lease", "UPDATE trading.account SET lease = 'x'", "CREATE TABLE trading.x ()"} {
+	for _, more := range []string{"DELETE FROM trading.record", "UPDATE trading.record SET data = ''", "DELETE FROM trading.lease", "UPDATE trading.lease SET halt = NULL", "UPDATE trading.lease SET name = 'x'", "UPDATE trading.account SET lease = 'x'", "CREATE TABLE trading.x ()"} {
 		_, err := conn.Exec(t.Context(), more)
 		require.ErrorContains(t, err, "permission denied", more)
 	}
@@ -137,6 +121,34 @@ func TestARelease(t *testing.T) {
 	gap, _ := next.Gap()
 	assert.False(t, gap)
 	require.ErrorIs(t, old.Append(t.Context(), true, record(2)), journal.ErrClosed)
+}
+
+// What ended last is known to the next holder, where nothing is pending: its first entry need not wait
+// then, if that is long enough ago.
+func TestQuiet(t *testing.T) {
+	at, o := address(t), options()
+	o.Lease = 10 * time.Second
+	final := func(i int, data string) journal.Record {
+		return journal.Record{Intent: fmt.Sprint("intent ", i), Final: true, Data: []byte(data)}
+	}
+	for _, step := range []struct {
+		appends []journal.Record
+		want    string
+	}{
+		{nil, ""},
+		{[]journal.Record{record(1), final(1, "one")}, ""},
+		{nil, "one"},
+		{[]journal.Record{record(2), record(3), final(3, "three")}, "one"},
+		{[]journal.Record{final(2, "two")}, ""},
+		{nil, "two"},
+	} {
+		s := opened(t, at, o)
+		assert.Equal(t, step.want, string(s.Quiet()))
+		if len(step.appends) > 0 {
+			require.NoError(t, s.Append(t.Context(), true, step.appends...))
+		}
+		require.NoError(t, s.Close())
+	}
 }
 
 // The server is killed and started again, and its connections are cut: the holder goes on with all
@@ -234,18 +246,44 @@ func TestADoubtfulError(t *testing.T) {
 	assert.False(t, s.Deadline().IsZero())
 }
 
+// A lease that an operator has locked lets nothing leave after the statement's own limit, while the
+// server answers all else; the statement does not wait on without its client. Then it goes on.
+func TestALockedLease(t *testing.T) {
+	t.Parallel()
+	at, o := database(t), options()
+	s := opened(t, at, o)
+	operator, err := connect(t.Context(), at)
+	require.NoError(t, err)
+	defer operator.close()
+	tx, err := operator.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT FROM trading.lease WHERE name = $1 FOR UPDATE", o.Name)
+	require.NoError(t, err)
+	began := time.Now()
+	require.Eventually(t, func() bool { return s.Deadline().IsZero() }, 5*time.Second, time.Millisecond)
+	assert.Less(t, time.Since(began), o.Lease*9/10, "a fifth until the renewal, half for the lock")
+	require.ErrorIs(t, s.Append(t.Context(), true, record(1)), journal.ErrFenced)
+	require.Eventually(t, func() bool {
+		return scalar[int](t, at, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") <= 1
+	}, 5*time.Second, time.Millisecond, "the one that asks again")
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(1)) == nil }, 5*time.Second, time.Millisecond)
+}
+
 // An account is of one lease, at one service however it is spelled; what differs does not
 // campaign beside a holder; a halt reaches the holder.
 func TestAccountsAndHalts(t *testing.T) {
 	at, o := address(t), options()
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	s := opened(t, at, o)
 	other := options()
 	other.Accounts, other.BaseURL = o.Accounts, "https://SERVICE.example:443/v1"
-	_, err := Open(t.Context(), at, other)
+	_, err := Open(soon, at, other)
 	require.ErrorIs(t, err, ErrAccount)
 	differs := o
 	differs.Declares = "another"
-	_, err = Open(t.Context(), at, differs)
+	_, err = Open(soon, at, differs)
 	require.ErrorIs(t, err, ErrDiffers)
 	assert.True(t, s.Covers(service, o.Accounts[0]))
 	assert.False(t, s.Covers(service, "acc_0"))
@@ -254,6 +292,30 @@ func TestAccountsAndHalts(t *testing.T) {
 	reason, halted := s.Halted()
 	assert.True(t, halted)
 	assert.Equal(t, "maintenance", reason)
+}
+
+// A role may be set to acknowledge what is not durable. What the lease rests on is durable all the same.
+func TestALeaseWaitsForItsStandby(t *testing.T) {
+	server := ownServer(t)
+	url := server.url("postgres")
+	execute(t, url, `ALTER ROLE postgres SET synchronous_commit = off`)
+	o := options()
+	o.Lease = leastLease
+	s := opened(t, url, o)
+
+	standby := func(names string) {
+		execute(t, url, `ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`)
+		execute(t, url, `SELECT pg_reload_conf()`)
+	}
+	standby("nobody")
+	require.Eventually(t, func() bool { return time.Until(s.Deadline()) < 0 }, 10*time.Second, 10*time.Millisecond,
+		"a renewal counts that no standby has")
+	soon, cancel := context.WithTimeout(t.Context(), 4*leastLease)
+	defer cancel()
+	_, err := Open(soon, url, o)
+	require.Error(t, err, "nor does a taking")
+	standby("")
+	require.Eventually(t, func() bool { return time.Until(s.Deadline()) > 0 || s.Err() != nil }, 10*time.Second, 10*time.Millisecond)
 }
 
 // A database that does not do is refused.

@@ -42,6 +42,7 @@ type held struct {
 type seenLease struct {
 	epoch, beat int64
 	released    bool
+	elsewhere   bool // noted by a server of another timeline: a standby may lack the last taking
 	lasts       time.Duration
 	digest      string
 	place       string
@@ -87,7 +88,7 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 			ready, last = false, seenLease{}
 			continue
 		}
-		if !seen.released && seen.digest != c.digest() {
+		if !c.asLeft && !seen.released && seen.digest != c.digest() {
 			c.conn.close()
 			return nil, fmt.Errorf("%w: %q is held by %s", ErrDiffers, c.Name, seen.place)
 		}
@@ -96,7 +97,7 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 			since = at
 		}
 		last, read = *seen, at
-		if !seen.released && at.boot-since.boot < max(c.Lease, seen.lasts) {
+		if (!seen.released || seen.elsewhere) && at.boot-since.boot < max(c.Lease, seen.lasts) {
 			c.logWait(&logged, fmt.Errorf("held by %s", seen.place))
 			continue
 		}
@@ -178,8 +179,8 @@ func (c *candidate) claim() error {
 func (c *candidate) read() (*seenLease, error) {
 	var s seenLease
 	var ms int64
-	found, err := c.conn.row(c.Lease, []any{&s.epoch, &s.beat, &s.released, &ms, &s.digest, &s.place},
-		`SELECT epoch, beat, released, lease_ms, digest, place FROM trading.lease WHERE name = $1`, c.Name)
+	found, err := c.conn.row(c.Lease, []any{&s.epoch, &s.beat, &s.released, &s.elsewhere, &ms, &s.digest, &s.place},
+		`SELECT epoch, beat, released, timeline NOT IN (0, `+timeline+`), lease_ms, digest, place FROM trading.lease WHERE name = $1`, c.Name)
 	if err == nil && !found {
 		err = errors.New("postgres: the lease is gone")
 	}
@@ -194,31 +195,66 @@ const timeline = `('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::
 func (c *candidate) take(seen *seenLease) (*held, error) {
 	h := &held{conn: c.conn, holder: uuid.NewString(), from: c.clock()}
 	host, _ := os.Hostname()
-	found, err := h.conn.row(c.Lease, []any{&h.epoch, &h.seq, &h.gap, &h.halt, &h.lost}, `
+	digest := c.digest()
+	if c.asLeft {
+		digest = seen.digest // those who wait are not to go away
+	}
+	found, err := h.conn.change(c.Lease, []any{&h.epoch, &h.seq, &h.gap, &h.halt, &h.lost}, `
 		UPDATE trading.lease SET epoch = epoch + 1, beat = beat + 1, holder = $4, place = $5, gap = gap OR NOT released, released = false,
 			lease_ms = $6, digest = $7, taken_at = now(), renewed_at = now(), timeline = `+timeline+`,
 			lost_at = CASE WHEN timeline NOT IN (0, `+timeline+`) THEN now() ELSE lost_at END
-		WHERE name = $1 AND epoch = $2 AND beat = $3
+		FROM s WHERE s.c = 'on' AND name = $1 AND epoch = $2 AND beat = $3
 		RETURNING epoch, seq, gap, halt, coalesce(lost_at > now() - interval '1 day', false)`,
-		c.Name, seen.epoch, seen.beat, h.holder, fmt.Sprintf("%s, process %d", host, os.Getpid()), c.Lease.Milliseconds(), c.digest())
+		c.Name, seen.epoch, seen.beat, h.holder, fmt.Sprintf("%s, process %d", host, os.Getpid()), c.Lease.Milliseconds(), digest)
 	if err != nil || !found {
 		return nil, err
 	}
 	return h, nil
 }
 
+// kept are the records of the writes that are pending, or have a name.
+const kept = `
+	SELECT n, kind, format, intent, name, data FROM trading.record r
+	WHERE lease = $1 AND (name <> '' OR kind = 0 AND NOT EXISTS (
+		SELECT FROM trading.record f WHERE f.lease = r.lease AND f.intent = r.intent AND f.kind = 1))
+	ORDER BY n`
+
 // load reads what the journal has, with a connection of its own, while the lease is renewed.
-func load(ctx context.Context, url string, o *Options, seq int64, into journal.Store) error {
+func load(ctx context.Context, url string, o *Options, seq int64, into journal.Store) (quiet []byte, err error) {
 	conn, err := connect(ctx, url)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer conn.close()
-	rows, err := conn.Query(ctx, `
-		SELECT n, kind, format, intent, name, data FROM trading.record r
-		WHERE lease = $1 AND (name <> '' OR kind = 0 AND NOT EXISTS (
-			SELECT FROM trading.record f WHERE f.lease = r.lease AND f.intent = r.intent AND f.kind = 1))
-		ORDER BY n`, o.Name)
+	if err := loadInto(ctx, conn, o, seq, into); err != nil {
+		return nil, err
+	}
+	return loadQuiet(ctx, conn, o, into)
+}
+
+// loadQuiet reads what [Store.Quiet] returns.
+func loadQuiet(ctx context.Context, conn *connection, o *Options, has journal.Store) (data []byte, err error) {
+	for _, err := range has.Pending(ctx) {
+		return nil, err
+	}
+	return lastFinal(conn, o.Lease, o.Name)
+}
+
+// lastFinal is the Data of the last record of a lease, if it is a Final one; else nil.
+func lastFinal(conn *connection, bound time.Duration, lease string) (data []byte, err error) {
+	last := kindForget
+	_, err = conn.row(bound, []any{&last, &data}, `SELECT kind, data FROM trading.record WHERE lease = $1 ORDER BY n DESC LIMIT 1`, lease)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: load: %w", err)
+	}
+	if last != kindFinal {
+		return nil, nil
+	}
+	return data, nil
+}
+
+func loadInto(ctx context.Context, conn *connection, o *Options, seq int64, into journal.Store) error {
+	rows, err := conn.Query(ctx, kept, o.Name)
 	if err != nil {
 		return fmt.Errorf("postgres: load: %w", err)
 	}

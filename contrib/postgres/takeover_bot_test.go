@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// A bot is this test binary once more: a process that campaigns, and trades what the bar says
+// while it holds the lease.
+
+const botEnv = "TRADING_TAKEOVER_BOT"
+
+// botConfig is what a bot is started with.
+type botConfig struct {
+	BaseURL, LiveKey, Database string
+	Name                       string
+	Lease                      time.Duration
+	OpensFirst                 bool // closes only what it has opened since it took over
+}
+
+// What a bot is told: its wall clock jumps by an hour, or back; it decides nothing more.
+const jumpNow, restNow = syscall.SIGUSR1, syscall.SIGUSR2
+
+// word is what a bot says, one on a line.
+type word struct {
+	Kind    string // log, holds, told, resolved, over
+	Holder  string
+	At      time.Time
+	Epoch   int64            `json:",omitempty"`
+	Key     trading.Key      `json:",omitempty"`
+	Outcome trading.Outcome  `json:",omitempty"`
+	Intent  trading.IntentID `json:",omitempty"`
+	Err     string           `json:",omitempty"`
+}
+
+const (
+	barLasts  = 150 * time.Millisecond
+	barsAgain = 3 // which a new holder decides again
+)
+
+var symbols = []string{"BTC", "ETH", "SOL"}
+
+// liveAsBot is the life of a bot; it does not return.
+func liveAsBot(text string) {
+	var c botConfig
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		panic(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	b := &bot{config: c, out: json.NewEncoder(os.Stdout)}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, jumpNow, restNow)
+	go func() {
+		for s := range signals {
+			if s == restNow {
+				b.rests.Store(true)
+				continue
+			}
+			b.jumped.Store(int64(time.Hour) - b.jumped.Load())
+		}
+	}()
+	o := Options{
+		Name: c.Name, BaseURL: c.BaseURL, Accounts: []string{"acc_1"}, Lease: c.Lease,
+		Logger: slog.New(slog.NewTextHandler(b, nil)),
+	}
+	for ctx.Err() == nil {
+		b.taken.Store(nil)
+		err := campaign(ctx, c.Database, o, b.clock, b.run)
+		b.say(word{Kind: "over", Err: fmt.Sprint(err)})
+		time.Sleep(10 * time.Millisecond)
+	}
+	os.Exit(0)
+}
+
+type bot struct {
+	config botConfig
+	jumped atomic.Int64
+	rests  atomic.Bool               // decides nothing more
+	opened sync.Map                  // markets, since it took over
+	taken  atomic.Pointer[time.Time] // when the log said so
+
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+// Write takes a line of the log.
+func (b *bot) Write(line []byte) (int, error) {
+	at := time.Now()
+	if strings.Contains(string(line), "lease taken") {
+		b.taken.CompareAndSwap(nil, &at)
+	}
+	b.say(word{Kind: "log", At: at, Err: string(line)})
+	return len(line), nil
+}
+
+func (b *bot) clock() moment {
+	at := now()
+	at.wall = at.wall.Add(time.Duration(b.jumped.Load()))
+	return at
+}
+
+func (b *bot) say(w word) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.At.IsZero() {
+		w.At = time.Now()
+	}
+	_ = b.out.Encode(w)
+}
+
+// run trades while the lease is held.
+func (b *bot) run(ctx context.Context, s *Store) error {
+	taken := *b.taken.Swap(nil)
+	b.opened.Clear()
+	client, err := trading.New(b.config.BaseURL, trading.WithLiveKey(b.config.LiveKey), trading.WithJournal(s),
+		trading.WithExclusiveAccounts("acc_1"), trading.WithPlaintextHTTP(), trading.WithApplication("bot", s.holder),
+		trading.WithRateLimits(trading.RateLimits{PerKey: 1e6, PerClass: 1e6}),
+		trading.WithHooks(trading.Hooks{Resolved: func(_ context.Context, r trading.Resolution) {
+			b.say(word{Kind: "resolved", Holder: s.holder, Key: r.Intent.Key, Intent: r.Intent.ID, Outcome: r.Outcome})
+		}}))
+	if err != nil {
+		return err
+	}
+	var work sync.WaitGroup
+	defer func() {
+		work.Wait()
+		_ = client.Close()
+	}()
+	b.say(word{Kind: "holds", Holder: s.holder, At: taken, Epoch: s.epoch})
+	work.Go(func() { _, _ = client.Recover(ctx) })
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	last := time.Now().UnixNano()/int64(barLasts) - barsAgain - 1
+	for first := true; ; first = false {
+		bar := time.Now().UnixNano() / int64(barLasts)
+		for last < bar {
+			last++
+			of, named := last, last < bar || last%3 != 0
+			if (first || of == bar) && !b.rests.Load() {
+				work.Go(func() { b.decide(ctx, client, s.holder, of, named) })
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// decide takes the decision of a bar.
+func (b *bot) decide(ctx context.Context, client *trading.Client, holder string, bar int64, named bool) {
+	running := ctx
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	defer cancel()
+	defer context.AfterFunc(running, func() { time.AfterFunc(barLasts, cancel) })() // what is under way may end
+	account, symbol := client.Live.Account("acc_1"), symbols[bar%int64(len(symbols))]
+	var meta trading.Meta
+	opts := []trading.CallOption{trading.ResponseInto(&meta)}
+	if named {
+		opts = append(opts, trading.WithClientOrderID(fmt.Sprint("bar ", bar)))
+	}
+	var err error
+	_, opened := b.opened.Load(symbol)
+	if bar/int64(len(symbols))%4 == 3 && (opened || !b.config.OpensFirst) {
+		_, err = account.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("50")), opts...)
+	} else {
+		_, err = account.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}, opts...)
+		if err == nil {
+			b.opened.Store(symbol, true)
+		}
+	}
+	told := word{Kind: "told", Holder: holder, Key: meta.Key, Outcome: trading.OutcomeOf(err)}
+	if err != nil {
+		told.Err = err.Error()
+	}
+	if write := (*trading.WriteError)(nil); errors.As(err, &write) {
+		told.Intent = write.Intent
+	}
+	b.say(told)
+}

@@ -1,0 +1,160 @@
+package redis
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+var processesFor = flag.Duration("processes.for", 5*time.Second, "how long the bots of several processes saturate their limits before they get out")
+
+const (
+	processEnv      = "TRADING_REDIS_PROCESS"
+	processes, each = 4, 5
+	processExits    = 3 * time.Second // how long an exit may take
+)
+
+// processConfig is what a process is told.
+type processConfig struct {
+	BaseURL, LiveKey, Redis string
+	First                   int // of its bots
+	Lasts                   time.Duration
+}
+
+// processWord is what a bot says of its exit.
+type processWord struct {
+	Took time.Duration
+	Err  string
+}
+
+// TestProcess is a process of [TestRealProcesses]; it starts it.
+func TestProcess(t *testing.T) {
+	text := os.Getenv(processEnv)
+	if text == "" {
+		t.Skip("for TestRealProcesses alone")
+	}
+	var c processConfig
+	require.NoError(t, json.Unmarshal([]byte(text), &c))
+	rdb := goredis.NewClient(&goredis.Options{Addr: c.Redis, ContextTimeoutEnabled: true})
+	store, err := New(rdb, "desk")
+	require.NoError(t, err)
+	var bots sync.WaitGroup
+	out := json.NewEncoder(os.Stdout)
+	var mu sync.Mutex
+	for i := range each {
+		bots.Go(func() {
+			said := saturate(c, store, fmt.Sprint("acc_", c.First+i))
+			mu.Lock()
+			defer mu.Unlock()
+			_ = out.Encode(said)
+		})
+	}
+	bots.Wait()
+	os.Exit(0)
+}
+
+// saturate is the life of a bot: it reads and orders as fast as it may, and gets out.
+func saturate(c processConfig, store *Store, account string) (said processWord) {
+	client, err := trading.New(c.BaseURL, trading.WithLiveKey(c.LiveKey), trading.WithRateLimits(trading.RateLimits{Store: store, Owner: "desk"}))
+	if err != nil {
+		return processWord{Err: err.Error()}
+	}
+	defer func() { _ = client.Close() }()
+	of := client.Live.Account(trading.AccountID(account))
+	ctx, cancel := context.WithTimeout(context.Background(), c.Lasts+processExits+time.Second)
+	defer cancel()
+	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}
+	if _, err := of.PlaceOrder(ctx, order); err != nil {
+		return processWord{Err: err.Error()}
+	}
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	defer cancel()
+	more := order
+	more.Symbol = "ETH"
+	for range 3 {
+		busy.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = of.Positions(ctx)
+				_, _ = of.PlaceOrder(ctx, more)
+			}
+		})
+	}
+	time.Sleep(c.Lasts)
+	began := time.Now()
+	exit, stop := context.WithTimeout(context.Background(), processExits)
+	defer stop()
+	if _, err := of.ClosePosition(exit, "BTC", trading.All); err != nil {
+		said.Err = err.Error()
+	}
+	said.Took = time.Since(began)
+	return said
+}
+
+// Twenty bots in four processes share a key, and the limits of it in Redis: together they cause no
+// 429 while they saturate them, and all their exits pass.
+func TestRealProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real processes, in real time")
+	}
+	server := startReal(t)
+	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3000"), tradingsim.WithRequestLog(1 << 20)}
+	for i := range processes * each {
+		opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: fmt.Sprint("acc_", i), Balance: "1000000"}))
+	}
+	sim := tradingsim.Start(t, opts...)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var exits []processWord
+	for p := range processes {
+		text, err := json.Marshal(processConfig{BaseURL: sim.URL(), LiveKey: sim.LiveKey(), Redis: server.addr(), First: p * each, Lasts: *processesFor})
+		require.NoError(t, err)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
+		cmd.Env = append(os.Environ(), processEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		all.Go(func() {
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				var said processWord
+				if json.Unmarshal(lines.Bytes(), &said) == nil {
+					mu.Lock()
+					exits = append(exits, said)
+					mu.Unlock()
+				}
+			}
+			assert.NoError(t, cmd.Wait())
+		})
+	}
+	all.Wait()
+	requests := sim.Requests()
+	for _, r := range requests {
+		require.NotEqual(t, http.StatusTooManyRequests, r.Status, "%s at %s", r.Operation, r.At)
+	}
+	assert.GreaterOrEqual(t, len(requests), 500, "they saturate the limit")
+	require.Len(t, exits, processes*each)
+	slowest := time.Duration(0)
+	for _, said := range exits {
+		assert.Empty(t, said.Err)
+		slowest = max(slowest, said.Took)
+	}
+	for i := range processes * each {
+		assert.True(t, sim.Position(fmt.Sprint("acc_", i), "BTC").IsZero())
+	}
+	t.Logf("%d requests, %d exits, the slowest %s", len(requests), len(exits), slowest)
+}
