@@ -18,13 +18,15 @@ import (
 const (
 	attrOperation   = attribute.Key("trading.operation")   // the endpoint, such as POST /orders
 	attrEnvironment = attribute.Key("trading.environment") // sandbox or live
-	attrAccount     = attribute.Key("trading.account")     // spans only, where Config asks for it
+	attrAccount     = attribute.Key("trading.account")     // of spans and of floors, where Config asks for it
 	attrSymbol      = attribute.Key("trading.symbol")      // spans only
 	attrPriority    = attribute.Key("trading.priority")    // exit, recovery, entry or read
 	attrOutcome     = attribute.Key("trading.outcome")     // of writes
 	attrAttempts    = attribute.Key("trading.attempts")    // spans of calls only: how many there were
 	attrReason      = attribute.Key("trading.wait.reason") // rate limit or backoff
 	attrSeconds     = attribute.Key("trading.wait.seconds")
+	attrLease       = attribute.Key("trading.lease")     // the lease of a journal
+	attrLimit       = attribute.Key("trading.ratelimit") // such as key/live or market-orders
 )
 
 // ofCall are the attributes of a call that metrics may have.

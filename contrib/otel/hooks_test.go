@@ -113,6 +113,14 @@ func (w watched) series(t *testing.T) string {
 				for _, p := range data.DataPoints {
 					line(m, p.Attributes, fmt.Sprint(p.Count, " in ", p.Sum))
 				}
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					line(m, p.Attributes, p.Value)
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					line(m, p.Attributes, p.Value)
+				}
 			default:
 				t.Errorf("%s is a %T", m.Name, data)
 			}
@@ -181,7 +189,13 @@ func TestResolutionsAreCounted(t *testing.T) {
 		sim.Fault("POST /orders", tradingsim.DropResponse())
 		_, err := w.Live.Account(accountID).PlaceOrder(t.Context(), buy(), trading.WithRetry(trading.Retry{Attempts: 1}))
 		require.NoError(t, err)
-		assert.Contains(t, w.series(t), "trading.resolutions [{write}] trading.environment=live trading.operation=POST /orders trading.outcome=applied")
+		var resolutions strings.Builder
+		for line := range strings.Lines(w.series(t)) {
+			if strings.HasPrefix(line, "trading.resolutions") {
+				resolutions.WriteString(line)
+			}
+		}
+		golden(t, "resolutions", resolutions.String())
 	})
 }
 
