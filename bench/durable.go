@@ -6,9 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -86,15 +84,5 @@ func journaled(path string) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	client, err := newClient(place{base: "http://127.0.0.1", transport: newCanned(answers(0))},
-		trading.WithJournal(j), trading.WithSendTTL(time.Minute)) // a slow disk makes no decision too old
-	if err != nil {
-		_ = j.Close()
-		return task{}, err
-	}
-	acct, order := client.Live.Account(account), clientOrder()
-	return task{
-		do:    func(ctx context.Context) (any, error) { return acct.PlaceOrder(ctx, order) },
-		close: func() { _, _ = client.Close(), j.Close() },
-	}, nil
+	return ordersOn(j)
 }

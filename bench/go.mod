@@ -4,16 +4,20 @@ go 1.25.0
 
 replace github.com/tradingapi/trading-go => ../
 
+replace github.com/tradingapi/trading-go/contrib/postgres => ../contrib/postgres
+
 require (
 	github.com/adshao/go-binance/v2 v2.8.7
 	github.com/alpacahq/alpaca-trade-api-go/v3 v3.9.1
 	github.com/google/uuid v1.6.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/hetznercloud/hcloud-go/v2 v2.52.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/oapi-codegen/runtime v1.8.0
 	github.com/shopspring/decimal v1.6.0
 	github.com/stripe/stripe-go/v85 v85.0.0
 	github.com/tradingapi/trading-go v0.0.0
+	github.com/tradingapi/trading-go/contrib/postgres v0.0.0
 )
 
 require (
@@ -24,6 +28,8 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/jpillora/backoff v1.0.0 // indirect
 	github.com/kr/text v0.2.0 // indirect

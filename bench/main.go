@@ -33,6 +33,8 @@ type settings struct {
 	million bool
 	profile string
 
+	postgres string
+
 	contender string
 
 	// Of the other processes that a run starts by itself.
@@ -56,7 +58,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, progress io.Writ
 	f.SetOutput(progress)
 	f.IntVar(&s.rounds, "rounds", 21, "how often each contender is measured")
 	f.IntVar(&s.less, "less", 1, "divides the calls in each round, for a look in a hurry")
-	f.StringVar(&s.only, "only", "", "the `parts` to run, such as a,b: a, b, c, d, e, growth")
+	f.StringVar(&s.only, "only", "", "the `parts` to run, such as a,b: a, b, c, d, e, f, g, growth")
+	f.StringVar(&s.postgres, "postgres", "", "the `URL` of a database of its own, for part g, with room for 64 connections")
 	f.StringVar(&s.dir, "dir", os.TempDir(), "the `directory` whose disk the durable journal is measured on")
 	f.BoolVar(&s.million, "million", false, "grow the journal to a million intents instead of a hundred thousand")
 	f.StringVar(&s.profile, "cpuprofile", "", "write a profile of the run to this `file`")
@@ -112,7 +115,7 @@ func runAll(ctx context.Context, out, progress io.Writer, s settings) (err error
 		defer pprof.StopCPUProfile()
 	}
 	for name := range strings.SplitSeq(s.only, ",") {
-		if s.only != "" && !slices.Contains([]string{"a", "b", "c", "d", "e", "growth"}, name) {
+		if s.only != "" && !slices.Contains([]string{"a", "b", "c", "d", "e", "f", "g", "growth"}, name) {
 			return fmt.Errorf("-only: no such part: %q", name)
 		}
 	}
@@ -132,6 +135,8 @@ func runAll(ctx context.Context, out, progress io.Writer, s settings) (err error
 		{"d", func() error { return memory(ctx, out, s, base) }},
 		{"e", func() error { return stages(ctx, out, s) }},
 		{"e", func() error { return durable(ctx, out, s) }},
+		{"f", func() error { return waits(ctx, out, s) }},
+		{"g", func() error { return leased(ctx, out, s) }},
 		{"growth", func() error { return growth(ctx, out, s) }},
 	}
 	began := time.Now()

@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	sections := strings.Split(out.String(), "\n### ")
 	want := []string{
 		"(a) An order over loopback, one", "(a) An order over loopback, 64", "(a) An order over loopback, 1000",
-		"(b) ", "(c) ", "(d) ", "(e) What", "(e) The durable", "Growth",
+		"(b) ", "(c) ", "(d) ", "(e) What", "(e) The durable", "(f) What a user", "Growth",
 	}
 	if len(sections) != len(want)+1 {
 		t.Fatalf("%d sections, want %d:\n%s", len(sections)-1, len(want), out.String())
@@ -51,6 +51,7 @@ func TestRun(t *testing.T) {
 	for _, row := range []string{
 		"a row of markets", "a row of trades", "an event of a shared watch", "an order, its journal", "a read, counted",
 		"paper: + gate and rate limits", "live: + journal in memory", "| 64 |",
+		"all replies lost", "beside entries", "after a restart with many",
 	} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("no row with %q", row)
@@ -73,7 +74,7 @@ func TestOnly(t *testing.T) {
 	if !strings.Contains(out.String(), "| hcloud-go |") || strings.Contains(out.String(), "stripe-go |") {
 		t.Error(out.String())
 	}
-	for _, args := range [][]string{{"-rounds", "0"}, {"-less", "0"}, {"-child", "other"}, {"-only", "x"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-less", "0"}, {"-child", "other"}, {"-only", "x"}, {"-only", "g"}, {"-nonsense"}} {
 		if err := run(t.Context(), args, strings.NewReader(""), &out, &out); err == nil {
 			t.Errorf("%q is no error", args)
 		}

@@ -25,10 +25,11 @@ import (
 // backtester is the command and its flags.
 type backtester struct {
 	app      *cli.App
-	out      *cli.Output
+	output   *cli.Output
 	function string
 	from, to string
 	run      program.Run
+	sweeper
 }
 
 func newBacktest(app *cli.App) *cobra.Command {
@@ -53,8 +54,14 @@ counts the runs of each bot on the same prices: of many attempts one is lucky, a
 takes that into account.
 
 The exit code is 1 if the bot does not build, or the run cannot be made. What the account
-came to is in the result.`,
+came to is in the result.
+
+With --sweep the package has func Variants() []backtest.Variant instead. Each variant is tried on
+the prices until --split, and the best is judged on those after it. A sweep can be made on many
+machines, a --shard each; which variants are of a shard follows from the flags alone. trading
+backtest merge makes the result of the parts.`,
 		Example: "  trading backtest ./bot --days 30 --report report.html\n" +
+			"  trading backtest ./bot --sweep --prices btc.csv --candles open --shard 3/50 --out part-3.json\n" +
 			"  trading backtest ./bot --prices btc.csv --candles open --account acc_1 --protect --half-spread 1\n" +
 			"  trading backtest ./bot --prices BTCUSDT-1m-2025-01.csv --format binance",
 	}
@@ -84,17 +91,20 @@ came to is in the result.`,
 	f.DurationVar(&b.run.Latency, "latency", 0, "how long a request takes to the service, and its answer back")
 	f.DurationVar(&b.run.Lag, "lag", 0, "how far reads are behind")
 	f.DurationVar(&b.run.MaxAge, "max-age", 0, "how old a mark of --prices may be that orders fill at (default 10s, and less beside a market that is recorded more often)")
+	f.StringVar(&b.run.Profile, "profile", "", "simulate the service as it was seen, by this profile of \"trading observe\" (default by the document alone)")
 	f.StringVar(&b.run.Attempts, "attempts", "", "a file that counts the runs of each bot on the same prices (default beside --report)")
 	f.StringVar(&b.run.Trades, "trades", "", "write the round trips to this file, as CSV, or as JSON if its name ends in .json")
 	f.StringVar(&b.run.Result, "result", "", "write the whole result as JSON to this file, for trading odds")
 	f.StringVar(&b.run.Report, "report", "", "write an HTML report to this file")
-	b.out = app.Output(cmd)
+	b.sweeper.flags(f, b)
+	b.output = app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := b.check(cmd); err != nil {
 			return err
 		}
 		return b.test(cmd.Context(), args[0])
 	}
+	cmd.AddCommand(newMerge(app))
 	return cmd
 }
 
@@ -113,6 +123,9 @@ func (b *backtester) prices(f *pflag.FlagSet) {
 // check takes the flags over.
 func (b *backtester) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
+	if err := b.checkSweep(changed); err != nil {
+		return err
+	}
 	switch {
 	case !token.IsIdentifier(b.function) || !token.IsExported(b.function):
 		return cli.Misuse("--func %q: want the name of an exported function", b.function)
@@ -143,7 +156,7 @@ func (b *backtester) check(cmd *cobra.Command) error {
 	for _, bound := range []struct {
 		name, text string
 		into       *time.Time
-	}{{"from", b.from, &b.run.From}, {"to", b.to, &b.run.To}} {
+	}{{"from", b.from, &b.run.From}, {"to", b.to, &b.run.To}, {"split", b.split, &b.run.Split}} {
 		if bound.text == "" {
 			continue
 		}
@@ -153,10 +166,13 @@ func (b *backtester) check(cmd *cobra.Command) error {
 		}
 		*bound.into = at
 	}
+	if _, err := loaded(b.run.Profile); err != nil {
+		return err
+	}
 	if b.run.Attempts == "" && b.run.Report != "" {
 		b.run.Attempts = b.run.Report + ".attempts"
 	}
-	b.run.JSON = b.out.JSON()
+	b.run.JSON = b.output.JSON()
 	return nil
 }
 
@@ -216,6 +232,14 @@ func (b *backtester) test(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if b.sweep {
+		return b.makePart(ctx, built, scratch)
+	}
+	return b.program(ctx, built)
+}
+
+// program runs what was built.
+func (b *backtester) program(ctx context.Context, built string) error {
 	argument, err := json.Marshal(b.run)
 	if err != nil {
 		return err
@@ -262,29 +286,33 @@ func (b *backtester) find(ctx context.Context, name string) (p botPackage, err e
 }
 
 // build makes a program of the bot. Its source is laid over the bot's folder, so that it
-// may use internal packages, and is not written there.
+// may use internal packages, and is not written there. Where that is leaves no trace in the program:
+// of the same source every machine builds the same bytes.
 func (b *backtester) build(ctx context.Context, scratch string, p botPackage) (built string, err error) {
 	source, overlay := filepath.Join(scratch, "main.go"), filepath.Join(scratch, "overlay.json")
-	folder := filepath.Base(scratch)
+	const folder = "trading-backtest-program"
 	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(p.Dir, folder, "main.go"): source}})
 	if err != nil {
 		return "", err
 	}
 	if err := errors.Join(
-		os.WriteFile(source, []byte(program.Source(p.ImportPath, b.function)), 0o600),
+		os.WriteFile(source, []byte(program.Source(p.ImportPath, b.function, b.sweep)), 0o600),
 		os.WriteFile(overlay, replaced, 0o600),
 	); err != nil {
 		return "", err
 	}
 	built = filepath.Join(scratch, "backtest.exe") // the suffix is for Windows
-	cmd := b.command(ctx, "go", "build", "-overlay", overlay, "-o", built, p.ImportPath+"/"+folder)
+	cmd := b.command(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-overlay", overlay, "-o", built, p.ImportPath+"/"+folder)
 	said, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", fmt.Errorf("%s does not build as a bot with func %s(context.Context, *trading.Client) error:\n%s",
-			p.ImportPath, b.function, bytes.ReplaceAll(bytes.TrimSpace(said), []byte("\t"), []byte("  ")))
+		signature := "as a bot with func " + b.function + "(context.Context, *trading.Client) error"
+		if b.sweep {
+			signature = "with the variants of func " + b.function + "() []backtest.Variant"
+		}
+		return "", fmt.Errorf("%s does not build %s:\n%s", p.ImportPath, signature, bytes.ReplaceAll(bytes.TrimSpace(said), []byte("\t"), []byte("  ")))
 	}
 	return built, nil
 }

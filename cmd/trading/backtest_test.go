@@ -95,6 +95,7 @@ func Wrong() {}
 	write("broker.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n"+
 		"2026.03.01\t00:00:00\t64000\t64100\t63900\t64050\n2026.03.01\t00:01:00\t64050\t64200\t64000\t64150\n2026.03.01\t00:02:00\t64150\t64150\t64000\t64000\n")
 	write("bare.csv", "63900;64100;64000;64050;1767225780\n63900;64100;64000;64050;1767225600\n")
+	write("seen.json", `{"version":1,"baseURL":"https://api.example.com/v1","measuredAt":"2026-11-23T12:00:00Z"}`)
 	write("walk.csv", minutes(0))
 	write("planted.csv", minutes(0.0011))
 	r := newRig(t)
@@ -148,6 +149,8 @@ func TestBacktest(t *testing.T) {
 		Synthetic bool
 		To        time.Time
 		Sharpe    *string
+		Service   string
+		Profile   any
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &v))
 	assert.Equal(t, "example.org/mine/internal/bot.Live", v.Name)
@@ -159,14 +162,17 @@ func TestBacktest(t *testing.T) {
 	assert.NotEqual(t, "0", v.Fees)
 	assert.Empty(t, v.Stopped)
 	assert.Nil(t, v.Sharpe)
+	assert.Equal(t, "by the document alone", v.Service)
+	assert.Nil(t, v.Profile)
 	assert.Equal(t, time.Date(2026, 3, 1, 0, 2, 0, 0, time.UTC), v.To)
 
 	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "candles.csv", "--candles", "open", "--half-spread", "2", "--slippage", "1",
-		"--slippage-law", "square-root", "--funding", "funding.csv", "--latency", "10ms", "--lag", "1s", "--max-age", "30s", "--candle-paths", "jumps")
+		"--slippage-law", "square-root", "--funding", "funding.csv", "--latency", "10ms", "--lag", "1s", "--max-age", "30s", "--candle-paths", "jumps", "--profile", "seen.json")
 	require.Equal(t, cli.Done, code, errs)
 	assert.Contains(t, out, "half-spread 2 bp, slippage 1 bp of $100000, in proportion to the root of its value, funding of funding.csv, latency 10ms, lag 1s")
 	assert.Contains(t, out, "funding $-0.06")
 	assert.Contains(t, out, "random with jumps, seed ")
+	assert.Contains(t, out, "service       by the profile of https://api.example.com/v1 of 2026-11-23: ")
 
 	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "broker.csv", "--zone", "Europe/Athens")
 	require.Equal(t, cli.Done, code, errs)
@@ -245,6 +251,8 @@ func TestBacktestRefuses(t *testing.T) {
 		{cli.Usage, "--lag", []string{"./internal/bot", "--lag", "-1s"}},
 		{cli.Usage, "--max-age is for --prices", []string{"./internal/bot", "--max-age", "1s"}},
 		{cli.Usage, "--max-age must", []string{"./internal/bot", "--prices", "candles.csv", "--max-age", "-1s"}},
+		{cli.Usage, "none.json", []string{"./internal/bot", "--profile", "none.json"}},
+		{cli.Usage, "not a profile", []string{"./internal/bot", "--profile", "candles.csv"}},
 		{cli.NotApplied, "as in percent", []string{"./internal/bot", "--days", "1", "--funding", "percent.csv"}},
 		{cli.NotApplied, "does not build as a bot", []string{"./internal/bot", "--func", "Wrong"}},
 		{cli.NotApplied, "undefined: bot.None", []string{"./internal/bot", "--func", "None"}},

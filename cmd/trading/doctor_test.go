@@ -15,6 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/doctor"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 func TestDoctor(t *testing.T) {
@@ -58,19 +59,24 @@ func TestDoctorWithoutAnything(t *testing.T) {
 }
 
 func TestDoctorWatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		time.AfterFunc(90*time.Second, func() { r.sim.Trade("acc_1", "long", "0.1", "BTC") })
-		time.AfterFunc(5*time.Minute, func() { r.sim.RevokeKey(r.sim.LiveKey()) })
-		code, out, errs := r.run("doctor", "--watch")
-		assert.Equal(t, cli.Unsound, code)
-		assert.Contains(t, errs, "not asked again")
-		assert.Contains(t, out, "long 0.1 BTC")
-		assert.Contains(t, out, "revoked_api_key")
-		sent := len(r.sim.Requests())
-		time.Sleep(time.Hour)
-		assert.Len(t, r.sim.Requests(), sent, "it has ended for good")
-	})
+	for says, refuse := range map[string]func(*tradingsim.Sim){
+		"revoked_api_key":   func(sim *tradingsim.Sim) { sim.RevokeKey(sim.LiveKey()) },
+		"api_access_denied": func(sim *tradingsim.Sim) { sim.SetAccess(false) }, // 403
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			time.AfterFunc(90*time.Second, func() { r.sim.Trade("acc_1", "long", "0.1", "BTC") })
+			time.AfterFunc(5*time.Minute, func() { refuse(r.sim) })
+			code, out, errs := r.run("doctor", "--watch")
+			assert.Equal(t, cli.Unsound, code)
+			assert.Contains(t, errs, "not asked again")
+			assert.Contains(t, out, "long 0.1 BTC")
+			assert.Contains(t, out, says)
+			sent := len(r.sim.Requests())
+			time.Sleep(time.Hour)
+			assert.Len(t, r.sim.Requests(), sent, "it has ended for good")
+		})
+	}
 }
 
 func TestDoctorWatchIsInterrupted(t *testing.T) {

@@ -35,6 +35,8 @@ type flattener struct {
 	all         bool
 	allAccounts bool
 	yes, dryRun bool
+	noLease     bool
+	journal     *chooser
 	options     flatten.Options
 }
 
@@ -45,13 +47,19 @@ func newFlatten(app *cli.App) *cobra.Command {
 nothing. It stops nothing else that trades the accounts: stop the bots first. To repeat
 it is safe.
 
+Where the bots' journal is in a database, --fleet and --lease take their lease, so that no bot
+trades meanwhile, and know of their pending writes. Where the database is down, or a holder
+cannot be stopped, --without-lease gets out beside it.
+
 The exit code is 0 only if every account is proven flat, and 5 if one is not.`,
-		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH",
+		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH\n  trading flatten --env live --account acc_1 --all-symbols --fleet postgres://bot@db/trading --lease desk-1/momentum",
 	}
 	f := &flattener{app: app}
 	f.service = app.Connection(cmd, flattenTimeout).Environment("the live account").Writes()
+	f.journal = newChooser(app, cmd, f.service)
 	f.out = app.Output(cmd)
 	flags := cmd.Flags()
+	flags.BoolVar(&f.noLease, "without-lease", false, "get out beside whoever holds the lease of the accounts")
 	flags.StringArrayVar(&f.symbols, "symbol", nil, "only this market; may be repeated")
 	flags.BoolVar(&f.all, "all-symbols", false, "every market")
 	flags.BoolVar(&f.allAccounts, "all-accounts", false, "every live account of the key")
@@ -67,6 +75,10 @@ func (f *flattener) check() error {
 		return err
 	}
 	live := f.service.Env == trading.EnvLive
+	fleet := f.journal.fleet
+	if err := fleet.check(f.journal.cmd, "journal"); err != nil {
+		return err
+	}
 	for _, s := range f.symbols {
 		if err := cli.CheckSymbol(s); err != nil {
 			return err
@@ -81,6 +93,10 @@ func (f *flattener) check() error {
 		return cli.Misuse("--all-accounts is for --env live: there is one paper account")
 	case !live && f.dryRun:
 		return cli.Misuse("--dry-run is for --env live: reading the paper account fires its triggers")
+	case fleet.given() && (f.noLease || f.dryRun || f.allAccounts || !live):
+		return cli.Misuse("--fleet is for one live account, and neither for --without-lease nor for --dry-run")
+	case f.noLease && !live:
+		return cli.Misuse("--without-lease is for --env live: the paper account has no lease")
 	case f.options.ProofInterval <= 0:
 		return cli.Misuse("--proof-interval must be greater than 0, not %s", f.options.ProofInterval)
 	case !f.yes && !f.dryRun && !f.app.InTerminal:
@@ -94,17 +110,13 @@ func (f *flattener) run(ctx context.Context) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	connect := f.service.ConnectForExit
-	if f.dryRun || f.service.Env == trading.EnvSandbox {
-		connect = f.service.Connect
-	}
-	session, err := connect()
+	ctx, cancel := f.service.Context(ctx)
+	defer cancel()
+	session, err := f.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	ctx, cancel := f.service.Context(ctx)
-	defer cancel()
 	if f.dryRun {
 		return f.inspect(ctx, session.Client)
 	}
@@ -121,8 +133,30 @@ func (f *flattener) run(ctx context.Context) (err error) {
 		f.app.Sayf("%s: seen: %s", nameOf(l.Account, f.service.Env), cli.Printable(l.String()))
 	}
 	reports, err := f.leave(ctx, session.Client)
+	_ = session.Client.Close() // until then a write may still be resolved
 	f.sayPending(session)
 	return errors.Join(f.print(reports), headline(err))
+}
+
+// connect makes the client: under the lease, if one is named.
+func (f *flattener) connect(ctx context.Context) (*cli.Session, error) {
+	switch {
+	case f.journal.fleet.given():
+		k, err := f.journal.kept(ctx)
+		if err != nil {
+			return nil, err
+		}
+		session, err := k.connect(ctx, f.service)
+		if err != nil {
+			f.app.Sayf("to get out beside whoever holds the lease: --without-lease, and no --fleet")
+		}
+		return session, err
+	case f.dryRun || f.service.Env == trading.EnvSandbox:
+		return f.service.Connect()
+	case f.noLease:
+		f.app.Sayf("warning: without the lease. A bot that holds it may open again what is closed here: stop it, or halt the lease. It takes these closes for somebody else's, and the command knows nothing of its pending writes")
+	}
+	return f.service.ConnectForExit()
 }
 
 // headline leaves out of what is printed the errors of the steps, which were said when they
@@ -145,13 +179,13 @@ func (e firstLine) Unwrap() error { return e.error }
 
 // sayPending names the writes whose outcome is not known, of this flattening or of before it.
 func (f *flattener) sayPending(session *cli.Session) {
-	if session.Journal == "" {
+	if session.Flags == "" {
 		return
 	}
 	writes, _ := session.Pending(context.Background()) // the journal was read already
 	for _, w := range writes {
-		f.app.Sayf("%s: %s %s: its outcome is not known; find out: trading pending resolve %s --journal %s",
-			nameOf(w.Account, w.Environment), w.Operation, cli.Printable(w.Symbol), w.ID, session.Journal)
+		f.app.Sayf("%s: %s %s: its outcome is not known; find out: trading pending resolve %s %s",
+			nameOf(w.Account, w.Environment), w.Operation, cli.Printable(w.Symbol), w.ID, session.Flags)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestFlattenNamesWhatIsPending(t *testing.T) {
 
 		r.sim.FaultEach(nil)
 		r.ctx = t.Context()
-		code, _, errs = r.run(args...)
+		code, _, errs = r.run(append(args, "--proof-interval", "4s")...) // before the reads show what became of the close
 		assert.Equal(t, cli.Done, code)
 		_, rest, named := strings.Cut(errs, "trading pending resolve ")
 		assert.True(t, named, errs)

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
-	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/protect"
 )
 
@@ -178,7 +176,7 @@ func (g gatherer) limits(ctx context.Context, s *statusView) error {
 func readPending(journals []string) ([]pendingView, error) {
 	pending := []pendingView{}
 	for _, path := range journals {
-		for w, err := range writes(path) {
+		for w, err := range trading.ReadJournal(path) {
 			if err != nil {
 				return pending, fmt.Errorf("%s: %w", path, err)
 			}
@@ -188,31 +186,4 @@ func readPending(journals []string) ([]pendingView, error) {
 		}
 	}
 	return pending, nil
-}
-
-// writes yields what a journal holds. An error is the last.
-func writes(path string) iter.Seq2[*trading.JournaledWrite, error] {
-	return func(yield func(*trading.JournaledWrite, error) bool) {
-		for h, err := range journal.Read(path) {
-			var w *trading.JournaledWrite
-			if err == nil {
-				w, err = trading.DescribeHistory(h)
-			}
-			if !yield(w, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func findWrite(path string, id trading.IntentID) (*trading.JournaledWrite, error) {
-	for w, err := range writes(path) {
-		if err != nil {
-			return nil, err
-		}
-		if w.ID == id {
-			return w, nil
-		}
-	}
-	return nil, fmt.Errorf("%s: write %s is not pending: there is no such write, or it is resolved and not kept", path, cli.Printable(id))
 }

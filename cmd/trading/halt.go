@@ -64,12 +64,28 @@ type asker struct {
 	cmd     *cobra.Command
 	folder  *stateDir
 	out     *cli.Output
+	fleet   *fleet
 	account string
 	timeout time.Duration
 }
 
+// ofFleet halts leases, or ends their halts: then somebody has to have looked.
+func (a *asker) ofFleet(ctx context.Context, reason string, halts bool) error {
+	if err := a.fleet.scope(); err != nil {
+		return err
+	}
+	if !halts {
+		if err := a.app.Confirm(ctx, "Take entries again?"); err != nil {
+			return err
+		}
+	}
+	within, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return a.fleet.halt(within, a.out, reason, halts)
+}
+
 func newAsker(app *cli.App, cmd *cobra.Command) *asker {
-	a := &asker{app: app, cmd: cmd, folder: stateDirFlag(app, cmd), out: app.Output(cmd)}
+	a := &asker{app: app, cmd: cmd, folder: stateDirFlag(app, cmd), fleet: fleetFlags(app, cmd), out: app.Output(cmd)}
 	cmd.Flags().StringVar(&a.account, "account", "", "the live account (required)")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", askTimeout, "how long to wait for the protection")
 	return a
@@ -128,14 +144,25 @@ Nothing is sent to the service.
 A halt binds who follows the folder from the moment it is written, even if no protection
 runs: then the command says so, and the exit code is 0 all the same. With --flatten the
 protection also cancels and closes everything, and keeps the account flat; the exit code
-then means that it has begun, and 1 that nobody does it: trading flatten.`,
-		Example: "  trading halt --account acc_1 --state-dir protect.state --reason 'look at the fills'\n  trading halt --account acc_1 --state-dir protect.state --flatten",
+then means that it has begun, and 1 that nobody does it: trading flatten.
+
+With --fleet it halts whoever holds a lease, now or after any takeover, until it is resumed: its
+next entry is refused, at the latest within a fifth of the lease. No protection is needed.`,
+		Example: "  trading halt --account acc_1 --state-dir protect.state --reason 'look at the fills'\n  trading halt --account acc_1 --state-dir protect.state --flatten\n  trading halt --fleet postgres://bot@db/trading --all --reason 'look at the fills'",
 	}
 	a := newAsker(app, cmd)
+	a.fleet.leaseFlag(cmd, "halt whoever holds this lease of --fleet")
+	cmd.Flags().BoolVar(&a.fleet.all, "all", false, "halt every lease of --fleet")
 	reason := cmd.Flags().String("reason", "asked for by an operator", "a text to keep")
 	flattens := cmd.Flags().Bool("flatten", false, "cancel and close everything, and keep the account flat")
 	yes := cmd.Flags().Bool("yes", false, "do not ask before --flatten; required without a terminal")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.fleet.check(cmd, "account", "state-dir", "flatten", "yes"); err != nil {
+			return err
+		}
+		if a.fleet.given() {
+			return a.ofFleet(cmd.Context(), *reason, true)
+		}
 		if err := a.check(); err != nil {
 			return err
 		}
@@ -161,11 +188,19 @@ flattened, or after its state was damaged. The protection looks at the account f
 needs a terminal: a script has not looked. Nothing is sent to the service.
 
 The exit code is 1 if the protection refuses, or if none runs on the folder: then nothing is
-changed.`,
-		Example: "  trading resume --account acc_1 --state-dir protect.state",
+changed. With --fleet it ends the halt of leases.`,
+		Example: "  trading resume --account acc_1 --state-dir protect.state\n  trading resume --fleet postgres://bot@db/trading --lease desk-1/momentum",
 	}
 	a := newAsker(app, cmd)
+	a.fleet.leaseFlag(cmd, "end the halt of this lease of --fleet")
+	cmd.Flags().BoolVar(&a.fleet.all, "all", false, "end the halt of every lease of --fleet")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.fleet.check(cmd, "account", "state-dir"); err != nil {
+			return err
+		}
+		if a.fleet.given() {
+			return a.ofFleet(cmd.Context(), "", false)
+		}
 		if err := a.check(); err != nil {
 			return err
 		}

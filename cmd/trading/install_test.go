@@ -17,11 +17,10 @@ import (
 const (
 	clientModule  = "github.com/tradingapi/trading-go"
 	commandModule = clientModule + "/cmd/trading"
-	docsModule    = clientModule + "/contrib/docs"
 	released      = "v" + trading.Version
 )
 
-// What a user types is run as it is, against a proxy that is a folder with the three
+// What a user types is run as it is, against a proxy that is a folder with the
 // modules as they would be released from this work tree.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
@@ -37,22 +36,26 @@ func TestInstall(t *testing.T) {
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(run(t, root, os.Environ(), "go", "env", "GOMODCACHE"), "cache", "download"))
 
 	files := workTree(t, root)
-	var client, command, docs []string
+	var client, command []string
+	libraries := map[string][]string{"contrib/docs": nil, "contrib/postgres": nil}
 	nested := nestedModules(files)
 	for _, f := range files {
 		switch {
 		case strings.HasPrefix(f, "cmd/trading/"):
 			command = append(command, strings.TrimPrefix(f, "cmd/trading/"))
-		case strings.HasPrefix(f, "contrib/docs/"):
-			docs = append(docs, strings.TrimPrefix(f, "contrib/docs/"))
+		case strings.HasPrefix(f, "contrib/docs/"), strings.HasPrefix(f, "contrib/postgres/"):
+			folder := strings.Join(strings.SplitN(f, "/", 3)[:2], "/")
+			libraries[folder] = append(libraries[folder], strings.TrimPrefix(f, folder+"/"))
 		case !isNested(f, nested):
 			client = append(client, f)
 		}
 	}
 	publish(t, proxy, clientModule, root, client)
-	library := copyOf(t, filepath.Join(root, "contrib", "docs"), docs)
-	run(t, library, env, "go", "mod", "edit", "-dropreplace="+clientModule, "-require="+clientModule+"@"+released)
-	publish(t, proxy, docsModule, library, docs)
+	for folder, files := range libraries {
+		library := copyOf(t, filepath.Join(root, folder), files)
+		run(t, library, env, "go", "mod", "edit", "-dropreplace="+clientModule, "-require="+clientModule+"@"+released)
+		publish(t, proxy, clientModule+"/"+folder, library, files)
+	}
 	release := copyOf(t, filepath.Join(root, "cmd", "trading"), command)
 	run(t, root, env, "bash", ".ci/release", "pin", released, release)
 	publish(t, proxy, commandModule, release, command)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 
 func newJournal(app *cli.App) *cobra.Command {
 	return cli.Group("journal", "Look into a journal of writes, beside the bot that writes to it",
-		newJournalList(app), newJournalShow(app), newJournalVerify(app))
+		newJournalList(app), newJournalShow(app), newJournalVerify(app), newJournalImport(app), newJournalExport(app))
 }
 
 // journalView is a write of a journal.
@@ -65,41 +66,89 @@ func stateOf(w *trading.JournaledWrite) string {
 
 func newJournalList(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ls FILE", Short: "List the writes that a journal keeps", Args: cli.Args("FILE"),
-		Long: "List the writes that a journal keeps: the pending ones, and the resolved ones that have a\nclient order id.",
+		Use: "ls FILE", Short: "List the writes that a journal keeps", Args: cobra.ArbitraryArgs,
+		Long: "List the writes that a journal keeps: the pending ones, and the resolved ones that have a\nclient order id. With --fleet it is that of a lease, or of all, and there is no FILE.",
 	}
+	fleet := fleetFlags(app, cmd).leaseFlag(cmd, "only of this lease of --fleet")
 	out := app.Output(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := fleet.check(cmd); err != nil {
+			return err
+		}
 		all := []journalView{}
+		if fleet.given() {
+			if len(args) > 0 {
+				return cli.Misuse("unexpected argument %q: --fleet takes no file", args[0])
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), readTimeout)
+			defer cancel()
+			of, err := fleet.writes(ctx)
+			return errors.Join(printJournal(out, append(all, of...)), err)
+		}
+		if err := cli.Args("FILE")(cmd, args); err != nil {
+			return cli.WithCode(cli.Usage, err)
+		}
 		var broken error
-		for w, err := range writes(args[0]) {
+		for w, err := range trading.ReadJournal(args[0]) {
 			if broken = err; err == nil {
 				all = append(all, viewWrite(args[0], w))
 			}
 		}
-		printed := out.Print(all, func(w io.Writer) {
-			cli.Row(w, "DECIDED", "STATE", "OPERATION", "ACCOUNT", "SYMBOL", "TRY", "CLIENT ORDER ID", "ID")
-			for _, v := range all {
-				cli.Row(w, cli.Stamp(v.Decided), v.State, v.Operation, v.Account, v.Symbol, v.Try, v.ClientOrderID, v.ID)
-			}
-		})
-		return errors.Join(printed, broken)
+		return errors.Join(printJournal(out, all), broken)
 	}
 	return cmd
 }
 
+func printJournal(out *cli.Output, all []journalView) error {
+	return out.Print(all, func(w io.Writer) {
+		cli.Row(w, "DECIDED", "STATE", "OPERATION", "ACCOUNT", "SYMBOL", "TRY", "CLIENT ORDER ID", "ID")
+		for _, v := range all {
+			cli.Row(w, cli.Stamp(v.Decided), v.State, v.Operation, v.Account, v.Symbol, v.Try, v.ClientOrderID, v.ID)
+		}
+	})
+}
+
 func newJournalShow(app *cli.App) *cobra.Command {
-	cmd := &cobra.Command{Use: "show FILE ID", Short: "Show one write, with what happened to it", Args: cli.Args("FILE", "ID")}
+	cmd := &cobra.Command{
+		Use: "show FILE ID", Short: "Show one write, with what happened to it", Args: cobra.ArbitraryArgs,
+		Long: "Show one write of a journal, with what happened to it. With --fleet it is that of a lease, and\nthere is no FILE.",
+	}
+	fleet := fleetFlags(app, cmd).leaseFlag(cmd, "the lease of --fleet")
 	out := app.Output(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		w, err := findWrite(args[0], trading.IntentID(args[1]))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), readTimeout)
+		defer cancel()
+		k, rest, err := fleet.orFile(ctx, cmd, args, "ID")
 		if err != nil {
 			return err
 		}
-		v := viewWrite(args[0], w)
+		w, err := k.find(trading.IntentID(rest[0]))
+		if err != nil {
+			return err
+		}
+		v := viewWrite(k.name, w)
 		return out.Print(v, v.table)
 	}
 	return cmd
+}
+
+// orFile is the journal of a lease, or that in the file which the first argument names; and the other
+// arguments.
+func (f *fleet) orFile(ctx context.Context, cmd *cobra.Command, args []string, names ...string) (*kept, []string, error) {
+	if err := f.check(cmd); err != nil {
+		return nil, nil, err
+	}
+	if !f.given() {
+		names = append([]string{"FILE"}, names...)
+	}
+	if err := cli.Args(names...)(cmd, args); err != nil {
+		return nil, nil, cli.WithCode(cli.Usage, err)
+	}
+	if !f.given() {
+		return keptFile(args[0]), args[1:], nil
+	}
+	k, err := f.kept(ctx)
+	return k, args, err
 }
 
 func (v journalView) table(w io.Writer) {
@@ -132,22 +181,31 @@ func (v journalView) table(w io.Writer) {
 }
 
 func newJournalVerify(app *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use: "verify FILE", Short: "Is the file whole, and every record readable?", Args: cli.Args("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			pending, resolved := 0, 0
-			for w, err := range writes(args[0]) {
-				switch {
-				case err != nil:
-					return err
-				case w.Pending:
-					pending++
-				default:
-					resolved++
-				}
-			}
-			_, err := fmt.Fprintf(app.Out, "whole: %d pending, %d resolved\n", pending, resolved)
-			return err
-		},
+	cmd := &cobra.Command{
+		Use: "verify FILE", Short: "Is the journal whole, and every record readable?", Args: cobra.ArbitraryArgs,
+		Long: "Read a journal to its end: is the file whole, and every record readable? With --fleet it is that of\na lease, and there is no FILE.",
 	}
+	fleet := fleetFlags(app, cmd).leaseFlag(cmd, "the lease of --fleet")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), readTimeout)
+		defer cancel()
+		k, _, err := fleet.orFile(ctx, cmd, args)
+		if err != nil {
+			return err
+		}
+		pending, resolved := 0, 0
+		for w, err := range k.writes {
+			switch {
+			case err != nil:
+				return err
+			case w.Pending:
+				pending++
+			default:
+				resolved++
+			}
+		}
+		_, err = fmt.Fprintf(app.Out, "whole: %d pending, %d resolved\n", pending, resolved)
+		return err
+	}
+	return cmd
 }

@@ -30,13 +30,25 @@ target, positions, what rests and runs, then the pending writes of the journals,
 rate limits as far as this command has used them or the service has closed them. With the
 folder of a protection, it shows the protection of each live account.
 
+With --fleet it shows the leases of a database instead, and needs no key: who holds each, when
+it was renewed, what is pending, and whether entries are halted.
+
 The exit code is 1 if something could not be read.` + firesTriggers,
 	}
 	service := app.Connection(cmd, readTimeout).Environment(accountToRead)
 	journals := journalsFlag(cmd)
 	folder := stateDirFlag(app, cmd)
+	fleet := fleetFlags(app, cmd)
 	out := app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := fleet.check(cmd, "journal", "state-dir", "env", "account", "base-url", "key-file"); err != nil {
+			return err
+		}
+		if fleet.given() {
+			ctx, cancel := service.Context(cmd.Context())
+			defer cancel()
+			return fleet.status(ctx, out)
+		}
 		return withClient(cmd.Context(), service, func(ctx context.Context, session *cli.Session) error {
 			dir, err := folder.shown(service.Env)
 			if err != nil {

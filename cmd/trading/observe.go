@@ -118,16 +118,16 @@ func (o *observer) run(ctx context.Context) error {
 	case asks && o.file == "":
 		return cli.Misuse("--profile is missing: what is asked goes on over several visits")
 	}
-	before, err := loaded(o.file, asks)
+	var before *profile.Profile
+	var err error
+	if asks {
+		if before, err = loaded(o.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	against, err := loaded(o.against)
 	if err != nil {
 		return err
-	}
-	against, err := loaded(o.against, o.against != "")
-	if err != nil {
-		return err
-	}
-	if o.against != "" && against == nil {
-		return cli.Misuse("there is no profile %s", o.against)
 	}
 	evidence := &observe.Evidence{}
 	var cut error // what has cut a visit short: what was seen until then counts
@@ -152,20 +152,16 @@ func (o *observer) run(ctx context.Context) error {
 	return cmp.Or(cut, err)
 }
 
-// loaded reads a profile if it is wanted and there.
-func loaded(path string, wanted bool) (*profile.Profile, error) {
-	if path == "" || !wanted {
+// loaded reads a profile, if one is named.
+func loaded(path string) (*profile.Profile, error) {
+	if path == "" {
 		return nil, nil
 	}
 	p, err := profile.Load(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
+	if err != nil {
 		return nil, cli.WithCode(cli.Usage, err)
-	default:
-		return p, nil
 	}
+	return p, nil
 }
 
 // visit asks the service, after somebody has agreed. It returns nil where nothing is due.

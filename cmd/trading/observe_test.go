@@ -127,7 +127,7 @@ func TestObserveTrades(t *testing.T) {
 		args := []string{"observe", "--ask", "trial", "--trial-account", "acc_trial", "--ask", "paper", "--profile", kept}
 		code, _, errs := r.run(args...)
 		assert.Equal(t, cli.Usage, code, "it asks first")
-		assert.Contains(t, errs, "on account acc_trial, about 15 dollars each; it is left flat")
+		assert.Contains(t, errs, "on account acc_trial, about 15 dollars each, in half an hour; it is left flat")
 		assert.Empty(t, r.sim.Ledger())
 		out := r.done(append(args, "--yes")...)
 		assert.Contains(t, out, "an execution is stored")
@@ -139,7 +139,7 @@ func TestObserveTrades(t *testing.T) {
 		assert.Zero(t, code)
 		assert.Contains(t, errs, "acc_1 is no trial")
 
-		for range 30 {
+		for range 300 {
 			r.sim.Fault("POST /positions/close", tradingsim.Fail(400, "bad_request"))
 		}
 		code, _, errs = r.run("observe", "--ask", "trial", "--trial-account", "acc_trial", "--profile", kept, "--yes")

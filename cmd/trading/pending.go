@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,12 +14,15 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
-	"github.com/tradingapi/trading-go/journal"
 )
 
-// resolveTimeout is a little more than the half hour after which the service has
-// forgotten what is still on its way.
-const resolveTimeout = 35 * time.Minute
+const (
+	// resolveTimeout is a little more than the half hour after which the service has
+	// forgotten what is still on its way.
+	resolveTimeout = 35 * time.Minute
+	// ackTimeout is longer than a lease whose holder has died stands still.
+	ackTimeout = 2 * time.Minute
+)
 
 func newPending(app *cli.App) *cobra.Command {
 	return cli.Group("pending", "List and resolve writes whose outcome is not known",
@@ -35,8 +37,15 @@ own. It needs no key, sends nothing, and may be used beside the bots.`,
 	}
 	service := app.Connection(cmd, readTimeout)
 	journals := journalsFlag(cmd)
+	fleet := fleetFlags(app, cmd).leaseFlag(cmd, "only of this lease of --fleet")
 	out := app.Output(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := fleet.check(cmd, "journal", "base-url", "key-file"); err != nil {
+			return err
+		}
+		if fleet.given() {
+			return fleet.pending(cmd.Context(), service, out)
+		}
 		if err := service.Read(); err != nil && len(*journals) == 0 {
 			return err
 		}
@@ -48,14 +57,40 @@ own. It needs no key, sends nothing, and may be used beside the bots.`,
 				emptyList(w, read, len(*journals) > 0)
 				return
 			}
-			cli.Row(w, "FOR", "OPERATION", "ACCOUNT", "SYMBOL", "CLIENT ORDER ID", "ID", "JOURNAL", "LAST")
-			for _, p := range pending {
-				cli.Row(w, age(now.Sub(p.Decided)), p.Operation, nameOf(p.Account, p.Environment), p.Symbol, p.ClientOrderID, p.ID, p.Journal, p.Last)
-			}
+			pendingTable(w, pending, now)
 		})
 		return errors.Join(printed, err)
 	}
 	return cmd
+}
+
+func pendingTable(w io.Writer, pending []pendingView, now time.Time) {
+	cli.Row(w, "FOR", "OPERATION", "ACCOUNT", "SYMBOL", "CLIENT ORDER ID", "ID", "JOURNAL", "LAST")
+	for _, p := range pending {
+		cli.Row(w, age(now.Sub(p.Decided)), p.Operation, nameOf(p.Account, p.Environment), p.Symbol, p.ClientOrderID, p.ID, p.Journal, p.Last)
+	}
+}
+
+// pending prints the pending writes of leases.
+func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Output) error {
+	ctx, cancel := service.Context(ctx)
+	defer cancel()
+	all, err := f.writes(ctx)
+	pending := []pendingView{}
+	for _, w := range all {
+		if w.State == "pending" {
+			pending = append(pending, w.pendingView)
+		}
+	}
+	now := time.Now()
+	printed := out.Print(pending, func(w io.Writer) {
+		if len(pending) == 0 && err == nil {
+			cli.Row(w, "no pending writes")
+			return
+		}
+		pendingTable(w, pending, now)
+	})
+	return errors.Join(printed, err)
 }
 
 // emptyList says which journals have no pending write: a bot's is read only if it is named.
@@ -88,6 +123,7 @@ type resolutionView struct {
 type resolver struct {
 	app     *cli.App
 	service *cli.Service
+	journal *chooser
 	out     *cli.Output
 	all     bool
 }
@@ -101,11 +137,13 @@ has the answer, and up to half an hour where it does not; interrupt it when you 
 it again.
 
 The bot that has the journal open must be stopped: it resolves its writes by itself while
-it runs. The exit code is 3 if an outcome is still not known: look at the account, and
+it runs. With --fleet the journal is that of a lease, which is taken for as long as it takes:
+no bot may hold it. The exit code is 3 if an outcome is still not known: look at the account, and
 acknowledge what you find (trading pending ack).`,
-		Example: "  trading pending resolve ID --journal bot.journal\n  trading pending resolve --all --journal bot.journal",
+		Example: "  trading pending resolve ID --journal bot.journal\n  trading pending resolve --all --journal bot.journal\n  trading pending resolve --all --fleet postgres://person@db/trading --lease desk-1/momentum",
 	}
 	r := &resolver{app: app, service: app.Connection(cmd, resolveTimeout).Writes(), out: app.Output(cmd)}
+	r.journal = newChooser(app, cmd, r.service)
 	cmd.Flags().BoolVar(&r.all, "all", false, "every pending write of the journal")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) }
 	return cmd
@@ -115,7 +153,13 @@ func (r *resolver) run(ctx context.Context, ids []string) (err error) {
 	if (len(ids) > 0) == r.all {
 		return cli.Misuse("which writes? either their IDs, or --all")
 	}
-	path, found, err := pendingWrites(r.service, ids)
+	ctx, cancel := r.service.Context(ctx)
+	defer cancel()
+	k, err := r.journal.kept(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := k.pending(ids)
 	if err != nil {
 		return err
 	}
@@ -130,14 +174,11 @@ func (r *resolver) run(ctx context.Context, ids []string) (err error) {
 			r.service.Env = w.Environment
 		}
 	}
-	r.service.Journal = path
-	session, err := r.service.ConnectJournaled(trading.WithoutBackground())
+	session, err := k.connect(ctx, r.service, trading.WithoutBackground())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	ctx, cancel := r.service.Context(ctx)
-	defer cancel()
 	return r.resolve(ctx, session, found)
 }
 
@@ -158,7 +199,7 @@ func (r *resolver) resolve(ctx context.Context, session *cli.Session, found []*t
 		views = append(views, viewResolution(resolution))
 		if errs[i] = nil; resolution.Outcome == trading.Unknown {
 			id := cli.Printable(found[i].ID)
-			r.app.Sayf("still not known: look at the account, then: trading pending ack %s --found applied|not-applied --journal %s", id, session.Journal)
+			r.app.Sayf("still not known: look at the account, then: trading pending ack %s --found applied|not-applied %s", id, session.Flags)
 			errs[i] = cli.WithCode(cli.Unknown, fmt.Errorf("write %s is still not known", id))
 		}
 	}
@@ -174,44 +215,6 @@ func (r *resolver) print(views []resolutionView) error {
 			v.table(w)
 		}
 	})
-}
-
-// pendingWrites finds pending writes of the journal that the flags name: those with the
-// ids, or all if there is none.
-func pendingWrites(service *cli.Service, ids []string) (path string, found []*trading.JournaledWrite, err error) {
-	if err := service.Read(); err != nil {
-		return "", nil, err
-	}
-	path, ok := service.OwnJournal()
-	if !ok {
-		return "", nil, cli.Misuse("which journal? --journal: this command has none of its own for %s", service.BaseURL())
-	}
-	// It is read before it is opened, which makes a file where there is none.
-	if len(ids) == 0 {
-		for w, err := range writes(path) {
-			if err != nil {
-				return "", nil, err
-			}
-			if w.Pending {
-				found = append(found, w)
-			}
-		}
-		return path, found, nil
-	}
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			return "", nil, cli.Misuse("%s is named twice", cli.Printable(id))
-		}
-		w, err := findWrite(path, trading.IntentID(id))
-		if err != nil {
-			return "", nil, err
-		}
-		if !w.Pending {
-			return "", nil, fmt.Errorf("write %s is not pending: it was %s", cli.Printable(id), w.Outcome)
-		}
-		found = append(found, w)
-	}
-	return path, found, nil
 }
 
 // sameService refuses a write for another service than the operator names: the key would
@@ -260,10 +263,12 @@ func newPendingAck(app *cli.App) *cobra.Command {
 		Use: "ack ID", Short: "Acknowledge what a person has found out about a pending write", Args: cli.Args("ID"),
 		Long: `Acknowledge what a person has found out about a pending write. Look at the account first,
 and stop the bot that has the journal open. It sends nothing and needs no key, but a
-terminal: a script has not looked.`,
+terminal: a script has not looked. With --fleet the journal is that of a lease, which no bot may
+hold.`,
 		Example: "  trading pending ack ID --journal bot.journal --found applied --note 'seen in the terminal'",
 	}
-	service := app.Connection(cmd, readTimeout).Writes()
+	service := app.Connection(cmd, ackTimeout).Writes()
+	journals := newChooser(app, cmd, service)
 	var found, note string
 	cli.Choice(cmd.Flags(), &found, "found", "", "", "what was found (required)", "applied", "not-applied")
 	cmd.Flags().StringVar(&note, "note", "", "a text to keep")
@@ -271,12 +276,18 @@ terminal: a script has not looked.`,
 		if err := cli.Require(cmd, "found"); err != nil {
 			return err
 		}
-		path, named, err := pendingWrites(service, args)
+		ctx, cancel := context.WithTimeout(cmd.Context(), readTimeout)
+		defer cancel()
+		k, err := journals.kept(ctx)
+		if err != nil {
+			return err
+		}
+		named, err := k.pending(args)
 		if err != nil {
 			return err
 		}
 		w := named[0]
-		viewWrite(path, w).table(app.Err)
+		viewWrite(k.name, w).table(app.Err)
 		answer, err := app.Ask(cmd.Context(), "What did you find? Type "+found+" again: ")
 		if err != nil {
 			return err
@@ -284,9 +295,9 @@ terminal: a script has not looked.`,
 		if answer != found {
 			return cli.WithCode(cli.NotApplied, errors.New("not confirmed: nothing is acknowledged"))
 		}
-		ctx, cancel := service.Context(cmd.Context())
+		ctx, cancel = service.Context(cmd.Context())
 		defer cancel()
-		if err := acknowledge(ctx, path, w, found, note); err != nil {
+		if err := acknowledge(ctx, k, w, found, note); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(app.Out, "%s: %s\n", cli.Printable(w.ID), found)
@@ -296,17 +307,17 @@ terminal: a script has not looked.`,
 }
 
 // acknowledge resolves a write by a client that has no API key and sends nothing.
-func acknowledge(ctx context.Context, path string, w *trading.JournaledWrite, found, note string) (err error) {
+func acknowledge(ctx context.Context, k *kept, w *trading.JournaledWrite, found, note string) (err error) {
 	outcome := trading.NotApplied
 	if found == "applied" {
 		outcome = trading.Applied
 	}
-	log, err := journal.Open(path, journal.WithLockTimeout(0))
+	store, closes, err := k.open(ctx)
 	if err != nil {
-		return cli.WithCode(cli.Refused, err)
+		return err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	client, err := trading.New(w.BaseURL, trading.WithJournal(log), trading.WithPlaintextHTTP(), trading.WithoutBackground())
+	defer func() { err = errors.Join(err, closes()) }()
+	client, err := trading.New(w.BaseURL, trading.WithJournal(store), trading.WithPlaintextHTTP(), trading.WithoutBackground())
 	if err != nil {
 		return err
 	}

@@ -20,9 +20,9 @@ import (
 )
 
 // onLoopback is a rig whose simulation processes can reach, until it is closed.
-func onLoopback(t *testing.T) (r *rig, closeServer func()) {
+func onLoopback(t *testing.T, opts ...tradingsim.Option) (r *rig, closeServer func()) {
 	t.Helper()
-	r = newRig(t)
+	r = newRig(t, opts...)
 	server := httptest.NewServer(http.Handler(r.sim))
 	t.Cleanup(server.Close)
 	r.env[0] = "TRADING_BASE_URL=" + server.URL + "/v1"

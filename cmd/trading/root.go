@@ -31,7 +31,7 @@ Exit codes:
   5    an account is not proven flat
   6    the service's description has a change that can break a bot, or the service
        answers otherwise than it did
-  8    the doctor found what real money must not meet
+  8    the doctor, or a drill, found what real money must not meet
   130  interrupted, and nothing is pending`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	add := func(group, title string, commands ...*cobra.Command) {
@@ -43,9 +43,9 @@ Exit codes:
 	}
 	add("look", "Look:", newDoctor(app), newStatus(app), newTop(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
-	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app))
+	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app), newTake(app), newRelease(app), newSidecar(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))
-	add("tools", "Tools:", newBacktest(app), newOdds(app), newContract(app), newDocs(app), newObserve(app), newSim(app), newVersion(app))
+	add("tools", "Tools:", newBacktest(app), newOdds(app), newContract(app), newDocs(app), newDrill(app), newObserve(app), newSim(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")
 	root.SetCompletionCommandGroupID("tools")
 	app.Complete(root)

@@ -19,7 +19,6 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/internal/demobot"
-	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingsim/control"
 )
@@ -37,6 +36,7 @@ type simFlags struct {
 	csv             []string // SYMBOL=FILE
 	markets         []string // SYMBOL=PRICE
 	accounts        []string // ID=BALANCE
+	trials          []string // the IDs of those that are trials
 	keyPairs        int
 	lag             time.Duration
 	interpretations []string
@@ -60,9 +60,10 @@ keys, which are no secret, as variables of the environment, and runs until inter
 	f.BoolVar(&set.demo, "demo", false, "let a bot trade, for the page; implies --control")
 	f.BoolVar(&set.manual, "manual-clock", false, "move the clock by the control API alone")
 	f.StringVar(&set.log, "log", "", "write every request and execution to this new file, as lines of JSON")
-	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks")
+	f.Uint64Var(&set.seed, "seed", 1, "the seed of the walks, and of how long answers take by --profile")
 	f.StringVar(&set.balance, "balance", "100000", "opening balance in dollars")
 	f.StringArrayVar(&set.accounts, "account", nil, "a live account with its opening balance, ID=BALANCE, in place of acc_1; may be repeated")
+	f.StringArrayVar(&set.trials, "trial", nil, "the ID of an --account that is a trial; may be repeated")
 	f.StringArrayVar(&set.markets, "market", nil, "a market whose price stands still, SYMBOL=PRICE; without a price, SYMBOL=, it has none; may be repeated")
 	f.IntVar(&set.keyPairs, "key-pairs", 1, "how many pairs of keys to print; the second is TRADING_SANDBOX_KEY_2 and TRADING_LIVE_KEY_2")
 	f.StringArrayVar(&set.csv, "csv", nil, "marks of a market from a recording that starts now, SYMBOL=FILE; may be repeated")
@@ -198,12 +199,12 @@ func (set *simFlags) options() ([]tradingsim.Option, error) {
 	if set.manual {
 		opts = append(opts, tradingsim.WithManualClock(time.Now()))
 	}
-	if set.profile != "" {
-		p, err := profile.Load(set.profile)
-		if err != nil {
-			return nil, cli.WithCode(cli.Usage, err)
-		}
-		opts = append(opts, tradingsim.WithProfile(p))
+	p, err := loaded(set.profile)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		opts = append(opts, tradingsim.WithProfile(p), tradingsim.WithSeed(set.seed))
 		if set.lag > 0 {
 			opts = append(opts, tradingsim.WithLag(set.lag))
 		}

@@ -99,7 +99,7 @@ func TestSimDemonstrates(t *testing.T) {
 
 // A test of somebody's own can have its accounts, its markets, and a second pair of keys.
 func TestSimServesAWorldOfOnesOwn(t *testing.T) {
-	env := serve(t, "--account", "small=5000", "--account", "large=250000", "--market", "BTC=50000", "--market", "GAS=", "--key-pairs", "2")
+	env := serve(t, "--account", "small=5000", "--account", "large=250000", "--trial", "small", "--market", "BTC=50000", "--market", "GAS=", "--key-pairs", "2")
 	require.NotEmpty(t, env["TRADING_LIVE_KEY_2"])
 	require.NotEqual(t, env["TRADING_LIVE_KEY"], env["TRADING_LIVE_KEY_2"])
 	env["TRADING_SANDBOX_KEY"] = env["TRADING_SANDBOX_KEY_2"]
@@ -110,6 +110,8 @@ func TestSimServesAWorldOfOnesOwn(t *testing.T) {
 	accounts := get(t, env, "/accounts")
 	require.Contains(t, accounts, `"startingBalance":5000`)
 	require.Contains(t, accounts, `"id":"large"`)
+	require.Equal(t, 1, strings.Count(accounts, `"isTrial":true`))
+	require.Contains(t, accounts, `"id":"small","status":"ACTIVE","isTrial":true`)
 	require.NotContains(t, accounts, "acc_1")
 }
 
@@ -159,6 +161,7 @@ func TestSimRefusesWhatItCannotServe(t *testing.T) {
 		{"want ID=BALANCE", cli.Usage, []string{"--account", "acc_1"}},
 		{"want ID=BALANCE", cli.Usage, []string{"--account", "a=5", "--account", "a=6"}},
 		{"--account a \"0\" must be greater than 0", cli.Usage, []string{"--account", "a=0"}},
+		{"want the ID of an --account", cli.Usage, []string{"--account", "a=5", "--trial", "b"}},
 		{"want SYMBOL=PRICE", cli.Usage, []string{"--market", "BTC"}},
 		{"greater than 0, or nothing", cli.Usage, []string{"--market", "BTC=0"}},
 		{"between 1 and 10", cli.Usage, []string{"--key-pairs", "11"}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -24,7 +25,12 @@ func (set *simFlags) liveAccounts() (opts []tradingsim.Option, err error) {
 			return nil, err
 		}
 		seen[id] = true
-		opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: id, Balance: balance}))
+		opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: id, Balance: balance, Trial: slices.Contains(set.trials, id)}))
+	}
+	for _, id := range set.trials {
+		if !seen[id] {
+			return nil, cli.Misuse("--trial %q: want the ID of an --account", id)
+		}
 	}
 	return opts, nil
 }

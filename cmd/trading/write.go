@@ -171,7 +171,7 @@ func (w *writer) send(ctx context.Context, session *cli.Session, t task) error {
 // advise says what to do about a write whose outcome is not known.
 func (w *writer) advise(session *cli.Session, v writeView) {
 	w.app.Sayf("UNKNOWN: it may have been applied. Do not send it again as it is.")
-	if _, err := findWrite(session.Journal, v.Intent); err == nil {
+	if _, err := keptFile(session.Journal).find(v.Intent); err == nil {
 		w.app.Sayf("find out: trading pending resolve %s --journal %s", v.Intent, session.Journal)
 	} else {
 		w.app.Sayf("look: trading status --env %s", w.service.Env)

@@ -33,14 +33,15 @@ func program(t *testing.T, name ...string) []string {
 }
 
 // run runs a bot on the account of a simulation, and returns its exit code and what it
-// printed.
-func run(t *testing.T, sim *tradingsim.Sim, command ...string) (code int, out string) {
+// printed. env comes last.
+func run(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (code int, out string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
 		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
+	cmd.Env = append(cmd.Env, env...)
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	err := cmd.Run()
@@ -115,7 +116,7 @@ func testBot(t *testing.T, bot []string) {
 			t.Parallel() // most of the time a bot waits
 			sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
 			sim.Fault("POST /orders", row.faults...)
-			code, out := run(t, sim, append(bot[:len(bot):len(bot)], decision)...)
+			code, out := run(t, sim, append(bot[:len(bot):len(bot)], decision))
 			require.Equal(t, row.executed, orders(sim), "orders in the ledger")
 			require.Len(t, sim.Executed(decision), row.executed, "under the key")
 			require.Equal(t, row.code, code)
@@ -130,7 +131,7 @@ func testBot(t *testing.T, bot []string) {
 		t.Parallel()
 		sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
 		for _, one := range []string{decision, decision, "entry-2"} {
-			code, _ := run(t, sim, append(bot[:len(bot):len(bot)], one)...)
+			code, _ := run(t, sim, append(bot[:len(bot):len(bot)], one))
 			require.Zero(t, code)
 		}
 		require.Equal(t, 2, orders(sim), "one for each decision")
@@ -140,7 +141,7 @@ func testBot(t *testing.T, bot []string) {
 		t.Parallel()
 		sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
 		sim.SetHealth("degraded", "stale")
-		code, _ := run(t, sim, append(bot[:len(bot):len(bot)], decision)...)
+		code, _ := run(t, sim, append(bot[:len(bot):len(bot)], decision))
 		require.Equal(t, nothing, code)
 		require.Zero(t, sent(sim))
 	})
@@ -164,7 +165,7 @@ func TestWithoutAKeyItDoubles(t *testing.T) {
 		command := program(t, "python3", name, decision)
 		sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
 		sim.Fault("POST /orders", tradingsim.DropResponse())
-		code, out := run(t, sim, command...)
+		code, out := run(t, sim, command)
 		require.Zero(t, code)
 		require.Contains(t, out, "placed: ", "each believes that it has one order")
 		require.Equal(t, want, orders(sim), name)

@@ -18,11 +18,17 @@ import (
 // loop starts the loop on the account of a simulation. stop kills it, as by SIGKILL, and waits.
 func loop(t *testing.T, sim *tradingsim.Sim, state string) (stop func() (out string)) {
 	t.Helper()
+	return started(t, sim, program(t, "python3", "loop.py", state, "0.05"))
+}
+
+// started starts a program that does not end. stop kills it, as by SIGKILL, and waits.
+func started(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (stop func() (out string)) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	command := program(t, "python3", "loop.py", state, "0.05")
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
 		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
+	cmd.Env = append(cmd.Env, env...)
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	require.NoError(t, cmd.Start())
@@ -97,7 +103,7 @@ func TestTheLoopAsksAPerson(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "loop.state")
 	sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
 	for range 2 {
-		code, out := run(t, sim, program(t, "python3", "loop.py", state, "0.05")...)
+		code, out := run(t, sim, program(t, "python3", "loop.py", state, "0.05"))
 		require.Equal(t, 3, code)
 		require.Contains(t, out, `look at the account: "internal_error"`)
 		require.FileExists(t, state)

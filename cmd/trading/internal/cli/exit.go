@@ -18,7 +18,7 @@ const (
 	Refused     = 4   // refused locally: nothing was sent
 	NotFlat     = 5   // an account is not proven flat
 	Breaking    = 6   // the service's description has a change that can break a bot, or it answers otherwise than it did
-	Unsound     = 8   // a check of the doctor failed
+	Unsound     = 8   // a check of the doctor failed, or a drill
 	Interrupted = 130 // interrupted, and nothing is pending
 )
 

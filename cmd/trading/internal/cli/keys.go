@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // The prefixes of API keys.
@@ -58,6 +59,34 @@ func parseKeys(path, text string) (k keys, err error) {
 		return keys{}, Misuse("%s: there is no key in it", path)
 	}
 	return k, nil
+}
+
+// keyFile reads a file of keys again whenever it has changed.
+type keyFile struct {
+	path string
+
+	mu   sync.Mutex
+	seen os.FileInfo
+	keys keys
+}
+
+// current returns the keys as they are in the file now. Where it cannot be read, the last ones
+// stay: somebody may be about to write it.
+func (f *keyFile) current() (keys, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.path)
+	if err == nil && f.seen != nil && os.SameFile(f.seen, info) && f.seen.ModTime().Equal(info.ModTime()) && f.seen.Size() == info.Size() {
+		return f.keys, nil
+	}
+	k, err := readKeys(f.path)
+	switch {
+	case err == nil:
+		f.seen, f.keys = info, k
+	case f.seen == nil:
+		return keys{}, err
+	}
+	return f.keys, nil
 }
 
 // checkPrivate refuses a file that others can read.

@@ -109,7 +109,9 @@ type Session struct {
 	*trading.Client
 	// Journal is the file; empty without one.
 	Journal string
-	log     *journal.Log
+	// Flags name the journal to a command; empty without one.
+	Flags  string
+	closes func() error // the journal
 }
 
 // Connect makes a client that keeps no journal, for a command that only reads.
@@ -118,7 +120,7 @@ func (s *Service) Connect() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.connect(opts, "", nil)
+	return s.connect(opts)
 }
 
 // entryWait is how long an entry waits for another command to close the journal.
@@ -133,8 +135,7 @@ func (s *Service) ConnectJournaled(more ...trading.Option) (*Session, error) {
 }
 
 func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (*Session, error) {
-	opts, err := s.options()
-	if err != nil {
+	if _, err := s.options(); err != nil { // before a file is made
 		return nil, err
 	}
 	path, err := s.JournalPath()
@@ -145,7 +146,27 @@ func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (
 	if err != nil {
 		return nil, WithCode(Refused, fmt.Errorf("journal %s: %w", path, err))
 	}
-	return s.connect(append(append(opts, trading.WithJournal(log)), more...), path, log)
+	session, err := s.ConnectOn(log, log.Close, "--journal "+path, more...)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	session.Journal = path
+	return session, nil
+}
+
+// ConnectOn makes a client whose writes are in a journal that is open, and that its flags name. To
+// close the session closes the journal.
+func (s *Service) ConnectOn(store journal.Store, closes func() error, flags string, more ...trading.Option) (*Session, error) {
+	opts, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	session, err := s.connect(append(append(opts, trading.WithJournal(store)), more...))
+	if err != nil {
+		return nil, err
+	}
+	session.Flags, session.closes = flags, closes
+	return session, nil
 }
 
 // ConnectForExit is ConnectJournaled, except that a journal which cannot be opened does
@@ -159,15 +180,12 @@ func (s *Service) ConnectForExit() (*Session, error) {
 	return s.Connect()
 }
 
-func (s *Service) connect(opts []trading.Option, path string, log *journal.Log) (*Session, error) {
+func (s *Service) connect(opts []trading.Option) (*Session, error) {
 	client, err := trading.New(s.baseURL, append(opts, s.App.Options...)...)
 	if err != nil {
-		if log != nil {
-			err = errors.Join(err, log.Close())
-		}
 		return nil, WithCode(Usage, err)
 	}
-	return &Session{client, path, log}, nil
+	return &Session{Client: client}, nil
 }
 
 // options are the keys and the name of the program.
@@ -195,6 +213,33 @@ func (s *Service) options() ([]trading.Option, error) {
 	return opts, nil
 }
 
+// RotatedKeys returns the options of a client that runs for long: its keys are those that the key
+// file has at each attempt.
+func (s *Service) RotatedKeys() ([]trading.Option, error) {
+	if s.keyFile == "" {
+		return nil, Misuse("missing: --key-file: what runs for long keeps its keys out of its environment, and follows a rotation")
+	}
+	file := &keyFile{path: s.keyFile}
+	first, err := file.current()
+	if err != nil {
+		return nil, err
+	}
+	opts := []trading.Option{trading.WithApplication("trading", Version())}
+	if first.sandbox != "" {
+		opts = append(opts, trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+			k, err := file.current()
+			return k.sandbox, err
+		}))
+	}
+	if first.live != "" {
+		opts = append(opts, trading.WithLiveKeyFunc(func(context.Context) (string, error) {
+			k, err := file.current()
+			return k.live, err
+		}))
+	}
+	return opts, nil
+}
+
 // Close ends the client and the journal. That writes are pending is not its error: the
 // call that left one has said so.
 func (s *Session) Close() error {
@@ -202,8 +247,8 @@ func (s *Session) Close() error {
 	if errors.As(err, new(*trading.PendingError)) {
 		err = nil
 	}
-	if s.log != nil {
-		err = errors.Join(err, s.log.Close())
+	if s.closes != nil {
+		err = errors.Join(err, s.closes())
 	}
 	return err
 }

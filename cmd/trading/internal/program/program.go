@@ -10,9 +10,14 @@ import (
 //go:embed main.go.txt
 var source string
 
-// Source returns a package main that runs a function of a package.
-func Source(importPath, function string) string {
-	return strings.NewReplacer("BOT_PACKAGE", importPath, "BOT_FUNC", function).Replace(source)
+// Source returns a package main that runs a function of a package: a bot, or one that returns the
+// variants of a sweep.
+func Source(importPath, function string, sweep bool) string {
+	task := "one"
+	if sweep {
+		task = "sweep"
+	}
+	return strings.NewReplacer("BOT_PACKAGE", importPath, "BOT_FUNC", function, "BOT_TASK", task).Replace(source)
 }
 
 // Run is what the program takes as its argument, as JSON.
@@ -21,7 +26,7 @@ type Run struct {
 
 	DailyLossFloor, GlobalLossFloor, ProfitTarget, DailyFloor, CandlePaths, Attempts, Trades, Result string
 
-	HalfSpread, Slippage, SlippageLaw, Funding string
+	HalfSpread, Slippage, SlippageLaw, Funding, Profile string
 
 	Latency, Lag, MaxAge, WarmUp time.Duration
 
@@ -38,4 +43,9 @@ type Run struct {
 	Seed     uint64
 	From, To time.Time
 	JSON     bool
+
+	Split         time.Time // the end of the train prices; zero is two thirds of all
+	Shard, Shards int       // of a sweep
+	Part          string    // the file that a shard of a sweep is written to
+	RunTimeout    time.Duration
 }

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/contrib/postgres"
+	"github.com/tradingapi/trading-go/contrib/postgres/postgrestest"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// TestAFleet: two bots on a real server, one of which has a pending write. A person sees them, halts
+// them over a takeover, resumes one, and hands over the lease of one that died.
+func TestAFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	address := postgrestest.Server(t)
+	at := address("postgres")
+	require.NoError(t, postgres.Migrate(t.Context(), at))
+	r := newRig(t)
+	onFleet := func(args ...string) []string { return append(args, "--fleet", at) }
+	assert.Contains(t, r.done(onFleet("status")...), "no leases")
+	code, _, errs := r.run(onFleet("halt", "--all")...)
+	assert.Equal(t, cli.NotApplied, code, errs)
+
+	options := func(name, account string) postgres.Options {
+		return postgres.Options{Name: name, BaseURL: r.sim.URL(), Accounts: []string{account}, Lease: time.Second, Declares: "version 1"}
+	}
+	one, err := postgres.Open(t.Context(), at, options("one", "acc_1"))
+	require.NoError(t, err)
+	two, err := postgres.Open(t.Context(), at, options("two", "acc_2"))
+	require.NoError(t, err)
+	defer two.Close()
+	client, err := trading.New(r.sim.URL(), trading.WithLiveKey(r.sim.LiveKey()), trading.WithTransport(r.sim.Transport()),
+		trading.WithJournal(one), trading.WithResolveTimeout(0), trading.WithoutBackground())
+	require.NoError(t, err)
+	r.sim.Fault("POST /orders", tradingsim.DropResponse())
+	buy := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
+	_, err = client.Live.Account("acc_1").PlaceOrder(t.Context(), buy, trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithClientOrderID("first"))
+	require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+
+	status := func() map[string]leaseView {
+		var list []leaseView
+		require.NoError(t, json.Unmarshal([]byte(r.done(onFleet("status", "-o", "json")...)), &list))
+		all := map[string]leaseView{}
+		for _, l := range list {
+			all[l.Name] = l
+		}
+		return all
+	}
+	seen := status()
+	require.Len(t, seen, 2)
+	assert.Equal(t, "held", seen["one"].State)
+	assert.EqualValues(t, 1, seen["one"].Pending)
+	assert.Equal(t, []string{"acc_1"}, seen["one"].Accounts)
+	assert.EqualValues(t, 0, seen["two"].Pending)
+	table := r.done(onFleet("status")...)
+	assert.Contains(t, table, "LEASE")
+	assert.Contains(t, table, "held")
+
+	var pending []pendingView
+	require.NoError(t, json.Unmarshal([]byte(r.done(onFleet("pending", "ls", "-o", "json")...)), &pending))
+	require.Len(t, pending, 1)
+	assert.Equal(t, "first", pending[0].ClientOrderID)
+	assert.Equal(t, "lease one", pending[0].Journal)
+	assert.Contains(t, r.done(onFleet("pending", "ls", "--lease", "two")...), "no pending writes")
+	assert.Contains(t, r.done(onFleet("journal", "ls", "--lease", "one")...), "POST /orders")
+	code, _, errs = r.run(onFleet("journal", "ls", "--lease", "three")...)
+	assert.Equal(t, cli.NotApplied, code)
+	assert.Contains(t, errs, "no such lease")
+
+	id := string(pending[0].ID)
+	onOne := func(args ...string) []string { return onFleet(append(args, "--lease", "one")...) }
+	assert.Contains(t, r.done(onOne("journal", "show", id)...), "POST /orders")
+	assert.Equal(t, "whole: 1 pending, 0 resolved\n", r.done(onOne("journal", "verify")...))
+	for _, args := range [][]string{{"pending", "resolve", id}, {"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}} {
+		code, _, errs = r.run(onOne(args...)...)
+		assert.Equal(t, cli.Refused, code)
+		assert.Contains(t, errs, "stop the bots first", "a bot that lives resolves its writes by itself")
+	}
+
+	// The halt of all, over a takeover.
+	assert.Contains(t, r.done(onFleet("halt", "--all", "--reason", "look at the fills")...), "halted: look at the fills")
+	require.Eventually(t, func() bool { _, halted := client.Halted(); return halted }, 5*time.Second, time.Millisecond)
+	_, err = client.Live.Account("acc_1").PlaceOrder(t.Context(), buy)
+	require.ErrorIs(t, err, trading.ErrHalted)
+	require.NoError(t, two.Close())
+	again, err := postgres.Open(t.Context(), at, options("two", "acc_2"))
+	require.NoError(t, err)
+	defer again.Close()
+	reason, halted := again.Halted()
+	assert.Equal(t, "look at the fills", reason)
+	assert.True(t, halted)
+	code, _, errs = r.run(onFleet("resume", "--lease", "two")...)
+	assert.NotEqual(t, cli.Done, code, "a script has not looked: %s", errs)
+	r.terminal, r.types = true, "yes\n"
+	r.done(onFleet("resume", "--lease", "two")...)
+	seen = status()
+	assert.Equal(t, [2]bool{true, false}, [2]bool{seen["one"].Halted, seen["two"].Halted})
+
+	// A lease whose holder lives is waited for; one that is free is taken, and handed over.
+	code, _, errs = r.run(onFleet("release", "--lease", "two", "--timeout", "1500ms")...)
+	assert.Equal(t, cli.NotApplied, code, errs)
+	_ = client.Close() // its write is pending
+	require.NoError(t, one.Close())
+	assert.Contains(t, r.done(onFleet("release", "--lease", "one")...), "one is free")
+	assert.Equal(t, "released", status()["one"].State)
+	ctx, interrupt := context.WithCancel(t.Context())
+	r.ctx = ctx
+	took := make(chan int)
+	go func() {
+		code, _, _ := r.run(onFleet("take", "--lease", "one")...)
+		took <- code
+	}()
+	require.Eventually(t, func() bool {
+		all, err := postgres.Leases(t.Context(), at)
+		return err == nil && all[0].Held()
+	}, 10*time.Second, 10*time.Millisecond)
+	interrupt()
+	<-took
+	r.ctx = t.Context()
+	seen = status()
+	assert.Equal(t, "released", seen["one"].State)
+	assert.EqualValues(t, 1, seen["one"].Pending)
+}
+
+// TestTheGuideOfAFleet holds the command lines of the guide to the flags of the commands.
+func TestTheGuideOfAFleet(t *testing.T) {
+	text, err := os.ReadFile("../../docs/several-machines.md")
+	require.NoError(t, err)
+	lines := regexp.MustCompile("(?m)^(trading .*)$|`(trading flatten [^`]*)`").FindAllStringSubmatch(string(text), -1)
+	require.GreaterOrEqual(t, len(lines), 8)
+	for _, line := range lines {
+		args := strings.Fields(strings.ReplaceAll(line[1]+line[2], "'look at the fills'", "look"))[1:]
+		cmd, rest, err := newRoot(&cli.App{}).Find(args)
+		require.NoError(t, err)
+		require.NoError(t, cmd.ParseFlags(rest), args)
+		require.NoError(t, cmd.ValidateArgs(cmd.Flags().Args()), args)
+		require.True(t, cmd.Runnable(), args)
+	}
+}
+
+func TestFleetRefuses(t *testing.T) {
+	r := newRig(t)
+	const at = "postgres://bot@127.0.0.1:1/x"
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{cli.Usage, "want postgres://", []string{"status", "--fleet", "mysql://x"}},
+		{cli.Usage, "a password is not for arguments", []string{"status", "--fleet", "postgres://bot:secret@db/x"}},
+		{cli.Usage, "a password is not for arguments", []string{"status", "--fleet", "postgres://db/x?password=secret"}},
+		{cli.Usage, "--account is not for --fleet", []string{"status", "--fleet", at, "--account", "acc_1"}},
+		{cli.Usage, "--lease is for --fleet", []string{"halt", "--lease", "one"}},
+		{cli.Usage, "--all is for --fleet", []string{"resume", "--all"}},
+		{cli.Usage, "either --lease, or --all", []string{"halt", "--fleet", at}},
+		{cli.Usage, "either --lease, or --all", []string{"halt", "--fleet", at, "--lease", "one", "--all"}},
+		{cli.Usage, "--flatten is not for --fleet", []string{"halt", "--fleet", at, "--all", "--flatten"}},
+		{cli.Usage, "--fleet takes no file", []string{"journal", "ls", "x", "--fleet", at}},
+		{cli.Usage, "which lease?", []string{"journal", "show", "x", "--fleet", at}},
+		{cli.Usage, "missing: ID", []string{"journal", "show", "--fleet", at, "--lease", "one"}},
+		{cli.Usage, "unexpected argument", []string{"journal", "verify", "x", "--fleet", at, "--lease", "one"}},
+		{cli.Usage, "which lease?", []string{"pending", "resolve", "x", "--fleet", at}},
+		{cli.Usage, "--journal is not for --fleet", []string{"pending", "ack", "x", "--found", "applied", "--fleet", at, "--lease", "one", "--journal", "x"}},
+		{cli.NotApplied, "connect", []string{"pending", "resolve", "x", "--fleet", at, "--lease", "one"}},
+		{cli.NotApplied, "connect", []string{"journal", "verify", "--fleet", at, "--lease", "one"}},
+		{cli.NotApplied, "connect", []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--fleet", at, "--lease", "one"}},
+		{cli.Usage, "--fleet is for one live account", []string{"flatten", "--all-symbols", "--yes", "--fleet", at, "--lease", "one"}},
+		{cli.Usage, "--fleet is for one live account", []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--fleet", at, "--lease", "one", "--without-lease"}},
+		{cli.Usage, "--lease is for --fleet", []string{"flatten", "--all-symbols", "--yes", "--lease", "one"}},
+		{cli.Usage, "--without-lease is for", []string{"flatten", "--all-symbols", "--yes", "--without-lease"}},
+		{cli.Usage, "--lease", []string{"take", "--fleet", at}},
+		{cli.Usage, "--timeout must be", []string{"release", "--fleet", at, "--lease", "one", "--timeout", "0s"}},
+		{cli.NotApplied, "connect", []string{"status", "--fleet", at}},
+		{cli.NotApplied, "connect", []string{"pending", "ls", "--fleet", at}},
+		{cli.NotApplied, "connect", []string{"halt", "--fleet", at, "--all"}},
+		{cli.NotApplied, "connect", []string{"release", "--fleet", at, "--lease", "one"}},
+	} {
+		code, _, errs := r.run(c.args...)
+		assert.Equal(t, c.code, code, "%q: %s", c.args, errs)
+		assert.Contains(t, errs, c.says, "%q", c.args)
+		assert.NotContains(t, errs, "secret")
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/contrib/postgres"
+	"github.com/tradingapi/trading-go/contrib/postgres/postgrestest"
+)
+
+// TestAJournalMoves: a person moves the journal of a bot from its file into the database, sees there
+// what is pending, and moves it back.
+func TestAJournalMoves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	at := postgrestest.Server(t)("postgres")
+	require.NoError(t, postgres.Migrate(t.Context(), at))
+	r := newRig(t)
+	back := filepath.Join(t.TempDir(), "back.journal")
+	id := r.interrupted("BTC")
+	_, from, _ := strings.Cut(r.env[len(r.env)-1], "=")
+	journals, err := filepath.Glob(filepath.Join(from, "trading", "*.journal"))
+	require.NoError(t, err)
+	require.Len(t, journals, 1)
+	path := journals[0]
+	listed := r.done("journal", "ls", path)
+	assert.Contains(t, listed, id)
+
+	onLease := func(args ...string) []string { return append(args, "--fleet", at, "--lease", "one") }
+	assert.Equal(t, "1 writes copied into lease one\n", r.done(onLease("journal", "import", path, "--account", "acc_1")...))
+	assert.Equal(t, listed, r.done(onLease("journal", "ls")...))
+	code, _, errs := r.run(onLease("journal", "import", path, "--account", "acc_1")...)
+	assert.Equal(t, cli.NotApplied, code)
+	assert.Contains(t, errs, "has a journal already")
+	assert.Equal(t, "1 writes written to "+back+"\n", r.done(onLease("journal", "export", back)...))
+	assert.Equal(t, listed, r.done("journal", "ls", back))
+	assert.Contains(t, r.done("status", "--fleet", at), "halted: exported to")
+	code, _, errs = r.run(onLease("journal", "export", back)...)
+	assert.Equal(t, cli.NotApplied, code)
+	assert.Contains(t, errs, "exists")
+	r.env = r.env[1:]
+	code, _, errs = r.run(onLease("journal", "import", path, "--account", "acc_1")...)
+	assert.Equal(t, cli.Usage, code)
+	assert.Contains(t, errs, "which service?")
+}
