@@ -28,7 +28,8 @@ type Hooks struct {
 	AttemptDone func(ctx context.Context, c Call, a Attempt)
 	// Waiting is called for each wait before it begins.
 	Waiting func(ctx context.Context, c Call, w Wait)
-	// Resolved is called for each write that was in doubt, once its outcome is known. While
+	// Resolved is called for each write that was in doubt, once its outcome is known. A call that
+	// gives up at that moment is done later, as one whose outcome is not known. While
 	// it blocks, the client resolves no other write. It must not call [Client.Resolve],
 	// [Client.Recover] or [Client.Close], which would wait for it.
 	Resolved func(ctx context.Context, r Resolution)

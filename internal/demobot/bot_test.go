@@ -94,3 +94,18 @@ func TestTheBotEndsWithAWritePending(t *testing.T) {
 		require.Equal(t, "pending", outcomes["1"])
 	})
 }
+
+// The client can find out about a write in the moment in which its call gives up.
+func TestACallThatEndsUnknownAfterItsWriteIsResolved(t *testing.T) {
+	var last Write
+	w := newWitness(func(shown Write) { last = shown })
+	call := trading.Call{Write: true, Intent: "w1"}
+	ctx := w.expect(t.Context(), "BTC", "close 0.01 BTC")
+	w.attempted(ctx, call, trading.Attempt{Outcome: trading.Unknown})
+	require.Equal(t, "pending", last.Outcome)
+	w.resolved(ctx, trading.Resolution{Intent: trading.Intent{ID: "w1"}, Outcome: trading.Applied})
+	steps := last.Steps
+	w.done(ctx, call, trading.Done{Outcome: trading.Unknown, Err: trading.ErrUndetermined})
+	require.Equal(t, "applied", last.Outcome)
+	require.Equal(t, steps, last.Steps)
+}

@@ -22,6 +22,8 @@ type Write struct {
 	Steps       []string
 }
 
+func (w *Write) decided() bool { return w.Outcome == "applied" || w.Outcome == "not applied" }
+
 // witness follows writes by the client's hooks.
 type witness struct {
 	show func(Write)
@@ -71,7 +73,7 @@ func (w *witness) note(ctx context.Context, c trading.Call, change func(*Write))
 	if write == nil {
 		return
 	}
-	if c.Intent != "" && write.Outcome != "applied" && write.Outcome != "not applied" {
+	if c.Intent != "" && !write.decided() {
 		w.writes[c.Intent] = write
 	}
 	change(write)
@@ -119,6 +121,9 @@ func (w *witness) done(ctx context.Context, c trading.Call, d trading.Done) {
 	w.note(ctx, c, func(write *Write) {
 		switch {
 		case d.Outcome == trading.Unknown && d.Err != nil:
+			if write.decided() {
+				return // the client found out as the call gave up
+			}
 			write.Outcome = "pending"
 			write.Steps = append(write.Steps, "the client goes on finding out")
 			return
