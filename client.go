@@ -13,7 +13,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/reliance"
+	"github.com/tradingapi/trading-go/internal/ledger/reliance"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/spec"
@@ -423,3 +424,8 @@ func (c *Client) ForgetKey(ctx context.Context, key Key) error {
 	source := keySource{given: key}
 	return c.core.driver.Forget(ctx, source.name("", ""))
 }
+
+// Exiting returns the context of a program that gets out of the market: whatever it finds
+// executed, it closes. Under it [Client.Resolve] and its like also ask for the stored answer
+// of an entry while [Client.Halt] is on, which else holds such requests back.
+func Exiting(ctx context.Context) context.Context { return pending.Exiting(ctx) }

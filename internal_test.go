@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,8 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/proof/leak"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
+
+// TestMain looks for goroutines that a client, or a test, has left behind.
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
 // These tests see what only the package does. All others are below internal/proof.
 

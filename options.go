@@ -13,7 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/reliance"
+	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"

@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/check"
-	"github.com/tradingapi/trading-go/internal/rawbody"
+	"github.com/tradingapi/trading-go/internal/check/rawbody"
 )
 
 // Raw is a request as it goes over the wire, for a program that passes on what others ask.

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
-	"github.com/tradingapi/trading-go/internal/reliance"
 	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/tradingsim"
 )

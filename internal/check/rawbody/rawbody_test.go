@@ -22,7 +22,7 @@ type schema struct {
 
 // The members are those of openapi.json, with the types that it gives them.
 func TestMembersAreTheContracts(t *testing.T) {
-	content, err := os.ReadFile("../../openapi.json")
+	content, err := os.ReadFile("../../../openapi.json")
 	require.NoError(t, err)
 	var description struct {
 		Paths map[string]map[string]struct {
