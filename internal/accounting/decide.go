@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 var (
@@ -68,14 +70,14 @@ func (j *judge) early() bool {
 
 // absent is the verdict where the account shows nothing of the write.
 func (j *judge) absent(v Verdict, why Reason) Verdict {
-	v.Likely = NotApplied
+	v.Likely = ledger.NotApplied
 	switch {
 	case !j.Held && !(j.Gone && j.lasts()) && j.on("held"):
 		v.Reason = NotHeld
 	case j.Look.Equal < 2 && j.on("second look"), j.Write.Kind == Limit && j.Look.Equal < 3 && j.on("third look"):
 		v.Reason = LookAgain
 	default:
-		v.Outcome, v.Reason = NotApplied, why
+		v.Outcome, v.Reason = ledger.NotApplied, why
 		if why == NoTrace && (j.Write.Kind == Entry || j.closes()) && j.on("courses without") {
 			v = j.unless(j.guess(false), v)
 		}
@@ -129,7 +131,7 @@ func (j *judge) newIDs(now, before []string) (n int) {
 // present is the verdict where the account shows what the write would leave: Applied,
 // unless something else can have left it.
 func (j *judge) present(v Verdict, why, other Reason) Verdict {
-	v.Likely = Applied
+	v.Likely = ledger.Applied
 	switch {
 	case !j.Exclusive && j.on("exclusive"):
 		v.Reason = NotExclusive
@@ -142,7 +144,7 @@ func (j *judge) present(v Verdict, why, other Reason) Verdict {
 	case j.Look.Equal < 2 && j.on("second look"):
 		v.Reason = LookAgain
 	default:
-		v.Outcome, v.Reason = Applied, why
+		v.Outcome, v.Reason = ledger.Applied, why
 		if why != OneNewID && j.on("courses with") {
 			v = j.unless(j.guess(true), v)
 		}
@@ -153,7 +155,7 @@ func (j *judge) present(v Verdict, why, other Reason) Verdict {
 // unless is a verdict, unless there is a reason against it.
 func (j *judge) unless(why Reason, v Verdict) Verdict {
 	if why != "" {
-		v.Outcome, v.Reason = Unknown, why
+		v.Outcome, v.Reason = ledger.Unknown, why
 	}
 	return v
 }

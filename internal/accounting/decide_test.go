@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -25,12 +26,12 @@ func TestReadsThatLagTooFar(t *testing.T) {
 		was, is Position
 		own     []Own
 		want    Reason
-		without Outcome
+		without ledger.Outcome
 	}{
-		{"opened", flat, holds("1", "100", -5), nil, DoesNotFit, Applied},
-		{"negative", holds("1", "100", -5), flat, nil, Contradiction, NotApplied},
-		{"replaced", holds("1", "100", -5), holds("1", "105", 60), nil, Contradiction, NotApplied},
-		{"own row", holds("1", "100", -5), holds("1", "100", -5), []Own{ownClose}, OwnRowMissing, Unknown},
+		{"opened", flat, holds("1", "100", -5), nil, DoesNotFit, ledger.Applied},
+		{"negative", holds("1", "100", -5), flat, nil, Contradiction, ledger.NotApplied},
+		{"replaced", holds("1", "100", -5), holds("1", "105", 60), nil, Contradiction, ledger.NotApplied},
+		{"own row", holds("1", "100", -5), holds("1", "100", -5), []Own{ownClose}, OwnRowMissing, ledger.Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
@@ -40,7 +41,7 @@ func TestReadsThatLagTooFar(t *testing.T) {
 				Base: &Baseline{State: State{Position: tt.was, Status: "ACTIVE"}, BeforeFirstUse: true},
 				Look: Look{State: State{Position: tt.is, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
 			}
-			if v := Decide(f); v.Outcome != Unknown || v.Reason != tt.want {
+			if v := Decide(f); v.Outcome != ledger.Unknown || v.Reason != tt.want {
 				t.Errorf("%d: %s, want Unknown: %s", v.Outcome, v.Reason, tt.want)
 			}
 			j := &judge{Facts: f, off: tt.rule}
@@ -59,12 +60,12 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 		runs, finished []string
 		lags           bool
 		want           Reason
-		without        Outcome
+		without        ledger.Outcome
 	}{
-		{"it ended", nil, []string{"run_1"}, true, ListIncomplete, Applied},
-		{"it ended, and the lists had it by then", nil, []string{"run_1"}, false, OneNewID, Applied},
-		{"it runs", []string{"run_1"}, nil, true, OneNewID, Applied},
-		{"there is none", nil, nil, true, NoTrace, NotApplied},
+		{"it ended", nil, []string{"run_1"}, true, ListIncomplete, ledger.Applied},
+		{"it ended, and the lists had it by then", nil, []string{"run_1"}, false, OneNewID, ledger.Applied},
+		{"it runs", []string{"run_1"}, nil, true, OneNewID, ledger.Applied},
+		{"there is none", nil, nil, true, NoTrace, ledger.NotApplied},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := Facts{
@@ -121,7 +122,7 @@ func turned(f Facts) Facts {
 func TestIncompleteWrite(t *testing.T) {
 	whole := Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1")}
 	flat := Look{Equal: 2}
-	if v := Decide(Facts{Write: whole, Held: true, Look: flat}); v.Outcome != NotApplied {
+	if v := Decide(Facts{Write: whole, Held: true, Look: flat}); v.Outcome != ledger.NotApplied {
 		t.Errorf("a whole write: %s", v.Reason)
 	}
 	for name, change := range map[string]func(*Write){
@@ -132,7 +133,7 @@ func TestIncompleteWrite(t *testing.T) {
 	} {
 		w := whole
 		change(&w)
-		if v := Decide(Facts{Write: w, Held: true, Look: flat}); v.Outcome != Unknown || v.Reason != WriteIncomplete {
+		if v := Decide(Facts{Write: w, Held: true, Look: flat}); v.Outcome != ledger.Unknown || v.Reason != WriteIncomplete {
 			t.Errorf("no %s: %s", name, v.Reason)
 		}
 	}

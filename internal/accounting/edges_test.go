@@ -6,6 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // The facts at which a verdict turns, each beside the nearest that decides otherwise.
@@ -91,48 +93,48 @@ func TestWhereAVerdictTurns(t *testing.T) {
 	for name, c := range map[string]struct {
 		f    Facts
 		want Reason
-		is   Outcome
+		is   ledger.Outcome
 	}{
-		"flat, and another market traded":            {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), FlatSymbol, NotApplied},
-		"flat, and its own did":                      {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, Unknown},
-		"flat, and its own did before":               {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), FlatSymbol, NotApplied},
-		"flat, and one that is not shown did":        {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, Unknown},
-		"flat, and the list may be cut":              {edge(Entry, noBaseline, closedRows(many(listCut, fromTime)...)), NoBaseline, Unknown},
-		"flat, and it reaches back":                  {edge(Entry, noBaseline, closedRows(many(listCut, fromTime-1)...)), FlatSymbol, NotApplied},
-		"flat, and it is shorter":                    {edge(Entry, noBaseline, closedRows(many(listCut-1, fromTime)...)), FlatSymbol, NotApplied},
-		"flat, and a run has ended, of an order":     {edge(Entry, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), FlatSymbol, NotApplied},
-		"flat, and a run has ended, of a run":        {edge(Pro, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoBaseline, Unknown},
-		"flat, and known runs have":                  {edge(Pro, noBaseline, finished(listCut-1)), FlatSymbol, NotApplied},
-		"flat, and more may have":                    {edge(Pro, noBaseline, finished(listCut)), NoBaseline, Unknown},
-		"gone, an order":                             {edge(Entry, gone), NoTrace, NotApplied},
-		"gone, an order beside others":               {edge(Entry, gone, notAlone), NoTrace, NotApplied},
-		"gone, a limit":                              {edge(Limit, gone), NoTrace, NotApplied},
-		"gone, a limit that others may have ended":   {edge(Limit, gone, notAlone), NotHeld, Unknown},
-		"gone, a limit that the status may have":     {edge(Limit, gone, passed), NotHeld, Unknown},
-		"gone, a limit without a baseline":           {edge(Limit, gone, noBaseline), NotHeld, Unknown},
-		"gone, a run that no status ends":            {edge(Pro, gone, passed), NoTrace, NotApplied},
-		"gone, a run without a baseline":             {edge(Pro, gone, noBaseline), FlatSymbol, NotApplied},
-		"gone, a run that others may have ended":     {edge(Pro, gone, notAlone), NotHeld, Unknown},
-		"a limit that rests":                         {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} })), OneNewID, Applied},
-		"a limit that rested before":                 {edge(Limit, based(func(b *Baseline) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, NotApplied},
-		"a limit of the program's":                   {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, NotApplied},
-		"bought":                                     {edge(Entry, holding("0", "1")), VolumeFits, Applied},
-		"turned":                                     {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market))), VolumeFits, Applied},
-		"turned by a stop, and more was bought":      {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", StopLoss))), NoTrace, NotApplied},
-		"bought beside one that rests":               {edge(Entry, holding("0", "1"), by(rests)), VolumeFits, Applied},
-		"turned beside one that rests":               {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market)), by(rests)), OrdersRested, Unknown},
-		"sold again beside one that rests":           {edge(Entry, holding("1", "1"), closedRows(traded(Long, "1", Market)), by(rests)), DoesNotFit, Unknown},
-		"bought beside an own order":                 {edge(Entry, holding("0", "2"), by(Own{Side: Long, Opened: num("1")})), VolumeFits, Applied},
-		"turned beside an own order":                 {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Side: Long, Opened: num("1")})), OwnWriteUnclear, Unknown},
-		"reduced":                                    {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, Applied},
-		"half closed":                                {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, Applied},
-		"half closed beside an order that added":     {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Long, Opened: num("1"), InPosition: true})), RowsFit, Applied},
-		"half closed beside one that may have more":  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Short, Opened: num("1"), InPosition: true})), OwnWriteUnclear, Unknown},
-		"a run, and one had ended":                   {edge(Pro, ended([]string{"a"}, newest([]string{"a"}))), NoTrace, NotApplied},
-		"a run that has ended since":                 {edge(Pro, ended([]string{"a"}, newest([]string{"new", "a"}))), OneNewID, Applied},
-		"a run, and none had ended":                  {edge(Pro, finished(listCut-1)), NoTrace, NotApplied},
-		"a run, none had ended, and a list is cut":   {edge(Pro, finished(listCut)), ListIncomplete, Unknown},
-		"a run, none had ended, and more than shown": {edge(Pro, known("a"), ended(nil, Newest{IDs: []string{"a"}, More: listCut - 1})), ListIncomplete, Unknown},
+		"flat, and another market traded":            {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), FlatSymbol, ledger.NotApplied},
+		"flat, and its own did":                      {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, ledger.Unknown},
+		"flat, and its own did before":               {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), FlatSymbol, ledger.NotApplied},
+		"flat, and one that is not shown did":        {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, ledger.Unknown},
+		"flat, and the list may be cut":              {edge(Entry, noBaseline, closedRows(many(listCut, fromTime)...)), NoBaseline, ledger.Unknown},
+		"flat, and it reaches back":                  {edge(Entry, noBaseline, closedRows(many(listCut, fromTime-1)...)), FlatSymbol, ledger.NotApplied},
+		"flat, and it is shorter":                    {edge(Entry, noBaseline, closedRows(many(listCut-1, fromTime)...)), FlatSymbol, ledger.NotApplied},
+		"flat, and a run has ended, of an order":     {edge(Entry, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), FlatSymbol, ledger.NotApplied},
+		"flat, and a run has ended, of a run":        {edge(Pro, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoBaseline, ledger.Unknown},
+		"flat, and known runs have":                  {edge(Pro, noBaseline, finished(listCut-1)), FlatSymbol, ledger.NotApplied},
+		"flat, and more may have":                    {edge(Pro, noBaseline, finished(listCut)), NoBaseline, ledger.Unknown},
+		"gone, an order":                             {edge(Entry, gone), NoTrace, ledger.NotApplied},
+		"gone, an order beside others":               {edge(Entry, gone, notAlone), NoTrace, ledger.NotApplied},
+		"gone, a limit":                              {edge(Limit, gone), NoTrace, ledger.NotApplied},
+		"gone, a limit that others may have ended":   {edge(Limit, gone, notAlone), NotHeld, ledger.Unknown},
+		"gone, a limit that the status may have":     {edge(Limit, gone, passed), NotHeld, ledger.Unknown},
+		"gone, a limit without a baseline":           {edge(Limit, gone, noBaseline), NotHeld, ledger.Unknown},
+		"gone, a run that no status ends":            {edge(Pro, gone, passed), NoTrace, ledger.NotApplied},
+		"gone, a run without a baseline":             {edge(Pro, gone, noBaseline), FlatSymbol, ledger.NotApplied},
+		"gone, a run that others may have ended":     {edge(Pro, gone, notAlone), NotHeld, ledger.Unknown},
+		"a limit that rests":                         {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} })), OneNewID, ledger.Applied},
+		"a limit that rested before":                 {edge(Limit, based(func(b *Baseline) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
+		"a limit of the program's":                   {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, ledger.NotApplied},
+		"bought":                                     {edge(Entry, holding("0", "1")), VolumeFits, ledger.Applied},
+		"turned":                                     {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market))), VolumeFits, ledger.Applied},
+		"turned by a stop, and more was bought":      {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", StopLoss))), NoTrace, ledger.NotApplied},
+		"bought beside one that rests":               {edge(Entry, holding("0", "1"), by(rests)), VolumeFits, ledger.Applied},
+		"turned beside one that rests":               {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market)), by(rests)), OrdersRested, ledger.Unknown},
+		"sold again beside one that rests":           {edge(Entry, holding("1", "1"), closedRows(traded(Long, "1", Market)), by(rests)), DoesNotFit, ledger.Unknown},
+		"bought beside an own order":                 {edge(Entry, holding("0", "2"), by(Own{Side: Long, Opened: num("1")})), VolumeFits, ledger.Applied},
+		"turned beside an own order":                 {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Side: Long, Opened: num("1")})), OwnWriteUnclear, ledger.Unknown},
+		"reduced":                                    {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, ledger.Applied},
+		"half closed":                                {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, ledger.Applied},
+		"half closed beside an order that added":     {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Long, Opened: num("1"), InPosition: true})), RowsFit, ledger.Applied},
+		"half closed beside one that may have more":  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Short, Opened: num("1"), InPosition: true})), OwnWriteUnclear, ledger.Unknown},
+		"a run, and one had ended":                   {edge(Pro, ended([]string{"a"}, newest([]string{"a"}))), NoTrace, ledger.NotApplied},
+		"a run that has ended since":                 {edge(Pro, ended([]string{"a"}, newest([]string{"new", "a"}))), OneNewID, ledger.Applied},
+		"a run, and none had ended":                  {edge(Pro, finished(listCut-1)), NoTrace, ledger.NotApplied},
+		"a run, none had ended, and a list is cut":   {edge(Pro, finished(listCut)), ListIncomplete, ledger.Unknown},
+		"a run, none had ended, and more than shown": {edge(Pro, known("a"), ended(nil, Newest{IDs: []string{"a"}, More: listCut - 1})), ListIncomplete, ledger.Unknown},
 	} {
 		v := Decide(c.f)
 		assert.Equal(t, c.want, v.Reason, name)
@@ -163,12 +165,12 @@ func TestWritesThatThePositionShowsAndTheRowsDoNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		is   string
 		rows []Row
-		want Outcome
+		want ledger.Outcome
 		why  Reason
 	}{
-		"it did not run":                       {"1", []Row{row(), row()}, NotApplied, NoTrace},
-		"it may have run, or somebody else":    {"0", []Row{row(), row(), row()}, Unknown, NotExclusive},
-		"it may have run, and somebody bought": {"1", []Row{row(), row(), row()}, Unknown, NotExclusive},
+		"it did not run":                       {"1", []Row{row(), row()}, ledger.NotApplied, NoTrace},
+		"it may have run, or somebody else":    {"0", []Row{row(), row(), row()}, ledger.Unknown, NotExclusive},
+		"it may have run, and somebody bought": {"1", []Row{row(), row(), row()}, ledger.Unknown, NotExclusive},
 	} {
 		v := Decide(edge(Close, holding("1", c.is), closedRows(c.rows...), by(buy, sell, buy, sell, buy), func(f *Facts) {
 			f.Write.Percent, f.Exclusive = num("100"), false

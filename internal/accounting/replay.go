@@ -2,6 +2,8 @@ package accounting
 
 import (
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // maxActs is how many own writes a replay takes; maxStates bounds its work.
@@ -117,18 +119,18 @@ func (s *replaying) over() bool {
 }
 
 // Verdict is the outcome of the act that was asked about.
-func (f Finding) Verdict() (Outcome, Reason) {
+func (f Finding) Verdict() (ledger.Outcome, Reason) {
 	switch {
 	case f.Failed != "":
-		return Unknown, f.Failed
+		return ledger.Unknown, f.Failed
 	case f.With && f.Without:
-		return Unknown, BothFit
+		return ledger.Unknown, BothFit
 	case f.With:
-		return Applied, ReplayFits
+		return ledger.Applied, ReplayFits
 	case f.Without:
-		return NotApplied, ReplayFits
+		return ledger.NotApplied, ReplayFits
 	default:
-		return Unknown, NothingFits
+		return ledger.Unknown, NothingFits
 	}
 }
 

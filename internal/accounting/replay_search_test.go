@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 var replayDeep = flag.Bool("replay.deep", false, "replay worlds of up to four writes")
@@ -292,7 +294,9 @@ var (
 )
 
 // wrong reports a false verdict.
-func (x *told) wrong(o Outcome) bool { return o == Applied && !x.ran || o == NotApplied && x.ran }
+func (x *told) wrong(o ledger.Outcome) bool {
+	return o == ledger.Applied && !x.ran || o == ledger.NotApplied && x.ran
+}
 
 // TestReplaysHold judges the lost writes of every small world.
 func TestReplaysHold(t *testing.T) {
@@ -309,7 +313,7 @@ func TestReplaysHold(t *testing.T) {
 			s.report = func(x *told) bool {
 				o, why := x.facts.Of(x.asked, -1).Verdict()
 				judged++
-				if o != Unknown {
+				if o != ledger.Unknown {
 					decided++
 				}
 				if why == NothingFits || x.wrong(o) {
@@ -359,14 +363,14 @@ func TestEachRuleOfReplaysIsNeeded(t *testing.T) {
 				case x.wrong(o):
 					t.Logf("without %q it is wrong: %s", rule, x)
 					return true
-				case o != Unknown || !slices.Contains(decides, rule):
+				case o != ledger.Unknown || !slices.Contains(decides, rule):
 					return false
 				}
 				o, _ = x.facts.Of(x.asked, -1).Verdict()
-				if o != Unknown {
+				if o != ledger.Unknown {
 					t.Logf("without %q it is Unknown: %s", rule, x)
 				}
-				return o != Unknown
+				return o != ledger.Unknown
 			})
 			return len(open) > 0
 		}

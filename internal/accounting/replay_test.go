@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 func market(side Side, size string) Row {
@@ -25,11 +27,11 @@ func TestEdge44_RowsAreNotGivenToWritesOneByOne(t *testing.T) {
 		},
 		To: decimal.NewNullDecimal(num("0")),
 	}
-	if o, why := r.Of(3, -1).Verdict(); o != Applied {
+	if o, why := r.Of(3, -1).Verdict(); o != ledger.Applied {
 		t.Errorf("it ran: %d, %s", o, why)
 	}
 	r.Rows, r.To = r.Rows[:3], decimal.NewNullDecimal(num("-10"))
-	if o, why := r.Of(3, -1).Verdict(); o != NotApplied {
+	if o, why := r.Of(3, -1).Verdict(); o != ledger.NotApplied {
 		t.Errorf("it did not run: %d, %s", o, why)
 	}
 }
@@ -54,9 +56,9 @@ func TestTheUnitIsNoLargerThanOneThatWasShown(t *testing.T) {
 			if !ok {
 				t.Fatal("no baseline")
 			}
-			want := Applied
+			want := ledger.Applied
 			if older == "0.01" {
-				want = Unknown
+				want = ledger.Unknown
 			}
 			if o, why := r.Of(asked, -1).Verdict(); o != want {
 				t.Errorf("%s: %d, %s", older, o, why)
@@ -78,7 +80,7 @@ func TestTheUnitIsNotThatOfAShare(t *testing.T) {
 	own.Digest, own.Symbol = 2, "X"
 	k.Take([]Row{own, r}, time.UnixMilli(1), 20)
 	replay, asked, ok := trail.Replay("X", &k, nil, "ACTIVE", "lost")
-	if o, why := replay.Of(asked, -1).Verdict(); !ok || o != Applied {
+	if o, why := replay.Of(asked, -1).Verdict(); !ok || o != ledger.Applied {
 		t.Errorf("%d, %s", o, why)
 	}
 	if trail.Exp != finest {

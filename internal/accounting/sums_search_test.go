@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // summed is a tale as the sums see it: what each own write's answer shows of itself, and equal
@@ -120,7 +122,7 @@ func TestSumsHold(t *testing.T) {
 				f := summed(x, declared, shown)
 				v := Decide(f)
 				judged++
-				decided += b2i(v.Outcome != Unknown)
+				decided += b2i(v.Outcome != ledger.Unknown)
 				if x.wrong(v.Outcome) {
 					t.Errorf("%s, declared %t, %d shown: %d, %s: from %d (full flip %t, round up %t): %s", b.name, declared, shown, v.Outcome, v.Reason,
 						s.first.pos, s.first.fullFlip, s.first.roundUp, strings.Join(s.steps, ", "))
@@ -128,7 +130,7 @@ func TestSumsHold(t *testing.T) {
 				}
 				for rule := range needed {
 					j := &judge{Facts: f, off: rule}
-					needed[rule] += b2i(v.Outcome == Unknown && x.wrong(j.decide().Outcome))
+					needed[rule] += b2i(v.Outcome == ledger.Unknown && x.wrong(j.decide().Outcome))
 				}
 			}
 			return true
@@ -149,11 +151,11 @@ func TestEdge44_ATradeOfAnotherWrite(t *testing.T) {
 	flat := Own{Side: Short, LeftRow: true, Closed: opt("1")}
 	for name, c := range map[string]struct {
 		rows []Row
-		want Outcome
+		want ledger.Outcome
 		why  Reason
 	}{
-		"the close ran":      {[]Row{traded(Short, "1", StopLoss), traded(Long, "1", Market)}, Unknown, BothFit},
-		"it found it closed": {[]Row{traded(Long, "1", Market)}, NotApplied, NoTrace},
+		"the close ran":      {[]Row{traded(Short, "1", StopLoss), traded(Long, "1", Market)}, ledger.Unknown, BothFit},
+		"it found it closed": {[]Row{traded(Long, "1", Market)}, ledger.NotApplied, NoTrace},
 	} {
 		for _, declared := range []bool{false, true} {
 			v := Decide(edge(Close, holding("1", "0"), closedRows(c.rows...), by(flat), func(f *Facts) { f.Write.Percent, f.Exclusive = num("100"), declared }))

@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -41,10 +42,10 @@ func TestEdge46_AShortListIsNotComplete(t *testing.T) {
 	assert.True(t, ok)
 	assert.True(t, r.Cut)
 	o, why := r.Of(asked, -1).Verdict()
-	assert.Equal(t, Unknown, o, "by the list alone: %s", why)
+	assert.Equal(t, ledger.Unknown, o, "by the list alone: %s", why)
 	r.To = decimal.NewNullDecimal(num("0"))
 	o, why = r.Of(asked, -1).Verdict()
-	assert.NotEqual(t, NotApplied, o, "it ran, and its row is the one that is missing: %s", why)
+	assert.NotEqual(t, ledger.NotApplied, o, "it ran, and its row is the one that is missing: %s", why)
 
 	assert.Equal(t, None, k.Take(rows(11, 11+longest), began.Add(2*time.Minute), longest), "it does not reach back")
 	_, _, ok = trail.Replay("X", &k, nil, "ACTIVE", "lost")

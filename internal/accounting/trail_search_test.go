@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -232,26 +233,26 @@ func (s *trader) judge(look seenAt) {
 		}
 		o, why := r.Of(asked, -1).Verdict()
 		if !equal && !again {
-			o, why = Unknown, LookAgain
+			o, why = ledger.Unknown, LookAgain
 		}
 		s.say("%s: %d, %s", f.id, o, why)
 		switch {
-		case o == Unknown && !equal && s.now < f.heldAt+60_000:
+		case o == ledger.Unknown && !equal && s.now < f.heldAt+60_000:
 			return false
-		case o == Unknown:
+		case o == ledger.Unknown:
 			s.open++
 			s.why[why]++
 			if equal && s.settle(f) {
 				return true
 			}
-		case o == Applied != f.ran:
+		case o == ledger.Applied != f.ran:
 			s.wrong++
 		default:
 			s.decided++
 		}
-		if a := s.trail.Find(f.id); o == Applied {
+		if a := s.trail.Find(f.id); o == ledger.Applied {
 			a.Ran, a.Heard = true, s.at(s.now)
-		} else if o == NotApplied {
+		} else if o == ledger.NotApplied {
 			s.trail.Remove(f.id)
 		} else {
 			s.giveUp(f)

@@ -3,6 +3,8 @@ package accounting
 import (
 	"testing"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // TestABaselineIsNotCarriedOverTheEndOfAnAccount: the account fails, and the service closes what
@@ -22,9 +24,9 @@ func TestABaselineIsNotCarriedOverTheEndOfAnAccount(t *testing.T) {
 		k.Take([]Row{row}, began.Add(time.Minute), 20)
 		trail.Follow("X", &k, func(time.Time) []Resting { return nil }, status)
 		r, asked, ok := trail.Replay("X", &k, nil, status, "lost")
-		want := Unknown
+		want := ledger.Unknown
 		if status == "ACTIVE" {
-			want = Applied
+			want = ledger.Applied
 		}
 		if o, why := r.Of(asked, -1).Verdict(); !ok || o != want {
 			t.Errorf("%s: %d, %s", status, o, why)
@@ -48,7 +50,7 @@ func TestAnAccountThatEndsBehindItsStatus(t *testing.T) {
 	trail.Follow("X", &k, func(time.Time) []Resting { return nil }, "ACTIVE")
 	if r, asked, ok := trail.Replay("X", &k, nil, "FAILED", "lost"); ok {
 		r.To = opt("0")
-		if o, why := r.Of(asked, -1).Verdict(); o == NotApplied {
+		if o, why := r.Of(asked, -1).Verdict(); o == ledger.NotApplied {
 			t.Errorf("it ran: %s", why)
 		}
 	}

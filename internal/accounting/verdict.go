@@ -1,27 +1,21 @@
 package accounting
 
-import "github.com/shopspring/decimal"
+import (
+	"github.com/shopspring/decimal"
 
-// Outcome is what became of a write.
-type Outcome uint8
-
-// The outcomes. Unknown is the zero value.
-const (
-	Unknown Outcome = iota
-	Applied
-	NotApplied
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // Verdict is the outcome and what it rests on.
 type Verdict struct {
-	Outcome Outcome
+	Outcome ledger.Outcome
 	Reason  Reason
 	// V is the volume that may be the write's, in units of its size.
 	V decimal.Decimal
 	// Rows are the new rows in the symbol that no other own write left.
 	Rows []Row
 	// Likely is the outcome that the facts suggest without proving it.
-	Likely Outcome
+	Likely ledger.Outcome
 }
 
 // Reason says, in words, why a verdict is what it is.

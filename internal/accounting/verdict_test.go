@@ -4,6 +4,8 @@ import (
 	"flag"
 	"slices"
 	"testing"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 var deep = flag.Bool("accounting.deep", false, "two events beside every write in every state: half an hour")
@@ -94,7 +96,7 @@ func (b bounds) search(report func(*schedule) bool) *search {
 }
 
 func wrong(sc *schedule, v Verdict) bool {
-	return v.Outcome == NotApplied && sc.falseNot || v.Outcome == Applied && sc.falseApplied
+	return v.Outcome == ledger.NotApplied && sc.falseNot || v.Outcome == ledger.Applied && sc.falseApplied
 }
 
 // TestNoFalseVerdict judges every pair of a truth and what can be seen of it.
@@ -120,7 +122,7 @@ func TestNoFalseVerdict(t *testing.T) {
 				return bad < 10
 			})
 			t.Logf("%d judgments, %d of them distinct: %d Unknown, %d Applied, %d NotApplied",
-				s.judged, s.distinct, outcomes[Unknown], outcomes[Applied], outcomes[NotApplied])
+				s.judged, s.distinct, outcomes[ledger.Unknown], outcomes[ledger.Applied], outcomes[ledger.NotApplied])
 			if slices.Contains(outcomes[:], 0) {
 				t.Error("an outcome never occurs: the search sees too little")
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // What a journal says of a write is enough for the next run: the same evidence as of
@@ -149,14 +150,14 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 			assert.NotNil(t, base)
 			assert.Equal(t, !row.trust, len(b.Evidence(lost).Own) > 0, "sums know that it may have rested")
 			b.pass(3 * accounting.Lag)
-			outcome, why := accounting.Unknown, accounting.NoBaseline
+			outcome, why := ledger.Unknown, accounting.NoBaseline
 			if c, ok := b.Course(lost, true, "ACTIVE"); ok {
 				require.True(t, c.Still(b.now, decimal.NewFromInt(5), nil))
 				f := c.Of(c.Asked, -1)
 				outcome, why = f.Verdict()
 			}
 			assert.Equal(t, row.want, why)
-			assert.Equal(t, row.trust, outcome == accounting.Applied, "no order was there but this one")
+			assert.Equal(t, row.trust, outcome == ledger.Applied, "no order was there but this one")
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
@@ -65,16 +66,16 @@ func (w *world) judge() {
 		w.say("%s: %d, %s", l.ID, outcome, why)
 		switch {
 		case w.wrong:
-		case outcome == accounting.Unknown && time.Since(l.held) < time.Minute && why != accounting.NoBaseline:
+		case outcome == ledger.Unknown && time.Since(l.held) < time.Minute && why != accounting.NoBaseline:
 			return false
-		case outcome == accounting.Unknown && w.settles(l):
+		case outcome == ledger.Unknown && w.settles(l):
 			w.found["settled"]++
-		case outcome == accounting.Unknown: // a person sees what became of it
+		case outcome == ledger.Unknown: // a person sees what became of it
 			w.found[string(why)]++
 			w.leaveLost(l, l.ran, time.Now())
 		default:
 			w.found[fmt.Sprint("outcome ", outcome)]++
-			w.leaveLost(l, outcome == accounting.Applied, shown.at)
+			w.leaveLost(l, outcome == ledger.Applied, shown.at)
 		}
 		return true
 	})
@@ -99,18 +100,18 @@ func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
 }
 
 // verdict is what the driver makes of a course.
-func (w *world) verdict(l *lost, again bool) (accounting.Outcome, accounting.Reason) {
+func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason) {
 	c, ok := w.Course(l.Write, true, "ACTIVE")
 	if !ok {
-		return accounting.Unknown, accounting.NoBaseline
+		return ledger.Unknown, accounting.NoBaseline
 	}
 	equal := l.equal >= 2 && c.Still(l.began[0], l.look.shows.Position.Size, l.look.shows.Rows)
 	f := c.Of(c.Asked, -1)
 	outcome, why := f.Verdict()
 	w.say("%s", &c)
 	w.wrong = w.wrong || f.Failed == "" && (l.ran && !f.With || !l.ran && !f.Without)
-	if outcome != accounting.Unknown && !equal && !again {
-		return accounting.Unknown, accounting.LookAgain
+	if outcome != ledger.Unknown && !equal && !again {
+		return ledger.Unknown, accounting.LookAgain
 	}
 	if why == accounting.NothingFits {
 		w.Lost(l.Write)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // TestEdge47_NoOneLookOnAnAccountThatHasEnded reads an account once after its status has
@@ -100,7 +101,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	b.Leave(beside, &Did{Refused: true})
 	b.Leave(b.lost("did not run"), nil)
 
-	judge := func(b *book, w *Write, size int64) (accounting.Outcome, accounting.Reason) {
+	judge := func(b *book, w *Write, size int64) (ledger.Outcome, accounting.Reason) {
 		c, ok := b.Course(w, true, "ACTIVE")
 		require.True(t, ok)
 		c.To = decimal.NewNullDecimal(decimal.NewFromInt(size))
@@ -121,7 +122,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 		*book
 		*Write
 	}{"in process": {b, lost}, "after a restart": {again, left}} {
-		for size, want := range map[int64]accounting.Outcome{0: accounting.NotApplied, 1: accounting.Unknown, 2: accounting.Unknown, 3: accounting.Applied} {
+		for size, want := range map[int64]ledger.Outcome{0: ledger.NotApplied, 1: ledger.Unknown, 2: ledger.Unknown, 3: ledger.Applied} {
 			got, why := judge(w.book, w.Write, size)
 			assert.Equal(t, want, got, "%s, %d: %s", name, size, why)
 		}

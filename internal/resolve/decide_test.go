@@ -28,17 +28,17 @@ func TestTheTimeInWhichAWriteCanRun(t *testing.T) {
 	for name, row := range map[string]struct {
 		operation, body string
 		at              time.Duration // since its decision
-		want            accounting.Outcome
+		want            ledger.Outcome
 	}{
-		"an entry, before it":      {order, `{"side":"long","size":1}`, -farOff - time.Millisecond, accounting.NotApplied},
-		"an entry, at first":       {order, `{"side":"long","size":1}`, -farOff, accounting.Applied},
-		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + farOff, accounting.Applied},
-		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + farOff + time.Millisecond, accounting.NotApplied},
-		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + farOff, accounting.Applied},
-		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + farOff + time.Millisecond, accounting.NotApplied},
-		"a close, at last":         {exit, `{"closePercent":100}`, passed + farOff, accounting.Applied},
-		"a close, after it":        {exit, `{"closePercent":100}`, passed + farOff + time.Millisecond, accounting.NotApplied},
-		"an order that rests, too": {limit, `{"side":"long","size":1}`, passed + time.Hour, accounting.Applied},
+		"an entry, before it":      {order, `{"side":"long","size":1}`, -farOff - time.Millisecond, ledger.NotApplied},
+		"an entry, at first":       {order, `{"side":"long","size":1}`, -farOff, ledger.Applied},
+		"an entry, at last":        {order, `{"side":"long","size":1}`, passed + farOff, ledger.Applied},
+		"an entry, after it":       {order, `{"side":"long","size":1}`, passed + farOff + time.Millisecond, ledger.NotApplied},
+		"a reduction, at last":     {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + farOff, ledger.Applied},
+		"a reduction, after it":    {order, `{"side":"long","size":1,"reduceOnly":true}`, passed + farOff + time.Millisecond, ledger.NotApplied},
+		"a close, at last":         {exit, `{"closePercent":100}`, passed + farOff, ledger.Applied},
+		"a close, after it":        {exit, `{"closePercent":100}`, passed + farOff + time.Millisecond, ledger.NotApplied},
+		"an order that rests, too": {limit, `{"side":"long","size":1}`, passed + time.Hour, ledger.Applied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

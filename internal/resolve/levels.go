@@ -214,9 +214,9 @@ func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
 	case !w.Ledger.Held() && !gone: // it could still be carried out, over a newer one
 		return accounting.Verdict{Reason: accounting.NotHeld}
 	case held && has.equal(asked.beside(has)):
-		return accounting.Verdict{Outcome: accounting.Applied, Reason: accounting.LevelsSet}
+		return accounting.Verdict{Outcome: ledger.Applied, Reason: accounting.LevelsSet}
 	default:
-		return accounting.Verdict{Outcome: accounting.NotApplied, Reason: accounting.LevelsNot}
+		return accounting.Verdict{Outcome: ledger.NotApplied, Reason: accounting.LevelsNot}
 	}
 }
 

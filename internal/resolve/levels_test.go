@@ -266,21 +266,21 @@ func TestDecideLevels(t *testing.T) {
 		asked, has Levels
 		flat       bool
 		held, gone bool
-		want       accounting.Outcome
+		want       ledger.Outcome
 		why        accounting.Reason
 		body       string
 	}{
 		{name: "it can still be carried out", asked: levelsAt(110, 90), has: levelsAt(110, 90), why: accounting.NotHeld},
-		{name: "it was", asked: levelsAt(110, 90), has: levelsAt(110, 90), held: true, want: accounting.Applied, why: accounting.LevelsSet},
-		{name: "it is gone", asked: levelsAt(110, 90), has: levelsAt(110, 90), gone: true, want: accounting.Applied, why: accounting.LevelsSet},
-		{name: "another price", asked: levelsAt(110, 90), has: levelsAt(111, 90), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
-		{name: "another stop", asked: levelsAt(110, 90), has: levelsAt(110, 91), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
-		{name: "one is not set", asked: levelsAt(110, 90), has: levelsAt(110, 0), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
-		{name: "both are cleared", held: true, want: accounting.Applied, why: accounting.LevelsSet},
-		{name: "one is left out, and the other is there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 90), held: true, want: accounting.Applied, why: accounting.LevelsSet},
-		{name: "one is left out, and the other is not there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
-		{name: "one is left out, and the other is not cleared", body: `{"takeProfitPrice":null}`, has: levelsAt(111, 91), held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
-		{name: "there is no position", flat: true, held: true, want: accounting.NotApplied, why: accounting.LevelsNot},
+		{name: "it was", asked: levelsAt(110, 90), has: levelsAt(110, 90), held: true, want: ledger.Applied, why: accounting.LevelsSet},
+		{name: "it is gone", asked: levelsAt(110, 90), has: levelsAt(110, 90), gone: true, want: ledger.Applied, why: accounting.LevelsSet},
+		{name: "another price", asked: levelsAt(110, 90), has: levelsAt(111, 90), held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
+		{name: "another stop", asked: levelsAt(110, 90), has: levelsAt(110, 91), held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
+		{name: "one is not set", asked: levelsAt(110, 90), has: levelsAt(110, 0), held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
+		{name: "both are cleared", held: true, want: ledger.Applied, why: accounting.LevelsSet},
+		{name: "one is left out, and the other is there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 90), held: true, want: ledger.Applied, why: accounting.LevelsSet},
+		{name: "one is left out, and the other is not there", body: `{"stopLossPrice":90}`, has: levelsAt(111, 91), held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
+		{name: "one is left out, and the other is not cleared", body: `{"takeProfitPrice":null}`, has: levelsAt(111, 91), held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
+		{name: "there is no position", flat: true, held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
 	} {
 		w := newWrite(d, "w_1", levels, func(w *Write) {
 			take, stop := row.asked.TakeProfitPrice.Decimal.IntPart(), row.asked.StopLossPrice.Decimal.IntPart()

@@ -3,6 +3,7 @@ package resolve
 import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // replay judges an order or a close on a declared account by every course that its trades
@@ -24,12 +25,12 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 	v.Outcome, v.Reason = found.Verdict()
 	v.Likely = v.Outcome
 	switch {
-	case v.Outcome == accounting.NotApplied && !over:
-		v.Outcome, v.Reason = accounting.Unknown, accounting.NotHeld
-	case v.Outcome != accounting.Unknown && (equal || again): // own writes beside the looks make them differ
+	case v.Outcome == ledger.NotApplied && !over:
+		v.Outcome, v.Reason = ledger.Unknown, accounting.NotHeld
+	case v.Outcome != ledger.Unknown && (equal || again): // own writes beside the looks make them differ
 	case v.Reason == accounting.NothingFits && f.Look.Equal >= 2, equal && !c.Open(): // nothing that follows says more
 	default:
-		v.Outcome, v.Reason = accounting.Unknown, accounting.LookAgain
+		v.Outcome, v.Reason = ledger.Unknown, accounting.LookAgain
 	}
 	if v.Reason == accounting.NothingFits {
 		w.books.Lost(&w.booked)

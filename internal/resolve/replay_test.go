@@ -83,7 +83,7 @@ func TestADoubtWaitsForTheWritesBesideIt(t *testing.T) {
 	lost, beside := held(r.buy("lost")), r.buy("beside")
 	assert.Equal(t, accounting.LookAgain, r.long(lost, 1, 2).Reason)
 	r.Books.Leave(&beside.booked, nil)
-	assert.Equal(t, accounting.Applied, r.long(lost, 1, 2).Outcome)
+	assert.Equal(t, ledger.Applied, r.long(lost, 1, 2).Outcome)
 }
 
 // Of two equal lost writes of which one ran nobody can say which.
@@ -93,8 +93,8 @@ func TestTwoEqualDoubtsFitBoth(t *testing.T) {
 	assert.Equal(t, accounting.LookAgain, r.long(lost, 1, 2).Reason, "the other is not known to be held")
 	assert.Equal(t, accounting.BothFit, r.long(other, 1, 2).Reason)
 	assert.Equal(t, accounting.BothFit, r.long(lost, 1, 2).Reason)
-	assert.Equal(t, accounting.NotApplied, r.long(lost, 0, 2).Outcome)
-	assert.Equal(t, accounting.Applied, r.long(other, 2, 2).Outcome)
+	assert.Equal(t, ledger.NotApplied, r.long(lost, 0, 2).Outcome)
+	assert.Equal(t, ledger.Applied, r.long(other, 2, 2).Outcome)
 }
 
 // The status of a look is read before its closed trades, and may lag: the service may have closed
@@ -111,8 +111,8 @@ func TestAStatusThatLagsProvesNothing(t *testing.T) {
 	r.rows = append([]accounting.Row{row}, r.rows...)
 	r.at = r.at.Add(time.Minute)
 	r.Books.SawTrades(r.account, atOnce(r.at), func(int) []accounting.Row { return r.rows })
-	assert.Equal(t, accounting.Unknown, r.long(lost, 0, 1).Outcome)
-	assert.Equal(t, accounting.Applied, r.long(lost, 0, 2).Outcome)
+	assert.Equal(t, ledger.Unknown, r.long(lost, 0, 1).Outcome)
+	assert.Equal(t, ledger.Applied, r.long(lost, 0, 2).Outcome)
 }
 
 // Nobody can find out which of two equal lost writes ran, and both can run no more: then the
@@ -124,7 +124,7 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	look := func(w *Write) bool {
 		t.Helper()
 		v := r.long(w, 1, 2)
-		require.Equal(t, accounting.Unknown, v.Outcome)
+		require.Equal(t, ledger.Unknown, v.Outcome)
 		return lasting(v.Reason) && r.giveUp(w, r.shown, v.Reason)
 	}
 	closed := func() int { return len(r.pending.DoubtedIn(lost.Places[0])) }
@@ -145,7 +145,7 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	assert.True(t, look(lost), "asked again")
 
 	later := held(r.buy("later"))
-	assert.Equal(t, accounting.NotApplied, r.long(later, 1, 2).Outcome)
-	assert.Equal(t, accounting.Applied, r.long(later, 2, 2).Outcome)
+	assert.Equal(t, ledger.NotApplied, r.long(later, 1, 2).Outcome)
+	assert.Equal(t, ledger.Applied, r.long(later, 2, 2).Outcome)
 	assert.False(t, r.pending.Beside(&later.Item))
 }

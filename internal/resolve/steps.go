@@ -308,7 +308,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
 	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits { // which decides nothing, but may agree with a stored refusal
-		f.Verdict.Outcome = ledger.Outcome(v.Likely)
+		f.Verdict.Outcome = v.Likely
 	} else {
 		final := lasting(v.Reason) && d.giveUp(w, shown, v.Reason)
 		d.say(func() {
@@ -320,7 +320,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 				w.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
-		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: ledger.Outcome(v.Outcome), Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
 		w.by = ByAccounting
 	}
 	w.Ledger.Note(f)
@@ -413,8 +413,8 @@ func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdic
 		return accounting.Verdict{Reason: noAccounting}
 	}
 	v := d.account(w, shown, again)
-	if v.Outcome == accounting.Applied && w.Ledger.Without.Applied {
-		v.Outcome, v.Reason = accounting.Unknown, noApplied
+	if v.Outcome == ledger.Applied && w.Ledger.Without.Applied {
+		v.Outcome, v.Reason = ledger.Unknown, noApplied
 	}
 	return v
 }
