@@ -1,8 +1,6 @@
 package client
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -89,41 +87,6 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 	assert.Equal(t, "baseURL", bad.Option)
 	_, err = trading.New("https://api.example.test/v1", trading.WithLiveKey("pk_test_x"))
 	assert.ErrorIs(t, err, trading.CodeWrongEnvironment, "the code stays reachable")
-}
-
-// A nil context is an error, and not a panic inside of the standard library.
-func TestANilContextIsAnError(t *testing.T) {
-	calls := map[string]func(context.Context, *trading.Client) error{
-		"Client.Usage":   func(ctx context.Context, c *trading.Client) error { _, err := c.RateLimitUsage(ctx); return err },
-		"Client.Recover": func(ctx context.Context, c *trading.Client) error { _, err := c.Recover(ctx); return err },
-		"Client.Acknowledge": func(ctx context.Context, c *trading.Client) error {
-			return c.Acknowledge(ctx, "i", trading.Applied, "")
-		},
-		"Account.Resolve": onAccount(func(ctx context.Context, a *trading.Account) error {
-			_, err := a.Resolve(ctx, errors.New("x"))
-			return err
-		}),
-		"Sandbox.Resolve": func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Resolve(ctx, errors.New("x"))
-			return err
-		},
-		"Account.SetTPSL, one level": onAccount(func(ctx context.Context, a *trading.Account) error {
-			_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear})
-			return err
-		}),
-	}
-	for name, call := range methods {
-		calls[name] = call
-	}
-	require.Greater(t, len(calls), len(notOperations)+20)
-	for name, call := range calls {
-		r := rig.New(t, nil)
-		err := call(nil, r.Client)
-		var bad *trading.OptionError
-		require.ErrorAs(t, err, &bad, name)
-		assert.Equal(t, "ctx", bad.Option, name)
-		assert.Empty(t, r.Sim.Requests(), name)
-	}
 }
 
 // An order names all that it lacks at once.

@@ -1,4 +1,4 @@
-package client
+package exchange_test
 
 import (
 	"context"
@@ -19,15 +19,8 @@ import (
 func tradesBy(t *testing.T) map[trading.Operation]func(context.Context, *trading.Client) error {
 	t.Helper()
 	by := map[trading.Operation]func(context.Context, *trading.Client) error{}
-	for name, method := range methods {
-		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-			_ = method(r.T.Context(), r.Client)
-			for _, request := range r.Sim.Requests() {
-				if by[trading.Operation(request.Operation)] == nil {
-					by[trading.Operation(request.Operation)] = methods[name]
-				}
-			}
-		})
+	for _, c := range methodCalls(t) {
+		by[trading.Operation(templateOf(c.sent))] = c.call
 	}
 	trades := map[trading.Operation]func(context.Context, *trading.Client) error{}
 	for _, o := range spec.Operations() {
