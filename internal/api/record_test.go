@@ -13,42 +13,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// records returns a new value of every generated record, by schema.
-func records() map[string]func() wire.Value {
-	return map[string]func() wire.Value{
-		"AccountOrdersResponse":  func() wire.Value { return new(AccountOrdersResponse) },
-		"AccountsResponse":       func() wire.Value { return new(AccountsResponse) },
-		"PositionCloseResponse":  func() wire.Value { return new(PositionCloseResponse) },
-		"ClosedTrade":            func() wire.Value { return new(ClosedTrade) },
-		"Error":                  func() wire.Value { return new(Error) },
-		"FundingPayment":         func() wire.Value { return new(FundingPayment) },
-		"Health":                 func() wire.Value { return new(Health) },
-		"Identity":               func() wire.Value { return new(Identity) },
-		"LimitOrderResponse":     func() wire.Value { return new(LimitOrderResponse) },
-		"LiveAccount":            func() wire.Value { return new(LiveAccount) },
-		"LiveAccountDetail":      func() wire.Value { return new(LiveAccountDetail) },
-		"LiveFill":               func() wire.Value { return new(LiveFill) },
-		"LivePosition":           func() wire.Value { return new(LivePosition) },
-		"Market":                 func() wire.Value { return new(Market) },
-		"OrderResponse":          func() wire.Value { return new(OrderResponse) },
-		"RestingOrder":           func() wire.Value { return new(RestingOrder) },
-		"Run":                    func() wire.Value { return new(Run) },
-		"RunResponse":            func() wire.Value { return new(RunResponse) },
-		"SandboxAccount":         func() wire.Value { return new(SandboxAccount) },
-		"SandboxAccountResponse": func() wire.Value { return new(SandboxAccountResponse) },
-		"SandboxClose":           func() wire.Value { return new(SandboxClose) },
-		"SandboxCloseResponse":   func() wire.Value { return new(SandboxCloseResponse) },
-		"SandboxFill":            func() wire.Value { return new(SandboxFill) },
-		"SandboxOrderResponse":   func() wire.Value { return new(SandboxOrderResponse) },
-		"SandboxPosition":        func() wire.Value { return new(SandboxPosition) },
-		"SandboxPrice":           func() wire.Value { return new(SandboxPrice) },
-		"SandboxPriceMap":        func() wire.Value { return new(SandboxPriceMap) },
-		"SandboxResetResponse":   func() wire.Value { return new(SandboxResetResponse) },
-		"SandboxTPSLResponse":    func() wire.Value { return new(SandboxTPSLResponse) },
-		"TPSLResponse":           func() wire.Value { return new(TPSLResponse) },
-	}
-}
-
 // envelopes returns a new value of what reads each answer that is no record here, by
 // schema.
 func envelopes() map[string]func() wire.Value {

@@ -12,6 +12,7 @@ import (
 type description struct {
 	operations []operation
 	codes      []code
+	records    []string // the schemas of answers that can have further members
 }
 
 // operation is an operation of the description, with the extensions that the
@@ -69,6 +70,10 @@ func readDescription(file string) (*description, error) {
 			Examples members[struct {
 				Code json.RawMessage `json:"x-code"`
 			}] `json:"examples"`
+			Schemas members[struct {
+				Type string          `json:"type"`
+				Open json.RawMessage `json:"additionalProperties"`
+			}] `json:"schemas"`
 		} `json:"components"`
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
@@ -95,6 +100,11 @@ func readDescription(file string) (*description, error) {
 			return nil, fmt.Errorf("x-code of %s: %w", c.Code, err)
 		}
 		d.codes = append(d.codes, c)
+	}
+	for _, schema := range document.Components.Schemas {
+		if schema.value.Type == "object" && string(schema.value.Open) == "true" {
+			d.records = append(d.records, schema.name)
+		}
 	}
 	err = d.check()
 	return d, err

@@ -99,6 +99,22 @@ func tablesFile(d *description) string {
 	return w.String()
 }
 
+// recordsFile lists the generated records for their tests. modelsConfig is that of their
+// generator, which names the schemas that it leaves out.
+func recordsFile(d *description, modelsConfig string) string {
+	w := newFile("api")
+	w.line("\nimport %q", "github.com/tradingapi/trading-go/internal/wire")
+	w.line("\n// records returns a new value of every generated record, by schema.")
+	w.line("func records() map[string]func() wire.Value {\nreturn map[string]func() wire.Value{")
+	for _, name := range d.records {
+		if !strings.Contains(modelsConfig, "    - "+name+"\n") {
+			w.line("%q: func() wire.Value { return new(%[1]s) },", name)
+		}
+	}
+	w.line("}\n}")
+	return w.String()
+}
+
 // literal is the literal of an operation.
 func (o *operation) literal(shared []sharedRefusals) string {
 	w := &writer{}

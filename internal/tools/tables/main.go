@@ -1,6 +1,6 @@
 // Command tables writes the tables of the client from the description of the
-// service: the operations, the codes, what to do about each code, and the page that
-// lists them for people.
+// service: the operations, the codes, what to do about each code, the page that
+// lists them for people, and the records for their tests.
 //
 //	tables openapi.json folder
 package main
@@ -27,9 +27,14 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
+	models, err := os.ReadFile(filepath.Join(args[1], "internal", "api", "models.yaml"))
+	if err != nil {
+		return err
+	}
 	for name, text := range map[string]string{
-		"names.gen.go":                namesFile(d),
-		"internal/spec/tables.gen.go": tablesFile(d),
+		"names.gen.go":                     namesFile(d),
+		"internal/spec/tables.gen.go":      tablesFile(d),
+		"internal/api/records.gen_test.go": recordsFile(d, string(models)),
 	} {
 		source, err := format.Source([]byte(text))
 		if err != nil {
