@@ -112,8 +112,8 @@ func (c *call) Value(key any) any {
 var errConcluded = errors.New("the earlier write has ended")
 
 // question is what the next answer is judged by.
-func (c *call) question() *question {
-	return &question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
+func (c *call) question() question {
+	return question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
 }
 
 // shownAt is when a read showed what its answer says; of a kept one that is not known.

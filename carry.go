@@ -150,7 +150,8 @@ func (c *call) Send() {
 		c.core.driver.SendBegins(c.write)
 	}
 	c.lastCtx = c.hookSend(c.Context)
-	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), c.question(), c.gate(), false)
+	q := c.question()
+	c.last = c.core.exchange(c.lastCtx, &c.request, c.apiKey, c.key(), &q, c.gate(), false)
 	c.returnSlot(c.last.attempt.Written)
 	if c.write != nil {
 		c.core.driver.SendEnded(c.write, c.last.attempt.Received)

@@ -128,7 +128,8 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 	if call.core.lease != nil && call.endpoint.write {
 		gate = leasedGate{call, gate}
 	}
-	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, call.question(), gate, p.alone)
+	q := call.question()
+	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, &q, gate, p.alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
 	call.closeLimit(&said)

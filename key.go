@@ -91,7 +91,8 @@ func (c *call) goOnBehind(last *resolve.Final, in *resolve.Intent) (try int, err
 	case last.Spent(c.core.relies.Now().Without) && c.opts.key.given != "" && last.Refused != nil:
 		a := attempt{key: Key(last.Key), stored: true}
 		a.Status, a.Body, a.Received = last.Refused.Status, last.Refused.Body, last.At
-		c.last = c.question().read(a)
+		q := c.question()
+		c.last = q.read(a)
 		c.last.attempt.stored = true
 	case last.Spent(c.core.relies.Now().Without) && c.opts.key.given != "":
 		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "this idempotency key is used up: another order must have another key")

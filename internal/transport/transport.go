@@ -138,10 +138,10 @@ type Answer struct {
 	Header http.Header
 	// Body is the whole body; what it holds belongs to the caller.
 	Body []byte
-	// TooLarge means that the body is larger than any right one, and is not here.
-	TooLarge bool
 	// Err is why there is no answer.
 	Err error
+	// TooLarge means that the body is larger than any right one, and is not here.
+	TooLarge bool
 	// Written means that any of the request may have left.
 	Written bool
 }

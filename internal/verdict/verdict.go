@@ -43,7 +43,7 @@ func Of(a Answer) (v Verdict) {
 		v.Documented = c.documented
 	}
 	i := 0
-	for !rows[i].is(&c) {
+	for !rows[i].is(c) {
 		i++
 	}
 	v.Proof = rows[i].Fresh
@@ -63,10 +63,10 @@ type candidate struct {
 
 // gives reports whether the contract gives the operation this code with this status, and
 // what its rule says of a write.
-func (c *candidate) gives(o spec.Outcome) bool { return c.documented && c.rule.Outcome == o }
+func (c candidate) gives(o spec.Outcome) bool { return c.documented && c.rule.Outcome == o }
 
 // said is the answer as the ledger notes it.
-func (c *candidate) said(p Proof) ledger.Answer {
+func (c candidate) said(p Proof) ledger.Answer {
 	said := ledger.Answer{Class: proofs[p].class, Status: c.Status, Replayed: c.Replayed}
 	if said.Class != ledger.Refusal {
 		return said
@@ -92,7 +92,7 @@ var advices = map[spec.Advice]ledger.Advice{
 // isError reports whether an answer has the shape of the service's errors: an object with
 // the strings error and message, and with neither ok nor success. A write's has the status
 // of an error too: a refusal with a 2xx is yes and no at once.
-func (a *Answer) isError() bool {
+func (a Answer) isError() bool {
 	s := &a.Shape
 	return a.JSON && (a.Status >= 400 || !a.Operation.Write) && s.HasError && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
 }
@@ -110,7 +110,7 @@ func isCode(text string) bool {
 // isSuccess reports whether an answer has the shape of the service's success: for a write
 // the member that says so on a 2xx, for a read any 2xx without error, for health also the
 // 503 by which it says that trading is not safe.
-func (a *Answer) isSuccess() bool {
+func (a Answer) isSuccess() bool {
 	s, ok := &a.Shape, a.Status/100 == 2
 	switch o := a.Operation; {
 	case !a.JSON:
