@@ -40,18 +40,18 @@ func checkKey(env Environment, text string) error { return local(env, check.APIK
 // asked for at each attempt.
 type keyring struct {
 	given         apiKey
-	ask           func(context.Context) (string, error)
+	fetch         func(context.Context) (string, error)
 	simulatorOnly bool // what is sent can be read on its way
 }
 
-func (r keyring) isZero() bool { return r.given.IsZero() && r.ask == nil }
+func (r keyring) isZero() bool { return r.given.IsZero() && r.fetch == nil }
 
 // current returns the key to use now.
 func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
-	if r.ask == nil {
+	if r.fetch == nil {
 		return r.given, nil
 	}
-	text, err := r.ask(ctx)
+	text, err := r.fetch(ctx)
 	if err != nil {
 		return apiKey{}, fmt.Errorf("trading: the function of the %s key failed: %w", env, err)
 	}

@@ -30,13 +30,13 @@ type call struct {
 	request
 	core *core
 
-	apiKey apiKey         // of the next attempt, or the last
-	ask    limiter.Ask    // for a slot in the rate limits
-	slot   limiter.Slot   // that the next send has
-	room   http.Request   // what the loop sees
-	write  *resolve.Write // nil for a read
-	askKey Key            // of a request of the driver
-	since  uint64         // the number of the drivers' last request before the journal was read
+	apiKey apiKey          // of the next attempt, or the last
+	needs  limiter.Request // for a slot in the rate limits
+	slot   limiter.Slot    // that the next send has
+	looped http.Request    // what the loop sees
+	write  *resolve.Write  // nil for a read
+	askKey Key             // of a request of the driver
+	since  uint64          // the number of the drivers' last request before the journal was read
 
 	sends   int // attempts so far
 	wait    time.Duration

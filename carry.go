@@ -98,7 +98,7 @@ func (c *call) send() {
 		c.stopped = err
 		return
 	}
-	c.core.loop.Run(c, &c.room, c.endpoint.op.method(), c.url)
+	c.core.loop.Run(c, &c.looped, c.endpoint.op.method(), c.url)
 	if ended := c.Err(); ended != nil && c.last.err != nil {
 		c.stopped = ended
 	}
@@ -402,12 +402,12 @@ func (c *call) read() error {
 // write's or has no room for it.
 func (c *call) carryOutcome(err error) error {
 	bearer := outcomeBearer(nil)
-	borne := errors.As(err, &bearer)
-	if borne {
+	bears := errors.As(err, &bearer)
+	if bears {
 		bearer.setOutcomeOfCall(c.outcome)
 	}
 	if !c.endpoint.write {
-		if borne {
+		if bears {
 			return err
 		}
 		return readError{err}

@@ -185,15 +185,15 @@ func WithLiveKey(key string) Option {
 // WithSandboxKeyFunc asks for the sandbox key at each attempt, so that it can be
 // rotated while the program runs. ask is called by many goroutines, often, and
 // should not block; its error ends the call before anything is sent.
-func WithSandboxKeyFunc(ask func(context.Context) (string, error)) Option {
-	return option(refusedIf(ask == nil, "WithSandboxKeyFunc", "the function is nil"), func(c *config) { c.sandboxKeys = keyring{ask: ask} })
+func WithSandboxKeyFunc(fetch func(context.Context) (string, error)) Option {
+	return option(refusedIf(fetch == nil, "WithSandboxKeyFunc", "the function is nil"), func(c *config) { c.sandboxKeys = keyring{fetch: fetch} })
 }
 
 // WithLiveKeyFunc asks for the live key at each attempt, as [WithSandboxKeyFunc].
 // Idempotency keys belong to the account holder: a resend under a rotated API key
 // is still covered.
-func WithLiveKeyFunc(ask func(context.Context) (string, error)) Option {
-	return option(refusedIf(ask == nil, "WithLiveKeyFunc", "the function is nil"), func(c *config) { c.liveKeys = keyring{ask: ask} })
+func WithLiveKeyFunc(fetch func(context.Context) (string, error)) Option {
+	return option(refusedIf(fetch == nil, "WithLiveKeyFunc", "the function is nil"), func(c *config) { c.liveKeys = keyring{fetch: fetch} })
 }
 
 // WithTransport sends through rt instead of the client's own connections. It

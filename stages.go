@@ -59,7 +59,7 @@ func (c *call) waitForLimit() error {
 	if c.endpoint.keyless {
 		return nil
 	}
-	c.ask = limiter.Ask{
+	c.needs = limiter.Request{
 		Key:      c.apiKey.ID(),
 		Class:    c.endpoint.class,
 		Priority: c.priority(),
@@ -69,14 +69,14 @@ func (c *call) waitForLimit() error {
 	switch ttl := c.opts.ttlOf(c.entry); {
 	case !c.endpoint.write:
 	case ttl == 0 && c.sends == 0: // it may be sent once, but not wait
-		c.ask.FailFast = true
+		c.needs.FailFast = true
 	default:
-		c.ask.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
+		c.needs.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
 	}
 	if len(c.core.hooks) > 0 {
-		c.ask.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
+		c.needs.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
 	}
-	slot, err := c.core.limits.Take(c, &c.ask)
+	slot, err := c.core.limits.Take(c, &c.needs)
 	c.slot = slot
 	return c.limitError(err)
 }
@@ -169,7 +169,7 @@ func (c *call) noteInJournal() error {
 
 // limitClosed reports whether the service has closed one of the call's rate limits
 // since it got its slot.
-func (c *call) limitClosed() bool { return !c.endpoint.keyless && c.core.limits.Closed(&c.ask) }
+func (c *call) limitClosed() bool { return !c.endpoint.keyless && c.core.limits.Closed(&c.needs) }
 
 // returnSlot ends the call's slot, if it has one.
 func (c *call) returnSlot(sent bool) {

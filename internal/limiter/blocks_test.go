@@ -40,10 +40,10 @@ func TestBlock(t *testing.T) {
 					assert.Equal(t, row.close, l.Closed(asking(ratelimit.Exit, "closes")))
 					assert.Equal(t, row.read, l.Closed(asking(ratelimit.Read, "")))
 					for _, waits := range []struct {
-						ask  *Ask
-						want bool
+						request *Request
+						want    bool
 					}{{asking(ratelimit.Exit, "closes"), row.close}, {asking(ratelimit.Read, ""), row.read}} {
-						_, err := l.Take(t.Context(), failFast(waits.ask))
+						_, err := l.Take(t.Context(), failFast(waits.request))
 						if !waits.want {
 							require.NoError(t, err)
 							continue

@@ -37,7 +37,7 @@ func (n *needs) names() [2]string {
 }
 
 // needs returns what a needs by the limits of now. The lock is held.
-func (l *Limiter) needs(a *Ask) (n needs) {
+func (l *Limiter) needs(a *Request) (n needs) {
 	if a.Key != "" {
 		b := l.bucket(a.Key, l.cfg.PerKey)
 		n.add(b, l.reserve(a.Priority, b.Limit))
@@ -136,7 +136,7 @@ func (l *Limiter) block(name string, limit int, d time.Duration) {
 }
 
 // Closed reports whether the service has closed one of the ask's buckets.
-func (l *Limiter) Closed(a *Ask) bool {
+func (l *Limiter) Closed(a *Request) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closedFor(a.Key) > 0 || l.closedFor(l.names[a.Class]) > 0

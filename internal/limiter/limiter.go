@@ -1,7 +1,7 @@
 // Package limiter keeps requests within rate limits: it counts slots in a store,
 // serves requests by priority, and lets them wait in a queue.
 //
-// It knows nothing of the client. A request says in an [Ask] what it needs; [Limiter.Take]
+// It knows nothing of the client. A request says in a [Request] what it needs; [Limiter.Take]
 // returns a [Slot] for it, and [Limiter.Return] ends the slot.
 package limiter
 
@@ -53,8 +53,8 @@ type Config struct {
 	Log func(call string, err error)
 }
 
-// Ask is what a request needs.
-type Ask struct {
+// Request is what a request needs.
+type Request struct {
 	// Key is the name of the API key's bucket; empty if the request has no key.
 	Key string
 	// Class is the class of a write; empty if it has none.

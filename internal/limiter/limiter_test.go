@@ -37,17 +37,17 @@ func newLimiter(t testing.TB, change ...func(*Config)) *Limiter {
 }
 
 // asking is a request of the test's key.
-func asking(p ratelimit.Priority, class string) *Ask {
-	return &Ask{Key: testKey, Class: class, Priority: p, Hold: time.Second}
+func asking(p ratelimit.Priority, class string) *Request {
+	return &Request{Key: testKey, Class: class, Priority: p, Hold: time.Second}
 }
 
-func failFast(a *Ask) *Ask {
+func failFast(a *Request) *Request {
 	a.FailFast = true
 	return a
 }
 
 // use takes a slot that must be there, and returns it as answered.
-func use(t testing.TB, l *Limiter, a *Ask) {
+func use(t testing.TB, l *Limiter, a *Request) {
 	t.Helper()
 	slot, err := l.Take(t.Context(), a)
 	require.NoError(t, err)
@@ -176,8 +176,8 @@ func TestWaitersAreServedByPriority(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
 		for _, w := range []struct {
-			name string
-			ask  *Ask
+			name    string
+			request *Request
 		}{
 			{"read 1", asking(ratelimit.Read, "")}, {"read 2", asking(ratelimit.Read, "")},
 			{"entry 1", asking(ratelimit.Entry, "twap")}, {"entry 2", asking(ratelimit.Entry, "market-orders")},
@@ -185,7 +185,7 @@ func TestWaitersAreServedByPriority(t *testing.T) {
 			{"exit 1", asking(ratelimit.Exit, "closes")}, {"exit 2", asking(ratelimit.Exit, "")}, {"close", asking(ratelimit.Close, "closes")},
 		} {
 			work.Go(func() {
-				slot, err := l.Take(t.Context(), w.ask)
+				slot, err := l.Take(t.Context(), w.request)
 				assert.NoError(t, err)
 				mu.Lock()
 				order = append(order, w.name)
@@ -203,16 +203,16 @@ func TestWaitersAreServedByPriority(t *testing.T) {
 func TestAWaitThatIsTooLongIsRefusedAtOnce(t *testing.T) {
 	for _, row := range []struct {
 		name  string
-		limit func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc)
+		limit func(ctx context.Context, a *Request) (context.Context, context.CancelFunc)
 	}{
-		{"Until", func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc) {
+		{"Until", func(ctx context.Context, a *Request) (context.Context, context.CancelFunc) {
 			a.Until = time.Now().Add(50 * time.Second)
 			return ctx, func() {}
 		}},
-		{"the deadline", func(ctx context.Context, _ *Ask) (context.Context, context.CancelFunc) {
+		{"the deadline", func(ctx context.Context, _ *Request) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Second)
 		}},
-		{"FailFast", func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc) {
+		{"FailFast", func(ctx context.Context, a *Request) (context.Context, context.CancelFunc) {
 			a.FailFast = true
 			return ctx, func() {}
 		}},

@@ -27,7 +27,7 @@ func newMeter() *meter { return &meter{arrivals: map[string][]time.Time{}, most:
 
 // request takes a slot, arrives somewhere between its slot and its answer, and returns
 // the slot.
-func (m *meter) request(ctx context.Context, l *Limiter, a *Ask) error {
+func (m *meter) request(ctx context.Context, l *Limiter, a *Request) error {
 	slot, err := l.Take(ctx, a)
 	if err != nil {
 		return err
@@ -76,10 +76,10 @@ func TestOverload(t *testing.T) {
 		var work sync.WaitGroup
 		for _, load := range []struct {
 			callers int
-			ask     *Ask
+			request *Request
 		}{{60, asking(ratelimit.Read, "")}, {20, asking(ratelimit.Entry, "market-orders")}, {20, asking(ratelimit.Recovery, "market-orders")}} {
 			for range load.callers {
-				work.Go(func() { every(ctx, time.Second, func() { _ = m.request(ctx, l, load.ask) }) })
+				work.Go(func() { every(ctx, time.Second, func() { _ = m.request(ctx, l, load.request) }) })
 			}
 		}
 		longest, exits := time.Duration(0), 0

@@ -27,7 +27,7 @@ type asker struct {
 	leaves  time.Duration // it does not wait longer than until then
 	takes   time.Duration // from its slot to its answer
 	sent    bool
-	ask     Ask
+	request Request
 	buckets []string
 }
 
@@ -52,12 +52,12 @@ const never = time.Duration(1<<63 - 1)
 // recovery's share that has none.
 func (m *model) lacks(a *asker, bucket string, now time.Duration) (wait time.Duration, share bool) {
 	limit := m.limits[bucket]
-	if a.ask.Priority == ratelimit.Recovery {
+	if a.request.Priority == ratelimit.Recovery {
 		if wait := m.full(bucket, max(limit/3, 1), now, true); wait > 0 {
 			return wait, true
 		}
 	}
-	return m.full(bucket, limit-m.reserve(a.ask.Priority, limit), now, false), false
+	return m.full(bucket, limit-m.reserve(a.request.Priority, limit), now, false), false
 }
 
 // full returns how long a bucket holds room slots or more, of recovery or of all.
@@ -82,14 +82,14 @@ func (m *model) full(bucket string, room int, now time.Duration, recovery bool) 
 // first, and past those who wait for a bucket only who does not need it.
 func (m *model) serve(now time.Duration, took func(*asker)) {
 	slices.SortStableFunc(m.queue, func(a, b *asker) int {
-		return cmp.Or(cmp.Compare(b.ask.Priority, a.ask.Priority), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(b.request.Priority, a.request.Priority), cmp.Compare(a.at, b.at))
 	})
 	short, shares := map[string]bool{}, map[string]bool{}
 	var left []*asker
 	for _, a := range m.queue {
 		if m.mayTake(a, now, short, shares) {
 			for _, bucket := range a.buckets {
-				m.held[bucket] = append(m.held[bucket], hold{never, a.ask.Priority == ratelimit.Recovery})
+				m.held[bucket] = append(m.held[bucket], hold{never, a.request.Priority == ratelimit.Recovery})
 			}
 			m.served[a.id] = now
 			took(a)
@@ -102,7 +102,7 @@ func (m *model) serve(now time.Duration, took func(*asker)) {
 
 func (m *model) mayTake(a *asker, now time.Duration, short, shares map[string]bool) bool {
 	for _, bucket := range a.buckets {
-		if short[bucket] || a.ask.Priority == ratelimit.Recovery && shares[bucket] {
+		if short[bucket] || a.request.Priority == ratelimit.Recovery && shares[bucket] {
 			return false
 		}
 	}
@@ -131,7 +131,7 @@ func (m *model) mayTake(a *asker, now time.Duration, short, shares map[string]bo
 // giveBack ends what the asker has begun.
 func (m *model) giveBack(a *asker, now time.Duration) {
 	for _, bucket := range a.buckets {
-		h := hold{never, a.ask.Priority == ratelimit.Recovery}
+		h := hold{never, a.request.Priority == ratelimit.Recovery}
 		at := slices.Index(m.held[bucket], h)
 		if a.sent {
 			m.held[bucket][at].until = now + Window
@@ -187,24 +187,24 @@ func schedule(random *rand.Rand) []*asker {
 		if random.IntN(20) == 0 {
 			a.takes = some(2 * time.Minute)
 		}
-		a.ask = Ask{Key: []string{"key/1", "key/2"}[random.IntN(2)], Hold: time.Minute}
-		a.buckets = []string{a.ask.Key}
+		a.request = Request{Key: []string{"key/1", "key/2"}[random.IntN(2)], Hold: time.Minute}
+		a.buckets = []string{a.request.Key}
 		switch random.IntN(6) {
 		case 0:
-			a.ask.Priority = ratelimit.Read
+			a.request.Priority = ratelimit.Read
 		case 1:
-			a.ask.Priority = []ratelimit.Priority{ratelimit.Entry, ratelimit.Recovery, ratelimit.Exit}[random.IntN(3)]
+			a.request.Priority = []ratelimit.Priority{ratelimit.Entry, ratelimit.Recovery, ratelimit.Exit}[random.IntN(3)]
 		case 2:
-			a.ask.Priority, a.ask.Class = ratelimit.Entry, "orders"
+			a.request.Priority, a.request.Class = ratelimit.Entry, "orders"
 		case 3:
-			a.ask.Priority, a.ask.Class = ratelimit.Exit, "orders"
+			a.request.Priority, a.request.Class = ratelimit.Exit, "orders"
 		case 4:
-			a.ask.Priority, a.ask.Class = ratelimit.Exit, "closes"
+			a.request.Priority, a.request.Class = ratelimit.Exit, "closes"
 		case 5:
-			a.ask.Priority, a.ask.Class = ratelimit.Recovery, "orders"
+			a.request.Priority, a.request.Class = ratelimit.Recovery, "orders"
 		}
-		if a.ask.Class != "" {
-			a.buckets = append(a.buckets, "user/"+a.ask.Class)
+		if a.request.Class != "" {
+			a.buckets = append(a.buckets, "user/"+a.request.Class)
 		}
 		askers = append(askers, a)
 	}
@@ -243,7 +243,7 @@ func TestTheQueueServesWhomItsModelServes(t *testing.T) {
 				wanted, must := want[a.id]
 				if ok != must || at != wanted {
 					t.Fatalf("seed %d: asker %d (%v, %s, from %s to %s): served %t at %s, want %t at %s",
-						seed, a.id, a.buckets, a.ask.Priority, a.at, a.leaves, ok, at, must, wanted)
+						seed, a.id, a.buckets, a.request.Priority, a.at, a.leaves, ok, at, must, wanted)
 				}
 				switch {
 				case !ok:
@@ -276,7 +276,7 @@ func runQueue(t *testing.T, l *Limiter, askers []*asker) map[int]time.Duration {
 			defer cancel()
 			gone := time.AfterFunc(a.leaves-a.at, cancel)
 			defer gone.Stop()
-			slot, err := l.Take(ctx, &a.ask)
+			slot, err := l.Take(ctx, &a.request)
 			if err != nil {
 				return
 			}

@@ -19,8 +19,8 @@ type queue struct {
 func (q *queue) needs(bucket string) bool { return q.buckets[0] == bucket || q.buckets[1] == bucket }
 
 type waiter struct {
-	ask   Ask
-	until time.Time // when a slot is of no use any more; zero if never
+	request Request
+	until   time.Time // when a slot is of no use any more; zero if never
 
 	number  uint64
 	queue   *queue
@@ -35,8 +35,8 @@ type waiter struct {
 }
 
 // join puts a waiter into its queue. The lock is held.
-func (l *Limiter) join(ctx context.Context, a *Ask) *waiter {
-	w := &waiter{ask: *a, until: a.Until, served: make(chan struct{}), short: make(chan struct{})}
+func (l *Limiter) join(ctx context.Context, a *Request) *waiter {
+	w := &waiter{request: *a, until: a.Until, served: make(chan struct{}), short: make(chan struct{})}
 	if deadline, ok := ctx.Deadline(); ok && (w.until.IsZero() || deadline.Before(w.until)) {
 		w.until = deadline
 	}
@@ -70,7 +70,7 @@ func (l *Limiter) leave(w *waiter) {
 	l.waiting--
 	w.queue.waiters.Remove(w.element)
 	if w.queue.waiters.Len() == 0 {
-		queues := &l.queues[w.ask.Priority]
+		queues := &l.queues[w.request.Priority]
 		*queues = slices.DeleteFunc(*queues, func(q *queue) bool { return q == w.queue })
 	}
 	if l.waiting == 0 {
@@ -156,10 +156,10 @@ func (l *Limiter) mustNotWait(w *waiter) bool {
 	switch {
 	case left: // it has been served since
 		return false
-	case w.ask.FailFast, !w.until.IsZero() && time.Until(w.until) <= full.Wait:
+	case w.request.FailFast, !w.until.IsZero() && time.Until(w.until) <= full.Wait:
 		return true
-	case w.ask.Waiting != nil:
-		w.ask.Waiting(full.Wait, full.Bucket)
+	case w.request.Waiting != nil:
+		w.request.Waiting(full.Wait, full.Bucket)
 	}
 	return false
 }

@@ -62,7 +62,7 @@ func (r *remote) failed(call string, err error) {
 // take asks for slots. A slot that an abandoned call gets is given back.
 func (r *remote) take(n needs, hold time.Duration) (ratelimit.Grant, error) {
 	all := slices.Clone(n.all())
-	grant, err := ask(context.Background(), r, func(ctx context.Context) (ratelimit.Grant, error) {
+	grant, err := request(context.Background(), r, func(ctx context.Context) (ratelimit.Grant, error) {
 		return r.store.Take(ctx, all, hold)
 	}, func(late ratelimit.Grant) {
 		if late.Wait > 0 {
@@ -104,7 +104,7 @@ func (r *remote) note(call string, do func(context.Context) error) {
 	if !r.available() {
 		return
 	}
-	_, err := ask(context.Background(), r, func(ctx context.Context) (struct{}, error) {
+	_, err := request(context.Background(), r, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, do(ctx)
 	}, func(struct{}) {})
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *remote) note(call string, do func(context.Context) error) {
 }
 
 func (r *remote) usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
-	usages, err := ask(ctx, r, func(ctx context.Context) ([]ratelimit.Usage, error) {
+	usages, err := request(ctx, r, func(ctx context.Context) ([]ratelimit.Usage, error) {
 		return r.store.Usage(ctx, buckets)
 	}, func([]ratelimit.Usage) {})
 	if err == nil && len(usages) != len(buckets) {
@@ -124,7 +124,7 @@ func (r *remote) usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratel
 
 // ask makes one call of the store, and waits for it as long as the patience and ctx
 // allow. The call is abandoned then: late gets its result if it succeeds after that.
-func ask[T any](ctx context.Context, r *remote, do func(context.Context) (T, error), late func(T)) (T, error) {
+func request[T any](ctx context.Context, r *remote, do func(context.Context) (T, error), late func(T)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	var none T
 	select {

@@ -50,7 +50,7 @@ func (l *Limiter) serve() {
 			l.work.Go(l.serveFromRemote)
 			return
 		}
-		slot, full := l.tryNear(&w.ask)
+		slot, full := l.tryNear(&w.request)
 		l.answer(w, slot, full)
 	}
 	l.setTimer()
@@ -77,10 +77,10 @@ func (l *Limiter) serveFromRemote() {
 // askRemote asks the program's store for a waiter's slot. The lock is held, but not
 // while the store is asked.
 func (l *Limiter) askRemote(w *waiter) {
-	slot := Slot{needs: l.needs(&w.ask), from: counterRemote}
+	slot := Slot{needs: l.needs(&w.request), from: counterRemote}
 	full := l.tryClosed(&slot.needs)
 	if full.Wait == 0 {
-		full = l.tryShare(w.ask.Priority, &slot)
+		full = l.tryShare(w.request.Priority, &slot)
 	}
 	if full.Wait > 0 {
 		l.answer(w, Slot{}, full)
@@ -88,7 +88,7 @@ func (l *Limiter) askRemote(w *waiter) {
 	}
 	freed := l.freed
 	l.mu.Unlock()
-	grant, err := l.remote.take(slot.needs, w.ask.Hold)
+	grant, err := l.remote.take(slot.needs, w.request.Hold)
 	l.mu.Lock()
 	if err != nil {
 		l.dropShare(&slot)
@@ -107,7 +107,7 @@ func (l *Limiter) askRemote(w *waiter) {
 	// A slot was returned meanwhile, so the answer may be out of date.
 	now := time.Now()
 	l.note(shortage{
-		bucket: grant.Bucket, priority: w.ask.Priority,
+		bucket: grant.Bucket, priority: w.request.Priority,
 		until: now.Add(grant.Wait), again: now.Add(min(grant.Wait, lookSoon)),
 	})
 }
@@ -134,7 +134,7 @@ func (l *Limiter) answer(w *waiter, slot Slot, full verdict) {
 		return
 	}
 	until := time.Now().Add(full.Wait)
-	s := shortage{bucket: full.Bucket, priority: w.ask.Priority, ofShare: full.ofShare, until: until, again: until}
+	s := shortage{bucket: full.Bucket, priority: w.request.Priority, ofShare: full.ofShare, until: until, again: until}
 	if l.cfg.Store != nil && !full.ofShare && l.closedFor(full.Bucket) == 0 {
 		s.again = time.Now().Add(min(full.Wait, lookAgain))
 	}
@@ -215,7 +215,7 @@ func (l *Limiter) shortageOf(w *waiter) Full {
 	now, full := time.Now(), Full{Bucket: w.queue.buckets[0]}
 	until := now
 	for i := range l.short {
-		if s := &l.short[i]; s.until.After(until) && s.holdsUp(w.ask.Priority, w.queue) {
+		if s := &l.short[i]; s.until.After(until) && s.holdsUp(w.request.Priority, w.queue) {
 			until, full.Bucket = s.until, s.bucket
 		}
 	}

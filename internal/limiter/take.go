@@ -11,7 +11,7 @@ import (
 // Take returns a slot, at once if there is room and nobody waits. Its error is a
 // [*Full] if the wait would outlive a.Until or the context's deadline, or a fails
 // fast; the context's if that ends first; or [ErrClosed].
-func (l *Limiter) Take(ctx context.Context, a *Ask) (Slot, error) {
+func (l *Limiter) Take(ctx context.Context, a *Request) (Slot, error) {
 	if a.Class != "" && l.names[a.Class] == "" {
 		return Slot{}, fmt.Errorf("limiter: the class %q has no limit", a.Class)
 	}
@@ -81,7 +81,7 @@ func (l *Limiter) tell(do func()) {
 
 // tryNear takes a slot that is counted in this process, or returns what is full. The
 // lock is held.
-func (l *Limiter) tryNear(a *Ask) (Slot, verdict) {
+func (l *Limiter) tryNear(a *Request) (Slot, verdict) {
 	slot := Slot{needs: l.needs(a)}
 	if closed := l.tryClosed(&slot.needs); closed.Wait > 0 {
 		return Slot{}, closed
