@@ -133,7 +133,7 @@ func TestSIGKILL(t *testing.T) {
 func endings(t *testing.T, worlds []*world) {
 	t.Helper()
 	table := newTable()
-	for i, w := range worlds {
+	for _, w := range worlds {
 		left := time.Now().Round(0)
 		synctest.Test(t, func(*testing.T) {
 			time.Sleep(time.Until(left.Add(w.away)))
@@ -144,7 +144,7 @@ func endings(t *testing.T, worlds []*world) {
 		})
 		table.add(w)
 		for _, p := range w.problems {
-			t.Errorf("seed %d: %s\n%s%s", *from+uint64(i), p, w, strings.Join(w.steps, "\n"))
+			t.Errorf("seed %d: %s\n%s%s", w.seed, p, w, strings.Join(w.steps, "\n"))
 		}
 	}
 	t.Log(table)

@@ -192,6 +192,15 @@ func (f *front) stop(at moment) (goesOn <-chan struct{}) {
 	return f.goesOn
 }
 
+// pass stops nobody at a moment that has gone by.
+func (f *front) pass(by moment) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at == by {
+		f.at = ""
+	}
+}
+
 func (f *front) stopLocked() {
 	_ = syscall.Kill(f.child, syscall.SIGSTOP)
 	f.sleepsLocked()
@@ -226,6 +235,7 @@ func (f *front) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		f.world.sim.ServeHTTP(rw, r)
 		return
 	}
+	f.pass(connecting) // a busy machine may have missed it
 	if goesOn := f.stop(arrived); goesOn != nil {
 		<-goesOn
 	}
