@@ -16,6 +16,14 @@ type account struct {
 	trial, archived bool
 }
 
+// trades reports whether cancels may name it if somebody says so.
+func (a account) trades() bool {
+	return !a.archived && !a.locked() && a.status != "PASSED"
+}
+
+// locked reports whether nothing can be traded on it any more.
+func (a account) locked() bool { return a.status == "FAILED" || a.status == "EXPIRED" }
+
 // list reads the accounts of the key.
 func (s *sender) list(ctx context.Context) ([]account, error) {
 	x, err := s.read(ctx, 0, liveKey, "/accounts")

@@ -88,6 +88,14 @@ func (q *Questions) connect() http.RoundTripper {
 // wants reports whether a class is asked.
 func (q *Questions) wants(c Class) bool { return slices.Contains(q.Classes, c) }
 
+// before is what the profile so far says of an experiment on live accounts; nothing if there is none.
+func (q *Questions) before(number string) (r profile.Result) {
+	if q.Before != nil {
+		r, _ = q.Before.Result(number, profile.Live)
+	}
+	return r
+}
+
 // check says what is wrong with the questions.
 func (q *Questions) check() error {
 	switch {
@@ -111,13 +119,13 @@ func (q *Questions) Plan() (lines []string) {
 	for _, class := range q.Classes {
 		switch class {
 		case Reads:
-			lines = append(lines, "read: about 60 requests, none of which changes anything")
+			lines = append(lines, fmt.Sprintf("read: at most %d requests in a quarter of a minute, none of which changes anything", mostReads))
 		case Locked:
-			lines = append(lines, fmt.Sprintf("live: at most %d cancels of what cannot exist, one a second, and about 60 reads; nothing can trade", maxWrites))
+			lines = append(lines, fmt.Sprintf("live: at most %d cancels of what cannot exist, one a second, and %d reads, in a minute; nothing can trade", maxWrites, mostReads))
 		case OnPaper:
-			lines = append(lines, fmt.Sprintf("paper: %d writes that trade %s on the paper account, about %d dollars each, in a quarter of an hour; it is left flat", writesOf(paperScripts), q.Symbol, dollars))
+			lines = append(lines, fmt.Sprintf("paper: %d writes that trade %s on the paper account, about %d dollars each, and about %d closes behind them, in a quarter of an hour; it is left flat", writesOf(paperScripts), q.Symbol, dollars, roundsOf(paperScripts)))
 		case Trial:
-			lines = append(lines, fmt.Sprintf("trial: %d writes that trade %s on account %s, about %d dollars each, in half an hour; it is left flat", writesOf(trialScripts), q.Symbol, q.TrialAccount, dollars))
+			lines = append(lines, fmt.Sprintf("trial: %d writes that trade %s on account %s, about %d dollars each, and about %d closes behind them, in half an hour; it is left flat", writesOf(trialScripts), q.Symbol, q.TrialAccount, dollars, roundsOf(trialScripts)))
 		}
 	}
 	return lines
@@ -158,7 +166,6 @@ func Ask(ctx context.Context, q Questions) (*Evidence, error) {
 			break
 		}
 	}
-	e.Reads = len(e.Exchanges)
 	if errors.Is(err, errEnded) && !errors.As(err, new(*NotFlatError)) {
 		e.Ended = strings.TrimPrefix(err.Error(), errEnded.Error()+": ")
 		err = nil
@@ -184,7 +191,35 @@ func (s *sender) who(ctx context.Context) error {
 	if before != nil && before.Holder != "" && before.Holder != profile.Token("holder", s.e.Holder) {
 		return errors.New("observe: the profile is of another holder's keys: name another file")
 	}
-	return nil
+	if err := s.second(ctx, "live", s.q.wants(Locked), x, liveKey, secondKey, s.q.SecondKey); err != nil {
+		return err
+	}
+	return s.second(ctx, "sandbox", s.q.wants(OnPaper), x, sandboxKey, secondSandboxKey, s.q.SecondSandboxKey)
+}
+
+// second makes sure that a second key is another key of the same holder: of one that is not, the answers would show
+// what they do not.
+func (s *sender) second(ctx context.Context, name string, asked bool, holder *Exchange, as, other credential, key string) error {
+	if !asked || key == "" {
+		return nil
+	}
+	first, err := s.read(ctx, 0, as, "/me")
+	if err != nil {
+		return err
+	}
+	second, err := s.read(ctx, 0, other, "/me")
+	if err != nil {
+		return fmt.Errorf("observe: the second %s key: %w", name, err)
+	}
+	id := text(member(second.Response, "keyId"))
+	switch {
+	case id == "" || id == text(member(first.Response, "keyId")):
+		return fmt.Errorf("observe: the second %s key is the first one, or it is not known which", name)
+	case text(member(second.Response, "userId")) != text(member(holder.Response, "userId")):
+		return fmt.Errorf("observe: the second %s key is of another holder", name)
+	default:
+		return nil
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -218,10 +253,8 @@ func (s *sender) live(ctx context.Context) error {
 // firstVisit begins a series: one a day.
 func (s *sender) firstVisit(ctx context.Context, accounts []account, now time.Time) error {
 	const day = 24 * time.Hour
-	if s.q.Before != nil {
-		if r, ok := s.q.Before.Result("A1", profile.Live); ok && r.Connections > 0 && now.Sub(r.At) < day {
-			return &NotDueError{r.At.Add(day)}
-		}
+	if r := s.q.before("A1"); r.Connections > 0 && now.Sub(r.At) < day {
+		return &NotDueError{r.At.Add(day)}
 	}
 	v := &liveVisit{sender: s}
 	if err := v.choose(accounts); err != nil {
@@ -229,15 +262,17 @@ func (s *sender) firstVisit(ctx context.Context, accounts []account, now time.Ti
 	}
 	err := v.run(ctx, firstVisit)
 	if len(s.e.Rounds) > 0 {
-		s.again()
+		s.again(now)
 	}
 	return err
 }
 
-// again notes that the rounds go on in an hour.
-func (s *sender) again() {
-	now := s.q.Clock.Now()
-	s.e.Begun = append(s.e.Begun, profile.Begun{Experiment: "A1", At: now, Due: now.Add(hourAfter)})
+// again notes that the rounds of a series go on in an hour. One whose rounds do not count for long is given up.
+func (s *sender) again(began time.Time) {
+	const longest = 5 * hourAfter
+	if now := s.q.Clock.Now(); now.Sub(began) < longest {
+		s.e.Begun = append(s.e.Begun, profile.Begun{Experiment: "A1", At: began, Due: now.Add(hourAfter)})
+	}
 }
 
 // laterVisit asks what is due. What comes too late is given up.
@@ -255,12 +290,15 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 		switch age := s.q.Clock.Now().Sub(b.At); {
 		case b.Experiment == "A1":
 			rest = rest[1:]
-			err := v.run(ctx, hourVisit)
+			err := v.chooseAgain(accounts, later)
+			if err == nil {
+				err = v.run(ctx, hourVisit)
+			}
 			if err == nil {
 				err = v.stillKept(ctx, accounts, later)
 			}
 			if !s.enough() {
-				s.again()
+				s.again(b.At)
 			}
 			if err != nil {
 				return err
@@ -282,7 +320,7 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 	if !late {
 		return nil
 	}
-	if err := v.choose(accounts); err != nil {
+	if err := v.chooseAgain(accounts, due); err != nil {
 		return err
 	}
 	return v.run(ctx, lateVisit)
@@ -310,8 +348,8 @@ func (s *sender) enough() bool {
 			voteStored(r, t)
 		}
 	}
-	r, _ := s.q.Before.Result("A1", profile.Live)
-	return n+r.N >= enoughRounds || t.doubt > 0 || r.Verdict == profile.Mixed || r.Verdict == profile.Neither
+	r := s.q.before("A1")
+	return n+r.N >= enoughRounds || t.inFront() || r.Verdict == profile.Mixed || r.Verdict == profile.Neither
 }
 
 // choose sets the account that the cancels name.
@@ -319,18 +357,31 @@ func (v *liveVisit) choose(accounts []account) error {
 	v.account, v.locked = "", ""
 	for _, a := range accounts {
 		switch {
-		case a.id == v.q.Tradeable && (a.archived || a.status == "FAILED" || a.status == "EXPIRED" || a.status == "PASSED"):
+		case a.id == v.q.Tradeable && !a.trades():
 			return v.end("account %s is %s: it is not tradeable", a.id, strings.ToLower(a.status))
 		case a.id == v.q.Tradeable:
 			v.account = a.id
 			v.guard.accounts[a.id] = true
-		case a.status == "FAILED" || a.status == "EXPIRED":
+		case a.locked():
 			v.locked = a.id
 			v.guard.accounts[a.id] = true
 		}
 	}
 	if v.q.Tradeable != "" && v.account == "" {
 		return v.end("there is no account %s of this key", v.q.Tradeable)
+	}
+	return nil
+}
+
+// chooseAgain is choose, but where the first visit had to name an account of one's own it does so at once.
+func (v *liveVisit) chooseAgain(accounts []account, begun []profile.Begun) error {
+	if err := v.choose(accounts); err != nil || v.account != "" {
+		return err
+	}
+	for _, b := range begun {
+		if v.account == "" && !v.chooseBegun(accounts, b) {
+			v.account = ""
+		}
 	}
 	return nil
 }

@@ -72,3 +72,17 @@ func TestShareOfUnseen(t *testing.T) {
 		assert.True(t, strings.Contains(string(page), line), "docs/service.md lacks this row:\n%s", line)
 	}
 }
+
+// docs/outcomes.md names the assumptions that no recording shows, each of them.
+func TestThePromiseSaysWhatNoRecordingShows(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "outcomes.md"))
+	require.NoError(t, err)
+	var numbers []string
+	for i := range Experiments {
+		if x := &Experiments[i]; x.Falls != "" && x.judge == nil {
+			numbers = append(numbers, x.Number)
+		}
+	}
+	last := len(numbers) - 1
+	assert.Contains(t, string(page), fmt.Sprintf("No recording shows %s and %s:", strings.Join(numbers[:last], ", "), numbers[last]))
+}

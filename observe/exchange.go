@@ -113,22 +113,44 @@ func (x *Exchange) fill() {
 func (x *Exchange) write() bool { return strings.HasPrefix(x.Operation, "POST ") }
 
 // decides reports whether the answer is the service's own word on this request: not of something
-// in front, not about the key or a limit, and no 5xx.
+// in front, not about the key or a limit, no 5xx, and no 2xx that denies itself.
 func (x *Exchange) decides() bool {
 	switch {
 	case x.Status < http.StatusOK, x.Status >= http.StatusInternalServerError:
 		return false
 	case x.Status == http.StatusUnauthorized, x.Status == http.StatusTooManyRequests:
 		return false
-	case x.Code == "wrong_environment", x.Code == "api_access_denied":
+	case x.Code == "wrong_environment", x.Code == "api_access_denied", x.Code == codeLimited: // with any status
 		return false
 	case x.Status >= http.StatusMultipleChoices && x.Status < http.StatusBadRequest:
 		return false
 	case x.Status >= http.StatusBadRequest:
 		return x.Code != ""
 	default:
-		return x.Own || len(x.Response) > 0 && json.Valid(x.Response)
+		return x.Own || len(x.Response) > 0 && json.Valid(x.Response) && !denies(x.Response)
 	}
+}
+
+// denies reports whether a body says that something failed.
+func denies(body []byte) bool {
+	failed := member(body, "error")
+	return failed != nil && string(failed) != "null" || string(member(body, "success")) == "false" || string(member(body, "ok")) == "false"
+}
+
+// ofAccount reports whether an answer is about who asks, and for which account: a service can judge that in front of
+// the key.
+func (x *Exchange) ofAccount() bool {
+	return x.Status == http.StatusForbidden || x.Code == codeNoAccount
+}
+
+// ofNothing reports whether a cancel of what cannot exist was refused as one under a fresh key is.
+func (x *Exchange) ofNothing() bool {
+	return slices.Contains([]string{codeNoOrder, codeNoRun, codeNoAccount, codeLocked}, x.Code)
+}
+
+// sameRefusal reports whether two answers refuse alike.
+func sameRefusal(a, b *Exchange) bool {
+	return !a.success() && a.Status == b.Status && a.Code == b.Code
 }
 
 // success reports whether the service carried it out.

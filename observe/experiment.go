@@ -44,6 +44,7 @@ type Tally struct {
 	First, Other, Neither int // how many exchanges spoke for each
 
 	doubt int    // of Other: how many may be about the account that was named
+	open  int    // how many more may be, or about something that nobody knows
 	why   string // of the first neither
 	proof [3][]*Exchange
 	seen  []*Exchange // all that decided
@@ -61,11 +62,19 @@ func (t *Tally) neither(why string, proof ...*Exchange) {
 	t.keep(2, proof)
 }
 
-// doubtful counts an other that may be about the account that was named.
+// doubtful counts an other that may be about the account that was named. A refusal that a cancel of nothing does not
+// meet counts for nothing.
 func (t *Tally) doubtful(proof ...*Exchange) {
+	if !proof[0].ofNothing() {
+		t.open++
+		return
+	}
 	t.doubt++
 	t.other(proof...)
 }
+
+// inFront reports whether something may have been refused in front of the key.
+func (t *Tally) inFront() bool { return t.doubt+t.open > 0 }
 
 // either counts by a condition.
 func (t *Tally) either(first bool, proof ...*Exchange) {

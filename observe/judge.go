@@ -69,13 +69,16 @@ func (x *Experiment) judged(e *Evidence, past *past, proofs *proofs, hold func(s
 			span = profile.Duration(at.Sub(earlier.At.Add(-time.Duration(earlier.Span))))
 		}
 	}
-	if t.doubt > 0 && t.doubt == t.Other && t.First+t.Neither == 0 {
+	if t.inFront() && t.doubt == t.Other && t.First+t.Neither == 0 {
 		r := x.verdict(&Tally{}, hold)
 		r.Why = "the account that was named may be refused in front of the key: name one that could have the order"
 		return r
 	}
 	r := x.verdict(t, hold)
 	if r.N == 0 {
+		if void := x.void(e); void != "" {
+			r.Why = void
+		}
 		return r
 	}
 	r.At, r.Span, r.Connections = at, span, lines

@@ -19,6 +19,12 @@ const (
 	codeReused   = "idempotency_key_reused"
 	codeInFlight = "idempotency_in_flight"
 	codeUnknown  = "idempotency_result_unknown"
+
+	codeLimited   = "rate_limited"
+	codeNoOrder   = "order_not_found"
+	codeNoRun     = "run_not_found"
+	codeNoAccount = "account_not_found"
+	codeLocked    = "account_locked"
 )
 
 // aboutKey reports whether an answer is about the key, and not about the request.
@@ -57,7 +63,7 @@ func pairs(e *Evidence, each func(pair)) {
 			// What ran anew may have been stored anew.
 			open[x.Key] = !x.Replayed && !x.aboutKey()
 		case ok:
-		case x.decides() && !x.aboutKey() && !x.Replayed && x.Code != "account_not_found":
+		case x.decides() && !x.aboutKey() && !x.Replayed && x.Code != codeNoAccount:
 			// A first answer that is marked belongs to a request that the evidence lacks, or
 			// something on the way repeats requests.
 			first[x.Key] = x
@@ -88,15 +94,32 @@ func stored(t *Tally, p pair) {
 		t.neither("the same bytes were answered by 422", p.was, p.is)
 	case p.was.success() && p.was.Response != nil && bytes.Equal(p.was.Response, p.is.Response):
 		t.neither("the first answer came again without its mark: it was stored, or something on the way kept it", p.was, p.is)
+	case !p.was.success() && !sameRefusal(p.was, p.is):
+		t.neither("the same bytes were refused as "+word(p.was)+", and then answered by "+word(p.is), p.was, p.is)
 	default:
 		t.other(p.was, p.is)
+	}
+}
+
+// word is a code of the contract that an answer has, or its status: a code may be any text.
+func word(x *Exchange) string {
+	if x.ofNothing() || x.refusedForBody() || x.aboutKey() {
+		return x.Code
+	}
+	return strconv.Itoa(x.Status)
+}
+
+// again is stored for evidence that nobody asked for: there an answer about the account may stand in front of the key.
+func (p pair) again(t *Tally) {
+	if p.is.Replayed || !p.is.ofAccount() {
+		stored(t, p)
 	}
 }
 
 func judgeRefusalsStored(e *Evidence, t *Tally) {
 	pairs(e, func(p pair) {
 		if p.sameOperation() && p.sameBytes() && !p.was.success() && !p.was.refusedForBody() {
-			stored(t, p)
+			p.again(t)
 		}
 	})
 }
@@ -104,7 +127,7 @@ func judgeRefusalsStored(e *Evidence, t *Tally) {
 func judgeExecutionsStored(e *Evidence, t *Tally) {
 	pairs(e, func(p pair) {
 		if p.sameOperation() && p.sameBytes() && p.was.success() {
-			stored(t, p)
+			p.again(t)
 		}
 	})
 }
@@ -112,7 +135,7 @@ func judgeExecutionsStored(e *Evidence, t *Tally) {
 func judgeBodyRefusalsStored(e *Evidence, t *Tally) {
 	pairs(e, func(p pair) {
 		if p.sameOperation() && p.sameBytes() && p.was.refusedForBody() {
-			stored(t, p)
+			p.again(t)
 		}
 	})
 }
@@ -127,6 +150,7 @@ func judgeOtherBytes(e *Evidence, t *Tally) {
 			t.first(p.was, p.is)
 		case p.is.Replayed:
 			t.neither("other bytes got the stored answer", p.was, p.is)
+		case p.is.ofAccount():
 		default:
 			t.other(p.was, p.is)
 		}
@@ -157,6 +181,7 @@ func judgeRoutes(e *Evidence, t *Tally) {
 			t.first(p.was, p.is)
 		case p.is.Replayed:
 			t.neither("another route got a stored answer", p.was, p.is)
+		case p.is.ofAccount():
 		default:
 			t.other(p.was, p.is)
 		}
@@ -212,6 +237,8 @@ func besideFirst(e *Evidence, t *Tally, executed bool) {
 			t.neither("both answers are marked as stored", was, x)
 		case was.Response != nil && x.Response != nil && bytes.Equal(was.Response, x.Response):
 			t.neither(joinedOrRan, was, x)
+		case was.Status != x.Status || was.Code != x.Code:
+			t.neither(severalWords, was, x)
 		default:
 			t.other(was, x)
 		}
@@ -255,7 +282,7 @@ func judgeLimitStored(e *Evidence, t *Tally) {
 				t.first(was, x)
 			}
 		}
-		if !ok && x.Status == http.StatusTooManyRequests && x.Code == "rate_limited" && !x.Replayed {
+		if !ok && x.Status == http.StatusTooManyRequests && x.Code == codeLimited && !x.Replayed {
 			limited[x.Key] = x
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,8 +54,8 @@ type scripts []struct {
 }
 
 var (
-	firstVisit = scripts{{scriptOrder, 2}, {scriptRun, 2}, {scriptBare, 4}, {scriptTwice, 4}, {scriptStays, 2}, {scriptGone, 2}}
-	hourVisit  = scripts{{scriptOrder, 2}, {scriptRun, 2}, {scriptBare, 4}, {scriptTwice, 4}}
+	firstVisit = scripts{{scriptOrder, 2}, {scriptRun, 2}, {scriptStays, 2}, {scriptGone, 2}, {scriptBare, 4}, {scriptTwice, 2}} // and two to find whom to name
+	hourVisit  = scripts{{scriptOrder, 2}, {scriptRun, 2}, {scriptBare, 4}, {scriptTwice, 6}}
 	lateVisit  = scripts{{scriptBeside, 2}, {scriptKeys, 4}}
 )
 
@@ -90,15 +91,20 @@ func (v *liveVisit) run(ctx context.Context, all scripts) error {
 // the key. Then it does not count.
 func (v *liveVisit) inFront() bool {
 	last := &v.e.Rounds[len(v.e.Rounds)-1]
-	t := &Tally{}
-	if last.Void == "" && (last.Script == scriptOrder || last.Script == scriptRun) {
-		voteStored(last, t)
-	}
-	if t.doubt == 0 {
+	if last.Void != "" || !last.inFront() {
 		return false
 	}
 	last.Void = "an account of nobody is refused in front of the key"
 	return true
+}
+
+// inFront reports whether the account may be refused in front of the key, by the first answers of a round.
+func (r *Round) inFront() bool {
+	t := &Tally{}
+	if r.Script == scriptOrder || r.Script == scriptRun {
+		voteStored(r, t)
+	}
+	return t.inFront()
 }
 
 // round asks one round. What a bot or a person does beside it stops the visit.
@@ -106,10 +112,14 @@ func (v *liveVisit) round(ctx context.Context, script string, n int) error {
 	if err := v.mayAsk(ctx); err != nil {
 		return err
 	}
-	r := Round{Script: script}
+	r := Round{Script: script, own: v.account != "" && v.account == v.q.Tradeable}
 	err := v.steps(ctx, &r, n)
 	for _, step := range r.Steps {
 		r.Void = cmp.Or(r.Void, step.voids())
+		if step != nil && r.own && (step.Code == codeLocked || step.Code == codeNoAccount) {
+			r.Void = "account " + v.account + " is not tradeable any more"
+			err = cmp.Or(err, v.end("%s", r.Void))
+		}
 	}
 	if err == nil {
 		var now string
@@ -138,10 +148,24 @@ func (v *liveVisit) mayAsk(ctx context.Context) (err error) {
 	if v.before, err = v.health(ctx); err != nil {
 		return err
 	}
-	if v.account == "" || v.account != v.q.Tradeable {
+	if v.account == "" {
 		return nil
 	}
-	return v.nothingWaits(ctx, v.account)
+	now, err := v.list(ctx)
+	if err != nil {
+		return err
+	}
+	named := func(a account) bool { return a.id == v.account }
+	switch i := slices.IndexFunc(now, named); {
+	case i < 0:
+		return v.end("account %s is gone", v.account)
+	case v.account == v.q.Tradeable && now[i].trades():
+		return v.nothingWaits(ctx, v.account)
+	case v.account != v.q.Tradeable && now[i].locked():
+		return nil
+	default:
+		return v.end("account %s is %s now", v.account, strings.ToLower(now[i].status))
+	}
 }
 
 // nothingWaits ends the visit where something rests or runs on an account.
@@ -240,9 +264,12 @@ func (v *liveVisit) chain(ctx context.Context, r *Round, gap time.Duration, firs
 	again := first
 	again.soon = gap < writePace
 	again.line += first.line % 2
-	for _, next := range append([]request{again}, more...) {
+	for i, next := range append([]request{again}, more...) {
 		if err := v.cancel(ctx, r, next); err != nil {
 			return err
+		}
+		if i == 0 && v.account == "" && v.locked != "" && r.inFront() {
+			return nil // the round is asked again, of an account that there is
 		}
 	}
 	return nil

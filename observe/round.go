@@ -17,6 +17,8 @@ type Round struct {
 	// Void says why the round does not count; empty if it does.
 	Void string
 
+	// own means that it named an account that could have had the order.
+	own bool
 	// begun is the first visit of a round that needs two.
 	begun *profile.Begun
 	// kept means that its steps are among the exchanges of the evidence already.
@@ -101,6 +103,20 @@ func (x *Experiment) countRounds(e *Evidence, t *Tally) (lines int) {
 		}
 	}
 	return len(over)
+}
+
+// void says why none of the rounds that were asked counts; empty if none was asked.
+func (x *Experiment) void(e *Evidence) (why string) {
+	n := 0
+	for i := range e.Rounds {
+		if r := &e.Rounds[i]; r.Void != "" && slices.Contains(asked[x.Number].scripts, r.Script) {
+			n, why = n+1, r.Void
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d rounds did not count, the last because of this: %s", n, why)
 }
 
 // tooFew says why the rounds of an asked experiment do not decide yet; empty if they do. What no

@@ -18,7 +18,7 @@ func votes(number, script string, steps ...*Exchange) [3]int {
 			steps[i].Operation = "POST /orders/cancel"
 		}
 	}
-	asked[number].vote(&Round{Script: script, Steps: steps}, t)
+	asked[number].vote(&Round{Script: script, Steps: steps, own: true}, t)
 	return [3]int{t.First, t.Other, t.Neither}
 }
 
@@ -32,11 +32,16 @@ func marked(x *Exchange) *Exchange {
 	return &again
 }
 
+func redirect(status int, to string) *Exchange {
+	return &Exchange{Status: status, Header: http.Header{"Location": {to}}}
+}
+
 // Each vote, apart from the sending.
 func TestVotes(t *testing.T) {
 	nothing, reused := refused(404, "order_not_found"), refused(422, codeReused)
 	nobody, locked := refused(404, "account_not_found"), refused(403, "account_locked")
 	fields, done := refused(400, "missing_fields"), &Exchange{Status: 200, Response: []byte(`{"success":true}`)}
+	denied := &Exchange{Status: 200, Response: []byte(`{"error":"order_not_found"}`)}
 	flight, page := refused(409, codeInFlight), &Exchange{Status: 404, Response: []byte("<html>")}
 	first, other, neither, none := [3]int{1, 0, 0}, [3]int{0, 1, 0}, [3]int{0, 0, 1}, [3]int{}
 	for _, c := range []struct {
@@ -59,6 +64,15 @@ func TestVotes(t *testing.T) {
 		{"A1", none, []*Exchange{nothing, page}},
 		{"A1", none, []*Exchange{nothing}},
 		{"A1", none, []*Exchange{page, nothing}},
+		{"A1", neither, []*Exchange{nothing, locked}},
+		{"A1", neither, []*Exchange{nobody, locked}},
+		{"A1", none, []*Exchange{nothing, refused(403, codeLimited)}},
+		{"A1", none, []*Exchange{nothing, denied}},
+		{"A2", neither, []*Exchange{nothing, nil, locked}},
+		{"49", neither, []*Exchange{nothing, nil, nil, nil, nil, refused(400, "bad_request")}},
+		{"14", neither, []*Exchange{refused(400, "bad_request")}},
+		{"A6", neither, []*Exchange{nothing, refused(409, "request_in_progress")}},
+		{"A4", neither, []*Exchange{refused(403, "market_closed")}},
 		{"A2", first, []*Exchange{nothing, nil, reused}},
 		{"A2", other, []*Exchange{nothing, nil, nothing}},
 		{"A2", neither, []*Exchange{nothing, nil, marked(nothing)}},
@@ -101,8 +115,10 @@ func TestVotes(t *testing.T) {
 		{"8", other, []*Exchange{refused(401, "missing_api_key")}},
 		{"8", none, []*Exchange{page}},
 		{"8", neither, []*Exchange{done}},
-		{"47", first, []*Exchange{{Status: 308}}},
-		{"47", other, []*Exchange{{Status: 302}}},
+		{"47", first, []*Exchange{redirect(308, "/v1/health")}},
+		{"47", other, []*Exchange{redirect(302, "https://api.example.com/v1/health")}},
+		{"47", neither, []*Exchange{redirect(308, "https://login.example.com/?to=/v1/health")}},
+		{"47", neither, []*Exchange{redirect(301, "/api/v1/health")}},
 		{"47", neither, []*Exchange{done}},
 		{"47", none, []*Exchange{page}},
 	} {

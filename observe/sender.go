@@ -18,6 +18,7 @@ import (
 // How much a visit may send, and how fast.
 const (
 	maxWrites   = 40 // live writes that cannot trade
+	mostReads   = 75 // beside them, and of a visit of reads
 	writePace   = time.Second
 	connections = 4
 	patience    = 10 * time.Second // with one answer
@@ -67,7 +68,7 @@ func newSender(q *Questions, e *Evidence) (*sender, error) {
 		return nil, errors.New("observe: the base URL must be an address that ends in /v1")
 	}
 	root := base.String()
-	base.Path = strings.TrimSuffix(base.Path, "/v1") + "/api/v1/health"
+	base.Path = strings.TrimSuffix(base.Path, "/v1") + legacyHealth
 	s := &sender{q: q, e: e, guard: &guard{root: root, accounts: map[string]bool{}, exact: map[string]bool{}, reads: map[string]bool{}, legacy: base.String()}}
 	for i := range s.lines {
 		s.lines[i] = q.connect()
@@ -175,7 +176,7 @@ func (s *sender) pace(ctx context.Context, r request) error {
 // end ends the visit.
 func (s *sender) end(format string, args ...any) error {
 	if s.ended == nil {
-		s.ended = fmt.Errorf("%w: %s", errEnded, fmt.Sprintf(format, args...))
+		s.ended = fmt.Errorf("%w: %s", errEnded, cutKey(fmt.Sprintf(format, args...), s.q))
 	}
 	return s.ended
 }
@@ -186,6 +187,9 @@ func (s *sender) send(ctx context.Context, r request) (*Exchange, error) {
 		return nil, s.ended
 	}
 	x, err := s.exchange(ctx, r)
+	if r.method == http.MethodGet {
+		s.e.Reads++
+	}
 	return s.judged(ctx, r, x, err)
 }
 
@@ -198,10 +202,10 @@ func (s *sender) judged(ctx context.Context, r request, x *Exchange, err error) 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	default:
-		return x, s.end("%s %s had no answer: %v", r.method, x.Operation, cutKey(err, s.q))
+		return x, s.end("%s %s had no answer: %v", r.method, x.Operation, err)
 	}
 	switch {
-	case x.Status == http.StatusTooManyRequests, x.Status >= http.StatusInternalServerError:
+	case x.Status == http.StatusTooManyRequests, x.Status >= http.StatusInternalServerError, x.Code == codeLimited:
 		return x, s.end("%s answered %d %s", x.Operation, x.Status, x.Code)
 	case r.as != noKey && x.keyRefused():
 		s.refused = true
@@ -234,7 +238,7 @@ func (s *sender) exchange(ctx context.Context, r request) (*Exchange, error) {
 	defer cancel()
 	address := s.guard.root + r.path
 	if strings.Contains(r.path, "://") {
-		address, x.Operation = r.path, r.method+" /api/v1/health"
+		address, x.Operation = r.path, r.method+" "+legacyHealth
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, address, http.NoBody)
 	if err != nil {
@@ -282,9 +286,8 @@ func (s *sender) authorize(r *http.Request, as credential) {
 	}
 }
 
-// cutKey takes the API keys out of an error's text.
-func cutKey(err error, q *Questions) string {
-	text := err.Error()
+// cutKey takes the API keys out of a text: an error may have one, and a service may repeat it.
+func cutKey(text string, q *Questions) string {
 	for _, key := range []string{q.LiveKey, q.SecondKey, q.SandboxKey, q.SecondSandboxKey} {
 		if key != "" {
 			text = strings.ReplaceAll(text, key, "(key)")

@@ -67,7 +67,7 @@ func judgeAfterPass(e *Evidence, t *Tally) {
 			if x.Sent.Sub(reset) > soon && text(member(member(x.Response, "account"), "status")) == "passed" {
 				passed = x
 			}
-		case passed != nil && x.write() && (x.success() || x.Code == "account_locked"):
+		case passed != nil && x.write() && (x.success() || x.Code == codeLocked):
 			t.either(!x.success(), passed, x)
 		}
 	}

@@ -69,7 +69,7 @@ var Experiments = []Experiment{
 	{Number: "54", First: "a live close takes 1 to 100 percent", Other: "it takes anything above 0", Class: Trial, Environment: live, Controls: []string{"28"}, judge: judgeSmallCloses},
 
 	{Number: "8", First: "a path that does not exist answers 404 without a key", Other: "it does so only to a good key", Class: Reads, Environment: live},
-	{Number: "14", First: "a repeated Idempotency-Key is invalid", Other: "the first of them counts", Class: Locked, Environment: live},
+	{Number: "14", Controls: []string{"A1"}, First: "a repeated Idempotency-Key is invalid", Other: "the first of them counts", Class: Locked, Environment: live},
 	{Number: "15", First: "an opposite order nets, and its excess opens the other side", Other: "it closes all, and opens its full size", Class: OnPaper, Environment: paper},
 	{Number: "20", First: "floors are fixed", Other: "the daily floor moves with the day's balance", Class: Passive, Environment: live, judge: judgeFloors},
 	{Number: "21", First: "the fee of a paper close is of the round trip", Other: "it is of the leg", Class: OnPaper, Environment: paper},

@@ -228,9 +228,9 @@ func judgePassed(e *Evidence, t *Tally) {
 			read := passed[x.accountID()]
 			switch {
 			case read == nil:
-			case x.success(), x.Code == "order_not_found", x.Code == "run_not_found":
+			case x.success(), x.Code == codeNoOrder, x.Code == codeNoRun:
 				t.first(read, x)
-			case x.Code == "account_locked" && x.Status == http.StatusForbidden:
+			case x.Code == codeLocked && x.Status == http.StatusForbidden:
 				t.other(read, x)
 			}
 		}

@@ -52,6 +52,14 @@ func writesOf(all []script) (n int) {
 	return n
 }
 
+// roundsOf counts the rounds of scripts, behind each of which a position may be closed.
+func roundsOf(all []script) (n int) {
+	for _, sc := range all {
+		n += sc.rounds
+	}
+	return n
+}
+
 // desk is an account that scripts trade on: the paper account, or a trial.
 type desk struct {
 	*sender
@@ -70,22 +78,34 @@ func (s *sender) paper(ctx context.Context) error {
 
 // trial trades on the trial account, if the service says that it is one.
 func (s *sender) trial(ctx context.Context) error {
-	accounts, err := s.list(ctx)
+	d := &desk{sender: s, class: Trial, account: s.q.TrialAccount, symbol: s.q.Symbol, as: liveKey}
+	if err := d.mayTrade(ctx); err != nil {
+		return err
+	}
+	return s.trade(ctx, d, trialScripts)
+}
+
+// mayTrade makes sure that the account is a trial and active; paper is always.
+func (d *desk) mayTrade(ctx context.Context) error {
+	if d.class == OnPaper {
+		return nil
+	}
+	accounts, err := d.list(ctx)
 	if err != nil {
 		return err
 	}
 	for _, a := range accounts {
 		switch {
-		case a.id != s.q.TrialAccount:
+		case a.id != d.account:
 		case !a.trial:
-			return s.end("account %s is no trial", a.id)
+			return d.end("account %s is no trial", a.id)
 		case a.archived || a.status != "ACTIVE":
-			return s.end("account %s is not active", a.id)
+			return d.end("account %s is not active", a.id)
 		default:
-			return s.trade(ctx, &desk{sender: s, class: Trial, account: a.id, symbol: s.q.Symbol, as: liveKey}, trialScripts)
+			return nil
 		}
 	}
-	return s.end("there is no account %s of this key", s.q.TrialAccount)
+	return d.end("there is no account %s of this key", d.account)
 }
 
 // trade runs scripts on an account that is flat, and leaves it flat.
@@ -130,6 +150,9 @@ func (d *desk) play(ctx context.Context, scripts []script) error {
 		for n := range sc.rounds {
 			if err := d.q.held(d.account); err != nil {
 				return d.end("%v", err)
+			}
+			if err := d.mayTrade(ctx); err != nil {
+				return err
 			}
 			if err := d.script(ctx, sc, n); err != nil {
 				return err

@@ -58,6 +58,9 @@ func TestPaperAndTrial(t *testing.T) {
 		s, began := trader(t), time.Now()
 		p, e := s.visit(Trial, OnPaper)
 		require.Empty(t, e.Ended)
+		written := writesOf(trialScripts) + writesOf(paperScripts)
+		assert.LessOrEqual(t, e.Trades, written+roundsOf(trialScripts)+roundsOf(paperScripts), "as it says before")
+		assert.GreaterOrEqual(t, e.Trades, written)
 		for env, numbers := range map[profile.Environment][]string{profile.Paper: asksPaper, profile.Live: asksTrial} {
 			for _, number := range numbers {
 				r, _ := p.Result(number, env)

@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"net/http"
+	"slices"
 
 	"github.com/shopspring/decimal"
 )
@@ -40,11 +41,18 @@ func voteStored(r *Round, t *Tally) {
 	case r.odd(t) || is == nil:
 	case !is.Replayed && !is.aboutKey() && other != nil && other.Code == codeReused:
 		t.neither("the service knows the key, and its answer has no mark: the mark is lost, or something on the way kept the answer", was, is, other)
-	case !is.Replayed && was.Code != "order_not_found" && was.Code != "run_not_found":
-		t.doubtful(was, is)
 	default:
-		stored(t, pair{was, is})
+		storedOrInFront(t, was, is)
 	}
+}
+
+// storedOrInFront is stored, unless the account that was named may be refused in front of the key.
+func storedOrInFront(t *Tally, was, is *Exchange) {
+	if !is.Replayed && sameRefusal(was, is) && was.Code != codeNoOrder && was.Code != codeNoRun {
+		t.doubtful(was, is)
+		return
+	}
+	stored(t, pair{was, is})
 }
 
 // again votes on a step that goes under a key that is taken.
@@ -67,10 +75,10 @@ func (r *Round) underTakenKey(t *Tally, step int, what string) {
 			t.first(was, is)
 		case is.Replayed:
 			t.neither(what+" got a stored answer", was, is)
-		case is.aboutKey() || is.success():
-			t.neither(what+" was answered by neither reading", was, is)
-		default:
+		case sameRefusal(was, is), is.Status == was.Status && is.ofNothing():
 			t.other(was, is)
+		default:
+			t.neither(what+" was answered by neither reading", was, is)
 		}
 	})
 }
@@ -112,10 +120,10 @@ func voteReplayBytes(r *Round, t *Tally) {
 // voteNothing is about a cancel on an account that could have had the order.
 func voteNothing(r *Round, t *Tally) {
 	x := r.at(stepFirst)
-	if x == nil || x.Replayed || x.Code == "account_not_found" || x.Code == "account_locked" {
+	if x == nil || !r.own || x.Replayed || x.ofAccount() {
 		return
 	}
-	t.either(x.Status == http.StatusNotFound && x.Code == "order_not_found", x)
+	t.either(x.Status == http.StatusNotFound && x.Code == codeNoOrder, x)
 }
 
 func voteBareStored(r *Round, t *Tally) {
@@ -137,7 +145,7 @@ func voteTwice(r *Round, t *Tally) {
 	case x == nil:
 	case x.Code == "invalid_idempotency_key":
 		t.first(x)
-	case x.Replayed || x.success() || x.aboutKey():
+	case x.Replayed || !x.ofNothing():
 		t.neither("two keys were answered by neither reading", x)
 	default:
 		t.other(x)
@@ -146,9 +154,12 @@ func voteTwice(r *Round, t *Tally) {
 
 func voteTwoKeys(r *Round, t *Tally) {
 	if was, is := r.fresh(), r.at(1); was != nil && is != nil {
-		stored(t, pair{was, is})
+		storedOrInFront(t, was, is)
 	}
 }
+
+// severalWords is what equal requests at once must not meet.
+const severalWords = "several equal requests at once were answered each in another way: one may have run, or several"
 
 // joinedOrRan is what equal answers to equal requests at once leave open.
 const joinedOrRan = "several equal requests at once were answered as the first: they ran beside each other, or something on the way joined them"
@@ -163,7 +174,9 @@ func voteBeside(r *Round, t *Tally) {
 		t.first(r.Steps...)
 	case len(ran) == 0:
 		t.neither("none of some equal requests at once was answered as the first", r.Steps...)
-	case !bytes.Equal(ran[0].Response, ran[1].Response):
+	case slices.ContainsFunc(ran, func(x *Exchange) bool { return x.Status != ran[0].Status || x.Code != ran[0].Code }):
+		t.neither(severalWords, ran...)
+	case slices.ContainsFunc(ran, func(x *Exchange) bool { return !bytes.Equal(x.Response, ran[0].Response) }):
 		t.other(ran[:2]...)
 	default:
 		t.neither(joinedOrRan, ran[:2]...)
@@ -216,9 +229,9 @@ func (r *Round) later(t *Tally, there bool) {
 	case x == nil:
 	case x.Replayed:
 		t.either(there, x)
-	case x.aboutKey():
-		t.neither("a key of another day was answered by "+x.Code, x)
-	default:
+	case x.ofNothing():
 		t.either(!there, x)
+	default:
+		t.neither("a key of another day was answered by "+word(x), x)
 	}
 }

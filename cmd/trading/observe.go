@@ -149,8 +149,14 @@ func (o *observer) run(ctx context.Context) error {
 	case cut == nil:
 		err = cli.WithCode(cli.NotApplied, errors.New("there is no exchange in the evidence"))
 	}
+	if errors.Is(cut, errEarly) {
+		return cmp.Or(err, cut)
+	}
 	return cmp.Or(cut, err)
 }
+
+// errEarly is the error of a visit that ended early.
+var errEarly = errors.New("not everything was asked")
 
 // loaded reads a profile, if one is named.
 func loaded(path string) (*profile.Profile, error) {
@@ -188,17 +194,25 @@ func (o *observer) visit(ctx context.Context, before *profile.Profile) (*observe
 			return nil, err
 		}
 	}
+	began := time.Now()
 	e, err := observe.Ask(ctx, q)
 	switch {
 	case errors.As(err, new(*observe.NotDueError)):
 		err = cli.WithCode(cli.NotApplied, err)
+		if e.Writes+e.Trades == 0 && !slices.Contains(q.Classes, observe.Reads) {
+			e = nil // it saw whose key it is, and nothing that judges
+		}
 	case errors.As(err, new(*observe.NotFlatError)):
 		err = cli.WithCode(cli.NotFlat, err)
 	case err != nil && ctx.Err() == nil:
 		err = cli.WithCode(cli.Refused, err)
 	}
-	if e != nil && e.Ended != "" {
-		o.app.Sayf("the visit ended early: %s", cli.PrintableLines(e.Ended))
+	if e != nil {
+		o.app.Sayf("sent: %d reads, %d cancels of what cannot exist, %d writes that trade, in %s", e.Reads, e.Writes, e.Trades, time.Since(began).Round(time.Second))
+		if e.Ended != "" {
+			o.app.Sayf("the visit ended early: %s", cli.PrintableLines(e.Ended))
+			err = cmp.Or(err, cli.WithCode(cli.NotApplied, errEarly))
+		}
 	}
 	return e, err
 }
@@ -294,7 +308,11 @@ func (v observationsView) table(w io.Writer) {
 		}
 		cli.Row(w, o.Experiment, o.Environment, o.Verdict, o.Count, o.Says)
 	}
-	fmt.Fprintf(w, "%d exchanges of %d files, the last of %s\n", v.Exchanges, len(v.Sources), cli.Stamp(v.MeasuredAt))
+	from := ""
+	if len(v.Sources) > 0 {
+		from = fmt.Sprintf(" of %d files", len(v.Sources))
+	}
+	fmt.Fprintf(w, "%d exchanges%s, measured at %s\n", v.Exchanges, from, cli.Stamp(v.MeasuredAt))
 	fmt.Fprintf(w, "unseen, %d of %d: %s (-o json says why)\n", len(unseen), len(v.Results), strings.Join(unseen, " "))
 	for _, operation := range slices.Sorted(maps.Keys(v.Measured.AnswerTime)) {
 		s := v.Measured.AnswerTime[operation]
@@ -308,6 +326,9 @@ func (v observationsView) table(w io.Writer) {
 	}
 	for _, b := range v.Begun {
 		cli.Row(w, b.Experiment, "", "due", "", cli.Stamp(b.Due))
+	}
+	if len(v.Begun) > 0 {
+		fmt.Fprintln(w, "A verdict needs these visits too: trading observe --due, with the same --profile, each hour.")
 	}
 	for _, c := range v.Changes {
 		cli.Row(w, "CHANGED  "+c.String())

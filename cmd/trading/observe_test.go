@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -99,19 +100,28 @@ func TestObserveAsks(t *testing.T) {
 		kept := filepath.Join(t.TempDir(), "p.json")
 		out := r.done("observe", "--due", "--profile", kept)
 		assert.Empty(t, out)
-		out = r.done("observe", "--ask", "read", "--profile", kept, "--yes")
+		n := len(r.sim.Requests())
+		code, out, errs := r.run("observe", "--ask", "read", "--profile", kept, "--yes")
+		require.Zero(t, code, errs)
+		assert.Contains(t, errs, fmt.Sprintf("sent: %d reads, 0 cancels", len(r.sim.Requests())-n))
 		assert.Contains(t, out, "of two keys in the headers X-API-Key wins")
 		assert.Contains(t, out, "4 of 4")
 		p, err := profile.Load(kept)
 		require.NoError(t, err)
 		p.Begun = []profile.Begun{{Experiment: "A4", At: time.Now(), Due: time.Now().Add(time.Hour), Key: "k", Operation: "POST /orders/cancel"}}
 		require.NoError(t, p.Save(kept))
-		n := len(r.sim.Requests())
-		_, _, errs := r.run("observe", "--due", "--profile", kept, "--yes")
+		n = len(r.sim.Requests())
+		_, _, errs = r.run("observe", "--due", "--profile", kept, "--yes")
 		assert.Contains(t, errs, "A4 is due at")
 		assert.Len(t, r.sim.Requests(), n)
-		code, _, errs := r.run("observe", "--ask", "live", "--profile", kept, "--yes")
+		before, err := os.ReadFile(kept)
+		require.NoError(t, err)
+		code, out, errs = r.run("observe", "--ask", "live", "--profile", kept, "--yes")
 		assert.Equal(t, cli.NotApplied, code, errs)
+		assert.Empty(t, out)
+		after, err := os.ReadFile(kept)
+		require.NoError(t, err)
+		assert.Equal(t, string(before), string(after), "where nothing is due, what was seen stays")
 		r.terminal, r.types = true, "n\n"
 		code, _, errs = r.run("observe", "--ask", "read", "--profile", kept)
 		assert.Equal(t, cli.NotApplied, code)
@@ -127,7 +137,7 @@ func TestObserveTrades(t *testing.T) {
 		args := []string{"observe", "--ask", "trial", "--trial-account", "acc_trial", "--ask", "paper", "--profile", kept}
 		code, _, errs := r.run(args...)
 		assert.Equal(t, cli.Usage, code, "it asks first")
-		assert.Contains(t, errs, "on account acc_trial, about 15 dollars each, in half an hour; it is left flat")
+		assert.Contains(t, errs, "on account acc_trial, about 15 dollars each, and about 40 closes behind them, in half an hour; it is left flat")
 		assert.Empty(t, r.sim.Ledger())
 		out := r.done(append(args, "--yes")...)
 		assert.Contains(t, out, "an execution is stored")
@@ -136,7 +146,7 @@ func TestObserveTrades(t *testing.T) {
 			assert.Empty(t, a.Positions)
 		}
 		code, _, errs = r.run("observe", "--ask", "trial", "--trial-account", "acc_1", "--profile", kept, "--yes")
-		assert.Zero(t, code)
+		assert.Equal(t, cli.NotApplied, code)
 		assert.Contains(t, errs, "acc_1 is no trial")
 
 		for range 300 {
