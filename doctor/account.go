@@ -65,7 +65,11 @@ func (l *look) choose(s subject, list []trading.AccountInfo) (chosen []trading.A
 			s.fail("account", "Check the id: the key reaches other accounts.", "there is no account %s", id)
 		}
 	}
-	for _, info := range list {
+	for i, info := range list {
+		if slices.ContainsFunc(list[:i], func(a trading.AccountInfo) bool { return a.ID == info.ID }) {
+			s.warn("account", "Ask the service.", "account %s is listed twice", info.ID)
+			continue
+		}
 		if len(l.o.Accounts) == 0 || slices.Contains(l.o.Accounts, info.ID) {
 			chosen = append(chosen, info)
 		}

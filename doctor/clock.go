@@ -53,6 +53,10 @@ func (l *look) clock() {
 		}
 		all = interval{max(all.least, one.least), min(all.most, one.most)}
 	}
+	if n == 0 && !l.answersUsable() {
+		s.skip("clock", "no answer came")
+		return
+	}
 	if n == 0 {
 		s.skip("clock", "no answer had a Date of its own (%d came from a cache): the client asks for no stored answer then", cached)
 		return

@@ -171,11 +171,16 @@ func (l *look) way(ctx context.Context, s subject, base *url.URL) {
 		s.skip("certificate", "requests go through a transport of the program's own")
 		return
 	}
-	l.addresses(ctx, s, base)
+	if base.Scheme == "https" && l.o.proxy() != "" && !loopback(base.Hostname()) {
+		s.skip("addresses", "requests go through the proxy")
+		s.skip("certificate", "requests go through the proxy")
+		return
+	}
+	l.unreachable = !l.addresses(ctx, s, base)
 }
 
-// addresses connects to each address of the name.
-func (l *look) addresses(ctx context.Context, s subject, base *url.URL) {
+// addresses connects to each address of the name. It reports whether one answers.
+func (l *look) addresses(ctx context.Context, s subject, base *url.URL) bool {
 	ctx, cancel := context.WithTimeout(ctx, l.o.AttemptTimeout)
 	defer cancel()
 	port := base.Port()
@@ -186,7 +191,7 @@ func (l *look) addresses(ctx context.Context, s subject, base *url.URL) {
 	if err != nil || len(found) == 0 {
 		s.fail("addresses", "Check the name and the resolver.", "%s has no address: %v", base.Hostname(), err)
 		s.skip("certificate", "there is no connection")
-		return
+		return false
 	}
 	var good, bad []string
 	var last reached
@@ -202,13 +207,14 @@ func (l *look) addresses(ctx context.Context, s subject, base *url.URL) {
 	case len(good) == 0:
 		s.fail("addresses", "Check the network, the firewall and the certificates of this machine.", "none answers: %s", strings.Join(bad, "; "))
 		s.skip("certificate", "there is no connection")
-		return
+		return false
 	case len(bad) > 0:
 		s.warn("addresses", "A connection that meets this address first is slow. Without IPv6 here, take its address out of the resolver's answers.", "%s answer; not %s", strings.Join(good, ", "), strings.Join(bad, "; "))
 	default:
 		s.ok("addresses", "%s", strings.Join(good, ", "))
 	}
 	certificate(s, last, l.r.At)
+	return true
 }
 
 // reached is what a connection showed.

@@ -216,7 +216,7 @@ func TestBrokenSetups(t *testing.T) {
 		}, "answer-time", Warn, "median 3s"},
 		"no answers": {nil, func(s *setup) {
 			s.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.DropRequest() })
-		}, "answer-time", Fail, "got no answer"},
+		}, "answer-time", Fail, "none of 8 requests got an answer in time"},
 		"another description": {func(s *setup) {
 			s.change = func(r *http.Response) {
 				if strings.HasSuffix(r.Request.URL.Path, "/openapi.json") {

@@ -65,6 +65,24 @@ func TestAddresses(t *testing.T) {
 	assert.Contains(t, l.Saw, "not ::1")
 }
 
+// Where nothing answers nothing is asked, and nobody is told to make a new key. A bot behind a proxy needs no address.
+func TestNothingAnswers(t *testing.T) {
+	for proxy, want := range map[string]Status{"": Fail, "HTTPS_PROXY=http://127.0.0.1:1": Skipped} {
+		h := thisHost()
+		h.lookup = lookupAs("192.0.2.1")
+		h.dial = func(context.Context, bool, string, string) (reached, error) { return reached{}, errors.New("refused") }
+		r := Run(t.Context(), Options{
+			BaseURL: Setting{"https://api.example.com/v1", "test"}, LiveKey: Setting{"pk_live_a", "test"}, Environ: []string{proxy}, AttemptTimeout: time.Second, host: h,
+		})
+		l, ok := r.Line("addresses")
+		assert.True(t, ok)
+		assert.Equal(t, want, l.Status, "%s", l)
+		assert.Equal(t, proxy != "", r.Requests > 0)
+		assert.NotContains(t, r.String(), "Make a new key")
+		assert.True(t, r.Failed())
+	}
+}
+
 func TestCertificate(t *testing.T) {
 	now := time.Now()
 	for left, want := range map[time.Duration]Status{90 * 24 * time.Hour: OK, 24 * time.Hour: Warn} {

@@ -18,7 +18,7 @@ func (l *look) journal() {
 	s := l.r.of("journal")
 	path := l.o.Journal
 	if path == "" {
-		s.skip("journal", "none is named (--journal, TRADING_JOURNAL): a bot without one cannot know after a crash")
+		s.skip("journal", "none is named (--journal, TRADING_JOURNAL): a bot without one does not know after a crash what it has sent")
 		return
 	}
 	folder := filepath.Dir(path)

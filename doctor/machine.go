@@ -16,7 +16,7 @@ func (l *look) machine() {
 	l.stopGrace(s)
 	l.alert(s)
 	age(s, "module", l.o.Built, 180, "Look for a newer version.", "built", "when the program was built is not known")
-	age(s, "profile", l.o.Profiled, 30, "trading observe measures it anew.", "measured", "there is none: the readings of the contract are unproven here")
+	age(s, "profile", l.o.Profiled, 30, "trading observe measures it anew.", "measured", "none is given (--profile): what the service does where its contract is silent is not known; trading observe asks")
 }
 
 func (l *look) synchronised(s subject) {
@@ -66,7 +66,7 @@ func (l *look) stopGrace(s subject) {
 
 func (l *look) alert(s subject) {
 	if l.o.Alert == nil {
-		s.skip("alert", "no way to send one is configured")
+		s.skip("alert", "no way to send one is given (--alert)")
 		return
 	}
 	if err := l.o.Alert("trading doctor: this is a test"); err != nil {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,8 +21,9 @@ const (
 
 // answered is what was seen of one request.
 type answered struct {
-	sent, received time.Time
-	status         int // 0 without an answer
+	sent, received time.Time // received is when its headers came
+	ended          time.Time // when its last byte came
+	status         int       // 0 without an answer, or without all of it
 	date           time.Time
 	cached         bool // an Age header: something on the way kept the answer
 }
@@ -36,7 +38,7 @@ type meter struct {
 	mu       sync.Mutex
 	service  int
 	accounts map[string]int
-	seen     []answered
+	seen     []*answered
 }
 
 // errTooMany is the error of a request beyond the limits. It is a mistake of this package.
@@ -46,10 +48,12 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := m.allow(r); err != nil {
 		return nil, err
 	}
-	a := answered{sent: time.Now()}
+	a := &answered{sent: time.Now()}
 	resp, err := m.next.RoundTrip(r)
 	a.received = time.Now()
+	a.ended = a.received
 	if err == nil {
+		resp.Body = &timed{ReadCloser: resp.Body, m: m, a: a}
 		a.status = resp.StatusCode
 		a.cached = resp.Header.Get("Age") != ""
 		a.date, _ = http.ParseTime(resp.Header.Get("Date"))
@@ -58,6 +62,24 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.seen = append(m.seen, a)
 	m.mu.Unlock()
 	return resp, err
+}
+
+// timed notes when a body has ended, or that it did not come.
+type timed struct {
+	io.ReadCloser
+	m *meter
+	a *answered
+}
+
+func (b *timed) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.m.mu.Lock()
+	defer b.m.mu.Unlock()
+	b.a.ended = time.Now()
+	if err != nil && err != io.EOF {
+		b.a.status = 0
+	}
+	return n, err
 }
 
 // allow refuses what is no read, what fires triggers, and what is too much.
@@ -111,7 +133,11 @@ func (m *meter) count() int {
 func (m *meter) answers() []answered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]answered(nil), m.seen...)
+	all := make([]answered, len(m.seen))
+	for i, a := range m.seen {
+		all[i] = *a
+	}
+	return all
 }
 
 // newMeter returns the transport and a client that sends through it, once.

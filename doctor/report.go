@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Status is how a check ended.
@@ -147,13 +148,19 @@ var apiKeys = regexp.MustCompile(`(?i)(pk_(?:test|live)_)[^\s"'…,;:)]+`)
 // maxText bounds a text that comes from outside.
 const maxText = 600
 
-// clean takes keys out of a text, and puts it on one line.
+// clean takes keys and what no terminal should get out of a text, and puts it on one line.
 func (r *Report) clean(text string) string {
 	for _, secret := range r.hide {
 		text = strings.ReplaceAll(text, secret, "[removed]")
 	}
 	text = apiKeys.ReplaceAllString(text, "$1…")
 	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD' // a service writes what it likes
+	}, text)
 	if runes := []rune(text); len(runes) > maxText {
 		text = string(runes[:maxText]) + "…"
 	}

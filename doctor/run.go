@@ -22,6 +22,8 @@ type look struct {
 	health   *trading.Health
 	healthAt []healthSeen
 	reads    int // requests for the service so far
+
+	unreachable bool // no address of the service answers
 }
 
 // Run looks at everything once. It takes about two seconds, and longer where the service is
@@ -43,10 +45,13 @@ func Run(ctx context.Context, o Options) *Report {
 		}
 	}
 	usable := l.configuration(ctx)
-	if usable {
-		l.connect(ctx)
-	} else {
+	switch {
+	case !usable:
 		l.r.of("service").skip("health", "the configuration leads to no service")
+	case l.unreachable:
+		l.r.of("service").skip("health", "nothing was asked: no address of the service answers")
+	default:
+		l.connect(ctx)
 	}
 	l.journal()
 	l.machine()

@@ -59,11 +59,13 @@ func (l *look) judgeHealth() {
 	if l.health == nil {
 		return
 	}
-	age, known := l.healthAge()
+	age, ahead, known := l.healthAge()
 	const oldest = 5 * time.Second
 	switch h := l.health; {
 	case !h.Safe():
 		s.fail("health", "Wait: entries are refused, exits pass.", "the service is %s with a feed that is %s", h.Status, h.Feed)
+	case ahead > mostClock:
+		s.warn("health", "Ask the service: no client can see there that a health is old.", "healthy, by an assessment of a time %s after its answer: its age is not known", short(ahead))
 	case known && age > oldest:
 		s.fail("health", "The client takes no entry on it. Ask the service.", "healthy, but by an assessment that is %s old", age)
 	case known:
@@ -75,17 +77,18 @@ func (l *look) judgeHealth() {
 }
 
 // healthAge is how old the oldest assessment was when it was answered, at least: a Date has
-// whole seconds, rounded down.
-func (l *look) healthAge() (age time.Duration, known bool) {
+// whole seconds, rounded down. ahead is how far one was of a time after its answer, at least.
+func (l *look) healthAge() (age, ahead time.Duration, known bool) {
 	for _, seen := range l.healthAt {
 		if seen.date.IsZero() || seen.asOf.IsZero() {
 			continue
 		}
 		known = true
 		age = max(age, seen.date.Sub(seen.asOf))
+		ahead = max(ahead, seen.asOf.Sub(seen.date.Add(time.Second)))
 	}
 	l.r.Measured.HealthAge = age
-	return age, known
+	return age, ahead, known
 }
 
 // judgeAsOf looks at whether asOf is in milliseconds.
@@ -112,8 +115,11 @@ func (l *look) me(ctx context.Context, env trading.Environment, key Setting, pre
 	id, err := l.client.Me(ctx, env)
 	switch {
 	case err != nil:
-		l.noteRefusal(env, err)
-		s.fail(check, "Make a new key in the account settings, or ask for access.", "GET /me: %s", oneLine(err))
+		do := "Check the base URL and the network."
+		if l.noteRefusal(env, err); l.refused[env] {
+			do = "Make a new key in the account settings, or ask for access."
+		}
+		s.fail(check, do, "GET /me: %s", oneLine(err))
 	case id.Environment != env:
 		s.fail(check, "Give each environment its own key.", "the service says that the key of %s is of %q", env, id.Environment)
 	default:
@@ -221,7 +227,7 @@ func (l *look) answerTime() {
 			lost++
 			continue
 		}
-		took = append(took, a.received.Sub(a.sent))
+		took = append(took, a.ended.Sub(a.sent))
 	}
 	const enough = 5
 	limit := l.o.AttemptTimeout
@@ -232,8 +238,10 @@ func (l *look) answerTime() {
 	m := l.r.Measured
 	text := fmt.Sprintf("median %s, slowest %s of %d answers; an attempt times out after %s", short(m.AnswerTime), short(m.SlowestAnswer), m.Answers, limit)
 	switch {
-	case lost > 0:
-		s.fail("answer-time", "Raise WithAttemptTimeout, or mend the network.", "%d of %d requests got no answer; %s", lost, lost+len(took), text)
+	case len(took) == 0 && lost > 0:
+		s.fail("answer-time", "Mend the network.", "none of %d requests got an answer in time; an attempt times out after %s", lost, limit)
+	case lost > 0, m.SlowestAnswer > limit:
+		s.fail("answer-time", "Raise WithAttemptTimeout, or mend the network.", "%d of %d requests got no answer in time; %s", lost, lost+len(took), text)
 	case len(took) < enough:
 		s.skip("answer-time", "fewer than %d answers", enough)
 	case m.SlowestAnswer > limit/2:

@@ -148,8 +148,9 @@ func (d *doctorFlags) print(lines []doctor.Line, r *doctor.Report) error {
 		m.AnswerTime.String(), m.SlowestAnswer.String(), m.ClockAtLeast.String(), m.ClockAtMost.String(), m.HealthAge.String(), m.Sync.String(),
 	}, lines}
 	return d.out.Print(view, func(w io.Writer) {
-		subject := ""
+		subject, counts := "", map[doctor.Status]int{}
 		for _, l := range lines {
+			counts[l.Status]++
 			if l.Subject != subject {
 				subject = l.Subject
 				fmt.Fprintln(w, cli.Printable(subject))
@@ -158,6 +159,9 @@ func (d *doctorFlags) print(lines []doctor.Line, r *doctor.Report) error {
 			if l.Do != "" {
 				cli.Row(w, "", "", "-> "+l.Do)
 			}
+		}
+		if len(lines) == len(r.Lines) {
+			fmt.Fprintf(w, "%d FAIL, %d warn, %d skipped, %d ok, by %d requests\n", counts[doctor.Fail], counts[doctor.Warn], counts[doctor.Skipped], counts[doctor.OK], r.Requests)
 		}
 	})
 }

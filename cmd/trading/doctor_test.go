@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,8 @@ func TestDoctor(t *testing.T) {
 		code, out, errs := r.run("doctor", "--smallest-order", "50")
 		assert.Equal(t, cli.Done, code, "%s%s", out, errs)
 		assert.Contains(t, out, "configuration\n")
+		assert.Contains(t, out, fmt.Sprintf("ok, by %d requests\n", len(r.sim.Requests())))
+		assert.Contains(t, out, "\n0 FAIL, ")
 		assert.Contains(t, out, "TRADING_BASE_URL")
 		assert.Contains(t, out, "both keys are of user")
 		assert.LessOrEqual(t, len(r.sim.Requests()), 14)
