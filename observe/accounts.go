@@ -39,6 +39,7 @@ func (s *sender) list(ctx context.Context) ([]account, error) {
 	for _, row := range all {
 		a := account{id: text(row["id"]), status: text(row["status"]), trial: string(row["isTrial"]) == "true", archived: string(row["archived"]) == "true"}
 		if !asID(a.id) {
+			s.unnamed = true
 			continue
 		}
 		found = append(found, a)

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,7 +258,7 @@ func (s *sender) firstVisit(ctx context.Context, accounts []account, now time.Ti
 		return &NotDueError{r.At.Add(day)}
 	}
 	v := &liveVisit{sender: s}
-	if err := v.choose(accounts); err != nil {
+	if err := cmp.Or(v.choose(accounts), v.mayBare(ctx, accounts)); err != nil {
 		return err
 	}
 	err := v.run(ctx, firstVisit)
@@ -290,7 +291,7 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 		switch age := s.q.Clock.Now().Sub(b.At); {
 		case b.Experiment == "A1":
 			rest = rest[1:]
-			err := v.chooseAgain(accounts, later)
+			err := cmp.Or(v.chooseAgain(accounts, later), v.mayBare(ctx, accounts))
 			if err == nil {
 				err = v.run(ctx, hourVisit)
 			}

@@ -230,6 +230,7 @@ func joining(rt http.RoundTripper) http.RoundTripper {
 // Where a template could do harm, no account changes: a service that cancels everything without an id or
 // with an empty one, by the beginning of an id, on any account, or drops what it does not know.
 func TestHostileServices(t *testing.T) {
+	var resting string // the id of an order of the bot
 	for name, change := range map[string]func(path string, body map[string]any) (string, map[string]any){
 		"a cancel without an account is of any account": func(path string, body map[string]any) (string, map[string]any) {
 			if body["accountId"] == nil {
@@ -242,21 +243,27 @@ func TestHostileServices(t *testing.T) {
 			return path, body
 		},
 		"ids by prefix": func(path string, body map[string]any) (string, map[string]any) {
-			const resting = "ord_1"
 			if id, _ := body["orderId"].(string); strings.HasPrefix(resting, id) {
-				body["orderId"] = "ord_1"
+				body["orderId"] = resting
 			}
 			return path, body
 		},
 		"empty means all": func(path string, body map[string]any) (string, map[string]any) {
 			if len(body) == 0 || body["orderId"] == "" || body["runId"] == "" || body["orderId"] == nil && body["runId"] == nil {
-				return cancelOrder, map[string]any{"accountId": "acc_1", "orderId": "ord_1"}
+				return cancelOrder, map[string]any{"accountId": "acc_1", "orderId": resting}
 			}
 			return path, body
 		},
 		"unknown members dropped, routes by their last word": func(path string, body map[string]any) (string, map[string]any) {
 			if body["orderId"] == nil && path == cancelOrder || body["runId"] == nil && path == cancelRun {
 				return "/positions/close", map[string]any{"accountId": "acc_1", "symbol": "BTC"}
+			}
+			return path, body
+		},
+		"an id that it cannot read is none, none means all, and so does no account": func(path string, body map[string]any) (string, map[string]any) {
+			id, _ := body["orderId"].(string)
+			if account, named := body["accountId"]; !strings.HasPrefix(id, "ord_") && (!named || account == "acc_1") {
+				return cancelOrder, map[string]any{"accountId": "acc_1", "orderId": resting}
 			}
 			return path, body
 		},
@@ -272,6 +279,12 @@ func TestHostileServices(t *testing.T) {
 				s := newService(t)
 				s.sim.Trade("acc_1", "long", "1", "BTC")
 				place(t, s, `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.1,"leverage":2,"limitPrice":50000}`)
+				for _, a := range s.sim.State().Accounts {
+					if len(a.Orders) > 0 {
+						resting = a.Orders[0].ID
+					}
+				}
+				require.NotEmpty(t, resting)
 				before, placed := s.sim.State().Accounts, len(s.sim.Ledger())
 				s.front = shared(func(rt http.RoundTripper) http.RoundTripper { return changing(rt, change) })
 				s.series()
@@ -281,6 +294,43 @@ func TestHostileServices(t *testing.T) {
 					assert.Equal(t, len(a.Orders), len(after[id].Orders))
 					assert.Equal(t, len(a.Positions), len(after[id].Positions))
 				}
+			})
+		})
+	}
+}
+
+// A body that names no account waits until there is nothing that a service could cancel by it.
+func TestABodyWithoutAnAccountWaits(t *testing.T) {
+	for name, set := range map[string]func(t *testing.T, s *service){
+		"an order rests": func(t *testing.T, s *service) {
+			place(t, s, `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.1,"leverage":2,"limitPrice":50000}`)
+		},
+		"an account with an odd id": func(_ *testing.T, s *service) {
+			s.front = func(rt http.RoundTripper) http.RoundTripper {
+				return rewriting(rt, "/accounts", func(body string) string { return strings.ReplaceAll(body, "acc_1", "acc 1") })
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newService(t)
+				set(t, s)
+				sent := len(s.sim.Requests())
+				p, e := s.visit(Locked)
+				assert.Empty(t, e.Ended)
+				for _, r := range s.sim.Requests()[sent:] {
+					if strings.HasPrefix(r.Operation, "POST ") {
+						assert.Contains(t, string(r.Body), "accountId")
+					}
+				}
+				for _, number := range []string{"51", "13"} {
+					r, _ := p.Result(number, profile.Live)
+					assert.Equal(t, profile.Unseen, r.Verdict)
+				}
+				r, _ := p.Result("13", profile.Live)
+				assert.Contains(t, r.Why, "might cancel")
+				r, _ = p.Result("A1", profile.Live)
+				assert.Equal(t, 4, r.CountFirst)
 			})
 		})
 	}

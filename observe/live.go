@@ -32,8 +32,8 @@ const (
 	stepAgain            // the same bytes
 	stepAnother          // of another that cannot exist
 	stepSpaced           // the first, in other bytes of the same meaning
-	stepBare             // without an account
 	stepElsewhere        // the cancel of the other route
+	stepBare             // without an account, where that is asked
 )
 
 // liveVisit asks what is due.
@@ -42,6 +42,10 @@ type liveVisit struct {
 	account string // empty for nobody's
 	locked  string // one that is FAILED or EXPIRED; empty for none
 	before  string // what health said at the beginning of the round
+	// bare says that bodies without an account may leave: a service could take them for all accounts, so none of the
+	// key's has anything to cancel. unbare says why not.
+	bare   bool
+	unbare string
 }
 
 // gaps are how long after a request the same bytes follow, by the round.
@@ -70,6 +74,10 @@ func (v *liveVisit) run(ctx context.Context, all scripts) error {
 	for _, s := range all {
 		for n := range s.rounds {
 			if s.name == scriptKeys && v.q.SecondKey == "" {
+				continue
+			}
+			if s.name == scriptBare && !v.bare {
+				v.e.Rounds = append(v.e.Rounds, Round{Script: scriptBare, Void: v.unbare})
 				continue
 			}
 			if err := v.round(ctx, s.name, n); err != nil {
@@ -170,15 +178,50 @@ func (v *liveVisit) mayAsk(ctx context.Context) (err error) {
 
 // nothingWaits ends the visit where something rests or runs on an account.
 func (s *sender) nothingWaits(ctx context.Context, account string) error {
+	empty, err := s.empty(ctx, account)
+	if err == nil && !empty {
+		err = s.end("something rests or runs on %s, or cannot be read", account)
+	}
+	return err
+}
+
+// empty reports whether nothing rests or runs on an account.
+func (s *sender) empty(ctx context.Context, account string) (bool, error) {
 	x, err := s.read(ctx, 0, liveKey, "/accounts/"+account+"/orders")
 	if err != nil {
-		return err
+		return false, err
 	}
 	orders, ok := rows(member(x.Response, "orders"), "")
 	runs, okay := rows(member(x.Response, "runs"), "")
-	if !ok || !okay || len(orders)+len(runs) > 0 {
-		return s.end("something rests or runs on %s, or cannot be read", account)
+	return ok && okay && len(orders)+len(runs) == 0, nil
+}
+
+// mayBare looks at all accounts that trade, before bodies that name none.
+func (v *liveVisit) mayBare(ctx context.Context, accounts []account) error {
+	const most = 10
+	if v.unnamed {
+		v.unbare = "the key has an account that cannot be looked at, on which a body without an account might cancel something"
+		return nil
 	}
+	n := 0
+	for _, a := range accounts {
+		if a.archived || a.locked() {
+			continue
+		}
+		if n++; n > most {
+			v.unbare = fmt.Sprintf("the key has more than %d accounts, on which a body without an account might cancel something", most)
+			return nil
+		}
+		empty, err := v.empty(ctx, a.id)
+		if err != nil {
+			return err
+		}
+		if !empty {
+			v.unbare = "something rests or runs on an account of the key, which a body without an account might cancel"
+			return nil
+		}
+	}
+	v.bare = true
 	return nil
 }
 
@@ -226,7 +269,11 @@ func (v *liveVisit) steps(ctx context.Context, r *Round, n int) error {
 		other := request{line: line + 2, path: path, keys: []string{key}, body: v.body(key, path, plainBody, another(key))}
 		spaced := request{line: line + 3, path: path, keys: []string{key}, body: v.body(key, path, spacedBody, impossible(key))}
 		route := request{line: line + 2, path: elsewhere, keys: []string{key}, body: v.body(key, elsewhere, plainBody, impossible(key))}
-		return v.chain(ctx, r, v.gap(r, n), plain, other, spaced, bare, route)
+		more := []request{other, spaced, route}
+		if v.bare {
+			more = append(more, bare)
+		}
+		return v.chain(ctx, r, v.gap(r, n), plain, more...)
 	case scriptBare:
 		return v.chain(ctx, r, gaps[n%len(gaps)], bare)
 	case scriptTwice:

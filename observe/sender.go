@@ -57,6 +57,7 @@ type sender struct {
 	ended error     // why nothing is sent any more
 
 	refused bool // an API key was
+	unnamed bool // the key has an account whose id no request here can have
 }
 
 // errEnded wraps why a visit ended early.
