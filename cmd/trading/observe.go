@@ -286,6 +286,10 @@ func viewObservations(evidence *observe.Evidence, p *profile.Profile) observatio
 			o.Says, o.Count = x.Other, fmt.Sprintf("%d of %d", r.CountOther, r.N)
 		case profile.Mixed:
 			o.Says, o.Count = x.First+"; also: "+x.Other, fmt.Sprintf("%d and %d of %d", r.CountFirst, r.CountOther, r.N)
+		case profile.Unseen:
+			if r.N > 0 {
+				o.Count = fmt.Sprintf("%d so far", r.N)
+			}
 		case profile.Neither:
 			o.Count = fmt.Sprintf("%d of %d", r.CountNeither, r.N)
 			v.neither = append(v.neither, o)
@@ -298,12 +302,19 @@ func viewObservations(evidence *observe.Evidence, p *profile.Profile) observatio
 	return v
 }
 
+// short is a time to a hundredth of a millisecond.
+func short(d profile.Duration) time.Duration { return time.Duration(d).Round(10 * time.Microsecond) }
+
 func (v observationsView) table(w io.Writer) {
 	cli.Row(w, "", "IN", "VERDICT", "COUNT", "")
 	var unseen []string
 	for _, o := range v.Results {
 		if o.Verdict == profile.Unseen {
-			unseen = append(unseen, o.Experiment)
+			of := o.Experiment
+			if o.Count != "" {
+				of += " (" + o.Count + ")"
+			}
+			unseen = append(unseen, of)
 			continue
 		}
 		cli.Row(w, o.Experiment, o.Environment, o.Verdict, o.Count, o.Says)
@@ -316,10 +327,10 @@ func (v observationsView) table(w io.Writer) {
 	fmt.Fprintf(w, "unseen, %d of %d: %s (-o json says why)\n", len(unseen), len(v.Results), strings.Join(unseen, " "))
 	for _, operation := range slices.Sorted(maps.Keys(v.Measured.AnswerTime)) {
 		s := v.Measured.AnswerTime[operation]
-		cli.Row(w, operation, "", "", s.N, fmt.Sprintf("median %s, 99 percent below %s, most %s", time.Duration(s.Median), time.Duration(s.P99), time.Duration(s.Most)))
+		cli.Row(w, operation, "", "", s.N, fmt.Sprintf("median %s, 99 percent below %s, most %s", short(s.Median), short(s.P99), short(s.Most)))
 	}
 	if s := v.Measured.ReadLag; s.N > 0 {
-		cli.Row(w, "lag of reads", "", "", s.N, fmt.Sprintf("median %s, most %s", time.Duration(s.Median), time.Duration(s.Most)))
+		cli.Row(w, "lag of reads", "", "", s.N, fmt.Sprintf("median %s, most %s", short(s.Median), short(s.Most)))
 	}
 	for _, passed := range v.Passed {
 		cli.Row(w, "not read: "+passed)
