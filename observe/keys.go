@@ -218,31 +218,58 @@ func judgeReplayBytes(e *Evidence, t *Tally) {
 func judgeBesideFirst(e *Evidence, t *Tally)       { besideFirst(e, t, false) }
 func judgeOrdersBesideFirst(e *Evidence, t *Tally) { besideFirst(e, t, true) }
 
+// besideFirst votes once for a key: on the requests that were sent while the first was under way. What was asked has its
+// own votes.
 func besideFirst(e *Evidence, t *Tally, executed bool) {
-	running := map[string]*Exchange{}
+	groups, order := map[string][]*Exchange{}, []string(nil)
 	for i := range e.Exchanges {
 		x := &e.Exchanges[i]
-		if x.Key == "" || !x.write() || x.Environment != profile.Live || x.Sent.IsZero() {
+		if x.Key == "" || !x.write() || x.Environment != profile.Live || x.Sent.IsZero() || x.Source == sourceAsked {
 			continue
 		}
-		was, ok := running[x.Key]
-		running[x.Key] = x
-		if !ok || was.Operation != x.Operation || !bytes.Equal(was.Request, x.Request) || !x.Sent.Before(was.Received) || !was.decides() || !x.decides() || executed != (was.success() || x.success()) {
-			continue
-		}
+		all := groups[x.Key]
 		switch {
-		case was.Code == codeInFlight, x.Code == codeInFlight, was.Replayed != x.Replayed:
-			t.first(was, x)
-		case was.Replayed:
-			t.neither("both answers are marked as stored", was, x)
-		case was.Response != nil && x.Response != nil && bytes.Equal(was.Response, x.Response):
-			t.neither(joinedOrRan, was, x)
-		case was.Status != x.Status || was.Code != x.Code:
-			t.neither(severalWords, was, x)
-		default:
-			t.other(was, x)
+		case all == nil:
+			order = append(order, x.Key)
+			groups[x.Key] = []*Exchange{x}
+		case all[0].Operation == x.Operation && bytes.Equal(all[0].Request, x.Request) && x.Sent.Before(all[0].Received):
+			groups[x.Key] = append(all, x)
 		}
 	}
+	for _, key := range order {
+		all := groups[key]
+		if len(all) > 1 && !slices.ContainsFunc(all, func(x *Exchange) bool { return !x.decides() }) && executed == slices.ContainsFunc(all, (*Exchange).success) {
+			besideOf(all, t)
+		}
+	}
+}
+
+// besideOf is about equal requests at once: one runs, and the others are refused or get its answer. Of several that
+// seem to have run, answers that differ show that they have; equal ones look the same as something that joins them.
+func besideOf(all []*Exchange, t *Tally) {
+	ran := asFirst(all)
+	switch {
+	case len(ran) == 1:
+		t.first(all...)
+	case len(ran) == 0:
+		t.neither("none of some equal requests at once was answered as the first", all...)
+	case slices.ContainsFunc(ran, func(x *Exchange) bool { return x.Status != ran[0].Status || x.Code != ran[0].Code }):
+		t.neither(severalWords, ran...)
+	case slices.ContainsFunc(ran, func(x *Exchange) bool { return x.Response == nil || !bytes.Equal(x.Response, ran[0].Response) }):
+		t.other(ran[:2]...)
+	default:
+		t.neither(joinedOrRan, ran[:2]...)
+	}
+}
+
+// asFirst are the answers that are neither stored ones nor refused because the first was on its way.
+func asFirst(all []*Exchange) (ran []*Exchange) {
+	for _, x := range all {
+		if !x.Replayed && x.Code != codeInFlight {
+			ran = append(ran, x)
+		}
+	}
+	return ran
 }
 
 // judgeInFlight finds another request under a key in flight that was answered by 409. A 422

@@ -197,3 +197,33 @@ func TestMeasure(t *testing.T) {
 		assert.Equal(t, "1", m.DefaultLeverage)
 	})
 }
+
+// Of several equal requests at once one runs. The others may each get its answer.
+func TestSeveralAtOnce(t *testing.T) {
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	answered := func(n int, replayed bool, code string) Exchange {
+		x := Exchange{Operation: "POST /orders", Key: "k", Request: []byte(order), Sent: at.Add(time.Duration(n) * time.Millisecond), Received: at.Add(time.Duration(n+10) * time.Millisecond), Status: 200, Response: []byte(`{"success":true}`), Replayed: replayed}
+		if code != "" {
+			x.Status, x.Response = 409, []byte(`{"error":"`+code+`"}`)
+		}
+		x.fill()
+		return x
+	}
+	for name, c := range map[string]struct {
+		seen []Exchange
+		want profile.Verdict
+	}{
+		"two get the answer of the first":   {[]Exchange{answered(0, false, ""), answered(1, true, ""), answered(2, true, "")}, profile.First},
+		"the second runs":                   {[]Exchange{answered(0, true, ""), answered(1, false, ""), answered(2, true, ""), answered(3, false, codeInFlight)}, profile.First},
+		"one waits":                         {[]Exchange{answered(0, false, ""), answered(1, false, codeInFlight)}, profile.First},
+		"two are answered as the first":     {[]Exchange{answered(0, false, ""), answered(1, false, ""), answered(2, true, "")}, profile.Neither},
+		"none is answered as the first":     {[]Exchange{answered(0, true, ""), answered(1, true, "")}, profile.Neither},
+		"the second is refused in some way": {[]Exchange{answered(0, false, ""), answered(1, false, "busy")}, profile.Neither},
+	} {
+		e := &Evidence{Exchanges: c.seen}
+		tally := &Tally{}
+		judgeOrdersBesideFirst(e, tally)
+		assert.Equal(t, c.want, profile.Of(tally.First, tally.Other, tally.Neither), name)
+		assert.Equal(t, 1, tally.First+tally.Other+tally.Neither, name)
+	}
+}

@@ -27,7 +27,7 @@ type Round struct {
 
 // at is the answer to a step; nil if there is none that decides.
 func (r *Round) at(step int) *Exchange {
-	if step >= len(r.Steps) || r.Steps[step] == nil || !r.Steps[step].decides() {
+	if step < 0 || step >= len(r.Steps) || r.Steps[step] == nil || !r.Steps[step].decides() {
 		return nil
 	}
 	return r.Steps[step]

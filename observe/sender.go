@@ -25,6 +25,9 @@ const (
 	maxAnswer   = 4 << 20
 )
 
+// sourceAsked is the source of what was asked.
+const sourceAsked = "asked"
+
 // credential is the API key that a request carries.
 type credential int
 
@@ -224,7 +227,7 @@ func (x *Exchange) keyRefused() bool {
 // exchange is one attempt.
 func (s *sender) exchange(ctx context.Context, r request) (*Exchange, error) {
 	bare, query, _ := strings.Cut(r.path, "?")
-	x := &Exchange{Source: "asked", Operation: r.method + " " + template(bare), Line: r.line%connections + 1}
+	x := &Exchange{Source: sourceAsked, Operation: r.method + " " + template(bare), Line: r.line%connections + 1}
 	if account, ok := strings.CutPrefix(query, "accountId="); ok {
 		x.Account = account
 	} else if rest, ok := strings.CutPrefix(bare, "/accounts/"); ok {

@@ -372,6 +372,9 @@ func TestTrialMeasures(t *testing.T) {
 			m := p.Measured
 			assert.InDelta(t, float64(lag), float64(m.ReadLag.Median), float64(lag)/10+1)
 			assert.InEpsilon(t, float64(80*time.Millisecond), float64(m.AnswerTime["POST /orders"].Median), 0.1)
+			twins, _ := p.Result("A6e", profile.Live)
+			assert.Equal(t, profile.First, twins.Verdict, twins.Why)
+			assert.Equal(t, enoughRounds, twins.N, "a round is counted once")
 			r, _ := p.Result("A9", profile.Live)
 			want := profile.First
 			if lag > 5*time.Second {
@@ -396,12 +399,24 @@ func TestALagHidesNothing(t *testing.T) {
 	}
 }
 
+// oneByOne takes one request at a time, and answers some time later.
+func oneByOne(rt http.RoundTripper) http.RoundTripper {
+	var mu sync.Mutex
+	return tripper(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		resp, err := rt.RoundTrip(r)
+		mu.Unlock()
+		time.Sleep(20 * time.Millisecond)
+		return resp, err
+	})
+}
+
 // Equal orders at once that each run show by the position; those that something on the way joins do not look like it.
 func TestEqualOrdersAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		front func(http.RoundTripper) http.RoundTripper
 		want  profile.Verdict
-	}{"one runs": {nil, profile.First}, "each runs": {besideEachOther(), profile.Other}, "they are joined": {joining, profile.Neither}} {
+	}{"one runs": {nil, profile.First}, "each runs": {besideEachOther(), profile.Other}, "they are joined": {joining, profile.Neither}, "one after another": {oneByOne, profile.First}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := trader(t)
 			if c.front != nil {

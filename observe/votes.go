@@ -3,7 +3,6 @@ package observe
 import (
 	"bytes"
 	"net/http"
-	"slices"
 
 	"github.com/shopspring/decimal"
 )
@@ -164,52 +163,34 @@ const severalWords = "several equal requests at once were answered each in anoth
 // joinedOrRan is what equal answers to equal requests at once leave open.
 const joinedOrRan = "several equal requests at once were answered as the first: they ran beside each other, or something on the way joined them"
 
-// voteBeside is about equal requests at once: one runs, and the others are refused or get its answer. Of several that
-// seem to have run, answers that differ show that they have; equal ones look the same as something that joins them.
 func voteBeside(r *Round, t *Tally) {
-	ran := r.asFirst()
-	switch {
-	case ran == nil:
-	case len(ran) == 1:
-		t.first(r.Steps...)
-	case len(ran) == 0:
-		t.neither("none of some equal requests at once was answered as the first", r.Steps...)
-	case slices.ContainsFunc(ran, func(x *Exchange) bool { return x.Status != ran[0].Status || x.Code != ran[0].Code }):
-		t.neither(severalWords, ran...)
-	case slices.ContainsFunc(ran, func(x *Exchange) bool { return !bytes.Equal(x.Response, ran[0].Response) }):
-		t.other(ran[:2]...)
-	default:
-		t.neither(joinedOrRan, ran[:2]...)
+	if r.answered() {
+		besideOf(r.Steps, t)
 	}
 }
 
-// asFirst are the answers of a round that are neither stored ones nor refused because the first was on its way. It is
-// nil where a request was not answered.
-func (r *Round) asFirst() []*Exchange {
-	ran := []*Exchange{}
+// answered reports whether each request of a round was.
+func (r *Round) answered() bool {
 	for i := range r.Steps {
-		switch x := r.at(i); {
-		case x == nil:
-			return nil
-		case !x.Replayed && x.Code != codeInFlight:
-			ran = append(ran, x)
+		if r.at(i) == nil {
+			return false
 		}
 	}
-	return ran
+	return len(r.Steps) > 0
 }
 
 // voteTwins is about equal orders at once, and the position behind them.
 func voteTwins(r *Round, t *Tally) {
 	last := len(r.Steps) - 1
-	if last < 1 || r.at(last) == nil {
+	orders := &Round{Steps: r.Steps[:max(last, 0)]}
+	if r.at(last) == nil || !orders.answered() {
 		return
 	}
-	orders := &Round{Steps: r.Steps[:last]}
-	ran, read := orders.asFirst(), r.Steps[last]
+	ran, read := asFirst(orders.Steps), r.Steps[last]
 	one, err := decimal.NewFromString(sizeOf(r.Steps[0]))
 	_, size, ok := entryOf(read)
 	switch {
-	case ran == nil || err != nil || !ok || size.LessThan(one):
+	case err != nil || !ok || size.LessThan(one):
 	case size.GreaterThan(one):
 		t.other(append(ran[:min(2, len(ran))], read)...)
 	case len(ran) == 1:
