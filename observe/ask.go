@@ -283,48 +283,49 @@ func (s *sender) laterVisit(ctx context.Context, accounts []account, due, later 
 		return err
 	}
 	s.e.Begun = later
-	rest := due
-	defer func() { s.e.Begun = append(s.e.Begun, rest...) }() // what an early end has not reached
+	rest := slices.Clone(due)
+	slices.SortStableFunc(rest, func(a, b profile.Begun) int { return roundsLast(a) - roundsLast(b) })
+	defer func() { s.e.Begun = append(s.e.Begun, rest...) }() // what an early end has not reached, or what can wait
 	late := false
-	for len(rest) > 0 {
+	for ; len(rest) > 0 && rest[0].Experiment != "A1"; rest = rest[1:] {
 		b := rest[0]
-		switch age := s.q.Clock.Now().Sub(b.At); {
-		case b.Experiment == "A1":
-			rest = rest[1:]
-			err := cmp.Or(v.chooseAgain(accounts, later), v.mayBare(ctx, accounts))
-			if err == nil {
-				err = v.run(ctx, hourVisit)
-			}
-			if err == nil {
-				err = v.stillKept(ctx, accounts, later)
-			}
-			if !s.enough() {
-				s.again(b.At)
-			}
-			if err != nil {
-				return err
-			}
+		if b.Experiment == "A4" && s.q.Clock.Now().Sub(b.At) > staysLate {
 			continue
-		case b.Experiment == "A4" && age > staysLate:
-		default:
-			late = true
-			if !v.chooseBegun(accounts, b) {
-				break
-			}
-			script := map[string]string{"A4": scriptStays, "A5": scriptGone}[b.Experiment]
-			if err := v.revisit(ctx, script, b); err != nil {
-				return err
-			}
 		}
-		rest = rest[1:]
+		if late = true; !v.chooseBegun(accounts, b) {
+			continue
+		}
+		if err := v.revisit(ctx, map[string]string{"A4": scriptStays, "A5": scriptGone}[b.Experiment], b); err != nil {
+			return err
+		}
 	}
-	if !late {
+	if late {
+		return cmp.Or(v.chooseAgain(accounts, due), v.run(ctx, lateVisit))
+	}
+	if len(rest) == 0 {
 		return nil
 	}
-	if err := v.chooseAgain(accounts, due); err != nil {
-		return err
+	began := rest[0].At
+	rest = nil
+	err := cmp.Or(v.chooseAgain(accounts, later), v.mayBare(ctx, accounts))
+	if err == nil {
+		err = v.run(ctx, hourVisit)
 	}
-	return v.run(ctx, lateVisit)
+	if err == nil {
+		err = v.stillKept(ctx, accounts, later)
+	}
+	if !s.enough() {
+		s.again(began)
+	}
+	return err
+}
+
+// roundsLast is the order of what is due: an answer is kept for a time, and the rounds of a series can wait.
+func roundsLast(b profile.Begun) int {
+	if b.Experiment == "A1" {
+		return 1
+	}
+	return 0
 }
 
 // stillKept asks after an hour for the answers of what is due in a day.

@@ -34,9 +34,10 @@ func Judge(e *Evidence, about About) *profile.Profile {
 	p.MeasuredAt = lastOf(e)
 	for i := range Experiments {
 		x := &Experiments[i]
-		r := x.judged(e, past, proofs, func(number string) profile.Verdict { return cmp.Or(verdicts[number], profile.Unseen) })
+		hold := func(number string) profile.Verdict { return cmp.Or(verdicts[number], profile.Unseen) }
+		r := x.judged(e, past, proofs, hold)
 		if r.N == 0 {
-			r = past.carried(r)
+			r = x.controlled(past.carried(r), hold)
 		}
 		verdicts[x.Number] = r.Verdict
 		p.Results = append(p.Results, r)
@@ -86,6 +87,26 @@ func (x *Experiment) judged(e *Evidence, past *past, proofs *proofs, hold func(s
 		r.Verdict, r.Why = profile.Unseen, why
 	}
 	r.Proof = append(proofs.of(t), past.proof(earlier)...)
+	return r
+}
+
+// controlled is a result of before, by the controls as they are now.
+func (x *Experiment) controlled(r profile.Result, hold func(string) profile.Verdict) profile.Result {
+	if r.N == 0 || len(x.Controls) == 0 {
+		return r
+	}
+	t := &Tally{First: r.CountFirst, Other: r.CountOther, Neither: r.CountNeither}
+	if r.Verdict == profile.Neither {
+		t.why = r.Why
+	}
+	now := x.verdict(t, hold)
+	if why := x.tooFew(t, r.Connections, r.Span); r.Connections > 0 && why != "" && now.Verdict != profile.Unseen {
+		now.Verdict, now.Why = profile.Unseen, why
+	}
+	r.Verdict, r.Why = now.Verdict, now.Why
+	if r.Verdict == profile.First || r.Verdict == profile.Other || r.Verdict == profile.Mixed {
+		r.Why = ""
+	}
 	return r
 }
 

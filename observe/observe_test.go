@@ -227,3 +227,40 @@ func TestSeveralAtOnce(t *testing.T) {
 		assert.Equal(t, 1, tally.First+tally.Other+tally.Neither, name)
 	}
 }
+
+// What is carried over from an older profile holds as long as its controls do.
+func TestCarriedByItsControls(t *testing.T) {
+	before := judged(t)
+	again := func(e *Evidence) *profile.Profile {
+		of := about
+		of.Before = before
+		return Judge(e, of)
+	}
+	r, _ := again(&Evidence{}).Result("49", profile.Live)
+	require.Equal(t, profile.First, r.Verdict, r.Why)
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsker(t)
+		a.rt = unwritten["a proxy that caches"](unwritten["404 before the claim"](a.rt))
+		a.run()
+		var cancels []Exchange
+		for _, x := range a.seen.Exchanges {
+			if x.Operation == "POST /orders/cancel" {
+				cancels = append(cancels, x)
+			}
+		}
+		p := again(&Evidence{Exchanges: cancels})
+		r, _ = p.Result("A1", profile.Live)
+		require.NotEqual(t, profile.First, r.Verdict)
+		before = p
+	})
+	r, _ = before.Result("49", profile.Live)
+	assert.Equal(t, profile.Unseen, r.Verdict, "%+v", r)
+	assert.Contains(t, r.Why, "control A")
+	var kept profile.Result
+	for i := range Experiments {
+		if x := &Experiments[i]; x.Number == "49" {
+			kept = x.controlled(r, func(string) profile.Verdict { return profile.First })
+		}
+	}
+	assert.Equal(t, profile.First, kept.Verdict, "once they hold again")
+}

@@ -419,3 +419,29 @@ func shiftedAsOf(body string, by time.Duration) string {
 	}
 	return strings.Replace(body, was, strconv.FormatInt(at.Add(by).UnixMilli(), 10), 1)
 }
+
+// A timer that was off for a day makes up for what it missed, as far as that can wait.
+func TestVisitsThatAreAllDue(t *testing.T) {
+	for _, off := range []time.Duration{23*time.Hour + 10*time.Minute, 26 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newService(t)
+			p, _ := s.visit(Locked)
+			time.Sleep(off)
+			for n := 0; len(p.Begun) > 0 && n < 5; n++ {
+				var e *Evidence
+				p, e = s.visit(Locked)
+				assert.Empty(t, e.Ended, "after %s", off)
+				time.Sleep(2 * time.Hour)
+			}
+			assert.Empty(t, p.Begun)
+			for _, number := range []string{"A1", "A2", "49", "A4", "A5", "A6", "A15"} {
+				r, _ := p.Result(number, profile.Live)
+				want := profile.First
+				if (number == "A4" || number == "A15") && off > 24*time.Hour { // too late, and one visit is not enough
+					want = profile.Unseen
+				}
+				assert.Equal(t, want, r.Verdict, "%s after %s: %s", number, off, r.Why)
+			}
+		})
+	}
+}
