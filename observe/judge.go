@@ -87,6 +87,9 @@ func (x *Experiment) judged(e *Evidence, past *past, proofs *proofs, hold func(s
 		r.Verdict, r.Why = profile.Unseen, why
 	}
 	r.Proof = append(proofs.of(t), past.proof(earlier)...)
+	if passive > 0 {
+		r = past.worst(r)
+	}
 	return r
 }
 

@@ -264,3 +264,40 @@ func TestCarriedByItsControls(t *testing.T) {
 	}
 	assert.Equal(t, profile.First, kept.Verdict, "once they hold again")
 }
+
+// A recording that shows no harm takes back nothing that was seen within thirty days: both were seen.
+func TestAnOlderHarmIsNotForgotten(t *testing.T) {
+	recording := func(lag time.Duration) (e *Evidence) {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAsker(t, tradingsim.WithLag(lag))
+			a.get("/positions?accountId=acc_1")
+			a.post("/orders", a.key(), order)
+			for range 100 {
+				a.get("/positions?accountId=acc_1")
+			}
+			e = a.seen
+		})
+		return e
+	}
+	later := func(e *Evidence, by time.Duration) *Evidence {
+		for i := range e.Exchanges {
+			e.Exchanges[i].Sent, e.Exchanges[i].Received = e.Exchanges[i].Sent.Add(by), e.Exchanges[i].Received.Add(by)
+		}
+		return e
+	}
+	slow := Judge(recording(9*time.Second), about)
+	r, _ := slow.Result("A9", profile.Live)
+	require.Equal(t, profile.Other, r.Verdict)
+	for after, want := range map[time.Duration]profile.Verdict{24 * time.Hour: profile.Mixed, 31 * 24 * time.Hour: profile.First} {
+		of := about
+		of.Before = slow
+		for range 2 { // and each night
+			p := Judge(later(recording(0), after), of)
+			require.NoError(t, p.Validate())
+			r, _ = p.Result("A9", profile.Live)
+			assert.Equal(t, want, r.Verdict, "after %s", after)
+			assert.Equal(t, want == profile.Mixed, time.Duration(p.Measured.ReadLag.Most) > 8*time.Second, "%s", time.Duration(p.Measured.ReadLag.Most))
+			of.Before = p
+		}
+	}
+}

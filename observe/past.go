@@ -40,11 +40,33 @@ func (b *past) carried(now profile.Result) profile.Result {
 	if !ok || r.N == 0 || b.is.MeasuredAt.Sub(r.At) > profile.MaxAge {
 		return now
 	}
-	if b.oldest.IsZero() || r.At.Before(b.oldest) {
-		b.oldest = r.At
-	}
+	b.since(r.At)
 	r.Proof = b.moved(r.Proof)
 	return r
+}
+
+// worst adds what was seen before where that was worse, and not long ago: what happened to be recorded since does not
+// show that it is over. A new series of questions does.
+func (b *past) worst(now profile.Result) profile.Result {
+	if b.was == nil || now.Verdict != profile.First {
+		return now
+	}
+	old, ok := b.was.Result(now.Experiment, now.Environment)
+	if !ok || old.Verdict == profile.First || old.Verdict == profile.Unseen || now.At.Sub(old.At) > profile.MaxAge {
+		return now
+	}
+	now.N, now.CountFirst, now.CountOther, now.CountNeither = now.N+old.N, now.CountFirst+old.CountFirst, old.CountOther, old.CountNeither
+	now.Verdict, now.Why, now.At = profile.Of(now.CountFirst, now.CountOther, now.CountNeither), old.Why, old.At
+	now.Proof = append(now.Proof, b.proof(old)...)
+	b.since(old.At)
+	return now
+}
+
+// since notes how old what is kept is.
+func (b *past) since(at time.Time) {
+	if b.oldest.IsZero() || at.Before(b.oldest) {
+		b.oldest = at
+	}
 }
 
 // proof is that of earlier visits, as far as there is room.
@@ -110,8 +132,10 @@ func (b *past) figures() {
 			m.AnswerTime[operation] = s
 		}
 	}
-	if m.ReadLag.N == 0 {
+	if r, _ := b.is.Result("A9", live); m.ReadLag.N == 0 {
 		m.ReadLag = old.ReadLag
+	} else if r.Verdict != profile.First {
+		m.ReadLag.Most = max(m.ReadLag.Most, old.ReadLag.Most)
 	}
 	if m.MarkAge.N == 0 {
 		m.MarkAge = old.MarkAge
