@@ -187,6 +187,11 @@ func TestAskIsRefused(t *testing.T) {
 		func(q *Questions) { q.Tradeable = "acc_9" },
 		func(q *Questions) { q.BaseURL = "https://api.example.com" },
 		func(q *Questions) { q.BaseURL = "api" },
+		func(q *Questions) { q.BaseURL = strings.Replace(q.BaseURL, "https://", "http://", 1) }, // the keys in the clear
+		func(q *Questions) { q.BaseURL = strings.Replace(q.BaseURL, "/v1", "/api/v1", 1) },
+		func(q *Questions) {
+			q.BaseURL = strings.Replace(q.BaseURL, "https://", "https://user:pk_live_secret@", 1)
+		},
 		func(q *Questions) { q.LiveKey = "" },
 	} {
 		s := newService(t)
@@ -195,6 +200,9 @@ func TestAskIsRefused(t *testing.T) {
 		e, err := Ask(t.Context(), s.q)
 		if err == nil {
 			assert.NotEmpty(t, e.Ended)
+		} else {
+			assert.NotContains(t, err.Error(), "secret")
+			assert.Empty(t, s.sim.Requests(), "%v", err)
 		}
 		assert.Empty(t, s.sim.Ledger())
 		for _, r := range s.sim.Requests() {

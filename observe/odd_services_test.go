@@ -445,3 +445,23 @@ func TestVisitsThatAreAllDue(t *testing.T) {
 		})
 	}
 }
+
+// Whoever asks again and again locks no address, where a path without a key counts as a failed authentication.
+func TestReadsLockNoAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, readings(8)...)
+		for range 4 {
+			p, e := s.visit(Reads)
+			require.Empty(t, e.Ended)
+			r, _ := p.Result("8", profile.Live)
+			assert.Equal(t, profile.Other, r.Verdict)
+		}
+		failed := 0
+		for _, r := range s.sim.Requests() {
+			if r.Status == http.StatusUnauthorized {
+				failed++
+			}
+		}
+		assert.Equal(t, readRounds, failed)
+	})
+}

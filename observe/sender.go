@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/transport/address"
 )
 
 // How much a visit may send, and how fast.
@@ -67,9 +68,9 @@ type sender struct {
 var errEnded = errors.New("observe: the visit ended early")
 
 func newSender(q *Questions, e *Evidence) (*sender, error) {
-	base, err := url.Parse(strings.TrimSuffix(q.BaseURL, "/"))
-	if err != nil || base.Host == "" || !strings.HasSuffix(base.Path, "/v1") {
-		return nil, errors.New("observe: the base URL must be an address that ends in /v1")
+	base, err := address.Parse(q.BaseURL, false)
+	if err != nil {
+		return nil, fmt.Errorf("observe: %w", err)
 	}
 	root := base.String()
 	base.Path = strings.TrimSuffix(base.Path, "/v1") + legacyHealth
