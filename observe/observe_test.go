@@ -301,3 +301,22 @@ func TestAnOlderHarmIsNotForgotten(t *testing.T) {
 		}
 	}
 }
+
+// What is seen on paper sets paper alone, and what is seen on live accounts sets live.
+func TestEnvironmentsAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsker(t)
+		a.run()
+		for _, env := range []profile.Environment{profile.Paper, profile.Live} {
+			p := Judge(&Evidence{Exchanges: only(a.seen, env)}, about)
+			seen := 0
+			for _, r := range p.Results {
+				if r.Verdict != profile.Unseen {
+					seen++
+					assert.Equal(t, env, r.Environment, r.Experiment)
+				}
+			}
+			assert.Positive(t, seen)
+		}
+	})
+}

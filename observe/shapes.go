@@ -43,11 +43,9 @@ func (t *Tally) status(x *Exchange, first, other int) {
 	}
 }
 
-// judgeNoPrice: a paper or live order that finds no price.
+// judgeNoPrice: a live order that finds no price.
 func judgeNoPrice(e *Evidence, t *Tally) {
-	for _, operation := range []string{"POST /orders", "POST /sandbox/orders"} {
-		codes(e, operation, func(x *Exchange) { t.first(x) }, "no_price")
-	}
+	codes(e, "POST /orders", func(x *Exchange) { t.first(x) }, "no_price")
 }
 
 // judgeAfterPass: writes to the paper account after it has passed. A read soon after a reset can
@@ -274,7 +272,7 @@ func fractions(e *Evidence, t *Tally, operation, name string, refusals ...string
 func judgeLimitHeaders(e *Evidence, t *Tally) {
 	for i := range e.Exchanges {
 		x := &e.Exchanges[i]
-		if x.Header != nil && x.success() && x.Environment != "" {
+		if x.Header != nil && x.success() && x.Environment == profile.Live {
 			// A gateway has headers of its own of that name: the service's limit is 600.
 			t.either(x.Header.Get("X-RateLimit-Limit") != "600", x)
 		}
