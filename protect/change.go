@@ -49,7 +49,7 @@ func (w *watcher) write(edit func(*record)) error {
 		next.Since = w.p.now().wall
 	}
 	next.Beat = w.p.now().wall
-	err := w.p.store.save(&next, true)
+	err := w.save(&next, true)
 	if err != nil {
 		next.Broken = err.Error()
 	}
@@ -97,7 +97,7 @@ func (w *watcher) keepAlive(now instant) {
 	w.beat = now
 	next := w.record
 	next.Beat, next.Broken = now.wall, ""
-	if err := w.p.store.save(&next, false); err != nil {
+	if err := w.save(&next, false); err != nil {
 		next.Broken = err.Error()
 	}
 	w.record = next
@@ -139,7 +139,7 @@ func (w *watcher) stopped() {
 	w.running = false
 	next := w.record
 	next.Beat = time.Time{} // for those who follow
-	if err := w.p.store.save(&next, false); err != nil {
+	if err := w.save(&next, false); err != nil {
 		next.Broken = err.Error()
 	}
 	w.record = next

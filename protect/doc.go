@@ -70,7 +70,8 @@
 //     be closed.
 //   - Guards bind only the clients that carry them. What others place is found at the next
 //     look, and counts from then on. A run that was not placed through this guard, in this
-//     process, keeps entries closed as long as it runs, since its total is not known.
+//     run or an earlier one on the same folder, keeps entries closed as long as it runs, since its
+//     total is not known.
 //   - The contract shows neither when a live account is judged, nor at what hour its day
 //     begins ([Options.Rollover]), nor what is in the record of a run.
 //   - Funding has no estimate of its own: it is in Keep.
@@ -78,6 +79,6 @@
 //     docs/protect.md describes.
 //   - It makes no losing strategy win.
 //   - Programs that [Follow] are not judged: together they can use more room than there is.
-//   - Writes that an earlier run of a bot left in doubt count once [Protection.Adopt]
-//     has them.
+//   - Writes that an earlier run of a bot in another process left in doubt count once
+//     [Protection.Adopt] has them. What this guard let pass is on the disk before it is sent.
 package protect

@@ -101,6 +101,10 @@ func (w *watcher) admit(ctx context.Context, t *ticket, o trading.Write) (err er
 		return fmt.Errorf("%w: its call has ended", ErrNotJudged)
 	}
 	w.reserved[r] = struct{}{}
+	if err := w.keepReserved(true); err != nil {
+		delete(w.reserved, r)
+		return errUnkept(err)
+	}
 	w.follow()
 	w.nudge() // something is on its way
 	return nil

@@ -30,6 +30,7 @@ type reservation struct {
 
 	id       string           // of what waits with the service, once the answer says it
 	intent   trading.IntentID // while its outcome is not known
+	left     bool             // an earlier run ended before its outcome was known
 	answered instant          // when it was known to have been carried out
 	forget   instant          // when it ends whatever is known; unset is never
 }
@@ -160,12 +161,26 @@ func (p *Protection) Hooks() trading.Hooks {
 	}
 }
 
-// answered keeps the id of what waits with the service.
+// answered keeps the id of what waits with the service, on the disk too: of a run that is not known
+// there, nothing can be judged after a start.
 func (t *ticket) answered(body []byte) {
-	if id := idIn(body); id != "" {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.id = id
+	id := idIn(body)
+	if id == "" {
+		return
+	}
+	t.mu.Lock()
+	t.id = id
+	r, w := t.reservation, t.watcher
+	t.mu.Unlock()
+	if r == nil {
+		return
+	}
+	w.mu.Lock()
+	r.id = id
+	err := w.keepReserved(true)
+	w.mu.Unlock()
+	if err != nil {
+		w.alert(fmt.Sprintf("the id of %s could not be written: %v", id, err))
 	}
 }
 
@@ -206,6 +221,7 @@ func (t *ticket) done(d trading.Done) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer func() { _ = w.keepReserved(false) }() // without it the next run counts it for longer
 	r.id = id
 	if d.Outcome != trading.Unknown {
 		w.conclude(r, d.Outcome)
@@ -266,6 +282,7 @@ func (w *watcher) resolved(res trading.Resolution) {
 				r.id = id
 			}
 			w.conclude(r, res.Outcome)
+			_ = w.keepReserved(false) // as at the end of a call
 			return
 		}
 	}
@@ -332,13 +349,15 @@ func (w *watcher) leave(t *ticket, o trading.Write) {
 	}
 	if t.hold(r, w) {
 		w.reserved[r] = struct{}{}
+		_ = w.keepReserved(false) // nothing holds an exit up
 	}
 }
 
-// Adopt reserves what writes may still do that an earlier run of a bot has left, as
-// [trading.Client.Pending] lists them: without it they are not counted until a look shows
-// them. Call it before the bot trades. The error names those that cannot be judged; while
-// one is pending its account's entries are refused.
+// Adopt reserves what writes may still do that earlier runs have left, as
+// [trading.Client.Pending] lists them: without it those of a bot in another process are not counted
+// until a look shows them, and what this protection itself has let pass counts for half an hour.
+// Call it before the bot trades. The error names those that cannot be judged; while one is pending
+// its account's entries are refused.
 func (p *Protection) Adopt(left ...trading.PendingWrite) error {
 	var errs []error
 	for i := range left {
@@ -347,6 +366,11 @@ func (p *Protection) Adopt(left ...trading.PendingWrite) error {
 			continue
 		}
 		errs = append(errs, w.adopt(&left[i]))
+	}
+	for _, w := range p.watchers {
+		w.mu.Lock()
+		w.release()
+		w.mu.Unlock()
 	}
 	return errors.Join(errs...)
 }
@@ -371,9 +395,8 @@ func (w *watcher) adopt(left *trading.PendingWrite) error {
 		err = fmt.Errorf("protect: pending write %s: %w", left.ID, err)
 		r = &reservation{symbol: left.Symbol, unjudged: err}
 	}
-	r.intent = left.ID
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reserved[r] = struct{}{}
+	w.find(r).intent = left.ID
 	return err
 }

@@ -45,6 +45,8 @@ type record struct {
 	Starting decimal.Decimal
 	// Again counts how often exposure was found while it was Held.
 	Again int `json:",omitempty"`
+	// Reserved is what writes may still do that were let pass.
+	Reserved []kept `json:",omitempty"`
 	// Beat is when the protection last wrote.
 	Beat time.Time
 }

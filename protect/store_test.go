@@ -201,7 +201,9 @@ func FuzzDecode(f *testing.F) {
 	dir := f.TempDir()
 	s, err := openStore(dir)
 	require.NoError(f, err)
-	require.NoError(f, s.save(&record{Account: acc, State: Held, Floors: floors{Daily: trading.Some(dec("95000"))}}, false))
+	require.NoError(f, s.save(&record{Account: acc, State: Held, Floors: floors{Daily: trading.Some(dec("95000"))}, Reserved: []kept{
+		{Symbol: "BTC", Side: trading.Long, Size: dec("1"), Price: trading.Some(dec("49000")), Stop: trading.At(dec("48000")), ID: "run_1", Known: true},
+	}}, false))
 	require.NoError(f, s.close())
 	data, err := os.ReadFile(fileOf(dir, acc))
 	require.NoError(f, err)

@@ -67,6 +67,7 @@ func newWatcher(p *Protection, id trading.AccountID) *watcher {
 	if own, ok := p.options.Floors[id]; ok {
 		w.record.Floors.Own = trading.Some(own)
 	}
+	w.recall()
 	return w
 }
 
