@@ -77,10 +77,12 @@ func (s *Server) Operator() http.Handler {
 			return nil, errors.New("a halt needs a reason")
 		}
 		s.client.Halt(c.Reason)
+		s.noteHalt()
 		return s.status(ctx), nil
 	})
 	post("/resume", func(ctx context.Context, _ command) (any, error) {
 		s.client.Resume()
+		s.noteHalt()
 		return s.status(ctx), nil
 	})
 	post("/flatten", s.flatten)
@@ -171,6 +173,7 @@ func (s *Server) flatten(ctx context.Context, c command) (any, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most) // whether or not the operator waits
 	defer cancel()
 	s.client.Halt("flatten: " + c.Reason)
+	s.noteHalt()
 	all, failed := make([]Flattened, 0, len(c.Accounts)), error(nil)
 	for _, id := range c.Accounts {
 		report, err := flatten.Account(ctx, s.client.Live.Account(id), flatten.Options{Symbols: c.Symbols})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/protect"
@@ -40,6 +41,11 @@ func (s *Server) protect() (*protection, []trading.Option, error) {
 	return &protection{p, client}, []trading.Option{shared, trading.WithGuard(p.Guard()), trading.WithHooks(p.Hooks())}, nil
 }
 
+// has reports whether it watches an account.
+func (p *protection) has(account trading.AccountID) bool {
+	return p != nil && slices.Contains(p.Accounts(), account)
+}
+
 // run watches the accounts until ctx ends.
 func (p *protection) run(ctx context.Context, alert func(string)) {
 	if err := p.Run(ctx); err != nil && ctx.Err() == nil {
@@ -50,7 +56,7 @@ func (p *protection) run(ctx context.Context, alert func(string)) {
 // report alerts of what happens to the accounts.
 func (p *protection) report(ctx context.Context, alert func(string)) {
 	for event := range p.Events(ctx) {
-		if event.Kind == protect.Changed || event.Kind == protect.Alert {
+		if event.Kind != protect.Refused { // its bot is answered why
 			alert(event.String())
 		}
 	}

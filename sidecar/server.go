@@ -27,6 +27,7 @@ type Server struct {
 	unheard   *unheard
 	shares    *shares
 	counts    counts
+	halts     halts
 	guard     *protection // nil without one
 	positions *positions  // nil without a largest position
 	random    func() float64

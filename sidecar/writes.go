@@ -193,6 +193,9 @@ func (s *Server) carry(ctx context.Context, q *request, w *write, p peer) (answe
 	}
 	meta, err := s.client.Do(a, q.op, trading.Raw{Account: trading.AccountID(q.rawAccount()), Body: q.body, Ignored: s.config.UnknownMembers}, opts...)
 	intent = meta.Intent
+	if entry && q.env == live {
+		s.noteGuard(trading.AccountID(q.account), err)
+	}
 	if answer, whole = s.replyTo(q, meta, err); answer.outcome == trading.Unknown {
 		s.alert(fmt.Sprintf("it is not known yet what became of %s of %s (write %s): %v", q.op, q.bot.Name, w.ID, err))
 	}
