@@ -149,5 +149,6 @@ func (s *Server) Close() error {
 	s.under.Wait()
 	s.work.Wait()
 	s.unheard.listen(hearing.Place{}, time.Now())
+	s.locks.Close()
 	return errors.Join(left, s.guard.Close(), s.file.Close())
 }

@@ -3,9 +3,11 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +30,7 @@ type Server struct {
 	shares    *shares
 	counts    counts
 	halts     halts
+	locks     *locks
 	guard     *protection // nil without one
 	positions *positions  // nil without a largest position
 	random    func() float64
@@ -51,12 +54,18 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	accounts := newLocks(c.BaseURL)
+	if err := lockAll(accounts, &c, keys); err != nil {
+		accounts.Close()
+		return nil, err
+	}
 	ctx, now := context.Background(), time.Now()
 	file, err := answers.Open(ctx, filepath.Join(c.Dir, "answers"), now)
 	if err != nil {
+		accounts.Close()
 		return nil, err
 	}
-	s := &Server{config: c, keys: keys, random: rand.Float64, shares: newShares(keys)}
+	s := &Server{config: c, keys: keys, random: rand.Float64, shares: newShares(keys), locks: accounts}
 	s.closing, s.end = context.WithCancel(ctx)
 	s.file = record{file, s.alert}
 	s.unheard = newUnheard(s.file)
@@ -69,6 +78,7 @@ func New(c Config) (*Server, error) {
 		s.client, err = trading.New(c.BaseURL, append(obeys, s.options()...)...)
 	}
 	if err != nil {
+		accounts.Close()
 		return nil, errors.Join(err, s.guard.Close(), file.Close())
 	}
 	if s.positions != nil {
@@ -78,6 +88,33 @@ func New(c Config) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// lockAll locks the accounts that are known to be traded: those of keys that are made later, and of
+// keys for every account, are locked at the first entry.
+func lockAll(l *locks, c *Config, keys *localkey.File) error {
+	all, err := keys.Keys()
+	if err != nil {
+		return err
+	}
+	var accounts []string
+	for _, id := range slices.Concat(c.Exclusive, c.Protect.Accounts) {
+		accounts = append(accounts, string(id))
+	}
+	for _, k := range all {
+		if k.Live && k.TakenBack.IsZero() && k.May != localkey.Read {
+			accounts = append(accounts, k.Accounts...)
+		}
+	}
+	for _, id := range accounts {
+		if id == localkey.Every {
+			continue
+		}
+		if err := l.take(id); err != nil {
+			return fmt.Errorf("sidecar: %w", err)
+		}
+	}
+	return nil
 }
 
 // options are those of the client.
@@ -184,6 +221,12 @@ func (s *Server) mayBegin(q *request, p peer) *reply {
 		no = s.unavailable("it is older than a second", nil)
 	case p.gone():
 		no = s.unavailable("nothing was sent", errGone)
+	case q.write && q.env == live:
+		err := s.locks.take(q.account)
+		if err == nil {
+			return nil
+		}
+		no = s.unavailable("nothing was sent", err)
 	default:
 		return nil
 	}

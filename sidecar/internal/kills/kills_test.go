@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -252,4 +253,29 @@ func TestKills(t *testing.T) {
 	}
 	t.Log(count)
 	require.NotEmpty(t, count)
+}
+
+// Two sidecars in two folders on one account: the second does not start, until the first is killed.
+func TestTwoSidecars(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("NOT TESTED: sidecars notice one another on Linux alone")
+	}
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
+	worlds := make([]*world, 2)
+	for i := range worlds {
+		dir := t.TempDir()
+		worlds[i] = &world{sim: sim, dir: dir, address: filepath.Join(dir, "socket", "s")}
+		_, err := sidecar.AddKey(dir, sidecar.Key{Name: "bot", Live: true, Accounts: []string{"acc_1"}, May: sidecar.Trade})
+		require.NoError(t, err)
+	}
+	first, ended, err := worlds[0].sidecar(t.Context(), place{})
+	require.NoError(t, err)
+	_, _, err = worlds[1].sidecar(t.Context(), place{})
+	require.ErrorContains(t, err, fmt.Sprintf("account acc_1: another sidecar of this user on this machine trades it, in process %d", first.Process.Pid))
+	require.NoError(t, first.Process.Kill())
+	<-ended
+	second, ended, err := worlds[1].sidecar(t.Context(), place{})
+	require.NoError(t, err)
+	require.NoError(t, second.Process.Kill())
+	<-ended
 }
