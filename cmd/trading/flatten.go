@@ -37,6 +37,7 @@ type flattener struct {
 	yes, dryRun bool
 	noLease     bool
 	journal     *chooser
+	sidecar     *sidecarFlag
 	options     flatten.Options
 }
 
@@ -51,12 +52,17 @@ Where the bots' journal is in a database, --fleet and --lease take their lease, 
 trades meanwhile, and know of their pending writes. Where the database is down, or a holder
 cannot be stopped, --without-lease gets out beside it.
 
+Behind a sidecar, --sidecar with the operator's socket lets the sidecar do it, which refuses the
+entries of all its bots first, until trading sidecar resume. With its URL and a local key it is
+done as by one of its bots, and the others go on.
+
 The exit code is 0 only if every account is proven flat, and 5 if one is not.`,
 		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH\n  trading flatten --env live --account acc_1 --all-symbols --fleet postgres://bot@db/trading --lease desk-1/momentum",
 	}
 	f := &flattener{app: app}
 	f.service = app.Connection(cmd, flattenTimeout).Environment("the live account").Writes()
 	f.journal = newChooser(app, cmd, f.service)
+	f.sidecar = newSidecarFlag(app, cmd)
 	f.out = app.Output(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.noLease, "without-lease", false, "get out beside whoever holds the lease of the accounts")
@@ -71,6 +77,9 @@ The exit code is 0 only if every account is proven flat, and 5 if one is not.`,
 }
 
 func (f *flattener) check() error {
+	if err := f.checkSidecar(); err != nil {
+		return err
+	}
 	if err := f.service.Read(); err != nil {
 		return err
 	}
@@ -95,6 +104,8 @@ func (f *flattener) check() error {
 		return cli.Misuse("--dry-run is for --env live: reading the paper account fires its triggers")
 	case fleet.given() && (f.noLease || f.dryRun || f.allAccounts || !live):
 		return cli.Misuse("--fleet is for one live account, and neither for --without-lease nor for --dry-run")
+	case f.sidecar.given() && !live:
+		return cli.Misuse("--sidecar is for --env live")
 	case f.noLease && !live:
 		return cli.Misuse("--without-lease is for --env live: the paper account has no lease")
 	case f.options.ProofInterval <= 0:
@@ -112,6 +123,9 @@ func (f *flattener) run(ctx context.Context) (err error) {
 	}
 	ctx, cancel := f.service.Context(ctx)
 	defer cancel()
+	if f.sidecar.given() && !f.sidecar.bot() {
+		return f.bySidecar(ctx)
+	}
 	session, err := f.connect(ctx)
 	if err != nil {
 		return err
@@ -120,10 +134,8 @@ func (f *flattener) run(ctx context.Context) (err error) {
 	if f.dryRun {
 		return f.inspect(ctx, session.Client)
 	}
-	if !f.yes {
-		if err := f.app.Confirm(ctx, f.question()); err != nil {
-			return err
-		}
+	if err := f.confirm(ctx); err != nil {
+		return err
 	}
 	f.options.Halt = session.Client
 	f.options.Progress = func(s flatten.Step) {
@@ -187,6 +199,14 @@ func (f *flattener) sayPending(session *cli.Session) {
 		f.app.Sayf("%s: %s %s: its outcome is not known; find out: trading pending resolve %s %s",
 			nameOf(w.Account, w.Environment), w.Operation, cli.Printable(w.Symbol), w.ID, session.Flags)
 	}
+}
+
+// confirm asks, unless that was answered before.
+func (f *flattener) confirm(ctx context.Context) error {
+	if f.yes {
+		return nil
+	}
+	return f.app.Confirm(ctx, f.question())
 }
 
 func (f *flattener) question() string {

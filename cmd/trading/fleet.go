@@ -48,10 +48,8 @@ func (f *fleet) check(cmd *cobra.Command, others ...string) error {
 	default:
 		return nil
 	}
-	for _, name := range others {
-		if cmd.Flags().Changed(name) {
-			return cli.Misuse("--%s is not for --fleet", name)
-		}
+	if err := notBeside(cmd, "fleet", others); err != nil {
+		return err
 	}
 	u, err := url.Parse(f.url)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {

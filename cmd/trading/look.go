@@ -31,7 +31,8 @@ rate limits as far as this command has used them or the service has closed them.
 folder of a protection, it shows the protection of each live account.
 
 With --fleet it shows the leases of a database instead, and needs no key: who holds each, when
-it was renewed, what is pending, and whether entries are halted.
+it was renewed, what is pending, and whether entries are halted. With --sidecar it shows whether
+a sidecar takes entries, and what is open.
 
 The exit code is 1 if something could not be read.` + firesTriggers,
 	}
@@ -39,10 +40,17 @@ The exit code is 1 if something could not be read.` + firesTriggers,
 	journals := journalsFlag(cmd)
 	folder := stateDirFlag(app, cmd)
 	fleet := fleetFlags(app, cmd)
+	beside := newSidecarFlag(app, cmd)
 	out := app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := fleet.check(cmd, "journal", "state-dir", "env", "account", "base-url", "key-file"); err != nil {
+		others := []string{"journal", "state-dir", "env", "account", "base-url", "key-file"}
+		if err := errors.Join(fleet.check(cmd, others...), beside.check(append(others, "fleet")...)); err != nil {
 			return err
+		}
+		if beside.given() {
+			ctx, cancel := service.Context(cmd.Context())
+			defer cancel()
+			return beside.status(ctx, out)
 		}
 		if fleet.given() {
 			ctx, cancel := service.Context(cmd.Context())

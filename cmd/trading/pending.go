@@ -33,15 +33,24 @@ func newPendingList(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the pending writes of journals", Args: cli.Args(),
 		Long: `List the pending writes of journals: of the bots' that are named, and of this command's
-own. It needs no key, sends nothing, and may be used beside the bots.`,
+own. It needs no key, sends nothing, and may be used beside the bots.
+
+With --sidecar it lists those of a sidecar that runs: of all its bots on the operator's socket,
+and of one bot, with its local key, at the URL.`,
 	}
 	service := app.Connection(cmd, readTimeout)
 	journals := journalsFlag(cmd)
 	fleet := fleetFlags(app, cmd).leaseFlag(cmd, "only of this lease of --fleet")
+	beside := newSidecarFlag(app, cmd)
 	out := app.Output(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := fleet.check(cmd, "journal", "base-url", "key-file"); err != nil {
+		if err := errors.Join(fleet.check(cmd, "journal", "base-url", "key-file"), beside.check("journal", "base-url", "fleet")); err != nil {
 			return err
+		}
+		if beside.given() {
+			ctx, cancel := service.Context(cmd.Context())
+			defer cancel()
+			return beside.pending(ctx, service, out)
 		}
 		if fleet.given() {
 			return fleet.pending(cmd.Context(), service, out)

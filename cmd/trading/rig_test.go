@@ -41,6 +41,7 @@ type rig struct {
 	types    string    // what they type
 	in       io.Reader // instead of types
 	ctx      context.Context
+	network  bool // commands reach what listens, and not the simulation in process
 }
 
 func newRig(t *testing.T, opts ...tradingsim.Option) *rig {
@@ -64,7 +65,9 @@ func (r *rig) run(args ...string) (code int, out, errs string) {
 	}
 	app := &cli.App{
 		In: in, Out: &o, Err: &e, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env,
-		Options: []trading.Option{trading.WithTransport(r.sim.Transport())}, Transport: r.sim.Transport(),
+	}
+	if !r.network {
+		app.Options, app.Transport = []trading.Option{trading.WithTransport(r.sim.Transport())}, r.sim.Transport()
 	}
 	code = app.Run(r.ctx, newRoot(app), args)
 	for _, key := range []string{r.sim.LiveKey(), r.sim.SandboxKey()} {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -19,20 +19,24 @@ import (
 	"github.com/tradingapi/trading-go/sidecar"
 )
 
-// sidecarOperator asks a sidecar that runs, on the socket for people.
+// sidecarOperator asks a sidecar that runs.
 type sidecarOperator struct {
-	app *cli.App
-	dir func() (string, error)
+	at  func() (sidecarAddress, error)
 	out *cli.Output
 }
 
+// newSidecarOperator asks on the socket for people, in the state folder.
 func newSidecarOperator(app *cli.App, cmd *cobra.Command) *sidecarOperator {
-	return &sidecarOperator{app, sidecarDir(app, cmd), app.Output(cmd)}
+	dir := sidecarDir(app, cmd)
+	return &sidecarOperator{func() (sidecarAddress, error) {
+		path, err := dir()
+		return sidecarAddress{socket: operatorSocket(path)}, err
+	}, app.Output(cmd)}
 }
 
 // ask sends a command; a body that is nil is a question. The answer goes into result.
 func (o *sidecarOperator) ask(ctx context.Context, path string, body map[string]any, result any) error {
-	dir, err := o.dir()
+	at, err := o.at()
 	if err != nil {
 		return err
 	}
@@ -41,17 +45,15 @@ func (o *sidecarOperator) ask(ctx context.Context, path string, body map[string]
 		method = http.MethodPost
 		text, _ = json.Marshal(body) // texts and lists of them always have their JSON
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, bytes.NewReader(text))
+	request, err := at.request(ctx, method, path, bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", operatorSocket(dir))
-	}}
-	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport}).Do(request)
+	client, closes := at.client()
+	defer closes()
+	response, err := client.Do(request)
 	if err != nil {
-		return cli.WithCode(cli.Refused, fmt.Errorf("no sidecar answers in %s; does it run? %w", dir, errors.Unwrap(err)))
+		return cli.WithCode(cli.Refused, fmt.Errorf("no sidecar answers at %s; does it run? %w", at, errors.Unwrap(err)))
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
@@ -60,9 +62,12 @@ func (o *sidecarOperator) ask(ctx context.Context, path string, body map[string]
 	}
 	var refusal struct{ Error, Message, Reason string }
 	if response.StatusCode != http.StatusOK && json.Unmarshal(answer, &refusal) == nil && refusal.Error != "" {
-		return cli.WithCode(cli.NotApplied, fmt.Errorf("%s %s", refusal.Message, refusal.Reason))
+		return cli.WithCode(cli.NotApplied, fmt.Errorf("%s %s", cli.Printable(refusal.Message), cli.Printable(refusal.Reason)))
 	}
-	return json.Unmarshal(answer, result)
+	if err := json.Unmarshal(answer, result); err != nil {
+		return cli.WithCode(cli.NotApplied, fmt.Errorf("what answers at %s is no sidecar: %w", at, err))
+	}
+	return nil
 }
 
 // printStatus asks, and prints how the sidecar is then.
@@ -99,18 +104,27 @@ func newSidecarPending(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{Use: "pending", Short: "List the writes whose outcome is not known, with their bots", Args: cli.Args()}
 	o := newSidecarOperator(app, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var all []sidecar.Pending
-		if err := o.ask(cmd.Context(), "/pending", nil, &all); err != nil {
-			return err
-		}
-		return o.out.Print(all, func(w io.Writer) {
-			cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ID", "REASON")
-			for _, p := range all {
-				cli.Row(w, age(time.Since(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, p.ID, p.Reason)
-			}
-		})
+		return o.pending(cmd.Context())
 	}
 	return cmd
+}
+
+func (o *sidecarOperator) pending(ctx context.Context) error {
+	var all []sidecar.Pending
+	if err := o.ask(ctx, "/pending", nil, &all); err != nil {
+		return err
+	}
+	return o.printPending(all, time.Now())
+}
+
+func (o *sidecarOperator) printPending(all []sidecar.Pending, now time.Time) error {
+	return o.out.Print(all, func(w io.Writer) {
+		cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ID", "REASON")
+		for _, p := range all {
+			id := cmp.Or(string(p.ID), p.Write)
+			cli.Row(w, age(now.Sub(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, id, p.Reason)
+		}
+	})
 }
 
 func newSidecarResolve(app *cli.App) *cobra.Command {
@@ -181,21 +195,30 @@ entries are refused until resume. The exit code is 5 if an account is not proven
 		if err := cli.Require(cmd, "account"); err != nil {
 			return err
 		}
-		var all []sidecar.Flattened
-		if err := o.ask(cmd.Context(), "/flatten", map[string]any{"reason": args[0], "accounts": *accounts}, &all); err != nil {
-			return err
-		}
-		err := o.out.Print(all, func(w io.Writer) {
-			for _, f := range all {
-				cli.Row(w, nameOf(f.Account, trading.EnvLive), cli.Printable(f.Report))
-			}
-		})
-		for _, f := range all {
-			if !f.Flat {
-				err = errors.Join(err, cli.WithCode(cli.NotFlat, fmt.Errorf("account %s is not proven flat", cli.Printable(f.Account))))
-			}
-		}
-		return err
+		return o.flatten(cmd.Context(), args[0], *accounts, nil)
 	}
 	return cmd
+}
+
+// flatten gets accounts out of markets, or of all, and prints what came of it.
+func (o *sidecarOperator) flatten(ctx context.Context, reason string, accounts, symbols []string) error {
+	body := map[string]any{"reason": reason, "accounts": accounts}
+	if len(symbols) > 0 {
+		body["symbols"] = symbols
+	}
+	var all []sidecar.Flattened
+	if err := o.ask(ctx, "/flatten", body, &all); err != nil {
+		return err
+	}
+	err := o.out.Print(all, func(w io.Writer) {
+		for _, f := range all {
+			cli.Row(w, nameOf(f.Account, trading.EnvLive), cli.Printable(f.Report))
+		}
+	})
+	for _, f := range all {
+		if !f.Flat {
+			err = errors.Join(err, cli.WithCode(cli.NotFlat, fmt.Errorf("account %s is not proven flat", cli.Printable(f.Account))))
+		}
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -42,7 +43,8 @@ func serveSidecar(t *testing.T, args ...string) *serving {
 		Options: []trading.Option{trading.WithTransport(s.sim.Transport())}, Transport: s.sim.Transport(),
 	}
 	go func() {
-		s.ended <- app.Run(ctx, newRoot(app), append([]string{"sidecar", "serve", "--state-dir", s.dir, "--key-file", s.keys, "--exits", "1ms"}, args...))
+		service := "https://" + strings.ToLower(rand.Text()) + ".example/v1" // of nobody else: an account has one sidecar
+		s.ended <- app.Run(ctx, newRoot(app), append([]string{"sidecar", "serve", "--base-url", service, "--state-dir", s.dir, "--key-file", s.keys, "--exits", "1ms"}, args...))
 	}()
 	require.Eventually(t, func() bool {
 		code, _, _ := s.run("sidecar", "status", "--state-dir", s.dir)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,6 +88,9 @@ func (s *Service) Read() error {
 	}
 	return nil
 }
+
+// At says where the API is, in place of the flag and the variable.
+func (s *Service) At(baseURL string) { s.baseURL = baseURL }
 
 // BaseURL returns the root of the API.
 func (s *Service) BaseURL() string { return s.baseURL }
@@ -188,14 +192,28 @@ func (s *Service) connect(opts []trading.Option) (*Session, error) {
 	return &Session{Client: client}, nil
 }
 
+// keys are those of the file, or of the environment.
+func (s *Service) keys() (keys, error) {
+	if s.keyFile != "" {
+		return readKeys(s.keyFile)
+	}
+	return keys{s.App.Getenv("TRADING_SANDBOX_KEY"), s.App.Getenv("TRADING_LIVE_KEY")}, nil
+}
+
+// AnyKey returns the live key, or the sandbox key without one.
+func (s *Service) AnyKey() (string, error) {
+	k, err := s.keys()
+	if err == nil && k.live+k.sandbox == "" {
+		err = Misuse("no key: set TRADING_LIVE_KEY or TRADING_SANDBOX_KEY, or give --key-file")
+	}
+	return cmp.Or(k.live, k.sandbox), err
+}
+
 // options are the keys and the name of the program.
 func (s *Service) options() ([]trading.Option, error) {
-	k := keys{s.App.Getenv("TRADING_SANDBOX_KEY"), s.App.Getenv("TRADING_LIVE_KEY")}
-	if s.keyFile != "" {
-		var err error
-		if k, err = readKeys(s.keyFile); err != nil {
-			return nil, err
-		}
+	k, err := s.keys()
+	if err != nil {
+		return nil, err
 	}
 	if (s.both || s.Env == trading.EnvLive) && k.live == "" {
 		return nil, Misuse("no live key: set TRADING_LIVE_KEY, or give --key-file")

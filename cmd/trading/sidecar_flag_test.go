@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/sidecar"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// An operator looks and gets out by the commands that he knows, through the sidecar that runs.
+func TestSidecarFlag(t *testing.T) {
+	s := serveSidecar(t)
+	at := operatorSocket(s.dir)
+	key := strings.TrimSpace(s.done("sidecar", "keys", "add", "grid", "--account", "acc_1", "--state-dir", s.dir))
+	s.env = []string{"XDG_STATE_HOME=" + t.TempDir()} // neither a service nor a key
+	const buy = `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2}`
+	order := func() int { status, _ := s.bot(key, "/orders", buy); return status }
+	require.Equal(t, 200, order())
+
+	assert.Contains(t, s.done("status", "--sidecar", at), "takes entries")
+	assert.Equal(t, "[]\n", s.done("pending", "ls", "--sidecar", at, "-o", "json"))
+	s.sim.FaultEach(func(operation string) tradingsim.Fault {
+		if operation == "GET /health" {
+			return nil
+		}
+		return tradingsim.DropResponse()
+	})
+	answered := make(chan int)
+	go func() { answered <- order() }()
+	var listed string
+	require.Eventually(t, func() bool {
+		listed = s.done("pending", "ls", "--sidecar", at)
+		return strings.Contains(listed, "grid")
+	}, time.Minute, 10*time.Millisecond)
+	assert.Contains(t, listed, "POST /orders")
+	s.sim.FaultEach(nil)
+	assert.Equal(t, 200, <-answered)
+
+	flatten := []string{"flatten", "--env", "live", "--account", "acc_1", "--sidecar", at}
+	s.terminal, s.types = true, "no\n"
+	code, _, _ := s.run(append(flatten, "--all-symbols")...)
+	assert.Equal(t, cli.NotApplied, code)
+	s.terminal = false
+	assert.Contains(t, s.done(append(flatten, "--symbol", "BTC", "--yes")...), "flat")
+	assert.Equal(t, "0", s.sim.Position("acc_1", "BTC").String())
+	assert.Contains(t, s.done("status", "--sidecar", at), "takes no entries: halted: flatten: trading flatten")
+}
+
+// At its port the commands are one of its bots.
+func TestSidecarFlagAtThePort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+	s := serveSidecar(t, "--listen", address)
+	add := func(name string) string {
+		return strings.TrimSpace(s.done("sidecar", "keys", "add", name, "--account", "acc_1", "--state-dir", s.dir))
+	}
+	at, key := "http://"+address, add("person")
+	s.env = []string{"XDG_STATE_HOME=" + t.TempDir()}
+	assert.Contains(t, s.done("status", "--sidecar", at+"/v1"), "takes entries")
+	code, _, errs := s.run("pending", "ls", "--sidecar", at)
+	assert.Equal(t, cli.Usage, code, errs)
+
+	s.env = append(s.env, "TRADING_LIVE_KEY="+key)
+	order := func(key string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+"/v1/orders", strings.NewReader(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2}`))
+		require.NoError(t, err)
+		r.Header.Set("X-API-Key", key)
+		response, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		_ = response.Body.Close()
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	order(key)
+	s.sim.FaultEach(func(operation string) tradingsim.Fault {
+		if operation == "GET /health" {
+			return nil
+		}
+		return tradingsim.DropResponse()
+	})
+	answered := make(chan struct{})
+	go func() { defer close(answered); order(key) }()
+	require.Eventually(t, func() bool {
+		return strings.Contains(s.done("pending", "ls", "--sidecar", at), "POST /orders")
+	}, time.Minute, 10*time.Millisecond)
+	s.sim.FaultEach(nil)
+	<-answered
+	s.network = true
+	assert.Contains(t, s.done("flatten", "--env", "live", "--account", "acc_1", "--sidecar", at, "--all-symbols", "--yes"), "flat")
+	assert.Equal(t, "0", s.sim.Position("acc_1", "BTC").String())
+	assert.Contains(t, s.done("status", "--sidecar", at), "takes entries", "the others go on")
+}
+
+// A key goes to the sidecar alone.
+func TestSidecarFlagMisuse(t *testing.T) {
+	r := newRig(t)
+	socket := filepath.Join(t.TempDir(), "sidecar.sock")
+	flatten := []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--sidecar", socket}
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{cli.Refused, "does it run?", []string{"status", "--sidecar", socket}},
+		{cli.Refused, "does it run?", []string{"pending", "ls", "--sidecar", "http://127.0.0.1:1"}},
+		{cli.Refused, "does it run?", flatten},
+		{cli.Usage, "on this machine", []string{"status", "--sidecar", "http://example.com"}},
+		{cli.Usage, "on this machine", []string{"status", "--sidecar", "https://127.0.0.1:1"}},
+		{cli.Usage, "on this machine", []string{"status", "--sidecar", "http://a@127.0.0.1:1"}},
+		{cli.Usage, "on this machine", []string{"status", "--sidecar", "http://127.0.0.1:1/v2"}},
+		{cli.Usage, "--journal is not for --sidecar", []string{"pending", "ls", "--sidecar", socket, "--journal", "x"}},
+		{cli.Usage, "--env is not for --sidecar", []string{"status", "--sidecar", socket, "--env", "live"}},
+		{cli.Usage, "--dry-run is not for --sidecar", append(flatten, "--dry-run")},
+		{cli.Usage, "--base-url is not for --sidecar", append(flatten, "--base-url", "http://127.0.0.1:1/v1")},
+		{cli.Usage, "is for --env live", []string{"flatten", "--all-symbols", "--yes", "--sidecar", socket}},
+	} {
+		code, out, errs := r.run(c.args...)
+		assert.Equal(t, c.code, code, "%q: %s%s", c.args, out, errs)
+		assert.Contains(t, errs, c.says, "%q", c.args)
+	}
+	for _, answer := range []string{"", "<html>", `{"error":"x","message":"red [31m","reason":"no"}`} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; answer == "" {
+				w.Header().Set("Location", "http://127.0.0.1:1/elsewhere")
+				w.WriteHeader(http.StatusFound)
+				return
+			}
+			w.WriteHeader(http.StatusBadGateway)
+			_, _ = w.Write([]byte(answer))
+		}))
+		code, out, errs := r.run("pending", "ls", "--sidecar", server.URL)
+		server.Close()
+		assert.Equal(t, cli.NotApplied, code, out)
+		assert.NotContains(t, errs, "\x1b")
+		assert.Equal(t, 1, asked)
+	}
+	assert.Empty(t, r.sim.Requests())
+}
+
+// What both kinds of address say has one form.
+func TestSidecarStatusAtBoth(t *testing.T) {
+	s := serveSidecar(t)
+	for _, args := range [][]string{{"sidecar", "status", "--state-dir", s.dir}, {"status", "--sidecar", operatorSocket(s.dir)}} {
+		var is sidecar.Status
+		require.NoError(t, json.Unmarshal([]byte(s.done(append(args, "-o", "json")...)), &is))
+		assert.Equal(t, sidecar.Status{Ready: true, Unheard: []string{}}, is)
+	}
+}
