@@ -108,3 +108,17 @@ func TestKeysAfterADay(t *testing.T) {
 		halted("not-applied")
 	})
 }
+
+// A write that is held back since a read before it was refused is answered, although its key may
+// have been used before.
+func TestHeldBackByARefusedRead(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		fresh := r.fresh()
+		r.sim.Fault("GET /health", tradingsim.Fail(503, "no_price"))
+		held := r.do(fresh, "POST /orders", buy, "Idempotency-Key", "one")
+		assert.Equal(r.t, []any{503, "idempotency_unavailable", "unknown"}, []any{held.status, held.code, held.outcome}, held.body)
+		assert.Empty(r.t, r.sim.Ledger())
+		assert.Equal(r.t, 200, r.do(fresh, "POST /orders", buy, "Idempotency-Key", "one").status)
+		assert.Len(r.t, r.sim.Ledger(), 1)
+	})
+}

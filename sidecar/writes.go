@@ -218,7 +218,7 @@ func (s *Server) replyTo(q *request, meta *trading.Meta, err error) (r reply, wh
 		return r, true
 	}
 	var refusal *trading.Error
-	if q.write && meta.Intent == "" && trading.OutcomeOf(err) == trading.Unknown && errors.As(err, &refusal) && !refusal.Local {
+	if q.write && meta.Intent == "" && meta.Status != 0 && trading.OutcomeOf(err) == trading.Unknown && errors.As(err, &refusal) && !refusal.Local {
 		return passed(meta).of(trading.Unknown), true // a cancel or a reset: nothing more is found out about it
 	}
 	if errors.As(err, &refusal) && refusal.Local && refusal.Code == trading.CodeIdempotencyKeyReused && !s.otherUse(q) {
