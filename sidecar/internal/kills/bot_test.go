@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,32 +27,44 @@ const buy = `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leve
 
 // bot is one that runs until it knows that it has its position.
 type bot struct {
-	how  string
-	http http.Client
-	key  int
-	last string // that it was answered
+	how    string
+	secret string // its local key
+	http   http.Client
+	key    int
+	last   string // that it was answered
+	gaveUp int    // how many answers it took off its connection, and gave up all the same
 }
 
-func runBot() {
-	address, network := os.Getenv("KILLS_ADDRESS"), "tcp"
+// tookAndGaveUp is what a bot says of itself that took an answer off its connection when its time
+// was over: nobody else can know that it did not hear.
+const tookAndGaveUp = "took an answer and gave it up, "
+
+// newBot is one that gives up after a second.
+func newBot(how, address, secret string) *bot {
+	network := "tcp"
 	if strings.HasPrefix(address, "/") {
 		network = "unix"
 	}
-	b := &bot{how: os.Getenv("KILLS_BOT")}
+	b := &bot{how: how, secret: secret}
 	b.http.Timeout = time.Second
 	b.http.Transport = &http.Transport{
-		DisableKeepAlives: b.how != "sessions",
+		DisableKeepAlives: how != "sessions",
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		},
 	}
+	return b
+}
+
+func runBot() {
+	b := newBot(os.Getenv("KILLS_BOT"), os.Getenv("KILLS_ADDRESS"), os.Getenv("KILLS_KEY"))
 	if os.Getenv("KILLS_AGAIN") != "" && b.how != "keyed" && b.has() == yes { // it was killed, and knows nothing any more
 		fmt.Println("placed")
 		return
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if b.try() {
-			fmt.Println("placed")
+			fmt.Println(strings.Repeat(tookAndGaveUp, min(b.gaveUp, 1)) + "placed")
 			return
 		}
 	}
@@ -71,11 +85,24 @@ func (b *bot) ask(method, path, body, key string) (int, []byte) {
 	if err != nil {
 		panic(err)
 	}
-	r.Header.Set("X-API-Key", os.Getenv("KILLS_KEY"))
+	r.Header.Set("X-API-Key", b.secret)
 	r.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		r.Header.Set("Idempotency-Key", key)
 	}
+	var took atomic.Bool
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotFirstResponseByte: func() { took.Store(true) }}))
+	status, text := b.send(r)
+	if status == 0 {
+		time.Sleep(time.Millisecond) // the connection's reader may be at it
+		if took.Load() && method == http.MethodPost {
+			b.gaveUp++
+		}
+	}
+	return status, text
+}
+
+func (b *bot) send(r *http.Request) (int, []byte) {
 	a, err := b.http.Do(r)
 	if err != nil {
 		return 0, nil

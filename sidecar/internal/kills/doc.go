@@ -5,4 +5,8 @@
 //	go test ./sidecar/internal/kills                                  # a run of each place, seconds
 //	go test ./sidecar/internal/kills -kills.n 2000 -timeout 2h        # as many runs
 //	go test ./sidecar/internal/kills -kills.from SEED -kills.n 1 -v   # one of them again
+//
+// TestStops stops them instead, with SIGSTOP, for longer than a bot waits or a sidecar does:
+//
+//	go test ./sidecar/internal/kills -run Stops -kills.stops 200 -timeout 1h
 package kills
