@@ -39,6 +39,7 @@ type world struct {
 	address string
 	secret  string
 	bot     string
+	protect bool
 	stop    time.Duration // processes are stopped for so long; 0 kills them
 }
 
@@ -56,6 +57,9 @@ func (w *world) command(ctx context.Context, what string, env ...string) *exec.C
 // when it has ended.
 func (w *world) sidecar(ctx context.Context, at place) (cmd *exec.Cmd, ended chan struct{}, err error) {
 	cmd = w.command(ctx, "sidecar", "KILLS_SERVICE="+w.sim.URL(), "KILLS_KEY="+w.sim.LiveKey(), "KILLS_AT="+at.String(), "KILLS_STOP="+w.stop.String())
+	if w.protect {
+		cmd.Env = append(cmd.Env, "KILLS_PROTECTED="+w.sim.SandboxKey())
+	}
 	var says bytes.Buffer
 	cmd.Stderr = &says
 	out, err := cmd.StdoutPipe()

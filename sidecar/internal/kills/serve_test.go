@@ -93,10 +93,15 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	s, err := sidecar.New(sidecar.Config{
+	c := sidecar.Config{
 		BaseURL: os.Getenv("KILLS_SERVICE"), Dir: dir, Journal: store{log, kill},
 		Options: []trading.Option{trading.WithLiveKey(os.Getenv("KILLS_KEY")), trading.WithTransport(sender{kill})},
-	})
+	}
+	if key := os.Getenv("KILLS_PROTECTED"); key != "" {
+		c.Options = append(c.Options, trading.WithSandboxKey(key)) // for the marks
+		c.Protect.Accounts = []trading.AccountID{"acc_1"}
+	}
+	s, err := sidecar.New(c)
 	if err != nil {
 		return err
 	}
