@@ -83,6 +83,16 @@ var strategies = []struct {
 			b.run("BTC", "2")
 		}
 	}},
+	{"leaves by opposite orders", func(b *bot, turn int) { // which a protection that holds refuses
+		price, ok := b.marks["BTC"].Price()
+		switch size := b.size("BTC"); {
+		case !ok:
+		case size.IsZero():
+			b.enter("BTC", trading.Long, "3", "")
+		case turn%9 == 0 || price.LessThan(b.last.Mul(trading.Dec("0.99"))):
+			b.order("BTC", trading.Short, size, "")
+		}
+	}},
 }
 
 const equity = 100_000
@@ -132,6 +142,16 @@ func (b *bot) enter(symbol string, side trading.Side, times, stop string) {
 	}
 }
 
+// isRefused reports whether a guard has refused an order: the bot's own, or one in a sidecar, which
+// answers in the words of the service.
+func (b *bot) isRefused(err error) bool {
+	is := errors.Is(err, trading.ErrGuard) || errors.Is(err, trading.CodePerPositionCap) || errors.Is(err, trading.CodeForbidden)
+	if is {
+		b.refused++
+	}
+	return is
+}
+
 // order orders, and less where a guard refuses.
 func (b *bot) order(symbol string, side trading.Side, size decimal.Decimal, stop string) {
 	price, ok := b.marks[symbol].Price()
@@ -147,10 +167,9 @@ func (b *bot) order(symbol string, side trading.Side, size decimal.Decimal, stop
 		if err == nil {
 			b.last = price
 		}
-		if !errors.Is(err, trading.ErrGuard) {
+		if !b.isRefused(err) {
 			return
 		}
-		b.refused++
 		size = size.Mul(trading.Dec("0.6")).Round(3)
 	}
 }
@@ -161,9 +180,8 @@ func (b *bot) rest(symbol string, side trading.Side, times string, price decimal
 		return
 	}
 	o := trading.Order{Symbol: symbol, Side: side, Size: size, Leverage: trading.Dec("5"), LimitPrice: trading.At(price.Round(1))}
-	if _, err := b.account.PlaceLimit(b.ctx, o); errors.Is(err, trading.ErrGuard) {
-		b.refused++
-	}
+	_, err := b.account.PlaceLimit(b.ctx, o)
+	b.isRefused(err)
 }
 
 func (b *bot) run(symbol, times string) {
@@ -172,7 +190,6 @@ func (b *bot) run(symbol, times string) {
 		return
 	}
 	o := trading.Order{Symbol: symbol, Side: trading.Long, Size: size, Leverage: trading.Dec("5")}
-	if _, err := b.account.PlaceTWAP(b.ctx, o, trading.TWAP{Duration: 20 * time.Minute}); errors.Is(err, trading.ErrGuard) {
-		b.refused++
-	}
+	_, err := b.account.PlaceTWAP(b.ctx, o, trading.TWAP{Duration: 20 * time.Minute})
+	b.isRefused(err)
 }

@@ -21,6 +21,7 @@ import (
 type settings struct {
 	seeds, length, workers int
 	every                  int
+	unaware                bool
 	out                    string
 	shard, shards          int // of a worker; no shards otherwise
 }
@@ -31,6 +32,7 @@ func main() {
 	flag.IntVar(&s.length, "length", 3600, "how many virtual seconds a run lasts")
 	flag.IntVar(&s.workers, "workers", 1, "how many processes work side by side")
 	flag.IntVar(&s.every, "every", 1, "make one of so many of the scenarios, a sample with each strategy, market, jump and fault")
+	flag.BoolVar(&s.unaware, "unaware", false, "compare what protects bots that know of no protection: nothing, a loop beside them, a sidecar")
 	flag.StringVar(&s.out, "out", "", "the folder for survival.csv, survival.txt and survival.svg; none writes the table alone")
 	flag.IntVar(&s.shard, "shard", 0, "for workers: which part of the runs")
 	flag.IntVar(&s.shards, "shards", 0, "for workers: how many parts there are")
@@ -46,18 +48,26 @@ func main() {
 	}
 }
 
+// experiment is what the settings compare.
+func (s settings) experiment() experiment {
+	if s.unaware {
+		return unaware
+	}
+	return parts
+}
+
 // scenarios are all runs, in order.
-func scenarios(seeds, every int) (all []scenario) {
-	for seed := 1; seed <= seeds; seed++ {
-		for strategy := range strategies {
+func (s settings) scenarios() (all []scenario) {
+	for seed := 1; seed <= s.seeds; seed++ {
+		for strategy := range s.experiment().strategies {
 			for market := range kinds {
 				for jump := range jumps {
 					for fault := range faults {
-						if (seed+strategy+market+jump+fault)%every != 0 {
+						if (seed+strategy+market+jump+fault)%s.every != 0 {
 							continue
 						}
-						for m := range modes {
-							all = append(all, scenario{strategy, market, jump, fault, uint64(seed), mode(m)})
+						for _, m := range s.experiment().modes {
+							all = append(all, scenario{Strategy: strategy, Market: market, Jump: jump, Fault: fault, Seed: uint64(seed), Mode: m})
 						}
 					}
 				}
@@ -72,8 +82,8 @@ func scenarios(seeds, every int) (all []scenario) {
 func work(s settings, out io.Writer) {
 	encoder := json.NewEncoder(out)
 	tests := []testing.InternalTest{{Name: "survival", F: func(t *testing.T) {
-		for i, one := range scenarios(s.seeds, s.every) {
-			if i/len(modes)%s.shards != s.shard {
+		for i, one := range s.scenarios() {
+			if i/len(s.experiment().modes)%s.shards != s.shard {
 				continue
 			}
 			var r result
@@ -117,7 +127,7 @@ func conduct(s settings, out io.Writer) error {
 	slices.SortFunc(all, compare)
 	text := table(all, s)
 	if s.out != "" {
-		if err := write(s.out, all, text); err != nil {
+		if err := write(s, all, text); err != nil {
 			return err
 		}
 	}
@@ -128,7 +138,7 @@ func conduct(s settings, out io.Writer) error {
 // worker runs one process over a part of the runs.
 func worker(self string, s settings, shard, shards int) (found []result, err error) {
 	command := exec.CommandContext(context.Background(), self, "-shard", fmt.Sprint(shard), "-shards", fmt.Sprint(shards),
-		"-seeds", fmt.Sprint(s.seeds), "-length", fmt.Sprint(s.length), "-every", fmt.Sprint(s.every))
+		"-seeds", fmt.Sprint(s.seeds), "-length", fmt.Sprint(s.length), "-every", fmt.Sprint(s.every), "-unaware="+fmt.Sprint(s.unaware))
 	command.Env = append(os.Environ(), "GOMAXPROCS=1")
 	command.Stderr = os.Stderr
 	pipe, err := command.StdoutPipe()
@@ -149,12 +159,12 @@ func worker(self string, s settings, shard, shards int) (found []result, err err
 	return found, errors.Join(lines.Err(), command.Wait())
 }
 
-func write(dir string, all []result, text string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func write(s settings, all []result, text string) error {
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return err
 	}
-	for name, content := range map[string]string{"survival.csv": csvOf(all), "survival.txt": text, "survival.svg": picture(all)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+	for name, content := range map[string]string{"survival.csv": csvOf(all), "survival.txt": text, "survival.svg": picture(all, s.experiment())} {
+		if err := os.WriteFile(filepath.Join(s.out, name), []byte(content), 0o644); err != nil {
 			return err
 		}
 	}

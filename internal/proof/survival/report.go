@@ -41,15 +41,15 @@ func newTally() tally { return tally{by: make([]count, len(modes))} }
 // add counts the runs of one scenario, by mode.
 func (t *tally) add(of []result) {
 	t.runs++
-	without := of[nothing]
-	for i, r := range of {
+	without := of[0]
+	for _, r := range of {
 		if !r.Balanced {
 			t.inconsistent++
 		}
 		if r.Err != "" {
 			t.failed++
 		}
-		t.by[i].add(without, r)
+		t.by[r.Mode].add(without, r)
 	}
 }
 
@@ -100,9 +100,9 @@ func percent(n, all int) string {
 	return decimal.NewFromInt(int64(n*100)).DivRound(decimal.NewFromInt(int64(all)), 1).StringFixed(1) + " %"
 }
 
-// each hands the runs of each scenario to a function, by mode.
-func each(all []result, f func(of []result)) {
-	for of := range slices.Chunk(all, len(modes)) {
+// each hands the runs of each scenario to a function, that with nothing first.
+func each(all []result, e experiment, f func(of []result)) {
+	for of := range slices.Chunk(all, len(e.modes)) {
 		f(of)
 	}
 }
@@ -114,7 +114,7 @@ type section struct {
 	of    func(result) int
 }
 
-func sections() []section {
+func sections(e experiment) []section {
 	named := func(n int, name func(int) string) (names []string) {
 		for i := range n {
 			names = append(names, name(i))
@@ -123,7 +123,7 @@ func sections() []section {
 	}
 	return []section{
 		{"jump", named(len(jumps), jumpName), func(r result) int { return r.Jump }},
-		{"strategy", named(len(strategies), func(i int) string { return strategies[i].name }), func(r result) int { return r.Strategy }},
+		{"strategy", named(e.strategies, func(i int) string { return strategies[i].name }), func(r result) int { return r.Strategy }},
 		{"market", named(len(kinds), func(i int) string { return kinds[i].name }), func(r result) int { return r.Market }},
 		{"fault", named(len(faults), func(i int) string { return faults[i] }), func(r result) int { return r.Fault }},
 		{"reading", named(len(readings), func(i int) string { return fmt.Sprint(readings[i]) }), func(r result) int { return slices.Index(readings, r.Reading) }},
@@ -135,27 +135,25 @@ func jumpName(i int) string { return decimal.New(jumps[i], -2).String() + " %" }
 // table is the report as text.
 func table(all []result, s settings) string {
 	var text strings.Builder
-	whole := newTally()
-	each(all, whole.add)
-	fmt.Fprintf(&text, "%d runs in each of %d modes, of %d virtual seconds; %d seeds.\n", whole.runs, len(modes), s.length, s.seeds)
-	text.WriteString("Assumed: shock 0.5 %, gap 2 %, and 0.5 % of the balance is kept; half and a quarter of that in the last modes.\n")
+	e, whole := s.experiment(), newTally()
+	each(all, e, whole.add)
+	fmt.Fprintf(&text, "%d runs in each of %d modes, of %d virtual seconds; %d seeds.\n", whole.runs, len(e.modes), s.length, s.seeds)
+	text.WriteString("Assumed: shock 0.5 %, gap 2 %, and 0.5 % of the balance is kept; half and a quarter of that where the mode says so.\n")
 	text.WriteString("false: flattened, though the account without protection was not lost.\n")
 	text.WriteString("cost: what protection took of the equity of an account that was not lost without it, on average.\n\n")
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "mode\truns\tlost\tby drift\tpassed\tflattened\tfalse\tcost $\t\n")
-	for m, c := range whole.by {
+	for _, m := range e.modes {
+		c := whole.by[m]
 		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t\n", modes[m], whole.runs, percent(c.lost, whole.runs), c.within,
-			percent(c.passed, whole.runs), percent(c.flattened, whole.runs), percent(c.falsely, whole.runs), whole.price(mode(m)))
+			percent(c.passed, whole.runs), percent(c.flattened, whole.runs), percent(c.falsely, whole.runs), whole.price(m))
 	}
 	_ = w.Flush() // a builder never fails
-	text.WriteString("\nBelow, passed, flattened, false and cost are of loop and guard.\n")
-	for _, part := range sections() {
-		part.write(&text, all)
+	fmt.Fprintf(&text, "\nBelow, passed, flattened, false and cost are of: %s.\n", e.shown)
+	for _, part := range sections(e) {
+		part.write(&text, all, e)
 	}
-	for m := range modes {
-		if mode(m) == nothing {
-			continue
-		}
+	for _, m := range e.modes[1:] {
 		fmt.Fprintf(&text, "\nLost with %s, by the largest move of a second within 20 seconds before:\n", modes[m])
 		for _, cause := range slices.Sorted(maps.Keys(whole.by[m].causes)) {
 			fmt.Fprintf(&text, "  %s: %d\n", cause, whole.by[m].causes[cause])
@@ -166,26 +164,26 @@ func table(all []result, s settings) string {
 }
 
 // write writes the table of a section.
-func (part section) write(text *strings.Builder, all []result) {
+func (part section) write(text *strings.Builder, all []result, e experiment) {
 	tallies := make([]tally, len(part.names))
 	for i := range tallies {
 		tallies[i] = newTally()
 	}
-	each(all, func(of []result) { tallies[part.of(of[nothing])].add(of) })
+	each(all, e, func(of []result) { tallies[part.of(of[0])].add(of) })
 	text.WriteString("\n")
 	w := tabwriter.NewWriter(text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "%s\truns", part.title)
-	for _, m := range modes {
+	for _, m := range e.modes {
 		fmt.Fprintf(w, "\tlost: %s", m)
 	}
 	fmt.Fprint(w, "\tpassed\tflattened\tfalse\tcost $\t\n")
 	for i, t := range tallies {
 		fmt.Fprintf(w, "%s\t%d", part.names[i], t.runs)
-		for _, c := range t.by {
-			fmt.Fprintf(w, "\t%s", percent(c.lost, t.runs))
+		for _, m := range e.modes {
+			fmt.Fprintf(w, "\t%s", percent(t.by[m].lost, t.runs))
 		}
-		both := t.by[loopAndGuard]
-		fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\t\n", percent(both.passed, t.runs), percent(both.flattened, t.runs), percent(both.falsely, t.runs), t.price(loopAndGuard))
+		both := t.by[e.shown]
+		fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\t\n", percent(both.passed, t.runs), percent(both.flattened, t.runs), percent(both.falsely, t.runs), t.price(e.shown))
 	}
 	_ = w.Flush() // a builder never fails
 }
@@ -195,44 +193,45 @@ func csvOf(all []result) string {
 	var text strings.Builder
 	text.WriteString("seed,strategy,market,jump_bps,fault,reading,mode,lost,cause,passed,equity,lowest,state,refused,service,balanced,error\n")
 	for _, r := range all {
-		fmt.Fprintf(&text, "%d,%q,%s,%d,%s,%d,%s,%t,%s,%t,%s,%s,%s,%d,%s,%t,%q\n",
-			r.Seed, strategies[r.Strategy].name, kinds[r.Market].name, jumps[r.Jump], faults[r.Fault], r.Reading, r.Mode,
+		fmt.Fprintf(&text, "%d,%q,%s,%d,%s,%d,%q,%t,%s,%t,%s,%s,%s,%d,%s,%t,%q\n",
+			r.Seed, strategies[r.Strategy].name, kinds[r.Market].name, jumps[r.Jump], faults[r.Fault], r.Reading, r.Mode.String(),
 			r.Lost, r.Cause, r.Passed, r.Equity.StringFixed(2), r.Lowest.StringFixed(2), r.State, r.Refused, r.Service, r.Balanced, r.Err)
 	}
 	return text.String()
 }
 
 // colors are of the modes in the picture.
-var colors = []string{"#c0392b", "#ca6f1e", "#7d3c98", "#909497", "#2471a3", "#5dade2", "#aed6f1"}
+var colors = []string{"#c0392b", "#ca6f1e", "#7d3c98", "#909497", "#2471a3", "#5dade2", "#aed6f1", "#1e8449"}
 
 // picture draws the lost accounts by the size of the jumps and by mode.
-func picture(all []result) string {
+func picture(all []result, e experiment) string {
 	tallies := make([]tally, len(jumps))
 	for i := range tallies {
 		tallies[i] = newTally()
 	}
-	each(all, func(of []result) { tallies[of[nothing].Jump].add(of) })
+	each(all, e, func(of []result) { tallies[of[0].Jump].add(of) })
 	var svg strings.Builder
 	const width, height, base, top, group, bar = 980, 320, 270, 60, 155, 20
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width, height)
 	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
-	fmt.Fprintf(&svg, `<text x="40" y="20" font-size="14">Accounts lost, by the size of sudden jumps (percent of %d runs in each mode)</text>`+"\n", len(all)/len(modes))
-	for m, name := range modes {
-		x := 40 + m*130
-		fmt.Fprintf(&svg, `<rect x="%d" y="29" width="10" height="10" fill="%s"/><text x="%d" y="38">%s</text>`+"\n", x, colors[m], x+15, name)
+	fmt.Fprintf(&svg, `<text x="40" y="20" font-size="14">Accounts lost, by the size of sudden jumps (percent of %d runs in each mode)</text>`+"\n", len(all)/len(e.modes))
+	for i, m := range e.modes {
+		x := 40 + i*130
+		fmt.Fprintf(&svg, `<rect x="%d" y="29" width="10" height="10" fill="%s"/><text x="%d" y="38">%s</text>`+"\n", x, colors[m], x+15, m)
 	}
 	fmt.Fprintf(&svg, `<line x1="40" y1="%d" x2="%d" y2="%d" stroke="black"/>`+"\n", base, width-20, base)
 	for i, t := range tallies {
 		x := 50 + i*group
-		for m, c := range t.by {
+		for m, of := range e.modes {
 			if t.runs == 0 {
 				continue
 			}
+			c := t.by[of]
 			h := c.lost * (base - top) / t.runs
-			fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+m*bar, base-h, bar-2, h, colors[m])
+			fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, x+m*bar, base-h, bar-2, h, colors[of])
 			fmt.Fprintf(&svg, `<text x="%d" y="%d" font-size="9" text-anchor="middle">%s</text>`+"\n", x+m*bar+bar/2-1, base-h-3, strings.TrimSuffix(percent(c.lost, t.runs), " %"))
 		}
-		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x+len(modes)*bar/2, base+18, jumpName(i))
+		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x+len(e.modes)*bar/2, base+18, jumpName(i))
 	}
 	fmt.Fprintf(&svg, `<text x="40" y="%d">The assumed shock is 0.5 %%. Lost: equity at or below the loss floor at any second.</text>`+"\n", height-8)
 	svg.WriteString("</svg>\n")

@@ -24,6 +24,7 @@ type scenario struct {
 	Strategy, Market, Jump, Fault int // of their lists
 	Seed                          uint64
 	Mode                          mode
+	local                         local // of a sidecar
 }
 
 // mode is what protects the account.
@@ -41,9 +42,25 @@ const (
 	// halfReserve and quarterReserve are loop and guard, which assume and keep less room.
 	halfReserve
 	quarterReserve
+	// behindSidecar is loop and guard in a sidecar. The bot knows of neither: it is refused.
+	behindSidecar
 )
 
-var modes = []string{"nothing", "guard alone", "loop alone", "loop, bot unaware", "loop and guard", "half the reserve", "a quarter of it"}
+var modes = []string{"nothing", "guard alone", "loop alone", "loop, bot unaware", "loop and guard", "half the reserve", "a quarter of it", "behind a sidecar"}
+
+// experiment is what is compared.
+type experiment struct {
+	modes      []mode // nothing is the first
+	strategies int    // so many of the list
+	shown      mode   // whose figures the tables by property have
+}
+
+var (
+	// parts compares a protection with parts of it, and with smaller reserves.
+	parts = experiment{[]mode{nothing, guardAlone, loopAlone, loopUnaware, loopAndGuard, halfReserve, quarterReserve}, 7, loopAndGuard}
+	// unaware compares what protects a bot that knows of no protection.
+	unaware = experiment{[]mode{nothing, loopUnaware, behindSidecar}, len(strategies), behindSidecar}
+)
 
 // reserve is how much of the shock, the gap and what is kept by default a protection reserves, in
 // percent.
@@ -89,6 +106,19 @@ const clockAt = 23*time.Hour + 30*time.Minute
 func (s scenario) run(length int) (r result) {
 	r = result{scenario: s, Reading: s.reading()}
 	time.Sleep(clockAt)
+	if s.Mode == behindSidecar { // its bot has traded behind it for longer than the service keeps a key
+		dir, err := os.MkdirTemp("", "survival")
+		if err != nil {
+			r.Err = err.Error()
+			return r
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		if s.local, err = introduce(dir); err != nil {
+			r.Err = err.Error()
+			return r
+		}
+		time.Sleep(48 * time.Hour)
+	}
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.number())))
 	p := draw(rng, kinds[s.Market], jumps[s.Jump], time.Now(), length)
 	sim := s.service(p, length)
@@ -151,7 +181,21 @@ func (s scenario) limits() protect.Limits {
 func (s scenario) trade(sim *tradingsim.Sim, p *path, length int, r *result) error {
 	var options []trading.Option
 	stop := func() error { return nil }
-	if s.Mode != nothing {
+	connect := connect
+	switch s.Mode {
+	case nothing:
+	case behindSidecar:
+		beside, err := s.local.start(sim, s.limits())
+		if err != nil {
+			return err
+		}
+		connect = beside.connect
+		stop = func() error {
+			status, err := beside.close()
+			r.State, r.Why = status.State, status.Reason
+			return err
+		}
+	default:
 		dir, err := os.MkdirTemp("", "survival")
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,15 +10,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// short are some runs of the experiment: each strategy once, over changing markets, jumps
+// short are some runs of an experiment: each strategy once, over changing markets, jumps
 // and faults.
-func short() (all []scenario) {
-	for i := range strategies {
-		for m := range modes {
-			all = append(all, scenario{Strategy: i, Market: (i + 1) % len(kinds), Jump: i % len(jumps), Fault: i % len(faults), Seed: 1, Mode: mode(m)})
+func short(e experiment) (all []scenario) {
+	for i := range e.strategies {
+		for _, m := range e.modes {
+			all = append(all, scenario{Strategy: i, Market: (i + 1) % len(kinds), Jump: i % len(jumps), Fault: i % len(faults), Seed: 1, Mode: m})
 		}
 	}
 	return all
@@ -35,21 +37,38 @@ func play(t *testing.T, all []scenario) (found []result) {
 // TestSurvival: with protection no account is lost within the assumed shock, and the
 // harness and the service agree about every balance.
 func TestSurvival(t *testing.T) {
-	found := play(t, short())
-	for _, r := range found {
+	for _, s := range []settings{{seeds: 1, length: 1800}, {seeds: 1, length: 1800, unaware: true}} {
+		e := s.experiment()
+		found := play(t, short(e))
+		for _, r := range found {
+			require.Empty(t, r.Err, r.String())
+			require.True(t, r.Balanced, r.String())
+			if (r.Mode == loopAndGuard || r.Mode == behindSidecar) && jumps[r.Jump] <= 50 {
+				require.False(t, r.Lost, r.String())
+			}
+			if r.Mode == guardAlone {
+				require.False(t, held(r.State), r.String())
+			}
+		}
+		text := table(found, s)
+		require.Contains(t, text, fmt.Sprintf("%d runs in each of %d modes", e.strategies, len(e.modes)))
+		require.Equal(t, len(found)+1, strings.Count(csvOf(found), "\n"))
+		require.Equal(t, strings.Count(picture(found, e), "<text"), strings.Count(picture(found, e), "</text>"))
+	}
+}
+
+// TestWhatASidecarRefuses: a bot behind it that enters again after each flatten, and one that leaves
+// by opposite orders, are refused while the account is held, and it is not flattened for them again.
+func TestWhatASidecarRefuses(t *testing.T) {
+	for _, strategy := range []int{0, 7} {
+		s := scenario{Strategy: strategy, Market: 0, Jump: 4, Fault: 3, Seed: 1, Mode: behindSidecar}
+		r := play(t, []scenario{s})[0]
 		require.Empty(t, r.Err, r.String())
 		require.True(t, r.Balanced, r.String())
-		if r.Mode == loopAndGuard && jumps[r.Jump] <= 50 {
-			require.False(t, r.Lost, r.String())
-		}
-		if r.Mode == guardAlone {
-			require.False(t, held(r.State), r.String())
-		}
+		require.Equal(t, protect.Held, r.State, r.String())
+		require.Positive(t, r.Refused, r.String())
+		require.NotContains(t, r.Why, "was found while the account was held")
 	}
-	text := table(found, settings{seeds: 1, length: 1800})
-	require.Contains(t, text, "7 runs in each of 7 modes")
-	require.Equal(t, len(found)+1, strings.Count(csvOf(found), "\n"))
-	require.Equal(t, strings.Count(picture(found), "<text"), strings.Count(picture(found), "</text>"))
 }
 
 // TestSameSeedSameRun, with protection or a part of it, and a service in trouble.
