@@ -98,7 +98,7 @@ func TestAProtectionThatHaltsAlertsOnce(t *testing.T) {
 		r.server.background()
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
-		said.all = nil
+		assert.Empty(t, said.all, "a start that goes well")
 		assert.NoError(t, r.server.guard.Halt("acc_1", "look at the fills"))
 		for range 3 {
 			assert.Equal(t, 403, r.do(r.live, "POST /orders", buy).status)

@@ -56,7 +56,10 @@ func (p *protection) run(ctx context.Context, alert func(string)) {
 // report alerts of what happens to the accounts.
 func (p *protection) report(ctx context.Context, alert func(string)) {
 	for event := range p.Events(ctx) {
-		if event.Kind != protect.Refused { // its bot is answered why
+		switch {
+		case event.Kind == protect.Refused: // its bot is answered why
+		case event.Kind == protect.Changed && event.From == protect.Starting && event.To == protect.OK: // as after each start
+		default:
 			alert(event.String())
 		}
 	}

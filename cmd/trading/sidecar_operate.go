@@ -119,6 +119,10 @@ func (o *sidecarOperator) pending(ctx context.Context) error {
 
 func (o *sidecarOperator) printPending(all []sidecar.Pending, now time.Time) error {
 	return o.out.Print(all, func(w io.Writer) {
+		if len(all) == 0 {
+			cli.Row(w, "no pending writes")
+			return
+		}
 		cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ID", "REASON")
 		for _, p := range all {
 			id := cmp.Or(string(p.ID), p.Write)
