@@ -45,7 +45,8 @@ type Server struct {
 	once    sync.Once
 }
 
-// New opens the folder, and takes over what earlier runs left in it. It sends nothing.
+// New opens the folder, and takes over what earlier runs left in it. It sends nothing. On Linux it
+// refuses an account that another sidecar of this user on this machine trades.
 func New(c Config) (*Server, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestFourBots(t *testing.T) {
 		options = append(options, tradingsim.WithAccount(tradingsim.Account{ID: b.name}))
 	}
 	sim := tradingsim.Start(t, options...)
-	dir, env := behindAt(t, sim)
+	_, dir, env := behindAt(t, sim)
 	keys := map[string]string{}
 	for _, b := range bots {
 		key, err := sidecar.AddKey(dir, sidecar.Key{Name: b.name, Live: true, Accounts: []string{b.name}, May: sidecar.Trade})
