@@ -7,21 +7,20 @@ import (
 	"net"
 	"os"
 	"syscall"
-	"time"
 )
 
 // lock takes a name on this machine: a socket in no folder, which needs no disk, is the same in
 // every sandbox that shares the network, and ends with its process.
 func lock(name string) (io.Closer, error) {
-	address := fmt.Sprintf("@trading-sidecar/%d/%s", os.Geteuid(), name)
+	address := &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("@trading-sidecar/%d/%s", os.Geteuid(), name)}
 	for range 3 {
-		l, err := net.Listen("unix", address)
+		l, err := net.ListenUnix("unix", address)
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return l, err
 		}
 		holder, err := holderOf(address)
 		switch {
-		case err != nil: // it has ended since
+		case err != nil: // it has ended since, or many ask it
 		case int(holder.Uid) != os.Geteuid(): // anybody can take a name: that must not stop anything
 			return io.NopCloser(nil), nil
 		default:
@@ -32,13 +31,13 @@ func lock(name string) (io.Closer, error) {
 }
 
 // holderOf returns the process that has a name.
-func holderOf(address string) (holder *syscall.Ucred, err error) {
-	conn, err := net.DialTimeout("unix", address, time.Second)
+func holderOf(address *net.UnixAddr) (holder *syscall.Ucred, err error) {
+	conn, err := net.DialUnix("unix", nil, address)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }() // it carries nothing
-	raw, err := conn.(*net.UnixConn).SyscallConn()
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,6 @@ func TestLocksAreBounded(t *testing.T) {
 
 // A holder that has ended meanwhile is none.
 func TestNobodyHolds(t *testing.T) {
-	_, err := holderOf("@trading-sidecar/" + newID())
+	_, err := holderOf(&net.UnixAddr{Net: "unix", Name: "@trading-sidecar/" + newID()})
 	require.ErrorAs(t, err, new(*net.OpError))
 }
