@@ -76,7 +76,7 @@ func introduce(dir string) (l local, err error) {
 	if err != nil {
 		return l, err
 	}
-	r := httptest.NewRequest(http.MethodPost, "http://localhost/v1/orders/cancel", strings.NewReader(`{"accountId":"`+account+`","orderId":"ord_0"}`))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://localhost/v1/orders/cancel", strings.NewReader(`{"accountId":"`+account+`","orderId":"ord_0"}`))
 	r.Header.Set("X-API-Key", l.live)
 	r.Header.Set("Idempotency-Key", "first")
 	server.ServeHTTP(httptest.NewRecorder(), r)
