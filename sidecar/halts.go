@@ -8,7 +8,8 @@ import (
 	"github.com/tradingapi/trading-go/protect"
 )
 
-// halts are what takes no entries at the moment, and why: an account, or everything under "".
+// halts are what takes no entries at the moment, and why: an account, a real API key, or everything
+// under "".
 type halts struct {
 	mu sync.Mutex
 	on map[string]string

@@ -108,6 +108,9 @@ func (s *Server) authenticate(r *http.Request, q *request) *reply {
 	return nil
 }
 
+// realKey names the API key that the service sees.
+func (q *request) realKey() string { return "real API key of " + string(q.keyEnv()) }
+
 // keyEnv is the environment of the bot's key.
 func (q *request) keyEnv() trading.Environment {
 	if q.bot.Live {

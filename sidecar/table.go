@@ -98,7 +98,9 @@ func (s *Server) held(q *request, err error) (r reply, known bool) {
 	var guard *trading.GuardError
 	switch {
 	case errors.Is(err, trading.ErrKeyRefused):
-		s.alert("the service refuses the real API key of " + string(q.keyEnv()) + ": " + err.Error())
+		if s.halts.begin(q.realKey(), "") {
+			s.alert("the service refuses the " + q.realKey() + ": " + err.Error())
+		}
 		return own(http.StatusServiceUnavailable, trading.CodeUnavailable, "The sidecar has no access to the service.", "").after(time.Minute, s.random), true
 	case errors.Is(err, trading.ErrUnhealthy), errors.Is(err, protect.ErrNotJudged), errors.Is(err, errNotJudged):
 		return own(http.StatusForbidden, trading.CodeMarketPaused, "No new exposure while it is not known to be safe.", reasonOf(err)), true

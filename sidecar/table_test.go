@@ -99,7 +99,9 @@ func TestARefusedRealKeyIsAlerted(t *testing.T) {
 		key := r.sim.LiveKey()
 		r.sim.RevokeKey(key)
 		assert.Equal(t, 503, r.do(r.live, "GET /accounts", "").status)
-		require.NotEmpty(t, alerts)
+		assert.Equal(t, 503, r.do(r.live, "GET /accounts", "").status)
+		require.Len(t, alerts, 1, "once, however often it is refused")
+		assert.Contains(t, alerts[0], "real API key of live")
 		assert.NotContains(t, alerts[0], key)
 	})
 }

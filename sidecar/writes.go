@@ -213,6 +213,7 @@ func (q *request) rawAccount() string {
 // replyTo is the answer to a request whose call has ended; whole means that it is the service's.
 func (s *Server) replyTo(q *request, meta *trading.Meta, err error) (r reply, whole bool) {
 	if meta.Settled && !errors.Is(err, trading.ErrKeyRefused) {
+		s.halts.end(q.realKey())
 		r = passed(meta).of(trading.OutcomeOf(err))
 		r.unsent = r.outcome == trading.Unknown // what may have run was sent without the sidecar
 		return r, true
