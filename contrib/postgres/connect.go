@@ -96,7 +96,12 @@ func (c *connection) close() {
 // durably begins a statement that is on disk, and with the standbys that are waited for, once it is
 // answered, whatever the role's setting: what else is built on it could be taken back by a crash. It
 // waits for a row that another transaction has locked for so many milliseconds, and ends by itself.
-const durably = `WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true) c WHERE set_config('lock_timeout', '%d', true) <> '') `
+// A server that has run it, and waits for the end of the message from a machine that is gone,
+// holds the lease's row until it notices: after 10 s, and not after two hours. The settings are of
+// the one transaction, so a pooler may give each statement another connection.
+const durably = `WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true) c WHERE concat(
+	set_config('lock_timeout', '%d', true), set_config('tcp_user_timeout', '5000', true), set_config('tcp_keepalives_idle', '5', true),
+	set_config('tcp_keepalives_interval', '1', true), set_config('tcp_keepalives_count', '5', true)) <> '') `
 
 // change is row for a statement that changes the lease, where s.c = 'on' guards it.
 func (c *connection) change(bound time.Duration, into []any, statement string, args ...any) (found bool, err error) {

@@ -65,12 +65,14 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 
 // Grants are the statements that give a role what a bot needs, and no more: to read, to append
 // records, to name its accounts, and to move its lease. It may change and delete no record, and end
-// no halt.
+// no halt. The last one has the server end a transaction that somebody leaves open under the role, as
+// in a terminal: it could hold the lease's row.
 func Grants(role string) string {
-	return strings.ReplaceAll(`GRANT USAGE ON SCHEMA trading TO ROLE;
-GRANT SELECT ON ALL TABLES IN SCHEMA trading TO ROLE;
-GRANT INSERT ON trading.record, trading.account TO ROLE;
-GRANT INSERT (name) ON trading.lease TO ROLE;
-GRANT UPDATE (epoch, beat, seq, holder, place, released, gap, lease_ms, digest, timeline, lost_at, taken_at, renewed_at) ON trading.lease TO ROLE;
-`, "ROLE", pgx.Identifier{role}.Sanitize())
+	return strings.ReplaceAll(`GRANT USAGE ON SCHEMA trading TO $role;
+GRANT SELECT ON ALL TABLES IN SCHEMA trading TO $role;
+GRANT INSERT ON trading.record, trading.account TO $role;
+GRANT INSERT (name) ON trading.lease TO $role;
+GRANT UPDATE (epoch, beat, seq, holder, place, released, gap, lease_ms, digest, timeline, lost_at, taken_at, renewed_at) ON trading.lease TO $role;
+ALTER ROLE $role SET idle_in_transaction_session_timeout = '5s';
+`, "$role", pgx.Identifier{role}.Sanitize())
 }

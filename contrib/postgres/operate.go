@@ -193,6 +193,38 @@ func setHalt(ctx context.Context, url, lease string, reason *string) error {
 	return nil
 }
 
+// Remove deletes a lease that is released, with its accounts and its records, or nothing: such as that
+// of a drill. Who needs its journal exports it first. A pending write is [journal.ErrPending]. It takes
+// a role that may delete; a bot's may not ([Grants]).
+func Remove(ctx context.Context, url, lease string) error {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	var found, released, open, gone bool
+	_, err = conn.row(transferTimeout, []any{&found, &released, &open, &gone}, `
+		WITH now AS (SELECT released, seq FROM trading.lease WHERE name = $1 FOR UPDATE),
+		open AS (SELECT EXISTS (SELECT FROM trading.pending WHERE lease = $1) pends),
+		over AS (SELECT FROM now, open, trading.lease seen WHERE seen.name = $1 AND seen.seq = now.seq AND now.released AND NOT open.pends),
+		a AS (DELETE FROM trading.account WHERE lease = $1 AND EXISTS (SELECT FROM over)),
+		r AS (DELETE FROM trading.record WHERE lease = $1 AND EXISTS (SELECT FROM over)),
+		l AS (DELETE FROM trading.lease WHERE name = $1 AND EXISTS (SELECT FROM over) RETURNING 1)
+		SELECT EXISTS (SELECT FROM now), coalesce((SELECT released FROM now), false), (SELECT pends FROM open), EXISTS (SELECT FROM l)`, lease)
+	switch {
+	case err != nil:
+		return fmt.Errorf("postgres: remove: %w", err)
+	case gone:
+		return nil
+	case !found:
+		return fmt.Errorf("%w: %q", ErrNoLease, lease)
+	case released && open:
+		return fmt.Errorf("%w: in lease %q", journal.ErrPending, lease)
+	default: // or was taken meanwhile
+		return fmt.Errorf("%w: %q", ErrHeld, lease)
+	}
+}
+
 // OpenAsLeft is [Open] for a person: with the accounts and the length that the lease has, whatever
 // else its holders had to agree on. A holder that lives is waited for as ever. baseURL says which
 // service, where the lease has accounts of several; empty where it has one.

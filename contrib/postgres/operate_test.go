@@ -169,3 +169,26 @@ func TestRetention(t *testing.T) {
 	next := opened(t, at, o)
 	assert.Equal(t, []string{"open", "intent 1"}, intents(t, next))
 }
+
+// A lease is removed with all that is of it, once it is released and nothing is pending.
+func TestRemove(t *testing.T) {
+	at, o := database(t), options()
+	require.ErrorIs(t, Remove(t.Context(), at, o.Name), ErrNoLease)
+	s := opened(t, at, o)
+	other := opened(t, at, options())
+	require.NoError(t, other.Append(t.Context(), true, record(2)))
+	require.NoError(t, s.Append(t.Context(), true, record(1)))
+	require.ErrorIs(t, Remove(t.Context(), at, o.Name), ErrHeld)
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, Remove(t.Context(), at, o.Name), journal.ErrPending)
+	s = opened(t, at, o)
+	require.NoError(t, s.Append(t.Context(), true, journal.Record{Intent: "intent 1", Final: true}))
+	require.NoError(t, s.Close())
+	require.NoError(t, Remove(t.Context(), at, o.Name))
+	all, err := Leases(t.Context(), at)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, []string{"intent 2"}, intents(t, other))
+	assert.Equal(t, 1, scalar[int](t, at, "SELECT count(*)::int FROM trading.record"))
+	assert.True(t, opened(t, at, o).New())
+}

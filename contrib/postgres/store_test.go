@@ -3,12 +3,17 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -326,6 +331,68 @@ func TestSettings(t *testing.T) {
 		_, err := connect(t.Context(), shared.url("odd"))
 		require.ErrorIs(t, err, ErrSettings, setting)
 	}
+}
+
+// What a statement needs is set for it alone, whoever sees the connection next: so it does through a
+// pooler too. The role's own setting is of whatever else runs under it.
+func TestAStatementHasItsSettings(t *testing.T) {
+	at := address(t)
+	execute(t, at, "DROP ROLE IF EXISTS sets; CREATE ROLE sets LOGIN; "+Grants("sets"))
+	const settings = `SELECT concat_ws(' ', current_setting('lock_timeout'), current_setting('tcp_user_timeout'), current_setting('tcp_keepalives_idle'),
+		current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'), current_setting('synchronous_commit'))`
+	for name, url := range map[string]string{"direct": shared.url("sets"), "PgBouncer": pooler(t, shared.server, "sets")} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := connect(t.Context(), url)
+			require.NoError(t, err)
+			defer conn.close()
+			var before, within, after, idle string
+			_, err = conn.row(time.Second, []any{&before}, settings)
+			require.NoError(t, err)
+			_, err = conn.change(4*time.Second, []any{&within}, settings+` FROM s WHERE s.c = 'on'`)
+			require.NoError(t, err)
+			assert.Equal(t, "2s 5000 5 1 5 on", within)
+			_, err = conn.row(time.Second, []any{&after}, settings)
+			require.NoError(t, err)
+			assert.Equal(t, before, after)
+			_, err = conn.row(time.Second, []any{&idle}, `SHOW idle_in_transaction_session_timeout`)
+			require.NoError(t, err)
+			assert.Equal(t, "5s", idle)
+		})
+	}
+}
+
+// A machine is gone in the middle of a message: the server has carried its statement out, and waits for
+// the rest. It asks the machine within seconds whether it is still there, and gives the row back.
+func TestAMachineThatIsGoneHoldsNoRow(t *testing.T) {
+	at, o := address(t), options()
+	require.NoError(t, opened(t, at, o).Close())
+	conn, err := connect(t.Context(), at)
+	require.NoError(t, err)
+	raw, err := conn.PgConn().Hijack()
+	require.NoError(t, err)
+	defer raw.Conn.Close()
+	raw.Frontend.Send(&pgproto3.Parse{Query: fmt.Sprintf(durably, 1000) + `UPDATE trading.lease SET beat = beat FROM s WHERE s.c = 'on' AND name = '` + o.Name + `'`})
+	raw.Frontend.Send(&pgproto3.Bind{})
+	raw.Frontend.Send(&pgproto3.Execute{})
+	raw.Frontend.Send(&pgproto3.Flush{}) // and no Sync
+	require.NoError(t, raw.Frontend.Flush())
+	for done := false; !done; {
+		message, err := raw.Frontend.Receive()
+		require.NoError(t, err)
+		_, done = message.(*pgproto3.CommandComplete)
+	}
+	ours := raw.Conn.LocalAddr().(*net.TCPAddr).Port
+	// As /proc/net/tcp has a socket: local and remote address, state, queues, which timer runs, and
+	// when it ends, in hundredths of a second.
+	of := regexp.MustCompile(fmt.Sprintf(`0100007F:%04X 0100007F:%04X 01 \S+ (\d\d):([0-9A-F]{8})`, shared.port, ours))
+	require.Eventually(t, func() bool {
+		table, err := os.ReadFile("/proc/net/tcp")
+		require.NoError(t, err)
+		socket := of.FindSubmatch(table)
+		require.NotNil(t, socket)
+		ends, err := strconv.ParseUint(string(socket[2]), 16, 64)
+		return err == nil && string(socket[1]) == "02" && ends <= 500 // the timer that asks
+	}, 5*time.Second, 10*time.Millisecond)
 }
 
 // The deadline is counted by the clock that says longer, and a clock that is set back gives no more.
