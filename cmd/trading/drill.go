@@ -73,9 +73,9 @@ the answer back. The other one takes over, finds that order, and goes on; then i
 order. At the end the simulator's ledger is the judge: each decision once, and each bot knows
 what happened.
 
-Use a database for the drill: the tables are made where they are missing, and each drill leaves a
-lease of its own. Nothing is sent to the real service. The exit code is 8 if the ledger says
-otherwise than the bots.`,
+Use a database for the drill: the tables are made where they are missing. The drill has a lease of
+its own, and removes it once the ledger agrees; else it stays, for you to look at. Nothing is sent
+to the real service. The exit code is 8 if the ledger says otherwise than the bots.`,
 		Example: "  trading drill failover --fleet postgres://postgres@localhost/postgres",
 	}
 	d := &drill{app: app, fleet: fleetFlags(app, cmd), heard: make(chan heard, 1000)}
@@ -125,7 +125,17 @@ func (d *drill) run(ctx context.Context) (err error) {
 	if err := d.failover(ctx); err != nil {
 		return err
 	}
-	return d.judge()
+	for _, m := range d.machines { // one that waits would make the lease anew
+		_ = m.stdin.Close()
+		m.end()
+	}
+	if err := d.judge(); err != nil {
+		return err
+	}
+	if err := postgres.Remove(ctx, d.fleet.url, bot.Name); err != nil {
+		return notReached(err)
+	}
+	return nil
 }
 
 // failover is what happens, until nothing runs any more.
