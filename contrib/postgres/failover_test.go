@@ -24,7 +24,14 @@ type pair struct{ primary, standby *server }
 
 func newPair(t *testing.T, synchronous bool) pair {
 	t.Helper()
-	p := pair{ownServer(t), emptyServer(t)}
+	return pairOf(t, ownServer(t), synchronous)
+}
+
+// pairOf gives a server a standby, which has its clock.
+func pairOf(t *testing.T, primary *server, synchronous bool) pair {
+	t.Helper()
+	p := pair{primary, emptyServer(t)}
+	p.standby.env = primary.env
 	t.Cleanup(p.standby.remove)
 	p.standby.runs(exec.Command(program(t, "pg_basebackup"), "-h", "127.0.0.1", "-p", strconv.Itoa(p.primary.port), "-U", "postgres",
 		"-D", p.standby.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // What no client can promise, counted apart, and what is nobody's loss: a write that the journal
@@ -18,6 +19,7 @@ const (
 	unknown     = "unknown at the end"
 	unjournaled = "an exit without an append"
 	paused      = "a pause between gate and byte"
+	notCopied   = "acknowledged, and not copied to an asynchronous standby"
 )
 
 // written is a write as the journal has it.
@@ -107,6 +109,8 @@ func (w *takeovers) judgeOnce(keys map[trading.Key]*written, excepted map[string
 			case in.outcome != trading.Applied:
 				w.problem("executed under %s, and the journal has %+v", key, *in)
 			}
+		case w.notCopied(e):
+			excepted[notCopied]++
 		case e.Operation == string(trading.OpClose):
 			excepted[unjournaled]++
 		default:
@@ -121,6 +125,12 @@ func (w *takeovers) judgeOnce(keys map[trading.Key]*written, excepted map[string
 			w.problem("applied by the journal, and never executed: %+v", *in)
 		}
 	}
+}
+
+// notCopied reports whether a failover may have lost the records of what was executed.
+func (w *takeovers) notCopied(e *tradingsim.Execution) bool {
+	from, may := w.lost[w.senders[e.Request]]
+	return may && e.At.After(from)
 }
 
 // judgeTold: no verdict that a bot was told, or found, is false.

@@ -78,6 +78,19 @@ var accidents = []accident{
 		holder.toDatabase.part(true)
 		return at, func() { holder.toDatabase.part(false) }
 	}},
+	{"the holder is parted from all for 4/3 of the lease", false, func(w *takeovers, _ *rand.Rand, holder *machine, _ []*machine) (time.Time, func()) {
+		at, healed := time.Now(), make(chan struct{})
+		part := func(parted bool) {
+			holder.toDatabase.part(parted)
+			holder.toIt.part(parted)
+		}
+		part(true)
+		time.AfterFunc(w.lease*4/3, func() { // 20 s of the usual 15
+			part(false)
+			close(healed)
+		})
+		return at, func() { <-healed }
+	}},
 	{"the holder is killed; two candidates", false, func(w *takeovers, _ *rand.Rand, holder *machine, others []*machine) (time.Time, func()) {
 		third := w.machine()
 		w.wait(func() bool { return third.waits })
@@ -117,6 +130,26 @@ var accidents = []accident{
 		holder.kill()
 		others[0].signal(jumpNow)
 		return at, holder.start
+	}},
+	{"the database fails over to an asynchronous standby, which lacks records", false, func(w *takeovers, _ *rand.Rand, holder *machine, _ []*machine) (time.Time, func()) {
+		p := pairOf(w.t, w.database, false)
+		p.standby.kill()
+		w.mu.Lock()
+		w.lost[holder.holder] = time.Now()
+		was := len(w.executed)
+		w.mu.Unlock()
+		require.True(w.t, w.wait(func() bool { return len(w.executed) > was+2 }))
+		p.primary.kill()
+		p.standby.start()
+		w.failOver(p)
+		return time.Now(), nothing
+	}},
+	{"the database fails over to a synchronous standby", true, func(w *takeovers, r *rand.Rand, _ *machine, _ []*machine) (time.Time, func()) {
+		p := pairOf(w.t, w.database, true)
+		time.Sleep(w.leases(r, 0, 1))
+		p.primary.kill()
+		w.failOver(p)
+		return time.Now(), nothing
 	}},
 	{"the holder's connections are cut", true, func(_ *takeovers, _ *rand.Rand, holder *machine, _ []*machine) (time.Time, func()) {
 		at := time.Now()

@@ -16,9 +16,9 @@ import (
 // wire is the network between one machine and a server.
 type wire struct {
 	listener net.Listener
-	to       string
 
 	mu     sync.Mutex
+	to     string
 	heals  *sync.Cond
 	parted bool // nothing passes, and nobody learns of it
 	conns  map[net.Conn]bool
@@ -48,6 +48,14 @@ func (w *wire) part(parted bool) {
 	w.heals.Broadcast()
 }
 
+// leads leads to another server from now on.
+func (w *wire) leads(to string) {
+	w.mu.Lock()
+	w.to = to
+	w.mu.Unlock()
+	w.cut()
+}
+
 // cut cuts all connections.
 func (w *wire) cut() {
 	w.mu.Lock()
@@ -67,7 +75,10 @@ func (w *wire) accept() {
 		go func() {
 			far, err := net.Conn(nil), errors.New("aborted")
 			if w.passes(near) {
-				far, err = net.Dial("tcp", w.to)
+				w.mu.Lock()
+				to := w.to
+				w.mu.Unlock()
+				far, err = net.Dial("tcp", to)
 			}
 			if err != nil {
 				_ = near.Close()

@@ -40,6 +40,7 @@ type takeovers struct {
 	words    []word
 	holders  []word               // in order
 	stopped  map[string]time.Time // holders that were stopped, and when they went on
+	lost     map[string]time.Time // holders whose records from a time on a failover may have lost
 }
 
 // machine is one, with the process of a bot.
@@ -54,7 +55,7 @@ type machine struct {
 
 func newTakeovers(t *testing.T, lease time.Duration, opens bool) *takeovers {
 	t.Helper()
-	w := &takeovers{t: t, lease: lease, opens: opens, senders: map[int64]string{}, arrived: map[string]time.Time{}, stopped: map[string]time.Time{}}
+	w := &takeovers{t: t, lease: lease, opens: opens, senders: map[int64]string{}, arrived: map[string]time.Time{}, stopped: map[string]time.Time{}, lost: map[string]time.Time{}}
 	w.changed = sync.NewCond(&w.mu)
 	account := tradingsim.Account{ID: "acc_1", Balance: "1000000000"}
 	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3000"), tradingsim.WithMark("SOL", "150"),
@@ -85,6 +86,17 @@ func clockedServer(t *testing.T) *server {
 	s.start()
 	require.NoError(t, Migrate(t.Context(), s.url("postgres")))
 	return s
+}
+
+// failOver promotes the standby of a primary that is gone, and leads everybody to it.
+func (w *takeovers) failOver(p pair) {
+	p.promote(w.t)
+	w.database = p.standby
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.machines {
+		m.toDatabase.leads(fmt.Sprint("127.0.0.1:", w.database.port))
+	}
 }
 
 // see notes what happens at the service.
