@@ -45,10 +45,11 @@ type word struct {
 	Err     string           `json:",omitempty"`
 }
 
-const (
-	barLasts  = 150 * time.Millisecond
-	barsAgain = 3 // which a new holder decides again
-)
+const barLasts = 150 * time.Millisecond
+
+// again is how many bars a new holder decides again: those of the old one's silence, of a failover, and
+// some before.
+func (c *botConfig) again() int64 { return int64(4 * c.Lease / barLasts) }
 
 var symbols = []string{"BTC", "ETH", "SOL"}
 
@@ -143,7 +144,7 @@ func (b *bot) run(ctx context.Context, s *Store) error {
 	work.Go(func() { _, _ = client.Recover(ctx) })
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	last := time.Now().UnixNano()/int64(barLasts) - barsAgain - 1
+	last := time.Now().UnixNano()/int64(barLasts) - b.config.again() - 1
 	for first := true; ; first = false {
 		bar := time.Now().UnixNano() / int64(barLasts)
 		for last < bar {
