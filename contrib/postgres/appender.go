@@ -223,6 +223,11 @@ func (s *Store) retake() (lost, err error) {
 			s.conn = nil
 		}
 	}()
+	bound, cancel := context.WithTimeout(context.Background(), s.o.Lease)
+	defer cancel()
+	if err = s.conn.check(bound); err != nil { // they may have changed
+		return nil, err
+	}
 	s.mu.Lock()
 	gap := s.gap
 	s.mu.Unlock()

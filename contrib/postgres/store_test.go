@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -313,8 +314,10 @@ func TestALeaseWaitsForItsStandby(t *testing.T) {
 		execute(t, url, `SELECT pg_reload_conf()`)
 	}
 	standby("nobody")
-	require.Eventually(t, func() bool { return time.Until(s.Deadline()) < 0 }, 10*time.Second, 10*time.Millisecond,
-		"a renewal counts that no standby has")
+	require.Eventually(t, func() bool {
+		waits := scalar[int](t, url, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%trading.lease%'")
+		return waits == 1 && time.Until(s.Deadline()) < 0
+	}, 10*time.Second, 10*time.Millisecond, "a renewal counts that no standby has")
 	soon, cancel := context.WithTimeout(t.Context(), 4*leastLease)
 	defer cancel()
 	_, err := Open(soon, url, o)
@@ -331,6 +334,34 @@ func TestSettings(t *testing.T) {
 		_, err := connect(t.Context(), shared.url("odd"))
 		require.ErrorIs(t, err, ErrSettings, setting)
 	}
+}
+
+// Settings that change under a holder are seen by its next renewal: nothing leaves while they do not do.
+func TestSettingsThatChange(t *testing.T) {
+	t.Parallel()
+	server := ownServer(t)
+	at := server.url("postgres")
+	s := opened(t, at, options())
+	set := func(isolation string) {
+		execute(t, at, "ALTER SYSTEM SET default_transaction_isolation = '"+isolation+"'")
+		execute(t, at, "SELECT pg_reload_conf()")
+	}
+	set("repeatable read")
+	require.Eventually(t, func() bool { return s.Deadline().IsZero() }, 5*time.Second, time.Millisecond)
+	for range 20 {
+		require.ErrorIs(t, s.Append(t.Context(), true, record(1)), journal.ErrFenced)
+		require.True(t, s.Deadline().IsZero())
+		time.Sleep(10 * time.Millisecond)
+	}
+	require.NoError(t, s.Err())
+	direct, err := pgx.Connect(t.Context(), at) // our own connections are refused as well
+	require.NoError(t, err)
+	defer direct.Close(context.Background())
+	for _, statement := range []string{"ALTER SYSTEM RESET default_transaction_isolation", "SELECT pg_reload_conf()"} {
+		_, err = direct.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(1)) == nil }, 10*time.Second, 10*time.Millisecond)
 }
 
 // What a statement needs is set for it alone, whoever sees the connection next: so it does through a
