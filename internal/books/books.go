@@ -53,6 +53,9 @@ type Earlier struct {
 	Wall  time.Time
 	// Still are the live accounts in which they left nothing that rests or runs.
 	Still []string
+	// Handed is what the last of them has handed over of its accounts, after which nothing was
+	// written to these.
+	Handed map[string]*Handed
 }
 
 // shows reports whether a read begun then shows all that earlier runs wrote to an account.
@@ -181,6 +184,9 @@ func (b *Books) account(id Account) *account {
 		a = &account{open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
 		if a.trailed = b.isDeclared(id); a.trailed && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
 			a.trails.lists = ever
+		}
+		if h := b.earlier.Handed[id.ID]; h != nil && a.trailed {
+			a.takeOver(h, b.began)
 		}
 		b.of[id] = a
 	}

@@ -198,6 +198,56 @@ func TestWhatARunLeavesStill(t *testing.T) {
 	assert.Empty(t, b.Still(), "nobody declares it")
 }
 
+// What a run hands over is the trails of accounts in which nothing is under way, or in doubt.
+func TestWhatARunHandsOver(t *testing.T) {
+	act := accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	begins := func(b *book) *Write {
+		w := b.order("BTC")
+		w.ID, w.Declared, w.Act = "w_1", true, act
+		b.enter(w)
+		return w
+	}
+	for name, row := range map[string]struct {
+		do   func(b *book)
+		acts int
+		none bool
+	}{
+		"nothing was done":              {do: func(*book) {}, none: true},
+		"nothing since the look":        {do: func(b *book) { b.leave(begins(b), nil) }},
+		"an order":                      {do: func(b *book) { b.leave(begins(b), after(5, 5)) }, acts: 1},
+		"an order is under way":         {do: func(b *book) { begins(b) }, none: true},
+		"an order is in doubt":          {do: func(b *book) { w := begins(b); b.SendEnded(mine, b.now); b.Doubt(w) }, none: true},
+		"another is under way":          {do: func(b *book) { b.leave(begins(b), after(5, 5)); b.enter(b.order("ETH")) }, none: true},
+		"somebody else trades it":       {do: func(b *book) { b.leave(begins(b), after(5, 5)); b.of[mine].others = "a sign" }, none: true},
+		"a refusal that may not be one": {do: func(b *book) { b.leave(begins(b), &Did{Refused: true}) }, none: true},
+		"it was reset":                  {do: func(b *book) { b.leave(begins(b), after(5, 5)); b.Reset(mine) }, none: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := restartedBook(t, Earlier{None: true})
+			b.read(nil)
+			row.do(b)
+			handed := b.HandOver()[mine.ID]
+			if row.none {
+				assert.Nil(t, handed)
+				return
+			}
+			require.NotNil(t, handed)
+			assert.Len(t, handed.Of["BTC"].Acts, row.acts)
+
+			next := restartedBook(t, Earlier{Handed: b.HandOver()})
+			assert.Equal(t, b.HandOver(), next.HandOver(), "nothing was done to it since")
+			wait, orders := next.FirstLook(mine, "BTC", next.now)
+			assert.Zero(t, wait)
+			assert.False(t, orders)
+			wait, _ = next.FirstLook(mine, "ETH", next.now)
+			assert.Equal(t, accounting.Lag, wait)
+			next.enter(next.order("BTC"))
+			wait, _ = next.FirstLook(mine, "ETH", next.now)
+			assert.Equal(t, accounting.Lag, wait, "it is the first that has to look")
+		})
+	}
+}
+
 // enterNoted is enter, with a journal that takes what it is given.
 func (b *book) enterNoted(w *Write) {
 	base, n := b.Enter(w)

@@ -49,10 +49,15 @@ func (a *account) saved(w *Write) *Saved {
 	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
 	s.Acts = slices.Clone(of.Acts)
 	s.First = max(t.trades.First, of.Base.Place-overlap)
-	for _, r := range t.trades.Rows[s.First-t.trades.First:] {
-		s.Rows = append(s.Rows, savedRow{r.Digest, r.Symbol, r.Side, r.Cause, r.Size, r.ClosedAt})
-	}
+	s.Rows = saveRows(t.trades.Rows[s.First-t.trades.First:])
 	return s
+}
+
+func saveRows(rows []accounting.Row) (saved []savedRow) {
+	for _, r := range rows {
+		saved = append(saved, savedRow{r.Digest, r.Symbol, r.Side, r.Cause, r.Size, r.ClosedAt})
+	}
+	return saved
 }
 
 // trades are its closed trades.
@@ -64,6 +69,72 @@ func (s *Saved) trades(begun time.Time) accounting.Trades {
 		})
 	}
 	return t
+}
+
+// Handed is what a run that ends in order hands over of an account: the trails of its symbols, to be
+// gone on with as on its own. Nothing of the run's is under way any more.
+type Handed struct {
+	// Rows, First and Open are as those of [Saved], for all symbols.
+	Rows  []savedRow        `json:"rows,omitempty"`
+	First int               `json:"first,omitempty"`
+	Open  int               `json:"open,omitempty"`
+	Of    map[string]*Saved `json:"of"`
+}
+
+// HandOver is what the run hands over, by the ids of declared accounts. One that has a write
+// under way, or one in doubt, is not among them.
+func (b *Books) HandOver() map[string]*Handed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]*Handed)
+	for id, h := range b.earlier.Handed {
+		if b.of[Account{Environment: "live", ID: id}] == nil { // nothing was done to it since
+			all[id] = h
+		}
+	}
+	for id, a := range b.of {
+		if h := a.handOver(); h != nil && b.isDeclared(id) {
+			all[id.ID] = h
+		}
+	}
+	return all
+}
+
+func (a *account) handOver() *Handed {
+	if !a.trailed || a.others != "" || a.inFlight > 0 || len(a.open) > 0 || len(a.trails.left) > 0 {
+		return nil
+	}
+	t := &a.trails
+	h := &Handed{Open: t.trades.Open, First: t.trades.End(), Of: make(map[string]*Saved)}
+	for symbol, of := range t.of {
+		if !of.sure() || of.Base.Place < t.trades.First {
+			continue
+		}
+		h.Of[symbol] = &Saved{Trail: of.Trail, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
+		h.Of[symbol].Acts = slices.Clone(of.Acts)
+		h.First = min(h.First, max(t.trades.First, of.Base.Place-overlap))
+	}
+	if len(h.Of) == 0 {
+		return nil
+	}
+	h.Rows = saveRows(t.trades.Rows[h.First-t.trades.First:])
+	return h
+}
+
+// takeOver goes on with what an earlier run has handed over. By the clock of this process all of it
+// is of when the books began, and no read of this run is as old.
+func (a *account) takeOver(h *Handed, began time.Time) {
+	t := &a.trails
+	rows := Saved{Rows: h.Rows, First: h.First, Open: h.Open}
+	t.trades, t.place = rows.trades(began), -1
+	for symbol, s := range h.Of {
+		of := t.trail(symbol)
+		of.goOn(s, t, began)
+		of.handed = true
+		for i := range of.Acts {
+			t.clock = max(t.clock, of.Acts[i].Sent, of.Acts[i].Ended)
+		}
+	}
 }
 
 // left is a write of an earlier run, and what its journal has of it.
@@ -105,13 +176,7 @@ func (a *account) goOn() {
 			continue
 		}
 		if s := l.note.Trail; known && l.sent() >= 0 && of.Base == nil && s.Base.Place >= t.trades.First {
-			of.adopt(s, now)
-			for _, o := range s.Waiting {
-				t.waits(o)
-			}
-			if !s.Unseen {
-				of.lists = now
-			}
+			of.goOn(s, t, now)
 		}
 		if of.Find(l.of.ID) == nil {
 			of.Add(accounting.Booked{ID: l.of.ID, Act: l.of.Act, Place: -1})
@@ -154,6 +219,17 @@ func (t *trails) goOn(s *Saved, now time.Time) bool {
 	known.Lag = t.trades.Lag
 	t.trades, t.place = known, -1
 	return true
+}
+
+// goOn takes over what an earlier run knew of a symbol.
+func (of *trail) goOn(s *Saved, t *trails, now time.Time) {
+	of.adopt(s, now)
+	for _, o := range s.Waiting {
+		t.waits(o)
+	}
+	if !s.Unseen {
+		of.lists = now
+	}
 }
 
 // adopt takes over the baseline and the writes of an earlier run.

@@ -167,6 +167,9 @@ func (w *world) play() {
 		if w.judge(); w.wrong {
 			return
 		}
+		if len(w.doubt) == 0 && w.dice.IntN(w.ends) == 0 {
+			w.handOver()
+		}
 		switch n := w.draw(); {
 		case n < 3:
 			w.read(n)

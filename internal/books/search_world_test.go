@@ -1,6 +1,7 @@
 package books
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,8 +24,10 @@ type world struct {
 	lags  [3]int         // of positions, trades and what waits, in milliseconds
 	often [7]int         // how often each of the reads is read, all at once, and each kind of write written
 	moves int            // how seldom something happens by itself
+	ends  int            // how seldom it hands over
 	next  int
 	doubt []*lost
+	wrote time.Time // when a write last ended
 	trace []func() string
 	found map[string]int
 	wrong bool
@@ -88,6 +91,7 @@ func newWorld(seed uint64) *world {
 	}
 	w.often[5]++ // closes
 	w.moves = 2 + w.dice.IntN(12)
+	w.ends = 3 + w.dice.IntN(40)
 	if w.dice.IntN(3) == 0 {
 		w.now.pos = w.dice.IntN(41) - 20
 	}
@@ -161,6 +165,27 @@ func (w *world) byItself() {
 		w.trade(side*size, accounting.Market, id)
 	} else if w.now.pos != 0 {
 		w.trade(-w.now.pos, accounting.StopLoss, "a stop")
+	}
+}
+
+// handOver has the program end in order, and another one go on with what its journal has.
+func (w *world) handOver() {
+	w.say("hands over")
+	text, err := json.Marshal(w.HandOver())
+	if err != nil {
+		panic(err)
+	}
+	by := Earlier{Still: w.Still()}
+	if err := json.Unmarshal(text, &by.Handed); err != nil {
+		panic(err)
+	}
+	ended := w.wrote
+	by.Since = func(at time.Time) (time.Duration, bool) { return at.Sub(ended), !ended.IsZero() }
+	w.pass(10_000)
+	w.Books = New(time.Now(), by, nil)
+	w.Declare(declared)
+	if w.found["handed over"]++; by.Handed[mine.ID] != nil {
+		w.found["handed over with a baseline"]++
 	}
 }
 
@@ -303,6 +328,7 @@ func (w *world) write(kind int) {
 	}
 	w.pass(200)
 	now := time.Now()
+	w.wrote = now
 	w.SendEnded(mine, now)
 	if isLost {
 		w.Doubt(b)

@@ -56,16 +56,18 @@ func (a *account) beginTrails() {
 }
 
 // FirstLook is how long the first entry on a declared account has to wait until a look shows
-// every own write, and those of an earlier run; 0 if it need not wait: the account was read, or
-// another entry went out before. Where an earlier run may have left an order, which could trade as
+// every own write, and those of an earlier run; 0 if it need not wait: the account was read, another
+// entry went out before, or an earlier run has handed over what a look would show. Where an earlier run may have left an order, which could trade as
 // the look reads, orders means that what waits is to be read now, a lag before that look.
-func (b *Books) FirstLook(id Account, now time.Time) (wait time.Duration, orders bool) {
+func (b *Books) FirstLook(id Account, symbol string, now time.Time) (wait time.Duration, orders bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
 	t := &a.trails
 	switch {
 	case !a.trailed, a.entered, !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero() && !t.lists.After(a.shown()):
+		return 0, false
+	case t.trail(symbol).handed && t.trail(symbol).sure():
 		return 0, false
 	case a.inFlight > 0:
 		return a.lag, false
@@ -108,8 +110,12 @@ func (b *Books) Still() (ids []string) {
 // certain, and one look would be one.
 func (a *account) lacksBase(symbol string) bool {
 	of := a.trails.trail(symbol)
-	sure := of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Booked) bool { return b.Unsure })
-	return !sure && !of.last.Add(a.lag).Before(earlier(a.posAt, a.rowsAt))
+	return !of.sure() && !of.last.Add(a.lag).Before(earlier(a.posAt, a.rowsAt))
+}
+
+// sure reports whether a symbol has a baseline that counts for certain.
+func (of *trail) sure() bool {
+	return of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Booked) bool { return b.Unsure })
 }
 
 // trails are what is known of an account's symbols from one baseline to the next. Each is
@@ -131,6 +137,8 @@ type trail struct {
 	accounting.Trail
 	last  time.Time // when an own write last ended
 	lists time.Time // as of all symbols, where an earlier run knew it of this one; else zero
+
+	handed bool // an earlier run has handed it over
 }
 
 // waited is an own order or run that may have traded by itself, until it was gone.
@@ -172,10 +180,10 @@ func (a *account) enterTrail(w *Write) {
 		return
 	}
 	a.goOn()
-	a.entered = a.entered || w.Entry
 	t := &a.trails
 	symbol := w.Places[0].Symbol
 	of := t.trail(symbol)
+	a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
 	a.rebase(symbol, of)
 	if w.Act.Kind == 0 {
 		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Side})

@@ -41,7 +41,7 @@ func TestFirstLook(t *testing.T) {
 
 // firstLook is FirstLook, and -1 where what waits is to be read first.
 func (b *book) firstLook() time.Duration {
-	wait, orders := b.FirstLook(mine, b.now)
+	wait, orders := b.FirstLook(mine, "BTC", b.now)
 	if orders {
 		return -1
 	}

@@ -133,6 +133,105 @@ func TestTheFirstEntryAfterAQuietRun(t *testing.T) {
 	}
 }
 
+// leased is a journal that is held under a lease.
+type leased struct {
+	*disk
+	older bool // it may be an older copy
+}
+
+func (leased) Deadline() time.Time           { return time.Now().Add(time.Minute) }
+func (leased) Covers(string, string) bool    { return true }
+func (leased) Halted() (why string, is bool) { return "", false }
+func (l leased) Complete() bool              { return !l.older }
+
+// A holder that releases its lease hands over what it knows of its accounts. The next one takes entries
+// at once in the markets of which that is enough, and judges what is lost by it.
+func TestTheFirstEntryAfterARelease(t *testing.T) {
+	for name, row := range map[string]struct {
+		file   bool   // the next one has it in a file, as after an export
+		older  bool   // it may be an older copy
+		gap    bool   // an exit went out beside it
+		left   bool   // a write is pending
+		more   bool   // another client goes on
+		idle   bool   // another holder has held it meanwhile, and done nothing
+		symbol string // of the entry; that which the holder traded unless set
+		want   time.Duration
+	}{
+		"at once":                              {},
+		"after one that did nothing":           {idle: true},
+		"in another market":                    {symbol: "ETH", want: accounting.Lag},
+		"the next one has it in a file":        {file: true, want: accounting.Lag},
+		"the journal may be an older copy":     {older: true, want: accounting.Lag},
+		"the journal lacks an exit":            {gap: true, want: accounting.Lag},
+		"a write is pending":                   {left: true, want: accounting.Lag},
+		"another client went on, and was lost": {more: true, want: accounting.Lag},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				holds := func(k *disk) func(*Config) {
+					return func(c *Config) { c.WithoutBaseline, c.Journal = false, leased{k, row.older} }
+				}
+				k := newDisk()
+				k.isNew = true
+				before := client(t, &service{}, foreground, holds(k))
+				now := time.Now()
+				before.Clock.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
+				of := newWrite(before, "w_0", order).Intent.account()
+				before.Books.SawStatus(of, now, "ACTIVE")
+				before.Books.SawPositions(of, atOnce(now), nil)
+				before.Books.SawTrades(of, atOnce(now), func(int) []accounting.Row { return nil })
+				before.Books.SawOrders(of, atOnce(now), nil, nil)
+				trades := func(d *Driver, id string) {
+					concluded, err := send(t, d, newWrite(d, id, order), success)
+					require.NoError(t, err)
+					require.True(t, concluded)
+				}
+				trades(before, "w_1")
+				if row.left {
+					lost(t, before, "w_2", order)
+				}
+				if row.more {
+					other := client(t, &service{}, foreground, holds(k))
+					shut(before)
+					trades(other, "w_3")
+					k = k.restart() // as after a kill that no lease knows of
+				} else {
+					shut(before)
+					k = k.restart()
+				}
+				k.gap = row.gap
+				if row.idle {
+					idles := client(t, &service{}, foreground, holds(k))
+					shut(idles)
+					again := k.restart()
+					again.quiet = k.quiet // nothing was appended
+					k = again
+				}
+				time.Sleep(100 * time.Millisecond)
+
+				d := client(t, &service{}, foreground, holds(k), func(c *Config) {
+					if row.file {
+						c.Journal = k
+					}
+				})
+				began := time.Now()
+				w := newWrite(d, "w_4", order)
+				w.Intent.Symbol = cmp.Or(row.symbol, w.Intent.Symbol)
+				w.Places = w.Kind.places(&w.Intent)
+				require.NoError(t, d.AwaitBaseline(t.Context(), w))
+				assert.Equal(t, row.want, time.Since(began))
+				if row.want > 0 {
+					return
+				}
+				w.booked = d.bookWrite(w)
+				d.Books.Enter(&w.booked)
+				_, based := d.Books.Course(&w.booked, true, "ACTIVE")
+				assert.True(t, based, "it is judged by what was handed over")
+			})
+		})
+	}
+}
+
 // An order that an earlier run left resting may trade as the first look reads. So what waits is read
 // a lag before that look, once; but not where the journal says that nothing was left.
 func TestTheFirstEntryWaitsForWhatEarlierRunsLeft(t *testing.T) {

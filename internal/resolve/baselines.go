@@ -82,7 +82,7 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	}
 	for asked := false; ; {
 		now := time.Now()
-		wait, orders := d.Books.FirstLook(w.Intent.account(), now)
+		wait, orders := d.Books.FirstLook(w.Intent.account(), w.Places[0].Symbol, now)
 		if orders && !asked {
 			asked = true
 			d.share(ctx, w, d.cfg.Host.ReadOrders, d.cfg.Baselines)

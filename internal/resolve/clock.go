@@ -38,6 +38,7 @@ func earlierOf(first bool, last *last, service *servicetime.Clock) books.Earlier
 	if last == nil {
 		return e
 	}
+	e.Handed = last.Handed
 	if e.Still = last.Still; last.Ended.Service.IsZero() {
 		return e
 	}

@@ -156,7 +156,7 @@ func New(c Config) *Driver {
 	r := sharedOf(c.Journal)
 	s := store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept, baseURL: c.BaseURL}
 	known := r.viewOf(c.BaseURL, first, s.lastOf)
-	s.clock, s.still = r.clockOf(known), known.books.Still
+	s.clock, s.still, s.ended = r.clockOf(known), known.books.Still, known.ended
 	d := &Driver{
 		Clock: s.clock, Books: known.books, levels: &known.levels, baselines: &known.baselines, declared: &known.declared, pending: r,
 		store: s, cfg: c,

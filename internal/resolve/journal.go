@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -21,6 +23,7 @@ type store struct {
 	baseURL   string
 	clock     Clock           // of the service there
 	still     func() []string // the accounts there in which nothing waits
+	ended     func(ledger.Instant)
 
 	kept *finals // what the journal does not have
 }
@@ -49,6 +52,8 @@ type last struct {
 	Ended   ledger.Instant `json:"ended"`
 	// Still are the declared accounts in which nothing of the program's rests or runs.
 	Still []string `json:"still,omitempty"`
+	// Handed is what the program hands over of its declared accounts, when it ends in order.
+	Handed map[string]*books.Handed `json:"handed,omitempty"`
 }
 
 // lastOf is when the last write of earlier runs ended; nil if that is not known, or another one
@@ -59,10 +64,31 @@ func (s *store) lastOf() *last {
 		return nil
 	}
 	r := record{}
-	if err := json.Unmarshal(j.Quiet(), &r); err != nil || r.End == nil || r.Last == nil || r.Last.BaseURL != s.baseURL {
+	if err := json.Unmarshal(j.Quiet(), &r); err != nil || r.Last == nil || r.Last.BaseURL != s.baseURL {
 		return nil
 	}
+	if l, ok := s.journal.(journal.Leaser); !ok || !l.Complete() { // an older copy would not show it
+		r.Last.Handed = nil
+	}
 	return r.Last
+}
+
+// mostHanded bounds what is handed over: an append has to take it.
+const mostHanded = 1 << 20
+
+// handOver writes down what the next holder of a lease goes on with, when nothing of this run's is
+// open any more. ended is when its last write ended.
+func (s *store) handOver(ended ledger.Instant, handed map[string]*books.Handed) error {
+	if _, ok := s.journal.(journal.Leaser); !ok || len(handed) == 0 || s.gap() {
+		return nil
+	}
+	data, err := json.Marshal(&record{Last: &last{s.baseURL, ended, s.still(), handed}})
+	if err != nil || len(data) > mostHanded {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), exitWaits, errHangs)
+	defer cancel()
+	return s.journal.Append(ctx, false, journal.Record{Intent: "handed over " + uuid.NewString(), Final: true, Data: data})
 }
 
 // begin is a write as it was decided.
@@ -168,7 +194,8 @@ func (s *store) logged(w *Write, err error) {
 func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
 	if s.journal != nil && w.journaled {
 		end := *f // so that f is on the heap only where there is a journal
-		ended := &last{s.baseURL, s.clock.Now(), s.still()}
+		ended := &last{BaseURL: s.baseURL, Ended: s.clock.Now(), Still: s.still()}
+		s.ended(ended.Ended)
 		if err = s.append(ctx, false, w, record{End: &end, Last: ended}); err == nil {
 			return nil
 		}

@@ -145,8 +145,11 @@ func (d *Driver) Acknowledge(ctx context.Context, id string, found ledger.Outcom
 }
 
 // Leave gives the writes of a client that has closed to another one, and returns those
-// whose outcome is not known.
+// whose outcome is not known. The last one hands over what it knows of the accounts.
 func (d *Driver) Leave() (left []string) {
+	if ended := d.pending.lastOf(d); ended != nil {
+		_ = d.store.handOver(*ended, d.Books.HandOver()) // without it the next run looks first
+	}
 	for _, w := range d.pending.leave(d) {
 		left = append(left, w.Intent.ID)
 	}

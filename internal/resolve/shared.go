@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/journal"
@@ -43,7 +44,10 @@ type view struct {
 	declared  declarations
 	levels    settings
 	service   servicetime.Clock
+	last      atomic.Pointer[ledger.Instant] // when a write of this run ended last
 }
+
+func (v *view) ended(at ledger.Instant) { v.last.Store(&at) }
 
 // viewOf returns what is known of the accounts of a service. first: no earlier run wrote to a
 // live account; last is when one did.
@@ -75,6 +79,17 @@ func (r *shared) join(d *Driver) {
 	defer r.mu.Unlock()
 	r.workers = append(r.workers, d)
 	d.undeclare = d.Books.Declare(d.cfg.IsExclusive)
+}
+
+// lastOf returns when a write of a service ended last; nil unless this is the driver of the last client
+// that is open, or if none has ended.
+func (r *shared) lastOf(d *Driver) *ledger.Instant {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.workers) != 1 || r.workers[0] != d {
+		return nil
+	}
+	return r.views[d.cfg.BaseURL].last.Load()
 }
 
 // leave removes the worker of a client that has closed, and returns the writes whose
