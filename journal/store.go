@@ -39,7 +39,8 @@ type History struct {
 // and the bytes that it returns belong to the caller. A method whose context has
 // already ended returns the context's error and changes nothing.
 type Store interface {
-	// Append appends the records in order: all of them or, on an error, none.
+	// Append appends the records in order: all of them or, on an error other than
+	// [ErrUnanswered], none.
 	//
 	// If durable is set, Append returns once the records, and everything appended
 	// before them, survive a power cut. Otherwise it returns at once, and a later
@@ -110,6 +111,9 @@ var (
 	ErrPending = errors.New("journal: an intent of the name is pending")
 	// ErrInvalid is the error of a record that breaks the rules of [Record].
 	ErrInvalid = errors.New("journal: invalid record")
+	// ErrUnanswered is the error of a durable Append to a database that has gone away meanwhile: the
+	// records may be there, or come yet.
+	ErrUnanswered = errors.New("journal: no answer: it may be there, or come yet")
 	// ErrClosed is the error of a store after Close.
 	ErrClosed = errors.New("journal: closed")
 	// ErrLocked is the error of Open for a journal that is open already.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/contrib/postgres"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // transferTimeout is for journals of many megabytes.
@@ -92,7 +93,7 @@ func (m *move) run(ctx context.Context, where string, do func(context.Context) (
 	within, cancel := context.WithTimeout(ctx, *m.timeout)
 	defer cancel()
 	n, err := do(within)
-	if errors.Is(err, postgres.ErrUnanswered) {
+	if errors.Is(err, journal.ErrUnanswered) {
 		return cli.WithCode(cli.Unknown, err)
 	}
 	if err != nil {

@@ -181,6 +181,7 @@ func (s *Store) mend(cause error) bool {
 			return true
 		}
 		s.nothingNow(err)
+		s.unanswered()
 		if closing := s.closingContext(); closing != nil && closing.Err() != nil {
 			s.setReleased(fmt.Errorf("postgres: not released: %w", err))
 			s.end(journal.ErrClosed)
@@ -207,6 +208,19 @@ func (s *Store) nothingNow(cause error) {
 		w <- s.away
 	}
 	s.gapWaits = nil
+}
+
+// unanswered has whoever waits for an append wait no longer. It goes on by itself.
+func (s *Store) unanswered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := fmt.Errorf("%w: %w", journal.ErrUnanswered, s.away)
+	for _, jobs := range [...][]*job{s.flying, s.queue} {
+		answerAll(jobs, err)
+		for _, j := range jobs {
+			j.done = nil
+		}
+	}
 }
 
 // retake takes the lease from this process itself. lost is why it is lost for good; err why that is

@@ -57,7 +57,7 @@ type Store struct {
 type job struct {
 	rows []row
 	size int
-	done chan error // has room for one; nil if nobody waits
+	done chan error // has room for one; nil if nobody waits, or does any more
 }
 
 const (
@@ -220,7 +220,8 @@ func (s *Store) New() bool { return s.isNew }
 func (s *Store) Quiet() []byte { return bytes.Clone(s.quiet) }
 
 // Append implements [journal.Store]. The records of one call take at most 4 MiB. It fails at once
-// while there is no connection.
+// while there is no connection. What was sent before, or was about to be, is [journal.ErrUnanswered]
+// once the server cannot be reached again; it is there before anything that comes later.
 func (s *Store) Append(ctx context.Context, durable bool, records ...journal.Record) error {
 	j := &job{}
 	for _, r := range records {
@@ -243,15 +244,17 @@ func (j *job) add(r row) {
 
 // put changes the memory, and sends the same to the database. If it is to be durable, put waits.
 func (s *Store) put(ctx context.Context, durable bool, j *job, change func() error) error {
+	var done chan error
 	if durable {
-		j.done = make(chan error, 1)
+		done = make(chan error, 1)
+		j.done = done
 	}
 	if err := s.enqueue(ctx, j, change); err != nil || !durable {
 		return err
 	}
 	s.nudge()
 	select {
-	case err := <-j.done:
+	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()

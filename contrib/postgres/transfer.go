@@ -27,9 +27,6 @@ var (
 	// ErrTorn means that a power cut has torn the end of the file. Opening it has left that out; to
 	// import it again takes what is there.
 	ErrTorn = errors.New("postgres: the end of the file is torn")
-	// ErrUnanswered is of [Import] alone: the database did not answer, so the journal may be there,
-	// or come yet. [Histories] shows it.
-	ErrUnanswered = errors.New("postgres: no answer: the journal may have been imported")
 )
 
 const (
@@ -40,7 +37,7 @@ const (
 )
 
 // Import copies the journal in a file into the lease of o, for bots that were on one machine: all of
-// it at once or, on an error other than [ErrUnanswered], nothing. It returns how many writes it has
+// it at once or, on an error other than [journal.ErrUnanswered], nothing: [Histories] shows it. It returns how many writes it has
 // copied. The bots are stopped: the file must not be open elsewhere,
 // the lease must be free and have no journal, and each pending write must be of the service and an
 // account of o. The file stays as it is. No bot may go on with it.
@@ -128,7 +125,7 @@ func (c *connection) fill(lease string, gap bool, rows []row) error {
 		SELECT (SELECT count(*) FROM i) FROM l`,
 		lease, len(rows), gap, format, kinds, intents, names, data)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnanswered, err)
+		return fmt.Errorf("postgres: import: %w: %w", journal.ErrUnanswered, err)
 	}
 	if found {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // A write that may be another program's, and of which nothing can run, is not left: it is
@@ -221,4 +222,25 @@ func TestAClosedClientReadsTheJournal(t *testing.T) {
 		_, err = d.Recover(t.Context())
 		require.NoError(t, err)
 	})
+}
+
+// A database that goes away while the beginning of an entry is on its way may have it. The entry is refused,
+// and its end is written all the same, so that the next holder finds nothing open.
+func TestABeginningWithoutAnAnswer(t *testing.T) {
+	for want, err := range map[string]error{"end": journal.ErrUnanswered, "": errDisk} {
+		k := newDisk()
+		d := client(t, &service{}, on(k), foreground)
+		w := newWrite(d, "w_1", order)
+		d.Own(w, "")
+		k.fail = func(what string) error {
+			if what == "begin" {
+				return err
+			}
+			return nil
+		}
+		require.ErrorIs(t, d.Before(t.Context(), w, false), err)
+		d.LetGo(w)
+		assert.Equal(t, want, k.of("w_1"), "%v", err)
+		assert.False(t, d.IsOpen(w))
+	}
 }
