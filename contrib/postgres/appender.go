@@ -84,11 +84,28 @@ func (s *Store) append() bool {
 		SELECT l.halt, (SELECT count(*) FROM i) FROM l`,
 		s.o.Name, s.epoch, s.seq, s.seq+int64(len(rows)), format, kinds, intents, names, data)
 	if err != nil || !found {
-		return s.mend(err)
+		return s.mend(err) && s.again(err)
 	}
+	s.refusals = 0
 	s.seq += int64(len(rows))
 	s.setHalt(halt)
 	s.answer(nil)
+	return true
+}
+
+// again waits before what the database has refused is sent once more: a role that may not append any
+// more, or a full disk. Nobody else waits for that. It returns false when the store is closed.
+func (s *Store) again(cause error) bool {
+	if s.refusals++; s.refusals == 1 { // it may have been the connection
+		return true
+	}
+	s.unanswered(cause)
+	if closing := s.closingContext(); closing != nil && closing.Err() != nil {
+		s.setReleased(fmt.Errorf("postgres: not released: %w", cmp.Or(cause, errAsLeft)))
+		s.end(journal.ErrClosed)
+		return false
+	}
+	time.Sleep(min(10*time.Millisecond<<min(s.refusals, 10), s.o.Lease/20))
 	return true
 }
 
@@ -181,7 +198,7 @@ func (s *Store) mend(cause error) bool {
 			return true
 		}
 		s.nothingNow(err)
-		s.unanswered()
+		s.unanswered(err)
 		if closing := s.closingContext(); closing != nil && closing.Err() != nil {
 			s.setReleased(fmt.Errorf("postgres: not released: %w", err))
 			s.end(journal.ErrClosed)
@@ -191,6 +208,8 @@ func (s *Store) mend(cause error) bool {
 	}
 }
 
+var errAsLeft = errors.New("the lease is not as it was left")
+
 // nothingNow has appends fail, at once, until the lease is taken again.
 func (s *Store) nothingNow(cause error) {
 	s.mu.Lock()
@@ -199,7 +218,7 @@ func (s *Store) nothingNow(cause error) {
 		s.doubted = true
 	}
 	if s.doubted {
-		cause = cmp.Or(cause, errors.New("the lease is not as it was left"))
+		cause = cmp.Or(cause, errAsLeft)
 		s.away = fmt.Errorf("%w: %w", journal.ErrFenced, cause)
 	} else {
 		s.away = fmt.Errorf("postgres: no connection: %w", cause)
@@ -211,10 +230,10 @@ func (s *Store) nothingNow(cause error) {
 }
 
 // unanswered has whoever waits for an append wait no longer. It goes on by itself.
-func (s *Store) unanswered() {
+func (s *Store) unanswered(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := fmt.Errorf("%w: %w", journal.ErrUnanswered, s.away)
+	err := fmt.Errorf("%w: %w", journal.ErrUnanswered, cmp.Or(s.away, cause, errAsLeft))
 	for _, jobs := range [...][]*job{s.flying, s.queue} {
 		answerAll(jobs, err)
 		for _, j := range jobs {

@@ -51,6 +51,7 @@ type Store struct {
 	conn       *connection
 	epoch, seq int64
 	next       moment // when the next renewal is due
+	refusals   int    // of appends, one after the other
 }
 
 // job is what one call appends.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -68,6 +69,39 @@ func TestJournal(t *testing.T) {
 	for _, more := range []string{"DELETE FROM trading.record", "UPDATE trading.record SET data = ''", "DELETE FROM trading.lease", "UPDATE trading.lease SET halt = NULL", "UPDATE trading.lease SET name = 'x'", "UPDATE trading.account SET lease = 'x'", "CREATE TABLE trading.x ()"} {
 		_, err := conn.Exec(t.Context(), more)
 		require.ErrorContains(t, err, "permission denied", more)
+	}
+}
+
+// A bot's role has nothing that it does not need: without any one of its privileges no lease is taken, used
+// and handed over.
+func TestEachPrivilegeIsNeeded(t *testing.T) {
+	at := database(t)
+	execute(t, at, "DROP ROLE IF EXISTS needs; CREATE ROLE needs LOGIN; "+Grants("needs"))
+	asBot := strings.Replace(at, "postgres@", "needs@", 1)
+	cycle := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), leastLease)
+		defer cancel()
+		o := options()
+		o.Lease = leastLease
+		s, err := Open(ctx, asBot, o)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.Append(ctx, true, record(1)), s.SetGap(true), s.Release(ctx), s.Err())
+	}
+	require.Eventually(t, func() bool { return cycle() == nil }, 10*time.Second, time.Millisecond)
+	columns := regexp.MustCompile(`GRANT UPDATE \((.*)\) ON`).FindStringSubmatch(Grants("needs"))
+	privileges := []string{"USAGE ON SCHEMA trading", "INSERT ON trading.record", "INSERT ON trading.account", "INSERT (name) ON trading.lease"}
+	for _, table := range []string{"version", "lease", "account", "record"} {
+		privileges = append(privileges, "SELECT ON trading."+table)
+	}
+	for _, column := range strings.Split(columns[1], ", ") {
+		privileges = append(privileges, "UPDATE ("+column+") ON trading.lease")
+	}
+	for _, privilege := range privileges {
+		execute(t, at, "REVOKE "+privilege+" FROM needs")
+		require.Error(t, cycle(), privilege)
+		execute(t, at, "GRANT "+privilege+" TO needs")
 	}
 }
 
@@ -257,6 +291,34 @@ func TestADoubtfulError(t *testing.T) {
 	assert.False(t, s.Deadline().IsZero())
 }
 
+// A database that takes no appends, and all else: nobody waits for it, it is asked now and then, the store can
+// be closed, and what was refused comes once it may.
+func TestARefusedAppend(t *testing.T) {
+	t.Parallel()
+	at, o := database(t), options()
+	execute(t, at, "DROP ROLE IF EXISTS refused; CREATE ROLE refused LOGIN; "+Grants("refused"))
+	asBot := strings.Replace(at, "postgres@", "refused@", 1)
+	s := opened(t, asBot, o)
+	may := func(does string) { execute(t, at, does+" refused") }
+	epoch := func() int { return scalar[int](t, at, "SELECT epoch::int FROM trading.lease WHERE name = $1", o.Name) }
+	may("REVOKE INSERT ON trading.record FROM")
+	bound, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	require.ErrorIs(t, s.Append(bound, true, record(1)), journal.ErrUnanswered)
+	before := epoch()
+	time.Sleep(o.Lease / 2)
+	assert.Less(t, epoch()-before, 15)
+	require.NoError(t, s.Err())
+	may("GRANT INSERT ON trading.record TO")
+	require.Eventually(t, func() bool { return s.Append(bound, true, record(2)) == nil }, 10*time.Second, 10*time.Millisecond)
+	assert.Equal(t, "intent 1", intents(t, s)[0])
+	may("REVOKE INSERT ON trading.record FROM")
+	require.Error(t, s.Append(bound, true, record(3)))
+	soon, end := context.WithTimeout(t.Context(), o.Lease/2)
+	defer end()
+	require.ErrorContains(t, s.Release(soon), "not released")
+}
+
 // A lease that an operator has locked lets nothing leave after the statement's own limit, while the
 // server answers all else; the statement does not wait on without its client. Then it goes on.
 func TestALockedLease(t *testing.T) {
@@ -422,10 +484,11 @@ func TestAMachineThatIsGoneHoldsNoRow(t *testing.T) {
 	// when it ends, in hundredths of a second.
 	of := regexp.MustCompile(fmt.Sprintf(`0100007F:%04X 0100007F:%04X 01 \S+ (\d\d):([0-9A-F]{8})`, shared.port, ours))
 	require.Eventually(t, func() bool {
-		table, err := os.ReadFile("/proc/net/tcp")
-		require.NoError(t, err)
+		table, _ := os.ReadFile("/proc/net/tcp")
 		socket := of.FindSubmatch(table)
-		require.NotNil(t, socket)
+		if socket == nil {
+			return false
+		}
 		ends, err := strconv.ParseUint(string(socket[2]), 16, 64)
 		return err == nil && string(socket[1]) == "02" && ends <= 500 // the timer that asks
 	}, 5*time.Second, 10*time.Millisecond)

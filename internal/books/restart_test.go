@@ -234,6 +234,8 @@ func TestWhatARunHandsOver(t *testing.T) {
 			require.NotNil(t, handed)
 			assert.Len(t, handed.Of["BTC"].Acts, row.acts)
 
+			assert.False(t, handed.Of["BTC"].Unseen)
+
 			next := restartedBook(t, Earlier{Handed: b.HandOver()})
 			assert.Equal(t, b.HandOver(), next.HandOver(), "nothing was done to it since")
 			wait, orders := next.FirstLook(mine, "BTC", next.now)
@@ -246,6 +248,25 @@ func TestWhatARunHandsOver(t *testing.T) {
 			assert.Equal(t, accounting.Lag, wait, "it is the first that has to look")
 		})
 	}
+}
+
+// What a run cannot know, the next one cannot either: that an order of before has traded unseen.
+func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
+	b := restartedBook(t, Earlier{})
+	for range 2 { // the same for so long that both were so at one moment
+		b.pass(accounting.Lag)
+		b.SawPositions(mine, atOnce(b.now), nil)
+		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
+	}
+	b.SawOrders(mine, atOnce(b.now), nil, nil)
+	w := b.order("BTC")
+	w.ID, w.Declared, w.Act = "w_1", true, accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	b.enter(w)
+	b.leave(w, after(5, 5))
+	require.True(t, b.HandOver()[mine.ID].Of["BTC"].Unseen)
+	next := restartedBook(t, Earlier{Handed: b.HandOver()})
+	next.enter(next.order("BTC"))
+	assert.True(t, next.of[mine].trails.unseen("BTC", next.began))
 }
 
 // enterNoted is enter, with a journal that takes what it is given.
