@@ -88,9 +88,10 @@ func TestARenewalCountsFromItsBeginning(t *testing.T) {
 func TestALostAnswer(t *testing.T) {
 	t.Parallel()
 	at, o := database(t), options()
-	o.Lease = 10 * time.Second
+	o.Lease = time.Minute // no renewal comes between
 	network := newWire(t, fmt.Sprint("127.0.0.1:", shared.port))
 	s := opened(t, strings.Replace(at, fmt.Sprint("127.0.0.1:", shared.port), network.address(), 1), o)
+	require.NoError(t, s.Append(t.Context(), true, record(0)), "behind the first renewal")
 	operator, err := connect(t.Context(), at)
 	require.NoError(t, err)
 	defer operator.close()
@@ -106,12 +107,13 @@ func TestALostAnswer(t *testing.T) {
 		}, 5*time.Second, time.Millisecond)
 	}
 	waiting(1)
+	require.Equal(t, 1, scalar[int](t, at, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO trading.record%' AND datname = current_database()"))
 	network.cut()
 	waiting(2) // the taking from itself, behind it
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-appended)
 	require.NoError(t, s.Err())
-	assert.Equal(t, 1, scalar[int](t, at, "SELECT count(*)::int FROM trading.record"))
+	assert.Equal(t, 2, scalar[int](t, at, "SELECT count(*)::int FROM trading.record"))
 }
 
 // A commit that somebody has kept from waiting for its standby is not acknowledged: the server says
