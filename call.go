@@ -251,3 +251,10 @@ func (c *call) priority() Priority {
 	}
 	return priority
 }
+
+// only is the error of a method whose result is in the Meta.
+func only[T any](_ T, err error) error { return err }
+
+func errNoOperation(op Operation) error {
+	return invalid("op", "it is %q: it must be an operation of the contract", string(op))
+}

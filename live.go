@@ -32,6 +32,29 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 	return convertAll(answer.Accounts, accountInfoOf), nil
 }
 
+// read carries out a read for [Client.Do].
+func (l *Live) read(ctx context.Context, op Operation, id AccountID, opts []CallOption) error {
+	a := l.Account(id)
+	switch op {
+	case OpAccounts:
+		return only(l.Accounts(ctx, opts...))
+	case OpState:
+		return only(a.State(ctx, opts...))
+	case OpPositions:
+		return only(a.Positions(ctx, opts...))
+	case OpTrades:
+		return only(a.Trades(ctx, opts...))
+	case OpOpenOrders:
+		return only(a.OpenOrders(ctx, opts...))
+	case OpFinishedRuns:
+		return only(a.FinishedRuns(ctx, opts...))
+	case OpFunding:
+		return only(a.Funding(ctx, opts...))
+	default:
+		return errNoOperation(op)
+	}
+}
+
 // Account returns a handle of an account. It sends nothing: a wrong id shows on
 // the first call. opts hold for each of the handle's calls, and one that is not
 // valid is reported by them.

@@ -54,10 +54,6 @@ func (c *Client) Do(ctx context.Context, op Operation, r Raw, opts ...CallOption
 	return meta, d.write(op)
 }
 
-func errNoOperation(op Operation) error {
-	return invalid("op", "it is %q: it must be an operation of the contract", string(op))
-}
-
 // raw is a request that is passed on.
 type raw struct {
 	Raw
@@ -68,47 +64,18 @@ type raw struct {
 	account *Account
 }
 
-// only is the error of a method whose result is in the Meta.
-func only[T any](_ T, err error) error { return err }
-
 func (d *raw) read(op Operation) error {
-	a, s := d.client.Live.Account(d.Account), d.client.Sandbox
-	switch op {
-	case OpHealth:
+	switch {
+	case op == OpHealth:
 		return only(d.client.Health(d.ctx, d.opts...))
-	case OpOpenAPI:
+	case op == OpOpenAPI:
 		return only(d.client.OpenAPI(d.ctx, d.opts...))
-	case OpMe:
+	case op == OpMe:
 		return only(d.client.Me(d.ctx, d.Environment, d.opts...))
-	case OpSandboxState:
-		return only(s.State(d.ctx, d.opts...))
-	case OpSandboxPositions:
-		return only(s.Positions(d.ctx, d.opts...))
-	case OpSandboxTrades:
-		return only(s.Trades(d.ctx, d.opts...))
-	case OpMarkets:
-		return only(s.Markets(d.ctx, d.opts...))
-	case OpPrices:
-		if d.Symbol == "" {
-			return only(s.Prices(d.ctx, d.opts...))
-		}
-		return only(s.Price(d.ctx, d.Symbol, d.opts...))
-	case OpAccounts:
-		return only(d.client.Live.Accounts(d.ctx, d.opts...))
-	case OpState:
-		return only(a.State(d.ctx, d.opts...))
-	case OpPositions:
-		return only(a.Positions(d.ctx, d.opts...))
-	case OpTrades:
-		return only(a.Trades(d.ctx, d.opts...))
-	case OpOpenOrders:
-		return only(a.OpenOrders(d.ctx, d.opts...))
-	case OpFinishedRuns:
-		return only(a.FinishedRuns(d.ctx, d.opts...))
-	case OpFunding:
-		return only(a.Funding(d.ctx, d.opts...))
+	case endpointOf(op).env == EnvLive:
+		return d.client.Live.read(d.ctx, op, d.Account, d.opts)
 	default:
-		return errNoOperation(op)
+		return d.client.Sandbox.read(d.ctx, op, d.Symbol, d.opts)
 	}
 }
 

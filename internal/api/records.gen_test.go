@@ -39,3 +39,26 @@ func records() map[string]func() wire.Value {
 		"RunResponse":            func() wire.Value { return new(RunResponse) },
 	}
 }
+
+// requests returns a new value of every generated request, by schema.
+func requests() map[string]body {
+	return map[string]body{
+		"SandboxOrderRequest":     new(SandboxOrderRequest),
+		"SandboxCloseRequest":     new(SandboxCloseRequest),
+		"SandboxTPSLRequest":      new(SandboxTPSLRequest),
+		"OrderRequest":            new(OrderRequest),
+		"LimitOrderRequest":       new(LimitOrderRequest),
+		"CancelOrderRequest":      new(CancelOrderRequest),
+		"ClosePositionRequest":    new(ClosePositionRequest),
+		"TPSLRequest":             new(TPSLRequest),
+		"ProOrderRequest":         new(ProOrderRequest),
+		"ConditionalOrderRequest": new(ConditionalOrderRequest),
+		"LadderOrderRequest":      new(LadderOrderRequest),
+		"TwapOrderRequest":        new(TWAPOrderRequest),
+		"ChaseOrderRequest":       new(ChaseOrderRequest),
+		"ChaseTwapOrderRequest":   new(ChaseTWAPOrderRequest),
+		"SwarmOrderRequest":       new(SwarmOrderRequest),
+		"EditRunRequest":          new(EditRunRequest),
+		"CancelRunRequest":        new(CancelRunRequest),
+	}
+}

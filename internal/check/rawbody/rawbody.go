@@ -4,8 +4,10 @@
 package rawbody
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -28,44 +30,8 @@ const (
 // members are those of an operation.
 type members map[string]kind
 
-// with adds members to others.
-func (m members) with(more members) members {
-	all := make(members, len(m)+len(more))
-	for _, some := range [...]members{m, more} {
-		for name, k := range some {
-			all[name] = k
-		}
-	}
-	return all
-}
-
-var paperOrder = members{
-	"symbol": text, "side": text, "size": number, "leverage": number, "orderType": text, "limitPrice": number,
-	"takeProfitPrice": number, "stopLossPrice": number, "expectedPrice": number, "maxSlippagePct": number,
-}
-
-var order = paperOrder.with(members{"accountId": text, "reduceOnly": boolean})
-
-// of are the members of each operation, by its path.
-var of = map[string]members{
-	"/sandbox/orders":          paperOrder,
-	"/sandbox/positions/close": {"symbol": text, "pct": number},
-	"/sandbox/positions/tpsl":  {"symbol": text, "takeProfitPrice": number, "stopLossPrice": number, "closePct": number},
-	"/sandbox/reset":           {},
-	"/orders":                  order,
-	"/orders/limit":            order,
-	"/orders/cancel":           {"accountId": text, "orderId": text},
-	"/positions/close":         {"accountId": text, "symbol": text, "closePercent": number},
-	"/positions/tpsl":          {"accountId": text, "symbol": text, "takeProfitPrice": number, "stopLossPrice": number},
-	"/orders/conditional":      order.with(members{"triggerPrice": number, "execKind": text}),
-	"/orders/ladder":           order.with(members{"startPrice": number, "endPrice": number, "totalOrders": integer, "sizeSkew": number}),
-	"/orders/twap":             order.with(members{"durationMs": integer, "randomizeSize": boolean, "randomizeTime": boolean}),
-	"/orders/chase":            order.with(members{"chaseTo": number}),
-	"/orders/chase-twap":       order.with(members{"durationMs": integer, "chaseTo": number}),
-	"/orders/swarm":            order.with(members{"totalOrders": integer, "aggression": scalar, "slippageBps": number, "irregular": boolean}),
-	"/runs/edit":               {"accountId": text, "runId": text, "totalSize": number},
-	"/runs/cancel":             {"accountId": text, "runId": text},
-}
+// likely are the kinds of members whose type the contract does not show: what their names suggest.
+var likely = members{"sizeSkew": number, "randomizeSize": boolean, "randomizeTime": boolean, "slippageBps": number, "irregular": boolean}
 
 // codes are those by which the service refuses a member of another type.
 var codes = map[string]string{
@@ -83,18 +49,16 @@ func Parse(path string, data []byte, ignored ...string) (*Body, *check.Fault) {
 	if path == "/sandbox/reset" && len(data) == 0 {
 		return b, nil
 	}
-	known := of[path].with(nil)
-	for _, name := range ignored {
-		if known[name] == 0 {
-			known[name] = 0
-		}
-	}
+	known := of[path]
 	d := wire.NewDecoder(data)
 	d.Object()
 	for d.Member() {
 		name := string(d.Name())
 		k, is := known[name]
-		if !is {
+		if k == scalar {
+			k = cmp.Or(likely[name], k)
+		}
+		if !is && !slices.Contains(ignored, name) {
 			return nil, &check.Fault{Code: "bad_request", Text: "the body has a member that the contract does not have here: " + clean(name)}
 		}
 		if _, twice := b.values[name]; twice {

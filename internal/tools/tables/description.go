@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 )
@@ -12,8 +14,38 @@ import (
 type description struct {
 	operations []operation
 	codes      []code
+	schemas    map[string]schema
 	records    []string // the schemas of answers that can have further members
+	requests   []string // those of bodies
 }
+
+// schema is what is read of a schema.
+type schema struct {
+	Ref        string            `json:"$ref"`
+	Type       string            `json:"type"`
+	AllOf      []schema          `json:"allOf"`
+	Properties map[string]schema `json:"properties"`
+	Open       json.RawMessage   `json:"additionalProperties"`
+}
+
+// whole is a schema with what it refers to.
+func (d *description) whole(s schema) schema {
+	if s.Ref != "" {
+		s = d.schemas[strings.TrimPrefix(s.Ref, schemaRef)]
+	}
+	all := schema{Type: s.Type, Properties: maps.Clone(s.Properties)}
+	for _, part := range s.AllOf {
+		part = d.whole(part)
+		all.Type = cmp.Or(all.Type, part.Type)
+		if all.Properties == nil {
+			all.Properties = map[string]schema{}
+		}
+		maps.Copy(all.Properties, part.Properties)
+	}
+	return all
+}
+
+const schemaRef = "#/components/schemas/"
 
 // operation is an operation of the description, with the extensions that the
 // description explains.
@@ -27,6 +59,18 @@ type operation struct {
 	AnswerSize   string     `json:"x-answer-size"`
 	LimitClass   string     `json:"x-limit-class"`
 	Refusals     []answered `json:"x-error-codes"`
+	Request      struct {
+		Content map[string]struct{ Schema schema } `json:"content"`
+	} `json:"requestBody"`
+}
+
+// members are those of the operation's body, with their types; "" for one whose type is not shown.
+func (d *description) members(o *operation) map[string]string {
+	types := map[string]string{}
+	for name, s := range d.whole(o.Request.Content["application/json"].Schema).Properties {
+		types[name] = d.whole(s).Type
+	}
+	return types
 }
 
 func (o *operation) liveWrite() bool { return o.Write && o.Key == "live" }
@@ -70,16 +114,13 @@ func readDescription(file string) (*description, error) {
 			Examples members[struct {
 				Code json.RawMessage `json:"x-code"`
 			}] `json:"examples"`
-			Schemas members[struct {
-				Type string          `json:"type"`
-				Open json.RawMessage `json:"additionalProperties"`
-			}] `json:"schemas"`
+			Schemas members[schema] `json:"schemas"`
 		} `json:"components"`
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, err
 	}
-	d := &description{}
+	d := &description{schemas: map[string]schema{}}
 	for _, path := range document.Paths {
 		for _, method := range path.value {
 			o := operation{Method: strings.ToUpper(method.name), Path: path.name}
@@ -101,9 +142,14 @@ func readDescription(file string) (*description, error) {
 		}
 		d.codes = append(d.codes, c)
 	}
-	for _, schema := range document.Components.Schemas {
-		if schema.value.Type == "object" && string(schema.value.Open) == "true" {
-			d.records = append(d.records, schema.name)
+	for _, s := range document.Components.Schemas {
+		d.schemas[s.name] = s.value
+		switch {
+		case s.value.Type != "object":
+		case string(s.value.Open) == "true":
+			d.records = append(d.records, s.name)
+		case s.value.Open == nil:
+			d.requests = append(d.requests, s.name)
 		}
 	}
 	err = d.check()

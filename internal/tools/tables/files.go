@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -99,7 +100,87 @@ func tablesFile(d *description) string {
 	return w.String()
 }
 
-// recordsFile lists the generated records for their tests. modelsConfig is that of their
+// membersFile declares the members that the body of each write can have, by its path.
+func membersFile(d *description) string {
+	w := newFile("rawbody")
+	w.line("\n// of are the members of each operation, by its path.\nvar of = map[string]members{")
+	for _, o := range d.operations {
+		if !o.Write {
+			continue
+		}
+		types := d.members(&o)
+		w.line("%q: {", o.Path)
+		for _, name := range slices.Sorted(maps.Keys(types)) {
+			w.line("%q: %s,", name, memberKinds[types[name]])
+		}
+		w.line("},")
+	}
+	w.line("}")
+	return w.String()
+}
+
+// memberKinds are the kinds of package rawbody, by the type of a member.
+var memberKinds = map[string]string{"string": "text", "number": "number", "integer": "integer", "boolean": "boolean", "": "scalar"}
+
+// routesFile declares what the sidecar knows of each operation.
+func routesFile(d *description) string {
+	w := newFile("sidecar")
+	w.line("\nimport %q", "github.com/tradingapi/trading-go")
+	w.line("\n// routes are all operations, by method and path.\nvar routes = byName(\nroute{op: trading.OpOpenAPI, keyless: true},")
+	for _, o := range d.operations {
+		fmt.Fprintf(w, "route{op: trading.Op%s", o.Name)
+		adds := slices.Contains([]string{"order", "limit", "run", "run-edit"}, o.Asks)
+		for _, field := range []struct {
+			text string
+			is   bool
+		}{
+			{"keyless: true", o.Key == "none"}, {"env: paper", o.Key == "test"}, {"env: live", o.Key == "live"},
+			{"write: true", o.Write}, {"adds: true", adds}, {"waits: true", adds && o.Asks != "order"}, {"pro: true", o.Asks == "run"},
+		} {
+			if field.is {
+				w.WriteString(", " + field.text)
+			}
+		}
+		if o.LimitClass != "" {
+			fmt.Fprintf(w, ", class: %q", o.LimitClass)
+		}
+		if o.Asks == "close" {
+			fmt.Fprintf(w, ", part: %q", d.part(&o))
+		}
+		w.line("},")
+	}
+	w.line(")")
+	return w.String()
+}
+
+// statusesFile declares the status of each code for the simulator: the highest of several.
+func statusesFile(d *description) string {
+	highest := map[string]int{}
+	for _, o := range d.operations {
+		for _, r := range o.Refusals {
+			highest[r.Code] = max(highest[r.Code], r.Status)
+		}
+	}
+	w := newFile("tradingsim")
+	w.line("\n// statuses is the status of each code. Codes that the contract gives several have the highest, and\n// take another with [refusal.as].\nvar statuses = map[string]int{")
+	for _, c := range d.codes {
+		w.line("%q: %d,", c.Code, highest[c.Code])
+	}
+	w.line("}")
+	return w.String()
+}
+
+// part is the member that says how much a close closes: its one number.
+func (d *description) part(o *operation) (name string) {
+	for member, is := range d.members(o) {
+		if is == "number" {
+			name = member
+		}
+	}
+	return name
+}
+
+// recordsFile lists the generated records and requests for their tests. modelsConfig is that of their
 // generator, which names the schemas that it leaves out.
 func recordsFile(d *description, modelsConfig string) string {
 	w := newFile("api")
@@ -112,8 +193,17 @@ func recordsFile(d *description, modelsConfig string) string {
 		}
 	}
 	w.line("}\n}")
+	w.line("\n// requests returns a new value of every generated request, by schema.")
+	w.line("func requests() map[string]body {\nreturn map[string]body{")
+	for _, name := range d.requests {
+		w.line("%q: new(%s),", name, goName.Replace(name))
+	}
+	w.line("}\n}")
 	return w.String()
 }
+
+// goName has the initialisms that models.yaml names to the generator of the models.
+var goName = strings.NewReplacer("Twap", "TWAP")
 
 // literal is the literal of an operation.
 func (o *operation) literal(shared []sharedRefusals) string {

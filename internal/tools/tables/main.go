@@ -1,6 +1,7 @@
 // Command tables writes the tables of the client from the description of the
 // service: the operations, the codes, what to do about each code, the page that
-// lists them for people, and the records for their tests.
+// lists them for people, the members of each write, the records and requests for their tests, the
+// routes of the sidecar, and the status of each code for the simulator.
 //
 //	tables openapi.json folder
 package main
@@ -32,9 +33,12 @@ func run(args []string) error {
 		return err
 	}
 	for name, text := range map[string]string{
-		"names.gen.go":                     namesFile(d),
-		"internal/spec/tables.gen.go":      tablesFile(d),
-		"internal/api/records.gen_test.go": recordsFile(d, string(models)),
+		"names.gen.go":                          namesFile(d),
+		"internal/spec/tables.gen.go":           tablesFile(d),
+		"internal/api/records.gen_test.go":      recordsFile(d, string(models)),
+		"internal/check/rawbody/members.gen.go": membersFile(d),
+		"sidecar/routes.gen.go":                 routesFile(d),
+		"tradingsim/statuses.gen.go":            statusesFile(d),
 	} {
 		source, err := format.Source([]byte(text))
 		if err != nil {
