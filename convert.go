@@ -324,3 +324,17 @@ func wireJSON[T any](o Opt[T]) wire.Opt[json.RawMessage] {
 	}
 	return wire.Some(json.RawMessage(text))
 }
+
+func limitResultOf(answer *api.LimitOrderResponse, meta Meta) *LimitResult {
+	return &LimitResult{Order: restingOrderOf(&answer.Order), Meta: meta, Extra: answer.Extra}
+}
+
+func runResultOf(answer *api.RunResponse, meta Meta) *RunResult {
+	return &RunResult{ID: RunID(answer.RunID), Meta: meta, Extra: answer.Extra}
+}
+
+// ackOf is the result of a write whose answer the contract does not show.
+func ackOf(members wire.Members, meta Meta) *Ack {
+	delete(members, "success")
+	return &Ack{Meta: meta, Extra: Extra(members)}
+}

@@ -206,7 +206,7 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
-	return &LimitResult{Order: restingOrderOf(&answer.Order), Meta: call.meta(), Extra: answer.Extra}, err
+	return limitResultOf(&answer, call.meta()), err
 }
 
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
@@ -370,8 +370,7 @@ func (c *call) acknowledge(request wireBody, faults ...*check.Fault) (*Ack, erro
 	if err := c.post(request, &members); err != nil {
 		return nil, err
 	}
-	delete(members, "success")
-	return &Ack{Meta: c.meta(), Extra: Extra(members)}, nil
+	return ackOf(members, c.meta()), nil
 }
 
 // Pending lists the writes of this account whose outcome is not known: its part of

@@ -114,7 +114,7 @@ func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []Ca
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
-	return &RunResult{ID: RunID(answer.RunID), Meta: call.meta(), Extra: answer.Extra}, err
+	return runResultOf(&answer, call.meta()), err
 }
 
 // EditRun edits a running TWAP. It can add exposure, so it is an entry.

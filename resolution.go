@@ -7,7 +7,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -149,7 +148,7 @@ var ErrUndetermined = resolve.ErrUndetermined
 var ErrLate = errors.New("executed late, when its stored answer was asked for")
 
 // Into decodes the service's answer: into an [*OrderResult], [*CloseResult],
-// [*LimitResult] or [*RunResult], as the write would have returned it.
+// [*LimitResult], [*RunResult] or [*Ack], as the write would have returned it.
 func (r Resolution) Into(result any) error {
 	if len(r.Answer) == 0 {
 		return errors.New("trading: Resolution.Into: the service's answer is not known")
@@ -157,31 +156,26 @@ func (r Resolution) Into(result any) error {
 	meta := Meta{Operation: r.Intent.Operation, Status: 200, Body: r.Answer, Key: r.Intent.Key, Replayed: r.Evidence == EvidenceReplay}
 	switch result := result.(type) {
 	case *OrderResult:
-		var answer api.OrderResponse
-		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
-			return err
-		}
-		*result = *orderResultOf(&answer, meta)
+		return into(result, r.Answer, meta, orderResultOf)
 	case *CloseResult:
-		var answer api.PositionCloseResponse
-		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
-			return err
-		}
-		*result = *closeResultOf(&answer, meta)
+		return into(result, r.Answer, meta, closeResultOf)
 	case *LimitResult:
-		var answer api.LimitOrderResponse
-		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
-			return err
-		}
-		*result = LimitResult{Order: restingOrderOf(&answer.Order), Meta: meta, Extra: answer.Extra}
+		return into(result, r.Answer, meta, limitResultOf)
 	case *RunResult:
-		var answer api.RunResponse
-		if err := wire.Unmarshal(r.Answer, &answer); err != nil {
-			return err
-		}
-		*result = RunResult{ID: RunID(answer.RunID), Meta: meta, Extra: answer.Extra}
+		return into(result, r.Answer, meta, runResultOf)
+	case *Ack:
+		return into(result, r.Answer, meta, func(members *wire.Members, meta Meta) *Ack { return ackOf(*members, meta) })
 	default:
 		return fmt.Errorf("trading: Resolution.Into: the result is a %T: it must be a pointer to the result of a write", result)
 	}
+}
+
+// into decodes an answer, and converts it as the method of its write does.
+func into[W, T any, P wireRecord[W]](result *T, answer Body, meta Meta, convert func(*W, Meta) *T) error {
+	var record W
+	if err := wire.Unmarshal(answer, P(&record)); err != nil {
+		return err
+	}
+	*result = *convert(&record, meta)
 	return nil
 }

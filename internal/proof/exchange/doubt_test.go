@@ -2,7 +2,10 @@ package exchange_test
 
 import (
 	"context"
+	"net/http"
+	"reflect"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -29,7 +32,7 @@ func tradesBy(t *testing.T) map[trading.Operation]func(context.Context, *trading
 			trades[op] = by[op]
 		}
 	}
-	require.Len(t, trades, 10)
+	require.NotEmpty(t, trades)
 	return trades
 }
 
@@ -60,6 +63,45 @@ func TestEdge43_RequestsAboutAWriteInDoubt(t *testing.T) {
 					assert.True(r.T, w.Waiting, "%s", w.Reason)
 					assert.NotContains(r.T, w.Reason, "incomplete")
 				}
+			})
+		})
+	}
+}
+
+// The lost answer of each live write that can trade is found: by its call, and by Resolve where the
+// call has given up, as the result that the call would have returned.
+func TestALostAnswerOfEachWriteIsFound(t *testing.T) {
+	trades := tradesBy(t)
+	for _, o := range operations() {
+		if trades[trading.Operation(o.name())] == nil {
+			continue
+		}
+		lost := func(t *testing.T, opts ...trading.CallOption) (*trading.Client, any, error) {
+			c := caseOf(o, http.StatusOK, "", "")
+			w := simulated(t, &c)
+			if o.ready != nil {
+				o.ready(w)
+			}
+			time.Sleep(time.Minute)
+			r := rig.Join(t, w.sim)
+			r.ReadAll()
+			w.sim.Fault(o.name(), tradingsim.DropResponse())
+			before := r.Ran(trading.Operation(o.name()))
+			got, err := o.call(t.Context(), w, r.Client, opts...)
+			assert.Equal(t, before+1, r.Ran(trading.Operation(o.name())))
+			return r.Client, got, err
+		}
+		t.Run(o.id, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, want, err := lost(t)
+				require.NoError(t, err)
+				client, _, err := lost(t, trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+				found, err := client.Resolve(t.Context(), err)
+				require.NoError(t, err)
+				assert.Equal(t, trading.Applied, found.Outcome)
+				assert.Equal(t, trading.EvidenceReplay, found.Evidence)
+				assert.NoError(t, found.Into(reflect.New(reflect.TypeOf(want).Elem()).Interface()), "resolution.go: Into reads the result of %s", o.name())
 			})
 		})
 	}
