@@ -15,8 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/proof/leak"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -24,6 +26,68 @@ import (
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
 // These tests see what only the package does. All others are below internal/proof.
+
+// What the driver shows of a write is copied by hand into the records of the program: every field.
+func TestNoFieldIsLostOnItsWayOut(t *testing.T) {
+	var pending resolve.PendingWrite
+	var resolved resolve.Resolution
+	setAll(reflect.ValueOf(&pending).Elem())
+	setAll(reflect.ValueOf(&resolved).Elem())
+	resolved.Looks[0].Shown = []Trade{{}}
+	resolved.Looks[0].Positions[resolved.Intent.Symbol] = accounting.Position{Size: decimal.New(1, 0), EntryPrice: decimal.New(1, 0)}
+	resolved.Looks[0].Finished.IDs = []string{"r"}
+	requireAll(t, "PendingWrite", reflect.ValueOf(pendingOf([]resolve.PendingWrite{pending})[0]))
+	requireAll(t, "Resolution", reflect.ValueOf(resolutionOf(&resolved)))
+	requireAll(t, "Look", reflect.ValueOf(resolutionOf(&resolved).Looks[0]))
+}
+
+// setAll gives every exported field a value that is not zero.
+func setAll(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Uint8:
+		v.SetUint(1)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		setAll(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		setAll(v.Elem())
+	case reflect.Interface:
+		if v.Type() == reflect.TypeFor[error]() {
+			v.Set(reflect.ValueOf(errors.New("x")))
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1, 0)))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				setAll(v.Field(i))
+			}
+		}
+	}
+}
+
+// requireAll reports each field that is zero.
+func requireAll(t *testing.T, name string, v reflect.Value) {
+	t.Helper()
+	for i := range v.NumField() {
+		field := name + "." + v.Type().Field(i).Name
+		assert.False(t, v.Field(i).IsZero(), "%s is not filled: evidence.go", field)
+		if v.Type().Field(i).Type == reflect.TypeFor[Intent]() {
+			requireAll(t, field, v.Field(i))
+		}
+	}
+}
 
 func TestTrap_T27_CodesDifferByCaseAlone(t *testing.T) {
 	locked := &Error{Code: "ACCOUNT_LOCKED", Status: 403, env: EnvLive}
