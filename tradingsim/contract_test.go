@@ -59,7 +59,7 @@ func TestEveryOperationOfTheContractIsServed(t *testing.T) {
 				continue
 			}
 			count++
-			require.NotPanics(t, func() { sim.Fault(method+" "+path, tradingsim.Pass()) }, "%s %s", method, path)
+			require.Contains(t, tradingsim.Operations(), method+" "+path, "add its row to tradingsim/routes.go")
 			b := sandboxBot(t, sim)
 			if !strings.HasPrefix(path, "/sandbox") {
 				b.key = sim.LiveKey()

@@ -2,6 +2,10 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,40 +22,55 @@ import (
 // write.
 const rawOrder = `"symbol" : "BTC", "side":"long", "size":1.0e-2, "leverage":2.00, "stopLossPrice":60000.0`
 
-// rawBodies are writes as bots in other languages spell them.
-var rawBodies = map[trading.Operation]string{
-	trading.OpSandboxOrder: `{` + rawOrder + `}`,
-	trading.OpSandboxClose: `{ "symbol":"BTC" }`,
-	trading.OpSandboxTPSL:  `{"symbol":"BTC","stopLossPrice":60000.0}`,
-	trading.OpSandboxReset: ``,
-	trading.OpOrder:        `{"accountId":"acc_1",` + rawOrder + `}`,
-	trading.OpLimit:        `{"accountId":"acc_1",` + rawOrder + `,"limitPrice":6e4}`,
-	trading.OpCancelOrder:  `{"orderId":"ord_1", "accountId":"acc_1"}`,
-	trading.OpClose:        `{"symbol":"BTC","accountId":"acc_1"}`,
-	trading.OpTPSL:         `{"symbol":"BTC","accountId":"acc_1","stopLossPrice":60000}`,
-	trading.OpConditional:  `{"accountId":"acc_1",` + rawOrder + `,"triggerPrice":70000,"execKind":"stop-market"}`,
-	trading.OpLadder:       `{"accountId":"acc_1",` + rawOrder + `,"startPrice":60000,"endPrice":61000,"totalOrders":2}`,
-	trading.OpTWAP:         `{"accountId":"acc_1",` + rawOrder + `,"durationMs":60000,"randomizeSize":true}`,
-	trading.OpChase:        `{"accountId":"acc_1",` + rawOrder + `}`,
-	trading.OpChaseTWAP:    `{"accountId":"acc_1",` + rawOrder + `,"durationMs":60000,"chaseTo":65000}`,
-	trading.OpSwarm:        `{"accountId":"acc_1",` + rawOrder + `,"totalOrders":2,"aggression":"high"}`,
-	trading.OpEditRun:      `{"accountId":"acc_1","runId":"run_1","totalSize":2.50}`,
-	trading.OpCancelRun:    `{"accountId":"acc_1","runId":"run_1"}`,
+const rawBuy = `{"accountId":"acc_1",` + rawOrder + `}`
+
+// rawBodies are the examples of the description, in a layout that the client would not write.
+func rawBodies(t *testing.T) map[trading.Operation]string {
+	t.Helper()
+	text, err := os.ReadFile("openapi.json")
+	require.NoError(t, err)
+	var description struct {
+		Paths map[string]map[string]struct {
+			Body struct {
+				Content map[string]struct {
+					Examples map[string]struct{ Value map[string]json.RawMessage }
+				}
+			} `json:"requestBody"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &description))
+	bodies := map[trading.Operation]string{}
+	for path, methods := range description.Paths {
+		for method, o := range methods {
+			for _, example := range o.Body.Content["application/json"].Examples {
+				if _, live := example.Value["accountId"]; live {
+					example.Value["accountId"] = json.RawMessage(`"acc_1"`)
+				}
+				body, err := json.MarshalIndent(example.Value, " ", "\t")
+				require.NoError(t, err)
+				bodies[trading.Operation(strings.ToUpper(method)+" "+path)] = wholeNumber.ReplaceAllString(string(body), "$1.0$2")
+			}
+		}
+	}
+	return bodies
 }
+
+var wholeNumber = regexp.MustCompile(`(: [0-9]+)([,\n])`)
 
 // Do carries out every operation of the contract: a write byte for byte.
 func TestDoSendsWhatItIsGiven(t *testing.T) {
+	bodies := rawBodies(t)
 	for _, o := range spec.Operations() {
 		op := trading.Operation(o.Method + " " + o.Path)
 		t.Run(string(op), func(t *testing.T) {
 			r := rig.New(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
-			body, is := rawBodies[op]
-			require.Equal(t, o.Write, is, "each write has a row")
+			body := bodies[op]
 			request := trading.Raw{Body: []byte(body), Environment: trading.EnvLive}
 			if !o.Write {
 				request.Account = rig.Acc
 			}
 			meta, err := r.Do(t.Context(), op, request, trading.WithRetry(trading.Retry{Attempts: 1}))
+			require.NotErrorAs(t, err, new(*trading.OptionError), "raw.go carries out a write; live.go or sandbox.go a read")
 			if err != nil { // there is no position, no order and no run
 				assert.False(t, rig.RefusalOf(t, err).Local, "%v", err)
 			}
@@ -109,10 +128,13 @@ func TestDoAddsNothing(t *testing.T) {
 	var judged []trading.Write
 	guard := func(_ context.Context, w trading.Write) error { judged = append(judged, w); return nil }
 	r := rig.New(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}, trading.WithMaxSlippagePct(trading.Dec("1")), trading.WithGuard(guard))
-	for _, op := range []trading.Operation{trading.OpOrder, trading.OpTPSL, trading.OpClose} {
-		_, err := r.Do(t.Context(), op, trading.Raw{Body: []byte(rawBodies[op])})
+	for _, w := range []struct {
+		op   trading.Operation
+		body string
+	}{{trading.OpOrder, rawBuy}, {trading.OpTPSL, `{"symbol":"BTC","accountId":"acc_1","stopLossPrice":60000}`}, {trading.OpClose, `{"symbol":"BTC","accountId":"acc_1"}`}} {
+		_, err := r.Do(t.Context(), w.op, trading.Raw{Body: []byte(w.body)})
 		require.NoError(t, err)
-		assert.Equal(t, []string{rawBodies[op]}, r.BodiesOf(op))
+		assert.Equal(t, []string{w.body}, r.BodiesOf(w.op))
 	}
 	assert.Zero(t, r.Sent(trading.OpPositions), "no level is read")
 	require.Len(t, judged, 3)
@@ -126,7 +148,7 @@ func TestDoAddsNothing(t *testing.T) {
 func TestDoKnowsAnExit(t *testing.T) {
 	r := rig.New(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
 	r.Halt("test")
-	_, err := r.Do(t.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBodies[trading.OpOrder])})
+	_, err := r.Do(t.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBuy)})
 	require.ErrorIs(t, err, trading.ErrHalted)
 	_, err = r.Do(t.Context(), trading.OpOrder, trading.Raw{Body: []byte(`{"accountId":"acc_1",` + rawOrder + `,"reduceOnly":true}`)})
 	require.ErrorIs(t, err, trading.CodeNoPosition)
@@ -150,7 +172,7 @@ func TestDoRepeatsTheAnswerOfAGivenKey(t *testing.T) {
 		d := rig.NewDisk()
 		r = r.Restart(d)
 		mine, tiny := trading.WithIdempotencyKey("mine"), trading.WithIdempotencyKey("tiny")
-		request := trading.Raw{Body: []byte(rawBodies[trading.OpOrder])}
+		request := trading.Raw{Body: []byte(rawBuy)}
 		r.Sim.Fault("POST /orders", tradingsim.DropResponse())
 		first, err := r.Do(r.T.Context(), trading.OpOrder, request, mine)
 		require.NoError(r.T, err)
@@ -185,7 +207,7 @@ func TestDoRepeatsTheAnswerOfAGivenKey(t *testing.T) {
 func TestAnAnswerThatSettlesNothing(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		r.Sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
-		meta, err := r.Do(r.T.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBodies[trading.OpOrder])},
+		meta, err := r.Do(r.T.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBuy)},
 			trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 		require.Error(r.T, err)
 		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))

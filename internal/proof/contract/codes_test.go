@@ -113,9 +113,6 @@ func allCodes() []string {
 }
 
 func TestCodes(t *testing.T) {
-	if got := len(allCodes()); got != 64 {
-		t.Fatalf("the table has %d codes, want 64", got)
-	}
 	var want, got []string
 	for _, c := range codes {
 		if c.in&sandbox != 0 {

@@ -134,12 +134,12 @@ func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	for _, x := range got {
 		if !slices.Contains(want, x) {
-			t.Errorf("%s: %s is not in the reference", what, x)
+			t.Errorf("%s: %s is not in the reference: add its row to reference_test.go or codes_test.go", what, x)
 		}
 	}
 	for _, x := range want {
 		if !slices.Contains(got, x) {
-			t.Errorf("%s: %s is missing", what, x)
+			t.Errorf("%s: openapi.json lacks %s", what, x)
 		}
 	}
 }

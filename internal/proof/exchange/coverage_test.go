@@ -17,7 +17,7 @@ import (
 // no rule for, it is told to answer, and the file says so.
 var notRecorded = map[string]string{}
 
-// Each of the 31 paths has an operation here with a success, and a file for each
+// Each path has an operation here with a success, and a file for each
 // code that the contract documents of it. Every live write has a replay, and each
 // operation that takes a key the headers of the key's own limit.
 func TestEveryCodeIsRecorded(t *testing.T) {
@@ -41,7 +41,10 @@ func TestEveryCodeIsRecorded(t *testing.T) {
 
 	codes, err := documentedCodes()
 	require.NoError(t, err)
-	require.Len(t, operations(), len(codes))
+	for id := range codes {
+		has := slices.ContainsFunc(operations(), func(o *operation) bool { return o.id == id })
+		assert.True(t, has, "%s has no row in operations_test.go", id)
+	}
 	for _, o := range operations() {
 		want := []string{"success"}
 		for _, d := range codes[o.id] {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -91,7 +94,7 @@ func TestEveryOperationHasOneMethod(t *testing.T) {
 		if operation == twoMethods {
 			want = 2
 		}
-		assert.Len(t, names, want, "%s: %v", operation, names)
+		assert.Len(t, names, want, "%s: %v: its public method has one row in operations_test.go", operation, names)
 	}
 	for operation, names := range byMethod {
 		assert.True(t, known[operation], "%v sends %s, which the contract does not have", names, operation)
@@ -102,6 +105,34 @@ func TestEveryOperationHasOneMethod(t *testing.T) {
 			isCalled := func(c methodCall) bool { return c.name == name }
 			assert.True(t, slices.ContainsFunc(calls, isCalled), "%s takes a context: give its operation a row", name)
 		}
+	}
+}
+
+// Each write has a command and a line in the glossary, or an excuse.
+func TestEachWriteHasACommandAndALineInTheGlossary(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	glossary, err := os.ReadFile(filepath.Join(root, "docs", "glossary.md"))
+	require.NoError(t, err)
+	var commands strings.Builder
+	files, err := filepath.Glob(filepath.Join(root, "cmd", "trading", "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if !strings.HasSuffix(file, "_test.go") {
+			commands.Write(text)
+		}
+	}
+	for _, c := range methodCalls(t) {
+		if !strings.HasPrefix(c.sent, http.MethodPost) {
+			continue
+		}
+		_, method, _ := strings.Cut(c.name, ".")
+		words := strings.Contains(string(glossary), method) || strings.Contains(string(glossary), strings.TrimPrefix(method, "Place")+"{")
+		assert.True(t, words, "docs/glossary.md has no line with %s, which sends %s", method, c.sent)
+		_, excused := withoutCommand[c.name]
+		called := regexp.MustCompile(`\.` + method + `\b`).MatchString(commands.String())
+		assert.NotEqual(t, called, excused, "%s: cmd/trading calls it: %t; excused by withoutCommand in operations_test.go: %t", c.name, called, excused)
 	}
 }
 

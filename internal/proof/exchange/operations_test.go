@@ -71,7 +71,10 @@ func pro(id, path string, place func(context.Context, *trading.Account, trading.
 	})
 }
 
-// operations are the 31 paths of the contract, in its order.
+// withoutCommand are the public methods of writes that package cmd/trading does not call, with the reason.
+var withoutCommand = map[string]string{"Sandbox.Reset": "a program in Go resets its own paper account"}
+
+// operations are the paths of the contract, in its order.
 func operations() []*operation {
 	const sandbox, live = trading.EnvSandbox, trading.EnvLive
 	type (

@@ -3,12 +3,15 @@ package exchange_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +31,7 @@ const dir = "../../../testdata/exchanges"
 
 var (
 	record        = flag.Bool("record", false, "write the exchanges instead of comparing them")
+	rewrite       = flag.String("rewrite", "^$", "with -record and without -base-url: which exchanges may change, as a regular expression of operation/file")
 	drift         = flag.Bool("drift", false, "report where the service at -base-url differs in shape")
 	baseURL       = flag.String("base-url", "", "with -record or -drift: the versioned root of another service than the simulation")
 	liveAccount   = flag.String("account", "", "with -base-url: the live account to read; without one no live account is read")
@@ -218,8 +222,7 @@ func TestRecorded(t *testing.T) {
 			require.NoError(t, err)
 			name := filepath.Join(dir, path)
 			if *record {
-				require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-				require.NoError(t, os.WriteFile(name, text, 0o644))
+				writeExchange(t, name, text, regexp.MustCompile(*rewrite).MatchString(path))
 				return
 			}
 			want, err := os.ReadFile(name)
@@ -239,6 +242,52 @@ func TestRecorded(t *testing.T) {
 		if _, ok := all[filepath.ToSlash(f.Path())]; !ok {
 			t.Errorf("%s: no case makes it", f.Path())
 		}
+	}
+}
+
+// writeExchange writes a new exchange. One that is there changes only if that may be, and never if another
+// service is its source: a mistake in how exchanges are made would spoil all of them.
+func writeExchange(t *testing.T, name string, text []byte, mayChange bool) {
+	t.Helper()
+	was, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, text, 0o644))
+		return
+	}
+	require.NoError(t, err)
+	f, err := exchange.Decode(was)
+	require.NoError(t, err)
+	switch {
+	case bytes.Equal(was, text), f.Source == exchange.Service:
+	case !mayChange:
+		t.Errorf("%s is not written: it would change. If that is meant, name it with -rewrite", name)
+	default:
+		require.NoError(t, os.WriteFile(name, text, 0o644))
+	}
+}
+
+// Recording adds exchanges. It changes those that it is told to, and none of another service.
+func TestRecordingChangesOnlyWhatItIsTold(t *testing.T) {
+	for _, row := range []struct {
+		source    exchange.Source
+		mayChange bool
+		want      string
+	}{{exchange.Service, true, "was"}, {exchange.Simulated, true, "now"}} {
+		name := filepath.Join(t.TempDir(), "new", "200-x.json")
+		f := &exchange.File{Shows: "was", Source: row.source}
+		text, err := f.Encode()
+		require.NoError(t, err)
+		writeExchange(t, name, text, false)
+		f.Shows, f.Source = "now", exchange.Simulated
+		text, err = f.Encode()
+		require.NoError(t, err)
+		writeExchange(t, name, text, row.mayChange)
+		is, err := os.ReadFile(name)
+		require.NoError(t, err)
+		got, err := exchange.Decode(is)
+		require.NoError(t, err)
+		assert.Equal(t, row.want, got.Shows)
 	}
 }
 
