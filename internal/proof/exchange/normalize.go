@@ -3,6 +3,7 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -138,13 +139,13 @@ const (
 )
 
 func (n *names) learnPath(r *Request) {
-	for _, id := range []string{pathID(r.Path), queryID(r.Query)} {
+	for _, id := range []string{pathID(r), queryID(r.Query)} {
 		n.add("account", id)
 	}
 }
 
 func (n *names) namePath(r *Request) {
-	if id := pathID(r.Path); id != "" {
+	if id := pathID(r); id != "" {
 		_, rest, _ := strings.Cut(r.Path[len(accountPath):], "/")
 		r.Path = accountPath + url.PathEscape(n.of(id))
 		if rest != "" {
@@ -156,9 +157,10 @@ func (n *names) namePath(r *Request) {
 	}
 }
 
-func pathID(path string) string {
-	rest, ok := strings.CutPrefix(path, accountPath)
-	if !ok {
+// pathID is the account in the path of a read. A write has none there.
+func pathID(r *Request) string {
+	rest, ok := strings.CutPrefix(r.Path, accountPath)
+	if !ok || r.Method != http.MethodGet {
 		return ""
 	}
 	segment, _, _ := strings.Cut(rest, "/")

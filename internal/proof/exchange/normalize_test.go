@@ -54,6 +54,14 @@ func TestNormalizeQueryAndUnknownKeys(t *testing.T) {
 	assert.Equal(t, map[string]string{"X-API-Key": "pk_test_[unknown]", "Authorization": "Bearer pk_live_[redacted]"}, f.Request.Header)
 }
 
+// The path of a write has no id, whatever is below /accounts/.
+func TestNormalizeAWriteBelowAccounts(t *testing.T) {
+	f := &exchange.File{Request: exchange.Request{Method: "POST", Path: "/accounts/rename", Body: exchange.NewBody([]byte(`{"accountId":"acc_9"}`))}}
+	exchange.Normalize(f)
+	assert.Equal(t, "/accounts/rename", f.Request.Path)
+	assert.Equal(t, `{"accountId":"account_1"}`, string(f.Request.JSON))
+}
+
 // A body is kept byte by byte, laid out or not.
 func TestBodiesKeepTheirBytes(t *testing.T) {
 	for _, body := range []string{
