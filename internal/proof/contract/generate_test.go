@@ -8,6 +8,38 @@ import (
 	"testing"
 )
 
+// The tables are what the generator makes of the description.
+func TestTablesAreGenerated(t *testing.T) {
+	folder := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./tables", "../../openapi.json", folder)
+	cmd.Dir, cmd.Env = "../../tools", append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	files := 0
+	err := filepath.WalkDir(folder, func(file string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files++
+		name, err := filepath.Rel(folder, file)
+		if err != nil {
+			return err
+		}
+		made, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if is, err := os.ReadFile(filepath.Join("..", "..", "..", name)); err != nil || !bytes.Equal(is, made) {
+			t.Errorf("%s is not what openapi.json says: run go generate ./...", name)
+		}
+		return nil
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d files: %v", files, err)
+	}
+}
+
 // What a generator makes of the description has to hold a price and a size: a number
 // without a format is a float32 to oapi-codegen, which sends 16777217 as 16777216. The
 // client is generated with the generator's own defaults, compiled, and sends an order.

@@ -2,12 +2,14 @@ package exchange_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -83,12 +85,14 @@ func TestALostAnswerOfEachWriteIsFound(t *testing.T) {
 				o.ready(w)
 			}
 			time.Sleep(time.Minute)
-			r := rig.Join(t, w.sim)
+			var guarded trading.Write
+			r := rig.Join(t, w.sim, trading.WithGuard(func(_ context.Context, w trading.Write) error { guarded = w; return nil }))
 			r.ReadAll()
 			w.sim.Fault(o.name(), tradingsim.DropResponse())
 			before := r.Ran(trading.Operation(o.name()))
 			got, err := o.call(t.Context(), w, r.Client, opts...)
 			assert.Equal(t, before+1, r.Ran(trading.Operation(o.name())))
+			requireAsked(t, o, &guarded, []byte(r.BodiesOf(trading.Operation(o.name()))[0]))
 			return r.Client, got, err
 		}
 		t.Run(o.id, func(t *testing.T) {
@@ -105,6 +109,69 @@ func TestALostAnswerOfEachWriteIsFound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// requireAsked wants a guard to see what the body asks for.
+func requireAsked(t *testing.T, o *operation, guarded *trading.Write, body []byte) {
+	t.Helper()
+	var asked struct {
+		AccountID, Symbol string
+		Size              decimal.NullDecimal
+	}
+	require.NoError(t, json.Unmarshal(body, &asked))
+	assert.Equal(t, asked.AccountID, string(guarded.Account), "%s: its method begins a call of the account", o.name())
+	assert.True(t, asked.Symbol == "" || asked.Symbol == guarded.Symbol, "%s: its method sets the symbol of the call", o.name())
+	if asked.Size.Valid {
+		require.NotNil(t, guarded.Order, "%s: its method has the call place an order", o.name())
+		assert.True(t, asked.Size.Decimal.Equal(guarded.Order.Size), o.name())
+	}
+}
+
+// What a live write does to the account it asks for: x-asks of the description says what guards,
+// health, the journal and the driver take it for.
+func TestAWriteAsksForWhatItDoes(t *testing.T) {
+	trades := tradesBy(t)
+	for _, o := range operations() {
+		if !o.liveWrite() {
+			continue
+		}
+		t.Run(o.id, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := caseOf(o, http.StatusOK, "", "")
+				w := simulated(t, &c)
+				if o.ready != nil {
+					o.ready(w)
+				}
+				r := rig.Join(t, w.sim)
+				before := heldOf(r)
+				_, err := o.call(t.Context(), w, r.Client)
+				require.NoError(t, err)
+				for id, size := range heldOf(r) {
+					changed := !size.Equal(before[id])
+					assert.False(t, changed && trades[trading.Operation(o.name())] == nil, "openapi.json: %s changes %s, which its x-asks does not say", o.name(), id)
+				}
+			})
+		})
+	}
+}
+
+// heldOf are the positions of the account by size, and what rests or runs.
+func heldOf(r rig.Rig) map[string]decimal.Decimal {
+	r.T.Helper()
+	time.Sleep(10 * time.Second)
+	held := map[string]decimal.Decimal{}
+	for _, symbol := range []string{"BTC", "ETH"} {
+		held[symbol] = r.Sim.Position("acc_1", symbol)
+	}
+	open, err := r.Account().OpenOrders(r.T.Context())
+	require.NoError(r.T, err)
+	for _, o := range open.Limits {
+		held[string(o.ID)] = decimal.New(1, 0)
+	}
+	for _, run := range open.Runs {
+		held[string(run.ID)] = decimal.New(1, 0)
+	}
+	return held
 }
 
 // An edit of a run can add exposure: while one is in doubt, its market is closed to entries,

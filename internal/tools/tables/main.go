@@ -28,7 +28,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	models, err := os.ReadFile(filepath.Join(args[1], "internal", "api", "models.yaml"))
+	models, err := os.ReadFile(filepath.Join("..", "api", "models.yaml"))
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,16 @@ func run(args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(args[1], name), source, 0o644); err != nil {
+		if err := write(filepath.Join(args[1], name), source); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(args[1], "docs", "errors.md"), []byte(errorsPage(d)), 0o644)
+	return write(filepath.Join(args[1], "docs", "errors.md"), []byte(errorsPage(d)))
+}
+
+func write(name string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
 }
