@@ -14,7 +14,7 @@ import (
 func TestEveryOperationHasARoute(t *testing.T) {
 	assert.Len(t, routes, len(tradingsim.Operations()))
 	for _, name := range tradingsim.Operations() {
-		assert.Contains(t, routes, name)
+		assert.Contains(t, routes, name, "run go generate ./...")
 	}
 	for path, want := range map[string]string{
 		"/accounts/acc_1":         "acc_1",

@@ -56,7 +56,7 @@ func TestRecords(t *testing.T) {
 			continue
 		}
 		newValue := all[name]
-		require.NotNil(t, newValue, "no record for schema %s", name)
+		require.NotNil(t, newValue, "no record for schema %s: run go generate ./..., or read it in envelopes", name)
 		delete(all, name)
 		t.Run(name, func(t *testing.T) { testRecord(t, c, s, newValue) })
 	}

@@ -73,7 +73,7 @@ func TestRequests(t *testing.T) {
 		if !s.isRequest() {
 			continue
 		}
-		require.Contains(t, all, name)
+		require.Contains(t, all, name, "run go generate ./...")
 		for _, members := range [][]string{s.members(), slices.Sorted(slices.Values(s.Required))} {
 			request := reflect.New(reflect.TypeOf(all[name]).Elem())
 			wants := fill(t, request.Elem(), len(members) == len(s.members()))

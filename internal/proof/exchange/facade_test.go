@@ -61,15 +61,35 @@ func methodCalls(t *testing.T) []methodCall {
 	return calls
 }
 
+// An account's id cannot turn one read into another, whatever is in it.
+func TestAnAccountIsEscaped(t *testing.T) {
+	for _, o := range operations() {
+		if !o.live() || o.write || o.id == "listAccounts" {
+			continue
+		}
+		var r recorder
+		client, err := trading.New("https://api.example.test/v1", trading.WithLiveKey("pk_live_x"), trading.WithTransport(&r))
+		require.NoError(t, err)
+		_, err = o.call(t.Context(), &world{t: t, account: "a/b?c"}, client)
+		require.ErrorIs(t, err, trading.CodeBadRequest, o.id)
+		want := strings.Replace("/v1"+o.path, "{accountId}", "a%2Fb%3Fc", 1)
+		if want == "/v1"+o.path {
+			want += "?accountId=a%2Fb%3Fc"
+		}
+		assert.Equal(t, []string{want}, r.targets, "%s: its method aims the call at the account", o.id)
+	}
+}
+
 // twoMethods is the one operation with two: a query decides which it is.
 const twoMethods = "GET /sandbox/prices"
 
 // recorder notes which requests go out, and of which public method, and refuses them all.
-type recorder struct{ sent, methods []string }
+type recorder struct{ sent, methods, targets []string }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.sent = append(r.sent, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/v1"))
 	r.methods = append(r.methods, publicMethod())
+	r.targets = append(r.targets, req.URL.RequestURI())
 	return &http.Response{StatusCode: 400, Header: http.Header{}, ContentLength: -1,
 		Body: io.NopCloser(strings.NewReader(`{"error":"bad_request","message":"recorded"}`))}, nil
 }

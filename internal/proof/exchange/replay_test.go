@@ -69,7 +69,7 @@ func checkError(t *testing.T, f *exchange.File, err error) {
 		trading.ErrNoPrice, trading.ErrNotMarketable, trading.ErrSlippage, trading.ErrRiskCap, trading.ErrAccountLocked,
 		trading.ErrLossLimit, trading.ErrKeyRefused, trading.ErrUnhealthy, trading.ErrHalted, trading.ErrExpired, trading.ErrGuard,
 	} {
-		assert.Equal(t, want.Kind == string(kind), errors.Is(err, kind), "%s", kind)
+		assert.Equal(t, want.Kind == string(kind), errors.Is(err, kind), "%s: kindOf in refusals_test.go, and the kind of its rule in openapi.json", kind)
 	}
 	var write *trading.WriteError
 	assert.Equal(t, want.Outcome != "", errors.As(err, &write), "every failed write says what became of it, and no read")
@@ -178,7 +178,7 @@ func checkNothingLost(t *testing.T, f *exchange.File) {
 		case leaf == "null":
 			nulls--
 		case !have[leaf], named[name] && !named[name+" "+leaf]:
-			t.Errorf("%s %s of the answer is not in the result", name, leaf)
+			t.Errorf("%s %s of the answer is not in the result: convert.go", name, leaf)
 		}
 	})
 	assert.GreaterOrEqual(t, nulls, 0, "a null of the answer is a value in the result")
