@@ -97,6 +97,23 @@ func TestDocumentedRefusals(t *testing.T) {
 	assert.False(t, operations["GET /openapi.json"].Documents("missing_api_key", 401), "it takes no key")
 }
 
+// The bots in other languages list the codes of an order after which they send it again.
+func TestBotsSendTheOrderAgain(t *testing.T) {
+	order, listed := byText()["POST /orders"], 0
+	for _, rule := range Rules() {
+		if rule.Advice != SameKey || !order.Documents(rule.Code, rule.Status) {
+			continue
+		}
+		listed++
+		for _, file := range []string{"examples/other-languages/bot.py", "examples/other-languages/bot.ts", "examples/other-languages/bot.sh", "docs/other-languages.md"} {
+			text, err := os.ReadFile("../../" + file)
+			require.NoError(t, err)
+			assert.Contains(t, string(text), rule.Code, "%s does not list it", file)
+		}
+	}
+	assert.Positive(t, listed)
+}
+
 // Cases that are easy to get wrong.
 func TestDocuments(t *testing.T) {
 	operations := byText()

@@ -4,6 +4,8 @@
 // routes of the sidecar, and the status of each code for the simulator.
 //
 //	tables openapi.json folder
+//
+// It runs in internal/tools, and reads from there which models are not generated.
 package main
 
 import (
