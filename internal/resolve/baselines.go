@@ -16,20 +16,11 @@ type baselines struct {
 	mu    sync.Mutex
 	under map[books.Account]chan struct{} // closed when the look is over
 	began []time.Time                     // those of the last minute, the oldest first
-	dated bool                            // one entry has had the chance to learn the service's time
+	dated bool                            // one write has had the chance to learn the service's time
 }
 
-// wait waits for a look at an account: for the one under way, or for another, which start
-// begins if it may. In any minute there are so many at the most.
-func (b *baselines) wait(ctx context.Context, account books.Account, most int, start func(over func()) bool) {
-	if over := b.join(account, most, start); over != nil {
-		select {
-		case <-over:
-		case <-ctx.Done():
-		}
-	}
-}
-
+// join returns when a look at an account is over: the one under way, or another, which start
+// begins if it may; nil if it may not. In any minute there are so many at the most.
 func (b *baselines) join(account books.Account, most int, start func(over func()) bool) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,17 +73,17 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	}
 	for asked := false; ; {
 		now := time.Now()
-		wait, orders := d.Books.FirstLook(w.Intent.account(), w.Places[0].Symbol, now)
+		left, orders := d.Books.FirstLook(w.Intent.account(), w.Places[0].Symbol, now)
 		if orders && !asked {
 			asked = true
-			d.share(ctx, w, d.cfg.Host.ReadOrders, d.cfg.Baselines)
+			wait(ctx, d.share(w, d.cfg.Host.ReadOrders, d.cfg.Baselines))
 			continue
 		}
-		if wait == 0 || now.Add(wait+lookPatience).After(end) {
+		if left == 0 || now.Add(left+lookPatience).After(end) {
 			return nil
 		}
 		select {
-		case <-time.After(wait):
+		case <-time.After(left):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -108,16 +99,22 @@ const (
 
 // readBaseline has the account of an entry read, if that is worth the wait, or if the
 // service's time is not known yet: what a restart leaves has no age without it. The look is
-// of all who wait for it, and does not end with one of them.
+// of all who wait for it, and does not end with one of them. An exit does not wait: it has
+// the time by when it is in doubt.
 func (d *Driver) readBaseline(ctx context.Context, w *Write) {
-	if read, most := d.wantedRead(w); read != nil {
-		d.share(ctx, w, read, most)
+	read, most := d.wantedRead(w)
+	if read == nil {
+		return
+	}
+	if over := d.share(w, read, most); w.Intent.Entry {
+		wait(ctx, over)
 	}
 }
 
-// share waits for a read of all who wait for one of an entry's account.
-func (d *Driver) share(ctx context.Context, w *Write, read func(ctx context.Context, account string), most int) {
-	d.baselines.wait(ctx, w.Intent.account(), most, func(over func()) bool {
+// share joins a read of all who want one of a write's account, and returns when that is over;
+// nil without one.
+func (d *Driver) share(w *Write, read func(ctx context.Context, account string), most int) <-chan struct{} {
+	return d.baselines.join(w.Intent.account(), most, func(over func()) bool {
 		if !d.cfg.Enter() {
 			return false
 		}
@@ -130,11 +127,29 @@ func (d *Driver) share(ctx context.Context, w *Write, read func(ctx context.Cont
 	})
 }
 
+// wait waits for the end of a read, if there is one.
+func wait(ctx context.Context, over <-chan struct{}) {
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
 // wantedRead is what an entry reads before it is sent: the account where no baseline is
 // known; on a declared account the closed trades where the list would soon not reach back
-// to those that are known. nil for nothing. There are at most so many in a minute.
+// to those that are known. Beside an exit one list is read, for the service's time alone. nil
+// for nothing. There are at most so many in a minute.
 func (d *Driver) wantedRead(w *Write) (read func(ctx context.Context, account string), most int) {
-	if !w.Ledger.Keyed || !w.Intent.Entry {
+	switch {
+	case !w.Ledger.Keyed:
+		return nil, 0
+	case !w.Intent.Entry:
+		if w.Ledger.Resolves && d.Durable() && d.wantsDate() {
+			return d.cfg.Host.ReadTrades, d.cfg.Baselines
+		}
 		return nil, 0
 	}
 	list, all, declared := false, false, d.Exclusive(w.Intent.Account)

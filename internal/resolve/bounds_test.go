@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -21,9 +20,7 @@ func TestLooksInAMinute(t *testing.T) {
 		var b baselines
 		began := 0
 		look := func(most int) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			defer cancel()
-			b.wait(ctx, books.Account{ID: "acc_1"}, most, func(over func()) bool { began++; go over(); return true })
+			b.join(books.Account{ID: "acc_1"}, most, func(over func()) bool { began++; go over(); return true })
 			synctest.Wait()
 		}
 		look(0)
