@@ -23,7 +23,7 @@ const (
 func Exceptions() map[string]string {
 	return map[string]string{
 		FailedAfterWork: "5xx after the work whose answer is lost",
-		LateProbe:       "held up",
+		LateProbe:       "held up on its way for minutes",
 		Outlived:        "outlives its claim",
 		LateRequest:     "arrives half an hour late",
 		Jumped:          "clocks that jump",
@@ -32,7 +32,7 @@ func Exceptions() map[string]string {
 		Repeated:        "repeats requests",
 		InItsWords:      "in the service's words",
 		Cancelled:       "has cancelled since",
-		LatePaper:       "paper",
+		LatePaper:       "a paper request that arrives late",
 		BrokenDisk:      "an exit while the journal cannot be written",
 		Paused:          "stopped between its last check and its first byte",
 	}
