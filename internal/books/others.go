@@ -67,7 +67,7 @@ func (a *account) seekOrders(resting, running []Waiting) {
 	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Write).waits) {
 		return
 	}
-	known := make(map[string]bool, len(a.orders)+len(a.runs))
+	known := map[string]bool{}
 	for _, id := range slices.Concat(a.orders, a.runs, a.finished.IDs, a.ended) {
 		known[id] = true
 	}

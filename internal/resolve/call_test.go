@@ -311,12 +311,59 @@ func TestABaselineIsRead(t *testing.T) {
 		_, err := send(t, d, newWrite(d, "w_1", order), success)
 		require.NoError(t, err)
 		assert.Equal(t, "baseline", s.asks())
+		date(d) // as its answers do
 		_, err = send(t, d, newWrite(d, "w_2", exit), success)
 		require.NoError(t, err)
 		_, err = send(t, client(t, s), newWrite(d, "w_3", order), success)
 		require.NoError(t, err)
+		synctest.Wait()
 		assert.Equal(t, "baseline", s.asks(), "neither for an exit, nor without a journal")
 	})
+}
+
+// The first exit has one list read, once, while no answer has said the service's time, and does not
+// wait for it. Nothing is read for what is never asked for its answer, or in no journal.
+func TestTheFirstExitHasTheTimeRead(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*Write)
+		undone bool // no journal
+		dated  bool
+		asks   string
+	}{
+		{name: "an exit", asks: "trades"},
+		{name: "the time is known", dated: true},
+		{name: "no journal", undone: true},
+		{name: "a paper exit", change: func(w *Write) { w.Ledger.Keyed = false }},
+		{name: "a cancel", change: func(w *Write) { w.Ledger.Resolves = false }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{trades: func() { time.Sleep(time.Minute) }}
+				var with []func(*Config)
+				if !row.undone {
+					with = append(with, on(newDisk()))
+				}
+				d := client(t, s, with...)
+				if row.dated {
+					date(d)
+				}
+				began := time.Now()
+				for _, id := range []string{"w_1", "w_2"} {
+					w := newWrite(d, id, exit, func(w *Write) {
+						if row.change != nil {
+							row.change(w)
+						}
+					})
+					_, err := send(t, d, w, success)
+					require.NoError(t, err)
+				}
+				assert.Zero(t, time.Since(began), "it waits for nothing")
+				time.Sleep(time.Hour)
+				assert.Equal(t, row.asks, s.asks())
+			})
+		})
+	}
 }
 
 // A driver of a journal that has nothing says so, and its books begin without an earlier run.

@@ -60,6 +60,7 @@ type service struct {
 	cannot  error    // set them
 	onAsk   func(operation string)
 	orders  func() // are read
+	trades  func() // are read
 
 	turns    atomic.Int64 // of the drivers
 	mu       sync.Mutex
@@ -174,7 +175,11 @@ func (s *service) ReadOrders(context.Context, string) {
 	}
 }
 
-func (s *service) ReadTrades(context.Context, string) { s.note("trades") }
+func (s *service) ReadTrades(context.Context, string) {
+	if s.note("trades"); s.trades != nil {
+		s.trades()
+	}
+}
 
 func (s *service) Levels(context.Context, string, string) (has Levels, held bool, err error) {
 	s.note("levels")
