@@ -202,7 +202,7 @@ func (a *account) dateRows(list []accounting.Row, ended time.Time) []accounting.
 	if len(a.rows) > 0 {
 		fresh = slices.IndexFunc(list, func(r accounting.Row) bool { return r.Digest == a.rows[0].Digest })
 	}
-	anySymbol := fresh >= 0 && slices.ContainsFunc(list[:fresh], func(r accounting.Row) bool { return r.Symbol == "" })
+	anySymbol := slices.ContainsFunc(list[:max(fresh, 0)], func(r accounting.Row) bool { return r.Symbol == "" })
 	if a.rowsAt.IsZero() || fresh < 0 || anySymbol || a.rowsSince == nil {
 		a.rowsFrom, a.rowsSince = ended, make(map[string]time.Time)
 		return nil

@@ -143,16 +143,16 @@ type left struct {
 	note Note
 }
 
-// sent is a place in the order of the earlier run's writes, by which the newest is found.
+// sent is a place in the order of the earlier run's writes, by which the newest is found; 0 if
+// its journal has none.
 func (l *left) sent() int {
 	if l.note.Trail == nil || l.note.NoTrail {
-		return -1
+		return 0
 	}
-	own := l.note.Trail.Find(l.of.ID)
-	if own == nil {
-		return -1
+	if own := l.note.Trail.Find(l.of.ID); own != nil {
+		return own.Sent
 	}
-	return own.Sent
+	return 0
 }
 
 // goOn goes on with what the journals of an earlier run's writes have. The newest knows the
@@ -166,7 +166,7 @@ func (a *account) goOn() {
 	all := t.left
 	t.left = nil
 	slices.SortStableFunc(all, func(a, b left) int { return cmp.Compare(b.sent(), a.sent()) })
-	known := all[0].sent() >= 0 && t.goOn(all[0].note.Trail, now)
+	known := all[0].sent() > 0 && t.goOn(all[0].note.Trail, now)
 	for i := range all {
 		l := &all[i]
 		symbol := l.of.Places[0].Symbol
@@ -175,7 +175,7 @@ func (a *account) goOn() {
 			t.waits(Waiting{ID: l.of.ID, Symbol: symbol, Side: l.of.Side})
 			continue
 		}
-		if s := l.note.Trail; known && l.sent() >= 0 && of.Base == nil && s.Base.Place >= t.trades.First {
+		if s := l.note.Trail; known && l.sent() > 0 && of.Base == nil && s.Base.Place >= t.trades.First {
 			of.goOn(s, t, now)
 		}
 		if of.Find(l.of.ID) == nil {

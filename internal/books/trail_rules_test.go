@@ -295,8 +295,13 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		left := next.order("BTC")
 		left.ID, left.Declared, left.Act = "lost", true, bought.Act
 		next.Restore(left, nil, n)
+		without := next.order("ETH")
+		without.ID, without.Declared, without.Act = "without", true, bought.Act
+		next.Restore(without, nil, Note{})
 		_, ok := next.Course(left, true, "ACTIVE")
 		require.True(t, ok)
+		_, ok = next.Course(without, true, "ACTIVE")
+		assert.False(t, ok, "its journal has no baseline")
 		now := &next.of[mine].trails
 		assert.Equal(t, unseen, now.unseen("BTC", now.trail("BTC").From))
 		assert.True(t, now.unseen("ETH", now.trail("BTC").From))
