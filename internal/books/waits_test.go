@@ -2,6 +2,7 @@ package books
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -159,3 +160,35 @@ func TestFirstLookAfterAnEarlierRun(t *testing.T) {
 }
 
 const mustBe = accounting.Lag + 4*servicetime.Tolerance
+
+// While a journal takes the note of one write, another that has a journal waits a quarter of a
+// second for it, and then ends without its note. One that has none waits for nothing.
+func TestWhoWaitsForAJournalThatTakesANote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBook(t)
+		b.read(nil)
+		took := map[string]bool{}
+		doubted := func(id string, note func()) (waited time.Duration) {
+			w := b.order("BTC")
+			w.ID = id
+			if note != nil {
+				w.Note = func(Note) { note(); took[id] = true }
+			}
+			b.enter(w)
+			began := time.Now()
+			b.Doubt(w)
+			return time.Since(began)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			doubted("slow", func() { time.Sleep(time.Minute) })
+		}()
+		synctest.Wait()
+		assert.Equal(t, noteWaits, doubted("waits", func() {}))
+		assert.Zero(t, doubted("not journaled", nil))
+		<-done
+		assert.Zero(t, doubted("later", func() {}))
+		assert.Equal(t, map[string]bool{"slow": true, "later": true}, took)
+	})
+}
