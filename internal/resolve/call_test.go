@@ -144,6 +144,15 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 			d.Heard(w, time.Now(), success, false)
 			require.True(t, d.Conclude(w, &Answer{Answer: success, Body: []byte(`{"ok":true}`)}))
 			assert.Equal(t, name != "", string(k.end(t, "w_1").Answer) == `{"ok":true}`)
+
+			refused := newWrite(d, "w_2", order, named(name))
+			d.Own(refused, name)
+			require.NoError(t, d.Before(t.Context(), refused, false))
+			d.SendBegins(refused)
+			d.Heard(refused, time.Now(), tooSmall, false)
+			require.True(t, d.Conclude(refused, &Answer{Answer: tooSmall, Key: refused.Try().Key, Body: []byte(`{"error":"MIN_NOTIONAL"}`)}))
+			assert.True(t, k.end(t, "w_2").Dead)
+			assert.Equal(t, name != "", k.end(t, "w_2").Refused != nil)
 		}
 	})
 }

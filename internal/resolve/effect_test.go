@@ -144,9 +144,11 @@ func TestWhatTheBooksLearn(t *testing.T) {
 		answer ledger.Answer
 		body   string
 		left   bool
+		not    ledger.Without
 		known  bool // the next order has a baseline
 	}{
 		{name: "a success", answer: success, body: opened, known: true},
+		{name: "a success of a service whose answers show another position", answer: success, body: opened, not: ledger.Without{Answers: true}},
 		{name: "a stored success", answer: replayed(success), body: opened, known: true},
 		{name: "one of an earlier run, which the reads may show", answer: replayed(success), body: opened, left: true},
 		{name: "an answer that cannot be read", answer: success, body: `{}`},
@@ -158,7 +160,7 @@ func TestWhatTheBooksLearn(t *testing.T) {
 				readTwice(d)
 				time.Sleep(time.Second)
 				w := newWrite(d, "w_1", order)
-				w.Left = row.left
+				w.Left, w.Ledger.Without = row.left, row.not
 				d.Own(w, "")
 				require.NoError(t, d.Before(t.Context(), w, false))
 				d.SendBegins(w)

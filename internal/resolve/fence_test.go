@@ -2,6 +2,8 @@ package resolve
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -21,4 +23,15 @@ func TestFencesAreTheDescriptions(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 4, seen)
+}
+
+// A probe leaves for as long as the ledger allows it, and not a moment longer.
+func TestAProbeLeavesShortly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := shortly{time.Now(), time.Second}
+		time.Sleep(time.Second)
+		assert.NoError(t, gate.MayLeave())
+		time.Sleep(time.Nanosecond)
+		assert.ErrorIs(t, gate.MayLeave(), errTooLate)
+	})
 }
