@@ -257,6 +257,35 @@ func TestAJournalThatFailsBeforeAByte(t *testing.T) {
 	}
 }
 
+// An entry waits for the disk while it may be sent, and an exit for a quarter of a second.
+func TestHowLongTheDiskIsWaitedFor(t *testing.T) {
+	for _, row := range []struct {
+		operation    string
+		slow, waited time.Duration
+		want         error
+	}{
+		{order, 30 * time.Second, 30 * time.Second, nil},
+		{order, time.Hour, 40 * time.Second, errHangs},
+		{exit, exitWaits - 1, exitWaits - 1, nil},
+		{exit, time.Hour, exitWaits, errHangs},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newDisk()
+			k.slow = row.slow
+			d := client(t, &service{}, on(k), foreground)
+			date(d)
+			w := newWrite(d, "w_1", row.operation)
+			d.Own(w, "")
+			w.Intent.Decided = w.Intent.Decided.Add(-20 * time.Second) // it has waited for its turn
+			began := time.Now()
+			assert.ErrorIs(t, d.Before(t.Context(), w, false), row.want)
+			assert.Equal(t, row.waited, time.Since(began), row.operation)
+			k.slow = 0
+			d.LetGo(w)
+		})
+	}
+}
+
 // That it lacks an exit cannot be noted either: the error says both.
 func TestAGapThatCannotBeNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

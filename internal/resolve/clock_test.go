@@ -86,3 +86,24 @@ func TestWhenAKeyWasUsedFirst(t *testing.T) {
 		}
 	})
 }
+
+// What passed since the last write of an earlier run is by the service's clock, and less than it
+// may be by all that this may be off.
+func TestHowLongAgoTheRunBeforeEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := new(servicetime.Clock)
+		now := time.Now()
+		before := &last{Ended: ledger.Instant{Wall: now, Service: servicetime.Shown(now)}, Still: []string{"acc_1"}}
+		e := earlierOf(false, before, service)
+		assert.Equal(t, []string{"acc_1"}, e.Still)
+		_, known := e.Since(now)
+		assert.False(t, known)
+		service.Hear(now.Add(time.Minute).UTC().Format(http.TimeFormat), now, now)
+		passed, known := e.Since(now)
+		assert.True(t, known)
+		assert.Equal(t, time.Minute-2*servicetime.Tolerance, passed)
+		before.Ended.Service = servicetime.Time{}
+		assert.Nil(t, earlierOf(false, before, service).Since)
+		assert.True(t, earlierOf(true, nil, service).None)
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,6 +25,7 @@ type disk struct {
 	records []journal.Record
 	durable []bool
 	fail    func(what string) error // in the words of [disk.says]
+	slow    time.Duration           // each append takes so long
 	noRead  error
 	isNew   bool
 	quiet   []byte
@@ -53,6 +55,13 @@ func (k *disk) restart() *disk {
 var errDisk = errors.New("the disk is full")
 
 func (k *disk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if k.slow > 0 {
+		select {
+		case <-time.After(k.slow):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, r := range records {

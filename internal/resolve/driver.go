@@ -320,7 +320,7 @@ func (d *Driver) work(w *Write) schedule.Turn {
 			d.say(func() { w.lastErr, w.reason = err, cmp.Or(d.whyBlocked(w, err), w.reason) })
 			step.At = now.Mono + d.putOff(w, err)
 		}
-		idle = err == nil && step.Do == ledger.Stop
+		idle = step.Do == ledger.Stop
 	}
 	if held != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
 		d.say(func() { w.reason = held })

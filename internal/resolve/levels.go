@@ -155,8 +155,8 @@ func (v *settings) mayLeave(w *Write) bool {
 	if slices.ContainsFunc(v.newer(w), func(s *setting) bool { return s.leaves }) {
 		return false
 	}
-	if at := indexOfSetting(v.of[w.Places[0]], w.Intent.ID); at >= 0 {
-		v.of[w.Places[0]][at].leaves = true
+	for _, s := range v.of[w.Places[0]] {
+		s.leaves = s.leaves || s.of.Intent.ID == w.Intent.ID
 	}
 	return true
 }

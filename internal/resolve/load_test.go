@@ -244,3 +244,24 @@ func TestABeginningWithoutAnAnswer(t *testing.T) {
 		assert.False(t, d.IsOpen(w))
 	}
 }
+
+// The reason of a write that was left is the last thing that its journal has of it, but for the end
+// of its sending.
+func TestTheReasonOfWhatWasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		before := client(t, &service{}, on(k), foreground)
+		w := newWrite(before, "w_1", order)
+		before.Own(w, "")
+		require.NoError(t, before.Before(t.Context(), w, false))
+		before.SendBegins(w)
+		before.Heard(w, time.Now(), silence, false)
+		before.SendingOver(w)
+		require.False(t, before.Conclude(w, &Answer{Answer: silence}))
+		require.Equal(t, "begin!, beside, answer, over", k.of("w_1"))
+		pending, err := client(t, &service{}, on(k.restart()), foreground).Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, pending, 1)
+		assert.Equal(t, factText(&ledger.Fact{Kind: ledger.SendEnded, Answer: silence}, code), pending[0].Reason)
+	})
+}
