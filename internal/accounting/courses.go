@@ -46,7 +46,7 @@ func (j *judge) guess(ran bool) Reason {
 			r.Acts = append(r.Acts, o.act())
 		}
 	}
-	asked := -1
+	asked := NoAct
 	if !ran {
 		asked = len(r.Acts)
 		r.Acts = append(r.Acts, Act{Kind: j.Write.Kind, Side: j.Write.Side, Size: j.Write.Size, Percent: j.Write.Percent})
@@ -60,7 +60,7 @@ func (j *judge) guess(ran bool) Reason {
 		}
 		r.Acts = append(r.Acts, Act{Kind: Shown, Sent: whenShown, Ended: whenShown, Ran: true, After: decimal.NewNullDecimal(j.Base.Position.Size)})
 	}
-	switch f := r.Of(asked, -1); {
+	switch f := r.Of(asked, NoAct); {
 	case f.Failed != "":
 		return f.Failed
 	case ran && f.Without, f.With:

@@ -76,11 +76,15 @@ type Finding struct {
 // noPlace is the place before any order of events fits.
 const noPlace = -2
 
-// AtStart is the anchor whose place is where the replay begins.
-const AtStart = -2
+// AtStart is the anchor whose place is where the replay begins, NoAct stands for no act and no
+// anchor.
+const (
+	AtStart = -2
+	NoAct   = -1
+)
 
 // Of tries every order of events. It is asked about one act, or by what anchor, an act
-// whose answer carried the position, the books go on; -1 for neither.
+// whose answer carried the position, the books go on; [NoAct] for neither.
 func (r *Replay) Of(asked, anchor int) Finding {
 	s := &replaying{asked: asked, anchor: anchor}
 	return s.find(r)
@@ -114,8 +118,8 @@ func (s *replaying) find(r *Replay) Finding {
 
 // over reports whether nothing that is open can change what was found.
 func (s *replaying) over() bool {
-	both := s.asked < 0 || s.found.With && s.found.Without
-	return s.found.Failed != "" || both && (s.anchor == -1 || s.found.Place == -1) && (s.asked >= 0 || s.anchor != -1)
+	both := s.asked == NoAct || s.found.With && s.found.Without
+	return s.found.Failed != "" || both && (s.anchor == NoAct || s.found.Place == -1) && (s.asked != NoAct || s.anchor != NoAct)
 }
 
 // Verdict is the outcome of the act that was asked about.

@@ -211,7 +211,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 	start := a.Place
 	if r, _, ok := t.Replay(symbol, trades, resting(t.From), status, ""); ok {
 		start, r.Halted = t.Base.Place, true
-		if f = r.Of(-1, at); f.Failed == "" && !f.Without {
+		if f = r.Of(NoAct, at); f.Failed == "" && !f.Without {
 			t.Drop() // nothing explains what the account shows
 			return
 		}
@@ -220,7 +220,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 		t.learn(symbol, trades)
 		r.Resting, r.Exp = resting(a.Began), t.Exp
 		r.From, r.Rows, r.Anywhere, r.Halted = a.After.Decimal, trades.Since(start, symbol), true, true
-		f = r.Of(-1, AtStart)
+		f = r.Of(NoAct, AtStart)
 	}
 	if f.Failed != "" || !f.Without || f.Place < 0 {
 		return
@@ -261,7 +261,7 @@ func (t *Trail) Needs(end int) int {
 // anchor is the last answer that can become the baseline: the list shows its row, nothing
 // of the program's was under way beside it, and all that was sent before has ended.
 func (t *Trail) anchor(trades *Trades) int {
-	found := -1
+	found := NoAct
 	for i := range t.Acts {
 		a := &t.Acts[i]
 		if !a.over() || t.Full {

@@ -315,3 +315,16 @@ func TestALookThatIsCutShort(t *testing.T) {
 		assert.True(t, resolved(t, d, lost(t, d, "w_1", order), 5*time.Minute), s.asks())
 	})
 }
+
+// The first look that the limits cut short begins again when there may be room, the next ones when
+// there is room for all of it.
+func TestWhenALookThatWasCutShortBeginsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := client(t, &service{})
+		for _, wait := range []time.Duration{time.Second, limitWindow, limitWindow} {
+			full := (*noRoom)(nil)
+			require.ErrorAs(t, d.cutShort(errClosed, time.Second), &full)
+			assert.Equal(t, time.Now().Add(wait), full.until)
+		}
+	})
+}

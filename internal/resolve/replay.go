@@ -21,7 +21,7 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 	// The status was read before the closed trades, and may lag: only what equal looks show was
 	// closed before the last of them asked for it.
 	c.Halted = c.Halted || !equal
-	found := c.Of(c.Asked, -1)
+	found := c.Of(c.Asked, accounting.NoAct)
 	v.Outcome, v.Reason = found.Verdict()
 	v.Likely = v.Outcome
 	switch {

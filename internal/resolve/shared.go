@@ -166,9 +166,7 @@ func (r *shared) wentAhead(id string) bool {
 func (r *shared) takeOver(d *Driver) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.orphans) > 0 {
-		r.adoptOrphans(d)
-	}
+	r.adoptOrphans(d)
 	return r.read
 }
 
