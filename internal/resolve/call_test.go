@@ -153,6 +153,13 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 			require.True(t, d.Conclude(refused, &Answer{Answer: tooSmall, Key: refused.Try().Key, Body: []byte(`{"error":"MIN_NOTIONAL"}`)}))
 			assert.True(t, k.end(t, "w_2").Dead)
 			assert.Equal(t, name != "", k.end(t, "w_2").Refused != nil)
+
+			found := client(t, &service{answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {replayed(tooSmall)}}, refusal: `{"error":"MIN_NOTIONAL"}`}, on(newDisk()))
+			_, known := found.Wait(t.Context(), lost(t, found, "w_3", order, named(name)))
+			assert.True(t, known)
+			kept := found.store.journal.(*disk).end(t, "w_3")
+			assert.True(t, kept.Dead)
+			assert.Equal(t, name != "", kept.Refused != nil, "nor where the driver has found it")
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
@@ -109,6 +110,11 @@ func TestPlaces(t *testing.T) {
 	} {
 		assert.Equal(t, want, kindOf(operation).places(in), operation)
 	}
+	edit := Kind{Asks: accounting.EditRun}
+	assert.Equal(t, [2]pending.Place{place("BTC"), place("")}, edit.places(in))
+	nowhere := &Intent{Environment: "live", Account: "acc_1"}
+	assert.Equal(t, [2]pending.Place{place(pending.AnyMarket), place("")}, edit.places(nowhere), "an edit names no market")
+	assert.Equal(t, [2]pending.Place{place("")}, kindOf(order).places(nowhere))
 }
 
 // Two programs with journals of their own have taken one named decision: each hears the

@@ -265,3 +265,44 @@ func TestTheReasonOfWhatWasLeft(t *testing.T) {
 		assert.Equal(t, factText(&ledger.Fact{Kind: ledger.SendEnded, Answer: silence}, code), pending[0].Reason)
 	})
 }
+
+// Of an id that this run has carried out the journal need not be readable. Of any other it must.
+func TestAnIdWhoseJournalCannotBeRead(t *testing.T) {
+	for outcome, want := range map[ledger.Outcome]error{ledger.Applied: nil, ledger.NotApplied: errDisk} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newDisk()
+			k.noRead = errDisk
+			d := client(t, &service{}, on(k))
+			d.store.kept.keep("entry 7", Final{Outcome: outcome})
+			w := newWrite(d, "w_1", order, named("entry 7"))
+			d.Own(w, "entry 7")
+			_, last, err := d.Take(t.Context(), w)
+			assert.ErrorIs(t, err, want)
+			assert.Equal(t, outcome, last.Outcome)
+			d.LetGo(w)
+		})
+	}
+}
+
+// The books look for others only where the journal has every write of this program.
+func TestWhoIsLookedFor(t *testing.T) {
+	for _, gap := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newDisk()
+			k.gap = gap
+			lost(t, client(t, &service{}, on(k), foreground), "w_1", exit)
+			k = k.restart()
+			k.gap = gap
+			d := client(t, &service{}, on(k), foreground)
+			require.NoError(t, d.Load(t.Context()))
+			readTwice(d)
+			for range 3 {
+				time.Sleep(ledger.Lag)
+				d.Books.SawStatus(liveBook("acc_1"), time.Now(), "ACTIVE")
+				d.Books.SawOrders(liveBook("acc_1"), atOnce(time.Now()), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}, {ID: "ord_1", Symbol: "DOGE"}}, nil)
+			}
+			assert.Equal(t, gap, d.Exclusive("acc_1"), "what is not in the journal can have placed it")
+			assert.Equal(t, gap, d.Books.Others(liveBook("acc_1")) == "")
+		})
+	}
+}

@@ -49,6 +49,7 @@ type service struct {
 	handle  func(Request) ledger.Answer // in their place
 	keys    func(Request) ledger.Answer // of a calibration; nil for one namespace
 	body    string                      // of a success
+	refusal string                      // the body of one
 	look    func() (Look, error)
 	keyless error
 	apiKey  string // that requests go with
@@ -145,7 +146,7 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 	case ledger.Success:
 		a.Body, a.Err = []byte(s.body), nil
 	case ledger.Refusal:
-		a.Refusal = errors.New(a.Code)
+		a.Body, a.Refusal = []byte(s.refusal), errors.New(a.Code)
 		a.Err = a.Refusal
 	}
 	return a
