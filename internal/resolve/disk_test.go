@@ -26,6 +26,7 @@ type disk struct {
 	durable []bool
 	fail    func(what string) error // in the words of [disk.says]
 	slow    time.Duration           // each append takes so long
+	slowOf  string                  // the first of this write alone
 	noRead  error
 	isNew   bool
 	quiet   []byte
@@ -55,9 +56,9 @@ func (k *disk) restart() *disk {
 var errDisk = errors.New("the disk is full")
 
 func (k *disk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
-	if k.slow > 0 {
+	if slow := k.takes(records); slow > 0 {
 		select {
-		case <-time.After(k.slow):
+		case <-time.After(slow):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -81,6 +82,20 @@ func (k *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 		k.records, k.durable = append(k.records, journal.Record{}), append(k.durable, true)
 	}
 	return nil
+}
+
+// takes is how long records take.
+func (k *disk) takes(records []journal.Record) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	slow := k.slow
+	if k.slowOf != "" {
+		if len(records) == 0 || records[0].Intent != k.slowOf {
+			return 0
+		}
+		k.slow = 0
+	}
+	return slow
 }
 
 func (k *disk) Pending(ctx context.Context) iter.Seq2[journal.History, error] {
