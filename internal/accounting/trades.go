@@ -122,8 +122,8 @@ func (r Row) kept() Row {
 	return r
 }
 
-// fresh is how many rows of a list are new; false if that is not certain. Then it is -1, or
-// what it is if the list shows all rows that were ever known.
+// fresh is how many rows of a list are new; false if that is not certain. Then it is -1, or 0 if
+// the list may show all rows that were ever known.
 func (t *Trades) fresh(rows []Row, longest int) (fresh int, ok bool) {
 	if t.End() == 0 { // every list was empty so far
 		return len(rows), true
@@ -140,7 +140,7 @@ func (t *Trades) fresh(rows []Row, longest int) (fresh int, ok bool) {
 		}
 		if !t.proves(from, to, len(rows) < longest) {
 			if to-from == t.End() {
-				fresh, proved = len(rows)-t.End(), false
+				fresh, proved = 0, false
 			}
 			continue
 		}

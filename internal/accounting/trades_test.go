@@ -73,8 +73,10 @@ func TestRowsThatLookLikeKnownOnes(t *testing.T) {
 		longest     int
 		want        Reach
 	}{
-		"the only one, without a time":                              {known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: OnlyStart},
-		"the only one, without a time, in a list that is complete":  {known: []uint64{1}, list: []uint64{2, 1}, empty: true, longest: 3, want: All},
+		"the only one, without a time":                             {known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: OnlyStart},
+		"the only one, without a time, in a list that is complete": {known: []uint64{1}, list: []uint64{2, 1}, empty: true, longest: 3, want: All},
+		"the only one, in a list as long as the longest":           {known: []uint64{1}, list: []uint64{2, 1}, empty: true, longest: 2, want: OnlyStart},
+		"nothing at all":                                            {known: []uint64{1}, list: nil, empty: true},
 		"one of two, in a list that is complete":                    {known: []uint64{2, 1}, list: []uint64{3, 2}, empty: true, longest: 3},
 		"the only one, with a time":                                 {timed: true, known: []uint64{1}, list: []uint64{2, 1}, empty: true, want: All},
 		"one of many, with a time: another was closed at that time": {timed: true, known: []uint64{3, 2, 1}, list: []uint64{5, 4, 3}},
@@ -92,6 +94,40 @@ func TestRowsThatLookLikeKnownOnes(t *testing.T) {
 			k.Take(rows(row.timed, row.known...), now, 0)
 			assert.Equal(t, row.want, k.Take(rows(row.timed, row.list...), now.Add(time.Second), row.longest))
 		})
+	}
+}
+
+// A list that does not reach back begins behind all that was known: between the two there may be more.
+func TestAListThatBeginsAnew(t *testing.T) {
+	row := func(digest uint64) Row {
+		r := market(Long, "10")
+		r.Digest = digest
+		return r
+	}
+	var k Trades
+	now := time.Now()
+	assert.True(t, k.Newest(nil), "nothing is known, and nothing is shown")
+	assert.False(t, k.Newest([]Row{row(1)}))
+	k.Take([]Row{row(2), row(1)}, now, 0)
+	assert.True(t, k.Newest([]Row{row(2)}))
+	assert.False(t, k.Newest([]Row{row(1)}))
+	assert.False(t, k.Newest(nil))
+	assert.Equal(t, None, k.Take([]Row{row(9)}, now, 2))
+	assert.Equal(t, 3, k.First)
+	assert.Equal(t, 4, k.End())
+}
+
+// Of a row the prices are kept where its size or its side is to be derived from them.
+func TestWhatIsKeptOfARow(t *testing.T) {
+	price := opt("100")
+	for _, c := range []struct {
+		size decimal.NullDecimal
+		side Side
+		kept bool
+	}{{opt("1"), Long, false}, {opt("1"), NoSide, true}, {decimal.NullDecimal{}, Long, true}} {
+		r := Row{Size: c.size, Side: c.side, EntryPrice: price, ExitPrice: price, GrossPnL: price, Fee: price}.kept()
+		assert.Equal(t, c.kept, r.EntryPrice.Valid && r.ExitPrice.Valid && r.GrossPnL.Valid && r.Fee.Valid)
+		assert.Equal(t, c.kept, r.EntryPrice.Valid || r.ExitPrice.Valid || r.GrossPnL.Valid || r.Fee.Valid)
 	}
 }
 
