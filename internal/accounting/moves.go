@@ -30,7 +30,7 @@ func (s *replaying) run(from state, i int) {
 func (s *replaying) reduce(from state, i int) {
 	a := &s.acts[i]
 	flips := func(next state, left int64) {
-		if next.pos = (span{}); a.kind == Entry && left > 0 {
+		if next.pos = (span{}); a.kind == Entry {
 			next.pos = span{side: a.side, lo: left, hi: left}
 		}
 		s.answered(next, i)
@@ -69,7 +69,7 @@ func (s *replaying) reduce(from state, i int) {
 // close lets a close run.
 func (s *replaying) close(from state, i int) {
 	a := &s.acts[i]
-	if next, size, ok := s.row(from, from.pos.side); ok && from.pos.hi > 0 {
+	if next, size, ok := s.row(from, from.pos.side); ok {
 		if all := next; size*a.percent < whole && all.take(size, size, size) && s.on("share of nothing") {
 			s.answered(all, i)
 		}
@@ -110,7 +110,7 @@ func (s *replaying) answered(next state, i int) {
 	}
 	for {
 		s.carried(next, i)
-		if s.hides(&next) && next.pos.hi > 0 {
+		if s.hides(&next) {
 			s.carried(next.shrunk(), i)
 		}
 		var ok bool
@@ -200,13 +200,9 @@ func (s *state) clip(lo, hi int64) bool {
 	if lo > p.hi || hi < p.lo {
 		return false
 	}
-	if by := lo - p.lo; by > 0 {
-		if by > p.slack {
-			left := s.left(p.side)
-			*left = less(*left, by-p.slack)
-		}
-		p.lo, p.slack = lo, max(0, p.slack-by)
-	}
+	by, left := max(0, lo-p.lo), s.left(p.side)
+	*left = less(*left, max(0, by-p.slack))
+	p.lo, p.slack = p.lo+by, max(0, p.slack-by)
 	p.hi = min(p.hi, hi)
 	p.slack = min(p.slack, p.hi-p.lo)
 	if p.hi == 0 {
