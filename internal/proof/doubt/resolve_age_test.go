@@ -42,6 +42,7 @@ func TestTheAgeOfARunsFirstWrite(t *testing.T) {
 				r = r.Restart(d, trading.WithoutBackground())
 				before := r.Ran(row.op)
 				r.Sim.Fault(string(row.op), tradingsim.Together(tradingsim.Delay(time.Second), tradingsim.DropResponse()))
+				r.Sim.Fault(string(trading.OpTrades), tradingsim.Delay(time.Second/2)) // so it is there before the answer, and not before the send
 				if !row.noted {
 					d.FailOn(func(of journal.Record) error {
 						if rig.IsOf(of, "fact") {

@@ -44,9 +44,12 @@ func (c cell) withoutBaseline() bool {
 	return c.inherited && (soon || opened) || c.state.name == "run trades" && !c.exclusive
 }
 
-// first reports whether the write was the first request of its process, which has ended:
-// nothing tells its age by the service's clock. An entry reads the account before it.
-func (c cell) first() bool { return c.soon && c.write.name == "close" && c.restart != inProcess }
+// first reports whether the write was the first request of its process, which has ended before the
+// first attempt had: nothing tells its age by the service's clock. An entry reads the account before
+// it, and an exit has a list read beside it.
+func (c cell) first() bool {
+	return c.soon && c.write.name == "close" && c.restart != inProcess && (c.kill || c.after > 0)
+}
 
 // exit reports whether the write can add no exposure.
 func (c cell) exit() bool {

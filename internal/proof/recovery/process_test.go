@@ -97,8 +97,10 @@ func reopen(t *testing.T, from journal.Store) journal.Store {
 type wire struct {
 	next http.RoundTripper
 
-	mu     sync.Mutex
-	dead   bool
+	mu    sync.Mutex
+	dead  bool
+	takes time.Duration // the write takes, until it hears what came of it, and all else half of that
+
 	target string // the path of the write that is watched, once
 	drop   bool   // it does not leave
 	hold   bool   // its answer does not come back
@@ -137,7 +139,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errCut
 	}
 	if !watched {
-		return w.next.RoundTrip(r)
+		response, err := w.next.RoundTrip(r)
+		time.Sleep(w.takes / 2)
+		return response, err
 	}
 	close(begun)
 	if drop {
@@ -145,6 +149,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errCut
 	}
 	response, err := w.next.RoundTrip(r)
+	time.Sleep(w.takes)
 	close(ended)
 	if hold {
 		<-r.Context().Done()
