@@ -32,6 +32,10 @@ var quickFaults = []tradingsim.Fault{
 // wealthy is an account that neither the fees of a day end, nor its luck.
 var wealthy = tradingsim.Account{ID: string(account), Balance: "1e7", DailyLossFloor: "0", GlobalLossFloor: "0", ProfitTarget: "1e9"}
 
+// listOfADay is how many closed trades the service lists: with all of them each read would cost as much
+// as all that came before.
+const listOfADay = 100
+
 // TestADayOfOrders trades a declared account each second, and five times a second, with a
 // fault in every fiftieth call. None of its writes stays Unknown, and no market is closed
 // for longer than a minute. Five times a second is all that the key may send, so that there
@@ -46,7 +50,7 @@ func TestADayOfOrders(t *testing.T) {
 
 func tradeAtPace(t *testing.T, pace time.Duration) {
 	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(7, "64000", 2)),
-		tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour), tradingsim.WithAccount(wealthy))
+		tradingsim.WithLag(3*time.Second), tradingsim.WithSampling(24*time.Hour), tradingsim.WithAccount(wealthy), tradingsim.WithTradeRows(listOfADay))
 	dice, faults := rand.New(rand.NewPCG(*daySeed, uint64(pace))), rand.New(rand.NewPCG(*daySeed+1, uint64(pace)))
 	calls := 0
 	sim.FaultEach(func(string) tradingsim.Fault {
