@@ -70,7 +70,7 @@ func (s *replaying) reduce(from state, i int) {
 func (s *replaying) close(from state, i int) {
 	a := &s.acts[i]
 	if next, size, ok := s.row(from, from.pos.side); ok {
-		if all := next; size*a.percent < whole && all.take(size, size, size) && s.on("share of nothing") {
+		if all := next; size <= (whole-1)/a.percent && all.take(size, size, size) && s.on("share of nothing") {
 			s.answered(all, i)
 		}
 		if lo, hi := a.closedBy(size); next.take(lo, hi, size) {

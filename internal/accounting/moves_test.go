@@ -85,6 +85,7 @@ func TestAShare(t *testing.T) {
 	}{
 		"a quarter":                     {250_000, 4, spanOf(Long, 16, 16, 0), []span{spanOf(Long, 12, 12, 0)}},
 		"a quarter of so little is all": {250_000, 3, spanOf(Long, 3, 3, 0), []span{{}}},
+		"a quarter of much is not all":  {250_000, 1 << 49, spanOf(Long, 1<<49, 1<<49, 0), nil},
 		"a quarter is not all":          {250_000, 4, spanOf(Long, 4, 4, 0), nil},
 		"of another side":               {250_000, 4, spanOf(Short, 16, 16, 0), nil},
 		"of nothing":                    {1_000_000, 4, span{}, nil},

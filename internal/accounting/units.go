@@ -9,9 +9,6 @@ import (
 // whole is all of a position, in the unit of percents.
 const whole = 1_000_000
 
-// mostUnits is the largest size that a replay takes, in units of the last place.
-const mostUnits = int64(1) << 52
-
 // take reads what a replay begins with, in units of the last place; it returns why that
 // cannot be done.
 func (s *replaying) take(r *Replay) Reason {
@@ -55,10 +52,23 @@ func (s *replaying) take(r *Replay) Reason {
 	if s.ends = r.To.Valid; s.ends {
 		s.to = u.of(r.To.Decimal)
 	}
-	if !u.ok {
+	switch {
+	case u.fine || s.most() == unbounded:
+		return SizesTooFine
+	case !u.ok:
 		return RowUnreadable
+	default:
+		return ""
 	}
-	return ""
+}
+
+// most is what the position can come to at the most, by what is known of it.
+func (s *replaying) most() int64 {
+	most := s.first.pos.hi
+	for i := range s.acts {
+		most = plus(most, s.acts[i].size)
+	}
+	return most
 }
 
 func (s *replaying) takeActs(acts []Act, u *units) {
@@ -149,8 +159,9 @@ func mulDiv(a, b, c int64, up bool) int64 {
 
 // units are sizes in units of the last place that any of them has.
 type units struct {
-	exp int32
-	ok  bool
+	exp  int32
+	ok   bool
+	fine bool // one has more places, or is larger, than can be counted
 }
 
 // widen takes in the places of sizes. Trailing zeros are none.
@@ -160,7 +171,7 @@ func (u *units) widen(sizes ...decimal.Decimal) {
 			continue
 		}
 		if d.NumDigits() > 18 {
-			u.ok = false
+			u.fine = true
 			continue
 		}
 		c, exp := d.CoefficientInt64(), d.Exponent()
@@ -173,8 +184,8 @@ func (u *units) widen(sizes ...decimal.Decimal) {
 
 func (u *units) of(d decimal.Decimal) int64 {
 	n := d.Shift(-u.exp)
-	if n.NumDigits()+int(n.Exponent()) > 18 || !n.IsInteger() || n.Abs().GreaterThan(decimal.NewFromInt(mostUnits)) {
-		u.ok = false
+	if !n.IsInteger() || !n.IsZero() && n.NumDigits()+int(n.Exponent()) > 18 {
+		u.fine = true
 		return 0
 	}
 	return n.IntPart()

@@ -5,6 +5,8 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 func d(text string) decimal.Decimal { return decimal.RequireFromString(text) }
@@ -19,13 +21,14 @@ func TestUnits(t *testing.T) {
 	assert.Equal(t, int64(3000), u.of(d("3")))
 	assert.True(t, u.ok)
 
+	assert.False(t, u.fine)
 	for name, size := range map[string]string{"finer than a unit": "0.0001", "more than can be counted": "123456789012345678901"} {
 		of := u
 		assert.Zero(t, of.of(d(size)), name)
-		assert.False(t, of.ok, name)
+		assert.True(t, of.fine, name)
 	}
 	u.widen(d("0.1234567890123456789"))
-	assert.False(t, u.ok, "more digits than can be counted")
+	assert.True(t, u.fine, "more digits than can be counted")
 }
 
 // A size that is derived from a result has to be near a unit, by a move that cents cannot
@@ -59,4 +62,43 @@ func TestNearby(t *testing.T) {
 	assert.Equal(t, 11, list.Nearby(14, "BTC"))
 	assert.Equal(t, 15, list.Nearby(15, "BTC"))
 	assert.Equal(t, 10, (&Trades{First: 10, Rows: rows[1:2]}).Nearby(11, "BTC"))
+}
+
+// A share that the service does not round has a place more with each close of a half. What a replay
+// counts in is bounded by all that a position can come to, and it says so where that is too much.
+func TestSharesThatAreNotRounded(t *testing.T) {
+	r := func(size string, halvings int) Replay {
+		r := Replay{From: num(size)}
+		left := num(size)
+		for range halvings {
+			left = left.Mul(num("0.5"))
+			r.Rows = append(r.Rows, market(Long, left.String()))
+			r.Acts = append(r.Acts, Act{Kind: Close, Percent: num("50"), Ran: true})
+		}
+		for i := range r.Acts {
+			r.Acts[i].Sent, r.Acts[i].Ended = 2*i+1, 2*i+2
+		}
+		n := 2 * halvings
+		r.Acts = append(r.Acts, Act{Kind: Entry, Side: Long, Size: num(size), Sent: n + 1, Ended: n + 2})
+		r.To = decimal.NewNullDecimal(left)
+		return r
+	}
+	for _, c := range []struct {
+		size     string
+		halvings int
+		want     ledger.Outcome
+		why      Reason
+	}{
+		{"0.01", 8, ledger.NotApplied, ReplayFits},
+		{"0.01", 15, ledger.NotApplied, ReplayFits},
+		{"0.25", 15, ledger.NotApplied, ReplayFits},
+		{"0.5", 17, ledger.NotApplied, ReplayFits},
+		{"0.7", 17, ledger.Unknown, SizesTooFine},
+		{"3", 18, ledger.Unknown, SizesTooFine},
+	} {
+		replay := r(c.size, c.halvings)
+		got, why := replay.Of(c.halvings, NoAct).Verdict()
+		assert.Equal(t, c.want, got, "%s, %d times: %s", c.size, c.halvings, why)
+		assert.Equal(t, c.why, why)
+	}
 }

@@ -52,5 +52,6 @@ const (
 	BothFit         Reason = "the account's trades fit with the write and without it: a size that nothing else in the market has would have helped"
 	NothingFits     Reason = "no course of the program's writes explains the account's trades: somebody else may trade it"
 	TooManyOrders   Reason = "the account's trades allow more courses than are tried: fewer writes side by side would have helped"
+	SizesTooFine    Reason = "the sizes of the account's trades have more decimal places than can be counted in"
 	DoesNotFit      Reason = "the account changed, but not as the write would change it"
 )

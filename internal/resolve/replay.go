@@ -54,7 +54,7 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	settles := w.books.GiveUp(&w.booked, s)
 	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap && w.Ledger.Keyed && w.Ledger.FirstUseKnown
 	switch why {
-	case accounting.BothFit, accounting.TooManyOrders, accounting.NoBaseline:
+	case accounting.BothFit, accounting.TooManyOrders, accounting.SizesTooFine, accounting.NoBaseline:
 	default:
 		exclusive = false // there may be others, or what is shown is not understood
 	}

@@ -341,7 +341,7 @@ func lasting(r accounting.Reason) bool {
 	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
 		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
 		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing,
-		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders:
+		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders, accounting.SizesTooFine:
 		return true
 	default:
 		return false

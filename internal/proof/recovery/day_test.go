@@ -36,6 +36,10 @@ var wealthy = tradingsim.Account{ID: string(account), Balance: "1e7", DailyLossF
 // as all that came before.
 const listOfADay = 100
 
+// mostHalved is how often a bot closes half of a position before it closes all. The simulated service
+// does not round a share, and sizes of more than 18 decimal places cannot be counted in.
+const mostHalved = 12
+
 // TestADayOfOrders trades a declared account each second, and five times a second, with a
 // fault in every fiftieth call. None of its writes stays Unknown, and no market is closed
 // for longer than a minute. Five times a second is all that the key may send, so that there
@@ -60,15 +64,21 @@ func tradeAtPace(t *testing.T, pace time.Duration) {
 		return quickFaults[faults.IntN(len(quickFaults))]
 	})
 	bot := start(t, sim, newJournal(), true)
-	writes, limited, entered := 0, 0, time.Time{}
+	writes, limited, halved, entered := 0, 0, 0, time.Time{}
 	began := time.Now()
 	for end := began.Add(time.Duration(*dayHours * float64(time.Hour))); time.Now().Before(end); writes++ {
 		time.Sleep(pace)
 		var err error
-		switch dice.IntN(4) {
+		what := dice.IntN(4)
+		if what == 1 && halved == mostHalved {
+			what = 0
+		}
+		switch what {
 		case 0:
+			halved = 0
 			_, err = bot.account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithResolveTimeout(0))
 		case 1:
+			halved++
 			_, err = bot.account().ClosePosition(t.Context(), "BTC", trading.Percent(dec("50")), trading.WithResolveTimeout(0))
 		default:
 			o := size("BTC")
