@@ -203,7 +203,7 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 	if !known || !agree(l.restart, now) {
 		return 0, false
 	}
-	age = passed + servicetime.Tolerance
+	age = passed + max(passed, 0)/clockLoses + servicetime.Tolerance
 	return age, age >= 0
 }
 

@@ -84,6 +84,8 @@ const (
 	Forgotten = 24 * time.Hour
 	// rateWindow is how long a rate limit lasts that does not say.
 	rateWindow = time.Minute
+	// clockLoses: over a restart the service's clock may lose this part of what passes.
+	clockLoses = 100
 	// ClocksAgree is how far wall and monotonic clock may differ.
 	ClocksAgree = 2 * time.Second
 	// paperHeld is how long after its last byte a paper write is taken to have run or
