@@ -29,6 +29,8 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 		v.Outcome, v.Reason = ledger.Unknown, accounting.NotHeld
 	case v.Outcome != ledger.Unknown && (equal || again): // own writes beside the looks make them differ
 	case v.Reason == accounting.NothingFits && f.Look.Equal >= 2, equal && !c.Open(): // nothing that follows says more
+	case equal: // another one is under way, which may never be found out about
+		v.Outcome, v.Reason = ledger.Unknown, accounting.PendingBeside
 	default:
 		v.Outcome, v.Reason = ledger.Unknown, accounting.LookAgain
 	}

@@ -81,7 +81,7 @@ func (r *replays) long(w *Write, size int64, equal int) accounting.Verdict {
 func TestADoubtWaitsForTheWritesBesideIt(t *testing.T) {
 	r := newReplays(t)
 	lost, beside := held(r.buy("lost")), r.buy("beside")
-	assert.Equal(t, accounting.LookAgain, r.long(lost, 1, 2).Reason)
+	assert.Equal(t, accounting.PendingBeside, r.long(lost, 1, 2).Reason)
 	r.Books.Leave(&beside.booked, nil)
 	assert.Equal(t, ledger.Applied, r.long(lost, 1, 2).Outcome)
 }
@@ -90,7 +90,7 @@ func TestADoubtWaitsForTheWritesBesideIt(t *testing.T) {
 func TestTwoEqualDoubtsFitBoth(t *testing.T) {
 	r := newReplays(t)
 	lost, other := held(r.buy("lost")), held(r.buy("other"))
-	assert.Equal(t, accounting.LookAgain, r.long(lost, 1, 2).Reason, "the other is not known to be held")
+	assert.Equal(t, accounting.PendingBeside, r.long(lost, 1, 2).Reason, "the other is not known to be held")
 	assert.Equal(t, accounting.BothFit, r.long(other, 1, 2).Reason)
 	assert.Equal(t, accounting.BothFit, r.long(lost, 1, 2).Reason)
 	assert.Equal(t, ledger.NotApplied, r.long(lost, 0, 2).Outcome)
