@@ -65,7 +65,7 @@ func (j *judge) decide() Verdict {
 
 // early reports whether reads may lag behind an own write.
 func (j *judge) early() bool {
-	return slices.ContainsFunc(j.Own, func(o Own) bool { return !o.Resting && j.Look.At.Before(o.Last.Add(max(Lag, j.Lag))) })
+	return slices.ContainsFunc(j.Own, func(o Own) bool { return !o.Resting && j.Look.At.Before(o.Last.Add(max(ledger.Lag, j.Lag))) })
 }
 
 // absent is the verdict where the account shows nothing of the write.

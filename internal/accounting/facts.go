@@ -18,9 +18,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-// Lag is how far a read can be behind, unless [Facts] or [Trades] say more.
-const Lag = 5 * time.Second
-
 // Side is a direction: Long buys, Short sells. Of a position it is its sign.
 type Side int8
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // Trades are the account's closed trades as far as they are known. The service only adds
@@ -23,7 +25,7 @@ type Trades struct {
 }
 
 // shown is the moment before which all that happened shows in the newest list.
-func (t *Trades) shown() time.Time { return t.Begun.Add(-max(Lag, t.Lag)) }
+func (t *Trades) shown() time.Time { return t.Begun.Add(-max(ledger.Lag, t.Lag)) }
 
 // keptTrades is how many rows before those that anybody needs are kept: enough to find
 // where a list goes on.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
@@ -20,7 +21,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 		"nothing read":              {func(*book) {}, false},
 		"everything read twice":     {func(b *book) { b.read(held) }, true},
 		"the positions alone":       {func(b *book) { b.SawPositions(mine, atOnce(b.now), held) }, false},
-		"read once, beside holding": {func(b *book) { b.pass(accounting.Lag); b.atOnce(held) }, false},
+		"read once, beside holding": {func(b *book) { b.pass(ledger.Lag); b.atOnce(held) }, false},
 		"read once, nothing held": {func(b *book) {
 			b.atOnce(nil)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
@@ -28,7 +29,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 		"read beside a write": {func(b *book) { b.SendBegan(mine); b.read(held) }, false},
 		"read right after a write": {func(b *book) {
 			b.SendBegan(mine)
-			b.SendEnded(mine, b.now.Add(2*accounting.Lag))
+			b.SendEnded(mine, b.now.Add(2*ledger.Lag))
 			b.read(held)
 		}, false},
 		"reset since": {func(b *book) { b.read(held); b.Reset(mine) }, false},
@@ -67,8 +68,8 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 	}{
 		{mine, 0, true},
 		{Account{Environment: "sandbox"}, 0, false},
-		{Account{Environment: "sandbox"}, accounting.Lag - 1, false},
-		{Account{Environment: "sandbox"}, accounting.Lag, true},
+		{Account{Environment: "sandbox"}, ledger.Lag - 1, false},
+		{Account{Environment: "sandbox"}, ledger.Lag, true},
 	} {
 		b := newBook(t)
 		b.Books = New(b.now, Earlier{None: true}, nil)
@@ -92,11 +93,11 @@ func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
 	b.enter(w)
 	require.True(t, b.Wants(w))
 	b.leave(w, resting("ord_1"))
-	b.pass(accounting.Lag)
+	b.pass(ledger.Lag)
 	for range 2 {
 		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 		b.SawPositions(mine, atOnce(b.now), nil)
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 	}
 	base, _ := b.Enter(b.limit("BTC"))
 	require.NotNil(t, base)
@@ -122,7 +123,7 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 	assert.Equal(t, want, b.Evidence(w).Own)
 	b.leave(w, nil)
 
-	b.pass(accounting.Lag)
+	b.pass(ledger.Lag)
 	orders() // it filled, or was cancelled
 	b.pass(time.Minute)
 	assert.ElementsMatch(t, want, b.owned("BTC"), "the positions were read before")
@@ -155,7 +156,7 @@ func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
 			b.SawTrades(mine, atOnce(b.now.Add(time.Second)), func(int) []accounting.Row { return []accounting.Row{row.fresh, {Digest: 7}} })
 			serves := func() []bool { return []bool{b.serves("BTC"), b.serves("ETH")} }
 			assert.Equal(t, []bool{row.btc, row.eth}, serves())
-			b.pass(time.Second + accounting.Lag)
+			b.pass(time.Second + ledger.Lag)
 			b.SawPositions(mine, atOnce(b.now), held)
 			assert.Equal(t, []bool{true, true}, serves(), "the positions were read since")
 		})
@@ -178,7 +179,7 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	did := resting("run_7")
 	did.Own.Run = true
 	b.leave(run, did)
-	b.pass(accounting.Lag)
+	b.pass(ledger.Lag)
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_2"}})
 	b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: "run_7"}})
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
@@ -211,7 +212,7 @@ func TestAListOfFinishedRunsMayLag(t *testing.T) {
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	assert.True(t, lags(b.pro("BTC")), "read before what runs")
 	assert.False(t, lags(b.limit("BTC")), "which a limit does not need")
-	b.pass(accounting.Lag - 1)
+	b.pass(ledger.Lag - 1)
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	assert.True(t, lags(b.pro("BTC")), "which may have lagged")
 	b.pass(1)

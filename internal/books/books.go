@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
@@ -39,7 +40,7 @@ type Books struct {
 // New returns books that begin now. report is called with the first sign that somebody else
 // trades a live account; it may be nil.
 func New(began time.Time, earlier Earlier, report func(id Account, sign string)) *Books {
-	return &Books{began: began, earlier: earlier, report: report, of: make(map[Account]*account), lag: accounting.Lag}
+	return &Books{began: began, earlier: earlier, report: report, of: make(map[Account]*account), lag: ledger.Lag}
 }
 
 // Earlier is what a journal shows of what earlier runs of the program wrote to live accounts.
@@ -190,7 +191,7 @@ func (b *Books) account(id Account) *account {
 		}
 		b.of[id] = a
 	}
-	if a.lag = b.lag; a.lag > accounting.Lag {
+	if a.lag = b.lag; a.lag > ledger.Lag {
 		a.trails.trades.Lag = a.lag
 	}
 	return a

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
@@ -45,7 +46,7 @@ func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
 // read reads everything, twice, so that it serves every write.
 func (b *book) read(held []Held) {
 	for range 2 {
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		b.SawStatus(mine, b.now, "ACTIVE")
 		b.SawPositions(mine, atOnce(b.now), held)
 		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
@@ -192,7 +193,7 @@ func (b *book) run(did *Did) {
 	w := b.order("BTC")
 	b.enter(w)
 	b.leave(w, did)
-	b.pass(accounting.Lag)
+	b.pass(ledger.Lag)
 }
 
 func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
@@ -339,7 +340,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
 			read := func(balance int64, held []Held, rows []accounting.Row) {
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 				b.SawPaper(at.account, b.now, "sbx_1", decimal.NewFromInt(balance))
 				b.SawPositions(at.account, atOnce(b.now), held)
 				b.SawTrades(at.account, atOnce(b.now), func(int) []accounting.Row { return rows })
@@ -361,7 +362,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 	w := &Write{Account: paper, Places: [2]pending.Place{market("BTC")}}
 	b.Enter(w)
 	for range 3 {
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		b.SawPaper(paper, b.now, "", decimal.NewFromInt(101))
 		b.SawPositions(paper, atOnce(b.now), nil)
 		b.SawTrades(paper, atOnce(b.now), func(int) []accounting.Row { return nil })

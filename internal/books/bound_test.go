@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // finishedRuns are so many, the newest first.
@@ -101,7 +102,7 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 				did := resting(fmt.Sprintf("run_%d", id))
 				did.Own.Run = true
 				b.leave(run, did)
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 				b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: did.Own.ID}})
 				b.SawOrders(mine, atOnce(b.now), nil, nil)
 			}

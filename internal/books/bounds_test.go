@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // An entry has the account read where no read is young enough, or where those that there
@@ -28,10 +29,10 @@ func TestWantsRead(t *testing.T) {
 		"the positions alone":      {func(b *book) { b.SawPositions(mine, atOnce(b.now), one) }, true},
 		"the status longer ago":    {func(b *book) { b.read(one); b.of[mine].statusAt = b.now.Add(-baselineAge - 1) }, true},
 		"the status never":         {func(b *book) { b.read(one); b.of[mine].statusAt = time.Time{} }, true},
-		"once, a moment ago":       {func(b *book) { b.atOnce(one); b.pass(accounting.Lag - 1) }, false},
-		"once, a lag ago":          {func(b *book) { b.atOnce(one); b.pass(accounting.Lag) }, true},
-		"right after a write":      {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag - 1) }, false},
-		"a while after that":       {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(accounting.Lag) }, true},
+		"once, a moment ago":       {func(b *book) { b.atOnce(one); b.pass(ledger.Lag - 1) }, false},
+		"once, a lag ago":          {func(b *book) { b.atOnce(one); b.pass(ledger.Lag) }, true},
+		"right after a write":      {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(ledger.Lag - 1) }, false},
+		"a while after that":       {func(b *book) { b.SendBegan(mine); b.SendEnded(mine, b.now); b.pass(ledger.Lag) }, true},
 		"a reset since they began": {func(b *book) { b.read(one); b.Reset(mine) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestReadsAtOnceBesideWhatWaits(t *testing.T) {
 // that showed them had ended.
 func TestAPositionReadBehindItsRows(t *testing.T) {
 	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
-	for behind, want := range map[time.Duration]bool{accounting.Lag - 1: false, accounting.Lag: true} {
+	for behind, want := range map[time.Duration]bool{ledger.Lag - 1: false, ledger.Lag: true} {
 		b := newBook(t)
 		b.read(one)
 		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 8, Symbol: "BTC"}, {Digest: 7}} })
@@ -86,7 +87,7 @@ func TestAPositionReadBehindItsRows(t *testing.T) {
 func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 	const slow = 4 * time.Second
 	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
-	for after, want := range map[time.Duration]bool{accounting.Lag - slow: false, accounting.Lag - 1: false, accounting.Lag: true} {
+	for after, want := range map[time.Duration]bool{ledger.Lag - slow: false, ledger.Lag - 1: false, ledger.Lag: true} {
 		b := newBook(t)
 		b.pass(time.Minute)
 		look := func() {
@@ -112,7 +113,7 @@ func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 		b.pass(slow + after)
 		b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 		a := b.of[mine]
-		assert.Equal(t, want, a.finAt.Sub(a.runsFrom) >= accounting.Lag, "a run that ended between them is in one")
+		assert.Equal(t, want, a.finAt.Sub(a.runsFrom) >= ledger.Lag, "a run that ended between them is in one")
 	}
 }
 
@@ -127,7 +128,7 @@ func TestAReadOfNoMoment(t *testing.T) {
 
 // What waited no longer counts as it may not show in the positions yet, for a lag.
 func TestWhatHasGoneCountsForALag(t *testing.T) {
-	for after, want := range map[time.Duration]int{accounting.Lag - 1: 1, accounting.Lag: 0} {
+	for after, want := range map[time.Duration]int{ledger.Lag - 1: 1, ledger.Lag: 0} {
 		b := newBook(t)
 		b.read(nil)
 		b.SawOrders(mine, atOnce(b.now), nil, nil) // without ord_0
@@ -158,7 +159,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 			b := newBook(t)
 			b.read(nil)
 			b.run(opened(1))
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 			for _, read := range row.reads {
 				read(b)
 			}
@@ -180,7 +181,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 		b.enter(w)
 		b.run(opened(1))
 		b.SendEnded(mine, b.now)
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		rows(b)
 		positions(b)
 		for range many {

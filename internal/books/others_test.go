@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // What nobody of the program can have left shows that somebody else trades the account;
@@ -32,11 +33,11 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		"of no market":         {fresh: []accounting.Row{closed("", accounting.Market)}},
 		"with a new status":    {fresh: []accounting.Row{closed("BTC", accounting.Market)}, status: "PASSED"},
 		"after an own write":   {own: func(b *book) { b.run(opened(1)) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
-		"after one elsewhere":  {own: func(b *book) { w := b.order("ETH"); b.enter(w); b.leave(w, opened(1)); b.pass(accounting.Lag) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}, want: "a trade in BTC was closed, and the program has not closed it"},
+		"after one elsewhere":  {own: func(b *book) { w := b.order("ETH"); b.enter(w); b.leave(w, opened(1)); b.pass(ledger.Lag) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}, want: "a trade in BTC was closed, and the program has not closed it"},
 		"beside one in doubt":  {own: func(b *book) { b.Enter(b.order("BTC")) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
 		"where an order rests": {fresh: []accounting.Row{closed("DOGE", accounting.Market)}},
 		"an order":             {resting: []Waiting{limit}, want: "order ord_9 rests, and the program has not placed it"},
-		"an own order":         {own: func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, resting("ord_9")); b.pass(accounting.Lag) }, resting: []Waiting{limit}},
+		"an own order":         {own: func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, resting("ord_9")); b.pass(ledger.Lag) }, resting: []Waiting{limit}},
 		"a limit in doubt":     {own: func(b *book) { b.Enter(b.limit("BTC")) }, resting: []Waiting{limit}},
 		"an order of a run": {own: func(b *book) {
 			did := resting("run_1")
@@ -44,13 +45,13 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 			w := b.pro("BTC")
 			b.enter(w)
 			b.leave(w, did)
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 		}, resting: []Waiting{limit}},
 		"an order that a run left, which has ended": {own: func(b *book) {
 			b.anew()
 			b.SawOrders(mine, atOnce(b.now), doge, []Waiting{{ID: "run_1", Symbol: "BTC"}})
 			for range 2 {
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 				b.SawOrders(mine, atOnce(b.now), doge, nil)
 				b.SawPositions(mine, atOnce(b.now), nil)
 			}
@@ -58,10 +59,10 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		"an earlier run's limit, which filled": {own: func(b *book) {
 			b.anew()
 			b.SawOrders(mine, atOnce(b.now), append(doge, limit), nil)
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
 			for range 3 {
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 				b.SawOrders(mine, atOnce(b.now), doge, nil)
 				b.SawPositions(mine, atOnce(b.now), nil)
 			}
@@ -69,11 +70,11 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		"an earlier run's limit, which filled before the first list of orders": {own: func(b *book) {
 			b.anew()
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), doge, nil)
 		}, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
 		"a row that changes its place": {own: func(b *book) {
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}, closed("BTC", accounting.Market)} })
 		}, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
 		"an own order that a list lacked": {own: func(b *book) {
@@ -81,7 +82,7 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 			b.enter(w)
 			b.leave(w, resting("ord_9"))
 			for range 3 {
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 				b.SawOrders(mine, atOnce(b.now), doge, nil)
 				b.SawPositions(mine, atOnce(b.now), nil)
 			}
@@ -104,7 +105,7 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 				row.status = "ACTIVE"
 			}
 			for range 3 {
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 				b.SawStatus(mine, b.now, row.status)
 				b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return append(row.fresh, accounting.Row{Digest: 7}) })
 				b.SawOrders(mine, atOnce(b.now), append(row.resting, doge...), row.running)
@@ -125,6 +126,6 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 func (b *book) anew() {
 	b.Books = New(b.now, Earlier{}, b.report)
 	b.Watch()
-	b.pass(accounting.Lag)
+	b.pass(ledger.Lag)
 	b.SawStatus(mine, b.now, "ACTIVE")
 }

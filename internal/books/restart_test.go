@@ -134,10 +134,10 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, row.by)
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 			if row.seen {
 				b.SawOrders(mine, atOnce(b.now), rests, nil)
-				b.pass(accounting.Lag)
+				b.pass(ledger.Lag)
 			}
 			b.SawPositions(mine, atOnce(b.now), nil)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
@@ -149,7 +149,7 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 			base, _ := b.enter(lost)
 			assert.NotNil(t, base)
 			assert.Equal(t, !row.trust, len(b.Evidence(lost).Own) > 0, "sums know that it may have rested")
-			b.pass(3 * accounting.Lag)
+			b.pass(3 * ledger.Lag)
 			outcome, why := ledger.Unknown, accounting.NoBaseline
 			if c, ok := b.Course(lost, true, "ACTIVE"); ok {
 				require.True(t, c.Still(b.now, decimal.NewFromInt(5), nil))
@@ -173,7 +173,7 @@ func TestWhatARunLeavesStill(t *testing.T) {
 		"orders that do not wait":          {Earlier{None: true}, func(b *book) { b.run(opened(1)) }, []string{"acc_1"}},
 		"what waits was not read":          {Earlier{}, func(b *book) { b.run(opened(1)) }, nil},
 		"it was read too soon":             {Earlier{}, func(b *book) { b.SawOrders(mine, atOnce(b.now), nil, nil) }, nil},
-		"nothing waits, as was read":       {Earlier{}, func(b *book) { b.pass(accounting.Lag); b.SawOrders(mine, atOnce(b.now), nil, nil) }, []string{"acc_1"}},
+		"nothing waits, as was read":       {Earlier{}, func(b *book) { b.pass(ledger.Lag); b.SawOrders(mine, atOnce(b.now), nil, nil) }, []string{"acc_1"}},
 		"an order waits, as was read":      {Earlier{}, func(b *book) { b.read(nil) }, nil},
 		"an own order waits":               {Earlier{None: true}, func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, resting("ord_1")) }, nil},
 		"an own order is under way":        {Earlier{None: true}, func(b *book) { b.enter(b.limit("BTC")) }, nil},
@@ -182,7 +182,7 @@ func TestWhatARunLeavesStill(t *testing.T) {
 			w := b.limit("BTC")
 			b.enter(w)
 			b.leave(w, resting("ord_1"))
-			b.pass(accounting.Lag)
+			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		}, []string{"acc_1"}},
 		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(b.order("BTC"), nil, Note{}) }, nil},
@@ -242,10 +242,10 @@ func TestWhatARunHandsOver(t *testing.T) {
 			assert.Zero(t, wait)
 			assert.False(t, orders)
 			wait, _ = next.FirstLook(mine, "ETH", next.now)
-			assert.Equal(t, accounting.Lag, wait)
+			assert.Equal(t, ledger.Lag, wait)
 			next.enter(next.order("BTC"))
 			wait, _ = next.FirstLook(mine, "ETH", next.now)
-			assert.Equal(t, accounting.Lag, wait, "it is the first that has to look")
+			assert.Equal(t, ledger.Lag, wait, "it is the first that has to look")
 		})
 	}
 }
@@ -254,7 +254,7 @@ func TestWhatARunHandsOver(t *testing.T) {
 func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 	b := restartedBook(t, Earlier{})
 	for range 2 { // the same for so long that both were so at one moment
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		b.SawPositions(mine, atOnce(b.now), nil)
 		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 	}

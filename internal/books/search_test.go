@@ -51,7 +51,7 @@ func (w *world) judge() {
 		if l.look != nil {
 			from = l.look.ended
 		}
-		if time.Since(from) < accounting.Lag {
+		if time.Since(from) < ledger.Lag {
 			return false
 		}
 		again := l.look != nil
@@ -145,7 +145,7 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 					w.write(aLimit)
 				}
 				for _, read := range row.reads {
-					time.Sleep(accounting.Lag + time.Second)
+					time.Sleep(ledger.Lag + time.Second)
 					w.read(read)
 				}
 				b := &Write{ID: "lost", Account: mine, Places: [2]pending.Place{market(btc)}, Declared: true, Lists: true}

@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // Equal looks begin a trail anew only if they show every write that was answered before, however
 // far reads are behind by the client's options.
 func TestLooksThatLagSettleNothing(t *testing.T) {
-	for lag, want := range map[time.Duration]bool{accounting.Lag: true, 12 * time.Second: false} {
+	for lag, want := range map[time.Duration]bool{ledger.Lag: true, 12 * time.Second: false} {
 		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(0)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // declaredBook is a declared account that was read once.
@@ -128,7 +129,7 @@ func TestWhereATrailBeginsAnew(t *testing.T) {
 	for name, row := range map[string]struct {
 		before time.Duration // the last own write, before the reads
 		want   bool
-	}{"a lag": {accounting.Lag, true}, "less": {accounting.Lag - 1, false}, "none": {-1, false}} {
+	}{"a lag": {ledger.Lag, true}, "less": {ledger.Lag - 1, false}, "none": {-1, false}} {
 		b, of := declaredBook(t)
 		of.trail("BTC").last = b.now.Add(-row.before)
 		b.lost("w_1")
@@ -150,11 +151,11 @@ func TestStill(t *testing.T) {
 		"a newer one":              {rowsOf("BTC", 1), rowsOf("BTC", 2, 1), time.Hour, 0, false},
 		"one where none was":       {nil, rowsOf("BTC", 1), time.Hour, 0, false},
 		"none where one was":       {rowsOf("BTC", 1), nil, time.Hour, 0, false},
-		"an answer a lag before":   {heard: accounting.Lag, want: true},
-		"an answer shortly before": {heard: accounting.Lag - 1},
-		"an answer after it":       {heard: -accounting.Lag},
-		"reads are further behind": {heard: accounting.Lag, lag: 2 * accounting.Lag},
-		"an answer as long before": {heard: 2 * accounting.Lag, lag: 2 * accounting.Lag, want: true},
+		"an answer a lag before":   {heard: ledger.Lag, want: true},
+		"an answer shortly before": {heard: ledger.Lag - 1},
+		"an answer after it":       {heard: -ledger.Lag},
+		"reads are further behind": {heard: ledger.Lag, lag: 2 * ledger.Lag},
+		"an answer as long before": {heard: 2 * ledger.Lag, lag: 2 * ledger.Lag, want: true},
 	} {
 		c := Course{acts: []accounting.Booked{{Heard: origin.Add(-row.heard)}}, rows: accounting.Trades{Rows: row.known, Lag: row.lag}}
 		assert.Equal(t, row.want, c.Still(origin, decimal.Zero, row.list), name)
@@ -225,7 +226,7 @@ func TestWhoReadsForATrail(t *testing.T) {
 	for kind, want := range map[accounting.Kind]bool{accounting.Entry: true, 0: false} {
 		b, of := declaredBook(t)
 		of.trail("BTC").last = b.now
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		w := b.order("BTC")
 		w.Act.Kind = kind
 		assert.Equal(t, want, b.WantsRead(w, b.now))
@@ -241,7 +242,7 @@ func TestOrdersOfWhichOneHasNoID(t *testing.T) {
 		w := b.limit("BTC")
 		b.enter(w)
 		b.leave(w, resting(id))
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}, {ID: "ord_2", Symbol: "BTC"}}, nil)
 		assert.Equal(t, want, b.Others(mine), "%q", id)
 	}
@@ -249,8 +250,8 @@ func TestOrdersOfWhichOneHasNoID(t *testing.T) {
 
 // A status that has not changed a lag later makes what is suspected a sign.
 func TestWhenASuspicionCounts(t *testing.T) {
-	for after, want := range map[time.Duration]string{accounting.Lag - 1: "", accounting.Lag: "a sign"} {
-		a := &account{lag: accounting.Lag, status: "ACTIVE", suspect: "a sign", suspectAt: origin, suspectIn: "ACTIVE"}
+	for after, want := range map[time.Duration]string{ledger.Lag - 1: "", ledger.Lag: "a sign"} {
+		a := &account{lag: ledger.Lag, status: "ACTIVE", suspect: "a sign", suspectAt: origin, suspectIn: "ACTIVE"}
 		a.confirm(origin.Add(after))
 		assert.Equal(t, want, a.others)
 	}
@@ -312,9 +313,9 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 func TestALookThatMayLackAnOrderIsReadAgain(t *testing.T) {
 	for want, by := range map[bool]Earlier{true: {}, false: {None: true}} {
 		b := restartedBook(t, by)
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		b.look("ACTIVE")
-		b.pass(accounting.Lag)
+		b.pass(ledger.Lag)
 		assert.Equal(t, want, b.WantsRead(b.limit("BTC"), b.now))
 	}
 }

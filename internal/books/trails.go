@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // declaration says of which live accounts a client declares that nobody else trades them.
@@ -440,7 +441,7 @@ func (c *Course) Still(begun time.Time, position decimal.Decimal, list []account
 		return false
 	}
 	for i := range c.acts {
-		if c.acts[i].Heard.After(begun.Add(-max(accounting.Lag, c.rows.Lag))) {
+		if c.acts[i].Heard.After(begun.Add(-max(ledger.Lag, c.rows.Lag))) {
 			return false
 		}
 	}

@@ -63,7 +63,7 @@ func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 
 // look reads an account once, in which nothing was closed and nothing waits.
 func (b *book) look(status string, held ...Held) {
-	b.pass(2 * accounting.Lag)
+	b.pass(2 * ledger.Lag)
 	b.SawStatus(mine, b.now, status)
 	b.SawPositions(mine, atOnce(b.now), held)
 	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -18,16 +19,16 @@ func TestFirstLook(t *testing.T) {
 	undeclared := newBook(t)
 	assert.Zero(t, undeclared.firstLook(), "nobody declared it")
 	b := restartedBook(t, Earlier{})
-	assert.Equal(t, accounting.Lag, b.firstLook())
-	b.pass(accounting.Lag / 2)
-	assert.Equal(t, accounting.Lag/2, b.firstLook())
-	b.pass(accounting.Lag)
+	assert.Equal(t, ledger.Lag, b.firstLook())
+	b.pass(ledger.Lag / 2)
+	assert.Equal(t, ledger.Lag/2, b.firstLook())
+	b.pass(ledger.Lag)
 	assert.Negative(t, b.firstLook(), "what an earlier run left may trade as the look reads")
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
-	assert.Equal(t, accounting.Lag, b.firstLook())
+	assert.Equal(t, ledger.Lag, b.firstLook())
 	b.atOnce(nil)
-	assert.Equal(t, accounting.Lag, b.firstLook(), "a look shows too little yet")
-	b.pass(accounting.Lag)
+	assert.Equal(t, ledger.Lag, b.firstLook(), "a look shows too little yet")
+	b.pass(ledger.Lag)
 	assert.Zero(t, b.firstLook())
 
 	read := newBook(t)
@@ -52,7 +53,7 @@ func (b *book) firstLook() time.Duration {
 // A list of closed trades is wanted after so many own writes, and what rests and runs once.
 func TestWantsList(t *testing.T) {
 	b := restartedBook(t, Earlier{})
-	b.pass(accounting.Lag)
+	b.pass(ledger.Lag)
 	list, all := b.WantsList(mine)
 	assert.False(t, list)
 	assert.True(t, all)
@@ -128,15 +129,15 @@ func TestFirstLookAfterAnEarlierRun(t *testing.T) {
 	}{
 		"an hour ago":                           {time.Hour, time.Hour, true, 0, true},
 		"an hour ago, before the first answer":  {time.Hour, time.Hour, false, 0, true},
-		"a lag ago":                             {time.Hour, accounting.Lag, true, 0, true},
-		"just now":                              {time.Second, accounting.Lag - 1, true, accounting.Lag, false},
-		"just now, before the first answer":     {time.Second, time.Second, false, accounting.Lag, false},
-		"a while, before the first answer":      {mustBe - 1, time.Hour, false, accounting.Lag, true},
-		"long enough, before the first answer":  {mustBe, accounting.Lag, false, 0, true},
-		"just now, and the wall clock was set":  {time.Hour, time.Second, true, accounting.Lag, false},
+		"a lag ago":                             {time.Hour, ledger.Lag, true, 0, true},
+		"just now":                              {time.Second, ledger.Lag - 1, true, ledger.Lag, false},
+		"just now, before the first answer":     {time.Second, time.Second, false, ledger.Lag, false},
+		"a while, before the first answer":      {mustBe - 1, time.Hour, false, ledger.Lag, true},
+		"long enough, before the first answer":  {mustBe, ledger.Lag, false, 0, true},
+		"just now, and the wall clock was set":  {time.Hour, time.Second, true, ledger.Lag, false},
 		"the same, before the first answer":     {time.Hour, time.Second, false, 0, false},
 		"an hour ago, and it was set back":      {-time.Hour, time.Hour, true, 0, true},
-		"the same, and nothing is answered yet": {-time.Hour, time.Hour, false, accounting.Lag, true},
+		"the same, and nothing is answered yet": {-time.Hour, time.Hour, false, ledger.Lag, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			known := row.known
@@ -159,7 +160,7 @@ func TestFirstLookAfterAnEarlierRun(t *testing.T) {
 	}
 }
 
-const mustBe = accounting.Lag + 4*servicetime.Tolerance
+const mustBe = ledger.Lag + 4*servicetime.Tolerance
 
 // While a journal takes the note of one write, another that has a journal waits a quarter of a
 // second for it, and then ends without its note. One that has none waits for nothing.

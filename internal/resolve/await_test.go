@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 // The first entry on a declared account waits until one look shows all that was done there
@@ -27,13 +28,13 @@ func TestTheFirstEntryWaitsForALook(t *testing.T) {
 		within time.Duration // the caller's patience
 		want   time.Duration
 	}{
-		"without a journal an earlier run may have traded just now": {change: []func(*Config){waits}, want: accounting.Lag},
-		"with a journal that has seen other runs too":               {change: []func(*Config){waits, on(old)}, want: accounting.Lag},
-		"a while after the start":                                   {change: []func(*Config){waits}, after: accounting.Lag - time.Second, want: time.Second},
-		"later":                                                     {change: []func(*Config){waits}, after: accounting.Lag},
-		"with less time to send":                                    {change: []func(*Config){waits}, ttl: accounting.Lag},
-		"with less patience":                                        {change: []func(*Config){waits}, within: accounting.Lag},
-		"with enough of both":                                       {change: []func(*Config){waits}, within: 2 * accounting.Lag, want: accounting.Lag},
+		"without a journal an earlier run may have traded just now": {change: []func(*Config){waits}, want: ledger.Lag},
+		"with a journal that has seen other runs too":               {change: []func(*Config){waits, on(old)}, want: ledger.Lag},
+		"a while after the start":                                   {change: []func(*Config){waits}, after: ledger.Lag - time.Second, want: time.Second},
+		"later":                                                     {change: []func(*Config){waits}, after: ledger.Lag},
+		"with less time to send":                                    {change: []func(*Config){waits}, ttl: ledger.Lag},
+		"with less patience":                                        {change: []func(*Config){waits}, within: ledger.Lag},
+		"with enough of both":                                       {change: []func(*Config){waits}, within: 2 * ledger.Lag, want: ledger.Lag},
 		"of a bot that cannot wait":                                 {},
 		"where others trade":                                        {change: []func(*Config){waits, notDeclared}},
 	} {
@@ -91,11 +92,11 @@ func TestTheFirstEntryAfterAQuietRun(t *testing.T) {
 	}{
 		"an hour":                           {pause: time.Hour, reads: true},
 		"20 s":                              {pause: 20 * time.Second, reads: true},
-		"a second":                          {pause: time.Second, want: accounting.Lag, reads: true},
-		"a write is pending":                {pause: time.Hour, left: true, want: accounting.Lag, reads: true},
-		"the journal lacks an exit":         {pause: time.Hour, gap: true, want: accounting.Lag, reads: true},
-		"the time was never said":           {pause: time.Hour, mute: true, want: accounting.Lag, reads: true},
-		"another service":                   {pause: time.Hour, to: "there", want: accounting.Lag, reads: true},
+		"a second":                          {pause: time.Second, want: ledger.Lag, reads: true},
+		"a write is pending":                {pause: time.Hour, left: true, want: ledger.Lag, reads: true},
+		"the journal lacks an exit":         {pause: time.Hour, gap: true, want: ledger.Lag, reads: true},
+		"the time was never said":           {pause: time.Hour, mute: true, want: ledger.Lag, reads: true},
+		"another service":                   {pause: time.Hour, to: "there", want: ledger.Lag, reads: true},
 		"the wall clock was set an hour on": {pause: time.Hour, skew: time.Second - time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,12 +160,12 @@ func TestTheFirstEntryAfterARelease(t *testing.T) {
 	}{
 		"at once":                              {},
 		"after one that did nothing":           {idle: true},
-		"in another market":                    {symbol: "ETH", want: accounting.Lag},
-		"the next one has it in a file":        {file: true, want: accounting.Lag},
-		"the journal may be an older copy":     {older: true, want: accounting.Lag},
-		"the journal lacks an exit":            {gap: true, want: accounting.Lag},
-		"a write is pending":                   {left: true, want: accounting.Lag},
-		"another client went on, and was lost": {more: true, want: accounting.Lag},
+		"in another market":                    {symbol: "ETH", want: ledger.Lag},
+		"the next one has it in a file":        {file: true, want: ledger.Lag},
+		"the journal may be an older copy":     {older: true, want: ledger.Lag},
+		"the journal lacks an exit":            {gap: true, want: ledger.Lag},
+		"a write is pending":                   {left: true, want: ledger.Lag},
+		"another client went on, and was lost": {more: true, want: ledger.Lag},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -242,7 +243,7 @@ func TestTheFirstEntryWaitsForWhatEarlierRunsLeft(t *testing.T) {
 		asked []string
 	}{
 		"nothing that waits":             {left: order},
-		"an order that rests":            {left: limit, want: accounting.Lag, asked: []string{"orders"}},
+		"an order that rests":            {left: limit, want: ledger.Lag, asked: []string{"orders"}},
 		"an order, and no read succeeds": {left: limit, fails: true, asked: []string{"orders"}},
 	} {
 		t.Run(name, func(t *testing.T) {
