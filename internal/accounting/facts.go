@@ -180,7 +180,7 @@ type Baseline struct {
 	FinishedLags bool
 }
 
-// Look is the account now: what at least two equal looks in a row showed, [Lag]
+// Look is the account now: what at least two equal looks in a row showed, [ledger.Lag]
 // apart.
 type Look struct {
 	State
@@ -247,7 +247,7 @@ type Facts struct {
 	// own limit or Pro order is pending in any symbol of the account, so that a new id
 	// may be its.
 	PendingBeside, PendingID bool
-	// Lag is how far a read can be behind, where that is longer than [Lag].
+	// Lag is how far a read can be behind, where that is longer than [ledger.Lag].
 	Lag time.Duration
 	// Ended: the account was reset, or its holder has changed, since the baseline or
 	// the first use.

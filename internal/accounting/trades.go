@@ -20,7 +20,7 @@ type Trades struct {
 	Known bool      `json:"known,omitempty"`
 	Open  int       `json:"open,omitempty"`
 	Begun time.Time `json:"-"` // the read of the newest list
-	// Lag is how far behind it may be, where that is longer than [Lag].
+	// Lag is how far behind it may be, where that is longer than [ledger.Lag].
 	Lag time.Duration `json:"-"`
 }
 

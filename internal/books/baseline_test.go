@@ -120,7 +120,7 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 		{Answered: true, InRows: true, InPosition: true, Resting: true, ID: "ord_1", Read: true, Side: accounting.Long, Size: size},
 		{Answered: true, InRows: true, InPosition: true, Resting: true, Run: true, ID: "run_1", Read: true},
 	}
-	assert.Equal(t, want, b.Evidence(w).Own)
+	assert.Equal(t, want, b.Known(w).Own)
 	b.leave(w, nil)
 
 	b.pass(ledger.Lag)
@@ -136,7 +136,7 @@ func (b *book) owned(symbol string) []accounting.Own {
 	w := b.order(symbol)
 	b.Enter(w)
 	defer b.Leave(w, nil)
-	return b.Evidence(w).Own
+	return b.Known(w).Own
 }
 
 // A closed trade that the rows show and the position may not yet is missing in both.

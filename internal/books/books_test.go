@@ -177,7 +177,7 @@ func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 			b.read(nil)
 			w := b.order("BTC")
 			row.do(b, w)
-			got := b.Evidence(w)
+			got := b.Known(w)
 			assert.Equal(t, row.base, got.Base != nil)
 			assert.Equal(t, row.own, sizes(got.Own))
 			for _, own := range got.Own {
@@ -246,7 +246,7 @@ func TestLimitsKnowEachOther(t *testing.T) {
 	b.enter(one)
 	b.enter(other)
 	b.leave(other, resting("ord_9"))
-	own := b.Evidence(one).Own
+	own := b.Known(one).Own
 	require.Len(t, own, 1)
 	assert.Equal(t, "ord_9", own[0].ID)
 	later := b.limit("SOL")
@@ -266,12 +266,12 @@ func TestEffectsAreBounded(t *testing.T) {
 
 	w := b.order("BTC")
 	b.enter(w)
-	require.NotNil(t, b.Evidence(w).Base)
+	require.NotNil(t, b.Known(w).Base)
 	for range 10 * maxEffects {
 		b.run(opened(1))
 		require.LessOrEqual(t, len(b.of[mine].effects), 2*maxEffects)
 	}
-	assert.Nil(t, b.Evidence(w).Base)
+	assert.Nil(t, b.Known(w).Base)
 	b.leave(w, nil)
 	b.read(nil)
 	base, _ := b.Enter(b.order("BTC"))
@@ -286,8 +286,8 @@ func TestAResetEndsAccounting(t *testing.T) {
 	b.Enter(w)
 	b.Enter(other)
 	b.Reset(mine)
-	assert.True(t, b.Evidence(w).Ended)
-	assert.False(t, b.Evidence(other).Ended)
+	assert.True(t, b.Known(w).Ended)
+	assert.False(t, b.Known(other).Ended)
 }
 
 // What was read of the paper account is no baseline of another holder's, nor of the one
@@ -308,7 +308,7 @@ func TestAnotherIDEndsAccounting(t *testing.T) {
 		w := b.order("BTC")
 		b.Enter(w)
 		b.SawPaper(mine, b.now, row.after, decimal.Zero)
-		assert.Equal(t, row.ended, b.Evidence(w).Ended, "%q, then %q", row.before, row.after)
+		assert.Equal(t, row.ended, b.Known(w).Ended, "%q, then %q", row.before, row.after)
 		next, _ := b.Enter(b.order("ETH"))
 		assert.Equal(t, row.ended, next == nil)
 	}
@@ -353,7 +353,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			for range at.reads {
 				read(at.balance, at.held, at.after)
 			}
-			assert.Equal(t, at.want, b.Evidence(w).Ended)
+			assert.Equal(t, at.want, b.Known(w).Ended)
 		})
 	}
 	b := newBook(t)
@@ -367,7 +367,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 		b.SawPositions(paper, atOnce(b.now), nil)
 		b.SawTrades(paper, atOnce(b.now), func(int) []accounting.Row { return nil })
 	}
-	assert.False(t, b.Evidence(w).Ended, "the program's own reset is told")
+	assert.False(t, b.Known(w).Ended, "the program's own reset is told")
 }
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
@@ -401,7 +401,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				if i%3 == 0 {
 					b.Doubt(w)
 				}
-				b.Evidence(w)
+				b.Known(w)
 				var did *Did
 				if i%2 == 0 {
 					did = resting("ord_" + strconv.Itoa(n*100+i))

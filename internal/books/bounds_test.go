@@ -168,7 +168,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 			}
 			w := b.order("BTC")
 			b.Enter(w)
-			own := b.Evidence(w).Own
+			own := b.Known(w).Own
 			require.Len(t, own, row.own)
 			assert.Equal(t, row.in, [2]bool{own[0].InRows, own[0].InPosition})
 		})
@@ -187,7 +187,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 		for range many {
 			b.run(opened(1))
 		}
-		evidence := b.Evidence(w)
+		evidence := b.Known(w)
 		assert.NotNil(t, evidence.Base)
 		assert.Len(t, sizes(evidence.Own), many+2)
 	})
@@ -198,7 +198,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 		w := b.order("BTC")
 		b.enter(w)
 		rests := func() bool {
-			return slices.ContainsFunc(b.Evidence(w).Own, func(o accounting.Own) bool { return o.ID == "ord_1" })
+			return slices.ContainsFunc(b.Known(w).Own, func(o accounting.Own) bool { return o.ID == "ord_1" })
 		}
 		require.False(t, rests(), "nothing was read before it")
 
@@ -232,7 +232,7 @@ func TestTheMostEffects(t *testing.T) {
 			b.run(opened(1))
 		}
 		b.of[mine].trim()
-		assert.Equal(t, want, b.Evidence(w).Base != nil, effects)
+		assert.Equal(t, want, b.Known(w).Base != nil, effects)
 	}
 }
 

@@ -276,20 +276,20 @@ func (b *Books) changing(w *Write, change func(*account) []note) []note {
 	return change(b.account(w.Account))
 }
 
-// Evidence is what accounting goes by.
-type Evidence struct {
+// Known is what accounting goes by.
+type Known struct {
 	Base *accounting.Baseline // nil without one
 	Own  []accounting.Own     // what other writes did since
 	// Ended means that the account began anew.
 	Ended bool
 }
 
-// Evidence returns what is known of the account before a write, and of those beside it.
-func (b *Books) Evidence(w *Write) Evidence {
+// Known returns what is known of the account before a write, and of those beside it.
+func (b *Books) Known(w *Write) Known {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	base, own := b.account(w.Account).evidence(w)
-	return Evidence{base, own, w.ended}
+	return Known{base, own, w.ended}
 }
 
 func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {

@@ -35,7 +35,7 @@ const (
 	// ProbeBegun and ProbeEnded are of the original bytes, asked once more.
 	ProbeBegun
 	ProbeEnded
-	// Looked: the account was read, and Verdict is what accounting made of it. At is
+	// Looked: the account was read, and Finding is what accounting made of it. At is
 	// when the read began.
 	Looked
 	// Restarted: the process that had the write is gone, and another goes on. It stands
@@ -43,7 +43,7 @@ const (
 	Restarted
 	// Asked: somebody wants to know, although nothing more would be done.
 	Asked
-	// Acknowledged: a person has found out what became of it, as Verdict says.
+	// Acknowledged: a person has found out what became of it, as Finding says.
 	Acknowledged
 	// Confirmed: a second, different question was asked about a refusal that turned the
 	// write away before its route.
@@ -62,12 +62,12 @@ type Fact struct {
 	// Useless is of FenceEnded: what the service does with its keys is not understood, so
 	// no fence proves anything, and only the account does.
 	Useless bool `json:"u,omitempty"`
-	// Verdict is of Looked, and of Acknowledged.
-	Verdict Verdict `json:"v,omitzero"`
+	// Finding is of Looked, and of Acknowledged.
+	Finding Finding `json:"v,omitzero"`
 }
 
-// Verdict is what a look at the account comes to.
-type Verdict struct {
+// Finding is what a look at the account comes to.
+type Finding struct {
 	// Equal means that this look and the one before it, a read lag earlier, agree.
 	// Without that only a refusal that was replayed makes use of the outcome.
 	Equal bool `json:"e,omitempty"`

@@ -91,7 +91,7 @@ func (l *Ledger) Note(f Fact) {
 	case Asked:
 		l.look.final, l.look.next, l.fence.next = false, f.At.Mono, f.At.Mono
 	case Acknowledged:
-		l.resolve(f.Verdict.Outcome)
+		l.resolve(f.Finding.Outcome)
 	case Confirmed:
 		l.noteConfirmed(f.Answer)
 	}

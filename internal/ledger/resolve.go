@@ -161,7 +161,7 @@ func (l *Ledger) noteStored(at Instant) {
 // noteLook takes a look at the account in. Absence counts only if nothing can run any
 // more, by two looks that are a lag apart.
 func (l *Ledger) noteLook(f Fact) {
-	s, v, lag := &l.look, f.Verdict, l.Without.ReadLag()
+	s, v, lag := &l.look, f.Finding, l.Without.ReadLag()
 	s.next = f.At.Mono + lag
 	if s.refusal {
 		s.refusal = false

@@ -140,12 +140,12 @@ func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
 }
 
 func TestAGoneLimitMayHaveBeenCancelled(t *testing.T) {
-	none := Verdict{Equal: true, Outcome: NotApplied}
+	none := Finding{Equal: true, Outcome: NotApplied}
 	look := func(terms Terms) Outcome {
 		l := unheard(terms)
 		l.fenced(Gone, reused)
-		l.Note(Fact{Kind: Looked, At: at(Gone), Verdict: none})
-		l.Note(Fact{Kind: Looked, At: at(Gone + Lag), Verdict: none})
+		l.Note(Fact{Kind: Looked, At: at(Gone), Finding: none})
+		l.Note(Fact{Kind: Looked, At: at(Gone + Lag), Finding: none})
 		return l.Outcome()
 	}
 	limit := kinds()["resting limit"]
@@ -217,7 +217,7 @@ func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
 		l := received(terms)
 		l.probed(5*time.Second, replayed(refused))
 		wantStep(t, &l, 5*time.Second, Step{Do: Look, At: 5 * time.Second})
-		l.Note(Fact{Kind: Looked, At: at(5 * time.Second), Verdict: Verdict{Outcome: c.seen}})
+		l.Note(Fact{Kind: Looked, At: at(5 * time.Second), Finding: Finding{Outcome: c.seen}})
 		if l.Outcome() != c.want {
 			t.Errorf("one look that shows %v: %v", c.seen, l.Outcome())
 		}

@@ -59,7 +59,7 @@ var (
 	sendAnswers  = []Answer{success, refused, replayed(refused), stalePrice, tooMany, replayed(tooMany), unavailable, inFlight, partWay, reused, failed, foreign, silence, unsent}
 	fenceAnswers = []Answer{reused, success, noOrder, replayed(locked), partWay, locked, inFlight, noAccount, replayed(noAccount), silence}
 	probeAnswers = []Answer{silence, replayed(success), success, replayed(refused), refused, partWay, inFlight, tooMany, reused, failed, unsent}
-	verdicts     = []Verdict{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Lasting: true}}
+	verdicts     = []Finding{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Lasting: true}}
 )
 
 // kinds are the writes that the schedules are walked for.
@@ -152,7 +152,7 @@ func (w walk) goOn() {
 	case Look:
 		for _, v := range verdicts {
 			next := w
-			next.note(Fact{Kind: Looked, Verdict: v})
+			next.note(Fact{Kind: Looked, Finding: v})
 			next.goOn()
 		}
 	}
@@ -264,7 +264,7 @@ func (w *walk) carryOut(do Action, a Answer) {
 	case Rekey:
 		w.note(Fact{Kind: KeyChanged})
 	case Look:
-		w.note(Fact{Kind: Looked, Verdict: Verdict{Equal: true}})
+		w.note(Fact{Kind: Looked, Finding: Finding{Equal: true}})
 	default:
 		begun := map[Action]FactKind{Send: SendBegun, Fence: FenceBegun, Probe: ProbeBegun}[do]
 		w.note(Fact{Kind: begun})
@@ -376,7 +376,7 @@ func unplaced(facts []Fact) bool {
 func justified(t *Terms, facts []Fact, o Outcome) bool {
 	if o == Applied {
 		for _, f := range facts {
-			if f.Answer.Class == Success && f.Kind != FenceEnded || f.Kind == Looked && f.Verdict.Outcome == Applied {
+			if f.Answer.Class == Success && f.Kind != FenceEnded || f.Kind == Looked && f.Finding.Outcome == Applied {
 				return true
 			}
 		}
@@ -446,7 +446,7 @@ func absent(t *Terms, facts []Fact) bool {
 		if fence || probe || f.Answer == partWay {
 			heldAt = f.At.Mono
 		}
-		if f.Kind != Looked || i == 0 || !f.Verdict.Equal || f.Verdict.Outcome != NotApplied {
+		if f.Kind != Looked || i == 0 || !f.Finding.Equal || f.Finding.Outcome != NotApplied {
 			continue
 		}
 		from := heldAt
@@ -471,7 +471,7 @@ func (w *walk) fail(what string) {
 		return
 	}
 	for _, f := range w.facts {
-		w.t.Logf("%8v kind %d %+v %+v", f.At.Mono, f.Kind, f.Answer, f.Verdict)
+		w.t.Logf("%8v kind %d %+v %+v", f.At.Mono, f.Kind, f.Answer, f.Finding)
 	}
 	w.t.Errorf("%s: %s: %+v", w.name, what, w.l.Next(at(w.now), Limits{}))
 	w.t.FailNow()

@@ -259,7 +259,7 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 	case !held && !d.pending.claim(w):
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}
-	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clock.Now(), Verdict: ledger.Verdict{Outcome: found}}
+	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clock.Now(), Finding: ledger.Finding{Outcome: found}}
 	if err := d.store.before(ctx, w, record{Fact: &f, Note: note}); err != nil {
 		if !held {
 			d.pending.giveBack(w)

@@ -308,7 +308,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
 	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits { // which decides nothing, but may agree with a stored refusal
-		f.Verdict.Outcome = v.Likely
+		f.Finding.Outcome = v.Likely
 	} else {
 		final := lasting(v.Reason) && d.giveUp(w, shown, v.Reason)
 		d.say(func() {
@@ -320,7 +320,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 				w.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
-		f.Verdict = ledger.Verdict{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		f.Finding = ledger.Finding{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
 		w.by = ByAccounting
 	}
 	w.Ledger.Note(f)
@@ -432,7 +432,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.Beside(&w.Item)
-	shows := w.books.Evidence(&w.booked)
+	shows := w.books.Known(&w.booked)
 	f := accounting.Facts{
 		Write:     asked,
 		Held:      w.Ledger.Held() || !w.Ledger.Keyed,

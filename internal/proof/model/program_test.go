@@ -386,7 +386,7 @@ func (p *program) look() {
 	w := p.w
 	if w.levels.on {
 		w.checksLevel(p.l.Held())
-		p.note(ledger.Fact{Kind: ledger.Looked, Verdict: ledger.Verdict{Equal: true, Lasting: true}})
+		p.note(ledger.Fact{Kind: ledger.Looked, Finding: ledger.Finding{Equal: true, Lasting: true}})
 		return
 	}
 	seen := 0
@@ -395,7 +395,7 @@ func (p *program) look() {
 			seen++
 		}
 	}
-	v := ledger.Verdict{Equal: p.looks && seen == p.seen && w.now-p.looked >= ledger.Lag}
+	v := ledger.Finding{Equal: p.looks && seen == p.seen && w.now-p.looked >= ledger.Lag}
 	t := &p.on.terms
 	switch {
 	case seen > 0 && t.Exclusive && !p.gap:
@@ -409,7 +409,7 @@ func (p *program) look() {
 	}
 	w.lies.onLook(&v)
 	p.seen, p.looked, p.looks = seen, w.now, true
-	p.note(ledger.Fact{Kind: ledger.Looked, Verdict: v})
+	p.note(ledger.Fact{Kind: ledger.Looked, Finding: v})
 }
 
 var repeats = []option{{"", 0}, {"decides the same again", 1}, {"decides the same again 11 min later", 1}, {"decides the same again 25 h later", 1}}

@@ -31,7 +31,7 @@ type lies struct {
 	terms         func(t *ledger.Terms)
 	fact          func(p *program, f *ledger.Fact) bool
 	step          func(p *program, s ledger.Step) ledger.Step
-	look          func(v *ledger.Verdict)
+	look          func(v *ledger.Finding)
 	sendsAgain    bool // a restarted program goes on sending
 	journalLate   bool
 	noGate        bool // what was held up leaves all the same
@@ -57,7 +57,7 @@ func (l *lies) onStep(p *program, s ledger.Step) ledger.Step {
 	return s
 }
 
-func (l *lies) onLook(v *ledger.Verdict) {
+func (l *lies) onLook(v *ledger.Finding) {
 	if l.look != nil {
 		l.look(v)
 	}

@@ -34,7 +34,7 @@ func decides(match func(p *program, f *ledger.Fact) bool) func(l *lies) {
 	return func(l *lies) {
 		l.fact = func(p *program, f *ledger.Fact) bool {
 			if match(p, f) {
-				f.Kind, f.Verdict = ledger.Acknowledged, ledger.Verdict{Outcome: ledger.NotApplied}
+				f.Kind, f.Finding = ledger.Acknowledged, ledger.Finding{Outcome: ledger.NotApplied}
 			}
 			return true
 		}
@@ -165,7 +165,7 @@ var needed = []without{
 	// Looks.
 	{"before it is gone, absence decides nothing under 422", market(),
 		decides(func(_ *program, f *ledger.Fact) bool {
-			return f.Kind == ledger.Looked && f.Verdict.Equal && f.Verdict.Outcome == ledger.NotApplied
+			return f.Kind == ledger.Looked && f.Finding.Equal && f.Finding.Outcome == ledger.NotApplied
 		}), []string{"takes 14 min", "caller leaves"}, ranAfterNotApplied},
 	// Named keys.
 	{"a key whose first use is unknown begins in doubt", with("", derived, firstUse, noJournal),
@@ -173,7 +173,7 @@ var needed = []without{
 		[]string{"CRASH after the byte, facts lost; again at once", "refused in front"}, falseNotApplied},
 	{"a baseline younger than the first use proves no absence", with("", derived, firstUse, twoJournals),
 		func(l *lies) {
-			l.look = func(v *ledger.Verdict) {
+			l.look = func(v *ledger.Finding) {
 				if v.Outcome == ledger.Unknown {
 					v.Outcome, v.Lasting = ledger.NotApplied, false
 				}
