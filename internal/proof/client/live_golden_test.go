@@ -241,7 +241,7 @@ func TestAccountIDsOnTheWire(t *testing.T) {
 }
 
 // An id that would make one endpoint into another is refused before it is sent, by
-// every method.
+// every method; an account that is not found is no flat account.
 func TestTrap_T83_IDsThatNameNothing(t *testing.T) {
 	for _, id := range []string{"", ".", ".."} {
 		for _, row := range liveRows {
@@ -262,6 +262,10 @@ func TestTrap_T83_IDsThatNameNothing(t *testing.T) {
 		_, err = account.EditRun(context.Background(), trading.RunID(id), trading.RunEdit{TotalSize: trading.Dec("1")})
 		require.Error(t, err)
 	}
+	script := rig.NewScript(t, rig.Answered(404, rig.RefusalBody(trading.CodeAccountNotFound)))
+	positions, err := rig.ScriptedClient(t, script).Live.Account("acc_1").Positions(context.Background())
+	require.ErrorIs(t, err, trading.CodeAccountNotFound)
+	assert.Nil(t, positions)
 }
 
 // The client's slippage bound goes with market orders that open, and with no

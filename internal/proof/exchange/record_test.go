@@ -103,8 +103,11 @@ func exchangeOf(t *testing.T, w *world, c *testCase) *exchange.File {
 	}
 	base, err := url.Parse(w.baseURL)
 	require.NoError(t, err)
-	recorder := exchange.NewRecorder(w.base, base.Path)
+	recorder, executed := exchange.NewRecorder(w.base, base.Path), w.executed()
 	_, _ = w.call(c, recorder) // what it must return is told by the exchange
+	if c.code != "" {
+		assert.Equal(t, executed, w.executed(), "a refusal executes nothing")
+	}
 	taken := recorder.Take()
 	require.Len(t, taken, 1, "a call is one exchange")
 	if c.elapse > 0 {

@@ -47,11 +47,22 @@ func replayed(t *testing.T, f *exchange.File) *world {
 	server := exchange.Serve(t, f)
 	pool := &http.Transport{}
 	t.Cleanup(pool.CloseIdleConnections)
-	return &world{
-		t: t, baseURL: server.URL, base: pool,
-		sandboxKey: exchange.SandboxKey, liveKey: exchange.LiveKey,
-		account: "account_1", order: "order_1", run: "run_1",
+	w := replayedNames(t)
+	w.baseURL, w.base = server.URL, pool
+	return w
+}
+
+// replayedNames are the keys and ids of recorded exchanges.
+func replayedNames(t testing.TB) *world {
+	return &world{t: t, sandboxKey: exchange.SandboxKey, liveKey: exchange.LiveKey, account: "account_1", order: "order_1", run: "run_1"}
+}
+
+// executed counts what a simulation has carried out.
+func (w *world) executed() int {
+	if w.sim == nil {
+		return 0
 	}
+	return len(w.sim.Ledger())
 }
 
 // client is a client of the world that asks nothing of its own accord and sends

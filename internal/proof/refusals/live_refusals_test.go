@@ -1,9 +1,6 @@
 package refusals
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,86 +11,6 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
-
-// onLive are the deviations that mean something else on a live account.
-var onLive = map[string]deviation{
-	// Order.Side has no way to be left out: the empty text is what it would send.
-	"no side":         {wire: map[string]string{"side": `""`}},
-	"an unknown type": {wire: map[string]string{"orderType": `"stop"`}},
-	"reduce-only":     {wire: map[string]string{"reduceOnly": "true"}},
-}
-
-// liveDeviation is a deviation as a live account sees it.
-func liveDeviation(d deviation) deviation {
-	if own, ok := onLive[d.name]; ok {
-		own.name, own.change = d.name, d.change
-		return own
-	}
-	return d
-}
-
-// liveJSON is an order with deviations as a program without this client sends it.
-func liveJSON(with ...deviation) string {
-	members := map[string]string{"accountId": `"acc_1"`, "symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"}
-	for _, d := range with {
-		maps.Copy(members, d.wire)
-	}
-	var fields []string
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if members[name] != "" {
-			fields = append(fields, fmt.Sprintf("%q:%s", name, members[name]))
-		}
-	}
-	return "{" + strings.Join(fields, ",") + "}"
-}
-
-// What is refused before it is sent is refused with the service's own code, and
-// nothing that the service takes is refused, but for what is stricter on purpose.
-func TestLiveLocalRefusalsAreTheServicesOwn(t *testing.T) {
-	for _, d := range deviations {
-		d = liveDeviation(d)
-		t.Run(d.name, func(t *testing.T) {
-			through, plain := rig.New(t, nil), rig.New(t, nil)
-			answer := plain.RawLive(trading.OpOrder, liveJSON(d))
-			result, err := through.Account().PlaceOrder(t.Context(), rig.Buy("0.05", d.change))
-			switch {
-			case d.stricter != "":
-				assert.True(t, rig.RefusalOf(t, err).Local, d.stricter)
-				assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
-				return
-			case answer.Status == 200:
-				require.NoError(t, err)
-				rig.EqualDec(t, "64000", result.Fill.Price)
-			default:
-				assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
-				assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-			}
-			assert.Len(t, through.Fills(), len(plain.Fills()))
-		})
-	}
-}
-
-// With two deviations at once, both refuse or both take it.
-func TestLiveLocalRefusalsTwoAtOnce(t *testing.T) {
-	pairs := 0
-	for i, a := range deviations {
-		for _, b := range deviations[i+1:] {
-			a, b := liveDeviation(a), liveDeviation(b)
-			if shareMember(a, b) || a.stricter != "" || b.stricter != "" {
-				continue
-			}
-			pairs++
-			through, plain := rig.New(t, nil), rig.New(t, nil)
-			answer := plain.RawLive(trading.OpOrder, liveJSON(a, b))
-			_, err := through.Account().PlaceOrder(t.Context(), rig.Buy("0.05", a.change, b.change))
-			if (answer.Status == 200) != (err == nil) {
-				t.Errorf("%s, %s: the service says %d %s, the client says %v", a.name, b.name, answer.Status, answer.Code, err)
-			}
-			assert.Len(t, through.Fills(), len(plain.Fills()), "%s, %s", a.name, b.name)
-		}
-	}
-	assert.Greater(t, pairs, 500)
-}
 
 // The same for what is no plain order: on an account that is long 1 BTC, with a
 // resting order and a TWAP.
@@ -221,19 +138,10 @@ func TestLiveLocalRefusalsOfTheRest(t *testing.T) {
 				_, err := r.Account().PlaceTWAP(t.Context(), rig.Buy("0.5"), trading.TWAP{Duration: time.Hour})
 				require.NoError(t, err)
 			}
-			answer := plain.RawLive(row.op, row.body)
-			err := row.call(through)
-			switch {
-			case row.stricter != "":
-				assert.True(t, rig.RefusalOf(t, err).Local, row.stricter)
-				assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
-			case answer.Status == 200:
-				require.NoError(t, err)
+			answer, err := plain.RawLive(row.op, row.body), row.call(through)
+			agree(t, answer, err, row.stricter, row.code)
+			if row.stricter == "" && err == nil {
 				assert.Len(t, through.Sim.Ledger(), len(plain.Sim.Ledger()))
-			case row.code != "":
-				assert.Equal(t, row.code, rig.RefusalOf(t, err).Code)
-			default:
-				assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
 			}
 		})
 	}
@@ -245,5 +153,5 @@ func TestLiveLocalRefusalsOfAccounts(t *testing.T) {
 	_, err := r.Live.Account("").PlaceOrder(t.Context(), rig.Buy("0.05"))
 	refusal := rig.RefusalOf(t, err)
 	assert.True(t, refusal.Local)
-	assert.Equal(t, r.RawLive(trading.OpOrder, liveJSON(deviation{wire: map[string]string{"accountId": ""}})).Code, refusal.Code)
+	assert.Equal(t, r.RawLive(trading.OpOrder, environments[1].json(deviation{wire: map[string]string{"accountId": ""}})).Code, refusal.Code)
 }

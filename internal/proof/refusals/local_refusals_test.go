@@ -81,9 +81,48 @@ var deviations = []deviation{
 	{"slippage 30.1", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("30.1")) }, map[string]string{"maxSlippagePct": "30.1"}, ""},
 }
 
-// orderJSON is an order with deviations as a program without this client sends it.
-func orderJSON(with ...deviation) string {
-	members := map[string]string{"symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"}
+// environment is one of the two, as a program with this client and one without it reach it.
+type environment struct {
+	name    string
+	op      trading.Operation // that places an order
+	members map[string]string // of a plain order
+	place   func(rig.Rig, trading.Order) (*trading.OrderResult, error)
+	raw     func(rig.Rig, trading.Operation, string) rig.RawAnswer
+	unknown trading.Code // for an unknown symbol
+}
+
+var environments = []environment{
+	{"sandbox", trading.OpSandboxOrder, map[string]string{"symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"},
+		func(r rig.Rig, o trading.Order) (*trading.OrderResult, error) {
+			return r.Sandbox.PlaceOrder(r.T.Context(), o)
+		},
+		rig.Rig.Raw, trading.CodeBadSymbol},
+	{"live", trading.OpOrder, map[string]string{"accountId": `"acc_1"`, "symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"},
+		func(r rig.Rig, o trading.Order) (*trading.OrderResult, error) {
+			return r.Account().PlaceOrder(r.T.Context(), o)
+		},
+		rig.Rig.RawLive, trading.CodeAssetDisabled},
+}
+
+// onLive are the deviations that mean something else on a live account, and no stricter one.
+var onLive = map[string]map[string]string{
+	// Order.Side has no way to be left out: the empty text is what it would send.
+	"no side":         {"side": `""`},
+	"an unknown type": {"orderType": `"stop"`},
+	"reduce-only":     {"reduceOnly": "true"},
+}
+
+// of is a deviation as the environment sees it.
+func (e environment) of(d deviation) deviation {
+	if wire, ok := onLive[d.name]; ok && e.name == "live" {
+		d.wire, d.stricter = wire, ""
+	}
+	return d
+}
+
+// json is an order with deviations as a program without this client sends it.
+func (e environment) json(with ...deviation) string {
+	members := maps.Clone(e.members)
 	for _, d := range with {
 		maps.Copy(members, d.wire)
 	}
@@ -99,51 +138,72 @@ func orderJSON(with ...deviation) string {
 // The client and the plain request must come to the same: the same refusal, with
 // the same code, or the same fill. So what is refused before it is sent is refused
 // with the service's own code, and nothing that the service takes is refused,
-// but for what is stricter on purpose.
+// but for what is stricter on purpose. T32: for an unknown symbol live has no bad_symbol.
 func TestLocalRefusalsAreTheServicesOwn(t *testing.T) {
-	for _, d := range deviations {
-		t.Run(d.name, func(t *testing.T) {
-			through, plain := rig.New(t, nil), rig.New(t, nil)
-			o := rig.Buy("0.05", d.change)
-			answer := plain.Raw(trading.OpSandboxOrder, orderJSON(d))
-			result, err := through.Sandbox.PlaceOrder(t.Context(), o)
-			if d.stricter != "" {
-				assert.True(t, rig.RefusalOf(t, err).Local, d.stricter)
-				assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
-				return
-			}
-			if answer.Status == 200 {
-				require.NoError(t, err)
-				rig.EqualDec(t, "64000", result.Fill.Price)
-			} else {
-				assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
-				assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-			}
-			assert.Len(t, through.Fills(), len(plain.Fills()))
-		})
+	for _, env := range environments {
+		for _, d := range deviations {
+			d := env.of(d)
+			t.Run(env.name+", "+d.name, func(t *testing.T) {
+				through, plain := rig.New(t, nil), rig.New(t, nil)
+				answer := env.raw(plain, env.op, env.json(d))
+				result, err := env.place(through, rig.Buy("0.05", d.change))
+				agree(t, answer, err, d.stricter, "")
+				if d.name == "an unknown symbol" {
+					require.ErrorIs(t, err, env.unknown)
+				}
+				if d.stricter != "" {
+					return
+				}
+				if err == nil {
+					rig.EqualDec(t, "64000", result.Fill.Price)
+				}
+				assert.Len(t, through.Fills(), len(plain.Fills()))
+			})
+		}
+	}
+}
+
+// agree holds the client's error against the service's answer. code is the client's, where the
+// contract names none; else they are the same.
+func agree(t *testing.T, answer rig.RawAnswer, err error, stricter string, code trading.Code) {
+	t.Helper()
+	switch {
+	case stricter != "":
+		assert.True(t, rig.RefusalOf(t, err).Local, stricter)
+		assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
+	case answer.Status == 200:
+		require.NoError(t, err)
+	case code != "":
+		assert.Equal(t, code, rig.RefusalOf(t, err).Code)
+	default:
+		assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
+		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
 	}
 }
 
 // With two deviations at once, which of two refusals comes first is not in the
 // contract; but both refuse, or both take it.
 func TestLocalRefusalsTwoAtOnce(t *testing.T) {
-	clashes := 0
-	for i, a := range deviations {
-		for _, b := range deviations[i+1:] {
-			if shareMember(a, b) || a.stricter != "" || b.stricter != "" {
-				continue
+	for _, env := range environments {
+		pairs := 0
+		for i, a := range deviations {
+			for _, b := range deviations[i+1:] {
+				a, b := env.of(a), env.of(b)
+				if shareMember(a, b) || a.stricter != "" || b.stricter != "" {
+					continue
+				}
+				pairs++
+				through, plain := rig.New(t, nil), rig.New(t, nil)
+				answer := env.raw(plain, env.op, env.json(a, b))
+				_, err := env.place(through, rig.Buy("0.05", a.change, b.change))
+				if (answer.Status == 200) != (err == nil) {
+					t.Errorf("%s, %s, %s: the service says %d %s, the client says %v", env.name, a.name, b.name, answer.Status, answer.Code, err)
+				}
+				assert.Len(t, through.Fills(), len(plain.Fills()), "%s, %s, %s", env.name, a.name, b.name)
 			}
-			clashes++
-			through, plain := rig.New(t, nil), rig.New(t, nil)
-			answer := plain.Raw(trading.OpSandboxOrder, orderJSON(a, b))
-			_, err := through.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.05", a.change, b.change))
-			if (answer.Status == 200) != (err == nil) {
-				t.Errorf("%s, %s: the service says %d %s, the client says %v", a.name, b.name, answer.Status, answer.Code, err)
-			}
-			assert.Len(t, through.Fills(), len(plain.Fills()), "%s, %s", a.name, b.name)
 		}
+		assert.Greater(t, pairs, 500, env.name)
 	}
-	assert.Greater(t, clashes, 500)
 }
 
 func shareMember(a, b deviation) bool {
@@ -207,17 +267,10 @@ func TestLocalRefusalsOfExits(t *testing.T) {
 			through, plain := rig.New(t, nil), rig.New(t, nil)
 			through.Place(rig.Buy("1"))
 			plain.Place(rig.Buy("1"))
-			answer := plain.Raw(row.op, row.body)
-			err := row.call(through)
-			switch {
-			case row.stricter != "":
-				assert.True(t, rig.RefusalOf(t, err).Local, row.stricter)
-				assert.Equal(t, 200, answer.Status, "then it is not stricter: %s", answer.Message)
-			case answer.Status == 200:
-				require.NoError(t, err)
+			answer, err := plain.Raw(row.op, row.body), row.call(through)
+			agree(t, answer, err, row.stricter, "")
+			if row.stricter == "" && err == nil {
 				assert.Len(t, through.Sim.Ledger(), len(plain.Sim.Ledger()))
-			default:
-				assert.Equal(t, answer.Code, rig.RefusalOf(t, err).Code, "%v\n%s", err, answer.Message)
 			}
 		})
 	}
