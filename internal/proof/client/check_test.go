@@ -114,3 +114,26 @@ func placePaper(ctx context.Context, r rig.Rig, o trading.Order) error {
 	_, err := r.Sandbox.PlaceOrder(ctx, o)
 	return err
 }
+
+// An order names all that it lacks at once.
+func TestAnOrderNamesAllThatItLacks(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		order trading.Order
+		env   trading.Environment
+		code  trading.Code
+		lacks string
+	}{
+		{"nothing at all, live", trading.Order{}, trading.EnvLive, trading.CodeMissingFields, "symbol, side, size, leverage"},
+		{"nothing at all, sandbox", trading.Order{}, trading.EnvSandbox, trading.CodeBadSymbol, "symbol, side, size"},
+		{"a limit", trading.Order{Type: trading.LimitOrder, Symbol: "BTC"}, trading.EnvLive, trading.CodeMissingFields, "side, size, leverage, limitPrice"},
+		{"two of them", rig.Buy("0", func(o *trading.Order) { o.Side = "" }), trading.EnvLive, trading.CodeBadSide, "side, size"},
+		{"one", rig.Buy("0"), trading.EnvLive, trading.CodeBadSize, "size"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			err := row.order.Check(row.env)
+			require.ErrorIs(t, err, row.code)
+			assert.Equal(t, "required and missing: "+row.lacks, rig.RefusalOf(t, err).Message)
+		})
+	}
+}

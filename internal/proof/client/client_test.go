@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,34 +68,6 @@ func TestFromEnv(t *testing.T) {
 	t.Setenv("TRADING_LIVE_KEY", rig.SandboxKey)
 	_, err = trading.FromEnv()
 	require.ErrorIs(t, err, trading.CodeWrongEnvironment)
-}
-
-func TestOptionsRefuseNonsense(t *testing.T) {
-	for name, opt := range map[string]trading.Option{
-		"nil":                   nil,
-		"nil transport":         trading.WithTransport(nil),
-		"nil guard":             trading.WithGuard(nil),
-		"negative attempts":     trading.WithRetry(trading.Retry{Attempts: -1}),
-		"no attempt time":       trading.WithAttemptTimeout(0),
-		"a send TTL too long":   trading.WithSendTTL(12*time.Minute + 1),
-		"a negative send TTL":   trading.WithSendTTL(-1),
-		"a negative wait":       trading.WithResolveTimeout(-1),
-		"slippage of 31":        trading.WithMaxSlippagePct(trading.Dec("31")),
-		"slippage of 0.25":      trading.WithMaxSlippagePct(trading.Dec("0.25")),
-		"an application's name": trading.WithApplication("my bot", "1"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := trading.New(rig.BaseURL, opt)
-			require.Error(t, err)
-		})
-	}
-	client := rig.ScriptedClient(t, rig.NewScript(t))
-	_, err := client.Sandbox.Trades(context.Background(), nil)
-	require.Error(t, err)
-	_, err = client.Sandbox.Trades(context.Background(), trading.ResponseInto(nil))
-	require.Error(t, err)
-	_, err = client.With(trading.WithSendTTL(-1))
-	require.Error(t, err)
 }
 
 func TestWithSharesTheClientAndKeepsItsOptions(t *testing.T) {

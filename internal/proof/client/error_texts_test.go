@@ -21,6 +21,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -40,23 +41,31 @@ func mistakes(t *testing.T) []errorRow {
 	live := func(change func(*trading.Order)) error { o := order(change); return o.Check(trading.EnvLive) }
 	paper := func(change func(*trading.Order)) error { o := order(change); return o.Check(trading.EnvSandbox) }
 	good := order(func(*trading.Order) {})
+	client := rig.ScriptedClient(t, rig.NewScript(t)) // any request fails the test
+	account := client.Live.Account("acc_1")
+	call := func(opts ...trading.CallOption) error {
+		_, err := client.With(opts...)
+		require.ErrorAs(t, err, new(*trading.OptionError))
+		_, sent := account.ClosePosition(t.Context(), "BTC", trading.All, opts...)
+		require.ErrorAs(t, sent, new(*trading.OptionError))
+		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(sent))
+		return err
+	}
 	made := func(opts ...trading.Option) error {
 		_, err := trading.New(rig.BaseURL, opts...)
-		require.Error(t, err)
+		require.ErrorAs(t, err, new(*trading.OptionError))
+		for _, opt := range opts {
+			if ofCall, ok := opt.(trading.CallOption); ok {
+				assert.EqualError(t, call(ofCall), err.Error())
+			}
+		}
 		return err
 	}
 	address := func(url string) error {
 		_, err := trading.New(url, trading.WithSandboxKey("pk_test_secret"))
-		require.Error(t, err, url)
+		require.ErrorAs(t, err, new(*trading.OptionError), url)
 		return err
 	}
-	client := rig.ScriptedClient(t, rig.NewScript(t))
-	call := func(opts ...trading.CallOption) error {
-		_, err := client.With(opts...)
-		require.Error(t, err)
-		return err
-	}
-	account := client.Live.Account("acc_1")
 	tpsl := func(change trading.TPSL) error { _, err := account.SetTPSL(t.Context(), "BTC", change); return err }
 	_, named := client.Sandbox.PlaceOrder(t.Context(), good, trading.WithClientOrderID("a"))
 	paperTPSL := func(symbol string, change trading.TPSL) error {
@@ -134,8 +143,8 @@ func mistakes(t *testing.T) []errorRow {
 		{"chaseTo", "clear", trading.Chase{To: trading.Clear}.Check(good)},
 		{"slippageBps", "e99", trading.Swarm{Orders: 1, SlippageBps: trading.Some(decimal.New(1, 99999))}.Check(good)},
 		{"aggression", "high", trading.Swarm{Orders: 1, Aggression: trading.Some(json.RawMessage("high"))}.Check(good)},
-		{"idempotency key", "0", call(trading.WithIdempotencyKey(""))},
-		{"idempotency key", "position 1", call(trading.WithIdempotencyKey("a b"))},
+		{"WithIdempotencyKey", "0 characters", call(trading.WithIdempotencyKey(""))},
+		{"WithIdempotencyKey", "visible ASCII", call(trading.WithIdempotencyKey("a b"))},
 		{"order type", "7", marshal(trading.OrderType(7))},
 		{"order type", `"LIMIT"`, new(trading.OrderType).UnmarshalText([]byte("LIMIT"))},
 		{"exec kind", "7", marshal(trading.ExecKind(7))},
@@ -159,11 +168,13 @@ func mistakes(t *testing.T) []errorRow {
 		{"baseURL", "API key", address("https://api.test/pk_test_secret/v1")},
 		{"TRADING_BASE_URL", "", func() error { t.Setenv("TRADING_BASE_URL", ""); _, err := trading.FromEnv(); return err }()},
 		{"opts", "nil", made(nil)},
+		{"opts", "nil", call(nil)},
 		{"WithProfile", "nil", made(trading.WithProfile(nil))},
-		{"WithReadLag", "5s", made(trading.WithReadLag(0))},
+		{"WithProfile", "version is 0", made(trading.WithProfile(&profile.Profile{}))},
+		{"WithReadLag", "it is 1s: it must be between 5s and 10m0s", made(trading.WithReadLag(time.Second))},
 		{"WithSandboxKey", "empty", made(trading.WithSandboxKey(""))},
 		{"WithSandboxKey", "pk_live_", made(trading.WithSandboxKey("pk_live_x"))},
-		{"WithLiveKey", "pk_live_", made(trading.WithLiveKey("x"))},
+		{"WithLiveKey", "must begin with pk_live_", made(trading.WithLiveKey("x"))},
 		{"WithLiveKey", "position 9", made(trading.WithLiveKey("pk_live_a\nb"))},
 		{"WithSandboxKeyFunc", "nil", made(trading.WithSandboxKeyFunc(nil))},
 		{"WithLiveKeyFunc", "nil", made(trading.WithLiveKeyFunc(nil))},
@@ -173,17 +184,21 @@ func mistakes(t *testing.T) []errorRow {
 		{"WithGuard", "nil", made(trading.WithGuard(nil))},
 		{"WithJournal", "nil", made(trading.WithJournal(nil))},
 		{"WithMaxSlippagePct", "31", made(trading.WithMaxSlippagePct(trading.Dec("31")))},
+		{"WithMaxSlippagePct", "between 0.1 and 30 percent", made(trading.WithMaxSlippagePct(trading.Dec("0.01")))},
+		{"WithMaxSlippagePct", "0.25", made(trading.WithMaxSlippagePct(trading.Dec("0.25")))},
 		{"WithRetry", "-1", made(trading.WithRetry(trading.Retry{Attempts: -1}))},
-		{"WithRetry", "2s", made(trading.WithRetry(trading.Retry{MinWait: 2 * time.Second, MaxWait: time.Second}))},
-		{"WithAttemptTimeout", "0s", made(trading.WithAttemptTimeout(0))},
-		{"WithSendTTL", "1h0m0s", made(trading.WithSendTTL(time.Hour))},
+		{"WithRetry", "MinWait is 2s: it must not be above MaxWait, which is 1s", made(trading.WithRetry(trading.Retry{MinWait: 2 * time.Second, MaxWait: time.Second}))},
+		{"WithRetry", "MaxWait, which is 5s", made(trading.WithRetry(trading.Retry{MinWait: time.Minute}))},
+		{"WithAttemptTimeout", "it is 0s", made(trading.WithAttemptTimeout(0))},
+		{"WithSendTTL", "12m0", made(trading.WithSendTTL(12*time.Minute + 1))},
+		{"WithSendTTL", "-1ns", made(trading.WithSendTTL(-1))},
 		{"WithResolveTimeout", "-1ns", made(trading.WithResolveTimeout(-1))},
 		{"WithPriority", "Priority(9)", call(trading.WithPriority(9))},
 		{"ResponseInto", "nil", call(trading.ResponseInto(nil))},
 		{"WithClientOrderID", "empty", call(trading.WithClientOrderID(""))},
-		{"WithClientOrderID", "WithIdempotencyKey", call(trading.WithIdempotencyKey("k"), trading.WithClientOrderID("d"))},
+		{"WithClientOrderID", "a key or an id", call(trading.WithIdempotencyKey("k"), trading.WithClientOrderID("d"))},
 		{"WithIdempotencyKey", "'é' at position 1", call(trading.WithIdempotencyKey("ké"))},
-		{"WithIdempotencyKey", "WithClientOrderID", call(trading.WithClientOrderID("d"), trading.WithIdempotencyKey("k"))},
+		{"WithIdempotencyKey", "a key or an id", call(trading.WithClientOrderID("d"), trading.WithIdempotencyKey("k"))},
 		{"WithRateLimits", "91", made(trading.WithRateLimits(trading.RateLimits{ReservePct: 91}))},
 		{"WithRateLimits", "Owner", made(trading.WithRateLimits(trading.RateLimits{Store: ratelimit.NewMemoryStore()}))},
 		{"WithRateLimits", "-1", made(trading.WithRateLimits(trading.RateLimits{PerKey: -1}))},
@@ -201,7 +216,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"Resolution.Into", "*int", (&trading.Resolution{Answer: []byte("{}")}).Into(new(int))},
 		{"sandbox API key", "WithSandboxKey, or set TRADING_SANDBOX_KEY", missingKey},
 		{"function of the live key", "vault is sealed", function},
-		{"live key", "http", plain},
+		{"WithPlaintextHTTP", "live key", plain},
 		{"client", "closed", closed},
 		{"journal: write w_1", "first record", begun},
 	}
@@ -215,6 +230,9 @@ func TestMistakesAreNamed(t *testing.T) {
 		}
 		text := row.err.Error()
 		assert.Contains(t, text, row.field)
+		if bad := (*trading.OptionError)(nil); errors.As(row.err, &bad) {
+			assert.Equal(t, row.field, bad.Option)
+		}
 		assert.Contains(t, text, row.value, text)
 		assert.NotRegexp(t, `[\n\r\t]|[.!?]$|  `, text, "one line, and no sentence's end")
 		assert.NotContains(t, text, "pk_test_secret", "no key")

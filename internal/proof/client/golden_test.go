@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -13,230 +15,246 @@ import (
 	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
-// Every request, byte for byte: what is absent is not sent, null is null, numbers
-// are plain, and nothing is sent that was not asked for.
-func TestRequestsOnTheWire(t *testing.T) {
-	const (
-		noBody    = ""
-		closeBody = `{"ok":true,"closed":{"symbol":"BTC","pct":100,"exitPrice":1,"realizedPnL":0,"fee":0},"position":null,"account":` + rig.AccountBody + `}`
-		tpslBody  = `{"ok":true,"position":` + rig.PositionBody + `}`
-		resetBody = `{"ok":true,"account":` + rig.AccountBody + `}`
-	)
-	order := func(change func(*trading.Order)) func(context.Context, *trading.Client) error {
-		return func(ctx context.Context, c *trading.Client) error {
-			o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01")}
-			if change != nil {
-				change(&o)
-			}
-			_, err := c.Sandbox.PlaceOrder(ctx, o)
-			return err
+const (
+	liveOrderBody = `{"success":true,"action":"opened","fill":{"price":64000,"size":0.01,"fee":0.288},"position":null,"newBalance":99999.712}`
+	liveLimitBody = `{"success":true,"order":{"id":"ord_1"}}`
+	liveCloseBody = `{"success":true,"pnl":"1.50","fee":"0.58","newBalance":"100000.92","status":"ACTIVE"}`
+	runBody       = `{"success":true,"runId":"run_1"}`
+	doneBody      = `{"success":true}`
+)
+
+// aCall is a call of a client, whose live calls are on the account acc_1.
+type aCall func(context.Context, *trading.Client) error
+
+func onAccount(c *trading.Client) *trading.Account { return c.Live.Account("acc_1") }
+
+// orderCall is a call with an order, of which only what is required is set.
+func orderCall(place func(context.Context, *trading.Client, trading.Order) error, change func(*trading.Order)) aCall {
+	return func(ctx context.Context, c *trading.Client) error {
+		o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
+		if change != nil {
+			change(&o)
 		}
+		return place(ctx, c, o)
 	}
-	triggers := func(tr trading.TPSL) func(context.Context, *trading.Client) error {
-		return func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.SetTPSL(ctx, "BTC", tr)
-			return err
-		}
+}
+
+func paperOrder(ctx context.Context, c *trading.Client, o trading.Order) error {
+	_, err := c.Sandbox.PlaceOrder(ctx, o)
+	return err
+}
+
+func placeOrder(ctx context.Context, c *trading.Client, o trading.Order) error {
+	_, err := onAccount(c).PlaceOrder(ctx, o)
+	return err
+}
+
+func placeLimit(ctx context.Context, c *trading.Client, o trading.Order) error {
+	_, err := onAccount(c).PlaceLimit(ctx, o)
+	return err
+}
+
+// overTime places an order that is carried out over time, by the method for how.
+func overTime[H any](method func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), how H) func(context.Context, *trading.Client, trading.Order) error {
+	return func(ctx context.Context, c *trading.Client, o trading.Order) error {
+		_, err := method(onAccount(c), ctx, o, how)
+		return err
+	}
+}
+
+func paperTPSL(tr trading.TPSL) aCall {
+	return func(ctx context.Context, c *trading.Client) error {
+		_, err := c.Sandbox.SetTPSL(ctx, "BTC", tr)
+		return err
+	}
+}
+
+func limited(o *trading.Order) {
+	o.Type, o.LimitPrice = trading.LimitOrder, trading.At(trading.Dec("63000"))
+}
+
+// Requests byte for byte, beside those on record: what is absent is not sent, null is null,
+// numbers are plain.
+func TestRequestsOnTheWire(t *testing.T) {
+	const tpslBody = `{"ok":true,"position":` + rig.PositionBody + `}`
+	size := func(text string) func(*trading.Order) {
+		return func(o *trading.Order) { o.Size = trading.Dec(text) }
 	}
 	for _, row := range []struct {
 		name    string
-		call    func(context.Context, *trading.Client) error
+		call    aCall
 		answer  string
 		request trading.Operation
 		body    string
 	}{
-		{"Me", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Me(ctx, trading.EnvSandbox)
-			return err
-		}, `{"userId":"u","environment":"sandbox","keyId":"k"}`, "GET /me", noBody},
-		{"OpenAPI", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.OpenAPI(ctx)
-			return err
-		}, `{"openapi":"3.0.3","paths":{}}`, "GET /openapi.json", noBody},
-		{"State", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.State(ctx)
-			return err
-		}, `{"account":` + rig.AccountBody + `}`, "GET /sandbox/account", noBody},
-		{"Positions", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Positions(ctx)
-			return err
-		}, `{"positions":[` + rig.PositionBody + `]}`, "GET /sandbox/positions", noBody},
-		{"Trades", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Trades(ctx)
-			return err
-		}, `{"trades":[]}`, "GET /sandbox/trades", noBody},
-		{"Markets", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Markets(ctx)
-			return err
-		}, `{"markets":[]}`, "GET /sandbox/markets", noBody},
-		{"Prices", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Prices(ctx)
-			return err
-		}, `{"prices":{}}`, "GET /sandbox/prices", noBody},
-		{"Price", func(ctx context.Context, c *trading.Client) error {
+		{"OpenAPI", func(ctx context.Context, c *trading.Client) error { _, err := c.OpenAPI(ctx); return err },
+			`{"openapi":"3.0.3","paths":{}}`, trading.OpOpenAPI, ""},
+		{"a symbol in a query", func(ctx context.Context, c *trading.Client) error {
 			_, err := c.Sandbox.Price(ctx, "A&B=C D/..")
 			return err
-		}, `{"symbol":"A&B=C D/..","price":1}`, "GET /sandbox/prices?symbol=A%26B%3DC+D%2F..", noBody},
-		{"Reset", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Reset(ctx)
+		}, `{"symbol":"A&B=C D/..","price":1}`, "GET /sandbox/prices?symbol=A%26B%3DC+D%2F..", ""},
+		{"a symbol with quotes", orderCall(paperOrder, func(o *trading.Order) { o.Symbol = `"\` + "\n" }), rig.OrderBody, trading.OpSandboxOrder,
+			`{"leverage":2,"side":"long","size":0.01,"symbol":"\"\\\u000a"}`},
+		{"an id with quotes", func(ctx context.Context, c *trading.Client) error {
+			_, err := onAccount(c).CancelOrder(ctx, `o/"1`)
 			return err
-		}, resetBody, "POST /sandbox/reset", noBody},
-
-		{"an order with what is required", order(nil), rig.OrderBody, trading.OpSandboxOrder,
+		}, doneBody, trading.OpCancelOrder, `{"accountId":"acc_1","orderId":"o/\"1"}`},
+		{"no leverage, on paper", orderCall(paperOrder, func(o *trading.Order) { o.Leverage = decimal.Decimal{} }), rig.OrderBody, trading.OpSandboxOrder,
 			`{"side":"long","size":0.01,"symbol":"BTC"}`},
-		{"an order with everything", order(func(o *trading.Order) {
-			o.Side, o.Leverage, o.Type = trading.Short, trading.Dec("2.5"), trading.LimitOrder
-			o.LimitPrice, o.ExpectedPrice = trading.At(trading.Dec("64000.10")), trading.At(trading.Dec("64001"))
-			o.TakeProfit, o.StopLoss, o.MaxSlippagePct = trading.At(trading.Dec("60000")), trading.At(trading.Dec("66000")), trading.Some(trading.Dec("0.5"))
-		}), rig.OrderBody, trading.OpSandboxOrder,
-			`{"expectedPrice":64001,"leverage":2.5,"limitPrice":64000.1,"maxSlippagePct":0.5,"orderType":"limit",` +
-				`"side":"short","size":0.01,"stopLossPrice":66000,"symbol":"BTC","takeProfitPrice":60000}`},
-		{"T100 a tiny size", order(func(o *trading.Order) { o.Size = trading.Dec("1e-7") }), rig.OrderBody, trading.OpSandboxOrder,
-			`{"side":"long","size":0.0000001,"symbol":"BTC"}`},
-		{"T100 a large size", order(func(o *trading.Order) { o.Size = trading.Dec("1e9") }), rig.OrderBody, trading.OpSandboxOrder,
-			`{"side":"long","size":1000000000,"symbol":"BTC"}`},
-		{"a symbol with quotes", order(func(o *trading.Order) { o.Symbol = `"\` + "\n" }), rig.OrderBody, trading.OpSandboxOrder,
-			`{"side":"long","size":0.01,"symbol":"\"\\\u000a"}`},
+		{"T100 a tiny size, and zeros at the end", orderCall(placeOrder, func(o *trading.Order) {
+			o.Size, o.Leverage, o.StopLoss = trading.Dec("1e-7"), trading.Dec("2.50"), trading.At(trading.Dec("60000.10"))
+		}), liveOrderBody, trading.OpOrder,
+			`{"accountId":"acc_1","leverage":2.5,"side":"long","size":0.0000001,"stopLossPrice":60000.1,"symbol":"BTC"}`},
+		{"T100 a tiny size, on paper", orderCall(paperOrder, size("1e-7")), rig.OrderBody, trading.OpSandboxOrder,
+			`{"leverage":2,"side":"long","size":0.0000001,"symbol":"BTC"}`},
+		{"T100 a large size", orderCall(placeOrder, size("1e9")), liveOrderBody, trading.OpOrder,
+			`{"accountId":"acc_1","leverage":2,"side":"long","size":1000000000,"symbol":"BTC"}`},
+		{"T100 a large size, on paper", orderCall(paperOrder, size("1e9")), rig.OrderBody, trading.OpSandboxOrder,
+			`{"leverage":2,"side":"long","size":1000000000,"symbol":"BTC"}`},
+		{"reduce-only, over time", orderCall(overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Millisecond}), func(o *trading.Order) { o.ReduceOnly = true }),
+			runBody, trading.OpTWAP, `{"accountId":"acc_1","durationMs":1,"leverage":2,"reduceOnly":true,"side":"long","size":0.01,"symbol":"BTC"}`},
 
-		{"T59 all, always named", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
+		{"less than the sandbox's least part", func(ctx context.Context, c *trading.Client) error {
+			_, err := onAccount(c).ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("0.50")))
 			return err
-		}, closeBody, trading.OpSandboxClose, `{"pct":100,"symbol":"BTC"}`},
-		{"a part", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("12.5")))
-			return err
-		}, closeBody, trading.OpSandboxClose, `{"pct":12.5,"symbol":"BTC"}`},
-
-		{"T67 set one, leave the other", triggers(trading.TPSL{StopLoss: trading.At(trading.Dec("63000"))}), tpslBody, trading.OpSandboxTPSL,
+		}, liveCloseBody, trading.OpClose, `{"accountId":"acc_1","closePercent":0.5,"symbol":"BTC"}`},
+		{"T67 set one, leave the other", paperTPSL(trading.TPSL{StopLoss: trading.At(trading.Dec("63000"))}), tpslBody, trading.OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC"}`},
-		{"T67 clear one, set the other", triggers(trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("63000"))}), tpslBody, trading.OpSandboxTPSL,
+		{"T67 clear one, set the other", paperTPSL(trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("63000"))}), tpslBody, trading.OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
-		{"T67 all three", triggers(trading.TPSL{TakeProfit: trading.At(trading.Dec("70000")), StopLoss: trading.Clear, ClosePct: trading.Some(trading.Dec("50"))}), tpslBody, trading.OpSandboxTPSL,
-			`{"closePct":50,"stopLossPrice":null,"symbol":"BTC","takeProfitPrice":70000}`},
-		{"D 29 the share cleared", triggers(trading.TPSL{ClearClosePct: true}), tpslBody, trading.OpSandboxTPSL, `{"closePct":null,"symbol":"BTC"}`},
+		{"T68 both levels, one cleared", func(ctx context.Context, c *trading.Client) error {
+			_, err := onAccount(c).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("63000"))})
+			return err
+		}, doneBody, trading.OpTPSL, `{"accountId":"acc_1","stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
+		{"D 29 the share cleared", paperTPSL(trading.TPSL{ClearClosePct: true}), tpslBody, trading.OpSandboxTPSL, `{"closePct":null,"symbol":"BTC"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			script := rig.NewScript(t, rig.Answered(200, row.answer))
-			client := rig.ScriptedClient(t, script)
-			require.NoError(t, row.call(context.Background(), client))
+			require.NoError(t, row.call(context.Background(), rig.ScriptedClient(t, script)))
 			script.Done()
 			got := script.Received()[0]
 			assert.Equal(t, string(row.request), got.Operation)
 			assert.Equal(t, row.body, got.Body)
-			want := []string{"Accept", "User-Agent"}
-			if row.request != trading.OpOpenAPI {
-				want = append(want, "X-Api-Key")
-			}
-			if row.body != noBody {
-				want = append(want, "Content-Type")
-				assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
-			} else if row.request != trading.OpOpenAPI && row.request != trading.OpHealth && strings.HasPrefix(string(row.request), "GET ") {
-				want = append(want, "Cache-Control")
-				assert.Equal(t, "no-cache", got.Header.Get("Cache-Control"))
-			}
-			assert.ElementsMatch(t, want, rig.HeaderNames(got.Header))
 		})
 	}
 }
 
-func TestTheClientsMaxSlippageGoesWithMarketOrdersAlone(t *testing.T) {
-	script := rig.NewScript(t, rig.Answered(200, rig.OrderBody), rig.Answered(200, rig.OrderBody), rig.Answered(200, rig.OrderBody))
-	client := rig.ScriptedClient(t, script, trading.WithMaxSlippagePct(trading.Dec("0.5")))
-	ctx := context.Background()
-	o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("1")}
-	_, err := client.Sandbox.PlaceOrder(ctx, o)
-	require.NoError(t, err)
-	o.MaxSlippagePct = trading.Some(trading.Dec("3"))
-	_, err = client.Sandbox.PlaceOrder(ctx, o)
-	require.NoError(t, err)
-	o.MaxSlippagePct, o.Type, o.LimitPrice = trading.Opt[decimal.Decimal]{}, trading.LimitOrder, trading.At(trading.Dec("1"))
-	_, err = client.Sandbox.PlaceOrder(ctx, o)
-	require.NoError(t, err)
-	got := script.Received()
-	assert.Contains(t, got[0].Body, `"maxSlippagePct":0.5`)
-	assert.Contains(t, got[1].Body, `"maxSlippagePct":3`)
-	assert.NotContains(t, got[2].Body, "maxSlippagePct")
+// An account id is one segment of a path, one value of a query, and one string of
+// a body, whatever its characters are.
+func TestAccountIDsOnTheWire(t *testing.T) {
+	var steps []rig.Step
+	for range 7 {
+		steps = append(steps, rig.Answered(404, rig.RefusalBody(trading.CodeAccountNotFound)))
+	}
+	script, ctx := rig.NewScript(t, steps...), context.Background()
+	account := rig.ScriptedClient(t, script).Live.Account(`a/b?c=d&e#f%2F ü"..`)
+	_, _ = account.State(ctx)
+	_, _ = account.OpenOrders(ctx)
+	_, _ = account.FinishedRuns(ctx)
+	_, _ = account.Funding(ctx)
+	_, _ = account.Positions(ctx)
+	_, _ = account.Trades(ctx)
+	_, _ = account.CancelRun(ctx, "r")
+	script.Done()
+	var operations []string
+	for _, got := range script.Received() {
+		operations = append(operations, got.Operation)
+	}
+	const segment = "/accounts/a%2Fb%3Fc=d&e%23f%252F%20%C3%BC%22.."
+	const query = "?accountId=a%2Fb%3Fc%3Dd%26e%23f%252F+%C3%BC%22.."
+	assert.Equal(t, []string{
+		"GET " + segment, "GET " + segment + "/orders", "GET " + segment + "/runs", "GET " + segment + "/funding",
+		"GET /positions" + query, "GET /trades" + query, "POST /runs/cancel",
+	}, operations)
+	assert.Equal(t, `{"accountId":"a/b?c=d&e#f%2F ü\"..","runId":"r"}`, script.Received()[6].Body)
 }
 
-// What is refused before a byte is sent, with the service's own code.
+// The client's slippage bound goes with market orders that open, and with no
+// other: to a limit and to a reduce-only order it does not apply. An order's own is kept.
+func TestTheClientsMaxSlippageGoesWithMarketOrdersAlone(t *testing.T) {
+	own := func(o *trading.Order) { o.MaxSlippagePct = trading.Some(trading.Dec("3")) }
+	for name, row := range map[string]struct {
+		change func(*trading.Order)
+		place  func(context.Context, *trading.Client, trading.Order) error
+		answer string
+		sent   string // "" for none
+	}{
+		"a paper market order":        {nil, paperOrder, rig.OrderBody, "0.7"},
+		"a paper limit":               {limited, paperOrder, rig.OrderBody, ""},
+		"one of the paper order's":    {own, paperOrder, rig.OrderBody, "3"},
+		"a market order":              {nil, placeOrder, liveOrderBody, "0.7"},
+		"a limit":                     {limited, placeOrder, liveOrderBody, ""},
+		"reduce-only":                 {func(o *trading.Order) { o.ReduceOnly = true }, placeOrder, liveOrderBody, ""},
+		"a resting limit":             {limited, placeLimit, liveLimitBody, ""},
+		"a TWAP":                      {nil, overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Hour}), runBody, "0.7"},
+		"a stop-limit":                {limited, overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}), runBody, ""},
+		"one of the order's, on live": {own, placeOrder, liveOrderBody, "3"},
+	} {
+		script := rig.NewScript(t, rig.Answered(200, row.answer))
+		client := rig.ScriptedClient(t, script, trading.WithMaxSlippagePct(trading.Dec("0.7")))
+		require.NoError(t, orderCall(row.place, row.change)(context.Background(), client))
+		var body struct{ MaxSlippagePct json.Number }
+		require.NoError(t, json.Unmarshal([]byte(script.Received()[0].Body), &body))
+		assert.Equal(t, row.sent, body.MaxSlippagePct.String(), name)
+	}
+}
+
+// What is refused before a byte is sent, with the service's own code, beside what
+// TestMistakesAreNamed and TestLocalRefusalsAreTheServicesOwn have.
 func TestRefusedBeforeSending(t *testing.T) {
-	order := func(change func(*trading.Order)) func(context.Context, *trading.Client) error {
-		return func(ctx context.Context, c *trading.Client) error {
-			o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
-			change(&o)
-			result, err := c.Sandbox.PlaceOrder(ctx, o)
-			if result != nil {
-				t.Error("a result beside an error")
-			}
-			return err
-		}
+	sized := func(size decimal.Decimal) func(*trading.Order) {
+		return func(o *trading.Order) { o.Size = size }
 	}
-	triggers := func(symbol string, tr trading.TPSL) func(context.Context, *trading.Client) error {
-		return func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.SetTPSL(ctx, symbol, tr)
-			return err
-		}
-	}
-	closing := func(symbol string, part trading.Part) func(context.Context, *trading.Client) error {
-		return func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.ClosePosition(ctx, symbol, part)
-			return err
-		}
-	}
+	priced := func(o *trading.Order) { o.LimitPrice = trading.At(trading.Dec("1")) }
 	for _, row := range []struct {
 		name string
 		code trading.Code
-		call func(context.Context, *trading.Client) error
+		call aCall
 	}{
-		{"no symbol", trading.CodeBadSymbol, order(func(o *trading.Order) { o.Symbol = "" })},
-		{"no side", trading.CodeBadSide, order(func(o *trading.Order) { o.Side = "" })},
-		{"side buy", trading.CodeBadSide, order(func(o *trading.Order) { o.Side = "buy" })},
-		{"side LONG", trading.CodeBadSide, order(func(o *trading.Order) { o.Side = "LONG" })},
-		{"size 0", trading.CodeBadSize, order(func(o *trading.Order) { o.Size = trading.Dec("0") })},
-		{"a negative size", trading.CodeBadSize, order(func(o *trading.Order) { o.Size = trading.Dec("-1") })},
-		{"an absurd size", trading.CodeBadSize, order(func(o *trading.Order) { o.Size = decimal.New(1, 60000000) })},
-		{"an absurdly small size", trading.CodeBadSize, order(func(o *trading.Order) { o.Size = decimal.New(1, -60000000) })},
-		{"a negative leverage", trading.CodeBadRequest, order(func(o *trading.Order) { o.Leverage = trading.Dec("-2") })},
-		{"T56 an unknown type", trading.CodeBadRequest, order(func(o *trading.Order) { o.Type = 7 })},
-		{"T63 limit without a price", trading.CodeBadLimitPrice, order(func(o *trading.Order) { o.Type = trading.LimitOrder })},
-		{"T63 limit at 0", trading.CodeBadLimitPrice, order(func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, trading.At(trading.Dec("0")) })},
-		{"T63 market with a price", trading.CodeBadLimitPrice, order(func(o *trading.Order) { o.LimitPrice = trading.At(trading.Dec("64000")) })},
-		{"limit price cleared", trading.CodeBadLimitPrice, order(func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, trading.Clear })},
-		{"a computed stop of 0", trading.CodeInvalidTPSL, order(func(o *trading.Order) { o.StopLoss = trading.At(trading.Dec("0")) })},
-		{"a negative target", trading.CodeInvalidTPSL, order(func(o *trading.Order) { o.TakeProfit = trading.At(trading.Dec("-5")) })},
-		{"a stop to clear", trading.CodeBadRequest, order(func(o *trading.Order) { o.StopLoss = trading.Clear })},
-		{"a stop past the target", trading.CodeInvalidTPSL, order(func(o *trading.Order) {
-			o.StopLoss, o.TakeProfit = trading.At(trading.Dec("2")), trading.At(trading.Dec("1"))
-		})},
-		{"expected price 0", trading.CodeBadRequest, order(func(o *trading.Order) { o.ExpectedPrice = trading.At(trading.Dec("0")) })},
-		{"T64 slippage 0", trading.CodeBadMaxSlippage, order(func(o *trading.Order) { o.MaxSlippagePct = trading.Some(trading.Dec("0")) })},
-		{"T64 slippage 0.05", trading.CodeBadMaxSlippage, order(func(o *trading.Order) { o.MaxSlippagePct = trading.Some(trading.Dec("0.05")) })},
-		{"T64 slippage 0.25", trading.CodeBadMaxSlippage, order(func(o *trading.Order) { o.MaxSlippagePct = trading.Some(trading.Dec("0.25")) })},
-		{"T64 slippage 30.1", trading.CodeBadMaxSlippage, order(func(o *trading.Order) { o.MaxSlippagePct = trading.Some(trading.Dec("30.1")) })},
-		{"T57 reduce-only on the sandbox", trading.CodeBadRequest, order(func(o *trading.Order) { o.ReduceOnly = true })},
-		{"close without a symbol", trading.CodeBadSymbol, closing("", trading.All)},
-		{"close no part", trading.CodeBadPct, closing("BTC", trading.Part{})},
-		{"close half a percent", trading.CodeBadPct, closing("BTC", trading.Percent(trading.Dec("0.5")))},
-		{"close 101 percent", trading.CodeBadPct, closing("BTC", trading.Percent(trading.Dec("101")))},
-		{"triggers without a symbol", trading.CodeBadSymbol, triggers("", trading.TPSL{StopLoss: trading.Clear})},
-		{"no trigger", trading.CodeInvalidTPSL, triggers("BTC", trading.TPSL{})},
-		{"a trigger at 0", trading.CodeInvalidTPSL, triggers("BTC", trading.TPSL{StopLoss: trading.At(trading.Dec("0"))})},
-		{"a trigger of 0 percent", trading.CodeBadPct, triggers("BTC", trading.TPSL{ClosePct: trading.Some(trading.Dec("0"))})},
+		{"an absurd size", trading.CodeBadSize, orderCall(paperOrder, sized(decimal.New(1, 60000000)))},
+		{"an absurdly small size", trading.CodeBadSize, orderCall(placeOrder, sized(decimal.New(1, -60000000)))},
 		{"a price of no symbol", trading.CodeBadSymbol, func(ctx context.Context, c *trading.Client) error {
 			_, err := c.Sandbox.Price(ctx, "")
 			return err
 		}},
+		{"close without a symbol", trading.CodeBadSymbol, func(ctx context.Context, c *trading.Client) error {
+			_, err := c.Sandbox.ClosePosition(ctx, "", trading.All)
+			return err
+		}},
+		{"a resting limit without a price", trading.CodeBadLimitPrice, orderCall(placeLimit, nil)},
+		{"a stop-limit without a price", trading.CodeBadLimitPrice, orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}), nil)},
+		{"a stop-market with a price", trading.CodeBadLimitPrice, orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1")}), priced)},
+		{"a ladder to nowhere", trading.CodeBadPrice, orderCall(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("1"), Rungs: 2}), nil)},
+		{"T97 rungs below $10", trading.CodeMinNotional, orderCall(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 65}), nil)},
+		{"a skew that is endless", trading.CodeBadRequest, orderCall(overTime((*trading.Account).PlaceLadder, trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: trading.Some(decimal.New(1, 60000000))}), nil)},
+		{"a negative duration", trading.CodeBadDuration, orderCall(overTime((*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: -time.Hour}), nil)},
+		{"a chased TWAP to 0", trading.CodeBadPrice, orderCall(overTime((*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))}), nil)},
+		{"a key of 256 characters", trading.CodeInvalidIdempotencyKey, keyed(trading.Key(strings.Repeat("k", 256)))},
+		{"a key with a line break", trading.CodeInvalidIdempotencyKey, keyed("k\n")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			script := rig.NewScript(t) // any request fails the test
 			err := row.call(context.Background(), rig.ScriptedClient(t, script))
 			require.ErrorIs(t, err, row.code)
 			assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-			var refusal *trading.Error
-			require.ErrorAs(t, err, &refusal)
-			assert.True(t, refusal.Local)
-			assert.Zero(t, refusal.Status)
-			assert.NotEmpty(t, refusal.Message)
+			assert.True(t, rig.RefusalOf(t, err).Local)
+			assert.Zero(t, rig.RefusalOf(t, err).Status)
 		})
+	}
+}
+
+func keyed(k trading.Key) aCall {
+	return func(ctx context.Context, c *trading.Client) error {
+		_, err := onAccount(c).PlaceOrder(ctx, rig.Buy("0.01"), trading.WithIdempotencyKey(k))
+		return err
+	}
+}
+
+// T16: what the service accepts as a key, the client accepts.
+func TestTrap_T16_KeysThatAreValid(t *testing.T) {
+	for _, key := range []trading.Key{"k", trading.Key(strings.Repeat("k", 255)), "!", "~", `"\/`} {
+		script := rig.NewScript(t, rig.Answered(200, liveOrderBody))
+		require.NoError(t, keyed(key)(context.Background(), rig.ScriptedClient(t, script)))
+		assert.Equal(t, []string{string(key)}, script.Received()[0].Header["idempotency-key"])
 	}
 }

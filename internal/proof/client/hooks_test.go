@@ -126,6 +126,7 @@ func TestHooksAreTold(t *testing.T) {
 			"send 1 in call",
 			"sent 1: 502  unknown, written true, key true, 75 bytes out in attempt 1",
 			"done unknown after 1 in 0s, intent true in call",
+			"resolved not applied by accounting",
 		}},
 		{"an order whose caller leaves", nil, func(r rig.Rig) {
 			r.Sim.Fault("POST /orders", tradingsim.DelayResponse(2*time.Second))
@@ -158,20 +159,6 @@ func TestHooksAreTold(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The last of an order that is resolved.
-func TestHooksAreToldOfResolutions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log := &told{}
-		r := rig.New(t, nil, trading.WithHooks(log.hooks()))
-		r.ReadAll()
-		err := r.Doubtful(tradingsim.GatewayError(502), rig.Buy("0.01"))
-		_, err = r.Account().Resolve(t.Context(), err)
-		require.NoError(t, err)
-		lines := log.take()
-		assert.Equal(t, "resolved not applied by accounting", lines[len(lines)-1])
-	})
 }
 
 // A client without hooks tells nobody, and pays nothing for it.

@@ -32,9 +32,11 @@ var notOperations = []string{"Client.RateLimitUsage", "Client.Recover", "Client.
 
 // methodCall is a public method that stands for an operation, as the table of operations calls it.
 type methodCall struct {
-	name string // as "Account.PlaceOrder"
-	sent string // what it sends: method and path
-	call func(context.Context, *trading.Client) error
+	name   string // as "Account.PlaceOrder"
+	sent   string // what it sends: method and path
+	header http.Header
+	body   string
+	call   func(context.Context, *trading.Client) error
 }
 
 // methodCalls are those of all operations, and the second way to ask for prices.
@@ -57,7 +59,7 @@ func methodCalls(t *testing.T) []methodCall {
 		call := func(ctx context.Context, c *trading.Client) error { _, err := o.call(ctx, w, c); return err }
 		require.ErrorIs(t, call(t.Context(), client), trading.CodeBadRequest, o.id)
 		require.Len(t, r.sent, 1, o.id)
-		calls[i] = methodCall{r.methods[0], r.sent[0], call}
+		calls[i] = methodCall{r.methods[0], r.sent[0], r.headers[0], r.bodies[0], call}
 	}
 	return calls
 }
@@ -85,12 +87,21 @@ func TestAnAccountIsEscaped(t *testing.T) {
 const twoMethods = "GET /sandbox/prices"
 
 // recorder notes which requests go out, and of which public method, and refuses them all.
-type recorder struct{ sent, methods, targets []string }
+type recorder struct {
+	sent, methods, targets, bodies []string
+	headers                        []http.Header
+}
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.sent = append(r.sent, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/v1"))
 	r.methods = append(r.methods, publicMethod())
 	r.targets = append(r.targets, req.URL.RequestURI())
+	r.headers = append(r.headers, req.Header)
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.bodies = append(r.bodies, string(body))
 	return &http.Response{StatusCode: 400, Header: http.Header{}, ContentLength: -1,
 		Body: io.NopCloser(strings.NewReader(`{"error":"bad_request","message":"recorded"}`))}, nil
 }
@@ -223,6 +234,64 @@ func sendingMethods(handle reflect.Type, seen map[reflect.Type]bool) (names []st
 		}
 	}
 	return names
+}
+
+// Each request has the headers of its kind and no other. T17: every live write goes under a key,
+// nothing else does, and no two calls share one.
+func TestHeadersOfEveryOperation(t *testing.T) {
+	const key = "idempotency-key" // T2: not Idempotency-Key, by which net/http would send a POST again by itself
+	keys := map[string]bool{}
+	for _, c := range append(methodCalls(t), methodCalls(t)...) {
+		want := []string{"Accept", "User-Agent"}
+		keyless := c.name == "Client.Health" || c.name == "Client.OpenAPI"
+		if !keyless {
+			want = append(want, "X-Api-Key")
+		}
+		if c.body != "" {
+			want = append(want, "Content-Type")
+			assert.Equal(t, "application/json", c.header.Get("Content-Type"), c.name)
+		}
+		if strings.HasPrefix(c.sent, "GET ") && !keyless {
+			want = append(want, "Cache-Control")
+			assert.Equal(t, "no-cache", c.header.Get("Cache-Control"), c.name)
+		}
+		if strings.HasPrefix(c.sent, "POST ") && !strings.HasPrefix(c.sent, "POST /sandbox/") {
+			want = append(want, key)
+			require.Len(t, c.header[key], 1, c.name)
+			assert.False(t, keys[c.header[key][0]], "a key is one intent's")
+			keys[c.header[key][0]] = true
+		}
+		assert.ElementsMatch(t, want, rig.HeaderNames(c.header), c.name)
+	}
+}
+
+// An id that would make one endpoint into another is refused before it is sent, by every method.
+// An account that is not found is no flat account.
+func TestTrap_T83_IDsThatNameNothing(t *testing.T) {
+	r := rig.New(t, nil)
+	for _, id := range []string{"", ".", ".."} {
+		for _, o := range operations() {
+			if !o.live() || o.id == "listAccounts" {
+				continue
+			}
+			worlds := []*world{{t: t, account: trading.AccountID(id), order: "o_1", run: "r_1"}}
+			switch o.id {
+			case "cancelOrder":
+				worlds = append(worlds, &world{t: t, account: "acc_1", order: trading.OrderID(id)})
+			case "editRun", "cancelRun":
+				worlds = append(worlds, &world{t: t, account: "acc_1", run: trading.RunID(id)})
+			}
+			for _, w := range worlds {
+				_, err := o.call(t.Context(), w, r.Client)
+				assert.True(t, rig.RefusalOf(t, err).Local, "%s of %q: %v", o.id, id, err)
+				assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+			}
+		}
+	}
+	assert.Empty(t, r.Sim.Requests())
+	positions, err := r.Live.Account("acc_of_somebody_else").Positions(t.Context())
+	require.ErrorIs(t, err, trading.CodeAccountNotFound)
+	assert.Nil(t, positions)
 }
 
 // A nil context is an error, and not a panic inside of the standard library.

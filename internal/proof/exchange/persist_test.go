@@ -76,7 +76,8 @@ func (a always) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Every recorded refusal, as the answer to whatever the client sends: how often it sends the call,
-// what it advises then, and what became of a write. Among them T98: what refuses Pro orders and edits.
+// what it advises then, and what became of a write. Among them T98: what refuses Pro
+// orders and edits; T39: fill_rejected, order_rejected and cap_exceeded.
 func TestARefusalThatPersists(t *testing.T) {
 	files, err := exchange.Load(dir)
 	require.NoError(t, err)

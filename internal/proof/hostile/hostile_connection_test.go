@@ -65,21 +65,28 @@ func TestTrap_T87_RedirectsAreNotFollowed(t *testing.T) {
 // net/http sends a request again by itself when a connection that was in use
 // before dies under it; a write must not be among them.
 func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
-	write := map[string]func(context.Context, *trading.Client) error{
-		"an order": func(ctx context.Context, c *trading.Client) error {
+	const given = "once"
+	for name, row := range map[string]struct {
+		send func(context.Context, *trading.Client) error
+		key  string // on the wire, under the contract's name
+	}{
+		"a paper order": {func(ctx context.Context, c *trading.Client) error {
 			_, err := c.Sandbox.PlaceOrder(ctx, rig.Buy("1"))
 			return err
-		},
-		"a close": func(ctx context.Context, c *trading.Client) error {
+		}, ""},
+		"a close": {func(ctx context.Context, c *trading.Client) error {
 			_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
 			return err
-		},
-		"a reset, which has no body": func(ctx context.Context, c *trading.Client) error {
+		}, ""},
+		"a reset, which has no body": {func(ctx context.Context, c *trading.Client) error {
 			_, err := c.Sandbox.Reset(ctx)
 			return err
-		},
-	}
-	for name, send := range write {
+		}, ""},
+		"an order with a key": {func(ctx context.Context, c *trading.Client) error {
+			_, err := c.Live.Account(rig.Acc).PlaceOrder(ctx, rig.Buy("1"), trading.WithSendTTL(0), trading.SkipHealthGate(), trading.WithIdempotencyKey(given))
+			return err
+		}, given},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var answered atomic.Bool
 			server := newHostile(t, func(x *faultproxy.Exchange) {
@@ -89,16 +96,15 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 				}
 				_ = x.Close()
 			})
-			client := server.client(t)
+			client := server.client(t, trading.WithLiveKey("pk_live_x"))
 			_, err := client.Sandbox.Trades(t.Context())
 			require.NoError(t, err)
-			err = send(t.Context(), client)
+			err = row.send(t.Context(), client)
 			require.Error(t, err)
 			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 			assert.Equal(t, 1, server.seen("POST"))
-			for _, req := range server.Requests() {
-				assert.NotContains(t, req.Header, "Idempotency-Key")
-			}
+			requests := server.Requests()
+			assert.Equal(t, row.key, requests[len(requests)-1].Header.Get("Idempotency-Key"))
 		})
 	}
 }

@@ -163,9 +163,6 @@ func TestHostileAnswers(t *testing.T) {
 		return strings.Replace(good, old, new, 1)
 	}
 	ok := func(body string) faultproxy.Fault { return says(plainAnswer(200, body, "Connection: close")) }
-	header := func(lines int) string {
-		return strings.Repeat("X-Filler: "+strings.Repeat("f", 90)+"\r\n", lines)
-	}
 	const once, retried = 1, 4
 	for _, row := range []struct {
 		name    string
@@ -179,7 +176,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"compressed", says(zipped(good, 0)), "ok", once, "ok", trading.Applied},
 		{"after 100 Continue", says("HTTP/1.1 100 Continue\r\n\r\n" + plainAnswer(200, good)), "ok", once, "ok", trading.Applied},
 
-		{"HTML with 200", ok("<!DOCTYPE html><html></html>"), "edge", once, "edge", trading.Unknown},
+		{"T24 HTML with 200", ok("<!DOCTYPE html><html></html>"), "edge", once, "edge", trading.Unknown},
 		{"{}", ok("{}"), "decode", once, "edge", trading.Unknown},
 		{"[]", ok("[]"), "decode", once, "edge", trading.Unknown},
 		{"null", ok("null"), "decode", once, "edge", trading.Unknown},
@@ -213,25 +210,14 @@ func TestHostileAnswers(t *testing.T) {
 		{"error twice", says(plainAnswer(400, `{"error":"bad_size","error":"bad_side","message":"no"}`)), "edge", once, "edge", trading.Unknown},
 		{"an error that is a number", says(plainAnswer(400, `{"error":400,"message":"no"}`)), "edge", once, "edge", trading.Unknown},
 		{"an error without a message", says(plainAnswer(400, `{"error":"bad_size"}`)), "edge", once, "edge", trading.Unknown},
-		{"HTML with 502", says(plainAnswer(502, "<html>")), "edge", retried, "edge", trading.Unknown},
+		{"T24 HTML with 502", says(plainAnswer(502, "<html>")), "edge", retried, "edge", trading.Unknown},
 		{"JSON of a gateway with 504", says(plainAnswer(504, `{"message":"Endpoint request timed out"}`)), "edge", retried, "edge", trading.Unknown},
 
-		// Bodies and headers that do not end well.
+		// Bodies that do not end well, beside those of TestBrokenConnections.
 		{"compressed and truncated", says(zipped(good, 12)), "transport", retried, "transport", trading.Unknown},
 		{"compressed, and not", says(plainAnswer(200, good, "Content-Encoding: gzip", "Connection: close")), "transport", retried, "transport", trading.Unknown},
-		{"a Content-Length too long", says("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + good), "transport", retried, "transport", trading.Unknown},
-		{"a Content-Length too short", says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 20\r\n\r\n" + good), "edge", once, "edge", trading.Unknown},
-		{"two Content-Lengths", says("HTTP/1.1 200 OK\r\nContent-Length: 20\r\nContent-Length: 30\r\n\r\n" + good), "transport", retried, "transport", trading.Unknown},
 		{"a broken chunk", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), "transport", retried, "transport", trading.Unknown},
-		{"chunks without an end", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ok\"\r\n"), "transport", retried, "transport", trading.Unknown},
-		{"a flood of headers", says("HTTP/1.1 200 OK\r\n" + header(1000) + "\r\n" + good), "transport", retried, "transport", trading.Unknown},
 		{"not HTTP", says("220 mail.example.test ESMTP\r\n"), "transport", retried, "transport", trading.Unknown},
-		{"silence", says(""), "transport", retried, "transport", trading.Unknown},
-		{"half closed", func(x *faultproxy.Exchange) { _ = x.CloseWrite() }, "transport", retried, "transport", trading.Unknown},
-		{"reset in the body", func(x *faultproxy.Exchange) {
-			_, _ = io.WriteString(x, "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n"+good)
-			x.Reset()
-		}, "transport", retried, "transport", trading.Unknown},
 		{"64 MiB with Content-Length", flood("HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n", 64<<20), "edge", once, "edge", trading.Unknown},
 		{"64 MiB without", flood("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", 64<<20), "edge", once, "edge", trading.Unknown},
 		{"a gigabyte, compressed", bomb, "edge", once, "edge", trading.Unknown},

@@ -16,8 +16,9 @@ import (
 )
 
 // What an account accepts in each status: by the service when the client has not
-// seen the status, and by the client's own guard when it has. The two agree.
-func TestWhatEachStatusAccepts(t *testing.T) {
+// seen the status, and by the client's own guard when it has. The two agree. One code stands for
+// two states: a passed account takes exits, a failed one nothing.
+func TestTrap_T37_WhatEachStatusAccepts(t *testing.T) {
 	ctx := context.Background()
 	for _, row := range []struct {
 		status      string

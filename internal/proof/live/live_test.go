@@ -1,9 +1,7 @@
 package live
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,17 +12,12 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// live joins a client and a simulated live account for one test, in process.
-func live(t *testing.T, sim *tradingsim.Sim, opts ...trading.Option) (*trading.Client, *trading.Account) {
-	t.Helper()
-	client := rig.ClientOf(t, sim, opts...)
-	return client, client.Live.Account("acc_1")
-}
-
 // What a live order comes to after one bad attempt: the outcome, how often it was
 // executed, and how often it was sent. What sending leaves in doubt is found out while
 // the caller waits, as far as an account that others may trade can show it.
-func TestLiveOrderAfterOneAttempt(t *testing.T) {
+// T3: a refusal is stored under its key, so going on takes a new one; T11: one that
+// is not stored keeps the key. What is reported is the key that was sent last.
+func TestTrap_T3_AnOrderAfterOneAttempt(t *testing.T) {
 	for _, row := range []struct {
 		name     string
 		fault    tradingsim.Fault
@@ -33,143 +26,88 @@ func TestLiveOrderAfterOneAttempt(t *testing.T) {
 		attempts int
 		is       error
 		replayed bool
+		newly    bool // under a new key
 	}{
-		{"none", tradingsim.Pass(), trading.Applied, 1, 1, nil, false},
-		{"never connected", tradingsim.RefuseConnection(), trading.Applied, 1, 2, nil, false},
-		{"lost on the way", tradingsim.DropRequest(), trading.Applied, 1, 2, nil, false},
-		{"its reply lost", tradingsim.DropResponse(), trading.Applied, 1, 2, nil, true},
-		{"its reply cut short", tradingsim.TruncateResponse(), trading.Applied, 1, 2, nil, true},
-		{"a page in its stead", tradingsim.GatewayError(502), trading.Applied, 1, 2, nil, false},
-		{"a page in its reply's stead", tradingsim.GatewayErrorAfter(502), trading.Applied, 1, 2, nil, true},
-		{"a page with 200", tradingsim.GatewayErrorAfter(200), trading.Applied, 1, 2, nil, true},
-		{"internal_error before", tradingsim.Fail(500, "internal_error"), trading.NotApplied, 0, 1, trading.CodeInternalError, false},
-		{"T5 internal_error after", tradingsim.FailAfter(500, "internal_error"), trading.Unknown, 1, 1, trading.CodeInternalError, false},
-		{"equity_unavailable", tradingsim.Fail(503, "equity_unavailable"), trading.Applied, 1, 2, nil, false},
-		{"PRICE_UNAVAILABLE", tradingsim.Fail(503, "PRICE_UNAVAILABLE"), trading.Applied, 1, 2, nil, false},
-		{"no_price 503", tradingsim.Fail(503, "no_price"), trading.Applied, 1, 2, nil, false},
-		{"idempotency_unavailable", tradingsim.Fail(503, "idempotency_unavailable"), trading.Applied, 1, 2, nil, false},
-		{"T8 idempotency_in_flight", tradingsim.Fail(409, "idempotency_in_flight"), trading.Applied, 1, 2, nil, false},
-		{"T9 idempotency_result_unknown", tradingsim.Fail(409, "idempotency_result_unknown"), trading.NotApplied, 0, 1, trading.CodeIdempotencyResultUnknown, false},
-		{"idempotency_key_reused", tradingsim.Fail(422, "idempotency_key_reused"), trading.NotApplied, 0, 1, trading.CodeIdempotencyKeyReused, false},
-		{"STALE_PRICE", tradingsim.Fail(409, "STALE_PRICE"), trading.Applied, 1, 2, nil, false},
-		{"MIN_NOTIONAL", tradingsim.Fail(400, "MIN_NOTIONAL"), trading.NotApplied, 0, 1, trading.ErrRiskCap, false},
-		{"T38 DAILY_DRAWDOWN_BREACH", tradingsim.Fail(403, "DAILY_DRAWDOWN_BREACH"), trading.NotApplied, 0, 1, trading.ErrLossLimit, false},
-		{"rate_limited", tradingsim.RateLimit(2 * time.Second), trading.Applied, 1, 2, nil, false},
-		{"T93 rate_limited beyond its lifetime", tradingsim.RateLimit(time.Minute), trading.NotApplied, 0, 1, trading.CodeRateLimited, false},
+		{"none", tradingsim.Pass(), trading.Applied, 1, 1, nil, false, false},
+		{"never connected", tradingsim.RefuseConnection(), trading.Applied, 1, 2, nil, false, false},
+		{"lost on the way", tradingsim.DropRequest(), trading.Applied, 1, 2, nil, false, false},
+		{"its reply lost", tradingsim.DropResponse(), trading.Applied, 1, 2, nil, true, false},
+		{"its reply cut short", tradingsim.TruncateResponse(), trading.Applied, 1, 2, nil, true, false},
+		{"a page in its stead", tradingsim.GatewayError(502), trading.Applied, 1, 2, nil, false, false},
+		{"a page in its reply's stead", tradingsim.GatewayErrorAfter(502), trading.Applied, 1, 2, nil, true, false},
+		{"a page with 200", tradingsim.GatewayErrorAfter(200), trading.Applied, 1, 2, nil, true, false},
+		{"internal_error before", tradingsim.Fail(500, "internal_error"), trading.NotApplied, 0, 1, trading.CodeInternalError, false, false},
+		{"T5 internal_error after", tradingsim.FailAfter(500, "internal_error"), trading.Unknown, 1, 1, trading.CodeInternalError, false, false},
+		{"equity_unavailable", tradingsim.Fail(503, "equity_unavailable"), trading.Applied, 1, 2, nil, false, false},
+		{"PRICE_UNAVAILABLE", tradingsim.Fail(503, "PRICE_UNAVAILABLE"), trading.Applied, 1, 2, nil, false, false},
+		{"T11 no_price 503", tradingsim.Fail(503, "no_price"), trading.Applied, 1, 2, nil, false, false},
+		{"idempotency_unavailable", tradingsim.Fail(503, "idempotency_unavailable"), trading.Applied, 1, 2, nil, false, false},
+		{"T8 idempotency_in_flight", tradingsim.Fail(409, "idempotency_in_flight"), trading.Applied, 1, 2, nil, false, false},
+		{"T9 idempotency_result_unknown", tradingsim.Fail(409, "idempotency_result_unknown"), trading.NotApplied, 0, 1, trading.CodeIdempotencyResultUnknown, false, false},
+		{"idempotency_key_reused", tradingsim.Fail(422, "idempotency_key_reused"), trading.NotApplied, 0, 1, trading.CodeIdempotencyKeyReused, false, false},
+		{"STALE_PRICE", tradingsim.Fail(409, "STALE_PRICE"), trading.Applied, 1, 2, nil, false, true},
+		{"T11 NO_PRICE", tradingsim.Fail(409, "NO_PRICE"), trading.Applied, 1, 2, nil, false, true},
+		{"T11 no_price 400", tradingsim.Fail(400, "no_price"), trading.Applied, 1, 2, nil, false, true},
+		{"MIN_NOTIONAL", tradingsim.Fail(400, "MIN_NOTIONAL"), trading.NotApplied, 0, 1, trading.ErrRiskCap, false, false},
+		{"T38 DAILY_DRAWDOWN_BREACH", tradingsim.Fail(403, "DAILY_DRAWDOWN_BREACH"), trading.NotApplied, 0, 1, trading.ErrLossLimit, false, false},
+		{"T4 rate_limited", tradingsim.RateLimit(2 * time.Second), trading.Applied, 1, 2, nil, false, false},
+		{"T93 rate_limited beyond its lifetime", tradingsim.RateLimit(time.Minute), trading.NotApplied, 0, 1, trading.CodeRateLimited, false, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sim := rig.NewSim()
-				_, account := live(t, sim)
-				sim.Fault("POST /orders", row.fault)
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r.Sim.Fault("POST /orders", row.fault)
 				var meta trading.Meta
-				result, err := account.PlaceOrder(context.Background(), rig.Buy("0.05"), trading.ResponseInto(&meta))
-				assert.Equal(t, row.outcome, trading.OutcomeOf(err), "%v", err)
-				assert.Equal(t, row.executed, rig.Executed(sim))
-				assert.Equal(t, row.attempts, meta.Attempts)
-				if row.is != nil {
-					require.ErrorIs(t, err, row.is)
+				result, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.ResponseInto(&meta))
+				assert.Equal(r.T, row.outcome, trading.OutcomeOf(err), "%v", err)
+				assert.Equal(r.T, row.executed, r.Ran(trading.OpOrder))
+				assert.Equal(r.T, row.attempts, meta.Attempts)
+				require.ErrorIs(r.T, err, row.is)
+				if err != nil {
+					assert.Nil(r.T, result)
+					return
 				}
-				if err == nil {
-					assert.Equal(t, row.replayed, result.Meta.Replayed)
-				} else {
-					assert.Nil(t, result)
-				}
+				assert.Equal(r.T, row.replayed, result.Meta.Replayed)
+				keys, bodies := r.KeysOf(trading.OpOrder), r.BodiesOf(trading.OpOrder)
+				assert.Equal(r.T, row.newly, keys[0] != keys[len(keys)-1])
+				assert.Equal(r.T, bodies[0], bodies[len(bodies)-1], "T12: the same bytes")
+				assert.Equal(r.T, keys[len(keys)-1], string(result.Meta.Key))
 			})
 		})
 	}
 }
 
-func TestStoredRefusalTakesANewKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim := rig.NewSim()
-		_, account := live(t, sim)
-		sim.SetFillError("BTC", "STALE_PRICE")
-		go func() {
-			time.Sleep(50 * time.Millisecond)
-			sim.SetFillError("BTC", "")
-		}()
-		result, err := account.PlaceOrder(context.Background(), rig.Buy("0.05"))
-		require.NoError(t, err)
-		assert.Equal(t, 2, result.Meta.Attempts)
-		keys := map[string]bool{}
-		for _, request := range sim.Requests() {
-			if request.Operation == "POST /orders" {
-				keys[request.Header.Get("Idempotency-Key")] = true
-			}
-		}
-		assert.Len(t, keys, 2, "a refusal is stored under its key")
-
-		sim.SetFillError("BTC", "STALE_PRICE")
-		_, err = account.PlaceOrder(context.Background(), rig.Buy("0.05"), trading.WithIdempotencyKey("mine"))
-		require.ErrorIs(t, err, trading.CodeStalePrice, "a given key is never replaced")
-		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "without a journal an earlier run may have used it")
-	})
-}
-
 func TestEntriesWaitBesideAnUnknownWrite(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx := context.Background()
-		sim := rig.NewSim(tradingsim.WithMark("ETH", "3200"))
-		client, account := live(t, sim)
-		sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
-		_, err := account.PlaceOrder(ctx, rig.Buy("0.05"))
-		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-		var write *trading.WriteError
-		require.ErrorAs(t, err, &write)
-		require.NotEmpty(t, write.Intent)
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"))
+		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+		intent := rig.IntentOf(r.T, err)
 
-		_, err = account.PlaceOrder(ctx, rig.Buy("0.05"))
-		require.ErrorIs(t, err, trading.ErrPendingWrite, "the naive retry would be a second order")
-		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-		other := rig.Buy("0.05")
-		other.Symbol, other.Size = "ETH", trading.Dec("1")
-		_, err = account.PlaceOrder(ctx, other)
-		require.NoError(t, err, "another symbol")
-		_, err = account.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")))
-		require.NoError(t, err, "an exit")
+		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"))
+		require.ErrorIs(r.T, err, trading.ErrPendingWrite, "the naive retry would be a second order")
+		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+		r.Open(rig.Buy("1", func(o *trading.Order) { o.Symbol = "ETH" })) // another symbol
+		_, err = r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(trading.Dec("50")))
+		require.NoError(r.T, err, "an exit")
 
-		require.NoError(t, client.Acknowledge(ctx, write.Intent, trading.Applied, "seen in the terminal"))
-		_, err = account.PlaceOrder(ctx, rig.Buy("0.05"))
-		require.NoError(t, err)
+		require.NoError(r.T, r.Acknowledge(r.T.Context(), intent, trading.Applied, "seen in the terminal"))
+		r.Open(rig.Buy("0.05"))
 	})
-}
-
-// readAll reads what a baseline consists of.
-func readAll(t *testing.T, account *trading.Account) {
-	t.Helper()
-	ctx := context.Background()
-	time.Sleep(6 * time.Second) // behind the lag of whatever an earlier run wrote
-	_, err := account.State(ctx)
-	require.NoError(t, err)
-	_, err = account.Positions(ctx)
-	require.NoError(t, err)
-	_, err = account.Trades(ctx)
-	require.NoError(t, err)
-	_, err = account.OpenOrders(ctx)
-	require.NoError(t, err)
 }
 
 func TestA429ClosesItsClassAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx := context.Background()
-		sim := rig.NewSim(tradingsim.WithUserLimits(2, 20))
-		_, account := live(t, sim)
+	rig.LiveTest(t, []tradingsim.Option{tradingsim.WithUserLimits(2, 20)}, nil, func(r rig.Rig) {
 		for range 2 {
-			_, err := account.PlaceOrder(ctx, rig.Buy("0.05"))
-			require.NoError(t, err)
+			r.Open(rig.Buy("0.05"))
 		}
-		_, err := account.PlaceOrder(ctx, rig.Buy("0.05"))
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		sent := len(sim.Requests())
-		_, err = account.PlaceOrder(ctx, rig.Buy("0.05"))
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		assert.Len(t, sim.Requests(), sent, "the class is closed for every caller")
-		_, err = account.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("50")))
-		require.NoError(t, err, "closes are another class")
+		require.ErrorIs(r.T, rig.EntryCall(r), trading.CodeRateLimited)
+		sent := len(r.Sim.Requests())
+		require.ErrorIs(r.T, rig.EntryCall(r), trading.CodeRateLimited)
+		assert.Len(r.T, r.Sim.Requests(), sent, "the class is closed for every caller")
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(trading.Dec("50")))
+		require.NoError(r.T, err, "closes are another class")
 		time.Sleep(time.Minute)
-		_, err = account.PlaceOrder(ctx, rig.Buy("0.05"))
-		require.NoError(t, err)
+		r.Open(rig.Buy("0.05"))
 	})
 }
 
@@ -190,21 +128,18 @@ func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
 		"nothing known before": {lost, false, 2, trading.Opt[bool]{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sim := rig.NewSim()
-				_, account := live(t, sim)
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 				if row.known {
-					readAll(t, account)
+					r.ReadAll()
 				}
-				sim.Fault("POST /orders", row.fault)
-				result, err := account.PlaceOrder(context.Background(), rig.Buy("0.05"))
-				require.NoError(t, err)
-				assert.Equal(t, row.executed, rig.Executed(sim))
-				assert.True(t, row.twice.Equal(result.ExecutedTwice), "%s", result.ExecutedTwice)
+				r.Sim.Fault("POST /orders", row.fault)
+				result := r.Open(rig.Buy("0.05"))
+				assert.Equal(r.T, row.executed, r.Ran(trading.OpOrder))
+				assert.True(r.T, row.twice.Equal(result.ExecutedTwice), "%s", result.ExecutedTwice)
 
-				sim.Fault("POST /orders", row.fault)
-				_, _ = account.PlaceOrder(context.Background(), rig.Buy("0.05"), trading.WithSendTTL(0))
-				assert.LessOrEqual(t, rig.Executed(sim), row.executed+1, "with a lifetime of 0 there is no exception")
+				r.Sim.Fault("POST /orders", row.fault)
+				_, _ = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithSendTTL(0))
+				assert.LessOrEqual(r.T, r.Ran(trading.OpOrder), row.executed+1, "with a lifetime of 0 there is no exception")
 			})
 		})
 	}

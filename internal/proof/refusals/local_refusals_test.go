@@ -72,7 +72,7 @@ var deviations = []deviation{
 	{"expected price null", func(o *trading.Order) { o.ExpectedPrice = trading.Clear }, map[string]string{"expectedPrice": "null"}, ""},
 	{"an expected price", func(o *trading.Order) { o.ExpectedPrice = rig.At("64100") }, map[string]string{"expectedPrice": "64100"}, ""},
 	{"another expected price", func(o *trading.Order) { o.ExpectedPrice = rig.At("70000") }, map[string]string{"expectedPrice": "70000"}, ""},
-	{"slippage 0", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0")) }, map[string]string{"maxSlippagePct": "0"}, ""},
+	{"T64 slippage 0", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0")) }, map[string]string{"maxSlippagePct": "0"}, ""},
 	{"slippage 0.05", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.05")) }, map[string]string{"maxSlippagePct": "0.05"}, ""},
 	{"slippage 0.1", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.1")) }, map[string]string{"maxSlippagePct": "0.1"}, ""},
 	{"slippage 0.25", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.25")) }, map[string]string{"maxSlippagePct": "0.25"}, ""},
@@ -83,7 +83,7 @@ var deviations = []deviation{
 
 // environment is one of the two, as a program with this client and one without it reach it.
 type environment struct {
-	name    string
+	name    trading.Environment
 	op      trading.Operation // that places an order
 	members map[string]string // of a plain order
 	place   func(rig.Rig, trading.Order) (*trading.OrderResult, error)
@@ -92,12 +92,12 @@ type environment struct {
 }
 
 var environments = []environment{
-	{"sandbox", trading.OpSandboxOrder, map[string]string{"symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"},
+	{trading.EnvSandbox, trading.OpSandboxOrder, map[string]string{"symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"},
 		func(r rig.Rig, o trading.Order) (*trading.OrderResult, error) {
 			return r.Sandbox.PlaceOrder(r.T.Context(), o)
 		},
 		rig.Rig.Raw, trading.CodeBadSymbol},
-	{"live", trading.OpOrder, map[string]string{"accountId": `"acc_1"`, "symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"},
+	{trading.EnvLive, trading.OpOrder, map[string]string{"accountId": `"acc_1"`, "symbol": `"BTC"`, "side": `"long"`, "size": "0.05", "leverage": "2"},
 		func(r rig.Rig, o trading.Order) (*trading.OrderResult, error) {
 			return r.Account().PlaceOrder(r.T.Context(), o)
 		},
@@ -114,7 +114,7 @@ var onLive = map[string]map[string]string{
 
 // of is a deviation as the environment sees it.
 func (e environment) of(d deviation) deviation {
-	if wire, ok := onLive[d.name]; ok && e.name == "live" {
+	if wire, ok := onLive[d.name]; ok && e.name == trading.EnvLive {
 		d.wire, d.stricter = wire, ""
 	}
 	return d
@@ -138,16 +138,22 @@ func (e environment) json(with ...deviation) string {
 // The client and the plain request must come to the same: the same refusal, with
 // the same code, or the same fill. So what is refused before it is sent is refused
 // with the service's own code, and nothing that the service takes is refused,
-// but for what is stricter on purpose. T32: for an unknown symbol live has no bad_symbol.
+// but for what is stricter on purpose: T57, T63. Among them T64: the range of the slippage;
+// T32: for an unknown symbol live has no bad_symbol. What Check refuses is not sent.
 func TestLocalRefusalsAreTheServicesOwn(t *testing.T) {
 	for _, env := range environments {
 		for _, d := range deviations {
 			d := env.of(d)
-			t.Run(env.name+", "+d.name, func(t *testing.T) {
+			t.Run(string(env.name)+", "+d.name, func(t *testing.T) {
 				through, plain := rig.New(t, nil), rig.New(t, nil)
 				answer := env.raw(plain, env.op, env.json(d))
-				result, err := env.place(through, rig.Buy("0.05", d.change))
+				o := rig.Buy("0.05", d.change)
+				result, err := env.place(through, o)
 				agree(t, answer, err, d.stricter, "")
+				if o.Check(env.name) != nil {
+					assert.True(t, rig.RefusalOf(t, err).Local)
+					assert.Empty(t, through.Sim.Requests())
+				}
 				if d.name == "an unknown symbol" {
 					require.ErrorIs(t, err, env.unknown)
 				}

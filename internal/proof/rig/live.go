@@ -127,14 +127,3 @@ func LiveTest(t *testing.T, sim []tradingsim.Option, opts []trading.Option, test
 func NewSim(opts ...tradingsim.Option) *tradingsim.Sim {
 	return tradingsim.New(append([]tradingsim.Option{tradingsim.WithMark("BTC", "64000")}, opts...)...)
 }
-
-// Executed counts what the API has executed on the live account.
-func Executed(sim *tradingsim.Sim) int {
-	n := 0
-	for _, e := range sim.Ledger() {
-		if e.Actor == "api" && e.Account == "acc_1" && e.Operation == "POST /orders" {
-			n++
-		}
-	}
-	return n
-}

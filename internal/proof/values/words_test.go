@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
 // Each advice, basis and kind says something of its own.
@@ -50,18 +49,6 @@ func TestAdviceOfOtherErrors(t *testing.T) {
 	wait, ok := trading.RetryAfter(&trading.Error{Code: trading.CodeRateLimited, RetryAfter: time.Minute})
 	assert.True(t, ok)
 	assert.Equal(t, time.Minute, wait)
-}
-
-// An option that makes no sense is an error of New, and not a surprise later.
-func TestOptionsThatAreNil(t *testing.T) {
-	for name, opt := range map[string]trading.Option{
-		"sandbox key": trading.WithSandboxKeyFunc(nil), "live key": trading.WithLiveKeyFunc(nil), "journal": trading.WithJournal(nil),
-	} {
-		_, err := trading.New(rig.BaseURL, opt)
-		require.ErrorContains(t, err, "nil", name)
-	}
-	_, err := trading.New(rig.BaseURL, trading.WithResolveTimeout(-1))
-	require.ErrorContains(t, err, "negative")
 }
 
 // One live key reaches all accounts of its owner: the guard holds back what is for
