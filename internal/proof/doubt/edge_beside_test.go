@@ -92,10 +92,7 @@ func TestEdge40_AResetByAnotherProgramEndsAccounting(t *testing.T) {
 				ctx := r.T.Context()
 				row.before(r)
 				for range 2 {
-					time.Sleep(6 * time.Second)
-					r.State()
-					r.Positions()
-					r.Trades()
+					r.ReadPaper()
 				}
 				r.Sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
 				_, lost := r.Sandbox.PlaceOrder(ctx, rig.Sell("0.02"), trading.WithResolveTimeout(0))

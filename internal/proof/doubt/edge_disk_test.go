@@ -42,7 +42,7 @@ func TestEdge17_AnExitDoesNotWaitForADiskThatHangs(t *testing.T) {
 		for n, exit := range map[string]func() error{
 			"close": func() error { return rig.ExitCall(r) },
 			"levels": func() error {
-				return r.Levels(trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")})
+				return r.Levels(rig.Both("70000", "60000"))
 			},
 		} {
 			began := time.Now()

@@ -133,9 +133,7 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 				old := dateShifted{sim.Transport(), -time.Hour, page.age, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, page.path) }}
 				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithoutBackground())
 				require.NoError(t, page.read(r))
-				r.Sim.Fault("POST /orders", tradingsim.Hang(2*time.Minute))
-				_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
-				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				_ = r.Lost(tradingsim.Hang(2*time.Minute), rig.Buy("0.05"))
 				rig.CloseClient(t, r.Client)
 				r = rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole)
 				r.Date()
@@ -168,9 +166,7 @@ func TestEdge31_DatesApartFromTrades(t *testing.T) {
 						r.Open(rig.Sell("0.05"))
 						r.ReadAll()
 						r.ReadAll()
-						r.Sim.Fault("POST /orders", tradingsim.CrashAfter())
-						_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
-						require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+						err := r.Lost(tradingsim.CrashAfter(), rig.Buy("0.05"))
 						if restarts {
 							r = r.Restart(d, rig.Sole, apart)
 							assert.NotEqual(t, trading.NotApplied, r.Recovered())
@@ -234,9 +230,7 @@ func TestEdge36_ACacheThatKeepsReads(t *testing.T) {
 				r.ReadAll()
 				r.ReadAll()
 				r.ReadAll()
-				r.Sim.Fault("POST /orders", tradingsim.CrashAfter())
-				_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
-				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				err := r.Lost(tradingsim.CrashAfter(), rig.Buy("0.05"))
 				resolution, _ := r.Resolved(err)
 				assert.NotEqual(t, trading.NotApplied, resolution.Outcome)
 				if honors {
@@ -261,9 +255,7 @@ func TestEdge37_AnAccountThatIsDeclaredLater(t *testing.T) {
 				r = r.Restart(d, append(declared[0], trading.WithoutBackground())...)
 				r.ReadAll()
 				r.ReadAll()
-				r.Sim.Fault("POST /orders", tradingsim.Crash())
-				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
-				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+				_ = r.Lost(tradingsim.Crash(), rig.Buy("0.05"))
 				rig.CloseClient(r.T, r.Client)
 				rig.Join(r.T, r.Sim).Open(rig.Buy("0.05")) // by a person
 				r = r.Restart(d, declared[1]...)

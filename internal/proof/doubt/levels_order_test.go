@@ -17,9 +17,6 @@ import (
 // A newer setting of levels goes at once beside an older one in doubt. If the older one
 // is carried out behind it, the levels last wanted are set again.
 func TestANewerSettingOfLevelsStands(t *testing.T) {
-	both := func(tp, sl string) trading.TPSL {
-		return trading.TPSL{TakeProfit: rig.At(tp), StopLoss: rig.At(sl)}
-	}
 	slow := tradingsim.Hang(2 * time.Second)
 	for name, row := range map[string]struct {
 		fault        tradingsim.Fault // of the older one
@@ -31,30 +28,30 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 		tp, sl       string
 		err          string
 	}{
-		"the older one runs behind it": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+		"the older one runs behind it": {fault: slow, older: rig.Both("70000", "60000"), newer: rig.Both("71000", "61000"),
 			outcome: trading.Applied, overwritten: true, sent: 3, tp: "71000", sl: "61000"},
 		"each level by the newest that named it": {fault: slow,
 			older: trading.TPSL{TakeProfit: rig.At("70000")}, newer: trading.TPSL{StopLoss: rig.At("61000")},
 			outcome: trading.Applied, overwritten: true, sent: 3, tp: "70000", sl: "61000"},
-		"the older one runs before it": {fault: tradingsim.DropResponse(), older: both("70000", "60000"), newer: both("71000", "61000"),
+		"the older one runs before it": {fault: tradingsim.DropResponse(), older: rig.Both("70000", "60000"), newer: rig.Both("71000", "61000"),
 			outcome: trading.Applied, sent: 2, tp: "71000", sl: "61000"},
-		"the older one never arrives": {fault: tradingsim.DropRequest(), older: both("70000", "60000"), newer: both("71000", "61000"),
+		"the older one never arrives": {fault: tradingsim.DropRequest(), older: rig.Both("70000", "60000"), newer: rig.Both("71000", "61000"),
 			outcome: trading.NotApplied, sent: 2, tp: "71000", sl: "61000"},
-		"somebody else's levels stay": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+		"somebody else's levels stay": {fault: slow, older: rig.Both("70000", "60000"), newer: rig.Both("71000", "61000"),
 			beside: func(r rig.Rig) {
 				time.Sleep(3 * time.Second)
 				_, err := r.Sim.Terminal("POST /positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":72000,"stopLossPrice":62000}`)
 				require.NoError(r.T, err)
 			},
 			outcome: trading.Applied, sent: 2, tp: "72000", sl: "62000"},
-		"the second try is heard": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+		"the second try is heard": {fault: slow, older: rig.Both("70000", "60000"), newer: rig.Both("71000", "61000"),
 			beside: func(r rig.Rig) {
 				time.Sleep(3 * time.Second)
 				r.Sim.Fault("POST /positions/tpsl", tradingsim.Pass()) // the probe
 				r.Sim.Fault("POST /positions/tpsl", tradingsim.Fail(503, "no_price"))
 			},
 			outcome: trading.Applied, overwritten: true, sent: 4, tp: "71000", sl: "61000"},
-		"three tries, and no more": {fault: slow, older: both("70000", "60000"), newer: both("71000", "61000"),
+		"three tries, and no more": {fault: slow, older: rig.Both("70000", "60000"), newer: rig.Both("71000", "61000"),
 			beside: func(r rig.Rig) {
 				time.Sleep(3 * time.Second)
 				refused := tradingsim.Fail(400, "invalid_tpsl")
@@ -73,11 +70,10 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 			rig.LiveTest(t, nil, []trading.Option{hooks}, func(r rig.Rig) {
 				r.Open(rig.Buy("0.1"))
 				r.Sim.Fault("POST /positions/tpsl", row.fault)
-				_, err := r.Account().SetTPSL(r.T.Context(), "BTC", row.older, rig.InDoubt...)
+				err := r.Levels(row.older, rig.InDoubt...)
 				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 				time.Sleep(300 * time.Millisecond)
-				_, err = r.Account().SetTPSL(r.T.Context(), "BTC", row.newer)
-				require.NoError(r.T, err)
+				require.NoError(r.T, r.Levels(row.newer))
 				if row.beside != nil {
 					row.beside(r)
 				}
@@ -97,11 +93,7 @@ func TestANewerSettingOfLevelsStands(t *testing.T) {
 					keys[key] = true
 				}
 				assert.Len(r.T, keys, row.sent)
-				positions, err := r.Account().Positions(r.T.Context())
-				require.NoError(r.T, err)
-				p, _ := positions.In("BTC")
-				assert.True(r.T, rig.At(row.tp).Equal(p.TakeProfit), "take-profit %s", p.TakeProfit)
-				assert.True(r.T, rig.At(row.sl).Equal(p.StopLoss), "stop-loss %s", p.StopLoss)
+				r.RequireLevels(row.tp, row.sl)
 				assert.Empty(r.T, r.PendingIDs())
 			})
 		})
@@ -114,11 +106,10 @@ func TestTheClientsOwnSettingIsFoundOut(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		r.Open(rig.Buy("0.1"))
 		r.Sim.Fault("POST /positions/tpsl", tradingsim.Hang(2*time.Second))
-		_, lost := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}, rig.InDoubt...)
+		lost := r.Levels(rig.Both("70000", "60000"), rig.InDoubt...)
 		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(lost), "%v", lost)
 		time.Sleep(300 * time.Millisecond)
-		_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("71000"), StopLoss: rig.At("61000")})
-		require.NoError(r.T, err)
+		require.NoError(r.T, r.Levels(rig.Both("71000", "61000")))
 		time.Sleep(3 * time.Second)
 		r.Sim.Fault("POST /positions/tpsl", tradingsim.Pass()) // the probe
 		r.Sim.FaultEach(func(operation string) tradingsim.Fault {
@@ -147,14 +138,13 @@ func TestAnOlderSettingOfLevelsIsNotSentAgain(t *testing.T) {
 		r.Sim.Fault("POST /positions/tpsl", tradingsim.DropRequest(), tradingsim.Pass(), tradingsim.Pass())
 		older := make(chan error)
 		go func() {
-			_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")},
+			err := r.Levels(rig.Both("70000", "60000"),
 				trading.WithRetry(trading.Retry{Attempts: 4, MinWait: time.Second}))
 			older <- err
 		}()
 		time.Sleep(time.Millisecond)
-		_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("71000"), StopLoss: rig.At("61000")})
-		require.NoError(r.T, err)
-		err = <-older
+		require.NoError(r.T, r.Levels(rig.Both("71000", "61000")))
+		err := <-older
 		require.ErrorIs(r.T, err, trading.ErrExpired)
 		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "its wait was over before two looks")
 		resolution, err := r.Resolved(err)
@@ -182,7 +172,7 @@ func TestTheOutcomeOfLevelsIsWhatThePositionHas(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 				r.Open(rig.Buy("0.1"))
 				r.Sim.Fault("POST /positions/tpsl", row.fault)
-				_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}, rig.InDoubt...)
+				err := r.Levels(rig.Both("70000", "60000"), rig.InDoubt...)
 				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 				if row.terminal != "" {
 					_, err := r.Sim.Terminal("POST /positions/tpsl", `{"accountId":"acc_1","symbol":"BTC",`+row.terminal+`}`)
@@ -232,7 +222,7 @@ func TestTwoSettingsOfLevelsInDoubt(t *testing.T) {
 // doubt behind it is judged as without it.
 func TestLevelsHideNoOrder(t *testing.T) {
 	levels := func(r rig.Rig, opts ...trading.CallOption) error {
-		_, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}, opts...)
+		err := r.Levels(rig.Both("70000", "60000"), opts...)
 		return err
 	}
 	for name, set := range map[string]func(r rig.Rig){

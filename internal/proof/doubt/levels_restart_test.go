@@ -19,9 +19,6 @@ import (
 // A setting of levels in doubt survives the end of the process, with those that the
 // program wanted after it: carried out behind them, it does not stand.
 func TestLevelsOverARestart(t *testing.T) {
-	both := func(tp, sl string) trading.TPSL {
-		return trading.TPSL{TakeProfit: rig.At(tp), StopLoss: rig.At(sl)}
-	}
 	late := tradingsim.Hang(10 * time.Second)
 	refused := tradingsim.Fail(400, "invalid_tpsl")
 	type setting struct {
@@ -37,26 +34,26 @@ func TestLevelsOverARestart(t *testing.T) {
 		want          []found
 		tp, sl        string
 	}{
-		"alone": {before: []setting{{late, both("70000", "60000")}},
+		"alone": {before: []setting{{late, rig.Both("70000", "60000")}},
 			want: []found{{trading.Applied, false, false}}, tp: "70000", sl: "60000"},
-		"behind a newer one": {before: []setting{{late, both("70000", "60000")}, {nil, both("71000", "61000")}},
+		"behind a newer one": {before: []setting{{late, rig.Both("70000", "60000")}, {nil, rig.Both("71000", "61000")}},
 			want: []found{{trading.Applied, true, true}}, tp: "71000", sl: "61000"},
 		"each level by the newest that named it": {
-			before: []setting{{late, trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}}, {nil, trading.TPSL{StopLoss: rig.At("61000")}}},
+			before: []setting{{late, rig.Both("70000", "60000")}, {nil, trading.TPSL{StopLoss: rig.At("61000")}}},
 			want:   []found{{trading.Applied, true, true}}, tp: "70000", sl: "61000"},
-		"behind one that was refused": {before: []setting{{late, both("70000", "60000")}, {refused, both("71000", "61000")}},
+		"behind one that was refused": {before: []setting{{late, rig.Both("70000", "60000")}, {refused, rig.Both("71000", "61000")}},
 			want: []found{{trading.Applied, false, false}}, tp: "70000", sl: "60000"},
 		"behind one that stood and one that was refused": {
-			before: []setting{{late, both("70000", "60000")}, {nil, both("71000", "61000")}, {refused, both("72000", "62000")}},
+			before: []setting{{late, rig.Both("70000", "60000")}, {nil, rig.Both("71000", "61000")}, {refused, rig.Both("72000", "62000")}},
 			want:   []found{{trading.Applied, true, true}}, tp: "71000", sl: "61000"},
 		"behind one that is in doubt too": {
-			before: []setting{{late, both("70000", "60000")}, {tradingsim.DropResponse(), both("71000", "61000")}},
+			before: []setting{{late, rig.Both("70000", "60000")}, {tradingsim.DropResponse(), rig.Both("71000", "61000")}},
 			want:   []found{{trading.Applied, true, true}, {trading.Applied, false, false}}, tp: "71000", sl: "61000"},
-		"behind one of the next run": {before: []setting{{late, both("70000", "60000")}}, after: []setting{{nil, both("71000", "61000")}},
+		"behind one of the next run": {before: []setting{{late, rig.Both("70000", "60000")}}, after: []setting{{nil, rig.Both("71000", "61000")}},
 			want: []found{{trading.Applied, true, true}}, tp: "71000", sl: "61000"},
-		"behind one of each run": {before: []setting{{late, both("70000", "60000")}, {nil, both("71000", "61000")}}, after: []setting{{nil, both("72000", "62000")}},
+		"behind one of each run": {before: []setting{{late, rig.Both("70000", "60000")}, {nil, rig.Both("71000", "61000")}}, after: []setting{{nil, rig.Both("72000", "62000")}},
 			want: []found{{trading.Applied, true, true}}, tp: "72000", sl: "62000"},
-		"never carried out": {before: []setting{{tradingsim.DropRequest(), both("70000", "60000")}, {nil, both("71000", "61000")}},
+		"never carried out": {before: []setting{{tradingsim.DropRequest(), rig.Both("70000", "60000")}, {nil, rig.Both("71000", "61000")}},
 			want: []found{{trading.NotApplied, true, false}}, tp: "71000", sl: "61000"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,10 +109,10 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 		})
 		older := make(chan error)
 		go func() {
-			older <- r.Levels(trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}, rig.InDoubt...)
+			older <- r.Levels(rig.Both("70000", "60000"), rig.InDoubt...)
 		}()
 		time.Sleep(10 * time.Millisecond)
-		require.NoError(r.T, r.Levels(trading.TPSL{TakeProfit: rig.At("71000"), StopLoss: rig.At("61000")}))
+		require.NoError(r.T, r.Levels(rig.Both("71000", "61000")))
 		through.Store(true)
 		err := <-older
 		require.ErrorIs(r.T, err, trading.ErrExpired)
@@ -139,7 +136,7 @@ func TestNewerLevelsThatNeverLeft(t *testing.T) {
 		r = r.Restart(d)
 		r.Open(rig.Buy("0.1"))
 		r.Sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second))
-		require.Error(r.T, r.Levels(trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}, rig.InDoubt...))
+		require.Error(r.T, r.Levels(rig.Both("70000", "60000"), rig.InDoubt...))
 		ctx, kill := context.WithCancel(r.T.Context())
 		d.FailOn(func(record journal.Record) error {
 			switch {
@@ -151,7 +148,7 @@ func TestNewerLevelsThatNeverLeft(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := r.Account().SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: rig.At("71000"), StopLoss: rig.At("61000")})
+		_, err := r.Account().SetTPSL(ctx, "BTC", rig.Both("71000", "61000"))
 		require.ErrorIs(r.T, err, context.Canceled)
 		require.Len(r.T, d.Appended("newer"), 1)
 		d.FailOn(nil)
@@ -168,7 +165,7 @@ func TestNewerLevelsThatNeverLeft(t *testing.T) {
 // Levels under a client order id are set once, and the next run is told what came of it.
 func TestNamedLevelsAreSetOnceOverARestart(t *testing.T) {
 	id := trading.WithClientOrderID("levels of monday")
-	wanted := trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")}
+	wanted := rig.Both("70000", "60000")
 	for name, fault := range map[string]tradingsim.Fault{"answered": tradingsim.Pass(), "its answer is lost": tradingsim.DropResponse()} {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
@@ -180,7 +177,7 @@ func TestNamedLevelsAreSetOnceOverARestart(t *testing.T) {
 				r = r.Restart(d)
 				require.NoError(r.T, r.Levels(wanted, id, trading.WithResolveTimeout(time.Minute)))
 				assert.Equal(r.T, 1, r.Ran(trading.OpTPSL))
-				require.ErrorContains(r.T, r.Levels(trading.TPSL{TakeProfit: rig.At("71000"), StopLoss: rig.At("60000")}, id), "for another request")
+				require.ErrorContains(r.T, r.Levels(rig.Both("71000", "60000"), id), "for another request")
 			})
 		})
 	}
@@ -194,7 +191,7 @@ func TestLevelsWithoutTheJournal(t *testing.T) {
 		r = r.Restart(d)
 		r.Open(rig.Buy("0.1"))
 		d.FailOn(func(journal.Record) error { return broken })
-		result, err := r.Account().SetTPSL(r.T.Context(), "BTC", trading.TPSL{TakeProfit: rig.At("70000"), StopLoss: rig.At("60000")})
+		result, err := r.Account().SetTPSL(r.T.Context(), "BTC", rig.Both("70000", "60000"))
 		require.NoError(r.T, err)
 		require.ErrorIs(r.T, result.Meta.Unjournaled, broken)
 		assert.False(r.T, d.Gap)

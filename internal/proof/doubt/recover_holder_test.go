@@ -81,10 +81,7 @@ func TestTheBaselineOfAnotherAccountHolder(t *testing.T) {
 		func(r rig.Rig) {
 			use := func(k string) { key = func(context.Context) (string, error) { return k, nil } }
 			use(r.Sim.SandboxKey())
-			time.Sleep(10 * time.Second)
-			r.State()
-			r.Positions()
-			r.Trades()
+			r.ReadPaper()
 			r.Sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
 			_, lost := r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.5"), trading.WithResolveTimeout(0))
 			use(r.Sim.NewSandboxKey())

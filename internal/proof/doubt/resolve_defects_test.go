@@ -285,10 +285,7 @@ func TestAPassIsNotTheCloseOnPaper(t *testing.T) {
 	rig.LiveTest(t, sim, []trading.Option{trading.WithExclusiveAccounts()}, func(r rig.Rig) {
 		r.Place(rig.Buy("0.1"))
 		for range 2 {
-			time.Sleep(10 * time.Second)
-			r.State()
-			r.Positions()
-			r.Trades()
+			r.ReadPaper()
 		}
 		r.Sim.Fault("POST /sandbox/positions/close", tradingsim.DropRequest())
 		_, lost := r.Sandbox.ClosePosition(r.T.Context(), "BTC", trading.All, trading.WithResolveTimeout(0))

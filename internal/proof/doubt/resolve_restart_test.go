@@ -243,10 +243,7 @@ func TestThePaperAccountIsResolvedByTwoLooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, []trading.Option{trading.WithExclusiveAccounts()}, func(r rig.Rig) {
-				time.Sleep(10 * time.Second)
-				r.State()
-				r.Positions()
-				r.Trades()
+				r.ReadPaper()
 				r.Sim.Fault("POST /sandbox/orders", row.fault)
 				_, lost := r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.5"), trading.WithResolveTimeout(0))
 				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(lost))

@@ -43,39 +43,6 @@ func liveKeyUsage(t *testing.T, r rig.Rig) ratelimit.Usage {
 	return usages[1]
 }
 
-// The X-RateLimit headers of an answer that is not the service's documented 429 change
-// nothing: not those of a page by something in front, and not those of a success.
-func TestRateLimitHeadersOfOtherAnswers(t *testing.T) {
-	for _, row := range []struct {
-		name   string
-		status int
-		body   string
-		closed time.Duration
-	}{
-		{"a page", 502, "<html>Bad Gateway</html>", 0},
-		{"a page that is a success", 200, "<html>Welcome</html>", 0},
-		{"a page with the status of a 429", 429, "<html>Too Many Requests</html>", 0},
-		{"JSON of something in front", 429, `{"detail":"too many requests"}`, 0},
-		{"the service's success", 200, `[]`, 0},
-		{"another refusal", 404, `{"error":"account_not_found","message":"no such account"}`, 0},
-		{"D 48: a 429 with a code that nobody knows", 429, `{"error":"slow_down","message":"slow down"}`, 0},
-		{"D 48: a 429 with an empty code", 429, `{"error":"","message":"slow down"}`, 0},
-		{"D 48: the code with another status", 400, rateLimitedBody, 0},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := rig.New(t, nil)
-				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, limitHeader("1", time.Hour), row.body))
-				_, _ = r.Account().Trades(t.Context(), trading.FailFast())
-				assert.Equal(t, 600, liveKeyUsage(t, r).Bucket.Limit)
-				assert.Equal(t, row.closed, liveKeyUsage(t, r).Closed)
-				time.Sleep(row.closed)
-				r.Exits(20)
-			})
-		})
-	}
-}
-
 // A limit that the service names holds until its window ends, for a minute at the most,
 // and then exits find their room again.
 func TestALimitOfTheServiceEndsWithItsWindow(t *testing.T) {
@@ -291,32 +258,43 @@ func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
 	}
 }
 
-// D 48: only the service's own rate_limited with the key's headers closes the key. Whatever
-// else answers a read or an exit with 429, the next exit goes out at once.
+// D 48: only the service's own rate_limited with the key's headers closes the key, and no other
+// answer's X-RateLimit headers change its limit. Whatever else answers a read or an exit, the next
+// exit goes out at once.
 func TestEdge48_AGatewaysRateLimitHoldsNoExitUp(t *testing.T) {
+	const slowDown = `{"error":"slow_down","message":"no"}`
 	for name, row := range map[string]struct {
-		status int
-		header http.Header
-		body   string
+		status  int
+		headers bool // those of the key's limit
+		body    string
 	}{
-		"the code without headers":     {429, nil, rateLimitedBody},
-		"the code with Via":            {429, http.Header{"Via": {"1.1 proxy"}}, rateLimitedBody},
-		"another code":                 {429, limitHeader("600", time.Minute), `{"error":"slow_down","message":"no"}`},
-		"an empty code":                {429, limitHeader("600", time.Minute), `{"error":"","message":"no"}`},
-		"success false":                {429, limitHeader("600", time.Minute), `{"success":false,"error":"rate_limited","message":"no"}`},
-		"the code with another status": {422, limitHeader("600", time.Minute), rateLimitedBody},
-		"a page":                       {429, limitHeader("600", time.Minute), "<html>"},
+		"the code without headers":     {429, false, rateLimitedBody},
+		"another code":                 {429, true, slowDown},
+		"an empty code":                {429, true, `{"error":"","message":"no"}`},
+		"success false":                {429, true, `{"success":false,"error":"rate_limited","message":"no"}`},
+		"the code with another status": {422, true, rateLimitedBody},
+		"a page":                       {429, true, "<html>Too Many Requests</html>"},
+		"a page of a gateway":          {502, true, "<html>Bad Gateway</html>"},
+		"a page that is a success":     {200, true, "<html>Welcome</html>"},
+		"JSON of something in front":   {429, true, `{"detail":"too many requests"}`},
+		"another refusal":              {404, true, `{"error":"account_not_found","message":"no such account"}`},
+		"the service's success":        {200, true, `[]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, row.header, row.body))
-				_, err := r.Account().Trades(r.T.Context(), trading.FailFast())
-				require.Error(r.T, err)
-				r.Exits(3)
-				if name == "the code without headers" || name == "the code with Via" {
+				header := http.Header{"Via": {"1.1 proxy"}}
+				if row.headers {
+					header = limitHeader("1", time.Hour)
+				}
+				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, header, row.body))
+				_, _ = r.Account().Trades(r.T.Context(), trading.FailFast())
+				assert.Equal(r.T, 600, liveKeyUsage(t, r).Bucket.Limit)
+				assert.Zero(r.T, liveKeyUsage(t, r).Closed)
+				r.Exits(20)
+				if !row.headers {
 					return // to an exit it names the class of exits
 				}
-				r.Sim.Fault("POST /positions/close", tradingsim.Raw(row.status, row.header, row.body))
+				r.Sim.Fault("POST /positions/close", tradingsim.Raw(row.status, header, row.body))
 				_, _ = r.Account().ClosePosition(r.T.Context(), "BTC", trading.All, trading.FailFast(), trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 				r.Exits(3)
 			})

@@ -228,21 +228,6 @@ func TestRateLimitsOff(t *testing.T) {
 	})
 }
 
-func TestRateLimitsThatCannotBe(t *testing.T) {
-	for name, b := range map[string]trading.RateLimits{
-		"a negative limit":   {PerPro: -1},
-		"nothing left":       {ReservePct: 91},
-		"whose limits":       {Store: ratelimit.NewMemoryStore()},
-		"a store that's off": {Store: ratelimit.NewMemoryStore(), Owner: "desk", Off: true},
-	} {
-		_, err := trading.New("https://api.example/v1", trading.WithRateLimits(b))
-		require.Error(t, err, name)
-	}
-	r := rig.New(t, nil)
-	_, err := r.Sandbox.Positions(t.Context(), trading.WithPriority(9))
-	require.Error(t, err)
-}
-
 // Programs that share a limit without a store take a part of it each.
 func TestAPartOfTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (r Rig) Recovered() trading.Outcome {
 	return found[0].Outcome
 }
 
-// InDoubt sends a setting of levels once, and does not wait for what became of it.
+// InDoubt sends a write once, and does not wait for what became of it.
 var InDoubt = []trading.CallOption{Once, trading.WithResolveTimeout(0)}
 
 // Levels sets the levels of the position.
@@ -100,6 +100,9 @@ func (r Rig) Levels(t trading.TPSL, opts ...trading.CallOption) error {
 	_, err := r.Account().SetTPSL(r.T.Context(), "BTC", t, opts...)
 	return err
 }
+
+// Both are levels on both sides.
+func Both(tp, sl string) trading.TPSL { return trading.TPSL{TakeProfit: At(tp), StopLoss: At(sl)} }
 
 // RequireLevels reads what the position has.
 func (r Rig) RequireLevels(tp, sl string) {
@@ -134,8 +137,7 @@ func (r Rig) Leave(d *Disk) trading.IntentID {
 	r.T.Helper()
 	r = r.Restart(d)
 	r.Date()
-	r.Sim.Fault("POST /orders", tradingsim.DropResponse())
-	_, err := r.Account().PlaceOrder(r.T.Context(), Buy("0.05"), Once, trading.WithResolveTimeout(0))
+	err := r.Lost(tradingsim.DropResponse(), Buy("0.05"))
 	CloseClient(r.T, r.Client)
 	return IntentOf(r.T, err)
 }

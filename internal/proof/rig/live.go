@@ -63,11 +63,17 @@ func (r Rig) ReadAll() {
 	require.NoError(r.T, err)
 }
 
-// Doubtful places an order whose outcome is Unknown, and sends it once.
+// Doubtful places an order whose outcome is Unknown, and whose bytes go once.
 func (r Rig) Doubtful(f tradingsim.Fault, o trading.Order, opts ...trading.CallOption) error {
 	r.T.Helper()
+	return r.Lost(f, o, append(opts, trading.WithSendTTL(0))...)
+}
+
+// Lost is Doubtful for an order that the client may still ask the stored answer of, by its bytes.
+func (r Rig) Lost(f tradingsim.Fault, o trading.Order, opts ...trading.CallOption) error {
+	r.T.Helper()
 	r.Sim.Fault("POST /orders", f)
-	result, err := r.Account().PlaceOrder(r.T.Context(), o, append(opts, trading.WithSendTTL(0), trading.WithResolveTimeout(0))...)
+	result, err := r.Account().PlaceOrder(r.T.Context(), o, append(opts, InDoubt...)...)
 	require.Nil(r.T, result)
 	require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 	return err

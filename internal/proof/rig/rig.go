@@ -114,6 +114,16 @@ func (r Rig) Trades() []trading.Trade {
 	return trades
 }
 
+// ReadPaper reads what a baseline of the paper account consists of, behind the lag of whatever was
+// written before.
+func (r Rig) ReadPaper() {
+	r.T.Helper()
+	time.Sleep(10 * time.Second)
+	r.State()
+	r.Positions()
+	r.Trades()
+}
+
 // Fills are the executions that traded.
 func (r Rig) Fills() []tradingsim.Execution {
 	var fills []tradingsim.Execution

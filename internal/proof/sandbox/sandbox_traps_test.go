@@ -64,10 +64,7 @@ func TestTrap_T1_LooksAtTheAccountTell(t *testing.T) {
 				r := rig.New(t, []tradingsim.Option{tradingsim.WithLag(3 * time.Second)}, trading.WithExclusiveAccounts())
 				r.Place(rig.Buy("0.1"))
 				for range 2 { // behind the lag, and again
-					time.Sleep(10 * time.Second)
-					r.State()
-					r.Positions()
-					r.Trades()
+					r.ReadPaper()
 				}
 				r.Sim.Fault("POST /sandbox/orders", row.fault)
 				_, err := r.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.5"), trading.WithResolveTimeout(0))
