@@ -29,6 +29,15 @@ func sandboxBot(t *testing.T, sim *tradingsim.Sim) bot {
 	return bot{t: t, url: sim.URL(), key: sim.SandboxKey(), transport: sim.Transport()}
 }
 
+// reading are the options of a service that takes the contract by another interpretation, or as
+// it is read, which is 0.
+func reading(interpretation int, more ...tradingsim.Option) []tradingsim.Option {
+	if interpretation > 0 {
+		more = append(more, tradingsim.WithInterpretation(interpretation))
+	}
+	return more
+}
+
 // got is one answer.
 type got struct {
 	t      *testing.T

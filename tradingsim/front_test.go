@@ -70,13 +70,8 @@ func TestMeNamesTheKey(t *testing.T) {
 }
 
 func TestBearerIsTheFallback(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
-		var opts []tradingsim.Option
-		want := "sandbox"
-		if interpretation {
-			opts, want = append(opts, tradingsim.WithInterpretation(48)), "live"
-		}
-		sim := tradingsim.New(opts...)
+	for interpretation, want := range map[int]string{0: "sandbox", 48: "live"} {
+		sim := tradingsim.New(reading(interpretation)...)
 		b := sandboxBot(t, sim)
 		g := b.send("GET", "/me", "", "Authorization", "Bearer "+sim.LiveKey()).ok()
 		require.Equal(t, want, g.text("environment"))

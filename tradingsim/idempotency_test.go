@@ -180,15 +180,9 @@ func TestKeyInFlight(t *testing.T) {
 }
 
 func TestAnswersReplayForADay(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
+	for interpretation, lasts := range map[int]time.Duration{0: 24 * time.Hour, 11: 24*time.Hour - time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-			lasts := 24 * time.Hour
-			if interpretation {
-				opts = append(opts, tradingsim.WithInterpretation(11))
-				lasts -= time.Minute
-			}
-			sim := tradingsim.New(opts...)
+			sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
 			b := liveBot(t, sim)
 			sim.Fault("POST /orders", tradingsim.Delay(time.Minute))
 			keyed(b, "k", smallBTC).ok()

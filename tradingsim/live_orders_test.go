@@ -242,10 +242,7 @@ func TestLiveCloseRefusals(t *testing.T) {
 		{name: "passed may close", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position", account: "PASSED"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			opts := []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account})}
-			if c.interpretation > 0 {
-				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
-			}
+			opts := reading(c.interpretation, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account}))
 			liveBot(t, tradingsim.New(opts...)).post("/positions/close", c.body).refused(c.status, c.code)
 		})
 	}

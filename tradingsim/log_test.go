@@ -28,8 +28,9 @@ func answers(sim *tradingsim.Sim) <-chan tradingsim.Request {
 	return ended
 }
 
-// TestTheLogOfARequest shows what is noted of one order under each fault.
-func TestTheLogOfARequest(t *testing.T) {
+// TestFaults shows what each fault does to one order, and what is noted of it, in process and over
+// loopback.
+func TestFaults(t *testing.T) {
 	const soon = time.Millisecond
 	for _, c := range []struct {
 		fault     tradingsim.Fault
@@ -64,6 +65,10 @@ func TestTheLogOfARequest(t *testing.T) {
 			tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()),
 			"fail_after 500 internal_error + drop_response", 0, false, []bool{false},
 		},
+		{
+			tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.GatewayErrorAfter(502)),
+			"fail_after 500 internal_error + gateway_error_after 502", 502, true, []bool{false},
+		},
 	} {
 		for _, how := range []string{"in process", "over loopback"} {
 			t.Run(c.name+" "+how, func(t *testing.T) {
@@ -81,10 +86,18 @@ func TestTheLogOfARequest(t *testing.T) {
 				} else {
 					require.Equal(t, []tradingsim.PlannedFault{{Operation: order, Fault: c.name}}, sim.PlannedFaults())
 				}
-				if res, err := b.try("POST", "/sandbox/orders", buyBTC); err == nil {
-					_, _ = io.Copy(io.Discard, res.Body)
+				res, err := b.try("POST", "/sandbox/orders", buyBTC)
+				if err == nil {
+					var body []byte
+					body, err = io.ReadAll(res.Body)
 					require.NoError(t, res.Body.Close())
+					assert.Equal(t, c.status, res.StatusCode)
+					if strings.HasPrefix(c.name, "gateway_error") {
+						assert.Contains(t, res.Header.Get("Content-Type"), "text/html")
+						assert.Contains(t, string(body), "<html>")
+					}
 				}
+				assert.Equal(t, c.delivered, err == nil, "%v", err)
 				r := <-ended
 				assert.Equal(t, order, r.Operation)
 				assert.Equal(t, "/sandbox/orders", r.Path)
@@ -112,9 +125,23 @@ func TestTheLogOfARequest(t *testing.T) {
 					copies = append(copies, e.Copy)
 				}
 				require.Equal(t, c.copies, copies)
+				b.get("/sandbox/account").ok() // the next call goes well
 			})
 		}
 	}
+}
+
+// What a fault answers in the service's stead is the caller's to read.
+func TestWhatAFaultAnswers(t *testing.T) {
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+	b := sandboxBot(t, sim)
+	sim.Fault(order, tradingsim.Raw(200, http.Header{"X-Odd": {"1"}}, `{"ok":`), tradingsim.RateLimit(7*time.Second), tradingsim.RawAfter(204, nil, ""))
+	raw := b.post("/sandbox/orders", buyBTC)
+	require.Equal(t, `{"ok":`, raw.Text)
+	require.Equal(t, "1", raw.Header.Get("X-Odd"))
+	require.Equal(t, "7", b.post("/sandbox/orders", buyBTC).refused(429, "rate_limited").Header.Get("Retry-After"))
+	require.Equal(t, 204, b.post("/sandbox/orders", buyBTC).Status)
+	require.Len(t, sim.Ledger(), 1)
 }
 
 // What fills by itself names the request that placed it.

@@ -112,29 +112,22 @@ func TestRestingLimitRefusals(t *testing.T) {
 		{name: "minimum", body: with(instead(liveBTC, `"size":1`, `"size":0.01`), `"limitPrice":999`), status: 400, code: "MIN_NOTIONAL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			opts := []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account})}
-			if c.interpretation > 0 {
-				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
-			}
+			opts := reading(c.interpretation, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account}))
 			liveBot(t, tradingsim.New(opts...)).post("/orders/limit", c.body).refused(c.status, c.code)
 		})
 	}
 }
 
 func TestCancel(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
-		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if interpretation {
-			opts = append(opts, tradingsim.WithInterpretation(44))
-		}
-		sim := tradingsim.New(opts...)
+	for _, interpretation := range []int{0, 44} {
+		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
 		b := liveBot(t, sim)
 		id := b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok().text("order.id")
 		body := `{"accountId":"acc_1","orderId":"` + id + `"}`
 		b.post("/orders/cancel", instead(body, "acc_1", "acc_9")).refused(404, "account_not_found")
 		b.post("/orders/cancel", instead(body, `"`+id+`"`, `7`)).refused(400, "bad_request")
 		g := b.post("/orders/cancel", body).ok()
-		if interpretation {
+		if interpretation > 0 {
 			require.Equal(t, `{"success":true}`, g.Text)
 		} else {
 			require.Equal(t, id, g.text("orderId"))
@@ -157,11 +150,7 @@ func TestStatusAndWhatWaits(t *testing.T) {
 		{status: "FAILED", cancel: 403},
 		{status: "EXPIRED", cancel: 403},
 	} {
-		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if c.interpretation > 0 {
-			opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
-		}
-		sim := tradingsim.New(opts...)
+		sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "64000"))...)
 		b := liveBot(t, sim)
 		b.post("/orders", liveBTC).ok()
 		reduce := b.post("/orders/limit", with(liveShort, `"limitPrice":70000,"reduceOnly":true`)).ok().text("order.id")

@@ -149,14 +149,9 @@ func TestEveryWriteKeepsTheSandbox(t *testing.T) {
 }
 
 func TestDailyFloorMovesUnderTheOtherInterpretation(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
+	for interpretation, want := range map[int]string{0: "95000", 20: "98743.85"} {
 		synctest.Test(t, func(t *testing.T) {
-			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-			want := "95000"
-			if interpretation {
-				opts, want = append(opts, tradingsim.WithInterpretation(20)), "98743.85"
-			}
-			sim := tradingsim.New(opts...)
+			sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
 			paper, live := sandboxBot(t, sim), liveBot(t, sim)
 			paper.post("/sandbox/orders", buyBTC).ok()
 			live.post("/orders", liveBTC).ok()
@@ -174,19 +169,11 @@ func TestDailyFloorMovesUnderTheOtherInterpretation(t *testing.T) {
 }
 
 func TestOneSandboxAHolder(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
-		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if interpretation {
-			opts = append(opts, tradingsim.WithInterpretation(30))
-		}
-		sim := tradingsim.New(opts...)
+	for interpretation, want := range map[int]int{0: 1, 30: 0} {
+		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
 		b := sandboxBot(t, sim)
 		b.post("/sandbox/orders", buyBTC).ok()
 		b.key = sim.NewSandboxKey()
-		want := 1
-		if interpretation {
-			want = 0
-		}
 		require.Equal(t, want, b.get("/sandbox/positions").ok().len("positions"))
 	}
 }

@@ -67,11 +67,7 @@ func TestOppositeOrder(t *testing.T) {
 		{"flips with the full size under the other interpretation", "0.4", 15, "short", "0.4", "1000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "60000")}
-			if c.interpretation > 0 {
-				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
-			}
-			sim := tradingsim.New(opts...)
+			sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "60000"))...)
 			b := sandboxBot(t, sim)
 			b.post("/sandbox/orders", buyBTC).ok()
 			sim.SetMark("BTC", "61000")

@@ -213,11 +213,7 @@ func TestTriggerLevels(t *testing.T) {
 		{name: "unpriced", side: "short", mark: ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-			if c.interpretation > 0 {
-				opts = append(opts, tradingsim.WithInterpretation(c.interpretation))
-			}
-			sim := tradingsim.New(opts...)
+			sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "64000"))...)
 			b := sandboxBot(t, sim)
 			tp, sl := "66000", "62000"
 			if c.side == "short" {
@@ -237,12 +233,8 @@ func TestTriggerLevels(t *testing.T) {
 }
 
 func TestTriggerClosesAShareOnce(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
-		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if interpretation {
-			opts = append(opts, tradingsim.WithInterpretation(22))
-		}
-		sim := tradingsim.New(opts...)
+	for interpretation, stop := range map[int]string{0: "63000", 22: "null"} {
+		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
 		b := sandboxBot(t, sim)
 		b.post("/sandbox/orders", buyBTC).ok()
 		b.post("/sandbox/positions/tpsl", `{"symbol":"BTC","takeProfitPrice":65000,"stopLossPrice":63000,"closePct":25}`).ok()
@@ -251,30 +243,18 @@ func TestTriggerClosesAShareOnce(t *testing.T) {
 			g := b.get("/sandbox/positions").ok()
 			require.Equal(t, "0.75", g.text("positions.0.size"))
 			require.Equal(t, "null", g.text("positions.0.takeProfitPrice"))
-			if interpretation {
-				require.Equal(t, "null", g.text("positions.0.stopLossPrice"))
-			} else {
-				require.Equal(t, "63000", g.text("positions.0.stopLossPrice"))
-			}
+			require.Equal(t, stop, g.text("positions.0.stopLossPrice"))
 		}
 	}
 }
 
 func TestReadsFireTriggersBeforeTheyJudgeTheBreach(t *testing.T) {
-	for _, interpretation := range []bool{false, true} {
-		opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000")}
-		if interpretation {
-			opts = append(opts, tradingsim.WithInterpretation(18))
-		}
-		sim := tradingsim.New(opts...)
+	for interpretation, want := range map[int]string{0: "stop_loss", 18: "market"} {
+		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
 		b := sandboxBot(t, sim)
 		b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":1,"leverage":5,"stopLossPrice":60000}`).ok()
 		sim.SetMark("BTC", "50000")
 		require.Equal(t, "locked", b.get("/sandbox/account").ok().text("account.status"))
-		want := "stop_loss"
-		if interpretation {
-			want = "market"
-		}
 		require.Equal(t, want, b.get("/sandbox/trades").ok().text("trades.0.orderType"))
 	}
 }

@@ -83,29 +83,6 @@ func TestTrap_T107_RunningAndFinishedRuns(t *testing.T) {
 	}
 }
 
-// A TWAP grows, shrinks, and stops as a unit; what it has filled stays.
-func TestATWAPIsEditedAndCancelled(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		ctx, account := r.T.Context(), r.Account()
-		run, err := account.PlaceTWAP(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 5 * time.Minute})
-		require.NoError(r.T, err)
-		time.Sleep(150 * time.Second) // half of it
-		_, err = account.EditRun(ctx, run.ID, trading.RunEdit{TotalSize: rig.Dec("0.05")})
-		require.ErrorIs(r.T, err, trading.CodeSizeBelowExecuted)
-		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
-		_, err = account.EditRun(ctx, run.ID, trading.RunEdit{TotalSize: rig.Dec("0.3")})
-		require.NoError(r.T, err)
-		time.Sleep(30 * time.Second)
-		ack, err := account.CancelRun(ctx, run.ID)
-		require.NoError(r.T, err)
-		assert.NotEmpty(r.T, ack.Meta.Key)
-		held := r.Sim.Position("acc_1", "BTC")
-		rig.EqualDec(r.T, "0.14", held)
-		time.Sleep(10 * time.Minute)
-		assert.True(r.T, held.Equal(r.Sim.Position("acc_1", "BTC")), "what has filled stays, and nothing comes")
-	})
-}
-
 // An edit can add exposure, so it is an entry: halted, it does not go out. A cancel
 // is an exit and does.
 func TestEditsAreEntriesAndCancelsExits(t *testing.T) {

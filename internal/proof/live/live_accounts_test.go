@@ -278,32 +278,6 @@ func TestLiveReadsInEveryReading(t *testing.T) {
 	assert.Equal(t, want, read(t, 42, 43), "bare, with numbers for times")
 }
 
-// Writes whose answers the contract does not show are done all the same (reading 44).
-func TestLiveAcksInEveryReading(t *testing.T) {
-	for _, reading := range []int{0, 44} {
-		var options []tradingsim.Option
-		if reading > 0 {
-			options = append(options, tradingsim.WithInterpretation(reading))
-		}
-		rig.LiveTest(t, options, nil, func(r rig.Rig) {
-			ctx, account := r.T.Context(), r.Account()
-			r.Open(rig.Buy("0.5"))
-			limit, err := account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
-			require.NoError(r.T, err)
-			ack, err := account.CancelOrder(ctx, limit.Order.ID)
-			require.NoError(r.T, err)
-			assert.NotContains(r.T, ack.Extra, "success")
-			triggers, err := account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: rig.At("63000")})
-			require.NoError(r.T, err)
-			_, told := triggers.Position.Get()
-			assert.Equal(r.T, reading == 0, told)
-			_, err = account.CancelOrder(ctx, limit.Order.ID)
-			require.ErrorIs(r.T, err, trading.CodeOrderNotFound)
-			assert.Equal(r.T, trading.AdviseRead, trading.AdviceOf(err), "it may have filled")
-		})
-	}
-}
-
 // T52: a live key has no prices; a live bot reads them with a sandbox key.
 func TestTrap_T52_LiveKeysHaveNoPrices(t *testing.T) {
 	sim := tradingsim.New()

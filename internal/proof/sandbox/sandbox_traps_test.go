@@ -235,6 +235,30 @@ func TestTrap_T55_WithoutAReaderNoStopFires(t *testing.T) {
 	rig.EqualDec(t, "62500", r.Trades()[0].ExitPrice)
 }
 
+// The slippage check is not for limits and not for closes, and an order goes
+// through where the book cannot be read.
+func TestTrap_T65_TheSlippageCheckIsSkipped(t *testing.T) {
+	thin := tradingsim.Book{Levels: []tradingsim.BookLevel{{Bps: "2000", Size: "100"}}}
+	unreadable := thin
+	unreadable.Unreadable = true
+	with := func(b tradingsim.Book) rig.Rig {
+		return rig.New(t, []tradingsim.Option{tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: "64000", Book: b})})
+	}
+	r := with(thin)
+	require.ErrorIs(t, r.Refused(rig.Buy("1")), trading.CodeMaxSlippage)
+	r.Place(rig.Buy("1", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, rig.At("64000") }))
+	_, err := r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+	require.NoError(t, err)
+
+	r = with(unreadable)
+	r.Place(rig.Buy("0.5", func(o *trading.Order) { o.MaxSlippagePct = trading.Some(rig.Dec("0.1")) }))
+	// What holds all the same is a price to expect.
+	err = r.Refused(rig.Buy("0.5", func(o *trading.Order) {
+		o.MaxSlippagePct, o.ExpectedPrice = trading.Some(rig.Dec("0.1")), rig.At("60000")
+	}))
+	require.ErrorIs(t, err, trading.CodeGuardBand)
+}
+
 // The refusal stands while the expected price does; a fresh one fills.
 func TestTrap_T66_AFreshExpectedPriceGoesThrough(t *testing.T) {
 	r := rig.New(t, nil)
