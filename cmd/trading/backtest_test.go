@@ -264,16 +264,11 @@ func TestBacktestRefuses(t *testing.T) {
 		{cli.NotApplied, "no such file", []string{"./internal/bot", "--prices", "none.csv"}},
 		{cli.NotApplied, "nowhere/r.html", []string{"./internal/bot", "--days", "1", "--report", "nowhere/r.html"}},
 	} {
-		code, out, errs := r.run(append([]string{"backtest"}, c.args...)...)
-		assert.Equal(t, c.code, code, "%q: %s", c.args, errs)
-		assert.Contains(t, errs, c.says)
-		assert.Empty(t, out)
+		assert.Empty(t, r.ends(c.code, c.says, append([]string{"backtest"}, c.args...)...))
 	}
 
 	t.Setenv("PATH", t.TempDir())
-	code, _, errs := r.run("backtest", "./internal/bot")
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "there is no Go toolchain on the PATH")
+	r.ends(cli.Usage, "there is no Go toolchain on the PATH", "backtest", "./internal/bot")
 }
 
 // An interruption ends the bot, wherever it is.

@@ -102,9 +102,7 @@ func TestDoctorOfAProcess(t *testing.T) {
 	r.env = nil
 	_, out, _ := r.run("doctor", "--pid", strconv.Itoa(os.Getpid()))
 	assert.Contains(t, out, "process "+strconv.Itoa(os.Getpid())+" ")
-	code, _, errs := r.run("doctor", "--pid", "999999999")
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "999999999")
+	r.ends(cli.Usage, "999999999", "doctor", "--pid", "999999999")
 }
 
 func TestDoctorKeyFile(t *testing.T) {

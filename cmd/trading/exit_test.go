@@ -58,9 +58,7 @@ func TestExitCodes(t *testing.T) {
 					c.prepare(r)
 				}
 				time.Sleep(6 * time.Second) // until health shows
-				code, out, errs := r.run(c.args...)
-				assert.Equal(t, c.code, code, "%s%s", out, errs)
-				assert.Contains(t, errs, c.says)
+				r.ends(c.code, c.says, c.args...)
 				assert.Len(t, r.sim.Ledger(), c.orders)
 			})
 		})
@@ -190,9 +188,7 @@ func TestResolvesSeveral(t *testing.T) {
 			code, _, errs := r.run(append([]string{"pending", "resolve"}, args...)...)
 			assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
 		}
-		code, _, errs := r.run("pending", "resolve", first, "fourth")
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "fourth")
+		r.ends(cli.NotApplied, "fourth", "pending", "resolve", first, "fourth")
 		assert.Len(t, r.sim.Requests(), sent, "nothing is sent unless all are there")
 
 		var found []resolutionView

@@ -57,18 +57,14 @@ func TestJournal(t *testing.T) {
 	}
 	assert.Contains(t, r.done("journal", "show", path, string(pending), "-o", "json"), `"state": "pending"`)
 	assert.Contains(t, r.done("pending", "ls", "--journal", path), string(pending))
-	code, _, errs := r.run("journal", "show", path, "fourth")
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "fourth")
+	r.ends(cli.NotApplied, "fourth", "journal", "show", path, "fourth")
 
 	none := filepath.Join(t.TempDir(), "none.journal")
 	for _, args := range [][]string{
 		{"journal", "ls", none}, {"journal", "verify", none}, {"journal", "show", none, "x"}, {"pending", "ls", "--journal", none},
 		{"pending", "resolve", "x", "--journal", none},
 	} {
-		code, _, errs := r.run(args...)
-		assert.Equal(t, cli.NotApplied, code, "%q", args)
-		assert.Contains(t, errs, "no such file")
+		r.ends(cli.NotApplied, "no such file", args...)
 	}
 	_, err := os.Stat(none)
 	require.ErrorIs(t, err, os.ErrNotExist, "it has been made")
@@ -84,9 +80,7 @@ func TestDamagedJournal(t *testing.T) {
 	text[at] ^= 1
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	for _, args := range [][]string{{"journal", "ls", path}, {"journal", "verify", path}, {"pending", "ls", "--journal", path}} {
-		code, _, errs := r.run(args...)
-		assert.Equal(t, cli.NotApplied, code, "%q", args)
-		assert.Contains(t, errs, path)
+		r.ends(cli.NotApplied, path, args...)
 	}
 	_, out, _ := r.run("pending", "ls", "--journal", path)
 	assert.Contains(t, out, string(pending))
@@ -97,19 +91,15 @@ func TestAcknowledges(t *testing.T) {
 	r, path, pending := written(t)
 	ack := []string{"pending", "ack", string(pending), "--journal", path, "--found", "applied", "--note", "seen in the terminal"}
 
-	code, _, errs := r.run(ack...)
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "needs a terminal")
+	r.ends(cli.Usage, "needs a terminal", ack...)
 
 	r.terminal, r.types = true, "not-applied\n"
-	code, _, errs = r.run(ack...)
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "not confirmed")
+	r.ends(cli.NotApplied, "not confirmed", ack...)
 
 	log, err := journal.Open(path)
 	require.NoError(t, err)
 	r.types = "applied\n"
-	code, _, errs = r.run(ack...)
+	code, _, errs := r.run(ack...)
 	assert.Equal(t, cli.Refused, code, "the bot has it open: %s", errs)
 	code, _, errs = r.run("pending", "resolve", string(pending), "--journal", path)
 	assert.Equal(t, cli.Refused, code, "the bot has it open: %s", errs)
@@ -118,9 +108,7 @@ func TestAcknowledges(t *testing.T) {
 	sent := len(r.sim.Requests())
 	assert.Equal(t, string(pending)+": applied\n", r.done(ack...))
 	assert.Len(t, r.sim.Requests(), sent, "nothing is sent")
-	code, _, errs = r.run(ack...)
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "not pending")
+	r.ends(cli.NotApplied, "not pending", ack...)
 	assert.JSONEq(t, "[]", r.done("pending", "ls", "--journal", path, "-o", "json"))
 
 	log, err = journal.Open(path)
@@ -142,19 +130,13 @@ func TestAnExitNeedsNoJournal(t *testing.T) {
 		log, err := journal.Open(path)
 		require.NoError(t, err)
 		defer log.Close()
-		code, _, errs := r.run(place("--journal", path)...)
-		assert.Equal(t, cli.Refused, code)
-		assert.Contains(t, errs, "open in another process")
+		r.ends(cli.Refused, "open in another process", place("--journal", path)...)
 		assert.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
 
 		live := []string{"--env", "live", "--account", "acc_1", "--yes", "--journal", path}
-		code, _, errs = r.run(append([]string{"close", "--symbol", "BTC", "--percent", "50"}, live...)...)
-		assert.Equal(t, cli.Done, code)
-		assert.Contains(t, errs, "going on without a journal")
+		r.ends(cli.Done, "going on without a journal", append([]string{"close", "--symbol", "BTC", "--percent", "50"}, live...)...)
 		assert.Equal(t, "0.5", r.sim.Position("acc_1", "BTC").String())
-		code, _, errs = r.run(append([]string{"flatten", "--all-symbols"}, live...)...)
-		assert.Equal(t, cli.Done, code)
-		assert.Contains(t, errs, "going on without a journal")
+		r.ends(cli.Done, "going on without a journal", append([]string{"flatten", "--all-symbols"}, live...)...)
 	})
 }
 
@@ -162,9 +144,7 @@ func TestAnExitNeedsNoJournal(t *testing.T) {
 func TestResolvesOnlyForTheServiceThatIsNamed(t *testing.T) {
 	r, path, pending := written(t)
 	sent := len(r.sim.Requests())
-	code, _, errs := r.run("pending", "resolve", string(pending), "--journal", path, "--base-url", "https://other.example/v1")
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "another service")
+	r.ends(cli.Usage, "another service", "pending", "resolve", string(pending), "--journal", path, "--base-url", "https://other.example/v1")
 	assert.Len(t, r.sim.Requests(), sent)
 }
 
@@ -218,8 +198,6 @@ func TestAuditThatWasChanged(t *testing.T) {
 	assert.Contains(t, out, "6 lines in 1 files", "what is right is said all the same")
 	assert.Contains(t, out, "not closed")
 	for _, verb := range []string{"verify", "show"} {
-		code, _, errs = r.run("audit", verb, filepath.Join(t.TempDir(), "missing"))
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "there is no audit")
+		r.ends(cli.NotApplied, "there is no audit", "audit", verb, filepath.Join(t.TempDir(), "missing"))
 	}
 }

@@ -76,18 +76,14 @@ func TestAFleet(t *testing.T) {
 	assert.Equal(t, "lease one", pending[0].Journal)
 	assert.Contains(t, r.done(onFleet("pending", "ls", "--lease", "two")...), "no pending writes")
 	assert.Contains(t, r.done(onFleet("journal", "ls", "--lease", "one")...), "POST /orders")
-	code, _, errs = r.run(onFleet("journal", "ls", "--lease", "three")...)
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "no such lease")
+	r.ends(cli.NotApplied, "no such lease", onFleet("journal", "ls", "--lease", "three")...)
 
 	id := string(pending[0].ID)
 	onOne := func(args ...string) []string { return onFleet(append(args, "--lease", "one")...) }
 	assert.Contains(t, r.done(onOne("journal", "show", id)...), "POST /orders")
 	assert.Equal(t, "whole: 1 pending, 0 resolved\n", r.done(onOne("journal", "verify")...))
 	for _, args := range [][]string{{"pending", "resolve", id}, {"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}} {
-		code, _, errs = r.run(onOne(args...)...)
-		assert.Equal(t, cli.Refused, code)
-		assert.Contains(t, errs, "stop the bots first", "a bot that lives resolves its writes by itself")
+		r.ends(cli.Refused, "stop the bots first", onOne(args...)...)
 	}
 
 	// The halt of all, over a takeover.

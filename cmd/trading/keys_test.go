@@ -22,10 +22,7 @@ func TestKeysAreNoArguments(t *testing.T) {
 		{key}, {"status", key}, {"status", "--env", key}, {"status", "--account=" + key}, {key, "--help"}, {"pending", "resolve", "x" + key},
 		{"status", "--no-such-flag", r.sim.SandboxKey()}, {"__complete", "status", key}, {"status", "--base-url", "https://" + key + "@example.com/v1"},
 	} {
-		code, out, errs := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "%q", args)
-		assert.Contains(t, errs, "looks like an API key")
-		assert.Empty(t, out)
+		assert.Empty(t, r.ends(cli.Usage, "looks like an API key", args...))
 	}
 	assert.Empty(t, r.sim.Requests())
 }

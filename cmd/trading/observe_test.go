@@ -123,9 +123,7 @@ func TestObserveAsks(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(before), string(after), "where nothing is due, what was seen stays")
 		r.terminal, r.types = true, "n\n"
-		code, _, errs = r.run("observe", "--ask", "read", "--profile", kept)
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "none of which changes anything")
+		r.ends(cli.NotApplied, "none of which changes anything", "observe", "--ask", "read", "--profile", kept)
 	})
 }
 
@@ -135,9 +133,7 @@ func TestObserveTrades(t *testing.T) {
 		r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_trial", Trial: true}))
 		kept := filepath.Join(t.TempDir(), "p.json")
 		args := []string{"observe", "--ask", "trial", "--trial-account", "acc_trial", "--ask", "paper", "--profile", kept}
-		code, _, errs := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "it asks first")
-		assert.Contains(t, errs, "on account acc_trial, about 15 dollars each, and about 40 closes behind them, in half an hour; it is left flat")
+		r.ends(cli.Usage, "on account acc_trial, about 15 dollars each, and about 40 closes behind them, in half an hour; it is left flat", args...)
 		assert.Empty(t, r.sim.Ledger())
 		out := r.done(append(args, "--yes")...)
 		assert.Contains(t, out, "an execution is stored")
@@ -145,16 +141,14 @@ func TestObserveTrades(t *testing.T) {
 		for _, a := range r.sim.State().Accounts {
 			assert.Empty(t, a.Positions)
 		}
-		code, _, errs = r.run("observe", "--ask", "trial", "--trial-account", "acc_1", "--profile", kept, "--yes")
+		code, _, errs := r.run("observe", "--ask", "trial", "--trial-account", "acc_1", "--profile", kept, "--yes")
 		assert.Equal(t, cli.NotApplied, code)
 		assert.Contains(t, errs, "acc_1 is no trial")
 
 		for range 300 {
 			r.sim.Fault("POST /positions/close", tradingsim.Fail(400, "bad_request"))
 		}
-		code, _, errs = r.run("observe", "--ask", "trial", "--trial-account", "acc_trial", "--profile", kept, "--yes")
-		assert.Equal(t, cli.NotFlat, code)
-		assert.Contains(t, errs, "may not be flat")
+		r.ends(cli.NotFlat, "may not be flat", "observe", "--ask", "trial", "--trial-account", "acc_trial", "--profile", kept, "--yes")
 		r.sim.ClearFaults()
 		r.done("observe", "--ask", "read", "--profile", kept, "--yes")
 		for _, a := range r.sim.State().Accounts {

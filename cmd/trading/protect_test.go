@@ -101,13 +101,9 @@ func TestHaltAndResume(t *testing.T) {
 		}}, v)
 		require.ErrorIs(t, enter(), protect.ErrHalted)
 
-		code, _, errs := r.run("resume", "--account", "acc_1")
-		assert.Equal(t, cli.Usage, code)
-		assert.Contains(t, errs, "needs a terminal")
+		r.ends(cli.Usage, "needs a terminal", "resume", "--account", "acc_1")
 		r.terminal, r.types = true, "n\n"
-		code, _, errs = r.run("resume", "--account", "acc_1")
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "account acc_1 is soft halt since")
+		r.ends(cli.NotApplied, "account acc_1 is soft halt since", "resume", "--account", "acc_1")
 		require.ErrorIs(t, enter(), protect.ErrHalted)
 		r.types = "y\n"
 		assert.Contains(t, r.done("resume", "--account", "acc_1"), "runs")
@@ -115,7 +111,7 @@ func TestHaltAndResume(t *testing.T) {
 		require.NoError(t, enter())
 
 		r.types = "n\n"
-		code, _, _ = r.run("halt", "--account", "acc_1", "--flatten")
+		code, _, _ := r.run("halt", "--account", "acc_1", "--flatten")
 		assert.Equal(t, cli.NotApplied, code)
 		r.terminal = false
 		code, _, _ = r.run("halt", "--account", "acc_1", "--flatten")
@@ -143,13 +139,9 @@ func TestHaltWithoutAProtection(t *testing.T) {
 		assert.Contains(t, errs, "warning: no protection of acc_1 runs on "+dir)
 		assert.Contains(t, out, `"running": false`)
 
-		code, _, errs = r.run("halt", "--account", "acc_1", "--state-dir", dir, "--flatten", "--yes")
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "no protection of the account runs")
+		r.ends(cli.NotApplied, "no protection of the account runs", "halt", "--account", "acc_1", "--state-dir", dir, "--flatten", "--yes")
 		r.terminal, r.types = true, "y\n"
-		code, _, errs = r.run("resume", "--account", "acc_1", "--state-dir", dir)
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "no protection of the account runs")
+		r.ends(cli.NotApplied, "no protection of the account runs", "resume", "--account", "acc_1", "--state-dir", dir)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -177,10 +169,7 @@ func TestHaltWithoutAProtection(t *testing.T) {
 			{cli.Usage, "which folder?", []string{"halt", "--account", "acc_1"}},
 			{cli.Usage, "--timeout", []string{"halt", "--account", "acc_1", "--state-dir", dir, "--timeout", "0s"}},
 		} {
-			code, out, errs := r.run(c.args...)
-			assert.Equal(t, c.code, code, "%q: %s", c.args, errs)
-			assert.Contains(t, errs, c.says)
-			assert.Empty(t, out)
+			assert.Empty(t, r.ends(c.code, c.says, c.args...))
 		}
 	})
 }
@@ -325,9 +314,7 @@ func TestStatusShowsTheProtection(t *testing.T) {
 		assert.NotContains(t, r.done("status"), "protection")
 		r.env = before
 		assert.NotContains(t, r.done("status", "--env", "live"), "protection")
-		code, _, errs := r.run("status", "--state-dir", dir)
-		assert.Equal(t, cli.Usage, code)
-		assert.Contains(t, errs, "the paper account has no protection")
+		r.ends(cli.Usage, "the paper account has no protection", "status", "--state-dir", dir)
 
 		end()
 		assert.Contains(t, show(), "!! acc_1: its protection does not run: nothing watches it, and it was soft halt")

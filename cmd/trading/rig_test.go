@@ -84,6 +84,16 @@ func (r *rig) done(args ...string) string {
 	return out
 }
 
+// ends runs a command that ends with a code and says something on standard error, and returns what
+// it printed on standard output.
+func (r *rig) ends(code int, says string, args ...string) string {
+	r.t.Helper()
+	got, out, errs := r.run(args...)
+	assert.Equal(r.t, code, got, "%q: %s%s", args, out, errs)
+	assert.Contains(r.t, errs, says, "%q", args)
+	return out
+}
+
 // place are the arguments of a live order.
 func place(more ...string) []string {
 	return append([]string{

@@ -115,9 +115,7 @@ func TestSidecarServe(t *testing.T) {
 	s.ended <- code
 	assert.Zero(t, code, s.errs.String())
 	assert.NotContains(t, s.errs.String(), "pk_live_simulated")
-	code, _, errs = s.run("sidecar", "status", "--state-dir", s.dir)
-	assert.Equal(t, cli.Refused, code)
-	assert.Contains(t, errs, "does it run?")
+	s.ends(cli.Refused, "does it run?", "sidecar", "status", "--state-dir", s.dir)
 }
 
 // What a sidecar needs is missing.
@@ -136,11 +134,7 @@ func TestSidecarServeMisuse(t *testing.T) {
 	keys := filepath.Join(dir, "keys.txt")
 	require.NoError(t, os.WriteFile(keys, []byte(r.sim.LiveKey()), 0o600))
 	for _, args := range [][]string{{"--max-position", "BTC"}, {"--max-position", "BTC=0"}, {"--max-position", "=1"}, {"--keys", "mine"}} {
-		code, _, errs := r.run(append([]string{"sidecar", "serve", "--state-dir", dir, "--key-file", keys}, args...)...)
-		assert.Equal(t, cli.Usage, code, errs)
-		assert.Contains(t, errs, "must be")
+		r.ends(cli.Usage, "must be", append([]string{"sidecar", "serve", "--state-dir", dir, "--key-file", keys}, args...)...)
 	}
-	code, _, errs := r.run("sidecar", "serve", "--state-dir", dir, "--key-file", keys, "--listen", "0.0.0.0:0")
-	assert.Equal(t, cli.Refused, code)
-	assert.Contains(t, errs, "127.0.0.1")
+	r.ends(cli.Refused, "127.0.0.1", "sidecar", "serve", "--state-dir", dir, "--key-file", keys, "--listen", "0.0.0.0:0")
 }

@@ -91,12 +91,8 @@ func TestSweep(t *testing.T) {
 	assert.Equal(t, cli.NotApplied, code)
 	assert.Contains(t, errs, "one.json: backtest: the part has format 0")
 	assert.Contains(t, errs, "none.json: no such file")
-	code, _, errs = r.run("backtest", "merge", file("part-2.json"))
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "of 2 shards these have no part: 1")
-	code, _, errs = r.run("backtest", "./internal/bot", "--sweep", "--func", "Bot", "--days", "1")
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "does not build with the variants of func Bot() []backtest.Variant")
+	r.ends(cli.NotApplied, "of 2 shards these have no part: 1", "backtest", "merge", file("part-2.json"))
+	r.ends(cli.NotApplied, "does not build with the variants of func Bot() []backtest.Variant", "backtest", "./internal/bot", "--sweep", "--func", "Bot", "--days", "1")
 }
 
 func TestSweepRefuses(t *testing.T) {
@@ -119,9 +115,7 @@ func TestSweepRefuses(t *testing.T) {
 		{"neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", []string{"--sweep", "--shard", "auto/2", "--out", "x"}},
 		{`--split "noon"`, []string{"--sweep", "--split", "noon"}},
 	} {
-		code, _, errs := r.run(append([]string{"backtest", "./bot"}, c.args...)...)
-		assert.Equal(t, cli.Usage, code, "%q: %s", c.args, errs)
-		assert.Contains(t, errs, c.says)
+		r.ends(cli.Usage, c.says, append([]string{"backtest", "./bot"}, c.args...)...)
 	}
 }
 

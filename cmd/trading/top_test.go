@@ -244,11 +244,7 @@ func (w writerFunc) Write(p []byte) (int, error) {
 
 func TestTopNeedsATerminal(t *testing.T) {
 	r := newRig(t)
-	code, _, errs := r.run("top")
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "needs a terminal")
+	r.ends(cli.Usage, "needs a terminal", "top")
 	r.terminal = true
-	code, _, errs = r.run("top", "--interval", "10ms")
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "--interval")
+	r.ends(cli.Usage, "--interval", "top", "--interval", "10ms")
 }

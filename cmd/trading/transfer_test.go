@@ -35,17 +35,11 @@ func TestAJournalMoves(t *testing.T) {
 	onLease := func(args ...string) []string { return append(args, "--fleet", at, "--lease", "one") }
 	assert.Equal(t, "1 writes copied into lease one\n", r.done(onLease("journal", "import", path, "--account", "acc_1")...))
 	assert.Equal(t, listed, r.done(onLease("journal", "ls")...))
-	code, _, errs := r.run(onLease("journal", "import", path, "--account", "acc_1")...)
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "has a journal already")
+	r.ends(cli.NotApplied, "has a journal already", onLease("journal", "import", path, "--account", "acc_1")...)
 	assert.Equal(t, "1 writes written to "+back+"\n", r.done(onLease("journal", "export", back)...))
 	assert.Equal(t, listed, r.done("journal", "ls", back))
 	assert.Contains(t, r.done("status", "--fleet", at), "halted: exported to")
-	code, _, errs = r.run(onLease("journal", "export", back)...)
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, "exists")
+	r.ends(cli.NotApplied, "exists", onLease("journal", "export", back)...)
 	r.env = r.env[1:]
-	code, _, errs = r.run(onLease("journal", "import", path, "--account", "acc_1")...)
-	assert.Equal(t, cli.Usage, code)
-	assert.Contains(t, errs, "which service?")
+	r.ends(cli.Usage, "which service?", onLease("journal", "import", path, "--account", "acc_1")...)
 }
