@@ -53,6 +53,32 @@ func candlesOf(t *testing.T, symbol string, path []float64, bar int) *Data {
 	return data
 }
 
+// flat are bars of so many seconds that do not move.
+func flat(t *testing.T, bar int, path []float64) *Data {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("time,open,high,low,close\n")
+	for i, p := range path {
+		fmt.Fprintf(&text, "%d,%.2f,%.2f,%.2f,%.2f\n", fooledStart+bar*i, p, p, p, p)
+	}
+	data, err := ReadCSV(strings.NewReader(text.String()), CSV{Symbol: "BTC", Time: OpenTime})
+	require.NoError(t, err)
+	return data
+}
+
+// inTurn are so many bars at a price, then so many at the next.
+func inTurn(timesAndPrices ...float64) (path []float64) {
+	for i := 0; i < len(timesAndPrices); i += 2 {
+		path = append(path, slices.Repeat(timesAndPrices[i+1:i+2], int(timesAndPrices[i]))...)
+	}
+	return path
+}
+
+// hours is a step that takes so many.
+func hours(n int) func(context.Context, trading.Trader) error {
+	return func(context.Context, trading.Trader) error { time.Sleep(time.Duration(n) * time.Hour); return nil }
+}
+
 // marksOf are marks of a path, each so many seconds.
 func marksOf(t *testing.T, symbol string, path []float64, each int) *Data {
 	t.Helper()
@@ -226,14 +252,7 @@ func TestFooledAfterTheEnd(t *testing.T) {
 			path[i] = 70000 + 100*math.Sin(float64(i)*float64(i))
 		}
 	}
-	var text strings.Builder
-	text.WriteString("time,open,high,low,close\n")
-	for i, p := range path {
-		fmt.Fprintf(&text, "%d,%.2f,%.2f,%.2f,%.2f\n", fooledStart+60*i, p, p, p, p)
-	}
-	data, err := ReadCSV(strings.NewReader(text.String()), CSV{Symbol: "BTC", Time: OpenTime})
-	require.NoError(t, err)
-	r := Run(t, trader("", order(trading.Long, "2")), Config{Data: data})
+	r := Run(t, trader("", order(trading.Long, "2")), Config{Data: flat(t, 60, path)})
 	t.Logf("%s", r)
 	require.Equal(t, Failed, r.Worse().Continuous)
 	require.True(t, r.Worse().Equity.Decimal.LessThan(r.Worse().Opening), "a failed account shows a profit")
@@ -251,25 +270,8 @@ func TestFooledByOpenLosers(t *testing.T) {
 
 // TestFooledByTheFloorOfTheFirstDay: +8 % and -7 % within two days.
 func TestFooledByTheFloorOfTheFirstDay(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("time,open,high,low,close\n")
-	for hour := range 60 {
-		price := 60000.0
-		switch {
-		case hour >= 2 && hour < 30:
-			price = 62400
-		case hour >= 30:
-			price = 60200
-		}
-		fmt.Fprintf(&text, "%d,%.2f,%.2f,%.2f,%.2f\n", fooledStart+3600*hour, price, price, price, price)
-	}
-	data, err := ReadCSV(strings.NewReader(text.String()), CSV{Symbol: "BTC", Time: OpenTime})
-	require.NoError(t, err)
-	hours := func(n int) func(context.Context, trading.Trader) error {
-		return func(context.Context, trading.Trader) error { time.Sleep(time.Duration(n) * time.Hour); return nil }
-	}
 	bot := trader("", order(trading.Long, "3"), hours(3), closing("100"), hours(22), order(trading.Long, "3"))
-	r := Run(t, bot, Config{Data: data})
+	r := Run(t, bot, Config{Data: flat(t, 3600, inTurn(2, 60000, 28, 62400, 30, 60200))})
 	t.Logf("%s", r)
 	require.Equal(t, Failed, r.Worse().Continuous)
 }

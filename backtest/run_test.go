@@ -3,7 +3,6 @@ package backtest
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -249,30 +248,12 @@ func TestAResultThatDoesNotAddUp(t *testing.T) {
 }
 
 func TestTheDailyFloorMoves(t *testing.T) {
-	text := ""
-	for hour := range 50 {
-		price := 60000
-		switch {
-		case hour >= 2 && hour < 26:
-			price = 62000
-		case hour >= 26:
-			price = 60700
-		}
-		text += fmt.Sprintf("%d,%d,%d,%d,%d\n", 1767225600+3600*hour, price, price, price, price)
-	}
-	hours := func(n int) func(context.Context, trading.Trader) error {
-		return func(context.Context, trading.Trader) error { time.Sleep(time.Duration(n) * time.Hour); return nil }
-	}
-	read := func(text string) *Data {
-		data, err := ReadCSV(strings.NewReader("time,open,high,low,close\n"+text), CSV{Symbol: "BTC", Time: OpenTime})
-		require.NoError(t, err)
-		return data
-	}
+	data := flat(t, 3600, inTurn(2, 60000, 24, 62000, 24, 60700))
 	// In and out with 4000 on the first day; on the second a loss of about 5100 is nothing
 	// to a floor of 95000, and a breach of 95 percent of 103890.
 	bot := trader("acc_9", order(trading.Long, "2"), hours(3), closing("100"), hours(20), order(trading.Long, "4"))
-	fixed := Run(t, bot, Config{Data: read(text), Account: Account{ID: "acc_9", DailyFloor: FixedFloor}})
-	moves := Run(t, bot, Config{Data: read(text), Account: Account{ID: "acc_9", DailyFloor: MovingFloor}})
+	fixed := Run(t, bot, Config{Data: data, Account: Account{ID: "acc_9", DailyFloor: FixedFloor}})
+	moves := Run(t, bot, Config{Data: data, Account: Account{ID: "acc_9", DailyFloor: MovingFloor}})
 	require.Equal(t, Open, fixed.Worse().Continuous)
 	require.Equal(t, Failed, moves.Worse().Continuous)
 	require.Len(t, moves.Worse().Days, 1, "the second day was not lived to its end")

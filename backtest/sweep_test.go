@@ -50,6 +50,14 @@ func program(t *testing.T, name string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+// works runs one that has to end with 0, and returns what it printed.
+func works(t *testing.T, name string) string {
+	t.Helper()
+	out, errs, status := program(t, name)
+	require.Equal(t, 0, status, errs)
+	return out
+}
+
 func fatal(err error) int {
 	fmt.Fprintln(os.Stderr, err)
 	return 1
@@ -113,8 +121,7 @@ func attemptsProgram(r *Runner) int {
 func TestAttemptsOfAProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "attempts")
 	t.Setenv(attemptsFile, file)
-	out, errs, status := program(t, "attempts")
-	require.Equal(t, 0, status, errs)
+	out := works(t, "attempts")
 	require.Equal(t, "attempts 1\nattempts 2\nattempts 6\n", out)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -226,8 +233,7 @@ func TestASweepSurvives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for its watchdog, in real time")
 	}
-	out, errs, status := program(t, "broken")
-	require.Equal(t, 0, status, errs)
+	out := works(t, "broken")
 	for name, want := range map[string]string{
 		"panics":             "it panicked: a nil map | github.com/tradingapi/trading-go/backtest.init.func1(",
 		"panics beside":      "it panicked: beside",
@@ -295,8 +301,7 @@ func repeatProgram(r *Runner) int {
 }
 
 func TestRepeat(t *testing.T) {
-	out, errs, status := program(t, "repeat")
-	require.Equal(t, 0, status, errs)
+	out := works(t, "repeat")
 	require.Equal(t, "5 passed 0 of 5 (0 % to 43 %), failed 0 of 5 (0 % to 43 %), open 5 of 5 (57 % to 100 %)\n", out)
 }
 
@@ -325,8 +330,7 @@ const besideDir = "BACKTEST_BESIDE_DIR"
 // TestWorkersRunBesideEachOther, each in a process of its own.
 func TestWorkersRunBesideEachOther(t *testing.T) {
 	t.Setenv(besideDir, t.TempDir())
-	_, errs, status := program(t, "beside")
-	require.Equal(t, 0, status, errs)
+	works(t, "beside")
 }
 
 func TestASweepDemandsASplit(t *testing.T) {

@@ -25,20 +25,7 @@ func TestJumpPathsKeepTheirCandle(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 5))
 	jumped := 0
 	for i := range 8_000 {
-		length := []int{4, 5, 6, 15, 60, 61, 240, 300}[i%8]
-		low := 1 + dice.Int64N(1_000_000)
-		span := dice.Int64N(1 + low>>dice.IntN(20))
-		b := Bar{High: low + span, Low: low, Open: low + dice.Int64N(span+1), Close: low + dice.Int64N(span+1)}
-		switch i % 13 {
-		case 1:
-			b.Open = b.High
-		case 2:
-			b.Open, b.Close = b.Low, b.High
-		case 3:
-			b.Open, b.Close = b.High, b.High
-		case 4:
-			b.Close = b.Low
-		}
+		length, b := anyBar(dice, i)
 		into, again := make([]int64, length), make([]int64, length)
 		r := math.Log(float64(b.High) / float64(b.Low))
 		sigma := r / math.Sqrt(float64(length)) / (1 + 20*dice.Float64())

@@ -25,28 +25,34 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
+// anyBar is the i-th of bars of each shape, and how many prices it has.
+func anyBar(dice *rand.Rand, i int) (length int, b Bar) {
+	length = []int{4, 5, 6, 15, 60, 61, 240, 300}[i%8]
+	low := 1 + dice.Int64N(1_000_000)
+	span := dice.Int64N(1 + low>>dice.IntN(20))
+	b = Bar{High: low + span, Low: low, Open: low + dice.Int64N(span+1), Close: low + dice.Int64N(span+1)}
+	switch i % 13 {
+	case 1:
+		b.Open = b.High
+	case 2:
+		b.Open, b.Close = b.Low, b.High
+	case 3:
+		b.Open, b.Close = b.High, b.High
+	case 4:
+		b.Close = b.Low
+	case 5:
+		b.High = b.Low
+		b.Open, b.Close = b.Low, b.Low
+	}
+	return length, b
+}
+
 // TestPathsKeepTheirCandle: open, high, low and close are exactly those of the candle, whatever
 // its shape and whatever the volatility says.
 func TestPathsKeepTheirCandle(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	for i := range 20_000 {
-		length := []int{4, 5, 6, 15, 60, 61, 240, 300}[i%8]
-		low := 1 + dice.Int64N(1_000_000)
-		span := dice.Int64N(1 + low>>dice.IntN(20))
-		b := Bar{High: low + span, Low: low, Open: low + dice.Int64N(span+1), Close: low + dice.Int64N(span+1)}
-		switch i % 13 {
-		case 1:
-			b.Open = b.High
-		case 2:
-			b.Open, b.Close = b.Low, b.High
-		case 3:
-			b.Open, b.Close = b.High, b.High
-		case 4:
-			b.Close = b.Low
-		case 5:
-			b.High = b.Low
-			b.Open, b.Close = b.Low, b.Low
-		}
+		length, b := anyBar(dice, i)
 		into := make([]int64, length)
 		sigma := math.Exp(-20 + 22*dice.Float64())
 		b.Path(into, sigma, NewDice(1, uint64(i)))
