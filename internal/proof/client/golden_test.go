@@ -221,6 +221,10 @@ func TestRefusedBeforeSending(t *testing.T) {
 			_, err := c.Sandbox.ClosePosition(ctx, "", trading.All)
 			return err
 		}},
+		{"levels without a symbol", trading.CodeMissingFields, func(ctx context.Context, c *trading.Client) error {
+			_, err := onAccount(c).SetTPSL(ctx, "", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear})
+			return err
+		}},
 		{"a resting limit without a price", trading.CodeBadLimitPrice, orderCall(placeLimit, nil)},
 		{"a stop-limit without a price", trading.CodeBadLimitPrice, orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}), nil)},
 		{"a stop-market with a price", trading.CodeBadLimitPrice, orderCall(overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1")}), priced)},
