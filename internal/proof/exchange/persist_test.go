@@ -19,27 +19,6 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// adviceOn is what the reference's codes ask of a bot, by hand.
-func adviceOn(code string, status int) trading.Advice {
-	if code == "no_price" && status == http.StatusServiceUnavailable {
-		return trading.AdviseSameKey
-	}
-	for advice, codes := range map[trading.Advice]string{
-		trading.AdviseNever: "missing_api_key invalid_api_key revoked_api_key unauthorized wrong_environment api_access_denied forbidden " +
-			"account_not_found account_locked ACCOUNT_LOCKED DAILY_DRAWDOWN_BREACH GLOBAL_DRAWDOWN_BREACH",
-		trading.AdviseSameKey: "PRICE_UNAVAILABLE equity_unavailable idempotency_unavailable concurrent_request",
-		trading.AdviseNewKey:  "STALE_PRICE NO_PRICE no_price market_paused",
-		trading.AdviseWait:    "rate_limited",
-		trading.AdviseRead: "internal_error unavailable idempotency_in_flight idempotency_result_unknown idempotency_key_reused " +
-			"order_not_found run_not_found",
-	} {
-		if slices.Contains(strings.Fields(codes), code) {
-			return advice
-		}
-	}
-	return trading.AdviseChange
-}
-
 // sendsOn is how often the client sends a call that is refused by a code each time.
 func sendsOn(o *operation, code string) int {
 	switch {
