@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -118,18 +117,8 @@ func TestInterrupted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
 				r.sim.Trade("acc_1", "long", "1", "BTC")
-				ctx, interrupt := context.WithCancel(t.Context())
-				r.ctx = ctx
-				r.sim.FaultEach(func(operation string) tradingsim.Fault {
-					if operation != c.at {
-						return nil
-					}
-					time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
-					return tradingsim.Hang(time.Minute)
-				})
-				code, out, errs := r.run(c.args...)
+				code, out, errs := r.cut(c.at, tradingsim.Hang(time.Minute), c.args...)
 				assert.Equal(t, c.code, code, "%s%s", out, errs)
-				r.ctx = t.Context()
 				var pending []any
 				require.NoError(t, json.Unmarshal([]byte(r.done("pending", "ls", "-o", "json")), &pending))
 				if c.code != cli.NotFlat { // a close of flattening may be pending or not
@@ -143,20 +132,8 @@ func TestInterrupted(t *testing.T) {
 // interrupted is the id of an order that was executed, and interrupted before its answer.
 func (r *rig) interrupted(symbol string) string {
 	r.t.Helper()
-	before := r.ctx
-	ctx, interrupt := context.WithCancel(before)
-	r.ctx = ctx
-	r.sim.FaultEach(func(operation string) tradingsim.Fault {
-		if operation != "POST /orders" {
-			return nil
-		}
-		time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
-		return tradingsim.DropResponse()
-	})
-	code, out, errs := r.run(place("--symbol", symbol, "-o", "json")...)
+	code, out, errs := r.cut("POST /orders", tradingsim.DropResponse(), place("--symbol", symbol, "-o", "json")...)
 	require.Equal(r.t, cli.Unknown, code, "%s%s", out, errs)
-	r.sim.FaultEach(nil)
-	r.ctx = before
 	var written writeView
 	require.NoError(r.t, json.Unmarshal([]byte(out), &written))
 	id := string(written.Intent)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -19,23 +17,12 @@ func TestFlattenNamesWhatIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.sim.Trade("acc_1", "long", "1", "BTC")
-		ctx, interrupt := context.WithCancel(t.Context())
-		r.ctx = ctx
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation != "POST /positions/close" {
-				return nil
-			}
-			time.AfterFunc(time.Millisecond, interrupt) // the bytes have left
-			return tradingsim.DropResponse()
-		})
 		args := []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes"}
-		code, _, errs := r.run(args...)
+		code, _, errs := r.cut("POST /positions/close", tradingsim.DropResponse(), args...)
 		assert.Equal(t, cli.NotFlat, code)
 		assert.Contains(t, errs, "POST /positions/close BTC: its outcome is not known; find out: trading pending resolve ")
 		assert.Equal(t, 1, strings.Count(errs, "the connection was cut"), errs)
 
-		r.sim.FaultEach(nil)
-		r.ctx = t.Context()
 		code, _, errs = r.run(append(args, "--proof-interval", "4s")...) // before the reads show what became of the close
 		assert.Equal(t, cli.Done, code)
 		_, rest, named := strings.Cut(errs, "trading pending resolve ")

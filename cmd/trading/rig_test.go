@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -92,6 +93,25 @@ func (r *rig) ends(code int, says string, args ...string) string {
 	assert.Equal(r.t, code, got, "%q: %s%s", args, out, errs)
 	assert.Contains(r.t, errs, says, "%q", args)
 	return out
+}
+
+// cut runs a command that is interrupted as the bytes of an operation have left, whose fault is given.
+func (r *rig) cut(operation string, fault tradingsim.Fault, args ...string) (code int, out, errs string) {
+	r.t.Helper()
+	before := r.ctx
+	ctx, interrupt := context.WithCancel(before)
+	r.ctx = ctx
+	r.sim.FaultEach(func(op string) tradingsim.Fault {
+		if op != operation {
+			return nil
+		}
+		time.AfterFunc(time.Millisecond, interrupt)
+		return fault
+	})
+	code, out, errs = r.run(args...)
+	r.sim.FaultEach(nil)
+	r.ctx = before
+	return code, out, errs
 }
 
 // place are the arguments of a live order.
