@@ -3,6 +3,9 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // An answer that looks like a result is read before it is judged. What was read of
@@ -64,5 +68,64 @@ func TestEdge51_MetaAlwaysHasAJSON(t *testing.T) {
 		require.NoError(t, err)
 		_, err = json.Marshal(meta)
 		require.NoError(t, err, reset)
+	}
+}
+
+// A long list is read, and a long error is not.
+func TestErrorAnswersToListReadsAreBounded(t *testing.T) {
+	for _, sized := range []bool{true, false} {
+		long := &endless{left: 40 << 20}
+		script := rig.NewScript(t, func(*http.Request) (*http.Response, error) {
+			resp := &http.Response{StatusCode: 403, Header: http.Header{}, Body: io.NopCloser(long), ContentLength: -1}
+			if sized {
+				resp.ContentLength = 40 << 20
+			}
+			return resp, nil
+		})
+		_, err := rig.ScriptedClient(t, script).Sandbox.Trades(context.Background())
+		var edge *trading.GatewayError
+		require.ErrorAs(t, err, &edge)
+		assert.Equal(t, "a body above 1048576 bytes", edge.Reason)
+		assert.LessOrEqual(t, len(edge.Meta.Body), spec.SmallAnswer)
+		assert.Less(t, 40<<20-long.left, 2*spec.SmallAnswer, "the rest is not read")
+	}
+	list := `{"trades":[` + strings.TrimSuffix(strings.Repeat(`{"symbol":"BTC","realizedPnL":1,"fee":1,"exitPrice":1,"orderType":"market"},`, 50_000), ",") + `]}`
+	require.Greater(t, len(list), 2*spec.SmallAnswer)
+	trades, err := rig.ScriptedClient(t, rig.NewScript(t, rig.Answered(200, list))).Sandbox.Trades(context.Background())
+	require.NoError(t, err)
+	assert.Len(t, trades, 50_000)
+}
+
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := min(len(p), e.left)
+	e.left -= n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// However a missing mark comes, and however a number that is no price comes, it is
+// an unpriced mark.
+func TestTrap_T49_T50_WhatIsNoPriceIsUnpriced(t *testing.T) {
+	for name, answer := range map[string]rig.Step{
+		"404 no_price": rig.Answered(404, rig.RefusalBody(trading.CodeNoPrice)),
+		"503 no_price": rig.Answered(503, rig.RefusalBody(trading.CodeNoPrice)),
+		"null":         rig.Answered(200, `{"symbol":"BTC","price":null}`),
+		"zero":         rig.Answered(200, `{"symbol":"BTC","price":0}`),
+		"negative":     rig.Answered(200, `{"symbol":"BTC","price":-64000}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := rig.NewScript(t, answer) // a second request fails the test
+			var meta trading.Meta
+			mark, err := rig.ScriptedClient(t, script).Sandbox.Price(context.Background(), "BTC", trading.ResponseInto(&meta))
+			require.NoError(t, err)
+			assert.Contains(t, string(meta.Body), "price")
+			_, ok := mark.Price()
+			assert.False(t, ok)
+			script.Done()
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/check"
 )
 
 // An order that was written to a log or a file is the same order when it is read
@@ -41,4 +42,79 @@ func TestTPSLSurvivesJSON(t *testing.T) {
 			assert.True(t, got.TakeProfit.Equal(tp) && got.StopLoss.Equal(sl) && got.ClosePct.Equal(part), string(text))
 		}
 	}
+}
+
+// The sandbox places an order of an unknown type as a market order. That such a
+// type does not compile is in TestRefusedByTheCompiler.
+func TestTrap_T56_OrderTypesAreClosed(t *testing.T) {
+	for n := 2; n < 256; n++ {
+		_, err := json.Marshal(trading.OrderType(n))
+		assert.Error(t, err)
+		_, err = json.Marshal(trading.ExecKind(n))
+		assert.Error(t, err)
+	}
+	for _, text := range []string{`"Limit"`, `"stop"`, `""`, `"limit "`, `1`, `"MARKET"`} {
+		typ, kind := trading.LimitOrder, trading.StopLimit
+		assert.Error(t, json.Unmarshal([]byte(text), &typ), text)
+		assert.Error(t, json.Unmarshal([]byte(text), &kind), text)
+	}
+}
+
+func TestOrderTypeText(t *testing.T) {
+	assert.Equal(t, "market limit OrderType(7)", fmt.Sprintf("%v %s %v", trading.MarketOrder, trading.LimitOrder, trading.OrderType(7)))
+	assert.Equal(t, "stop-market stop-limit ExecKind(7)", fmt.Sprintf("%v %s %v", trading.StopMarket, trading.StopLimit, trading.ExecKind(7)))
+	for _, typ := range []trading.OrderType{trading.MarketOrder, trading.LimitOrder} {
+		text, err := json.Marshal(typ)
+		require.NoError(t, err)
+		again := trading.OrderType(9)
+		require.NoError(t, json.Unmarshal(text, &again))
+		assert.Equal(t, typ, again)
+	}
+	for _, kind := range []trading.ExecKind{trading.StopMarket, trading.StopLimit} {
+		text, err := json.Marshal(kind)
+		require.NoError(t, err)
+		again := trading.ExecKind(9)
+		require.NoError(t, json.Unmarshal(text, &again))
+		assert.Equal(t, kind, again)
+	}
+}
+
+// The zero value is no part: nobody closes a position by forgetting to say how much
+// of it, and nobody leaves it to the service to decide.
+func TestTrap_T59_HowMuchToCloseIsAlwaysSaid(t *testing.T) {
+	taken := func(p trading.Part) (live, sandbox bool) {
+		return check.Part(check.Live, p.Percent()) == nil, check.Part(check.Sandbox, p.Percent()) == nil
+	}
+	for _, p := range []trading.Part{trading.All, trading.Percent(trading.Dec("1")), trading.Percent(trading.Dec("33.3")), trading.Percent(trading.Dec("100.00"))} {
+		live, sandbox := taken(p)
+		assert.True(t, live && sandbox, p)
+	}
+	for _, p := range []trading.Part{trading.Percent(trading.Dec("0.99")), trading.Percent(trading.Dec("0.001"))} {
+		live, sandbox := taken(p)
+		assert.True(t, live && !sandbox, p)
+	}
+	for _, p := range []trading.Part{{}, trading.Percent(trading.Dec("0")), trading.Percent(trading.Dec("100.01")), trading.Percent(trading.Dec("-50")), trading.Percent(unwritable[0])} {
+		live, sandbox := taken(p)
+		assert.False(t, live || sandbox, p)
+	}
+}
+
+func TestPartJSON(t *testing.T) {
+	for _, text := range []string{"100", "25.5", "0"} {
+		var p trading.Part
+		require.NoError(t, json.Unmarshal([]byte(text), &p))
+		got, err := json.Marshal(p)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+	for _, text := range []string{`"all"`, `true`} {
+		p := trading.All
+		assert.Error(t, json.Unmarshal([]byte(text), &p))
+		assert.True(t, p.Equal(trading.Part{}), "a part that cannot be read closes nothing")
+	}
+	p := trading.All
+	require.NoError(t, json.Unmarshal([]byte("null"), &p))
+	assert.True(t, p.Equal(trading.Part{}), "null is not all")
+	assert.True(t, trading.All.Equal(trading.Percent(trading.Dec("100.0"))))
+	assert.True(t, trading.All.Percent().Equal(trading.Dec("100")))
 }
