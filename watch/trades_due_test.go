@@ -53,20 +53,14 @@ func TestTheListOfTradesIsReadWhenSomethingChanged(t *testing.T) {
 		assert.GreaterOrEqual(t, trades, 4, "a position was opened")
 		trades, _ = reads(10*time.Minute, func() { r.sim.SetMark("BTC", "64200") })
 		assert.LessOrEqual(t, trades, looks/15+1, "marks move the equity and not the balance")
-		trades, _ = reads(12*time.Second, func() { r.closeAll(t, "BTC") })
+		trades, _ = reads(12*time.Second, func() { r.close("100") })
 		assert.GreaterOrEqual(t, trades, 4, "a position was closed")
 		at := time.Now()
-		reads(time.Second, func() { r.buy("0.1"); r.closeAll(t, "BTC") }) // between two looks
+		reads(time.Second, func() { r.buy("0.1"); r.close("100") }) // between two looks
 		reads(5*time.Second, nil)
 		require.Len(t, closed, 2)
 		assert.Less(t, closed[1].Sub(at), 4*time.Second, "what is open and closed between two looks moves the balance")
 		cancel()
 		<-done
 	})
-}
-
-func (r rig) closeAll(t *testing.T, symbol string) {
-	t.Helper()
-	_, err := r.Sandbox.ClosePosition(t.Context(), symbol, trading.All)
-	require.NoError(t, err)
 }

@@ -146,16 +146,21 @@ func TestResolveTimeouts(t *testing.T) {
 	}
 }
 
-// A send TTL of 0 sends once, and the bytes never go again: not to ask either.
-func TestASendTTLOf0SendsOnce(t *testing.T) {
-	for name, opts := range map[string][]trading.CallOption{
-		"a send TTL of 0": {trading.WithSendTTL(0)},
+// A send TTL of 0 sends once, and the bytes never go again: not to ask either. So do they not
+// without the probe, once the sending is over.
+func TestTheBytesGoOnce(t *testing.T) {
+	for name, row := range map[string]struct {
+		of   trading.Option
+		call trading.CallOption
+	}{
+		"a send TTL of 0":   {rig.Sole, trading.WithSendTTL(0)},
+		"without the probe": {trading.WithoutProbe(), rig.Once},
 	} {
-		rig.LiveTest(t, nil, []trading.Option{rig.Sole}, func(r rig.Rig) {
+		rig.LiveTest(t, nil, []trading.Option{rig.Sole, row.of}, func(r rig.Rig) {
 			r.ReadAll()
 			r.ReadAll() // what rested was read a while before
 			r.Sim.Fault("POST /orders", tradingsim.DropResponse())
-			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), opts...)
+			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), row.call)
 			require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), name)
 			resolution, err := r.Resolved(err)
 			require.NoError(r.T, err)
@@ -164,20 +169,6 @@ func TestASendTTLOf0SendsOnce(t *testing.T) {
 			assert.Equal(r.T, 1, r.Sent(trading.OpOrder))
 		})
 	}
-}
-
-// Without the probe the bytes do not go again once the sending is over.
-func TestWithoutProbe(t *testing.T) {
-	rig.LiveTest(t, nil, []trading.Option{rig.Sole, trading.WithoutProbe()}, func(r rig.Rig) {
-		r.ReadAll()
-		r.Sim.Fault("POST /orders", tradingsim.DropResponse())
-		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Once)
-		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
-		resolution, err := r.Resolved(err)
-		require.NoError(r.T, err)
-		assert.Equal(r.T, trading.Applied, resolution.Outcome)
-		assert.Equal(r.T, 1, r.Sent(trading.OpOrder))
-	})
 }
 
 // Without a background nothing is found out unless somebody waits.

@@ -43,7 +43,7 @@ func TestABaselineYoungerThanTheKeyProvesNoAbsence(t *testing.T) {
 }
 
 // A named close whose 5xx was heard is not run again: not by the next take, not in
-// other bytes, not after an orderly restart.
+// other bytes, not after an orderly restart. Whoever takes it again joins it.
 func TestAnExitIsNotRunAgainBehindA5xx(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
@@ -58,11 +58,13 @@ func TestAnExitIsNotRunAgainBehindA5xx(t *testing.T) {
 		for _, restart := range []bool{false, true} {
 			if restart {
 				r = r.Restart(d)
+				r.Sim.SetFillError("BTC", "STALE_PRICE")
 			}
-			require.Error(r.T, closing("50"))
+			assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing("50")), "the position was halved before")
 			require.Error(r.T, closing("25"), "in other bytes")
 			rig.EqualDec(r.T, "0.05", r.Sim.Position("acc_1", "BTC"))
 		}
+		assert.Equal(r.T, 1, r.Sent(trading.OpClose))
 		assert.Equal(r.T, 1, r.Ran(trading.OpClose))
 	})
 }

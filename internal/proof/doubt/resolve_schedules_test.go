@@ -35,6 +35,8 @@ func TestARepeatedRefusalSettlesOneSend(t *testing.T) {
 				r.Sim.Fault("POST /orders", row.faults...)
 				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"))
 				require.ErrorIs(r.T, err, trading.CodeMinNotional)
+				assert.True(r.T, rig.RefusalOf(r.T, err).Meta.Replayed)
+				assert.Equal(r.T, len(row.faults)+1, rig.RefusalOf(r.T, err).Meta.Attempts)
 				assert.Equal(r.T, row.outcome, trading.OutcomeOf(err))
 				assert.Equal(r.T, row.executed, r.Ran(trading.OpOrder))
 				resolution, err := r.Resolved(err)

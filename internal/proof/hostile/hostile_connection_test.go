@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -133,8 +132,9 @@ func TestAClosedIdleConnectionRepeatsNothing(t *testing.T) {
 	}
 }
 
-// Over TLS: a certificate that is not trusted means that nothing was sent.
-func TestCertificates(t *testing.T) {
+// Over TLS a transport of the program's own speaks HTTP/2. (Certificates that are not trusted are in
+// TestNothingIsSentWithoutAConnection.)
+func TestOverHTTP2(t *testing.T) {
 	sim := tradingsim.New()
 	var protocols []string
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,41 +142,14 @@ func TestCertificates(t *testing.T) {
 		sim.ServeHTTP(w, r)
 	}))
 	server.EnableHTTP2 = true
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-
-	connect := func(opts ...trading.Option) *trading.Client {
-		client, err := trading.New(server.URL+"/v1", append([]trading.Option{
-			trading.WithSandboxKey(sim.SandboxKey()),
-			trading.WithHealthGate(trading.HealthGate{Off: true}),
-			trading.WithRetry(trading.Retry{MinWait: time.Nanosecond, MaxWait: time.Nanosecond}),
-		}, opts...)...)
-		require.NoError(t, err)
-		return client
-	}
-	stranger := connect()
-	defer stranger.Close()
-	for name, call := range map[string]func() error{
-		"an order": func() error { _, err := stranger.Sandbox.PlaceOrder(t.Context(), rig.Buy("1")); return err },
-		"a reset":  func() error { _, err := stranger.Sandbox.Reset(t.Context()); return err },
-		"a read":   func() error { _, err := stranger.Sandbox.Trades(t.Context()); return err },
-	} {
-		err := call()
-		var transport *trading.TransportError
-		require.ErrorAs(t, err, &transport, name)
-		assert.False(t, transport.Written, name)
-		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err), name)
-		assert.ErrorContains(t, err, "certificate", name)
-		assert.LessOrEqual(t, transport.Meta.Attempts, 4, name)
-	}
-	assert.Empty(t, sim.Requests())
-
-	trusting := connect(trading.WithTransport(server.Client().Transport))
-	defer trusting.Close()
-	_, err := trusting.Sandbox.PlaceOrder(t.Context(), rig.Buy("1"))
+	client, err := trading.New(server.URL+"/v1", worldOptions(sim, 10*time.Second, trading.WithTransport(server.Client().Transport))...)
 	require.NoError(t, err)
-	_, err = trusting.Sandbox.Reset(t.Context())
+	defer client.Close()
+	_, err = client.Sandbox.PlaceOrder(t.Context(), rig.Buy("1"))
+	require.NoError(t, err)
+	_, err = client.Sandbox.Reset(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"HTTP/2.0", "HTTP/2.0"}, protocols)
 }

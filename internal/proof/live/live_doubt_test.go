@@ -96,19 +96,6 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 	}
 }
 
-// A repeated refusal is what became of the attempt whose answer was lost.
-func TestAReplayedRefusalSettles(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		r.Sim.Fault("POST /orders", tradingsim.DropResponse())
-		var meta trading.Meta
-		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.0001"), trading.ResponseInto(&meta))
-		require.ErrorIs(r.T, err, trading.CodeMinNotional)
-		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
-		assert.True(r.T, meta.Replayed)
-		assert.Equal(r.T, 2, meta.Attempts)
-	})
-}
-
 // T6: nothing is sent after the send TTL, which the waits count into; 0 sends once.
 // T18: a resend is a late command, so a late one is not given.
 func TestTrap_T18_NothingIsSentAfterTheTTL(t *testing.T) {

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -195,30 +194,6 @@ func TestANamedOrderInDoubtKeepsItsKey(t *testing.T) {
 			})
 		}
 	}
-}
-
-// After a restart a pending exit is in doubt: whoever takes it again joins it, and
-// nothing is sent for them. Here the first ran and ended in a 5xx.
-func TestAPendingExitIsNotSentAgain(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		closing := func(r rig.Rig) error {
-			_, err := r.Account().ClosePosition(context.Background(), "BTC", trading.Percent(rig.Dec("50")), trading.WithClientOrderID("exit 7"))
-			return err
-		}
-		d := rig.NewDisk()
-		r = r.Restart(d)
-		r.Open(rig.Buy("0.1"))
-		r.Sim.Fault("POST /positions/close", tradingsim.FailAfter(500, "internal_error"))
-		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing(r)))
-		require.Equal(r.T, 1, r.Ran(trading.OpClose))
-
-		r = r.Restart(d)
-		r.Sim.SetFillError("BTC", "STALE_PRICE")
-		err := closing(r)
-		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "the position was halved by the run before: %v", err)
-		assert.Equal(r.T, 1, r.Sent(trading.OpClose))
-		assert.Equal(r.T, 1, r.Ran(trading.OpClose))
-	})
 }
 
 // T18: a named order that the journal has the answer of is answered from there, for
