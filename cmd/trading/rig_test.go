@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,8 @@ type rig struct {
 	types    string    // what they type
 	in       io.Reader // instead of types
 	ctx      context.Context
-	network  bool // commands reach what listens, and not the simulation in process
+	network  bool     // commands reach what listens, and not the simulation in process
+	watched  *watched // the transport of what is interrupted; nil for the simulation's own
 }
 
 func newRig(t *testing.T, opts ...tradingsim.Option) *rig {
@@ -69,6 +71,9 @@ func (r *rig) run(args ...string) (code int, out, errs string) {
 	}
 	if !r.network {
 		app.Options, app.Transport = []trading.Option{trading.WithTransport(r.sim.Transport())}, r.sim.Transport()
+	}
+	if r.watched != nil {
+		app.Options = []trading.Option{trading.WithTransport(r.watched)}
 	}
 	code = app.Run(r.ctx, newRoot(app), args)
 	for _, key := range []string{r.sim.LiveKey(), r.sim.SandboxKey()} {
@@ -100,18 +105,46 @@ func (r *rig) cut(operation string, fault tradingsim.Fault, args ...string) (cod
 	r.t.Helper()
 	before := r.ctx
 	ctx, interrupt := context.WithCancel(before)
-	r.ctx = ctx
+	defer interrupt()
+	r.ctx, r.watched = ctx, &watched{r.sim.Transport(), operation, func() { time.AfterFunc(time.Millisecond, interrupt) }}
 	r.sim.FaultEach(func(op string) tradingsim.Fault {
-		if op != operation {
-			return nil
+		if op == operation {
+			return fault
 		}
-		time.AfterFunc(time.Millisecond, interrupt)
-		return fault
+		return nil
 	})
 	code, out, errs = r.run(args...)
 	r.sim.FaultEach(nil)
-	r.ctx = before
+	r.ctx, r.watched = before, nil
 	return code, out, errs
+}
+
+// watched is a transport that says when the bytes of an operation have left.
+type watched struct {
+	http.RoundTripper
+	operation string
+	left      func()
+}
+
+func (w *watched) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method+" "+strings.TrimPrefix(req.URL.Path, "/v1") == w.operation {
+		req = req.WithContext(req.Context())
+		req.Body = &watchedBody{req.Body, w.left}
+	}
+	return w.RoundTripper.RoundTrip(req)
+}
+
+type watchedBody struct {
+	io.ReadCloser
+	ended func()
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.ended()
+	}
+	return n, err
 }
 
 // place are the arguments of a live order.
