@@ -233,17 +233,26 @@ func TestTriggerLevels(t *testing.T) {
 }
 
 func TestTriggerClosesAShareOnce(t *testing.T) {
-	for interpretation, stop := range map[int]string{0: "63000", 22: "null"} {
-		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
+	for _, c := range []struct {
+		interpretation       int
+		mark                 string
+		takeProfit, stopLoss string // afterwards
+	}{
+		{0, "65500", "null", "63000"},
+		{22, "65500", "null", "null"},
+		{0, "62500", "65000", "null"},
+		{22, "62500", "null", "null"},
+	} {
+		sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "64000"))...)
 		b := sandboxBot(t, sim)
 		b.post("/sandbox/orders", buyBTC).ok()
 		b.post("/sandbox/positions/tpsl", `{"symbol":"BTC","takeProfitPrice":65000,"stopLossPrice":63000,"closePct":25}`).ok()
-		sim.SetMark("BTC", "65500")
+		sim.SetMark("BTC", c.mark)
 		for range 2 {
 			g := b.get("/sandbox/positions").ok()
 			require.Equal(t, "0.75", g.text("positions.0.size"))
-			require.Equal(t, "null", g.text("positions.0.takeProfitPrice"))
-			require.Equal(t, stop, g.text("positions.0.stopLossPrice"))
+			require.Equal(t, c.takeProfit, g.text("positions.0.takeProfitPrice"))
+			require.Equal(t, c.stopLoss, g.text("positions.0.stopLossPrice"))
 		}
 	}
 }
