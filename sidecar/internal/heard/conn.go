@@ -22,6 +22,7 @@ type Conn struct {
 	idle    bool      // between an answer and the next request
 	early   bool      // something had come when the last of an answer was written
 	failed  bool      // a read or a write did, or the peer left something unread
+	reading int       // reads under way: what the kernel said once, one of them may have
 	ended   bool      // the peer has closed its half
 	shut    bool      // this half is closed
 	closed  bool
@@ -105,8 +106,12 @@ func (c *Conn) First() bool {
 
 // Read implements [net.Conn].
 func (c *Conn) Read(b []byte) (int, error) {
+	c.mu.Lock()
+	c.reading++
+	c.mu.Unlock()
 	n, err := c.Conn.Read(b)
 	c.mu.Lock()
+	c.reading--
 	var tell []func()
 	if n > 0 {
 		if c.idle && !c.early {

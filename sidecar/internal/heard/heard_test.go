@@ -1,6 +1,7 @@
 package heard
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"net"
@@ -114,6 +115,68 @@ func TestWhoLeavesTheAnswerUnreadHasNotHeard(t *testing.T) {
 			assert.False(t, q.answer.Heard(), header)
 		}
 	})
+}
+
+// heldListener hands out connections whose reads fail late: the kernel has said then that something
+// was left unread, which it says once, and nobody has noted it yet.
+type heldListener struct {
+	net.Listener
+	taken, noted chan struct{}
+}
+
+func (l heldListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &heldConn{c.(*net.UnixConn), l}, nil
+}
+
+type heldConn struct {
+	*net.UnixConn
+	held heldListener
+}
+
+func (c *heldConn) Read(b []byte) (int, error) {
+	n, err := c.UnixConn.Read(b)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		select {
+		case c.held.taken <- struct{}{}:
+		default:
+		}
+		<-c.held.noted
+	}
+	return n, err
+}
+
+func TestWhatAReadHasTakenAndNotNoted(t *testing.T) {
+	for name, heard := range map[string]bool{"unread": false, "read": true} {
+		t.Run(name, func(t *testing.T) {
+			l, err := Unix(filepath.Join(t.TempDir(), "own", "s"))
+			require.NoError(t, err)
+			held := heldListener{l.Listener, make(chan struct{}, 1), make(chan struct{})}
+			l.Listener = held
+			r := start(t, l, nil)
+			c := r.dial(t)
+			q := c.asks(r)
+			q.respond()
+			<-q.answer.over
+			if heard {
+				c.hears(r)
+			}
+			require.NoError(t, c.Close())
+			<-held.taken
+			if !heard {
+				assert.False(t, q.answer.Heard())
+			}
+			close(held.noted)
+			if heard {
+				eventually(t, q.answer.Heard)
+			} else {
+				assert.False(t, q.answer.Heard())
+			}
+		})
+	}
 }
 
 func TestOnAUnixSocketWhatIsUnreadIsSeen(t *testing.T) {

@@ -72,6 +72,10 @@ func (c *Conn) look() (s seen) {
 			s = unknown
 		case failure != 0: // which is reported once
 			c.failed, s = true, lost
+		case c.kind == nearUnix && c.reading > 0 && c.hasEnded(fd):
+			s = underway // whether something is left unread, the read says that is under way
+		case c.failed:
+			s = lost
 		default:
 			s = c.judge(info.state, out)
 		}
@@ -80,6 +84,14 @@ func (c *Conn) look() (s seen) {
 		return unknown
 	}
 	return s
+}
+
+// hasEnded reports whether the peer sends nothing more. The lock is held.
+func (c *Conn) hasEnded(fd int) bool {
+	var b [1]byte
+	n, _, err := syscall.Recvfrom(fd, b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	c.failed = err != nil && err != syscall.EAGAIN
+	return n == 0 && err == nil
 }
 
 // judge says what the state of a connection without a failure shows.
