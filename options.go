@@ -244,7 +244,8 @@ func WithHooks(h Hooks) Option { return option(nil, func(c *config) { c.hooks = 
 //
 // With a journal an entry on a live account first reads the account, for a second at the
 // most, if its state is not known from reads of the last ten minutes. What the account
-// showed before the entry is what later reads are compared with.
+// showed before the entry is what later reads are compared with. Beside an exit that is the
+// first write of a run one list is read, for the service's time, and the exit does not wait for it.
 func WithJournal(j journal.Store) Option {
 	return option(refusedIf(j == nil, "WithJournal", "the journal is nil"), func(c *config) { c.journal = j })
 }
