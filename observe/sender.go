@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/transport/address"
+	"github.com/tradingapi/trading-go"
 )
 
 // How much a visit may send, and how fast.
@@ -67,8 +68,18 @@ type sender struct {
 // errEnded wraps why a visit ended early.
 var errEnded = errors.New("observe: the visit ended early")
 
+// serviceAt is the versioned root of the service. It refuses what a client refuses, since keys are sent there.
+func serviceAt(baseURL string) (*url.URL, error) {
+	client, err := trading.New(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	_ = client.Close() // it has sent nothing
+	return url.Parse(strings.TrimRight(baseURL, "/"))
+}
+
 func newSender(q *Questions, e *Evidence) (*sender, error) {
-	base, err := address.Parse(q.BaseURL, false)
+	base, err := serviceAt(q.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}

@@ -258,7 +258,7 @@ func (s *Store) retake() (lost, err error) {
 	}()
 	bound, cancel := context.WithTimeout(context.Background(), s.o.Lease)
 	defer cancel()
-	if err = s.conn.check(bound); err != nil { // they may have changed
+	if err := s.conn.check(bound); err != nil { // they may have changed
 		return nil, err
 	}
 	s.mu.Lock()

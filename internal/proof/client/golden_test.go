@@ -259,6 +259,6 @@ func TestTrap_T16_KeysThatAreValid(t *testing.T) {
 	for _, key := range []trading.Key{"k", trading.Key(strings.Repeat("k", 255)), "!", "~", `"\/`} {
 		script := rig.NewScript(t, rig.Answered(200, liveOrderBody))
 		require.NoError(t, keyed(key)(context.Background(), rig.ScriptedClient(t, script)))
-		assert.Equal(t, []string{string(key)}, script.Received()[0].Header["idempotency-key"])
+		assert.Equal(t, []string{string(key)}, rig.KeyOf(script.Received()[0].Header))
 	}
 }

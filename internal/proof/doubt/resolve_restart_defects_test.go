@@ -32,7 +32,7 @@ func TestRecoverKnowsEverySpellingOfTheBaseURL(t *testing.T) {
 				sim, d := tradingsim.New(), rig.NewDisk()
 				first := programAt(t, sim, d, urls[0])
 				first.Date()
-				err := first.Lost(tradingsim.DropResponse(), rig.Buy("0.05"))
+				_ = first.Lost(tradingsim.DropResponse(), rig.Buy("0.05"))
 				rig.CloseClient(t, first.Client)
 				second := programAt(t, sim, d, urls[1])
 				require.ErrorIs(t, rig.EntryCall(second), trading.ErrPendingWrite)

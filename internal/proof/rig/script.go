@@ -189,3 +189,13 @@ func HeaderNames(h http.Header) []string {
 	}
 	return names
 }
+
+// KeyOf are the idempotency keys in a header, under the very name that the client gives them.
+func KeyOf(h http.Header) []string {
+	for name, keys := range h {
+		if name == "idempotency-key" {
+			return keys
+		}
+	}
+	return nil
+}
