@@ -84,10 +84,8 @@ that a key has.` + firesTriggers,
 
 // flattenFromTop gets an account out of the market, by a client with a journal.
 func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, say func(string)) (err error) {
-	quiet := *service.App
-	quiet.Err = lineWriter(say)
 	own := *service
-	own.App = &quiet
+	own.App = service.App.Saying(lineWriter(say))
 	connect := own.ConnectForExit
 	if own.Env == trading.EnvSandbox {
 		connect = own.Connect

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -33,6 +34,8 @@ type App struct {
 	// Transport sends what no client of package trading sends; connections of its own
 	// unless set.
 	Transport http.RoundTripper
+
+	saying sync.Mutex
 }
 
 // NewApp returns the App of this process.
@@ -42,6 +45,14 @@ func NewApp() *App {
 		InTerminal:  term.IsTerminal(os.Stdin.Fd()),
 		OutTerminal: term.IsTerminal(os.Stdout.Fd()),
 		Environ:     os.Environ(),
+	}
+}
+
+// Saying returns an App like this one whose lines for the operator go elsewhere.
+func (a *App) Saying(to io.Writer) *App {
+	return &App{
+		In: a.In, Out: a.Out, Err: to, InTerminal: a.InTerminal, OutTerminal: a.OutTerminal,
+		Environ: a.Environ, Options: a.Options, Transport: a.Transport,
 	}
 }
 
@@ -96,8 +107,12 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	return code
 }
 
-// Sayf writes a line for the operator to standard error.
-func (a *App) Sayf(format string, args ...any) { fmt.Fprintf(a.Err, format+"\n", args...) }
+// Sayf writes a line for the operator to standard error, whole beside those of other goroutines.
+func (a *App) Sayf(format string, args ...any) {
+	a.saying.Lock()
+	defer a.saying.Unlock()
+	fmt.Fprintf(a.Err, format+"\n", args...)
+}
 
 // checkEnvironment refuses a variable of ours that is set and empty.
 func (a *App) checkEnvironment() error {
