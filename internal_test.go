@@ -17,6 +17,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/proof/leak"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -274,3 +275,8 @@ func visible(text string) bool {
 
 // CheckHealth asks the health gate of a client, as an entry does.
 func CheckHealth(ctx context.Context, c *Client) error { return c.core.gate.check(ctx) }
+
+func TestExiting(t *testing.T) {
+	assert.True(t, pending.IsExiting(Exiting(t.Context())))
+	assert.False(t, pending.IsExiting(t.Context()))
+}
