@@ -7,29 +7,22 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-// Ledger is what is known of one write. Copying it copies what is known.
+// Ledger is what is known of one write. It has one owner: a copy shares what is found out.
 type Ledger struct {
 	Terms
 
-	sending sending
-	denied  Answer // by which the write was turned away, until a second question confirms it
-	outcome Outcome
-	doubt   bool // a send that ended may have been applied
-	done    bool
-	forget  bool
+	sending  sending
+	outcome  Outcome
+	doubt    bool // a send that ended may have been applied
+	done     bool
+	forget   bool
+	restored bool
 
 	// lastByte is when the last byte of this process could have left, or when the
 	// process took the write over.
-	lastByte Instant
+	lastByte time.Duration
 	running  running
-	restart  Instant
-	restored bool
-	probe    probeState
-	fence    fenceState
-	look     lookState
-	held     bool
-	heldAt   Instant
-	late     bool
+	inquiry  *inquiry // nil as long as nothing has to be found out, which is so of most writes
 }
 
 // New returns the ledger of a write that is about to be sent.
@@ -76,8 +69,9 @@ func (l *Ledger) Note(f Fact) {
 	case SendingOver:
 		l.endSending()
 	case FenceBegun:
-		l.fence.begun++
-		l.fence.at = f.At.Mono
+		q := l.inquire()
+		q.fence.begun++
+		q.fence.at = f.At.Mono
 	case FenceEnded:
 		l.noteFence(f)
 	case ProbeBegun:
@@ -89,7 +83,8 @@ func (l *Ledger) Note(f Fact) {
 	case Restarted:
 		l.noteRestart(f.At)
 	case Asked:
-		l.look.final, l.look.next, l.fence.next = false, f.At.Mono, f.At.Mono
+		q := l.inquire()
+		q.look.final, q.look.next, q.fence.next = false, f.At.Mono, f.At.Mono
 	case Acknowledged:
 		l.resolve(f.Finding.Outcome)
 	case Confirmed:
@@ -110,31 +105,35 @@ func (l *Ledger) Date(now Instant) {
 
 // running is the last byte that may still run.
 type running struct {
-	at   Instant
-	here bool // it was this process's
+	at      time.Duration    // of this process, if here
+	service servicetime.Time // the same by the service's clock
+	here    bool             // it was this process's
 }
 
 // leaves notes that bytes may leave.
 func (l *Ledger) leaves(at Instant) {
-	l.lastByte = at
-	l.running = running{at, true}
+	l.lastByte = at.Mono
+	l.running = running{at.Mono, at.Service, true}
 }
 
 // noteRestart takes what is missing as the worst that it could have been. Resolving
 // begins anew: what a fence proved, the next one proves again.
 func (l *Ledger) noteRestart(now Instant) {
-	l.restored, l.restart, l.lastByte = true, now, now
+	l.restored, l.lastByte = true, now.Mono
 	s := &l.sending
 	// The first send under a key is not on disk before its byte, and of an exit none has to be.
 	if !s.over && (s.keySends == 0 || l.SendsMissing && !s.open) {
 		s.begin()
 	}
 	l.endSending()
-	l.denied = Answer{}
-	l.running.here, l.probe.ended = false, 0
-	l.fence = fenceState{begun: l.fence.begun, toldApart: l.fence.toldApart, otherBytes: l.fence.otherBytes}
-	l.look = lookState{}
-	l.held = false
+	l.running.here = false
+	q := l.inquire()
+	q.restart = now
+	q.denied = Answer{}
+	q.probe.ended = 0
+	q.fence = fenceState{begun: q.fence.begun, toldApart: q.fence.toldApart, otherBytes: q.fence.otherBytes}
+	q.look = lookState{}
+	q.held = false
 }
 
 // Outcome is what is known now.
@@ -158,14 +157,15 @@ func (l *Ledger) Sending() bool { return !l.sending.over && !l.done }
 
 // Denied reports whether the write was turned away before its route, and a second question
 // has still to confirm it.
-func (l *Ledger) Denied() bool { return l.denied.Confirm }
+func (l *Ledger) Denied() bool { return l.known().denied.Confirm }
 
 // Held reports whether nothing can run under the key any more.
-func (l *Ledger) Held() bool { return l.held }
+func (l *Ledger) Held() bool { return l.known().held }
 
 // WasOver reports whether it could run no more at a moment.
 func (l *Ledger) WasOver(at Instant) bool {
-	return l.held && l.heldAt.Mono <= at.Mono || l.IsGone(at)
+	q := l.known()
+	return q.held && q.heldAt <= at.Mono || l.IsGone(at)
 }
 
 // Forget reports whether the write needs no resolution although its outcome is
@@ -173,11 +173,14 @@ func (l *Ledger) WasOver(at Instant) bool {
 func (l *Ledger) Forget() bool { return l.forget }
 
 // Late reports whether the probe placed the write.
-func (l *Ledger) Late() bool { return l.late }
+func (l *Ledger) Late() bool { return l.known().late }
 
 // MaybeLate reports whether a probe went unheard, so that it may have placed the
 // write.
-func (l *Ledger) MaybeLate() bool { return l.outcome == Applied && !l.late && l.probe.open > 0 }
+func (l *Ledger) MaybeLate() bool {
+	q := l.known()
+	return l.outcome == Applied && !q.late && q.probe.open > 0
+}
 
 // IsGone reports whether the write has run or never will, so that a look counts as if
 // the key were held.
@@ -188,7 +191,8 @@ func (l *Ledger) IsGone(now Instant) bool {
 // StaysReceived reports whether no fence will say more of a write that has run or never will: the
 // service has said since that it knows the key, and says so until it forgets; or none may go.
 func (l *Ledger) StaysReceived(now Instant) bool {
-	received := l.fence.reused > 0 && l.fence.reusedAt.Mono >= l.goneAt(now)
+	fence := l.known().fence
+	received := fence.reused > 0 && fence.reusedAt.Mono >= l.goneAt(now)
 	return l.IsGone(now) && (received || !l.mayFence(now))
 }
 
@@ -200,7 +204,7 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 		return since(l.Decided, now), agree(l.Decided, now)
 	}
 	passed, known := now.Service.Since(l.Decided.Service)
-	if !known || !agree(l.restart, now) {
+	if !known || !agree(l.known().restart, now) {
 		return 0, false
 	}
 	age = passed + max(passed, 0)/clockLoses + servicetime.Tolerance
@@ -218,20 +222,21 @@ func (l *Ledger) isForgotten(now Instant) bool {
 // goneAt is the moment of this process from which on the write has run or never will.
 func (l *Ledger) goneAt(now Instant) time.Duration {
 	if !l.Keyed {
-		return l.lastByte.Mono + paperHeld
+		return l.lastByte + paperHeld
 	}
 	if !l.restored || l.running.here {
-		return l.running.at.Mono + Gone
+		return l.running.at + Gone
 	}
 	// Every byte left before the restart: within the TTL, or with the last probe.
-	at := l.restart.Mono + Gone
-	probed := l.probe.begun > 0
-	if _, ok := l.age(now); !ok || probed && l.running.at.Service.IsZero() {
+	q := l.known()
+	at := q.restart.Mono + Gone
+	probed := q.probe.begun > 0
+	if _, ok := l.age(now); !ok || probed && l.running.service.IsZero() {
 		return at
 	}
 	last := l.Decided.Service.Add(l.SendTTL())
-	if probed && l.running.at.Service.After(last) {
-		last = l.running.at.Service
+	if probed && l.running.service.After(last) {
+		last = l.running.service
 	}
 	passed, _ := now.Service.Since(last)
 	return min(at, now.Mono-passed+servicetime.Tolerance+Gone)

@@ -44,17 +44,18 @@ type Limits struct {
 
 // Next says what may be done next.
 func (l *Ledger) Next(now Instant, limits Limits) Step {
+	q := l.known()
 	switch {
-	case l.done || l.look.final:
+	case l.done || q.look.final:
 		return Step{}
 	case !l.sending.over:
 		return l.nextSend(now)
-	case l.Denied():
+	case q.denied.Confirm:
 		return Step{Do: Confirm, At: now.Mono}
 	case !l.Keyed:
-		return Step{Do: Look, At: max(l.goneAt(now), l.look.next, now.Mono)}
-	case l.held:
-		return Step{Do: Look, At: max(l.look.next, now.Mono)}
+		return Step{Do: Look, At: max(l.goneAt(now), q.look.next, now.Mono)}
+	case q.held:
+		return Step{Do: Look, At: max(q.look.next, now.Mono)}
 	default:
 		return l.nextFence(now, limits)
 	}
@@ -62,7 +63,7 @@ func (l *Ledger) Next(now Instant, limits Limits) Step {
 
 func (l *Ledger) nextSend(now Instant) Step {
 	s := &l.sending
-	at := max(s.at.Mono+s.wait, now.Mono)
+	at := max(s.at+s.wait, now.Mono)
 	if s.open || !l.mayStillSend(at, now) {
 		return Step{}
 	}
@@ -75,7 +76,7 @@ func (l *Ledger) nextSend(now Instant) Step {
 
 // nextFence is S1, S2, S3 and S6.
 func (l *Ledger) nextFence(now Instant, limits Limits) Step {
-	s := &l.fence
+	s := l.known().fence
 	if s.reused == 0 && !s.otherBytes && !s.useless {
 		if now.Mono >= l.goneAt(now) {
 			return l.nextLate(now, limits)
@@ -85,7 +86,7 @@ func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 	if !l.mayProbe(now, limits) {
 		return l.nextLate(now, limits)
 	}
-	quiet := l.lastByte.Mono + quietFor
+	quiet := l.lastByte + quietFor
 	enough := s.reused == 2 || s.toldApart
 	if enough && now.Mono >= quiet && since(s.reusedAt, now) <= probeWithin {
 		return Step{Do: Probe, At: now.Mono}
@@ -103,27 +104,28 @@ func (l *Ledger) fenceAt(at time.Duration, now Instant, limits Limits) Step {
 }
 
 func (l *Ledger) mayFence(now Instant) bool {
-	return !l.fence.useless && (l.FirstUseKnown || !l.isForgotten(now))
+	return !l.known().fence.useless && (l.FirstUseKnown || !l.isForgotten(now))
 }
 
 func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
 	age, ok := l.age(now)
-	return ok && age < Window && l.TTL > 0 && !l.NoProbe && !l.Without.Probe && !l.fence.otherBytes && !l.fence.useless && !(limits.NoProbe && l.Entry)
+	fence := l.known().fence
+	return ok && age < Window && l.TTL > 0 && !l.NoProbe && !l.Without.Probe && !fence.otherBytes && !fence.useless && !(limits.NoProbe && l.Entry)
 }
 
 // ProbeFollows reports whether a probe may follow a fence that begins now, and is answered
 // 422. Its place in the rate limits is reserved before.
 func (l *Ledger) ProbeFollows(now Instant, limits Limits) bool {
-	s := &l.fence
+	s := l.known().fence
 	enough := s.toldApart || s.reused > 0 && now.Mono-s.reusedFrom >= Gap
-	return enough && now.Mono >= l.lastByte.Mono+quietFor && l.mayProbe(now, limits)
+	return enough && now.Mono >= l.lastByte+quietFor && l.mayProbe(now, limits)
 }
 
 // ProbeWithin is how soon a probe that is allowed now has to leave: while the last 422 is
 // fresh, and the write young.
 func (l *Ledger) ProbeWithin(now Instant) time.Duration {
 	age, _ := l.age(now)
-	return min(probeWithin-since(l.fence.reusedAt, now), Window-age)
+	return min(probeWithin-since(l.known().fence.reusedAt, now), Window-age)
 }
 
 // lateLooks are when S6 looks, after the last byte.
@@ -135,21 +137,23 @@ func (l *Ledger) nextLate(now Instant, limits Limits) Step {
 	due := l.lateDue(now)
 	// Once the write is gone a look counts without one too.
 	without := limits.NoFence && now.Mono >= l.goneAt(now)
-	if !without && l.mayFence(now) && !(l.fence.ended && l.fence.last >= due) {
+	q := l.known()
+	if !without && l.mayFence(now) && !(q.fence.ended && q.fence.last >= due) {
 		return Step{Do: Fence, At: max(due, now.Mono)}
 	}
-	return Step{Do: Look, At: max(due, l.look.next, now.Mono)}
+	return Step{Do: Look, At: max(due, q.look.next, now.Mono)}
 }
 
 // lateDue is when the next look of S6 is due: of those that are overdue the last one,
 // and after all of them by the wait of the looks.
 func (l *Ledger) lateDue(now Instant) time.Duration {
 	began := l.goneAt(now) - Gone
-	due := l.look.next
+	look := l.known().look
+	due := look.next
 	for i := len(lateLooks) - 1; i >= 0; i-- {
 		at := began + lateLooks[i]
 		if now.Mono >= at {
-			if l.look.pairs == 0 || l.look.paired < at {
+			if look.pairs == 0 || look.paired < at {
 				return at
 			}
 			return due

@@ -2,6 +2,34 @@ package ledger
 
 import "time"
 
+// inquiry is where finding out what became of the write stands.
+type inquiry struct {
+	denied  Answer // by which the write was turned away, until a second question confirms it
+	restart Instant
+	probe   probeState
+	fence   fenceState
+	look    lookState
+	held    bool
+	heldAt  time.Duration
+	late    bool
+}
+
+// inquire returns the inquiry, which begins now if it had not.
+func (l *Ledger) inquire() *inquiry {
+	if l.inquiry == nil {
+		l.inquiry = new(inquiry)
+	}
+	return l.inquiry
+}
+
+// known is what the inquiry knows: nothing before it begins.
+func (l *Ledger) known() inquiry {
+	if l.inquiry == nil {
+		return inquiry{}
+	}
+	return *l.inquiry
+}
+
 // fenceState is where S1 and S2 stand.
 type fenceState struct {
 	begun      int           // fences of any process
@@ -39,7 +67,8 @@ type lookState struct {
 
 // noteFence takes the end of a fence in.
 func (l *Ledger) noteFence(f Fact) {
-	a, s := f.Answer, &l.fence
+	q := l.inquire()
+	a, s := f.Answer, &q.fence
 	s.ended, s.last = true, f.At.Mono
 	if f.Useless {
 		s.useless = true
@@ -58,7 +87,7 @@ func (l *Ledger) noteFence(f Fact) {
 		s.reusedAt, s.fails = f.At, 0
 		return
 	}
-	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && l.probe.begun == 0 && l.FirstUseKnown {
+	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && q.probe.begun == 0 && l.FirstUseKnown {
 		s.toldApart = true
 	}
 	s.retry(f, s.fails)
@@ -92,12 +121,13 @@ func (f *Fact) Holds() bool {
 
 // hold begins S5. The looks that count are those that show all that ran until then.
 func (l *Ledger) hold(at Instant) {
-	l.held, l.heldAt = true, at
-	l.look = lookState{next: at.Mono + l.Without.ReadLag()}
+	q := l.inquire()
+	q.held, q.heldAt = true, at.Mono
+	q.look = lookState{next: at.Mono + l.Without.ReadLag()}
 }
 
 func (l *Ledger) beginProbe(at Instant) {
-	p := &l.probe
+	p := &l.inquire().probe
 	p.begun++
 	p.open++
 	p.before = l.running
@@ -106,22 +136,23 @@ func (l *Ledger) beginProbe(at Instant) {
 
 // noteProbe takes the end of the probe in.
 func (l *Ledger) noteProbe(f Fact) {
-	a, p := f.Answer, &l.probe
-	l.fence.retry(f, p.ended)
+	q := l.inquire()
+	a, p := f.Answer, &q.probe
+	q.fence.retry(f, p.ended)
 	p.ended++
 	l.leaves(f.At)
 	refused := a.Class == Refusal && a.Status < 500
 	switch {
 	case a.Class == Success:
 		p.open--
-		l.late = !a.Replayed
+		q.late = !a.Replayed
 		l.resolve(Applied)
 	case refused && a.Code == codeResultUnknown:
 		p.open--
 		l.hold(f.At)
 	case refused && a.Code == codeKeyReused:
 		p.open--
-		l.fence.otherBytes = l.Source != Fresh // of a fresh key they are the fence's
+		q.fence.otherBytes = l.Source != Fresh // of a fresh key they are the fence's
 	case refused && a.Replayed:
 		p.open--
 		l.noteStored(f.At)
@@ -146,22 +177,24 @@ func (a Answer) tookNothing() bool {
 // noteStored takes in that the service keeps a refusal under the key. It is the
 // write's own if nothing else was sent that could have had it.
 func (l *Ledger) noteStored(at Instant) {
-	only := l.sending.keySends == 1 && !l.SendsMissing && l.probe.open == 0 && l.FirstUseKnown
+	q := l.inquire()
+	only := l.sending.keySends == 1 && !l.SendsMissing && q.probe.open == 0 && l.FirstUseKnown
 	if only && !l.Exclusive {
 		l.resolve(NotApplied)
 		return
 	}
 	l.hold(at)
-	l.look.refusal = only
-	if l.look.refusal {
-		l.look.next = at.Mono // any look may agree with it
+	q.look.refusal = only
+	if only {
+		q.look.next = at.Mono // any look may agree with it
 	}
 }
 
 // noteLook takes a look at the account in. Absence counts only if nothing can run any
 // more, by two looks that are a lag apart.
 func (l *Ledger) noteLook(f Fact) {
-	s, v, lag := &l.look, f.Finding, l.Without.ReadLag()
+	q := l.inquire()
+	s, v, lag := &q.look, f.Finding, l.Without.ReadLag()
 	s.next = f.At.Mono + lag
 	if s.refusal {
 		s.refusal = false
@@ -170,7 +203,7 @@ func (l *Ledger) noteLook(f Fact) {
 			return
 		}
 	}
-	absent := l.held || l.IsGone(f.At) && (l.Lasting || l.Exclusive || !l.Keyed)
+	absent := q.held || l.IsGone(f.At) && (l.Lasting || l.Exclusive || !l.Keyed)
 	first := absent && !s.any
 	if first {
 		s.any, s.first = true, f.At.Mono
@@ -184,6 +217,6 @@ func (l *Ledger) noteLook(f Fact) {
 	}
 	s.pairs, s.paired = s.pairs+1, f.At.Mono
 	gone := l.IsGone(f.At)
-	s.final = v.Lasting && (l.held || gone) || gone && l.Keyed && !l.mayFence(f.At) // no later fence can hold
+	s.final = v.Lasting && (q.held || gone) || gone && l.Keyed && !l.mayFence(f.At) // no later fence can hold
 	s.next = f.At.Mono + max(min(lag<<min(s.pairs, 6), maxLookWait), lag)
 }

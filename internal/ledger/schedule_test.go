@@ -173,6 +173,10 @@ func (w walk) request(begun, ended FactKind, answers []Answer) {
 func (w *walk) note(f Fact) {
 	f.At = at(w.now)
 	was, done := w.l.Outcome(), w.l.Done()
+	if w.l.inquiry != nil { // other schedules go on from here too
+		own := *w.l.inquiry
+		w.l.inquiry = &own
+	}
 	w.l.Note(f)
 	if !w.alone {
 		w.facts = slices.Clip(w.facts)
@@ -275,7 +279,7 @@ func (w *walk) carryOut(do Action, a Answer) {
 
 func (w *walk) end() {
 	*w.count++
-	if w.l.Sending() || !w.l.Done() && !w.l.look.final {
+	if w.l.Sending() || !w.l.Done() && !w.l.known().look.final {
 		w.fail("stopped, and nothing is decided")
 	}
 	if w.l.Forget() && w.l.Outcome() != Unknown {

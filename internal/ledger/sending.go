@@ -16,7 +16,7 @@ type sending struct {
 	rekey    bool // which needs another key
 	wait     time.Duration
 	exact    bool // the wait was asked for, so that nothing of it is left out
-	at       Instant
+	at       time.Duration
 }
 
 func (s *sending) begin() {
@@ -41,7 +41,7 @@ func (l *Ledger) noteSend(f Fact) {
 	if !s.open { // the first send under a key is not on disk before its byte
 		s.begin()
 	}
-	s.open, s.at = false, f.At
+	s.open, s.at = false, f.At.Mono
 	if a.Class == Success {
 		l.resolve(Applied)
 		return
@@ -60,7 +60,7 @@ func (l *Ledger) noteSend(f Fact) {
 		return
 	}
 	if a.Confirm && (!l.doubt || !l.FirstUseKnown && !l.NotBefore && s.plain) {
-		l.denied, a.Says = a, Unknown
+		l.inquire().denied, a.Says = a, Unknown
 	}
 	l.outcome = l.says(a)
 	l.doubt = l.outcome == Unknown
@@ -74,8 +74,9 @@ func (l *Ledger) noteSend(f Fact) {
 // doubt before the write was turned away, so the same answer again ends it. Any other leaves
 // it to the fences, or to the looks.
 func (l *Ledger) noteConfirmed(a Answer) {
-	same := l.Denied() && a.Class == Refusal && a.Confirm && a.Code == l.denied.Code && a.Status == l.denied.Status
-	l.denied = Answer{}
+	denied := l.known().denied
+	same := denied.Confirm && a.Class == Refusal && a.Confirm && a.Code == denied.Code && a.Status == denied.Status
+	l.inquire().denied = Answer{}
 	switch {
 	case !same:
 	case l.Keyed && !l.FirstUseKnown:
