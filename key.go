@@ -12,7 +12,10 @@ import (
 // chooseKey gives a write its first key, and finds out whether it was placed before.
 // It returns the earlier write if that is still on its way.
 func (c *call) chooseKey() (earlier *resolve.Write, err error) {
-	w := &resolve.Write{Intent: c.intent(), Kind: kindOf(c.endpoint), Unnamed: c.unnamed, Restores: string(c.opts.restores)}
+	w := &resolve.Write{Intent: c.intent(), Kind: kindOf(c.endpoint)}
+	if w.Kind.Levels {
+		w.Setting = &resolve.Setting{Unnamed: c.unnamed, Restores: string(c.opts.restores)}
+	}
 	terms, try := c.terms(), 1
 	source := &c.opts.key
 	if c.env != EnvLive {

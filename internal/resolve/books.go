@@ -100,8 +100,8 @@ func general(code string) bool {
 func (d *Driver) unclear(w *Write, f Final) *books.Did {
 	now := time.Now()
 	did := &books.Did{Unclear: true, Ran: f.Outcome == ledger.Applied, ShownFrom: now, Own: accounting.Own{Last: now}}
-	if n := len(w.looks); w.by == ByAccounting && n > 0 {
-		did.ShownFrom = w.looks[n-1].At // which shows it
+	if looks := w.known().looks; w.by == ByAccounting && len(looks) > 0 {
+		did.ShownFrom = looks[len(looks)-1].At // which shows it
 	}
 	return did
 }

@@ -223,15 +223,16 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := ErrUndetermined
-	if w.reason != "" {
-		err = fmt.Errorf("%w: %s", err, w.reason)
+	known := w.known()
+	if known.reason != "" {
+		err = fmt.Errorf("%w: %s", err, known.reason)
 	}
 	if why != nil && !errors.Is(err, why) {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	r := Resolution{Intent: w.Intent, Try: w.Try(), Err: err, Why: err, Looks: w.looks}
-	if w.lastErr != nil && !errors.Is(err, w.lastErr) {
-		r.Err = fmt.Errorf("%w: %w", err, w.lastErr)
+	r := Resolution{Intent: w.Intent, Try: w.Try(), Err: err, Why: err, Looks: known.looks}
+	if known.lastErr != nil && !errors.Is(err, known.lastErr) {
+		r.Err = fmt.Errorf("%w: %w", err, known.lastErr)
 	}
 	return r
 }
@@ -242,7 +243,7 @@ func (d *Driver) describe(w *Write) PendingWrite {
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return PendingWrite{Intent: w.Intent, Try: w.Try(), Reason: w.reason, Left: left, Waiting: idle, Open: w.settled}
+	return PendingWrite{Intent: w.Intent, Try: w.Try(), Reason: w.known().reason, Left: left, Waiting: idle, Open: w.settled}
 }
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
@@ -277,7 +278,7 @@ func notPending(id string) error {
 
 // acknowledged ends a write by a person's word, which its ledger has.
 func (d *Driver) acknowledged(w *Write, note string) {
-	d.say(func() { w.by, w.note, w.Answer = ByAcknowledged, note, nil })
+	d.say(func() { w.by, w.inquire().note, w.Answer = ByAcknowledged, note, nil })
 	d.finish(w)
 }
 
@@ -309,7 +310,10 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		idle = true
 	case keyless != nil:
 		idle = true
-		d.say(func() { w.lastErr, w.reason = keyless, "nothing can be asked about it without an API key" })
+		d.say(func() {
+			q := w.inquire()
+			q.lastErr, q.reason = keyless, "nothing can be asked about it without an API key"
+		})
 	case step.At > now.Mono:
 	default:
 		d.schedule.Requested(w, d.pending.requests.Add(1))
@@ -317,16 +321,16 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		now = d.Clock.Now()
 		step = d.nextStep(w, now, limits)
 		if err != nil {
-			d.say(func() { w.lastErr, w.reason = err, cmp.Or(d.whyBlocked(w, err), w.reason) })
+			d.say(func() { q := w.inquire(); q.lastErr, q.reason = err, cmp.Or(d.whyBlocked(w, err), q.reason) })
 			step.At = now.Mono + d.putOff(w, err)
 		}
 		idle = step.Do == ledger.Stop
 	}
 	if held != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
-		d.say(func() { w.reason = held })
+		d.say(func() { w.inquire().reason = held })
 		step.At = min(step.At, now.Mono+again)
 	}
-	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.lastErr) != ""
+	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
 	known, forget := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown, w.Ledger.Forget()
 	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Stuck: stuck, Done: known || forget}
 	if known {
@@ -360,7 +364,7 @@ func (d *Driver) say(change func()) {
 // goOn goes on with a write that has waited for another one to end.
 func (d *Driver) goOn(w *Write) {
 	d.mu.Lock()
-	waits := w.reason == string(accounting.PendingBeside)
+	waits := w.known().reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
 	if waits {
 		d.ask(w, d.Requests())

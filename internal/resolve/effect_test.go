@@ -187,12 +187,12 @@ func TestWhatALookShowsTheBooks(t *testing.T) {
 		looked := time.Now().Add(time.Second)
 		for by, want := range map[Evidence]time.Time{ByAccounting: looked, ByReplay: time.Now()} {
 			w := newWrite(d, "w_1", order)
-			w.by, w.looks = by, []*Look{{At: time.Now()}, {At: looked}}
+			w.by, w.inquiry = by, &inquiry{looks: []*Look{{At: time.Now()}, {At: looked}}}
 			did := d.unclear(w, Final{Outcome: ledger.Applied})
 			assert.True(t, did.Unclear)
 			assert.Equal(t, want, did.ShownFrom, "%s", by)
 			assert.Equal(t, time.Now(), did.Own.Last)
-			w.looks = nil
+			w.inquiry = nil
 			assert.Equal(t, time.Now(), d.unclear(w, Final{Outcome: ledger.Applied}).ShownFrom)
 		}
 	})

@@ -99,8 +99,7 @@ type begin struct {
 	Base   *accounting.Baseline `json:"base,omitempty"`
 	Beside books.Note           `json:"beside,omitzero"`
 	// Unnamed and Restores are of a setting of levels.
-	Unnamed  Unnamed `json:"unnamed,omitzero"`
-	Restores string  `json:"restores,omitempty"`
+	Setting
 	// Sent is when the first send was about to begin: what is not known of it counts as
 	// sent.
 	Sent ledger.Instant `json:"sent"`

@@ -68,19 +68,42 @@ func (l Levels) equal(o Levels) bool {
 // body leaves them out.
 type Unnamed struct{ TakeProfit, StopLoss bool }
 
-// restore is how far a setting has come that ended beside a newer one.
-type restore struct {
-	at    time.Time // of the next look; zero before the first
-	until time.Time // how long an open setting is waited for
-	tries int
-	err   error // of the last try
+// Setting is what a write that sets levels has beside its intent. Its JSON is in journals.
+type Setting struct {
+	Unnamed Unnamed `json:"unnamed,omitzero"`
+	// Restores is the setting whose levels it sets again.
+	Restores string `json:"restores,omitempty"`
+}
+
+func (w *Write) setting() (s Setting) {
+	if w.Setting != nil {
+		s = *w.Setting
+	}
+	return s
+}
+
+// newer is what a setting has to do with those that are newer.
+type newer struct {
+	left        []newerSetting // that an earlier run began
+	superseded  bool           // it ended beside one; then their levels are set again, if it overwrote them
+	overwritten bool
+	at          time.Time // of the next look; zero before the first
+	until       time.Time // how long an open one is waited for
+	tries       int
+	err         error // of the last try
+}
+
+func (w *Write) besideNewer() *newer {
+	if w.newer == nil {
+		w.newer = new(newer)
+	}
+	return w.newer
 }
 
 // newerSetting is a setting of levels as the history of an older one has it.
 type newerSetting struct {
-	Intent   Intent  `json:"intent"`
-	Unnamed  Unnamed `json:"unnamed,omitzero"`
-	Restores string  `json:"restores,omitempty"`
+	Intent Intent `json:"intent"`
+	Setting
 
 	ended bool
 }
@@ -120,7 +143,7 @@ func (v *settings) add(place pending.Place, s *setting) {
 	}
 	there := v.of[place]
 	at := len(there)
-	if i := indexOfSetting(there, s.of.Restores); i >= 0 {
+	if i := indexOfSetting(there, s.of.setting().Restores); i >= 0 {
 		at = i + 1
 	}
 	v.of[place] = slices.Insert(there, at, s)
@@ -193,10 +216,10 @@ func (v *settings) wanted(w *Write, outcome ledger.Outcome, has Levels) (wanted 
 	namedTP, namedSL := false, false
 	for _, s := range slices.Backward(newer) {
 		sent, open = append(sent, s.levels.beside(has)), open || !s.ended
-		if !namedTP && !s.of.Unnamed.TakeProfit {
+		if !namedTP && !s.of.setting().Unnamed.TakeProfit {
 			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
 		}
-		if !namedSL && !s.of.Unnamed.StopLoss {
+		if !namedSL && !s.of.setting().Unnamed.StopLoss {
 			wanted.StopLossPrice, namedSL = s.levels.StopLossPrice, true
 		}
 	}
@@ -228,16 +251,13 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 	if !w.Kind.Levels {
 		return time.Time{}, false
 	}
-	if w.restore == nil {
-		w.restore = new(restore)
-	}
-	r, now, lag := w.restore, time.Now(), w.Ledger.Without.ReadLag()
+	r, now, lag := w.besideNewer(), time.Now(), w.Ledger.Without.ReadLag()
 	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
 	switch {
 	case newest == nil:
 		return time.Time{}, false
 	case r.at.IsZero():
-		w.superseded, r.until = true, now.Add(ledger.Gone+time.Minute)
+		r.superseded, r.until = true, now.Add(ledger.Gone+time.Minute)
 		r.at = now.Add(lag)
 		return r.at, true
 	case now.Before(r.at):
@@ -261,7 +281,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 		r.err = nil
 		return time.Time{}, false
 	}
-	w.overwritten = true
+	r.overwritten = true
 	if r.tries == maxRestores {
 		if r.err == nil {
 			r.err = fmt.Errorf("the position still has other levels after %d tries", maxRestores)
@@ -278,7 +298,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 // one that is in doubt when the process ends must not replace them in the next.
 
 func newerOf(w *Write) *newerSetting {
-	return &newerSetting{Intent: w.Intent, Unnamed: w.Unnamed, Restores: w.Restores}
+	return &newerSetting{Intent: w.Intent, Setting: w.setting()}
 }
 
 // noteNewer has the older settings that are open keep this one. It comes before the
@@ -342,17 +362,18 @@ func (v *settings) begunAfter(w *Write) (newer []setting) {
 // keepNewer takes in what the history of a setting says of those begun after it. One that
 // was not carried out is none.
 func (w *Write) keepNewer(r *record) {
+	b := w.besideNewer()
 	if r.Newer != nil {
-		w.newer = append(w.newer, *r.Newer)
+		b.left = append(b.left, *r.Newer)
 		return
 	}
-	at := slices.IndexFunc(w.newer, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
+	at := slices.IndexFunc(b.left, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
 	switch {
 	case at < 0:
 	case r.NewerEnd.Outcome == ledger.NotApplied:
-		w.newer = slices.Delete(w.newer, at, at+1)
+		b.left = slices.Delete(b.left, at, at+1)
 	default:
-		w.newer[at].ended = true
+		b.left[at].ended = true
 	}
 }
 
@@ -365,10 +386,13 @@ func (v *settings) left(w *Write) {
 	defer v.mu.Unlock()
 	place := w.Places[0]
 	v.keep(place, &setting{of: w})
-	for i := range w.newer {
-		n := &w.newer[i]
+	if w.newer == nil {
+		return
+	}
+	for i := range w.newer.left {
+		n := &w.newer.left[i]
 		// One that is open too was left like this one, and takes the place of this.
-		v.keep(place, &setting{of: &Write{Intent: n.Intent, Unnamed: n.Unnamed, Restores: n.Restores}, ended: true})
+		v.keep(place, &setting{of: &Write{Intent: n.Intent, Setting: &n.Setting}, ended: true})
 	}
 }
 

@@ -39,7 +39,7 @@ func body(takeProfit, stopLoss int64) func(*Write) {
 	}
 }
 
-func restores(id string) func(*Write) { return func(w *Write) { w.Restores = id } }
+func restores(id string) func(*Write) { return func(w *Write) { w.Setting = &Setting{Restores: id} } }
 
 // begins registers a setting that its call has not concluded yet.
 func begins(t *testing.T, d *Driver, id string, change ...func(*Write)) *Write {
@@ -69,7 +69,7 @@ func TestAnOlderSettingBesideNewerOnes(t *testing.T) {
 			heard(t, d, begins(t, d, id, append(change, body(takeProfit, stopLoss))...), said)
 		}
 	}
-	unnamed := func(u Unnamed) func(*Write) { return func(w *Write) { w.Unnamed = u } }
+	unnamed := func(u Unnamed) func(*Write) { return func(w *Write) { w.Setting = &Setting{Unnamed: u} } }
 	for _, row := range []struct {
 		name        string
 		newer       []func(*testing.T, *Driver, string)

@@ -127,7 +127,7 @@ func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline,
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
 			Intent: w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Base: base, Beside: beside,
-			Unnamed: w.Unnamed, Restores: w.Restores, Sent: now,
+			Setting: w.setting(), Sent: now,
 		}})
 	}
 	w.keyInStore = w.Try().Key
@@ -163,7 +163,7 @@ func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool)
 	w.Ledger.Note(fact)
 	switch doubt := w.Ledger.InDoubt(); {
 	case doubt:
-		d.say(func() { w.reason = factText(&fact, code) })
+		d.say(func() { w.inquire().reason = factText(&fact, code) })
 		d.inDoubt(w)
 		d.store.note(w, fact)
 		return true
@@ -211,11 +211,11 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 		d.concluded(w, last)
 		return true
 	}
+	d.inDoubt(w)
 	if w.Ledger.Denied() {
 		kept := *last
-		w.denied = &kept
+		d.say(func() { w.inquire().denied = &kept })
 	}
-	d.inDoubt(w)
 	d.schedule.Add(w)
 	return false
 }

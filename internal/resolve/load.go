@@ -107,9 +107,11 @@ func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open [
 func (d *Driver) adopt(left []*Write) {
 	for _, w := range left {
 		// One that neither ended nor is pending never left: its beginning is in no journal.
-		w.newer = slices.DeleteFunc(w.newer, func(n newerSetting) bool {
-			return !n.ended && d.pending.Find(n.Intent.ID) == nil
-		})
+		if w.newer != nil {
+			w.newer.left = slices.DeleteFunc(w.newer.left, func(n newerSetting) bool {
+				return !n.ended && d.pending.Find(n.Intent.ID) == nil
+			})
+		}
 		d.levels.left(w)
 	}
 	for _, w := range left {
@@ -136,19 +138,19 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 			w.Intent, terms = r.Begin.Intent, r.Begin.Terms
 			w.SetKey(r.Begin.Try)
 			base, beside = r.Begin.Base, r.Begin.Beside
-			w.Unnamed, w.Restores = r.Begin.Unnamed, r.Begin.Restores
+			w.Setting = &r.Begin.Setting
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
-			w.reason = "the run before sent it, and noted no answer"
+			w.inquire().reason = "the run before sent it, and noted no answer"
 		case r.Key != nil:
 			w.SetKey(r.Key.Try)
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
 			if r.Fact.Kind != ledger.SendingOver {
-				w.reason = factText(r.Fact, code)
+				w.inquire().reason = factText(r.Fact, code)
 			}
 			if r.Fact.Kind == ledger.Acknowledged {
-				w.by, w.note = ByAcknowledged, r.Note
+				w.by, w.inquire().note = ByAcknowledged, r.Note
 			}
 		case r.Newer != nil, r.NewerEnd != nil:
 			w.keepNewer(r)

@@ -85,8 +85,9 @@ func (d *Driver) putOff(w *Write, err error) time.Duration {
 	case d.whyBlocked(w, err) == "":
 		return time.Second
 	}
-	w.blocked++
-	return min(time.Second<<min(w.blocked-1, 6), longestWait)
+	blocked := 0
+	d.say(func() { blocked = w.inquire().blocked; w.inquiry.blocked++ })
+	return min(time.Second<<min(blocked, 6), longestWait)
 }
 
 // longestWait is the longest time until a key that was refused, or that does not reach an

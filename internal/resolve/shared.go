@@ -186,7 +186,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 		}
 		r.Doubt(&w.Item)
 		if w.Intent.BaseURL != d.cfg.BaseURL {
-			w.reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
+			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}
 		r.orphans = append(r.orphans, w.Write)
 	}

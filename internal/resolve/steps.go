@@ -112,11 +112,13 @@ func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
 func (d *Driver) heardBack(w *Write, f ledger.Fact, h *Answer) {
 	f.At, f.Answer = d.Clock.Now(), h.Answer
 	w.Ledger.Note(f)
-	w.blocked = 0
 	if f.Kind == ledger.FenceEnded && h.Code == codeKeyReused {
 		w.received.Store(true)
 	}
-	d.say(func() { w.lastErr, w.reason = h.Err, cmp.Or(d.whyBlocked(w, h.Err), factText(&f, code)) })
+	d.say(func() {
+		q := w.inquire()
+		q.blocked, q.lastErr, q.reason = 0, h.Err, cmp.Or(d.whyBlocked(w, h.Err), factText(&f, code))
+	})
 	if !w.Ledger.Done() { // else the end says it
 		d.store.note(w, f)
 	}
@@ -181,9 +183,9 @@ func (d *Driver) confirm(w *Write) error {
 	h := d.sendOnce(place)
 	d.heardBack(w, ledger.Fact{Kind: ledger.Confirmed}, &h)
 	if w.Ledger.Done() {
-		w.Answer, w.by = w.denied, ByAnswer
+		w.Answer, w.by = w.known().denied, ByAnswer
 	}
-	w.denied = nil
+	d.say(func() { w.inquire().denied = nil })
 	return nil
 }
 
@@ -292,8 +294,9 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	}
 	d.noteService(ledger.Success, nil)
 	d.say(func() {
-		w.lastErr = nil
-		w.looks = append(slices.Clone(w.looks[max(len(w.looks)-3, 0):]), l)
+		q := w.inquire()
+		q.lastErr = nil
+		q.looks = append(slices.Clone(q.looks[max(len(q.looks)-3, 0):]), l)
 	})
 	shown := &seenLook{look: l, began: []time.Time{l.At}, equal: 1}
 	if seen != nil && seen.look.State(w.Intent.Symbol).Equal(l.State(w.Intent.Symbol), w.Intent.Symbol) {
@@ -312,12 +315,13 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	} else {
 		final := lasting(v.Reason) && d.giveUp(w, shown, v.Reason)
 		d.say(func() {
-			w.reason = string(v.Reason)
+			q := w.inquire()
+			q.reason = string(v.Reason)
 			if stays {
-				w.reason = noTraceLeft
+				q.reason = noTraceLeft
 			}
 			if w.gap && v.Reason == accounting.NotExclusive {
-				w.reason = "an exit went out beside it that the journal did not take"
+				q.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
 		f.Finding = ledger.Finding{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
@@ -355,11 +359,14 @@ func (e NotExecuted) Error() string { return string(e) }
 
 // finish ends a write whose outcome is known.
 func (d *Driver) finish(w *Write) {
-	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Note: w.note, Dead: w.Ledger.Held() || w.Answer != nil && w.Answer.spends() || w.by == ByAcknowledged}
+	known := w.known()
+	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Note: known.note, Dead: w.Ledger.Held() || w.Answer != nil && w.Answer.spends() || w.by == ByAcknowledged}
 	r := Resolution{
 		Intent: w.Intent, Try: w.Try(), Outcome: f.Outcome, Evidence: w.by,
-		Late: w.Ledger.Late(), MaybeLate: w.Ledger.MaybeLate(), Looks: w.looks,
-		Superseded: w.superseded, Overwritten: w.overwritten,
+		Late: w.Ledger.Late(), MaybeLate: w.Ledger.MaybeLate(), Looks: known.looks,
+	}
+	if n := w.newer; n != nil {
+		r.Superseded, r.Overwritten = n.superseded, n.overwritten
 	}
 	if w.Answer != nil {
 		if w.Answer.Refusal != nil {
@@ -378,8 +385,8 @@ func (d *Driver) finish(w *Write) {
 	if r.Err == nil && f.Outcome == ledger.Applied && w.Answer == nil {
 		r.Err = fmt.Errorf("executed (%s), and its answer is lost", w.found())
 	}
-	if w.restore != nil && w.restore.err != nil {
-		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", w.restore.err))
+	if w.newer != nil && w.newer.err != nil {
+		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", w.newer.err))
 	}
 	w.finish(&f)
 	d.end(w, f, r)
@@ -388,9 +395,10 @@ func (d *Driver) finish(w *Write) {
 
 // found is how it was found out what became of it.
 func (w *Write) found() string {
-	why := w.reason
+	known := w.known()
+	why := known.reason
 	if w.by == ByAcknowledged {
-		why = w.note
+		why = known.note
 	}
 	if why == "" {
 		return w.by.String()

@@ -112,10 +112,8 @@ type Write struct {
 	Asked accounting.Write
 	// Unjournaled is why the journal does not have it.
 	Unjournaled error
-	// Unnamed and Restores are of a setting of levels. Restores is the setting whose
-	// levels it sets again.
-	Unnamed  Unnamed
-	Restores string
+	// Setting is of a setting of levels.
+	Setting *Setting
 	// Answer is the success, or the stored refusal, that decided it.
 	Answer *Answer
 	// NotBefore is a time before which its key was not used, by this machine's clock, if its
@@ -129,7 +127,6 @@ type Write struct {
 	first Try                 // the first of them, in most writes the only one
 	try   atomic.Pointer[Try] // the present one: others read it while the call changes it
 
-	denied *Answer // that turned it away before its route, and is not confirmed yet
 	worker *Driver // who works on it; nil if nobody does
 	books  *books.Books
 	booked books.Write // the write as they see it
@@ -143,21 +140,38 @@ type Write struct {
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 
-	// Of a setting of levels.
-	restore     *restore       // of what is newer; nil before its first look
-	newer       []newerSetting // that an earlier run began
-	superseded  bool
-	overwritten bool
-
-	reason  string // why it is Unknown
-	lastErr error  // what the last step met
-	blocked int    // steps in a row that an API key held up
 	by      Evidence
-	note    string // a person's
-	looks   []*Look
+	inquiry *inquiry // nil before the first doubt
+	newer   *newer   // of a setting of levels; nil if none is known to be newer
 
 	over   bool          // the call that sends it is
 	handed chan struct{} // closed then; nil where nobody can wait
+}
+
+// inquiry is what was found out about a write since it is in doubt.
+type inquiry struct {
+	reason  string // why it is Unknown
+	lastErr error  // what the last step met
+	blocked int    // steps in a row that an API key held up
+	note    string // a person's
+	looks   []*Look
+	denied  *Answer // that turned it away before its route, and is not confirmed yet
+}
+
+// inquire returns the inquiry, which begins now if it had not.
+func (w *Write) inquire() *inquiry {
+	if w.inquiry == nil {
+		w.inquiry = new(inquiry)
+	}
+	return w.inquiry
+}
+
+// known is what the inquiry knows: nothing before it begins.
+func (w *Write) known() inquiry {
+	if w.inquiry == nil {
+		return inquiry{}
+	}
+	return *w.inquiry
 }
 
 // Try is its present key.
