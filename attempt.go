@@ -25,12 +25,7 @@ type exchanger struct {
 // before its first byte; alone is on a connection of its own. The API key is taken out of all that comes back, before anything else sees
 // it.
 func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate, alone bool) heard {
-	send := x.transport.Send
-	if alone {
-		send = x.transport.SendAlone
-	}
-	sent := &r.sent
-	*sent = transport.Request{
+	sent := transport.Request{
 		Method:   r.endpoint.op.method(),
 		URL:      r.url,
 		Header:   x.header(r, apiKey, key),
@@ -41,7 +36,12 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		Timeout:  r.opts.attemptTimeout,
 		Gate:     gate,
 	}
-	a := attempt{Answer: send(ctx, sent), key: key}
+	a := attempt{key: key}
+	if alone {
+		a.Answer = x.transport.SendAlone(ctx, &sent)
+	} else {
+		a.Answer = x.transport.Send(ctx, &sent)
+	}
 	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)
 	if a.Err != nil {
 		a.Err = x.scrubber.Error(a.Err)
@@ -100,10 +100,17 @@ type request struct {
 	body     []byte // encoded once; every attempt sends these bytes
 	account  AccountID
 	symbol   string
-	order    *Order // nil for another call
-	placed   Order  // what order points to
-	entry    bool   // a write that can add exposure
+	order    Order // if orders
+	orders   bool  // it places an order
+	entry    bool  // a write that can add exposure
 	unnamed  resolve.Unnamed
 	began    time.Time
-	sent     transport.Request // of the last attempt
+}
+
+// placed is the order that it places; nil if it does not.
+func (r *request) placed() *Order {
+	if !r.orders {
+		return nil
+	}
+	return &r.order
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -30,13 +29,10 @@ type call struct {
 	request
 	core *core
 
-	apiKey apiKey          // of the next attempt, or the last
-	needs  limiter.Request // for a slot in the rate limits
-	slot   limiter.Slot    // that the next send has
-	looped http.Request    // what the loop sees
-	write  *resolve.Write  // nil for a read
-	askKey Key             // of a request of the driver
-	since  uint64          // the number of the drivers' last request before the journal was read
+	apiKey apiKey         // of the next attempt, or the last
+	slot   limiter.Slot   // that the next send has
+	write  *resolve.Write // nil for a read
+	since  uint64         // the number of the drivers' last request before the journal was read
 
 	sends   int // attempts so far
 	wait    time.Duration
@@ -79,8 +75,7 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 
 // place has the call place an order.
 func (c *call) place(o Order) {
-	c.placed, c.symbol, c.entry = o, o.Symbol, c.endpoint.spec.Asks.Adds(o.ReduceOnly)
-	c.order = &c.placed
+	c.order, c.orders, c.symbol, c.entry = o, true, o.Symbol, c.endpoint.spec.Asks.Adds(o.ReduceOnly)
 }
 
 // aimAtAccount aims the call at a path below its account.
@@ -126,10 +121,14 @@ func (c *call) shownAt() books.Read {
 
 // key is the idempotency key of the next send, or the last; empty where there is none.
 func (c *call) key() Key {
-	if c.write == nil {
-		return c.askKey
+	switch {
+	case c.write != nil:
+		return Key(c.write.Try().Key)
+	case c.opts.recovering: // a request of the driver
+		return c.opts.key.given
+	default:
+		return ""
 	}
-	return Key(c.write.Try().Key)
 }
 
 // facts are what the call knows before there is an answer.

@@ -98,7 +98,7 @@ func (c *call) send() {
 		c.stopped = err
 		return
 	}
-	c.core.loop.Run(c, &c.looped, c.endpoint.op.method(), c.url)
+	c.core.loop.Run(c)
 	if ended := c.Err(); ended != nil && c.last.err != nil {
 		c.stopped = ended
 	}

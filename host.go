@@ -97,7 +97,7 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 		return nil, errors.New("an operation that this version does not know")
 	}
 	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
-	call.account, call.body, call.askKey = AccountID(r.Account), r.Body, Key(r.Key)
+	call.account, call.body, call.opts.key.given = AccountID(r.Account), r.Body, Key(r.Key)
 	if !e.spec.Fixed() {
 		call.aimAtAccount("")
 	}
@@ -129,7 +129,7 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 		gate = leasedGate{call, gate}
 	}
 	q := call.question()
-	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.askKey, &q, gate, p.alone)
+	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.key(), &q, gate, p.alone)
 	call.returnSlot(call.last.attempt.Written)
 	said := call.last.said()
 	call.closeLimit(&said)

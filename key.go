@@ -44,7 +44,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 		w.SetKey(resolve.Try{Key: string(NewKey()), Number: try})
 	}
 	w.Ledger = ledger.New(terms)
-	if o := c.order; o != nil {
+	if o := c.placed(); o != nil {
 		w.Asked = w.Kind.Order(c.symbol, sideOf(o.Side), o.Size, o.ReduceOnly)
 	}
 	c.write = w

@@ -59,7 +59,7 @@ func (c *call) waitForLimit() error {
 	if c.endpoint.keyless {
 		return nil
 	}
-	c.needs = limiter.Request{
+	needs := limiter.Request{
 		Key:      c.apiKey.ID(),
 		Class:    c.endpoint.class,
 		Priority: c.priority(),
@@ -69,14 +69,14 @@ func (c *call) waitForLimit() error {
 	switch ttl := c.opts.ttlOf(c.entry); {
 	case !c.endpoint.write:
 	case ttl == 0 && c.sends == 0: // it may be sent once, but not wait
-		c.needs.FailFast = true
+		needs.FailFast = true
 	default:
-		c.needs.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
+		needs.Until = time.Now().Add(ttl - ledger.Elapsed(c.began))
 	}
 	if len(c.core.hooks) > 0 {
-		c.needs.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
+		needs.Waiting = func(wait time.Duration, bucket string) { c.hookWait(wait, WaitRateLimit, bucket) }
 	}
-	slot, err := c.core.limits.Take(c, &c.needs)
+	slot, err := c.core.limits.Take(c, &needs)
 	c.slot = slot
 	return c.limitError(err)
 }
@@ -127,7 +127,7 @@ func (c *call) askGuards() error {
 		Account:      c.account,
 		Symbol:       c.symbol,
 		Entry:        c.entry,
-		Order:        c.order,
+		Order:        c.placed(),
 		Tag:          c.opts.tag,
 		skipHealth:   c.opts.skipHealthGate,
 		allowPending: c.opts.allowPending || c.doubt, // its own doubt does not hold it back
@@ -169,7 +169,9 @@ func (c *call) noteInJournal() error {
 
 // limitClosed reports whether the service has closed one of the call's rate limits
 // since it got its slot.
-func (c *call) limitClosed() bool { return !c.endpoint.keyless && c.core.limits.Closed(&c.needs) }
+func (c *call) limitClosed() bool {
+	return !c.endpoint.keyless && c.core.limits.Closed(c.apiKey.ID(), c.endpoint.class)
+}
 
 // returnSlot ends the call's slot, if it has one.
 func (c *call) returnSlot(sent bool) {

@@ -37,8 +37,8 @@ func TestBlock(t *testing.T) {
 					require.NoError(t, err)
 					row.block(l, row.d)
 					l.Return(slot, true)
-					assert.Equal(t, row.close, l.Closed(asking(ratelimit.Exit, "closes")))
-					assert.Equal(t, row.read, l.Closed(asking(ratelimit.Read, "")))
+					assert.Equal(t, row.close, l.Closed(testKey, "closes"))
+					assert.Equal(t, row.read, l.Closed(testKey, ""))
 					for _, waits := range []struct {
 						request *Request
 						want    bool
@@ -51,7 +51,7 @@ func TestBlock(t *testing.T) {
 						assert.Equal(t, row.closed, fullOf(t, err).Wait)
 					}
 					time.Sleep(row.closed)
-					assert.False(t, l.Closed(asking(ratelimit.Exit, "closes")))
+					assert.False(t, l.Closed(testKey, "closes"))
 					use(t, l, failFast(asking(ratelimit.Exit, "closes")))
 				})
 			})

@@ -136,10 +136,10 @@ func (l *Limiter) block(name string, limit int, d time.Duration) {
 }
 
 // Closed reports whether the service has closed one of the ask's buckets.
-func (l *Limiter) Closed(a *Request) bool {
+func (l *Limiter) Closed(key, class string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closedFor(a.Key) > 0 || l.closedFor(l.names[a.Class]) > 0
+	return l.closedFor(key) > 0 || l.closedFor(l.names[class]) > 0
 }
 
 // closedFor returns how long the service still refuses a bucket's requests. The lock

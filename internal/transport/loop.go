@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -27,11 +28,14 @@ type Sender interface {
 // Loop sends again. What go-retryablehttp would do by itself is taken away: its log,
 // its limits, its idea of what may be sent again, its waits, which end with a context
 // alone.
-type Loop struct{ client retryablehttp.Client }
+type Loop struct {
+	client retryablehttp.Client
+	shown  sync.Pool // requests that are shown to it; nothing keeps one after Run
+}
 
 // NewLoop returns the one loop of a client.
 func NewLoop() *Loop {
-	return &Loop{retryablehttp.Client{
+	return &Loop{client: retryablehttp.Client{
 		HTTPClient: &http.Client{
 			Transport: sends{},
 			// A redirect is an answer, and one that must not be followed: key and
@@ -48,12 +52,20 @@ func NewLoop() *Loop {
 	}}
 }
 
-// Run sends until the sender has enough. room is the sender's own: the request that
-// the loop shows to go-retryablehttp, which has neither header nor body.
-func (l *Loop) Run(s Sender, room *http.Request, method string, to *url.URL) {
-	*room = *bare[method].WithContext(s)
-	room.URL = to
-	resp, err := l.client.Do(&retryablehttp.Request{Request: room})
+// Run sends until the sender has enough. The request that go-retryablehttp sees is none of those
+// that are sent.
+func (l *Loop) Run(s Sender) {
+	shown, ok := l.shown.Get().(*http.Request)
+	if !ok {
+		shown = new(http.Request)
+	}
+	defer func() {
+		*shown = http.Request{}
+		l.shown.Put(shown)
+	}()
+	*shown = *bare[http.MethodGet].WithContext(s)
+	shown.URL = nowhere
+	resp, err := l.client.Do(&retryablehttp.Request{Request: shown})
 	if err == nil {
 		_ = resp.Body.Close() // empty: Send has read the real one
 	}
@@ -64,6 +76,9 @@ var bare = map[string]*http.Request{
 	http.MethodGet:  {Method: http.MethodGet, Header: http.Header{}},
 	http.MethodPost: {Method: http.MethodPost, Header: http.Header{}},
 }
+
+// nowhere is the address of the requests that are shown to go-retryablehttp.
+var nowhere = &url.URL{Scheme: "http", Host: "nowhere"}
 
 // SenderKey is the context key under which a sender returns itself.
 type SenderKey struct{}
