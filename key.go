@@ -39,7 +39,9 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 	case source.id != "":
 		w.SetKey(resolve.Try{Key: string(derived(name, try)), Number: try})
 		terms.Source = ledger.Derived
-		w.NotBefore, terms.NotBefore = source.since, !source.since.IsZero()
+		if since := source.since; !since.IsZero() {
+			w.NotBefore, terms.NotBefore = &since, true
+		}
 	default:
 		w.SetKey(resolve.Try{Key: string(NewKey()), Number: try})
 	}

@@ -12,6 +12,16 @@ const (
 	maxStates = 20_000
 )
 
+// Act is a write as replays see it; of no kind if it is none of theirs.
+func (w *Write) Act() Act {
+	switch w.Kind {
+	case Entry, ReduceOnly, Close:
+		return Act{Kind: w.Kind, Side: w.Side, Size: w.Size, Percent: w.Percent}
+	default:
+		return Act{}
+	}
+}
+
 // Act is an own write in a symbol since its baseline.
 type Act struct {
 	Kind Kind `json:"kind,omitempty"` // Entry, ReduceOnly or Close

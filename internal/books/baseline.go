@@ -39,7 +39,7 @@ func (a *account) serves(w *Write) bool {
 	// Reads at once are enough for an entry where nothing is held on its side and
 	// nothing waits: then no trade between them is missing on that side.
 	return held.exact && a.agree(symbol, held) || a.stood(symbol, held) ||
-		w.Entry && held.Size.Sign() != int(w.Side) && len(a.orders)+len(a.runs) == 0
+		w.Entry && held.Size.Sign() != int(w.Asked.Side) && len(a.orders)+len(a.runs) == 0
 }
 
 // shown is the moment before which all that happened shows in the position and in the closed trades.
@@ -73,8 +73,8 @@ const baselineAge = 10 * time.Minute
 func (b *Books) WantsRead(w *Write, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(w.Account)
-	if !b.passive(w.Account, a, now) {
+	a := b.account(w.account())
+	if !b.passive(w.account(), a, now) {
 		return false
 	}
 	tooOld := func(at time.Time) bool { return at.IsZero() || now.Sub(at) > baselineAge }
@@ -82,5 +82,5 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 		return true
 	}
 	return now.Sub(a.posEnded) >= a.lag && (!a.serves(w) || a.trailed &&
-		(w.Act.Kind != 0 && a.lacksBase(w.Places[0].Symbol) || a.trails.unseen(w.Places[0].Symbol, a.shown())))
+		(w.Asked.Act().Kind != 0 && a.lacksBase(w.Places[0].Symbol) || a.trails.unseen(w.Places[0].Symbol, a.shown())))
 }

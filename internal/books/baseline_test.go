@@ -78,7 +78,7 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 		b.SawTrades(row.account, atOnce(b.now), func(int) []accounting.Row { return nil })
 		b.SawOrders(row.account, atOnce(b.now), nil, nil)
 		w := b.order("BTC")
-		w.Account, w.Lists = row.account, row.account.live()
+		w.Places[0], w.Lists = marketOf(row.account, "BTC"), row.account.live()
 		base, _ := b.Enter(w)
 		assert.Equal(t, row.want, base != nil, "%v after %s", row.account, row.after)
 	}

@@ -24,8 +24,10 @@ var (
 // atOnce is a read that took no time.
 func atOnce(at time.Time) Read { return Read{at, at} }
 
-func market(symbol string) pending.Place {
-	return pending.Place{Environment: mine.Environment, Account: mine.ID, Symbol: symbol}
+func market(symbol string) pending.Place { return marketOf(mine, symbol) }
+
+func marketOf(a Account, symbol string) pending.Place {
+	return pending.Place{Environment: a.Environment, Account: a.ID, Symbol: symbol}
 }
 
 // book is books with a clock, and the notes that journals took.
@@ -57,7 +59,7 @@ func (b *book) read(held []Held) {
 
 // order returns an order that is not entered yet.
 func (b *book) order(symbol string) *Write {
-	w := &Write{Account: mine, Places: [2]pending.Place{market(symbol)}, Side: accounting.Long, Entry: true, Lists: true}
+	w := &Write{Asked: &accounting.Write{Side: accounting.Long}, Places: &[2]pending.Place{market(symbol)}, Entry: true, Lists: true}
 	return w
 }
 
@@ -282,7 +284,7 @@ func TestEffectsAreBounded(t *testing.T) {
 func TestAResetEndsAccounting(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	w, other := b.order("BTC"), &Write{Account: Account{"live", "acc_2"}, Places: [2]pending.Place{market("BTC")}}
+	w, other := b.order("BTC"), &Write{Asked: &accounting.Write{}, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
 	b.Enter(w)
 	b.Enter(other)
 	b.Reset(mine)
@@ -348,7 +350,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			for range 2 {
 				read(100, one, at.before)
 			}
-			w := &Write{Account: at.account, Places: [2]pending.Place{market("BTC")}}
+			w := &Write{Asked: &accounting.Write{}, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
 			b.Enter(w)
 			for range at.reads {
 				read(at.balance, at.held, at.after)
@@ -359,7 +361,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 	b := newBook(t)
 	b.SawPaper(paper, b.now, "", decimal.NewFromInt(100))
 	b.Reset(paper)
-	w := &Write{Account: paper, Places: [2]pending.Place{market("BTC")}}
+	w := &Write{Asked: &accounting.Write{}, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
 	b.Enter(w)
 	for range 3 {
 		b.pass(ledger.Lag)

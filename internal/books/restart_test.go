@@ -145,7 +145,7 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 
 			lost := b.order("BTC")
 			lost.ID, lost.Declared = "lost", true
-			lost.Act = accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+			lost.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 			base, _ := b.enter(lost)
 			assert.NotNil(t, base)
 			assert.Equal(t, !row.trust, len(b.Known(lost).Own) > 0, "sums know that it may have rested")
@@ -200,10 +200,10 @@ func TestWhatARunLeavesStill(t *testing.T) {
 
 // What a run hands over is the trails of accounts in which nothing is under way, or in doubt.
 func TestWhatARunHandsOver(t *testing.T) {
-	act := accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	asked := &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	begins := func(b *book) *Write {
 		w := b.order("BTC")
-		w.ID, w.Declared, w.Act = "w_1", true, act
+		w.ID, w.Declared, w.Asked = "w_1", true, asked
 		b.enter(w)
 		return w
 	}
@@ -260,7 +260,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 	}
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	w := b.order("BTC")
-	w.ID, w.Declared, w.Act = "w_1", true, accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	w.ID, w.Declared, w.Asked = "w_1", true, &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	b.enter(w)
 	b.leave(w, after(5, 5))
 	require.True(t, b.HandOver()[mine.ID].Of["BTC"].Unseen)

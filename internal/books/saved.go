@@ -43,7 +43,7 @@ func (a *account) saved(w *Write) *Saved {
 	t := &a.trails
 	symbol := w.Places[0].Symbol
 	of := t.trail(symbol)
-	if !w.Declared || w.Act.Kind == 0 || of.Base == nil || of.Base.Place < t.trades.First {
+	if !w.Declared || w.Asked.Act().Kind == 0 || of.Base == nil || of.Base.Place < t.trades.First {
 		return nil
 	}
 	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
@@ -171,15 +171,15 @@ func (a *account) goOn() {
 		l := &all[i]
 		symbol := l.of.Places[0].Symbol
 		of := t.trail(symbol)
-		if l.of.Act.Kind == 0 {
-			t.waits(Waiting{ID: l.of.ID, Symbol: symbol, Side: l.of.Side})
+		if l.of.Asked.Act().Kind == 0 {
+			t.waits(Waiting{ID: l.of.ID, Symbol: symbol, Side: l.of.Asked.Side})
 			continue
 		}
 		if s := l.note.Trail; known && l.sent() > 0 && of.Base == nil && s.Base.Place >= t.trades.First {
 			of.goOn(s, t, now)
 		}
 		if of.Find(l.of.ID) == nil {
-			of.Add(accounting.Booked{ID: l.of.ID, Act: l.of.Act, Place: -1})
+			of.Add(accounting.Booked{ID: l.of.ID, Act: l.of.Asked.Act(), Place: -1})
 		}
 	}
 	for i := range all {

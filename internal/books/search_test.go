@@ -148,8 +148,8 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 					time.Sleep(ledger.Lag + time.Second)
 					w.read(read)
 				}
-				b := &Write{ID: "lost", Account: mine, Places: [2]pending.Place{market(btc)}, Declared: true, Lists: true}
-				b.Act = accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
+				b := &Write{ID: "lost", Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
+				b.Asked = &accounting.Write{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
 				w.Enter(b)
 				_, based := w.Course(b, true, "ACTIVE")
 				assert.Equal(t, row.want, based)

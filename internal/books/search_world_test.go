@@ -278,7 +278,7 @@ func (w *world) draw() int {
 // write has the program send an order, a close, or something that waits.
 func (w *world) write(kind int) {
 	w.next++
-	b := &Write{ID: fmt.Sprint("w", w.next), Account: mine, Places: [2]pending.Place{market(btc)}, Declared: true, Lists: true}
+	b := &Write{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
 	size := (1 + w.dice.IntN(10)) * (1 - 2*w.dice.IntN(2))
 	side := accounting.Side(1)
 	if size < 0 {
@@ -287,11 +287,11 @@ func (w *world) write(kind int) {
 	share := []int{100, 50, 25}[w.dice.IntN(3)]
 	switch {
 	case kind == anOrder:
-		b.Act, b.Side, b.Entry = accounting.Act{Kind: accounting.Entry, Side: side, Size: decimal.NewFromInt(int64(size * int(side)))}, side, true
+		b.Asked, b.Entry = &accounting.Write{Kind: accounting.Entry, Side: side, Size: decimal.NewFromInt(int64(size * int(side)))}, true
 	case kind == aClose:
-		b.Act = accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(int64(share))}
+		b.Asked = &accounting.Write{Kind: accounting.Close, Percent: decimal.NewFromInt(int64(share))}
 	default:
-		b.Side, b.Entry, b.Run = side, true, w.dice.IntN(2) == 0
+		b.Asked, b.Entry, b.Run = &accounting.Write{Side: side}, true, w.dice.IntN(2) == 0
 		b.Places[1] = market("")
 	}
 	w.Enter(b)
@@ -300,12 +300,12 @@ func (w *world) write(kind int) {
 	w.pass(200)
 	isLost := kind != aLimit && w.dice.IntN(4) == 0
 	ran := !isLost || w.dice.IntN(2) == 0
-	did := &Did{Sent: sent, Own: accounting.Own{Answered: true, Side: b.Side}}
-	w.say("%s: %v %s, lost %t", b.ID, b.Act, map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
+	did := &Did{Sent: sent, Own: accounting.Own{Answered: true, Side: b.Asked.Side}}
+	w.say("%s: %v %s, lost %t", b.ID, b.Asked.Act(), map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
 	case kind == aLimit:
 		o := w.rest(b.Run)
-		did.Own.Side, b.Side = accounting.Side(o.side), accounting.Side(o.side)
+		did.Own.Side, b.Asked.Side = accounting.Side(o.side), accounting.Side(o.side)
 		did.Own.Resting, did.Own.Run, did.Own.ID, did.Own.Size = true, b.Run, o.id, decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))
 	case kind == aClose && ran:
 		closed := max(w.now.pos, -w.now.pos) * share / 100
@@ -320,7 +320,7 @@ func (w *world) write(kind int) {
 	case ran:
 		w.trade(size, accounting.Market, b.ID)
 		p := w.now.position()
-		did.After, did.Filled = &p, b.Act.Size
+		did.After, did.Filled = &p, b.Asked.Size
 		did.Own.Opened = decimal.Min(did.Filled, decimal.Max(p.Size.Mul(decimal.NewFromInt(int64(side))), decimal.Zero))
 		if closed := did.Filled.Sub(did.Own.Opened); closed.IsPositive() {
 			did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)

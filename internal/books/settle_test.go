@@ -24,8 +24,8 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				w.LagBehind(lag)
 				w.look()
 				buy := func(id string) *Write {
-					b := &Write{ID: id, Account: mine, Places: [2]pending.Place{market(btc)}, Side: accounting.Long, Entry: true, Declared: true, Lists: true}
-					b.Act = accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+					b := &Write{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Declared: true, Lists: true}
+					b.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 					w.Enter(b)
 					return b
 				}

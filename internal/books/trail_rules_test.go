@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // declaredBook is a declared account that was read once.
@@ -105,7 +106,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	of.trades.First = 100 // older ones were forgotten
 	of.trail("BTC").Base = &accounting.Point{Place: 110}
 	w := b.order("BTC")
-	w.Declared, w.Act = true, bought.Act
+	w.Declared, w.Asked = true, asked
 	s := a.saved(w)
 	require.NotNil(t, s)
 	assert.Equal(t, 102, s.First)
@@ -175,7 +176,7 @@ func TestWhatMayHaveTraded(t *testing.T) {
 	of.lists = origin.Add(time.Second)
 	assert.Len(t, of.waiting("BTC", origin), 4, "and what earlier runs left")
 
-	w := &Write{ID: "w_1"}
+	w := &Write{ID: "w_1", Asked: asked, Places: &[2]pending.Place{market("BTC")}}
 	for name, row := range map[string]struct {
 		did  *Did
 		want []string
@@ -228,7 +229,7 @@ func TestWhoReadsForATrail(t *testing.T) {
 		of.trail("BTC").last = b.now
 		b.pass(ledger.Lag)
 		w := b.order("BTC")
-		w.Act.Kind = kind
+		w.Asked = &accounting.Write{Kind: kind, Side: accounting.Long}
 		assert.Equal(t, want, b.WantsRead(w, b.now))
 	}
 }
@@ -287,17 +288,17 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		of := a.trails.trail("BTC")
 		of.Base, of.From = &accounting.Point{Place: 1}, origin
 		lost := before.order("BTC")
-		lost.ID, lost.Declared, lost.Act = "lost", true, bought.Act
+		lost.ID, lost.Declared, lost.Asked = "lost", true, asked
 		_, n := before.enter(before.journaled(lost))
 		require.NotNil(t, n.Trail)
 		assert.Equal(t, unseen, n.Trail.Unseen)
 
 		next := restartedBook(t, Earlier{})
 		left := next.order("BTC")
-		left.ID, left.Declared, left.Act = "lost", true, bought.Act
+		left.ID, left.Declared, left.Asked = "lost", true, asked
 		next.Restore(left, nil, n)
 		without := next.order("ETH")
-		without.ID, without.Declared, without.Act = "without", true, bought.Act
+		without.ID, without.Declared, without.Asked = "without", true, asked
 		next.Restore(without, nil, Note{})
 		_, ok := next.Course(left, true, "ACTIVE")
 		require.True(t, ok)

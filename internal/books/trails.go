@@ -186,11 +186,11 @@ func (a *account) enterTrail(w *Write) {
 	of := t.trail(symbol)
 	a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
 	a.rebase(symbol, of)
-	if w.Act.Kind == 0 {
-		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Side})
+	if w.Asked.Act().Kind == 0 {
+		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side})
 		return
 	}
-	b := accounting.Booked{ID: w.ID, Act: w.Act, Place: -1, Began: time.Now()}
+	b := accounting.Booked{ID: w.ID, Act: w.Asked.Act(), Place: -1, Began: time.Now()}
 	if t.trades.Known {
 		b.Place = t.trades.End()
 	}
@@ -210,7 +210,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 	of := t.trail(w.Places[0].Symbol)
 	now := time.Now()
 	of.last = now
-	if w.Act.Kind == 0 {
+	if w.Asked.Act().Kind == 0 {
 		t.waitedFor(w, did)
 		return ended
 	}
@@ -404,7 +404,7 @@ type Course struct {
 func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(w.Account)
+	a := b.account(w.account())
 	a.goOn()
 	t := &a.trails
 	of := t.trail(w.Places[0].Symbol)
@@ -430,7 +430,7 @@ func (c *Course) Open() bool {
 func (b *Books) Lost(w *Write) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.account(w.Account).trails.trail(w.Places[0].Symbol).Drop()
+	b.account(w.account()).trails.trail(w.Places[0].Symbol).Drop()
 }
 
 // Still takes in that equal looks, the first begun at a moment, show a position and a

@@ -75,7 +75,7 @@ func (b *book) look(status string, held ...Held) {
 func (b *book) lost(id string) *Write {
 	w := b.order("BTC")
 	w.ID, w.Declared = id, true
-	w.Act = accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+	w.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 	b.Enter(w)
 	return w
 }
@@ -90,7 +90,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	var notes []Note
 	b.Leave(b.lost("refused before"), &Did{Refused: true})
 	lost := b.order("BTC")
-	lost.ID, lost.Declared, lost.Act = "lost", true, bought.Act
+	lost.ID, lost.Declared, lost.Asked = "lost", true, asked
 	lost.Note = func(n Note) { notes = append(notes, n) }
 	base, entered := b.Enter(lost)
 	assert.Nil(t, base.Orders)
@@ -116,7 +116,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	again := newBook(t)
 	again.Declare(declared)
 	left := again.order("BTC")
-	left.ID, left.Declared, left.Act = "lost", true, bought.Act
+	left.ID, left.Declared, left.Asked = "lost", true, asked
 	again.Restore(left, nil, entered)
 	for name, w := range map[string]struct {
 		*book
@@ -130,4 +130,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 }
 
 // bought is what the writes of these tests do.
-var bought = accounting.Booked{Act: accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}}
+var (
+	asked  = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+	bought = accounting.Booked{Act: asked.Act()}
+)

@@ -15,35 +15,48 @@ import (
 // Write is an own write that can trade, from [Books.Enter] to [Books.Leave]. Its exported
 // fields are fixed before.
 type Write struct {
-	ID      string
-	Account Account
-	// Act is what it asked for, of an order or a close; of kind 0 for any other.
-	Act accounting.Act
+	ID string
+	// Asked is what it asked for.
+	Asked *accounting.Write
 	// Declared: nobody else trades the account.
 	Declared bool
 	// Places are where it can show. The first is its market; the second, if there is
 	// one, the account's lists of what waits.
-	Places [2]pending.Place
-	Side   accounting.Side
+	Places *[2]pending.Place
 	Entry  bool
 	// Lists means that a baseline needs what rests and runs, Run also what has run.
 	Lists, Run bool
 	// Note puts a note into the journal, in which the write is; nil without a journal.
 	Note func(n Note)
 
-	base        *accounting.Baseline
-	own         []accounting.Own // what other writes did, by the journal of an earlier run
-	start       int              // the effects from here on came beside it
-	rows, shown int              // the baseline's rows, and its position, show those before
-	waiting     []gone           // what rested and ran at the baseline
+	base  *accounting.Baseline
+	basis *basis // nil without a baseline
+	start int    // the effects from here on came beside it
 
-	in        bool
 	given     time.Time // when nobody could find out about it any more; zero before
-	ended     bool      // its account began anew meanwhile
-	company   bool      // a write beside it may have traded of which its journal does not know
-	detailed  bool      // its journal is to know each write beside it
+	in        bool
+	ended     bool // its account began anew meanwhile
+	company   bool // a write beside it may have traded of which its journal does not know
+	detailed  bool // its journal is to know each write beside it
 	journaled bool
 }
+
+// basis is what the baseline of a write shows beside the position, and what it does not.
+type basis struct {
+	own         []accounting.Own // what other writes did, by the journal of an earlier run
+	rows, shown int              // its rows, and its position, show the effects before these
+	waiting     []gone           // what rested and ran
+}
+
+func (w *Write) basedOn() basis {
+	if w.basis == nil {
+		return basis{}
+	}
+	return *w.basis
+}
+
+// account is whose it is.
+func (w *Write) account() Account { return Account{w.Places[0].Environment, w.Places[0].Account} }
 
 // Note is what the journal of a write has to know of those beside it.
 type Note struct {
@@ -85,7 +98,8 @@ func (w *Write) from() int {
 	if w.base == nil {
 		return w.start
 	}
-	return min(w.start, w.rows, w.shown)
+	basis := w.basedOn()
+	return min(w.start, basis.rows, basis.shown)
 }
 
 // Enter adds a write that is about to be sent. It returns what the journal has to keep of
@@ -94,13 +108,13 @@ func (w *Write) from() int {
 func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(w.Account)
+	a := b.account(w.account())
 	w.base, w.start = a.baseline(w), a.next
 	if w.base != nil {
-		w.rows, w.shown = a.rowsShow, a.held(w.Places[0].Symbol).shows
-		w.waiting = a.waiting(w.Places[0].Symbol)
-		if a.trailed && a.trails.unseen(w.Places[0].Symbol, a.shown()) { // it may have traded between the reads
-			w.waiting = append(w.waiting, gone{})
+		symbol := w.Places[0].Symbol
+		w.basis = &basis{rows: a.rowsShow, shown: a.held(symbol).shows, waiting: a.waiting(symbol)}
+		if a.trailed && a.trails.unseen(symbol, a.shown()) { // it may have traded between the reads
+			w.basis.waiting = append(w.basis.waiting, gone{})
 		}
 	}
 	a.enter(w)
@@ -156,10 +170,10 @@ func (a *account) placesOf(w *Write) func(yield func(*place) bool) {
 func (b *Books) Restore(w *Write, base *accounting.Baseline, beside Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(w.Account)
-	w.base, w.own, w.start = base, beside.Own, a.next
+	a := b.account(w.account())
+	w.base, w.start = base, a.next
+	w.basis = &basis{own: beside.Own, rows: w.start, shown: w.start}
 	a.trails.left = append(a.trails.left, left{w, beside})
-	w.rows, w.shown = w.start, w.start
 	w.in, w.journaled, w.detailed = true, true, true
 	a.open[w] = struct{}{}
 	for p := range a.placesOf(w) {
@@ -273,7 +287,7 @@ func (b *Books) endTurn() {
 func (b *Books) changing(w *Write, change func(*account) []note) []note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return change(b.account(w.Account))
+	return change(b.account(w.account()))
 }
 
 // Known is what accounting goes by.
@@ -288,12 +302,13 @@ type Known struct {
 func (b *Books) Known(w *Write) Known {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	base, own := b.account(w.Account).evidence(w)
+	base, own := b.account(w.account()).evidence(w)
 	return Known{base, own, w.ended}
 }
 
 func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
-	base, own := w.base, slices.Clone(w.own)
+	basis := w.basedOn()
+	base, own := w.base, slices.Clone(basis.own)
 	for i := range a.effects {
 		e := &a.effects[i]
 		if !e.reaches(w) {
@@ -308,7 +323,7 @@ func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 		case e.unclear || w.base == nil || e.place != w.Places[0]:
 			continue // the reads after it show it, or there are none
 		default:
-			o.InRows, o.InPosition = e.number < w.rows, e.number < w.shown
+			o.InRows, o.InPosition = e.number < basis.rows, e.number < basis.shown
 			if o.InRows && o.InPosition && !o.Resting {
 				continue
 			}
@@ -316,7 +331,7 @@ func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 		own = append(own, o)
 	}
 	if base != nil {
-		own = w.older(own)
+		own = basis.older(own)
 	}
 	return base, own
 }
@@ -363,9 +378,9 @@ func (b *Books) MarketOf(id Account, run string) string {
 
 // older adds what waited at the baseline where no effect of an own write says so: the
 // orders and runs of earlier runs of the program.
-func (w *Write) older(own []accounting.Own) []accounting.Own {
-	for i := range w.waiting {
-		o := &w.waiting[i]
+func (b basis) older(own []accounting.Own) []accounting.Own {
+	for i := range b.waiting {
+		o := &b.waiting[i]
 		if slices.ContainsFunc(own, func(e accounting.Own) bool { return e.ID == o.ID }) {
 			continue
 		}
@@ -382,7 +397,7 @@ func (w *Write) older(own []accounting.Own) []accounting.Own {
 func (b *Books) Wants(w *Write) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(w.Account)
+	a := b.account(w.account())
 	return a.known() || len(a.open) > 1 || a.trailed
 }
 

@@ -154,7 +154,7 @@ func (d *Driver) wantedRead(w *Write) (read func(ctx context.Context, account st
 	}
 	list, all, declared := false, false, d.Exclusive(w.Intent.Account)
 	if declared {
-		list, all = d.Books.WantsList(w.booked.Account)
+		list, all = d.Books.WantsList(w.Intent.account())
 	}
 	switch {
 	case list && all, (d.Durable() || declared && !d.cfg.WithoutBaseline) && (d.Books.WantsRead(&w.booked, time.Now()) || d.wantsDate()):

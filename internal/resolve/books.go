@@ -16,24 +16,14 @@ import (
 func (d *Driver) bookWrite(w *Write) books.Write {
 	live := w.Ledger.Keyed
 	b := books.Write{
-		ID: w.Intent.ID, Act: actOf(w.asked()), Declared: d.Exclusive(w.Intent.Account),
-		Account: w.Intent.account(), Places: w.Places, Side: w.Asked.Side, Entry: w.Intent.Entry,
+		ID: w.Intent.ID, Asked: w.asked(), Declared: d.Exclusive(w.Intent.Account),
+		Places: &w.Places, Entry: w.Intent.Entry,
 		Lists: live, Run: live && w.Kind.Run,
 	}
 	if live && d.Durable() {
 		b.Note = func(n books.Note) { d.store.write(w, record{Beside: &n}) }
 	}
 	return b
-}
-
-// actOf is a write as replays see it; of no kind if it is none of theirs.
-func actOf(asked *accounting.Write) accounting.Act {
-	switch asked.Kind {
-	case accounting.Entry, accounting.ReduceOnly, accounting.Close:
-		return accounting.Act{Kind: asked.Kind, Side: asked.Side, Size: asked.Size, Percent: asked.Percent}
-	default:
-		return accounting.Act{}
-	}
 }
 
 // inDoubt notes that a write is in doubt.
@@ -74,7 +64,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		return nil
 	}
 	if f.Outcome != ledger.Applied || last == nil || last.Class != ledger.Success || // it ran, or may have
-		last.Replayed && (w.Left || w.books.ReadSince(w.booked.Account, w.firstSend)) {
+		last.Replayed && (w.Left || w.books.ReadSince(w.Intent.account(), w.firstSend)) {
 		return d.unclear(w, f)
 	}
 	did, clear := effectOf(w, last)

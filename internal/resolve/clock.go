@@ -58,7 +58,7 @@ func (c Clock) firstUse(w *Write) servicetime.Time {
 	case !w.Left && known:
 		return c.service.At(w.Intent.Decided)
 	case !w.Left:
-		return c.service.At(w.NotBefore)
+		return c.service.At(w.notBefore())
 	case c.service.Wrong():
 		return servicetime.Time{} // what the journal has of it may be as wrong
 	case known:

@@ -65,7 +65,8 @@ func TestWhenAKeyWasUsedFirst(t *testing.T) {
 		began := time.Now()
 		write := func(left, known bool) *Write {
 			return newWrite(d, "w", order, func(w *Write) {
-				w.Intent.Decided, w.Left, w.NotBefore = began, left, began.Add(-time.Minute)
+				notBefore := began.Add(-time.Minute)
+				w.Intent.Decided, w.Left, w.NotBefore = began, left, &notBefore
 				w.Ledger.FirstUseKnown, w.Ledger.NotBefore = known, !known
 				w.Ledger.Decided, w.Ledger.Since = ledger.Instant{Wall: began, Service: noted}, noted.Add(-time.Minute)
 			})

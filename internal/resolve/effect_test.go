@@ -229,7 +229,8 @@ func TestARefusalThatIsNotTheServices(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := client(t, &service{}, foreground)
 				w := newWrite(d, "w_1", order)
-				w.books, w.booked = d.Books, d.bookWrite(w)
+				d.Own(w, "")
+				w.booked = d.bookWrite(w)
 				last := &Answer{Answer: ledger.Answer{Class: ledger.Refusal, Code: row.code, Replayed: row.replayed}}
 				assert.Equal(t, row.want, d.didOf(w, Final{Outcome: ledger.NotApplied, Evidence: row.by}, last))
 			})

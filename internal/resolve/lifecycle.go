@@ -123,7 +123,7 @@ func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
 	now := d.Clock.Now()
 	w.Ledger.Date(now) // by an answer that came since the call began
-	w.Ledger.Since = d.Clock.service.At(w.NotBefore)
+	w.Ledger.Since = d.Clock.service.At(w.notBefore())
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
 			Intent: w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Base: base, Beside: beside,

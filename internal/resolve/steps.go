@@ -255,11 +255,11 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 		return err
 	}
 	// It may run now, so no read beside it shows the account before or after it.
-	d.Books.SendBegan(w.booked.Account)
+	d.Books.SendBegan(w.Intent.account())
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	h := place.Send(ctx, gate)
-	d.Books.SendEnded(w.booked.Account, time.Now())
+	d.Books.SendEnded(w.Intent.account(), time.Now())
 	d.heardBack(w, ledger.Fact{Kind: ledger.ProbeEnded}, &h)
 	if h.Class == ledger.Success || h.Class == ledger.Refusal && h.Replayed {
 		w.Answer = &h
@@ -457,7 +457,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	if v, replayed := d.replay(w, &f, shown, again); replayed {
 		return v
 	}
-	if f.Exclusive && w.booked.Act.Kind != 0 && w.Ledger.Keyed { // what each trade belongs to is a guess
+	if f.Exclusive && asked.Act().Kind != 0 && w.Ledger.Keyed { // what each trade belongs to is a guess
 		f.Base = nil
 	}
 	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)

@@ -106,46 +106,52 @@ func (e Evidence) String() string {
 type Write struct {
 	pending.Item[*Write]
 	Intent Intent
-	Kind   Kind
 	Ledger ledger.Ledger
 	// Asked is what it asked for, if its call knows; else its bytes say it.
 	Asked accounting.Write
+	Kind  Kind
+	// Left means that an earlier run began it.
+	Left bool
 	// Unjournaled is why the journal does not have it.
 	Unjournaled error
 	// Setting is of a setting of levels.
 	Setting *Setting
 	// Answer is the success, or the stored refusal, that decided it.
 	Answer *Answer
-	// NotBefore is a time before which its key was not used, by this machine's clock, if its
-	// caller named one.
-	NotBefore time.Time
+	// NotBefore is a time before which its key was not used, by this machine's clock; nil if its
+	// caller named none.
+	NotBefore *time.Time
 	// APIKey names the API key that it was sent with last, where that decides what an answer proves.
 	APIKey string
-	// Left means that an earlier run began it.
-	Left bool
 
 	first Try                 // the first of them, in most writes the only one
 	try   atomic.Pointer[Try] // the present one: others read it while the call changes it
 
-	worker *Driver // who works on it; nil if nobody does
-	books  *books.Books
-	booked books.Write // the write as they see it
+	worker  *Driver // who works on it; nil if nobody does
+	books   *books.Books
+	booked  books.Write // the write as they see it
+	inquiry *inquiry    // nil before the first doubt
+	newer   *newer      // of a setting of levels; nil if none is known to be newer
 
-	abandoned  bool   // the client that began it has closed; the registry's
-	registered bool   // it is among the open writes
-	journaled  bool   // its journal knows it
 	keyInStore string // the key that the journal has
-	gap        bool   // an exit beside it may be in no journal
-	settled    bool   // nobody finds out, and it hides nothing
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
+	by         Evidence
+	registered bool          // it is among the open writes
+	journaled  bool          // its journal knows it
+	gap        bool          // an exit beside it may be in no journal
+	abandoned  bool          // the client that began it has closed; the registry's
+	settled    bool          // nobody finds out, and it hides nothing
+	over       bool          // the call that sends it is
+	handed     chan struct{} // closed then; nil where nobody can wait
+}
 
-	by      Evidence
-	inquiry *inquiry // nil before the first doubt
-	newer   *newer   // of a setting of levels; nil if none is known to be newer
-
-	over   bool          // the call that sends it is
-	handed chan struct{} // closed then; nil where nobody can wait
+// notBefore is the time that its caller named; zero for none.
+func (w *Write) notBefore() (t time.Time) {
+	if w.NotBefore != nil {
+		t = *w.NotBefore
+	}
+	return t
 }
 
 // inquiry is what was found out about a write since it is in doubt.
