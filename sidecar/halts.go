@@ -1,11 +1,17 @@
 package sidecar
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/protect"
+	"github.com/tradingapi/trading-go/sidecar/internal/atomicfile"
 )
 
 // halts are what takes no entries at the moment, and why: an account, a real API key, or everything
@@ -33,6 +39,56 @@ func (h *halts) end(of string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.on, of)
+}
+
+// An operator's halt is in a file, since it stands until somebody resumes, whatever becomes of the
+// process. The file holds the reason, as JSON.
+
+func (s *Server) haltFile() string { return filepath.Join(s.config.Dir, "halt") }
+
+// halt refuses the entries of all bots. They are refused also where the error says that the next
+// process will not know of it.
+func (s *Server) halt(reason string) error {
+	s.client.Halt(reason)
+	s.noteHalt()
+	path := s.haltFile()
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		text, _ := json.Marshal(reason) // of a string it cannot fail
+		err = atomicfile.Write(f, path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("entries are refused, until the sidecar is started again, since the halt could not be written down: %w", err)
+	}
+	return nil
+}
+
+// resume ends a halt, unless the next process would halt again.
+func (s *Server) resume() error {
+	if err := atomicfile.Remove(s.haltFile()); err != nil {
+		return fmt.Errorf("entries are still refused, since the halt stays written down: %w", err)
+	}
+	s.client.Resume()
+	s.noteHalt()
+	return nil
+}
+
+// restoreHalt takes over a halt of an earlier process.
+func (s *Server) restoreHalt() error {
+	text, err := os.ReadFile(s.haltFile())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("sidecar: whether somebody has halted it is not known: %w", err)
+	}
+	var reason string
+	if json.Unmarshal(text, &reason) != nil || reason == "" {
+		reason = "the halt file is damaged"
+	}
+	s.client.Halt(reason)
+	s.noteHalt()
+	return nil
 }
 
 // noteHalt alerts of a halt of the client, once: an operator's, or one of the lease.

@@ -76,13 +76,15 @@ func (s *Server) Operator() http.Handler {
 		if c.Reason == "" {
 			return nil, errors.New("a halt needs a reason")
 		}
-		s.client.Halt(c.Reason)
-		s.noteHalt()
+		if err := s.halt(c.Reason); err != nil {
+			return nil, err
+		}
 		return s.status(ctx), nil
 	})
 	post("/resume", func(ctx context.Context, _ command) (any, error) {
-		s.client.Resume()
-		s.noteHalt()
+		if err := s.resume(); err != nil {
+			return nil, err
+		}
 		return s.status(ctx), nil
 	})
 	post("/flatten", s.flatten)
@@ -172,9 +174,8 @@ func (s *Server) flatten(ctx context.Context, c command) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most) // whether or not the operator waits
 	defer cancel()
-	s.client.Halt("flatten: " + c.Reason)
-	s.noteHalt()
-	all, failed := make([]Flattened, 0, len(c.Accounts)), error(nil)
+	failed := s.halt("flatten: " + c.Reason)
+	all := make([]Flattened, 0, len(c.Accounts))
 	for _, id := range c.Accounts {
 		report, err := flatten.Account(ctx, s.client.Live.Account(id), flatten.Options{Symbols: c.Symbols})
 		all = append(all, Flattened{Account: id, Flat: report.Flat, Report: report.String()})

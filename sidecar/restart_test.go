@@ -1,8 +1,11 @@
 package sidecar
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -95,5 +98,48 @@ func TestAfterAStartOnPaper(t *testing.T) {
 		r.do(r.paper, "GET /sandbox/positions", "")
 		again := r.do(r.paper, "POST /sandbox/orders", buyPaper)
 		assert.Equal(r.t, 200, again.status, again.body)
+	})
+}
+
+// A halt stands until somebody resumes, over restarts too; one that could not be written down
+// stands until the next.
+func TestAHaltOutlivesTheProcess(t *testing.T) {
+	said := new(alerts)
+	entry := func(r *rig) (int, string) {
+		reply := r.do(r.live, "POST /orders", buy)
+		return reply.status, reply.reason
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, func(c *Config) { c.Alert = said.say })
+		file := filepath.Join(r.config.Dir, "halt")
+		for what, halt := range map[string]func(){
+			"news":          func() { r.operate("POST", "/halt", `{"reason":"news"}`, nil) },
+			"flatten: news": func() { r.operate("POST", "/flatten", `{"accounts":["acc_1"],"reason":"news"}`, nil) },
+			"the halt file is damaged": func() {
+				require.NoError(r.t, os.WriteFile(file, []byte("\x00\xff"), 0o600))
+			},
+		} {
+			halt()
+			r.restart()
+			status, why := entry(r)
+			assert.Equal(r.t, 403, status, what)
+			assert.Contains(r.t, why, "halted: "+what)
+			assert.NotEmpty(r.t, said.with("halted: "+what))
+			assert.Equal(r.t, 404, r.do(r.live, "POST /positions/close", closeBTC).status, "exits pass")
+			require.Equal(r.t, 200, r.operate("POST", "/resume", `{}`, nil))
+			r.restart()
+			status, _ = entry(r)
+			assert.Equal(r.t, 200, status, what)
+			require.Equal(r.t, 200, r.do(r.live, "POST /positions/close", closeBTC).status)
+		}
+
+		require.NoError(r.t, os.MkdirAll(filepath.Join(file+".new", "in the way"), 0o700))
+		assert.Equal(r.t, 409, r.operate("POST", "/halt", `{"reason":"news"}`, nil), "it is not written down")
+		status, _ := entry(r)
+		assert.Equal(r.t, 403, status, "and stands")
+		require.NoError(r.t, os.MkdirAll(filepath.Join(file, "in the way"), 0o700))
+		assert.Equal(r.t, 409, r.operate("POST", "/resume", `{}`, nil), "it would come back")
+		status, _ = entry(r)
+		assert.Equal(r.t, 403, status)
 	})
 }

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func New(c Config) (*Server, error) {
 	if s.positions != nil {
 		s.positions.client = s.client
 	}
-	if err := s.restore(ctx, now); err != nil {
+	if err := cmp.Or(s.restoreHalt(), s.restore(ctx, now)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

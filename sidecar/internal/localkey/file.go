@@ -11,11 +11,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/tradingapi/trading-go/sidecar/internal/atomicfile"
 )
 
 // Errors, to be compared with [errors.Is].
@@ -239,22 +240,13 @@ func change(path string, how func(*document) error) error {
 		return fmt.Errorf("localkey: %w", err)
 	}
 	text, err := changed(path, how)
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if failed := f.Close(); err == nil {
-		err = failed
-	}
-	if err == nil {
-		err = os.Rename(beside, path)
-	}
 	if err != nil {
-		return errors.Join(err, os.Remove(beside))
+		return errors.Join(err, f.Close(), os.Remove(beside))
 	}
-	return syncFolder(filepath.Dir(path))
+	if err := atomicfile.Write(f, path, text); err != nil {
+		return fmt.Errorf("localkey: %w", err)
+	}
+	return nil
 }
 
 // changed is the text of a file with a change made.
@@ -275,19 +267,4 @@ func changed(path string, how func(*document) error) ([]byte, error) {
 		return nil, fmt.Errorf("localkey: %s would have more than %d bytes: begin a new one", path, most)
 	}
 	return append(text, '\n'), nil
-}
-
-// syncFolder makes a rename last.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" { // where a folder cannot be synced
-		return nil
-	}
-	folder, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("localkey: %w", err)
-	}
-	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return fmt.Errorf("localkey: %w", err)
-	}
-	return nil
 }
