@@ -76,7 +76,7 @@ type Config struct {
 	// Enter counts what Close waits for, until Leave; false once Close has begun.
 	Enter func() bool
 	Leave func()
-	// NewJournal is called if a journal has nothing of earlier runs, Unwritten for each
+	// NewJournal is called if a journal has nothing of earlier runs, of one of its clients; Unwritten for each
 	// record that it did not take.
 	NewJournal func()
 	Unwritten  func(*Intent, error)
@@ -150,10 +150,10 @@ type PendingWrite struct {
 func New(c Config) *Driver {
 	opened, ok := c.Journal.(interface{ New() bool })
 	first := ok && opened.New()
-	if first {
-		c.NewJournal() // nothing was written before, or what was is lost
-	}
 	r := sharedOf(c.Journal)
+	if first {
+		r.anew.Do(c.NewJournal) // nothing was written before, or what was is lost
+	}
 	s := store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept, baseURL: c.BaseURL}
 	known := r.viewOf(c.BaseURL, first, s.lastOf)
 	s.clock, s.still, s.ended = r.clockOf(known), known.books.Still, known.ended

@@ -24,6 +24,8 @@ type shared struct {
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
 
+	anew sync.Once // says that the journal has nothing of earlier runs
+
 	loading chan struct{} // holds a token while the journal is read
 
 	mu       sync.Mutex
