@@ -100,7 +100,11 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = WithCode(Usage, err) // cobra refused it
 	}
 	code := Status(err)
-	a.Sayf("%s: %s", cmd.CommandPath(), PrintableLines(err.Error()))
+	text := err.Error()
+	for name := range strings.FieldsSeq(cmd.CommandPath()) {
+		text = strings.TrimPrefix(text, name+": ") // the package's, which the command has said
+	}
+	a.Sayf("%s: %s", cmd.CommandPath(), PrintableLines(text))
 	if code == Usage {
 		a.Sayf("%s --help lists the flags", cmd.CommandPath())
 	}
