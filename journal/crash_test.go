@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const simPath = "bot.journal"
@@ -91,9 +94,7 @@ func dumps(t testing.TB, ops []op) []string {
 	m := &memory{state: newState()}
 	all := []string{dump(m.state)}
 	for _, o := range ops {
-		if err := o.do(t.Context(), m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, o.do(t.Context(), m))
 		all = append(all, dump(m.state))
 	}
 	return all
@@ -116,9 +117,7 @@ func (c *crasher) check(when string, left *simDisk, atLeast int64) {
 	c.t.Helper()
 	c.crashes[when]++
 	l, err := openLog(left, simPath, small)
-	if err != nil {
-		c.t.Fatalf("a crash %s: %v", when, err)
-	}
+	require.NoError(c.t, err, "a crash %s", when)
 	got := dump(l.state)
 	found := int64(-1)
 	for n := atLeast; n <= c.begun.Load(); n++ {
@@ -130,17 +129,11 @@ func (c *crasher) check(when string, left *simDisk, atLeast int64) {
 		c.t.Fatalf("a crash %s: the journal holds no state between op %d and %d:\n%s", when, atLeast, c.begun.Load(), got)
 	}
 	for _, more := range [][]Record{nil, {{Intent: "one more"}}} {
-		if err := l.Append(c.t.Context(), true, more...); err != nil {
-			c.t.Fatal(err)
-		}
+		require.NoError(c.t, l.Append(c.t.Context(), true, more...))
 		l.work.Wait()
 		again, err := openLog(left.powerCut(c.random, 0, 0), simPath, small)
-		if err != nil {
-			c.t.Fatalf("a crash %s, and a power cut after Open: %v", when, err)
-		}
-		if dump(again.state) != dump(l.state) {
-			c.t.Fatalf("a crash %s: what was durable since is gone after a power cut", when)
-		}
+		require.NoError(c.t, err, "a crash %s, and a power cut after Open", when)
+		require.Equal(c.t, dump(l.state), dump(again.state), "a crash %s, and a power cut: what was durable since", when)
 	}
 }
 
@@ -161,24 +154,18 @@ func (c *crasher) run(d *simDisk, ops []op) {
 	d.before = func(step string) error { c.crash(d, "before "+step); return nil }
 	d.after = func(step string) { c.crash(d, "after "+step) }
 	l, err := openLog(d, simPath, small)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	for i := c.begun.Load(); i < int64(len(ops)); i++ {
 		o := ops[i]
 		c.begun.Store(i + 1)
-		if err := o.do(c.t.Context(), l); err != nil {
-			c.t.Fatal(err)
-		}
+		require.NoError(c.t, o.do(c.t.Context(), l))
 		c.returned.Store(i + 1)
 		if o.durable {
 			c.durable.Store(i + 1)
 		}
 		l.work.Wait()
 	}
-	if err := l.Close(); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, l.Close())
 	c.durable.Store(int64(len(ops)))
 	c.crash(d, "after Close")
 }
@@ -194,9 +181,7 @@ func TestCrash(t *testing.T) {
 	c.run(d, ops) // goes on in a file that was closed
 	for _, step := range []string{"create", "write", "sync", "rename", "sync folder"} {
 		for _, when := range []string{"killed before ", "killed after ", "power cut before ", "power cut after "} {
-			if c.crashes[when+step] == 0 {
-				t.Errorf("there was no crash %s%s", when, step)
-			}
+			assert.NotZero(t, c.crashes[when+step], "there was no crash %s%s", when, step)
 		}
 	}
 	t.Log(c.crashes)
@@ -207,24 +192,16 @@ func TestCrash(t *testing.T) {
 func TestTornTail(t *testing.T) {
 	d := newSimDisk()
 	l, err := openLog(d, simPath, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 4 {
-		if err := l.Append(t.Context(), i < 2, Record{Intent: fmt.Sprint(i)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Append(t.Context(), i < 2, Record{Intent: fmt.Sprint(i)}))
 	}
 	l.work.Wait()
 	f := d.names[simPath]
 	last := f.writes[len(f.writes)-1]
 	f.writes = f.writes[len(f.writes)-1:]
 	l, err = openLog(d.powerCut(rand.New(rand.NewPCG(1, 1)), 1, 0), simPath, small)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(l.state.pending) != 2 || l.Repaired() <= int64(len(last.b)) {
-		t.Errorf("%d intents are pending after %d bytes were left out, want 2 after more than %d",
-			len(l.state.pending), l.Repaired(), len(last.b))
-	}
+	require.NoError(t, err)
+	assert.Len(t, l.state.pending, 2)
+	assert.Greater(t, l.Repaired(), int64(len(last.b)), "both are left out")
 }

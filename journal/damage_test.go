@@ -2,11 +2,13 @@ package journal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // recorded is a journal's file, and what it held after each of its appends.
@@ -21,22 +23,16 @@ func record(t testing.TB, count int, closed bool) recorded {
 	t.Helper()
 	d := newSimDisk()
 	l, err := openLog(d, simPath, usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := recorded{ends: []int64{l.end}, want: []string{dump(l.state)}}
 	for i := range count {
 		rec := Record{Intent: fmt.Sprint("intent ", i/2), Data: bytes.Repeat([]byte{byte(i)}, 10*i), Final: i%4 == 1}
-		if err := l.Append(t.Context(), true, rec); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Append(t.Context(), true, rec))
 		l.work.Wait()
 		r.ends, r.want = append(r.ends, l.end), append(r.want, dump(l.state))
 	}
 	if closed {
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Close())
 	}
 	r.image = d.names[simPath].now[:l.end]
 	return r
@@ -56,18 +52,14 @@ func tryOpen(t testing.TB, image []byte) (string, *DamageError) {
 	d := diskOf(slices.Clone(image))
 	l, err := openLog(d, simPath, sizes{growth: 1 << 20, chunk: 64})
 	if err == nil {
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Close())
 		return dump(l.state), nil
 	}
 	var damage *DamageError
-	if !errors.As(err, &damage) || damage.Path != simPath || damage.What == "" {
-		t.Fatalf("Open: %v, want a *DamageError that says what and where", err)
-	}
-	if !bytes.Equal(d.names[simPath].now, image) || len(d.names) != 1 {
-		t.Fatal("Open has changed a damaged journal")
-	}
+	require.ErrorAs(t, err, &damage)
+	require.Equal(t, simPath, damage.Path)
+	require.NotEmpty(t, damage.What)
+	require.True(t, bytes.Equal(d.names[simPath].now, image) && len(d.names) == 1, "Open has changed a damaged journal")
 	return "", damage
 }
 
@@ -110,12 +102,9 @@ func TestEveryByte(t *testing.T) {
 			}
 			image := slices.Clone(r.image)
 			image[at] ^= 0x5a
-			got, damage := tryOpen(t, image)
-			switch {
-			case damage == nil && covered(image, at):
-				t.Fatalf("closed: %t; byte %d was changed, and Open has not noticed", closed, at)
-			case damage == nil && got != whole:
-				t.Fatalf("closed: %t; byte %d was changed, and Open has lost something", closed, at)
+			if got, damage := tryOpen(t, image); damage == nil {
+				require.False(t, covered(image, at), "closed: %t; byte %d was changed, and Open has not noticed", closed, at)
+				require.Equal(t, whole, got, "closed: %t; byte %d was changed", closed, at)
 			}
 		}
 	}
@@ -149,14 +138,10 @@ func TestCut(t *testing.T) {
 func TestLine(t *testing.T) {
 	d := newSimDisk()
 	l, err := openLog(d, simPath, usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ends := []int64{l.end}
 	for i := range 4 {
-		if err := l.Append(t.Context(), true, Record{Intent: fmt.Sprint(i)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Append(t.Context(), true, Record{Intent: fmt.Sprint(i)}))
 		l.work.Wait()
 		ends = append(ends, l.end)
 	}
@@ -165,11 +150,9 @@ func TestLine(t *testing.T) {
 		image := slices.Clone(f.now)
 		image[end] ^= 1
 		_, damage := tryOpen(t, image)
-		if noticed := damage != nil; noticed != (batch < 3) {
-			t.Errorf("batch %d of 4 is damaged, and noticed: %t", batch+1, noticed)
-		}
-		if damage != nil && damage.Offset != end {
-			t.Errorf("batch %d of 4 is damaged at byte %d, and the error names %d", batch+1, end, damage.Offset)
+		assert.Equal(t, batch < 3, damage != nil, "batch %d of 4 is noticed", batch+1)
+		if damage != nil {
+			assert.Equal(t, end, damage.Offset)
 		}
 	}
 }
@@ -179,17 +162,21 @@ func TestLine(t *testing.T) {
 func TestFloor(t *testing.T) {
 	r := record(t, 4, true)
 	image := withoutMarks(r.image)
-	if got, damage := tryOpen(t, image); damage != nil || got != r.want[4] {
-		t.Fatalf("with old marks: %v", damage)
-	}
+	holds(t, r.want[4], image)
 	image[r.ends[1]] ^= 1
-	if _, damage := tryOpen(t, image); damage == nil || damage.Offset != r.ends[1] {
-		t.Errorf("Open returns %v, want a damage at byte %d", damage, r.ends[1])
-	}
+	_, damage := tryOpen(t, image)
+	require.NotNil(t, damage)
+	assert.Equal(t, r.ends[1], damage.Offset)
 	clear(image[r.ends[2]:])
-	if got, damage := tryOpen(t, image); damage != nil || got != r.want[1] {
-		t.Errorf("what may have been torn is not left out: %v", damage)
-	}
+	holds(t, r.want[1], image) // what may have been torn is left out
+}
+
+// holds wants an image to be opened, and to hold this.
+func holds(t *testing.T, want string, image []byte) {
+	t.Helper()
+	got, damage := tryOpen(t, image)
+	assert.Nil(t, damage)
+	assert.Equal(t, want, got)
 }
 
 // withoutMarks has the marks of a new file.
@@ -206,19 +193,10 @@ func withoutMarks(image []byte) []byte {
 // journal.
 func TestOtherPlace(t *testing.T) {
 	r, other := record(t, 6, true), record(t, 6, true)
-	for name, image := range map[string][]byte{
-		"a frame twice":             append(slices.Clone(r.image), r.image[r.ends[5]:]...),
-		"frames of another journal": append(slices.Clone(r.image), other.image[r.ends[3]:]...),
-	} {
-		if got, damage := tryOpen(t, image); damage != nil || got != r.want[6] {
-			t.Errorf("%s: Open returns %v, want what was there before", name, damage)
-		}
-	}
-	if _, ok := decodeHead(r.image[r.ends[5]:], lifeOf(r.image), r.ends[5]+frameAlign); ok {
-		t.Error("a frame at another place is taken for one")
-	}
-	swapped := append(slices.Clone(r.image[:framesAt]), other.image[framesAt:]...)
-	if _, damage := tryOpen(t, swapped); damage == nil {
-		t.Error("the frames of another journal are taken")
-	}
+	holds(t, r.want[6], append(slices.Clone(r.image), r.image[r.ends[5]:]...))
+	holds(t, r.want[6], append(slices.Clone(r.image), other.image[r.ends[3]:]...))
+	_, ok := decodeHead(r.image[r.ends[5]:], lifeOf(r.image), r.ends[5]+frameAlign)
+	assert.False(t, ok, "a frame at another place is taken for one")
+	_, damage := tryOpen(t, append(slices.Clone(r.image[:framesAt]), other.image[framesAt:]...))
+	assert.NotNil(t, damage, "the frames of another journal are taken")
 }

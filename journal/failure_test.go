@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var errDisk = errors.New("input/output error")
@@ -35,31 +38,17 @@ func TestFailingDisk(t *testing.T) {
 		begun, durable := runUntilFailure(t, d, ops)
 		if failed == "" {
 			t.Logf("%d steps have failed", fail)
-			if fail < 100 {
-				t.Error("want some hundred")
-			}
+			assert.GreaterOrEqual(t, fail, 100, "want some hundred")
 			return
 		}
 		d.before = nil
 		l, err := openLog(d, simPath, small)
-		if err != nil {
-			t.Fatalf("after a failed %s: %v", failed, err)
-		}
+		require.NoError(t, err, "after a failed %s", failed)
 		got := dump(l.state)
 		again, err := openLog(d.powerCut(r, 0, 0), simPath, small)
-		if err != nil {
-			t.Fatalf("after a failed %s and a power cut: %v", failed, err)
-		}
-		if dump(again.state) != got {
-			t.Fatalf("after a failed %s, what Open has found is gone after a power cut", failed)
-		}
-		ok := false
-		for n := durable; n <= begun; n++ {
-			ok = ok || got == want[n]
-		}
-		if !ok {
-			t.Fatalf("after a failed %s there is no state between op %d and %d", failed, durable, begun)
-		}
+		require.NoError(t, err, "after a failed %s and a power cut", failed)
+		require.Equal(t, got, dump(again.state), "after a failed %s and a power cut", failed)
+		require.Contains(t, want[durable:begun+1], got, "after a failed %s", failed)
 	}
 }
 
@@ -67,9 +56,7 @@ func TestFailingDisk(t *testing.T) {
 func runUntilFailure(t *testing.T, d *simDisk, ops []op) (begun, durable int) {
 	l, err := openLog(d, simPath, small)
 	if err != nil {
-		if !errors.Is(err, errDisk) {
-			t.Fatalf("Open: %v, want the disk's error", err)
-		}
+		require.ErrorIs(t, err, errDisk)
 		return 0, 0
 	}
 	for i, o := range ops {
@@ -81,22 +68,13 @@ func runUntilFailure(t *testing.T, d *simDisk, ops []op) (begun, durable int) {
 			}
 			continue
 		}
-		if !errors.Is(err, ErrFailed) || !errors.Is(err, errDisk) {
-			t.Fatalf("op %d: %v, want ErrFailed with the disk's error", i, err)
-		}
+		require.ErrorIs(t, err, ErrFailed)
+		require.ErrorIs(t, err, errDisk)
 		writes := countWrites(d)
-		if err := l.Append(t.Context(), false, Record{Intent: "more"}); !errors.Is(err, ErrFailed) {
-			t.Fatalf("Append after a failure: %v", err)
-		}
-		if err := l.Forget(t.Context(), "more"); !errors.Is(err, ErrFailed) {
-			t.Fatalf("Forget after a failure: %v", err)
-		}
-		if err := l.Close(); !errors.Is(err, ErrFailed) {
-			t.Fatalf("Close after a failure: %v", err)
-		}
-		if countWrites(d) != writes {
-			t.Fatal("the log has written or synced after a failure")
-		}
+		require.ErrorIs(t, l.Append(t.Context(), false, Record{Intent: "more"}), ErrFailed)
+		require.ErrorIs(t, l.Forget(t.Context(), "more"), ErrFailed)
+		require.ErrorIs(t, l.Close(), ErrFailed)
+		require.Equal(t, writes, countWrites(d), "the log has written or synced after a failure")
 		return i + 1, durable
 	}
 	if err := l.Close(); err == nil {
@@ -117,9 +95,7 @@ func countWrites(d *simDisk) int {
 func held(t *testing.T) (l *Log, d *simDisk, goOn chan error) {
 	d, goOn = newSimDisk(), make(chan error)
 	l, err := openLog(d, simPath, usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d.before = func(step string) error {
 		if step == "sync" {
 			return <-goOn
@@ -142,31 +118,19 @@ func TestGroupCommit(t *testing.T) {
 			go write(fmt.Sprint(i))
 		}
 		synctest.Wait()
-		if len(done) != 0 {
-			t.Fatal("a durable Append has returned before its sync")
-		}
-		if err := l.Append(t.Context(), false, Record{Intent: "not durable"}); err != nil {
-			t.Fatal(err) // and has not waited
-		}
+		require.Empty(t, done, "a durable Append has returned before its sync")
+		require.NoError(t, l.Append(t.Context(), false, Record{Intent: "not durable"})) // and has not waited
 		goOn <- nil
 		synctest.Wait()
-		if len(done) != 1 {
-			t.Fatalf("%d appends have returned after the sync of one", len(done))
-		}
+		require.Len(t, done, 1)
 		goOn <- nil
 		synctest.Wait()
 		for range 101 {
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, <-done)
 		}
-		if syncs := d.syncs - before; syncs != 2 {
-			t.Errorf("there were %d syncs, want 2", syncs)
-		}
+		assert.Equal(t, before+2, d.syncs)
 		d.before = nil
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Close())
 	})
 }
 
@@ -174,26 +138,16 @@ func TestGroupCommit(t *testing.T) {
 func TestLoneWriter(t *testing.T) {
 	d := newSimDisk()
 	l, err := openLog(d, simPath, usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before := d.syncs
 	for i := range 100 {
-		if err := l.Append(t.Context(), i%2 == 0, Record{Intent: fmt.Sprint(i)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Append(t.Context(), i%2 == 0, Record{Intent: fmt.Sprint(i)}))
 	}
-	if syncs := d.syncs - before; syncs != 50 {
-		t.Errorf("50 durable appends took %d syncs", syncs)
-	}
+	assert.Equal(t, before+50, d.syncs)
 	for range 2 { // the second has nothing to make durable
-		if err := l.Append(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Append(t.Context(), true))
 	}
-	if syncs := d.syncs - before; syncs != 51 {
-		t.Errorf("an Append without records, twice, took %d syncs, want 1", syncs-50)
-	}
+	assert.Equal(t, before+51, d.syncs)
 	l.work.Wait()
 }
 
@@ -206,18 +160,12 @@ func TestContextDuringSync(t *testing.T) {
 		go func() { done <- l.Append(ctx, true, Record{Intent: "a"}) }()
 		synctest.Wait()
 		cancel(nil)
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Append: %v, want the context's error", err)
-		}
+		assert.ErrorIs(t, <-done, context.Canceled)
 		goOn <- nil
 		synctest.Wait()
 		d.before = nil
-		if got := len(l.state.pending); got != 1 {
-			t.Errorf("%d intents are pending, want 1", got)
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Len(t, l.state.pending, 1)
+		require.NoError(t, l.Close())
 	})
 }
 
@@ -226,9 +174,7 @@ func TestContextDuringRewrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, d, goOn := held(t)
 		l.sizes.growth = 0
-		if err := l.Append(t.Context(), false, Record{Intent: "a"}, Record{Intent: "b", Final: true, Data: make([]byte, 1000)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Append(t.Context(), false, Record{Intent: "a"}, Record{Intent: "b", Final: true, Data: make([]byte, 1000)}))
 		synctest.Wait()
 		for _, durable := range []bool{true, false} {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -236,17 +182,14 @@ func TestContextDuringRewrite(t *testing.T) {
 			go func() { done <- l.Append(ctx, durable, Record{Intent: "c"}) }()
 			synctest.Wait()
 			cancel()
-			if err := <-done; !errors.Is(err, context.Canceled) {
-				t.Errorf("Append: %v, want the context's error", err)
-			}
+			assert.ErrorIs(t, <-done, context.Canceled)
 		}
 		l.sizes.growth = 1 << 20
 		goOn <- nil
 		synctest.Wait()
 		d.before = nil
-		if err := l.Close(); err != nil || len(l.state.pending) != 1 {
-			t.Errorf("Close: %v; %d intents are pending, want 1", err, len(l.state.pending))
-		}
+		require.NoError(t, l.Close())
+		assert.Len(t, l.state.pending, 1)
 	})
 }
 
@@ -263,13 +206,12 @@ func TestFailedSync(t *testing.T) {
 		synctest.Wait()
 		goOn <- errDisk
 		for range 3 {
-			if err := <-done; !errors.Is(err, ErrFailed) || !errors.Is(err, errDisk) {
-				t.Errorf("Append: %v, want ErrFailed with the disk's error", err)
-			}
+			err := <-done
+			require.ErrorIs(t, err, ErrFailed)
+			require.ErrorIs(t, err, errDisk)
 		}
 		syncs := d.syncs
-		if err := l.Close(); !errors.Is(err, ErrFailed) || d.syncs != syncs {
-			t.Errorf("Close: %v, want ErrFailed and no sync", err)
-		}
+		require.ErrorIs(t, l.Close(), ErrFailed)
+		assert.Equal(t, syncs, d.syncs)
 	})
 }

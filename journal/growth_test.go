@@ -1,10 +1,12 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestGrowth writes much of which little stays: so does the file, and what is
@@ -13,9 +15,7 @@ func TestGrowth(t *testing.T) {
 	for _, count := range []int{2_000, 20_000} {
 		d := newSimDisk()
 		l, err := openLog(d, simPath, sizes{growth: 100 << 10, chunk: 4 << 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rewrites, largest := 0, int64(0)
 		d.after = func(step string) {
 			if step == "rename" {
@@ -25,9 +25,7 @@ func TestGrowth(t *testing.T) {
 		for i := range count {
 			r := Record{Intent: fmt.Sprint(i), Data: make([]byte, 100)}
 			for range 2 {
-				if err := l.Append(t.Context(), false, r); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, l.Append(t.Context(), false, r))
 				r.Final = true
 			}
 			l.work.Wait()
@@ -36,18 +34,11 @@ func TestGrowth(t *testing.T) {
 				f.writes = nil
 			}
 		}
-		if largest > 100<<10+framesAt+10<<10 {
-			t.Errorf("after %d intents the file has had %d bytes", count, largest)
-		}
-		if want := count * 2 * 160 / (80 << 10); rewrites > want {
-			t.Errorf("%d intents have taken %d rewrites, want %d at most", count, rewrites, want)
-		}
-		if got := len(l.state.intents) + len(l.state.pending) + len(l.state.names); got != 0 || l.state.size != 0 {
-			t.Errorf("%d things of %d bytes are kept of resolved intents without a name", got, l.state.size)
-		}
-		if got := len(l.state.recent.order) + len(l.state.recent.known); got > 2*recentMost {
-			t.Errorf("%d resolved intents are remembered", got)
-		}
+		assert.LessOrEqual(t, largest, int64(100<<10+framesAt+10<<10), "bytes after %d intents", count)
+		assert.LessOrEqual(t, rewrites, count*2*160/(80<<10), "rewrites of %d intents", count)
+		assert.Zero(t, len(l.state.intents)+len(l.state.pending)+len(l.state.names), "resolved intents without a name")
+		assert.Zero(t, l.state.size)
+		assert.LessOrEqual(t, len(l.state.recent.order)+len(l.state.recent.known), 2*recentMost)
 	}
 }
 
@@ -55,25 +46,15 @@ func TestGrowth(t *testing.T) {
 func TestKept(t *testing.T) {
 	d := newSimDisk()
 	l, err := openLog(d, simPath, small)
-	if err != nil {
-		t.Fatal(err)
-	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	require.NoError(t, err)
 	rec := func(intent, name string, final bool) Record {
 		return Record{Intent: intent, Name: name, Final: final, Data: fmt.Appendf(nil, "%s %t", intent, final)}
 	}
-	must(l.Append(t.Context(), true, rec("resolved", "n", false), rec("pending", "", false), rec("dropped", "", false), rec("forgotten", "f", true)))
-	must(l.Append(t.Context(), true, rec("pending", "", false), rec("dropped", "", true), rec("resolved", "n", true)))
-	must(l.Forget(t.Context(), "f"))
+	require.NoError(t, l.Append(t.Context(), true, rec("resolved", "n", false), rec("pending", "", false), rec("dropped", "", false), rec("forgotten", "f", true)))
+	require.NoError(t, l.Append(t.Context(), true, rec("pending", "", false), rec("dropped", "", true), rec("resolved", "n", true)))
+	require.NoError(t, l.Forget(t.Context(), "f"))
 	for _, intent := range []string{"resolved", "dropped", "forgotten"} {
-		if err := l.state.check([]Record{rec(intent, "", false)}); !errors.Is(err, ErrResolved) {
-			t.Errorf("a late record of %s: %v, want ErrResolved", intent, err)
-		}
+		assert.ErrorIs(t, l.state.check([]Record{rec(intent, "", false)}), ErrResolved, "a late record of %s", intent)
 	}
 	want := `"resolved" "n" true ["resolved true"]
 "pending" "" false ["pending false" "pending false"]
@@ -82,36 +63,44 @@ named 1
 `
 	for _, how := range []string{"as written", "reopened", "rewritten", "rewritten and reopened"} {
 		if how == "rewritten" {
-			must(l.rewrite())
+			require.NoError(t, l.rewrite())
 		}
 		if how == "reopened" || how == "rewritten and reopened" {
-			must(l.Close())
+			require.NoError(t, l.Close())
 			l, err = openLog(d, simPath, small)
-			must(err)
+			require.NoError(t, err)
 		}
-		if got := dump(l.state); got != want {
-			t.Errorf("%s it holds\n%s want\n%s", how, got, want)
-		}
-		if got, _ := l.state.intents["resolved"]; l.state.size != got.recordSize(got.Records[0])+2*l.state.pending[0].recordSize([]byte("pending false")) {
-			t.Errorf("%s it counts %d bytes", how, l.state.size)
-		}
+		assert.Equal(t, want, dump(l.state), how)
+		resolved := l.state.intents["resolved"]
+		assert.Equal(t, resolved.recordSize(resolved.Records[0])+2*l.state.pending[0].recordSize([]byte("pending false")), l.state.size, how)
 	}
 	for _, intent := range []string{"dropped", "forgotten"} {
 		fresh, err := openLog(d.killed(), simPath, small)
-		must(err)
-		if err := fresh.Append(t.Context(), true, rec(intent, "", false)); err != nil {
-			t.Errorf("nothing is kept of %s: %v", intent, err)
-		}
+		require.NoError(t, err)
+		assert.NoError(t, fresh.Append(t.Context(), true, rec(intent, "", false)), "nothing is kept of %s", intent)
 	}
+}
+
+// TestRewriteOfMuch rewrites more than one frame takes.
+func TestRewriteOfMuch(t *testing.T) {
+	d := newSimDisk()
+	l, err := openLog(d, simPath, small)
+	require.NoError(t, err)
+	for i := range 3 {
+		require.NoError(t, l.Append(t.Context(), true, Record{Intent: fmt.Sprint(i), Data: make([]byte, frameMost/20)}))
+	}
+	want := dump(l.state)
+	require.NoError(t, l.rewrite())
+	l, err = openLog(d.killed(), simPath, small)
+	require.NoError(t, err)
+	assert.Equal(t, want, dump(l.state))
 }
 
 // TestConcurrent rewrites and closes a log under many writers.
 func TestConcurrent(t *testing.T) {
 	d := newSimDisk()
 	l, err := openLog(d, simPath, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var wg sync.WaitGroup
 	durable := make([]int, 16)
 	for w := range durable {
@@ -129,23 +118,18 @@ func TestConcurrent(t *testing.T) {
 				}
 				durable[w] = i
 				if w == 0 && i == 60 {
-					if err := l.Close(); err != nil {
-						t.Error(err)
-					}
+					assert.NoError(t, l.Close())
 				}
 			}
 		})
 	}
 	wg.Wait()
 	l, err = openLog(d.killed(), simPath, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for w, count := range durable {
 		named, err := l.Named(t.Context(), fmt.Sprint(w))
-		if err != nil || len(named) < count {
-			t.Errorf("of writer %d there are %d intents, %v, want %d", w, len(named), err, count)
-		}
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, len(named), count, "of writer %d", w)
 	}
 }
 
@@ -173,32 +157,19 @@ func TestQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newSimDisk()
 			l, err := openLog(d, simPath, usual)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if l.Quiet() != nil {
-				t.Error("a new journal has had no record")
-			}
+			require.NoError(t, err)
+			assert.Nil(t, l.Quiet(), "a new journal has had no record")
 			for _, r := range row.records {
-				if err := l.Append(t.Context(), false, r); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, l.Append(t.Context(), false, r))
 			}
 			for range 3 {
-				if err := l.Close(); err != nil {
-					t.Fatal(err)
-				}
-				if l, err = openLog(d, simPath, usual); err != nil {
-					t.Fatal(err)
-				}
-				if got := string(l.Quiet()); got != row.want {
-					t.Errorf("opened: %q, want %q", got, row.want)
-				}
+				require.NoError(t, l.Close())
+				l, err = openLog(d, simPath, usual)
+				require.NoError(t, err)
+				assert.Equal(t, row.want, string(l.Quiet()))
 				l.step(l.rewrite)
 			}
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, l.Close())
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/journal/journaltest"
 )
@@ -17,9 +19,7 @@ type kept struct {
 func open(t testing.TB, path string) *kept {
 	t.Helper()
 	l, err := journal.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return &kept{l, path}
 }
@@ -27,9 +27,7 @@ func open(t testing.TB, path string) *kept {
 func TestLog(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) journal.Store { return open(t, filepath.Join(t.TempDir(), "bot.journal")) },
 		journaltest.Reopen(func(t *testing.T, s journal.Store) journal.Store {
-			if err := s.(*kept).Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.(*kept).Close())
 			return open(t, s.(*kept).path)
 		}))
 }
