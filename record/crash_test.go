@@ -70,15 +70,6 @@ func TestATornLastLine(t *testing.T) {
 	}
 }
 
-// A file system that lost power can have zeros where the last lines were.
-func TestZerosAtTheEnd(t *testing.T) {
-	path, contents := written(t, 0)
-	require.NoError(t, os.WriteFile(path, append(contents[0], make([]byte, 10_000)...), 0o600))
-	reopened(t, path, Options{})
-	_, err := VerifyFile(path)
-	require.NoError(t, err)
-}
-
 func TestACrashWhileAFileIsBegun(t *testing.T) {
 	for name, left := range map[string][]byte{
 		"there is none":       nil,

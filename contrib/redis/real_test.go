@@ -123,31 +123,6 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// Places are counted by the real server as they are by the imitation, by all who share
-// them, and to the limit.
-func TestRealServerCounts(t *testing.T) {
-	s := startReal(t)
-	one, other := openStore(t, s.client()), openStore(t, s.client())
-	for i := range 4 {
-		got, err := []*Store{one, other}[i%2].reserve(soon(t), 5)
-		require.NoError(t, err)
-		require.True(t, got)
-	}
-	requireSpent(t, one, 5, 4)
-	got, err := one.reserve(soon(t), 5)
-	require.NoError(t, err)
-	require.True(t, got)
-	got, err = other.reserve(soon(t), 5)
-	require.NoError(t, err)
-	require.False(t, got, "the limit")
-	admin := s.admin()
-	keys := admin.Keys(t.Context(), "*").Val()
-	require.NotEmpty(t, keys)
-	for _, key := range keys {
-		assert.Positive(t, admin.TTL(t.Context(), key).Val(), "%s expires", key)
-	}
-}
-
 // Many at once, from many connections, get exactly the places that there are.
 func TestRealServerUnderContention(t *testing.T) {
 	s := startReal(t)
@@ -336,22 +311,6 @@ func TestRealServerHangs(t *testing.T) {
 	got, err := store.reserve(soon(t), 10)
 	require.NoError(t, err)
 	require.True(t, got)
-}
-
-// A server that is slow is waited for, and counts.
-func TestRealServerIsSlow(t *testing.T) {
-	s := startReal(t)
-	store := openStore(t, s.client())
-	const pause = 200 * time.Millisecond
-	for i := range 3 {
-		require.NoError(t, s.admin().Do(t.Context(), "CLIENT", "PAUSE", pause.Milliseconds()).Err())
-		began := time.Now()
-		got, err := store.reserve(t.Context(), 2)
-		require.NoError(t, err)
-		require.Equal(t, i < 2, got)
-		require.Greater(t, time.Since(began), pause/2)
-	}
-	requireSpent(t, store, 2, 2)
 }
 
 // A server that is frozen holds up no exit of a client: not even where the Redis client

@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/ratelimit"
 	"github.com/tradingapi/trading-go/ratelimit/ratelimittest"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // server is a Redis whose clock the test moves.
@@ -249,34 +247,4 @@ func TestErrorsAreWrapped(t *testing.T) {
 	usages, err := store.Usage(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, usages)
-}
-
-// Two clients of one key, as two processes have them, never send more than the
-// service allows; and while Redis is away, each goes on for itself. The calls are few,
-// since a call of Redis that a busy machine holds up for a second counts as Redis away.
-func TestTwoClients(t *testing.T) {
-	s := newServer(t)
-	sim := tradingsim.New()
-	var clients []*trading.Client
-	for range 2 {
-		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
-			trading.WithRateLimits(trading.RateLimits{Store: s.store(t, "desk"), Owner: "desk", PerKey: 20}))
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, client.Close()) })
-		clients = append(clients, client)
-	}
-	went := 0
-	for range 12 {
-		for _, client := range clients {
-			if _, err := client.Live.Accounts(t.Context(), trading.FailFast()); err == nil {
-				went++
-			} else {
-				require.ErrorIs(t, err, trading.CodeRateLimited)
-			}
-		}
-	}
-	require.Equal(t, 18, went)
-	s.SetError("LOADING the data set is being loaded")
-	_, err := clients[0].Live.Accounts(t.Context(), trading.FailFast())
-	require.NoError(t, err)
 }

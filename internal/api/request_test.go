@@ -110,12 +110,3 @@ func TestRequests_Allocations(t *testing.T) {
 	buf := make([]byte, 0, 512)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { order.AppendWire(buf) }))
 }
-
-func BenchmarkOrderRequest(b *testing.B) {
-	order := fullOrder()
-	buf := make([]byte, 0, 512)
-	b.ReportAllocs()
-	for b.Loop() {
-		order.AppendWire(buf)
-	}
-}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -159,20 +158,6 @@ func TestLeavingTheQueueLosesNothing(t *testing.T) {
 		assert.Equal(t, 200, drain(t, l, ratelimit.Recovery, ""), "recovery's share is there again")
 		assert.Equal(t, 340, drain(t, l, ratelimit.Read, ""), "and all but the reserve")
 		assert.Equal(t, 60, drain(t, l, ratelimit.Exit, ""))
-	})
-}
-
-// BenchmarkTake is a slot taken and returned where there is room.
-func BenchmarkTake(b *testing.B) {
-	l := newLimiter(b, func(c *Config) { c.PerKey, c.Classes = 1<<30, map[string]int{"closes": 1 << 30} })
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		a := asking(ratelimit.Exit, "closes")
-		for pb.Next() {
-			slot, err := l.Take(context.Background(), a)
-			require.NoError(b, err)
-			l.Return(slot, false)
-		}
 	})
 }
 

@@ -190,12 +190,3 @@ func FuzzScrub(f *testing.F) {
 func visible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
-
-func BenchmarkBytes(b *testing.B) {
-	s := knowing(public+"s3cretSandboxPart", "pk_live_s3cretLivePart")
-	body := []byte(strings.Repeat(`{"symbol":"BTC","side":"long","size":0.01,"leverage":2,"entryPrice":64000},`, 10))
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Bytes(body)
-	}
-}

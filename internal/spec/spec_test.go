@@ -114,42 +114,6 @@ func TestBotsSendTheOrderAgain(t *testing.T) {
 	assert.Positive(t, listed)
 }
 
-// Cases that are easy to get wrong.
-func TestDocuments(t *testing.T) {
-	operations := byText()
-	for _, row := range []struct {
-		op     string
-		code   string
-		status int
-		want   bool
-	}{
-		{"POST /orders", "missing_api_key", 401, true},
-		{"POST /orders", "idempotency_in_flight", 409, true},
-		{"POST /orders", "bad_request", 400, true},
-		{"POST /orders", "NOT_MARKETABLE", 400, true},
-		{"POST /orders", "NOT_MARKETABLE", 409, false},
-		{"POST /orders", "order_not_marketable", 409, false}, // the sandbox's
-		{"POST /orders", "internal_error", 500, true},
-		{"POST /orders", "unavailable", 504, false},
-		{"POST /orders", "rate_limited", 408, false},
-		{"POST /orders", "rate_limited", 200, false},
-		{"POST /orders", "BAD_DURATION", 400, false}, // a Pro order's
-		{"POST /orders/twap", "BAD_DURATION", 400, true},
-		{"POST /orders/twap", "BAD_DURATION", 422, true},
-		{"POST /orders/twap", "BAD_DURATION", 503, false},
-		{"POST /orders/twap", "BAD_DURATION", 405, false}, // D 42: no operation refuses with it
-		{"POST /orders/twap", "BAD_DURATION", 451, false},
-		{"POST /orders/twap", "bad_duration", 400, false}, // codes differ by case
-		{"POST /sandbox/orders", "idempotency_in_flight", 409, false},
-		{"GET /accounts", "idempotency_in_flight", 409, false},
-		{"GET /me", "wrong_environment", 403, false}, // it takes either key
-		{"GET /health", "unauthorized", 401, false},
-		{"GET /health", "unavailable", 502, true},
-	} {
-		assert.Equal(t, row.want, operations[row.op].Documents(row.code, row.status), "%s: %s with %d", row.op, row.code, row.status)
-	}
-}
-
 func TestLookUps(t *testing.T) {
 	operations := byText()
 	assert.True(t, operations["POST /orders"].Fixed())

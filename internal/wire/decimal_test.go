@@ -89,6 +89,13 @@ func TestParseDecimal(t *testing.T) {
 		got, err := ParseDecimal([]byte(tt.text))
 		require.NoError(t, err, tt.text)
 		assert.True(t, tt.want.Equal(got), "%s: got %s", tt.text, got)
+		for _, behind := range []string{"", " ", ",", "]", "}"} {
+			d := NewDecoder([]byte(" " + tt.text + behind))
+			read := d.Decimal()
+			require.NoError(t, d.Err(), tt.text+behind)
+			assert.True(t, tt.want.Equal(read), "%s: read %s", tt.text, read)
+			assert.Equal(t, len(tt.text)+1, d.pos, tt.text+behind)
+		}
 	}
 }
 
@@ -119,14 +126,6 @@ func TestParseDecimal_MakesNothingOfAMegabyte(t *testing.T) {
 		}
 	})
 	assert.LessOrEqual(t, allocs, 1.0, "no number is made of it")
-}
-
-func TestError_RepeatsNoValue(t *testing.T) {
-	_, err := ParseDecimal([]byte("pk_live_secret"))
-	require.Error(t, err)
-	assert.Equal(t, "wire: not a JSON number (byte 0)", err.Error())
-	var wireErr *Error
-	assert.True(t, errors.As(err, &wireErr))
 }
 
 // The shared table of small numbers must not be reachable for writing.
@@ -223,29 +222,6 @@ func FuzzAppendDecimal(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkAppendDecimal(b *testing.B) {
-	var dst [64]byte
-	d := decimal.New(99987_1234, -4)
-	b.ReportAllocs()
-	for b.Loop() {
-		AppendDecimal(dst[:0], d)
-	}
-}
-
-func BenchmarkParseDecimal(b *testing.B) {
-	for _, text := range []string{"0.05", "99987.1234", "12345678901234567890.123"} {
-		b.Run(text, func(b *testing.B) {
-			in := []byte(text)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := ParseDecimal(in); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
 
 // What is told from the size of a number is what its text says.

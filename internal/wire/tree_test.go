@@ -86,23 +86,3 @@ func raw(data []byte) (json.RawMessage, error) {
 	raw := d.Raw()
 	return raw, d.Finish()
 }
-
-// FuzzRecord decodes arbitrary input into a record: no panic, nothing but
-// well-formed JSON accepted, and everything unknown kept byte by byte.
-func FuzzRecord(f *testing.F) {
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var v book
-		if err := Unmarshal(data, &v); err != nil {
-			return
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(data, &members); err != nil {
-			t.Fatalf("%q: accepted: %v", data, err)
-		}
-		for name, raw := range v.Extra {
-			if !bytes.Equal(raw, members[name]) {
-				t.Fatalf("%q: member %q is %s, want %s", data, name, raw, members[name])
-			}
-		}
-	})
-}
