@@ -235,26 +235,6 @@ func TestAuditOfAWriteLeftByItsCaller(t *testing.T) {
 	})
 }
 
-// What a waiting call finds out is told before the call is done.
-func TestAuditOfAResolution(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{})
-		r.sim.Fault("POST /orders", tradingsim.DropResponse())
-		bought, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithRetry(trading.Retry{Attempts: 1}))
-		require.NoError(t, err)
-		require.True(t, bought.Meta.Replayed)
-		events := r.events()
-		resolved, last := only(events, KindResolved), events[len(events)-1]
-		require.Len(t, resolved, 1)
-		assert.Equal(t, "applied", resolved[0].Outcome)
-		assert.Equal(t, KindDone, last.Kind)
-		assert.Equal(t, events[0].Call, last.Call)
-		assert.Equal(t, "applied", last.Outcome)
-		assert.Equal(t, last.Intent, resolved[0].Intent)
-		assert.False(t, resolved[0].Late)
-	})
-}
-
 func TestBodiesAreBounded(t *testing.T) {
 	r := newRig(t, Options{MaxBody: 40})
 	_, err := r.account().PlaceOrder(t.Context(), buy("0.01"), trading.WithTag(strings.Repeat("t", 5000)))

@@ -146,18 +146,6 @@ func TestWhatIsNotOpened(t *testing.T) {
 	}
 }
 
-func TestReopeningWithoutACrash(t *testing.T) {
-	path, _ := written(t, 0)
-	reopened(t, path, Options{})
-	report, err := VerifyFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, 1, report.Files, "the same file")
-	assert.Equal(t, 15+6, report.Lines)
-	events := eventsOf(t, path)
-	assert.Equal(t, "segment opened begun", kinds(events[:3]))
-	assert.Equal(t, "closed opened begun", kinds(events[14:17]))
-}
-
 func TestAKilledProcessShows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	a, err := OpenAudit(path, Options{})

@@ -161,11 +161,6 @@ func call(answer func(w http.ResponseWriter, r *http.Request, id string)) script
 	return script{"tools/call": answer}
 }
 
-// returns answers tools/call with a result.
-func returns(value string) script {
-	return call(func(w http.ResponseWriter, _ *http.Request, id string) { asJSON(w, result(id, value)) })
-}
-
 // handClock is a clock that a test reads: waits end at once, and move it.
 type handClock struct {
 	now   time.Time

@@ -108,6 +108,9 @@ func TestUnmarshal(t *testing.T) {
 		Extra: map[string]json.RawMessage{"x": json.RawMessage(`"y"`)},
 	}
 	assert.Equal(t, want, v)
+	count, ok := v.Legs[0].Count.Get()
+	assert.True(t, ok)
+	assert.EqualValues(t, 12, count)
 }
 
 func TestUnmarshal_EmptyListsAreNotNil(t *testing.T) {
