@@ -42,6 +42,12 @@ func TestTrap_T89_RetryAfterInEveryForm(t *testing.T) {
 	}
 }
 
+func TestAged(t *testing.T) {
+	for age, want := range map[string]bool{"": false, "0": false, "1": false, "2": true, "soon": true} {
+		assert.Equal(t, want, Aged(http.Header{"Age": {age}}), "%q", age)
+	}
+}
+
 // FuzzHeaders reads Retry-After and the X-RateLimit headers, beside strconv and
 // net/http.
 func FuzzHeaders(f *testing.F) {
