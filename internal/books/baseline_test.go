@@ -50,14 +50,6 @@ func (b *book) atOnce(held []Held) {
 	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 }
 
-func TestReadsRightAfterTheStartAreNoBaseline(t *testing.T) {
-	b := newBook(t)
-	b.Books = New(b.now, Earlier{}, nil)
-	b.atOnce(nil)
-	base, _ := b.Enter(b.order("BTC"))
-	assert.Nil(t, base)
-}
-
 // A new journal shows that no earlier run wrote to a live account a moment ago. It has no
 // writes to the paper account, so there the reads wait all the same.
 func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {

@@ -240,22 +240,6 @@ func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
 	}
 }
 
-// A limit has to know the ids that limits in other markets left.
-func TestLimitsKnowEachOther(t *testing.T) {
-	b := newBook(t)
-	b.read(nil)
-	one, other := b.limit("BTC"), b.limit("ETH")
-	b.enter(one)
-	b.enter(other)
-	b.leave(other, resting("ord_9"))
-	own := b.Known(one).Own
-	require.Len(t, own, 1)
-	assert.Equal(t, "ord_9", own[0].ID)
-	later := b.limit("SOL")
-	base, _ := b.enter(later)
-	assert.Contains(t, base.Orders, "ord_9")
-}
-
 // Effects that nobody needs are forgotten; too many end every baseline.
 func TestEffectsAreBounded(t *testing.T) {
 	b := newBook(t)

@@ -24,18 +24,6 @@ func finishedRuns(n int) []string {
 // manyRuns are how many runs an account has finished.
 var manyRuns = []int{100, 10_000, 30_000}
 
-// However many runs an account has finished, a read of them costs the books the same.
-func BenchmarkEdge15_SawFinished(b *testing.B) {
-	for _, n := range manyRuns {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			books, runs := New(origin, Earlier{None: true}, nil), finishedRuns(n)
-			for b.Loop() {
-				books.SawFinished(mine, atOnce(origin), accounting.NewestOf(len(runs), func(i int) string { return runs[i] }))
-			}
-		})
-	}
-}
-
 // The same as allocations, of a read and of an entry with its record.
 func TestEdge15_FinishedRunsCostTheSame(t *testing.T) {
 	cost := func(n int) (allocs float64, kept int) {

@@ -43,15 +43,6 @@ func TestWantsRead(t *testing.T) {
 	}
 }
 
-// Of all writes a Pro order alone needs the runs that have ended.
-func TestARunWantsTheFinishedRuns(t *testing.T) {
-	b := newBook(t)
-	b.read(nil)
-	b.of[mine].finAt = time.Time{}
-	assert.False(t, b.WantsRead(b.limit("BTC"), b.now))
-	assert.True(t, b.WantsRead(b.pro("BTC"), b.now))
-}
-
 // Reads at once are a baseline of an entry only where nothing waits: neither an order nor
 // a run, and never both.
 func TestReadsAtOnceBesideWhatWaits(t *testing.T) {
@@ -115,15 +106,6 @@ func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 		a := b.of[mine]
 		assert.Equal(t, want, a.finAt.Sub(a.runsFrom) >= ledger.Lag, "a run that ended between them is in one")
 	}
-}
-
-// A read that says nothing of any moment is none.
-func TestAReadOfNoMoment(t *testing.T) {
-	b := newBook(t)
-	b.pass(time.Minute)
-	b.SawPositions(mine, Read{}, nil)
-	b.SawTrades(mine, Read{}, func(int) []accounting.Row { return nil })
-	assert.False(t, b.of[mine].known())
 }
 
 // What waited no longer counts as it may not show in the positions yet, for a lag.

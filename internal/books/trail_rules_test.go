@@ -125,19 +125,6 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	assert.Equal(t, -1, late.Find("w_1").Place)
 }
 
-// Reads that an own write is too near to do not begin a trail anew.
-func TestWhereATrailBeginsAnew(t *testing.T) {
-	for name, row := range map[string]struct {
-		before time.Duration // the last own write, before the reads
-		want   bool
-	}{"a lag": {ledger.Lag, true}, "less": {ledger.Lag - 1, false}, "none": {-1, false}} {
-		b, of := declaredBook(t)
-		of.trail("BTC").last = b.now.Add(-row.before)
-		b.lost("w_1")
-		assert.Equal(t, row.want, of.trail("BTC").Base != nil, name)
-	}
-}
-
 // A course is of a look that shows the newest trade that is known, and no own answer near it.
 func TestStill(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -258,26 +245,6 @@ func TestWhenASuspicionCounts(t *testing.T) {
 	}
 }
 
-// What waits in a market is known from the first read that shows it, by this run or by an earlier one.
-func TestFromWhenOnAllThatWaitsIsKnown(t *testing.T) {
-	none, sooner, later := time.Time{}, origin.Add(-1), origin.Add(1)
-	for name, row := range map[string]struct {
-		account, market time.Time
-		want            bool
-	}{
-		"never":                            {none, none, true},
-		"of the account":                   {sooner, none, false},
-		"of the account, since":            {later, none, true},
-		"of the market":                    {none, sooner, false},
-		"of the market, since":             {none, later, true},
-		"of the market before the account": {later, sooner, false},
-		"of the account before the market": {sooner, later, false},
-	} {
-		of := &trails{lists: row.account, of: map[string]*trail{"BTC": {lists: row.market}}}
-		assert.Equal(t, row.want, of.unseen("BTC", origin), name)
-	}
-}
-
 // The journal of a write says whether what waited in its market was known; the next run knows no
 // more, and nothing of other markets.
 func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
@@ -307,17 +274,6 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		now := &next.of[mine].trails
 		assert.Equal(t, unseen, now.unseen("BTC", now.trail("BTC").From))
 		assert.True(t, now.unseen("ETH", now.trail("BTC").From))
-	}
-}
-
-// An entry that is no order has the account read again where an order may have traded unseen.
-func TestALookThatMayLackAnOrderIsReadAgain(t *testing.T) {
-	for want, by := range map[bool]Earlier{true: {}, false: {None: true}} {
-		b := restartedBook(t, by)
-		b.pass(ledger.Lag)
-		b.look("ACTIVE")
-		b.pass(ledger.Lag)
-		assert.Equal(t, want, b.WantsRead(b.limit("BTC"), b.now))
 	}
 }
 
