@@ -162,9 +162,7 @@ func TestRealServerForgetsItsScripts(t *testing.T) {
 	s := startReal(t)
 	store := openStore(t, s.client())
 	for range 3 {
-		got, err := store.reserve(soon(t), 10)
-		require.NoError(t, err)
-		require.True(t, got)
+		requireReserved(t, store, 10, true)
 		require.NoError(t, s.admin().ScriptFlush(t.Context()).Err())
 	}
 	requireSpent(t, store, 10, 3)
@@ -184,17 +182,14 @@ func TestRealServerRestarts(t *testing.T) {
 			s := startReal(t, row.args...)
 			store := openStore(t, s.client())
 			for range 2 {
-				_, err := store.reserve(soon(t), 10)
-				require.NoError(t, err)
+				requireReserved(t, store, 10, true)
 			}
 			s.kill()
 			_, err := store.reserve(soon(t), 10)
 			require.Error(t, err)
 			s.start()
 			requireSpent(t, store, 10, row.kept)
-			got, err := store.reserve(soon(t), 10)
-			require.NoError(t, err)
-			require.True(t, got)
+			requireReserved(t, store, 10, true)
 		})
 	}
 }
@@ -258,9 +253,7 @@ func TestRealServerIsFull(t *testing.T) {
 	require.NoError(t, admin.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	require.ErrorContains(t, admin.Set(t.Context(), "full", "yes", 0).Err(), "OOM")
 	for i := range 3 {
-		got, err := store.reserve(soon(t), 2)
-		require.NoError(t, err)
-		require.Equal(t, i < 2, got)
+		requireReserved(t, store, 2, i < 2)
 	}
 	requireSpent(t, store, 2, 2)
 }
@@ -271,17 +264,14 @@ func TestRealServerEvicts(t *testing.T) {
 	s := startReal(t, "--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru")
 	store, admin := openStore(t, s.client()), s.admin()
 	for range 10 {
-		_, err := store.reserve(soon(t), 10)
-		require.NoError(t, err)
+		requireReserved(t, store, 10, true)
 	}
 	filler := strings.Repeat("x", 64<<10)
 	for i := range 500 {
 		require.NoError(t, admin.Set(t.Context(), fmt.Sprint("filler", i), filler, 0).Err())
 	}
 	require.Empty(t, admin.Keys(t.Context(), "trading:*").Val(), "they are evicted")
-	got, err := store.reserve(soon(t), 10)
-	require.NoError(t, err)
-	require.True(t, got)
+	requireReserved(t, store, 10, true)
 	requireSpent(t, store, 10, 1)
 }
 
@@ -290,8 +280,7 @@ func TestRealServerEvicts(t *testing.T) {
 func TestRealServerHangs(t *testing.T) {
 	s := startReal(t)
 	store, admin := openStore(t, s.client()), s.admin()
-	_, err := store.reserve(soon(t), 10)
-	require.NoError(t, err)
+	requireReserved(t, store, 10, true)
 	asleep := make(chan error, 1)
 	go func() { asleep <- admin.Do(context.Background(), "DEBUG", "SLEEP", "2").Err() }()
 	probe := s.client()
@@ -303,14 +292,12 @@ func TestRealServerHangs(t *testing.T) {
 	require.Eventually(t, hangs, time.Second, time.Millisecond)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = store.reserve(ctx, 10)
+	_, err := store.reserve(ctx, 10)
 	require.Error(t, err)
 	require.Error(t, ctx.Err())
 	require.Empty(t, asleep, "the call waits for its own time, and not for the server")
 	require.NoError(t, <-asleep)
-	got, err := store.reserve(soon(t), 10)
-	require.NoError(t, err)
-	require.True(t, got)
+	requireReserved(t, store, 10, true)
 }
 
 // A server that is frozen holds up no exit of a client: not even where the Redis client
@@ -352,8 +339,7 @@ func TestRealServerFailsOverToAnEmptyReplica(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	store := openStore(t, client)
 	for range 3 {
-		_, err := store.reserve(soon(t), 3)
-		require.NoError(t, err)
+		requireReserved(t, store, 3, true)
 	}
 	point(second)
 	first.kill()
@@ -388,6 +374,14 @@ func realNeed(limit int) []ratelimit.Need { return []ratelimit.Need{{Bucket: rea
 func (s *Store) reserve(ctx context.Context, limit int) (granted bool, err error) {
 	taken, err := s.Take(ctx, realNeed(limit), 10*time.Second)
 	return err == nil && taken.Wait == 0, err
+}
+
+// requireReserved asks for one place of a limit that is there, or not.
+func requireReserved(t *testing.T, s *Store, limit int, want bool) {
+	t.Helper()
+	got, err := s.reserve(soon(t), limit)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }
 
 // requireSpent wants a number of the places of a limit to be taken.

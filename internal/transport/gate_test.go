@@ -44,8 +44,11 @@ type wire struct {
 	server http.Server
 }
 
-// start serves over TLS, with the certificate of a server that is trusted, by HTTP/2 where that is wanted, or over neither.
-func (w *wire) start(trusted *httptest.Server, secure, http2 bool) *Transport {
+// start serves over TLS, with the certificate of a server that is trusted, by HTTP/2 where that
+// is wanted, or over neither, and returns the service's address.
+func (w *wire) start(t *testing.T, trusted *httptest.Server, secure, http2 bool) (tr *Transport, to string) {
+	t.Helper()
+	to = "http://service"
 	w.conns = make(chan net.Conn)
 	w.server.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -55,10 +58,11 @@ func (w *wire) start(trusted *httptest.Server, secure, http2 bool) *Transport {
 		ok(rw, r)
 	})
 	w.server.ErrorLog = log.New(io.Discard, "", 0)
-	tr := New(nil)
+	tr = New(nil)
 	tr.pool.DialContext = w.connect
 	var ln net.Listener = listener{w}
 	if secure {
+		to = "https://example.com"
 		protocols := []string{"http/1.1"}
 		if http2 {
 			protocols = []string{"h2"}
@@ -72,7 +76,12 @@ func (w *wire) start(trusted *httptest.Server, secure, http2 bool) *Transport {
 	if w.proxy > 0 {
 		tr.pool.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy"})
 	}
-	return tr
+	t.Cleanup(func() {
+		tr.Close()
+		close(w.conns)
+		_ = w.server.Close()
+	})
+	return tr, to
 }
 
 func (w *wire) connect(context.Context, string, string) (net.Conn, error) {
@@ -151,11 +160,7 @@ func TestEdge18_TheGateIsAskedOnceTheConnectionIsThere(t *testing.T) {
 			t.Run(row.name+" "+body, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &wire{delays: row.delays}
-					tr := w.start(trusted, row.secure, row.http2)
-					to := "http://service"
-					if row.secure {
-						to = "https://example.com"
-					}
+					tr, to := w.start(t, trusted, row.secure, row.http2)
 					if row.stalls {
 						require.NoError(t, tr.Send(t.Context(), write(to, "first")).Err)
 						time.Sleep(time.Second)
@@ -177,9 +182,6 @@ func TestEdge18_TheGateIsAskedOnceTheConnectionIsThere(t *testing.T) {
 					require.NoError(t, a.Err)
 					assert.True(t, a.Written)
 					assert.Equal(t, "second", w.bodies[len(w.bodies)-1])
-					tr.Close()
-					close(w.conns)
-					_ = w.server.Close()
 				})
 			})
 		}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +16,12 @@ import (
 
 var errLease = errors.New("the lease is over")
 
-// once is a gate that lets the first byte leave, and not the last.
-type once struct{ asked atomic.Int32 }
+// times is a gate that says yes so many times: a question comes before the transport of a program
+// begins, with the first byte and with the last.
+type times struct{ yes, asked int }
 
-func (o *once) MayLeave() error {
-	if o.asked.Add(1) > 1 {
+func (g *times) MayLeave() error {
+	if g.asked++; g.asked > g.yes {
 		return errLease
 	}
 	return nil
@@ -39,12 +39,8 @@ func TestTheGateIsAskedWithTheLastByte(t *testing.T) {
 			t.Run(name+" "+body, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &wire{}
-					tr := w.start(trusted, row.secure, row.http2)
-					to := "http://service"
-					if row.secure {
-						to = "https://example.com"
-					}
-					r, gate := write(to, body), &once{}
+					tr, to := w.start(t, trusted, row.secure, row.http2)
+					r, gate := write(to, body), &times{yes: 1}
 					r.Gate, r.Timeout = gate, 10*time.Second
 					a := tr.Send(t.Context(), r)
 					require.ErrorIs(t, a.Err, errLease)
@@ -52,10 +48,7 @@ func TestTheGateIsAskedWithTheLastByte(t *testing.T) {
 					time.Sleep(time.Minute)
 					synctest.Wait()
 					assert.Empty(t, w.bodies)
-					assert.Equal(t, int32(2), gate.asked.Load())
-					tr.Close()
-					close(w.conns)
-					_ = w.server.Close()
+					assert.Equal(t, 2, gate.asked)
 				})
 			})
 		}
@@ -67,21 +60,10 @@ func TestTheGateIsAskedWithTheLastByte(t *testing.T) {
 			return nil, err
 		}))
 		r := write("http://here", "0123456789")
-		r.Gate = &thrice{}
+		r.Gate = &times{yes: 2}
 		a := tr.Send(t.Context(), r)
 		require.ErrorIs(t, a.Err, errLease)
 		assert.False(t, a.Written)
 		assert.Equal(t, "01234567", got.String())
 	})
-}
-
-// thrice refuses from the third question on: before the transport begins, with the first byte
-// and with the last.
-type thrice struct{ asked int }
-
-func (g *thrice) MayLeave() error {
-	if g.asked++; g.asked > 2 {
-		return errLease
-	}
-	return nil
 }

@@ -70,6 +70,7 @@ func TestAnswers(t *testing.T) {
 		size       int
 		tooLarge   bool
 		fails      error
+		unlimited  bool // a refusal may be as large as any answer
 	}{
 		{name: "a body", says: sized("200 OK", 2), status: 200, size: 2},
 		{name: "none", says: head("204 No Content", ""), status: 204},
@@ -81,6 +82,7 @@ func TestAnswers(t *testing.T) {
 		{name: "a redirect is not followed", says: head("307 Temporary Redirect", "Location: /elsewhere\r\nContent-Length: 0"), status: 307},
 		{name: "the largest refusal", says: sized("400 Bad Request", largestFail), status: 400, size: largestFail},
 		{name: "a larger refusal", says: sized("300 Multiple Choices", largestFail+1), status: 300, tooLarge: true},
+		{name: "the same without a limit of its own", says: sized("300 Multiple Choices", largestFail+1), status: 300, size: largestFail + 1, unlimited: true},
 		{name: "a success as large", says: sized("299 OK", largestFail+1), status: 299, size: largestFail + 1},
 		{name: "a part", says: head("200 OK", "Content-Length: 3") + "xx", fails: io.ErrUnexpectedEOF},
 		{name: "a part in chunks", says: head("200 OK", "Transfer-Encoding: chunked") + "5\r\nxx", fails: io.ErrUnexpectedEOF},
@@ -92,8 +94,12 @@ func TestAnswers(t *testing.T) {
 				x.Say(row.says)
 				_ = x.Close()
 			})
+			r := write(proxy.URL(), "{}")
+			if row.unlimited {
+				r.MaxError = 0
+			}
 			began := time.Now()
-			a := transport(t).Send(t.Context(), write(proxy.URL(), "{}"))
+			a := transport(t).Send(t.Context(), r)
 			assert.Equal(t, row.status, a.Status)
 			assert.Len(t, a.Body, row.size)
 			assert.Equal(t, row.tooLarge, a.TooLarge)
@@ -107,17 +113,6 @@ func TestAnswers(t *testing.T) {
 			assert.False(t, a.Received.Before(a.Sent))
 		})
 	}
-}
-
-// Without a limit of its own a refusal may be as large as any answer.
-func TestARefusalWithoutALimit(t *testing.T) {
-	proxy := service(t)
-	proxy.Rest(func(x *faultproxy.Exchange) { x.Say("HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno") })
-	r := write(proxy.URL(), "{}")
-	r.MaxError = 0
-	a := transport(t).Send(t.Context(), r)
-	require.NoError(t, a.Err)
-	assert.Equal(t, "no", string(a.Body))
 }
 
 // A request that ended without an answer says why, and whether any of it may have left.
