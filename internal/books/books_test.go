@@ -99,6 +99,12 @@ func (b *book) leave(w *Write, did *Did) {
 	b.Leave(w, did)
 }
 
+// sends is a write from its beginning to its end.
+func (b *book) sends(w *Write, did *Did) {
+	b.enter(w)
+	b.leave(w, did)
+}
+
 func opened(n int64) *Did {
 	return &Did{Own: accounting.Own{Answered: true, Side: accounting.Long, Opened: decimal.NewFromInt(n)}}
 }
@@ -131,38 +137,15 @@ func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 		inRows   bool
 		inStated bool
 	}{
-		"nothing":                   {do: func(b *book, w *Write) { b.enter(w) }, base: true},
-		"one that ended before":     {do: func(b *book, w *Write) { b.run(opened(1)); b.enter(w) }, base: true, own: []int64{1}},
-		"one whose answer says all": {do: func(b *book, w *Write) { b.run(after(1, 1)); b.enter(w) }, base: true, own: []int64{1}, inStated: true},
-		"one beside it": {do: func(b *book, w *Write) {
-			other := b.order("BTC")
-			b.enter(other)
-			b.enter(w)
-			b.leave(other, after(2, 2))
-		}, base: true, own: []int64{2}},
-		"one in another market": {do: func(b *book, w *Write) {
-			other := b.order("ETH")
-			b.enter(other)
-			b.enter(w)
-			b.leave(other, opened(2))
-		}, base: true},
-		"one that was refused": {do: func(b *book, w *Write) {
-			other := b.order("BTC")
-			b.enter(other)
-			b.enter(w)
-			b.leave(other, nil)
-		}, base: true},
-		"one of which nobody knows what it did": {do: func(b *book, w *Write) {
-			other := b.order("BTC")
-			b.enter(other)
-			b.enter(w)
-			b.leave(other, unclear(b.now))
-		}, own: []int64{0}},
-		"the same before it": {do: func(b *book, w *Write) { b.run(unclear(b.now.Add(time.Second))); b.enter(w) }},
-		"the same, and reads since show it": {do: func(b *book, w *Write) {
-			b.run(unclear(b.now.Add(-time.Hour)))
-			b.enter(w)
-		}, base: true},
+		"nothing":                               {do: func(b *book, w *Write) { b.enter(w) }, base: true},
+		"one that ended before":                 {do: func(b *book, w *Write) { b.run(opened(1)); b.enter(w) }, base: true, own: []int64{1}},
+		"one whose answer says all":             {do: func(b *book, w *Write) { b.run(after(1, 1)); b.enter(w) }, base: true, own: []int64{1}, inStated: true},
+		"one beside it":                         {do: func(b *book, w *Write) { b.enterBeside(w, "BTC", after(2, 2)) }, base: true, own: []int64{2}},
+		"one in another market":                 {do: func(b *book, w *Write) { b.enterBeside(w, "ETH", opened(2)) }, base: true},
+		"one that was refused":                  {do: func(b *book, w *Write) { b.enterBeside(w, "BTC", nil) }, base: true},
+		"one of which nobody knows what it did": {do: func(b *book, w *Write) { b.enterBeside(w, "BTC", unclear(b.now)) }, own: []int64{0}},
+		"the same before it":                    {do: func(b *book, w *Write) { b.run(unclear(b.now.Add(time.Second))); b.enter(w) }},
+		"the same, and reads since show it":     {do: func(b *book, w *Write) { b.run(unclear(b.now.Add(-time.Hour))); b.enter(w) }, base: true},
 		"one that reads show since": {do: func(b *book, w *Write) {
 			b.run(opened(1))
 			b.read(nil)
@@ -190,50 +173,47 @@ func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 	}
 }
 
-// run is a write from its beginning to its end.
-func (b *book) run(did *Did) {
-	w := b.order("BTC")
+// enterBeside enters a write while an order in a market is under way, which ends then.
+func (b *book) enterBeside(w *Write, symbol string, did *Did) {
+	other := b.order(symbol)
+	b.enter(other)
 	b.enter(w)
-	b.leave(w, did)
+	b.leave(other, did)
+}
+
+// run is an order that has ended, and a lag after it.
+func (b *book) run(did *Did) {
+	b.sends(b.order("BTC"), did)
 	b.pass(ledger.Lag)
 }
 
 func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
 	for name, row := range map[string]struct {
-		beside func(b *book) (end func())
+		beside []string // markets of orders that began before
+		ended  bool     // as has each of them
 		want   int64
 	}{
-		"alone": {func(*book) func() { return func() {} }, 5},
-		"beside one that is open": {func(b *book) func() {
-			b.enter(b.order("BTC"))
-			return func() {}
-		}, 0},
-		"beside one that has ended": {func(b *book) func() {
-			other := b.order("BTC")
-			b.enter(other)
-			return func() { b.leave(other, opened(1)) }
-		}, 0},
-		"beside one that ended before one in another market": {func(b *book) func() {
-			other, elsewhere := b.order("BTC"), b.order("ETH")
-			b.enter(other)
-			b.enter(elsewhere)
-			return func() {
-				b.leave(other, opened(1))
-				b.leave(elsewhere, opened(1))
-			}
-		}, 0},
-		"beside one in another market": {func(b *book) func() {
-			b.enter(b.order("ETH"))
-			return func() {}
-		}, 5},
+		"alone":                     {want: 5},
+		"beside one that is open":   {beside: []string{"BTC"}},
+		"beside one that has ended": {beside: []string{"BTC"}, ended: true},
+		"beside one that ended before one in another market": {beside: []string{"BTC", "ETH"}, ended: true},
+		"beside one in another market":                       {beside: []string{"ETH"}, want: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
 			b.read(nil)
+			var others []*Write
+			for _, symbol := range row.beside {
+				others = append(others, b.order(symbol))
+				b.enter(others[len(others)-1])
+			}
 			w := b.order("BTC")
-			end := row.beside(b)
 			b.enter(w)
-			end()
+			for _, other := range others {
+				if row.ended {
+					b.leave(other, opened(1))
+				}
+			}
 			b.leave(w, after(5, 5))
 			assert.Equal(t, row.want, b.of[mine].held("BTC").Size.IntPart())
 		})

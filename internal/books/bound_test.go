@@ -96,9 +96,7 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 			}
 			for range 990 {
 				id++
-				w := b.limit("ETH")
-				b.enter(w)
-				b.leave(w, resting(fmt.Sprintf("ord_%d", id)))
+				b.sends(b.limit("ETH"), resting(fmt.Sprintf("ord_%d", id)))
 			}
 		}
 	}

@@ -192,12 +192,9 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 		b.enter(w)
 		require.True(t, rests())
 		other := b.order("ETH")
-		b.enter(other)
-		b.leave(other, unclear(b.now.Add(time.Second)))
+		b.sends(other, unclear(b.now.Add(time.Second)))
 		for range many {
-			other := b.order("ETH")
-			b.enter(other)
-			b.leave(other, opened(1))
+			b.sends(b.order("ETH"), opened(1))
 		}
 		assert.True(t, rests())
 	})
@@ -238,15 +235,11 @@ func TestAnAnswerLeavesOtherMarkets(t *testing.T) {
 	for name, did := range map[string]*Did{"a success": after(5, 5), "nobody knows": unclear(origin)} {
 		b := newBook(t)
 		b.read(one)
-		w := b.order("ETH")
-		b.enter(w)
-		b.leave(w, did)
+		b.sends(b.order("ETH"), did)
 		assert.Equal(t, int64(1), b.of[mine].held("BTC").Size.IntPart(), name)
 	}
 	b := newBook(t)
-	w := b.order("ETH")
-	b.enter(w)
-	b.leave(w, after(5, 5))
+	b.sends(b.order("ETH"), after(5, 5))
 	assert.Equal(t, int64(5), b.of[mine].held("ETH").Size.IntPart())
 }
 
@@ -262,8 +255,7 @@ func TestWritesInDoubtAreTold(t *testing.T) {
 		b.notes[w] = nil
 	}
 	w := b.limit("BTC")
-	b.enter(w)
-	b.leave(w, opened(1))
+	b.sends(w, opened(1))
 	assert.Len(t, b.notes[first], 1)
 	assert.Len(t, b.notes[second], 1)
 
@@ -272,7 +264,6 @@ func TestWritesInDoubtAreTold(t *testing.T) {
 	doubted, w := b.order("BTC"), b.order("BTC")
 	b.enter(doubted)
 	b.Doubt(doubted)
-	b.enter(w)
-	b.leave(w, after(5, 5))
+	b.sends(w, after(5, 5))
 	assert.Zero(t, b.of[mine].held("BTC").Size.IntPart())
 }

@@ -33,18 +33,16 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		"of no market":         {fresh: []accounting.Row{closed("", accounting.Market)}},
 		"with a new status":    {fresh: []accounting.Row{closed("BTC", accounting.Market)}, status: "PASSED"},
 		"after an own write":   {own: func(b *book) { b.run(opened(1)) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
-		"after one elsewhere":  {own: func(b *book) { w := b.order("ETH"); b.enter(w); b.leave(w, opened(1)); b.pass(ledger.Lag) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}, want: "a trade in BTC was closed, and the program has not closed it"},
+		"after one elsewhere":  {own: func(b *book) { b.sends(b.order("ETH"), opened(1)); b.pass(ledger.Lag) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}, want: "a trade in BTC was closed, and the program has not closed it"},
 		"beside one in doubt":  {own: func(b *book) { b.Enter(b.order("BTC")) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
 		"where an order rests": {fresh: []accounting.Row{closed("DOGE", accounting.Market)}},
 		"an order":             {resting: []Waiting{limit}, want: "order ord_9 rests, and the program has not placed it"},
-		"an own order":         {own: func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, resting("ord_9")); b.pass(ledger.Lag) }, resting: []Waiting{limit}},
+		"an own order":         {own: func(b *book) { b.sends(b.limit("BTC"), resting("ord_9")); b.pass(ledger.Lag) }, resting: []Waiting{limit}},
 		"a limit in doubt":     {own: func(b *book) { b.Enter(b.limit("BTC")) }, resting: []Waiting{limit}},
 		"an order of a run": {own: func(b *book) {
 			did := resting("run_1")
 			did.Own.Run = true
-			w := b.pro("BTC")
-			b.enter(w)
-			b.leave(w, did)
+			b.sends(b.pro("BTC"), did)
 			b.pass(ledger.Lag)
 		}, resting: []Waiting{limit}},
 		"an order that a run left, which has ended": {own: func(b *book) {
@@ -78,9 +76,7 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}, closed("BTC", accounting.Market)} })
 		}, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
 		"an own order that a list lacked": {own: func(b *book) {
-			w := b.limit("BTC")
-			b.enter(w)
-			b.leave(w, resting("ord_9"))
+			b.sends(b.limit("BTC"), resting("ord_9"))
 			for range 3 {
 				b.pass(ledger.Lag)
 				b.SawOrders(mine, atOnce(b.now), doge, nil)

@@ -36,24 +36,16 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 		"one beside, in doubt before": {func(b *book, w *Write) {
 			b.enterNoted(w)
 			b.Doubt(w)
-			other := b.journaled(b.order("BTC"))
-			b.enterNoted(other)
-			b.leave(other, opened(2))
-			third := b.journaled(b.order("BTC"))
-			b.enterNoted(third)
-			b.leave(third, opened(3))
+			b.sendsNoted(opened(2))
+			b.sendsNoted(opened(3))
 		}, true, []int64{2, 3}},
 		"one beside, never in doubt": {func(b *book, w *Write) {
 			b.enterNoted(w)
-			other := b.journaled(b.order("BTC"))
-			b.enterNoted(other)
-			b.leave(other, opened(2))
+			b.sendsNoted(opened(2))
 		}, false, nil},
 		"one that was refused": {func(b *book, w *Write) {
 			b.enterNoted(w)
-			other := b.journaled(b.order("BTC"))
-			b.enterNoted(other)
-			b.leave(other, nil)
+			b.sendsNoted(nil)
 		}, true, nil},
 		"one that has not ended": {func(b *book, w *Write) {
 			b.enterNoted(b.journaled(b.order("BTC")))
@@ -68,9 +60,7 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 		"one that may have done anything": {func(b *book, w *Write) {
 			b.enterNoted(w)
 			b.Doubt(w)
-			other := b.journaled(b.order("BTC"))
-			b.enterNoted(other)
-			b.leave(other, unclear(b.now))
+			b.sendsNoted(unclear(b.now))
 		}, false, []int64{0}},
 		"more than a journal takes": {func(b *book, w *Write) {
 			for range maxJournaled + 1 {
@@ -80,9 +70,7 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 		}, false, nil},
 		"one that ended while the journal took it": {func(b *book, w *Write) {
 			base, n := b.Enter(w)
-			other := b.journaled(b.order("BTC"))
-			b.enterNoted(other)
-			b.leave(other, opened(2))
+			b.sendsNoted(opened(2))
 			b.begin(w, base, n)
 		}, false, nil},
 	} {
@@ -175,13 +163,11 @@ func TestWhatARunLeavesStill(t *testing.T) {
 		"it was read too soon":             {Earlier{}, func(b *book) { b.SawOrders(mine, atOnce(b.now), nil, nil) }, nil},
 		"nothing waits, as was read":       {Earlier{}, func(b *book) { b.pass(ledger.Lag); b.SawOrders(mine, atOnce(b.now), nil, nil) }, []string{"acc_1"}},
 		"an order waits, as was read":      {Earlier{}, func(b *book) { b.read(nil) }, nil},
-		"an own order waits":               {Earlier{None: true}, func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, resting("ord_1")) }, nil},
+		"an own order waits":               {Earlier{None: true}, func(b *book) { b.sends(b.limit("BTC"), resting("ord_1")) }, nil},
 		"an own order is under way":        {Earlier{None: true}, func(b *book) { b.enter(b.limit("BTC")) }, nil},
-		"an own order was refused locally": {Earlier{None: true}, func(b *book) { w := b.limit("BTC"); b.enter(w); b.leave(w, nil) }, []string{"acc_1"}},
+		"an own order was refused locally": {Earlier{None: true}, func(b *book) { b.sends(b.limit("BTC"), nil) }, []string{"acc_1"}},
 		"an own order waits no more": {Earlier{None: true}, func(b *book) {
-			w := b.limit("BTC")
-			b.enter(w)
-			b.leave(w, resting("ord_1"))
+			b.sends(b.limit("BTC"), resting("ord_1"))
 			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		}, []string{"acc_1"}},
@@ -261,8 +247,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	w := b.order("BTC")
 	w.ID, w.Declared, w.Asked = "w_1", true, &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
-	b.enter(w)
-	b.leave(w, after(5, 5))
+	b.sends(w, after(5, 5))
 	require.True(t, b.HandOver()[mine.ID].Of["BTC"].Unseen)
 	next := restartedBook(t, Earlier{Handed: b.HandOver()})
 	next.enter(next.order("BTC"))
@@ -273,6 +258,13 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 func (b *book) enterNoted(w *Write) {
 	base, n := b.Enter(w)
 	b.begin(w, base, n)
+}
+
+// sendsNoted is an order with a journal, from its beginning to its end.
+func (b *book) sendsNoted(did *Did) {
+	w := b.journaled(b.order("BTC"))
+	b.enterNoted(w)
+	b.leave(w, did)
 }
 
 func (b *book) begin(w *Write, base *accounting.Baseline, n Note) {
