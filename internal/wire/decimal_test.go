@@ -90,11 +90,11 @@ func TestParseDecimal(t *testing.T) {
 		require.NoError(t, err, tt.text)
 		assert.True(t, tt.want.Equal(got), "%s: got %s", tt.text, got)
 		for _, behind := range []string{"", " ", ",", "]", "}"} {
-			d := NewDecoder([]byte(" " + tt.text + behind))
+			d := NewDecoder([]byte(tt.text + behind))
 			read := d.Decimal()
 			require.NoError(t, d.Err(), tt.text+behind)
 			assert.True(t, tt.want.Equal(read), "%s: read %s", tt.text, read)
-			assert.Equal(t, len(tt.text)+1, d.pos, tt.text+behind)
+			assert.Equal(t, len(tt.text), d.pos, tt.text+behind)
 		}
 	}
 }
@@ -115,6 +115,11 @@ func TestParseDecimal_Refuses(t *testing.T) {
 		var wireErr *Error
 		require.ErrorAs(t, err, &wireErr, "%q", text)
 		assert.Equal(t, want, wireErr.Problem, "%q", text)
+	}
+	for _, text := range []string{"", "-", "--1", ".5", "1.e5"} {
+		d := NewDecoder([]byte(text))
+		d.Decimal()
+		assert.Error(t, d.Err(), "%q", text)
 	}
 }
 

@@ -212,6 +212,8 @@ func TestUnmarshal_Depth(t *testing.T) {
 
 func TestError_IsBoundedAndRepeatsNoValue(t *testing.T) {
 	const secret = "pk_live_0123456789"
+	require.EqualError(t, Unmarshal([]byte(secret), &book{}), "wire: not well-formed JSON (byte 0)")
+	require.EqualError(t, Unmarshal([]byte(`{}`), &book{}), "wire: legs: required member missing (byte 1)")
 	for _, data := range []string{
 		`{"legs":[{"symbol":"` + secret + `","size":"` + secret + `"}]}`,
 		`{"legs":"` + secret + `"}`,
