@@ -1,13 +1,11 @@
 package journal_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/proof/leak"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/journal/journaltest"
 )
@@ -37,6 +35,3 @@ func TestLog(t *testing.T) {
 func TestMemory(t *testing.T) {
 	journaltest.Run(t, func(*testing.T) journal.Store { return journal.NewMemory() })
 }
-
-// TestMain looks for goroutines that a journal has left behind.
-func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

@@ -1,0 +1,11 @@
+package journal_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tradingapi/trading-go/internal/proof/leak"
+)
+
+// TestMain looks for goroutines that a journal has left behind.
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
