@@ -138,67 +138,6 @@ func TestAnExitFindsRoomBesideAllOthers(t *testing.T) {
 	}
 }
 
-// Recovery that waits for its share holds nobody else up, and is served when the share
-// is free.
-func TestAFullShareHoldsUpRecoveryAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t)
-		require.Equal(t, 200, drain(t, l, ratelimit.Recovery, ""))
-		began := time.Now()
-		waited := make(chan time.Duration, 1)
-		go func() {
-			slot, err := l.Take(t.Context(), asking(ratelimit.Recovery, ""))
-			assert.NoError(t, err)
-			waited <- time.Since(began)
-			l.Return(slot, false)
-		}()
-		synctest.Wait()
-		for p, class := range map[ratelimit.Priority]string{ratelimit.Read: "", ratelimit.Entry: "market-orders", ratelimit.Exit: "closes"} {
-			use(t, l, asking(p, class))
-			assert.Zero(t, time.Since(began), p)
-		}
-		assert.Equal(t, Window, <-waited)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		assert.Zero(t, l.waiting)
-	})
-}
-
-// Waiters are served by priority, and in the order in which they came within each.
-func TestWaitersAreServedByPriority(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t)
-		for range 600 { // so that slots become free one by one
-			use(t, l, asking(ratelimit.Exit, ""))
-			time.Sleep(10 * time.Millisecond)
-		}
-		var work sync.WaitGroup
-		var mu sync.Mutex
-		var order []string
-		for _, w := range []struct {
-			name    string
-			request *Request
-		}{
-			{"read 1", asking(ratelimit.Read, "")}, {"read 2", asking(ratelimit.Read, "")},
-			{"entry 1", asking(ratelimit.Entry, "twap")}, {"entry 2", asking(ratelimit.Entry, "market-orders")},
-			{"recovery", asking(ratelimit.Recovery, "")},
-			{"exit 1", asking(ratelimit.Exit, "closes")}, {"exit 2", asking(ratelimit.Exit, "")}, {"close", asking(ratelimit.Close, "closes")},
-		} {
-			work.Go(func() {
-				slot, err := l.Take(t.Context(), w.request)
-				assert.NoError(t, err)
-				mu.Lock()
-				order = append(order, w.name)
-				mu.Unlock()
-				l.Return(slot, true)
-			})
-			synctest.Wait()
-		}
-		work.Wait()
-		assert.Equal(t, []string{"close", "exit 1", "exit 2", "recovery", "entry 1", "entry 2", "read 1", "read 2"}, order)
-	})
-}
-
 // A wait that cannot end in time is refused at once, with its length and its bucket.
 func TestAWaitThatIsTooLongIsRefusedAtOnce(t *testing.T) {
 	for _, row := range []struct {

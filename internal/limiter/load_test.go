@@ -3,7 +3,6 @@ package limiter
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -96,68 +95,6 @@ func TestOverload(t *testing.T) {
 		assert.LessOrEqual(t, m.most["market-orders"], 150)
 		assert.Equal(t, 80*time.Millisecond, longest, "an exit waits for nobody")
 		assert.Greater(t, exits, 90)
-	})
-}
-
-// Even exits alone can be more than the service takes. They wait a window at the most
-// then, and are served in the order in which they came.
-func TestExitsAloneWaitOneWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, m := newLimiter(t), newMeter()
-		var work sync.WaitGroup
-		var mu sync.Mutex
-		var order []int
-		for i := range 290 { // 150 now, 140 a minute later
-			time.Sleep(time.Millisecond)
-			work.Go(func() {
-				began := time.Now()
-				slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
-				assert.NoError(t, err)
-				assert.LessOrEqual(t, time.Since(began), Window+time.Second)
-				m.arrive("closes")
-				mu.Lock()
-				order = append(order, i)
-				mu.Unlock()
-				l.Return(slot, true)
-			})
-		}
-		work.Wait()
-		assert.Equal(t, 150, m.most["closes"])
-		assert.True(t, slices.IsSorted(order), "first come, first served")
-	})
-}
-
-// Callers that leave while they wait take nothing with them.
-func TestLeavingTheQueueLosesNothing(t *testing.T) {
-	skipForDetector(t)
-	synctest.Test(t, func(t *testing.T) {
-		l, m := newLimiter(t), newMeter()
-		var work sync.WaitGroup
-		for i := range 60 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i*7%130)*time.Second)
-			p := ratelimit.Priority(i % 3)
-			work.Go(func() {
-				defer cancel()
-				every(ctx, 50*time.Millisecond, func() {
-					if i%2 > 0 {
-						_ = m.request(ctx, l, asking(p, ""))
-						return
-					}
-					patient, cancel := context.WithCancel(ctx)
-					defer cancel()
-					time.AfterFunc(time.Duration(i%17)*time.Millisecond, cancel)
-					_ = m.request(patient, l, asking(p, ""))
-				})
-			})
-		}
-		work.Wait()
-		assert.LessOrEqual(t, m.most[testKey], 600)
-		time.Sleep(Window)
-		assert.Zero(t, usageOf(t, l, testKey).Used)
-		assert.True(t, l.queuesAreEmpty())
-		assert.Equal(t, 200, drain(t, l, ratelimit.Recovery, ""), "recovery's share is there again")
-		assert.Equal(t, 340, drain(t, l, ratelimit.Read, ""), "and all but the reserve")
-		assert.Equal(t, 60, drain(t, l, ratelimit.Exit, ""))
 	})
 }
 

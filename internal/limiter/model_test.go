@@ -199,7 +199,7 @@ func schedule(random *rand.Rand) []*asker {
 		case 3:
 			a.request.Priority, a.request.Class = ratelimit.Exit, "orders"
 		case 4:
-			a.request.Priority, a.request.Class = ratelimit.Exit, "closes"
+			a.request.Priority, a.request.Class = []ratelimit.Priority{ratelimit.Exit, ratelimit.Close}[random.IntN(2)], "closes"
 		case 5:
 			a.request.Priority, a.request.Class = ratelimit.Recovery, "orders"
 		}

@@ -295,18 +295,6 @@ func TestAStoreThatAnswersNonsense(t *testing.T) {
 	}
 }
 
-// What fails fast does not wait for room, but does wait for the store's answer.
-func TestFailFastWaitsForTheStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, in(newSlowStore(func(s *slowStore) { s.take = time.Millisecond })))
-		for range 135 {
-			use(t, l, failFast(asking(ratelimit.Entry, "market-orders")))
-		}
-		_, err := l.Take(t.Context(), failFast(asking(ratelimit.Entry, "market-orders")))
-		require.Equal(t, "user/desk/market-orders", fullOf(t, err).Bucket)
-	})
-}
-
 // Who leaves while the store is asked keeps no slot, and neither does who finds its
 // bucket closed by then.
 func TestASlotThatComesTooLateIsGivenBack(t *testing.T) {
