@@ -97,12 +97,3 @@ func TestOverload(t *testing.T) {
 		assert.Greater(t, exits, 90)
 	})
 }
-
-// skipForDetector skips what the race detector breaks down on: many timers in one bubble,
-// https://go.dev/issue/78156. CI runs it without.
-func skipForDetector(t *testing.T) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("the race detector breaks down on so many timers")
-	}
-}

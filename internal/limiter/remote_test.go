@@ -322,7 +322,9 @@ func TestASlotThatComesTooLateIsGivenBack(t *testing.T) {
 
 // Ten thousand who wait are not asked for one by one.
 func TestALongQueueAsksTheStoreSeldom(t *testing.T) {
-	skipForDetector(t)
+	if raceDetector { // it breaks down on so many timers in one bubble, https://go.dev/issue/78156; CI runs this without
+		t.Skip()
+	}
 	callers := 10_000
 	if testing.Short() {
 		callers = 1000
