@@ -16,14 +16,19 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/protect"
 	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest"
 )
 
-func client(t *testing.T, sim *tradingsim.Sim, opts ...trading.Option) *trading.Client {
-	t.Helper()
-	c, err := trading.New(sim.URL(), append(opts, trading.WithLiveKey(sim.LiveKey()), trading.WithSandboxKey(sim.SandboxKey()), trading.WithTransport(sim.Transport()))...)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	return c
+// watch has a Notifier watch a client until the returned function ends it.
+func watch(t *testing.T, n *Notifier, c *trading.Client) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); n.Watch(ctx, c) }()
+	return func() {
+		cancel()
+		<-over
+		require.NoError(t, within(n, time.Second))
+	}
 }
 
 // said are the texts that were posted, by kind.
@@ -41,12 +46,10 @@ func said(t *testing.T, r *receiver, kind Kind) (texts []string) {
 
 func TestHaltsAreSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := client(t, tradingsim.New())
+		c := tradingtest.Client(t, tradingsim.New())
 		r := &receiver{}
 		n := open(t, r)
-		ctx, cancel := context.WithCancel(t.Context())
-		over := make(chan struct{})
-		go func() { defer close(over); n.Watch(ctx, c) }()
+		end := watch(t, n, c)
 		time.Sleep(5 * time.Second)
 		c.Halt("lunch")
 		time.Sleep(5 * time.Second)
@@ -54,9 +57,7 @@ func TestHaltsAreSaid(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		c.Resume()
 		time.Sleep(5 * time.Second)
-		cancel()
-		<-over
-		require.NoError(t, within(n, time.Second))
+		end()
 		assert.Equal(t, []string{": halted, entries are refused: lunch", ": halted, entries are refused: a long lunch", ": resumed, entries are taken again"}, said(t, r, Halt))
 	})
 }
@@ -65,15 +66,13 @@ func TestHaltsAreSaid(t *testing.T) {
 func TestAPendingWriteIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		c := client(t, sim, trading.WithJournal(journal.NewMemory()), trading.WithoutBackground())
+		c := tradingtest.Client(t, sim, trading.WithJournal(journal.NewMemory()), trading.WithoutBackground())
 		r := &receiver{}
 		n := open(t, r)
-		ctx, cancel := context.WithCancel(t.Context())
-		over := make(chan struct{})
-		go func() { defer close(over); n.Watch(ctx, c) }()
+		end := watch(t, n, c)
 		sim.Fault("POST /orders", tradingsim.DropResponse())
 		buy := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}
-		_, err := c.Live.Account("acc_1").PlaceOrder(ctx, buy, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
+		_, err := c.Live.Account("acc_1").PlaceOrder(t.Context(), buy, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		time.Sleep(50 * time.Second)
 		synctest.Wait()
@@ -85,11 +84,9 @@ func TestAPendingWriteIsSaid(t *testing.T) {
 		assert.Contains(t, texts[0], "acc_1: POST /orders in BTC: its outcome has not been known since 00:00:00 UTC: write ")
 		write := (*trading.WriteError)(nil)
 		require.ErrorAs(t, err, &write)
-		require.NoError(t, c.Acknowledge(ctx, write.Intent, trading.Applied, "seen in the terminal"))
+		require.NoError(t, c.Acknowledge(t.Context(), write.Intent, trading.Applied, "seen in the terminal"))
 		time.Sleep(5 * time.Second)
-		cancel()
-		<-over
-		require.NoError(t, within(n, time.Second))
+		end()
 		texts = said(t, r, Pending)
 		require.Len(t, texts, 2)
 		assert.Contains(t, texts[1], "is pending no more")
@@ -99,7 +96,7 @@ func TestAPendingWriteIsSaid(t *testing.T) {
 func TestAFlatteningIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		c := client(t, sim)
+		c := tradingtest.Client(t, sim)
 		r := &receiver{}
 		n := open(t, r)
 		report, err := flatten.Account(t.Context(), c.Live.Account("acc_1"), flatten.Options{Halt: c})
@@ -145,7 +142,7 @@ func TestAFloorIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 		writes := journal.NewMemory()
-		p, err := protect.New(protect.Options{Client: client(t, sim, trading.WithJournal(writes)), Accounts: []trading.AccountID{"acc_1"}, Dir: t.TempDir()})
+		p, err := protect.New(protect.Options{Client: tradingtest.Client(t, sim, trading.WithJournal(writes)), Accounts: []trading.AccountID{"acc_1"}, Dir: t.TempDir()})
 		require.NoError(t, err)
 		defer p.Close()
 		r := &receiver{}
