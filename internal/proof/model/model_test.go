@@ -3,6 +3,8 @@ package model
 import (
 	"flag"
 	"testing"
+
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
 var accidents = flag.Int("accidents", 2, "how many accidents a schedule may have; 3 takes minutes")
@@ -36,7 +38,7 @@ func TestHolds(t *testing.T) {
 // to race against, and would take ten times as long.
 func skipUnderRaceDetector(t *testing.T) {
 	t.Helper()
-	if raceDetector {
+	if rig.RaceDetector {
 		t.Skip("a search is one goroutine")
 	}
 }

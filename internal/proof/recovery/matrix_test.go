@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
 var (
@@ -66,7 +68,7 @@ func sampled(tab, i int) bool {
 	switch {
 	case *printMatrix || *fullMatrix:
 		return true
-	case raceDetector:
+	case rig.RaceDetector:
 		return i%29 == tab%29
 	case tab < 2:
 		return true

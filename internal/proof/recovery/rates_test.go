@@ -16,6 +16,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -85,7 +86,7 @@ func TestEveryFaultAtUpToOneInTen(t *testing.T) {
 // tradeUnderMixed trades under faults whose rates are drawn anew for each run.
 func tradeUnderMixed(t *testing.T, rates []rate, exclusive, reads bool) (writes int, unknown map[string]int) {
 	runs := 12
-	if raceDetector {
+	if rig.RaceDetector {
 		runs = 2
 	}
 	unknown = map[string]int{}
@@ -119,7 +120,7 @@ var unstored = []string{
 // price that stands still somebody else may have traded, and fewer than eight in a hundred fit both
 // ways; sums told these, and were wrong at times.
 func TestEachFaultAtOneInTen(t *testing.T) {
-	if raceDetector {
+	if rig.RaceDetector {
 		t.Skip("TestFaultRates has the same goroutines")
 	}
 	for _, f := range everyFault {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -110,17 +111,17 @@ var accidents = []accident{
 
 // unheardOf are own answers whose codes no table has, and a gateway's in their shape.
 var unheardOf = []namedFault{
-	{"500 database_error", fixed(tradingsim.Fail(500, "database_error"))},
-	{"504 timeout", fixed(tradingsim.Fail(504, "timeout"))},
-	{"400 new_rule", fixed(tradingsim.Fail(400, "new_rule"))},
-	{"409 new_conflict", fixed(tradingsim.Fail(409, "new_conflict"))},
-	{"422 new_check", fixed(tradingsim.Fail(422, "new_check"))},
-	{"403 market_paused_for_now", fixed(tradingsim.Fail(403, "market_paused_for_now"))},
-	{"a gateway's 400", fixed(tradingsim.GatewayJSON(400, "bad_gateway"))},
-	{"a gateway's 400 after", fixed(tradingsim.GatewayJSONAfter(400, "bad_gateway"))},
-	{"a gateway's 404 after", fixed(tradingsim.GatewayJSONAfter(404, "gone_for_now"))},
-	{"a gateway's 429 after", fixed(tradingsim.GatewayJSONAfter(429, "slow_down"))},
-	{"a gateway's 503 after", fixed(tradingsim.GatewayJSONAfter(503, "try_later"))},
+	{"500 database_error", tradingsim.Fail(500, "database_error")},
+	{"504 timeout", tradingsim.Fail(504, "timeout")},
+	{"400 new_rule", tradingsim.Fail(400, "new_rule")},
+	{"409 new_conflict", tradingsim.Fail(409, "new_conflict")},
+	{"422 new_check", tradingsim.Fail(422, "new_check")},
+	{"403 market_paused_for_now", tradingsim.Fail(403, "market_paused_for_now")},
+	{"a gateway's 400", tradingsim.GatewayJSON(400, "bad_gateway")},
+	{"a gateway's 400 after", tradingsim.GatewayJSONAfter(400, "bad_gateway")},
+	{"a gateway's 404 after", tradingsim.GatewayJSONAfter(404, "gone_for_now")},
+	{"a gateway's 429 after", tradingsim.GatewayJSONAfter(429, "slow_down")},
+	{"a gateway's 503 after", tradingsim.GatewayJSONAfter(503, "try_later")},
 }
 
 // rare is 1 for one in fifty.
@@ -315,8 +316,8 @@ func play(t *testing.T, n int, of ...accident) {
 	}
 	v := variants[(n+int(*seed))%len(variants)]
 	v.opts = append(v.opts[:len(v.opts):len(v.opts)], trading.WithResolveTimeout(10*time.Second))
-	v.calls, v.accidents, v.name = *trialCalls, of, name+", "+v.name
-	if raceDetector {
+	v.think, v.calls, v.accidents, v.name = 16*time.Second, *trialCalls, of, name+", "+v.name
+	if rig.RaceDetector {
 		v.calls /= 4
 	}
 	t.Run(v.name, func(t *testing.T) {

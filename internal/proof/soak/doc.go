@@ -13,26 +13,20 @@
 // disks, connections, health, limits, guards, the bot's pace, with two clients on one journal
 // (accidents_test.go). Without the flag each happens alone.
 //
-// Most of it runs in process and in virtual time, in which the full run is some
-// hours long; a smaller part crosses loopback, where connections are real. What
-// must hold:
+// It runs in process and in virtual time, in which the full run is some hours long.
+// internal/proof/client, hostile and crash have real connections. What must hold:
 //
 //   - every error is of one of the client's types, and has an outcome;
 //   - by the service's ledger nothing is executed twice, what was called applied was
 //     executed, and what was called not applied was not;
 //   - after a round of calls the client holds no more memory than after the round
 //     before it: each round has a simulation of its own, which is let go before the
-//     heap is measured, so that what is left is the client's;
-//   - after Close no goroutine is left, and no connection.
+//     heap is measured, so that what is left is the client's.
 //
 // One fault the contract leaves open is kept out: a request that was executed and
 // answered with a 5xx, and of which a copy arrives afterwards. Package crash plays
 // and counts it. So the soak has two mixes of faults: one in which copies arrive
 // late, and one in which the service fails after the work.
-//
-// The package also holds the differential test of client and simulation: programs of
-// calls, from a fuzzer and from dice, after each step of which the money, the keys
-// and the limits have to add up to the last digit.
 //
 // It holds no code outside its tests, and is imported by nothing.
 package soak

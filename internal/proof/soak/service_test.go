@@ -28,8 +28,6 @@ type service struct {
 	met    map[string]int  // faults, by name
 	lost   map[string]bool // keys under which a 5xx was not heard
 	copied bool            // copies of requests arrive: see [tally.check]
-	// patient: what the client holds against the service for half a minute may happen.
-	patient bool
 }
 
 // accountsPerRound are traded one half as much as the other: on the busiest nothing
@@ -43,7 +41,7 @@ func accountID(round, i int) trading.AccountID {
 // newService makes the simulation of a round. Its accounts are no other round's, so
 // that nothing that the client remembers of one is taken for the other's.
 func newService(round int, m mix, d *dice, opts ...tradingsim.Option) *service {
-	s := &service{met: map[string]int{}, lost: map[string]bool{}, copied: m.copies, patient: m.minutes}
+	s := &service{met: map[string]int{}, lost: map[string]bool{}, copied: m.copies}
 	wide := tradingsim.Account{DailyLossFloor: "-1e9", GlobalLossFloor: "-1e9", ProfitTarget: "1e9"}
 	for i := range accountsPerRound {
 		a := wide
@@ -78,9 +76,6 @@ func (s *service) disturb(d *dice, after func(func())) {
 	market := tradingsim.Market{Symbol: symbol}
 	switch d.intN(14) {
 	case 0:
-		if !s.patient {
-			return
-		}
 		sim.SetHealth("degraded", "stale")
 		after(func() { sim.SetHealth("healthy", "live") })
 	case 1:
@@ -90,9 +85,6 @@ func (s *service) disturb(d *dice, after func(func())) {
 		sim.SetFillError(symbol, []string{"STALE_PRICE", "NO_PRICE"}[d.intN(2)])
 		after(func() { sim.SetFillError(symbol, "") })
 	case 3:
-		if !s.patient {
-			return
-		}
 		sim.SetAccess(false)
 		after(func() { sim.SetAccess(true) })
 	case 4:

@@ -20,7 +20,7 @@ import (
 
 var (
 	full = flag.Bool("soak.full", false, "make more than a hundred thousand calls")
-	seed = flag.Uint64("soak.seed", 1, "the dice of the soak and of the programs")
+	seed = flag.Uint64("soak.seed", 1, "the dice of the soak")
 )
 
 const workers = 64
@@ -42,15 +42,13 @@ type variant struct {
 
 var variants = []variant{
 	{
-		name:  "paced, and requests that arrive late",
-		mix:   mix{share: 8, unit: time.Second, copies: true, minutes: true},
-		think: 16 * time.Second, calls: 120_000,
+		name: "paced, and requests that arrive late",
+		mix:  mix{copies: true},
 	},
 	{
-		name:  "not paced, and failures after the work",
-		mix:   mix{share: 8, unit: time.Second, failsAfterWork: true, minutes: true},
-		opts:  []trading.Option{trading.WithRateLimits(trading.RateLimits{Off: true})},
-		think: 16 * time.Second, calls: 120_000,
+		name: "not paced, and failures after the work",
+		mix:  mix{failsAfterWork: true},
+		opts: []trading.Option{trading.WithRateLimits(trading.RateLimits{Off: true})},
 	},
 }
 
@@ -58,8 +56,9 @@ var variants = []variant{
 func TestSoak(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
-			if !*full {
-				v.calls = 5_120
+			v.think, v.calls = 16*time.Second, 5_120
+			if *full {
+				v.calls = 120_000
 			}
 			synctest.Test(t, func(t *testing.T) { v.run(t) })
 		})
@@ -135,7 +134,7 @@ func (v variant) round(t *testing.T, round int, clients []*trading.Client, s *se
 	})
 	for i := range workers {
 		w := &worker{
-			client: clients[i%len(clients)], service: s, sizes: &sizes, tally: tally, patience: time.Second, resolves: true,
+			client: clients[i%len(clients)], service: s, sizes: &sizes, tally: tally,
 			dice: newDice(*seed, uint64(10_000*(round+1)+i)),
 		}
 		group.Go(func() {

@@ -17,12 +17,6 @@ type worker struct {
 	dice    *dice // its own, so that one run is like the next as far as can be
 	sizes   *sizes
 	tally   *tally
-	// patience is how long the shortest of its contexts is.
-	patience time.Duration
-	// resolves: it finds out what became of a write of which it was not told.
-	resolves bool
-	// opts are on every write.
-	opts []trading.CallOption
 
 	resting []trading.OrderID
 	runs    []trading.RunID
@@ -48,9 +42,9 @@ func (w *worker) call(ctx context.Context) {
 func (w *worker) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch w.dice.intN(12) {
 	case 0:
-		return context.WithTimeout(ctx, time.Duration(w.dice.intN(4))*w.patience/4)
+		return context.WithTimeout(ctx, time.Duration(w.dice.intN(4))*time.Second/4)
 	case 1, 2:
-		return context.WithTimeout(ctx, time.Duration(1+w.dice.intN(20))*w.patience)
+		return context.WithTimeout(ctx, time.Duration(1+w.dice.intN(20))*time.Second)
 	case 3:
 		return context.WithCancel(ctx)
 	default:
@@ -155,10 +149,6 @@ func (w *worker) part() trading.Part {
 	return trading.Percent(decimal.NewFromInt(int64(1 + w.dice.intN(99))))
 }
 
-func (w *worker) with(m *trading.Meta) []trading.CallOption {
-	return append(w.opts[:len(w.opts):len(w.opts)], trading.ResponseInto(m))
-}
-
 func (w *worker) writePaper(ctx context.Context) {
 	var (
 		m     trading.Meta
@@ -170,24 +160,21 @@ func (w *worker) writePaper(ctx context.Context) {
 	switch w.dice.intN(16) {
 	case 0:
 		op = trading.OpSandboxReset
-		_, err = paper.Reset(ctx, w.with(&m)...)
+		_, err = paper.Reset(ctx, trading.ResponseInto(&m))
 	case 1, 2, 3, 4:
 		op = trading.OpSandboxClose
-		_, err = paper.ClosePosition(ctx, w.symbol(), w.part(), w.with(&m)...)
+		_, err = paper.ClosePosition(ctx, w.symbol(), w.part(), trading.ResponseInto(&m))
 	case 5, 6:
 		op = trading.OpSandboxTPSL
 		symbol := w.symbol()
-		_, err = paper.SetTPSL(ctx, symbol, w.levels(symbol), w.with(&m)...)
+		_, err = paper.SetTPSL(ctx, symbol, w.levels(symbol), trading.ResponseInto(&m))
 	default:
 		op = trading.OpSandboxOrder
 		o := w.order()
 		size = o.Size
-		_, err = paper.PlaceOrder(ctx, o, w.with(&m)...)
+		_, err = paper.PlaceOrder(ctx, o, trading.ResponseInto(&m))
 	}
-	if trading.OutcomeOf(err) == trading.Unknown && w.resolves {
-		w.resolve(ctx, err)
-	}
-	w.tally.write(op, size, m, err)
+	w.wrote(ctx, op, size, m, err)
 }
 
 func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
@@ -200,11 +187,11 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 	switch w.dice.intN(20) {
 	case 0, 1, 2:
 		op = trading.OpClose
-		_, err = a.ClosePosition(ctx, w.symbol(), w.part(), w.with(&m)...)
+		_, err = a.ClosePosition(ctx, w.symbol(), w.part(), trading.ResponseInto(&m))
 	case 3, 4:
 		op = trading.OpTPSL
 		symbol := w.symbol()
-		_, err = a.SetTPSL(ctx, symbol, w.levels(symbol), w.with(&m)...)
+		_, err = a.SetTPSL(ctx, symbol, w.levels(symbol), trading.ResponseInto(&m))
 	case 5, 6:
 		op = trading.OpLimit
 		o := w.order()
@@ -212,7 +199,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		o.LimitPrice = trading.At(decimal.New(int64(prices[o.Symbol]*(80+w.dice.intN(40))), -2))
 		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Opt[decimal.Decimal]{}
 		var placed *trading.LimitResult
-		if placed, err = a.PlaceLimit(ctx, o, w.with(&m)...); err == nil {
+		if placed, err = a.PlaceLimit(ctx, o, trading.ResponseInto(&m)); err == nil {
 			w.resting = append(w.resting, placed.Order.ID)
 		}
 	case 7:
@@ -221,7 +208,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		if n := len(w.resting); n > 0 {
 			id, w.resting = w.resting[n-1], w.resting[:n-1]
 		}
-		_, err = a.CancelOrder(ctx, id, w.with(&m)...)
+		_, err = a.CancelOrder(ctx, id, trading.ResponseInto(&m))
 	case 8:
 		op = trading.OpTWAP
 		o := w.order()
@@ -229,7 +216,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		size = o.Size
 		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Opt[decimal.Decimal]{}
 		var placed *trading.RunResult
-		if placed, err = a.PlaceTWAP(ctx, o, trading.TWAP{Duration: 2 * time.Minute}, w.with(&m)...); err == nil {
+		if placed, err = a.PlaceTWAP(ctx, o, trading.TWAP{Duration: 2 * time.Minute}, trading.ResponseInto(&m)); err == nil {
 			w.runs = append(w.runs, placed.ID)
 		}
 	case 9:
@@ -239,18 +226,23 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		}
 		if w.dice.intN(2) == 0 {
 			op = trading.OpCancelRun
-			_, err = a.CancelRun(ctx, id, w.with(&m)...)
+			_, err = a.CancelRun(ctx, id, trading.ResponseInto(&m))
 			break
 		}
 		op = trading.OpEditRun
-		_, err = a.EditRun(ctx, id, trading.RunEdit{TotalSize: trading.Dec("0.5")}, w.with(&m)...)
+		_, err = a.EditRun(ctx, id, trading.RunEdit{TotalSize: trading.Dec("0.5")}, trading.ResponseInto(&m))
 	default:
 		op = trading.OpOrder
 		o := w.order()
 		size = o.Size
-		_, err = a.PlaceOrder(ctx, o, w.with(&m)...)
+		_, err = a.PlaceOrder(ctx, o, trading.ResponseInto(&m))
 	}
-	if trading.OutcomeOf(err) == trading.Unknown && w.resolves {
+	w.wrote(ctx, op, size, m, err)
+}
+
+// wrote keeps how a write ended, and finds out what became of one in doubt.
+func (w *worker) wrote(ctx context.Context, op trading.Operation, size decimal.Decimal, m trading.Meta, err error) {
+	if trading.OutcomeOf(err) == trading.Unknown {
 		w.resolve(ctx, err)
 	}
 	w.tally.write(op, size, m, err)
