@@ -1,14 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/proof/program"
 )
 
 const want = `opened long 0.1 BTC at 64000
@@ -17,14 +17,7 @@ trade in BTC: net -5.76
 closed long BTC
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out))
-		require.Equal(t, want, out.String())
-	})
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 type answering struct {
 	status int

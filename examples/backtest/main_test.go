@@ -3,41 +3,15 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/proof/program"
 )
 
-// asProgram makes the test binary the program itself, and its workers.
-const asProgram = "BACKTEST_AS_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("whole days: .ci/run runs them without the race detector, too")
-	}
-	self, err := os.Executable()
-	require.NoError(t, err)
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		require.ErrorAs(t, err, &exit)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
-}
+func TestMain(m *testing.M) { program.Main(m, main) }
 
 const oneDay = `prices        random walk of BTC, seed 1 (SYNTHETIC), 2000-01-01 to 2000-01-02
 service       by the document alone
@@ -57,7 +31,7 @@ requests      28818, refused 0
 func TestProgram(t *testing.T) {
 	for _, account := range []string{"", "acc_1"} {
 		file := filepath.Join(t.TempDir(), "report.html")
-		out, errs, status := program(t, "-days", "1", "-report", file, "-account", account)
+		out, errs, status := program.Start(t, "-days", "1", "-report", file, "-account", account)
 		require.Equal(t, 0, status, errs)
 		if account == "" {
 			require.Contains(t, out, oneDay)
@@ -69,7 +43,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramReadsAFile(t *testing.T) {
-	out, errs, status := program(t, "-prices", "../../backtest/testdata/synthetic.csv", "-candles", "open", "-report", filepath.Join(t.TempDir(), "r.html"))
+	out, errs, status := program.Start(t, "-prices", "../../backtest/testdata/synthetic.csv", "-candles", "open", "-report", filepath.Join(t.TempDir(), "r.html"))
 	require.Equal(t, 0, status, errs)
 	require.Contains(t, out, "prices        synthetic.csv, 2026-01-01 to 2026-01-04")
 	require.Contains(t, out, "the worse of two")
@@ -77,7 +51,7 @@ func TestProgramReadsAFile(t *testing.T) {
 
 func TestProgramSweeps(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
-	out, errs, status := program(t, "-days", "1", "-sweep", "-report", file)
+	out, errs, status := program.Start(t, "-days", "1", "-sweep", "-report", file)
 	require.Equal(t, 0, status, errs)
 	require.Contains(t, out, "9 variants tried, 0 broken")
 	require.Contains(t, errs, "train: 9 of 9 runs")
@@ -100,7 +74,7 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		{1, "report: open", []string{"-days", "1", "-report", "nowhere/report.html"}},
 		{0, "how many days", []string{"-h"}},
 	} {
-		_, errs, status := program(t, c.args...)
+		_, errs, status := program.Start(t, c.args...)
 		require.Equal(t, c.status, status, "%v: %s", c.args, errs)
 		require.Contains(t, errs, c.want, "%v", c.args)
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"testing"
-	"testing/synctest"
 
-	"github.com/stretchr/testify/require"
+	"github.com/tradingapi/trading-go/internal/proof/program"
 )
 
 const want = `all is well:               filled at 64000
@@ -19,10 +17,4 @@ the account has passed:    stop: this account takes no more orders
 too many orders:           again in 1m0s
 `
 
-func TestRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out))
-		require.Equal(t, want, out.String())
-	})
-}
+func TestRun(t *testing.T) { program.Prints(t, want, run) }

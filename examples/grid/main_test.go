@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/proof/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )
@@ -26,14 +27,7 @@ market   63900, 1 resting
 flat     true
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out))
-		require.Equal(t, want, out.String())
-	})
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 // Whatever replies are lost, a level rests once, and nothing is left at the end.
 func TestLostReplies(t *testing.T) {

@@ -3,10 +3,10 @@ package main
 import (
 	"bytes"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/proof/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -18,14 +18,7 @@ cancelled ord_2
 closed    pnl -0.6
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out))
-		require.Equal(t, want, out.String())
-	})
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 // A configured service is taken from the environment.
 func TestConfigured(t *testing.T) {

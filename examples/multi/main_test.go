@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )
@@ -16,12 +17,7 @@ acc_2  bought 0.0156 at 64000, closed for 0
 acc_3  takes no entries: it is PASSED
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), &out))
-	require.Equal(t, want, out.String())
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 func TestAccountsAreNamed(t *testing.T) {
 	t.Setenv("TRADING_BASE_URL", "http://127.0.0.1:1/v1")

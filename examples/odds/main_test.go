@@ -3,46 +3,20 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/proof/program"
 )
 
-// asProgram makes the test binary the program itself, and its workers.
-const asProgram = "ODDS_AS_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-func program(t *testing.T, args ...string) (stdout, stderr string, status int) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("whole days: .ci/run runs them without the race detector, too")
-	}
-	self, err := os.Executable()
-	require.NoError(t, err)
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		require.ErrorAs(t, err, &exit)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
-}
+func TestMain(m *testing.M) { program.Main(m, main) }
 
 // From a bot to its chances, or to why there are none.
 func TestProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
-	out, errs, status := program(t, "-report", file)
+	out, errs, status := program.Start(t, "-report", file)
 	require.Equal(t, 0, status, errs)
 	require.Contains(t, out, "refused       not enough history to say: by 90 days the chance to lose the account may be anything from")
 	require.Contains(t, out, "seen          90 days, 90 with trades")
@@ -51,7 +25,7 @@ func TestProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bytes.Contains(page, []byte("What are the")))
 
-	out, errs, status = program(t, "-days", "20")
+	out, errs, status = program.Start(t, "-days", "20")
 	require.Equal(t, 0, status, errs)
 	require.Contains(t, out, "refused       20 days of history: a probability takes 60, so 40 are missing")
 }
@@ -65,7 +39,7 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		"it must be open or close": {"-prices", "main.go", "-candles", "mid"},
 		"Options.Horizon is -1":    {"-horizon", "-1"},
 	} {
-		_, errs, status := program(t, args...)
+		_, errs, status := program.Start(t, args...)
 		require.NotEqual(t, 0, status, "%v", args)
 		require.Contains(t, errs, want, "%v", args)
 	}

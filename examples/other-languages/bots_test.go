@@ -32,18 +32,23 @@ func program(t *testing.T, name ...string) []string {
 	return nil
 }
 
+// commandOf is a command on the account of a simulation, for a minute at most. env comes last.
+func commandOf(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (cmd *exec.Cmd, printed *bytes.Buffer, cancel context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	cmd, printed = exec.CommandContext(ctx, command[0], command[1:]...), new(bytes.Buffer)
+	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
+		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
+	cmd.Env = append(cmd.Env, env...)
+	cmd.Stdout, cmd.Stderr = printed, printed
+	return cmd, printed, cancel
+}
+
 // run runs a bot on the account of a simulation, and returns its exit code and what it
 // printed. env comes last.
 func run(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (code int, out string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	cmd, printed, cancel := commandOf(t, sim, command, env...)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
-		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
-	cmd.Env = append(cmd.Env, env...)
-	var printed bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &printed, &printed
 	err := cmd.Run()
 	if exited := new(exec.ExitError); err != nil && !errors.As(err, &exited) {
 		t.Fatal(err)
@@ -52,6 +57,19 @@ func run(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (co
 	require.NotContains(t, printed.String(), sim.LiveKey())
 	return cmd.ProcessState.ExitCode(), printed.String()
 }
+
+// asked counts the requests of an operation.
+func asked(sim *tradingsim.Sim, operation string) (n int) {
+	for _, one := range sim.Requests() {
+		if one.Operation == operation {
+			n++
+		}
+	}
+	return n
+}
+
+// sent counts the requests to place an order.
+func sent(sim *tradingsim.Sim) int { return asked(sim, "POST /orders") }
 
 // orders counts the orders that were executed.
 func orders(sim *tradingsim.Sim) (n int) {
@@ -148,16 +166,6 @@ func testBot(t *testing.T, bot []string) {
 }
 
 func faults(list ...tradingsim.Fault) []tradingsim.Fault { return list }
-
-// sent counts the requests to place an order.
-func sent(sim *tradingsim.Sim) (n int) {
-	for _, one := range sim.Requests() {
-		if one.Operation == "POST /orders" {
-			n++
-		}
-	}
-	return n
-}
 
 // The same loss, to a program without a key and to one with: two orders, and one.
 func TestWithoutAKeyItDoubles(t *testing.T) {

@@ -1,10 +1,7 @@
 package otherlanguages
 
 import (
-	"bytes"
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,22 +12,10 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// loop starts the loop on the account of a simulation. stop kills it, as by SIGKILL, and waits.
-func loop(t *testing.T, sim *tradingsim.Sim, state string) (stop func() (out string)) {
-	t.Helper()
-	return started(t, sim, program(t, "python3", "loop.py", state, "0.05"))
-}
-
 // started starts a program that does not end. stop kills it, as by SIGKILL, and waits.
 func started(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (stop func() (out string)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
-		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT=acc_1", "no_proxy=*")
-	cmd.Env = append(cmd.Env, env...)
-	var printed bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &printed, &printed
+	cmd, printed, cancel := commandOf(t, sim, command, env...)
 	require.NoError(t, cmd.Start())
 	return func() string {
 		cancel()
@@ -53,14 +38,7 @@ func exists(file string) bool {
 }
 
 // reads counts how often the positions were read.
-func reads(sim *tradingsim.Sim) (n int) {
-	for _, one := range sim.Requests() {
-		if one.Operation == "GET /positions" {
-			n++
-		}
-	}
-	return n
-}
+func reads(sim *tradingsim.Sim) int { return asked(sim, "GET /positions") }
 
 // A loop that is killed in the middle of an order, and starts again, has bought once, whether
 // the order had arrived or not. Then it goes on, and buys again only after its stop.
@@ -77,12 +55,13 @@ func TestTheLoopIsKilled(t *testing.T) {
 			sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
 			state := filepath.Join(t.TempDir(), "loop.state")
 			sim.Fault("POST /orders", row.fault)
-			kill := loop(t, sim, state)
+			loop := program(t, "python3", "loop.py", state, "0.05")
+			kill := started(t, sim, loop)
 			soon(t, func() bool { return row.begun(sim) })
 			kill()
 			require.FileExists(t, state, "the decision is on the disk")
 
-			kill = loop(t, sim, state)
+			kill = started(t, sim, loop)
 			soon(t, func() bool { return orders(sim) == 1 && !exists(state) })
 			seen := reads(sim)
 			soon(t, func() bool { return reads(sim) > seen+2 })

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/proof/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -27,12 +28,7 @@ in 120 clips   long 0.01: adds to long 0.03 at 64333.3333333333333333, fee $0.28
                  DO NOT SEND: MIN_NOTIONAL: of 120 parts the smallest, 0.00008333 BTC, is worth $5.33312, below the minimum of $10
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), &out))
-	require.Equal(t, want, out.String())
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 func TestConfiguredServicePlacesNothing(t *testing.T) {
 	sim := tradingsim.Start(t, tradingsim.WithMark(symbol, "64000"))

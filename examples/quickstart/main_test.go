@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/proof/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )
@@ -18,12 +19,7 @@ buy       0.01 BTC filled at 64650; the service's stored answer: true
 position  long 0.01 BTC: once, not twice
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), &out))
-	require.Equal(t, want, out.String())
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 // In a market that does not move, the position is closed by hand.
 func TestTheTargetIsNotReached(t *testing.T) {

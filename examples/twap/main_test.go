@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"testing"
-	"testing/synctest"
 
-	"github.com/stretchr/testify/require"
+	"github.com/tradingapi/trading-go/internal/proof/program"
 )
 
 const want = `placed   1.2 BTC over an hour
@@ -18,11 +16,4 @@ cancel   the rest
 holds    0.75 BTC, 0 running
 `
 
-func TestRun(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out))
-		require.Equal(t, want, out.String())
-	})
-}
+func TestRun(t *testing.T) { program.Prints(t, want, run) }

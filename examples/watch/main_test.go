@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/proof/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -30,14 +31,7 @@ mark     BTC 63990
 seen     3 trades, 0 open
 `
 
-func TestNothingConfigured(t *testing.T) {
-	t.Setenv("TRADING_BASE_URL", "")
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out))
-		require.Equal(t, want, out.String())
-	})
-}
+func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
 
 func TestInterrupted(t *testing.T) {
 	t.Setenv("TRADING_BASE_URL", "")

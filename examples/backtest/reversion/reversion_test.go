@@ -87,13 +87,6 @@ func TestBuysBelowTheMeanAndSellsAtIt(t *testing.T) {
 	})
 }
 
-func TestSellsAboveTheMean(t *testing.T) {
-	inWorld(t, func(w world) {
-		require.NoError(t, w.play(small(), w.client.Sandbox, calm("65000"), nil))
-		require.Equal(t, "short", fills(w.sim)[0].Side)
-	})
-}
-
 // TestLosesItsStakeAtTheStop is what sizing is for: fees included, no more than the
 // stake is lost where the stop fills at its level.
 func TestLosesItsStakeAtTheStop(t *testing.T) {
