@@ -115,8 +115,7 @@ func TestAListThatCannotBeRead(t *testing.T) {
 		"denied":       tradingsim.Fail(403, "api_access_denied"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
+			inBubble(t, func(t *testing.T, r rig) {
 				r.open(trading.Long, "0.1", "BTC")
 				fail := true
 				r.sim.FaultEach(func(operation string) tradingsim.Fault {

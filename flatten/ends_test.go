@@ -3,7 +3,6 @@ package flatten_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,35 +15,10 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// Somebody who buys again and again is closed again and again, until the context
-// ends; and it does not end before.
-func TestRefilledForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "100000000"})})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		var terminal sync.WaitGroup
-		terminal.Go(func() {
-			for ctx.Err() == nil {
-				r.sim.Trade("acc_1", "long", "0.01", "BTC")
-				time.Sleep(4 * time.Second)
-			}
-		})
-		report, err := flatten.Account(ctx, r.account, flatten.Options{})
-		terminal.Wait()
-		r.consistent(report, err, flatten.Options{})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.NotErrorIs(t, err, flatten.ErrStuck)
-		assert.Greater(t, closes(report, trading.Applied), 600)
-		assert.Greater(t, report.Ended.Sub(report.Began), 59*time.Minute)
-	})
-}
-
 // A 429 of one class holds up nothing but that class, and nothing of it is sent
 // before its Retry-After.
 func TestARateLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.rest(trading.Long, "0.1", "BTC", "63000")
 		r.sim.Fault(string(trading.OpCancelOrder), tradingsim.RateLimit(40*time.Second))
@@ -72,8 +46,7 @@ func TestARateLimit(t *testing.T) {
 
 // A wait that the context would not survive is not begun.
 func TestWaitsThatDoNotFit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		began := time.Now()
 		report, err := r.flatten(flatten.DefaultProofInterval, flatten.Options{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -89,8 +62,7 @@ func TestWaitsThatDoNotFit(t *testing.T) {
 }
 
 func TestTheContextEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		why := errors.New("the operator left")
 		for _, after := range []time.Duration{0, time.Second, 3 * time.Second} {
@@ -116,8 +88,7 @@ func TestTheContextEnds(t *testing.T) {
 
 // The kill switch goes first, stays, and lets the exits pass.
 func TestHalt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.sim.FaultEach(func(operation string) tradingsim.Fault {
 			if _, halted := r.Halted(); !halted {
@@ -146,8 +117,7 @@ func TestHalt(t *testing.T) {
 }
 
 func TestOptionsThatAreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		for name, o := range map[string]flatten.Options{
 			"no symbols":     {Symbols: []string{}},
 			"a symbol of ''": {Symbols: []string{"BTC", ""}},
@@ -177,8 +147,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 
 // The client is closed: nothing can be sent any more.
 func TestAClosedClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		require.NoError(t, r.Close())
 		_, err := flatten.Account(t.Context(), r.account, flatten.Options{})
 		require.ErrorIs(t, err, flatten.ErrStuck)
@@ -204,8 +173,7 @@ func TestAGuardOfTheProgram(t *testing.T) {
 }
 
 func TestInspectChangesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.rest(trading.Long, "0.1", "ETH", "3000")
 		before := len(r.sim.Ledger())
@@ -225,37 +193,6 @@ func TestInspectChangesNothing(t *testing.T) {
 	})
 }
 
-// What is not found may have filled, or been closed by somebody else; as long as
-// the looks show it, it is tried again.
-func TestWhatIsNotFoundIsLookedForAgain(t *testing.T) {
-	for _, tc := range []struct {
-		op   trading.Operation
-		code string
-	}{
-		{trading.OpClose, "no_position"}, {trading.OpCancelOrder, "order_not_found"},
-		{trading.OpCancelRun, "run_not_found"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil)
-			switch tc.op {
-			case trading.OpClose:
-				r.open(trading.Long, "0.1", "BTC")
-			case trading.OpCancelOrder:
-				r.rest(trading.Long, "0.1", "BTC", "63000")
-			default:
-				r.slice("10", "SOL")
-			}
-			for range 8 {
-				r.sim.Fault(string(tc.op), tradingsim.Fail(404, tc.code))
-			}
-			_, err := r.flatten(5*time.Minute, flatten.Options{})
-			require.NoError(t, err, tc.code)
-			r.holdsNothing("acc_1", "BTC", "SOL")
-			assert.Equal(t, 9, r.wrote(tc.op))
-		})
-	}
-}
-
 // It gives up on refusals in a row alone, and over a proof interval: two are not
 // enough, nor are those that came before something else.
 func TestGivingUp(t *testing.T) {
@@ -270,8 +207,7 @@ func TestGivingUp(t *testing.T) {
 		"with hope between":     {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(500, "internal_error"), bad, bad, tradingsim.Fail(404, "no_position"), bad, bad}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
+			inBubble(t, func(t *testing.T, r rig) {
 				r.open(trading.Long, "0.1", "BTC")
 				r.sim.Fault(string(trading.OpClose), tc.faults...)
 				_, err := r.flatten(5*time.Minute, flatten.Options{})
@@ -285,8 +221,7 @@ func TestGivingUp(t *testing.T) {
 // What stands in the way of an account whose time runs out is in the error, also
 // what is held back for its Retry-After.
 func TestTheErrorSaysWhatStandsInTheWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.sim.Fault(string(trading.OpClose), tradingsim.RateLimit(10*time.Minute))
 		_, err := r.flatten(2*time.Minute, flatten.Options{})

@@ -62,24 +62,6 @@ func TestAPendingEntryIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A call that still runs is an entry that may be executed.
-func TestAnEntryInFlightIsWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.sim.Fault(string(trading.OpOrder), tradingsim.Delay(20*time.Second))
-		done := make(chan error, 1)
-		go func() {
-			_, err := r.account.PlaceOrder(t.Context(), order(trading.Long, "0.05", "BTC"), trading.WithAttemptTimeout(time.Minute))
-			done <- err
-		}()
-		time.Sleep(time.Second)
-		_, err := r.flatten(time.Minute, flatten.Options{Halt: r.Client})
-		require.NoError(t, err)
-		require.NoError(t, <-done)
-		r.holdsNothing("acc_1", "BTC")
-	})
-}
-
 // What stays pending is named, and nothing is proven.
 func TestAnEntryThatStaysPendingIsNamed(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -127,8 +109,7 @@ func TestWhatIsPendingElsewhereIsNotWaitedFor(t *testing.T) {
 
 // The paper account has no idempotency: an order in doubt there is read, half a minute later.
 func TestAPendingPaperOrderIsWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.sim.Fault(string(trading.OpSandboxOrder), tradingsim.Delay(10*time.Second))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

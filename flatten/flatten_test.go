@@ -3,7 +3,7 @@ package flatten_test
 import (
 	"context"
 	"net/http"
-	"sync/atomic"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,24 +16,9 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-func TestAFlatAccountIsLookedAtTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		began := time.Now()
-		report, err := r.flatten(time.Minute, flatten.Options{})
-		require.NoError(t, err)
-		assert.Len(t, report.Looks, 2)
-		assert.Empty(t, report.Steps)
-		assert.Equal(t, trading.AccountID("acc_1"), report.Account)
-		assert.Equal(t, flatten.DefaultProofInterval, time.Since(began))
-		assert.Contains(t, report.String(), "flat: account acc_1")
-	})
-}
-
 // T95: what waits on the account goes first, or it fills into a closed position.
 func TestTrap_T95_RunsThenLimitsThenPositions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.open(trading.Short, "1", "ETH")
 		run := r.slice("10", "SOL")
@@ -101,8 +86,7 @@ func closes(report *flatten.Report, outcome trading.Outcome) (n int) {
 
 // T43: a degraded service holds back entries, and no way out.
 func TestTrap_T43_TheWayOutIsOpenWhileDegraded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.rest(trading.Long, "0.1", "BTC", "63000")
 		r.sim.SetHealth("degraded", "stale")
@@ -191,19 +175,9 @@ func TestTrap_T37_PassedAndFailedAccounts(t *testing.T) {
 	}
 }
 
-// An account that accepts nothing and holds nothing is flat, by looking.
-func TestAFailedAccountThatHoldsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: "FAILED", Archived: true})})
-		_, err := r.flatten(time.Minute, flatten.Options{})
-		require.NoError(t, err)
-	})
-}
-
 // An account_locked that its own status does not bear out can pass.
 func TestAnAccountThatIsLockedForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		for range 6 {
 			r.sim.Fault(string(trading.OpClose), tradingsim.Fail(403, "account_locked"))
@@ -214,35 +188,9 @@ func TestAnAccountThatIsLockedForAWhile(t *testing.T) {
 	})
 }
 
-// A market without a price refuses closes until it has one again.
-func TestAMarketWithoutAPrice(t *testing.T) {
-	for _, trouble := range []string{"STALE_PRICE", "NO_PRICE", "no_price", "equity_unavailable"} {
-		t.Run(trouble, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.open(trading.Long, "0.1", "BTC")
-				r.open(trading.Long, "1", "ETH")
-				var priced atomic.Bool
-				time.AfterFunc(30*time.Second, func() { priced.Store(true) })
-				r.sim.FaultEach(func(operation string) tradingsim.Fault {
-					if operation != string(trading.OpClose) || priced.Load() || r.sim.Position("acc_1", "ETH").IsZero() {
-						return nil
-					}
-					return map[bool]tradingsim.Fault{true: tradingsim.Fail(409, trouble), false: tradingsim.Fail(503, trouble)}[trouble[0] < 'a']
-				})
-				report, err := r.flatten(5*time.Minute, flatten.Options{})
-				require.NoError(t, err)
-				r.holdsNothing("acc_1", "BTC", "ETH")
-				assert.Greater(t, report.Ended.Sub(report.Began), 30*time.Second)
-			})
-		})
-	}
-}
-
 // A position that cannot be closed keeps no other open.
 func TestOnePositionKeepsNoOtherOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.open(trading.Long, "1", "ETH")
 		r.sim.SetFillError("BTC", "NO_PRICE")
@@ -257,21 +205,27 @@ func TestOnePositionKeepsNoOtherOpen(t *testing.T) {
 	})
 }
 
-// Whatever happens to the first close, the position is closed in the end, at no
-// size but its own, and it is claimed only when it is.
+// Whatever happens to the first closes, the position is closed in the end, at no size but its own,
+// and it is claimed only when it is. Nothing protects a paper close from being sent twice, and
+// nothing has to: it closes what is there.
 func TestFaultsOfAClose(t *testing.T) {
 	for name, fault := range faultsOfWrites() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, []tradingsim.Option{tradingsim.WithLag(3 * time.Second)})
 				r.open(trading.Long, "0.1", "BTC")
+				r.openPaper(trading.Long, "0.1", "BTC")
 				time.Sleep(4 * time.Second)
 				before := len(r.sim.Ledger())
-				r.sim.Fault(string(trading.OpClose), fault, fault, fault, fault, fault)
+				r.sim.Fault(string(trading.OpClose), slices.Repeat([]tradingsim.Fault{fault}, 5)...)
 				_, err := r.flatten(time.Hour, flatten.Options{})
 				require.NoError(t, err)
 				r.holdsNothing("acc_1", "BTC")
-				assert.Len(t, r.did(before), 1, "a close cannot overshoot")
+				r.sim.Fault(string(trading.OpSandboxClose), fault, fault, fault)
+				_, err = r.flattenPaper(time.Hour, flatten.Options{})
+				require.NoError(t, err)
+				r.holdsNothing("", "BTC")
+				assert.Len(t, r.did(before), 2, "a close cannot overshoot")
 			})
 		})
 	}
@@ -330,8 +284,7 @@ func TestAReadThatFailedIsNoLook(t *testing.T) {
 	} {
 		for _, read := range []trading.Operation{trading.OpOpenOrders, trading.OpPositions} {
 			t.Run(name+"/"+string(read), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					r := newRig(t, nil)
+				inBubble(t, func(t *testing.T, r rig) {
 					r.open(trading.Long, "0.1", "BTC")
 					r.rest(trading.Long, "0.1", "BTC", "63000")
 					r.sim.FaultEach(func(operation string) tradingsim.Fault {
@@ -353,8 +306,7 @@ func TestAReadThatFailedIsNoLook(t *testing.T) {
 
 // T83: an account that is not there is not flat.
 func TestTrap_T83_AnAccountThatIsNotThere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		report, err := flatten.Account(t.Context(), r.Live.Account("acc_2"), flatten.Options{})
 		r.consistent(report, err, flatten.Options{})
 		require.ErrorIs(t, err, flatten.ErrStuck)
@@ -364,8 +316,7 @@ func TestTrap_T83_AnAccountThatIsNotThere(t *testing.T) {
 
 // T85: a key that is refused can do nothing.
 func TestTrap_T85_ARefusedKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.sim.RevokeKey(r.sim.LiveKey())
 		_, err := flatten.Account(t.Context(), r.account, flatten.Options{})

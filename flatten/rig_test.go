@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +43,12 @@ func join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) rig {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return rig{client, t, sim, client.Live.Account("acc_1")}
+}
+
+// inBubble runs a test on a service and a client without options, in a bubble of virtual time.
+func inBubble(t *testing.T, test func(t *testing.T, r rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, nil)) })
 }
 
 func order(side trading.Side, size, symbol string) trading.Order {
@@ -92,6 +100,7 @@ func (r rig) consistent(report *flatten.Report, err error, o flatten.Options) {
 	require.NotNil(r.t, report)
 	require.Equal(r.t, err == nil, report.Flat)
 	require.NotEmpty(r.t, report.String())
+	require.False(r.t, report.Ended.Before(report.Began))
 	first, second, proven := report.Proof()
 	require.Equal(r.t, report.Flat, proven)
 	if !proven {
@@ -135,13 +144,16 @@ func (r rig) wrote(op trading.Operation) (n int) {
 	return n
 }
 
-// idsAlone is a service whose records of limits and runs show their ids and no
-// more, which is all that the contract shows.
-type idsAlone struct{ http.RoundTripper }
+// reworded is a service whose reads of a path say something else.
+type reworded struct {
+	http.RoundTripper
+	path   string // the end of it
+	reword func(body []byte) []byte
+}
 
-func (s idsAlone) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s reworded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := s.RoundTripper.RoundTrip(r)
-	if err != nil || r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/orders") {
+	if err != nil || r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, s.path) || response.StatusCode != http.StatusOK {
 		return response, err
 	}
 	body, err := io.ReadAll(response.Body)
@@ -149,23 +161,27 @@ func (s idsAlone) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lists map[string][]map[string]json.RawMessage
-	if json.Unmarshal(body, &lists) == nil {
-		for _, list := range lists {
-			for _, row := range list {
-				for member := range row {
-					if member != "id" && member != "runId" {
-						delete(row, member)
-					}
-				}
-			}
-		}
-		if body, err = json.Marshal(lists); err != nil {
-			return nil, err
-		}
-	}
+	body = s.reword(body)
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	response.ContentLength = int64(len(body))
 	response.Header.Del("Content-Length")
 	return response, nil
+}
+
+// idsAlone is a service whose records of limits and runs show their ids and no
+// more, which is all that the contract shows.
+func idsAlone(next http.RoundTripper) http.RoundTripper {
+	return reworded{next, "/orders", func(body []byte) []byte {
+		var lists map[string][]map[string]json.RawMessage
+		if json.Unmarshal(body, &lists) != nil {
+			return body
+		}
+		for _, list := range lists {
+			for _, row := range list {
+				maps.DeleteFunc(row, func(member string, _ json.RawMessage) bool { return member != "id" && member != "runId" })
+			}
+		}
+		body, _ = json.Marshal(lists)
+		return body
+	}}
 }

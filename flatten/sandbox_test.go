@@ -45,66 +45,32 @@ func TestTrap_T60_ThePaperAccountIsClosedInFull(t *testing.T) {
 	})
 }
 
-// Nothing protects a paper close from being sent twice, and nothing has to: it
-// closes what is there.
-func TestFaultsOfAPaperClose(t *testing.T) {
-	for name, fault := range faultsOfWrites() {
+// T79: a pass closes the book meanwhile, as a breach does. That there is no position then is no
+// failure, and the looks are the proof.
+func TestTrap_T79_APassClosesTheBookMeanwhile(t *testing.T) {
+	for name, mark := range map[string]string{"a pass": "90000", "a breach": "40000"} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.openPaper(trading.Long, "0.1", "BTC")
-				before := len(r.sim.Ledger())
-				r.sim.Fault(string(trading.OpSandboxClose), fault, fault, fault)
-				_, err := r.flattenPaper(time.Hour, flatten.Options{})
+			inBubble(t, func(t *testing.T, r rig) {
+				r.openPaper(trading.Long, "1", "BTC")
+				r.sim.FaultEach(func(operation string) tradingsim.Fault {
+					if operation == string(trading.OpSandboxClose) {
+						r.sim.SetMark("BTC", mark)
+					}
+					return nil
+				})
+				report, err := r.flattenPaper(time.Minute, flatten.Options{})
 				require.NoError(t, err)
 				r.holdsNothing("", "BTC")
-				assert.Len(t, r.did(before), 1)
+				require.NotEmpty(t, report.Steps)
+				assert.Error(t, report.Steps[0].Err)
 			})
 		})
 	}
 }
 
-// T79: a pass closes the book meanwhile. That there is no position then is no
-// failure, and the looks are the proof.
-func TestTrap_T79_APassClosesTheBookMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.openPaper(trading.Long, "1", "BTC")
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == string(trading.OpSandboxClose) {
-				r.sim.SetMark("BTC", "90000") // beyond the target
-			}
-			return nil
-		})
-		report, err := r.flattenPaper(time.Minute, flatten.Options{})
-		require.NoError(t, err)
-		r.holdsNothing("", "BTC")
-		require.NotEmpty(t, report.Steps)
-		assert.Error(t, report.Steps[0].Err)
-	})
-}
-
-// A breach locks the paper account, and closes its book.
-func TestABreachMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.openPaper(trading.Long, "1", "BTC")
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == string(trading.OpSandboxClose) {
-				r.sim.SetMark("BTC", "40000")
-			}
-			return nil
-		})
-		_, err := r.flattenPaper(time.Minute, flatten.Options{})
-		require.NoError(t, err)
-		r.holdsNothing("", "BTC")
-	})
-}
-
 // A locked paper account whose positions stay open accepts nothing.
 func TestALockedPaperAccount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.openPaper(trading.Long, "0.1", "BTC")
 		locked := `{"ok":true,"account":{"id":"paper","environment":"sandbox","balance":1,"equity":1,"unrealizedPnL":0,` +
 			`"profitTarget":9,"dailyLossFloor":2,"globalLossFloor":2,"profitSplit":0.8,"status":"locked","isLocked":true}}`
@@ -121,16 +87,5 @@ func TestALockedPaperAccount(t *testing.T) {
 		require.ErrorIs(t, err, flatten.ErrStuck)
 		require.ErrorIs(t, err, trading.ErrAccountLocked)
 		assert.ErrorContains(t, err, "the account is locked")
-	})
-}
-
-func TestSomeSymbolsOfThePaperAccount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.openPaper(trading.Long, "0.1", "BTC")
-		r.openPaper(trading.Long, "1", "ETH")
-		_, err := r.flattenPaper(time.Minute, flatten.Options{Symbols: []string{"BTC"}})
-		require.NoError(t, err)
-		assert.Equal(t, "1", r.sim.Position("", "ETH").String())
 	})
 }

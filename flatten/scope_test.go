@@ -14,8 +14,7 @@ import (
 )
 
 func TestSomeSymbols(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.open(trading.Long, "1", "ETH")
 		r.rest(trading.Long, "0.1", "BTC", "63000")
@@ -39,7 +38,7 @@ func TestLimitsThatDoNotTellTheirSymbol(t *testing.T) {
 	for _, leave := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			sim := tradingsim.New()
-			r := join(t, sim, trading.WithTransport(idsAlone{sim.Transport()}))
+			r := join(t, sim, trading.WithTransport(idsAlone(sim.Transport())))
 			r.open(trading.Long, "0.1", "BTC")
 			r.open(trading.Long, "1", "ETH")
 			r.rest(trading.Long, "1", "ETH", "3000")

@@ -278,10 +278,10 @@ func flattenInAStorm(t *testing.T, seed uint64, count func(string)) {
 	transport := sim.Transport()
 	if skew := a.some(max(1, 4800*time.Millisecond-lag)); rng.IntN(3) == 0 {
 		lag += skew
-		transport = &skewed{transport, sim, lag}
+		transport = skewed(transport, sim, lag)
 	}
 	if rng.IntN(4) == 0 {
-		transport = idsAlone{transport}
+		transport = idsAlone(transport)
 	}
 	r := join(t, sim, trading.WithTransport(transport))
 	ctx, cancel := context.WithTimeout(t.Context(), within)

@@ -2,7 +2,6 @@ package flatten_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,8 +15,7 @@ import (
 // executes at once. Without Urgent it waits for them.
 func TestHangingCancelDelaysNoClose(t *testing.T) {
 	for _, urgent := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil)
+		inBubble(t, func(t *testing.T, r rig) {
 			r.open(trading.Long, "0.1", "BTC")
 			r.rest(trading.Long, "1", "ETH", "2000")
 			r.slice("100", "SOL")
@@ -46,8 +44,7 @@ func TestHangingCancelDelaysNoClose(t *testing.T) {
 // TestUrgentClosesWhatFillsMeanwhile: a limit fills while its cancel hangs, after the
 // position was closed. It is closed by a later round, and the account ends flat.
 func TestUrgentClosesWhatFillsMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		r.rest(trading.Long, "0.2", "BTC", "63000")
 		r.sim.Fault("POST /orders/cancel", tradingsim.Delay(20*time.Second))
@@ -74,8 +71,7 @@ func TestUrgentClosesWhatFillsMeanwhile(t *testing.T) {
 // TestUrgentClosesWithoutTheOrders: what waits cannot be read, and the position is closed
 // all the same. Nothing is proven until it can be read.
 func TestUrgentClosesWithoutTheOrders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	inBubble(t, func(t *testing.T, r rig) {
 		r.open(trading.Long, "0.1", "BTC")
 		for range 10 {
 			r.sim.Fault("GET /accounts/{accountId}/orders", tradingsim.Fail(500, "internal_error"))
