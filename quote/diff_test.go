@@ -3,6 +3,7 @@ package quote
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -102,6 +103,11 @@ func TestDiffIsTheFewestAndIdempotent(t *testing.T) {
 		served := most(desired, rests, make([]bool, len(rests)), least)
 		require.Len(t, p.Place, len(desired)-served, "%v %v %v", desired, rests, least)
 		require.Len(t, p.Cancel, len(rests)-served, "%v %v %v", desired, rests, least)
+		ids := map[trading.OrderID]bool{}
+		for _, r := range slices.Concat(p.Cancel, p.Keep) {
+			ids[r.ID] = true
+		}
+		require.Len(t, ids, len(rests), "each is kept or cancelled, and once")
 		writes += len(p.Place) + len(p.Cancel)
 
 		after := append([]Resting(nil), p.Keep...)
@@ -114,23 +120,6 @@ func TestDiffIsTheFewestAndIdempotent(t *testing.T) {
 		require.Len(t, again.Keep, len(desired))
 	}
 	require.Positive(t, writes)
-}
-
-// What is kept serves a quote, each of its own, and everything is somewhere once.
-func TestDiffLosesNothing(t *testing.T) {
-	dice := rand.New(rand.NewPCG(3, 4))
-	for range 2_000 {
-		desired, rests, least := drawn(dice, 12)
-		p := Diff(desired, rests, least)
-		ids := map[trading.OrderID]int{}
-		for _, r := range append(append([]Resting(nil), p.Cancel...), p.Keep...) {
-			ids[r.ID]++
-		}
-		require.Len(t, ids, len(rests))
-		require.Equal(t, len(desired), len(p.Keep)+len(p.Place))
-		kept := Diff(desired, p.Keep, least)
-		require.Empty(t, kept.Cancel)
-	}
 }
 
 func BenchmarkDiff(b *testing.B) {
