@@ -25,9 +25,9 @@ func newBotModule(t *testing.T) *rig {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	write := func(name, text string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/bots")))
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
 	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
@@ -35,67 +35,8 @@ func newBotModule(t *testing.T) *rig {
 	write("go.mod", strings.Replace(string(mod), "module "+clientModule, "module example.org/mine", 1)+
 		"\nrequire "+clientModule+" v0.0.0\n\nreplace "+clientModule+" => "+root+"\n")
 	write("go.sum", string(sum))
-	const begin = "package bot\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"time\"\n\n\t\"github.com/tradingapi/trading-go\"\n)\n\n"
-	write("internal/bot/bot.go", begin+`
-// Bot buys once, and looks around for keys.
-func Bot(ctx context.Context, client *trading.Client) error {
-	if _, err := trading.FromEnv(); err == nil {
-		return fmt.Errorf("it finds the way to the service")
-	}
-	fmt.Println("the bot prints")
-	_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01")})
-	return err
-}
-
-func Live(ctx context.Context, client *trading.Client) error {
-	_, err := client.Live.Account("acc_7").PlaceOrder(ctx, trading.Order{
-		Symbol: "BTC", Side: trading.Short, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
-	})
-	return err
-}
-
-// Cycle is long in every other minute.
-func Cycle(ctx context.Context, client *trading.Client) error {
-	ticker := time.NewTicker(time.Minute)
-	defer ticker.Stop()
-	for i := 0; ; i++ {
-		var err error
-		if i%2 == 0 {
-			_, err = client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1")})
-		} else {
-			_, err = client.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("100")))
-		}
-		if err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
-}
-
-func Fails(context.Context, *trading.Client) error { return fmt.Errorf("it will not") }
-
-func Busy(context.Context, *trading.Client) error {
-	fmt.Println("busy")
-	for {
-	}
-}
-
-func Wrong() {}
-`)
-	write("program/main.go", "package main\n\nfunc main() {}\n")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "broken"), 0o700))
 	write("broken/bot.go", "package broken\n\nfunc Bot( {}\n")
-	write("funding.csv", "time,rate\n2026-03-01T00:01:00Z,0.0001\n")
-	write("percent.csv", "time,rate\n2026-03-01T00:01:00Z,0.01\n")
-	write("candles.csv", "time,open,high,low,close\n"+
-		"2026-03-01T00:00:00Z,64000,64100,63900,64050\n2026-03-01T00:01:00Z,64050,64200,64000,64150\n2026-03-01T00:02:00Z,64150,64150,64000,64000\n")
-	write("broker.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n"+
-		"2026.03.01\t00:00:00\t64000\t64100\t63900\t64050\n2026.03.01\t00:01:00\t64050\t64200\t64000\t64150\n2026.03.01\t00:02:00\t64150\t64150\t64000\t64000\n")
-	write("bare.csv", "63900;64100;64000;64050;1767225780\n63900;64100;64000;64050;1767225600\n")
-	write("seen.json", `{"version":1,"baseURL":"https://api.example.com/v1","measuredAt":"2026-11-23T12:00:00Z"}`)
 	write("walk.csv", minutes(0))
 	write("planted.csv", minutes(0.0011))
 	r := newRig(t)
@@ -222,50 +163,44 @@ func TestBacktestRefuses(t *testing.T) {
 		t.Skip("it builds a program")
 	}
 	r := newBotModule(t)
-	for _, c := range []struct {
-		code int
-		says string
-		args []string
-	}{
-		{cli.Usage, "not a package of the module", []string{"fmt"}},
-		{cli.Usage, "is a program", []string{"./program"}},
-		{cli.Usage, "directory not found", []string{"./nowhere"}},
-		{cli.NotApplied, "syntax error", []string{"./broken"}},
-		{cli.Usage, "want one package", []string{"./..."}},
-		{cli.Usage, "--func", []string{"./internal/bot", "--func", "bot"}},
-		{cli.Usage, "--func", []string{"./internal/bot", "--func", "Bot()); panic("}},
-		{cli.Usage, "must be open or close", []string{"./internal/bot", "--prices", "candles.csv", "--candles", "mid"}},
-		{cli.Usage, "--candles is for --prices", []string{"./internal/bot", "--candles", "open"}},
-		{cli.Usage, "for a random walk", []string{"./internal/bot", "--prices", "candles.csv", "--days", "2"}},
-		{cli.Usage, "--days must be", []string{"./internal/bot", "--days", "0"}},
-		{cli.Usage, "--balance", []string{"./internal/bot", "--balance", "1e5"}},
-		{cli.Usage, "--symbol", []string{"./internal/bot", "--symbol", "BTC,ETH"}},
-		{cli.Usage, "--from", []string{"./internal/bot", "--from", "yesterday"}},
-		{cli.Usage, "--protect needs --account", []string{"./internal/bot", "--protect"}},
-		{cli.Usage, "--warm-up", []string{"./internal/bot", "--warm-up", "-1s"}},
-		{cli.Usage, "--account \"a\"", []string{"./internal/bot", "--account", "a", "--account", "a"}},
-		{cli.Usage, "--half-spread", []string{"./internal/bot", "--half-spread", "-1"}},
-		{cli.Usage, "--slippage \"much\"", []string{"./internal/bot", "--slippage", "much"}},
-		{cli.Usage, "--slippage-law is for", []string{"./internal/bot", "--slippage-law", "linear"}},
-		{cli.Usage, "--latency", []string{"./internal/bot", "--latency", "2m"}},
-		{cli.Usage, "--lag", []string{"./internal/bot", "--lag", "-1s"}},
-		{cli.Usage, "--max-age is for --prices", []string{"./internal/bot", "--max-age", "1s"}},
-		{cli.Usage, "--max-age must", []string{"./internal/bot", "--prices", "candles.csv", "--max-age", "-1s"}},
-		{cli.Usage, "none.json", []string{"./internal/bot", "--profile", "none.json"}},
-		{cli.Usage, "not a profile", []string{"./internal/bot", "--profile", "candles.csv"}},
-		{cli.NotApplied, "as in percent", []string{"./internal/bot", "--days", "1", "--funding", "percent.csv"}},
-		{cli.NotApplied, "does not build as a bot", []string{"./internal/bot", "--func", "Wrong"}},
-		{cli.NotApplied, "undefined: bot.None", []string{"./internal/bot", "--func", "None"}},
-		{cli.Usage, "--zone", []string{"./internal/bot", "--prices", "candles.csv", "--zone", "Mars"}},
-		{cli.Usage, "--zone is for --prices", []string{"./internal/bot", "--zone", "UTC"}},
-		{cli.Usage, "must be binance or bybit", []string{"./internal/bot", "--prices", "candles.csv", "--format", "coinbase"}},
-		{cli.NotApplied, "want --candles open or --candles close", []string{"./internal/bot", "--prices", "candles.csv"}},
-		{cli.NotApplied, "which --columns names for the close", []string{"./internal/bot", "--prices", "candles.csv", "--columns", "close=Last,time=time"}},
-		{cli.NotApplied, "no such file", []string{"./internal/bot", "--prices", "none.csv"}},
-		{cli.NotApplied, "nowhere/r.html", []string{"./internal/bot", "--days", "1", "--report", "nowhere/r.html"}},
-	} {
-		assert.Empty(t, r.ends(c.code, c.says, append([]string{"backtest"}, c.args...)...))
-	}
+	r.refuses("backtest", []refusal{
+		{cli.Usage, "not a package of the module", "fmt"},
+		{cli.Usage, "is a program", "./program"},
+		{cli.Usage, "directory not found", "./nowhere"},
+		{cli.NotApplied, "syntax error", "./broken"},
+		{cli.Usage, "want one package", "./..."},
+		{cli.Usage, "--func", "./internal/bot --func bot"},
+		{cli.Usage, "--func", "./internal/bot --func Bot());panic("},
+		{cli.Usage, "must be open or close", "./internal/bot --prices candles.csv --candles mid"},
+		{cli.Usage, "--candles is for --prices", "./internal/bot --candles open"},
+		{cli.Usage, "for a random walk", "./internal/bot --prices candles.csv --days 2"},
+		{cli.Usage, "--days must be", "./internal/bot --days 0"},
+		{cli.Usage, "--balance", "./internal/bot --balance 1e5"},
+		{cli.Usage, "--symbol", "./internal/bot --symbol BTC,ETH"},
+		{cli.Usage, "--from", "./internal/bot --from yesterday"},
+		{cli.Usage, "--protect needs --account", "./internal/bot --protect"},
+		{cli.Usage, "--warm-up", "./internal/bot --warm-up -1s"},
+		{cli.Usage, "--account \"a\"", "./internal/bot --account a --account a"},
+		{cli.Usage, "--half-spread", "./internal/bot --half-spread -1"},
+		{cli.Usage, "--slippage \"much\"", "./internal/bot --slippage much"},
+		{cli.Usage, "--slippage-law is for", "./internal/bot --slippage-law linear"},
+		{cli.Usage, "--latency", "./internal/bot --latency 2m"},
+		{cli.Usage, "--lag", "./internal/bot --lag -1s"},
+		{cli.Usage, "--max-age is for --prices", "./internal/bot --max-age 1s"},
+		{cli.Usage, "--max-age must", "./internal/bot --prices candles.csv --max-age -1s"},
+		{cli.Usage, "none.json", "./internal/bot --profile none.json"},
+		{cli.Usage, "not a profile", "./internal/bot --profile candles.csv"},
+		{cli.NotApplied, "as in percent", "./internal/bot --days 1 --funding percent.csv"},
+		{cli.NotApplied, "does not build as a bot", "./internal/bot --func Wrong"},
+		{cli.NotApplied, "undefined: bot.None", "./internal/bot --func None"},
+		{cli.Usage, "--zone", "./internal/bot --prices candles.csv --zone Mars"},
+		{cli.Usage, "--zone is for --prices", "./internal/bot --zone UTC"},
+		{cli.Usage, "must be binance or bybit", "./internal/bot --prices candles.csv --format coinbase"},
+		{cli.NotApplied, "want --candles open or --candles close", "./internal/bot --prices candles.csv"},
+		{cli.NotApplied, "which --columns names for the close", "./internal/bot --prices candles.csv --columns close=Last,time=time"},
+		{cli.NotApplied, "no such file", "./internal/bot --prices none.csv"},
+		{cli.NotApplied, "nowhere/r.html", "./internal/bot --days 1 --report nowhere/r.html"},
+	})
 
 	t.Setenv("PATH", t.TempDir())
 	r.ends(cli.Usage, "there is no Go toolchain on the PATH", "backtest", "./internal/bot")

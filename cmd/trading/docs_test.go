@@ -89,18 +89,12 @@ func TestDocsRefuses(t *testing.T) {
 	r := newRig(t)
 	broken := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(broken.Close)
-	for _, c := range []struct {
-		code int
-		says string
-		args []string
-	}{
-		{cli.Usage, "which documentation?", []string{"search", "x"}},
-		{cli.Usage, "missing: QUERY", []string{"search"}},
-		{cli.Usage, "https", []string{"search", "x", "--docs-url", "http://docs.example.com"}},
-		{cli.Usage, "query", []string{"search", strings.Repeat("x", 5000), "--docs-url", broken.URL}},
-		{cli.Usage, "--timeout", []string{"page", "x", "--docs-url", broken.URL, "--timeout", "0s"}},
-		{cli.NotApplied, "404", []string{"page", "x", "--docs-url", broken.URL}},
-	} {
-		assert.Empty(t, r.ends(c.code, c.says, append([]string{"docs"}, c.args...)...))
-	}
+	r.refuses("docs", []refusal{
+		{cli.Usage, "which documentation?", "search x"},
+		{cli.Usage, "missing: QUERY", "search"},
+		{cli.Usage, "https", "search x --docs-url http://docs.example.com"},
+		{cli.Usage, "query", "search " + strings.Repeat("x", 5000) + " --docs-url " + broken.URL},
+		{cli.Usage, "--timeout", "page x --docs-url " + broken.URL + " --timeout 0s"},
+		{cli.NotApplied, "404", "page x --docs-url " + broken.URL},
+	})
 }

@@ -80,16 +80,10 @@ func TestTheJudgeOfADrill(t *testing.T) {
 func TestDrillRefuses(t *testing.T) {
 	r := newRig(t)
 	const at = "postgres://bot@127.0.0.1:1/x"
-	for _, c := range []struct {
-		code int
-		says string
-		args []string
-	}{
-		{cli.Usage, "missing: --fleet", []string{"drill", "failover"}},
-		{cli.Usage, "at least 1s", []string{"drill", "failover", "--fleet", at, "--lease-duration", "10ms"}},
-		{cli.NotApplied, "connect", []string{"drill", "failover", "--fleet", at}},
-		{cli.Usage, "it is started by", []string{"drill", "bot"}},
-	} {
-		r.ends(c.code, c.says, c.args...)
-	}
+	r.refuses("", []refusal{
+		{cli.Usage, "missing: --fleet", "drill failover"},
+		{cli.Usage, "at least 1s", "drill failover --fleet " + at + " --lease-duration 10ms"},
+		{cli.NotApplied, "connect", "drill failover --fleet " + at},
+		{cli.Usage, "it is started by", "drill bot"},
+	})
 }

@@ -150,43 +150,36 @@ func TestTheGuideOfAFleet(t *testing.T) {
 func TestFleetRefuses(t *testing.T) {
 	r := newRig(t)
 	const at = "postgres://bot@127.0.0.1:1/x"
-	for _, c := range []struct {
-		code int
-		says string
-		args []string
-	}{
-		{cli.Usage, "want postgres://", []string{"status", "--fleet", "mysql://x"}},
-		{cli.Usage, "a password is not for arguments", []string{"status", "--fleet", "postgres://bot:secret@db/x"}},
-		{cli.Usage, "a password is not for arguments", []string{"status", "--fleet", "postgres://db/x?password=secret"}},
-		{cli.Usage, "--account is not for --fleet", []string{"status", "--fleet", at, "--account", "acc_1"}},
-		{cli.Usage, "--lease is for --fleet", []string{"halt", "--lease", "one"}},
-		{cli.Usage, "--all is for --fleet", []string{"resume", "--all"}},
-		{cli.Usage, "either --lease, or --all", []string{"halt", "--fleet", at}},
-		{cli.Usage, "either --lease, or --all", []string{"halt", "--fleet", at, "--lease", "one", "--all"}},
-		{cli.Usage, "--flatten is not for --fleet", []string{"halt", "--fleet", at, "--all", "--flatten"}},
-		{cli.Usage, "--fleet takes no file", []string{"journal", "ls", "x", "--fleet", at}},
-		{cli.Usage, "which lease?", []string{"journal", "show", "x", "--fleet", at}},
-		{cli.Usage, "missing: ID", []string{"journal", "show", "--fleet", at, "--lease", "one"}},
-		{cli.Usage, "unexpected argument", []string{"journal", "verify", "x", "--fleet", at, "--lease", "one"}},
-		{cli.Usage, "which lease?", []string{"pending", "resolve", "x", "--fleet", at}},
-		{cli.Usage, "--journal is not for --fleet", []string{"pending", "ack", "x", "--found", "applied", "--fleet", at, "--lease", "one", "--journal", "x"}},
-		{cli.NotApplied, "connect", []string{"pending", "resolve", "x", "--fleet", at, "--lease", "one"}},
-		{cli.NotApplied, "connect", []string{"journal", "verify", "--fleet", at, "--lease", "one"}},
-		{cli.NotApplied, "connect", []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--fleet", at, "--lease", "one"}},
-		{cli.Usage, "--fleet is for one live account", []string{"flatten", "--all-symbols", "--yes", "--fleet", at, "--lease", "one"}},
-		{cli.Usage, "--fleet is for one live account", []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--fleet", at, "--lease", "one", "--without-lease"}},
-		{cli.Usage, "--lease is for --fleet", []string{"flatten", "--all-symbols", "--yes", "--lease", "one"}},
-		{cli.Usage, "--without-lease is for", []string{"flatten", "--all-symbols", "--yes", "--without-lease"}},
-		{cli.Usage, "--lease", []string{"take", "--fleet", at}},
-		{cli.Usage, "--timeout must be", []string{"release", "--fleet", at, "--lease", "one", "--timeout", "0s"}},
-		{cli.NotApplied, "connect", []string{"status", "--fleet", at}},
-		{cli.NotApplied, "connect", []string{"pending", "ls", "--fleet", at}},
-		{cli.NotApplied, "connect", []string{"halt", "--fleet", at, "--all"}},
-		{cli.NotApplied, "connect", []string{"release", "--fleet", at, "--lease", "one"}},
-	} {
-		code, _, errs := r.run(c.args...)
-		assert.Equal(t, c.code, code, "%q: %s", c.args, errs)
-		assert.Contains(t, errs, c.says, "%q", c.args)
-		assert.NotContains(t, errs, "secret")
-	}
+	r.refuses("", []refusal{
+		{cli.Usage, "want postgres://", "status --fleet mysql://x"},
+		{cli.Usage, "a password is not for arguments", "status --fleet postgres://bot:secret@db/x"},
+		{cli.Usage, "a password is not for arguments", "status --fleet postgres://db/x?password=secret"},
+		{cli.Usage, "--account is not for --fleet", "status --fleet " + at + " --account acc_1"},
+		{cli.Usage, "--lease is for --fleet", "halt --lease one"},
+		{cli.Usage, "--all is for --fleet", "resume --all"},
+		{cli.Usage, "either --lease, or --all", "halt --fleet " + at},
+		{cli.Usage, "either --lease, or --all", "halt --fleet " + at + " --lease one --all"},
+		{cli.Usage, "--flatten is not for --fleet", "halt --fleet " + at + " --all --flatten"},
+		{cli.Usage, "--fleet takes no file", "journal ls x --fleet " + at},
+		{cli.Usage, "which lease?", "journal show x --fleet " + at},
+		{cli.Usage, "missing: ID", "journal show --fleet " + at + " --lease one"},
+		{cli.Usage, "unexpected argument", "journal verify x --fleet " + at + " --lease one"},
+		{cli.Usage, "which lease?", "pending resolve x --fleet " + at},
+		{cli.Usage, "--journal is not for --fleet", "pending ack x --found applied --fleet " + at + " --lease one --journal x"},
+		{cli.NotApplied, "connect", "pending resolve x --fleet " + at + " --lease one"},
+		{cli.NotApplied, "connect", "journal verify --fleet " + at + " --lease one"},
+		{cli.NotApplied, "connect", "flatten --env live --account acc_1 --all-symbols --yes --fleet " + at + " --lease one"},
+		{cli.Usage, "--fleet is for one live account", "flatten --all-symbols --yes --fleet " + at + " --lease one"},
+		{cli.Usage, "--fleet is for one live account", "flatten --env live --account acc_1 --all-symbols --yes --fleet " + at + " --lease one --without-lease"},
+		{cli.Usage, "--lease is for --fleet", "flatten --all-symbols --yes --lease one"},
+		{cli.Usage, "--without-lease is for", "flatten --all-symbols --yes --without-lease"},
+		{cli.Usage, "--lease", "take --fleet " + at},
+		{cli.Usage, "--timeout must be", "release --fleet " + at + " --lease one --timeout 0s"},
+		{cli.NotApplied, "connect", "status --fleet " + at},
+		{cli.NotApplied, "connect", "pending ls --fleet " + at},
+		{cli.NotApplied, "connect", "halt --fleet " + at + " --all"},
+		{cli.NotApplied, "connect", "release --fleet " + at + " --lease one"},
+	})
+	_, _, errs := r.run("status", "--fleet", "postgres://bot:secret@db/x?password=secret")
+	assert.NotContains(t, errs, "secret")
 }

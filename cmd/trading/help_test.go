@@ -102,36 +102,24 @@ func TestEmptyValues(t *testing.T) {
 	assert.Empty(t, r.sim.Requests(), "nothing is sent")
 }
 
-// The scopes of what destroys, with everything else right.
-func TestEmptyScopes(t *testing.T) {
+// The scopes of what destroys, with everything else right. (TestEmptyValues has the empty ones.)
+func TestScopes(t *testing.T) {
 	r := newRig(t)
 	r.sim.Trade("acc_1", "long", "1", "BTC")
 	flattening := []string{"flatten", "--env", "live", "--yes"}
 	for _, args := range [][]string{
-		append(flattening, "--account", "acc_1", "--symbol", ""),
-		append(flattening, "--account", "acc_1", "--symbol", "BTC", "--symbol", ""),
-		append(flattening, "--account", "acc_1", "--symbol", "", "--all-symbols"),
 		append(flattening, "--account", "acc_1", "--symbol", "BTC,ETH"),
 		append(flattening, "--account", "acc_1", "--symbol", "BTC", "--all-symbols"),
 		append(flattening, "--account", "acc_1"),
-		append(flattening, "--account", "", "--all-symbols"),
 		append(flattening, "--account", "acc_1", "--all-accounts", "--all-symbols"),
 		append(flattening, "--all-symbols"),
 		{"flatten", "--yes"},
 		{"flatten", "--yes", "--account", "acc_1", "--all-symbols"},
 		{"flatten", "--yes", "--all-accounts", "--all-symbols"},
 		{"flatten", "--dry-run", "--all-symbols"},
-		{"close", "--env", "live", "--account", "acc_1", "--yes", "--symbol", ""},
-		{"close", "--env", "live", "--account", "", "--yes", "--symbol", "BTC"},
 		{"close", "--env", "live", "--yes", "--symbol", "BTC"},
-		{"close", "--env", "", "--yes", "--symbol", "BTC"},
-		{"close", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC", "--percent", ""},
-		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--order", ""},
-		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--run", ""},
 		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--run", "run_1", "--order", "ord_1"},
-		{"tpsl", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC", "--stop-loss", ""},
 		{"tpsl", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC"},
-		{"pending", "resolve", ""},
 	} {
 		code, out, errs := r.run(args...)
 		assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)

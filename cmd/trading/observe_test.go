@@ -85,12 +85,15 @@ func TestObserveMisuse(t *testing.T) {
 	r := newRig(t)
 	newer := filepath.Join(t.TempDir(), "newer.json")
 	require.NoError(t, os.WriteFile(newer, []byte(`{"version":99}`), 0o600))
-	for _, args := range [][]string{
-		{"observe"}, {"observe", "--ask", "live"}, {"observe", "--ask", "all", "--profile", newer + "x"}, {"observe", "--ask", "read", "--profile", newer + "x"}, {"observe", "--from", "/no/such/file"}, {"observe", "--from", newer}, {"observe", "--from", flightOf(t, true, "order_not_found"), "--against", newer},
-	} {
-		code, _, errs := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
-	}
+	r.refuses("observe", []refusal{
+		{cli.Usage, "", ""},
+		{cli.Usage, "", "--ask live"},
+		{cli.Usage, "", "--ask all --profile " + newer + "x"},
+		{cli.Usage, "", "--ask read --profile " + newer + "x"},
+		{cli.Usage, "", "--from /no/such/file"},
+		{cli.Usage, "", "--from " + newer},
+		{cli.Usage, "", "--from " + flightOf(t, true, "order_not_found") + " --against " + newer},
+	})
 }
 
 // It asks before it sends, sends nothing that is not due, and goes on from the profile.

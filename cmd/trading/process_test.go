@@ -63,45 +63,6 @@ func TestSIGINTInMidWrite(t *testing.T) {
 	assert.NotContains(t, out.String()+errs.String(), r.sim.LiveKey())
 }
 
-// A real signal while nothing is written.
-func TestSIGINTWhileReading(t *testing.T) {
-	r, _ := onLoopback(t)
-	arrived := make(chan struct{}, 10)
-	r.sim.FaultEach(func(string) tradingsim.Fault {
-		arrived <- struct{}{}
-		return tradingsim.Hang(time.Hour)
-	})
-	cmd, out, errs := r.start(childCommand+"=1", "positions", "--env", "live", "--account", "acc_1")
-	<-arrived
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	_ = cmd.Wait()
-	require.Equal(t, cli.Interrupted, cmd.ProcessState.ExitCode(), "%s%s", out, errs)
-}
-
-// A real signal ends a protection, which gives its folder free.
-func TestSIGINTEndsAProtection(t *testing.T) {
-	r, _ := onLoopback(t)
-	dir := t.TempDir()
-	looked := make(chan struct{}, 100)
-	r.sim.FaultEach(func(operation string) tradingsim.Fault {
-		if operation == "GET /accounts/{accountId}" {
-			looked <- struct{}{}
-		}
-		return nil
-	})
-	for range 2 {
-		for len(looked) > 0 {
-			<-looked
-		}
-		cmd, out, errs := r.start(childCommand+"=1", "protect", "--account", "acc_1", "--state-dir", dir)
-		<-looked
-		require.NoError(t, cmd.Process.Signal(os.Interrupt))
-		_ = cmd.Wait()
-		require.Equal(t, cli.Done, cmd.ProcessState.ExitCode(), "%s%s", out, errs)
-		assert.NotContains(t, out.String()+errs.String(), r.sim.LiveKey())
-	}
-}
-
 // A bot is killed in the middle of an order, whose answer is lost and not stored, and
 // somebody else trades the account: nobody can know whether the order ran. An operator
 // finds it, looks, acknowledges it, and gets out, by this command alone.

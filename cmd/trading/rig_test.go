@@ -100,6 +100,25 @@ func (r *rig) ends(code int, says string, args ...string) string {
 	return out
 }
 
+// refusal is a command line that is refused: how it ends, and what it says.
+type refusal struct {
+	code int
+	says string
+	args string // in words
+}
+
+// refuses runs command lines of a command that are refused. What is no command line prints nothing
+// on standard output.
+func (r *rig) refuses(command string, all []refusal) {
+	r.t.Helper()
+	for _, c := range all {
+		out := r.ends(c.code, c.says, strings.Fields(command+" "+c.args)...)
+		if c.code == cli.Usage {
+			assert.Empty(r.t, out, c.args)
+		}
+	}
+}
+
 // cut runs a command that is interrupted as the bytes of an operation have left, whose fault is given.
 func (r *rig) cut(operation string, fault tradingsim.Fault, args ...string) (code int, out, errs string) {
 	r.t.Helper()

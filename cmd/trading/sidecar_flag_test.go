@@ -107,29 +107,21 @@ func TestSidecarFlagAtThePort(t *testing.T) {
 func TestSidecarFlagMisuse(t *testing.T) {
 	r := newRig(t)
 	socket := filepath.Join(t.TempDir(), "sidecar.sock")
-	flatten := []string{"flatten", "--env", "live", "--account", "acc_1", "--all-symbols", "--yes", "--sidecar", socket}
-	for _, c := range []struct {
-		code int
-		says string
-		args []string
-	}{
-		{cli.Refused, "does it run?", []string{"status", "--sidecar", socket}},
-		{cli.Refused, "does it run?", []string{"pending", "ls", "--sidecar", "http://127.0.0.1:1"}},
+	flatten := "flatten --env live --account acc_1 --all-symbols --yes --sidecar " + socket
+	r.refuses("", []refusal{
+		{cli.Refused, "does it run?", "status --sidecar " + socket},
+		{cli.Refused, "does it run?", "pending ls --sidecar http://127.0.0.1:1"},
 		{cli.Refused, "does it run?", flatten},
-		{cli.Usage, "on this machine", []string{"status", "--sidecar", "http://example.com"}},
-		{cli.Usage, "on this machine", []string{"status", "--sidecar", "https://127.0.0.1:1"}},
-		{cli.Usage, "on this machine", []string{"status", "--sidecar", "http://a@127.0.0.1:1"}},
-		{cli.Usage, "on this machine", []string{"status", "--sidecar", "http://127.0.0.1:1/v2"}},
-		{cli.Usage, "--journal is not for --sidecar", []string{"pending", "ls", "--sidecar", socket, "--journal", "x"}},
-		{cli.Usage, "--env is not for --sidecar", []string{"status", "--sidecar", socket, "--env", "live"}},
-		{cli.Usage, "--dry-run is not for --sidecar", append(flatten, "--dry-run")},
-		{cli.Usage, "--base-url is not for --sidecar", append(flatten, "--base-url", "http://127.0.0.1:1/v1")},
-		{cli.Usage, "is for --env live", []string{"flatten", "--all-symbols", "--yes", "--sidecar", socket}},
-	} {
-		code, out, errs := r.run(c.args...)
-		assert.Equal(t, c.code, code, "%q: %s%s", c.args, out, errs)
-		assert.Contains(t, errs, c.says, "%q", c.args)
-	}
+		{cli.Usage, "on this machine", "status --sidecar http://example.com"},
+		{cli.Usage, "on this machine", "status --sidecar https://127.0.0.1:1"},
+		{cli.Usage, "on this machine", "status --sidecar http://a@127.0.0.1:1"},
+		{cli.Usage, "on this machine", "status --sidecar http://127.0.0.1:1/v2"},
+		{cli.Usage, "--journal is not for --sidecar", "pending ls --sidecar " + socket + " --journal x"},
+		{cli.Usage, "--env is not for --sidecar", "status --sidecar " + socket + " --env live"},
+		{cli.Usage, "--dry-run is not for --sidecar", flatten + " --dry-run"},
+		{cli.Usage, "--base-url is not for --sidecar", flatten + " --base-url http://127.0.0.1:1/v1"},
+		{cli.Usage, "is for --env live", "flatten --all-symbols --yes --sidecar " + socket},
+	})
 	for _, answer := range []string{"", "<html>", `{"error":"x","message":"red [31m","reason":"no"}`} {
 		asked := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

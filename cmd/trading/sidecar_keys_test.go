@@ -44,21 +44,15 @@ func TestSidecarKeysRefused(t *testing.T) {
 	r.done("sidecar", "keys", "add", "grid", "--account", "*", "--state-dir", dir)
 	broken := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(broken, "keys"), []byte("{"), 0o600))
-	for _, row := range []struct {
-		args string
-		code int
-		says string
-	}{
-		{"add grid --account acc_1", cli.Usage, "which folder?"},
-		{"add grid --state-dir " + dir, cli.Usage, "which account?"},
-		{"add grid --paper --account acc_1 --state-dir " + dir, cli.Usage, "which account?"},
-		{"add grid --account acc_1 --state-dir " + filepath.Join(dir, "none"), cli.Usage, "mkdir"},
-		{"add grid --account acc_1 --may everything --state-dir " + dir, cli.Usage, "read or exits or trade"},
-		{"add grid --account acc_1 --state-dir " + dir, cli.NotApplied, "take it back first"},
-		{"add a/b --account acc_1 --state-dir " + dir, cli.NotApplied, "letters"},
-		{"remove nobody --state-dir " + dir, cli.NotApplied, "no such key"},
-		{"list --state-dir " + broken, cli.NotApplied, "cannot be used"},
-	} {
-		assert.Empty(t, r.ends(row.code, row.says, append([]string{"sidecar", "keys"}, strings.Fields(row.args)...)...))
-	}
+	r.refuses("sidecar keys", []refusal{
+		{cli.Usage, "which folder?", "add grid --account acc_1"},
+		{cli.Usage, "which account?", "add grid --state-dir " + dir},
+		{cli.Usage, "which account?", "add grid --paper --account acc_1 --state-dir " + dir},
+		{cli.Usage, "mkdir", "add grid --account acc_1 --state-dir " + filepath.Join(dir, "none")},
+		{cli.Usage, "read or exits or trade", "add grid --account acc_1 --may everything --state-dir " + dir},
+		{cli.NotApplied, "take it back first", "add grid --account acc_1 --state-dir " + dir},
+		{cli.NotApplied, "letters", "add a/b --account acc_1 --state-dir " + dir},
+		{cli.NotApplied, "no such key", "remove nobody --state-dir " + dir},
+		{cli.NotApplied, "cannot be used", "list --state-dir " + broken},
+	})
 }

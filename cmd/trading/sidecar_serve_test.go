@@ -122,19 +122,18 @@ func TestSidecarServe(t *testing.T) {
 func TestSidecarServeMisuse(t *testing.T) {
 	r := newRig(t)
 	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"sidecar", "serve"},
-		{"sidecar", "serve", "--state-dir", dir},
-		{"sidecar", "serve", "--state-dir", filepath.Join(dir, "no"), "--key-file", "x"},
-		{"sidecar", "flatten", "why", "--state-dir", dir},
-	} {
-		code, _, errs := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "%q %s", args, errs)
-	}
 	keys := filepath.Join(dir, "keys.txt")
 	require.NoError(t, os.WriteFile(keys, []byte(r.sim.LiveKey()), 0o600))
-	for _, args := range [][]string{{"--max-position", "BTC"}, {"--max-position", "BTC=0"}, {"--max-position", "=1"}, {"--keys", "mine"}} {
-		r.ends(cli.Usage, "must be", append([]string{"sidecar", "serve", "--state-dir", dir, "--key-file", keys}, args...)...)
-	}
-	r.ends(cli.Refused, "127.0.0.1", "sidecar", "serve", "--state-dir", dir, "--key-file", keys, "--listen", "0.0.0.0:0")
+	whole := "serve --state-dir " + dir + " --key-file " + keys
+	r.refuses("sidecar", []refusal{
+		{cli.Usage, "", "serve"},
+		{cli.Usage, "", "serve --state-dir " + dir},
+		{cli.Usage, "", "serve --state-dir " + filepath.Join(dir, "no") + " --key-file x"},
+		{cli.Usage, "", "flatten why --state-dir " + dir},
+		{cli.Usage, "must be", whole + " --max-position BTC"},
+		{cli.Usage, "must be", whole + " --max-position BTC=0"},
+		{cli.Usage, "must be", whole + " --max-position =1"},
+		{cli.Usage, "must be", whole + " --keys mine"},
+		{cli.Refused, "127.0.0.1", whole + " --listen 0.0.0.0:0"},
+	})
 }

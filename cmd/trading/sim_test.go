@@ -144,44 +144,32 @@ func TestSimListsTheInterpretations(t *testing.T) {
 
 func TestSimRefusesWhatItCannotServe(t *testing.T) {
 	r := newRig(t)
-	for _, c := range []struct {
-		want string
-		code int
-		args []string
-	}{
-		{"not a loopback address", cli.Usage, []string{"--addr", "0.0.0.0:0"}},
-		{"not a loopback address", cli.Usage, []string{"--addr", ":0"}},
-		{"missing port", cli.Usage, []string{"--addr", "127.0.0.1"}},
-		{"no such interpretation", cli.Usage, []string{"--interpretation", "29"}},
-		{"want SYMBOL=FILE", cli.Usage, []string{"--csv", "marks.csv"}},
-		{"want a plain number", cli.Usage, []string{"--balance", "much"}},
-		{"want a plain number", cli.Usage, []string{"--balance", "1e99999"}},
-		{"must be greater than 0", cli.Usage, []string{"--balance", "-5"}},
-		{"must be greater than 0", cli.Usage, []string{"--balance", "0"}},
-		{"want ID=BALANCE", cli.Usage, []string{"--account", "acc_1"}},
-		{"want ID=BALANCE", cli.Usage, []string{"--account", "a=5", "--account", "a=6"}},
-		{"--account a \"0\" must be greater than 0", cli.Usage, []string{"--account", "a=0"}},
-		{"want the ID of an --account", cli.Usage, []string{"--account", "a=5", "--trial", "b"}},
-		{"want SYMBOL=PRICE", cli.Usage, []string{"--market", "BTC"}},
-		{"greater than 0, or nothing", cli.Usage, []string{"--market", "BTC=0"}},
-		{"between 1 and 10", cli.Usage, []string{"--key-pairs", "11"}},
-		{"must not be negative", cli.Usage, []string{"--lag", "-1s"}},
-		{"invalid duration", cli.Usage, []string{"--lag", "soon"}},
-		{"unknown flag: --port", cli.Usage, []string{"--port", "80"}},
-		{`unexpected argument "extra"`, cli.Usage, []string{"--seed", "2", "extra"}},
-		{"--control 0.0.0.0:0 is not a loopback address", cli.Usage, []string{"--control", "0.0.0.0:0"}},
-		{"--control: address 127.0.0.1: missing port", cli.Usage, []string{"--control", "127.0.0.1"}},
-		{"--manual-clock needs --control", cli.Usage, []string{"--manual-clock"}},
-		{"file exists", cli.NotApplied, []string{"--log", "main.go"}},
-		{"no such file", cli.NotApplied, []string{"--csv", "BTC=none.csv"}},
-	} {
-		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			r.t = t
-			code, out, errs := r.run(append([]string{"sim"}, c.args...)...)
-			require.Equal(t, c.code, code)
-			require.Contains(t, errs, c.want)
-			require.Empty(t, out)
-		})
-	}
+	r.refuses("sim", []refusal{
+		{cli.Usage, "not a loopback address", "--addr 0.0.0.0:0"},
+		{cli.Usage, "not a loopback address", "--addr :0"},
+		{cli.Usage, "missing port", "--addr 127.0.0.1"},
+		{cli.Usage, "no such interpretation", "--interpretation 29"},
+		{cli.Usage, "want SYMBOL=FILE", "--csv marks.csv"},
+		{cli.Usage, "want a plain number", "--balance much"},
+		{cli.Usage, "want a plain number", "--balance 1e99999"},
+		{cli.Usage, "must be greater than 0", "--balance -5"},
+		{cli.Usage, "must be greater than 0", "--balance 0"},
+		{cli.Usage, "want ID=BALANCE", "--account acc_1"},
+		{cli.Usage, "want ID=BALANCE", "--account a=5 --account a=6"},
+		{cli.Usage, "--account a \"0\" must be greater than 0", "--account a=0"},
+		{cli.Usage, "want the ID of an --account", "--account a=5 --trial b"},
+		{cli.Usage, "want SYMBOL=PRICE", "--market BTC"},
+		{cli.Usage, "greater than 0, or nothing", "--market BTC=0"},
+		{cli.Usage, "between 1 and 10", "--key-pairs 11"},
+		{cli.Usage, "must not be negative", "--lag -1s"},
+		{cli.Usage, "invalid duration", "--lag soon"},
+		{cli.Usage, "unknown flag: --port", "--port 80"},
+		{cli.Usage, `unexpected argument "extra"`, "--seed 2 extra"},
+		{cli.Usage, "--control 0.0.0.0:0 is not a loopback address", "--control 0.0.0.0:0"},
+		{cli.Usage, "--control: address 127.0.0.1: missing port", "--control 127.0.0.1"},
+		{cli.Usage, "--manual-clock needs --control", "--manual-clock"},
+		{cli.NotApplied, "file exists", "--log main.go"},
+		{cli.NotApplied, "no such file", "--csv BTC=none.csv"},
+	})
 	require.NoError(t, checkAddress("--addr", "0.0.0.0:80", true))
 }

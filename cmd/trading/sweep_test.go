@@ -13,36 +13,12 @@ import (
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 )
 
-const variants = `package swept
-
-import (
-	"context"
-	"fmt"
-
-	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/backtest"
-)
-
-func Variants() (list []backtest.Variant) {
-	for _, size := range []string{"0.01", "0.02", "0.03"} {
-		list = append(list, backtest.Variant{Name: size, Bot: func(ctx context.Context, client *trading.Client) error {
-			fmt.Println("the bot prints")
-			_, err := client.Sandbox.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec(size)})
-			return err
-		}})
-	}
-	return append(list, backtest.Variant{Name: "panics", Bot: func(context.Context, *trading.Client) error { panic("no") }})
-}
-`
-
 // TestSweep: two shards, built in two folders, are merged to what one machine gives.
 func TestSweep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
 	r := newBotModule(t)
-	require.NoError(t, os.MkdirAll("swept", 0o700))
-	require.NoError(t, os.WriteFile("swept/swept.go", []byte(variants), 0o600))
 	here, err := os.Getwd()
 	require.NoError(t, err)
 	other := t.TempDir() // another machine's
@@ -97,26 +73,21 @@ func TestSweep(t *testing.T) {
 
 func TestSweepRefuses(t *testing.T) {
 	r := newRig(t)
-	for _, c := range []struct {
-		says string
-		args []string
-	}{
-		{"--shard is for --sweep", []string{"--shard", "1/2"}},
-		{"--split is for --sweep", []string{"--split", "2026-03-01T00:02:00Z"}},
-		{"--shard and --out go together", []string{"--sweep", "--shard", "1/2"}},
-		{"--shard and --out go together", []string{"--sweep", "--out", "x"}},
-		{"--run-timeout must be", []string{"--sweep", "--run-timeout", "0s"}},
-		{"--trades is for one run", []string{"--sweep", "--trades", "x"}},
-		{"--report is for the whole of a sweep", []string{"--sweep", "--shard", "1/2", "--out", "x", "--report", "x"}},
-		{"--output is for the whole of a sweep", []string{"--sweep", "--shard", "1/2", "--out", "x", "-o", "json"}},
-		{`--shard "3": want one of`, []string{"--sweep", "--shard", "3", "--out", "x"}},
-		{`--shard "3/2": want one of`, []string{"--sweep", "--shard", "3/2", "--out", "x"}},
-		{`--shard "0/2": want one of`, []string{"--sweep", "--shard", "0/2", "--out", "x"}},
-		{"neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", []string{"--sweep", "--shard", "auto/2", "--out", "x"}},
-		{`--split "noon"`, []string{"--sweep", "--split", "noon"}},
-	} {
-		r.ends(cli.Usage, c.says, append([]string{"backtest", "./bot"}, c.args...)...)
-	}
+	r.refuses("backtest ./bot", []refusal{
+		{cli.Usage, "--shard is for --sweep", "--shard 1/2"},
+		{cli.Usage, "--split is for --sweep", "--split 2026-03-01T00:02:00Z"},
+		{cli.Usage, "--shard and --out go together", "--sweep --shard 1/2"},
+		{cli.Usage, "--shard and --out go together", "--sweep --out x"},
+		{cli.Usage, "--run-timeout must be", "--sweep --run-timeout 0s"},
+		{cli.Usage, "--trades is for one run", "--sweep --trades x"},
+		{cli.Usage, "--report is for the whole of a sweep", "--sweep --shard 1/2 --out x --report x"},
+		{cli.Usage, "--output is for the whole of a sweep", "--sweep --shard 1/2 --out x -o json"},
+		{cli.Usage, `--shard "3": want one of`, "--sweep --shard 3 --out x"},
+		{cli.Usage, `--shard "3/2": want one of`, "--sweep --shard 3/2 --out x"},
+		{cli.Usage, `--shard "0/2": want one of`, "--sweep --shard 0/2 --out x"},
+		{cli.Usage, "neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", "--sweep --shard auto/2 --out x"},
+		{cli.Usage, `--split "noon"`, "--sweep --split noon"},
+	})
 }
 
 func TestShardOfATask(t *testing.T) {
