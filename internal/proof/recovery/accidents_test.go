@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -130,7 +130,13 @@ func (a accident) disk(j journal.Store) journal.Store {
 	if a.sync == 0 {
 		return j
 	}
-	d := &slowDisk{Store: j, sync: a.sync}
+	d := &slowDisk{}
+	d.Store, d.Sync = j, func() time.Duration {
+		if d.slow.Load() {
+			return a.sync
+		}
+		return 0
+	}
 	d.slow.Store(a.from == fromStart)
 	return d
 }
@@ -139,8 +145,9 @@ func (a accident) disk(j journal.Store) journal.Store {
 func (a accident) later(left, before journal.Store) journal.Store {
 	next := a.disk(left)
 	a.begins(next, a.from)
-	if d, ok := next.(*slowDisk); ok {
-		d.missing.Store(before.(*slowDisk).missing.Load())
+	if d, ok := next.(*slowDisk); ok { // it takes no sync to note
+		missing, _ := before.(*slowDisk).Gap()
+		_ = d.SetGap(missing)
 	}
 	return next
 }
@@ -153,37 +160,12 @@ func (a accident) begins(j journal.Store, now moment) {
 }
 
 type slowDisk struct {
-	journal.Store
-	sync time.Duration
+	rig.SlowDisk
 	slow atomic.Bool
-	// missing is that an exit went out without it, which takes no sync to note.
-	missing atomic.Bool
 }
 
 // New is that of [journal.Log].
 func (d *slowDisk) New() bool {
 	_, first := d.Store.(firstJournal)
 	return first
-}
-
-// SetGap implements [journal.Gapper].
-func (d *slowDisk) SetGap(missing bool) error {
-	d.missing.Store(missing)
-	return nil
-}
-
-// Gap implements [journal.Gapper].
-func (d *slowDisk) Gap() (bool, error) { return d.missing.Load(), nil }
-
-// Append implements [journal.Store].
-func (d *slowDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
-	if err := d.Store.Append(ctx, durable, records...); err != nil || !durable || !d.slow.Load() {
-		return err
-	}
-	select {
-	case <-time.After(d.sync):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

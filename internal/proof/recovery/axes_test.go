@@ -18,11 +18,40 @@ type state struct {
 	make func(*trading.Account, context.Context) error
 }
 
-func held(side trading.Side, size string, stop trading.Level) func(*trading.Account, context.Context) error {
+// places is how an order is placed, and left as it stands.
+func places(o trading.Order) func(*trading.Account, context.Context) error {
 	return func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: side, Size: dec(size), Leverage: dec("2"), StopLoss: stop})
+		_, err := a.PlaceOrder(ctx, o)
 		return err
 	}
+}
+
+// rests is how a limit is placed.
+func rests(size, price string) func(*trading.Account, context.Context) error {
+	return func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2"), LimitPrice: trading.At(dec(price))})
+		return err
+	}
+}
+
+// triggers is how a run is placed that waits for a price.
+func triggers(size, price string) func(*trading.Account, context.Context) error {
+	return func(a *trading.Account, ctx context.Context) error {
+		_, err := a.PlaceConditional(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2")}, trading.Conditional{Trigger: dec(price)})
+		return err
+	}
+}
+
+// closes is how a part of the position is closed.
+func closes(part trading.Part) func(*trading.Account, context.Context) error {
+	return func(a *trading.Account, ctx context.Context) error {
+		_, err := a.ClosePosition(ctx, "BTC", part)
+		return err
+	}
+}
+
+func held(side trading.Side, size string, stop trading.Level) func(*trading.Account, context.Context) error {
+	return places(trading.Order{Symbol: "BTC", Side: side, Size: dec(size), Leverage: dec("2"), StopLoss: stop})
 }
 
 var states = []state{
@@ -30,22 +59,13 @@ var states = []state{
 	{"position", held(trading.Long, "0.02", trading.Level{})},
 	{"position with stop", held(trading.Long, "0.02", trading.At(dec("60000")))},
 	{"opposite position", held(trading.Short, "0.02", trading.Level{})},
-	{"resting limit", func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("0.005"), Leverage: dec("2"), LimitPrice: trading.At(dec("60000"))})
-		return err
-	}},
-	{"running run", func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceConditional(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("0.005"), Leverage: dec("2")}, trading.Conditional{Trigger: dec("70000")})
-		return err
-	}},
+	{"resting limit", rests("0.005", "60000")},
+	{"running run", triggers("0.005", "70000")},
 }
 
 // busyStates are states in which an own order may trade as much as the write.
 var busyStates = []state{
-	{"larger order rests", func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec("0.02"), Leverage: dec("2"), LimitPrice: trading.At(dec("60000"))})
-		return err
-	}},
+	{"larger order rests", rests("0.02", "60000")},
 	{"run trades", func(a *trading.Account, ctx context.Context) error {
 		_, err := a.PlaceTWAP(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.06"), Leverage: dec("2")}, trading.TWAP{Duration: 2 * time.Hour})
 		return err
@@ -66,32 +86,12 @@ func size(symbol string) trading.Order {
 }
 
 var writes = []write{
-	{name: "market order", path: "/orders", place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceOrder(ctx, size("BTC"))
-		return err
-	}},
-	{name: "resting limit", path: "/orders/limit", place: func(a *trading.Account, ctx context.Context) error {
-		o := size("BTC")
-		o.LimitPrice = trading.At(dec("61000"))
-		_, err := a.PlaceLimit(ctx, o)
-		return err
-	}},
-	{name: "close", path: "/positions/close", states: []string{"position", "position with stop"}, place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.ClosePosition(ctx, "BTC", trading.All)
-		return err
-	}},
-	{name: "close of half", path: "/positions/close", states: []string{"position", "position with stop"}, place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.ClosePosition(ctx, "BTC", trading.Percent(dec("50")))
-		return err
-	}},
-	{name: "reduce-only order", path: "/orders", states: []string{"position", "position with stop"}, place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.01"), Leverage: dec("2"), ReduceOnly: true})
-		return err
-	}},
-	{name: "Pro order", path: "/orders/conditional", place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceConditional(ctx, size("BTC"), trading.Conditional{Trigger: dec("71000")})
-		return err
-	}},
+	{name: "market order", path: "/orders", place: places(size("BTC"))},
+	{name: "resting limit", path: "/orders/limit", place: rests("0.01", "61000")},
+	{name: "close", path: "/positions/close", states: []string{"position", "position with stop"}, place: closes(trading.All)},
+	{name: "close of half", path: "/positions/close", states: []string{"position", "position with stop"}, place: closes(trading.Percent(dec("50")))},
+	{name: "reduce-only order", path: "/orders", states: []string{"position", "position with stop"}, place: places(trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.01"), Leverage: dec("2"), ReduceOnly: true})},
+	{name: "Pro order", path: "/orders/conditional", place: triggers("0.01", "71000")},
 	{name: "change of levels", path: "/positions/tpsl", states: []string{"position", "position with stop"}, shown: true, place: func(a *trading.Account, ctx context.Context) error {
 		_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))})
 		return err

@@ -1,8 +1,8 @@
 package recovery
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +63,7 @@ func (tab *table) String() string {
 		}
 		fmt.Fprintln(&b)
 	}
-	for _, why := range slices.SortedFunc(keys(reasons), cmp.Compare[string]) {
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
 		fmt.Fprintf(&b, "  %d not decided: %s\n", len(reasons[why]), why)
 		if *fullMatrix {
 			fmt.Fprintf(&b, "      %s\n", strings.Join(reasons[why], "; "))
@@ -86,14 +86,4 @@ func sign(at map[string]verdict, c cell) string {
 		return fmt.Sprintf("%.0fs", v.took.Seconds())
 	}
 	return fmt.Sprintf("%.0fm", v.took.Minutes())
-}
-
-func keys[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
@@ -140,3 +143,39 @@ func (r Rig) Restart(d *Disk, opts ...trading.Option) Rig {
 	CloseClient(r.T, r.Client)
 	return Join(r.T, r.Sim, append(opts, trading.WithJournal(d.Open()))...)
 }
+
+// SlowDisk is a journal whose disk is slow, or fails, and can note a gap all the same.
+type SlowDisk struct {
+	journal.Store
+	Sync    func() time.Duration // of what is to be durable; nil for none
+	Fails   func() bool          // nil for never
+	missing atomic.Bool
+}
+
+// ErrFull is what a [SlowDisk] fails with.
+var ErrFull = errors.New("the disk is full")
+
+// Append implements [journal.Store].
+func (d *SlowDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if d.Fails != nil && d.Fails() {
+		return ErrFull
+	}
+	if err := d.Store.Append(ctx, durable, records...); err != nil || !durable || d.Sync == nil {
+		return err
+	}
+	select {
+	case <-time.After(d.Sync()):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// SetGap implements [journal.Gapper].
+func (d *SlowDisk) SetGap(missing bool) error {
+	d.missing.Store(missing)
+	return nil
+}
+
+// Gap implements [journal.Gapper].
+func (d *SlowDisk) Gap() (bool, error) { return d.missing.Load(), nil }

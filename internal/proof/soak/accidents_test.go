@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,13 +48,13 @@ var accidents = []accident{
 	{name: "the service's clock 10s ahead", sim: skewed(10 * time.Second)},
 	{name: "the service's clock goes in steps of half a second", sim: stepping},
 	{name: "a sync takes 1s", disk: func(j journal.Store, _ *dice) journal.Store {
-		return &badDisk{Store: j, sync: func() time.Duration { return time.Second }}
+		return &rig.SlowDisk{Store: j, Sync: func() time.Duration { return time.Second }}
 	}},
 	{name: "a sync hangs for a minute now and then", disk: func(j journal.Store, d *dice) journal.Store {
-		return &badDisk{Store: j, sync: func() time.Duration { return time.Duration(rare(d)) * time.Minute }}
+		return &rig.SlowDisk{Store: j, Sync: func() time.Duration { return time.Duration(rare(d)) * time.Minute }}
 	}},
 	{name: "an append fails now and then", disk: func(j journal.Store, d *dice) journal.Store {
-		return &badDisk{Store: j, fails: func() bool { return rare(d) > 0 }}
+		return &rig.SlowDisk{Store: j, Fails: func() bool { return rare(d) > 0 }}
 	}},
 	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
 		return way(func(r *http.Request) (*http.Response, error) {
@@ -257,39 +256,6 @@ func elsewhere(s *service, n int, next http.RoundTripper) (baseURL string, front
 		return next.RoundTrip(r)
 	})
 }
-
-// badDisk is a journal whose disk is slow, or fails, and can note a gap all the same.
-type badDisk struct {
-	journal.Store
-	sync  func() time.Duration
-	fails func() bool
-	gap   atomic.Bool
-}
-
-var errDisk = errors.New("the disk is full")
-
-// Append implements [journal.Store].
-func (b *badDisk) Append(ctx context.Context, durable bool, records ...journal.Record) error {
-	if b.fails != nil && b.fails() {
-		return errDisk
-	}
-	if err := b.Store.Append(ctx, durable, records...); err != nil {
-		return err
-	}
-	if durable && b.sync != nil && !pause(ctx, b.sync()) {
-		return ctx.Err()
-	}
-	return nil
-}
-
-// SetGap implements [journal.Gapper].
-func (b *badDisk) SetGap(missing bool) error {
-	b.gap.Store(missing)
-	return nil
-}
-
-// Gap implements [journal.Gapper].
-func (b *badDisk) Gap() (bool, error) { return b.gap.Load(), nil }
 
 // TestSoakUnderAccidents wears clients out with one accident at a time, or with two. Each has
 // a journal.
