@@ -21,15 +21,6 @@ func schemaName(content openapi3.Content) string {
 	return name
 }
 
-func TestSuccesses(t *testing.T) {
-	all := operations(t)
-	for _, row := range reference {
-		if got := schemaName(all[row.id].Responses.Value("200").Value.Content); got != row.answers {
-			t.Errorf("%s answers %q, want %q", row.id, got, row.answers)
-		}
-	}
-}
-
 // A health assessment that is not safe answers 503 with the same body; every
 // other answer above 200 is an error.
 func TestFailures(t *testing.T) {
