@@ -18,6 +18,26 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
+// unheard places an order whose answers are lost until a command lists it, and returns the list.
+func (s *serving) unheard(at string, order func()) (listed string) {
+	s.t.Helper()
+	s.sim.FaultEach(func(operation string) tradingsim.Fault {
+		if operation == "GET /health" {
+			return nil
+		}
+		return tradingsim.DropResponse()
+	})
+	answered := make(chan struct{})
+	go func() { defer close(answered); order() }()
+	require.Eventually(s.t, func() bool {
+		listed = s.done("pending", "ls", "--sidecar", at)
+		return strings.Contains(listed, "POST /orders")
+	}, time.Minute, 10*time.Millisecond)
+	s.sim.FaultEach(nil)
+	<-answered
+	return listed
+}
+
 // An operator looks and gets out by the commands that he knows, through the sidecar that runs.
 func TestSidecarFlag(t *testing.T) {
 	s := serveSidecar(t)
@@ -30,22 +50,7 @@ func TestSidecarFlag(t *testing.T) {
 
 	assert.Contains(t, s.done("status", "--sidecar", at), "takes entries")
 	assert.Equal(t, "[]\n", s.done("pending", "ls", "--sidecar", at, "-o", "json"))
-	s.sim.FaultEach(func(operation string) tradingsim.Fault {
-		if operation == "GET /health" {
-			return nil
-		}
-		return tradingsim.DropResponse()
-	})
-	answered := make(chan int)
-	go func() { answered <- order() }()
-	var listed string
-	require.Eventually(t, func() bool {
-		listed = s.done("pending", "ls", "--sidecar", at)
-		return strings.Contains(listed, "grid")
-	}, time.Minute, 10*time.Millisecond)
-	assert.Contains(t, listed, "POST /orders")
-	s.sim.FaultEach(nil)
-	assert.Equal(t, 200, <-answered)
+	assert.Contains(t, s.unheard(at, func() { assert.Equal(t, 200, order()) }), "grid")
 
 	flatten := []string{"flatten", "--env", "live", "--account", "acc_1", "--sidecar", at}
 	s.terminal, s.types = true, "no\n"
@@ -84,19 +89,7 @@ func TestSidecarFlagAtThePort(t *testing.T) {
 	}
 	defer http.DefaultClient.CloseIdleConnections()
 	order(key)
-	s.sim.FaultEach(func(operation string) tradingsim.Fault {
-		if operation == "GET /health" {
-			return nil
-		}
-		return tradingsim.DropResponse()
-	})
-	answered := make(chan struct{})
-	go func() { defer close(answered); order(key) }()
-	require.Eventually(t, func() bool {
-		return strings.Contains(s.done("pending", "ls", "--sidecar", at), "POST /orders")
-	}, time.Minute, 10*time.Millisecond)
-	s.sim.FaultEach(nil)
-	<-answered
+	s.unheard(at, func() { order(key) })
 	s.network = true
 	assert.Contains(t, s.done("flatten", "--env", "live", "--account", "acc_1", "--sidecar", at, "--all-symbols", "--yes"), "flat")
 	assert.Equal(t, "0", s.sim.Position("acc_1", "BTC").String())
