@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -150,23 +150,22 @@ func endings(t *testing.T, worlds []*world) {
 	t.Log(table)
 }
 
-// killTwice lets a child write and a child recover, each until it is killed.
-func killTwice(t *testing.T, s schedule, dir string) *world {
+// newServed is a world whose service real programs reach.
+func newServed(s schedule, dir string) *world {
 	w := newRecords(s, dir)
 	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock))
 	if w.held != none {
 		w.sim.Trade(account, "long", "0.2", "BTC")
 	}
 	w.sim.FaultEach(w.nextFault)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Error(err)
-		return w
-	}
-	w.url = "http://" + listener.Addr().String() + "/v1"
-	server := &http.Server{Handler: w.sim, ReadHeaderTimeout: time.Minute}
-	served := make(chan struct{})
-	go func() { defer close(served); _ = server.Serve(listener) }()
+	return w
+}
+
+// killTwice lets a child write and a child recover, each until it is killed.
+func killTwice(t *testing.T, s schedule, dir string) *world {
+	w := newServed(s, dir)
+	server := httptest.NewServer(w.sim)
+	w.url = server.URL + "/v1"
 	r := rand.New(rand.NewPCG(s.seed, 1))
 	for _, recovers := range []bool{false, true} {
 		o := orders{Seed: s.seed, Address: w.url, Journal: w.file("one"), Live: w.sim.LiveKey(), Recovers: recovers}
@@ -181,20 +180,26 @@ func killTwice(t *testing.T, s schedule, dir string) *world {
 		w.look()
 		w.note("recovers %t, kill at %d, after %s: %q %v", recovers, o.KillAt, after, said, err)
 	}
-	_ = server.Close()
-	<-served
+	server.CloseClientConnections()
+	server.Close()
 	w.read(t)
 	return w
 }
 
+// childOf is the command of a child.
+func childOf(o orders, env ...string) (*exec.Cmd, error) {
+	text, err := json.Marshal(o)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
+	cmd.Env = append(append(os.Environ(), childEnv+"="+string(text), "GORACE=atexit_sleep_ms=0"), env...)
+	return cmd, err
+}
+
 // child runs a child until it ends, or is killed after so long.
 func (w *world) child(o orders, after time.Duration) (said string, err error) {
-	text, err := json.Marshal(o)
+	cmd, err := childOf(o)
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,7 +26,6 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // A stopped program is a real process that gets SIGSTOP, and SIGCONT when its write is older
@@ -288,12 +286,10 @@ func (c *frontConn) Read(p []byte) (int, error) {
 // live lets a child live, and stops it at its moment; it returns what the child was told of its
 // write, nil if nothing. The child is killed where it lives for longer than most.
 func (f *front) live(o orders, path string, whenever, most time.Duration) (told *word, err error) {
-	text, err := json.Marshal(o)
+	cmd, err := childOf(o, "SSL_CERT_FILE="+f.roots)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text), "GORACE=atexit_sleep_ms=0", "SSL_CERT_FILE="+f.roots)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -380,12 +376,7 @@ func TestSIGSTOP(t *testing.T) {
 
 // stopTwice lets a child write and a child recover, and stops each.
 func stopTwice(t *testing.T, s schedule, at moment, dir string) (w *world, stopped map[string]int) {
-	w = newRecords(s, dir)
-	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock))
-	if w.held != none {
-		w.sim.Trade(account, "long", "0.2", "BTC")
-	}
-	w.sim.FaultEach(w.nextFault)
+	w = newServed(s, dir)
 	r := rand.New(rand.NewPCG(s.seed, 2))
 	f := serve(t, w, at != connecting && r.IntN(2) == 0)
 	defer func() { f.server.CloseClientConnections(); f.server.Close() }()
