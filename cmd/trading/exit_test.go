@@ -141,20 +141,6 @@ func (r *rig) interrupted(symbol string) string {
 	return id
 }
 
-// What was interrupted is found out by the next command.
-func TestResolvesWhatWasInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		id := r.interrupted("BTC")
-		resolved := r.done("pending", "resolve", id)
-		assert.Contains(t, resolved, "applied")
-		assert.Len(t, r.sim.Ledger(), 1)
-		code, _, errs := r.run("pending", "resolve", id)
-		assert.Equal(t, cli.NotApplied, code)
-		assert.NotEmpty(t, errs)
-	})
-}
-
 // Several writes are resolved by one command, and which ones is named.
 func TestResolvesSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
