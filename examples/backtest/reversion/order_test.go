@@ -3,10 +3,8 @@ package reversion
 import (
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"testing"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,38 +48,4 @@ func TestOrder(t *testing.T) {
 			require.Equal(t, dec(c.stop).String(), stop.String())
 		})
 	}
-}
-
-// TestMeanIsThatOfTheWindow compares sums that are carried on with ones made anew.
-func TestMeanIsThatOfTheWindow(t *testing.T) {
-	const window = 7
-	dice := rand.New(rand.NewPCG(1, 1))
-	m := newMean(window)
-	var all []decimal.Decimal
-	for i := range 200 {
-		p := decimal.New(int64(100_000+dice.IntN(2_000)), -2)
-		m.add(p)
-		all = append(all, p)
-		require.Equal(t, i+1 >= window, m.full)
-		if !m.full {
-			require.False(t, m.isFarFrom(dec("1"), dec("1")))
-			continue
-		}
-		fresh := newMean(window)
-		for _, p := range all[len(all)-window:] {
-			fresh.add(p)
-		}
-		require.True(t, fresh.value().Equal(m.value()))
-		require.True(t, fresh.squares.Equal(m.squares))
-	}
-}
-
-func TestFarFromTheMean(t *testing.T) {
-	m := meanOf("8", "12", "8", "12") // 10, and a deviation of 2
-	require.Equal(t, "10", m.value().String())
-	for price, far := range map[string]bool{"10": false, "12.9": false, "13": true, "7.1": false, "7": true, "100": true} {
-		require.Equal(t, far, m.isFarFrom(dec(price), dec("1.5")), price)
-	}
-	still := meanOf("5", "5")
-	require.False(t, still.isFarFrom(dec("9"), dec("1")), "a price that never moves deviates from nothing")
 }

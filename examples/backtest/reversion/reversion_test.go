@@ -74,19 +74,6 @@ func fills(sim *tradingsim.Sim) (list []tradingsim.Execution) {
 	return list
 }
 
-func TestBuysBelowTheMeanAndSellsAtIt(t *testing.T) {
-	inWorld(t, func(w world) {
-		require.NoError(t, w.play(small(), w.client.Sandbox, calm("63000", "63500", "64100", "64000"), nil))
-		a, ok := w.sim.Report().Account("")
-		require.True(t, ok)
-		require.Len(t, a.Trades, 1)
-		require.Equal(t, "long", a.Trades[0].Side)
-		require.Equal(t, "take_profit", a.Trades[0].Cause)
-		require.Equal(t, "63000", a.Trades[0].EntryPrice.String())
-		require.Equal(t, "64100", a.Trades[0].ExitPrice.String())
-	})
-}
-
 // TestLosesItsStakeAtTheStop is what sizing is for: fees included, no more than the
 // stake is lost where the stop fills at its level.
 func TestLosesItsStakeAtTheStop(t *testing.T) {
@@ -106,25 +93,6 @@ func TestLosesItsStakeAtTheStop(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestRunsOnALiveAccountAsItIs(t *testing.T) {
-	inWorld(t, func(w world) {
-		require.NoError(t, w.play(small(), w.client.Live.Account("acc_1"), calm("63000", "64100"), nil))
-		a, _ := w.sim.Report().Account("acc_1")
-		require.Len(t, a.Trades, 1)
-		require.Equal(t, "take_profit", a.Trades[0].Cause)
-		paper, used := w.sim.Report().Account("")
-		require.False(t, used, paper)
-	})
-}
-
-func TestLeavesTheMarketAtItsEnd(t *testing.T) {
-	inWorld(t, func(w world) {
-		require.NoError(t, w.play(small(), w.client.Sandbox, calm("63000", "63100"), nil))
-		require.Len(t, fills(w.sim), 2)
-		require.True(t, w.sim.Position("", "BTC").IsZero())
-	})
 }
 
 func TestLosesPatience(t *testing.T) {
