@@ -74,6 +74,19 @@ func fills(sim *tradingsim.Sim) (list []tradingsim.Execution) {
 	return list
 }
 
+func TestBuysBelowTheMeanAndSellsAtIt(t *testing.T) {
+	inWorld(t, func(w world) {
+		require.NoError(t, w.play(small(), w.client.Sandbox, calm("63000", "63500", "64100", "64000"), nil))
+		a, ok := w.sim.Report().Account("")
+		require.True(t, ok)
+		require.Len(t, a.Trades, 1)
+		require.Equal(t, "long", a.Trades[0].Side)
+		require.Equal(t, "take_profit", a.Trades[0].Cause)
+		require.Equal(t, "63000", a.Trades[0].EntryPrice.String())
+		require.Equal(t, "64100", a.Trades[0].ExitPrice.String())
+	})
+}
+
 // TestLosesItsStakeAtTheStop is what sizing is for: fees included, no more than the
 // stake is lost where the stop fills at its level.
 func TestLosesItsStakeAtTheStop(t *testing.T) {
