@@ -1,5 +1,7 @@
 package accounting
 
+import "cmp"
+
 // What can happen next, in a replay.
 
 // run lets an own write run.
@@ -41,10 +43,12 @@ func (s *replaying) reduce(from state, i int) {
 			if next.clip(size, size) {
 				flips(next, a.size)
 			}
+		case size < a.size:
+			if next.clip(size, size) {
+				flips(next, a.size-size)
+			}
 		case size == a.size && next.take(size, unbounded, size):
 			s.answered(next, i)
-		case size < a.size && next.clip(size, size):
-			flips(next, a.size-size)
 		}
 	}
 	if !s.hides(&from) {
@@ -121,14 +125,7 @@ func (s *replaying) answered(next state, i int) {
 }
 
 func (s *replaying) carried(next state, i int) {
-	size := s.acts[i].after
-	side := Side(0)
-	switch {
-	case size > 0:
-		side = Long
-	case size < 0:
-		side, size = Short, -size
-	}
+	side, size := signed(s.acts[i].after)
 	if s.rests && !next.facing(side) || next.pos.side != side && next.pos.lo > 0 || !next.clip(size, size) {
 		return
 	}
@@ -139,6 +136,11 @@ func (s *replaying) carried(next state, i int) {
 		next.place = next.rows
 	}
 	s.reach(next)
+}
+
+// signed are the side and the size of a position that is negative for a short.
+func signed(position int64) (Side, int64) {
+	return Side(cmp.Compare(position, 0)), max(position, -position)
 }
 
 // trigger lets the next row be that of a stop or a take-profit.
@@ -234,17 +236,11 @@ func (s state) shrunk() state {
 	return s
 }
 
-// meets reports whether the position can be of a size, negative for a short.
-func (s *state) meets(size int64) bool {
+// meets reports whether the position can be another, negative for a short.
+func (s *state) meets(position int64) bool {
 	p := &s.pos
-	switch {
-	case size == 0:
-		return p.lo == 0
-	case size < 0:
-		return p.side == Short && p.lo <= -size && -size <= p.hi
-	default:
-		return p.side == Long && p.lo <= size && size <= p.hi
-	}
+	side, size := signed(position)
+	return p.lo <= size && size <= p.hi && (p.side == side || size == 0)
 }
 
 // unbounded is a size without an end.

@@ -42,6 +42,9 @@ type Act struct {
 	After decimal.NullDecimal `json:"after,omitzero"`
 }
 
+// endedBefore reports whether an act had ended when another was sent.
+func (a *Act) endedBefore(b *Act) bool { return a.Ended > 0 && a.Ended < b.Sent }
+
 // Resting is an own order or run that may have traded since the baseline: at any moment,
 // any amount up to its size. NoSide is either; a size that is not valid is no bound.
 type Resting struct {

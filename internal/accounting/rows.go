@@ -66,11 +66,10 @@ func (j *judge) newRows() ([]Row, bool) {
 		if !j.reaches(overlap) || !slices.EqualFunc(now[k:], before[:overlap], sameRow) {
 			continue
 		}
-		if found >= 0 && j.on("list once") {
-			return nil, false
-		}
 		if found < 0 {
 			found = k
+		} else if j.on("list once") {
+			return nil, false
 		}
 	}
 	return now[:max(0, found)], found >= 0

@@ -102,7 +102,7 @@ func (t *Trades) Take(list []Row, begun time.Time, longest int) Reach {
 	case !ok:
 		*t = Trades{Rows: rows, First: t.End() + 1, Known: true, Begun: begun}
 		return None
-	case t.End() == 0 && fresh > 0:
+	case t.End() == 0:
 		t.Open = len(rows)
 	}
 	if max(longest, len(rows)) > t.Open { // a longer list was seen: that one was not cut

@@ -275,10 +275,9 @@ func (t *Trail) anchor(trades *Trades) int {
 }
 
 func (t *Trail) alone(i int) bool {
-	a := &t.Acts[i]
+	a := &t.Acts[i].Act
 	for j := range t.Acts {
-		b := &t.Acts[j]
-		if j < i && (b.Ended == 0 || b.Ended > a.Sent) || j > i && b.Sent < a.Ended {
+		if b := &t.Acts[j].Act; j != i && !a.endedBefore(b) && !b.endedBefore(a) {
 			return false
 		}
 	}
@@ -287,13 +286,11 @@ func (t *Trail) alone(i int) bool {
 
 // placeOf is the place behind so many rows of a symbol since another place.
 func (t *Trades) placeOf(since int, symbol string, rows int) int {
-	for place := since; place < t.End(); place++ {
-		if rows == 0 {
-			return place
-		}
+	place := since
+	for ; rows > 0; place++ {
 		if r := &t.Rows[place-t.First]; r.Symbol == symbol || r.Symbol == "" {
 			rows--
 		}
 	}
-	return t.End()
+	return place
 }

@@ -45,8 +45,8 @@ func (s *replaying) take(r *Replay) Reason {
 	}
 	s.takeActs(r.Acts, u)
 	s.takeResting(r.Resting, u)
-	from := u.of(r.From)
-	s.first.pos = span{side: Side(r.From.Sign()), lo: max(from, -from), hi: max(from, -from)}
+	from := u.of(r.From.Abs())
+	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}
 	s.first.place = -1
 	s.near, s.cut, s.halts = r.Near, r.Cut, r.Halted
 	if s.ends = r.To.Valid; s.ends {
@@ -82,10 +82,10 @@ func (s *replaying) takeActs(acts []Act, u *units) {
 		}
 		for j := range acts {
 			b := &acts[j]
-			if b.Ran && b.Ended > 0 && b.Ended < a.Sent {
+			if b.Ran && b.endedBefore(a) {
 				s.acts[i].before |= 1 << j
 			}
-			if a.Ended > 0 && a.Ended < b.Sent {
+			if a.endedBefore(b) {
 				s.acts[i].later |= 1 << j
 			}
 		}
@@ -108,8 +108,8 @@ func (s *replaying) alike(acts []Act, i, j int) bool {
 }
 
 func (s *replaying) takeResting(resting []Resting, u *units) {
-	s.rests = len(resting) > 0
 	for _, o := range resting {
+		s.rests = true
 		size := unbounded
 		if o.Size.Valid {
 			size = u.of(o.Size.Decimal)
@@ -167,9 +167,6 @@ type units struct {
 // widen takes in the places of sizes. Trailing zeros are none.
 func (u *units) widen(sizes ...decimal.Decimal) {
 	for _, d := range sizes {
-		if d.Exponent() >= u.exp {
-			continue
-		}
 		if d.NumDigits() > 18 {
 			u.fine = true
 			continue
