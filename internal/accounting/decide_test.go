@@ -125,6 +125,16 @@ func TestIncompleteWrite(t *testing.T) {
 	if v := Decide(Facts{Write: whole, Held: true, Look: flat}); v.Outcome != ledger.NotApplied {
 		t.Errorf("a whole write: %s", v.Reason)
 	}
+	for _, w := range []Write{{Kind: Close, Symbol: "X"}, {Kind: Pro, Symbol: "X"}} {
+		if v := Decide(Facts{Write: w, Held: true, Look: flat}); v.Outcome != ledger.NotApplied {
+			t.Errorf("one of kind %d needs no size: %s", w.Kind, v.Reason)
+		}
+	}
+	for _, kind := range []Kind{ReduceOnly, Limit} {
+		if v := Decide(Facts{Write: Write{Kind: kind, Symbol: "X"}, Held: true, Look: flat}); v.Reason != WriteIncomplete {
+			t.Errorf("one of kind %d needs a size: %s", kind, v.Reason)
+		}
+	}
 	for name, change := range map[string]func(*Write){
 		"kind":   func(w *Write) { w.Kind = 0 },
 		"symbol": func(w *Write) { w.Symbol = "" },

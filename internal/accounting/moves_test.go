@@ -202,8 +202,10 @@ func TestWhatHasNoPlace(t *testing.T) {
 	assert.Equal(t, TooManyOrders, s.found.Failed)
 
 	bought := Act{Kind: Entry, Side: Long, Size: num("5"), Sent: 1, Ended: 2, Ran: true, After: opt("5")}
-	r := Replay{Acts: make([]Act, maxActs+1)}
+	r := Replay{Acts: slices.Repeat([]Act{{Kind: Close, Percent: num("100")}}, maxActs+1)}
 	assert.Equal(t, Finding{Place: -1, Failed: TooManyOrders}, r.Of(NoAct, NoAct))
+	r.Acts = r.Acts[1:]
+	assert.Equal(t, Finding{Place: -1, Without: true}, r.Of(NoAct, NoAct))
 	r = Replay{Acts: []Act{bought}, To: opt("4")}
 	assert.Equal(t, Finding{Place: -1}, r.Of(NoAct, 0))
 	r.To = opt("5")
@@ -212,6 +214,12 @@ func TestWhatHasNoPlace(t *testing.T) {
 	r.Acts = append(r.Acts, Act{Kind: ReduceOnly, Side: Short, Size: num("2"), Sent: 3, Ended: 4, Ran: true})
 	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, 0))
 	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, AtStart))
+	r.To = opt("4")
+	r.Acts = append(r.Acts, Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 5, Ended: 6, Ran: true, After: r.To})
+	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, AtStart))
+	assert.Equal(t, Finding{Without: true, Place: 1}, r.Of(NoAct, 2), "behind the row")
+	unheard := Replay{Acts: []Act{{Kind: Close, Percent: num("100"), Sent: 1}}}
+	assert.Equal(t, Finding{Without: true, Place: -1}, unheard.Of(NoAct, 0), "no course has it")
 	r.Acts, r.Resting = nil, []Resting{{}}
 	r.From, r.To, r.Anywhere = num("5"), decimal.NullDecimal{}, true
 	for n := range 2 {

@@ -5,12 +5,19 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
 func market(side Side, size string) Row {
 	return Row{Side: side, Cause: Market, Size: opt(size)}
+}
+
+func stopped(side Side, size string) Row {
+	r := market(side, size)
+	r.Cause = StopLoss
+	return r
 }
 
 // TestEdge44_RowsAreNotGivenToWritesOneByOne has writes of equal sizes at a price that
@@ -98,5 +105,105 @@ func TestActsThatAreAlike(t *testing.T) {
 	r.To = decimal.NewNullDecimal(num("0"))
 	if f := r.Of(-1, -1); f.Failed != "" || !f.Without {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What a replay says of a lost close of all.
+func TestWhatAReplaySays(t *testing.T) {
+	sold := Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 5, Ended: 6, Ran: true, After: opt("0")}
+	bought := Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true}
+	flip := Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 5, Ended: 6, Ran: true}
+	rests := func(side Side) []Resting { return []Resting{{Side: side, Size: opt("1")}} }
+	for name, c := range map[string]struct {
+		r    Replay
+		to   string
+		want ledger.Outcome
+		why  Reason
+	}{
+		"the position stays":                     {Replay{From: num("3")}, "3", ledger.NotApplied, ReplayFits},
+		"a short stays":                          {Replay{From: num("-3")}, "-3", ledger.NotApplied, ReplayFits},
+		"nothing stays nothing":                  {Replay{}, "0", ledger.NotApplied, ReplayFits},
+		"it closed all":                          {Replay{From: num("3"), Rows: []Row{market(Long, "3")}}, "0", ledger.Applied, ReplayFits},
+		"it closed all of a short":               {Replay{From: num("-3"), Rows: []Row{market(Short, "3")}}, "0", ledger.Applied, ReplayFits},
+		"more than there was":                    {Replay{From: num("3")}, "5", ledger.Unknown, NothingFits},
+		"less than there was":                    {Replay{From: num("3")}, "2", ledger.Unknown, NothingFits},
+		"more of a short":                        {Replay{From: num("-3")}, "-5", ledger.Unknown, NothingFits},
+		"less of a short":                        {Replay{From: num("-3")}, "-2", ledger.Unknown, NothingFits},
+		"the other side":                         {Replay{From: num("3")}, "-3", ledger.Unknown, NothingFits},
+		"a position of nothing":                  {Replay{}, "1", ledger.Unknown, NothingFits},
+		"a stop that the position shows":         {Replay{From: num("1"), Rows: []Row{stopped(Long, "2")}, Near: true}, "1", ledger.NotApplied, ReplayFits},
+		"a stop that it would not show":          {Replay{From: num("1"), Rows: []Row{stopped(Long, "2")}}, "1", ledger.Unknown, NothingFits},
+		"a trade that a write left is not in it": {Replay{From: num("1"), Rows: []Row{market(Long, "2")}, Near: true}, "1", ledger.Unknown, NothingFits},
+		"a resting order bought":                 {Replay{Resting: rests(Long)}, "1", ledger.NotApplied, ReplayFits},
+		"a resting order to buy sold nothing":    {Replay{Resting: rests(Long)}, "-1", ledger.Unknown, NothingFits},
+		"a resting order sold":                   {Replay{Resting: rests(Short)}, "-1", ledger.NotApplied, ReplayFits},
+		"a resting order to sell bought nothing": {Replay{Resting: rests(Short)}, "1", ledger.Unknown, NothingFits},
+		"a resting order of any side bought":     {Replay{Resting: rests(NoSide)}, "1", ledger.NotApplied, ReplayFits},
+		"a resting order of any side sold":       {Replay{Resting: rests(NoSide)}, "-1", ledger.NotApplied, ReplayFits},
+		"a buy before the account ended":         {Replay{Acts: []Act{bought}, Halted: true, Rows: []Row{market(Long, "1")}}, "0", ledger.Unknown, BothFit},
+		"a buy after the account ended":          {Replay{From: num("2"), Acts: []Act{bought}, Halted: true, Rows: []Row{market(Long, "2")}}, "1", ledger.Unknown, NothingFits},
+		"a flip that may be of the full size":    {Replay{From: num("1"), Acts: []Act{flip}, Rows: []Row{market(Long, "1")}}, "-2", ledger.Unknown, BothFit},
+		"a stop after an order, in its answer":   {Replay{Acts: []Act{sold}, Rows: []Row{stopped(Short, "2")}}, "0", ledger.NotApplied, ReplayFits},
+	} {
+		asked := len(c.r.Acts)
+		c.r.Acts = append(c.r.Acts, Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4})
+		c.r.To = opt(c.to)
+		got, why := c.r.Of(asked, NoAct).Verdict()
+		assert.Equal(t, c.want, got, name)
+		assert.Equal(t, c.why, why, name)
+	}
+}
+
+// A write that is open may run after one that was sent and answered later; one that has ended, not.
+func TestAnActThatIsOpen(t *testing.T) {
+	for ended, why := range map[int]Reason{0: ReplayFits, 2: NothingFits} {
+		r := Replay{
+			Acts: []Act{
+				{Kind: ReduceOnly, Side: Short, Size: num("1"), Sent: 1, Ended: ended},
+				{Kind: Entry, Side: Long, Size: num("1"), Sent: 3, Ended: 4, Ran: true, After: opt("1")},
+			},
+			Rows: []Row{market(Long, "1")}, To: opt("0"),
+		}
+		_, got := r.Of(0, NoAct).Verdict()
+		assert.Equal(t, why, got)
+	}
+}
+
+// A close of a share leaves a trade of it within 2 percent, or within one unit.
+func TestHowExactAShareIs(t *testing.T) {
+	for _, c := range []struct {
+		percent, row string
+		least, most  int64 // the positions that it may be the share of
+	}{
+		{"50", "1000", 1961, 2040}, // 2 percent
+		{"50", "10", 18, 22},       // a unit
+		{"100", "10", 10, 10},
+		{"0.0001", "1", 0, 2_000_000},
+	} {
+		for from, fits := range map[int64]bool{c.least - 1: false, c.least: true, c.most: true, c.most + 1: false} {
+			left := decimal.NewFromInt(from).Sub(num(c.row))
+			if left.IsNegative() {
+				continue
+			}
+			r := Replay{From: decimal.NewFromInt(from), Rows: []Row{market(Long, c.row)}, Acts: []Act{{Kind: Close, Percent: num(c.percent)}}, To: decimal.NewNullDecimal(left)}
+			assert.Equal(t, fits, r.Of(0, NoAct).With, "%s %% of %d", c.percent, from)
+		}
+	}
+	large := Replay{From: num("1e17"), Rows: []Row{market(Long, "2e13")}, Acts: []Act{{Kind: Close, Percent: num("0.0001")}}}
+	assert.Equal(t, Finding{Place: -1}, large.Of(0, NoAct), "it is the share of more than there can be")
+}
+
+// Acts of which nobody can say what they would trade have no replay.
+func TestActsThatCannotBeRead(t *testing.T) {
+	for name, a := range map[string]Act{
+		"a share of nothing":        {Kind: Close},
+		"a share of more than all":  {Kind: Close, Percent: num("100.1")},
+		"a share of too many parts": {Kind: Close, Percent: num("33.33333")},
+		"no side":                   {Kind: Entry, Size: num("1")},
+		"no size":                   {Kind: Entry, Side: Long},
+		"none that trades":          {Kind: Pro, Side: Long, Size: num("1")},
+	} {
+		r := Replay{Acts: []Act{a}}
+		assert.Equal(t, Finding{Place: -1, Failed: RowUnreadable}, r.Of(0, NoAct), name)
 	}
 }

@@ -84,6 +84,8 @@ func TestRowsThatLookLikeKnownOnes(t *testing.T) {
 		"two of many, without":                                      {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2}},
 		"three of many, without":                                    {known: []uint64{3, 2, 1}, list: []uint64{4, 3, 2, 1}, want: All},
 		"three at two places":                                       {known: []uint64{1, 1, 1, 1}, list: []uint64{1, 1, 1}},
+		"two amid many, without, in a list that is complete":        {known: []uint64{4, 3, 2, 1}, list: []uint64{3, 2}, longest: 3},
+		"two amid all that were closed, without":                    {known: []uint64{4, 3, 2, 1}, list: []uint64{3, 2}, empty: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k Trades
@@ -140,6 +142,7 @@ func TestTooManyWrites(t *testing.T) {
 		trail.Add(Booked{ID: strconv.Itoa(i)})
 	}
 	assert.Nil(t, trail.Base)
+	assert.Len(t, trail.Acts, MostSince)
 	for i := range MostSince + 2 {
 		assert.False(t, trail.Begin(Point{}, now), "%d", i)
 		b := trail.Find(strconv.Itoa(i))
@@ -173,4 +176,28 @@ func TestManyOfWhichNobodyIsSure(t *testing.T) {
 		trail.Unsure(trail.Find(strconv.Itoa(i)))
 	}
 	assert.Nil(t, trail.Base)
+}
+
+// Of what nobody needs some are kept, to find where a list goes on, and never more than so many.
+func TestWhichTradesAreForgotten(t *testing.T) {
+	for _, c := range []struct{ known, place, first int }{
+		{keptTrades, keptTrades, 0},
+		{keptTrades + 1, keptTrades, 0},
+		{keptTrades + 1, keptTrades + 1, 1},
+		{keptTrades + 1, keptTrades + 9, 1},
+		{mostTrades, 0, 0},
+		{mostTrades + 7, 0, 7},
+		{mostTrades + 7, keptTrades + 9, 9},
+	} {
+		k := Trades{Rows: make([]Row, c.known)}
+		for i := range k.Rows {
+			k.Rows[i].Digest = uint64(i)
+		}
+		for range 2 { // what was forgotten is not forgotten again
+			k.Forget(c.place)
+			assert.Equal(t, c.first, k.First, "%d of %d", c.place, c.known)
+			assert.Equal(t, uint64(c.first), k.Rows[0].Digest)
+			assert.Equal(t, c.known, k.End())
+		}
+	}
 }

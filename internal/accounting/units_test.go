@@ -27,6 +27,8 @@ func TestUnits(t *testing.T) {
 		assert.Zero(t, of.of(d(size)), name)
 		assert.True(t, of.fine, name)
 	}
+	u.widen(d("0.123456789012345678"))
+	assert.False(t, u.fine, "as many digits as can be counted")
 	u.widen(d("0.1234567890123456789"))
 	assert.True(t, u.fine, "more digits than can be counted")
 }
@@ -41,15 +43,20 @@ func TestUnitsOfADerivedSize(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
+		exp  int32
 		row  *entry
 		want int64
 		ok   bool
 	}{
-		{"near", row("2.1", "100", "110"), 2, true},
-		{"between two", row("2.4", "100", "110"), 0, false},
-		{"a move that cents hide", row("2", "100", "100.03"), 0, false},
+		{"near", 0, row("2.1", "100", "110"), 2, true},
+		{"between two", 0, row("2.4", "100", "110"), 0, false},
+		{"a move that cents hide", 0, row("2", "100", "100.03"), 0, false},
+		{"near a tenth", -1, row("0.21", "100", "110"), 2, true},
+		{"between two tenths", -1, row("0.24", "100", "110"), 0, false},
+		{"a move that cents hide of tenths", -1, row("0.2", "100", "100.4"), 0, false},
+		{"a larger one", -1, row("0.2", "100", "100.5"), 2, true},
 	} {
-		u := units{ok: true}
+		u := units{exp: c.exp, ok: true}
 		assert.Equal(t, c.want, u.size(c.row), c.name)
 		assert.Equal(t, c.ok, u.ok, c.name)
 	}
