@@ -1,6 +1,8 @@
 package protect
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -19,14 +21,8 @@ import (
 // TestFiftyConcurrentEntries: fifty entries at once, through five clients, each small
 // enough alone. Together they never exceed the room.
 func TestFiftyConcurrentEntries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.sim.FaultEach(func(op string) tradingsim.Fault {
-			if op == "POST /orders" {
-				return tradingsim.Delay(time.Second) // all are judged before the first is done
-			}
-			return nil
-		})
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		always(r.sim, "POST /orders", tradingsim.Delay(time.Second)) // all are judged before the first is done
 		var bots []*trading.Account
 		for range 5 {
 			bots = append(bots, r.carry(trading.WithHealthGate(trading.HealthGate{Off: true})).Live.Account(acc))
@@ -62,8 +58,7 @@ func TestFiftyConcurrentEntries(t *testing.T) {
 // TestReservationEndsByALook: what an entry has reserved counts once, when a look that
 // was begun a lag after the answer has shown it.
 func TestReservationEndsByALook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil, tradingsim.WithLag(4*time.Second))
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("2"))
 		require.Equal(t, 1, r.state().Reserved)
 		require.ErrorIs(t, r.buy("3"), ErrRoom)
@@ -72,13 +67,12 @@ func TestReservationEndsByALook(t *testing.T) {
 		r.wait(8 * time.Second)
 		require.Equal(t, 0, r.state().Reserved)
 		require.NoError(t, r.buy("1.9"), "the first is counted once")
-	})
+	}, tradingsim.WithLag(4*time.Second))
 }
 
 // TestRefusedEntryReservesNothing: an order that the service refuses gives its room back.
 func TestRefusedEntryReservesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.sim.SetFillError("BTC", "PER_POSITION_CAP")
 		require.Error(t, r.buy("4"))
 		r.sim.SetFillError("BTC", "")
@@ -89,8 +83,7 @@ func TestRefusedEntryReservesNothing(t *testing.T) {
 
 // TestUnknownEntryStaysReserved until its outcome is known, and no longer.
 func TestUnknownEntryStaysReserved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		bot := r.carry(trading.WithResolveTimeout(0), trading.WithSendTTL(0))
 		r.sim.Fault("POST /orders", tradingsim.DropRequest())
 		_, err := bot.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "4", "BTC"))
@@ -107,8 +100,7 @@ func TestUnknownEntryStaysReserved(t *testing.T) {
 
 // TestAdopt counts what an earlier run of a bot has left.
 func TestAdopt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.sim.Fault("POST /orders", tradingsim.DropRequest())
 		writes := journal.NewMemory()
 		first := connect(t, r.sim, trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithoutBackground())
@@ -124,8 +116,7 @@ func TestAdopt(t *testing.T) {
 
 // TestGuardNeedsItsHooks: a client with the guard alone places no entry, and exits.
 func TestGuardNeedsItsHooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("1"))
 		half := connect(t, r.sim, trading.WithGuard(r.p.Guard())).Live.Account(acc)
 		_, err := half.PlaceOrder(t.Context(), order(trading.Long, "0.1", "BTC"))
@@ -138,8 +129,7 @@ func TestGuardNeedsItsHooks(t *testing.T) {
 // TestWhatIsNotJudged is refused: an edit of a run, and anything beside a run or an order
 // that was placed elsewhere and does not tell what it is.
 func TestWhatIsNotJudged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		run, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
 		require.NoError(t, err)
 		_, err = r.acc.EditRun(t.Context(), run.ID, trading.RunEdit{TotalSize: dec("2")})
@@ -160,8 +150,7 @@ func TestWhatIsNotJudged(t *testing.T) {
 
 // TestRunUnderWay: what a run has bought is held, and does not count once more.
 func TestRunUnderWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "2", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
 		require.NoError(t, err)
 		r.wait(5*time.Minute + 20*time.Second)
@@ -173,8 +162,7 @@ func TestRunUnderWay(t *testing.T) {
 
 // TestConditionalAndLadder count with what they may become.
 func TestConditionalAndLadder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		_, err := r.acc.PlaceConditional(t.Context(), order(trading.Long, "4", "BTC"), trading.Conditional{Trigger: dec("51000")})
 		require.NoError(t, err)
 		r.wait(15 * time.Second)
@@ -188,8 +176,7 @@ func TestConditionalAndLadder(t *testing.T) {
 // TestOppositeOrderRacesOurClose: while the account is flattened or held, a plain opposite
 // order, which was to reduce, is refused: behind the close it would open.
 func TestOppositeOrderRacesOurClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("1"))
 		r.wait(10 * time.Second)
 		r.sim.Fault("POST /positions/close", tradingsim.Delay(2*time.Second))
@@ -212,8 +199,7 @@ func TestOppositeOrderRacesOurClose(t *testing.T) {
 // and without one only what it exceeds the position by.
 func TestOrderBehindAClose(t *testing.T) {
 	for _, closing := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil)
+		bubble(t, nil, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("4"))
 			r.wait(15 * time.Second)
 			if closing {
@@ -235,15 +221,13 @@ func TestOrderBehindAClose(t *testing.T) {
 // TestStaleFactsAreRead: after the loop has slept, an entry is judged by what is read for
 // it; where nothing can be read within two seconds it is refused.
 func TestStaleFactsAreRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.bot = r.carry(trading.WithHealthGate(trading.HealthGate{Off: true}))
 		r.acc = r.bot.Live.Account(acc)
 		r.wait(25 * time.Second) // flat, it looks each 30 s
 		require.False(t, r.p.watchers[acc].fresh())
 		require.NoError(t, r.buy("0.1"))
-		_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All)
-		require.NoError(t, err)
+		r.close()
 		r.wait(85 * time.Second)
 		require.False(t, r.p.watchers[acc].fresh())
 		w := r.p.watchers[acc]
@@ -265,8 +249,7 @@ func TestStaleFactsAreRead(t *testing.T) {
 // TestGuardTakesTheLowerEquity: where the service shows less than the marks do, an entry is
 // judged by the service.
 func TestGuardTakesTheLowerEquity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		less := func(by string) {
 			w := r.p.watchers[acc]
 			w.mu.Lock()
@@ -286,8 +269,7 @@ func TestGuardTakesTheLowerEquity(t *testing.T) {
 // TestOldAccountIsRead: an entry is judged by a look of 40 seconds and by marks of 5, which
 // with their lag are 45 and 10, and by no older ones.
 func TestOldAccountIsRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		w := r.p.watchers[acc]
 		fresh := func(account, marks time.Duration) bool {
 			now := w.p.now()
@@ -308,8 +290,7 @@ func TestOldAccountIsRead(t *testing.T) {
 // TestUnpricedMarket: a mark of more than 5 seconds, which with its lag are 10, is moved
 // against the position by what its age allows.
 func TestUnpricedMarket(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("1"))
 		r.wait(10 * time.Second)
 		w := r.p.watchers[acc]
@@ -335,8 +316,7 @@ func TestUnpricedMarket(t *testing.T) {
 
 // TestPanicRefuses: a computation that fails refuses the entry, and the bot lives on.
 func TestPanicRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		w := r.p.watchers[acc]
 		w.mu.Lock()
 		state := w.look.state
@@ -355,8 +335,7 @@ func TestPanicRefuses(t *testing.T) {
 func TestRoomIsNeverExceeded(t *testing.T) {
 	for seed := range 10 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
+			bubble(t, nil, func(t *testing.T, r *rig) {
 				for i := range 30 {
 					n := seed*31 + i*17
 					side := trading.Long
@@ -378,13 +357,145 @@ func TestRoomIsNeverExceeded(t *testing.T) {
 // A bot that declares the account has the journal of the protection's client, or the closes
 // of that would pass for lost orders of the bot.
 func TestEdge52_ADeclaredAccountNeedsOneJournal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.bot = r.carry(trading.WithExclusiveAccounts(acc), trading.WithJournal(journal.NewMemory()))
 		_, err := r.bot.Live.Account(acc).PlaceOrder(t.Context(), trading.Order{
 			Symbol: "BTC", Side: trading.Long, Size: dec("0.01"), Leverage: dec("5"),
 		})
 		require.ErrorContains(t, err, "give both clients the same journal")
 		require.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+	})
+}
+
+// TestMainBesideABot: Main runs beside a bot that carries nothing: it tells, and flattens.
+func TestMainBesideABot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: "50000"}))
+		defer sim.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		ended := make(chan error, 1)
+		o := Options{Client: connect(t, sim), Accounts: []trading.AccountID{acc}, Dir: t.TempDir()}
+		go func() { ended <- Main(ctx, o, func(e Event) { fmt.Fprintln(&out, e) }) }()
+		time.Sleep(time.Second)
+		_, err := connect(t, sim).Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "6", "BTC"))
+		require.NoError(t, err)
+		for price := 50000; price > 48000; price -= 10 {
+			sim.SetMark("BTC", itoa(price))
+			time.Sleep(time.Second)
+		}
+		require.True(t, sim.Position("acc_1", "BTC").IsZero())
+		cancel()
+		require.NoError(t, <-ended)
+		for _, line := range []string{"from starting to ok", "to flattening: room is $", "from flattening to held"} {
+			require.Contains(t, out.String(), line)
+		}
+		require.Equal(t, strings.Count(out.String(), "\n"), strings.Count(out.String(), "account acc_1"))
+	})
+}
+
+// TestForeignLimits: orders of others count with what their records tell, and refuse
+// entries where they tell too little.
+func TestForeignLimits(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		limit := bid("4", "49000")
+		_, err := connect(t, r.sim).Live.Account(acc).PlaceLimit(t.Context(), limit)
+		require.NoError(t, err)
+		r.wait(40 * time.Second)
+		require.ErrorIs(t, r.buy("1"), ErrRoom)
+		require.NoError(t, r.buy("0.1"))
+
+		bare := `{"orders":[{"id":"ord_1"}],"runs":[]}`
+		always(r.sim, "GET /accounts/{accountId}/orders", tradingsim.Raw(200, nil, bare))
+		r.wait(40 * time.Second)
+		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
+	})
+}
+
+// TestAdoptWhatCannotBeJudged refuses entries while it is pending.
+func TestAdoptWhatCannotBeJudged(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		left := trading.PendingWrite{Intent: trading.Intent{
+			ID: "i1", Environment: trading.EnvLive, Account: acc, Symbol: "BTC", Operation: trading.OpOrder, Entry: true, Body: []byte("{"),
+		}}
+		require.Error(t, r.p.Adopt(left))
+		require.ErrorContains(t, r.buy("0.1"), "i1")
+		r.p.watchers[acc].resolved(trading.Resolution{Intent: left.Intent, Outcome: trading.NotApplied})
+		require.NoError(t, r.buy("0.1"))
+	})
+}
+
+// TestOutcomeBeforeTheEnd: a write is resolved in the moment between its call's patience
+// and its end. Its reservation ends all the same.
+func TestOutcomeBeforeTheEnd(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		w := r.p.watchers[acc]
+		held := may(trading.Long, "1", "BTC", "")
+		w.mu.Lock()
+		w.reserved[held] = struct{}{}
+		w.mu.Unlock()
+		ticket := &ticket{}
+		require.True(t, ticket.hold(held, w))
+		w.resolved(trading.Resolution{Intent: trading.Intent{ID: "i1", Account: acc}, Outcome: trading.NotApplied})
+		ticket.done(trading.Done{Outcome: trading.Unknown, Err: &trading.WriteError{Intent: "i1", Outcome: trading.Unknown, Err: ErrRoom}})
+		require.Equal(t, 0, r.state().Reserved)
+		require.False(t, ticket.hold(held, w), "nothing is reserved for a call that has ended")
+	})
+}
+
+// TestStepThatPanics refuses entries until a step succeeds again.
+func TestStepThatPanics(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("1"))
+		r.wait(9 * time.Second) // the next steps read marks alone
+		w := r.p.watchers[acc]
+		w.mu.Lock()
+		w.look.state = nil
+		w.mu.Unlock()
+		r.wait(2500 * time.Millisecond)
+		require.Len(t, r.kinds(Alert), 1)
+		r.wait(30 * time.Second)
+		require.True(t, r.state().Entries, r.state().Refusal)
+	})
+}
+
+// TestSlowReader loses the oldest events, and is told how many.
+func TestSlowReader(t *testing.T) {
+	var h hub
+	r := h.join()
+	for i := range mostEvents + 5 {
+		h.emit(Event{Reason: itoa(i)})
+	}
+	got := h.take(r)
+	require.Len(t, got, mostEvents)
+	require.Equal(t, 5, got[0].Missed)
+	require.Equal(t, "5", got[0].Reason)
+	require.Empty(t, h.take(r))
+	h.leave(r)
+	h.emit(Event{})
+	require.Empty(t, r.queue)
+}
+
+func TestEventText(t *testing.T) {
+	e := Event{
+		Account: acc, Kind: Changed, From: OK, To: Warned, Reason: "a reason",
+		Room: trading.Some(dec("12.345")), Need: trading.Some(dec("1")),
+	}
+	require.Equal(t, "account acc_1: changed from ok to warned: a reason (room $12.35, needed $1.00)", e.String())
+}
+
+// FuzzAnswer: no answer panics.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"success":true,"runId":"run_1"}`))
+	f.Add([]byte(`{"success":true,"order":{"id":"ord_1"}}`))
+	f.Add([]byte(`{"order":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		id := idIn(body)
+		require.LessOrEqual(t, len(id), 3*len(body)+3)
+		o := order(trading.Long, "1", "BTC")
+		for _, op := range []trading.Operation{trading.OpOrder, trading.OpConditional, trading.OpLadder} {
+			r, err := reservationOf(&ticket{body: body}, trading.Write{Operation: op, Order: &o})
+			require.True(t, (r == nil) != (err == nil))
+		}
 	})
 }

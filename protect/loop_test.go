@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,8 +30,7 @@ func (r *rig) fall(to int) {
 // TestDriftIsFlattened: a position without a stop drifts towards the floor, and is
 // closed while there is room.
 func TestDriftIsFlattened(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.Equal(t, OK, r.state().State, r.state().Refusal)
 		require.NoError(t, r.buy("4")) // $200,000
 		r.wait(10 * time.Second)
@@ -57,8 +57,7 @@ func TestDriftIsFlattened(t *testing.T) {
 
 // TestSoftHaltEnds when there has been room for a minute.
 func TestSoftHaltEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, func(o *Options) { o.Limits.SoftHaltAt = dec("4000") })
+	bubble(t, func(o *Options) { o.Limits.SoftHaltAt = dec("4000") }, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("4"))
 		r.wait(10 * time.Second)
 		for price := 50000; price > 49700; price -= 10 { // $1,200 gone
@@ -133,8 +132,7 @@ func TestOneBadReading(t *testing.T) {
 // what is held. It is read again at once, and nothing is done on it.
 func TestTornLookIsReadAgain(t *testing.T) {
 	for equity, again := range map[string]bool{"96500": true, "99710": false} { // $200,000 are held
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil)
+		bubble(t, nil, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("4"))
 			r.wait(60 * time.Second)
 			body := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":99910,"equity":` + equity +
@@ -166,8 +164,7 @@ func TestTornLookIsReadAgain(t *testing.T) {
 // is flattened all the same, and above it is not.
 func TestNoSecondReading(t *testing.T) {
 	for share, want := range map[string]bool{"0.69": true, "0.75": false} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil)
+		bubble(t, nil, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("4")) // needs $150 to close, and $1,000 for a shock
 			r.wait(60 * time.Second)
 			looks := 0
@@ -198,8 +195,7 @@ func TestNoSecondReading(t *testing.T) {
 // TestBotExhaustsItsKey: the bot spends its key's rate limit and every class of the
 // holder's but closes, and protection, on a key of its own, closes.
 func TestBotExhaustsItsKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("4"))
 		r.wait(10 * time.Second)
 		wild := connect(t, r.sim, trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1})).Live.Account(acc)
@@ -223,8 +219,7 @@ func TestBotExhaustsItsKey(t *testing.T) {
 // unless that is asked for.
 func TestTooLateSendsNothing(t *testing.T) {
 	for _, closes := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, func(o *Options) { o.CloseTooLate = closes })
+		bubble(t, func(o *Options) { o.CloseTooLate = closes }, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("4"))
 			r.wait(10 * time.Second)
 			for _, price := range []string{"49200", "48800", "48785"} { // one jump, in the same second
@@ -253,8 +248,7 @@ func TestTooLateSendsNothing(t *testing.T) {
 // TestWithoutFlatten: nothing is closed by itself; entries are refused, and taken again
 // once there is room. What a person asks for is done.
 func TestWithoutFlatten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, func(o *Options) { o.WithoutFlatten = true })
+	bubble(t, func(o *Options) { o.WithoutFlatten = true }, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("4"))
 		r.wait(10 * time.Second)
 		r.fall(48880) // $430 of room, and the position needs over $1,100
@@ -276,15 +270,13 @@ func TestWithoutFlatten(t *testing.T) {
 // TestEverythingEndsFlat: a run under way, a conditional and a limit that fills while the
 // account is flattened leave nothing.
 func TestEverythingEndsFlat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
+	bubble(t, func(o *Options) { o.ResumeNextDay = true }, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("0.5"))
 		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "0.5", "BTC"), trading.TWAP{Duration: 20 * time.Minute})
 		require.NoError(t, err)
 		_, err = r.acc.PlaceConditional(t.Context(), order(trading.Long, "0.5", "BTC"), trading.Conditional{Trigger: dec("50010")})
 		require.NoError(t, err)
-		limit := order(trading.Long, "0.5", "BTC")
-		limit.LimitPrice = trading.At(dec("49990"))
+		limit := bid("0.5", "49990")
 		_, err = r.acc.PlaceLimit(t.Context(), limit)
 		require.NoError(t, err)
 		r.wait(35 * time.Second)
@@ -310,11 +302,9 @@ func TestEverythingEndsFlat(t *testing.T) {
 
 // TestHangingCancel: a cancel that hangs for six seconds delays the close by less than 100 ms.
 func TestHangingCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("1"))
-		limit := order(trading.Long, "0.5", "BTC")
-		limit.LimitPrice = trading.At(dec("49000"))
+		limit := bid("0.5", "49000")
 		_, err := r.acc.PlaceLimit(t.Context(), limit)
 		require.NoError(t, err)
 		r.wait(30 * time.Second)
@@ -337,8 +327,7 @@ func TestHangingCancel(t *testing.T) {
 // TestExposureWhileHeld is flattened at once three times. After that entries are given up, and
 // only the line is kept at which closing is urgent.
 func TestExposureWhileHeld(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.p.Flatten(acc, "a test"))
 		r.wait(20 * time.Second)
 		rogue := connect(t, r.sim).Live.Account(acc)
@@ -346,8 +335,7 @@ func TestExposureWhileHeld(t *testing.T) {
 			require.Len(t, r.kinds(Alert), i, "after %d times", i)
 			var err error
 			if i == 1 { // what only waits is exposure too
-				limit := order(trading.Long, "1", "BTC")
-				limit.LimitPrice = trading.At(dec("40000"))
+				limit := bid("1", "40000")
 				_, err = rogue.PlaceLimit(t.Context(), limit)
 			} else {
 				_, err = rogue.PlaceOrder(t.Context(), order(trading.Long, "1", "BTC"))
@@ -380,8 +368,7 @@ func TestExposureWhileHeld(t *testing.T) {
 // TestPassWhileFlattening: the account passes by the close itself. That is clean.
 func TestPassWhileFlattening(t *testing.T) {
 	for _, options := range [][]tradingsim.Option{nil, {tradingsim.WithInterpretation(55)}} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, nil, options...)
+		bubble(t, nil, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("4"))
 			r.wait(5 * time.Second)
 			r.set("52700")
@@ -392,34 +379,107 @@ func TestPassWhileFlattening(t *testing.T) {
 			require.Equal(t, Passed, r.state().State)
 			require.ErrorIs(t, r.buy("0.1"), ErrHalted)
 			require.Error(t, r.p.Resume(acc))
-		})
+		}, options...)
 	}
 }
 
-// TestLost: an account that the service has failed is told, and left alone.
-func TestLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.sim.SetStatus("acc_1", "FAILED")
-		r.wait(35 * time.Second)
-		require.Equal(t, Lost, r.state().State)
-		require.Error(t, r.p.Flatten(acc, "a test"))
+// TestWhatItReads: the marks every two seconds while something is open, the account as
+// often as the room asks for; on the paper account nothing.
+func TestWhatItReads(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		requests := func(d time.Duration) map[string]int {
+			before := r.sim.Report().Requests
+			r.wait(d)
+			more := map[string]int{}
+			for op, n := range r.sim.Report().Requests {
+				more[op] = n - before[op]
+			}
+			return more
+		}
+		r.wait(time.Minute)
+		flat := requests(5 * time.Minute)
+		require.Equal(t, 10, flat["GET /accounts/{accountId}"], "each 30 s")
+		require.Equal(t, 10, flat["GET /sandbox/prices"])
+		require.NoError(t, r.buy("1"))
+		r.wait(time.Minute)
+		open := requests(5 * time.Minute)
+		require.Equal(t, 150, open["GET /sandbox/prices"], "each 2 s")
+		require.InDelta(t, 20, open["GET /accounts/{accountId}"], 2, "each 15 s, at the next step")
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(time.Minute)
+		require.True(t, r.flat())
+		for op := range r.sim.Report().Requests {
+			if strings.Contains(op, "/sandbox/") {
+				require.Contains(t, []string{"GET /sandbox/prices", "GET /sandbox/markets"}, op)
+			}
+		}
 	})
 }
 
-// TestStuck: nothing can be closed for two minutes. It is told, tried again, and done.
-func TestStuck(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		require.NoError(t, r.buy("1"))
+// TestManyAccounts: however many accounts there are, and however near their floors, looks
+// take at most half of the key's 600 requests a minute.
+func TestManyAccounts(t *testing.T) {
+	for accounts, want := range map[int]time.Duration{1: 2 * time.Second, 10: 6 * time.Second, 50: 30 * time.Second} {
+		p := &Protection{watchers: map[trading.AccountID]*watcher{}}
+		for i := range accounts {
+			p.watchers[trading.AccountID(itoa(i))] = nil
+		}
+		w := &watcher{p: p, interval: shortest}
+		require.Equal(t, want, w.pace())
+	}
+}
+
+// TestBlind: a dead service blinds; entries are refused, nothing is sent on a guess, and
+// sight comes back.
+func TestBlind(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("4"))
 		r.wait(5 * time.Second)
-		r.sim.SetFillError("BTC", "NO_PRICE")
-		require.NoError(t, r.p.Flatten(acc, "a test"))
-		r.wait(2 * time.Minute)
-		require.Equal(t, Stuck, r.state().State)
-		r.sim.SetFillError("BTC", "")
-		r.wait(time.Minute)
-		require.Equal(t, Held, r.state().State)
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.GatewayError(502) })
+		r.wait(40 * time.Second)
+		require.True(t, r.state().Blind)
+		require.False(t, r.state().Entries)
+		require.ErrorContains(t, r.buy("0.1"), "not safe to trade") // which the health gate says first
+		r.sim.FaultEach(func(string) tradingsim.Fault { return nil })
+		r.wait(5 * time.Second)
+		require.False(t, r.state().Blind)
+		require.False(t, r.flat())
+		require.Len(t, r.kinds(BlindBegan), 1)
+		require.Len(t, r.kinds(BlindEnded), 1)
+	})
+}
+
+// TestFlattenBlind closes what cannot be watched, where that is asked for.
+func TestFlattenBlind(t *testing.T) {
+	bubble(t, func(o *Options) { o.FlattenBlind = 50 * time.Second }, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("4"))
+		r.wait(5 * time.Second)
+		always(r.sim, "GET /accounts/{accountId}", tradingsim.Fail(500, "internal_error"))
+		r.wait(40 * time.Second)
+		require.False(t, r.flat())
+		r.wait(40 * time.Second)
 		require.True(t, r.flat())
+	})
+}
+
+// TestDeadFeed: marks that stand still for a minute are no sight.
+func TestDeadFeed(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("1"))
+		r.set("50000")
+		r.wait(100 * time.Second)
+		require.True(t, r.state().Blind)
+		r.set("50001")
+		r.wait(5 * time.Second)
+		require.False(t, r.state().Blind)
+	})
+}
+
+// TestUnhealthyIsNoSight: what the service calls degraded is not taken for a good look.
+func TestUnhealthyIsNoSight(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.sim.SetHealth("degraded", "stale")
+		r.wait(100 * time.Second)
+		require.True(t, r.state().Blind)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -31,8 +30,7 @@ func (r *rig) asked() int {
 // TestAsk: an operator in another process halts, resumes and flattens, and both a bot that
 // carries the guard and one that follows obey.
 func TestAsk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		follows := connect(t, r.sim, trading.WithGuard(Follow(r.dir))).Live.Account(acc)
 		both := func(want error) {
 			t.Helper()
@@ -68,8 +66,7 @@ func TestAsk(t *testing.T) {
 // TestAskNobody: where no protection runs a halt binds who follows, and the next
 // protection begins with it. A resume and a flatten are withdrawn.
 func TestAskNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.stop()
 		for _, kind := range []RequestKind{RequestResume, RequestFlatten} {
 			_, err := r.ask(acc, kind)
@@ -90,8 +87,7 @@ func TestAskNobody(t *testing.T) {
 // TestAskWhoFollows: a request that is not taken up yet binds by itself, whatever the
 // state says.
 func TestAskWhoFollows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		guard := Follow(r.dir)
 		entry := trading.Write{Operation: trading.OpOrder, Environment: trading.EnvLive, Account: acc, Entry: true}
 		other := entry
@@ -112,8 +108,7 @@ func TestAskWhoFollows(t *testing.T) {
 
 // TestAskRefused: what a state does not allow is not done, and said.
 func TestAskRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.sim.SetStatus("acc_1", "FAILED")
 		r.wait(40 * time.Second)
 		require.Equal(t, Lost, r.state().State)
@@ -140,8 +135,7 @@ func TestAskRefused(t *testing.T) {
 
 // TestAskAtOnce: a halt outlasts a resume of the same second, in whatever order they came.
 func TestAskAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		for _, kind := range []RequestKind{RequestHalt, RequestResume} {
 			_, err := send(r.dir, Request{Account: acc, Kind: kind})
 			require.NoError(t, err)
@@ -157,8 +151,7 @@ func TestAskAtOnce(t *testing.T) {
 func TestAskTooOld(t *testing.T) {
 	for _, age := range []time.Duration{61 * time.Second, -61 * time.Second} {
 		for _, kind := range inTurn {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
+			bubble(t, nil, func(t *testing.T, r *rig) {
 				require.NoError(t, r.p.Halt(acc, "before"))
 				r.stop()
 				now := r.p.now
@@ -210,8 +203,7 @@ func TestCorruptRequestHalts(t *testing.T) {
 		"of another account": "acc_1.a.resume",
 	} {
 		t.Run(what, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
+			bubble(t, nil, func(t *testing.T, r *rig) {
 				text := data
 				switch what {
 				case "cut":
@@ -238,8 +230,7 @@ func TestCorruptRequestHalts(t *testing.T) {
 
 // TestRequestThatStays: what cannot be removed is done once, and binds who follows.
 func TestRequestThatStays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		path := filepath.Join(r.dir, "acc_1.a.halt")
 		require.NoError(t, os.MkdirAll(filepath.Join(path, "in it"), 0o700)) // neither a file nor empty
 		r.wait(2 * time.Second)
@@ -257,8 +248,7 @@ func TestRequestThatStays(t *testing.T) {
 
 // TestReadStatus of what there is, what is damaged, and what there is not.
 func TestReadStatus(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		s, err := ReadStatus(r.dir, acc)
 		require.NoError(t, err)
 		require.Equal(t, OK, s.State)

@@ -60,6 +60,11 @@ func newRig(t *testing.T, change func(*Options), sim ...tradingsim.Option) *rig 
 	return r
 }
 
+// bubble runs a test with a rig, in virtual time.
+func bubble(t *testing.T, change func(*Options), test func(*testing.T, *rig), sim ...tradingsim.Option) {
+	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, change, sim...)) })
+}
+
 // breathing is a price that changes by a cent or some each second.
 type breathing struct{ price decimal.Decimal }
 
@@ -135,6 +140,30 @@ func order(side trading.Side, size, symbol string) trading.Order {
 func (r *rig) buy(size string) error {
 	_, err := r.acc.PlaceOrder(r.t.Context(), order(trading.Long, size, "BTC"))
 	return err
+}
+
+// bid is a limit below the mark.
+func bid(size, price string) trading.Order {
+	o := order(trading.Long, size, "BTC")
+	o.LimitPrice = trading.At(dec(price))
+	return o
+}
+
+// close closes what the account has in BTC.
+func (r *rig) close() {
+	r.t.Helper()
+	_, err := r.acc.ClosePosition(r.t.Context(), "BTC", trading.All)
+	require.NoError(r.t, err)
+}
+
+// always answers an operation with a fault.
+func always(sim *tradingsim.Sim, operation string, fault tradingsim.Fault) {
+	sim.FaultEach(func(op string) tradingsim.Fault {
+		if op == operation {
+			return fault
+		}
+		return nil
+	})
 }
 
 // set moves BTC, and lets it breathe there.

@@ -31,12 +31,7 @@ func TestNoFloor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim := tradingsim.New(tradingsim.WithFeed("BTC", breathing{dec("50000")}))
 				defer sim.Close()
-				sim.FaultEach(func(op string) tradingsim.Fault {
-					if op == "GET /accounts/{accountId}" {
-						return tradingsim.Raw(200, nil, bare)
-					}
-					return nil
-				})
+				always(sim, "GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare))
 				o := s.o
 				o.Client, o.Accounts, o.Dir = connect(t, sim), []trading.AccountID{acc}, t.TempDir()
 				p, err := New(o)
@@ -60,15 +55,9 @@ func TestNoFloor(t *testing.T) {
 
 // TestFloorThatVanishes stays as it was last known, and is told once.
 func TestFloorThatVanishes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000}}`
-		r.sim.FaultEach(func(op string) tradingsim.Fault {
-			if op == "GET /accounts/{accountId}" {
-				return tradingsim.Raw(200, nil, bare)
-			}
-			return nil
-		})
+		always(r.sim, "GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare))
 		r.wait(2 * time.Minute)
 		floor, ok := r.state().Floor.Get()
 		require.True(t, ok)
@@ -123,8 +112,7 @@ func TestRolloverOfTheFloor(t *testing.T) {
 		r.wait(10 * time.Second)
 		r.set("51500")
 		r.wait(5 * time.Second)
-		_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All) // $5,900 earned
-		require.NoError(t, err)
+		r.close() // $5,900 earned
 		r.wait(time.Minute)
 		floor, _ := r.state().Floor.Get()
 		require.Equal(t, "95000", floor.String())
@@ -164,8 +152,7 @@ func TestResumeNextDay(t *testing.T) {
 // TestClockJumps: a day forward or back moves no day, ends no state, and flattens nothing.
 func TestClockJumps(t *testing.T) {
 	for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
+		bubble(t, func(o *Options) { o.ResumeNextDay = true }, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("2"))
 			r.wait(20 * time.Second)
 			now := r.p.now
@@ -182,8 +169,7 @@ func TestClockJumps(t *testing.T) {
 			require.False(t, r.state().Blind)
 			require.False(t, r.flat())
 			require.NoError(t, r.buy("0.1"))
-			_, err := r.acc.ClosePosition(t.Context(), "BTC", trading.All)
-			require.NoError(t, err)
+			r.close()
 			r.wait(20 * time.Second)
 			r.p.watchers[acc].become(Held, "a test") // as the loop does, and no person
 			r.p.watchers[acc].mu.Lock()

@@ -1,15 +1,18 @@
 package protect
 
 import (
+	"bufio"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -66,8 +69,7 @@ func TestKilledInEachState(t *testing.T) {
 		{Lost, func(r *rig) { r.sim.SetStatus("acc_1", "FAILED"); r.wait(40 * time.Second) }, Lost, true},
 	} {
 		t.Run(string(s.state), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
+			bubble(t, nil, func(t *testing.T, r *rig) {
 				s.bring(r)
 				require.Equal(t, s.state, r.state().State, "%s", r.state().Reason)
 				r.kill(nil)
@@ -101,8 +103,7 @@ func TestCorruptMeansHalted(t *testing.T) {
 		require.Error(t, err, "changed at %d", i)
 	}
 
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.stop()
 		require.NoError(t, os.WriteFile(fileOf(r.dir, acc), data[:len(data)-2], 0o600))
 		r.start(nil)
@@ -120,11 +121,7 @@ func TestCorruptMeansHalted(t *testing.T) {
 // TestStateCannotBeWritten: a disk that fails refuses entries, and keeps nothing from
 // being flattened.
 func TestStateCannotBeWritten(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Log("as root a folder is taken away instead")
-	}
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("1"))
 		require.NoError(t, os.RemoveAll(r.dir))
 		require.Error(t, r.p.Flatten(acc, "a test"))
@@ -137,8 +134,7 @@ func TestStateCannotBeWritten(t *testing.T) {
 
 // TestOneProtectionAFolder.
 func TestOneProtectionAFolder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		_, err := New(Options{Client: r.client, Accounts: []trading.AccountID{acc}, Dir: r.dir})
 		require.ErrorIs(t, err, ErrLocked)
 	})
@@ -147,8 +143,7 @@ func TestOneProtectionAFolder(t *testing.T) {
 // TestFollow: another program obeys the halts, and refuses entries where no protection
 // runs, or its state cannot be read.
 func TestFollow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		other := connect(t, r.sim, trading.WithGuard(Follow(r.dir))).Live.Account(acc)
 		buy := func() error {
 			_, err := other.PlaceOrder(t.Context(), order(trading.Long, "0.1", "BTC"))
@@ -174,8 +169,7 @@ func TestFollow(t *testing.T) {
 
 // TestFollowHearsOfADeath: a protection that was killed is not obeyed for long.
 func TestFollowHearsOfADeath(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		data, err := os.ReadFile(fileOf(r.dir, acc))
 		require.NoError(t, err)
 		r.stop()
@@ -219,5 +213,164 @@ func FuzzDecode(f *testing.F) {
 		if err == nil {
 			require.True(t, r.State.known())
 		}
+	})
+}
+
+const killDir = "PROTECT_TEST_KILL_DIR"
+
+// TestKillWhileWriting kills a process that writes its state again and again. Whatever
+// moment that is, the state is one that it has written, whole, and no older than the last
+// one that it told.
+func TestKillWhileWriting(t *testing.T) {
+	if dir := os.Getenv(killDir); dir != "" {
+		writeForEver(dir)
+		return
+	}
+	for round := range 5 {
+		dir := t.TempDir()
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKillWhileWriting$")
+		child.Env = append(os.Environ(), killDir+"="+dir)
+		pipe, err := child.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, child.Start())
+		lines := bufio.NewScanner(pipe)
+		told := 0
+		for range 10 + 7*round {
+			require.True(t, lines.Scan())
+			_, err := fmt.Sscan(lines.Text(), &told)
+			require.NoError(t, err)
+		}
+		require.NoError(t, child.Process.Kill())
+		for lines.Scan() { // what it told before it died
+			_, _ = fmt.Sscan(lines.Text(), &told)
+		}
+		_ = child.Wait() // it was killed
+		r, err := load(dir, acc)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, r.Again, told)
+		s, err := openStore(dir) // the lock died with it
+		require.NoError(t, err)
+		require.NoError(t, s.close())
+	}
+}
+
+func writeForEver(dir string) {
+	s, err := openStore(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for n := 1; ; n++ {
+		if err := s.save(&record{Account: acc, State: Flattening, Again: n}, true); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(n)
+	}
+}
+
+// TestARunSurvivesAKill: the guard still counts what a run may do that it has let pass, and judges
+// what comes beside it.
+func TestARunSurvivesAKill(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "3", "BTC"), trading.TWAP{Duration: time.Hour})
+		require.NoError(t, err)
+		r.kill(nil)
+		for range 2 { // before what was answered can be seen, and after
+			require.ErrorIs(t, r.buy("3"), ErrRoom)
+			r.wait(20 * time.Second)
+		}
+		require.NoError(t, r.buy("0.1"))
+		require.Equal(t, 2, r.state().Reserved)
+	})
+}
+
+// TestWhatWasAnsweredSurvivesAKill until a look must show it: a read may lag, and shows neither what
+// was opened a moment ago nor what was closed.
+func TestWhatWasAnsweredSurvivesAKill(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("2"))
+		r.kill(nil)
+		require.ErrorIs(t, r.buy("3"), ErrRoom)
+		r.wait(20 * time.Second)
+		require.Equal(t, 0, r.state().Reserved)
+
+		r.close()
+		r.kill(nil)
+		_, err := r.acc.PlaceOrder(t.Context(), order(trading.Short, "5", "BTC"))
+		require.ErrorIs(t, err, ErrRoom, "it opens, and does not reduce")
+		r.wait(20 * time.Second)
+		require.NoError(t, r.buy("2"))
+	}, tradingsim.WithLag(4*time.Second))
+}
+
+// TestWhatWasInDoubtSurvivesAKill, once, whether or not it is adopted.
+func TestWhatWasInDoubtSurvivesAKill(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		writes := journal.NewMemory()
+		carry := func() {
+			r.bot = r.carry(trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithoutBackground(),
+				trading.WithHealthGate(trading.HealthGate{Off: true}))
+			r.acc = r.bot.Live.Account(acc)
+		}
+		carry()
+		r.sim.Fault("POST /orders/limit", tradingsim.DropRequest())
+		limit := bid("3", "49000")
+		_, err := r.acc.PlaceLimit(t.Context(), limit)
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		_ = r.bot.Close() // with a pending write
+		r.kill(nil)
+		carry()
+		left, err := r.bot.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+		require.ErrorIs(t, other(r).buy("3"), ErrRoom)
+		require.NoError(t, r.p.Adopt(left...))
+		require.Equal(t, 1, r.state().Reserved)
+		require.ErrorIs(t, other(r).buy("3"), ErrRoom)
+		found, err := r.bot.ResolveID(t.Context(), left[0].ID)
+		require.NoError(t, err)
+		require.Equal(t, trading.NotApplied, found.Outcome)
+		r.wait(time.Second)
+		require.Equal(t, 0, r.state().Reserved)
+		require.NoError(t, other(r).buy("3"))
+	})
+}
+
+// other is a bot beside, which has no journal.
+func other(r *rig) *rig { return &rig{t: r.t, sim: r.sim, acc: r.carry().Live.Account(acc)} }
+
+// TestWhatIsNotPendingEnds: what an earlier run let pass, and no journal knows, was never sent.
+func TestWhatIsNotPendingEnds(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		w := r.p.watchers[acc]
+		w.mu.Lock()
+		w.reserved[may(trading.Long, "3", "BTC", "49000")] = struct{}{}
+		require.NoError(t, w.keepReserved(true))
+		w.mu.Unlock()
+		r.kill(nil)
+		require.Equal(t, 1, r.state().Reserved)
+		require.ErrorIs(t, r.buy("3"), ErrRoom)
+		r.wait(20 * time.Minute)
+		require.ErrorIs(t, r.buy("3"), ErrRoom)
+		require.NoError(t, r.p.Adopt())
+		r.wait(10 * time.Second)
+		require.Equal(t, 0, r.state().Reserved)
+		require.NoError(t, r.buy("3"))
+	})
+}
+
+// TestWhatIsNotKeptIsRefused: an entry that a start would not know of is not sent; exits pass.
+func TestWhatIsNotKeptIsRefused(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("0.1"))
+		r.wait(10 * time.Second)
+		require.NoError(t, os.Rename(r.dir, r.dir+".away"))
+		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
+		r.close()
+		require.NoError(t, os.Rename(r.dir+".away", r.dir))
+		r.wait(30 * time.Second)
+		require.NoError(t, r.buy("0.1"))
+		require.Len(t, r.sim.Ledger(), 3)
 	})
 }

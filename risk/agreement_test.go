@@ -25,19 +25,11 @@ var (
 
 // tally is what came out of many orders.
 type tally struct {
-	mu        sync.Mutex
-	orders    int
-	codes     map[string]int // what the service answered, by environment
-	methods   map[string]int
-	causes    map[string]int // why Preview could not know
-	effects   map[risk.Effect]int
-	warnings  map[risk.Warning]int
-	numbers   int // answers whose numbers were compared
-	complaint []string
-}
-
-func newTally() *tally {
-	return &tally{codes: map[string]int{}, methods: map[string]int{}, causes: map[string]int{}, effects: map[risk.Effect]int{}, warnings: map[risk.Warning]int{}}
+	mu         sync.Mutex
+	orders     int
+	numbers    int            // answers whose numbers were compared
+	seen       map[string]int // answers, methods, effects, warnings, and why Preview could not know
+	complaints []string
 }
 
 func (y *tally) merge(x *tally) {
@@ -45,18 +37,10 @@ func (y *tally) merge(x *tally) {
 	defer y.mu.Unlock()
 	y.orders += x.orders
 	y.numbers += x.numbers
-	add(y.codes, x.codes)
-	add(y.methods, x.methods)
-	add(y.causes, x.causes)
-	add(y.effects, x.effects)
-	add(y.warnings, x.warnings)
-	y.complaint = append(y.complaint, x.complaint...)
-}
-
-func add[K comparable](to, from map[K]int) {
-	for k, n := range from {
-		to[k] += n
+	for what, n := range x.seen {
+		y.seen[what] += n
 	}
+	y.complaints = append(y.complaints, x.complaints...)
 }
 
 // Preview and the simulator share no code but the contract. They must agree on
@@ -72,15 +56,15 @@ func TestPreviewAgreesWithTheSimulator(t *testing.T) {
 	if few {
 		total = 4_000
 	}
-	all := newTally()
+	all := &tally{seen: map[string]int{}}
 	t.Run("orders", func(t *testing.T) {
 		for shard := range shards {
 			t.Run(fmt.Sprint(shard), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					own := newTally()
+					own := &tally{seen: map[string]int{}}
 					r := rand.New(rand.NewPCG(*seed, uint64(shard)))
-					for own.orders < total/shards && len(own.complaint) < 5 {
+					for own.orders < total/shards && len(own.complaints) < 5 {
 						runWorld(t, r, own)
 					}
 					all.merge(own)
@@ -88,7 +72,7 @@ func TestPreviewAgreesWithTheSimulator(t *testing.T) {
 			})
 		}
 	})
-	for _, complaint := range all.complaint[:min(len(all.complaint), 5)] {
+	for _, complaint := range all.complaints[:min(len(all.complaints), 5)] {
 		t.Error(complaint)
 	}
 	all.report(t)
@@ -141,15 +125,15 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 		result, err = w.account.PlaceOrder(t.Context(), a.order)
 	}
 	y.orders++
-	y.methods[a.what]++
-	y.effects[report.Effect]++
+	y.seen["method "+a.what]++
+	y.seen["effect "+string(report.Effect)]++
 	for _, p := range report.Problems {
 		if p.Warning != "" {
-			y.warnings[p.Warning]++
+			y.seen["warning "+string(p.Warning)]++
 		}
 	}
 	got := codeOf(err)
-	y.codes[string(w.env)+" "+string(got)]++
+	y.seen["answer "+string(w.env)+" "+string(got)]++
 	foreseen, _ := report.Refused()
 	switch {
 	case got == foreseen:
@@ -159,10 +143,10 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 			cause = "the market moved"
 		}
 		if cause != "" {
-			y.causes[cause]++
+			y.seen["not to be known: "+cause]++
 			break
 		}
-		y.complaint = append(y.complaint, fmt.Sprintf("%s %s: Preview says %q, the service %q\norder %+v\nproblems %v\nstate %+v\npositions %+v\nmarket %+v\nanswer %v",
+		y.complaints = append(y.complaints, fmt.Sprintf("%s %s: Preview says %q, the service %q\norder %+v\nproblems %v\nstate %+v\npositions %+v\nmarket %+v\nanswer %v",
 			w.env, a.what, foreseen, got, a.order, report.Problems, *w.state, w.positions, w.markets[a.order.Symbol], err))
 	}
 	if err != nil {
@@ -170,11 +154,11 @@ func (w *world) judge(t *testing.T, y *tally, moved bool) {
 	}
 	// Who knows less finds less: nothing that is missing makes a problem.
 	if code, refused := risk.Preview(a.order, w.forget(inputs)).Refused(); refused && !moved {
-		y.complaint = append(y.complaint, fmt.Sprintf("%s %s: with less known Preview says %q, and the service takes it\norder %+v", w.env, a.what, code, a.order))
+		y.complaints = append(y.complaints, fmt.Sprintf("%s %s: with less known Preview says %q, and the service takes it\norder %+v", w.env, a.what, code, a.order))
 	}
 	if result != nil && !moved {
 		if differences := w.differences(a, report, result); len(differences) > 0 {
-			y.complaint = append(y.complaint, fmt.Sprintf("%s: the numbers of %+v: %s\npositions %+v", w.env, a.order, strings.Join(differences, "; "), w.positions))
+			y.complaints = append(y.complaints, fmt.Sprintf("%s: the numbers of %+v: %s\npositions %+v", w.env, a.order, strings.Join(differences, "; "), w.positions))
 		}
 		y.numbers++
 	}
@@ -267,20 +251,9 @@ func (w *world) differences(a attempt, r risk.Report, got *trading.OrderResult) 
 
 // report prints what was met, and how often.
 func (y *tally) report(t *testing.T) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d orders, %d answers compared to the last digit\n", y.orders, y.numbers)
-	table(&b, "answers", y.codes)
-	table(&b, "methods", y.methods)
-	table(&b, "effects", y.effects)
-	table(&b, "warnings", y.warnings)
-	table(&b, "not to be known", y.causes)
-	t.Log(b.String())
-}
-
-func table[K ~string](b *strings.Builder, title string, counts map[K]int) {
-	fmt.Fprintf(b, "%s:\n", title)
-	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(b, "  %8d  %s\n", counts[k], k)
+	t.Logf("%d orders, %d answers compared to the last digit", y.orders, y.numbers)
+	for _, what := range slices.Sorted(maps.Keys(y.seen)) {
+		t.Logf("%8d  %s", y.seen[what], what)
 	}
 }
 
@@ -300,15 +273,15 @@ func (y *tally) demand(t *testing.T) {
 			bad_request bad_side bad_size bad_symbol cap_exceeded fill_rejected invalid_tpsl no_price order_not_marketable order_rejected`,
 	} {
 		for _, answer := range strings.Fields(answers) {
-			answer = environment + " " + strings.TrimPrefix(answer, ".") // "." was taken
-			if y.codes[answer] < least {
-				t.Errorf("%q was met %d times in %d orders, not even %d", answer, y.codes[answer], y.orders, least)
+			answer = "answer " + environment + " " + strings.TrimPrefix(answer, ".") // "." was taken
+			if y.seen[answer] < least {
+				t.Errorf("%q was met %d times in %d orders, not even %d", answer, y.seen[answer], y.orders, least)
 			}
 		}
 	}
 	for _, effect := range []risk.Effect{risk.Opens, risk.Adds, risk.Reduces, risk.Ends, risk.Flips} {
-		if y.effects[effect] < least {
-			t.Errorf("%s: %d times", effect, y.effects[effect])
+		if y.seen["effect "+string(effect)] < least {
+			t.Errorf("%s: %d times", effect, y.seen["effect "+string(effect)])
 		}
 	}
 	if y.numbers < y.orders/10 {

@@ -6,12 +6,10 @@ import (
 	"testing"
 
 	"github.com/shopspring/decimal"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/risk"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 func TestGuardHoldsLimits(t *testing.T) {
@@ -114,43 +112,6 @@ func TestGuardTakesEnvironmentAndWayFromTheWrite(t *testing.T) {
 	require.ErrorIs(t, guard(t.Context(), live), trading.CodeNotMarketable)
 	live.Operation = trading.OpLimit
 	require.NoError(t, guard(t.Context(), live))
-}
-
-// A guard in a client: nothing is sent, and the outcome says so.
-func TestGuardInAClient(t *testing.T) {
-	var r *rig
-	guard := risk.Guard(risk.Limits{MaxNotional: dec("1000")}, func(ctx context.Context, w trading.Write) (risk.Inputs, error) {
-		mark, err := r.client.Sandbox.Price(ctx, w.Symbol)
-		return risk.Inputs{Mark: mark}, err
-	})
-	r = newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "50000")}, trading.WithGuard(guard))
-	_, err := r.live.PlaceOrder(t.Context(), buy("0.1"))
-	require.ErrorIs(t, err, risk.ErrLimit)
-	require.ErrorIs(t, err, trading.ErrGuard)
-	require.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-	require.Empty(t, r.sim.Ledger())
-	_, err = r.live.PlaceOrder(t.Context(), buy("0.01"))
-	require.NoError(t, err)
-	_, err = r.live.ClosePosition(t.Context(), "BTC", trading.All)
-	require.NoError(t, err)
-}
-
-// The error of a report is that of an order which was never sent.
-func TestErrOfAReport(t *testing.T) {
-	require.NoError(t, risk.Preview(buy("0.1"), risk.Inputs{}).Err())
-	err := risk.Preview(buy("0.0001"), risk.Inputs{Mark: trading.MarkAt(dec("50000"))}).Err()
-	assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-	assert.Equal(t, trading.AdviseChange, trading.AdviceOf(err))
-	assert.ErrorIs(t, err, trading.CodeMinNotional)
-	assert.ErrorIs(t, err, trading.ErrRiskCap)
-	assert.EqualError(t, err, "POST /orders BTC: not applied: MIN_NOTIONAL: the order is worth $5, below the minimum of $10 (refused before sending)")
-	err = risk.Preview(withTarget(buy("0.1"), "50001"), risk.Inputs{Mark: trading.MarkAt(dec("50000"))}).Err()
-	assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-	assert.ErrorIs(t, err, risk.WarningFees)
-	for _, p := range risk.Preview(withTarget(buy("0.0001"), "50001"), risk.Inputs{Mark: trading.MarkAt(dec("50000"))}).Problems {
-		assert.NotEmpty(t, p.Error())
-		assert.NotEmpty(t, p.Text)
-	}
 }
 
 // A live route does not exist for the sandbox, and an order of no size at all is

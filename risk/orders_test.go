@@ -19,8 +19,13 @@ type attempt struct {
 	offRange bool // a number of a Pro order that the contract gives no range for
 }
 
-// placed throws away what an order answers that does not fill now.
-func placed[T any](_ T, err error) (*trading.OrderResult, error) { return nil, err }
+// via places an order by a method of its own, which does not fill now.
+func via[H, T any](place func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (T, error), how H) func(context.Context, *trading.Account, trading.Order) (*trading.OrderResult, error) {
+	return func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
+		_, err := place(acct, ctx, o, how)
+		return nil, err
+	}
+}
 
 // attempt makes an order that is mostly sensible, with at most a few mistakes.
 func (w *world) attempt() attempt {
@@ -139,7 +144,8 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 			a.order.LimitPrice = trading.At(w.near(price, 150))
 		}
 		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-			return placed(acct.PlaceLimit(ctx, o))
+			_, err := acct.PlaceLimit(ctx, o)
+			return nil, err
 		}
 	case 3:
 		how := trading.Conditional{Trigger: w.near(price, 30)}
@@ -156,44 +162,32 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 			how.Trigger = decimal.Zero
 		}
 		a.what, a.method = "conditional", risk.Conditional(how)
-		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-			return placed(acct.PlaceConditional(ctx, o, how))
-		}
+		a.place = via((*trading.Account).PlaceConditional, how)
 	case 4, 5:
 		how := trading.Ladder{From: w.near(price, 300), To: w.near(price, 300), Rungs: count}
 		if w.IntN(30) == 0 {
 			how.To = decimal.Zero
 		}
 		a.what, a.method, a.offRange = "ladder", risk.Ladder(how), count > 50
-		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-			return placed(acct.PlaceLadder(ctx, o, how))
-		}
+		a.place = via((*trading.Account).PlaceLadder, how)
 	case 6:
 		how := trading.TWAP{Duration: duration}
 		a.what, a.method, a.offRange = "twap", risk.TWAP(how, clips), clips < 2
-		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-			return placed(acct.PlaceTWAP(ctx, o, how))
-		}
+		a.place = via((*trading.Account).PlaceTWAP, how)
 	case 7:
 		how := trading.Swarm{Orders: count}
 		a.what, a.method, a.offRange = "swarm", risk.Swarm(how), count > 50
-		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-			return placed(acct.PlaceSwarm(ctx, o, how))
-		}
+		a.place = via((*trading.Account).PlaceSwarm, how)
 	default:
 		if w.IntN(2) == 0 {
 			how := trading.Chase{To: bound}
 			a.what, a.method, a.offRange = "chase", risk.Chase(how), false
-			a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-				return placed(acct.PlaceChase(ctx, o, how))
-			}
+			a.place = via((*trading.Account).PlaceChase, how)
 			return
 		}
 		how := trading.ChaseTWAP{Duration: duration, To: bound}
 		a.what, a.method, a.offRange = "chase-twap", risk.ChaseTWAP(how, clips), clips < 2
-		a.place = func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-			return placed(acct.PlaceChaseTWAP(ctx, o, how))
-		}
+		a.place = via((*trading.Account).PlaceChaseTWAP, how)
 	}
 }
 

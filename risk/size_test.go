@@ -13,38 +13,6 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-func TestSize(t *testing.T) {
-	// One bitcoin loses 1000 and 28.8 and 28.35 of fees.
-	plan := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Decimals: 3}
-	size, err := risk.Size(plan)
-	require.NoError(t, err)
-	require.True(t, size.Equal(dec("0.094")), "%s", size)
-
-	plan.MaxLoss = dec("105.715") // exactly what 0.1 loses
-	size, err = risk.Size(plan)
-	require.NoError(t, err)
-	require.True(t, size.Equal(dec("0.1")), "%s", size)
-	plan.MaxLoss = dec("105.7149999")
-	size, err = risk.Size(plan)
-	require.NoError(t, err)
-	require.True(t, size.Equal(dec("0.099")), "%s", size)
-
-	plan.Resting = true // 9.6 instead of 28.8
-	plan.MaxLoss = dec("103.795")
-	size, err = risk.Size(plan)
-	require.NoError(t, err)
-	require.True(t, size.Equal(dec("0.1")), "%s", size)
-
-	plan.MaxLoss, plan.Decimals = dec("1"), 2
-	_, err = risk.Size(plan)
-	require.ErrorIs(t, err, risk.ErrNoSize)
-
-	tens := risk.Plan{Side: trading.Short, Entry: dec("2"), Stop: dec("2.1"), MaxLoss: dec("100"), Decimals: -1}
-	size, err = risk.Size(tens)
-	require.NoError(t, err)
-	require.True(t, size.Equal(dec("980")), "%s", size)
-}
-
 func TestSizeOfNoPlan(t *testing.T) {
 	good := risk.Plan{Side: trading.Long, Entry: dec("64000"), Stop: dec("63000"), MaxLoss: dec("100"), Decimals: 3}
 	for name, spoil := range map[string]func(*risk.Plan){
@@ -83,7 +51,7 @@ func TestSizeIsWhatPreviewSays(t *testing.T) {
 		stop := entry.Add(sign.Mul(entry).Mul(decimal.New(1+r.Int64N(900), -4)))
 		plan := risk.Plan{
 			Side: side, Entry: entry, Stop: stop, MaxLoss: decimal.New(1+r.Int64N(1_000_000), -2),
-			Decimals: int32(r.IntN(9)), Resting: r.IntN(3) == 0,
+			Decimals: int32(r.IntN(10)) - 1, Resting: r.IntN(3) == 0,
 		}
 		f := risk.Inputs{Mark: trading.MarkAt(entry)}
 		o := trading.Order{Symbol: "X", Side: side, Leverage: dec("1"), StopLoss: trading.At(stop)}
@@ -152,7 +120,8 @@ func TestMaxSizeIsTheLargest(t *testing.T) {
 		above := risk.Preview(o, f)
 		if after, ok := above.After.Get(); ok && above.Err() == nil {
 			margin, _ := after.Margin.Get()
-			for _, p := range rigPositions(f) {
+			positions, _ := f.Positions.Get()
+			for _, p := range positions {
 				if p.Symbol != "BTC" {
 					other, _ := p.Margin.Get()
 					margin = margin.Add(other)
@@ -190,11 +159,6 @@ func TestMaxSizeStopsBeforeTheFloor(t *testing.T) {
 	size, err = risk.MaxSize(o, risk.Inputs{Mark: trading.MarkAt(dec("100")), State: state}, 1)
 	require.NoError(t, err)
 	require.True(t, size.Equal(dec("10")), "%s", size)
-}
-
-func rigPositions(f risk.Inputs) trading.Positions {
-	positions, _ := f.Positions.Get()
-	return positions
 }
 
 func TestMaxSizeOfNothingKnown(t *testing.T) {

@@ -1,9 +1,7 @@
 package watch_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -15,8 +13,7 @@ import (
 )
 
 func TestAPositionFromItsOpeningToItsClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		got := during(t, func() {
 			r.buy("1")
 			time.Sleep(4 * time.Second)
@@ -60,8 +57,7 @@ func TestAPositionFromItsOpeningToItsClose(t *testing.T) {
 }
 
 func TestInitialTellsWhatIsThere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		r.buy("1")
 		r.close("50")
 		r.close("50")
@@ -97,11 +93,10 @@ func TestTrap_T76_WhatMarketMeans(t *testing.T) {
 		}, watch.CauseTakeProfit, ""},
 		{"a flip", func(r rig) { r.sell("3") }, watch.CauseFlip, ""},
 		{"a breach", func(r rig) { r.sim.SetMark("BTC", "61000") }, watch.CauseLiquidation, trading.StatusSandboxLocked},
-		{"a pass", func(r rig) { r.sim.SetMark("BTC", "69500") }, watch.CausePass, trading.StatusSandboxPassed},
+		{"T79: a pass", func(r rig) { r.sim.SetMark("BTC", "69500") }, watch.CausePass, trading.StatusSandboxPassed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, tradingsim.WithCaps(tradingsim.Caps{PerPosition: "10", TotalMargin: "10"}))
+			bubble(t, func(t *testing.T, r rig) {
 				r.buy("2")
 				r.buyETH("1")
 				got := during(t, func() { test.act(r) }, watch.Account(r.Sandbox))
@@ -127,8 +122,10 @@ func TestTrap_T76_WhatMarketMeans(t *testing.T) {
 				require.Len(t, statuses, 1)
 				assert.Equal(t, trading.StatusSandboxActive, statuses[0].Old)
 				assert.Equal(t, test.status, statuses[0].New)
+				assert.False(t, statuses[0].New.AllowsEntry())
+				assert.Equal(t, test.status == trading.StatusSandboxLocked, statuses[0].Locked)
 				assert.Len(t, of[watch.PositionClosed](got), 2, "the whole book")
-			})
+			}, tradingsim.WithCaps(tradingsim.Caps{PerPosition: "10", TotalMargin: "10"}))
 		})
 	}
 }
@@ -145,36 +142,9 @@ func (r rig) buyETH(size string) {
 	require.NoError(r.t, err)
 }
 
-// A pass closes the book in the middle of what a strategy is doing: it is told, and
-// entries are known to be over.
-func TestTrap_T79_APassIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithCaps(tradingsim.Caps{PerPosition: "10", TotalMargin: "10"}))
-		r.buy("3")
-		r.sim.SetMark("BTC", "68000")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		var over watch.StatusChanged
-		var view watch.View
-		for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).WithSnapshot()) {
-			require.NoError(t, err)
-			view.Apply(ev)
-			if ev, ok := ev.(watch.StatusChanged); ok {
-				over = ev
-			}
-		}
-		assert.Equal(t, trading.StatusSandboxPassed, over.New)
-		assert.False(t, over.New.AllowsEntry())
-		assert.False(t, over.Locked)
-		assert.Empty(t, view.Positions)
-		assert.Len(t, view.Trades, 1)
-	})
-}
-
 // A close can pass or fail a live account; a bot that watches it is told.
 func TestTrap_T80_ALiveCloseThatPassesIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", ProfitTarget: "100100"}))
+	bubble(t, func(t *testing.T, r rig) {
 		got := during(t, func() {
 			_, err := r.account().PlaceOrder(t.Context(), order(trading.Long, "1"))
 			require.NoError(t, err)
@@ -188,7 +158,7 @@ func TestTrap_T80_ALiveCloseThatPassesIsTold(t *testing.T) {
 		assert.Equal(t, trading.StatusPassed, of[watch.StatusChanged](got)[0].New)
 		assert.Equal(t, watch.CausePass, of[watch.PositionClosed](got)[0].Cause)
 		assert.Equal(t, trading.AccountID("acc_1"), of[watch.PositionClosed](got)[0].Account)
-	})
+	}, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", ProfitTarget: "100100"}))
 }
 
 // A paper account that is replaced is not one whose positions were closed.
@@ -219,8 +189,7 @@ func TestTrap_T102_AReplacedAccountIsTold(t *testing.T) {
 		{"thirty days without a write", func(r rig) { r.buy("1") }, func(rig) { time.Sleep(30*24*time.Hour + time.Second) }, 0, time.Hour},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
+			bubble(t, func(t *testing.T, r rig) {
 				if test.before != nil {
 					test.before(r)
 				}
@@ -246,41 +215,4 @@ func TestTrap_T102_AReplacedAccountIsTold(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Of one market without a price only that market is told, and the account goes on.
-func TestUnpricedPositionIsMarkedAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.buy("1")
-		r.buyETH("1")
-		got := during(t, func() {
-			r.sim.SetMark("ETH", "")
-			time.Sleep(3 * time.Second)
-			r.close("100")
-		}, watch.Account(r.Sandbox))
-		marked := of[watch.PositionMarked](got)
-		require.Len(t, marked, 1)
-		assert.Equal(t, "ETH", marked[0].New.Symbol)
-		_, priced := marked[0].New.Mark.Price()
-		assert.False(t, priced)
-		assert.Len(t, of[watch.PositionClosed](got), 1)
-	})
-}
-
-// The side effect that makes a watch useful: without it, no stop fires.
-func TestLookingKeepsStopsAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.buy("1")
-		r.trigger(trading.TPSL{StopLoss: trading.At(dec("63000"))})
-		during(t, func() {
-			r.sim.SetMark("BTC", "62000")
-			time.Sleep(time.Minute)
-		}, watch.Marks(r.Sandbox.MarketData))
-		assert.True(t, r.sim.Position("", "BTC").Equal(dec("1")), "prices alone touch nothing")
-		got := during(t, func() {}, watch.Account(r.Sandbox).WithSnapshot())
-		assert.True(t, r.sim.Position("", "BTC").IsZero())
-		assert.Equal(t, trading.CauseStopLoss, of[watch.TradeClosed](got)[0].Trade.Cause)
-	})
 }

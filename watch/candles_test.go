@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -117,30 +116,27 @@ func TestCandles(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, tradingsim.WithMark("BTC", "64000"))
+			bubble(t, func(t *testing.T, r rig) {
 				got := candles(t, r, func() {
 					row.act(r)
 					time.Sleep(row.runs)
 				}, watch.Candles(r.Sandbox.MarketData, time.Minute, "BTC").Seed(1))
 				assert.Equal(t, row.want, got)
-			})
+			}, tradingsim.WithMark("BTC", "64000"))
 		})
 	}
 }
 
 // A first candle is not whole, unless looks begin with it.
 func TestTheFirstCandleLacksWhatWasBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithMark("BTC", "64000"))
+	bubble(t, func(t *testing.T, r rig) {
 		got := candles(t, r, func() { time.Sleep(time.Hour + time.Minute) }, watch.Candles(r.Sandbox.MarketData, time.Hour, "BTC"))
 		assert.Equal(t, []string{"BTC 00:00:00 64000 64000 64000 64000 missing 1m0s"}, got)
-	})
+	}, tradingsim.WithMark("BTC", "64000"))
 }
 
 func TestCandlesOfAllMarkets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		seen := map[string]int{}
 		for _, line := range candles(t, r, func() { time.Sleep(3*time.Minute + 10*time.Second) }, watch.Candles(r.Sandbox.MarketData, time.Minute)) {
 			seen[line[:strings.IndexByte(line, ' ')]]++
@@ -153,8 +149,7 @@ func TestCandlesOfAllMarkets(t *testing.T) {
 }
 
 func TestCandlesAfterRecordedOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithMark("BTC", "64000"))
+	bubble(t, func(t *testing.T, r rig) {
 		recorded, err := watch.ReadCandles(strings.NewReader(`time,open,high,low,close,volume
 1999-12-31T23:56:00Z,1,4,1,3,0
 946684680,3,3,2,2,0
@@ -167,18 +162,17 @@ func TestCandlesAfterRecordedOnes(t *testing.T) {
 			"BTC 23:56:00 1 4 1 3", "BTC none from 23:57:00 to 23:59:00: they were not recorded", "BTC 23:59:00 2 2 2 2",
 			"BTC none from 00:00:00 to 00:01:00: no look found a price", "BTC 00:01:00 64000 64000 64000 64000",
 		}, got)
-	})
+	}, tradingsim.WithMark("BTC", "64000"))
 }
 
 // A record that reaches beyond now is not built again.
 func TestNoCandleComesTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithMark("BTC", "64000"))
+	bubble(t, func(t *testing.T, r rig) {
 		now := time.Now().Truncate(time.Minute).Add(time.Minute)
 		recorded := []watch.Candle{{Symbol: "BTC", Start: now, Length: time.Minute, Open: dec("1"), High: dec("1"), Low: dec("1"), Close: dec("1")}}
 		got := candles(t, r, func() { time.Sleep(130 * time.Second) }, watch.CandlesAfter(r.Sandbox.MarketData, recorded, time.Minute, "BTC"))
 		assert.Equal(t, []string{"BTC 00:01:00 1 1 1 1", "BTC 00:02:00 64000 64000 64000 64000"}, got)
-	})
+	}, tradingsim.WithMark("BTC", "64000"))
 }
 
 // A loop that is slow gets each candle, and a gap where that is more than is kept.
@@ -188,8 +182,7 @@ func TestASlowLoopGetsEachCandle(t *testing.T) {
 		gap    bool
 	}{"behind": {time.Hour, false}, "far behind": {3 * time.Hour, true}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, tradingsim.WithMark("BTC", "64000"))
+			bubble(t, func(t *testing.T, r rig) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				n, gaps := 0, 0
@@ -212,14 +205,13 @@ func TestASlowLoopGetsEachCandle(t *testing.T) {
 					}
 				}
 				assert.Equal(t, row.gap, gaps > 0)
-			})
+			}, tradingsim.WithMark("BTC", "64000"))
 		})
 	}
 }
 
 func TestCandlesThatCannotBe(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		m := r.Sandbox.MarketData
 		one := watch.Candle{Symbol: "BTC", Start: time.Unix(60, 0), Length: time.Minute}
 		odd := one

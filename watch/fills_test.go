@@ -71,144 +71,83 @@ const (
 	idAlone         = "its record shows no market, side, size or price"
 )
 
+// play does what a script says, step by step.
+func (r rig) play(script string) {
+	r.t.Helper()
+	for step := range strings.SplitSeq(script, ", ") {
+		switch word := strings.Fields(step); word[0] {
+		case "limit":
+			r.limit(trading.Side(word[1]), word[2], word[3])
+		case "market":
+			r.market(trading.Side(word[1]), word[2])
+		case "cancel":
+			r.cancel(trading.OrderID(word[1]))
+		case "mark":
+			r.sim.SetMark("BTC", word[1])
+		case "ETH":
+			o := order(trading.Side(word[1]), word[2])
+			o.Symbol = "ETH"
+			_, err := r.account().PlaceOrder(r.t.Context(), o)
+			require.NoError(r.t, err)
+		case "lag":
+			r.sim.SetLag("GET "+word[1], 6*time.Second)
+		default:
+			r.t.Fatal("no such step: ", step)
+		}
+	}
+}
+
 func TestFills(t *testing.T) {
-	const settle = 14 * time.Second // what is not filled takes ten
+	const (
+		bought = "ord_1 filled 0.1 at 63000 for 0.945"
+		sold   = "ord_1 filled 0.1 at 65000 for 0.975"
+	)
+	takers, bare := tradingsim.WithInterpretation(39), tradingsim.WithInterpretation(53)
+	unclear := func(id string) string { return id + " unclear: " + tradedOtherwise }
 	for name, row := range map[string]struct {
-		before func(r rig)
-		act    func(r rig)
-		opts   []tradingsim.Option
-		want   []string
+		before, act string
+		want        []string
+		opts        []tradingsim.Option
 	}{
-		"a buy that opens": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945"},
-		},
-		"a sell that opens": {
-			before: func(r rig) { r.limit(trading.Short, "0.1", "65000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
-			want:   []string{"ord_1 filled 0.1 at 65000 for 0.975"},
-		},
-		"at the mark, for a taker's fee": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
-			opts:   []tradingsim.Option{tradingsim.WithInterpretation(39)},
-			want:   []string{"ord_1 unclear: " + tradedOtherwise}, // as a market order would have been
-		},
-		"a buy that adds": {
-			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945"},
-		},
-		"a buy that adds at another price": {
-			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
-			opts:   []tradingsim.Option{tradingsim.WithInterpretation(39)},
-			want:   []string{"ord_1 unclear: " + tradedOtherwise}, // no read shows at which
-		},
-		"a sell that reduces": {
-			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Short, "0.1", "65000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
-			want:   []string{"ord_1 filled 0.1 at 65000 for 0.975"},
-		},
-		"trades that show no symbol": {
-			before: func(r rig) { r.market(trading.Long, "0.3"); r.limit(trading.Short, "0.1", "65000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
-			opts:   []tradingsim.Option{tradingsim.WithInterpretation(53)},
-			want:   []string{"ord_1 filled 0.1 at 65000 for 0.975"},
-		},
-		"a sell that flips": {
-			before: func(r rig) { r.market(trading.Long, "0.1"); r.limit(trading.Short, "0.3", "65000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "65500") },
-			want:   []string{"ord_1 filled 0.3 at 65000 for 2.925"},
-		},
-		"two at once": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.2", "62950") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 filled 0.2 at 62950 for 1.8885"},
-		},
-		"one filled, one cancelled": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.2", "62000") },
-			act:    func(r rig) { r.cancel("ord_2"); r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 not filled"},
-		},
-		"of two equal ones either": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.1", "62950") },
-			act:    func(r rig) { r.cancel("ord_2"); r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 not filled"}, // 63000 is above the other's limit
-		},
-		"of two that are equal in all either": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.cancel("ord_2"); r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 unclear: " + tradedOtherwise, "ord_2 unclear: " + tradedOtherwise},
-		},
-		"cancelled": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.cancel("ord_1") },
-			want:   []string{"ord_1 not filled"},
-		},
-		"cancelled, and bought by a market order": { // above the limit, as a market order is
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.cancel("ord_1"); r.market(trading.Long, "0.1") },
-			want:   []string{"ord_1 unclear: " + tradedOtherwise},
-		},
-		"filled, and traded otherwise too": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900"); r.market(trading.Long, "0.05") },
-			want:   []string{"ord_1 unclear: " + tradedOtherwise},
-		},
-		"opened and closed again": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act: func(r rig) {
-				r.sim.SetMark("BTC", "62900")
-				r.market(trading.Short, "0.1")
-			},
-			want: []string{"ord_1 unclear: " + tradedOtherwise},
-		},
-		"in another market something else": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000") },
-			act: func(r rig) {
-				r.sim.SetMark("BTC", "62900")
-				o := order(trading.Long, "1")
-				o.Symbol = "ETH"
-				_, err := r.account().PlaceOrder(r.t.Context(), o)
-				require.NoError(r.t, err)
-			},
-			want: []string{"ord_1 filled 0.1 at 63000 for ?"}, // the balance moved by both
-		},
-		"reads that lag": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.limit(trading.Long, "0.1", "62000") },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900"); r.cancel("ord_2") },
-			opts:   []tradingsim.Option{tradingsim.WithLag(4 * time.Second)},
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945", "ord_2 not filled"},
-		},
-		"orders that lag more than positions": {
-			before: func(r rig) {
-				r.limit(trading.Long, "0.1", "63000")
-				r.sim.SetLag("GET /accounts/{accountId}/orders", 6*time.Second)
-			},
-			act:  func(r rig) { r.sim.SetMark("BTC", "62900") },
-			want: []string{"ord_1 filled 0.1 at 63000 for 0.945"},
-		},
-		"positions that lag more than orders": {
-			before: func(r rig) { r.limit(trading.Long, "0.1", "63000"); r.sim.SetLag("GET /positions", 6*time.Second) },
-			act:    func(r rig) { r.sim.SetMark("BTC", "62900") },
-			want:   []string{"ord_1 filled 0.1 at 63000 for 0.945"},
-		},
+		"a buy that opens":           {"limit long 0.1 63000", "mark 62900", []string{bought}, nil},
+		"a sell that opens":          {"limit short 0.1 65000", "mark 65500", []string{sold}, nil},
+		"a buy that adds":            {"market long 0.3, limit long 0.1 63000", "mark 62900", []string{bought}, nil},
+		"a sell that reduces":        {"market long 0.3, limit short 0.1 65000", "mark 65500", []string{sold}, nil},
+		"a sell that flips":          {"market long 0.1, limit short 0.3 65000", "mark 65500", []string{"ord_1 filled 0.3 at 65000 for 2.925"}, nil},
+		"trades that show no symbol": {"market long 0.3, limit short 0.1 65000", "mark 65500", []string{sold}, []tradingsim.Option{bare}},
+		// As a market order would have been; and where it adds, no read shows at which price.
+		"at the mark, for a taker's fee":   {"limit long 0.1 63000", "mark 62900", []string{unclear("ord_1")}, []tradingsim.Option{takers}},
+		"a buy that adds at another price": {"market long 0.3, limit long 0.1 63000", "mark 62900", []string{unclear("ord_1")}, []tradingsim.Option{takers}},
+		"two at once":                      {"limit long 0.1 63000, limit long 0.2 62950", "mark 62900", []string{bought, "ord_2 filled 0.2 at 62950 for 1.8885"}, nil},
+		"one filled, one cancelled":        {"limit long 0.1 63000, limit long 0.2 62000", "cancel ord_2, mark 62900", []string{bought, "ord_2 not filled"}, nil},
+		// 63000 is above the other's limit.
+		"of two equal ones either": {"limit long 0.1 63000, limit long 0.1 62950", "cancel ord_2, mark 62900", []string{bought, "ord_2 not filled"}, nil},
+		"of two that are equal in all either": {"limit long 0.1 63000, limit long 0.1 63000", "cancel ord_2, mark 62900",
+			[]string{unclear("ord_1"), unclear("ord_2")}, nil},
+		"cancelled": {"limit long 0.1 63000", "cancel ord_1", []string{"ord_1 not filled"}, nil},
+		// Above the limit, as a market order is.
+		"cancelled, and bought by a market order": {"limit long 0.1 63000", "cancel ord_1, market long 0.1", []string{unclear("ord_1")}, nil},
+		"filled, and traded otherwise too":        {"limit long 0.1 63000", "mark 62900, market long 0.05", []string{unclear("ord_1")}, nil},
+		"opened and closed again":                 {"limit long 0.1 63000", "mark 62900, market short 0.1", []string{unclear("ord_1")}, nil},
+		// The balance moved by both.
+		"in another market something else": {"limit long 0.1 63000", "mark 62900, ETH long 1", []string{"ord_1 filled 0.1 at 63000 for ?"}, nil},
+		"reads that lag": {"limit long 0.1 63000, limit long 0.1 62000", "mark 62900, cancel ord_2",
+			[]string{bought, "ord_2 not filled"}, []tradingsim.Option{tradingsim.WithLag(4 * time.Second)}},
+		"orders that lag more than positions": {"limit long 0.1 63000, lag /accounts/{accountId}/orders", "mark 62900", []string{bought}, nil},
+		"positions that lag more than orders": {"limit long 0.1 63000, lag /positions", "mark 62900", []string{bought}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, append(row.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))...)
-				row.before(r)
+			bubble(t, func(t *testing.T, r rig) {
+				r.play(row.before)
 				time.Sleep(10 * time.Second) // reads show it
 				got := during(t, func() {
 					time.Sleep(10 * time.Second)
-					row.act(r)
-					time.Sleep(settle)
+					r.play(row.act)
+					time.Sleep(14 * time.Second) // what is not filled takes ten
 				}, watch.Fills(r.account()).Seed(1))
 				require.Empty(t, got.errs)
 				assert.ElementsMatch(t, row.want, ends(got))
-			})
+			}, append(row.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))...)
 		})
 	}
 }
@@ -247,8 +186,7 @@ func TestFillsOfRecordsThatShowTheIDAlone(t *testing.T) {
 
 // Without a limit a look is one request.
 func TestFillsCostOneRequestWithoutLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		during(t, func() { time.Sleep(time.Minute) }, watch.Fills(r.account()).Seed(1))
 		assert.Greater(t, r.sent(trading.OpOpenOrders), 20)
 		assert.Zero(t, r.sent(trading.OpPositions)+r.sent(trading.OpTrades)+r.sent(trading.OpState))

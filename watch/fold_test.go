@@ -23,10 +23,7 @@ import (
 type market struct {
 	rig
 	*rand.Rand
-	price  map[string]decimal.Decimal
-	resets bool
-	flips  bool
-	faults bool
+	price map[string]decimal.Decimal
 }
 
 func (m *market) one(choices ...string) string { return choices[m.IntN(len(choices))] }
@@ -47,27 +44,19 @@ func (m *market) step() {
 		m.sim.SetMark(symbol, "")
 	case n < 60:
 		o := trading.Order{Symbol: symbol, Side: trading.Side(m.one("long", "short")), Leverage: dec("2"), Size: dec(m.one("0.1", "0.2", "0.7"))}
-		if positions, err := m.direct().Positions(ctx); err == nil && !m.flips {
-			if held, open := positions.In(symbol); open {
-				o.Side = held.Side
-			}
-		}
-		_, _ = m.direct().PlaceOrder(ctx, o)
+		_, _ = m.Sandbox.PlaceOrder(ctx, o)
 	case n < 78:
-		_, _ = m.direct().ClosePosition(ctx, symbol, trading.Percent(dec(m.one("10", "50", "100"))))
+		_, _ = m.Sandbox.ClosePosition(ctx, symbol, trading.Percent(dec(m.one("10", "50", "100"))))
 	case n < 88:
 		near := m.price[symbol].Mul(dec(m.one("0.999", "1.001", "0.99", "1.01")))
 		levels := trading.TPSL{StopLoss: trading.At(near)}
 		if m.IntN(2) == 0 {
 			levels = trading.TPSL{TakeProfit: trading.At(near), ClosePct: trading.Some(dec(m.one("30", "100")))}
 		}
-		_, _ = m.direct().SetTPSL(ctx, symbol, levels)
+		_, _ = m.Sandbox.SetTPSL(ctx, symbol, levels)
 	case n < 90:
-		state, err := m.direct().State(ctx)
-		if m.resets || err == nil && !state.Status.AllowsEntry() {
-			_, _ = m.direct().Reset(ctx)
-		}
-	case m.faults:
+		_, _ = m.Sandbox.Reset(ctx)
+	default:
 		m.fault()
 	}
 }
@@ -87,9 +76,6 @@ func (m *market) fault() {
 		m.sim.Fault(op, f, f, f, f, f)
 	}
 }
-
-// direct is a way to the account that no planned fault is spent on.
-func (m *market) direct() *trading.Sandbox { return m.Sandbox }
 
 // follower is a loop that folds what it is told.
 type follower struct {
@@ -162,8 +148,6 @@ func (f *follower) once(t *testing.T) {
 	}
 }
 
-func never() time.Duration { return 0 }
-
 // Folding the events over the first look gives the last one, at every step of random
 // histories, whatever happens to the reads, for a loop that keeps up; and in the end
 // for one that does not.
@@ -189,13 +173,13 @@ func TestFoldOfTheEventsIsTheLastLook(t *testing.T) {
 func foldHistory(t *testing.T, seed uint64, steps int, opts []tradingsim.Option) {
 	r := newRig(t, append(opts, tradingsim.WithKeyLimit(100000))...)
 	m := &market{
-		rig: r, Rand: rand.New(rand.NewPCG(seed, 7)), resets: true, flips: true, faults: true,
+		rig: r, Rand: rand.New(rand.NewPCG(seed, 7)),
 		price: map[string]decimal.Decimal{"BTC": dec("64000"), "ETH": dec("3200")},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &spy{Trader: r.Sandbox}
 	shared := watch.Account(s).WithInterval(time.Second).WithSnapshot().Seed(seed).Shared()
-	quick := follow(ctx, shared, never)
+	quick := follow(ctx, shared, func() time.Duration { return 0 })
 	slowly := rand.New(rand.NewPCG(seed, 8))
 	slow := follow(ctx, shared, func() time.Duration {
 		if slowly.IntN(10) > 0 {

@@ -2,7 +2,6 @@ package watch_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,8 +13,7 @@ import (
 )
 
 func TestMarks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"), tradingsim.WithMark("NEW", ""))
+	bubble(t, func(t *testing.T, r rig) {
 		got := during(t, func() {
 			r.sim.SetMark("BTC", "65000")
 			r.sim.SetMark("ETH", "3300") // not asked for
@@ -32,15 +30,14 @@ func TestMarks(t *testing.T) {
 			assert.Equal(t, want.is, changed[i].New.String())
 		}
 		assert.Equal(t, 1, r.sent(trading.OpSandboxState)+r.sent(trading.OpSandboxPositions)+1, "the account is not touched")
-	})
+	}, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"), tradingsim.WithMark("NEW", ""))
 }
 
 // T106: one market that loses its price is that market's own affair.
 func TestAMarkThatIsLostIsLostAlone(t *testing.T) {
 	for name, symbols := range map[string][]string{"all": nil, "named": {"ETH", "BTC"}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
+			bubble(t, func(t *testing.T, r rig) {
 				var view watch.View
 				got := during(t, func() {
 					r.sim.SetMark("BTC", "")
@@ -67,8 +64,7 @@ func TestAMarkThatIsLostIsLostAlone(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		got := during(t, func() {
 			time.Sleep(20 * time.Second)
 			r.sim.SetHealth("degraded", "stale")
@@ -88,8 +84,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestTicks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		began := time.Now()
 		n := 0
 		for ev, err := range watch.Events(t.Context(), watch.Ticks(10*time.Second)) {

@@ -3,7 +3,6 @@ package watch_test
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -21,8 +20,7 @@ func limitAt(price string) trading.Order {
 }
 
 func TestOrders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	bubble(t, func(t *testing.T, r rig) {
 		ctx, account := t.Context(), r.account()
 		before, err := account.PlaceLimit(ctx, limitAt("60000"))
 		require.NoError(t, err)
@@ -57,8 +55,7 @@ func TestOrders(t *testing.T) {
 // The events of orders and account together, folded, are what the service has in the
 // end, whatever a live account goes through.
 func TestFoldOfALiveAccount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithLag(3*time.Second))
+	bubble(t, func(t *testing.T, r rig) {
 		ctx, account := t.Context(), r.account()
 		watching, cancel := context.WithCancel(ctx)
 		view, over := watch.View{Account: account.ID()}, make(chan struct{})
@@ -107,12 +104,11 @@ func TestFoldOfALiveAccount(t *testing.T) {
 			assert.Contains(t, view.Limits, o.ID)
 		}
 		assert.Len(t, view.Runs, len(open.Runs))
-	})
+	}, tradingsim.WithLag(3*time.Second))
 }
 
 func TestRunEndsWithTheRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, tradingsim.WithLag(4*time.Second))
+	bubble(t, func(t *testing.T, r rig) {
 		account := r.account()
 		placed, err := account.PlaceTWAP(t.Context(), order(trading.Long, "1"), trading.TWAP{Duration: 2 * time.Minute})
 		require.NoError(t, err)
@@ -139,5 +135,5 @@ func TestRunEndsWithTheRun(t *testing.T) {
 		}
 		assert.Equal(t, 1, n)
 		assert.Less(t, time.Since(began), time.Second)
-	})
+	}, tradingsim.WithLag(4*time.Second))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -39,6 +40,11 @@ func join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) rig {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	return rig{client, t, sim}
+}
+
+// bubble runs a test with a rig, in virtual time.
+func bubble(t *testing.T, test func(*testing.T, rig), simOpts ...tradingsim.Option) {
+	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, simOpts...)) })
 }
 
 func (r rig) account() *trading.Account { return r.Live.Account("acc_1") }

