@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"regexp"
@@ -11,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // trickle gives its first byte after a while.
@@ -25,60 +26,21 @@ func (t *trickle) Read(p []byte) (int, error) {
 	return t.ReadCloser.Read(p)
 }
 
-// An answer ends with its last byte: headers that come at once say nothing of it.
-func TestASlowBodyIsASlowAnswer(t *testing.T) {
-	r, _ := diagnose(t, func(s *setup) {
-		s.change = func(r *http.Response) { r.Body = &trickle{r.Body, 3 * time.Second} }
-	}, nil)
-	l, _ := r.Line("answer-time")
-	assert.Equal(t, Warn, l.Status, "%s", l)
-	assert.InEpsilon(t, float64(3*time.Second), float64(r.Measured.AnswerTime), 0.1)
-}
-
-// A body that does not come is no answer.
-func TestABodyThatDoesNotCome(t *testing.T) {
-	r, _ := diagnose(t, func(s *setup) {
-		s.change = func(r *http.Response) { r.Body = &trickle{r.Body, time.Minute} }
-	}, nil)
-	l, _ := r.Line("answer-time")
-	assert.Equal(t, Fail, l.Status, "%s", r)
-}
-
-// A health of a time after its answer has no known age, by a clock in another zone or of another instance.
-func TestHealthOfTheFuture(t *testing.T) {
-	r, _ := diagnose(t, func(s *setup) {
-		s.change = func(r *http.Response) { shiftAsOf(r, time.Hour) }
-	}, nil)
-	l, _ := r.Line("health")
-	assert.Equal(t, Warn, l.Status, "%s", l)
-	assert.Contains(t, l.Saw, "after its answer")
-}
-
-// A whole second is not milliseconds.
-func TestAsOfInWholeSeconds(t *testing.T) {
-	r, _ := diagnose(t, func(s *setup) {
-		s.change = func(r *http.Response) { assessment(r, func(asOf int64) int64 { return asOf / 1000 * 1000 }) }
-	}, nil)
-	l, _ := r.Line("as-of")
-	assert.Equal(t, Warn, l.Status, "%s", l)
-}
-
 // What a service writes into ids reaches no terminal as it is, and an account that is listed twice is looked at once.
 func TestAnOddListOfAccounts(t *testing.T) {
 	r, sent := diagnose(t, func(s *setup) {
 		s.change = func(r *http.Response) {
 			switch {
 			case strings.HasSuffix(r.Request.URL.Path, "/accounts"):
-				body, _ := io.ReadAll(r.Body)
-				list, _ := strings.CutPrefix(string(body), `{"accounts":[`)
-				rows, rest, _ := strings.Cut(list, "]")
-				first, _, _ := strings.Cut(rows, "}")
-				odd := strings.Replace(first, `"id":"`, `"id":"acc_\u001b[31m`, 1)
-				text := `{"accounts":[` + odd + "}," + rows + "," + rows + "]" + rest
-				r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
-				r.Header.Del("Content-Length")
+				rewrite(r, func(body string) string {
+					list, _ := strings.CutPrefix(body, `{"accounts":[`)
+					rows, rest, _ := strings.Cut(list, "]")
+					first, _, _ := strings.Cut(rows, "}")
+					odd := strings.Replace(first, `"id":"`, `"id":"acc_\u001b[31m`, 1)
+					return `{"accounts":[` + odd + "}," + rows + "," + rows + "]" + rest
+				})
 			case strings.HasSuffix(r.Request.URL.Path, "/me"):
-				rewrite(r, "user_1", "user_\\u001b[31m")
+				rewrite(r, replaced("user_1", "user_\\u001b[31m"))
 			}
 		}
 	}, nil)
@@ -88,13 +50,7 @@ func TestAnOddListOfAccounts(t *testing.T) {
 		assert.NotContains(t, l.Saw, errTooMany.Error())
 	}
 	assert.Contains(t, r.String(), "account acc_1 is listed twice")
-	n := 0
-	for _, q := range sent {
-		if strings.Contains(q.Path, "acc_1") {
-			n++
-		}
-	}
-	assert.Equal(t, 3, n, "%s", r)
+	assert.Equal(t, 3, counted(sent, func(q tradingsim.Request) bool { return strings.Contains(q.Path, "acc_1") }), "%s", r)
 }
 
 // A service that answers oddly is no reason to send more, to write, or to print a key.
@@ -126,17 +82,10 @@ func TestOddServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, sent := diagnose(t, func(s *setup) { s.change = change }, nil) // which looks for keys and for writes
 			assert.NotEmpty(t, r.Lines)
-			of := map[string]int{}
-			for _, q := range sent {
-				account := ""
-				if i := strings.Index(q.Path, "acc_"); i >= 0 {
-					account = q.Path[i:]
-					account, _, _ = strings.Cut(account, "/")
-				}
-				of[account]++
-			}
-			assert.LessOrEqual(t, of[""], maxService)
-			assert.LessOrEqual(t, of["acc_1"], maxAccount)
+			mine := counted(sent, func(q tradingsim.Request) bool { return strings.Contains(q.Path, "acc_1") })
+			service := counted(sent, func(q tradingsim.Request) bool { return !strings.Contains(q.Path, "acc_") })
+			assert.LessOrEqual(t, service, maxService)
+			assert.LessOrEqual(t, mine, maxAccount)
 			if strings.HasPrefix(name, "has ") || strings.HasPrefix(name, "says ") {
 				assert.False(t, r.Failed(), "what a service does not show is no FAIL:\n%s", r)
 			}
@@ -149,11 +98,5 @@ var levels = regexp.MustCompile(`"(dailyLossFloor|globalLossFloor|stopLossPrice|
 
 // rewriteLevels has no floor and no level.
 func rewriteLevels(r *http.Response) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(err)
-	}
-	body = levels.ReplaceAll(body, []byte(`"$1":null`))
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	r.Header.Del("Content-Length")
+	rewrite(r, func(body string) string { return levels.ReplaceAllString(body, `"$1":null`) })
 }
