@@ -29,6 +29,19 @@ func sandboxBot(t *testing.T, sim *tradingsim.Sim) bot {
 	return bot{t: t, url: sim.URL(), key: sim.SandboxKey(), transport: sim.Transport()}
 }
 
+// paperSim is a simulation with BTC at 64000, and a bot of its paper account.
+func paperSim(t *testing.T, opts ...tradingsim.Option) (*tradingsim.Sim, bot) {
+	sim := tradingsim.New(append([]tradingsim.Option{tradingsim.WithMark("BTC", "64000")}, opts...)...)
+	return sim, sandboxBot(t, sim)
+}
+
+// liveSim is the same with a bot of the live account.
+func liveSim(t *testing.T, opts ...tradingsim.Option) (*tradingsim.Sim, bot) {
+	sim, b := paperSim(t, opts...)
+	b.key = sim.LiveKey()
+	return sim, b
+}
+
 // reading are the options of a service that takes the contract by another interpretation, or as
 // it is read, which is 0.
 func reading(interpretation int, more ...tradingsim.Option) []tradingsim.Option {
@@ -108,7 +121,7 @@ func (b bot) conforms(method, path string, g got, body any) {
 		return
 	}
 	require.True(b.t, ok, "%s %s answers no %d", method, path, g.Status)
-	require.NoError(b.t, theContract().check("body", body, r.Content["application/json"].Schema), g.Text)
+	require.NoError(b.t, theContract().check(body, r.Content["application/json"].Schema), g.Text)
 }
 
 func (b bot) get(path string) got {

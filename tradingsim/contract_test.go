@@ -23,41 +23,30 @@ func wholeRun() bool {
 	return true
 }
 
+// missingCodes names the codes that a rule of the simulation leads to, and no test has seen.
 func missingCodes() (status int) {
-	for _, code := range theContract().codes() {
-		if _, ok := produced.Load(code); !ok {
-			fmt.Println("no test of tradingsim produces", code, "which a rule of its leads to")
-			status = 1
-		}
-	}
-	return status
-}
-
-// TestAnyCodeCanBePlanned is for those that no rule of the simulation leads to.
-func TestAnyCodeCanBePlanned(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	require.NoError(t, err)
+	if err != nil {
+		panic(err)
+	}
 	var rules strings.Builder
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, ".gen.go") || file == "health.go" {
 			continue // the statuses of health are no codes
 		}
 		source, err := os.ReadFile(file)
-		require.NoError(t, err)
+		if err != nil {
+			panic(err)
+		}
 		rules.Write(source)
 	}
-	planned := 0
 	for _, code := range theContract().codes() {
-		if strings.Contains(rules.String(), `"`+code+`"`) {
-			continue
+		if _, ok := produced.Load(code); !ok && strings.Contains(rules.String(), `"`+code+`"`) {
+			fmt.Println("no test of tradingsim produces", code, "which a rule of its leads to")
+			status = 1
 		}
-		planned++
-		sim := tradingsim.New()
-		sim.Fault("POST /orders", tradingsim.Fail(409, code))
-		liveBot(t, sim).post("/orders", liveBTC).refused(409, code)
-		require.Empty(t, sim.Ledger())
 	}
-	require.Positive(t, planned)
+	return status
 }
 
 func TestEveryOperationOfTheContractIsServed(t *testing.T) {
@@ -87,6 +76,8 @@ func TestEveryOperationOfTheContractIsServed(t *testing.T) {
 func TestTheServedContractIsTheContract(t *testing.T) {
 	spec, err := os.ReadFile("../openapi.json")
 	require.NoError(t, err)
-	served := sandboxBot(t, tradingsim.New()).get("/openapi.json").ok().Text
+	b := sandboxBot(t, tradingsim.New())
+	b.key = "" // it needs none
+	served := b.get("/openapi.json").ok().Text
 	require.True(t, string(spec) == served, "run go generate ./tradingsim")
 }

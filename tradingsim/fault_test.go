@@ -54,8 +54,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 }
 
 func TestFaultsAreTakenInOrder(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	sim.Fault("GET /sandbox/account", tradingsim.Pass(), tradingsim.Fail(500, "internal_error"))
 	sim.Fault("*", tradingsim.GatewayError(502))
 	b.get("/sandbox/account").ok()
@@ -70,8 +69,7 @@ func TestFaultsAreTakenInOrder(t *testing.T) {
 }
 
 func TestFaultEachDecidesCallByCall(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	var asked []string
 	sim.FaultEach(func(operation string) tradingsim.Fault {
 		asked = append(asked, operation)
@@ -91,8 +89,7 @@ func TestFaultEachDecidesCallByCall(t *testing.T) {
 
 func TestDelayHoldsTheWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := sandboxBot(t, sim)
+		sim, b := paperSim(t)
 		sim.Fault(order, tradingsim.Delay(2*time.Second))
 		done := make(chan got)
 		start := time.Now()
@@ -145,25 +142,6 @@ func TestDelayOnAClockThatStands(t *testing.T) {
 	require.Equal(t, now.Add(time.Millisecond), sim.Ledger()[0].At)
 }
 
-func TestLateCopies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := sandboxBot(t, sim)
-		sim.Fault(order, tradingsim.LateCopy(time.Minute), tradingsim.ArriveLate(2*time.Minute))
-		start := time.Now()
-		b.post("/sandbox/orders", buyBTC).ok()
-		_, err := b.try("POST", "/sandbox/orders", buyBTC)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-		require.Len(t, sim.Ledger(), 1)
-		time.Sleep(5 * time.Minute)
-		var at []time.Duration
-		for _, e := range sim.Ledger() {
-			at = append(at, e.At.Sub(start))
-		}
-		require.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute}, at)
-	})
-}
-
 func TestOverlappingWritesOverLoopback(t *testing.T) {
 	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(time.Unix(0, 0)))
 	sim.Fault(order, tradingsim.Delay(time.Hour))
@@ -181,8 +159,7 @@ func TestOverlappingWritesOverLoopback(t *testing.T) {
 }
 
 func TestRequestsKeepNoKeys(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithRequestLog(3))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t, tradingsim.WithRequestLog(3))
 	for range 10 {
 		b.get("/me").ok()
 	}
@@ -204,8 +181,7 @@ func TestRequestsKeepNoKeys(t *testing.T) {
 }
 
 func TestSandboxIgnoresTheIdempotencyKey(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	for _, key := range []string{"same", "same", "not valid", ""} {
 		b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1}`, "Idempotency-Key", key).ok()
 	}

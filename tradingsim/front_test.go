@@ -1,7 +1,6 @@
 package tradingsim_test
 
 import (
-	"encoding/json"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -56,17 +55,6 @@ func noKey(*tradingsim.Sim) string { return "" }
 
 func text(s string) func(*tradingsim.Sim) string {
 	return func(*tradingsim.Sim) string { return s }
-}
-
-func TestMeNamesTheKey(t *testing.T) {
-	sim := tradingsim.New()
-	b := sandboxBot(t, sim)
-	g := b.get("/me").ok()
-	require.Equal(t, "sandbox", g.text("environment"))
-	b.key = sim.LiveKey()
-	g = b.get("/me").ok()
-	require.Equal(t, "live", g.text("environment"))
-	require.Len(t, g.Body, 3)
 }
 
 func TestBearerIsTheFallback(t *testing.T) {
@@ -197,14 +185,6 @@ func TestHealth(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestDescriptionIsServedWithoutAKey(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New())
-	b.key = ""
-	g := b.get("/openapi.json").ok()
-	require.True(t, json.Valid([]byte(g.Text)))
-	require.Equal(t, "3.0.3", g.text("openapi"))
 }
 
 func TestLegacyPathRedirects(t *testing.T) {

@@ -33,8 +33,7 @@ func TestAWorkerThatHangs(t *testing.T) {
 		for _, c := range rows {
 			t.Run(way+" "+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-					b := liveBot(t, sim)
+					sim, b := liveSim(t)
 					start := time.Now()
 					switch way {
 					case "hangs":
@@ -72,43 +71,6 @@ func TestAWorkerThatHangs(t *testing.T) {
 					require.Len(t, sim.Executed("k"), c.executed)
 				})
 			})
-		}
-	}
-}
-
-// A worker that outlives its claim runs all the same, beside whoever took it over.
-func TestAWorkerThatOutlivesItsClaim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := liveBot(t, sim)
-		sim.Fault("POST /orders", tradingsim.Hang(20*time.Minute))
-		_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
-		require.Error(t, err)
-		time.Sleep(16 * time.Minute)
-		keyed(b, "k", smallBTC).ok()
-		time.Sleep(4 * time.Minute)
-		done := sim.Executed("k")
-		require.Len(t, done, 2)
-		require.Equal(t, 4*time.Minute, done[1].At.Sub(done[0].At))
-	})
-}
-
-// A gateway that answers in JSON of its own looks like the service.
-func TestAGatewayThatAnswersForItself(t *testing.T) {
-	for _, status := range []int{408, 499, 200, 503} {
-		for _, after := range []bool{false, true} {
-			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-			b := liveBot(t, sim)
-			b.otherInterpretation = true
-			executed, fault := 0, tradingsim.GatewayJSON(status, "request_timeout")
-			if after {
-				executed, fault = 1, tradingsim.GatewayJSONAfter(status, "request_timeout")
-			}
-			sim.Fault("POST /orders", fault)
-			g := keyed(b, "k", smallBTC).refused(status, "request_timeout")
-			require.Equal(t, "application/json", g.Header.Get("Content-Type"))
-			require.Len(t, sim.Executed("k"), executed)
-			require.Equal(t, after, replayed(keyed(b, "k", smallBTC).ok()))
 		}
 	}
 }

@@ -67,8 +67,7 @@ func TestEachReadLagsApart(t *testing.T) {
 // A lag can end, and the reads show the present at once.
 func TestALagThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithLag(time.Hour))
-		b := liveBot(t, sim)
+		sim, b := liveSim(t, tradingsim.WithLag(time.Hour))
 		b.post("/orders", liveBTC).ok()
 		require.Equal(t, 0, b.get("/positions?accountId=acc_1").ok().len("positions"))
 		sim.SetLag("*", 0)

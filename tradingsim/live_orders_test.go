@@ -27,8 +27,7 @@ func with(body, more string) string { return strings.TrimSuffix(body, "}") + ","
 func instead(body string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(body) }
 
 func TestLiveOrder(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	g := b.post("/orders", with(liveBTC, `"stopLossPrice":63000`)).ok()
 	require.NotContains(t, g.Body, "ok", "a live success never carries ok")
 	for path, want := range map[string]string{
@@ -118,8 +117,7 @@ func TestLiveOrderRefusals(t *testing.T) {
 		{name: "equity unavailable", body: liveBTC, status: 503, code: "equity_unavailable", before: fillError("equity_unavailable")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := liveBot(t, sim)
+			sim, b := liveSim(t, c.opts...)
 			if c.before != nil {
 				c.before(sim, b)
 			}
@@ -130,8 +128,7 @@ func TestLiveOrderRefusals(t *testing.T) {
 }
 
 func TestEquityCannotBeVerifiedWhileAPositionIsUnpriced(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t, tradingsim.WithMark("ETH", "3200"))
 	b.post("/orders", instead(liveBTC, "BTC", "ETH")).ok()
 	sim.SetMark("ETH", "")
 	b.post("/orders", liveBTC).refused(503, "PRICE_UNAVAILABLE")
@@ -139,7 +136,7 @@ func TestEquityCannotBeVerifiedWhileAPositionIsUnpriced(t *testing.T) {
 }
 
 func TestAReduceOnlyOrderOnTheSideOfThePosition(t *testing.T) {
-	b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	_, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	wrong := b.post("/orders", with(liveBTC, `"reduceOnly":true`)).refused(400, "no_position")
 	require.Contains(t, wrong.text("message"), "the open position is a long too")
@@ -149,8 +146,7 @@ func TestAReduceOnlyOrderOnTheSideOfThePosition(t *testing.T) {
 func TestBothPartsOfAFlipCountAgainstTheLossLimits(t *testing.T) {
 	flip := instead(liveBTC, "long", "short", `"size":1`, `"size":1.5`)
 	attempt := func(floor string) got {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", DailyLossFloor: floor}))
-		b := liveBot(t, sim)
+		_, b := liveSim(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", DailyLossFloor: floor}))
 		b.post("/orders", liveBTC).ok() // for 28.80
 		return b.post("/orders", flip)  // for 43.20, of which 14.40 for what opens
 	}
@@ -170,8 +166,7 @@ func TestLiveOrdersThatAreAccepted(t *testing.T) {
 		"a limit is not held against the slippage":       {with(liveBTC, `"orderType":"limit","limitPrice":70000,"maxSlippagePct":0.1`), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := liveBot(t, sim)
+			sim, b := liveSim(t, c.opts...)
 			if strings.Contains(name, "slippage") {
 				thin(sim, b)
 			}
@@ -181,8 +176,7 @@ func TestLiveOrdersThatAreAccepted(t *testing.T) {
 }
 
 func TestReduceOnlyMeetsNoCheckOfEntries(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	thin(sim, b)
 	b.post("/orders", with(instead(liveShort, `"size":1`, `"size":0.8`), `"maxSlippagePct":0.1`)).ok() // it adds nothing
@@ -194,8 +188,7 @@ func TestReduceOnlyMeetsNoCheckOfEntries(t *testing.T) {
 }
 
 func TestLiveClose(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	sim.SetMark("BTC", "65000.333")
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true}) // closing still works
@@ -212,8 +205,7 @@ func TestLiveClose(t *testing.T) {
 }
 
 func TestALiveCloseOfAnyPercent(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(54))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t, tradingsim.WithInterpretation(54))
 	b.post("/orders", liveBTC).ok()
 	b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC","closePercent":0.5}`).ok()
 	require.Equal(t, "0.995", sim.Position("acc_1", "BTC").String())
@@ -257,8 +249,7 @@ func TestACloseMovesTheStatus(t *testing.T) {
 		{"a funded account fails", "FUNDED", "58000", "FAILED"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.status}))
-			b := liveBot(t, sim)
+			sim, b := liveSim(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.status}))
 			b.post("/orders", liveBTC).ok()
 			sim.SetMark("BTC", c.mark)
 			require.Equal(t, c.status, b.get("/accounts/acc_1").ok().text("account.status"), "reads move nothing")
@@ -270,8 +261,7 @@ func TestACloseMovesTheStatus(t *testing.T) {
 }
 
 func TestReadsMoveTheStatusUnderTheOtherInterpretation(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(38))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t, tradingsim.WithInterpretation(38))
 	b.post("/orders", liveBTC).ok()
 	sim.SetMark("BTC", "58000")
 	require.Equal(t, "FAILED", b.get("/accounts/acc_1").ok().text("account.status"))
@@ -304,8 +294,7 @@ func TestLiveTPSL(t *testing.T) {
 }
 
 func TestALevelSentUnchangedIsNotJudged(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	sim.SetMark("BTC", "66000")
 	stop := `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":65000}`
@@ -316,8 +305,7 @@ func TestALevelSentUnchangedIsNotJudged(t *testing.T) {
 }
 
 func TestLiveTriggersFireByThemselves(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", with(liveBTC, `"stopLossPrice":63000`)).ok()
 	sim.SetMark("BTC", "62500")
 	sim.SetMark("BTC", "64000")

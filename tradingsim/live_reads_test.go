@@ -2,8 +2,6 @@ package tradingsim_test
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,8 +31,7 @@ func TestAccountsNewestFirst(t *testing.T) {
 }
 
 func TestAccountDetail(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	sim.SetMark("BTC", "64100")
 	g := b.get("/accounts/acc_1").ok()
@@ -78,34 +75,8 @@ func TestEnvelopes(t *testing.T) {
 	require.Equal(t, "acc_1", b.get("/accounts/acc_1").ok().text("id"))
 }
 
-func TestLiveReadsLag(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithLag(5*time.Second))
-		b := liveBot(t, sim)
-		b.post("/orders", liveBTC).ok()
-		b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
-		run := b.post("/orders/twap", with(liveBTC, `"durationMs":60000`)).ok().text("runId")
-		see := func(n int) {
-			t.Helper()
-			require.Equal(t, n, b.get("/positions?accountId=acc_1").ok().len("positions"))
-			require.Equal(t, n, b.get("/accounts/acc_1/orders").ok().len("orders"))
-			require.Equal(t, n, b.get("/accounts/acc_1/orders").ok().len("runs"))
-		}
-		require.Equal(t, "1", sim.Position("acc_1", "BTC").String())
-		require.Equal(t, "0", sim.Position("", "BTC").String())
-		see(0)
-		time.Sleep(5 * time.Second)
-		see(1)
-		b.post("/runs/cancel", `{"accountId":"acc_1","runId":"`+run+`"}`).ok()
-		require.Equal(t, 0, b.get("/accounts/acc_1/runs").ok().len("history"))
-		time.Sleep(5 * time.Second)
-		require.Equal(t, 1, b.get("/accounts/acc_1/runs").ok().len("history"))
-	})
-}
-
 func TestTerminalTradesTheSameAccount(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithUserLimits(2, 20))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t, tradingsim.WithUserLimits(2, 20))
 	sim.Trade("acc_1", "long", "0.5", "BTC")
 	require.Equal(t, "0.5", b.get("/positions?accountId=acc_1").ok().text("positions.0.size"))
 	require.Equal(t, "terminal", sim.Ledger()[0].Actor)

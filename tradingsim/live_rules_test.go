@@ -31,8 +31,7 @@ func TestPausedMarketsJudgeExposure(t *testing.T) {
 		{name: "a conditional", path: "/orders/conditional", body: with(short("0.4"), `"triggerPrice":65000`), left: "0.6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := liveBot(t, sim)
+			sim, b := liveSim(t, c.opts...)
 			b.post("/orders", liveBTC).ok()
 			sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
 			g := b.post(c.path, c.body)
@@ -50,8 +49,7 @@ func TestPausedMarketsJudgeExposure(t *testing.T) {
 // A limit that waits and would flip the position fills nothing while its market is
 // paused, and what it would reduce changes with the position.
 func TestAPausedMarketHoldsBackWhatWouldAdd(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	b.post("/orders/limit", with(instead(liveBTC, "long", "short", `"size":1`, `"size":1.5`), `"limitPrice":65000`)).ok()
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Paused: true})
@@ -114,7 +112,7 @@ func TestAConditionalsLevelsAreJudgedWhereItFills(t *testing.T) {
 		{name: "below the limit of a stop-limit", more: `"triggerPrice":70000,"execKind":"stop-limit","limitPrice":69000,"stopLossPrice":68500`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+			_, b := liveSim(t)
 			g := b.post("/orders/conditional", with(liveBTC, c.more))
 			if c.refused {
 				g.refused(400, "invalid_tpsl")

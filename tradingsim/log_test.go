@@ -133,8 +133,7 @@ func TestFaults(t *testing.T) {
 
 // What a fault answers in the service's stead is the caller's to read.
 func TestWhatAFaultAnswers(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	sim.Fault(order, tradingsim.Raw(200, http.Header{"X-Odd": {"1"}}, `{"ok":`), tradingsim.RateLimit(7*time.Second), tradingsim.RawAfter(204, nil, ""))
 	raw := b.post("/sandbox/orders", buyBTC)
 	require.Equal(t, `{"ok":`, raw.Text)
@@ -146,8 +145,7 @@ func TestWhatAFaultAnswers(t *testing.T) {
 
 // What fills by itself names the request that placed it.
 func TestWhatFillsLaterNamesItsRequest(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.get("/me")
 	b.post("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":60000}`)
 	b.post("/orders/twap", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.02,"leverage":2,"durationMs":90000}`)
@@ -186,8 +184,7 @@ func TestAnAnswerThatNobodyWaitsForIsNotDelivered(t *testing.T) {
 // The log on disk has everything, and no key.
 func TestTheLogOnDisk(t *testing.T) {
 	var file bytes.Buffer
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithLog(&file), tradingsim.WithRequestLog(1))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t, tradingsim.WithLog(&file), tradingsim.WithRequestLog(1))
 	sim.Fault(order, tradingsim.Repeat())
 	b.post("/sandbox/orders", buyBTC)
 	b.key = "pk_test_unknown"

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // A number of any length and exponent is judged by its value.
@@ -35,7 +33,7 @@ func TestNumbersOutOfAllBoundsAreJudged(t *testing.T) {
 		{name: "no UTF-8", body: with(smallBTC, "\"note\":\"\xff\""), status: 400, code: "invalid_json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+			_, b := liveSim(t)
 			if c.code != "" {
 				b.post("/orders", c.body).refused(c.status, c.code)
 				return
@@ -49,8 +47,7 @@ func TestNumbersOutOfAllBoundsAreJudged(t *testing.T) {
 
 // What is left of a position keeps its entry price, however little it is.
 func TestPartialClosesLeaveTheEntryPrice(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.3`)).ok()
 	sim.SetMark("BTC", "64011.7")
 	b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.4`)).ok()

@@ -19,8 +19,7 @@ func TestRestingLimitFillsAtItsOwnPrice(t *testing.T) {
 		{name: "at the mark as a taker under the other interpretation", price: "59000", fee: "26.55", opts: []tradingsim.Option{tradingsim.WithInterpretation(39)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := liveBot(t, sim)
+			sim, b := liveSim(t, c.opts...)
 			g := b.post("/orders/limit", with(liveBTC, `"limitPrice":60000,"stopLossPrice":50000`), "Idempotency-Key", "k").ok()
 			require.Equal(t, "true", g.text("success"))
 			id := g.text("order.id")
@@ -49,8 +48,7 @@ func TestRestingLimitFillsAtItsOwnPrice(t *testing.T) {
 }
 
 func TestRestingLimitThatIsReachedFillsAtOnce(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	_, b := liveSim(t)
 	b.post("/orders/limit", with(liveBTC, `"limitPrice":65000`)).ok()
 	require.Equal(t, "65000", b.get("/positions?accountId=acc_1").ok().text("positions.0.entryPrice"))
 }
@@ -87,8 +85,7 @@ func TestRestingLimitWaitsForItsMarket(t *testing.T) {
 }
 
 func TestReduceOnlyThatFindsNothingToReduce(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	b.post("/orders/limit", with(liveShort, `"limitPrice":65000,"reduceOnly":true`)).ok()
 	b.post("/orders", instead(liveShort, `"size":1`, `"size":1.5`)).ok() // short by now
@@ -120,8 +117,7 @@ func TestRestingLimitRefusals(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	for _, interpretation := range []int{0, 44} {
-		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
-		b := liveBot(t, sim)
+		sim, b := liveSim(t, reading(interpretation)...)
 		id := b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok().text("order.id")
 		body := `{"accountId":"acc_1","orderId":"` + id + `"}`
 		b.post("/orders/cancel", instead(body, "acc_1", "acc_9")).refused(404, "account_not_found")
@@ -150,8 +146,7 @@ func TestStatusAndWhatWaits(t *testing.T) {
 		{status: "FAILED", cancel: 403},
 		{status: "EXPIRED", cancel: 403},
 	} {
-		sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "64000"))...)
-		b := liveBot(t, sim)
+		sim, b := liveSim(t, reading(c.interpretation)...)
 		b.post("/orders", liveBTC).ok()
 		reduce := b.post("/orders/limit", with(liveShort, `"limitPrice":70000,"reduceOnly":true`)).ok().text("order.id")
 		b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()

@@ -48,8 +48,7 @@ func TestRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Unix(1_700_000_000, 0)
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(start))...)
-			b := liveBot(t, sim)
+			sim, b := liveSim(t, append(c.opts, tradingsim.WithManualClock(start))...)
 			run := b.post("/orders/"+c.path, with(liveBTC, c.more), "Idempotency-Key", "k").ok().text("runId")
 			for _, mark := range []string{"63000", "65000", "65000"} {
 				sim.Advance(59*time.Second + 999*time.Millisecond)
@@ -124,8 +123,7 @@ func TestProRefusals(t *testing.T) {
 }
 
 func TestMinimumOfAClipNamesWhatWouldWork(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	body := with(instead(liveBTC, `"size":1`, `"size":0.001`), `"durationMs":600000`)
 	g := b.post("/orders/twap", body).refused(400, "MIN_NOTIONAL")
 	require.Contains(t, g.text("message"), "0.00005 BTC", "the size of a clip")
@@ -144,8 +142,7 @@ func TestARunMayOpenLessThanTheMinimum(t *testing.T) {
 		"twap": `"durationMs":600000`, "ladder": `"startPrice":65000,"endPrice":66000,"totalOrders":3`,
 		"conditional": `"triggerPrice":63000`, "chase": `"chaseTo":60000`, "swarm": `"totalOrders":3`,
 	} {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := liveBot(t, sim)
+		_, b := liveSim(t)
 		b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.0101715`)).ok()
 		sell := instead(liveBTC, `"size":1`, `"size":0.0102`)
 		b.post("/orders/"+kind, with(instead(sell, `"long"`, `"short"`), more)).ok()
@@ -154,8 +151,7 @@ func TestARunMayOpenLessThanTheMinimum(t *testing.T) {
 
 // An order that nets is worth more than what it opens: the refusal has both.
 func TestMinimumOfWhatNettingLeaves(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	_, b := liveSim(t)
 	b.post("/orders", instead(liveBTC, `"size":1`, `"size":0.01`)).ok()
 	sell := instead(instead(liveBTC, `"size":1`, `"size":0.0101`), `"long"`, `"short"`)
 	g := b.post("/orders", sell).refused(400, "MIN_NOTIONAL")
@@ -248,8 +244,7 @@ func TestRunLimits(t *testing.T) {
 
 func TestEditAndCancelARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := liveBot(t, sim)
+		sim, b := liveSim(t)
 		id := b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok().text("runId")
 		edit := func(total string) got {
 			return b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":`+total+`}`)
@@ -283,8 +278,7 @@ func TestEditAndCancelARun(t *testing.T) {
 
 func TestACancelledRunFillsNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := liveBot(t, sim)
+		sim, b := liveSim(t)
 		time.Sleep(500 * time.Millisecond) // between two looks of the engine
 		id := b.post("/orders/twap", with(liveBTC, `"durationMs":60000`)).ok().text("runId")
 		time.Sleep(30*time.Second + 200*time.Millisecond) // a clip is due, and not filled yet
@@ -295,7 +289,7 @@ func TestACancelledRunFillsNothingMore(t *testing.T) {
 
 func TestEditToWhatIsFilledEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+		_, b := liveSim(t)
 		id := b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok().text("runId")
 		time.Sleep(time.Minute)
 		b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":0.5}`).ok()
@@ -305,8 +299,7 @@ func TestEditToWhatIsFilledEndsTheRun(t *testing.T) {
 }
 
 func TestPassedAccountEditsRunsDownwards(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	id := b.post("/orders/twap", with(liveShort, `"durationMs":120000,"reduceOnly":true`)).ok().text("runId")
 	sim.SetStatus("acc_1", "PASSED")
@@ -316,8 +309,7 @@ func TestPassedAccountEditsRunsDownwards(t *testing.T) {
 }
 
 func TestFailingAnAccountEndsWhatWaits(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	b.post("/orders", liveBTC).ok()
 	b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
 	b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok()

@@ -20,8 +20,7 @@ func TestBreachAtAFloorLocksTheAccount(t *testing.T) {
 		{"below the floor", "50000", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t)
 			b.post("/sandbox/orders", buyBTC).ok()
 			sim.SetMark("BTC", c.mark)
 			g := b.get("/sandbox/account").ok()
@@ -47,8 +46,7 @@ func TestBreachAtAFloorLocksTheAccount(t *testing.T) {
 }
 
 func TestAWriteMeetsTheBreachFirst(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	b.post("/sandbox/orders", buyBTC).ok()
 	sim.SetMark("BTC", "50000")
 	b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).refused(403, "account_locked")
@@ -76,8 +74,7 @@ func TestPassClosesTheBook(t *testing.T) {
 			opts: []tradingsim.Option{tradingsim.WithInterpretation(19)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t, c.opts...)
 			b.post("/sandbox/orders", buyBTC).ok()
 			sim.SetMark("BTC", c.mark)
 			g := b.get("/sandbox/account").ok()
@@ -115,8 +112,7 @@ func TestAnUnpricedPositionSuspendsTheJudgment(t *testing.T) {
 
 func TestIdleSandboxIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		b := sandboxBot(t, sim)
+		_, b := paperSim(t)
 		first := b.post("/sandbox/orders", buyBTC).ok().text("account.id")
 
 		time.Sleep(30*24*time.Hour - time.Second)
@@ -138,7 +134,7 @@ func TestEveryWriteKeepsTheSandbox(t *testing.T) {
 		{"/sandbox/reset", ``},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+			_, b := paperSim(t)
 			first := b.post("/sandbox/orders", buyBTC).ok().text("account.id")
 			time.Sleep(20 * 24 * time.Hour)
 			b.post(write.path, write.body).ok()
@@ -170,8 +166,7 @@ func TestDailyFloorMovesUnderTheOtherInterpretation(t *testing.T) {
 
 func TestOneSandboxAHolder(t *testing.T) {
 	for interpretation, want := range map[int]int{0: 1, 30: 0} {
-		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
-		b := sandboxBot(t, sim)
+		sim, b := paperSim(t, reading(interpretation)...)
 		b.post("/sandbox/orders", buyBTC).ok()
 		b.key = sim.NewSandboxKey()
 		require.Equal(t, want, b.get("/sandbox/positions").ok().len("positions"))

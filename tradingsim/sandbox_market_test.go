@@ -11,8 +11,7 @@ import (
 )
 
 func TestNoMarkHasFourShapes(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("DEAD", ""))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t, tradingsim.WithMark("DEAD", ""))
 	b.post("/sandbox/orders", buyBTC).ok()
 	sim.SetMark("BTC", "")
 
@@ -70,8 +69,7 @@ func TestSandboxReadsCarryOK(t *testing.T) {
 
 func TestReadsLagBehindWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithLag(3*time.Second))
-		b := sandboxBot(t, sim)
+		sim, b := paperSim(t, tradingsim.WithLag(3*time.Second))
 		b.get("/sandbox/account").ok()
 		time.Sleep(10 * time.Second)
 		sim.SetMark("BTC", "65000")

@@ -167,8 +167,7 @@ func TestOrderRefusals(t *testing.T) {
 		{name: "cap without a code", body: buyBTC, status: 400, code: "cap_exceeded", before: fillError("cap_exceeded")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t, c.opts...)
 			if c.before != nil {
 				c.before(sim, b)
 			}
@@ -236,8 +235,7 @@ func TestSlippage(t *testing.T) {
 	order := func(size, more string) string {
 		return `{"symbol":"BTC","side":"long","leverage":5,"size":` + size + more + `}`
 	}
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	thin(sim, b)
 
 	// 0.5 at 1 bp and 0.5 at 40 bp: 20.5 bp.
@@ -277,14 +275,13 @@ func TestCapMessagesNameTheLimit(t *testing.T) {
 }
 
 func TestCapsScaleWithEquity(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithBalance("10000"))
-	b := sandboxBot(t, sim)
+	_, b := paperSim(t, tradingsim.WithBalance("10000"))
 	b.post("/sandbox/orders", buyBTC).refused(400, "PER_POSITION_CAP")
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1,"leverage":5}`).ok()
 }
 
 func TestCapsCountThePositionOnce(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	_, b := paperSim(t)
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":1,"leverage":1}`).ok()
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.5,"leverage":1}`).ok() // 96,000 of margin in all
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"short","size":9,"leverage":5}`).ok()  // 7.5 are left, 480,000
@@ -299,8 +296,7 @@ func TestLimitsThatAreMetExactly(t *testing.T) {
 }
 
 func TestOrderThatOnlyReducesMeetsNoCap(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	_, b := paperSim(t)
 	b.post("/sandbox/orders", buyBTC).ok()
 	b.post("/sandbox/orders", `{"symbol":"BTC","side":"short","size":0.00001}`).ok()
 }

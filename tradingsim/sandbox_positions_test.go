@@ -9,8 +9,7 @@ import (
 )
 
 func TestClose(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	b.post("/sandbox/orders", buyBTC).ok()
 	sim.SetMark("BTC", "65000")
 
@@ -39,7 +38,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestTradesMayBeCut(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithTradeRows(2)))
+	_, b := paperSim(t, tradingsim.WithTradeRows(2))
 	b.post("/sandbox/orders", buyBTC).ok()
 	for _, pct := range []string{"10", "20", "50"} {
 		b.post("/sandbox/positions/close", `{"symbol":"BTC","pct":`+pct+`}`).ok()
@@ -51,7 +50,7 @@ func TestTradesMayBeCut(t *testing.T) {
 }
 
 func TestCloseFeeIsTheLegUnderTheOtherInterpretation(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(21)))
+	_, b := paperSim(t, tradingsim.WithInterpretation(21))
 	b.post("/sandbox/orders", buyBTC).ok()
 	require.Equal(t, "28.8", b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).ok().text("closed.fee"))
 }
@@ -76,8 +75,7 @@ func TestCloseRefusals(t *testing.T) {
 		{name: "stale", body: `{"symbol":"BTC"}`, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3200"))...)
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t, append(c.opts, tradingsim.WithMark("ETH", "3200"))...)
 			b.post("/sandbox/orders", buyBTC).ok()
 			if c.before != nil {
 				c.before(sim, b)
@@ -89,8 +87,7 @@ func TestCloseRefusals(t *testing.T) {
 }
 
 func TestClosingWorksWhereOpeningDoesNot(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := sandboxBot(t, sim)
+	sim, b := paperSim(t)
 	b.post("/sandbox/orders", buyBTC).ok()
 	thin(sim, b)
 	sim.SetMarket(tradingsim.Market{Symbol: "BTC", Disabled: true})
@@ -99,7 +96,7 @@ func TestClosingWorksWhereOpeningDoesNot(t *testing.T) {
 }
 
 func TestLevelsHaveThreeStates(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	_, b := paperSim(t)
 	b.post("/sandbox/orders", buyBTC).ok()
 	for _, step := range []struct{ body, tp, sl string }{
 		{`"takeProfitPrice":66000,"stopLossPrice":62000`, "66000", "62000"},
@@ -140,8 +137,7 @@ func TestLevelsAreJudged(t *testing.T) {
 		{name: "stop equal to an old target", side: "long", mark: "71000", body: `"stopLossPrice":70000`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t, c.opts...)
 			more := `,"stopLossPrice":60000,"takeProfitPrice":70000`
 			if c.side == "short" {
 				more = ""
@@ -159,7 +155,7 @@ func TestLevelsAreJudged(t *testing.T) {
 }
 
 func TestLevelsNeedAPosition(t *testing.T) {
-	b := sandboxBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000")))
+	_, b := paperSim(t)
 	b.post("/sandbox/positions/tpsl", `{"symbol":"BTC","stopLossPrice":1}`).refused(404, "no_position")
 	b.post("/sandbox/positions/tpsl", `{"symbol":"NOPE","stopLossPrice":1}`).refused(400, "bad_symbol")
 	b.post("/sandbox/positions/tpsl", ``).refused(400, "invalid_json")
@@ -177,8 +173,7 @@ func TestTriggersFireOnReadsOnly(t *testing.T) {
 		{"the prices", "/sandbox/prices?symbol=BTC", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t)
 			b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1,"stopLossPrice":63000}`).ok()
 			sim.SetMark("BTC", "62000")
 			b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1}`).ok() // a write fires nothing
@@ -213,8 +208,7 @@ func TestTriggerLevels(t *testing.T) {
 		{name: "unpriced", side: "short", mark: ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "64000"))...)
-			b := sandboxBot(t, sim)
+			sim, b := paperSim(t, reading(c.interpretation)...)
 			tp, sl := "66000", "62000"
 			if c.side == "short" {
 				tp, sl = sl, tp
@@ -243,8 +237,7 @@ func TestTriggerClosesAShareOnce(t *testing.T) {
 		{0, "62500", "65000", "null"},
 		{22, "62500", "null", "null"},
 	} {
-		sim := tradingsim.New(reading(c.interpretation, tradingsim.WithMark("BTC", "64000"))...)
-		b := sandboxBot(t, sim)
+		sim, b := paperSim(t, reading(c.interpretation)...)
 		b.post("/sandbox/orders", buyBTC).ok()
 		b.post("/sandbox/positions/tpsl", `{"symbol":"BTC","takeProfitPrice":65000,"stopLossPrice":63000,"closePct":25}`).ok()
 		sim.SetMark("BTC", c.mark)
@@ -259,8 +252,7 @@ func TestTriggerClosesAShareOnce(t *testing.T) {
 
 func TestReadsFireTriggersBeforeTheyJudgeTheBreach(t *testing.T) {
 	for interpretation, want := range map[int]string{0: "stop_loss", 18: "market"} {
-		sim := tradingsim.New(reading(interpretation, tradingsim.WithMark("BTC", "64000"))...)
-		b := sandboxBot(t, sim)
+		sim, b := paperSim(t, reading(interpretation)...)
 		b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":1,"leverage":5,"stopLossPrice":60000}`).ok()
 		sim.SetMark("BTC", "50000")
 		require.Equal(t, "locked", b.get("/sandbox/account").ok().text("account.status"))

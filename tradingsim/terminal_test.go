@@ -29,8 +29,7 @@ var everyWrite = []struct{ path, body string }{
 
 // Executed tells of every kind of write what was executed under a key, and how often.
 func TestExecutedCoversEveryWrite(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithManualClock(time.Unix(1_700_000_000, 0)))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t, tradingsim.WithManualClock(time.Unix(1_700_000_000, 0)))
 	require.Len(t, everyWrite, len(livePaths))
 	for _, w := range everyWrite {
 		sim.Fault("POST "+w.path, tradingsim.DropResponse())
@@ -60,8 +59,7 @@ func TestExecutedCoversEveryWrite(t *testing.T) {
 // Somebody in the terminal can do what the API can, by the same rules, and none of it
 // is the client's.
 func TestTheTerminalDoesEveryWrite(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	b := liveBot(t, sim)
+	sim, b := liveSim(t)
 	sim.Fault("*", tradingsim.DropRequest()) // which a person does not meet
 	before := sim.Report()
 	for _, w := range everyWrite {

@@ -45,16 +45,3 @@ func TestBodiesAreBounded(t *testing.T) {
 	b.post("/sandbox/orders", strings.Repeat(" ", 1<<20)).refused(400, "invalid_json")
 	b.post("/sandbox/orders", strings.Repeat(" ", 1<<20+1)).refused(400, "bad_request")
 }
-
-func BenchmarkPolling(b *testing.B) {
-	sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(1, "64000", 2)), tradingsim.WithKeyLimit(1<<40))
-	r, err := http.NewRequest("GET", sim.URL()+"/sandbox/prices?symbol=BTC", nil)
-	require.NoError(b, err)
-	r.Header.Set("X-API-Key", sim.SandboxKey())
-	for b.Loop() {
-		res, err := sim.Transport().RoundTrip(r)
-		if err != nil || res.StatusCode != 200 {
-			b.Fatal(res, err)
-		}
-	}
-}

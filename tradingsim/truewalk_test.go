@@ -77,20 +77,3 @@ func TestWalkSpreadsLikeARandomWalk(t *testing.T) {
 	}
 	require.InDelta(t, 0, product/math.Sqrt(steps*after), 0.015)
 }
-
-// TestWalkKeepsItsMean: the mean of the price stays where it begins.
-func TestWalkKeepsItsMean(t *testing.T) {
-	const seeds = 20_000
-	for _, days := range []int{30, 97} {
-		sum, squares := 0.0, 0.0
-		for seed := range uint64(seeds) {
-			w := RandomWalk(seed, "64000", 2).(*walk)
-			p := w.mark(days*86400) / 64000
-			sum, squares = sum+p, squares+p*p
-		}
-		mean := sum / seeds
-		spread := math.Sqrt((squares/seeds - mean*mean) / seeds)
-		t.Logf("%d days: mean %.4f, error %.4f", days, mean, spread)
-		require.Less(t, math.Abs(mean-1), 4*spread)
-	}
-}

@@ -11,21 +11,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim/internal/schema"
 )
 
-type schema struct {
-	Ref                  string             `json:"$ref"`
-	Type                 string             `json:"type"`
-	Nullable             bool               `json:"nullable"`
-	Required             []string           `json:"required"`
-	Properties           map[string]*schema `json:"properties"`
-	Items                *schema            `json:"items"`
-	Enum                 []string           `json:"enum"`
-	AdditionalProperties json.RawMessage    `json:"additionalProperties"`
-}
-
 type content map[string]struct {
-	Schema   *schema `json:"schema"`
+	Schema   *schema.Schema `json:"schema"`
 	Examples map[string]struct {
 		Value json.RawMessage `json:"value"`
 	} `json:"examples"`
@@ -48,79 +39,16 @@ type described struct {
 		Security *[]any `json:"security"`
 	} `json:"paths"`
 	Components struct {
-		Schemas   map[string]*schema `json:"schemas"`
+		Schemas   map[string]*schema.Schema `json:"schemas"`
 		Responses map[string]struct {
 			Content content `json:"content"`
 		} `json:"responses"`
 	} `json:"components"`
 }
 
-// check holds a value against a schema. An object has what is required, and nothing that is
-// not described.
-func (d described) check(at string, s *schema, v any) (faults []string) {
-	if s.Ref != "" {
-		s = d.Components.Schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
-	}
-	if v == nil {
-		if !s.Nullable {
-			return []string{at + " is null"}
-		}
-		return nil
-	}
-	wrong := []string{fmt.Sprintf("%s is %T and not %s", at, v, s.Type)}
-	switch s.Type {
-	case "object":
-		return d.checkObject(at, s, v)
-	case "array":
-		rows, ok := v.([]any)
-		if !ok {
-			return wrong
-		}
-		for i, row := range rows {
-			faults = append(faults, d.check(fmt.Sprintf("%s[%d]", at, i), s.Items, row)...)
-		}
-		return faults
-	case "string":
-		text, ok := v.(string)
-		if !ok || s.Enum != nil && !slices.Contains(s.Enum, text) {
-			return wrong
-		}
-	case "integer":
-		if _, ok := v.(float64); !ok {
-			return wrong
-		}
-	case "boolean":
-		if _, ok := v.(bool); !ok {
-			return wrong
-		}
-	}
-	return nil
-}
-
-func (d described) checkObject(at string, s *schema, v any) (faults []string) {
-	members, ok := v.(map[string]any)
-	if !ok {
-		return []string{at + " is no object"}
-	}
-	for _, name := range s.Required {
-		if _, ok := members[name]; !ok {
-			faults = append(faults, at+"."+name+" is missing")
-		}
-	}
-	var others *schema
-	_ = json.Unmarshal(s.AdditionalProperties, &others)
-	for name, value := range members {
-		member := s.Properties[name]
-		if member == nil {
-			member = others
-		}
-		if member == nil {
-			faults = append(faults, at+"."+name+" is not described")
-			continue
-		}
-		faults = append(faults, d.check(at+"."+name, member, value)...)
-	}
-	return faults
+// check holds a value against a schema: an object has nothing that is not described.
+func (d described) check(of *schema.Schema, v any) error {
+	return schema.Set{Schemas: d.Components.Schemas, Closed: true}.Check("body", v, of)
 }
 
 // The description has the routes that there are, and no others.
@@ -164,7 +92,7 @@ func TestTheDescriptionIsTrue(t *testing.T) {
 				for _, e := range c.Examples {
 					body = string(e.Value)
 				}
-				require.Empty(t, d.check("example", c.Schema, into[any](t, []byte(body))))
+				require.NoError(t, d.check(c.Schema, into[any](t, []byte(body))))
 			}
 			if route.path == "/session" {
 				body = `{"token":"` + testToken + `"}`
@@ -174,9 +102,9 @@ func TestTheDescriptionIsTrue(t *testing.T) {
 			require.True(t, ok, "%d is not described: %s", w.Code, w.Body)
 			require.Less(t, w.Code, 300, w.Body.String())
 			if c, ok := success.Content["application/json"]; ok && route.path != "/openapi.json" {
-				assert.Empty(t, d.check("answer", c.Schema, into[any](t, w.Body.Bytes())))
+				assert.NoError(t, d.check(c.Schema, into[any](t, w.Body.Bytes())))
 				for _, e := range c.Examples {
-					assert.Empty(t, d.check("example", c.Schema, into[any](t, e.Value)))
+					assert.NoError(t, d.check(c.Schema, into[any](t, e.Value)))
 				}
 			}
 		})
@@ -210,8 +138,8 @@ func TestTheDescriptionHasEachRefusal(t *testing.T) {
 			response, ok := o.Responses[fmt.Sprint(w.Code)]
 			require.GreaterOrEqual(t, w.Code, 400)
 			if assert.True(t, ok, "%s %s, %s: %d is not described", route.method, route.path, name, w.Code) {
-				refusal := d.Components.Responses[response.Ref[strings.LastIndex(response.Ref, "/")+1:]]
-				assert.Empty(t, d.check("answer", refusal.Content["application/json"].Schema, into[any](t, w.Body.Bytes())))
+				refusal := d.Components.Responses[schema.Last(response.Ref)]
+				assert.NoError(t, d.check(refusal.Content["application/json"].Schema, into[any](t, w.Body.Bytes())))
 			}
 		}
 	}
