@@ -355,25 +355,6 @@ func TestFooledByTheBestOfMany(t *testing.T) {
 	require.LessOrEqual(t, found, 2, "of 20 sweeps without an edge")
 }
 
-// TestFindings: luck is not found in round trips without an edge, and 2 basis points are.
-func TestFindings(t *testing.T) {
-	dice := rand.New(rand.NewPCG(3, 5))
-	trips := func(bps, fee float64) (list []RoundTrip) {
-		for range 2000 {
-			list = append(list, RoundTrip{
-				Cost: decimal.NewFromInt(10_000), Gross: decimal.NewFromFloat(bps + fee + 20*dice.NormFloat64()), Fees: decimal.NewFromFloat(fee),
-			})
-		}
-		return list
-	}
-	require.Contains(t, findingOf(trips(-9, 9), 1).String(), "nothing was found")
-	require.Contains(t, findingOf(trips(2, 9), 1).String(), "an edge was found: ")
-	require.Contains(t, findingOf(trips(-7, 9), 1).String(), "an edge was found before fees, and it does not pay them")
-	require.Contains(t, findingOf(trips(2, 9)[:20], 1).String(), "too few")
-	lucky := trips(-8, 9)[:400]
-	require.Contains(t, findingOf(lucky, 1_000_000).String(), "nothing was found")
-}
-
 // TestAttemptsAreCounted by bot, market and time, and not by the bytes of a file.
 func TestAttemptsAreCounted(t *testing.T) {
 	file := t.TempDir() + "/attempts"

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -105,6 +106,7 @@ func TestFoundInWords(t *testing.T) {
 
 // foundProgram sweeps over 200 variants on a walk, and with an edge.
 func foundProgram(r *Runner) int {
+	fmt.Println("a line of the program") // a worker's lines are no news
 	for _, edge := range []float64{0, planted} {
 		config := Config{Data: around(32, 4, edge), Account: unbounded("100000")}
 		train, test := Split(config, time.Unix(fooledStart+24*86400, 0))
@@ -120,7 +122,7 @@ func foundProgram(r *Runner) int {
 		if !strings.Contains(result.Best[0].String(), result.Finding) {
 			return fatal(fmt.Errorf("the result of the best does not say %q", result.Finding))
 		}
-		fmt.Printf("planted %g bp: the best is %s: %s\n", edge, result.Rows[0].Name, result.Finding)
+		fmt.Printf("planted %g bp: the best is %s: %s\n%s", edge, result.Rows[0].Name, result.Finding, result)
 	}
 	return 0
 }
@@ -131,8 +133,67 @@ func TestFoundBySweeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("402 runs")
 	}
-	out := works(t, "found")
-	t.Logf("%s", out)
+	out, errs, status := program(t, "found")
+	require.Equal(t, 0, status, errs)
+	require.Equal(t, 1, strings.Count(out, "a line of the program"))
+	require.Equal(t, 2, strings.Count(out, "200 variants tried, 0 broken"))
+	require.Contains(t, out, "on prices that it was not chosen on: mean return")
+	require.Contains(t, errs, "backtest: train: 200 of 200 runs, 0 broken")
 	require.Regexp(t, `planted 0 bp: the best is .*: nothing was found: `, out)
 	require.Regexp(t, `planted 11 bp: the best is .*/false: an edge was found: `, out)
+}
+
+// tripsOf are round trips of 10,000 dollars that gross a mean, each other one as much above it as
+// the next is below, in basis points.
+func tripsOf(n int, mean, spread float64) (list []RoundTrip) {
+	for i := range n {
+		gross := mean + spread*float64(1-2*(i%2))
+		list = append(list, RoundTrip{Cost: decimal.NewFromInt(10_000), Gross: decimal.NewFromFloat(gross)})
+	}
+	return list
+}
+
+// TestFindingBounds: the bound grows with the attempts, and few round trips show nothing.
+func TestFindingBounds(t *testing.T) {
+	for _, c := range []struct {
+		trips    []RoundTrip
+		attempts int
+		found    bool
+	}{
+		{tripsOf(400, 3, 20), 1, true}, // t of 3
+		{tripsOf(400, 3, 20), 100, false},
+		{tripsOf(400, 6, 20), 1_000_000, true},
+		{tripsOf(400, 2, 20), 1, false},
+		{tripsOf(400, -6, 20), 1, false},
+		{tripsOf(28, 50, 1), 1, false},
+		{tripsOf(30, 50, 1), 1, true},
+	} {
+		f := findingOf(c.trips, c.attempts)
+		require.Equal(t, c.found, f.Found, "%d trips, %d attempts: %s", len(c.trips), c.attempts, f)
+		require.Equal(t, c.found, strings.HasPrefix(f.String(), "an edge was found"))
+	}
+}
+
+// TestFindingOfASweep takes the deflated Sharpe ratio, the probability of overfitting and the test.
+func TestFindingOfASweep(t *testing.T) {
+	for _, c := range []struct {
+		deflated, overfitting, test float64
+		found                       bool
+	}{{0.96, 0.1, 0.02, true}, {0.94, 0.1, 0.02, false}, {0.96, 0.5, 0.02, false}, {0.96, 0.1, -0.01, false}} {
+		r := &SweepResult{Tried: 200, Overfit: Overfit{Days: 120, DeflatedSharpe: figure(c.deflated), Overfitting: figure(c.overfitting)}, Best: []*Result{{Paths: []Path{{Return: figure(c.test), Continuous: Open}}}}}
+		require.Equal(t, c.found, strings.HasPrefix(r.finding(), "an edge was found"), "%+v", c)
+	}
+}
+
+// TestIntervals are known ones: Lo 2002 for a Sharpe ratio of 0.5 a day on 100 days, and Wilson for 8
+// of 10.
+func TestIntervals(t *testing.T) {
+	in := sharpeInterval(figure(0.5*math.Sqrt(365)), 100)
+	low, _ := in.Low.Value()
+	high, _ := in.High.Value()
+	require.InDelta(t, (0.5-1.959964*math.Sqrt(1.125)/10)*math.Sqrt(365), low, 1e-4)
+	require.InDelta(t, (0.5+1.959964*math.Sqrt(1.125)/10)*math.Sqrt(365), high, 1e-4)
+	require.Equal(t, "8 of 10 (49 % to 94 %)", wilson(8, 10).String())
+	f := byTrip(tripsOf(8, 10, 0), 2)
+	require.Equal(t, "0.80 (0.49 to 0.94)", f.winRate.String()+f.winRateIn.String(), "two that are open at a loss have lost")
 }

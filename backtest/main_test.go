@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go/internal/proof/leak"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
 // asProgram makes the test binary one of the programs below, and its workers too.
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 // it without.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
-	if raceDetector {
+	if rig.RaceDetector {
 		t.Skip("takes minutes under the race detector")
 	}
 }

@@ -22,13 +22,11 @@ import (
 // programs are what the test binary can be.
 var programs = map[string]func(*Runner) int{
 	"run":      runProgram,
-	"sweep":    sweepProgram,
 	"broken":   brokenProgram,
 	"differs":  differsProgram,
 	"no sweep": noSweepProgram,
 	"repeat":   repeatProgram,
 	"beside":   besideProgram,
-	"sma":      smaProgram,
 	"attempts": attemptsProgram,
 	"found":    foundProgram,
 	"shard":    shardProgram,
@@ -131,43 +129,6 @@ func TestAttemptsOfAProgram(t *testing.T) {
 // sized holds a position of some size for the whole run.
 func sized(size int) Variant {
 	return Variant{strconv.Itoa(size), trader("", order(trading.Long, fmt.Sprintf("0.%03d", size)))}
-}
-
-func sweepProgram(r *Runner) int {
-	fmt.Println("a line of the program") // a worker's lines are no news
-	s := Sweep{Train: []Config{{Data: walkOf(1)}}, Test: []Config{{Data: walkOf(3)}}, Pool: Pool{Workers: 2, Timeout: time.Minute}}
-	for size := range 200 {
-		s.Variants = append(s.Variants, sized(size+1))
-	}
-	result, err := r.Sweep(s)
-	if err != nil {
-		return fatal(err)
-	}
-	fmt.Print(result)
-	best := result.Rows[0].Name
-	s.Variants = append(s.Variants[:0:0], s.Variants[0], s.Variants[199])
-	again, err := r.Sweep(s) // its workers know of the first without making it again
-	if err != nil {
-		return fatal(err)
-	}
-	if again.Rows[0].Name != best || again.Best[0].String() == "" {
-		return fatal(fmt.Errorf("%s is the best of all, and %s of some", best, again.Rows[0].Name))
-	}
-	return 0
-}
-
-// TestTwoHundredVariants, and two of them again.
-func TestTwoHundredVariants(t *testing.T) {
-	skipUnderRace(t)
-	if testing.Short() {
-		t.Skip("200 runs")
-	}
-	out, errs, status := program(t, "sweep")
-	require.Equal(t, 0, status, errs)
-	require.Equal(t, 1, strings.Count(out, "a line of the program"))
-	require.Contains(t, out, "200 variants tried, 0 broken")
-	require.Contains(t, out, "on prices that it was not chosen on: mean return")
-	require.Contains(t, errs, "backtest: train: 200 of 200 runs, 0 broken")
 }
 
 // brokenBots break in each way that a bot can.

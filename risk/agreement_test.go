@@ -46,7 +46,9 @@ func (y *tally) merge(x *tally) {
 // Preview and the simulator share no code but the contract. They must agree on
 // whether an order is taken and on the code if it is not; where they do not, there
 // must be a reason that Preview could not know, by name. What an accepted order
-// answers must be what Preview said, to the last digit.
+// answers must be what Preview said, to the last digit: so a leverage that is clamped
+// has its margin (T61), a stale expected price is GUARD_BAND (T66), and each clip and
+// each rung has to be worth the minimum (T97).
 func TestPreviewAgreesWithTheSimulator(t *testing.T) {
 	total, shards := 40_000, 8
 	if *full {

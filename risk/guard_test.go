@@ -157,6 +157,20 @@ func TestPreviewWithoutInputs(t *testing.T) {
 	require.False(t, report.Flat)
 }
 
+// The service clamps a leverage to the market's own cap (T62) without a word: that is said, and
+// without the market nothing is known of it.
+func TestPreviewOfAClampedLeverage(t *testing.T) {
+	f := risk.Inputs{Market: trading.Some(trading.Market{Symbol: "BTC", MaxLeverage: dec("3"), Mark: trading.MarkAt(dec("64000"))})}
+	o := buy("0.1")
+	report := risk.Preview(o, f)
+	require.True(t, report.Has(risk.WarningLeverage))
+	require.True(t, report.Leverage.Equal(trading.Some(dec("3"))))
+	o.Leverage = dec("3")
+	require.False(t, risk.Preview(o, f).Has(risk.WarningLeverage))
+	_, known := risk.Preview(o, risk.Inputs{Mark: trading.MarkAt(dec("64000"))}).Leverage.Get()
+	require.False(t, known)
+}
+
 // A target that passes the account closes every position of it.
 func TestPreviewOfATargetThatPassesTheAccount(t *testing.T) {
 	state := &trading.AccountState{

@@ -145,82 +145,9 @@ func TestTrap_T58_AnOppositeOrderThatFlips(t *testing.T) {
 	require.False(t, open)
 }
 
-// The service clamps a leverage without a word. The margin is that of the one in
-// force, and the cap is the market's own (T62), not that of its class.
-func TestTrap_T61_LeverageIsClamped(t *testing.T) {
-	r := newRig(t, []tradingsim.Option{tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: "64000", MaxLeverage: "3"})})
-	o := buy("0.1")
-	report := risk.Preview(o, r.inputs("BTC"))
-	require.True(t, report.Has(risk.WarningLeverage))
-	require.True(t, report.Leverage.Equal(trading.Some(dec("3"))))
-	result, err := r.live.PlaceOrder(t.Context(), o)
-	require.NoError(t, err)
-	got, _ := result.Position.Get()
-	want, _ := report.After.Get()
-	require.True(t, got.Leverage.Equal(report.Leverage))
-	require.True(t, got.Margin.Equal(want.Margin), "%s, not %s", got.Margin, want.Margin)
-
-	o.Leverage = dec("3")
-	require.False(t, risk.Preview(o, r.inputs("BTC")).Has(risk.WarningLeverage))
-	// Without the market nothing is known of the clamp.
-	_, known := risk.Preview(o, risk.Inputs{Mark: trading.MarkAt(dec("64000"))}).Leverage.Get()
-	require.False(t, known)
-}
-
-// GUARD_BAND with the old expected price comes again; with the price of now it
-// does not.
-func TestTrap_T66_AStaleExpectedPrice(t *testing.T) {
-	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")})
-	o := buy("0.01")
-	o.ExpectedPrice = trading.At(dec("64000"))
-	r.sim.SetMark("BTC", "65000")
-	f := r.inputs("BTC")
-	_, refused := risk.Preview(o, f).Refused()
-	require.False(t, refused, "the tolerance is not known, and not judged")
-	f.GuardBandPct = trading.Some(dec("0.5"))
-	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeGuardBand)
-	_, err := r.live.PlaceOrder(t.Context(), o)
-	require.ErrorIs(t, err, trading.CodeGuardBand)
-
-	mark, _ := f.Market.Get()
-	price, _ := mark.Mark.Price()
-	o.ExpectedPrice = trading.At(price)
-	require.NoError(t, risk.Preview(o, f).Err())
-	_, err = r.live.PlaceOrder(t.Context(), o)
-	require.NoError(t, err)
-}
-
-// A level is judged by the price now and not by the entry: a stop in profit is
-// valid, one that the market has passed is not.
+// A level is judged by the price now, as TestPreviewAgreesWithTheSimulator shows, and by the entry
+// of what is open only while the market has no price.
 func TestTrap_T69_LevelsAreJudgedByTheMark(t *testing.T) {
-	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "60000")})
-	r.sim.Trade("acc_1", "long", "0.1", "BTC") // entry 60000
-	r.sim.SetMark("BTC", "64000")
-	for _, c := range []struct {
-		stop, target string
-		code         trading.Code
-	}{
-		{"62000", "", ""},   // in profit
-		{"63999.9", "", ""}, // just before the mark
-		{"64000", "", "invalid_tpsl"},
-		{"65000", "", "invalid_tpsl"},
-		{"", "64000", "invalid_tpsl"},
-		{"", "62000", "invalid_tpsl"}, // beyond the entry, and past by the market
-		{"63000", "66000", ""},
-	} {
-		o := buy("0.1")
-		if c.stop != "" {
-			o.StopLoss = trading.At(dec(c.stop))
-		}
-		if c.target != "" {
-			o.TakeProfit = trading.At(dec(c.target))
-		}
-		code, _ := risk.Preview(o, r.inputs("BTC")).Refused()
-		assert.Equal(t, c.code, code, "stop %q, target %q", c.stop, c.target)
-		_, err := r.live.PlaceOrder(t.Context(), o)
-		assert.Equal(t, c.code, codeOf(err))
-	}
-	// While the market has no price the entry of what is open counts.
 	o := buy("0.1")
 	o.StopLoss = trading.At(dec("61000"))
 	f := risk.Inputs{
@@ -297,40 +224,6 @@ func TestTrap_T78_DistanceToTheFloors(t *testing.T) {
 	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.ErrLossLimit)
 	state.DailyLossFloor = trading.Some(state.Equity)
 	require.ErrorIs(t, risk.Preview(o, f).Err(), trading.CodeEquityCheckLocked)
-}
-
-// Each clip and each rung has to be worth the minimum, not the whole.
-func TestTrap_T97_ClipsOfAProOrder(t *testing.T) {
-	r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "50000")})
-	f := r.inputs("BTC")
-	hour := trading.TWAP{Duration: time.Hour} // 120 clips of the simulator's
-	for size, code := range map[string]trading.Code{"0.0239": "MIN_NOTIONAL", "0.024": ""} {
-		f.Method = risk.TWAP(hour, 120)
-		got, _ := risk.Preview(buy(size), f).Refused()
-		assert.Equal(t, code, got)
-		_, err := r.live.PlaceTWAP(t.Context(), buy(size), hour)
-		assert.Equal(t, code, codeOf(err))
-
-		f.Method = risk.TWAP(hour, 0)
-		_, refused := risk.Preview(buy(size), f).Refused()
-		assert.False(t, refused, "nobody knows how many clips: not judged")
-	}
-	// Of a ladder the rung at the lowest price is worth least.
-	ladder := trading.Ladder{From: dec("40000"), To: dec("50000"), Rungs: 5}
-	for size, code := range map[string]trading.Code{"0.0012": "MIN_NOTIONAL", "0.00125": ""} {
-		f.Method = risk.Ladder(ladder)
-		got, _ := risk.Preview(buy(size), f).Refused()
-		assert.Equal(t, code, got)
-		_, err := r.live.PlaceLadder(t.Context(), buy(size), ladder)
-		assert.Equal(t, code, codeOf(err))
-	}
-	// The last one takes what is left over: 0.00020001 at the lowest price is
-	// enough where 0.00019999 is not.
-	falling := trading.Ladder{From: dec("60000"), To: dec("50000"), Rungs: 3}
-	f.Method = risk.Ladder(falling)
-	require.NoError(t, risk.Preview(buy("0.00059999"), f).Err())
-	_, err := r.live.PlaceLadder(t.Context(), buy("0.00059999"), falling)
-	require.NoError(t, err)
 }
 
 // The minimum of a live order is in the contract, that of the sandbox is not. What

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,14 @@ func liveSim(t *testing.T, opts ...tradingsim.Option) (*tradingsim.Sim, bot) {
 	sim, b := paperSim(t, opts...)
 	b.key = sim.LiveKey()
 	return sim, b
+}
+
+// bubble runs a test with a simulation and a bot, in virtual time.
+func bubble(t *testing.T, open func(*testing.T, ...tradingsim.Option) (*tradingsim.Sim, bot), test func(*testing.T, *tradingsim.Sim, bot), opts ...tradingsim.Option) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, b := open(t, opts...)
+		test(t, sim, b)
+	})
 }
 
 // reading are the options of a service that takes the contract by another interpretation, or as

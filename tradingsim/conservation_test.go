@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
@@ -93,4 +95,67 @@ func audit(t *testing.T, sim *tradingsim.Sim, b bot) {
 	}
 	require.Equal(t, account.text("account.equity"), byLedger.String(), "equity by the ledger")
 	require.Equal(t, account.text("account.balance"), byTrades.Sub(openFees).String(), "balance by the trades")
+}
+
+// TestThirtyDaysInABubble lets a small bot trade the sandbox for a month of
+// virtual time, twice: the same seed gives the same history.
+func TestThirtyDaysInABubble(t *testing.T) {
+	var histories [2][]tradingsim.Execution
+	var reports [2]tradingsim.Report
+	for i := range histories {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithFeed("BTC", tradingsim.RandomWalk(1, "64000", 2)))
+			b := sandboxBot(t, sim)
+			for end := time.Now().Add(30 * 24 * time.Hour); time.Now().Before(end); time.Sleep(10 * time.Minute) {
+				if b.get("/sandbox/positions").ok().len("positions") > 0 {
+					continue
+				}
+				price := b.get("/sandbox/prices?symbol=BTC").ok().number("price")
+				g := b.post("/sandbox/orders", fmt.Sprintf(
+					`{"symbol":"BTC","side":"long","size":0.1,"leverage":5,"takeProfitPrice":%s,"stopLossPrice":%s}`,
+					price.Mul(dec("1.01")), price.Mul(dec("0.99"))))
+				if g.Status != 200 {
+					g.refused(403, "account_locked")
+					b.post("/sandbox/reset", "").ok()
+				}
+			}
+			histories[i], reports[i] = sim.Ledger(), sim.Report()
+		})
+	}
+	require.Greater(t, len(histories[0]), 20)
+	require.Equal(t, histories[0], histories[1])
+	require.Equal(t, reports[0], reports[1])
+	require.Equal(t, reports[0].Refusals["account_locked"], reports[0].Accounts[0].Resets)
+}
+
+var sandboxPaths = []string{"/sandbox/orders", "/sandbox/positions/close", "/sandbox/positions/tpsl", "/sandbox/reset"}
+
+// FuzzWrites sends anything to any write, with a position open: the answer is
+// always one of the contract, and the money adds up.
+func FuzzWrites(f *testing.F) {
+	paths := append(append([]string{}, sandboxPaths...), livePaths...)
+	for i := range paths {
+		f.Add(uint8(i), []byte(buyBTC))
+		f.Add(uint8(i), []byte(with(liveBTC, `"durationMs":60000,"totalOrders":3,"startPrice":1,"endPrice":2,"triggerPrice":3,"limitPrice":4`)))
+	}
+	f.Add(uint8(0), []byte(`{"symbol":"BTC","side":"short","size":1e-30,"takeProfitPrice":1e30}`))
+	f.Add(uint8(1), []byte(`{"symbol":"BTC","pct":1.000000000000000000001}`))
+	f.Add(uint8(2), []byte(`{"symbol":"BTC","stopLossPrice":null,"closePct":null}`))
+	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		paper, live := sandboxBot(t, sim), liveBot(t, sim)
+		paper.post("/sandbox/orders", buyBTC).ok()
+		live.post("/orders", liveBTC).ok()
+		b, path := live, paths[int(which)%len(paths)]
+		if int(which)%len(paths) < len(sandboxPaths) {
+			b = paper
+		}
+		g := b.post(path, string(body))
+		require.Contains(t, []int{200, 400, 403, 404, 409, 503}, g.Status, g.Text)
+		sim.SetMark("BTC", "64001")
+		if path != "/sandbox/reset" { // which wipes the account, and not the ledger
+			audit(t, sim, paper)
+		}
+		live.get("/accounts/acc_1/orders").ok()
+	})
 }

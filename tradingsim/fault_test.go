@@ -88,8 +88,7 @@ func TestFaultEachDecidesCallByCall(t *testing.T) {
 }
 
 func TestDelayHoldsTheWrite(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim, b := paperSim(t)
+	bubble(t, paperSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 		sim.Fault(order, tradingsim.Delay(2*time.Second))
 		done := make(chan got)
 		start := time.Now()

@@ -1,7 +1,10 @@
 package tradingsim_test
 
 import (
+	"io"
+	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -228,4 +231,55 @@ func TestClockSkew(t *testing.T) {
 		b := sandboxBot(t, tradingsim.New(tradingsim.WithSkew(-time.Hour)))
 		require.Equal(t, strconv.FormatInt(time.Now().Add(-time.Hour).UnixMilli(), 10), b.get("/health").text("asOf"))
 	})
+}
+
+// A setting that makes no sense is a mistake in the test, and says which it is.
+func TestSettingsThatMakeNoSense(t *testing.T) {
+	for name, option := range map[string]func() tradingsim.Option{
+		"WithLag":        func() tradingsim.Option { return tradingsim.WithLag(-time.Second) },
+		"WithKeyLimit":   func() tradingsim.Option { return tradingsim.WithKeyLimit(-1) },
+		"WithAuthLimit":  func() tradingsim.Option { return tradingsim.WithAuthLimit(-1) },
+		"WithUserLimits": func() tradingsim.Option { return tradingsim.WithUserLimits(1, -1) },
+		"WithTradeRows":  func() tradingsim.Option { return tradingsim.WithTradeRows(-1) },
+		"WithRequestLog": func() tradingsim.Option { return tradingsim.WithRequestLog(-1) },
+		"balance":        func() tradingsim.Option { return tradingsim.WithBalance("-1") },
+		"profit split":   func() tradingsim.Option { return tradingsim.WithSandbox(tradingsim.Sandbox{ProfitSplit: "-0.1"}) },
+		"MinNotional":    func() tradingsim.Option { return tradingsim.WithCaps(tradingsim.Caps{MinNotional: "-1"}) },
+		"NotionalCap": func() tradingsim.Option {
+			return tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", NotionalCap: "-1"})
+		},
+		"MaxLeverage": func() tradingsim.Option {
+			return tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", MaxLeverage: "0"})
+		},
+		"there is no other interpretation": func() tradingsim.Option { return tradingsim.WithInterpretation(29) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() { require.Contains(t, recover(), name) }()
+			tradingsim.New(option())
+		})
+	}
+	sim := tradingsim.New()
+	require.Panics(t, func() { sim.SetLag("*", -time.Second) })
+}
+
+func TestTransportAnswersLikeHTTP(t *testing.T) {
+	sim := tradingsim.New()
+	client := &http.Client{Transport: sim.Transport()}
+	res, err := client.Get(sim.URL() + "/health")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, "200 OK", res.Status)
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"))
+	require.Equal(t, res.ContentLength, int64(len(text)))
+	require.NotEmpty(t, res.Header.Get("Date"))
+	require.True(t, strings.HasSuffix(sim.URL(), "/v1"))
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	sim := tradingsim.New()
+	b := sandboxBot(t, sim)
+	b.post("/sandbox/orders", strings.Repeat(" ", 1<<20)).refused(400, "invalid_json")
+	b.post("/sandbox/orders", strings.Repeat(" ", 1<<20+1)).refused(400, "bad_request")
 }

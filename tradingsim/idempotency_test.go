@@ -95,8 +95,7 @@ func TestCrashLeavesTheResultUnknown(t *testing.T) {
 		{name: "a 5xx after the work under the other interpretation", fault: tradingsim.FailAfter(500, "internal_error"), executed: 1, whole: true,
 			opts: []tradingsim.Option{tradingsim.WithInterpretation(12)}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			sim, b := liveSim(t, c.opts...)
+		bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 			sim.Fault("POST /orders", c.fault)
 			_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
 			require.Equal(t, c.whole, err == nil, c.name)
@@ -105,7 +104,7 @@ func TestCrashLeavesTheResultUnknown(t *testing.T) {
 			require.Len(t, sim.Ledger(), c.executed, c.name)
 			time.Sleep(24 * time.Hour)
 			keyed(b, "k", smallBTC).ok()
-		})
+		}, c.opts...)
 	}
 }
 
@@ -135,8 +134,7 @@ func TestKeyInFlight(t *testing.T) {
 		{name: "the other interpretation 50", other: "idempotency_key_reused", status: 422, overdue: "idempotency_key_reused",
 			opts: []tradingsim.Option{tradingsim.WithInterpretation(50)}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			sim, b := liveSim(t, c.opts...)
+		bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 			sim.Fault("POST /orders", tradingsim.Delay(time.Hour))
 			done := make(chan got)
 			go func() { done <- keyed(b, "k", smallBTC) }()
@@ -156,14 +154,13 @@ func TestKeyInFlight(t *testing.T) {
 			again := keyed(b, "k", another).ok()
 			require.True(t, replayed(again))
 			require.Equal(t, second.Text, again.Text, "the key is the second's")
-		})
+		}, c.opts...)
 	}
 }
 
 func TestAnswersReplayForADay(t *testing.T) {
 	for interpretation, lasts := range map[int]time.Duration{0: 24 * time.Hour, 11: 24*time.Hour - time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
-			sim, b := liveSim(t, reading(interpretation)...)
+		bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 			sim.Fault("POST /orders", tradingsim.Delay(time.Minute))
 			keyed(b, "k", smallBTC).ok()
 			time.Sleep(lasts - time.Second)
@@ -171,7 +168,7 @@ func TestAnswersReplayForADay(t *testing.T) {
 			time.Sleep(time.Second)
 			require.False(t, replayed(keyed(b, "k", smallBTC).ok()))
 			require.Len(t, sim.Ledger(), 2)
-		})
+		}, reading(interpretation)...)
 	}
 }
 
@@ -186,13 +183,6 @@ func TestKeysAreVisibleASCII(t *testing.T) {
 	b.post("/orders", smallBTC, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, "invalid_idempotency_key")
 	b = liveBot(t, tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithInterpretation(14)))
 	b.post("/orders", smallBTC, "Idempotency-Key", "a", "Idempotency-Key", "b").ok()
-}
-
-func TestWithoutAKeyNothingProtects(t *testing.T) {
-	sim, b := liveSim(t)
-	b.post("/orders", smallBTC).ok()
-	b.post("/orders", smallBTC).ok()
-	require.Len(t, sim.Ledger(), 2)
 }
 
 func TestReadsAreNeverDeduplicated(t *testing.T) {
@@ -291,8 +281,7 @@ func TestProxyThatRepeats(t *testing.T) {
 }
 
 func TestProxyThatRepeatsWhileTheFirstIsAtWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim, b := liveSim(t)
+	bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 		sim.Fault("POST /orders", tradingsim.Together(tradingsim.Repeat(), tradingsim.Delay(time.Second)))
 		keyed(b, "k", smallBTC).refused(409, "idempotency_in_flight")
 		require.Empty(t, sim.Ledger())
@@ -302,8 +291,7 @@ func TestProxyThatRepeatsWhileTheFirstIsAtWork(t *testing.T) {
 }
 
 func TestACopyAfterADayIsANewOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim, b := liveSim(t)
+	bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 		sim.Fault("POST /orders", tradingsim.LateCopy(time.Minute), tradingsim.LateCopy(25*time.Hour))
 		keyed(b, "k", smallBTC).ok()
 		keyed(b, "l", smallBTC).ok()
@@ -312,4 +300,68 @@ func TestACopyAfterADayIsANewOrder(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		require.Len(t, sim.Ledger(), 3)
 	})
+}
+
+// A worker hangs with the claim of its key, while its caller has lost the connection,
+// and ends in one way or another. The same request on its way for as long holds no
+// claim before it arrives.
+func TestAWorkerThatHangs(t *testing.T) {
+	const held = 10 * time.Minute
+	type row struct {
+		name     string
+		end      tradingsim.Fault
+		executed int    // when the worker has ended
+		then     string // what the same request meets then; "" is its stored answer, "again" that it runs
+	}
+	rows := []row{
+		{name: "executes", end: tradingsim.Pass(), executed: 1},
+		{name: "fails part-way, before the work", end: tradingsim.Crash(), then: "idempotency_result_unknown"},
+		{name: "fails part-way, after the work", end: tradingsim.CrashAfter(), executed: 1, then: "idempotency_result_unknown"},
+		{name: "a 5xx before the work", end: tradingsim.Fail(500, "internal_error"), then: "again"},
+		{name: "a 5xx after the work", end: tradingsim.FailAfter(500, "internal_error"), executed: 1, then: "again"},
+		{name: "a refusal", end: tradingsim.Fail(409, "GUARD_BAND"), then: "GUARD_BAND"},
+	}
+	for _, way := range []string{"hangs", "arrives late", "arrives late and hangs"} {
+		for _, c := range rows {
+			t.Run(way+" "+c.name, func(t *testing.T) {
+				bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
+					start := time.Now()
+					switch way {
+					case "hangs":
+						sim.Fault("POST /orders", tradingsim.Together(tradingsim.Hang(held), c.end))
+					case "arrives late":
+						sim.Fault("POST /orders", tradingsim.Together(tradingsim.ArriveLate(held), c.end))
+					default:
+						sim.Fault("POST /orders", tradingsim.Together(tradingsim.ArriveLate(held-time.Minute), tradingsim.Hang(time.Minute), c.end))
+					}
+					_, err := b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
+					require.Error(t, err)
+					require.Zero(t, time.Since(start), "the connection breaks at once")
+					require.Empty(t, sim.Executed("k"))
+
+					fence := `{"accountId":"acc_1","orderId":"none"}`
+					time.Sleep(held - time.Second)
+					require.Empty(t, sim.Executed("k"))
+					if way != "arrives late" {
+						b.post("/orders/cancel", fence, "Idempotency-Key", "k").refused(422, "idempotency_key_reused")
+						keyed(b, "k", smallBTC).refused(409, "idempotency_in_flight")
+					}
+					time.Sleep(time.Second)
+					require.Len(t, sim.Executed("k"), c.executed)
+
+					g := keyed(b, "k", smallBTC)
+					switch c.then {
+					case "":
+						require.True(t, replayed(g.ok()))
+					case "again":
+						require.False(t, replayed(g.ok()))
+						c.executed++
+					default:
+						g.refused(409, c.then)
+					}
+					require.Len(t, sim.Executed("k"), c.executed)
+				})
+			})
+		}
+	}
 }

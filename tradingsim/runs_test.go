@@ -2,7 +2,6 @@ package tradingsim_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -243,8 +242,7 @@ func TestRunLimits(t *testing.T) {
 }
 
 func TestEditAndCancelARun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim, b := liveSim(t)
+	bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 		id := b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok().text("runId")
 		edit := func(total string) got {
 			return b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":`+total+`}`)
@@ -277,8 +275,7 @@ func TestEditAndCancelARun(t *testing.T) {
 }
 
 func TestACancelledRunFillsNothingMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim, b := liveSim(t)
+	bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 		time.Sleep(500 * time.Millisecond) // between two looks of the engine
 		id := b.post("/orders/twap", with(liveBTC, `"durationMs":60000`)).ok().text("runId")
 		time.Sleep(30*time.Second + 200*time.Millisecond) // a clip is due, and not filled yet
@@ -288,8 +285,7 @@ func TestACancelledRunFillsNothingMore(t *testing.T) {
 }
 
 func TestEditToWhatIsFilledEndsTheRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, b := liveSim(t)
+	bubble(t, liveSim, func(t *testing.T, _ *tradingsim.Sim, b bot) {
 		id := b.post("/orders/twap", with(liveBTC, `"durationMs":120000`)).ok().text("runId")
 		time.Sleep(time.Minute)
 		b.post("/runs/edit", `{"accountId":"acc_1","runId":"`+id+`","totalSize":0.5}`).ok()

@@ -111,8 +111,7 @@ func TestAnUnpricedPositionSuspendsTheJudgment(t *testing.T) {
 }
 
 func TestIdleSandboxIsDeleted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, b := paperSim(t)
+	bubble(t, paperSim, func(t *testing.T, _ *tradingsim.Sim, b bot) {
 		first := b.post("/sandbox/orders", buyBTC).ok().text("account.id")
 
 		time.Sleep(30*24*time.Hour - time.Second)
@@ -133,8 +132,7 @@ func TestEveryWriteKeepsTheSandbox(t *testing.T) {
 		{"/sandbox/positions/tpsl", `{"symbol":"BTC","stopLossPrice":1}`},
 		{"/sandbox/reset", ``},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			_, b := paperSim(t)
+		bubble(t, paperSim, func(t *testing.T, _ *tradingsim.Sim, b bot) {
 			first := b.post("/sandbox/orders", buyBTC).ok().text("account.id")
 			time.Sleep(20 * 24 * time.Hour)
 			b.post(write.path, write.body).ok()

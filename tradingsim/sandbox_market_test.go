@@ -68,8 +68,7 @@ func TestSandboxReadsCarryOK(t *testing.T) {
 }
 
 func TestReadsLagBehindWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim, b := paperSim(t, tradingsim.WithLag(3*time.Second))
+	bubble(t, paperSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
 		b.get("/sandbox/account").ok()
 		time.Sleep(10 * time.Second)
 		sim.SetMark("BTC", "65000")
@@ -85,7 +84,7 @@ func TestReadsLagBehindWrites(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		require.Equal(t, "65000", b.get("/sandbox/prices").ok().text("prices.BTC"))
 		require.Equal(t, 1, b.get("/sandbox/positions").ok().len("positions"))
-	})
+	}, tradingsim.WithLag(3*time.Second))
 }
 
 func TestFillTellsTheAgeOfItsMark(t *testing.T) {

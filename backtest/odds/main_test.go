@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go/internal/proof/leak"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
 )
 
 // TestMain looks for goroutines that the tests have left behind.
@@ -13,7 +14,7 @@ func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 // skipUnderRace skips statistics, which start no goroutine.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
-	if raceDetector {
+	if rig.RaceDetector {
 		t.Skip("takes minutes under the race detector")
 	}
 }

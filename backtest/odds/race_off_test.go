@@ -1,5 +1,0 @@
-//go:build !race
-
-package odds
-
-const raceDetector = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package backtest
-
-const raceDetector = false
