@@ -51,6 +51,48 @@ func bubble(t *testing.T, open func(*testing.T, ...tradingsim.Option) (*tradings
 	})
 }
 
+// refusal is a request that the service refuses.
+type refusal struct {
+	name   string
+	path   string // behind that of the table
+	body   string
+	status int
+	code   string
+	opts   []tradingsim.Option
+	before func(*tradingsim.Sim, bot)
+}
+
+// refuses sends each request to a simulation of its own, which refuses it and executes nothing.
+func refuses(t *testing.T, open func(*testing.T, ...tradingsim.Option) (*tradingsim.Sim, bot), path string, rows []refusal) {
+	for _, c := range rows {
+		t.Run(c.name, func(t *testing.T) {
+			sim, b := open(t, c.opts...)
+			if c.before != nil {
+				c.before(sim, b)
+			}
+			executed := len(sim.Ledger())
+			b.post(path+c.path, c.body).refused(c.status, c.code)
+			require.Len(t, sim.Ledger(), executed)
+		})
+	}
+}
+
+// other is the service by another interpretation.
+func other(interpretation int) []tradingsim.Option {
+	return []tradingsim.Option{tradingsim.WithInterpretation(interpretation)}
+}
+
+// status is an account of some status.
+func status(status string) []tradingsim.Option {
+	return []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: status})}
+}
+
+func unpriced(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }
+
+func market(m tradingsim.Market) func(*tradingsim.Sim, bot) {
+	return func(s *tradingsim.Sim, _ bot) { s.SetMarket(m) }
+}
+
 // reading are the options of a service that takes the contract by another interpretation, or as
 // it is read, which is 0.
 func reading(interpretation int, more ...tradingsim.Option) []tradingsim.Option {

@@ -55,23 +55,11 @@ func TestLiveOrder(t *testing.T) {
 }
 
 func TestLiveOrderRefusals(t *testing.T) {
-	interpretation := func(n int) []tradingsim.Option { return []tradingsim.Option{tradingsim.WithInterpretation(n)} }
 	account := func(a tradingsim.Account) []tradingsim.Option {
 		a.ID = "acc_1"
 		return []tradingsim.Option{tradingsim.WithAccount(a)}
 	}
-	unpriced := func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }
-	market := func(m tradingsim.Market) func(*tradingsim.Sim, bot) {
-		return func(s *tradingsim.Sim, _ bot) { s.SetMarket(m) }
-	}
-	for _, c := range []struct {
-		name   string
-		body   string
-		status int
-		code   string
-		opts   []tradingsim.Option
-		before func(*tradingsim.Sim, bot)
-	}{
+	refuses(t, liveSim, "/orders", []refusal{
 		{name: "no JSON", body: `{`, status: 400, code: "invalid_json"},
 		{name: "nothing", body: `{}`, status: 400, code: "missing_fields"},
 		{name: "no account", body: instead(liveBTC, `"accountId":"acc_1",`, ``), status: 400, code: "missing_fields"},
@@ -90,18 +78,18 @@ func TestLiveOrderRefusals(t *testing.T) {
 		{name: "failed", body: liveBTC, status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "FAILED"})},
 		{name: "expired", body: with(liveBTC, `"reduceOnly":true`), status: 403, code: "account_locked", opts: account(tradingsim.Account{Status: "EXPIRED"})},
 		{name: "unknown symbol", body: instead(liveBTC, "BTC", "NOPE"), status: 403, code: "asset_disabled"},
-		{name: "unknown symbol under the other interpretation", body: instead(liveBTC, "BTC", "NOPE"), status: 400, code: "bad_symbol", opts: interpretation(34)},
+		{name: "unknown symbol under the other interpretation", body: instead(liveBTC, "BTC", "NOPE"), status: 400, code: "bad_symbol", opts: other(34)},
 		{name: "disabled", body: liveBTC, status: 403, code: "asset_disabled", before: market(tradingsim.Market{Symbol: "BTC", Disabled: true})},
 		{name: "paused", body: liveBTC, status: 403, code: "market_paused", before: market(tradingsim.Market{Symbol: "BTC", Paused: true})},
 		{name: "unpriced", body: liveBTC, status: 503, code: "no_price", before: unpriced},
-		{name: "unpriced under the other interpretation", body: liveBTC, status: 400, code: "no_price", before: unpriced, opts: interpretation(35)},
+		{name: "unpriced under the other interpretation", body: liveBTC, status: 400, code: "no_price", before: unpriced, opts: other(35)},
 		{name: "stale", body: liveBTC, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
 		{name: "no reference", body: liveBTC, status: 409, code: "NO_PRICE", before: fillError("NO_PRICE")},
 		{name: "limit not reached", body: with(liveBTC, `"orderType":"limit","limitPrice":63999`), status: 400, code: "NOT_MARKETABLE"},
 		{name: "moved", body: with(liveBTC, `"expectedPrice":60000`), status: 409, code: "GUARD_BAND"},
 		{name: "levels", body: with(liveBTC, `"takeProfitPrice":60000`), status: 400, code: "invalid_tpsl"},
 		{name: "nothing to reduce", body: with(liveBTC, `"reduceOnly":true`), status: 400, code: "no_position"},
-		{name: "nothing to reduce under the other interpretation", body: with(liveBTC, `"reduceOnly":true`), status: 404, code: "no_position", opts: interpretation(35)},
+		{name: "nothing to reduce under the other interpretation", body: with(liveBTC, `"reduceOnly":true`), status: 404, code: "no_position", opts: other(35)},
 		{name: "minimum", body: instead(liveBTC, `"size":1`, `"size":0.0001`), status: 400, code: "MIN_NOTIONAL"},
 		{name: "position cap", body: instead(liveBTC, `"size":1`, `"size":8`), status: 400, code: "PER_POSITION_CAP"},
 		{name: "margin cap", body: instead(liveBTC, `"leverage":5`, `"leverage":1`, `"size":1`, `"size":2`), status: 400, code: "TOTAL_MARGIN_CAP"},
@@ -115,16 +103,7 @@ func TestLiveOrderRefusals(t *testing.T) {
 		{name: "daily first under the other interpretation", body: liveBTC, status: 403, code: "DAILY_DRAWDOWN_BREACH",
 			opts: append(account(tradingsim.Account{DailyLossFloor: "99980", GlobalLossFloor: "99980"}), tradingsim.WithInterpretation(41))},
 		{name: "equity unavailable", body: liveBTC, status: 503, code: "equity_unavailable", before: fillError("equity_unavailable")},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			sim, b := liveSim(t, c.opts...)
-			if c.before != nil {
-				c.before(sim, b)
-			}
-			b.post("/orders", c.body).refused(c.status, c.code)
-			require.Empty(t, sim.Ledger())
-		})
-	}
+	})
 }
 
 func TestEquityCannotBeVerifiedWhileAPositionIsUnpriced(t *testing.T) {
@@ -215,29 +194,19 @@ func TestALiveCloseOfAnyPercent(t *testing.T) {
 }
 
 func TestLiveCloseRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name, body, code string
-		status           int
-		interpretation   int
-		account          string
-	}{
+	refuses(t, liveSim, "/positions/close", []refusal{
 		{name: "no symbol", body: `{"accountId":"acc_1"}`, status: 400, code: "missing_fields"},
 		{name: "percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":101}`, status: 400, code: "bad_request"},
 		{name: "less than one percent", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0.5}`, status: 400, code: "bad_request"},
-		{name: "no percent, where any above 0 goes", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_request", interpretation: 54},
-		{name: "percent under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_pct", interpretation: 34},
+		{name: "no percent, where any above 0 goes", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_request", opts: other(54)},
+		{name: "percent under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC","closePercent":0}`, status: 400, code: "bad_pct", opts: other(34)},
 		{name: "account", body: `{"accountId":"x","symbol":"BTC"}`, status: 404, code: "account_not_found"},
 		{name: "nothing open", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position"},
-		{name: "nothing open under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 400, code: "no_position", interpretation: 35},
-		{name: "failed", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", account: "FAILED"},
-		{name: "expired", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", account: "EXPIRED"},
-		{name: "passed may close", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position", account: "PASSED"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			opts := reading(c.interpretation, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account}))
-			liveBot(t, tradingsim.New(opts...)).post("/positions/close", c.body).refused(c.status, c.code)
-		})
-	}
+		{name: "nothing open under the other interpretation", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 400, code: "no_position", opts: other(35)},
+		{name: "failed", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", opts: status("FAILED")},
+		{name: "expired", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 403, code: "account_locked", opts: status("EXPIRED")},
+		{name: "passed may close", body: `{"accountId":"acc_1","symbol":"BTC"}`, status: 404, code: "no_position", opts: status("PASSED")},
+	})
 }
 
 func TestACloseMovesTheStatus(t *testing.T) {

@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -202,89 +200,6 @@ func TestACurveIsBounded(t *testing.T) {
 	sim.Advance(200 * 365 * 24 * time.Hour)
 	require.LessOrEqual(t, len(accountOf(t, sim, "a").Curve), 10_001)
 	require.Panics(t, func() { tradingsim.New(tradingsim.WithSampling(0)) })
-}
-
-// TestReportAddsUp compares a report with itself after random histories: the
-// money, and the drawdown with one found in the curve.
-func TestReportAddsUp(t *testing.T) {
-	for seed := range uint64(6) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			sim := tradingsim.New(tradingsim.WithManualClock(bubbleStart), tradingsim.WithSampling(20*time.Second),
-				tradingsim.WithFeed("BTC", tradingsim.RandomWalk(seed, "64000", 30)), tradingsim.WithMark("ETH", "3200.07"),
-				tradingsim.WithSandbox(tradingsim.Sandbox{DailyLossFloor: "-1e9", GlobalLossFloor: "-1e9", ProfitTarget: "1e9"}))
-			b := sandboxBot(t, sim)
-			dice := rand.New(rand.NewPCG(seed, 3))
-			passed := time.Duration(0)
-			advance := func(by time.Duration) {
-				passed += by
-				sim.Advance(by)
-			}
-			for i := range 200 {
-				switch {
-				case i == 120: // at a sample, so that the curve has the last moment of this life
-					advance(20*time.Second - passed%(20*time.Second))
-					b.post("/sandbox/reset", "").ok()
-				case dice.IntN(3) == 0:
-					b.get("/sandbox/account").ok()
-				default:
-					randomStepOf(b, dice)
-				}
-				advance(time.Duration(dice.IntN(50)) * time.Second)
-			}
-			a := accountOf(t, sim, "")
-			require.Equal(t, b.get("/sandbox/account").ok().text("account.equity"), a.Equity.Decimal.String())
-			require.Equal(t, a.Fills, len(fillsOf(sim)))
-			require.Equal(t, 1, a.Resets)
-
-			fees := decimal.Zero
-			for _, e := range fillsOf(sim) {
-				fees = fees.Add(e.Size.Mul(e.Price).Mul(feeRate))
-			}
-			require.Equal(t, fees.String(), a.Fees.String())
-
-			// By force: every pair of points of one life.
-			worst, lives := decimal.Zero, splitLives(a.Curve)
-			require.Len(t, lives, 2)
-			for _, life := range lives {
-				for i, high := range life {
-					for _, low := range life[i:] {
-						worst = decimal.Max(worst, high.Equity.Decimal.Sub(low.Equity.Decimal).Mul(decimal.NewFromInt(100)).DivRound(high.Equity.Decimal, 4))
-					}
-				}
-			}
-			require.True(t, worst.IsPositive())
-			require.Equal(t, worst.String(), a.Drawdown.Pct.String())
-		})
-	}
-}
-
-func fillsOf(sim *tradingsim.Sim) (fills []tradingsim.Execution) {
-	for _, e := range sim.Ledger() {
-		if e.Filled {
-			fills = append(fills, e)
-		}
-	}
-	return fills
-}
-
-func randomStepOf(b bot, dice *rand.Rand) {
-	symbol := []string{"BTC", "ETH"}[dice.IntN(2)]
-	if dice.IntN(3) == 0 {
-		b.post("/sandbox/positions/close", fmt.Sprintf(`{"symbol":%q,"pct":%d}`, symbol, 1+dice.IntN(100)))
-		return
-	}
-	b.post("/sandbox/orders", fmt.Sprintf(`{"symbol":%q,"side":%q,"size":0.%03d,"leverage":3}`,
-		symbol, []string{"long", "short"}[dice.IntN(2)], 1+dice.IntN(999)))
-}
-
-// splitLives cuts the curve of a paper account that was reset once.
-func splitLives(points []tradingsim.Point) [][]tradingsim.Point {
-	for i, p := range points[1:] {
-		if p.Changed && p.Balance.Equal(dec("100000")) {
-			return [][]tradingsim.Point{points[:i+1], points[i+1:]}
-		}
-	}
-	return [][]tradingsim.Point{points}
 }
 
 func TestReportCounts(t *testing.T) {

@@ -97,24 +97,14 @@ func TestReduceOnlyThatFindsNothingToReduce(t *testing.T) {
 }
 
 func TestRestingLimitRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name, body, code string
-		status           int
-		interpretation   int
-		account          string
-	}{
+	refuses(t, liveSim, "/orders/limit", []refusal{
 		{name: "no limit", body: liveBTC, status: 400, code: "bad_limit_price"},
-		{name: "no limit under the other interpretation", body: liveBTC, status: 400, code: "missing_fields", interpretation: 36},
+		{name: "no limit under the other interpretation", body: liveBTC, status: 400, code: "missing_fields", opts: other(36)},
 		{name: "zero", body: with(liveBTC, `"limitPrice":0`), status: 400, code: "bad_limit_price"},
-		{name: "passed", body: with(liveBTC, `"limitPrice":1`), status: 403, code: "account_locked", account: "PASSED"},
+		{name: "passed", body: with(liveBTC, `"limitPrice":1`), status: 403, code: "account_locked", opts: status("PASSED")},
 		{name: "nothing to reduce", body: with(liveBTC, `"limitPrice":1,"reduceOnly":true`), status: 400, code: "no_position"},
 		{name: "minimum", body: with(instead(liveBTC, `"size":1`, `"size":0.01`), `"limitPrice":999`), status: 400, code: "MIN_NOTIONAL"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			opts := reading(c.interpretation, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Status: c.account}))
-			liveBot(t, tradingsim.New(opts...)).post("/orders/limit", c.body).refused(c.status, c.code)
-		})
-	}
+	})
 }
 
 func TestCancel(t *testing.T) {

@@ -81,44 +81,27 @@ func TestRuns(t *testing.T) {
 }
 
 func TestProRefusals(t *testing.T) {
-	type row struct {
-		path, more, code string
-		status           int
-		opts             []tradingsim.Option
-		body             string
-	}
-	other := []tradingsim.Option{tradingsim.WithInterpretation(45)}
-	for name, c := range map[string]row{
-		"no fields":                               {path: "twap", body: `{}`, status: 400, code: "missing_fields"},
-		"duration left out":                       {path: "twap", more: `"x":1`, status: 400, code: "BAD_DURATION"},
-		"duration too short":                      {path: "chase-twap", more: `"durationMs":59999`, status: 400, code: "BAD_DURATION"},
-		"duration too long":                       {path: "twap", more: `"durationMs":86400001`, status: 400, code: "BAD_DURATION"},
-		"duration under the other interpretation": {path: "twap", more: `"durationMs":1.5`, status: 422, code: "BAD_DURATION", opts: other},
-		"count left out":                          {path: "swarm", more: `"x":1`, status: 400, code: "BAD_ORDER_COUNT"},
-		"one order":                               {path: "swarm", more: `"totalOrders":1`, status: 400, code: "BAD_ORDER_COUNT"},
-		"too many orders":                         {path: "ladder", more: `"startPrice":1,"endPrice":2,"totalOrders":51`, status: 400, code: "BAD_ORDER_COUNT"},
-		"no start":                                {path: "ladder", more: `"endPrice":2,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
-		"end of zero":                             {path: "ladder", more: `"startPrice":1,"endPrice":0,"totalOrders":5`, status: 400, code: "BAD_PRICE"},
-		"chase to nothing":                        {path: "chase", more: `"chaseTo":0`, status: 400, code: "BAD_PRICE"},
-		"stop-limit without a limit":              {path: "conditional", more: `"triggerPrice":1,"execKind":"stop-limit"`, status: 400, code: "BAD_PRICE"},
-		"unknown execKind":                        {path: "conditional", more: `"triggerPrice":1,"execKind":"stop"`, status: 400, code: "bad_request"},
-		"no trigger":                              {path: "conditional", more: `"x":1`, status: 400, code: "BAD_TRIGGER"},
-		"trigger at the mark":                     {path: "conditional", more: `"triggerPrice":64000`, status: 400, code: "BAD_TRIGGER"},
-		"account":                                 {path: "chase", body: instead(liveBTC, "acc_1", "x"), status: 404, code: "account_not_found"},
-		"nothing to reduce":                       {path: "chase", more: `"reduceOnly":true`, status: 400, code: "no_position"},
-		"levels":                                  {path: "chase", more: `"stopLossPrice":64001`, status: 400, code: "invalid_tpsl"},
-		"cap":                                     {path: "chase", body: instead(liveBTC, `"size":1`, `"size":9`), status: 400, code: "PER_POSITION_CAP"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			sim := tradingsim.New(append(c.opts, tradingsim.WithMark("BTC", "64000"))...)
-			body := c.body
-			if body == "" {
-				body = with(liveBTC, c.more)
-			}
-			liveBot(t, sim).post("/orders/"+c.path, body).refused(c.status, c.code)
-			require.Empty(t, sim.Ledger())
-		})
-	}
+	refuses(t, liveSim, "/orders/", []refusal{
+		{name: "no fields", path: "twap", body: `{}`, status: 400, code: "missing_fields"},
+		{name: "duration left out", path: "twap", body: with(liveBTC, `"x":1`), status: 400, code: "BAD_DURATION"},
+		{name: "duration too short", path: "chase-twap", body: with(liveBTC, `"durationMs":59999`), status: 400, code: "BAD_DURATION"},
+		{name: "duration too long", path: "twap", body: with(liveBTC, `"durationMs":86400001`), status: 400, code: "BAD_DURATION"},
+		{name: "duration under the other interpretation", path: "twap", body: with(liveBTC, `"durationMs":1.5`), status: 422, code: "BAD_DURATION", opts: other(45)},
+		{name: "count left out", path: "swarm", body: with(liveBTC, `"x":1`), status: 400, code: "BAD_ORDER_COUNT"},
+		{name: "one order", path: "swarm", body: with(liveBTC, `"totalOrders":1`), status: 400, code: "BAD_ORDER_COUNT"},
+		{name: "too many orders", path: "ladder", body: with(liveBTC, `"startPrice":1,"endPrice":2,"totalOrders":51`), status: 400, code: "BAD_ORDER_COUNT"},
+		{name: "no start", path: "ladder", body: with(liveBTC, `"endPrice":2,"totalOrders":5`), status: 400, code: "BAD_PRICE"},
+		{name: "end of zero", path: "ladder", body: with(liveBTC, `"startPrice":1,"endPrice":0,"totalOrders":5`), status: 400, code: "BAD_PRICE"},
+		{name: "chase to nothing", path: "chase", body: with(liveBTC, `"chaseTo":0`), status: 400, code: "BAD_PRICE"},
+		{name: "stop-limit without a limit", path: "conditional", body: with(liveBTC, `"triggerPrice":1,"execKind":"stop-limit"`), status: 400, code: "BAD_PRICE"},
+		{name: "unknown execKind", path: "conditional", body: with(liveBTC, `"triggerPrice":1,"execKind":"stop"`), status: 400, code: "bad_request"},
+		{name: "no trigger", path: "conditional", body: with(liveBTC, `"x":1`), status: 400, code: "BAD_TRIGGER"},
+		{name: "trigger at the mark", path: "conditional", body: with(liveBTC, `"triggerPrice":64000`), status: 400, code: "BAD_TRIGGER"},
+		{name: "account", path: "chase", body: instead(liveBTC, "acc_1", "x"), status: 404, code: "account_not_found"},
+		{name: "nothing to reduce", path: "chase", body: with(liveBTC, `"reduceOnly":true`), status: 400, code: "no_position"},
+		{name: "levels", path: "chase", body: with(liveBTC, `"stopLossPrice":64001`), status: 400, code: "invalid_tpsl"},
+		{name: "cap", path: "chase", body: instead(liveBTC, `"size":1`, `"size":9`), status: 400, code: "PER_POSITION_CAP"},
+	})
 }
 
 func TestMinimumOfAClipNamesWhatWouldWork(t *testing.T) {

@@ -105,14 +105,7 @@ func TestLeverageIsClamped(t *testing.T) {
 }
 
 func TestOrderRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		body   string
-		status int
-		code   string
-		opts   []tradingsim.Option
-		before func(*tradingsim.Sim, bot)
-	}{
+	refuses(t, paperSim, "/sandbox/orders", []refusal{
 		{name: "no JSON", body: `{`, status: 400, code: "invalid_json"},
 		{name: "no body", body: ``, status: 400, code: "invalid_json"},
 		{name: "an array", body: `[]`, status: 400, code: "invalid_json"},
@@ -145,19 +138,13 @@ func TestOrderRefusals(t *testing.T) {
 		{name: "below the minimum", body: `{"symbol":"BTC","side":"long","size":0.0001}`, status: 400, code: "MIN_NOTIONAL"},
 		{name: "position too large", body: `{"symbol":"BTC","side":"long","size":8,"leverage":5}`, status: 400, code: "PER_POSITION_CAP"},
 		{name: "margin too large", body: `{"symbol":"BTC","side":"long","size":2}`, status: 400, code: "TOTAL_MARGIN_CAP"},
-		{name: "market too large", body: buyBTC, status: 400, code: "ASSET_NOTIONAL_CAP", before: func(s *tradingsim.Sim, _ bot) {
-			s.SetMarket(tradingsim.Market{Symbol: "BTC", NotionalCap: "50000"})
-		}},
+		{name: "market too large", body: buyBTC, status: 400, code: "ASSET_NOTIONAL_CAP", before: market(tradingsim.Market{Symbol: "BTC", NotionalCap: "50000"})},
 		{name: "no equity", body: buyBTC, status: 400, code: "NO_EQUITY", opts: []tradingsim.Option{
 			tradingsim.WithSandbox(tradingsim.Sandbox{Balance: "0", DailyLossFloor: "-1", GlobalLossFloor: "-1", ProfitTarget: "1"}),
 		}},
-		{name: "disabled", body: buyBTC, status: 403, code: "asset_disabled", before: func(s *tradingsim.Sim, _ bot) {
-			s.SetMarket(tradingsim.Market{Symbol: "BTC", Disabled: true})
-		}},
-		{name: "unpriced", body: buyBTC, status: 503, code: "no_price", before: func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }},
-		{name: "unpriced under the other interpretation", body: buyBTC, status: 409, code: "NO_PRICE",
-			opts:   []tradingsim.Option{tradingsim.WithInterpretation(16)},
-			before: func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }},
+		{name: "disabled", body: buyBTC, status: 403, code: "asset_disabled", before: market(tradingsim.Market{Symbol: "BTC", Disabled: true})},
+		{name: "unpriced", body: buyBTC, status: 503, code: "no_price", before: unpriced},
+		{name: "unpriced under the other interpretation", body: buyBTC, status: 409, code: "NO_PRICE", opts: other(16), before: unpriced},
 		{name: "too much slippage", body: `{"symbol":"BTC","side":"long","size":1,"leverage":5,"maxSlippagePct":0.1}`, status: 409, code: "MAX_SLIPPAGE", before: thin},
 		{name: "book too thin", body: `{"symbol":"BTC","side":"long","size":3,"leverage":5}`, status: 409, code: "INSUFFICIENT_LIQUIDITY", before: thin},
 		{name: "stale", body: buyBTC, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
@@ -165,17 +152,7 @@ func TestOrderRefusals(t *testing.T) {
 		{name: "rejected", body: buyBTC, status: 400, code: "order_rejected", before: fillError("order_rejected")},
 		{name: "fill rejected", body: buyBTC, status: 409, code: "fill_rejected", before: fillError("fill_rejected")},
 		{name: "cap without a code", body: buyBTC, status: 400, code: "cap_exceeded", before: fillError("cap_exceeded")},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			sim, b := paperSim(t, c.opts...)
-			if c.before != nil {
-				c.before(sim, b)
-			}
-			b.post("/sandbox/orders", c.body).refused(c.status, c.code)
-			require.Empty(t, sim.Ledger())
-			require.Equal(t, 0, b.get("/sandbox/positions").ok().len("positions"))
-		})
-	}
+	})
 }
 
 func thin(s *tradingsim.Sim, _ bot) {

@@ -56,34 +56,23 @@ func TestCloseFeeIsTheLegUnderTheOtherInterpretation(t *testing.T) {
 }
 
 func TestCloseRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name, body, code string
-		status           int
-		opts             []tradingsim.Option
-		before           func(*tradingsim.Sim, bot)
-	}{
+	held := func(t *testing.T, opts ...tradingsim.Option) (*tradingsim.Sim, bot) {
+		sim, b := paperSim(t, append(opts, tradingsim.WithMark("ETH", "3200"))...)
+		b.post("/sandbox/orders", buyBTC).ok()
+		return sim, b
+	}
+	refuses(t, held, "/sandbox/positions/close", []refusal{
 		{name: "no JSON", body: `x`, status: 400, code: "invalid_json"},
 		{name: "no symbol", body: `{}`, status: 400, code: "bad_symbol"},
 		{name: "pct 0", body: `{"symbol":"BTC","pct":0}`, status: 400, code: "bad_pct"},
 		{name: "pct 0.5", body: `{"symbol":"BTC","pct":0.5}`, status: 400, code: "bad_pct"},
 		{name: "pct 100.1", body: `{"symbol":"BTC","pct":100.1}`, status: 400, code: "bad_pct"},
 		{name: "pct as text", body: `{"symbol":"BTC","pct":"50"}`, status: 400, code: "bad_pct"},
-		{name: "pct with a fraction under the other interpretation", body: `{"symbol":"BTC","pct":12.5}`, status: 400, code: "bad_pct",
-			opts: []tradingsim.Option{tradingsim.WithInterpretation(28)}},
+		{name: "pct with a fraction under the other interpretation", body: `{"symbol":"BTC","pct":12.5}`, status: 400, code: "bad_pct", opts: other(28)},
 		{name: "nothing open", body: `{"symbol":"ETH"}`, status: 404, code: "no_position"},
-		{name: "unpriced", body: `{"symbol":"BTC"}`, status: 503, code: "no_price", before: func(s *tradingsim.Sim, _ bot) { s.SetMark("BTC", "") }},
+		{name: "unpriced", body: `{"symbol":"BTC"}`, status: 503, code: "no_price", before: unpriced},
 		{name: "stale", body: `{"symbol":"BTC"}`, status: 409, code: "STALE_PRICE", before: fillError("STALE_PRICE")},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			sim, b := paperSim(t, append(c.opts, tradingsim.WithMark("ETH", "3200"))...)
-			b.post("/sandbox/orders", buyBTC).ok()
-			if c.before != nil {
-				c.before(sim, b)
-			}
-			b.post("/sandbox/positions/close", c.body).refused(c.status, c.code)
-			require.Len(t, sim.Ledger(), 1)
-		})
-	}
+	})
 }
 
 func TestClosingWorksWhereOpeningDoesNot(t *testing.T) {
