@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -81,6 +82,16 @@ func TestKilledInEachState(t *testing.T) {
 	}
 }
 
+// eachDamage cuts a text at each byte, and changes each.
+func eachDamage(text []byte, try func([]byte)) {
+	for i := range text {
+		try(text[:i])
+		changed := slices.Clone(text)
+		changed[i] ^= 1
+		try(changed)
+	}
+}
+
 // TestCorruptMeansHalted: whatever byte of the state is lost or changed, no entry is
 // taken until a person resumes, and the account is watched all the same.
 func TestCorruptMeansHalted(t *testing.T) {
@@ -94,14 +105,10 @@ func TestCorruptMeansHalted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = decode(data)
 	require.NoError(t, err)
-	for i := range data {
-		_, err := decode(data[:i])
-		require.Error(t, err, "cut at %d", i)
-		changed := append([]byte(nil), data...)
-		changed[i] ^= 1
-		_, err = decode(changed)
-		require.Error(t, err, "changed at %d", i)
-	}
+	eachDamage(data, func(text []byte) {
+		_, err := decode(text)
+		require.Error(t, err, "%q", text)
+	})
 
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.stop()

@@ -234,23 +234,6 @@ func TestSlippage(t *testing.T) {
 	b.post("/sandbox/orders", order("3", `,"maxSlippagePct":0.1`)).ok()
 }
 
-func TestCapMessagesNameTheLimit(t *testing.T) {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"),
-		tradingsim.WithCaps(tradingsim.Caps{MinNotional: "25", PerPosition: "2", TotalMargin: "0.5"}))
-	b := sandboxBot(t, sim)
-	for size, want := range map[string][]string{
-		`0.0003,"leverage":5`: {"$19.20", "$25.00"},
-		`4,"leverage":5`:      {"$256000.00", "$56000.00", "$200000.00"},
-		`1,"leverage":1`:      {"$64000.00", "$14000.00", "$50000.00"},
-	} {
-		g := b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":`+size+`}`)
-		require.Equal(t, 400, g.Status)
-		for _, amount := range want {
-			require.Contains(t, g.text("message"), amount)
-		}
-	}
-}
-
 func TestCapsScaleWithEquity(t *testing.T) {
 	_, b := paperSim(t, tradingsim.WithBalance("10000"))
 	b.post("/sandbox/orders", buyBTC).refused(400, "PER_POSITION_CAP")

@@ -118,26 +118,6 @@ func toggled(text, other string) string {
 	return ""
 }
 
-func TestFaultsTogether(t *testing.T) {
-	r := newRig(t)
-	r.done("POST", "/faults", `{"operation":"POST /orders","faults":[{"kind":"together","faults":[{"kind":"fail_after","status":500,"code":"internal_error"},{"kind":"drop_response"}]}]}`)
-	require.Error(t, r.order(buyBTC))
-	require.Equal(t, "fail_after 500 internal_error + drop_response", r.sim.Requests()[0].Fault)
-}
-
-// A raw answer is the one that was asked for.
-func TestARawAnswer(t *testing.T) {
-	r := newRig(t)
-	r.done("POST", "/faults", `{"operation":"*","faults":[{"kind":"raw","status":418,"header":{"X-Odd":"1"},"body":"tea"}]}`)
-	req, err := http.NewRequestWithContext(t.Context(), "GET", r.sim.URL()+"/health", nil)
-	require.NoError(t, err)
-	res, err := r.sim.Transport().RoundTrip(req)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	require.Equal(t, 418, res.StatusCode)
-	require.Equal(t, "1", res.Header.Get("X-Odd"))
-}
-
 // What cannot be understood is refused with the reason, and changes nothing.
 func TestBadInput(t *testing.T) {
 	long := `{"price":"` + strings.Repeat("1", maxBody) + `"}`
