@@ -92,20 +92,13 @@ func marksOf(t *testing.T, symbol string, path []float64, each int) *Data {
 	return data
 }
 
-// holder is a bot that looks each so often and holds one unit of what decide says: 1, -1 or 0.
-func holder(symbol string, each time.Duration, size string, decide func(price float64) int) Bot {
+// looking is a bot that does something each so often, whatever comes of it.
+func looking(each time.Duration, look func(context.Context, *trading.Client)) Bot {
 	return func(ctx context.Context, client *trading.Client) error {
-		held, ticker := 0, time.NewTicker(each)
+		ticker := time.NewTicker(each)
 		defer ticker.Stop()
 		for {
-			price, err := client.Sandbox.Price(ctx, symbol)
-			if p, ok := price.Price(); err == nil && ok {
-				if want := decide(p.InexactFloat64()); want != held {
-					if err := turn(ctx, client.Sandbox, symbol, size, held, want); err == nil {
-						held = want
-					}
-				}
-			}
+			look(ctx, client)
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -113,6 +106,28 @@ func holder(symbol string, each time.Duration, size string, decide func(price fl
 			}
 		}
 	}
+}
+
+// priceOf is a market's price; 0 where it has none.
+func priceOf(ctx context.Context, client *trading.Client, symbol string) float64 {
+	mark, err := client.Sandbox.Price(ctx, symbol)
+	price, ok := mark.Price()
+	if err != nil || !ok {
+		return 0
+	}
+	return price.InexactFloat64()
+}
+
+// holder is a bot that looks each so often and holds one unit of what decide says: 1, -1 or 0.
+func holder(symbol string, each time.Duration, size string, decide func(price float64) int) Bot {
+	held := 0
+	return looking(each, func(ctx context.Context, client *trading.Client) {
+		if price := priceOf(ctx, client, symbol); price > 0 {
+			if want := decide(price); want != held && turn(ctx, client.Sandbox, symbol, size, held, want) == nil {
+				held = want
+			}
+		}
+	})
 }
 
 // turn goes from a position to another in one order.
@@ -178,31 +193,23 @@ func TestFooledByStraightLines(t *testing.T) {
 // leads trades one market on the lead of another.
 func leads(look time.Duration, least float64) Bot {
 	return func(ctx context.Context, client *trading.Client) error {
-		held, ticker := 0, time.NewTicker(look)
-		defer ticker.Stop()
-		for {
-			b, err1 := client.Sandbox.Price(ctx, "BTC")
-			e, err2 := client.Sandbox.Price(ctx, "ETH")
-			pb, ok1 := b.Price()
-			pe, ok2 := e.Price()
-			if err1 == nil && err2 == nil && ok1 && ok2 {
-				want := held
-				switch lead := pb.InexactFloat64()/pe.InexactFloat64() - 1; {
-				case lead > least:
-					want = 1
-				case lead < -least:
-					want = -1
-				}
-				if want != held && turn(ctx, client.Sandbox, "ETH", "0.1", held, want) == nil {
-					held = want
-				}
+		held := 0
+		return looking(look, func(ctx context.Context, client *trading.Client) {
+			btc, eth := priceOf(ctx, client, "BTC"), priceOf(ctx, client, "ETH")
+			if btc == 0 || eth == 0 {
+				return
 			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-ticker.C:
+			want := held
+			switch lead := btc/eth - 1; {
+			case lead > least:
+				want = 1
+			case lead < -least:
+				want = -1
 			}
-		}
+			if want != held && turn(ctx, client.Sandbox, "ETH", "0.1", held, want) == nil {
+				held = want
+			}
+		})(ctx, client)
 	}
 }
 
@@ -408,4 +415,74 @@ func TestExcursions(t *testing.T) {
 		}
 		require.Equal(t, []int64{least, most}, []int64{low, high})
 	}
+}
+
+// follower buys at the opening of each candle that ends higher than the last one did, and
+// sells at its end. What it knows of a candle is what choose finds in the history.
+func follower(choose func(candles []Candle, now time.Time) (rises bool)) Maker {
+	return func(history *Data) Bot {
+		candles := history.Candles("BTC")
+		return func(ctx context.Context, client *trading.Client) error {
+			for ctx.Err() == nil {
+				if choose(candles, time.Now()) {
+					if err := order(trading.Long, "0.1")(ctx, client.Sandbox); err != nil {
+						return err
+					}
+					time.Sleep(30 * time.Second)
+					if err := closing("100")(ctx, client.Sandbox); err != nil {
+						return err
+					}
+				}
+				time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+			}
+			return nil
+		}
+	}
+}
+
+// at finds the candle that a time lies in, or the last one that had closed by then.
+func at(candles []Candle, now time.Time, closed bool) (c Candle, ok bool) {
+	for _, one := range candles {
+		if closed && !one.To.After(now) || !closed && !one.From.After(now) && one.To.After(now) {
+			c, ok = one, true
+		}
+	}
+	return c, ok
+}
+
+func upAndDown(t *testing.T) *Data {
+	t.Helper()
+	var text strings.Builder
+	for i := range 30 {
+		open := 60000 + 10*(i%7)
+		up := 5 - 10*(i/2%2)
+		fmt.Fprintf(&text, "%d,%d,%d,%d,%d\n", 1767225600+60*i, open, open+20, open-20, open+up)
+	}
+	return minuteCandles(t, text.String())
+}
+
+func rises(c Candle, ok bool) bool { return ok && c.Close.GreaterThan(c.Open) }
+
+func TestLookaheadCheck(t *testing.T) {
+	config := Config{Data: upAndDown(t)}
+	start := time.Unix(1767225600, 0)
+	honest := follower(func(candles []Candle, now time.Time) bool { return rises(at(candles, now, true)) })
+	LookaheadCheck(t, honest, config)
+	LookaheadCheck(t, honest, config, start.Add(61*time.Second), start.Add(10*time.Minute))
+
+	for name, c := range map[string]struct {
+		bot  Maker
+		want string
+	}{
+		"the close at the opening": {follower(func(candles []Candle, now time.Time) bool { return rises(at(candles, now, false)) }),
+			`the bot looks ahead: with the history until 2026-01-01T00:05:45Z alone, request`},
+		"how much is to come": {follower(func(candles []Candle, _ time.Time) bool { return len(candles) > 28 }), "the bot looks ahead"},
+		"chance":              {follower(func([]Candle, time.Time) bool { return rand.IntN(2) == 0 }), "the bot does not do the same twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, lookahead(t, c.bot, config, nil), c.want)
+		})
+	}
+	require.ErrorContains(t, lookahead(t, honest, config, []time.Time{start}), "is not inside the run")
+	require.ErrorContains(t, lookahead(t, honest, Config{}, nil), "Config.Data is missing")
 }

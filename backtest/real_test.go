@@ -28,20 +28,12 @@ func falling(t *testing.T) *Data {
 }
 
 // stubborn keeps two units long, whatever it is answered.
-func stubborn(ctx context.Context, client *trading.Client) error {
+var stubborn = looking(10*time.Second, func(ctx context.Context, client *trading.Client) {
 	account := client.Live.Account("acc_1")
-	for {
-		positions, err := account.Positions(ctx)
-		if err == nil && len(positions) == 0 {
-			_ = order(trading.Long, "2")(ctx, account)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Second):
-		}
+	if positions, err := account.Positions(ctx); err == nil && len(positions) == 0 {
+		_ = order(trading.Long, "2")(ctx, account)
 	}
-}
+})
 
 // TestProtect: an account that is lost without the protection lives with it, both stand in the
 // result, and the same run gives the same.

@@ -232,6 +232,7 @@ func TestTrap_T99_MinimumAndDust(t *testing.T) {
 	mark := trading.MarkAt(dec("50000"))
 	small := buy("0.0001999") // $9.995
 	require.ErrorIs(t, risk.Preview(small, risk.Inputs{Mark: mark}).Err(), trading.CodeMinNotional)
+	require.ErrorContains(t, risk.Preview(small, risk.Inputs{Mark: mark}).Problems[0], "MIN_NOTIONAL: the order is worth $9.995")
 	require.NoError(t, risk.Preview(small, risk.Inputs{Mark: mark, Environment: trading.EnvSandbox}).Err())
 	sandbox := risk.Inputs{Mark: mark, Environment: trading.EnvSandbox, Caps: risk.Caps{MinOrder: trading.Some(dec("10"))}}
 	require.ErrorIs(t, risk.Preview(small, sandbox).Err(), trading.CodeMinNotional)

@@ -359,6 +359,10 @@ func TestAWorkerThatHangs(t *testing.T) {
 					default:
 						g.refused(409, c.then)
 					}
+					sim.Fault("POST /orders", tradingsim.Hang(held)) // which finds its answer, and nothing to hang on
+					_, err = b.try("POST", "/orders", smallBTC, "Idempotency-Key", "k")
+					require.Error(t, err)
+					time.Sleep(held)
 					require.Len(t, sim.Executed("k"), c.executed)
 				})
 			})
