@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,129 +44,89 @@ func rests(side trading.Side, size, symbol, price string) *reservation {
 	return &reservation{symbol: symbol, side: side, size: dec(size), price: trading.Some(dec(price)), limit: true}
 }
 
-// TestTwentySituations compares what the guard counts with what was worked out by hand.
+// situation is what is held, "BTC 1 at 50000", and what may still be carried out: "buy 1 BTC" at the
+// mark, with "stop 49500"; "rest sell 1 BTC 51000", a limit; "trigger buy 1 BTC 51000", a
+// conditional; "run buy 3 BTC filled 1"; "reduce sell 1 BTC", and "close sell 0 BTC" for all.
+func situation(t *testing.T, held, pending string) (books []book) {
+	at := map[string]int{}
+	for _, text := range list(held) {
+		word := append(strings.Fields(text), "", "")
+		at[word[0]] = len(books)
+		books = append(books, book{holding: has(word[0], word[1], word[3], word[5])})
+	}
+	for _, text := range list(pending) {
+		word := strings.Fields(text)
+		kind := word[0]
+		if kind != "buy" && kind != "sell" {
+			word = word[1:]
+		}
+		word = append(word, "", "")
+		r := may(map[string]trading.Side{"buy": trading.Long, "sell": trading.Short}[word[0]], word[1], word[2], "")
+		switch kind {
+		case "buy", "sell":
+			if word[3] == "stop" {
+				r.stop = trading.At(dec(word[4]))
+			}
+		case "rest":
+			r = rests(r.side, word[1], word[2], word[3])
+		case "trigger":
+			r.price = trading.Some(dec(word[3]))
+		case "run":
+			r.filled = dec(word[4])
+		case "reduce", "close":
+			r.exit, r.whole = true, kind == "close"
+		default:
+			t.Fatal("no such write: ", text)
+		}
+		if _, known := at[r.symbol]; !known {
+			at[r.symbol] = len(books)
+			books = append(books, book{holding: markets[r.symbol]})
+		}
+		r.addTo(&books[at[r.symbol]])
+	}
+	return books
+}
+
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ", ")
+}
+
+// TestSituations compares what the guard counts with what was worked out by hand.
 // One BTC without a stop loses 2 percent and the exit fee: 1000 + 22.50. With one at 1
 // percent it loses 500, a shock of 250, and the fee: 772.50.
-func TestTwentySituations(t *testing.T) {
-	const buy, sell = trading.Long, trading.Short
-	for _, s := range []struct {
-		what              string
-		held              []holding
-		may               []*reservation
-		loss, fees, gross string
-	}{
-		{"an entry without a stop", nil, []*reservation{may(buy, "1", "BTC", "")}, "1022.50", "22.50", "50000.00"},
-		{"an entry with a stop", nil, []*reservation{may(buy, "1", "BTC", "49500")}, "772.50", "22.50", "50000.00"},
-		{"a stop beyond the mark is none", nil, []*reservation{may(buy, "1", "BTC", "50100")}, "1022.50", "22.50", "50000.00"},
-		{"a stop farther than the gap is none", nil, []*reservation{may(buy, "1", "BTC", "40000")}, "1022.50", "22.50", "50000.00"},
-		{"a stop in profit: 200 to it, 250 beyond, 22.50", []holding{has("BTC", "2", "45000", "49800")}, nil, "945.00", "0.00", "100000.00"},
-		{"a short without a stop", nil, []*reservation{may(sell, "1", "BTC", "")}, "1022.50", "22.50", "50000.00"},
-		{"a short with a stop", nil, []*reservation{may(sell, "1", "BTC", "50500")}, "772.50", "22.50", "50000.00"},
-		{
-			"a hedge is no credit: 1022.50 and 20 × 40.90",
-			[]holding{has("BTC", "1", "50000", ""), has("ETH", "-20", "2000", "")}, nil, "1840.50", "0.00", "90000.00",
-		},
-		{
-			"an order that reduces may not come",
-			[]holding{has("BTC", "2", "50000", "")},
-			[]*reservation{may(sell, "1", "BTC", "")},
-			"2045.00", "22.50", "100000.00",
-		},
-		{
-			"a flip opens what it exceeds",
-			[]holding{has("BTC", "1", "50000", "")},
-			[]*reservation{may(sell, "3", "BTC", "")},
-			"2045.00", "67.50", "100000.00",
-		},
-		{
-			"an add without a stop beside a position with one",
-			[]holding{has("BTC", "1", "50000", "49500")},
-			[]*reservation{may(buy, "1", "BTC", "")},
-			"1795.00", "22.50", "100000.00",
-		},
-		{
-			"a grid counts its worse side: 1042.95 and 1063.40 above",
-			nil,
-			[]*reservation{
-				rests(buy, "1", "BTC", "49000"), rests(buy, "1", "BTC", "48000"),
-				rests(sell, "1", "BTC", "51000"), rests(sell, "1", "BTC", "52000"),
-			},
-			"2106.35", "90.00", "103000.00",
-		},
-		{
-			"resting on both sides of a position: the first sell ends it, the worse one is left",
-			[]holding{has("BTC", "1", "50000", "")},
-			[]*reservation{rests(sell, "1", "BTC", "51000"), rests(sell, "1", "BTC", "52000")},
-			"1063.40", "46.35", "52000.00",
-		},
-		{
-			"an unknown write counts as done",
-			nil,
-			[]*reservation{may(buy, "1", "BTC", ""), may(buy, "1", "BTC", "")},
-			"2045.00", "45.00", "100000.00",
-		},
-		{
-			"an unknown close, and a short that would be half a close",
-			[]holding{has("BTC", "1", "50000", "")},
-			[]*reservation{{symbol: "BTC", side: sell, exit: true, whole: true}, may(sell, "2", "BTC", "")},
-			"2045.00", "45.00", "100000.00",
-		},
-		{
-			"a reduce-only order never opens by itself, but what follows it does",
-			[]holding{has("BTC", "1", "50000", "")},
-			[]*reservation{{symbol: "BTC", side: sell, size: dec("1"), exit: true}, rests(sell, "1", "BTC", "51000")},
-			"1042.95", "22.95", "51000.00",
-		},
-		{
-			"a reduce-only order alone",
-			[]holding{has("BTC", "1", "50000", "")},
-			[]*reservation{{symbol: "BTC", side: sell, size: dec("1"), exit: true}},
-			"1022.50", "0.00", "50000.00",
-		},
-		{
-			"a run under way: three, one of them filled",
-			[]holding{has("BTC", "1", "50000", "")},
-			[]*reservation{{symbol: "BTC", side: buy, size: dec("3"), filled: dec("1")}},
-			"3067.50", "45.00", "150000.00",
-		},
-		{
-			"a conditional at its trigger: 1020 and 22.95",
-			nil,
-			[]*reservation{{symbol: "BTC", side: buy, size: dec("1"), price: trading.Some(dec("51000"))}},
-			"1042.95", "22.95", "51000.00",
-		},
-		{
-			"a limit above the mark loses the difference at once: 1010, 22.73 and 500",
-			nil,
-			[]*reservation{rests(buy, "1", "BTC", "50500")},
-			"1532.73", "22.73", "50500.00",
-		},
-		{"a market with less leverage: 500 and 4.50", nil, []*reservation{may(buy, "100", "SOL", "")}, "504.50", "4.50", "10000.00"},
-		{
-			"two unknown writes against each other: either may have come",
-			nil,
-			[]*reservation{may(buy, "1", "BTC", ""), may(sell, "1", "BTC", "")},
-			"1022.50", "45.00", "50000.00",
-		},
+func TestSituations(t *testing.T) {
+	for _, s := range []struct{ what, held, may, loss, fees, gross string }{
+		{"an entry without a stop", "", "buy 1 BTC", "1022.50", "22.50", "50000.00"},
+		{"an entry with a stop", "", "buy 1 BTC stop 49500", "772.50", "22.50", "50000.00"},
+		{"a stop beyond the mark is none", "", "buy 1 BTC stop 50100", "1022.50", "22.50", "50000.00"},
+		{"a stop farther than the gap is none", "", "buy 1 BTC stop 40000", "1022.50", "22.50", "50000.00"},
+		{"a stop in profit: 200 to it, 250 beyond, 22.50", "BTC 2 at 45000 stop 49800", "", "945.00", "0.00", "100000.00"},
+		{"a short without a stop", "", "sell 1 BTC", "1022.50", "22.50", "50000.00"},
+		{"a short with a stop", "", "sell 1 BTC stop 50500", "772.50", "22.50", "50000.00"},
+		{"a hedge is no credit: 1022.50 and 20 × 40.90", "BTC 1 at 50000, ETH -20 at 2000", "", "1840.50", "0.00", "90000.00"},
+		{"an order that reduces may not come", "BTC 2 at 50000", "sell 1 BTC", "2045.00", "22.50", "100000.00"},
+		{"a flip opens what it exceeds", "BTC 1 at 50000", "sell 3 BTC", "2045.00", "67.50", "100000.00"},
+		{"an add without a stop beside a position with one", "BTC 1 at 50000 stop 49500", "buy 1 BTC", "1795.00", "22.50", "100000.00"},
+		{"a grid counts its worse side: 1042.95 and 1063.40 above", "",
+			"rest buy 1 BTC 49000, rest buy 1 BTC 48000, rest sell 1 BTC 51000, rest sell 1 BTC 52000", "2106.35", "90.00", "103000.00"},
+		{"resting on both sides of a position: the first sell ends it, the worse one is left", "BTC 1 at 50000",
+			"rest sell 1 BTC 51000, rest sell 1 BTC 52000", "1063.40", "46.35", "52000.00"},
+		{"an unknown write counts as done", "", "buy 1 BTC, buy 1 BTC", "2045.00", "45.00", "100000.00"},
+		{"an unknown close, and a short that would be half a close", "BTC 1 at 50000", "close sell 0 BTC, sell 2 BTC", "2045.00", "45.00", "100000.00"},
+		{"a reduce-only order never opens by itself, but what follows it does", "BTC 1 at 50000",
+			"reduce sell 1 BTC, rest sell 1 BTC 51000", "1042.95", "22.95", "51000.00"},
+		{"a reduce-only order alone", "BTC 1 at 50000", "reduce sell 1 BTC", "1022.50", "0.00", "50000.00"},
+		{"a run under way: three, one of them filled", "BTC 1 at 50000", "run buy 3 BTC filled 1", "3067.50", "45.00", "150000.00"},
+		{"a conditional at its trigger: 1020 and 22.95", "", "trigger buy 1 BTC 51000", "1042.95", "22.95", "51000.00"},
+		{"a limit above the mark loses the difference at once: 1010, 22.73 and 500", "", "rest buy 1 BTC 50500", "1532.73", "22.73", "50500.00"},
+		{"a market with less leverage: 500 and 4.50", "", "buy 100 SOL", "504.50", "4.50", "10000.00"},
+		{"two unknown writes against each other: either may have come", "", "buy 1 BTC, sell 1 BTC", "1022.50", "45.00", "50000.00"},
 	} {
 		t.Run(s.what, func(t *testing.T) {
-			var books []book
-			for _, h := range s.held {
-				books = append(books, book{holding: h})
-			}
-			for _, r := range s.may {
-				at := -1
-				for i := range books {
-					if books[i].symbol == r.symbol {
-						at = i
-					}
-				}
-				if at < 0 {
-					books, at = append(books, book{holding: markets[r.symbol]}), len(books)
-				}
-				r.addTo(&books[at])
-			}
-			x := worstOf(books)
+			x := worstOf(situation(t, s.held, s.may))
 			assert.Equal(t, s.loss, x.loss.StringFixed(2), "loss")
 			assert.Equal(t, s.fees, x.fees.StringFixed(2), "fees")
 			assert.Equal(t, s.gross, x.gross.StringFixed(2), "gross")

@@ -21,40 +21,18 @@ func onePercent(_, side string, _, mark decimal.Decimal) decimal.Decimal {
 // Every fill of a taker is at the price of the option, and a resting order at its own.
 func TestFillPrices(t *testing.T) {
 	const live = `{"accountId":"a","symbol":"BTC","side":"long","size":1,"leverage":5}`
-	second := func(s *tradingsim.Sim) { s.Advance(2 * time.Second) }
 	for name, c := range map[string]struct {
 		paper bool
-		do    func(b bot, s *tradingsim.Sim)
+		steps []string // a path and its body, or what happens and how much
 		want  []string
 	}{
-		"an order and a close": {do: func(b bot, _ *tradingsim.Sim) {
-			b.post("/orders", live).ok()
-			b.post("/positions/close", `{"accountId":"a","symbol":"BTC"}`).ok()
-		}, want: []string{"101", "99"}},
-		"on the paper account": {paper: true, do: func(b bot, _ *tradingsim.Sim) {
-			b.post("/sandbox/orders", `{"symbol":"BTC","side":"short","size":1}`).ok()
-			b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).ok()
-		}, want: []string{"99", "101"}},
-		"a level that fires": {do: func(b bot, s *tradingsim.Sim) {
-			b.post("/orders", with(live, `"stopLossPrice":95`)).ok()
-			s.SetMark("BTC", "90")
-			second(s)
-		}, want: []string{"101", "89.1"}},
-		"a resting limit": {do: func(b bot, s *tradingsim.Sim) {
-			b.post("/orders/limit", with(live, `"limitPrice":98`)).ok()
-			s.SetMark("BTC", "97")
-			second(s)
-		}, want: []string{"98"}},
-		"a conditional order": {do: func(b bot, s *tradingsim.Sim) {
-			b.post("/orders/conditional", with(live, `"triggerPrice":110`)).ok()
-			s.SetMark("BTC", "111")
-			second(s)
-		}, want: []string{"112.11"}},
-		"a swarm": {do: func(b bot, s *tradingsim.Sim) {
-			b.post("/orders/swarm", with(live, `"totalOrders":2`)).ok()
-			s.Advance(5 * time.Second)
-		}, want: []string{"101", "101"}},
-		"by hand": {do: func(_ bot, s *tradingsim.Sim) { s.Trade("a", "long", "1", "BTC") }, want: []string{"101"}},
+		"an order and a close": {false, []string{"/orders", live, "/positions/close", `{"accountId":"a","symbol":"BTC"}`}, []string{"101", "99"}},
+		"on the paper account": {true, []string{"/sandbox/orders", `{"symbol":"BTC","side":"short","size":1}`, "/sandbox/positions/close", `{"symbol":"BTC"}`}, []string{"99", "101"}},
+		"a level that fires":   {false, []string{"/orders", with(live, `"stopLossPrice":95`), "mark", "90", "wait", "2s"}, []string{"101", "89.1"}},
+		"a resting limit":      {false, []string{"/orders/limit", with(live, `"limitPrice":98`), "mark", "97", "wait", "2s"}, []string{"98"}},
+		"a conditional order":  {false, []string{"/orders/conditional", with(live, `"triggerPrice":110`), "mark", "111", "wait", "2s"}, []string{"112.11"}},
+		"a swarm":              {false, []string{"/orders/swarm", with(live, `"totalOrders":2`), "wait", "5s"}, []string{"101", "101"}},
+		"by hand":              {false, []string{"trade", "1"}, []string{"101"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sim := timed(tradingsim.WithFillPrices(onePercent))
@@ -62,7 +40,20 @@ func TestFillPrices(t *testing.T) {
 			if c.paper {
 				b = sandboxBot(t, sim)
 			}
-			c.do(b, sim)
+			for i := 0; i < len(c.steps); i += 2 {
+				switch step, what := c.steps[i], c.steps[i+1]; step {
+				case "mark":
+					sim.SetMark("BTC", what)
+				case "wait":
+					d, err := time.ParseDuration(what)
+					require.NoError(t, err)
+					sim.Advance(d)
+				case "trade":
+					sim.Trade("a", "long", what, "BTC")
+				default:
+					b.post(step, what).ok()
+				}
+			}
 			var got []string
 			for _, e := range sim.Ledger() {
 				if e.Filled {

@@ -1,13 +1,9 @@
 package watch_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -152,36 +148,20 @@ func TestFills(t *testing.T) {
 	}
 }
 
-// members are what the contract does not promise of a record.
-var members = regexp.MustCompile(`"(symbol|side|size|limitPrice)":("[^"]*"|[0-9.]+),?`)
-
-type idsAlone struct{ http.RoundTripper }
-
-func (b idsAlone) RoundTrip(q *http.Request) (*http.Response, error) {
-	answer, err := b.RoundTripper.RoundTrip(q)
-	if err != nil || !strings.HasSuffix(q.URL.Path, "/orders") || q.Method != http.MethodGet {
-		return answer, err
-	}
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	body = members.ReplaceAll(body, nil)
-	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	answer.Header.Del("Content-Length")
-	return answer, nil
-}
-
 // The contract shows the id of a resting limit alone. Then there is nothing to go by, and
 // the event says so.
 func TestFillsOfRecordsThatShowTheIDAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		r := join(t, sim, trading.WithTransport(idsAlone{sim.Transport()}))
+	bubble(t, func(t *testing.T, r rig) {
 		r.limit(trading.Long, "0.1", "63000")
+		r.sim.FaultEach(func(op string) tradingsim.Fault {
+			if op == string(trading.OpOpenOrders) && len(r.sim.Ledger()) == 1 { // it rests
+				return tradingsim.Raw(200, nil, `{"orders":[{"id":"ord_1"}],"runs":[]}`)
+			}
+			return nil
+		})
 		got := during(t, func() { r.sim.SetMark("BTC", "62900") }, watch.Fills(r.account()).Seed(1))
 		assert.Equal(t, []string{"ord_1 unclear: " + idAlone}, ends(got))
-	})
+	}, tradingsim.WithMark("BTC", "64000"))
 }
 
 // Without a limit a look is one request.

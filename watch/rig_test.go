@@ -27,16 +27,8 @@ type rig struct {
 // newRig has BTC at 64000 and ETH at 3200 among others.
 func newRig(t testing.TB, simOpts ...tradingsim.Option) rig {
 	t.Helper()
-	return join(t, tradingsim.New(simOpts...))
-}
-
-func join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) rig {
-	t.Helper()
-	client, err := trading.New(sim.URL(), append([]trading.Option{
-		trading.WithSandboxKey(sim.SandboxKey()),
-		trading.WithLiveKey(sim.LiveKey()),
-		trading.WithTransport(sim.Transport()),
-	}, opts...)...)
+	sim := tradingsim.New(simOpts...)
+	client, err := trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	return rig{client, t, sim}
