@@ -34,22 +34,15 @@ func short(ev watch.Event) string {
 }
 
 // candles runs a loop beside act, from a whole minute on, and returns what it delivered.
-func candles(t *testing.T, r rig, act func(), w watch.Watch) (lines []string) {
+func candles(t *testing.T, act func(), w watch.Watch) (lines []string) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
 	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
-	go func() {
-		defer close(over)
-		for ev, err := range watch.Events(ctx, w) {
-			if err == nil {
-				lines = append(lines, short(ev))
-			}
-		}
-	}()
+	got, leave := listen(t, w)
 	act()
-	cancel()
-	<-over
+	leave()
+	for _, ev := range got.events {
+		lines = append(lines, short(ev))
+	}
 	return lines
 }
 
@@ -117,7 +110,7 @@ func TestCandles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r rig) {
-				got := candles(t, r, func() {
+				got := candles(t, func() {
 					row.act(r)
 					time.Sleep(row.runs)
 				}, watch.Candles(r.Sandbox.MarketData, time.Minute, "BTC").Seed(1))
@@ -130,7 +123,7 @@ func TestCandles(t *testing.T) {
 // A first candle is not whole, unless looks begin with it.
 func TestTheFirstCandleLacksWhatWasBefore(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
-		got := candles(t, r, func() { time.Sleep(time.Hour + time.Minute) }, watch.Candles(r.Sandbox.MarketData, time.Hour, "BTC"))
+		got := candles(t, func() { time.Sleep(time.Hour + time.Minute) }, watch.Candles(r.Sandbox.MarketData, time.Hour, "BTC"))
 		assert.Equal(t, []string{"BTC 00:00:00 64000 64000 64000 64000 missing 1m0s"}, got)
 	}, tradingsim.WithMark("BTC", "64000"))
 }
@@ -138,7 +131,7 @@ func TestTheFirstCandleLacksWhatWasBefore(t *testing.T) {
 func TestCandlesOfAllMarkets(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
 		seen := map[string]int{}
-		for _, line := range candles(t, r, func() { time.Sleep(3*time.Minute + 10*time.Second) }, watch.Candles(r.Sandbox.MarketData, time.Minute)) {
+		for _, line := range candles(t, func() { time.Sleep(3*time.Minute + 10*time.Second) }, watch.Candles(r.Sandbox.MarketData, time.Minute)) {
 			seen[line[:strings.IndexByte(line, ' ')]]++
 		}
 		assert.Greater(t, len(seen), 1)
@@ -157,7 +150,7 @@ func TestCandlesAfterRecordedOnes(t *testing.T) {
 `), "BTC", time.Minute)
 		require.NoError(t, err)
 		recorded = append(recorded[:1:1], recorded[2:]...) // a hole in the record
-		got := candles(t, r, func() { time.Sleep(70 * time.Second) }, watch.CandlesAfter(r.Sandbox.MarketData, recorded, time.Minute, "BTC"))
+		got := candles(t, func() { time.Sleep(70 * time.Second) }, watch.CandlesAfter(r.Sandbox.MarketData, recorded, time.Minute, "BTC"))
 		assert.Equal(t, []string{
 			"BTC 23:56:00 1 4 1 3", "BTC none from 23:57:00 to 23:59:00: they were not recorded", "BTC 23:59:00 2 2 2 2",
 			"BTC none from 00:00:00 to 00:01:00: no look found a price", "BTC 00:01:00 64000 64000 64000 64000",
@@ -170,7 +163,7 @@ func TestNoCandleComesTwice(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
 		now := time.Now().Truncate(time.Minute).Add(time.Minute)
 		recorded := []watch.Candle{{Symbol: "BTC", Start: now, Length: time.Minute, Open: dec("1"), High: dec("1"), Low: dec("1"), Close: dec("1")}}
-		got := candles(t, r, func() { time.Sleep(130 * time.Second) }, watch.CandlesAfter(r.Sandbox.MarketData, recorded, time.Minute, "BTC"))
+		got := candles(t, func() { time.Sleep(130 * time.Second) }, watch.CandlesAfter(r.Sandbox.MarketData, recorded, time.Minute, "BTC"))
 		assert.Equal(t, []string{"BTC 00:01:00 1 1 1 1", "BTC 00:02:00 64000 64000 64000 64000"}, got)
 	}, tradingsim.WithMark("BTC", "64000"))
 }

@@ -183,27 +183,15 @@ func TestSeedRepeatsTheJitter(t *testing.T) {
 func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
 		shared := watch.Marks(r.Sandbox.MarketData, "BTC").WithInterval(time.Minute).Shared()
-		listen := func(w watch.Watch) (leave func(), got *told) {
-			ctx, cancel := context.WithCancel(t.Context())
-			over := make(chan struct{})
-			got = &told{}
-			go func() {
-				defer close(over)
-				for ev, err := range watch.Events(ctx, w) {
-					got.take(ev, err)
-				}
-			}()
-			return func() { cancel(); <-over }, got
-		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		assert.Empty(t, r.sim.Requests())
 
-		leaveFirst, first := listen(shared)
+		first, leaveFirst := listen(t, shared)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, 1, r.sent(trading.OpPrices))
-		leaveSecond, second := listen(shared.WithSnapshot())
+		second, leaveSecond := listen(t, shared.WithSnapshot())
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, 1, r.sent(trading.OpPrices), "it is given what the last look saw")
@@ -211,7 +199,7 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 		assert.Empty(t, first.events)
 
 		r.sim.SetMark("BTC", "65000")
-		leaveThird, _ := listen(shared.WithInterval(5 * time.Second))
+		_, leaveThird := listen(t, shared.WithInterval(5*time.Second))
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2, r.sent(trading.OpPrices))
@@ -227,7 +215,7 @@ func TestSharedWatchLivesWhileSomebodyListens(t *testing.T) {
 		synctest.Wait()
 		assert.Len(t, r.sim.Requests(), before)
 
-		leaveAgain, again := listen(shared.WithSnapshot())
+		again, leaveAgain := listen(t, shared.WithSnapshot())
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Len(t, r.sim.Requests(), before+1, "it looks anew")
@@ -263,26 +251,14 @@ func TestManyLoopsComeAndGo(t *testing.T) {
 // seldom otherwise; and no closed trade is missed for that.
 func TestTheListOfTradesIsReadWhenSomethingChanged(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		var closed []time.Time
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for ev, err := range watch.Events(ctx, watch.Account(r.Sandbox).WithInterval(2*time.Second)) {
-				assert.NoError(t, err)
-				if _, is := ev.(watch.TradeClosed); is {
-					closed = append(closed, time.Now())
-				}
-			}
-		}()
+		got, leave := listen(t, watch.Account(r.Sandbox).WithInterval(2*time.Second))
 		reads := func(d time.Duration, act func()) (trades int, looks int) {
 			trades, looks = r.sent(trading.OpSandboxTrades), r.sent(trading.OpSandboxState)
 			if act != nil {
 				act()
 			}
 			time.Sleep(d)
-			synctest.Wait() // closed is read after it
+			synctest.Wait()
 			return r.sent(trading.OpSandboxTrades) - trades, r.sent(trading.OpSandboxState) - looks
 		}
 
@@ -303,10 +279,11 @@ func TestTheListOfTradesIsReadWhenSomethingChanged(t *testing.T) {
 		at := time.Now()
 		reads(time.Second, func() { r.buy("0.1"); r.close("100") }) // between two looks
 		reads(5*time.Second, nil)
+		leave()
+		require.Empty(t, got.errs)
+		closed := of[watch.TradeClosed](got)
 		require.Len(t, closed, 2)
-		assert.Less(t, closed[1].Sub(at), 4*time.Second, "what is open and closed between two looks moves the balance")
-		cancel()
-		<-done
+		assert.Less(t, closed[1].At.Sub(at), 4*time.Second, "what is open and closed between two looks moves the balance")
 	})
 }
 

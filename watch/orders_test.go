@@ -1,7 +1,6 @@
 package watch_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -57,16 +56,8 @@ func TestOrders(t *testing.T) {
 func TestFoldOfALiveAccount(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
 		ctx, account := t.Context(), r.account()
-		watching, cancel := context.WithCancel(ctx)
-		view, over := watch.View{Account: account.ID()}, make(chan struct{})
-		go func() {
-			defer close(over)
-			other := watch.Account(r.Sandbox).WithSnapshot() // its events are not the view's
-			for ev, err := range watch.Events(watching, watch.Account(account).WithSnapshot(), watch.Orders(account).WithSnapshot(), other) {
-				assert.NoError(t, err)
-				view.Apply(ev)
-			}
-		}()
+		got, leave := listen(t, watch.Account(account).WithSnapshot(), watch.Orders(account).WithSnapshot(),
+			watch.Account(r.Sandbox).WithSnapshot()) // whose events are not the view's
 		for i := range 40 {
 			r.sim.SetMark("BTC", []string{"64000", "64100", "63900", "63500"}[i%4])
 			_, _ = account.PlaceOrder(ctx, order([]trading.Side{trading.Long, trading.Short}[i%2], []string{"0.3", "0.1", "0.5"}[i%3]))
@@ -84,8 +75,12 @@ func TestFoldOfALiveAccount(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		time.Sleep(time.Minute)
-		cancel()
-		<-over
+		leave()
+		require.Empty(t, got.errs)
+		view := watch.View{Account: account.ID()}
+		for _, ev := range got.events {
+			view.Apply(ev)
+		}
 		state, err := account.State(ctx)
 		require.NoError(t, err)
 		positions, err := account.Positions(ctx)

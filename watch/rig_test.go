@@ -96,10 +96,8 @@ func (got *told) take(ev watch.Event, err error) {
 	got.events = append(got.events, ev)
 }
 
-// during runs act beside a loop, from a look to some seconds after it. It has to run
-// in a bubble.
-func during(t testing.TB, act func(), watches ...watch.Watch) *told {
-	t.Helper()
+// listen runs a loop until it is told to leave.
+func listen(t testing.TB, watches ...watch.Watch) (got *told, leave func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	got, over := &told{}, make(chan struct{})
 	go func() {
@@ -108,11 +106,18 @@ func during(t testing.TB, act func(), watches ...watch.Watch) *told {
 			got.take(ev, err)
 		}
 	}()
+	return got, func() { cancel(); <-over }
+}
+
+// during runs act beside a loop, from a look to some seconds after it. It has to run
+// in a bubble.
+func during(t testing.TB, act func(), watches ...watch.Watch) *told {
+	t.Helper()
+	got, leave := listen(t, watches...)
 	time.Sleep(time.Second)
 	act()
 	time.Sleep(4 * time.Second)
-	cancel()
-	<-over
+	leave()
 	return got
 }
 
