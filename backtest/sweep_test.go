@@ -196,7 +196,7 @@ func TestASweepSurvives(t *testing.T) {
 	}
 	out := works(t, "broken")
 	for name, want := range map[string]string{
-		"panics":             "it panicked: a nil map | github.com/tradingapi/trading-go/backtest.init.func1(",
+		"panics":             "it panicked: a nil map | github.com/tradingapi/trading-go/backtest.init.func",
 		"panics beside":      "it panicked: beside",
 		"exits":              "its process ended: goodbye",
 		"spins":              "it hung: the run was not over after 6s",
