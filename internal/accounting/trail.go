@@ -287,7 +287,7 @@ func (t *Trail) alone(i int) bool {
 // placeOf is the place behind so many rows of a symbol since another place.
 func (t *Trades) placeOf(since int, symbol string, rows int) int {
 	place := since
-	for ; rows > 0; place++ {
+	for ; rows > 0 && place < t.End(); place++ {
 		if r := &t.Rows[place-t.First]; r.Symbol == symbol || r.Symbol == "" {
 			rows--
 		}
