@@ -154,21 +154,6 @@ func TestWhatAReplaySays(t *testing.T) {
 	}
 }
 
-// A write that is open may run after one that was sent and answered later; one that has ended, not.
-func TestAnActThatIsOpen(t *testing.T) {
-	for ended, why := range map[int]Reason{0: ReplayFits, 2: NothingFits} {
-		r := Replay{
-			Acts: []Act{
-				{Kind: ReduceOnly, Side: Short, Size: num("1"), Sent: 1, Ended: ended},
-				{Kind: Entry, Side: Long, Size: num("1"), Sent: 3, Ended: 4, Ran: true, After: opt("1")},
-			},
-			Rows: []Row{market(Long, "1")}, To: opt("0"),
-		}
-		_, got := r.Of(0, NoAct).Verdict()
-		assert.Equal(t, why, got)
-	}
-}
-
 // A close of a share leaves a trade of it within 2 percent, or within one unit.
 func TestHowExactAShareIs(t *testing.T) {
 	for _, c := range []struct {
