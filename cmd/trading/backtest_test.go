@@ -81,9 +81,8 @@ func TestBacktest(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, files, 1)
 
-	code, out, errs = r.run("backtest", "example.org/mine/internal/bot", "--func", "Live", "--prices", "candles.csv", "--candles", "open",
+	out = r.done("backtest", "example.org/mine/internal/bot", "--func", "Live", "--prices", "candles.csv", "--candles", "open",
 		"--account", "acc_7", "--balance", "50000", "--to", "2026-03-01T00:02:00Z", "-o", "json")
-	require.Equal(t, cli.Done, code, errs)
 	var v struct {
 		Name, Prices, Path, Verdict, Opening, Fees, Stopped string
 
@@ -107,26 +106,22 @@ func TestBacktest(t *testing.T) {
 	assert.Nil(t, v.Profile)
 	assert.Equal(t, time.Date(2026, 3, 1, 0, 2, 0, 0, time.UTC), v.To)
 
-	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "candles.csv", "--candles", "open", "--half-spread", "2", "--slippage", "1",
+	out = r.done("backtest", "./internal/bot", "--prices", "candles.csv", "--candles", "open", "--half-spread", "2", "--slippage", "1",
 		"--slippage-law", "square-root", "--funding", "funding.csv", "--latency", "10ms", "--lag", "1s", "--max-age", "30s", "--candle-paths", "jumps", "--profile", "seen.json")
-	require.Equal(t, cli.Done, code, errs)
 	assert.Contains(t, out, "half-spread 2 bp, slippage 1 bp of $100000, in proportion to the root of its value, funding of funding.csv, latency 10ms, lag 1s")
 	assert.Contains(t, out, "funding $-0.06")
 	assert.Contains(t, out, "random with jumps, seed ")
 	assert.Contains(t, out, "service       by the profile of https://api.example.com/v1 of 2026-11-23: ")
 
-	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "broker.csv", "--zone", "Europe/Athens")
-	require.Equal(t, cli.Done, code, errs)
+	out = r.done("backtest", "./internal/bot", "--prices", "broker.csv", "--zone", "Europe/Athens")
 	assert.Contains(t, out, "broker.csv: read as bars of metatrader")
 
-	code, out, errs = r.run("backtest", "./internal/bot", "--prices", "bare.csv", "--heading", "low,high,open,close,time", "--newest-first",
+	out = r.done("backtest", "./internal/bot", "--prices", "bare.csv", "--heading", "low,high,open,close,time", "--newest-first",
 		"--interval", "1m", "--candles", "close", "--columns", "low=low", "-o", "json")
-	require.Equal(t, cli.Done, code, errs)
 	assert.Contains(t, out, `"from": "2025-12-31T23:59:00Z"`)
 
-	code, out, errs = r.run("backtest", "./internal/bot", "--func", "Live", "--prices", "candles.csv", "--candles", "open",
+	out = r.done("backtest", "./internal/bot", "--func", "Live", "--prices", "candles.csv", "--candles", "open",
 		"--account", "acc_7", "--account", "acc_8", "--protect", "--warm-up", "1m", "-o", "json")
-	require.Equal(t, cli.Done, code, errs)
 	var two struct {
 		Account           string
 		From              time.Time
@@ -144,16 +139,14 @@ func TestBacktest(t *testing.T) {
 	assert.Equal(t, "100000", two.Others[0].Equity)
 
 	for file, want := range map[string]string{"walk.csv": "nothing was found: luck explains it", "planted.csv": "an edge was found: gross "} {
-		code, out, errs = r.run("backtest", "./internal/bot", "--func", "Cycle", "--prices", file, "--candles", "open", "--report", page)
-		require.Equal(t, cli.Done, code, errs)
+		out = r.done("backtest", "./internal/bot", "--func", "Cycle", "--prices", file, "--candles", "open", "--report", page)
 		assert.Contains(t, out, "finding       "+want)
 		text, err = os.ReadFile(page)
 		require.NoError(t, err)
 		assert.True(t, strings.Contains(string(text), want))
 	}
 
-	code, out, _ = r.run("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
-	assert.Equal(t, cli.Done, code, "the result says it")
+	out = r.done("backtest", "./internal/bot", "--func", "Fails", "--days", "1")
 	assert.Contains(t, out, "it will not")
 	assert.Empty(t, r.sim.Requests(), "the service is not asked")
 }

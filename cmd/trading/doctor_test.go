@@ -23,8 +23,7 @@ func TestDoctor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		time.Sleep(137 * time.Millisecond)
-		code, out, errs := r.run("doctor", "--smallest-order", "50")
-		assert.Equal(t, cli.Done, code, "%s%s", out, errs)
+		out := r.done("doctor", "--smallest-order", "50")
 		assert.Contains(t, out, "configuration\n")
 		assert.Contains(t, out, fmt.Sprintf("ok, by %d requests\n", len(r.sim.Requests())))
 		assert.Contains(t, out, "\n0 FAIL, ")
@@ -34,9 +33,7 @@ func TestDoctor(t *testing.T) {
 
 		r.sim.SetHealth("degraded", "stale")
 		time.Sleep(6 * time.Second)
-		code, out, errs = r.run("doctor", "-o", "json")
-		assert.Equal(t, cli.Unsound, code)
-		assert.Contains(t, errs, "a check failed")
+		out = r.ends(cli.Unsound, "a check failed", "doctor", "-o", "json")
 		var view reportView
 		require.NoError(t, json.Unmarshal([]byte(out), &view))
 		assert.True(t, view.Failed)
@@ -52,8 +49,7 @@ func TestDoctorWithoutAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.env = nil
-		code, out, _ := r.run("doctor")
-		assert.Equal(t, cli.Unsound, code)
+		out := r.ends(cli.Unsound, "", "doctor")
 		for _, line := range []string{"FAIL", "base-url", "there is no API key at all", "skipped"} {
 			assert.Contains(t, out, line)
 		}
@@ -70,9 +66,7 @@ func TestDoctorWatches(t *testing.T) {
 			r := newRig(t)
 			time.AfterFunc(90*time.Second, func() { r.sim.Trade("acc_1", "long", "0.1", "BTC") })
 			time.AfterFunc(5*time.Minute, func() { refuse(r.sim) })
-			code, out, errs := r.run("doctor", "--watch")
-			assert.Equal(t, cli.Unsound, code)
-			assert.Contains(t, errs, "not asked again")
+			out := r.ends(cli.Unsound, "not asked again", "doctor", "--watch")
 			assert.Contains(t, out, "long 0.1 BTC")
 			assert.Contains(t, out, says)
 			sent := len(r.sim.Requests())
@@ -88,8 +82,7 @@ func TestDoctorWatchIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Minute, cancel)
 		r.ctx = ctx
-		code, _, _ := r.run("doctor", "--watch")
-		assert.Equal(t, cli.Interrupted, code)
+		r.ends(cli.Interrupted, "", "doctor", "--watch")
 	})
 }
 
@@ -110,8 +103,7 @@ func TestDoctorKeyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "keys")
 	require.NoError(t, os.WriteFile(file, []byte(r.sim.LiveKey()+"\n"), 0o600))
 	require.NoError(t, os.Chmod(file, 0o640))
-	code, out, _ := r.run("doctor", "--key-file", file)
-	assert.Equal(t, cli.Unsound, code)
+	out := r.ends(cli.Unsound, "", "doctor", "--key-file", file)
 	assert.Contains(t, out, "can be read by others: its mode is 0640")
 	assert.Empty(t, r.sim.Requests(), "its keys are not sent")
 }

@@ -82,15 +82,12 @@ func TestBreakingContract(t *testing.T) {
 	assert.Equal(t, "version of the description: v1.1, was v1\n1 changes, 0 of them breaking\n", r.done("contract", "--file", file))
 	served = strings.Replace(served, `"/orders/twap"`, `"/orders/thwap"`, 1)
 	require.NoError(t, os.WriteFile(file, []byte(served), 0o600))
-	code, out, errs := r.run("contract", "--file", file)
-	assert.Equal(t, cli.Breaking, code)
+	out := r.ends(cli.Breaking, "can break a bot", "contract", "--file", file)
 	assert.Equal(t, "breaking: POST /orders/twap: operation removed\nPOST /orders/thwap: operation added\n"+
 		"version of the description: v1.1, was v1\n3 changes, 1 of them breaking\n", out)
-	assert.Contains(t, errs, "can break a bot")
 	for _, text := range []string{`{"ok": true}`, `{"openapi": "2.0", "paths": {}}`, "<html>"} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		code, _, _ = r.run("contract", "--file", file)
-		assert.Equal(t, cli.NotApplied, code, text)
+		r.ends(cli.NotApplied, "", "contract", "--file", file)
 	}
 	for _, request := range r.sim.Requests() {
 		assert.Equal(t, "GET /openapi.json", request.Operation)
@@ -148,8 +145,7 @@ func TestResolvesSeveral(t *testing.T) {
 		first, second := r.interrupted("BTC"), r.interrupted("ETH")
 		sent := len(r.sim.Requests())
 		for _, args := range [][]string{nil, {"--all", first}, {first, first}, {first, ""}} {
-			code, _, errs := r.run(append([]string{"pending", "resolve"}, args...)...)
-			assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
+			r.ends(cli.Usage, "", append([]string{"pending", "resolve"}, args...)...)
 		}
 		r.ends(cli.NotApplied, "fourth", "pending", "resolve", first, "fourth")
 		assert.Len(t, r.sim.Requests(), sent, "nothing is sent unless all are there")

@@ -99,10 +99,8 @@ func TestAcknowledges(t *testing.T) {
 	log, err := journal.Open(path)
 	require.NoError(t, err)
 	r.types = "applied\n"
-	code, _, errs := r.run(ack...)
-	assert.Equal(t, cli.Refused, code, "the bot has it open: %s", errs)
-	code, _, errs = r.run("pending", "resolve", string(pending), "--journal", path)
-	assert.Equal(t, cli.Refused, code, "the bot has it open: %s", errs)
+	r.ends(cli.Refused, "open", ack...) // by the bot
+	r.ends(cli.Refused, "open", "pending", "resolve", string(pending), "--journal", path)
 	require.NoError(t, log.Close())
 
 	sent := len(r.sim.Requests())
@@ -192,9 +190,7 @@ func TestAuditThatWasChanged(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "ETH", "BTC", 1)), 0o600))
-	code, out, errs := r.run("audit", "verify", path)
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Contains(t, errs, path+", line 7")
+	out := r.ends(cli.NotApplied, path+", line 7", "audit", "verify", path)
 	assert.Contains(t, out, "6 lines in 1 files", "what is right is said all the same")
 	assert.Contains(t, out, "not closed")
 	for _, verb := range []string{"verify", "show"} {

@@ -31,8 +31,7 @@ func TestAFleet(t *testing.T) {
 	r := newRig(t)
 	onFleet := func(args ...string) []string { return append(args, "--fleet", at) }
 	assert.Contains(t, r.done(onFleet("status")...), "no leases")
-	code, _, errs := r.run(onFleet("halt", "--all")...)
-	assert.Equal(t, cli.NotApplied, code, errs)
+	r.ends(cli.NotApplied, "", onFleet("halt", "--all")...)
 
 	options := func(name, account string) postgres.Options {
 		return postgres.Options{Name: name, BaseURL: r.sim.URL(), Accounts: []string{account}, Lease: time.Second, Declares: "version 1"}
@@ -98,16 +97,14 @@ func TestAFleet(t *testing.T) {
 	reason, halted := again.Halted()
 	assert.Equal(t, "look at the fills", reason)
 	assert.True(t, halted)
-	code, _, errs = r.run(onFleet("resume", "--lease", "two")...)
-	assert.NotEqual(t, cli.Done, code, "a script has not looked: %s", errs)
+	r.ends(cli.Usage, "", onFleet("resume", "--lease", "two")...) // a script has not looked
 	r.terminal, r.types = true, "yes\n"
 	r.done(onFleet("resume", "--lease", "two")...)
 	seen = status()
 	assert.Equal(t, [2]bool{true, false}, [2]bool{seen["one"].Halted, seen["two"].Halted})
 
 	// A lease whose holder lives is waited for; one that is free is taken, and handed over.
-	code, _, errs = r.run(onFleet("release", "--lease", "two", "--timeout", "1500ms")...)
-	assert.Equal(t, cli.NotApplied, code, errs)
+	r.ends(cli.NotApplied, "", onFleet("release", "--lease", "two", "--timeout", "1500ms")...)
 	_ = client.Close() // its write is pending
 	require.NoError(t, one.Close())
 	assert.Contains(t, r.done(onFleet("release", "--lease", "one")...), "one is free")

@@ -51,10 +51,8 @@ func TestObserve(t *testing.T) {
 	assert.Equal(t, r.sim.URL(), p.BaseURL)
 
 	r.done("observe", "--from", flightOf(t, true, "order_not_found"), "--against", kept)
-	code, out, errs := r.run("observe", "--from", flightOf(t, false, "order_not_found"), "--against", kept)
-	assert.Equal(t, cli.Breaking, code)
+	out = r.ends(cli.Breaking, "answers otherwise", "observe", "--from", flightOf(t, false, "order_not_found"), "--against", kept)
 	assert.Contains(t, out, "CHANGED  A1 (live): first before, other now")
-	assert.Contains(t, errs, "answers otherwise")
 
 	out = r.done("observe", "--from", flightOf(t, true, "account_not_found"))
 	assert.Contains(t, out, "!! NEITHER: A1 (live)")
@@ -75,10 +73,7 @@ func TestProfileIsUsed(t *testing.T) {
 	require.NoError(t, tradingsim.New(opts...).Close())
 	_, out, _ := r.run("doctor", "--profile", kept)
 	assert.Contains(t, out, "measured 2 days ago")
-	for _, args := range [][]string{{"doctor", "--profile", kept + "x"}, {"sim", "--profile", kept + "x"}} {
-		code, _, _ := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "%q", args)
-	}
+	r.refuses("", []refusal{{cli.Usage, "", "doctor --profile " + kept + "x"}, {cli.Usage, "", "sim --profile " + kept + "x"}})
 }
 
 func TestObserveMisuse(t *testing.T) {
@@ -119,9 +114,7 @@ func TestObserveAsks(t *testing.T) {
 		assert.Len(t, r.sim.Requests(), n)
 		before, err := os.ReadFile(kept)
 		require.NoError(t, err)
-		code, out, errs = r.run("observe", "--ask", "live", "--profile", kept, "--yes")
-		assert.Equal(t, cli.NotApplied, code, errs)
-		assert.Empty(t, out)
+		assert.Empty(t, r.ends(cli.NotApplied, "", "observe", "--ask", "live", "--profile", kept, "--yes"))
 		after, err := os.ReadFile(kept)
 		require.NoError(t, err)
 		assert.Equal(t, string(before), string(after), "where nothing is due, what was seen stays")
@@ -144,9 +137,7 @@ func TestObserveTrades(t *testing.T) {
 		for _, a := range r.sim.State().Accounts {
 			assert.Empty(t, a.Positions)
 		}
-		code, _, errs := r.run("observe", "--ask", "trial", "--trial-account", "acc_1", "--profile", kept, "--yes")
-		assert.Equal(t, cli.NotApplied, code)
-		assert.Contains(t, errs, "acc_1 is no trial")
+		r.ends(cli.NotApplied, "acc_1 is no trial", "observe", "--ask", "trial", "--trial-account", "acc_1", "--profile", kept, "--yes")
 
 		for range 300 {
 			r.sim.Fault("POST /positions/close", tradingsim.Fail(400, "bad_request"))

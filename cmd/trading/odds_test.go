@@ -92,10 +92,8 @@ func TestOddsOfTheTradesOfAnAccount(t *testing.T) {
 	r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "100000"}))
 	r.sim.Trade("acc_1", "long", "0.1", "BTC")
 	r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes")
-	code, out, errs := r.run("odds", "--account", "acc_1")
-	assert.Equal(t, cli.NotApplied, code)
-	assert.Empty(t, out)
-	assert.Contains(t, errs, "1 of 1 trades have no MAE (the worst profit while open); 1 of 1 trades have no MFE (the best profit while open)")
+	assert.Empty(t, r.ends(cli.NotApplied, "1 of 1 trades have no MAE (the worst profit while open); 1 of 1 trades have no MFE (the best profit while open)",
+		"odds", "--account", "acc_1"))
 }
 
 func TestOddsOfAResult(t *testing.T) {

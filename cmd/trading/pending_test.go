@@ -17,8 +17,7 @@ func TestAnEntryBehindAPendingWrite(t *testing.T) {
 		r := newRig(t)
 		args := []string{"place", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--side", "long", "--size", "0.01", "--leverage", "2", "--yes"}
 		r.sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
-		code, _, _ := r.run(args...)
-		assert.Equal(t, cli.Unknown, code)
+		r.ends(cli.Unknown, "", args...)
 		code, out, errs := r.run(args...)
 		assert.Equal(t, cli.Refused, code)
 		assert.Contains(t, out, "resolve the earlier write, then send again")

@@ -106,11 +106,9 @@ func TestHaltAndResume(t *testing.T) {
 		require.NoError(t, enter())
 
 		r.types = "n\n"
-		code, _, _ := r.run("halt", "--account", "acc_1", "--flatten")
-		assert.Equal(t, cli.NotApplied, code)
+		r.ends(cli.NotApplied, "", "halt", "--account", "acc_1", "--flatten")
 		r.terminal = false
-		code, _, _ = r.run("halt", "--account", "acc_1", "--flatten")
-		assert.Equal(t, cli.Usage, code)
+		r.ends(cli.Usage, "", "halt", "--account", "acc_1", "--flatten")
 		assert.False(t, r.sim.Position("acc_1", "BTC").IsZero())
 		r.done("halt", "--account", "acc_1", "--flatten", "--yes")
 		time.Sleep(20 * time.Second)
@@ -129,9 +127,7 @@ func TestHaltWithoutAProtection(t *testing.T) {
 		r := newRig(t)
 		dir := t.TempDir()
 		_, _, _ = r.protects(dir)()
-		code, out, errs := r.run("halt", "--account", "acc_1", "--state-dir", dir, "-o", "json")
-		assert.Equal(t, cli.Done, code)
-		assert.Contains(t, errs, "warning: no protection of acc_1 runs on "+dir)
+		out := r.ends(cli.Done, "warning: no protection of acc_1 runs on "+dir, "halt", "--account", "acc_1", "--state-dir", dir, "-o", "json")
 		assert.Contains(t, out, `"running": false`)
 
 		r.ends(cli.NotApplied, "no protection of the account runs", "halt", "--account", "acc_1", "--state-dir", dir, "--flatten", "--yes")
@@ -141,9 +137,7 @@ func TestHaltWithoutAProtection(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		r.ctx = ctx
-		code, _, errs = r.run("halt", "--account", "acc_1", "--state-dir", dir)
-		assert.Equal(t, cli.Unknown, code)
-		assert.Contains(t, errs, "the halt stays")
+		r.ends(cli.Unknown, "the halt stays", "halt", "--account", "acc_1", "--state-dir", dir)
 		r.ctx = t.Context()
 
 		end := r.protects(dir)
@@ -279,8 +273,7 @@ func TestStatusShowsTheProtection(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(r.done(append(status, "-o", "json")...)), &s))
 			return s.Accounts[0].Protection
 		}
-		code, out, _ := r.run(status...)
-		assert.Equal(t, cli.NotApplied, code)
+		out := r.ends(cli.NotApplied, "", status...)
 		assert.Contains(t, out, "!! acc_1: not known: protection: ")
 		assert.Contains(t, out, "no protection of it has used the folder")
 
@@ -314,8 +307,7 @@ func TestStatusShowsTheProtection(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, files, 1)
 		require.NoError(t, os.WriteFile(files[0], []byte("?"), 0o600))
-		code, out, _ = r.run(status...)
-		assert.Equal(t, cli.NotApplied, code)
+		out = r.ends(cli.NotApplied, "", status...)
 		assert.Contains(t, out, "the state is corrupt")
 	})
 }

@@ -54,8 +54,7 @@ func TestSidecarFlag(t *testing.T) {
 
 	flatten := []string{"flatten", "--env", "live", "--account", "acc_1", "--sidecar", at}
 	s.terminal, s.types = true, "no\n"
-	code, _, _ := s.run(append(flatten, "--all-symbols")...)
-	assert.Equal(t, cli.NotApplied, code)
+	s.ends(cli.NotApplied, "", append(flatten, "--all-symbols")...)
 	s.terminal = false
 	assert.Contains(t, s.done(append(flatten, "--symbol", "BTC", "--yes")...), "flat")
 	assert.Equal(t, "0", s.sim.Position("acc_1", "BTC").String())
@@ -75,8 +74,7 @@ func TestSidecarFlagAtThePort(t *testing.T) {
 	at, key := "http://"+address, add("person")
 	s.env = []string{"XDG_STATE_HOME=" + t.TempDir()}
 	assert.Contains(t, s.done("status", "--sidecar", at+"/v1"), "takes entries")
-	code, _, errs := s.run("pending", "ls", "--sidecar", at)
-	assert.Equal(t, cli.Usage, code, errs)
+	s.ends(cli.Usage, "", "pending", "ls", "--sidecar", at)
 
 	s.env = append(s.env, "TRADING_LIVE_KEY="+key)
 	order := func(key string) {

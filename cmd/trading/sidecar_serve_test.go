@@ -98,8 +98,7 @@ func TestSidecarServe(t *testing.T) {
 		do("resume")
 	}
 	assert.Contains(t, do("pending", "-o", "json"), "[]")
-	code, _, errs := s.run(append([]string{"sidecar", "resolve", "x"}, at...)...)
-	assert.Equal(t, cli.Unknown, code, errs)
+	s.ends(cli.Unknown, "", append([]string{"sidecar", "resolve", "x"}, at...)...)
 
 	s.writeKeys(s.sim.NewLiveKey()) // the real key is rotated
 	s.sim.RevokeKey("pk_live_simulated00000002")
@@ -108,10 +107,9 @@ func TestSidecarServe(t *testing.T) {
 	status, refused = s.bot(key, "/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`)
 	assert.Equal(t, []any{401, "revoked_api_key"}, []any{status, refused})
 
-	code, _, errs = s.run("sidecar", "serve", "--state-dir", s.dir, "--key-file", s.keys)
-	assert.Equal(t, cli.Refused, code, errs)
+	s.ends(cli.Refused, "", "sidecar", "serve", "--state-dir", s.dir, "--key-file", s.keys)
 	s.stop()
-	code = <-s.ended
+	code := <-s.ended
 	s.ended <- code
 	assert.Zero(t, code, s.errs.String())
 	assert.NotContains(t, s.errs.String(), "pk_live_simulated")

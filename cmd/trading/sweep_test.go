@@ -33,21 +33,18 @@ func TestSweep(t *testing.T) {
 	sweep := func(more ...string) []string {
 		return append([]string{"backtest", "./swept", "--sweep", "--prices", "candles.csv", "--candles", "open", "--split", "2026-03-01T00:02:00Z", "--funding", "funding.csv"}, more...)
 	}
-	code, one, errs := r.run(sweep("--report", file("one.html"), "--result", file("one.json"))...)
-	require.Equal(t, cli.Done, code, errs)
+	one := r.done(sweep("--report", file("one.html"), "--result", file("one.json"))...)
 	require.Contains(t, one, "4 variants tried, 1 broken")
 	require.Contains(t, one, "panics                   broken: it panicked: no")
 	require.NotContains(t, one, "the bot prints")
 	require.Contains(t, read("one.html"), "funding.csv")
 
-	code, out, errs := r.run(sweep("--shard", "1/2", "--out", file("part-1.json"))...)
-	require.Equal(t, cli.Done, code, errs)
+	out := r.done(sweep("--shard", "1/2", "--out", file("part-1.json"))...)
 	require.Equal(t, file("part-1.json")+": shard 1 of 2\n", out)
 	require.NoFileExists(t, file("attempts"))
 	t.Chdir(other)
 	r.env = append(r.env, "JOB_COMPLETION_INDEX=1")
-	code, _, errs = r.run(sweep("--shard", "auto/2", "--out", file("part-2.json"))...)
-	require.Equal(t, cli.Done, code, errs)
+	r.done(sweep("--shard", "auto/2", "--out", file("part-2.json"))...)
 
 	merged := r.done("backtest", "merge", file("part-2.json"), file("part-1.json"), "--report", file("two.html"), "--result", file("two.json"))
 	assert.Equal(t, one, merged)
@@ -63,7 +60,7 @@ func TestSweep(t *testing.T) {
 	assert.Nil(t, v.Variants[3].Score)
 	assert.Equal(t, v.Variants[0].Name, v.Best.Name)
 
-	code, _, errs = r.run("backtest", "merge", file("part-2.json"), file("one.json"), file("none.json"))
+	code, _, errs := r.run("backtest", "merge", file("part-2.json"), file("one.json"), file("none.json"))
 	assert.Equal(t, cli.NotApplied, code)
 	assert.Contains(t, errs, "one.json: backtest: the part has format 0")
 	assert.Contains(t, errs, "none.json: no such file")
