@@ -155,6 +155,7 @@ func TestResolvesSeveral(t *testing.T) {
 		require.Len(t, found, 2)
 		assert.Equal(t, []string{second, first}, []string{string(found[0].ID), string(found[1].ID)})
 		assert.Equal(t, "applied", found[1].Outcome)
+		r.ends(cli.NotApplied, "is not pending: it was applied", "pending", "resolve", first)
 		assert.Equal(t, "no pending writes\n", r.done("pending", "resolve", "--all"))
 		assert.JSONEq(t, "[]", r.done("pending", "resolve", "--all", "-o", "json"))
 
