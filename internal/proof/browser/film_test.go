@@ -7,9 +7,6 @@ import (
 	"image/gif"
 	"maps"
 	"slices"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // film is a moving picture of a page: few colours, and little that changes between two frames.
@@ -91,27 +88,4 @@ func (f *film) gif() *gif.GIF {
 		moving.Disposal = append(moving.Disposal, gif.DisposalNone)
 	}
 	return moving
-}
-
-func TestAFilm(t *testing.T) {
-	frame := func(at ...image.Point) *image.RGBA {
-		drawn := image.NewRGBA(image.Rect(0, 0, 8, 8))
-		for i := range drawn.Pix {
-			drawn.Pix[i] = 255
-		}
-		for _, p := range at {
-			drawn.Set(p.X, p.Y, color.RGBA{0, 0, 200, 255})
-		}
-		return drawn
-	}
-	var f film
-	f.add(frame(), 10)
-	f.add(frame(), 20)
-	f.add(frame(image.Pt(2, 3), image.Pt(4, 5)), 5)
-	moving := f.gif()
-	require.Equal(t, []int{30, 5}, moving.Delay)
-	require.Equal(t, image.Rect(0, 0, 8, 8), moving.Image[0].Rect)
-	require.Equal(t, image.Rect(2, 3, 5, 6), moving.Image[1].Rect)
-	require.Equal(t, color.RGBA{0, 0, 200, 255}, moving.Image[1].At(2, 3))
-	require.Equal(t, color.RGBA{}, moving.Image[1].At(3, 3), "what did not change")
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"go/ast"
 	"go/constant"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
@@ -240,57 +238,4 @@ func (d *dump) text(typ types.Type) string {
 		}
 		return cmp.Or(strings.TrimPrefix(other.Path(), modulePath+"/"), other.Path())
 	})
-}
-
-// The test above is worth something only if a change shows.
-func TestSurface(t *testing.T) {
-	const source = `package p
-
-type hidden struct{ Shown int }
-
-func (*hidden) Promoted() {}
-
-type (
-	A struct {
-		hidden
-		B, b []int ` + "`json:\"b\"`" + `
-	}
-	C[T any] struct{ D T }
-	E interface{ F(x int) (y error); g() }
-	H int
-	I = map[string]H
-)
-
-func (C[T]) Value(T) {}
-func (*C[T]) Pointer(xs ...T) {}
-
-const J, k H = 1, 2
-
-var L, m = 1.5, 2
-
-func N[S ~[]E, E any](s S) (e E, ok bool) { return }
-func o() {}
-`
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "p.go", source, parser.SkipObjectResolution)
-	require.NoError(t, err)
-	pkg, err := new(types.Config).Check("p", fset, []*ast.File{file}, nil)
-	require.NoError(t, err)
-	assert.Equal(t, []string{
-		"const J H = 1",
-		"field A.B []int `json:\"b\"`",
-		"field A.Shown int",
-		"field C[T any].D T",
-		"func N[S ~[]E, E any](S) (E, bool)",
-		"interface E.F(int) error",
-		"method (*A) Promoted()",
-		"method (*C[T any]) Pointer(...T)",
-		"method (C[T any]) Value(T)",
-		"type A struct",
-		"type C[T any] struct",
-		"type E interface, implemented in its package alone",
-		"type H int",
-		"type I = map[string]H",
-		"var L float64",
-	}, surface(pkg))
 }
