@@ -3,6 +3,7 @@ package flatten_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -205,6 +206,7 @@ func TestGivingUp(t *testing.T) {
 		"three times, too soon": {faults: []tradingsim.Fault{bad, bad, bad}},
 		"four times":            {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(409, "conflict"), bad}, stuck: true},
 		"with hope between":     {faults: []tradingsim.Fault{bad, bad, tradingsim.Fail(500, "internal_error"), bad, bad, tradingsim.Fail(404, "no_position"), bad, bad}},
+		"locked for a while":    {faults: slices.Repeat([]tradingsim.Fault{tradingsim.Fail(403, "account_locked")}, 6)}, // which its status does not bear out
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r rig) {

@@ -175,19 +175,6 @@ func TestTrap_T37_PassedAndFailedAccounts(t *testing.T) {
 	}
 }
 
-// An account_locked that its own status does not bear out can pass.
-func TestAnAccountThatIsLockedForAWhile(t *testing.T) {
-	inBubble(t, func(t *testing.T, r rig) {
-		r.open(trading.Long, "0.1", "BTC")
-		for range 6 {
-			r.sim.Fault(string(trading.OpClose), tradingsim.Fail(403, "account_locked"))
-		}
-		_, err := r.flatten(5*time.Minute, flatten.Options{})
-		require.NoError(t, err)
-		r.holdsNothing("acc_1", "BTC")
-	})
-}
-
 // A position that cannot be closed keeps no other open.
 func TestOnePositionKeepsNoOtherOpen(t *testing.T) {
 	inBubble(t, func(t *testing.T, r rig) {
