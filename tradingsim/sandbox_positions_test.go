@@ -182,6 +182,20 @@ func TestTriggersFireOnReadsOnly(t *testing.T) {
 	}
 }
 
+// A market without a mark holds its own triggers back, and those of no other.
+func TestTriggersBesideAMarketWithoutAMark(t *testing.T) {
+	sim, b := paperSim(t, tradingsim.WithMark("ETH", "3000"))
+	b.post("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.1,"stopLossPrice":63000}`).ok()
+	b.post("/sandbox/orders", `{"symbol":"ETH","side":"long","size":0.1,"stopLossPrice":2900}`).ok()
+	sim.SetMark("BTC", "")
+	sim.SetMark("ETH", "2800")
+	g := b.get("/sandbox/positions").ok()
+	require.Equal(t, 1, g.len("positions"))
+	require.Equal(t, "BTC", g.text("positions.0.symbol"))
+	sim.SetMark("BTC", "62000")
+	require.Equal(t, 0, b.get("/sandbox/positions").ok().len("positions"))
+}
+
 func TestTriggerLevels(t *testing.T) {
 	for _, c := range []struct {
 		name, side, mark, cause string
