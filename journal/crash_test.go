@@ -153,8 +153,7 @@ func (c *crasher) crash(d *simDisk, when string) {
 func (c *crasher) run(d *simDisk, ops []op) {
 	d.before = func(step string) error { c.crash(d, "before "+step); return nil }
 	d.after = func(step string) { c.crash(d, "after "+step) }
-	l, err := openLog(d, simPath, small)
-	require.NoError(c.t, err)
+	l := openSim(c.t, d, small)
 	for i := c.begun.Load(); i < int64(len(ops)); i++ {
 		o := ops[i]
 		c.begun.Store(i + 1)
@@ -191,8 +190,7 @@ func TestCrash(t *testing.T) {
 // second: nobody was told that they are durable.
 func TestTornTail(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, simPath, small)
-	require.NoError(t, err)
+	l := openSim(t, d, small)
 	for i := range 4 {
 		require.NoError(t, l.Append(t.Context(), i < 2, Record{Intent: fmt.Sprint(i)}))
 	}
@@ -200,8 +198,7 @@ func TestTornTail(t *testing.T) {
 	f := d.names[simPath]
 	last := f.writes[len(f.writes)-1]
 	f.writes = f.writes[len(f.writes)-1:]
-	l, err = openLog(d.powerCut(rand.New(rand.NewPCG(1, 1)), 1, 0), simPath, small)
-	require.NoError(t, err)
+	l = openSim(t, d.powerCut(rand.New(rand.NewPCG(1, 1)), 1, 0), small)
 	assert.Len(t, l.state.pending, 2)
 	assert.Greater(t, l.Repaired(), int64(len(last.b)), "both are left out")
 }

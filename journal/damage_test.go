@@ -22,8 +22,7 @@ type recorded struct {
 func record(t testing.TB, count int, closed bool) recorded {
 	t.Helper()
 	d := newSimDisk()
-	l, err := openLog(d, simPath, usual)
-	require.NoError(t, err)
+	l := openSim(t, d, usual)
 	r := recorded{ends: []int64{l.end}, want: []string{dump(l.state)}}
 	for i := range count {
 		rec := Record{Intent: fmt.Sprint("intent ", i/2), Data: bytes.Repeat([]byte{byte(i)}, 10*i), Final: i%4 == 1}
@@ -137,8 +136,7 @@ func TestCut(t *testing.T) {
 // synced batch, and no other.
 func TestLine(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, simPath, usual)
-	require.NoError(t, err)
+	l := openSim(t, d, usual)
 	ends := []int64{l.end}
 	for i := range 4 {
 		require.NoError(t, l.Append(t.Context(), true, Record{Intent: fmt.Sprint(i)}))

@@ -94,8 +94,7 @@ func countWrites(d *simDisk) int {
 // held is a log whose syncs wait until they are let go.
 func held(t *testing.T) (l *Log, d *simDisk, goOn chan error) {
 	d, goOn = newSimDisk(), make(chan error)
-	l, err := openLog(d, simPath, usual)
-	require.NoError(t, err)
+	l = openSim(t, d, usual)
 	d.before = func(step string) error {
 		if step == "sync" {
 			return <-goOn
@@ -137,8 +136,7 @@ func TestGroupCommit(t *testing.T) {
 // TestLoneWriter counts syncs: one for each durable Append, none for the others.
 func TestLoneWriter(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, simPath, usual)
-	require.NoError(t, err)
+	l := openSim(t, d, usual)
 	before := d.syncs
 	for i := range 100 {
 		require.NoError(t, l.Append(t.Context(), i%2 == 0, Record{Intent: fmt.Sprint(i)}))

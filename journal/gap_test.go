@@ -41,11 +41,9 @@ func TestAGapOutlivesAFailedLog(t *testing.T) {
 // A gap is there after a power cut.
 func TestAGapSurvivesAPowerCut(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, "journal", usual)
-	require.NoError(t, err)
+	l := openSim(t, d, usual)
 	require.NoError(t, l.SetGap(true))
-	l, err = openLog(d.powerCut(nil, 0, 0), "journal", usual)
-	require.NoError(t, err)
+	l = openSim(t, d.powerCut(nil, 0, 0), usual)
 	missing, err := l.Gap()
 	require.NoError(t, err)
 	assert.True(t, missing)

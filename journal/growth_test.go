@@ -14,8 +14,7 @@ import (
 func TestGrowth(t *testing.T) {
 	for _, count := range []int{2_000, 20_000} {
 		d := newSimDisk()
-		l, err := openLog(d, simPath, sizes{growth: 100 << 10, chunk: 4 << 10})
-		require.NoError(t, err)
+		l := openSim(t, d, sizes{growth: 100 << 10, chunk: 4 << 10})
 		rewrites, largest := 0, int64(0)
 		d.after = func(step string) {
 			if step == "rename" {
@@ -45,8 +44,7 @@ func TestGrowth(t *testing.T) {
 // TestKept rewrites a journal: it keeps what it must, and no more.
 func TestKept(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, simPath, small)
-	require.NoError(t, err)
+	l := openSim(t, d, small)
 	rec := func(intent, name string, final bool) Record {
 		return Record{Intent: intent, Name: name, Final: final, Data: fmt.Appendf(nil, "%s %t", intent, final)}
 	}
@@ -67,16 +65,14 @@ named 1
 		}
 		if how == "reopened" || how == "rewritten and reopened" {
 			require.NoError(t, l.Close())
-			l, err = openLog(d, simPath, small)
-			require.NoError(t, err)
+			l = openSim(t, d, small)
 		}
 		assert.Equal(t, want, dump(l.state), how)
 		resolved := l.state.intents["resolved"]
 		assert.Equal(t, resolved.recordSize(resolved.Records[0])+2*l.state.pending[0].recordSize([]byte("pending false")), l.state.size, how)
 	}
 	for _, intent := range []string{"dropped", "forgotten"} {
-		fresh, err := openLog(d.killed(), simPath, small)
-		require.NoError(t, err)
+		fresh := openSim(t, d.killed(), small)
 		assert.NoError(t, fresh.Append(t.Context(), true, rec(intent, "", false)), "nothing is kept of %s", intent)
 	}
 }
@@ -84,23 +80,20 @@ named 1
 // TestRewriteOfMuch rewrites more than one frame takes.
 func TestRewriteOfMuch(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, simPath, small)
-	require.NoError(t, err)
+	l := openSim(t, d, small)
 	for i := range 3 {
 		require.NoError(t, l.Append(t.Context(), true, Record{Intent: fmt.Sprint(i), Data: make([]byte, frameMost/20)}))
 	}
 	want := dump(l.state)
 	require.NoError(t, l.rewrite())
-	l, err = openLog(d.killed(), simPath, small)
-	require.NoError(t, err)
+	l = openSim(t, d.killed(), small)
 	assert.Equal(t, want, dump(l.state))
 }
 
 // TestConcurrent rewrites and closes a log under many writers.
 func TestConcurrent(t *testing.T) {
 	d := newSimDisk()
-	l, err := openLog(d, simPath, small)
-	require.NoError(t, err)
+	l := openSim(t, d, small)
 	var wg sync.WaitGroup
 	durable := make([]int, 16)
 	for w := range durable {
@@ -124,8 +117,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	l, err = openLog(d.killed(), simPath, small)
-	require.NoError(t, err)
+	l = openSim(t, d.killed(), small)
 	for w, count := range durable {
 		named, err := l.Named(t.Context(), fmt.Sprint(w))
 		require.NoError(t, err)
@@ -156,16 +148,14 @@ func TestQuiet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newSimDisk()
-			l, err := openLog(d, simPath, usual)
-			require.NoError(t, err)
+			l := openSim(t, d, usual)
 			assert.Nil(t, l.Quiet(), "a new journal has had no record")
 			for _, r := range row.records {
 				require.NoError(t, l.Append(t.Context(), false, r))
 			}
 			for range 3 {
 				require.NoError(t, l.Close())
-				l, err = openLog(d, simPath, usual)
-				require.NoError(t, err)
+				l = openSim(t, d, usual)
 				assert.Equal(t, row.want, string(l.Quiet()))
 				l.step(l.rewrite)
 			}

@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // simDisk is a disk in memory that knows what has been synced, and so what a power
@@ -40,6 +43,14 @@ const sector = 512
 
 func newSimDisk() *simDisk {
 	return &simDisk{names: map[string]*simFile{}, synced: map[string]*simFile{}}
+}
+
+// openSim opens the journal of a disk.
+func openSim(t testing.TB, d *simDisk, s sizes) *Log {
+	t.Helper()
+	l, err := openLog(d, simPath, s)
+	require.NoError(t, err)
+	return l
 }
 
 // do does one step.
