@@ -149,6 +149,16 @@ func TestALimitThatIsLearntHoldsForThoseWhoWait(t *testing.T) {
 	})
 }
 
+// A limit of a window that is over leaves one that is not as it is.
+func TestALimitOfNoTimeIsNoLimit(t *testing.T) {
+	for _, window := range []time.Duration{0, -time.Second} {
+		l := newLimiter(t)
+		l.Learn(testKey, 10, Window)
+		l.Learn(testKey, 20, window)
+		assert.Equal(t, 10, usageOf(t, l, testKey).Bucket.Limit, window)
+	}
+}
+
 // A block of no time is none, for the store that others use too.
 func TestABlockOfNoTimeIsNoBlock(t *testing.T) {
 	for block, told := range map[time.Duration]int64{-time.Second: 0, 0: 0, time.Millisecond: 1} {
