@@ -129,9 +129,7 @@ func FuzzBetween(f *testing.F) {
 			}
 		}
 		var indented bytes.Buffer
-		if err := json.Indent(&indented, is, "", " "); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Indent(&indented, is, "", " "))
 		for _, again := range [][]byte{is, indented.Bytes()} {
 			if same, err := contract.Between(is, again); err != nil || len(same) > 0 {
 				t.Errorf("from itself: %v, %v", same, err)

@@ -344,9 +344,7 @@ func TestDumpingWhileFlying(t *testing.T) {
 			for range 100 {
 				h.AttemptDone(t.Context(), trading.Call{Operation: trading.OpHealth}, trading.Attempt{Response: []byte(`{"ok":true}`)})
 				var dump bytes.Buffer
-				if err := f.Dump(&dump); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, f.Dump(&dump))
 				if _, err := Read(&dump); err != nil {
 					t.Error(err)
 				}

@@ -1,14 +1,13 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -29,26 +28,19 @@ func FuzzRecords(f *testing.F) {
 		v := all[name]()
 		err := wire.Unmarshal(data, v)
 		if err == nil {
-			if !valid {
-				t.Fatalf("%s: accepted %q", name, data)
-			}
+			require.True(t, valid, "%s: accepted %q", name, data)
 			for member, raw := range extraOf(v) {
-				if !bytes.Equal(raw, members[member]) {
-					t.Fatalf("%s: %q: member %q is %s, want %s", name, data, member, raw, members[member])
-				}
+				require.Equal(t, string(members[member]), string(raw), "%s: %q: member %q", name, data, member)
 			}
 			return
 		}
 		var wireErr *wire.Error
-		if !errors.As(err, &wireErr) {
-			t.Fatalf("%s: %q: error of type %T", name, data, err)
-		}
-		if wireErr.Offset > len(data) || len(err.Error()) > 400 {
-			t.Fatalf("%s: %q: error %v", name, data, err)
-		}
+		require.ErrorAs(t, err, &wireErr, "%s: %q", name, data)
+		require.LessOrEqual(t, wireErr.Offset, len(data), "%s: %q", name, data)
+		require.LessOrEqual(t, len(err.Error()), 400, "%s: %q", name, data)
 		// What is well-formed can only be refused for what it says.
-		if valid && (wireErr.Problem == wire.Syntax || wireErr.Problem == wire.Truncated || wireErr.Problem == wire.TrailingData) {
-			t.Fatalf("%s: %q: error %v", name, data, err)
+		if valid {
+			require.NotContains(t, []wire.Problem{wire.Syntax, wire.Truncated, wire.TrailingData}, wireErr.Problem, "%s: %q", name, data)
 		}
 	})
 }
@@ -69,21 +61,19 @@ func FuzzOrderRequest(f *testing.F) {
 		}
 		text := r.AppendWire(nil)
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal(text, &members); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		require.NoError(t, json.Unmarshal(text, &members), "%s", text)
 		var gotSymbol, wantSymbol string
 		std, _ := json.Marshal(symbol)
-		if json.Unmarshal(members["symbol"], &gotSymbol) != nil || json.Unmarshal(std, &wantSymbol) != nil || gotSymbol != wantSymbol {
-			t.Fatalf("%s: symbol is not %q", text, symbol)
-		}
-		got, err := wire.ParseDecimal(members["size"])
-		if len(members["size"]) <= 64 && (err != nil || !got.Equal(r.Size)) {
-			t.Fatalf("%s: size is not %s: %v", text, r.Size, err)
+		require.NoError(t, json.Unmarshal(members["symbol"], &gotSymbol), "%s", text)
+		require.NoError(t, json.Unmarshal(std, &wantSymbol))
+		require.Equal(t, wantSymbol, gotSymbol, "%s", text)
+		if len(members["size"]) <= 64 {
+			got, err := wire.ParseDecimal(members["size"])
+			require.NoError(t, err, "%s", text)
+			require.True(t, got.Equal(r.Size), "%s: size is not %s", text, r.Size)
 		}
 		stop, there := members["stopLossPrice"]
-		if there == (state%3 == 0) || (string(stop) == "null") != (state%3 == 1) {
-			t.Fatalf("%s: stop in state %d", text, state%3)
-		}
+		require.Equal(t, state%3 != 0, there, "%s", text)
+		require.Equal(t, state%3 == 1, string(stop) == "null", "%s", text)
 	})
 }

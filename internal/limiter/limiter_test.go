@@ -313,9 +313,7 @@ func TestASlotCostsNoMemory(t *testing.T) {
 		a := asking(p, "closes")
 		use := func(sent bool) {
 			slot, err := l.Take(t.Context(), a)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			l.Return(slot, sent)
 		}
 		for range 2200 { // so that what is held has room

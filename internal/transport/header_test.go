@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestTrap_T89_RetryAfterInEveryForm(t *testing.T) {
@@ -62,26 +63,20 @@ func FuzzHeaders(f *testing.F) {
 			}
 		}
 		wait := RetryAfter(header, now)
-		if wait < 0 || wait > maxRetryAfter {
-			t.Fatalf("%q is %s", retryAfter, wait)
-		}
+		require.True(t, wait >= 0 && wait <= maxRetryAfter, "%q is %s", retryAfter, wait)
 		seconds, err := strconv.ParseUint(retryAfter, 10, 32)
 		at, errAt := http.ParseTime(retryAfter)
 		switch {
 		case err == nil:
-			if want := min(time.Duration(seconds)*time.Second, maxRetryAfter); wait != want {
-				t.Fatalf("%q is %s", retryAfter, wait)
-			}
+			require.Equal(t, min(time.Duration(seconds)*time.Second, maxRetryAfter), wait, "%q", retryAfter)
 		case errAt == nil:
 			from := now
 			if d, err := http.ParseTime(date); err == nil {
 				from = d
 			}
-			if want := min(max(at.Sub(from), 0), maxRetryAfter); wait != want {
-				t.Fatalf("%q at %q is %s, want %s", retryAfter, date, wait, want)
-			}
-		case wait != 0 && strings.Trim(retryAfter, "0123456789") != "":
-			t.Fatalf("%q is %s", retryAfter, wait)
+			require.Equal(t, min(max(at.Sub(from), 0), maxRetryAfter), wait, "%q at %q", retryAfter, date)
+		case strings.Trim(retryAfter, "0123456789") != "":
+			require.Zero(t, wait, "%q", retryAfter)
 		}
 
 		limited, left, until, told := RateLimit(header)
@@ -90,14 +85,11 @@ func FuzzHeaders(f *testing.F) {
 		wantReset, errReset := strconv.ParseInt(reset, 10, 64)
 		want := errLimit == nil && errRemaining == nil && errReset == nil
 		want = want && wantLimit >= 0 && wantRemaining >= 0 && wantReset >= 0 && wantReset < lastReset
-		if told != want {
-			t.Fatalf("%q %q %q: told is %v", limit, remaining, reset, told)
-		}
-		if _, err := json.Marshal(until); err != nil {
-			t.Fatalf("%q: %v", reset, err)
-		}
-		if told && (limited != wantLimit || left != wantRemaining || until.Unix() != wantReset) {
-			t.Fatalf("%q %q %q is %d, %d and %s", limit, remaining, reset, limited, left, until)
+		require.Equal(t, want, told, "%q %q %q", limit, remaining, reset)
+		_, err = json.Marshal(until)
+		require.NoError(t, err, "%q", reset)
+		if told {
+			require.Equal(t, []int64{int64(wantLimit), int64(wantRemaining), wantReset}, []int64{int64(limited), int64(left), until.Unix()})
 		}
 	})
 }

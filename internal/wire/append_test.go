@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // T67: the three states of a level. Absent leaves it, null clears it.
@@ -44,19 +45,13 @@ func FuzzAppendString(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		text := AppendString(nil, s)
 		std, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got, want string
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatalf("%q: %s: %v", s, text, err)
-		}
-		if err := json.Unmarshal(std, &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(text, &got), "%q: %s", s, text)
+		require.NoError(t, json.Unmarshal(std, &want))
 		d := NewDecoder(text)
-		if own := d.Text(); got != want || own != want || d.Finish() != nil {
-			t.Fatalf("%q: encoding/json reads %q, Decoder %q, want %q", s, got, own, want)
-		}
+		require.Equal(t, want, d.Text(), "%q", s)
+		require.NoError(t, d.Finish())
+		require.Equal(t, want, got, "%q, by encoding/json", s)
 	})
 }

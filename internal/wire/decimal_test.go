@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -169,38 +168,24 @@ func FuzzParseDecimal(f *testing.F) {
 		if d.Element() || d.Finish() != nil {
 			read = decimal.Decimal{}
 		}
-		if err == nil && (!read.Equal(got) || read.Exponent() != got.Exponent()) {
-			t.Fatalf("%q: parsed as %s, decoded as %s", text, got, read)
-		}
 		isNumber := json.Valid(text) && len(text) > 0 && (text[0] == '-' || text[0]-'0' <= 9) &&
 			bytes.Equal(text, bytes.TrimSpace(text))
 		if err != nil {
 			var wireErr *Error
-			if !errors.As(err, &wireErr) {
-				t.Fatalf("%q: error of type %T", text, err)
-			}
-			if isNumber && wireErr.Problem == NotANumber {
-				t.Fatalf("%q: refused a JSON number", text)
-			}
+			require.ErrorAs(t, err, &wireErr, "%q", text)
+			require.False(t, isNumber && wireErr.Problem == NotANumber, "%q: refused a JSON number", text)
 			return
 		}
-		if !isNumber {
-			t.Fatalf("%q: accepted what is no JSON number", text)
-		}
+		require.True(t, read.Equal(got) && read.Exponent() == got.Exponent(), "%q: parsed as %s, decoded as %s", text, got, read)
+		require.True(t, isNumber, "%q: accepted what is no JSON number", text)
 		want, err := decimal.NewFromString(string(text))
-		if err != nil {
-			t.Fatalf("%q: accepted what package decimal refuses: %v", text, err)
-		}
-		if !got.Equal(want) {
-			t.Fatalf("%q: got %s, want %s", text, got, want)
-		}
+		require.NoError(t, err, "%q", text)
+		require.True(t, got.Equal(want), "%q: got %s, want %s", text, got, want)
 		plain := AppendDecimal(nil, got)
-		if len(plain) > 2*(maxNumberLen+maxExponent) {
-			t.Fatalf("%q: %d bytes of plain notation", text, len(plain))
-		}
-		if again, err := decimal.NewFromString(string(plain)); err != nil || !again.Equal(got) {
-			t.Fatalf("%q: written as %s", text, plain)
-		}
+		require.LessOrEqual(t, len(plain), 2*(maxNumberLen+maxExponent), "%q", text)
+		again, err := decimal.NewFromString(string(plain))
+		require.NoError(t, err, "%q", text)
+		require.True(t, again.Equal(got), "%q: written as %s", text, plain)
 	})
 }
 
@@ -211,19 +196,15 @@ func FuzzAppendDecimal(f *testing.F) {
 		coefficient.Add(coefficient, big.NewInt(low))
 		for _, d := range []decimal.Decimal{decimal.NewFromBigInt(coefficient, int32(exp)), decimal.New(low, int32(exp))} {
 			text := AppendDecimal(nil, d)
-			if !json.Valid(text) || bytes.ContainsAny(text, `eE"`) {
-				t.Fatalf("%s: not a plain JSON number", text)
-			}
-			if got, err := decimal.NewFromString(string(text)); err != nil || !got.Equal(d) {
-				t.Fatalf("%s: not the number %s", text, d)
-			}
-			if i := bytes.IndexByte(text, '.'); i >= 0 && text[len(text)-1] == '0' {
-				t.Fatalf("%s: not canonical", text)
-			}
+			require.True(t, json.Valid(text) && !bytes.ContainsAny(text, `eE"`), "%s: not a plain JSON number", text)
+			got, err := decimal.NewFromString(string(text))
+			require.NoError(t, err)
+			require.True(t, got.Equal(d), "%s: not the number %s", text, d)
+			require.False(t, bytes.Contains(text, []byte(".")) && text[len(text)-1] == '0', "%s: not canonical", text)
 			if len(text) <= maxNumberLen {
-				if got, err := ParseDecimal(text); err != nil || !got.Equal(d) {
-					t.Fatalf("%s: is read as %s, %v", text, got, err)
-				}
+				got, err := ParseDecimal(text)
+				require.NoError(t, err, "%s", text)
+				require.True(t, got.Equal(d), "%s: is read as %s", text, got)
 			}
 		}
 	})

@@ -76,9 +76,7 @@ func FuzzEnvelope(f *testing.F) {
 		if errors.As(err, &wireErr) && (wireErr.Problem == TooDeep || wireErr.Problem == Duplicate) {
 			return
 		}
-		if (err == nil) != json.Valid(data) {
-			t.Fatalf("%q: error %v", data, err)
-		}
+		require.Equal(t, json.Valid(data), err == nil, "%q: %v", data, err)
 		if err != nil {
 			return
 		}
@@ -96,8 +94,6 @@ func FuzzEnvelope(f *testing.F) {
 			Object: isObject, OK: members["ok"] == true, Success: members["success"] == true,
 			Error: code, HasError: hasError, Message: message, HasMessage: hasMessage,
 		}
-		if got != want {
-			t.Fatalf("%q: got %+v, want %+v", data, got, want)
-		}
+		require.Equal(t, want, got, "%q", data)
 	})
 }

@@ -126,24 +126,18 @@ func FuzzTime(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		quoted := string(AppendString(nil, text))
 		got, err := readTime(quoted)
-		if err != nil {
-			t.Fatalf("%s: %v", quoted, err)
-		}
+		require.NoError(t, err, quoted)
 		at, ok := got.Get()
-		if ok == (got.Raw() != "") && text != "" {
-			t.Fatalf("%s: time %v and raw %q", quoted, at, got.Raw())
-		}
-		if want, err := time.Parse(time.RFC3339, text); err == nil && ok && !at.Equal(want) {
-			t.Fatalf("%s: got %s, want %s", quoted, at, want)
+		require.True(t, text == "" || ok == (got.Raw() == ""), "%s: time %v and raw %q", quoted, at, got.Raw())
+		want, err := time.Parse(time.RFC3339, text)
+		if err == nil && ok {
+			require.True(t, at.Equal(want), "%s: got %s, want %s", quoted, at, want)
 		}
 		if fast, ok := parseUTC([]byte(text)); ok {
-			if want, err := time.Parse(time.RFC3339, text); err != nil || !fast.Equal(want) {
-				t.Fatalf("%s: got %s, want %s, %v", quoted, fast, want, err)
-			}
+			require.NoError(t, err, quoted)
+			require.True(t, fast.Equal(want), "%s: got %s, want %s", quoted, fast, want)
 		}
-		if ok && (at.Year() < 0 || at.Year() > 9999) {
-			t.Fatalf("%s: got year %d", quoted, at.Year())
-		}
+		require.False(t, ok && (at.Year() < 0 || at.Year() > 9999), "%s: got year %d", quoted, at.Year())
 	})
 }
 

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"reflect"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // tree decodes anything, into what encoding/json makes of it with numbers kept.
@@ -50,34 +51,26 @@ func FuzzUnmarshal(f *testing.F) {
 		shape, err := Answer(data, &got)
 		_, rawErr := raw(data)
 		var wireErr *Error
-		if err != nil && !errors.As(err, &wireErr) {
-			t.Fatalf("%q: error of type %T", data, err)
-		}
+		require.True(t, err == nil || errors.As(err, &wireErr), "%q: error of type %T", data, err)
 		if wireErr != nil && (wireErr.Problem == TooDeep || wireErr.Problem == Duplicate) {
 			return
 		}
 		valid := json.Valid(data)
-		if (err == nil) != valid || (rawErr == nil) != valid {
-			t.Fatalf("%q: decoded %v, skipped %v, want valid %t", data, err, rawErr, valid)
-		}
+		require.Equal(t, valid, err == nil, "%q: decoded %v", data, err)
+		require.Equal(t, valid, rawErr == nil, "%q: skipped %v", data, rawErr)
 		if err != nil {
-			if len(err.Error()) > 400 || wireErr.Offset > len(data) {
-				t.Fatalf("%q: error %v", data, err)
-			}
+			require.LessOrEqual(t, len(err.Error()), 400, "%q", data)
+			require.LessOrEqual(t, wireErr.Offset, len(data), "%q", data)
 			return
 		}
 		std := json.NewDecoder(bytes.NewReader(data))
 		std.UseNumber()
 		var want any
-		if err := std.Decode(&want); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got.value, want) {
-			t.Fatalf("%q: got %#v, want %#v", data, got.value, want)
-		}
-		if looked, err := Envelope(data); err != nil || looked != shape {
-			t.Fatalf("%q: decoded as %+v, looked over as %+v, %v", data, shape, looked, err)
-		}
+		require.NoError(t, std.Decode(&want))
+		require.Equal(t, want, got.value, "%q", data)
+		looked, err := Envelope(data)
+		require.NoError(t, err, "%q", data)
+		require.Equal(t, shape, looked, "%q", data)
 	})
 }
 
