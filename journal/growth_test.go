@@ -77,11 +77,11 @@ named 1
 	}
 }
 
-// TestRewriteOfMuch rewrites more than one frame takes.
+// TestRewriteOfMuch rewrites more than one frame can have.
 func TestRewriteOfMuch(t *testing.T) {
 	d := newSimDisk()
 	l := openSim(t, d, small)
-	for i := range 3 {
+	for i := range 30 {
 		require.NoError(t, l.Append(t.Context(), true, Record{Intent: fmt.Sprint(i), Data: make([]byte, frameMost/20)}))
 	}
 	want := dump(l.state)
