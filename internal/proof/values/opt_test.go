@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -94,4 +95,96 @@ func TestOptLeavesOtherTypesAlone(t *testing.T) {
 	text, err := json.Marshal(trading.Some(new(big.Int).Lsh(big.NewInt(1), 400)))
 	require.NoError(t, err)
 	assert.Len(t, text, 121)
+}
+
+func TestExtra(t *testing.T) {
+	e := trading.Extra{
+		"number": json.RawMessage(`1.50`),
+		"quoted": json.RawMessage(`"-12.30"`),
+		"text":   json.RawMessage(`"caf\u00e9"`),
+		"null":   json.RawMessage(`null`),
+		"object": json.RawMessage(`{"a":1}`),
+		"bool":   json.RawMessage(`true`),
+		"huge":   json.RawMessage(`1e999999999`),
+		"broken": json.RawMessage(`"1`),
+		"empty":  nil,
+	}
+	for name, want := range map[string]string{"number": "1.5", "quoted": "-12.3"} {
+		d, ok := e.Decimal(name)
+		assert.True(t, ok && d.Equal(trading.Dec(want)), name)
+	}
+	for _, name := range []string{"text", "null", "object", "bool", "huge", "broken", "empty", "missing"} {
+		_, ok := e.Decimal(name)
+		assert.False(t, ok, name)
+	}
+	for name, want := range map[string]string{"quoted": "-12.30", "text": "café"} {
+		s, ok := e.Text(name)
+		assert.True(t, ok, name)
+		assert.Equal(t, want, s)
+	}
+	for _, name := range []string{"number", "null", "object", "bool", "huge", "broken", "empty", "missing"} {
+		_, ok := e.Text(name)
+		assert.False(t, ok, name)
+	}
+	_, ok := trading.Extra(nil).Decimal("x")
+	assert.False(t, ok)
+}
+
+// FuzzValueJSON reads marks, levels, parts, optional values and types of orders: what is read can be
+// written, and read again as the same; what is refused leaves nothing.
+func FuzzValueJSON(f *testing.F) {
+	type value interface {
+		json.Unmarshaler
+		json.Marshaler
+		IsZero() bool
+	}
+	for _, seed := range []string{"null", "0", "-0", "-1", "59000.10", "1e-7", "1e999999999", `"1"`, "", " 1", "01", "1.", "nul", "Null", "-1e64"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var mark trading.Mark
+		var level trading.Level
+		for name, pair := range map[string][2]value{
+			"mark":   {&mark, new(trading.Mark)},
+			"level":  {&level, new(trading.Level)},
+			"number": {new(trading.Opt[decimal.Decimal]), new(trading.Opt[decimal.Decimal])},
+			"text":   {new(trading.Opt[string]), new(trading.Opt[string])},
+		} {
+			v, again := pair[0], pair[1]
+			_ = v.UnmarshalJSON([]byte("7")) // what was there before must not show
+			if v.UnmarshalJSON(data) != nil {
+				if !v.IsZero() {
+					t.Fatalf("%s: refused %q and kept %v", name, data, v)
+				}
+				continue
+			}
+			if !json.Valid(data) {
+				t.Fatalf("%s: %q was read as %v", name, data, v)
+			}
+			text, err := v.MarshalJSON()
+			if err != nil {
+				t.Fatalf("%s: %q was read but cannot be written: %v", name, data, err)
+			}
+			if err := again.UnmarshalJSON(text); err != nil || fmt.Sprint(again) != fmt.Sprint(v) {
+				t.Fatalf("%s: %q became %q, and that %v (%v)", name, data, text, again, err)
+			}
+			if !json.Valid(text) || len(text) > 6*len(data)+64 || name != "text" && strings.ContainsAny(string(text), `eE"`) {
+				t.Fatalf("%s: %q became %q", name, data, text)
+			}
+		}
+		if price, ok := mark.Price(); ok != price.IsPositive() {
+			t.Fatalf("%q: price %v, ok %v", data, price, ok)
+		}
+		if level.IsClear() != (string(data) == "null") {
+			t.Fatalf("%q was read as %v", data, level)
+		}
+		var part trading.Part
+		if part.UnmarshalJSON(data) != nil && !part.Equal(trading.Part{}) {
+			t.Fatalf("refused %q and kept %v", data, part)
+		}
+		var kind trading.OrderType
+		if known := kind.UnmarshalText(data) == nil; known != (string(data) == "market" || string(data) == "limit") {
+			t.Fatalf("order type %q: known is %v", data, known)
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,21 +25,6 @@ func TestOrderSurvivesJSON(t *testing.T) {
 		var again trading.Order
 		require.NoError(t, json.Unmarshal(text, &again))
 		assert.Equal(t, fmt.Sprintf("%+v", o), fmt.Sprintf("%+v", again))
-	}
-}
-
-func TestTPSLSurvivesJSON(t *testing.T) {
-	levels := []trading.Level{{}, trading.Clear, trading.At(trading.Dec("1.5"))}
-	for _, tp := range levels {
-		for i, sl := range levels {
-			part := []trading.Opt[decimal.Decimal]{{}, trading.Some(trading.Dec("0")), trading.Some(trading.Dec("50"))}[i]
-			want := trading.TPSL{TakeProfit: tp, StopLoss: sl, ClosePct: part}
-			text, err := json.Marshal(want)
-			require.NoError(t, err)
-			var got trading.TPSL
-			require.NoError(t, json.Unmarshal(text, &got))
-			assert.True(t, got.TakeProfit.Equal(tp) && got.StopLoss.Equal(sl) && got.ClosePct.Equal(part), string(text))
-		}
 	}
 }
 

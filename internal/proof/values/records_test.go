@@ -2,6 +2,7 @@ package values
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -256,4 +257,93 @@ func TestSandboxCloseEqual(t *testing.T) {
 	checkEqual(t, trading.SandboxClose{
 		Pct: trading.Dec("50"), ExitPrice: trading.Dec("60100"), Left: trading.Some(fullPosition()), Account: fullAccountState(),
 	})
+}
+
+func TestSideOpposite(t *testing.T) {
+	assert.Equal(t, trading.Short, trading.Long.Opposite())
+	assert.Equal(t, trading.Long, trading.Short.Opposite())
+	for _, s := range []trading.Side{"", "buy", "LONG"} {
+		assert.Equal(t, s, s.Opposite(), "no side is made up")
+	}
+}
+
+func TestTrap_T82_StatusesAllowNoEntryUnlessKnownTo(t *testing.T) {
+	for _, c := range []struct {
+		status      trading.AccountStatus
+		entry, exit bool
+	}{
+		{trading.StatusActive, true, true},
+		{trading.StatusPurchased, true, true},
+		{trading.StatusFunded, true, true},
+		{trading.StatusPassed, false, true},
+		{trading.StatusFailed, false, false},
+		{trading.StatusExpired, false, false},
+		{trading.StatusSandboxActive, true, true},
+		{trading.StatusSandboxLocked, false, false},
+		{trading.StatusSandboxPassed, false, true},
+
+		{"", false, true},
+		{"SUSPENDED", false, true},
+		{"Active", false, true},
+		{"funded", false, true},
+		{"LOCKED", false, true},
+	} {
+		assert.Equal(t, c.entry, c.status.AllowsEntry(), "entry while %q", c.status)
+		assert.Equal(t, c.exit, c.status.AllowsExit(), "exit while %q", c.status)
+	}
+}
+
+func TestTrap_T33_UnknownValuesOfTheServiceSurvive(t *testing.T) {
+	const text = `{"A":"SUSPENDED","C":"expired","E":"3-step","H":"maintenance","F":"delayed"}`
+	var r struct {
+		A trading.AccountStatus
+		C trading.CloseCause
+		E trading.EvalType
+		H trading.HealthStatus
+		F trading.Feed
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &r))
+	again, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.Equal(t, text, string(again))
+}
+
+// Each advice, basis and kind says something of its own.
+func TestWords(t *testing.T) {
+	said := map[string]bool{}
+	for _, advice := range []trading.Advice{trading.AdviseNever, trading.AdviseChange, trading.AdviseNewKey, trading.AdviseSameKey, trading.AdviseWait, trading.AdviseRead} {
+		said[advice.String()] = true
+	}
+	assert.Len(t, said, 6)
+	assert.Equal(t, "do not retry", trading.Advice(99).String(), "what nobody knows is not retried")
+
+	clear(said)
+	for evidence := trading.EvidenceNone; evidence <= trading.EvidenceAcknowledged; evidence++ {
+		said[evidence.String()] = true
+	}
+	assert.Len(t, said, int(trading.EvidenceAcknowledged)+1)
+	assert.Equal(t, "none", trading.Evidence(99).String())
+
+	assert.EqualError(t, trading.ErrNoPrice, "no fresh price")
+}
+
+// The table can be left before its end.
+func TestRulesCanBeLeft(t *testing.T) {
+	n := 0
+	for range trading.Rules() {
+		if n++; n == 3 {
+			break
+		}
+	}
+	assert.Equal(t, 3, n)
+}
+
+func TestAdviceOfOtherErrors(t *testing.T) {
+	assert.Equal(t, trading.AdviseNever, trading.AdviceOf(nil))
+	assert.Equal(t, trading.AdviseRead, trading.AdviceOf(errors.New("of nothing that this client did")), "in doubt, look")
+	_, ok := trading.RetryAfter(errors.New("no refusal"))
+	assert.False(t, ok)
+	wait, ok := trading.RetryAfter(&trading.Error{Code: trading.CodeRateLimited, RetryAfter: time.Minute})
+	assert.True(t, ok)
+	assert.Equal(t, time.Minute, wait)
 }

@@ -2,7 +2,6 @@ package values
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -42,44 +41,6 @@ func TestTrap_T49_EveryWayToHaveNoMarkIsTheSame(t *testing.T) {
 	}
 }
 
-func TestMarkJSON(t *testing.T) {
-	for text, want := range map[string]string{
-		"null":                   "null",
-		"0":                      "null",
-		"60000":                  "60000",
-		"60000.10":               "60000.1",
-		"1e-7":                   "0.0000001",
-		"6E4":                    "60000",
-		"12345678901234567.8901": "12345678901234567.8901",
-	} {
-		var m trading.Mark
-		require.NoError(t, json.Unmarshal([]byte(text), &m), text)
-		got, err := json.Marshal(m)
-		require.NoError(t, err, text)
-		assert.Equal(t, want, string(got), text)
-	}
-}
-
-func TestMarkRefusesWhatIsNoNumber(t *testing.T) {
-	for _, text := range []string{`"60000"`, `true`, `{}`, `[1]`, `1e999999999`, strings.Repeat("9", 65)} {
-		m := trading.MarkAt(trading.Dec("7"))
-		assert.Error(t, json.Unmarshal([]byte(text), &m), text)
-		assert.True(t, m.IsZero(), "%s leaves the old price", text)
-	}
-}
-
-func TestMarkEqual(t *testing.T) {
-	assert.True(t, trading.MarkAt(trading.Dec("1.0")).Equal(trading.MarkAt(trading.Dec("1"))))
-	assert.False(t, trading.MarkAt(trading.Dec("1")).Equal(trading.MarkAt(trading.Dec("2"))))
-	assert.False(t, trading.MarkAt(trading.Dec("1")).Equal(trading.Mark{}))
-}
-
-func TestMarkPrints(t *testing.T) {
-	m := trading.MarkAt(trading.Dec("60000.50"))
-	assert.Equal(t, "60000.5 60000.5 unpriced", fmt.Sprintf("%v %s %v", m, m, trading.Mark{}))
-	assert.Equal(t, "{60000.5}", fmt.Sprintf("%v", struct{ M trading.Mark }{m}))
-}
-
 func TestValuesInLogs(t *testing.T) {
 	attrs := []any{
 		"mark", trading.MarkAt(trading.Dec("1.50")), "unpriced", trading.Mark{},
@@ -103,31 +64,41 @@ func TestValuesInLogs(t *testing.T) {
 		`"pnl":-3,"none":null,"part":25,"type":"limit","side":"short"}`+"\n", object.String())
 }
 
-func FuzzMarkJSON(f *testing.F) {
-	for _, seed := range []string{"null", "0", "-0", "60000.10", "1e-7", "1e999999999", `"1"`, "", " 1", "01", "1.", "-1e64"} {
-		f.Add([]byte(seed))
+func TestTrap_T67_LevelsHaveThreeStates(t *testing.T) {
+	type record struct {
+		L trading.Level `json:",omitzero"`
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var m trading.Mark
-		if m.UnmarshalJSON(data) != nil {
-			if !m.IsZero() {
-				t.Fatalf("refused %q and kept %v", data, m)
-			}
-			return
+	for _, c := range []struct {
+		text  string
+		level trading.Level
+		value bool
+		clear bool
+	}{
+		{`{}`, trading.Level{}, false, false},
+		{`{"L":null}`, trading.Clear, false, true},
+		{`{"L":59000.5}`, trading.At(trading.Dec("59000.5")), true, false},
+		{`{"L":0}`, trading.At(decimal.Zero), true, false},
+	} {
+		text, err := json.Marshal(record{c.level})
+		require.NoError(t, err)
+		assert.Equal(t, c.text, string(text))
+
+		var r record
+		require.NoError(t, json.Unmarshal([]byte(c.text), &r))
+		assert.True(t, r.L.Equal(c.level), c.text)
+		_, ok := r.L.Value()
+		assert.Equal(t, c.value, ok, c.text)
+		assert.Equal(t, c.clear, r.L.IsClear(), c.text)
+		assert.Equal(t, !c.value && !c.clear, r.L.IsZero(), c.text)
+	}
+}
+
+func TestLevelsAreDistinct(t *testing.T) {
+	distinct := []trading.Level{{}, trading.Clear, trading.At(decimal.Zero), trading.At(trading.Dec("1")), trading.At(trading.Dec("2"))}
+	for i, a := range distinct {
+		for j, b := range distinct {
+			assert.Equal(t, i == j, a.Equal(b), "%v and %v", a, b)
 		}
-		if price, ok := m.Price(); ok != price.IsPositive() {
-			t.Fatalf("%q: price %v, ok %v", data, price, ok)
-		}
-		text, err := m.MarshalJSON()
-		if err != nil {
-			t.Fatalf("%q was read but cannot be written: %v", data, err)
-		}
-		var again trading.Mark
-		if err := again.UnmarshalJSON(text); err != nil || !again.Equal(m) {
-			t.Fatalf("%q became %q, and that %v (%v)", data, text, again, err)
-		}
-		if !json.Valid(text) || strings.ContainsAny(string(text), `eE"`) {
-			t.Fatalf("%q became %q", data, text)
-		}
-	})
+	}
+	assert.True(t, trading.At(trading.Dec("1.0")).Equal(trading.At(trading.Dec("1"))))
 }
