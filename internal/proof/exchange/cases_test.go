@@ -72,6 +72,22 @@ func then(f func(*world)) func(*testCase) {
 
 func calling(f call) func(*testCase) { return func(c *testCase) { c.call = f } }
 
+func closing(part trading.Part) func(*testCase) {
+	return func(c *testCase) {
+		c.call = func(ctx context.Context, w *world, client *trading.Client, opts ...trading.CallOption) (any, error) {
+			return result(w.trader(c.op, client).ClosePosition(ctx, "BTC", part, opts...))
+		}
+	}
+}
+
+func levels(change trading.TPSL) func(*testCase) {
+	return func(c *testCase) {
+		c.call = func(ctx context.Context, w *world, client *trading.Client, opts ...trading.CallOption) (any, error) {
+			return result(w.trader(c.op, client).SetTPSL(ctx, "BTC", change, opts...))
+		}
+	}
+}
+
 func ordering(change ...func(*trading.Order)) func(*testCase) {
 	return func(c *testCase) { c.call = c.op.place(anOrder(change...)) }
 }
@@ -175,20 +191,11 @@ func successes(ops map[string]*operation) []testCase {
 		ordering(func(o *trading.Order) { o.Side = trading.Short }), anywhere)
 	add("placeSandboxOrder", "unpriced_position", "The position in another market has no mark; what was ordered has.",
 		before(func(w *world) { w.buy("0.05"); unpriced(w) }), ordering(func(o *trading.Order) { o.Symbol = "ETH" }))
-	add("closeSandboxPosition", "part", "A part: position is what is left.", ready, anywhere,
-		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Sandbox.ClosePosition(ctx, "BTC", trading.Percent(dec("12.5")), opts...))
-		}))
+	add("closeSandboxPosition", "part", "A part: position is what is left.", ready, anywhere, closing(trading.Percent(dec("12.5"))))
 	add("setSandboxTPSL", "cleared", "null clears a level, and one that is left out stays.", anywhere,
-		before(func(w *world) { w.buy("0.05"); w.protect() }),
-		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, ClosePct: trading.Some(dec("100"))}, opts...))
-		}))
+		before(func(w *world) { w.buy("0.05"); w.protect() }), levels(trading.TPSL{TakeProfit: trading.Clear, ClosePct: trading.Some(dec("100"))}))
 	add("setSandboxTPSL", "stop_cleared", "The stop alone is cleared.", anywhere,
-		before(func(w *world) { w.buy("0.05"); w.protect() }),
-		calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear}, opts...))
-		}))
+		before(func(w *world) { w.buy("0.05"); w.protect() }), levels(trading.TPSL{StopLoss: trading.Clear}))
 	add("setSandboxTPSL", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
 
 	// Live accounts.
@@ -216,10 +223,7 @@ func successes(ops map[string]*operation) []testCase {
 		ordering(func(o *trading.Order) { o.Size = dec("0.025") }))
 	add("placeOrder", "reduced", "A reduce-only order.", before((*world).hold), ordering(reducing, func(o *trading.Order) { o.Size = dec("0.025") }))
 	add("placeOrder", "flat", "A reduce-only order of the whole size: position is null.", before((*world).hold), ordering(reducing))
-	add("closePosition", "part", "A part.", ready,
-		calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Live.Account(w.account).ClosePosition(ctx, "BTC", trading.Percent(dec("12.5")), opts...))
-		}))
+	add("closePosition", "part", "A part.", ready, closing(trading.Percent(dec("12.5"))))
 	add("closePosition", "loss", "pnl is negative.", then(func(w *world) { w.sim.SetMark("BTC", "63000") }))
 	moved := func(price string) func(*testCase) {
 		return before(func(w *world) {
@@ -229,10 +233,7 @@ func successes(ops map[string]*operation) []testCase {
 	}
 	add("closePosition", "passed_by", "This close passed the account.", moved("90000"))
 	add("closePosition", "failed_by", "This close failed the account.", moved("32000"))
-	add("setTPSL", "cleared", "null clears both.", ready,
-		calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(c.Live.Account(w.account).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear}, opts...))
-		}))
+	add("setTPSL", "cleared", "null clears both.", ready, levels(trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.Clear}))
 	add("setTPSL", "unpriced", "Without a mark, levels are judged against the entry.", then(unpriced))
 	for _, id := range []string{"cancelOrder", "setTPSL", "editRun", "cancelRun"} {
 		add(id, "brief", "The other reading of a body that the reference does not show: success alone.", ready, options(tradingsim.WithInterpretation(44)))
@@ -257,13 +258,13 @@ var disabledBTC = tradingsim.WithMarket(tradingsim.Market{Symbol: "BTC", Price: 
 
 // everything is an order with all that its operation takes.
 func everything(o *operation) func(*testCase) {
-	levels := func(order *trading.Order) {
+	full := func(order *trading.Order) {
 		order.TakeProfit, order.StopLoss = at("70000"), at("60000.10")
 		order.ExpectedPrice, order.MaxSlippagePct = at("64000"), trading.Some(dec("0.5"))
 	}
 	switch o.id {
 	case "placeSandboxOrder", "placeOrder":
-		return ordering(levels)
+		return ordering(full)
 	case "placeLimitOrder":
 		return func(c *testCase) {
 			c.before = (*world).hold
@@ -274,7 +275,7 @@ func everything(o *operation) func(*testCase) {
 		}
 	}
 	return calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-		a, order := c.Live.Account(w.account), anOrder(levels)
+		a, order := c.Live.Account(w.account), anOrder(full)
 		switch strings.TrimPrefix(o.id, "place") {
 		case "Conditional":
 			limited("62500")(&order)

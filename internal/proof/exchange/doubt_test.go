@@ -213,20 +213,3 @@ func TestEdge38_AnEditInDoubtClosesItsMarket(t *testing.T) {
 		})
 	}
 }
-
-// Beside an entry in doubt an edit waits as an entry does, whatever its market is.
-func TestEdge38_AnEditBesideAnEntryInDoubt(t *testing.T) {
-	for _, read := range []bool{true, false} {
-		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-			run, err := r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
-			require.NoError(r.T, err)
-			r = rig.Join(r.T, r.Sim)
-			if read {
-				r.ReadAll()
-			}
-			_ = r.Doubtful(tradingsim.CrashAfter(), rig.Buy("0.05"))
-			_, err = r.Account().EditRun(r.T.Context(), run.ID, trading.RunEdit{TotalSize: rig.Dec("0.4")})
-			require.ErrorIs(r.T, err, trading.ErrPendingWrite)
-		})
-	}
-}

@@ -237,11 +237,12 @@ func sendingMethods(handle reflect.Type, seen map[reflect.Type]bool) (names []st
 }
 
 // Each request has the headers of its kind and no other. T17: every live write goes under a key,
-// nothing else does, and no two calls share one.
+// nothing else does, and no two calls share one. T48: what needs no API key has none.
 func TestHeadersOfEveryOperation(t *testing.T) {
 	keys := map[string]bool{}
 	for _, c := range append(methodCalls(t), methodCalls(t)...) {
 		want := []string{"Accept", "User-Agent"}
+		assert.Regexp(t, `^trading-go/\d+\.\d+\.\d+ `, c.header.Get("User-Agent"), c.name)
 		keyless := c.name == "Client.Health" || c.name == "Client.OpenAPI"
 		if !keyless {
 			want = append(want, "X-Api-Key")

@@ -62,13 +62,26 @@ func orders(id, path string, env trading.Environment, shows string, base trading
 	return o
 }
 
-// pro is an operation that places a Pro order.
-func pro(id, path string, place func(context.Context, *trading.Account, trading.Order, ...trading.CallOption) (*trading.RunResult, error)) *operation {
+// pro is an operation that places a Pro order, by the method for how.
+func pro[H any](id, path string, place func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), how H) *operation {
 	return orders(id, path, trading.EnvLive, "placed", anOrder(), func(order trading.Order) call {
 		return func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(place(ctx, c.Live.Account(w.account), order, opts...))
+			return result(place(c.Live.Account(w.account), ctx, order, how, opts...))
 		}
 	})
+}
+
+// onPaper and onAccount are calls of methods that take nothing else.
+func onPaper[T any](method func(*trading.Sandbox, context.Context, ...trading.CallOption) (T, error)) call {
+	return func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
+		return result(method(c.Sandbox, ctx, opts...))
+	}
+}
+
+func onAccount[T any](method func(*trading.Account, context.Context, ...trading.CallOption) (T, error)) call {
+	return func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
+		return result(method(c.Live.Account(w.account), ctx, opts...))
+	}
 }
 
 // withoutCommand are the public methods of writes that package cmd/trading does not call, with the reason.
@@ -89,22 +102,10 @@ func operations() []*operation {
 			return result(c.Me(ctx, sandbox, opts...))
 		}),
 
-		read("getSandboxAccount", "/sandbox/account", sandbox, "active", func(w *world) { w.buy("0.05") },
-			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Sandbox.State(ctx, opts...))
-			}),
-		read("listSandboxPositions", "/sandbox/positions", sandbox, "priced", func(w *world) { w.buy("0.05"); w.protect() },
-			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Sandbox.Positions(ctx, opts...))
-			}),
-		read("listSandboxTrades", "/sandbox/trades", sandbox, "manual_close", func(w *world) { w.buy("0.05"); w.closes() },
-			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Sandbox.Trades(ctx, opts...))
-			}),
-		read("listMarkets", "/sandbox/markets", sandbox, "priced", nil,
-			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Sandbox.Markets(ctx, opts...))
-			}),
+		read("getSandboxAccount", "/sandbox/account", sandbox, "active", func(w *world) { w.buy("0.05") }, onPaper((*trading.Sandbox).State)),
+		read("listSandboxPositions", "/sandbox/positions", sandbox, "priced", func(w *world) { w.buy("0.05"); w.protect() }, onPaper((*trading.Sandbox).Positions)),
+		read("listSandboxTrades", "/sandbox/trades", sandbox, "manual_close", func(w *world) { w.buy("0.05"); w.closes() }, onPaper((*trading.Sandbox).Trades)),
+		read("listMarkets", "/sandbox/markets", sandbox, "priced", nil, onPaper((*trading.Sandbox).Markets)),
 		read("getPrices", "/sandbox/prices", sandbox, "one", nil,
 			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Sandbox.Price(ctx, "BTC", opts...))
@@ -124,41 +125,21 @@ func operations() []*operation {
 					TakeProfit: at("1000000"), StopLoss: at("1000"), ClosePct: trading.Some(dec("50")), // whatever the price is
 				}, opts...))
 			}),
-		write("resetSandbox", "/sandbox/reset", sandbox, "fresh", func(w *world) { w.buy("0.05") },
-			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Sandbox.Reset(ctx, opts...))
-			}),
+		write("resetSandbox", "/sandbox/reset", sandbox, "fresh", func(w *world) { w.buy("0.05") }, onPaper((*trading.Sandbox).Reset)),
 
 		read("listAccounts", "/accounts", live, "accounts", nil,
 			func(ctx ctxt, _ *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Live.Accounts(ctx, opts...))
 			}),
-		read("getAccount", "/accounts/{accountId}", live, "active", (*world).hold,
-			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).State(ctx, opts...))
-			}),
-		read("listPositions", "/positions", live, "priced", (*world).hold,
-			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).Positions(ctx, opts...))
-			}),
-		read("listTrades", "/trades", live, "closed", func(w *world) { w.hold(); w.live(closeAll) },
-			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).Trades(ctx, opts...))
-			}),
-		read("listAccountOrders", "/accounts/{accountId}/orders", live, "working", func(w *world) { w.rest(); w.start() },
-			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).OpenOrders(ctx, opts...))
-			}),
-		read("listAccountRuns", "/accounts/{accountId}/runs", live, "finished", func(w *world) { w.start(); w.live(cancelRun(w)) },
-			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).FinishedRuns(ctx, opts...))
-			}),
+		read("getAccount", "/accounts/{accountId}", live, "active", (*world).hold, onAccount((*trading.Account).State)),
+		read("listPositions", "/positions", live, "priced", (*world).hold, onAccount((*trading.Account).Positions)),
+		read("listTrades", "/trades", live, "closed", func(w *world) { w.hold(); w.live(closeAll) }, onAccount((*trading.Account).Trades)),
+		read("listAccountOrders", "/accounts/{accountId}/orders", live, "working", func(w *world) { w.rest(); w.start() }, onAccount((*trading.Account).OpenOrders)),
+		read("listAccountRuns", "/accounts/{accountId}/runs", live, "finished", func(w *world) { w.start(); w.live(cancelRun(w)) }, onAccount((*trading.Account).FinishedRuns)),
 		read("listFunding", "/accounts/{accountId}/funding", live, "payments", func(w *world) {
 			w.sim.PayFunding(string(w.account), "BTC", "-1.25")
 			w.sim.PayFunding(string(w.account), "ETH", "0.5")
-		}, func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-			return result(c.Live.Account(w.account).Funding(ctx, opts...))
-		}),
+		}, onAccount((*trading.Account).Funding)),
 		orders("placeOrder", "/orders", live, "opened", anOrder(), func(o trading.Order) call {
 			return func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Live.Account(w.account).PlaceOrder(ctx, o, opts...))
@@ -183,24 +164,12 @@ func operations() []*operation {
 					TakeProfit: at("70000"), StopLoss: at("60000"),
 				}, opts...))
 			}),
-		pro("placeConditional", "/orders/conditional", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
-			return a.PlaceConditional(ctx, o, trading.Conditional{Trigger: dec("65000")}, opts...)
-		}),
-		pro("placeLadder", "/orders/ladder", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
-			return a.PlaceLadder(ctx, o, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 5}, opts...)
-		}),
-		pro("placeTwap", "/orders/twap", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
-			return a.PlaceTWAP(ctx, o, trading.TWAP{Duration: time.Hour}, opts...)
-		}),
-		pro("placeChase", "/orders/chase", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
-			return a.PlaceChase(ctx, o, trading.Chase{To: at("64500")}, opts...)
-		}),
-		pro("placeChaseTwap", "/orders/chase-twap", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
-			return a.PlaceChaseTWAP(ctx, o, trading.ChaseTWAP{Duration: time.Hour, To: at("64500")}, opts...)
-		}),
-		pro("placeSwarm", "/orders/swarm", func(ctx ctxt, a *trading.Account, o trading.Order, opts ...opt) (*trading.RunResult, error) {
-			return a.PlaceSwarm(ctx, o, trading.Swarm{Orders: 5}, opts...)
-		}),
+		pro("placeConditional", "/orders/conditional", (*trading.Account).PlaceConditional, trading.Conditional{Trigger: dec("65000")}),
+		pro("placeLadder", "/orders/ladder", (*trading.Account).PlaceLadder, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 5}),
+		pro("placeTwap", "/orders/twap", (*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Hour}),
+		pro("placeChase", "/orders/chase", (*trading.Account).PlaceChase, trading.Chase{To: at("64500")}),
+		pro("placeChaseTwap", "/orders/chase-twap", (*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: time.Hour, To: at("64500")}),
+		pro("placeSwarm", "/orders/swarm", (*trading.Account).PlaceSwarm, trading.Swarm{Orders: 5}),
 		write("editRun", "/runs/edit", live, "edited", (*world).start,
 			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
 				return result(c.Live.Account(w.account).EditRun(ctx, w.run, trading.RunEdit{TotalSize: dec("0.075")}, opts...))

@@ -405,3 +405,55 @@ func TestElsewhere(t *testing.T) {
 	}
 	t.Logf("%d of %d exchanges compared", len(files), len(recorded))
 }
+
+// notRecorded are the documented codes that no exchange shows, each as
+// "operation status code" with the reason. There is none: what the simulation has
+// no rule for, it is told to answer, and the file says so.
+var notRecorded = map[string]string{}
+
+// Each path has an operation here with a success, and a file for each
+// code that the contract documents of it. Every live write has a replay, and each
+// operation that takes a key the headers of the key's own limit.
+func TestEveryCodeIsRecorded(t *testing.T) {
+	files, err := exchange.Load(dir)
+	require.NoError(t, err)
+	have := map[string]bool{}
+	for _, f := range files {
+		switch {
+		case f.Response.Status < 300:
+			have[f.Operation+" success"] = true
+		default:
+			have[fmt.Sprintf("%s %d %s", f.Operation, f.Response.Status, errorCode(f))] = true
+		}
+		if f.Response.Header["Idempotent-Replayed"] == "true" {
+			have[f.Operation+" replay"] = true
+		}
+		if f.Response.Header["X-RateLimit-Remaining"] == "0" {
+			have[f.Operation+" limit"] = true
+		}
+	}
+
+	codes, err := documentedCodes()
+	require.NoError(t, err)
+	for id := range codes {
+		has := slices.ContainsFunc(operations(), func(o *operation) bool { return o.id == id })
+		assert.True(t, has, "%s has no row in operations_test.go", id)
+	}
+	for _, o := range operations() {
+		want := []string{"success"}
+		for _, d := range codes[o.id] {
+			want = append(want, fmt.Sprintf("%d %s", d.Status, d.Code))
+		}
+		if o.liveWrite() {
+			want = append(want, "replay")
+		}
+		if o.id != "getHealth" {
+			want = append(want, "limit")
+		}
+		for _, what := range want {
+			name := o.id + " " + what
+			_, excused := notRecorded[name]
+			assert.NotEqual(t, have[name], excused, "%s: recorded %t, excused %t", name, have[name], excused)
+		}
+	}
+}

@@ -226,13 +226,9 @@ func asSent(o *operation, d documented) (setters, string) {
 		case o.place != nil:
 			return setters{ordering(func(order *trading.Order) { order.StopLoss = at("70000") })}, "The stop of a long above the price."
 		case o.live():
-			return setters{ready, calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-				return result(c.Live.Account(w.account).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: at("70000")}, opts...))
-			})}, "The stop of a long above the price."
+			return setters{ready, levels(trading.TPSL{TakeProfit: trading.Clear, StopLoss: at("70000")})}, "The stop of a long above the price."
 		default:
-			return setters{ready, calling(func(ctx context.Context, _ *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-				return result(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: at("70000")}, opts...))
-			})}, "The stop of a long above the price."
+			return setters{ready, levels(trading.TPSL{StopLoss: at("70000")})}, "The stop of a long above the price."
 		}
 	}
 	return nil, ""

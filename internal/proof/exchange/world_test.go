@@ -57,6 +57,14 @@ func replayedNames(t testing.TB) *world {
 	return &world{t: t, sandboxKey: exchange.SandboxKey, liveKey: exchange.LiveKey, account: "account_1", order: "order_1", run: "run_1"}
 }
 
+// trader is the account that an operation is on.
+func (w *world) trader(o *operation, c *trading.Client) trading.Trader {
+	if o.live() {
+		return c.Live.Account(w.account)
+	}
+	return c.Sandbox
+}
+
 // executed counts what a simulation has carried out.
 func (w *world) executed() int {
 	if w.sim == nil {
