@@ -70,7 +70,7 @@ var traps = []trap{
 	{45, "healthy, and no price", "TestTrap_T45_AHealthyServiceCanLackAPrice", ""},
 	{46, "one health request for many entries", "TestTrap_T46_OneHealthRequestForManyEntries", ""},
 	{47, "three forms of time", "TestTrap_T47_EveryTimeIsATime", ""},
-	{48, "no key on keyless routes", "TestTrap_T48_NoKeyOnKeylessRoutes", ""},
+	{48, "no key on keyless routes", "TestHeadersOfEveryOperation", ""},
 	{49, "four shapes of no mark", "TestTrap_T49_EveryWayToHaveNoMarkIsTheSame TestTrap_T49_T50_WhatIsNoPriceIsUnpriced", ""},
 	{50, "a price is never 0", "TestTrap_T50_NoPriceIsEverZero", ""},
 	{51, "unknown PnL is not 0", "TestTrap_T51_UnknownPnLIsNotSummedAsZero", ""},
