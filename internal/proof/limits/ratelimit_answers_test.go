@@ -1,11 +1,13 @@
 package limits
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,7 +75,7 @@ func TestALimitOfTheServiceEndsWithItsWindow(t *testing.T) {
 	}
 }
 
-// A Retry-After closes a limit for a minute at the most, in both of its forms, for those who
+// T90: a Retry-After closes a limit for a minute at the most, in both of its forms, for those who
 // come later and for those who wait already. The call itself waits in full or not at all: it
 // ends where its TTL does not last that long, or, without a deadline, where that is longer
 // than a minute.
@@ -117,75 +119,7 @@ func TestRetryAfterClosesForAMinuteAtTheMost(t *testing.T) {
 	}
 }
 
-// A 429 ends the waiting of those who cannot wait that long.
-func TestA429EndsWaitsThatItMakesTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, nil)
-		account := r.Account()
-		for range 540 {
-			_, err := account.Positions(t.Context())
-			require.NoError(t, err)
-		}
-		began := time.Now()
-		done := make(chan error)
-		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 62*time.Second)
-			defer cancel()
-			_, err := account.Positions(ctx)
-			done <- err
-		}()
-		time.Sleep(5 * time.Second)
-		r.Sim.Fault("POST /orders/cancel", tradingsim.Raw(429, limitHeader("600", time.Minute, "Retry-After", "60"), rateLimitedBody))
-		_, err := account.CancelOrder(t.Context(), "o1", trading.FailFast())
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		require.ErrorIs(t, <-done, trading.CodeRateLimited)
-		assert.Equal(t, 5*time.Second, time.Since(began))
-	})
-}
-
-// A read that something in front has turned away is sent again no earlier than that
-// asks; one that fails fast is not sent again.
-func TestAReadWaitsForTheRetryAfterOfSomethingInFront(t *testing.T) {
-	for _, row := range []struct {
-		name       string
-		status     int
-		retryAfter string
-		body       string
-		min, max   time.Duration
-	}{
-		{"a page with 503", 503, "7", "<html>busy</html>", 7 * time.Second, 7 * time.Second},
-		{"a page with 429", 429, "7", "<html>slow down</html>", 7 * time.Second, 7 * time.Second},
-		{"its own JSON with 503", 503, "7", `{"error":"overloaded","message":"busy"}`, 7 * time.Second, 7 * time.Second},
-		{"no word", 503, "", "<html>busy</html>", 1, 5 * time.Second},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := rig.New(t, nil)
-				header := http.Header{}
-				if row.retryAfter != "" {
-					header.Set("Retry-After", row.retryAfter)
-				}
-				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, header, row.body))
-				began := time.Now()
-				_, err := r.Account().Trades(t.Context())
-				require.NoError(t, err)
-				assert.GreaterOrEqual(t, time.Since(began), row.min)
-				assert.LessOrEqual(t, time.Since(began), row.max)
-				if row.retryAfter == "" {
-					return
-				}
-				r.Exits(1) // nobody else waits
-				r.Sim.Fault("GET /trades", tradingsim.Raw(row.status, header, row.body))
-				began = time.Now()
-				_, err = r.Account().Trades(t.Context(), trading.FailFast())
-				require.Error(t, err)
-				assert.Zero(t, time.Since(began))
-			})
-		})
-	}
-}
-
-// D 25: one rule for the Retry-After of a 429 or 503, the service's own or of something in
+// D 25, T90: one rule for the Retry-After of a 429 or 503, the service's own or of something in
 // front, for reads and writes: waited for in full, unless the caller's deadline or the send
 // TTL comes first, or, for a read without a deadline, a minute. Then the call ends at once.
 func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
@@ -258,7 +192,7 @@ func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
 	}
 }
 
-// D 48: only the service's own rate_limited with the key's headers closes the key, and no other
+// D 48, T92: only the service's own rate_limited with the key's headers closes the key, and no other
 // answer's X-RateLimit headers change its limit. Whatever else answers a read or an exit, the next
 // exit goes out at once.
 func TestEdge48_AGatewaysRateLimitHoldsNoExitUp(t *testing.T) {
@@ -302,19 +236,6 @@ func TestEdge48_AGatewaysRateLimitHoldsNoExitUp(t *testing.T) {
 	}
 }
 
-// A key whose limit is one place is served, request by request.
-func TestALimitOfOneIsServed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, []tradingsim.Option{tradingsim.WithKeyLimit(1)})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		defer cancel()
-		for range 3 {
-			_, err := r.Account().Positions(ctx)
-			require.NoError(t, err)
-		}
-	})
-}
-
 // Every limit of the contract has a name that tells sandbox from live and the classes
 // from each other, and no key is in it.
 func TestRateLimitUsageNamesEveryLimit(t *testing.T) {
@@ -347,63 +268,6 @@ func TestRateLimitUsageNamesEveryLimit(t *testing.T) {
 	}
 }
 
-// silentStore is a shared store that never answers, and ignores its contexts.
-type silentStore struct {
-	ratelimit.Store
-	asked atomic.Int64
-	done  chan struct{}
-}
-
-func (s *silentStore) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
-	s.asked.Add(1)
-	<-s.done
-	return ratelimit.Grant{Wait: time.Second}, nil
-}
-
-// A store that does not answer holds an exit up for a second and no longer, and then
-// nobody for a while; Close does not wait for it.
-func TestASilentStoreHoldsAnExitForASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &silentStore{Store: ratelimit.NewMemoryStore(), done: make(chan struct{})}
-		defer close(store.done)
-		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: store, Owner: "desk"}))
-		go func() { _, _ = r.Account().Positions(t.Context()) }()
-		synctest.Wait()
-		began := time.Now()
-		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All)
-		require.ErrorIs(t, err, trading.CodeNoPosition)
-		assert.Equal(t, time.Second, time.Since(began))
-		r.Exits(20)
-		assert.EqualValues(t, 1, store.asked.Load())
-		require.NoError(t, r.Close())
-		assert.Equal(t, time.Second, time.Since(began))
-	})
-}
-
-// An order that may be sent once, and not again, does not wait for room; but it does
-// wait for the store's answer.
-func TestAnOrderThatIsSentOnceWaitsForTheStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: &lateStore{ratelimit.NewMemoryStore()}, Owner: "desk"}))
-		for range 135 {
-			_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.001"), trading.WithSendTTL(0))
-			require.NoError(t, err)
-		}
-		began := time.Now()
-		_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.001"), trading.WithSendTTL(0))
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		assert.Less(t, time.Since(began), time.Second)
-	})
-}
-
-// lateStore answers after a millisecond.
-type lateStore struct{ ratelimit.Store }
-
-func (s *lateStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
-	time.Sleep(time.Millisecond)
-	return s.Store.Take(ctx, needs, hold)
-}
-
 // A source of keys that calls the client does not lock it.
 func TestRateLimitUsageHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -423,5 +287,45 @@ func TestRateLimitUsageHoldsNobodyUp(t *testing.T) {
 		r.Exits(1)
 		close(looking)
 		require.NoError(t, <-looked)
+	})
+}
+
+// failingStore is a shared store that cannot be reached.
+type failingStore struct{ ratelimit.Store }
+
+func (failingStore) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
+	return ratelimit.Grant{}, errors.New("no connection")
+}
+
+// A store that fails holds no exit up, and the log says that it does.
+func TestAStoreThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged bytes.Buffer
+		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: failingStore{ratelimit.NewMemoryStore()}, Owner: "desk"}),
+			trading.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))))
+		r.Exits(1)
+		require.NoError(t, r.Close())
+		assert.Contains(t, logged.String(), "no connection")
+	})
+}
+
+// Where the service closes a limit while a guard is asked, the call waits for it, and the guard is asked again.
+func TestALimitThatClosesWhileAGuardIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		var r rig.Rig
+		r = rig.New(t, nil, trading.WithGuard(func(ctx context.Context, _ trading.Write) error {
+			if asked++; asked == 1 {
+				r.Sim.Fault("GET /trades", tradingsim.Raw(429, limitHeader("600", time.Minute, "Retry-After", "20"), rateLimitedBody))
+				_, err := r.Account().Trades(ctx, trading.FailFast())
+				require.ErrorIs(t, err, trading.CodeRateLimited)
+			}
+			return nil
+		}))
+		began := time.Now()
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All)
+		require.ErrorIs(t, err, trading.CodeNoPosition)
+		assert.Equal(t, 20*time.Second, time.Since(began))
+		assert.Equal(t, 2, asked)
 	})
 }

@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -28,8 +27,6 @@ type meter struct {
 	arrivals map[string][]time.Time
 	most     map[string]int
 	refused  int // 429s
-	early    []string
-	closed   map[string]time.Time
 }
 
 // classOf is the limit of a live write's user, by the contract's words.
@@ -51,9 +48,6 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 	m.mu.Lock()
 	now := time.Now()
 	for _, name := range names {
-		if now.Before(m.closed[name]) {
-			m.early = append(m.early, fmt.Sprintf("%s at %s, %s before its end", name, now.Format(time.TimeOnly), m.closed[name].Sub(now)))
-		}
 		seen := append(m.arrivals[name], now)
 		for now.Sub(seen[0]) >= time.Minute {
 			seen = seen[1:]
@@ -74,7 +68,7 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 // metered joins a client to a simulation through a meter.
 func metered(t *testing.T, takes time.Duration, sim []tradingsim.Option, opts ...trading.Option) (rig.Rig, *meter) {
 	s := tradingsim.New(append([]tradingsim.Option{tradingsim.WithRequestLog(1)}, sim...)...)
-	m := &meter{rt: s.Transport(), takes: takes, arrivals: map[string][]time.Time{}, most: map[string]int{}, closed: map[string]time.Time{}}
+	m := &meter{rt: s.Transport(), takes: takes, arrivals: map[string][]time.Time{}, most: map[string]int{}}
 	return rig.Join(t, s, append([]trading.Option{trading.WithTransport(m)}, opts...)...), m
 }
 
@@ -137,76 +131,4 @@ func TestTrap_T94_OverloadForAnHour(t *testing.T) {
 		assert.Greater(t, closes, int(span/(6*time.Second)))
 		t.Logf("of 600 and 150 a minute: %v at the most; the longest close took %s", m.most, longest)
 	})
-}
-
-// A 429 closes its limit, and no other, for every caller until its Retry-After.
-func TestTrap_T92_NoSendBeforeRetryAfter(t *testing.T) {
-	for _, row := range []struct {
-		name    string
-		op      string
-		closed  string
-		retry   time.Duration
-		otherOK bool
-	}{
-		{"a class of the user's", "POST /positions/close", "closes", 20 * time.Second, true},
-		{"the key", "GET /positions", "pk_live_", 40 * time.Second, false},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, m := metered(t, 20*time.Millisecond, nil)
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-				defer cancel()
-				var work sync.WaitGroup
-				other := 0
-				for i := range 8 {
-					work.Go(func() {
-						time.Sleep(time.Duration(i) * 100 * time.Millisecond)
-						every(ctx, 5*time.Second, func(ctx context.Context) { _, _ = r.Account().ClosePosition(ctx, "BTC", trading.All) })
-					})
-					work.Go(func() {
-						every(ctx, time.Second, func(ctx context.Context) { _, _ = r.Account().Positions(ctx) })
-					})
-				}
-				for range 4 {
-					time.Sleep(45*time.Second + 500*time.Millisecond)
-					r.Sim.Fault(row.op, tradingsim.RateLimit(row.retry))
-					// Everything that is under way by then may arrive still.
-					synctest.Wait()
-					for m.seen() == 0 && ctx.Err() == nil {
-						time.Sleep(10 * time.Millisecond)
-					}
-					time.Sleep(50 * time.Millisecond)
-					m.close(row.closed, row.retry-100*time.Millisecond)
-					before := m.count("pk_live_")
-					time.Sleep(row.retry - time.Second)
-					other += m.count("pk_live_") - before
-				}
-				cancel()
-				work.Wait()
-				assert.Empty(t, m.early, "sent before the end of Retry-After")
-				assert.Equal(t, row.otherOK, other > 0, "%d other requests went out meanwhile", other)
-			})
-		})
-	}
-}
-
-// seen returns how many 429s there were since the last time.
-func (m *meter) seen() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := m.refused
-	m.refused = 0
-	return n
-}
-
-func (m *meter) close(name string, d time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closed[name] = time.Now().Add(d)
-}
-
-func (m *meter) count(name string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.arrivals[name])
 }

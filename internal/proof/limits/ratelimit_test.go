@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -105,92 +104,16 @@ func TestTheReserve(t *testing.T) {
 				assert.Equal(t, row.entries, placed)
 				_, err := account.PlaceOrder(ctx, rig.Sell("0.001", func(o *trading.Order) { o.ReduceOnly = true }), trading.FailFast())
 				assert.Equal(t, row.reserve < 0, errors.Is(err, trading.CodeRateLimited), "%v", err)
+				began := time.Now()
+				_, err = account.PlaceOrder(ctx, rig.Buy("0.001"), trading.WithSendTTL(0))
+				require.ErrorIs(t, err, trading.CodeRateLimited)
+				assert.Zero(t, time.Since(began), "what is sent once does not wait")
 				// An entry cannot ask for the reserve.
 				_, err = account.PlaceOrder(ctx, rig.Buy("0.001"), trading.FailFast(), trading.WithPriority(trading.PriorityExit))
 				require.ErrorIs(t, err, trading.CodeRateLimited)
 			})
 		})
 	}
-}
-
-// A wait that cannot end in time is refused at once, with its length.
-func TestWaitsThatCannotEndInTime(t *testing.T) {
-	for _, row := range []struct {
-		name string
-		do   func(ctx context.Context, a *trading.Account) error
-	}{
-		{"the context", func(ctx context.Context, a *trading.Account) error {
-			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-			defer cancel()
-			_, err := a.Positions(ctx)
-			return err
-		}},
-		{"the lifetime", func(ctx context.Context, a *trading.Account) error {
-			_, err := a.PlaceOrder(ctx, rig.Buy("0.01"))
-			return err
-		}},
-		{"the caller's word", func(ctx context.Context, a *trading.Account) error {
-			_, err := a.Positions(ctx, trading.FailFast())
-			return err
-		}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := rig.New(t, nil)
-				ctx, account := t.Context(), r.Account()
-				for range 540 {
-					_, err := account.Positions(ctx)
-					require.NoError(t, err)
-				}
-				time.Sleep(10 * time.Second)
-				began := time.Now()
-				err := row.do(ctx, account)
-				require.ErrorIs(t, err, trading.CodeRateLimited)
-				assert.Zero(t, time.Since(began))
-				wait, _ := trading.RetryAfter(err)
-				assert.Equal(t, 50*time.Second, wait)
-				_, err = account.Positions(ctx)
-				require.NoError(t, err)
-				assert.Equal(t, 50*time.Second, time.Since(began), "who can wait does")
-			})
-		})
-	}
-}
-
-// The classes of the user are shared by the terminal: a 429 tells what it has used.
-func TestUsageElsewhereIsLearnt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, nil)
-		ctx := t.Context()
-		for range 10 {
-			_, _ = r.Account().ClosePosition(ctx, "BTC", trading.All)
-		}
-		r.Sim.Fault("POST /positions/close", tradingsim.RateLimit(20*time.Second))
-		_, err := r.Account().ClosePosition(ctx, "BTC", trading.All, trading.FailFast())
-		require.ErrorIs(t, err, trading.CodeRateLimited)
-		closes := usageOf(t, r, "closes")
-		assert.Equal(t, 11, closes.Used)
-		assert.Equal(t, 139, closes.Elsewhere)
-		assert.Equal(t, 20*time.Second, closes.Closed)
-		assert.Zero(t, closes.Left)
-		time.Sleep(20 * time.Second)
-		closes = usageOf(t, r, "closes")
-		assert.Zero(t, closes.Elsewhere)
-		assert.Equal(t, 139, closes.Left)
-	})
-}
-
-func usageOf(t *testing.T, r rig.Rig, class string) ratelimit.Usage {
-	t.Helper()
-	usages, err := r.RateLimitUsage(t.Context())
-	require.NoError(t, err)
-	for _, u := range usages {
-		if strings.HasSuffix(u.Bucket.Name, "/"+class) {
-			return u
-		}
-	}
-	t.Fatalf("no %s in %v", class, usages)
-	return ratelimit.Usage{}
 }
 
 // Clients with one store share what there is.
