@@ -213,6 +213,54 @@ func TestACallerWhoLeavesDuringAGuard(t *testing.T) {
 	})
 }
 
+// The throttle of failed authentications acts in front of the keys: a good key
+// from that address is turned away too, with a Retry-After and no more.
+func TestFailedAuthThrottle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil)
+		for range 10 {
+			require.Equal(t, 401, r.RawAs("pk_test_guess", trading.OpMe, "").Status)
+		}
+		err := r.Refused(rig.Buy("1"))
+		refusal := rig.RefusalOf(t, err)
+		assert.Equal(t, trading.CodeRateLimited, refusal.Code)
+		assert.Equal(t, time.Minute, refusal.RetryAfter)
+		_, told := refusal.Meta.RateLimit.Get()
+		assert.False(t, told, "it is no limit of the key")
+		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))
+
+		// The other reading: no Retry-After. A full window stands for it.
+		r = rig.New(t, []tradingsim.Option{tradingsim.WithInterpretation(3)})
+		for range 10 {
+			r.RawAs("pk_test_guess", trading.OpMe, "")
+		}
+		wait, ok := trading.RetryAfter(r.Refused(rig.Buy("1")))
+		assert.True(t, ok)
+		assert.Equal(t, time.Minute, wait)
+		_, err = r.Health(t.Context())
+		require.NoError(t, err, "keyless endpoints are not throttled")
+	})
+}
+
+// A limit is the key's own: what one key used up, another still has.
+func TestTrap_T92_LimitsAreTheKeysOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithKeyLimit(2))
+		first, second := rig.Join(t, sim), rig.Join(t, sim, trading.WithSandboxKey(sim.NewSandboxKey()))
+		first.Trades()
+		first.Trades()
+		_, err := first.Sandbox.Trades(t.Context(), trading.FailFast())
+		require.ErrorIs(t, err, trading.CodeRateLimited)
+		second.Trades()
+		_, err = first.Me(t.Context(), trading.EnvLive)
+		require.NoError(t, err, "the live key's limit is another")
+
+		began := time.Now()
+		first.Trades()
+		assert.GreaterOrEqual(t, time.Since(began), time.Minute, "it waited for its window")
+	})
+}
+
 // A caller who leaves while a call waits for a closed rate limit leaves at once.
 func TestAWaitForARateLimitEndsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -230,46 +278,5 @@ func TestAWaitForARateLimitEndsWithItsCaller(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, time.Second, time.Since(began))
 		time.Sleep(time.Minute)
-	})
-}
-
-// The gate asks nothing after Close, keeps warm with one goroutine however often
-// it is asked, and reads an absurd cacheSeconds as the usual five.
-func TestGateAtItsEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, nil, trading.WithHealthGate(trading.HealthGate{KeepWarm: true}))
-		absurd := `{"ok":true,"status":"healthy","feed":"live","service":"s","version":"v1","asOf":1,"cacheSeconds":%s}`
-		for _, seconds := range []string{"0", "-5", "1e9"} {
-			r.Sim.Fault("GET /health", tradingsim.Raw(200, nil, fmt.Sprintf(absurd, seconds)))
-			health, err := r.Health(t.Context())
-			require.NoError(t, err)
-			assert.Equal(t, 5*time.Second, health.CacheFor)
-		}
-		asked := r.Sent(trading.OpHealth)
-		for range 10 {
-			r.Place(rig.Buy("0.01"))
-			time.Sleep(time.Minute)
-		}
-		assert.InDelta(t, 360, r.Sent(trading.OpHealth)-asked, 10, "one each five seconds, and two until the service has it")
-
-		// An assessment that could not be read is asked for again by the next entry,
-		// and not a second time beside it, however long the answer takes.
-		time.Sleep(2 * time.Second) // between two refreshes
-		r.Sim.Fault("GET /health", tradingsim.GatewayError(502), tradingsim.DelayResponse(4*time.Second))
-		time.Sleep(3 * time.Second)
-		began := time.Now()
-		asked = r.Sent(trading.OpHealth)
-		r.Place(rig.Buy("0.01"))
-		assert.Equal(t, 4*time.Second, time.Since(began))
-		assert.Equal(t, 1, r.Sent(trading.OpHealth)-asked)
-		time.Sleep(time.Minute)
-
-		require.NoError(t, r.Close())
-		asked = r.Sent(trading.OpHealth)
-		require.ErrorIs(t, r.Refused(rig.Buy("1")), trading.ErrClosed)
-		_, err := r.Health(t.Context())
-		require.ErrorIs(t, err, trading.ErrClosed)
-		time.Sleep(time.Minute)
-		assert.Equal(t, asked, r.Sent(trading.OpHealth))
 	})
 }

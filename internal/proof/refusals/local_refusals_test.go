@@ -1,11 +1,13 @@
 package refusals
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -150,7 +152,8 @@ func TestLocalRefusalsAreTheServicesOwn(t *testing.T) {
 				o := rig.Buy("0.05", d.change)
 				result, err := env.place(through, o)
 				agree(t, answer, err, d.stricter, "")
-				if o.Check(env.name) != nil {
+				if checked := o.Check(env.name); checked != nil {
+					assert.Equal(t, rig.RefusalOf(t, checked), rig.RefusalOf(t, err))
 					assert.True(t, rig.RefusalOf(t, err).Local)
 					assert.Empty(t, through.Sim.Requests())
 				}
@@ -221,60 +224,155 @@ func shareMember(a, b deviation) bool {
 	return false
 }
 
-// The same for closes and triggers, on an open position.
-func TestLocalRefusalsOfExits(t *testing.T) {
+// over places an order that is carried out over time, by the method for how, as long as its Check
+// says the same as the method.
+func over[H interface{ Check(o trading.Order) error }](place func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), size string, how H) func(rig.Rig) error {
+	return func(r rig.Rig) error {
+		_, err := place(r.Account(), r.T.Context(), rig.Buy(size), how)
+		if checked := how.Check(rig.Buy(size)); checked != nil {
+			assert.Equal(r.T, rig.RefusalOf(r.T, checked), rig.RefusalOf(r.T, err))
+		}
+		return err
+	}
+}
+
+// The same for what is no plain order: on accounts that are long 1 BTC, the live one with a TWAP.
+func TestLocalRefusalsOfTheRest(t *testing.T) {
 	closing := func(symbol string, part trading.Part) func(rig.Rig) error {
 		return func(r rig.Rig) error {
 			_, err := r.Sandbox.ClosePosition(r.T.Context(), symbol, part)
 			return err
 		}
 	}
-	triggers := func(symbol string, tr trading.TPSL) func(rig.Rig) error {
+	levels := func(symbol string, change trading.TPSL) func(rig.Rig) error {
 		return func(r rig.Rig) error {
-			_, err := r.Sandbox.SetTPSL(r.T.Context(), symbol, tr)
+			_, err := r.Sandbox.SetTPSL(r.T.Context(), symbol, change)
+			return err
+		}
+	}
+	liveClosing := func(symbol string, part trading.Part) func(rig.Rig) error {
+		return func(r rig.Rig) error {
+			_, err := r.Account().ClosePosition(r.T.Context(), symbol, part)
+			return err
+		}
+	}
+	liveLevels := func(tp, sl trading.Level) func(rig.Rig) error {
+		return func(r rig.Rig) error { return r.Levels(trading.TPSL{TakeProfit: tp, StopLoss: sl}) }
+	}
+	limit := func(change func(*trading.Order)) func(rig.Rig) error {
+		return func(r rig.Rig) error {
+			_, err := r.Account().PlaceLimit(r.T.Context(), rig.Buy("0.05", change))
+			return err
+		}
+	}
+	edit := func(id trading.RunID, total string) func(rig.Rig) error {
+		return func(r rig.Rig) error {
+			_, err := r.Account().EditRun(r.T.Context(), id, trading.RunEdit{TotalSize: rig.Dec(total)})
 			return err
 		}
 	}
 	pct := func(text string) trading.Part { return trading.Percent(rig.Dec(text)) }
+	from := func(a, b string, n int) trading.Ladder {
+		return trading.Ladder{From: rig.Dec(a), To: rig.Dec(b), Rungs: n}
+	}
+	const members = `"accountId":"acc_1","symbol":"BTC","side":"long","leverage":2,"size":0.05`
 	for _, row := range []struct {
 		name     string
 		call     func(rig.Rig) error
 		op       trading.Operation
 		body     string
 		stricter string
+		code     trading.Code // the client's, where the contract names none; else they are the same
 	}{
-		{"close all", closing("BTC", trading.All), trading.OpSandboxClose, `{"symbol":"BTC","pct":100}`, ""},
-		{"close 1 percent", closing("BTC", pct("1")), trading.OpSandboxClose, `{"symbol":"BTC","pct":1}`, ""},
-		{"close 12.5 percent", closing("BTC", pct("12.5")), trading.OpSandboxClose, `{"symbol":"BTC","pct":12.5}`, ""},
-		{"close 0.99 percent", closing("BTC", pct("0.99")), trading.OpSandboxClose, `{"symbol":"BTC","pct":0.99}`, ""},
-		{"close 100.1 percent", closing("BTC", pct("100.1")), trading.OpSandboxClose, `{"symbol":"BTC","pct":100.1}`, ""},
-		{"close 0 percent", closing("BTC", pct("0")), trading.OpSandboxClose, `{"symbol":"BTC","pct":0}`, ""},
-		{"close below 0", closing("BTC", pct("-5")), trading.OpSandboxClose, `{"symbol":"BTC","pct":-5}`, ""},
-		{"close without a symbol", closing("", trading.All), trading.OpSandboxClose, `{"pct":100}`, ""},
-		{"close elsewhere", closing("ETH", trading.All), trading.OpSandboxClose, `{"symbol":"ETH"}`, ""},
-		{"the zero part", closing("BTC", trading.Part{}), trading.OpSandboxClose, `{"symbol":"BTC"}`,
-			"T59: what was not said is not the whole position"},
-		{"a stop", triggers("BTC", trading.TPSL{StopLoss: rig.At("63000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":63000}`, ""},
-		{"a stop of 0", triggers("BTC", trading.TPSL{StopLoss: rig.At("0")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":0}`, ""},
-		{"a target below 0", triggers("BTC", trading.TPSL{TakeProfit: rig.At("-1")}), trading.OpSandboxTPSL, `{"symbol":"BTC","takeProfitPrice":-1}`, ""},
-		{"a stop above the price", triggers("BTC", trading.TPSL{StopLoss: rig.At("65000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":65000}`, ""},
-		{"a stop past the target", triggers("BTC", trading.TPSL{StopLoss: rig.At("63000"), TakeProfit: rig.At("62000")}), trading.OpSandboxTPSL,
-			`{"symbol":"BTC","stopLossPrice":63000,"takeProfitPrice":62000}`, ""},
-		{"levels cleared", triggers("BTC", trading.TPSL{StopLoss: trading.Clear, TakeProfit: trading.Clear}), trading.OpSandboxTPSL,
-			`{"symbol":"BTC","stopLossPrice":null,"takeProfitPrice":null}`, ""},
-		{"a share of 0", triggers("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("0"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":0}`, ""},
-		{"a share of 101", triggers("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("101"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":101}`, ""},
-		{"a share", triggers("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("50"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":50}`, ""},
-		{"triggers without a symbol", triggers("", trading.TPSL{StopLoss: rig.At("63000")}), trading.OpSandboxTPSL, `{"stopLossPrice":63000}`, ""},
-		{"no trigger named", triggers("BTC", trading.TPSL{}), trading.OpSandboxTPSL, `{"symbol":"BTC"}`,
-			"a change of nothing is a level that was forgotten"},
+		{"paper, close all", closing("BTC", trading.All), trading.OpSandboxClose, `{"symbol":"BTC","pct":100}`, "", ""},
+		{"paper, close 1 percent", closing("BTC", pct("1")), trading.OpSandboxClose, `{"symbol":"BTC","pct":1}`, "", ""},
+		{"paper, close 12.5 percent", closing("BTC", pct("12.5")), trading.OpSandboxClose, `{"symbol":"BTC","pct":12.5}`, "", ""},
+		{"paper, close 0.99 percent", closing("BTC", pct("0.99")), trading.OpSandboxClose, `{"symbol":"BTC","pct":0.99}`, "", ""},
+		{"paper, close 100.1 percent", closing("BTC", pct("100.1")), trading.OpSandboxClose, `{"symbol":"BTC","pct":100.1}`, "", ""},
+		{"paper, close 0 percent", closing("BTC", pct("0")), trading.OpSandboxClose, `{"symbol":"BTC","pct":0}`, "", ""},
+		{"paper, close below 0", closing("BTC", pct("-5")), trading.OpSandboxClose, `{"symbol":"BTC","pct":-5}`, "", ""},
+		{"paper, close without a symbol", closing("", trading.All), trading.OpSandboxClose, `{"pct":100}`, "", ""},
+		{"paper, close elsewhere", closing("ETH", trading.All), trading.OpSandboxClose, `{"symbol":"ETH"}`, "", ""},
+		{"paper, the zero part", closing("BTC", trading.Part{}), trading.OpSandboxClose, `{"symbol":"BTC"}`,
+			"T59: what was not said is not the whole position", ""},
+		{"paper, a stop", levels("BTC", trading.TPSL{StopLoss: rig.At("63000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":63000}`, "", ""},
+		{"paper, a stop of 0", levels("BTC", trading.TPSL{StopLoss: rig.At("0")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":0}`, "", ""},
+		{"paper, a target below 0", levels("BTC", trading.TPSL{TakeProfit: rig.At("-1")}), trading.OpSandboxTPSL, `{"symbol":"BTC","takeProfitPrice":-1}`, "", ""},
+		{"paper, a stop above the price", levels("BTC", trading.TPSL{StopLoss: rig.At("65000")}), trading.OpSandboxTPSL, `{"symbol":"BTC","stopLossPrice":65000}`, "", ""},
+		{"paper, a stop past the target", levels("BTC", trading.TPSL{StopLoss: rig.At("63000"), TakeProfit: rig.At("62000")}), trading.OpSandboxTPSL,
+			`{"symbol":"BTC","stopLossPrice":63000,"takeProfitPrice":62000}`, "", ""},
+		{"paper, levels cleared", levels("BTC", trading.TPSL{StopLoss: trading.Clear, TakeProfit: trading.Clear}), trading.OpSandboxTPSL,
+			`{"symbol":"BTC","stopLossPrice":null,"takeProfitPrice":null}`, "", ""},
+		{"paper, a share of 0", levels("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("0"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":0}`, "", ""},
+		{"paper, a share of 101", levels("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("101"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":101}`, "", ""},
+		{"paper, a share", levels("BTC", trading.TPSL{ClosePct: trading.Some(rig.Dec("50"))}), trading.OpSandboxTPSL, `{"symbol":"BTC","closePct":50}`, "", ""},
+		{"paper, triggers without a symbol", levels("", trading.TPSL{StopLoss: rig.At("63000")}), trading.OpSandboxTPSL, `{"stopLossPrice":63000}`, "", ""},
+		{"paper, no trigger named", levels("BTC", trading.TPSL{}), trading.OpSandboxTPSL, `{"symbol":"BTC"}`,
+			"a change of nothing is a level that was forgotten", ""},
+
+		{"a limit", limit(func(o *trading.Order) { o.LimitPrice = rig.At("63000") }), trading.OpLimit, `{` + members + `,"limitPrice":63000}`, "", ""},
+		{"a limit without a price", limit(func(*trading.Order) {}), trading.OpLimit, `{` + members + `}`, "", ""},
+		{"a limit at 0", limit(func(o *trading.Order) { o.LimitPrice = rig.At("0") }), trading.OpLimit, `{` + members + `,"limitPrice":0}`, "", ""},
+		{"a limit that only reduces nothing", limit(func(o *trading.Order) { o.LimitPrice, o.ReduceOnly = rig.At("63000"), true }), trading.OpLimit,
+			`{` + members + `,"limitPrice":63000,"reduceOnly":true}`, "", ""},
+
+		{"close all", liveClosing("BTC", trading.All), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC","closePercent":100}`, "", ""},
+		{"close 1 percent", liveClosing("BTC", pct("1")), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC","closePercent":1}`, "", ""},
+		{"close 0.99 percent", liveClosing("BTC", pct("0.99")), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC","closePercent":0.99}`, "", ""},
+		{"close 100.1 percent", liveClosing("BTC", pct("100.1")), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC","closePercent":100.1}`, "", ""},
+		{"close below 0", liveClosing("BTC", pct("-5")), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC","closePercent":-5}`, "", ""},
+		{"close without a symbol", liveClosing("", trading.All), trading.OpClose, `{"accountId":"acc_1","closePercent":100}`, "", ""},
+		{"close elsewhere", liveClosing("ETH", trading.All), trading.OpClose, `{"accountId":"acc_1","symbol":"ETH"}`, "", ""},
+		{"the zero part", liveClosing("BTC", trading.Part{}), trading.OpClose, `{"accountId":"acc_1","symbol":"BTC"}`,
+			"T59: what was not said is not the whole position", ""},
+
+		{"both levels", liveLevels(rig.At("65000"), rig.At("63000")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":65000,"stopLossPrice":63000}`, "", ""},
+		{"levels cleared", liveLevels(trading.Clear, trading.Clear), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":null,"stopLossPrice":null}`, "", ""},
+		{"a stop of 0", liveLevels(trading.Clear, rig.At("0")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":null,"stopLossPrice":0}`, "", ""},
+		{"a target below the price", liveLevels(rig.At("63000"), trading.Clear), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":63000,"stopLossPrice":null}`, "", ""},
+		{"one level alone", liveLevels(trading.Level{}, rig.At("63000")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":63000}`, "", ""},
+
+		{"a conditional", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{Trigger: rig.Dec("65000")}), trading.OpConditional, `{` + members + `,"triggerPrice":65000}`, "", ""},
+		{"a conditional at 0", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{}), trading.OpConditional, `{` + members + `,"triggerPrice":0}`, "", ""},
+		{"an unknown exec kind", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{Trigger: rig.Dec("65000"), Exec: 9}), trading.OpConditional,
+			`{` + members + `,"triggerPrice":65000,"execKind":"stop"}`, "", ""},
+		{"a stop-limit without a price", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{Trigger: rig.Dec("65000"), Exec: trading.StopLimit}), trading.OpConditional,
+			`{` + members + `,"triggerPrice":65000,"execKind":"stop-limit"}`, "", trading.CodeBadLimitPrice},
+		{"a ladder", over((*trading.Account).PlaceLadder, "0.05", from("64000", "60000", 5)), trading.OpLadder, `{` + members + `,"startPrice":64000,"endPrice":60000,"totalOrders":5}`, "", ""},
+		{"a ladder from 0", over((*trading.Account).PlaceLadder, "0.05", from("0", "60000", 5)), trading.OpLadder, `{` + members + `,"startPrice":0,"endPrice":60000,"totalOrders":5}`, "", ""},
+		{"a ladder of none", over((*trading.Account).PlaceLadder, "0.05", from("64000", "60000", 0)), trading.OpLadder, `{` + members + `,"startPrice":64000,"endPrice":60000,"totalOrders":0}`, "", ""},
+		{"a ladder of thin rungs", over((*trading.Account).PlaceLadder, "0.005", from("64000", "60000", 50)), trading.OpLadder,
+			`{` + strings.Replace(members, "0.05", "0.005", 1) + `,"startPrice":64000,"endPrice":60000,"totalOrders":50}`, "", ""},
+		{"a ladder just thick enough", over((*trading.Account).PlaceLadder, "0.00016", from("64000", "62500", 1)), trading.OpLadder,
+			`{` + strings.Replace(members, "0.05", "0.00016", 1) + `,"startPrice":64000,"endPrice":62500,"totalOrders":1}`, "", ""},
+		{"a TWAP", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: time.Hour}), trading.OpTWAP, `{` + members + `,"durationMs":3600000}`, "", ""},
+		{"a TWAP too short", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: time.Second}), trading.OpTWAP, `{` + members + `,"durationMs":1000}`, "", ""},
+		{"a TWAP of no time", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: 0}), trading.OpTWAP, `{` + members + `,"durationMs":0}`, "", ""},
+		{"a TWAP of part of a millisecond", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: time.Hour + time.Microsecond}), trading.OpTWAP, `{` + members + `,"durationMs":3600000.001}`, "", ""},
+		{"a chase", over((*trading.Account).PlaceChase, "0.05", trading.Chase{}), trading.OpChase, `{` + members + `}`, "", ""},
+		{"a chase to 0", over((*trading.Account).PlaceChase, "0.05", trading.Chase{To: rig.At("0")}), trading.OpChase, `{` + members + `,"chaseTo":0}`, "", ""},
+		{"a chase to null", over((*trading.Account).PlaceChase, "0.05", trading.Chase{To: trading.Clear}), trading.OpChase, `{` + members + `,"chaseTo":null}`, "", ""},
+		{"a swarm", over((*trading.Account).PlaceSwarm, "0.05", trading.Swarm{Orders: 5}), trading.OpSwarm, `{` + members + `,"totalOrders":5}`, "", ""},
+		{"a swarm of none", over((*trading.Account).PlaceSwarm, "0.05", trading.Swarm{Orders: 0}), trading.OpSwarm, `{` + members + `,"totalOrders":0}`, "", ""},
+		{"a swarm of too many", over((*trading.Account).PlaceSwarm, "0.05", trading.Swarm{Orders: 99}), trading.OpSwarm, `{` + members + `,"totalOrders":99}`, "", ""},
+		{"an edit", edit("run_1", "0.6"), trading.OpEditRun, `{"accountId":"acc_1","runId":"run_1","totalSize":0.6}`, "", ""},
+		{"an edit to 0", edit("run_1", "0"), trading.OpEditRun, `{"accountId":"acc_1","runId":"run_1","totalSize":0}`, "", ""},
+		{"an edit of nothing", edit("run_9", "1"), trading.OpEditRun, `{"accountId":"acc_1","runId":"run_9","totalSize":1}`, "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			through, plain := rig.New(t, nil), rig.New(t, nil)
-			through.Place(rig.Buy("1"))
-			plain.Place(rig.Buy("1"))
-			answer, err := plain.Raw(row.op, row.body), row.call(through)
-			agree(t, answer, err, row.stricter, "")
+			for _, r := range []rig.Rig{through, plain} {
+				r.Place(rig.Buy("1"))
+				r.Open(rig.Buy("1"))
+				_, err := r.Account().PlaceTWAP(t.Context(), rig.Buy("0.5"), trading.TWAP{Duration: time.Hour})
+				require.NoError(t, err)
+			}
+			raw := plain.RawLive
+			if strings.Contains(string(row.op), "/sandbox/") {
+				raw = plain.Raw
+			}
+			answer, err := raw(row.op, row.body), row.call(through)
+			agree(t, answer, err, row.stricter, row.code)
 			if row.stricter == "" && err == nil {
 				assert.Len(t, through.Sim.Ledger(), len(plain.Sim.Ledger()))
 			}
@@ -300,4 +398,13 @@ func TestLocalRefusalsOfKeys(t *testing.T) {
 	assert.Equal(t, r.RawAs(sim.LiveKey(), trading.OpSandboxTrades, "").Code, rig.RefusalOf(t, err).Code)
 	_, err = trading.New(sim.URL(), trading.WithSandboxKey("mistyped"))
 	assert.Equal(t, r.RawAs("mistyped", trading.OpSandboxTrades, "").Code, rig.RefusalOf(t, err).Code)
+}
+
+// An account id that is missing is refused with the service's code for it.
+func TestLiveLocalRefusalsOfAccounts(t *testing.T) {
+	r := rig.New(t, nil)
+	_, err := r.Live.Account("").PlaceOrder(t.Context(), rig.Buy("0.05"))
+	refusal := rig.RefusalOf(t, err)
+	assert.True(t, refusal.Local)
+	assert.Equal(t, r.RawLive(trading.OpOrder, environments[1].json(deviation{wire: map[string]string{"accountId": ""}})).Code, refusal.Code)
 }
