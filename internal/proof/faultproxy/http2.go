@@ -14,25 +14,12 @@ import (
 
 // Types of HTTP/2 frames, and the codes by which streams and connections end.
 const (
-	FrameData         = 0x0
-	FrameHeaders      = 0x1
-	FrameReset        = 0x3
-	FramePushPromise  = 0x5
-	FrameGoAway       = 0x7
-	FrameContinuation = 0x9
+	FrameHeaders = 0x1
+	FrameReset   = 0x3
+	FrameGoAway  = 0x7
 
 	CodeNo            = 0x0
-	CodeProtocol      = 0x1
-	CodeInternal      = 0x2
 	CodeRefusedStream = 0x7
-	CodeCancel        = 0x8
-	CodeEnhanceCalm   = 0xb
-)
-
-// Flags of frames.
-const (
-	FlagEndStream  = 0x1
-	FlagEndHeaders = 0x4
 )
 
 // Frame is one frame of HTTP/2.
@@ -167,21 +154,6 @@ func OnceCarriedOut(answer func(c *Frames, header Frame) []Frame) FrameFault {
 		}
 		return answer(c, f), true
 	}, true)
-}
-
-// BeforeTheService is a fault of the first request alone, which does not arrive:
-// the client gets what answer says, and nothing more of the connection, which ends
-// when the client gives the request up.
-func BeforeTheService(answer func(c *Frames, header Frame) []Frame) FrameFault {
-	return once(func(c *Frames, fromService bool, f Frame) ([]Frame, bool) {
-		if fromService || f.Type != FrameHeaders {
-			return nil, false
-		}
-		for _, reply := range answer(c, f) {
-			c.Tell(reply)
-		}
-		return nil, true
-	}, false)
 }
 
 // once hands frames on until one is the fault's, and after that nothing of the

@@ -4,7 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,15 +23,99 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
+
+// A redirect is an error that names the versioned root, and is never followed:
+// the key, and the order, must not arrive elsewhere.
+func TestTrap_T87_RedirectsAreNotFollowed(t *testing.T) {
+	elsewhere := newHostile(t, says(plainAnswer(200, `{"ok":true}`)))
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			server := newHostile(t, says(plainAnswer(status, "", "Location: "+elsewhere.url+"/sandbox/orders?token=x")))
+			client := server.client(t)
+			_, err := client.Sandbox.PlaceOrder(t.Context(), rig.Buy("1"), trading.WithResolveTimeout(0))
+			var redirect *trading.RedirectError
+			require.ErrorAs(t, err, &redirect)
+			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+			assert.Equal(t, elsewhere.url+"/sandbox/orders", redirect.Location)
+			assert.ErrorContains(t, err, "versioned root")
+			_, err = client.Sandbox.Trades(t.Context())
+			require.ErrorAs(t, err, &redirect)
+			assert.Equal(t, 1, server.seen("POST"))
+			assert.Equal(t, 1, server.seen("GET"))
+		})
+	}
+	assert.Zero(t, elsewhere.seen("GET")+elsewhere.seen("POST"), "something was followed")
+
+	t.Run("the legacy path", func(t *testing.T) {
+		sim := tradingsim.New()
+		_, err := trading.New(strings.Replace(sim.URL(), "/v1", "/api/v1", 1), trading.WithSandboxKey(sim.SandboxKey()))
+		require.ErrorContains(t, err, "use "+sim.URL())
+
+		// Something in front that goes back to the legacy path.
+		r := rig.Join(t, sim, trading.WithTransport(rig.InFront{Next: sim.Transport(), Change: func(req *http.Request) {
+			req.URL.Path = "/api" + req.URL.Path
+		}}), trading.WithResolveTimeout(0))
+		var redirect *trading.RedirectError
+		require.ErrorAs(t, r.Refused(rig.Buy("1")), &redirect)
+		assert.Equal(t, "/v1/sandbox/orders", redirect.Location)
+		assert.Empty(t, r.Fills())
+	})
+}
+
+// net/http sends a request again by itself when a connection that was in use
+// before dies under it; a write must not be among them.
+func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
+	const given = "once"
+	for name, row := range map[string]struct {
+		send func(context.Context, *trading.Client) error
+		key  string // on the wire, under the contract's name
+	}{
+		"a paper order": {func(ctx context.Context, c *trading.Client) error {
+			_, err := c.Sandbox.PlaceOrder(ctx, rig.Buy("1"))
+			return err
+		}, ""},
+		"a close": {func(ctx context.Context, c *trading.Client) error {
+			_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
+			return err
+		}, ""},
+		"a reset, which has no body": {func(ctx context.Context, c *trading.Client) error {
+			_, err := c.Sandbox.Reset(ctx)
+			return err
+		}, ""},
+		"an order with a key": {func(ctx context.Context, c *trading.Client) error {
+			_, err := c.Live.Account(rig.Acc).PlaceOrder(ctx, rig.Buy("1"), trading.WithSendTTL(0), trading.SkipHealthGate(), trading.WithIdempotencyKey(given))
+			return err
+		}, given},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var answered atomic.Bool
+			server := newHostile(t, func(x *faultproxy.Exchange) {
+				if !answered.Swap(true) {
+					_, _ = io.WriteString(x, plainAnswer(200, `{"ok":true,"trades":[]}`))
+					return
+				}
+				_ = x.Close()
+			})
+			client := server.client(t, trading.WithLiveKey("pk_live_x"))
+			_, err := client.Sandbox.Trades(t.Context())
+			require.NoError(t, err)
+			err = row.send(t.Context(), client)
+			require.Error(t, err)
+			assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+			assert.Equal(t, 1, server.seen("POST"))
+			requests := server.Requests()
+			assert.Equal(t, row.key, requests[len(requests)-1].Header.Get("Idempotency-Key"))
+		})
+	}
+}
 
 // The writes and reads that faults are tried on, as the proxy and the ledger name
 // them.
 const (
 	sandboxOrder = "POST /sandbox/orders"
-	sandboxReset = "POST /sandbox/reset"
-	sandboxState = "GET /sandbox/account"
 	liveOrder    = "POST /orders"
 )
 
@@ -72,23 +164,17 @@ func TestBrokenConnections(t *testing.T) {
 	}{
 		// Resets.
 		{name: "reset in front of the service", why: "transport", fault: (*faultproxy.Exchange).Reset},
-		{name: "reset once it is carried out", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.CarryOut(); x.Reset() }},
 		{name: "reset in the header", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.Say(cut(x.CarryOut(), 30)); x.Reset() }},
-		{name: "reset in the body", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.Say(cut(x.CarryOut(), -5)); x.Reset() }},
 
 		// Ends that come too soon.
 		{name: "closed in front of the service", why: "transport", fault: func(x *faultproxy.Exchange) { _ = x.Close() }},
 		{name: "closed once it is carried out", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.CarryOut(); _ = x.Close() }},
-		{name: "closed in the status line", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.Say(cut(x.CarryOut(), 10)); _ = x.Close() }},
 		{name: "closed behind the header", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.Say(headerOf(x.CarryOut())); _ = x.Close() }},
-		{name: "closed before the last byte", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.Say(cut(x.CarryOut(), -1)); _ = x.Close() }},
 		{name: "half closed in front of the service", why: "transport", fault: func(x *faultproxy.Exchange) { _ = x.CloseWrite(); x.Hold() }},
-		{name: "half closed in the body", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) { x.Say(cut(x.CarryOut(), -5)); _ = x.CloseWrite(); x.Hold() }},
 
 		// Answers that never end.
 		{name: "silence in front of the service", why: "transport", stall: true, fault: (*faultproxy.Exchange).Hold},
 		{name: "silence once it is carried out", runs: true, why: "transport", stall: true, fault: func(x *faultproxy.Exchange) { x.CarryOut(); x.Hold() }},
-		{name: "a header that stops", runs: true, why: "transport", stall: true, fault: func(x *faultproxy.Exchange) { x.Say(cut(x.CarryOut(), 30)); x.Hold() }},
 		{name: "a body that drips, and stops", runs: true, why: "transport", stall: true, fault: func(x *faultproxy.Exchange) {
 			for _, b := range []byte(cut(x.CarryOut(), -1)) {
 				x.Say(string(b))
@@ -106,36 +192,12 @@ func TestBrokenConnections(t *testing.T) {
 			answer := x.CarryOut()
 			x.Say(retold(answer, fmt.Sprintf("Content-Length: %d", len(answer)-len(headerOf(answer))), "Content-Length: 9"))
 		}},
-		{name: "two lengths", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.Say(retold(x.CarryOut(), "Content-Length: ", "Content-Length: 7\r\nContent-Length: "))
-		}},
-		{name: "a length below zero", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.Say(retold(x.CarryOut(), "Content-Length: ", "Content-Length: -"))
-		}},
-		{name: "a length and chunks", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.Say(retold(x.CarryOut(), "Content-Length: ", "Transfer-Encoding: chunked\r\nContent-Length: "))
-			_ = x.Close()
-		}},
-		{name: "a chunk longer than what comes", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.CarryOut()
-			x.Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFF\r\n{}")
-			_ = x.Close()
-		}},
 
 		// Floods.
 		{name: "headers without end", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
 			x.CarryOut()
 			x.Say("HTTP/1.1 200 OK\r\n")
 			pour(x, "X-Filler: "+strings.Repeat("f", 500)+"\r\n", &poured)
-		}},
-		{name: "a header without end", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.CarryOut()
-			x.Say("HTTP/1.1 200 OK\r\nX-Filler: ")
-			pour(x, strings.Repeat("f", 1<<10), &poured)
-		}},
-		{name: "103 Early Hints without end", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.CarryOut()
-			pour(x, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", &poured)
 		}},
 		{name: "a body without end", runs: true, why: "edge", fault: func(x *faultproxy.Exchange) {
 			x.CarryOut()
@@ -146,16 +208,6 @@ func TestBrokenConnections(t *testing.T) {
 			x.CarryOut()
 			x.Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
 			pour(x, "1000\r\n"+strings.Repeat(" ", 4<<10)+"\r\n", &poured)
-		}},
-		{name: "an extension of a chunk without end", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.CarryOut()
-			x.Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
-			pour(x, strings.Repeat("x", 1<<10), &poured)
-		}},
-		{name: "a trailer without end", runs: true, why: "transport", fault: func(x *faultproxy.Exchange) {
-			x.CarryOut()
-			x.Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n")
-			pour(x, "X-Filler: "+strings.Repeat("f", 500)+"\r\n", &poured)
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -288,4 +340,117 @@ func executions(sim *tradingsim.Sim, operation string) (n int) {
 		}
 	}
 	return n
+}
+
+// Where no connection to the service comes about, nothing was sent, and the client
+// knows: no key left, no order did, and none is in doubt.
+func TestNothingIsSentWithoutAConnection(t *testing.T) {
+	// via goes through a proxy that answers CONNECT by a text.
+	via := func(t *testing.T, answer faultproxy.Fault) *http.Transport {
+		proxy := faultproxy.Start(t, http.NotFoundHandler())
+		proxy.Rest(answer)
+		address, err := url.Parse(proxy.URL())
+		require.NoError(t, err)
+		pool := transport.NewPool()
+		pool.Proxy = http.ProxyURL(address)
+		t.Cleanup(func() {
+			for _, request := range proxy.Requests() {
+				assert.Equal(t, "CONNECT ", request.Operation[:8])
+				assert.NotContains(t, request.Header, "X-Api-Key")
+			}
+		})
+		return pool
+	}
+	const elsewhere = "https://service.test/v1"
+	for _, row := range []struct {
+		name  string
+		stall bool
+		says  string // is in the error
+		start func(*testing.T, *tradingsim.Sim) (baseURL string, rt *http.Transport)
+	}{
+		{name: "an unknown authority", says: "unknown authority", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
+			server := httptest.NewUnstartedServer(sim)
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			server.StartTLS()
+			t.Cleanup(server.Close)
+			return server.URL + "/v1", transport.NewPool()
+		}},
+		{name: "no TLS at all", says: "TLS handshake", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
+			proxy := faultproxy.Start(t, sim)
+			proxy.Accept(func(conn *net.TCPConn) {
+				_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+				_, _ = conn.Read(make([]byte, 1<<10))
+			})
+			return "https://" + proxy.Address() + "/v1", transport.NewPool()
+		}},
+		{name: "reset in the handshake", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
+			proxy := faultproxy.Start(t, sim)
+			proxy.Accept(faultproxy.Reset)
+			return "https://" + proxy.Address() + "/v1", transport.NewPool()
+		}},
+		{name: "a handshake that stalls", stall: true, start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
+			proxy := faultproxy.Start(t, sim)
+			proxy.Accept(faultproxy.Drain)
+			return "https://" + proxy.Address() + "/v1", transport.NewPool()
+		}},
+		{name: "CONNECT refused", says: "Forbidden", start: func(t *testing.T, _ *tradingsim.Sim) (string, *http.Transport) {
+			return elsewhere, via(t, says("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))
+		}},
+		{name: "CONNECT granted, and no TLS behind it", start: func(t *testing.T, _ *tradingsim.Sim) (string, *http.Transport) {
+			return elsewhere, via(t, says("HTTP/1.1 200 OK\r\n\r\n"+plainAnswer(200, `{"ok":true,"success":true}`)))
+		}},
+		{name: "CONNECT that stalls", stall: true, start: func(t *testing.T, _ *tradingsim.Sim) (string, *http.Transport) {
+			return elsewhere, via(t, (*faultproxy.Exchange).Hold)
+		}},
+		{name: "connection refused", says: "refused", start: func(t *testing.T, sim *tradingsim.Sim) (string, *http.Transport) {
+			proxy := faultproxy.Start(t, sim)
+			proxy.Close()
+			return proxy.URL() + "/v1", transport.NewPool()
+		}},
+		{name: "a name that does not exist", says: "no such host", start: func(*testing.T, *tradingsim.Sim) (string, *http.Transport) {
+			pool := transport.NewPool()
+			pool.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "service.test", IsNotFound: true}}
+			}
+			return elsewhere, pool
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			timeout := 10 * time.Second
+			if row.stall {
+				t.Parallel()
+				timeout = stallTimeout
+			}
+			sim := tradingsim.New()
+			baseURL, rt := row.start(t, sim)
+			client, err := trading.New(baseURL, worldOptions(sim, timeout, trading.WithTransport(rt),
+				trading.WithRetry(trading.Retry{Attempts: 2, MinWait: time.Nanosecond, MaxWait: time.Nanosecond}))...)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, client.Close()) })
+			var calls sync.WaitGroup
+			for name, call := range map[string]func() error{
+				"a read":        func() error { _, err := client.Sandbox.State(t.Context()); return err },
+				"a paper order": func() error { _, err := client.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.01")); return err },
+				"a reset":       func() error { _, err := client.Sandbox.Reset(t.Context()); return err },
+				"an order": func() error {
+					_, err := client.Live.Account(rig.Acc).PlaceOrder(t.Context(), rig.Buy("0.01"))
+					return err
+				},
+			} {
+				calls.Go(func() {
+					err := call()
+					var transport *trading.TransportError
+					if !assert.ErrorAs(t, err, &transport, name) {
+						return
+					}
+					assert.False(t, transport.Written, "%s: %v", name, err)
+					assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%s: %v", name, err)
+					assert.Equal(t, 2, transport.Meta.Attempts, "%s is tried again: %v", name, err)
+					assert.ErrorContains(t, err, row.says, name)
+				})
+			}
+			calls.Wait()
+			assert.Empty(t, sim.Requests())
+		})
+	}
 }
