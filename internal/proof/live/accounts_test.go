@@ -2,9 +2,7 @@ package live
 
 import (
 	"context"
-	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -155,127 +153,29 @@ func TestTrap_T26_CloseReportsCents(t *testing.T) {
 // T81: the first account may be archived, failed or somebody's tournament entry;
 // nothing is chosen for the caller. T47: createdAt is a time in both readings.
 func TestTrap_T81_TheFirstAccountIsNotChosen(t *testing.T) {
-	for _, reading := range []int{0, 42} {
-		options := []tradingsim.Option{
-			tradingsim.WithAccount(tradingsim.Account{ID: "challenge", Status: "PASSED", EvalType: "2-step", Phase: 2}),
-			tradingsim.WithAccount(tradingsim.Account{ID: "funded", Status: "FUNDED", FundedFrom: "challenge", Balance: "50000.5"}),
+	for _, reading := range [][]tradingsim.Option{nil, {tradingsim.WithInterpretation(42)}} {
+		rig.LiveTest(t, append(reading,
 			tradingsim.WithAccount(tradingsim.Account{ID: "old", Status: "PURCHASED", EvalType: "gauntlet"}),
-			tradingsim.WithAccount(tradingsim.Account{ID: "cup", Tournament: true, TournamentName: "Winter", EvalType: "hyper"}),
 			tradingsim.WithAccount(tradingsim.Account{ID: "trial", Trial: true, Archived: true, Status: "FAILED", EvalType: "free"}),
-		}
-		if reading > 0 {
-			options = append(options, tradingsim.WithInterpretation(reading))
-		}
-		synctest.Test(t, func(t *testing.T) {
-			r := rig.New(t, options)
-			accounts, err := r.Live.Accounts(t.Context())
-			require.NoError(t, err)
-			require.Len(t, accounts, 5)
-			assert.Equal(t, trading.AccountID("trial"), accounts[0].ID, "the newest first, archived or not")
-			assert.True(t, accounts[0].Archived)
-			assert.True(t, accounts[0].Trial)
-			assert.Equal(t, trading.EvalType("free"), accounts[0].EvalType, "an open vocabulary")
-			assert.Equal(t, "Winter", accounts[1].TournamentName)
-			assert.True(t, accounts[1].Tournament)
-			assert.Equal(t, trading.StatusPurchased, accounts[2].Status)
-			assert.Equal(t, trading.AccountID("challenge"), accounts[3].FundedFrom)
-			rig.EqualDec(t, "50000.5", accounts[3].CurrentBalance)
-			assert.Equal(t, 2, accounts[4].Phase)
-			for i, a := range accounts {
-				assert.WithinDuration(t, time.Now(), a.CreatedAt, time.Minute, "a time, as text or as a number")
-				assert.Empty(t, a.Extra)
-				if i > 0 {
-					assert.False(t, a.CreatedAt.After(accounts[i-1].CreatedAt))
-				}
+		), []trading.Option{trading.WithGuard(trading.OnlyAccounts("old", "trial"))}, func(r rig.Rig) {
+			accounts, err := r.Live.Accounts(r.T.Context())
+			require.NoError(r.T, err)
+			require.Len(r.T, accounts, 2)
+			assert.Equal(r.T, trading.AccountID("trial"), accounts[0].ID, "the newest first, archived or not")
+			assert.Equal(r.T, trading.EvalType("free"), accounts[0].EvalType, "an open vocabulary")
+			for _, a := range accounts {
+				assert.WithinDuration(r.T, time.Now(), a.CreatedAt, time.Minute, "a time, as text or as a number")
+				assert.Empty(r.T, a.Extra)
 			}
 			// What the list has shown, the guard knows.
 			sent := len(r.Sim.Requests())
-			_, err = r.Live.Account("trial").PlaceOrder(t.Context(), rig.Buy("0.01"))
-			assert.True(t, rig.RefusalOf(t, err).Local)
-			assert.Len(t, r.Sim.Requests(), sent)
-			_, err = r.Live.Account("old").PlaceOrder(t.Context(), rig.Buy("0.01"))
-			require.NoError(t, err, "PURCHASED is like ACTIVE")
+			_, err = r.Live.Account("trial").PlaceOrder(r.T.Context(), rig.Buy("0.01"))
+			assert.True(r.T, rig.RefusalOf(r.T, err).Local)
+			assert.Len(r.T, r.Sim.Requests(), sent)
+			_, err = r.Live.Account("old").PlaceOrder(r.T.Context(), rig.Buy("0.01"))
+			require.NoError(r.T, err, "PURCHASED is like ACTIVE")
 		})
 	}
-}
-
-// Live reads, in an envelope or bare (reading 43), with times as text or numbers
-// (42): the same records, what is not shown in Extra, and neither ok nor success.
-func TestLiveReadsInEveryReading(t *testing.T) {
-	ctx := context.Background()
-	read := func(t *testing.T, readings ...int) (out []any) {
-		var options []tradingsim.Option
-		for _, n := range readings {
-			options = append(options, tradingsim.WithInterpretation(n))
-		}
-		synctest.Test(t, func(t *testing.T) {
-			r := rig.New(t, options)
-			account := r.Account()
-			r.Open(rig.Buy("0.5", func(o *trading.Order) { o.StopLoss = rig.At("60000") }))
-			_, err := account.ClosePosition(ctx, "BTC", trading.Percent(rig.Dec("50")))
-			require.NoError(t, err)
-			_, err = account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
-			require.NoError(t, err)
-			_, err = account.PlaceTWAP(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Hour})
-			require.NoError(t, err)
-			r.Sim.PayFunding("acc_1", "BTC", "-1.25")
-
-			var meta trading.Meta
-			keep := trading.ResponseInto(&meta)
-			check := func(err error) {
-				t.Helper()
-				require.NoError(t, err)
-				assert.NotContains(t, string(meta.Body), `"ok"`)
-				assert.NotContains(t, string(meta.Body), `"success"`)
-				assert.Equal(t, http.StatusOK, meta.Status)
-				assert.Empty(t, meta.Key)
-			}
-			state, err := account.State(ctx, keep)
-			check(err)
-			assert.Equal(t, trading.EnvLive, state.Environment)
-			rig.EqualOpt(t, "95000", state.DailyLossFloor)
-			rig.EqualOpt(t, "90000", state.GlobalLossFloor)
-			rig.EqualOpt(t, "110000", state.ProfitTarget)
-			phase, ok := state.Phase.Get()
-			assert.True(t, ok)
-			assert.Equal(t, 1, phase)
-			positions, err := account.Positions(ctx, keep)
-			check(err)
-			p, held := positions.In("BTC")
-			require.True(t, held)
-			assert.True(t, p.TakeProfit.IsClear())
-			stop, ok := p.StopLoss.Value()
-			assert.True(t, ok)
-			rig.EqualDec(t, "60000", stop)
-			trades, err := account.Trades(ctx, keep)
-			check(err)
-			require.Len(t, trades, 1)
-			open, err := account.OpenOrders(ctx, keep)
-			check(err)
-			require.Len(t, open.Limits, 1)
-			require.Len(t, open.Runs, 1)
-			rig.EqualOpt(t, "60000", open.Limits[0].LimitPrice)
-			assert.Equal(t, "BTC", open.Runs[0].Symbol)
-			kind, ok := open.Runs[0].Extra.Text("type")
-			assert.True(t, ok, "what is not shown is kept")
-			assert.Equal(t, "twap", kind)
-			finished, err := account.FinishedRuns(ctx, keep)
-			check(err)
-			assert.Empty(t, finished)
-			funding, err := account.Funding(ctx, keep)
-			check(err)
-			require.Len(t, funding, 1)
-			amount, ok := funding[0].Extra.Decimal("amount")
-			assert.True(t, ok)
-			rig.EqualDec(t, "-1.25", amount)
-			out = []any{state.Balance.String(), state.Equity.String(), p.Size.String(), p.EntryPrice.String(), p.OpenedAt.UnixMilli(),
-				trades[0].GrossPnL.String(), trades[0].RoundTripFee.String(), trades[0].ClosedAt.UnixMilli()}
-		})
-		return out
-	}
-	want := read(t)
-	assert.Equal(t, want, read(t, 43), "bare")
-	assert.Equal(t, want, read(t, 42, 43), "bare, with numbers for times")
 }
 
 // T52: a live key has no prices; a live bot reads them with a sandbox key.
