@@ -76,6 +76,7 @@ func mistakes(t *testing.T) []errorRow {
 	_, of := client.Me(t.Context(), "demo")
 	_, edit := account.EditRun(t.Context(), "run_1", trading.RunEdit{TotalSize: trading.Dec("-1")})
 	_, part := account.ClosePosition(t.Context(), "BTC", trading.Percent(trading.Dec("101")))
+	_, unpriced := client.Sandbox.Price(t.Context(), "")
 	_, share := client.Sandbox.ClosePosition(t.Context(), "BTC", trading.Percent(trading.Dec("0.5")))
 	_, symbol := account.ClosePosition(t.Context(), "", trading.All)
 	_, id := account.CancelOrder(t.Context(), "")
@@ -88,6 +89,7 @@ func mistakes(t *testing.T) []errorRow {
 	keyless, err := trading.New(rig.BaseURL, trading.WithTransport(rig.NewScript(t)))
 	require.NoError(t, err)
 	_, missingKey := keyless.Sandbox.State(t.Context())
+	_, missingLiveKey := keyless.Live.Accounts(t.Context())
 	require.NoError(t, keyless.Close())
 	sealed, err := trading.New(rig.BaseURL, trading.WithTransport(rig.NewScript(t)), trading.WithLiveKeyFunc(func(context.Context) (string, error) { return "", errors.New("vault is sealed") }))
 	require.NoError(t, err)
@@ -101,6 +103,10 @@ func mistakes(t *testing.T) []errorRow {
 	_, noContext := client.Sandbox.State(none)
 	return []errorRow{
 		{"symbol, side, size, leverage", "", trading.Order{}.Check(trading.EnvLive)},
+		{"required and missing: symbol, side, size", "", trading.Order{}.Check(trading.EnvSandbox)},
+		{"required and missing: side, size, leverage, limitPrice", "", trading.Order{Type: trading.LimitOrder, Symbol: "BTC"}.Check(trading.EnvLive)},
+		{"size", "e60000000", live(func(o *trading.Order) { o.Size = decimal.New(1, 60000000) })},
+		{"size", "e-60000000", live(func(o *trading.Order) { o.Size = decimal.New(1, -60000000) })},
 		{"side", `"LONG"`, live(func(o *trading.Order) { o.Side = "LONG" })},
 		{"size", "-1", live(func(o *trading.Order) { o.Size = trading.Dec("-1") })},
 		{"leverage", "-2", live(func(o *trading.Order) { o.Leverage = trading.Dec("-2") })},
@@ -127,6 +133,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"orderType", `"Market"`, odd},
 		{"WithClientOrderID", "paper", named},
 		{"symbol", "", symbol},
+		{"symbol", "", unpriced},
 		{"closePercent", "101", part},
 		{"pct", "0.5", share},
 		{"order id", "", id},
@@ -141,9 +148,12 @@ func mistakes(t *testing.T) []errorRow {
 		{"totalOrders", "-1", trading.Swarm{Orders: -1}.Check(good)},
 		{"Duration (durationMs)", "1ns", trading.TWAP{Duration: 1}.Check(good)},
 		{"chaseTo", "clear", trading.Chase{To: trading.Clear}.Check(good)},
+		{"chaseTo", "0", trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))}.Check(good)},
+		{"sizeSkew", "e60000000", trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: trading.Some(decimal.New(1, 60000000))}.Check(good)},
 		{"slippageBps", "e99", trading.Swarm{Orders: 1, SlippageBps: trading.Some(decimal.New(1, 99999))}.Check(good)},
 		{"aggression", "high", trading.Swarm{Orders: 1, Aggression: trading.Some(json.RawMessage("high"))}.Check(good)},
 		{"WithIdempotencyKey", "0 characters", call(trading.WithIdempotencyKey(""))},
+		{"WithIdempotencyKey", "256 characters", call(trading.WithIdempotencyKey(trading.Key(strings.Repeat("k", 256))))},
 		{"WithIdempotencyKey", "visible ASCII", call(trading.WithIdempotencyKey("a b"))},
 		{"order type", "7", marshal(trading.OrderType(7))},
 		{"order type", `"LIMIT"`, new(trading.OrderType).UnmarshalText([]byte("LIMIT"))},
@@ -216,6 +226,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"Resolution.Into", "answer", new(trading.Resolution).Into(new(trading.OrderResult))},
 		{"Resolution.Into", "*int", (&trading.Resolution{Answer: []byte("{}")}).Into(new(int))},
 		{"sandbox API key", "WithSandboxKey, or set TRADING_SANDBOX_KEY", missingKey},
+		{"live API key", "WithLiveKey, or set TRADING_LIVE_KEY", missingLiveKey},
 		{"function of the live key", "vault is sealed", function},
 		{"WithPlaintextHTTP", "live key", plain},
 		{"client", "closed", closed},

@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,7 +20,158 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
+
+func TestTrap_T84_KeysAreCheckedBeforeAnyByte(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		opt  trading.Option
+		code trading.Code
+	}{
+		{"empty", trading.WithSandboxKey(""), trading.CodeMissingAPIKey},
+		{"a live key for the sandbox", trading.WithSandboxKey(rig.LiveKey), trading.CodeWrongEnvironment},
+		{"a sandbox key for live", trading.WithLiveKey(rig.SandboxKey), trading.CodeWrongEnvironment},
+		{"a typo in the prefix", trading.WithSandboxKey("pk_tset_abc"), trading.CodeInvalidAPIKey},
+		{"the prefix alone", trading.WithLiveKey("pk_live_"), trading.CodeInvalidAPIKey},
+		{"a line break", trading.WithSandboxKey("pk_test_abc\n"), trading.CodeInvalidAPIKey},
+		{"not ASCII", trading.WithSandboxKey("pk_test_abč"), trading.CodeInvalidAPIKey},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			client, err := trading.New(rig.BaseURL, row.opt)
+			require.ErrorIs(t, err, row.code)
+			assert.Nil(t, client)
+			assert.NotContains(t, err.Error(), "s3cret")
+		})
+	}
+}
+
+func TestFromEnv(t *testing.T) {
+	t.Setenv("TRADING_BASE_URL", "")
+	t.Setenv("TRADING_SANDBOX_KEY", rig.SandboxKey)
+	t.Setenv("TRADING_LIVE_KEY", "")
+	_, err := trading.FromEnv()
+	require.ErrorContains(t, err, "TRADING_BASE_URL")
+
+	t.Setenv("TRADING_BASE_URL", rig.BaseURL)
+	script := rig.NewScript(t, rig.Answered(200, `{"ok":true,"trades":[]}`))
+	client, err := trading.FromEnv(trading.WithTransport(script), trading.WithApplication("bot", "1.2"))
+	require.NoError(t, err)
+	_, err = client.Sandbox.Trades(context.Background())
+	require.NoError(t, err)
+	got := script.Received()[0]
+	assert.Equal(t, rig.SandboxKey, got.Header.Get("X-API-Key"))
+	assert.Regexp(t, ` bot/1\.2$`, got.Header.Get("User-Agent"))
+
+	t.Setenv("TRADING_LIVE_KEY", rig.SandboxKey)
+	_, err = trading.FromEnv()
+	require.ErrorIs(t, err, trading.CodeWrongEnvironment)
+}
+
+func TestWithSharesTheClientAndKeepsItsOptions(t *testing.T) {
+	var meta trading.Meta
+	script := rig.NewScript(t, rig.Answered(200, `{"ok":true,"trades":[]}`))
+	client := rig.ScriptedClient(t, script)
+	tagged, err := client.With(trading.ResponseInto(&meta), trading.WithTag("x"))
+	require.NoError(t, err)
+	_, err = tagged.Sandbox.Trades(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, trading.OpSandboxTrades, meta.Operation)
+	client.Halt("both")
+	_, halted := tagged.Halted()
+	assert.True(t, halted)
+}
+
+func TestRotatedKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const second = "pk_test_secondSecret"
+		var key atomic.Value
+		key.Store(rig.SandboxKey)
+		asked := 0
+		trades := rig.Answered(200, `{"ok":true,"trades":[]}`)
+		script := rig.NewScript(t,
+			rig.Answered(500, rig.RefusalBody(trading.CodeInternalError)), trades,
+			rig.Answered(401, rig.RefusalBody(trading.CodeRevokedAPIKey)), trades)
+		client := rig.ScriptedClient(t, script, trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+			asked++
+			return key.Load().(string), nil
+		}))
+		ctx := context.Background()
+
+		// Rotated between an attempt and the next.
+		go func() {
+			time.Sleep(time.Millisecond)
+			key.Store(second)
+		}()
+		_, err := client.Sandbox.Trades(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, 2, asked, "once an attempt")
+		got := script.Received()
+		assert.Equal(t, rig.SandboxKey, got[0].Header.Get("X-API-Key"))
+		assert.Equal(t, second, got[1].Header.Get("X-API-Key"))
+
+		// A refused key is held back, and a rotated one starts clean.
+		_, err = client.Sandbox.Trades(ctx)
+		require.ErrorIs(t, err, trading.CodeRevokedAPIKey)
+		_, err = client.Sandbox.Trades(ctx)
+		require.ErrorIs(t, err, trading.CodeRevokedAPIKey)
+		key.Store(rig.SandboxKey)
+		_, err = client.Sandbox.Trades(ctx)
+		require.NoError(t, err)
+		script.Done()
+	})
+}
+
+func TestAKeyThatCannotBeHad(t *testing.T) {
+	vault := errors.New("the vault is sealed")
+	for name, row := range map[string]struct {
+		key string
+		err error
+		is  error
+	}{
+		"no answer":   {"", vault, vault},
+		"empty":       {"", nil, trading.CodeMissingAPIKey},
+		"the other's": {rig.LiveKey, nil, trading.CodeWrongEnvironment},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := rig.ScriptedClient(t, rig.NewScript(t), trading.WithHealthGate(trading.HealthGate{Off: true}),
+				trading.WithSandboxKeyFunc(func(context.Context) (string, error) { return row.key, row.err }))
+			_, err := client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"))
+			require.ErrorIs(t, err, row.is)
+			assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+			assertNoKey(t, "the error", outputs(err))
+		})
+	}
+}
+
+// A live key that is asked for at each attempt is judged at each attempt.
+func TestPlaintextHTTPWithAKeyThatIsAskedFor(t *testing.T) {
+	sim := tradingsim.New()
+	sent := &headers{next: sim.Transport()}
+	key := sim.LiveKey()
+	client, err := trading.New("http://simulator:8080/v1", trading.WithPlaintextHTTP(), trading.WithTransport(sent),
+		trading.WithLiveKeyFunc(func(context.Context) (string, error) { return key, nil }))
+	require.NoError(t, err)
+	defer client.Close()
+	_, err = client.Live.Account("acc_1").State(t.Context())
+	require.NoError(t, err)
+	key = "pk_live_aRealOneOfSomebody"
+	_, err = client.Live.Account("acc_1").State(t.Context())
+	require.ErrorIs(t, err, trading.CodeInvalidAPIKey)
+	require.ErrorContains(t, err, "not sent over plain http")
+	assert.Equal(t, []string{sim.LiveKey()}, sent.keys)
+}
+
+// headers notes the keys that go out.
+type headers struct {
+	next http.RoundTripper
+	keys []string
+}
+
+func (h *headers) RoundTrip(req *http.Request) (*http.Response, error) {
+	h.keys = append(h.keys, req.Header.Get("X-Api-Key"))
+	return h.next.RoundTrip(req)
+}
 
 // outputs prints v in every way that a program or its logger might.
 func outputs(v any) string {
@@ -163,19 +317,6 @@ func TestTrap_T88_NoKeyInAPanic(t *testing.T) {
 	t.Error("the panic of a program's own transport is the program's to see")
 }
 
-func TestNothingIsLoggedWithoutALogger(t *testing.T) {
-	var logged bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	defer slog.SetDefault(before)
-	script := rig.NewScript(t, rig.Answered(200, rig.OrderBody), rig.Answered(500, "oops"))
-	client := rig.ScriptedClient(t, script)
-	_, _ = client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"))
-	_, _ = client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"))
-	script.Done()
-	assert.Empty(t, logged.String())
-}
-
 func TestWhatIsLogged(t *testing.T) {
 	var logged bytes.Buffer
 	script := rig.NewScript(t, rig.Answered(200, rig.OrderBody), rig.Answered(403, rig.RefusalBody(trading.CodeAssetDisabled)), rig.CutAfterWrite())
@@ -200,34 +341,4 @@ func TestWhatIsLogged(t *testing.T) {
 			assert.Contains(t, []string{"time", "level", "msg", "operation", "attempts", "took", "account", "intent", "symbol", "tag", "status", "outcome", "err", "code"}, name)
 		}
 	}
-}
-
-// A client that is given a key in the wrong place says so without the key, and does
-// not send it.
-func TestAKeyInTheWrongPlaceIsNotPrinted(t *testing.T) {
-	withKey := trading.WithLiveKey(rig.LiveKey)
-	for name, row := range map[string]struct {
-		url string
-		opt trading.Option
-	}{
-		"a key for a base URL":          {rig.LiveKey, withKey},
-		"a key as the host":             {"https://" + rig.LiveKey + "/v1", withKey},
-		"a key as the path":             {"https://api.example.test/" + rig.LiveKey + "/v1", withKey},
-		"a key, percent-encoded":        {"https://api.example.test/" + percentEncoded(rig.LiveKey) + "/v1", withKey},
-		"a key without its prefix":      {"https://api.example.test/" + secretPart(rig.LiveKey) + "/v1", withKey},
-		"a key of nobody's":             {"https://api.example.test/" + rig.LiveKey + "/v2", trading.WithTag("t")},
-		"a password without a scheme":   {"user:" + rig.LiveKey + "@api.example.test/v1", trading.WithTag("t")},
-		"an application's name":         {rig.BaseURL, trading.WithApplication(rig.LiveKey, "1")},
-		"an application's version":      {rig.BaseURL, trading.WithApplication("bot", rig.LiveKey)},
-		"an application's invalid name": {rig.BaseURL, trading.WithApplication("bot "+rig.LiveKey, "1")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := trading.New(row.url, row.opt, trading.WithTransport(rig.NewScript(t)))
-			require.Error(t, err)
-			assertNoKey(t, "the error", outputs(err))
-		})
-	}
-	_, err := trading.New("user:hunter2@api.example.test/v1")
-	require.Error(t, err)
-	assert.NotContains(t, err.Error(), "hunter2")
 }
