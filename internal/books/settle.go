@@ -18,21 +18,22 @@ type Shown struct {
 }
 
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
-// reads that begin from now on show it. It reports whether what equal looks show is a baseline
-// now: no other write may have been on its way then but those that were given up before.
-func (b *Books) GiveUp(w *Write, s *Shown) (settles bool) {
+// reads that begin from now on show it. first reports whether nobody knew that before, settles
+// whether what equal looks show is a baseline now: no other write may have been on its way then but
+// those that were given up before.
+func (b *Books) GiveUp(w *Write, s *Shown) (first, settles bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if w.given.IsZero() {
+	if first = w.given.IsZero(); first {
 		w.given = time.Now()
 	}
 	a := b.account(w.account())
 	if !w.in || !a.trailed {
-		return !w.in
+		return first, !w.in
 	}
 	a.goOn()
 	of := a.trails.trail(w.Places[0].Symbol).Trail
-	return a.settle(w, &of, s)
+	return first, a.settle(w, &of, s)
 }
 
 // Settle begins the trail of a write's symbol anew with what equal looks show, and takes the

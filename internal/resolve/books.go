@@ -48,6 +48,11 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 		d.levels.ended(w, f.Outcome)
 	}
 	d.pending.Remove(&w.Item)
+	d.goOnBeside(w)
+}
+
+// goOnBeside goes on with the writes that have waited for another one.
+func (d *Driver) goOnBeside(w *Write) {
 	for _, e := range d.pending.DoubtedBeside(&w.Item) {
 		d.pending.goOn(e.Write)
 	}

@@ -53,7 +53,10 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	s := &books.Shown{
 		Begun: shown.began[n-2], Ended: l.Ended, Position: l.State(w.Intent.Symbol).Position.Size, Rows: l.Rows, Status: l.Status,
 	}
-	settles := w.books.GiveUp(&w.booked, s)
+	first, settles := w.books.GiveUp(&w.booked, s)
+	if first {
+		d.goOnBeside(w) // what waited for it in vain waits no more
+	}
 	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap && w.Ledger.Keyed && w.Ledger.FirstUseKnown
 	switch why {
 	case accounting.BothFit, accounting.TooManyOrders, accounting.SizesTooFine, accounting.NoBaseline:

@@ -8,10 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
@@ -277,6 +279,47 @@ func TestAWriteThatWaitsForAnother(t *testing.T) {
 		assert.True(t, known)
 		assert.Equal(t, ledger.Applied, r.Outcome)
 		assert.False(t, d.IsOpen(second))
+	})
+}
+
+// Of two equal lost orders one ran. The key of one is held at once, and its looks are over before the
+// other can run no more. Then that is looked at again, so that nobody asks for ever and the market
+// opens.
+func TestTwoDoubtsOfWhichOneIsLongInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handle: func(r Request) ledger.Answer {
+			switch r.Key {
+			case "key of w_1":
+				return noOrder
+			case "key of w_2":
+				return reused
+			default:
+				return oneNamespace(r)
+			}
+		}}
+		size := decimal.Zero
+		rows := []accounting.Row{{Digest: 3, Symbol: "ETH"}, {Digest: 2, Symbol: "ETH"}, {Digest: 1, Symbol: "ETH"}}
+		s.look = func() (Look, error) {
+			return Look{Status: "ACTIVE", Rows: rows, Positions: map[string]accounting.Position{"BTC": {Size: size}}}, nil
+		}
+		d := client(t, s, func(c *Config) { c.WithoutProbe = true })
+		readTwice(d)
+		for range 2 { // of an account whose list of trades was never empty
+			time.Sleep(ledger.Lag)
+			account := books.Account{Environment: "live", ID: "acc_1"}
+			d.Books.SawTrades(account, atOnce(time.Now()), func(int) []accounting.Row { return rows })
+			d.Books.SawPositions(account, atOnce(time.Now()), nil)
+			d.Books.SawOrders(account, atOnce(time.Now()), nil, nil)
+		}
+		first, second := lost(t, d, "w_1", order), lost(t, d, "w_2", order)
+		size = decimal.NewFromInt(1)
+		time.Sleep(2 * time.Hour)
+		for _, w := range []*Write{first, second} {
+			r, known := waitFor(t, d, w, time.Hour)
+			assert.False(t, known)
+			assert.NotErrorIs(t, r.Err, context.DeadlineExceeded, "nothing more is done")
+		}
+		assert.Empty(t, d.pending.DoubtedIn(first.Places[0]))
 	})
 }
 
