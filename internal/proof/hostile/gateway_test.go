@@ -316,3 +316,80 @@ func TestEdge29_ABaseURLThatRedirectsCostsNoTime(t *testing.T) {
 		}
 	}
 }
+
+// D 20: a refusal with a code that nobody knows, or that the contract does not give the
+// operation, is believed when the service repeats it, whatever stands on the way.
+func TestEdge20_AReplayIsBelievedWhateverItsCode(t *testing.T) {
+	for _, code := range []string{"TEAPOT", "order_rejected", "rate_limited"} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New()
+			r := rig.Join(t, sim, trading.WithTransport(through{sim.Transport()}))
+			sim.Fault("POST /orders", tradingsim.Together(tradingsim.Fail(403, code)))
+			began := time.Now()
+			_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"))
+			require.ErrorIs(t, err, trading.Code(code))
+			assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+			assert.Less(t, time.Since(began), 15*time.Second)
+			assert.Empty(t, r.Fills())
+		})
+	}
+}
+
+// through marks each answer as an edge does.
+type through struct{ next http.RoundTripper }
+
+func (e through) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := e.next.RoundTrip(req)
+	if err == nil {
+		resp.Header.Set("Via", "1.1 edge")
+		resp.Header.Set("Cf-Ray", "8f0000000000")
+	}
+	return resp, err
+}
+
+// D 39, of a key whose first use is not known, and of the paper account.
+func TestEdge39_OtherKeysAndThePaperAccount(t *testing.T) {
+	id := trading.WithClientOrderID("breakout")
+	for _, status := range []int{401, 403, 404} {
+		code := map[int]string{401: "invalid_api_key", 403: "forbidden", 404: "account_not_found"}[status]
+		t.Run(code, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) { // a gateway, after the work: the id runs once
+				r.Sim.Fault("POST /orders", tradingsim.GatewayJSONAfter(status, code))
+				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), id)
+				require.NoError(r.T, err)
+				_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), id)
+				require.NoError(r.T, err)
+				assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+			})
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) { // turned away twice: nothing is pending, and the same key goes again
+				r.Sim.Fault("POST /orders", tradingsim.GatewayJSON(status, code))
+				r.Sim.Fault("GET /accounts/{accountId}", tradingsim.GatewayJSON(status, code))
+				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), id)
+				require.ErrorIs(r.T, err, trading.Code(code))
+				assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "an earlier run may have used the id")
+				write := (*trading.WriteError)(nil)
+				require.ErrorAs(r.T, err, &write)
+				assert.Empty(r.T, write.Intent)
+				pending, pendingErr := r.Pending(r.T.Context())
+				require.NoError(r.T, pendingErr)
+				assert.Empty(r.T, pending)
+				time.Sleep(time.Minute) // the key is tried again
+				_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), id)
+				require.NoError(r.T, err)
+				keys := r.KeysOf(trading.OpOrder)
+				assert.Equal(r.T, keys[0], keys[len(keys)-1])
+				assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+			})
+			if status == 404 {
+				return // no account is named
+			}
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r.Sim.Fault("POST /sandbox/orders", tradingsim.GatewayJSONAfter(status, code))
+				_, err := r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.05"))
+				require.ErrorIs(r.T, err, trading.Code(code))
+				assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+				assert.Equal(r.T, 1, r.Sent(trading.OpSandboxOrder))
+			})
+		})
+	}
+}
