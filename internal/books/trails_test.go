@@ -132,11 +132,8 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	}
 }
 
-// bought is what the writes of these tests do.
-var (
-	asked  = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
-	bought = accounting.Booked{Act: asked.Act()}
-)
+// asked is what the writes of these tests do.
+var asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 
 // declaredBook is a declared account that was read once.
 func declaredBook(t *testing.T) (*book, *trails) {
