@@ -297,10 +297,9 @@ func TestTwoDoubtsOfWhichOneIsLongInDoubt(t *testing.T) {
 				return oneNamespace(r)
 			}
 		}}
-		size := decimal.Zero
 		rows := []accounting.Row{{Digest: 3, Symbol: "ETH"}, {Digest: 2, Symbol: "ETH"}, {Digest: 1, Symbol: "ETH"}}
 		s.look = func() (Look, error) {
-			return Look{Status: "ACTIVE", Rows: rows, Positions: map[string]accounting.Position{"BTC": {Size: size}}}, nil
+			return Look{Status: "ACTIVE", Rows: rows, Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
 		}
 		d := client(t, s, func(c *Config) { c.WithoutProbe = true })
 		readTwice(d)
@@ -312,7 +311,6 @@ func TestTwoDoubtsOfWhichOneIsLongInDoubt(t *testing.T) {
 			d.Books.SawOrders(account, atOnce(time.Now()), nil, nil)
 		}
 		first, second := lost(t, d, "w_1", order), lost(t, d, "w_2", order)
-		size = decimal.NewFromInt(1)
 		time.Sleep(2 * time.Hour)
 		for _, w := range []*Write{first, second} {
 			r, known := waitFor(t, d, w, time.Hour)
