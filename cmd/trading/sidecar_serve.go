@@ -105,7 +105,7 @@ func (s *sidecarServer) run(ctx context.Context) (err error) {
 	if s.verbose {
 		level = slog.LevelDebug
 	}
-	c.Logger = slog.New(slog.NewTextHandler(s.app.Err, &slog.HandlerOptions{Level: level}))
+	c.Logger = slog.New(slog.NewTextHandler(s.app.Lines(), &slog.HandlerOptions{Level: level}))
 	noCore()
 	writes, err := journal.Open(filepath.Join(c.Dir, "journal"), journal.WithLockTimeout(0))
 	if err != nil {

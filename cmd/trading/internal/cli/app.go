@@ -100,11 +100,11 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = WithCode(Usage, err) // cobra refused it
 	}
 	code := Status(err)
-	text := err.Error()
+	text := "\n" + err.Error()
 	for name := range strings.FieldsSeq(cmd.CommandPath()) {
-		text = strings.TrimPrefix(text, name+": ") // the package's, which the command has said
+		text = strings.ReplaceAll(text, "\n"+name+": ", "\n") // the package's, which the command has said
 	}
-	a.Sayf("%s: %s", cmd.CommandPath(), PrintableLines(text))
+	a.Sayf("%s: %s", cmd.CommandPath(), PrintableLines(text[1:]))
 	if code == Usage {
 		a.Sayf("%s --help lists the flags", cmd.CommandPath())
 	}
@@ -116,6 +116,17 @@ func (a *App) Sayf(format string, args ...any) {
 	a.saying.Lock()
 	defer a.saying.Unlock()
 	fmt.Fprintf(a.Err, format+"\n", args...)
+}
+
+// Lines returns standard error for a logger, whose lines are whole beside those of others.
+func (a *App) Lines() io.Writer { return lines{a} }
+
+type lines struct{ *App }
+
+func (l lines) Write(line []byte) (int, error) {
+	l.saying.Lock()
+	defer l.saying.Unlock()
+	return l.Err.Write(line)
 }
 
 // checkEnvironment refuses a variable of ours that is set and empty.
