@@ -317,6 +317,20 @@ func TestTrap_T88_NoKeyInAPanic(t *testing.T) {
 	t.Error("the panic of a program's own transport is the program's to see")
 }
 
+// Without a logger nothing is logged, to the default one neither.
+func TestNothingIsLoggedWithoutALogger(t *testing.T) {
+	var logged bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	defer slog.SetDefault(before)
+	script := rig.NewScript(t, rig.Answered(200, rig.OrderBody), rig.Answered(500, "oops"))
+	client := rig.ScriptedClient(t, script)
+	_, _ = client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"))
+	_, _ = client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"))
+	script.Done()
+	assert.Empty(t, logged.String())
+}
+
 func TestWhatIsLogged(t *testing.T) {
 	var logged bytes.Buffer
 	script := rig.NewScript(t, rig.Answered(200, rig.OrderBody), rig.Answered(403, rig.RefusalBody(trading.CodeAssetDisabled)), rig.CutAfterWrite())
