@@ -22,8 +22,8 @@ type exchanger struct {
 }
 
 // exchange sends a request once and reads what the answer says. gate judges a write right
-// before its first byte; alone is on a connection of its own. The API key is taken out of all that comes back, before anything else sees
-// it.
+// before its first byte; alone is on a connection of its own. The API key is taken out of all that
+// comes back, before anything else sees it.
 func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate, alone bool) heard {
 	sent := transport.Request{
 		Method:   r.endpoint.op.method(),

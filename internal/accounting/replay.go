@@ -12,14 +12,12 @@ const (
 	maxStates = 20_000
 )
 
-// Act is a write as replays see it; of no kind if it is none of theirs.
+// Acts reports whether a write is one that is replayed: an order that fills at once, or a close.
+func (w *Write) Acts() bool { return w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Close }
+
+// Act is such a write as replays see it.
 func (w *Write) Act() Act {
-	switch w.Kind {
-	case Entry, ReduceOnly, Close:
-		return Act{Kind: w.Kind, Side: w.Side, Size: w.Size, Percent: w.Percent}
-	default:
-		return Act{}
-	}
+	return Act{Kind: w.Kind, Side: w.Side, Size: w.Size, Percent: w.Percent}
 }
 
 // Act is an own write in a symbol since its baseline.

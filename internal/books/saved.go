@@ -43,7 +43,7 @@ func (a *account) saved(w *Write) *Saved {
 	t := &a.trails
 	symbol := w.Places[0].Symbol
 	of := t.trail(symbol)
-	if !w.Declared || w.Asked.Act().Kind == 0 || of.Base == nil || of.Base.Place < t.trades.First {
+	if !w.Declared || !w.Asked.Acts() || of.Base == nil || of.Base.Place < t.trades.First {
 		return nil
 	}
 	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
@@ -171,7 +171,7 @@ func (a *account) goOn() {
 		l := &all[i]
 		symbol := l.of.Places[0].Symbol
 		of := t.trail(symbol)
-		if l.of.Asked.Act().Kind == 0 {
+		if !l.of.Asked.Acts() {
 			t.waits(Waiting{ID: l.of.ID, Symbol: symbol, Side: l.of.Asked.Side})
 			continue
 		}

@@ -66,7 +66,7 @@ func (a *account) settle(w *Write, of *accounting.Trail, s *Shown) bool {
 	over := map[string]bool{w.ID: true}
 	for o := range a.open {
 		switch own := of.Find(o.ID); {
-		case o == w, o.Places[0] != w.Places[0], o.Asked.Act().Kind == 0: // what waits may trade, and the trail says so
+		case o == w, o.Places[0] != w.Places[0], !o.Asked.Acts(): // what waits may trade, and the trail says so
 		case !o.given.IsZero() && !o.given.After(s.Begun):
 			over[o.ID] = true
 		case own == nil || !own.Began.After(s.Ended):

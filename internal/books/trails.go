@@ -186,7 +186,7 @@ func (a *account) enterTrail(w *Write) {
 	of := t.trail(symbol)
 	a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
 	a.rebase(symbol, of)
-	if w.Asked.Act().Kind == 0 {
+	if !w.Asked.Acts() {
 		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side})
 		return
 	}
@@ -210,7 +210,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 	of := t.trail(w.Places[0].Symbol)
 	now := time.Now()
 	of.last = now
-	if w.Asked.Act().Kind == 0 {
+	if !w.Asked.Acts() {
 		t.waitedFor(w, did)
 		return ended
 	}

@@ -2,7 +2,6 @@ package books
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -57,32 +56,6 @@ func (w *Write) basedOn() basis {
 
 // account is whose it is.
 func (w *Write) account() Account { return Account{w.Places[0].Environment, w.Places[0].Account} }
-
-// Note is what the journal of a write has to know of those beside it.
-type Note struct {
-	// Own are writes that the baseline does not show. All: they are all so far, in place
-	// of every note before.
-	Own []accounting.Own `json:"own,omitempty"`
-	All bool             `json:"all,omitempty"`
-	// NoBaseline: the baseline counts no longer, since what else happened is not known.
-	NoBaseline bool `json:"noBase,omitempty"`
-	// Trail is that of the write's symbol, in place of every one before, and Ended are
-	// those of its writes that have ended since: one that did not run has its id alone.
-	// NoTrail: the trail counts no longer, since writes are missing in it.
-	Trail   *Saved              `json:"trail,omitempty"`
-	Ended   []accounting.Booked `json:"ended,omitempty"`
-	NoTrail bool                `json:"noTrail,omitempty"`
-}
-
-// Add adds a later note.
-func (n *Note) Add(later Note) {
-	if later.All {
-		*n = Note{Own: later.Own, NoBaseline: later.NoBaseline, Trail: later.Trail}
-		return
-	}
-	n.Own, n.NoBaseline = append(n.Own, later.Own...), n.NoBaseline || later.NoBaseline
-	n.Ended, n.NoTrail = append(n.Ended, later.Ended...), n.NoTrail || later.NoTrail
-}
 
 // place is who is open in a market, or among what waits on an account.
 type place struct {
@@ -215,79 +188,6 @@ func (b *Books) Doubt(w *Write) {
 		base, own := a.evidence(w)
 		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil, Trail: a.saved(w)}}}
 	})
-}
-
-// note is a note for the journal of a write.
-type note struct {
-	of *Write
-	Note
-}
-
-// noteWaits is how long a write that has been sent waits for a journal that takes the notes of
-// others.
-const noteWaits = 250 * time.Millisecond
-
-var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", noteWaits)
-
-// noting changes the books, and has journals note it before anybody else ends. It waits for
-// those who do the same until it is done, for noteWaits where done is nil. After that it changes
-// the books all the same, and nothing is noted.
-func (b *Books) noting(done <-chan struct{}, w *Write, change func(*account) []note) error {
-	if w.Note != nil {
-		if !b.takeTurn(done) {
-			b.changing(w, change)
-			return errNotesHang
-		}
-		defer b.endTurn()
-	}
-	for _, n := range b.changing(w, change) {
-		n.of.Note(n.Note)
-	}
-	return nil
-}
-
-// takeTurn waits until no journal takes notes, and reports whether it is so in time.
-func (b *Books) takeTurn(done <-chan struct{}) bool {
-	var late <-chan time.Time
-	for {
-		b.mu.Lock()
-		if !b.notes {
-			b.notes = true
-			b.mu.Unlock()
-			return true
-		}
-		if b.free == nil {
-			b.free = make(chan struct{})
-		}
-		free := b.free
-		b.mu.Unlock()
-		if done == nil && late == nil {
-			late = time.After(noteWaits)
-		}
-		select {
-		case <-free:
-		case <-done:
-			return false
-		case <-late:
-			return false
-		}
-	}
-}
-
-func (b *Books) endTurn() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.notes = false
-	if b.free != nil {
-		close(b.free)
-		b.free = nil
-	}
-}
-
-func (b *Books) changing(w *Write, change func(*account) []note) []note {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return change(b.account(w.account()))
 }
 
 // Known is what accounting goes by.
@@ -480,52 +380,6 @@ func (a *account) leavePlaces(w *Write) {
 		p.plain--
 		p.unaware = slices.DeleteFunc(p.unaware, is)
 	}
-}
-
-// notesOf are the notes for the journals of those beside a write.
-func (a *account) notesOf(w *Write, did *Did, ended accounting.Booked) (notes []note) {
-	for p := range a.placesOf(w) {
-		for _, other := range p.unaware {
-			if !other.company && other.journaled {
-				notes = append(notes, note{other, Note{NoBaseline: true, NoTrail: true}})
-			}
-			other.company = true
-		}
-		p.unaware = p.unaware[:0]
-		for _, other := range p.detailed {
-			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
-				n := Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}
-				if ended.ID != "" {
-					n.Ended = []accounting.Booked{ended}
-				}
-				notes = append(notes, note{other, n})
-			}
-		}
-	}
-	return notes
-}
-
-// endedBeside are the notes for the journals of those beside a write that did nothing, as
-// far as is known.
-func (a *account) endedBeside(w *Write, ended accounting.Booked) (notes []note) {
-	for p := range a.placesOf(w) {
-		for _, other := range p.unaware {
-			if !ended.Unsure || !other.Declared || other.company {
-				continue
-			}
-			if other.company = true; other.journaled {
-				notes = append(notes, note{other, Note{NoTrail: true}})
-			}
-		}
-		for _, other := range p.detailed {
-			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && other.Declared && !slices.ContainsFunc(notes, known) {
-				notes = append(notes, note{other, Note{Ended: []accounting.Booked{ended}}})
-			}
-		}
-	}
-	return notes
 }
 
 // did notes what an answered write did.

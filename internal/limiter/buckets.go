@@ -135,7 +135,7 @@ func (l *Limiter) block(name string, limit int, d time.Duration) {
 	}
 }
 
-// Closed reports whether the service has closed one of the ask's buckets.
+// Closed reports whether the service has closed the bucket of an API key, or that of a class.
 func (l *Limiter) Closed(key, class string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -76,7 +76,7 @@ type Config struct {
 	// Enter counts what Close waits for, until Leave; false once Close has begun.
 	Enter func() bool
 	Leave func()
-	// NewJournal is called if a journal has nothing of earlier runs, of one of its clients; Unwritten for each
+	// NewJournal is called of one client of a journal that has nothing of earlier runs, Unwritten for each
 	// record that it did not take.
 	NewJournal func()
 	Unwritten  func(*Intent, error)

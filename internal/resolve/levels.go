@@ -251,11 +251,12 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 	if !w.Kind.Levels {
 		return time.Time{}, false
 	}
-	r, now, lag := w.besideNewer(), time.Now(), w.Ledger.Without.ReadLag()
 	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
-	switch {
-	case newest == nil:
+	if newest == nil {
 		return time.Time{}, false
+	}
+	r, now, lag := w.besideNewer(), time.Now(), w.Ledger.Without.ReadLag()
+	switch {
 	case r.at.IsZero():
 		r.superseded, r.until = true, now.Add(ledger.Gone+time.Minute)
 		r.at = now.Add(lag)

@@ -457,7 +457,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	if v, replayed := d.replay(w, &f, shown, again); replayed {
 		return v
 	}
-	if f.Exclusive && asked.Act().Kind != 0 && w.Ledger.Keyed { // what each trade belongs to is a guess
+	if f.Exclusive && asked.Acts() && w.Ledger.Keyed { // what each trade belongs to is a guess
 		f.Base = nil
 	}
 	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
