@@ -17,6 +17,8 @@ import (
 // halts are what takes no entries at the moment, and why: an account, a real API key, or everything
 // under "".
 type halts struct {
+	writing sync.Mutex // the file of an operator's halt; before mu
+
 	mu sync.Mutex
 	on map[string]string
 }
@@ -46,10 +48,13 @@ func (h *halts) end(of string) {
 
 func (s *Server) haltFile() string { return filepath.Join(s.config.Dir, "halt") }
 
-// halt refuses the entries of all bots. They are refused also where the error says that the next
-// process will not know of it.
+// halt refuses the entries of all bots, at once, whatever the disk does. They are refused also where
+// the error says that the next process will not know of it.
 func (s *Server) halt(reason string) error {
 	s.client.Halt(reason)
+	s.halts.writing.Lock()
+	defer s.halts.writing.Unlock()
+	s.client.Halt(reason) // also after a resume that was waited for
 	s.noteHalt()
 	path := s.haltFile()
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -65,6 +70,8 @@ func (s *Server) halt(reason string) error {
 
 // resume ends a halt, unless the next process would halt again.
 func (s *Server) resume() error {
+	s.halts.writing.Lock()
+	defer s.halts.writing.Unlock()
 	if err := atomicfile.Remove(s.haltFile()); err != nil {
 		return fmt.Errorf("entries are still refused, since the halt stays written down: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,6 +134,12 @@ func TestAHaltOutlivesTheProcess(t *testing.T) {
 			require.Equal(r.t, 200, r.do(r.live, "POST /positions/close", closeBTC).status)
 		}
 
+		var both sync.WaitGroup // of operators who halt at once each one's is written down
+		for range 2 {
+			both.Go(func() { assert.Equal(r.t, 200, r.operate("POST", "/halt", `{"reason":"news"}`, nil)) })
+		}
+		both.Wait()
+		require.Equal(r.t, 200, r.operate("POST", "/resume", `{}`, nil))
 		require.NoError(r.t, os.MkdirAll(filepath.Join(file+".new", "in the way"), 0o700))
 		assert.Equal(r.t, 409, r.operate("POST", "/halt", `{"reason":"news"}`, nil), "it is not written down")
 		status, _ := entry(r)

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,10 @@ func New(c Config) (*Server, error) {
 	if s.positions != nil {
 		s.positions.client = s.client
 	}
-	if err := cmp.Or(s.restoreHalt(), s.restore(ctx, now)); err != nil {
+	if err = s.restoreHalt(); err == nil {
+		err = s.restore(ctx, now)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
