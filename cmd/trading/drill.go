@@ -39,14 +39,6 @@ type drill struct {
 	machines []*drillMachine
 	heard    chan heard
 	words    []heard
-	errs     sync.Mutex // one machine at a time says what fails
-}
-
-// Write is standard error for the machines.
-func (d *drill) Write(p []byte) (int, error) {
-	d.errs.Lock()
-	defer d.errs.Unlock()
-	return d.app.Err.Write(p)
 }
 
 // heard is a word of a machine, or an order that the simulator has executed.
@@ -182,7 +174,7 @@ func (d *drill) start(ctx context.Context, name string, bot drillBot) error {
 		return err
 	}
 	m := &drillMachine{name: name, cmd: exec.CommandContext(ctx, program, "drill", "bot")}
-	m.cmd.Env, m.cmd.Stderr = d.app.Environ, d
+	m.cmd.Env, m.cmd.Stderr = d.app.Environ, d.app.Lines()
 	in, errIn := m.cmd.StdinPipe()
 	out, errOut := m.cmd.StdoutPipe()
 	if err := errors.Join(errIn, errOut, m.cmd.Start()); err != nil {

@@ -112,13 +112,9 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 }
 
 // Sayf writes a line for the operator to standard error, whole beside those of other goroutines.
-func (a *App) Sayf(format string, args ...any) {
-	a.saying.Lock()
-	defer a.saying.Unlock()
-	fmt.Fprintf(a.Err, format+"\n", args...)
-}
+func (a *App) Sayf(format string, args ...any) { fmt.Fprintf(a.Lines(), format+"\n", args...) }
 
-// Lines returns standard error for a logger, whose lines are whole beside those of others.
+// Lines returns standard error for whoever writes a line at a time: it is whole beside those of others.
 func (a *App) Lines() io.Writer { return lines{a} }
 
 type lines struct{ *App }
