@@ -28,15 +28,19 @@ func TestTakingsRaceAppends(t *testing.T) {
 		s, err := Open(t.Context(), at, o)
 		require.NoError(t, err)
 		epoch := s.epoch
-		acknowledged := make(chan int, 1)
+		acknowledged, some := make(chan int, 1), make(chan struct{})
 		go func() {
 			n := 0
 			for s.Append(context.Background(), true, record(int(epoch)*1_000_000+n)) == nil {
-				n++
+				if n++; int64(n) == epoch%5 {
+					close(some)
+				}
 			}
 			acknowledged <- n
 		}()
-		time.Sleep(time.Duration(epoch%5) * time.Millisecond)
+		if epoch%5 > 0 { // else before the first
+			<-some
+		}
 		var seq int64
 		require.NoError(t, operator.QueryRow(t.Context(),
 			`UPDATE trading.lease SET epoch = epoch + 1, beat = beat + 1, holder = 'x', released = true WHERE name = $1 RETURNING seq`, o.Name).Scan(&seq))
