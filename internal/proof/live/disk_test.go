@@ -1,0 +1,66 @@
+package live
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A fence is in the journal before it is sent: while that cannot be written, nothing is
+// found out, and the write stays in doubt.
+func TestAFenceThatCannotBeNoted(t *testing.T) {
+	broken := errors.New("disk full")
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		r.ReadAll()
+		d.FailOn(func(record journal.Record) error {
+			if rig.IsOf(record, "fact") {
+				return broken
+			}
+			return nil
+		})
+		err := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"))
+		time.Sleep(time.Minute)
+		assert.Zero(r.T, r.Sent(trading.OpCancelOrder))
+		require.ErrorIs(r.T, rig.EntryCall(r), trading.ErrPendingWrite)
+		d.FailOn(nil)
+		resolution, err := r.Resolved(err)
+		require.NoError(r.T, err)
+		assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
+		require.NoError(r.T, rig.EntryCall(r))
+	})
+}
+
+// An outcome that the journal did not take is found out again by the next run.
+func TestAnOutcomeThatCannotBeWritten(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		r.ReadAll()
+		d.FailOn(func(record journal.Record) error {
+			if rig.IsOf(record, "end") {
+				return errors.New("disk full")
+			}
+			return nil
+		})
+		resolution, err := r.Resolved(r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05")))
+		require.NoError(r.T, err)
+		assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
+		d.FailOn(nil)
+		r = r.Restart(d)
+		found, err := r.Recover(r.T.Context())
+		require.NoError(r.T, err)
+		require.Len(r.T, found, 1)
+		assert.Equal(r.T, trading.NotApplied, found[0].Outcome)
+		assert.Empty(r.T, d.Pending())
+	})
+}
