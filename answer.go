@@ -29,12 +29,24 @@ type attempt struct {
 func (a *attempt) replayed() bool { return a.stored || transport.Replayed(a.Header) }
 
 // askedToWait is how long whoever answered, the service or something in front, asks to wait
-// because it is busy.
-func (a *attempt) askedToWait() time.Duration {
+// because it is busy, and whether it does.
+func (a *attempt) askedToWait() (wait time.Duration, asked bool) {
 	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
-		return 0
+		return 0, false
 	}
 	return transport.RetryAfter(a.Header, a.Received)
+}
+
+// limitEnds is how long the rate limit lasts that a 429 of the service speaks of. One that does
+// not say lasts for a whole window.
+func (a *attempt) limitEnds() time.Duration {
+	if wait, asked := a.askedToWait(); asked {
+		return wait
+	}
+	if of, told := transport.RateLimitOf(a.Header); told && !of.Reset.IsZero() {
+		return min(max(of.Reset.Sub(transport.Dated(a.Header, a.Received)), 0), limiter.Window)
+	}
+	return limiter.Window
 }
 
 // heard is what an attempt says.
@@ -106,10 +118,12 @@ func (q *question) metaOf(a *attempt) Meta {
 	m.Key, m.Replayed = a.key, a.replayed()
 	m.Sent, m.Received = a.Sent, a.Received
 	if m.Header != nil {
-		if limit, remaining, reset, ok := transport.RateLimit(m.Header); ok {
-			m.RateLimit = Some(RateLimit{limit, remaining, reset})
+		if of, ok := transport.RateLimitOf(m.Header); ok {
+			m.RateLimit = Some(rateLimitOf(of))
 		}
-		m.RetryAfter = transport.RetryAfter(m.Header, m.Received)
+		if wait, asked := transport.RetryAfter(m.Header, m.Received); asked {
+			m.RetryAfter = Some(wait)
+		}
 	}
 	return m
 }
@@ -158,9 +172,10 @@ func (h *heard) said() ledger.Answer {
 	if a.Replayed {
 		return a // what a stored answer asked for is of the past
 	}
-	a.RetryAfter = h.attempt.askedToWait()
-	if a.Advice == ledger.WaitFirst && a.RetryAfter == 0 {
-		a.RetryAfter = limiter.Window // stands for a rate limit that does not say
+	if a.Advice == ledger.WaitFirst {
+		a.RetryAfter = h.attempt.limitEnds()
+	} else {
+		a.RetryAfter, _ = h.attempt.askedToWait()
 	}
 	return a
 }

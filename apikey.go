@@ -91,7 +91,7 @@ func checkBreaker(breaker *secret.Breaker, env Environment, key apiKey) error {
 		return nil
 	}
 	refusal := refuse(env, Code(held.Code), "the key was refused a moment ago and is not tried again yet: %s", held.Message)
-	refusal.RetryAfter = time.Until(held.Until)
+	refusal.RetryAfter = Some(time.Until(held.Until))
 	return refusal
 }
 

@@ -216,8 +216,8 @@ func (c *call) outlives(wait time.Duration) bool {
 
 // nameWait says in the refusal how long waiting would have taken.
 func (c *call) nameWait(wait time.Duration) {
-	if r := c.last.refusal; r != nil && r.RetryAfter == 0 && r.rule().Advice == AdviseWait {
-		r.RetryAfter = wait
+	if r := c.last.refusal; r != nil && r.RetryAfter.IsZero() && r.rule().Advice == AdviseWait {
+		r.RetryAfter = Some(wait)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
@@ -196,13 +195,14 @@ func (c *call) writeAgain() bool {
 func (c *call) readAgain() bool {
 	said := c.last.said()
 	queued := c.closeLimit(&said)
-	switch asked := &said.RetryAfter; {
+	_, asked := c.last.attempt.askedToWait()
+	switch {
 	case c.last.class == ledger.Success:
 		return false
 	case c.last.refusal != nil:
 		rule := c.last.refusal.rule()
-		if rule.Advice == AdviseWait && *asked == 0 {
-			*asked = limiter.Window
+		if rule.Advice == AdviseWait {
+			said.RetryAfter = c.last.attempt.limitEnds()
 		}
 		// To a read a missing price is an answer, and not one that is worth waiting for
 		// unasked.
@@ -211,7 +211,7 @@ func (c *call) readAgain() bool {
 		}
 	case c.last.class == ledger.Unclear: // a redirect
 		return false
-	case c.last.class == ledger.Foreign && c.last.attempt.Status < 500 && *asked == 0:
+	case c.last.class == ledger.Foreign && c.last.attempt.Status < 500 && !asked:
 		return false // by something in front: once more where it says that it failed, or when to come again
 	}
 	c.wait = max(spread(ledger.Retry{MinWait: c.opts.retry.MinWait, MaxWait: c.opts.retry.MaxWait}.Backoff(c.sends)), said.RetryAfter)

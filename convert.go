@@ -192,7 +192,7 @@ func healthOf(answer *api.Health) *Health {
 		Version: answer.Version, AsOf: asOf,
 		CacheFor: wire.Duration(answer.CacheSeconds, time.Second), Extra: answer.Extra,
 	}
-	if h.CacheFor <= 0 || h.CacheFor > time.Minute {
+	if answer.CacheSeconds == (decimal.Decimal{}) || h.CacheFor < 0 || h.CacheFor > time.Minute {
 		h.CacheFor = health.MaxAge // it is missing, or absurd
 	}
 	return h
@@ -306,7 +306,7 @@ func sandboxRequest(o *api.OrderRequest) *api.SandboxOrderRequest {
 		Symbol: o.Symbol, Side: o.Side, Size: o.Size, LimitPrice: o.LimitPrice, TakeProfitPrice: o.TakeProfitPrice,
 		StopLossPrice: o.StopLossPrice, ExpectedPrice: o.ExpectedPrice, MaxSlippagePct: o.MaxSlippagePct,
 	}
-	if !o.Leverage.IsZero() {
+	if o.Leverage != (decimal.Decimal{}) { // a leverage of 0 is refused before this
 		r.Leverage = wire.Some(o.Leverage)
 	}
 	if kind, ok := o.OrderType.Get(); ok {

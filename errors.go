@@ -30,10 +30,10 @@ type Error struct {
 	EstSlippagePct Opt[decimal.Decimal]
 	MaxSlippagePct Opt[decimal.Decimal] // what the order allowed, in percent
 
-	RetryAfter time.Duration // how long the service asks to wait before the next try; 0 if it does not say
-	Local      bool          // nothing was sent
-	Meta       Meta          // the facts of the answer
-	Extra      Extra         // the body's members that have no field here
+	RetryAfter Opt[time.Duration] // how long the service asks to wait before the next try, where it says so
+	Local      bool               // nothing was sent
+	Meta       Meta               // the facts of the answer
+	Extra      Extra              // the body's members that have no field here
 
 	env Environment
 	ended
@@ -74,8 +74,8 @@ func (e *Error) LogValue() slog.Value {
 	} else {
 		attrs = append(attrs, slog.Int("status", e.Status))
 	}
-	if e.RetryAfter > 0 {
-		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
+	if wait, ok := e.RetryAfter.Get(); ok {
+		attrs = append(attrs, slog.Duration("retry_after", wait))
 	}
 	return slog.GroupValue(attrs...)
 }
@@ -288,11 +288,11 @@ func (e readError) setOutcomeOfCall(Outcome) {}
 // RetryAfter returns how long until anything of the kind can work, as the
 // Retry-After of whoever answered or a full rate limit says, and whether err says so.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
-	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.RetryAfter > 0 {
-		return refusal.RetryAfter, true
+	if refusal := (*Error)(nil); errors.As(err, &refusal) && !refusal.RetryAfter.IsZero() {
+		return refusal.RetryAfter.Get()
 	}
-	if edge := (*GatewayError)(nil); errors.As(err, &edge) && edge.Meta.RetryAfter > 0 {
-		return edge.Meta.RetryAfter, true
+	if edge := (*GatewayError)(nil); errors.As(err, &edge) {
+		return edge.Meta.RetryAfter.Get()
 	}
 	return 0, false
 }

@@ -55,11 +55,13 @@ func TestTrap_T41_A503OfHealthIsAnAnswer(t *testing.T) {
 	assert.Equal(t, time.UnixMilli(1795000000000).UTC(), health.AsOf)
 	assert.Equal(t, 1, meta.Attempts, "it is not retried")
 
-	for _, seconds := range []string{"5", "0", "-5", "1e9"} { // absurd ones are the usual five
+	for seconds, want := range map[string]time.Duration{ // absurd ones are the usual five
+		"5": 5 * time.Second, "-5": 5 * time.Second, "1e9": 5 * time.Second, "0": 0, "0.5": 500 * time.Millisecond,
+	} {
 		script.Health = rig.Answered(200, strings.Replace(rig.HealthyBody, `"cacheSeconds":5`, `"cacheSeconds":`+seconds, 1))
 		health, err := rig.ScriptedClient(t, script).Health(context.Background())
 		require.NoError(t, err)
-		assert.Equal(t, 5*time.Second, health.CacheFor)
+		assert.Equal(t, want, health.CacheFor, seconds)
 	}
 }
 

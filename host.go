@@ -186,7 +186,8 @@ func (h host) Judge(err error) resolve.Judgment {
 	j := resolve.Judgment{Class: ledger.Refusal, Local: refusal.Local, Unreachable: errors.Is(err, CodeAccountNotFound)}
 	j.KeyRefused = !j.Local && errors.Is(err, ErrKeyRefused)
 	if j.Local && refusal.Code == CodeRateLimited {
-		j.Wait = max(refusal.RetryAfter, time.Millisecond)
+		wait, _ := refusal.RetryAfter.Get()
+		j.Wait = max(wait, time.Millisecond)
 	}
 	return j
 }

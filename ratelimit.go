@@ -43,6 +43,18 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 // share, which is a third of the key's limit. A look is five reads.
 func (r RateLimits) baselines() int { return max(cmp.Or(r.PerKey, keyLimit)/3/3/5, 1) }
 
+// rateLimitOf is what the headers of an answer say of its key's limit.
+func rateLimitOf(of transport.RateLimit) RateLimit {
+	l := RateLimit{Limit: of.Limit}
+	if of.Remaining >= 0 {
+		l.Remaining = Some(of.Remaining)
+	}
+	if !of.Reset.IsZero() {
+		l.Reset = Some(of.Reset)
+	}
+	return l
+}
+
 // closeLimit closes the rate limit that a 429 of the service names, no longer than its
 // window lasts: the key's, which alone has the X-RateLimit headers, or the class of the
 // write. It returns false for any other, which holds nobody up but the call that met it.
@@ -51,15 +63,21 @@ func (c *call) closeLimit(said *ledger.Answer) bool {
 		return false
 	}
 	limits, key, d := c.core.limits, c.apiKey.ID(), min(said.RetryAfter, limiter.Window)
-	limit, _, reset, ofKey := transport.RateLimit(c.last.attempt.Header)
+	of, ofKey := transport.RateLimitOf(c.last.attempt.Header)
 	switch {
 	case ofKey:
 		limits.BlockKey(key, d)
-		limits.Learn(key, limit, reset.Sub(transport.Dated(c.last.attempt.Header, c.last.attempt.Received)))
+		window := d
+		if !of.Reset.IsZero() {
+			window = of.Reset.Sub(transport.Dated(c.last.attempt.Header, c.last.attempt.Received))
+		}
+		limits.Learn(key, of.Limit, window)
 	case c.endpoint.class != "":
 		limits.BlockClass(c.endpoint.class, d)
 	default:
 		return false
 	}
-	return said.RetryAfter <= limiter.Window // else the queue would let the call go too early
+	// After no wait nothing is closed, and after a longer one than a window's the queue would let
+	// the call go too early.
+	return d > 0 && said.RetryAfter <= limiter.Window
 }

@@ -382,16 +382,16 @@ type Meta struct {
 	Intent  IntentID
 	Settled bool
 
-	Sent, Received time.Time      // when the last attempt began, and when it ended
-	RateLimit      Opt[RateLimit] // the key's rate limit, where the answer says it
-	RetryAfter     time.Duration  // how long the service asked to wait; 0 if it did not
+	Sent, Received time.Time          // when the last attempt began, and when it ended
+	RateLimit      Opt[RateLimit]     // the key's rate limit, where the answer says it
+	RetryAfter     Opt[time.Duration] // how long the service asked to wait, where it did
 }
 
 // RateLimit is a key's rate limit, by the X-RateLimit headers of a 429.
 type RateLimit struct {
-	Limit     int       // the number of requests in a window
-	Remaining int       // what is left of it
-	Reset     time.Time // when the window ends, by the service's clock
+	Limit     int            // the number of requests in a window
+	Remaining Opt[int]       // what is left of it
+	Reset     Opt[time.Time] // when the window ends, by the service's clock
 }
 
 // Fill is the execution of one order. Its price is the only authoritative one:

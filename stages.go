@@ -90,7 +90,7 @@ func (c *call) limitError(err error) error {
 	switch {
 	case errors.As(err, &full):
 		refusal := refuse(c.env, CodeRateLimited, "the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way", full.Bucket)
-		refusal.RetryAfter = full.Wait
+		refusal.RetryAfter = Some(full.Wait)
 		return refusal
 	case errors.Is(err, limiter.ErrClosed):
 		return ErrClosed

@@ -157,7 +157,7 @@ func cannotHeal(err error) bool {
 	refusal := (*trading.Error)(nil)
 	// The client refuses for a while what a key's refusal or a rate limit would refuse;
 	// it refuses for good what is wrong.
-	return errors.As(err, &refusal) && refusal.Local && refusal.RetryAfter == 0
+	return errors.As(err, &refusal) && refusal.Local && refusal.RetryAfter.IsZero()
 }
 
 // backoff doubles the interval with each failure.

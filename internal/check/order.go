@@ -11,25 +11,26 @@ import (
 )
 
 // Order returns the first reason why an environment would not take an order. The sandbox
-// takes fewer members, but the same values. A number of 0 is one that is missing.
+// takes fewer members, but the same values. A number that was never set is missing; one that was
+// set to 0, or computed as 0, is wrong.
 func Order(env string, o *api.OrderRequest) *Fault {
 	reduceOnly, _ := o.ReduceOnly.Get()
 	switch {
 	case env == Sandbox && reduceOnly:
 		return fault("bad_request", "reduceOnly is true: the sandbox ignores it and could open a position, so close part of the position instead")
-	case env == Live && (o.Leverage.IsZero() || o.Symbol == ""):
+	case env == Live && (unset(o.Leverage) || o.Symbol == ""):
 		return missing(env, o, "missing_fields")
 	case o.Symbol == "":
 		return missing(env, o, "bad_symbol")
 	case o.Side == "":
 		return missing(env, o, "bad_side")
-	case o.Size.IsZero():
+	case unset(o.Size):
 		return missing(env, o, "bad_size")
 	case o.Side != api.SideLong && o.Side != api.SideShort:
 		return fault("bad_side", "side is %q: it must be long or short", o.Side)
 	case !positive(o.Size):
 		return fault("bad_size", "size is %s: it must be greater than 0, in base units", wire.NumberText(o.Size))
-	case !o.Leverage.IsZero() && !positive(o.Leverage):
+	case !unset(o.Leverage) && !positive(o.Leverage):
 		return fault("bad_request", "leverage is %s: it must be greater than 0", wire.NumberText(o.Leverage))
 	default:
 		return cmp.Or(limitPrice(env, o), levels(o), MaxSlippage(o.MaxSlippagePct))
@@ -45,8 +46,8 @@ func missing(env string, o *api.OrderRequest, code string) *Fault {
 	}{
 		{"symbol", o.Symbol == ""},
 		{"side", o.Side == ""},
-		{"size", o.Size.IsZero()},
-		{"leverage", env == Live && o.Leverage.IsZero()},
+		{"size", unset(o.Size)},
+		{"leverage", env == Live && unset(o.Leverage)},
 		{"limitPrice", limited(o) && o.LimitPrice.IsAbsent()},
 	} {
 		if field.missing {
@@ -55,6 +56,10 @@ func missing(env string, o *api.OrderRequest, code string) *Fault {
 	}
 	return fault(code, "required and missing: %s", strings.Join(names, ", "))
 }
+
+// unset reports whether a number is the zero Decimal, as that of an order is which nobody sets. No
+// text is parsed to it and no arithmetic returns it, so a 0 of theirs is told apart.
+func unset(d decimal.Decimal) bool { return d == decimal.Decimal{} }
 
 func limited(o *api.OrderRequest) bool {
 	kind, _ := o.OrderType.Get()

@@ -20,6 +20,10 @@ const MaxAge = 5 * time.Second
 // asked for: as long as those who asked together take.
 const ageless = time.Second
 
+// shortest is how long an assessment of a service is used that reuses none: those who ask together
+// share it, and a Date has whole seconds.
+const shortest = 2 * ageless
+
 // Where an assessment is too old already when it comes, the service had it for as long as
 // it reuses one: the next is made any moment, and asked for so often.
 const (
@@ -137,12 +141,10 @@ func (l *Last[A]) tooOld(unknownFor time.Duration) error {
 	}
 }
 
-// holdsFor is how old the known assessment may be. The lock is held.
+// holdsFor is how old the known assessment may be: as long as the service reuses it, and no
+// shorter than an age can be known. The lock is held.
 func (l *Last[A]) holdsFor() time.Duration {
-	if reused := l.ReusedFor(l.known); reused > 0 {
-		return min(reused, MaxAge)
-	}
-	return MaxAge
+	return min(max(l.ReusedFor(l.known), shortest), MaxAge)
 }
 
 // refreshLocked joins the refresh under way, or begins one.

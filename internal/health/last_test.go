@@ -31,6 +31,7 @@ type rig struct {
 	fails   error
 	reuses  time.Duration // what the service says
 	stuck   bool          // it makes no more
+	each    bool          // it makes one for each question
 	noClock bool          // the service's clock is not known
 }
 
@@ -49,7 +50,7 @@ func (r *rig) read(context.Context) (assessment, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reads++
-	if r.service.n == 0 || !r.stuck && time.Since(r.service.made) >= MaxAge {
+	if r.service.n == 0 || !r.stuck && (r.each || time.Since(r.service.made) >= MaxAge) {
 		r.service = assessment{time.Now(), r.service.n + 1}
 	}
 	return r.service, r.fails
@@ -69,7 +70,7 @@ func (r *rig) count() int {
 
 func newRig(t *testing.T, keepWarm bool) (r *rig, closeAll func()) {
 	t.Helper()
-	r = &rig{}
+	r = &rig{reuses: MaxAge}
 	closing, cancel := context.WithCancel(context.Background())
 	r.Last = New(Config[assessment]{
 		Read: r.read, Age: r.age,
@@ -125,7 +126,7 @@ func TestAnAssessmentIsShared(t *testing.T) {
 // the most.
 func TestEdge22_NothingOlderThanFiveSecondsIsUsed(t *testing.T) {
 	for _, warm := range []bool{false, true} {
-		for _, reuses := range []time.Duration{0, MaxAge, time.Minute} {
+		for _, reuses := range []time.Duration{MaxAge, time.Minute} {
 			synctest.Test(t, func(t *testing.T) {
 				r, _ := newRig(t, warm)
 				r.become(func() { r.reuses = reuses })
@@ -146,13 +147,31 @@ func TestEdge22_NothingOlderThanFiveSecondsIsUsed(t *testing.T) {
 func TestALessThanFiveSecondsIsBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := newRig(t, false)
-		r.become(func() { r.reuses = time.Second })
+		r.become(func() { r.reuses = 3 * time.Second })
 		_, err := r.Get(t.Context())
 		require.NoError(t, err)
-		time.Sleep(time.Second + 1)
+		time.Sleep(3*time.Second + 1)
 		_, err = r.Get(t.Context())
-		require.ErrorContains(t, err, "by the service's clock, and holds for 1s")
+		require.ErrorContains(t, err, "by the service's clock, and holds for 3s")
 	})
+}
+
+// A service that reuses none makes one for each question: those who ask within two seconds share
+// it, and nobody uses an older one.
+func TestFound08_AServiceThatReusesNone(t *testing.T) {
+	for _, reuses := range []time.Duration{0, 500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := newRig(t, false)
+			r.become(func() { r.reuses, r.each = reuses, true })
+			for range 40 {
+				got, err := r.Get(t.Context())
+				require.NoError(t, err)
+				require.LessOrEqual(t, time.Since(got.made), 2*time.Second)
+				time.Sleep(730 * time.Millisecond)
+			}
+			assert.Greater(t, r.count(), 10)
+		})
+	}
 }
 
 // One that is too old when it comes is asked for again, since the service makes the next

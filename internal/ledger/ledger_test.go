@@ -35,16 +35,16 @@ func wantStep(t *testing.T, l *Ledger, now time.Duration, want Step) {
 func TestWaitsBeforeASend(t *testing.T) {
 	slow := unavailable
 	slow.RetryAfter = 3 * time.Second
-	plain429 := tooMany
-	plain429.RetryAfter = 0
+	noWait := tooMany
+	noWait.RetryAfter = 0
 	for name, c := range map[string]struct {
 		answer Answer
 		want   Step
 	}{
 		"backoff":                       {silence, Step{Do: Send, At: 200 * time.Millisecond, Spread: true}},
 		"Retry-After in full":           {tooMany, Step{Do: Send, At: 7 * time.Second}},
-		"429 that does not say":         {plain429, Step{Do: Send, At: time.Minute}},
-		"stored 429, whose wait is old": {replayed(plain429), Step{Do: Rekey, At: 200 * time.Millisecond, Spread: true}},
+		"429 that asks for no wait":     {noWait, Step{Do: Send, At: 200 * time.Millisecond, Spread: true}},
+		"stored 429, whose wait is old": {replayed(noWait), Step{Do: Rekey, At: 200 * time.Millisecond, Spread: true}},
 		"503 that asks for a wait":      {slow, Step{Do: Send, At: 3 * time.Second}},
 		"refusal that is stored":        {stalePrice, Step{Do: Rekey, At: 200 * time.Millisecond, Spread: true}},
 		"5xx that may have run":         {refusal("no_price", 503, Unknown, SameKey), Step{Do: Fence}},

@@ -142,13 +142,9 @@ func (s *sending) decide(l *Ledger, a Answer) {
 // pause sets the wait before the next send. A wait that the service asked for is kept
 // in full.
 func (s *sending) pause(r Retry, a Answer) {
-	asked := a.RetryAfter
-	if asked == 0 && a.Class == Refusal && a.Advice == WaitFirst && !a.Replayed {
-		asked = rateWindow
-	}
 	s.wait = r.Backoff(s.sends)
-	if s.exact = asked >= s.wait; s.exact {
-		s.wait = asked
+	if s.exact = a.RetryAfter >= s.wait; s.exact {
+		s.wait = a.RetryAfter
 	}
 }
 

@@ -82,8 +82,6 @@ const (
 	Gone = 30 * time.Minute
 	// Forgotten is how old a write is whose key the service may have forgotten.
 	Forgotten = 24 * time.Hour
-	// rateWindow is how long a rate limit lasts that does not say.
-	rateWindow = time.Minute
 	// clockLoses: over a restart the service's clock may lose this part of what passes.
 	clockLoses = 100
 	// ClocksAgree is how far wall and monotonic clock may differ.

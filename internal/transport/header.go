@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,24 +23,25 @@ const maxRetryAfter = time.Hour
 
 // RetryAfter reads both forms of the header, seconds and a date, and bounds
 // them. A date is judged against the answer's own Date where it has one, since
-// the clock of this machine may be wrong.
-func RetryAfter(header http.Header, now time.Time) time.Duration {
+// the clock of this machine may be wrong. asked is false where there is no such header, or none
+// that can be read; a wait of zero is one that was asked for.
+func RetryAfter(header http.Header, now time.Time) (wait time.Duration, asked bool) {
 	text := First(header, "Retry-After")
 	if text == "" {
-		return 0
+		return 0, false
 	}
 	if seconds, err := strconv.ParseUint(text, 10, 63); err == nil {
 		// Compared as seconds: as a duration an absurd number would overflow.
 		if seconds >= uint64(maxRetryAfter/time.Second) {
-			return maxRetryAfter
+			return maxRetryAfter, true
 		}
-		return time.Duration(seconds) * time.Second
+		return time.Duration(seconds) * time.Second, true
 	}
 	at, err := http.ParseTime(text)
 	if err != nil {
-		return 0
+		return 0, false
 	}
-	return min(max(at.Sub(Dated(header, now)), 0), maxRetryAfter)
+	return min(max(at.Sub(Dated(header, now)), 0), maxRetryAfter), true
 }
 
 // Dated is when an answer was given, by the clock of who gave it if that says it.
@@ -60,20 +62,40 @@ const (
 // lastReset is the end of what counts as a reset: no JSON has a time beyond the year 9999.
 const lastReset = 253_370_764_800
 
-// RateLimit reads the X-RateLimit headers; ok is false unless all three are numbers that
-// can be meant.
-func RateLimit(header http.Header) (limit, remaining int, reset time.Time, ok bool) {
+// RateLimit is what the X-RateLimit headers of an answer say.
+type RateLimit struct {
+	Limit     int
+	Remaining int       // -1 where it is not said
+	Reset     time.Time // the zero time where it is not said
+}
+
+// RateLimitOf reads the X-RateLimit headers; ok is false unless they name a limit, and none of them
+// is anything but a number that can be meant.
+func RateLimitOf(header http.Header) (l RateLimit, ok bool) {
 	if header[headerLimit] == nil {
-		return 0, 0, time.Time{}, false // nearly always, so it costs one look
+		return RateLimit{}, false // nearly always, so it costs one look
 	}
-	limit, errLimit := strconv.Atoi(First(header, headerLimit))
-	remaining, errRemaining := strconv.Atoi(First(header, headerRemaining))
-	seconds, errReset := strconv.ParseInt(First(header, headerReset), 10, 64)
-	if errLimit != nil || errRemaining != nil || errReset != nil ||
-		min(limit, remaining) < 0 || seconds < 0 || seconds >= lastReset {
-		return 0, 0, time.Time{}, false
+	limit, limited := countOf(header, headerLimit)
+	remaining, remains := countOf(header, headerRemaining)
+	reset, resets := countOf(header, headerReset)
+	if !limited || limit < 0 || !remains || !resets || limit > math.MaxInt32 || remaining > math.MaxInt32 || reset >= lastReset {
+		return RateLimit{}, false
 	}
-	return limit, remaining, time.Unix(seconds, 0), true
+	l = RateLimit{Limit: int(limit), Remaining: int(remaining)}
+	if reset >= 0 {
+		l.Reset = time.Unix(reset, 0)
+	}
+	return l, true
+}
+
+// countOf is the number in a header, -1 where there is no such header; ok is false where it is
+// none.
+func countOf(header http.Header, name string) (n int64, ok bool) {
+	if header[name] == nil {
+		return -1, true
+	}
+	n, err := strconv.ParseInt(First(header, name), 10, 64)
+	return n, err == nil && n >= 0
 }
 
 // Aged reports whether a cache has kept an answer for more than a second, by what it says.

@@ -94,8 +94,10 @@ func checkError(t *testing.T, f *exchange.File, err error) {
 	equalNumber(t, body.MaxSlippagePct, refusal.MaxSlippagePct)
 
 	wait, told := f.Response.Header["Retry-After"]
+	got, asked := refusal.RetryAfter.Get()
+	assert.Equal(t, told, asked)
 	if told {
-		assert.Equal(t, wait, strconv.Itoa(int(refusal.RetryAfter/time.Second)))
+		assert.Equal(t, wait, strconv.Itoa(int(got/time.Second)))
 	}
 	checkAnswer(t, f, refusal.Meta)
 }
@@ -122,8 +124,10 @@ func checkAnswer(t *testing.T, f *exchange.File, meta trading.Meta) {
 	require.Equal(t, want, told)
 	if told {
 		assert.Equal(t, f.Response.Header["X-RateLimit-Limit"], strconv.Itoa(limit.Limit))
-		assert.Equal(t, f.Response.Header["X-RateLimit-Remaining"], strconv.Itoa(limit.Remaining))
-		assert.Equal(t, f.Response.Header["X-RateLimit-Reset"], strconv.FormatInt(limit.Reset.Unix(), 10))
+		remaining, _ := limit.Remaining.Get()
+		reset, _ := limit.Reset.Get()
+		assert.Equal(t, f.Response.Header["X-RateLimit-Remaining"], strconv.Itoa(remaining))
+		assert.Equal(t, f.Response.Header["X-RateLimit-Reset"], strconv.FormatInt(reset.Unix(), 10))
 	}
 }
 

@@ -112,7 +112,7 @@ func checkFuzzedError(t *testing.T, err error, rt *sameAnswer, says claims, writ
 		if !says.valid || refusal.Status != rt.status || refusal.Local {
 			t.Fatalf("%d %q is a refusal: %v", rt.status, rt.body, err)
 		}
-		if wait := refusal.RetryAfter; wait < 0 || wait > time.Hour {
+		if wait, _ := refusal.RetryAfter.Get(); wait < 0 || wait > time.Hour {
 			t.Fatalf("Retry-After %q is %s", rt.header["Retry-After"], wait)
 		}
 	case errors.As(err, &edge):

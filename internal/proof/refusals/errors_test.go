@@ -224,7 +224,7 @@ func TestFailedAuthThrottle(t *testing.T) {
 		err := r.Refused(rig.Buy("1"))
 		refusal := rig.RefusalOf(t, err)
 		assert.Equal(t, trading.CodeRateLimited, refusal.Code)
-		assert.Equal(t, time.Minute, refusal.RetryAfter)
+		assert.Equal(t, trading.Some(time.Minute), refusal.RetryAfter)
 		_, told := refusal.Meta.RateLimit.Get()
 		assert.False(t, told, "it is no limit of the key")
 		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -40,7 +41,7 @@ var deviations = []deviation{
 	{"size below 0", func(o *trading.Order) { o.Size = rig.Dec("-1") }, map[string]string{"size": "-1"}, ""},
 	{"a size below the minimum", func(o *trading.Order) { o.Size = rig.Dec("1e-7") }, map[string]string{"size": "0.0000001"}, ""},
 	{"a size above the caps", func(o *trading.Order) { o.Size = rig.Dec("1e9") }, map[string]string{"size": "1e9"}, ""},
-	{"no leverage", func(o *trading.Order) { o.Leverage = rig.Dec("0") }, map[string]string{"leverage": ""}, ""},
+	{"no leverage", func(o *trading.Order) { o.Leverage = decimal.Decimal{} }, map[string]string{"leverage": ""}, ""},
 	{"leverage below 1", func(o *trading.Order) { o.Leverage = rig.Dec("0.5") }, map[string]string{"leverage": "0.5"}, ""},
 	{"leverage above the cap", func(o *trading.Order) { o.Leverage = rig.Dec("1000") }, map[string]string{"leverage": "1000"}, ""},
 	{"leverage below 0", func(o *trading.Order) { o.Leverage = rig.Dec("-2") }, map[string]string{"leverage": "-2"},

@@ -177,8 +177,8 @@ func TestTrap_T47_EveryTimeIsATime(t *testing.T) {
 		_, err = r.Sandbox.Trades(t.Context(), trading.FailFast()) // seconds
 		limit, told := rig.RefusalOf(t, err).Meta.RateLimit.Get()
 		require.True(t, told)
-		assert.True(t, limit.Reset.Equal(now.Add(time.Minute)))
-		assert.Equal(t, time.Minute, rig.RefusalOf(t, err).RetryAfter)
+		assert.True(t, limit.Reset.Equal(trading.Some(now.Add(time.Minute))))
+		assert.Equal(t, trading.Some(time.Minute), rig.RefusalOf(t, err).RetryAfter)
 	})
 }
 

@@ -343,7 +343,9 @@ func TestAdviceOfOtherErrors(t *testing.T) {
 	assert.Equal(t, trading.AdviseRead, trading.AdviceOf(errors.New("of nothing that this client did")), "in doubt, look")
 	_, ok := trading.RetryAfter(errors.New("no refusal"))
 	assert.False(t, ok)
-	wait, ok := trading.RetryAfter(&trading.Error{Code: trading.CodeRateLimited, RetryAfter: time.Minute})
-	assert.True(t, ok)
-	assert.Equal(t, time.Minute, wait)
+	for _, want := range []time.Duration{0, time.Minute} {
+		wait, ok := trading.RetryAfter(&trading.Error{Code: trading.CodeRateLimited, RetryAfter: trading.Some(want)})
+		assert.True(t, ok)
+		assert.Equal(t, want, wait)
+	}
 }
