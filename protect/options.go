@@ -90,7 +90,7 @@ func (l Limits) withDefaults() Limits {
 		of *decimal.Decimal
 		to string
 	}{{&l.Shock, "0.025"}, {&l.Gap, "0.10"}, {&l.Keep, "0.005"}} {
-		if f.of.IsZero() {
+		if *f.of == (decimal.Decimal{}) { // not set; one that is 0 is a choice
 			*f.of = trading.Dec(f.to)
 		}
 	}

@@ -118,7 +118,7 @@ func ExampleGuard() {
 	}
 	client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()),
 		trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()),
-		trading.WithGuard(risk.Guard(risk.Limits{MaxLoss: trading.Dec("100")}, inputs)),
+		trading.WithGuard(risk.Guard(risk.Limits{MaxLoss: trading.Some(trading.Dec("100"))}, inputs)),
 	)
 	if err != nil {
 		fmt.Println(err)

@@ -10,19 +10,20 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// Limits are a program's own, in dollars. A zero amount bounds nothing. The zero
-// Limits still refuse what [Preview] calls fatal, and a flip.
+// Limits are a program's own, in dollars. An amount that is left out bounds nothing; one that is 0,
+// or was computed as less, lets nothing pass that adds. The zero Limits still refuse what [Preview]
+// calls fatal, and a flip.
 type Limits struct {
 	// MaxNotional bounds the value of the position that the order leaves.
-	MaxNotional decimal.Decimal
+	MaxNotional trading.Opt[decimal.Decimal]
 
 	// MaxLoss bounds what that position has lost at its stop, fees included; see
 	// Report.LossAtStop. It demands a stop.
-	MaxLoss decimal.Decimal
+	MaxLoss trading.Opt[decimal.Decimal]
 
 	// MinRoom is how far the equity must be above the loss floors at the stop; see
 	// Report.RoomAfterStop. It demands a stop and the state of the account.
-	MinRoom decimal.Decimal
+	MinRoom trading.Opt[decimal.Decimal]
 
 	// AllowFlip lets an order end a position and open one on the other side.
 	AllowFlip bool
@@ -92,26 +93,26 @@ func (l Limits) judge(r Report) error {
 	if err := within("MaxLoss at the stop", r.LossAtStop, l.MaxLoss); err != nil {
 		return err
 	}
-	if l.MinRoom.IsZero() {
-		return nil
-	}
+	least, bounded := l.MinRoom.Get()
 	room, ok := r.RoomAfterStop.Get()
 	switch {
+	case !bounded:
+		return nil
 	case !ok:
 		return fmt.Errorf("%w: MinRoom: it takes a stop, a price and the state of the account", ErrNotJudged)
-	case room.LessThan(l.MinRoom):
-		return fmt.Errorf("%w: at the stop $%s are left above the loss floor, MinRoom is $%s", ErrLimit, room, l.MinRoom)
+	case room.LessThan(least):
+		return fmt.Errorf("%w: at the stop $%s are left above the loss floor, MinRoom is $%s", ErrLimit, room, least)
 	}
 	return nil
 }
 
-// within holds an amount against the most that is allowed; 0 allows any.
-func within(what string, amount trading.Opt[decimal.Decimal], most decimal.Decimal) error {
-	if most.IsZero() {
-		return nil
-	}
+// within holds an amount against the most that is allowed, if that is bounded.
+func within(what string, amount, allowed trading.Opt[decimal.Decimal]) error {
+	most, bounded := allowed.Get()
 	dollars, ok := amount.Get()
 	switch {
+	case !bounded:
+		return nil
 	case !ok:
 		return fmt.Errorf("%w: %s: the price or the stop is not known", ErrNotJudged, what)
 	case dollars.GreaterThan(most):

@@ -31,21 +31,24 @@ func TestGuardHoldsLimits(t *testing.T) {
 		"no limits":                     {risk.Limits{}, buy("0.1"), known, nil},
 		"no limits, and fatal":          {risk.Limits{}, buy("0.0001"), known, trading.CodeMinNotional},
 		"no limits, and fees":           {risk.Limits{}, withTarget(buy("0.1"), "50001"), known, risk.WarningFees},
-		"notional":                      {risk.Limits{MaxNotional: dec("5000")}, buy("0.1"), known, nil},
-		"notional above":                {risk.Limits{MaxNotional: dec("4999.99")}, buy("0.1"), known, risk.ErrLimit},
-		"notional with what is held":    {risk.Limits{MaxNotional: dec("54999")}, buy("0.1"), long, risk.ErrLimit},
-		"notional without a price":      {risk.Limits{MaxNotional: dec("5000")}, buy("0.1"), risk.Inputs{}, risk.ErrNotJudged},
-		"loss":                          {risk.Limits{MaxLoss: dec("104.455")}, stopped, known, nil},
-		"loss above":                    {risk.Limits{MaxLoss: dec("104.45")}, stopped, known, risk.ErrLimit},
-		"loss without a stop":           {risk.Limits{MaxLoss: dec("500")}, buy("0.1"), known, risk.ErrNotJudged},
-		"room":                          {risk.Limits{MinRoom: dec("395.545")}, stopped, known, nil},
-		"room below":                    {risk.Limits{MinRoom: dec("395.546")}, stopped, known, risk.ErrLimit},
-		"room without the state":        {risk.Limits{MinRoom: dec("1")}, stopped, risk.Inputs{Mark: known.Mark}, risk.ErrNotJudged},
-		"what reduces is not limited":   {risk.Limits{MaxNotional: dec("1"), MaxLoss: dec("1"), MinRoom: dec("9999")}, sell("0.5"), long, nil},
-		"what ends it is not limited":   {risk.Limits{MaxNotional: dec("1")}, sell("1"), long, nil},
+		"notional":                      {risk.Limits{MaxNotional: trading.Some(dec("5000"))}, buy("0.1"), known, nil},
+		"notional above":                {risk.Limits{MaxNotional: trading.Some(dec("4999.99"))}, buy("0.1"), known, risk.ErrLimit},
+		"notional with what is held":    {risk.Limits{MaxNotional: trading.Some(dec("54999"))}, buy("0.1"), long, risk.ErrLimit},
+		"notional without a price":      {risk.Limits{MaxNotional: trading.Some(dec("5000"))}, buy("0.1"), risk.Inputs{}, risk.ErrNotJudged},
+		"a notional of 0":               {risk.Limits{MaxNotional: trading.Some(decimal.Max(decimal.Zero, dec("-1")))}, buy("0.1"), known, risk.ErrLimit},
+		"a loss of 0":                   {risk.Limits{MaxLoss: trading.Some(decimal.Zero)}, stopped, known, risk.ErrLimit},
+		"a room of 0":                   {risk.Limits{MinRoom: trading.Some(decimal.Zero)}, buy("0.1"), known, risk.ErrNotJudged},
+		"loss":                          {risk.Limits{MaxLoss: trading.Some(dec("104.455"))}, stopped, known, nil},
+		"loss above":                    {risk.Limits{MaxLoss: trading.Some(dec("104.45"))}, stopped, known, risk.ErrLimit},
+		"loss without a stop":           {risk.Limits{MaxLoss: trading.Some(dec("500"))}, buy("0.1"), known, risk.ErrNotJudged},
+		"room":                          {risk.Limits{MinRoom: trading.Some(dec("395.545"))}, stopped, known, nil},
+		"room below":                    {risk.Limits{MinRoom: trading.Some(dec("395.546"))}, stopped, known, risk.ErrLimit},
+		"room without the state":        {risk.Limits{MinRoom: trading.Some(dec("1"))}, stopped, risk.Inputs{Mark: known.Mark}, risk.ErrNotJudged},
+		"what reduces is not limited":   {risk.Limits{MaxNotional: trading.Some(dec("1")), MaxLoss: trading.Some(dec("1")), MinRoom: trading.Some(dec("9999"))}, sell("0.5"), long, nil},
+		"what ends it is not limited":   {risk.Limits{MaxNotional: trading.Some(dec("1"))}, sell("1"), long, nil},
 		"what flips is not allowed":     {risk.Limits{}, sell("1.1"), long, risk.WarningFlip},
-		"what flips is limited":         {risk.Limits{AllowFlip: true, MaxNotional: dec("4999")}, sell("1.1"), long, risk.ErrLimit},
-		"what flips, allowed and small": {risk.Limits{AllowFlip: true, MaxNotional: dec("5000")}, sell("1.1"), long, nil},
+		"what flips is limited":         {risk.Limits{AllowFlip: true, MaxNotional: trading.Some(dec("4999"))}, sell("1.1"), long, risk.ErrLimit},
+		"what flips, allowed and small": {risk.Limits{AllowFlip: true, MaxNotional: trading.Some(dec("5000"))}, sell("1.1"), long, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			guard := risk.Guard(c.limits, func(context.Context, trading.Write) (risk.Inputs, error) { return c.inputs, nil })
@@ -70,7 +73,7 @@ func TestGuardOfWritesThatAreNoOrders(t *testing.T) {
 		asked++
 		return risk.Inputs{}, errors.New("nobody knows")
 	}
-	limited := risk.Guard(risk.Limits{MaxNotional: dec("1")}, inputs)
+	limited := risk.Guard(risk.Limits{MaxNotional: trading.Some(dec("1"))}, inputs)
 	// Exits pass without a question.
 	for _, op := range []trading.Operation{trading.OpClose, trading.OpCancelRun, trading.OpTPSL, trading.OpCancelOrder} {
 		require.NoError(t, limited(t.Context(), trading.Write{Operation: op, Environment: trading.EnvLive}))

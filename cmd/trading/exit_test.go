@@ -64,6 +64,39 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// A number that is given as 0 is refused as a 0, and not as one that is missing, or taken for the
+// default.
+func TestFound08_AFlagOfZeroIsGiven(t *testing.T) {
+	paper := func(more ...string) []string {
+		return append([]string{"place", "--symbol", "BTC", "--side", "long", "--yes"}, more...)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"size":            {place("--size", "0"), cli.Refused, "size is 0: it must be greater than 0"},
+		"size, paper":     {paper("--size", "0.00"), cli.Refused, "size is 0: it must be greater than 0"},
+		"leverage":        {place("--leverage", "0"), cli.Refused, "leverage is 0: it must be greater than 0"},
+		"leverage, paper": {paper("--size", "0.05", "--leverage", "0"), cli.Refused, "leverage is 0: it must be greater than 0"},
+		"percent":         {[]string{"close", "--symbol", "BTC", "--percent", "0", "--yes"}, cli.Refused, "pct is 0"},
+		"stop":            {place("--stop-loss", "0"), cli.Refused, "stopLossPrice is 0: it must be greater than 0"},
+		"slippage":        {place("--max-slippage-pct", "0"), cli.Refused, "maxSlippagePct is 0"},
+		"trigger":         {[]string{"pro", "conditional", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--side", "long", "--size", "1", "--leverage", "2", "--trigger", "0", "--yes"}, cli.Refused, "(triggerPrice) is 0"},
+		"limit price":     {[]string{"limit", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--side", "long", "--size", "1", "--leverage", "2", "--limit-price", "0", "--yes"}, cli.Refused, "limitPrice is 0"},
+		"total size":      {[]string{"pro", "edit", "--env", "live", "--account", "acc_1", "--total-size", "0", "--yes", "run_1"}, cli.Refused, "totalSize"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				time.Sleep(6 * time.Second) // until health shows
+				r.ends(c.code, c.says, c.args...)
+				assert.Empty(t, r.sim.Ledger())
+			})
+		})
+	}
+}
+
 // hangOrders lets no order be answered, and none run.
 func hangOrders(operation string) tradingsim.Fault {
 	if operation == "POST /orders" {

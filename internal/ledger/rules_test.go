@@ -379,8 +379,13 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	}
 	cancel := market()
 	cancel.Resolves = false
-	if l := turnedAway(cancel); l.Outcome() != Unknown || !l.Done() {
-		t.Error("nobody asks about a cancel")
+	for _, second := range []Answer{denied, success, {}} {
+		l := turnedAway(cancel)
+		wantStep(t, &l, time.Second, Step{Do: Confirm, At: time.Second})
+		l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: second})
+		if same := second == denied; !l.Done() || same != (l.Outcome() == NotApplied) {
+			t.Errorf("a cancel, after %v: %v", second, l.Outcome())
+		}
 	}
 }
 

@@ -79,6 +79,7 @@ func (l *Ledger) noteConfirmed(a Answer) {
 	l.inquire().denied = Answer{}
 	switch {
 	case !same:
+		l.done = !l.Resolves
 	case l.Keyed && !l.FirstUseKnown:
 		l.done, l.forget = true, true // an earlier use of the key is not this write's to find out
 	default:
@@ -182,7 +183,7 @@ func (l *Ledger) endSending() {
 		// Nothing of this write can run. What became of an earlier one under its key is
 		// not this write's to find out.
 		l.done, l.forget = true, true
-	case !l.Resolves:
+	case !l.Resolves && !l.Denied():
 		l.done = true
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -191,8 +192,9 @@ func (d *Driver) ChangeKey(w *Write, key string) {
 	w.Ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: d.Clock.Now()})
 }
 
-// SendingOver notes that the call sends a write no more.
-func (d *Driver) SendingOver(w *Write) {
+// SendingOver notes that the call sends a write no more. Of one that was turned away, and that
+// nobody resolves, it asks the second question while ctx lasts.
+func (d *Driver) SendingOver(ctx context.Context, w *Write) {
 	if !w.Ledger.Sending() {
 		return
 	}
@@ -200,6 +202,11 @@ func (d *Driver) SendingOver(w *Write) {
 	w.Ledger.Note(fact)
 	if w.Ledger.InDoubt() {
 		d.store.note(w, fact)
+	}
+	if w.Ledger.Denied() && !w.Ledger.Resolves {
+		ctx, cancel := context.WithTimeoutCause(ctx, requestPatience, transport.ErrTimeout)
+		defer cancel()
+		d.confirmHere(ctx, w)
 	}
 }
 
@@ -226,7 +233,7 @@ func (d *Driver) LetGo(w *Write) {
 	if w.over { // and so is a write that the call has joined
 		return
 	}
-	d.SendingOver(w)
+	d.SendingOver(d.cfg.Closing, w)
 	d.Conclude(w, &Answer{})
 }
 

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ func TestEdge19_PendingBesideAChangeOfKey(t *testing.T) {
 		lists.Go(func() { d.describe(w) }) // it was listed before its doubt was over
 		d.ChangeKey(w, "the next key")
 		lists.Wait()
-		d.SendingOver(w)
+		d.SendingOver(context.Background(), w)
 		d.Conclude(w, &Answer{})
 	})
 }

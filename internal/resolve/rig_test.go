@@ -349,7 +349,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 			d.ChangeKey(w, w.Try().Key+"'")
 		}
 	}
-	d.SendingOver(w)
+	d.SendingOver(context.Background(), w)
 	return d.Conclude(w, &last), err
 }
 

@@ -171,11 +171,7 @@ func (d *Driver) fence(w *Write, limits ledger.Limits) error {
 // route: whether the key reaches the account. Something in front that has turned the
 // write's answer away, and not the write, lets this one pass.
 func (d *Driver) confirm(w *Write) error {
-	question := Request{Operation: readAccount, Account: w.Intent.Account}
-	if !w.Ledger.Keyed {
-		question.Operation = readPaper
-	}
-	place, err := d.prepare(question)
+	place, err := d.prepare(w.secondQuestion())
 	if err != nil {
 		return err
 	}
@@ -187,6 +183,26 @@ func (d *Driver) confirm(w *Write) error {
 	}
 	d.say(func() { w.inquire().denied = nil })
 	return nil
+}
+
+// secondQuestion is one that is different from the write and reaches as far.
+func (w *Write) secondQuestion() Request {
+	if !w.Ledger.Keyed {
+		return Request{Operation: readPaper}
+	}
+	return Request{Operation: readAccount, Account: w.Intent.Account}
+}
+
+// confirmHere is confirm for a write that nobody resolves, on its caller's goroutine: a question
+// that cannot be asked now leaves it unknown.
+func (d *Driver) confirmHere(ctx context.Context, w *Write) {
+	f := ledger.Fact{Kind: ledger.Confirmed}
+	if place, err := d.cfg.Host.Prepare(ctx, w.secondQuestion()); err == nil {
+		f.Answer = place.Send(ctx, nil).Answer
+		place.Drop()
+	}
+	f.At = d.Clock.Now()
+	w.Ledger.Note(f)
 }
 
 // fenceAlone is a fence without what may follow it.

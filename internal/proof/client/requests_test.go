@@ -260,9 +260,10 @@ const rawBuy = `{"accountId":"acc_1",` + rawOrder + `}`
 
 var wholeNumber = regexp.MustCompile(`(: [0-9]+)([,\n])`)
 
-// Do carries out every operation of the contract: a write byte for byte, as the exchanges have it on
-// record, in a layout that the client would not write.
-func TestDoSendsWhatItIsGiven(t *testing.T) {
+// recordedBodies are the bodies of the writes that the exchanges have on record, in a layout that the
+// client would not write.
+func recordedBodies(t *testing.T) map[trading.Operation]string {
+	t.Helper()
 	bodies := map[trading.Operation]string{}
 	files, err := exchange.Load("testdata/exchanges")
 	require.NoError(t, err)
@@ -272,6 +273,12 @@ func TestDoSendsWhatItIsGiven(t *testing.T) {
 			bodies[trading.Operation(f.Request.Method+" "+f.Request.Path)] = wholeNumber.ReplaceAllString(laidOut.String(), "$1.0$2")
 		}
 	}
+	return bodies
+}
+
+// Do carries out every operation of the contract: a write byte for byte.
+func TestDoSendsWhatItIsGiven(t *testing.T) {
+	bodies := recordedBodies(t)
 	for _, o := range spec.Operations() {
 		op := trading.Operation(o.Method + " " + o.Path)
 		t.Run(string(op), func(t *testing.T) {
@@ -297,6 +304,40 @@ func TestDoSendsWhatItIsGiven(t *testing.T) {
 				assert.NotEmpty(t, meta.Intent)
 			}
 		})
+	}
+}
+
+// A refused key says of each write that it was not carried out, once a second question has the
+// same answer. Where the second has another one, something in front may have written the first.
+func TestFound07_ARefusedKeyDecidesEachWrite(t *testing.T) {
+	bodies := recordedBodies(t)
+	for _, o := range spec.Operations() {
+		for second, want := range map[string]trading.Outcome{"the same": trading.NotApplied, "another": trading.Unknown} {
+			op := trading.Operation(o.Method + " " + o.Path)
+			if !o.Write || want == trading.Unknown && o.Asks != spec.AsksNothing {
+				continue // what can be found out is found out
+			}
+			t.Run(string(op)+", "+second, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := rig.New(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithAccount(tradingsim.Account{ID: "account_1"})})
+					time.Sleep(6 * time.Second) // until health shows
+					asked := 0
+					r.Sim.FaultEach(func(operation string) tradingsim.Fault {
+						if operation == string(trading.OpHealth) {
+							return nil
+						}
+						if asked++; asked > 1 && want == trading.Unknown {
+							return nil
+						}
+						return tradingsim.Raw(401, nil, rig.RefusalBody(trading.CodeRevokedAPIKey))
+					})
+					_, err := r.Do(t.Context(), op, trading.Raw{Body: []byte(bodies[op])}, rig.Once)
+					require.ErrorIs(t, err, trading.ErrKeyRefused)
+					assert.Equal(t, want, trading.OutcomeOf(err), "%v", err)
+					assert.Equal(t, 2, asked)
+				})
+			})
+		}
 	}
 }
 

@@ -250,12 +250,6 @@ func sendsOn(o *operation, code string) int {
 	}
 }
 
-// confirmed tells that a second question settles a refusal of the key or of the account: for a
-// write that shows in a read by itself none is asked.
-func confirmed(o *operation, advice trading.Advice) bool {
-	return advice != trading.AdviseRead && !slices.Contains([]string{"cancelOrder", "cancelRun", "setSandboxTPSL", "resetSandbox"}, o.id)
-}
-
 // always answers each request by one recorded answer.
 type always struct{ exchange.Response }
 
@@ -293,8 +287,8 @@ func TestARefusalThatPersists(t *testing.T) {
 				if advice == trading.AdviseRead {
 					opts = append(opts, rig.SendingOnly...)
 				}
-				if c.op.write && outcomeOf(code, f.Response.Status) == trading.Unknown && !confirmed(c.op, advice) {
-					advice, outcome = trading.AdviseRead, trading.Unknown
+				if c.op.write && outcomeOf(code, f.Response.Status) == trading.Unknown && advice == trading.AdviseRead {
+					outcome = trading.Unknown
 				}
 				var ofCall []trading.CallOption
 				if c.key != "" { // which is new to a journal
