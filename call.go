@@ -172,19 +172,23 @@ func (c *call) pause(d time.Duration) error {
 // journal's lease does not allow.
 // Other goroutines ask it too, so it reads only what no attempt changes.
 func (c *call) MayLeave() error {
-	ttl, age := c.write.Ledger.SendTTL(), ledger.Elapsed(c.began)
 	switch {
 	case c.Err() != nil:
 		return c.Err()
-	case age >= ttl:
-		return &GuardError{
-			Kind:   ErrExpired,
-			Reason: fmt.Sprintf("decided %s ago, may be sent for %s", age.Round(time.Millisecond), ttl),
-		}
+	case ledger.Elapsed(c.began) >= c.write.Ledger.SendTTL():
+		return c.tooOld()
 	case !c.core.driver.MayLeave(c.write):
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	default:
 		return c.core.leaseAllows(c.env, c.account, c.entry)
+	}
+}
+
+// tooOld refuses a write that was decided too long ago.
+func (c *call) tooOld() error {
+	return &GuardError{
+		Kind:   ErrExpired,
+		Reason: fmt.Sprintf("decided %s ago, may be sent for %s", ledger.Elapsed(c.began).Round(time.Millisecond), c.write.Ledger.SendTTL()),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -158,6 +159,8 @@ func (c *call) noteInJournal() error {
 		return nil
 	case c.Err() != nil:
 		return c.Err()
+	case errors.Is(err, resolve.ErrTooOld):
+		return c.tooOld()
 	case c.entry:
 		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
 	case journal.IsFencing(err):

@@ -21,13 +21,21 @@ import (
 // write itself, each new key, and a second send under one key.
 //
 // An exit does not wait for a disk that hangs: it goes out as beside one that fails. An entry waits
-// while it may be sent. What the disk has of them then is not known.
+// while it may be sent: where none of that time is left, the error is [ErrTooOld]. What the disk has
+// of them then is not known.
 func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 	caller := ctx
+	if w.isNew() {
+		w.booked = d.bookWrite(w)
+		d.readBaseline(ctx, w)
+	}
 	if d.Durable() {
 		waits := exitWaits
 		if w.Intent.Entry {
 			waits = w.Ledger.SendTTL() - ledger.Elapsed(w.Intent.Decided)
+		}
+		if waits <= 0 {
+			return ErrTooOld
 		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, waits, errHangs)
@@ -40,6 +48,12 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 	return err
 }
 
+// ErrTooOld means that the time is over in which a write may be sent, whatever took it.
+var ErrTooOld = errors.New("it was decided too long ago")
+
+// isNew reports whether neither the open writes nor the journal have it.
+func (w *Write) isNew() bool { return w.keyInStore == "" && !w.registered }
+
 // exitWaits is how long an exit waits for the journal.
 const exitWaits = 250 * time.Millisecond
 
@@ -48,7 +62,7 @@ var errHangs = errors.New("the journal has not taken it in time")
 // before is Before, under the context that bounds the disk beside the caller's.
 func (d *Driver) before(ctx, caller context.Context, w *Write, sent bool) error {
 	switch {
-	case w.keyInStore == "" && !w.registered:
+	case w.isNew():
 		return d.register(ctx, caller, w)
 	case !w.journaled:
 		return nil
@@ -73,8 +87,6 @@ func (d *Driver) Missing(w *Write, why error) {
 // register adds a write to those that are open, and to the journal.
 func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 	live := w.Ledger.Keyed
-	w.booked = d.bookWrite(w)
-	d.readBaseline(ctx, w)
 	if err := d.Load(ctx); err != nil {
 		if w.Intent.Entry || caller.Err() != nil || journal.IsFencing(err) {
 			return err
