@@ -58,6 +58,12 @@ func optRecord[W, T any](member *wire.Opt[W], convert func(*W) T) Opt[T] {
 	return Opt[T]{}
 }
 
+// openRecord converts a position, if the answer has one and it is open.
+func openRecord[W any](member *wire.Opt[W], convert func(*W) Position) Opt[Position] {
+	p, ok := optRecord(member, convert).Get()
+	return optional(p, ok && p.isOpen())
+}
+
 // textOf returns a text, empty if the answer lacks it.
 func textOf(member wire.Opt[string]) string {
 	text, _ := member.Get()
@@ -177,7 +183,7 @@ func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	return &CloseResult{
 		PnL: answer.Closed.RealizedPnL, Fee: answer.Closed.Fee, Balance: account.Balance, Status: account.Status,
 		Sandbox: Some(SandboxClose{
-			Pct: answer.Closed.Pct, ExitPrice: answer.Closed.ExitPrice, Left: optRecord(&answer.Position, positionOf),
+			Pct: answer.Closed.Pct, ExitPrice: answer.Closed.ExitPrice, Left: openRecord(&answer.Position, positionOf),
 			Account: account,
 		}),
 		Meta: meta, Extra: answer.Extra,
@@ -239,7 +245,7 @@ func orderResultOf(answer *api.OrderResponse, meta Meta) *OrderResult {
 	return &OrderResult{
 		Action: answer.Action, Balance: answer.NewBalance,
 		Fill:     Fill{Price: answer.Fill.Price, Size: Some(answer.Fill.Size), Fee: Some(answer.Fill.Fee)},
-		Position: optRecord(&answer.Position, livePositionOf), Meta: meta, Extra: answer.Extra,
+		Position: openRecord(&answer.Position, livePositionOf), Meta: meta, Extra: answer.Extra,
 	}
 }
 

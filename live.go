@@ -111,8 +111,9 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawPositions(a.book(), call.shownAt(), heldPositions(rows.List))
-	return rows.List, nil
+	open := openOf(rows.List)
+	a.caller.core.books.SawPositions(a.book(), call.shownAt(), heldPositions(open))
+	return open, nil
 }
 
 // Trades reads the closed trades.
@@ -275,7 +276,7 @@ func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	}, &answer); err != nil {
 		return nil, err
 	}
-	return &TPSLResult{Position: optRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
+	return &TPSLResult{Position: openRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // heldAfter is the signed position after an order; none is flat.

@@ -2,6 +2,7 @@ package trading
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -158,14 +159,22 @@ func (p Position) Signed() decimal.Decimal {
 // included.
 func (p Position) Equal(other Position) bool { return equalFields(p, other) }
 
-// Positions are the open positions of an account. The contract promises no order.
+// Positions are the open positions of an account. The contract promises no order. A row whose size is
+// 0 is not open: a read leaves it out.
 type Positions []Position
+
+func (p *Position) isOpen() bool { return !p.Size.IsZero() }
+
+// openOf are those of a list that are open.
+func openOf(rows []Position) Positions {
+	return slices.DeleteFunc(rows, func(p Position) bool { return !p.isOpen() })
+}
 
 // In returns the position in a market; open is false if there is none. One read
 // proves little: it can be some seconds old.
 func (ps Positions) In(symbol string) (p Position, open bool) {
 	for _, p := range ps {
-		if p.Symbol == symbol {
+		if p.Symbol == symbol && p.isOpen() {
 			return p, true
 		}
 	}

@@ -112,8 +112,9 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.books.SawPositions(paperBook, call.shownAt(), heldPositions(rows.List))
-	return rows.List, nil
+	open := openOf(rows.List)
+	s.caller.core.books.SawPositions(paperBook, call.shownAt(), heldPositions(open))
+	return open, nil
 }
 
 // Trades reads the closed trades, the most recent first.
@@ -146,7 +147,7 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	return &OrderResult{
 		Fill:     Fill{Price: answer.Fill.Price, Repriced: Some(answer.Fill.Repriced), MarkAge: Some(wire.Duration(answer.Fill.AgeMs, time.Millisecond))},
 		Balance:  answer.Account.Balance,
-		Position: optRecord(&answer.Position, positionOf),
+		Position: openRecord(&answer.Position, positionOf),
 		Account:  Some(accountStateOf(&answer.Account)),
 		Meta:     call.meta(),
 		Extra:    answer.Extra,
@@ -182,7 +183,8 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	}, &answer); err != nil {
 		return nil, err
 	}
-	return &TPSLResult{Position: Some(positionOf(&answer.Position)), Meta: call.meta(), Extra: answer.Extra}, nil
+	position := positionOf(&answer.Position)
+	return &TPSLResult{Position: optional(position, position.isOpen()), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
 // Reset wipes the paper account back to its opening balance: positions, trades

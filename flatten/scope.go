@@ -21,7 +21,7 @@ func (o Options) leaves(symbol string) bool {
 // pick returns the part of what the reads showed that is to be flattened.
 func (o Options) pick(positions []trading.Position, waiting trading.OpenOrders) (l Look) {
 	for _, p := range positions {
-		if o.has(p.Symbol) && !p.Size.IsZero() { // a row of size 0 holds nothing
+		if o.has(p.Symbol) {
 			l.Positions = append(l.Positions, p)
 		}
 	}

@@ -87,9 +87,6 @@ func (w *watcher) follow() {
 func (w *watcher) holdings(now instant) (held []holding, assumed bool) {
 	for i := range w.look.positions {
 		p := &w.look.positions[i]
-		if p.Size.IsZero() { // holds nothing
-			continue
-		}
 		h := holding{symbol: p.Symbol, size: p.Signed(), entry: p.EntryPrice, stop: p.StopLoss, bounds: w.p.market.bounds(p.Symbol)}
 		mark, known := w.markOf(p)
 		age := now.since(mark.at) + readLag
@@ -131,7 +128,6 @@ func (w *watcher) good(l *look, now instant) (ok bool, why string) {
 		p := &l.positions[i]
 		mark, known := w.p.market.of(p.Symbol)
 		switch {
-		case p.Size.IsZero():
 		case !known || mark.missing:
 			return false, p.Symbol + " has no mark"
 		case now.since(mark.changed) > stillAfter:

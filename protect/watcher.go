@@ -244,8 +244,7 @@ func (w *watcher) learn(l *look, marked bool) {
 	now := w.p.now()
 	w.mu.Lock()
 	good, why := w.good(l, now)
-	held := slices.ContainsFunc(l.positions, func(p trading.Position) bool { return !p.Size.IsZero() })
-	if !marked && held {
+	if !marked && len(l.positions) > 0 {
 		good, why = false, "the marks could not be read"
 	}
 	if l.health != nil && !l.health.AsOf.IsZero() {
