@@ -3,12 +3,13 @@ package doctor
 import (
 	"context"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"path"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 // What API keys begin with.
@@ -93,18 +94,13 @@ func (l *look) baseURL(s subject) *url.URL {
 		s.fail("base-url", want, "%s, from %s, does not end in /v1", text, from)
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
 		s.fail("base-url", want, "%s, from %s, is the legacy path, which answers by a redirect", text, from)
-	case u.Scheme != "https" && !loopback(u.Hostname()) && l.o.Transport == nil:
+	case u.Scheme != "https" && !loopback.Is(loopback.Name(u.Hostname())) && l.o.Transport == nil:
 		s.fail("base-url", want, "%s, from %s, is not https: whoever is on the way reads the keys", text, from)
 	default:
 		s.ok("base-url", "%s, from %s", text, from)
 		return u
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // keys looks at both keys. It reports whether one can be sent.
@@ -171,7 +167,7 @@ func (l *look) way(ctx context.Context, s subject, base *url.URL) {
 		s.skip("certificate", "requests go through a transport of the program's own")
 		return
 	}
-	if base.Scheme == "https" && l.o.proxy() != "" && !loopback(base.Hostname()) {
+	if base.Scheme == "https" && l.o.proxy() != "" && !loopback.Is(loopback.Name(base.Hostname())) {
 		s.skip("addresses", "requests go through the proxy")
 		s.skip("certificate", "requests go through the proxy")
 		return

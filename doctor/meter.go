@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 // How many requests are sent: for the service, and for each account.
@@ -170,7 +171,7 @@ func ownTransport(o *Options) http.RoundTripper {
 	t := &http.Transport{ForceAttemptHTTP2: true, TLSHandshakeTimeout: o.AttemptTimeout}
 	if via, err := url.Parse(o.proxy()); err == nil && via.Host != "" {
 		t.Proxy = func(r *http.Request) (*url.URL, error) {
-			if r.URL.Scheme != "https" || loopback(r.URL.Hostname()) {
+			if r.URL.Scheme != "https" || loopback.Is(loopback.Name(r.URL.Hostname())) {
 				return nil, nil
 			}
 			return via, nil

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 // Config is a webhook, and how it is used.
@@ -84,13 +86,11 @@ func checkURL(text string) error {
 		return errors.New("notify: the URL is none: it must be absolute")
 	case u.User != nil:
 		return errors.New("notify: the URL has a user or a password: put them into Header")
-	case u.Scheme == "https", u.Scheme == "http" && local(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && loopback.Is(u.Hostname()):
 		return nil
 	}
 	return errors.New("notify: the URL must be https: whoever reads it on the way can post")
 }
-
-func local(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 // Notify puts a message into the queue, and never waits. After Close it does nothing. At is
 // now, if it is not set.

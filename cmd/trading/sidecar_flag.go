@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/internal/loopback"
 	"github.com/tradingapi/trading-go/sidecar"
 )
 
@@ -90,16 +91,11 @@ func (f *sidecarFlag) check(others ...string) error {
 		return nil
 	}
 	u, err := url.Parse(f.text)
-	if err != nil || u.Scheme != "http" || u.User != nil || u.RawQuery != "" || strings.Trim(strings.TrimSuffix(u.Path, "/v1"), "/") != "" || !loopback(u.Hostname()) {
+	if err != nil || u.Scheme != "http" || u.User != nil || u.RawQuery != "" || strings.Trim(strings.TrimSuffix(u.Path, "/v1"), "/") != "" || !loopback.Is(u.Hostname()) {
 		return cli.Misuse("--sidecar: want operator/sidecar.sock in its state folder, or its URL on this machine, http://127.0.0.1:PORT")
 	}
 	f.at.port = "http://" + u.Host
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // notBeside refuses flags beside another one.

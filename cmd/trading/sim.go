@@ -19,6 +19,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/internal/demobot"
+	"github.com/tradingapi/trading-go/internal/loopback"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingsim/control"
 )
@@ -225,7 +226,7 @@ func checkAddress(name, addr string, public bool) error {
 	if err != nil {
 		return cli.WithCode(cli.Usage, fmt.Errorf("%s: %w", name, err))
 	}
-	if ip := net.ParseIP(host); public || host == "localhost" || ip.IsLoopback() {
+	if public || loopback.Is(host) {
 		return nil
 	}
 	return cli.Misuse("%s %s is not a loopback address; --public serves there all the same", name, addr)

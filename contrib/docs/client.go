@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 const (
@@ -101,15 +102,10 @@ func endpointOf(text string) (string, error) {
 		return refuse("has no host")
 	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
 		return refuse("must not have a query or fragment")
-	case base.Scheme == "http" && !loopback(base.Hostname()):
+	case base.Scheme == "http" && !loopback.Is(base.Hostname()):
 		return refuse(fmt.Sprintf("https is required, except for this machine itself: the host is %q", base.Host))
 	}
 	return base.JoinPath("mcp").String(), nil
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // Search returns what the documentation has on a query, best first, at most 20 hits.

@@ -4,13 +4,14 @@ package address
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"path"
 	"strconv"
 	"strings"
 
 	"github.com/oapi-codegen/runtime"
+
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 // Parse returns the versioned root that every path is joined to. It
@@ -26,6 +27,9 @@ func Parse(text string, plain bool) (*url.URL, error) {
 		return nil, errors.New("the base URL cannot be parsed")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
+	if name := loopback.Name(base.Hostname()); loopback.Is(name) {
+		base.Host = strings.Replace(base.Host, base.Hostname(), name, 1)
+	}
 	meant := strings.TrimRight(path.Clean("/"+base.Path), "/") // what requests would go to
 	if head, legacy := cutSuffixFold(meant, "/api/v1"); legacy {
 		meant = head + "/v1"
@@ -68,19 +72,7 @@ func portIsValid(port string) bool {
 }
 
 // IsPlain reports whether what is sent can be read on its way.
-func IsPlain(base *url.URL) bool { return base.Scheme == "http" && !isLoopback(base.Hostname()) }
-
-// normalName is a host name without what makes no difference.
-func normalName(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
-
-func isLoopback(host string) bool {
-	host = normalName(host)
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
+func IsPlain(base *url.URL) bool { return base.Scheme == "http" && !loopback.Is(base.Hostname()) }
 
 // WithQuery returns a URL with one query parameter. It returns
 // one with an error too.

@@ -1,12 +1,15 @@
 package address
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 func TestBaseURL(t *testing.T) {
@@ -65,11 +68,26 @@ func TestBaseURL(t *testing.T) {
 // A journal is of one service, however its address is spelled.
 func TestIsPlain(t *testing.T) {
 	for text, plain := range map[string]bool{
-		"http://sim.internal:80/v1": true, "https://sim.internal/v1": false, "http://LOCALHOST./v1": false, "http://[::1]:8080/v1": false,
+		"http://sim.internal:80/v1": true, "https://sim.internal/v1": false, "http://[::1]:8080/v1": false,
 	} {
 		base, err := Parse(text, true)
 		require.NoError(t, err, text)
 		assert.Equal(t, plain, IsPlain(base), text)
+	}
+}
+
+// Found 19: what counts as this machine goes to this machine, and a key in plain text through no
+// proxy.
+func TestFound19_ThisMachineByAnyOfItsNames(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://proxy.example.test:3128")
+	for _, text := range []string{
+		"http://LOCALHOST:8080/v1", "http://localhost./v1", "http://LocalHost.:8080/v1", "http://127.0.0.1/v1", "http://[::1]:8080/v1", "http://[::ffff:127.0.0.1]/v1",
+	} {
+		base, err := Parse(text, false)
+		require.NoError(t, err, text)
+		through, err := http.ProxyFromEnvironment(&http.Request{URL: base})
+		require.NoError(t, err, text)
+		assert.Nil(t, through, text)
 	}
 }
 
@@ -96,7 +114,7 @@ func FuzzAddress(f *testing.F) {
 			return
 		}
 		require.True(t, u.User == nil && u.RawQuery == "" && u.Fragment == "" && u.Host != "" && strings.HasSuffix(u.Path, "/v1"), "%q is accepted as %v", base, u)
-		require.True(t, u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()), "%q would send the key in the clear", base)
+		require.True(t, u.Scheme == "https" || u.Scheme == "http" && loopback.Is(u.Hostname()), "%q would send the key in the clear", base)
 		again, err := Parse(u.String(), false)
 		require.NoError(t, err, "%q became %q", base, u)
 		require.Equal(t, u.String(), again.String(), "%q", base)

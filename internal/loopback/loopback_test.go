@@ -1,0 +1,32 @@
+package loopback
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestIs(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST": false, "localhost.": false, "127.0.0.1": true, "127.9.9.9": true,
+		"::1": true, "0:0:0:0:0:0:0:1": true, "::ffff:127.0.0.1": true,
+		"": false, ".": false, "localhost..": false, "localhost.example.test": false, "x.localhost": false, "127.0.0.1.example.test": false,
+		"127.1": false, "0.0.0.0": false, "::": false, "10.0.0.1": false, "::1%lo": false,
+	} {
+		assert.Equal(t, want, Is(host), host)
+	}
+}
+
+// What is this machine by its name is none that net/http sends through a proxy.
+func TestNoProxy(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://proxy.example.test:3128")
+	for _, host := range []string{"LOCALHOST", "localhost.", "localhost"} {
+		through, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "http", Host: Name(host)}})
+		require.NoError(t, err)
+		assert.Nil(t, through, host)
+		assert.True(t, Is(Name(host)), host)
+	}
+}
