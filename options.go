@@ -198,6 +198,10 @@ func WithLiveKeyFunc(fetch func(context.Context) (string, error)) Option {
 
 // WithTransport sends through rt instead of the client's own connections. It
 // must not retry and not follow redirects; a test's fake service is the usual one.
+//
+// Where an attempt times out over an [*http.Transport], the next goes through a clone of it, since
+// what swallows one connection swallows its neighbours. One that sets MaxConnsPerHost is not
+// cloned, and of any other the idle connections are closed, where it has CloseIdleConnections.
 func WithTransport(rt http.RoundTripper) Option {
 	return option(refusedIf(rt == nil, "WithTransport", "the transport is nil"), func(c *config) { c.transport = rt })
 }

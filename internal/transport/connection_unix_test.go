@@ -35,7 +35,7 @@ func TestTheNextConnection(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			trips := 0
-			tr := &Transport{traced: true, rt: trip(func(r *http.Request) (*http.Response, error) {
+			tr := &Transport{traced: true, given: trip(func(r *http.Request) (*http.Response, error) {
 				trips++
 				trace := httptrace.ContextClientTrace(r.Context())
 				if trips == 1 {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"crypto/tls"
 	"net/http"
 	"sync"
 	"testing"
@@ -44,10 +45,43 @@ func TestEdge12_AConnectionThatSwallowsHTTP1(t *testing.T) {
 		all.Go(func() { assert.NoError(t, tr.Send(t.Context(), write(proxy.URL(), "{}")).Err) })
 	}
 	all.Wait()
-	checkNext(t, tr, proxy.URL())
+	checkNext(t, tr, proxy.URL(), 1)
 }
 
 func TestEdge12_AConnectionThatSwallowsHTTP2(t *testing.T) {
+	swallowsHTTP2(t, func(trust *tls.Config) *Transport {
+		tr := transport(t)
+		assert.NotNil(t, tr.pool.HTTP2, "its connections are pinged")
+		tr.pool.TLSClientConfig = trust
+		return tr
+	})
+}
+
+// The same over a transport that the program gave.
+func TestFound09_AConnectionOfTheProgramsThatSwallows(t *testing.T) {
+	for name, wrap := range map[string]func(*http.Transport) http.RoundTripper{
+		"net/http's":    func(rt *http.Transport) http.RoundTripper { return rt },
+		"one around it": func(rt *http.Transport) http.RoundTripper { return struct{ *http.Transport }{rt} },
+		"one that bounds its connections": func(rt *http.Transport) http.RoundTripper {
+			rt.MaxConnsPerHost = 4
+			return rt
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			swallowsHTTP2(t, func(trust *tls.Config) *Transport {
+				of := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: trust}
+				t.Cleanup(of.CloseIdleConnections)
+				tr := New(wrap(of))
+				t.Cleanup(tr.Close)
+				return tr
+			})
+		})
+	}
+}
+
+// swallowsHTTP2 has the first connection of a transport swallow what is sent.
+func swallowsHTTP2(t *testing.T, over func(trust *tls.Config) *Transport) {
+	t.Helper()
 	var mu sync.Mutex
 	var first *faultproxy.Frames
 	swallow := false
@@ -62,17 +96,20 @@ func TestEdge12_AConnectionThatSwallowsHTTP2(t *testing.T) {
 		}
 		return []faultproxy.Frame{f}
 	})
-	tr := transport(t)
-	tr.pool.TLSClientConfig = trust
+	tr := over(trust)
 	require.NoError(t, tr.Send(t.Context(), write(proxy.URL(), "{}")).Err)
 	mu.Lock()
 	swallow = true
 	mu.Unlock()
-	checkNext(t, tr, proxy.URL())
+	mostAttempts := 1
+	if tr.given != nil {
+		mostAttempts = 4
+	}
+	checkNext(t, tr, proxy.URL(), mostAttempts)
 }
 
-// checkNext has one attempt time out, and wants the next to be answered.
-func checkNext(t *testing.T, tr *Transport, to string) {
+// checkNext has one attempt time out, and wants one of the next to be answered.
+func checkNext(t *testing.T, tr *Transport, to string, mostAttempts int) {
 	t.Helper()
 	lost := write(to, "{}")
 	lost.Timeout = swallowed
@@ -80,9 +117,11 @@ func checkNext(t *testing.T, tr *Transport, to string) {
 	require.ErrorIs(t, a.Err, ErrTimeout)
 	assert.True(t, a.Written)
 	next := write(to, "{}")
-	next.Timeout = 10 * time.Second
-	began := time.Now()
-	require.NoError(t, tr.Send(t.Context(), next).Err)
-	assert.Less(t, time.Since(began), 5*time.Second)
-	assert.NotNil(t, tr.pool.HTTP2, "its connections are pinged")
+	next.Timeout = 2 * swallowed
+	attempts := 1
+	for tr.Send(t.Context(), next).Err != nil && attempts < 10 {
+		attempts++
+	}
+	// An HTTP/2 connection of the program's is idle some time after its attempt has ended.
+	assert.LessOrEqual(t, attempts, mostAttempts)
 }

@@ -13,30 +13,32 @@ import (
 
 // Transport is the connections of one client.
 type Transport struct {
-	rt     http.RoundTripper // that the program gave; nil for the client's own connections
+	given  http.RoundTripper // by the program; nil for the client's own connections
 	traced bool              // it says when a request has a connection
 
 	mu      sync.Mutex
-	pool    *http.Transport   // the client's own; nil where the program gave a transport
-	retired []*http.Transport // that let an attempt time out, the last of them
+	pool    *http.Transport   // of the next attempt; nil where the program's is not net/http's
+	retired []*http.Transport // that let an attempt time out, the last of them; none is the program's
+	stale   bool              // an attempt timed out over the program's, which cannot be retired
 }
 
 // New returns a transport over rt, or over connections of its own if rt is nil.
 func New(rt http.RoundTripper) *Transport {
-	t := &Transport{rt: rt}
+	t := &Transport{given: rt}
 	if rt == nil {
-		t.pool, t.traced = NewPool(), true
-		return t
+		t.pool = NewPool()
+	} else {
+		t.pool, _ = rt.(*http.Transport)
 	}
-	_, t.traced = rt.(*http.Transport)
+	t.traced = t.pool != nil
 	return t
 }
 
-// Close ends the idle connections; a busy one ends once it is idle.
+// Close ends the client's own idle connections; a busy one ends once it is idle.
 func (t *Transport) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pool != nil {
+	if t.pool != nil && t.pool != t.given {
 		t.pool.CloseIdleConnections()
 	}
 	for _, old := range t.retired {
@@ -46,12 +48,17 @@ func (t *Transport) Close() {
 
 // current is what the next attempt goes through.
 func (t *Transport) current() http.RoundTripper {
-	if t.rt != nil {
-		return t.rt
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.pool
+	through := t.given
+	if t.pool != nil {
+		through = t.pool
+	}
+	if idle, ok := through.(interface{ CloseIdleConnections() }); ok && t.stale {
+		idle.CloseIdleConnections() // among them the one that the attempt has left by now
+	}
+	t.stale = false
+	return through
 }
 
 // mostRetired bounds the pools that are kept to be closed. What is still busy in an older one
@@ -60,17 +67,22 @@ const mostRetired = 16
 
 // retire has later attempts go over connections of their own, since one of these let an attempt
 // time out: what swallows one connection swallows its neighbours. What is under way there goes
-// on.
+// on. A transport of the program's goes on where it is not net/http's, or where it bounds its
+// connections, which a second one would exceed: there the next attempt closes those that are idle.
 func (t *Transport) retire(through http.RoundTripper) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pool == nil || through != t.pool {
-		return // done already
+	switch old := t.pool; {
+	case old == nil, old == t.given && old.MaxConnsPerHost > 0:
+		t.stale = true
+	case through != old: // done already
+	default:
+		if old != t.given {
+			t.retired = append(t.retired[max(len(t.retired)+1-mostRetired, 0):], old)
+			old.CloseIdleConnections()
+		}
+		t.pool = old.Clone()
 	}
-	old := t.pool
-	t.pool = old.Clone()
-	t.retired = append(t.retired[max(len(t.retired)+1-mostRetired, 0):], old)
-	old.CloseIdleConnections()
 }
 
 // longEnough is how long an attempt has to last until its end by a deadline of its caller's
@@ -173,13 +185,13 @@ func (r *Request) within(ctx context.Context) (context.Context, context.CancelFu
 // connections are the client's own.
 func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
 	pool, own := t.current().(*http.Transport)
-	if t.rt != nil || !own {
+	if t.given != nil || !own {
 		return t.Send(ctx, r)
 	}
 	alone := pool.Clone()
 	alone.DisableKeepAlives = true
 	defer alone.CloseIdleConnections()
-	return (&Transport{rt: alone, traced: true}).Send(ctx, r)
+	return (New(alone)).Send(ctx, r)
 }
 
 // exchange sends the request over one connection and reads the whole answer. It asks
