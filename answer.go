@@ -128,6 +128,18 @@ func (q *question) metaOf(a *attempt) Meta {
 	return m
 }
 
+// rateLimitOf is what the headers of an answer say of its key's limit.
+func rateLimitOf(of transport.RateLimit) RateLimit {
+	l := RateLimit{Limit: of.Limit}
+	if of.Remaining >= 0 {
+		l.Remaining = Some(of.Remaining)
+	}
+	if !of.Reset.IsZero() {
+		l.Reset = Some(of.Reset)
+	}
+	return l
+}
+
 // shape is the form of the answer. What looks like the result is read as it at
 // once, so that a long list is gone through once and not twice; anything else is
 // only looked over.

@@ -43,18 +43,6 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 // share, which is a third of the key's limit. A look is five reads.
 func (r RateLimits) baselines() int { return max(cmp.Or(r.PerKey, keyLimit)/3/3/5, 1) }
 
-// rateLimitOf is what the headers of an answer say of its key's limit.
-func rateLimitOf(of transport.RateLimit) RateLimit {
-	l := RateLimit{Limit: of.Limit}
-	if of.Remaining >= 0 {
-		l.Remaining = Some(of.Remaining)
-	}
-	if !of.Reset.IsZero() {
-		l.Reset = Some(of.Reset)
-	}
-	return l
-}
-
 // closeLimit closes the rate limit that a 429 of the service names, no longer than its
 // window lasts: the key's, which alone has the X-RateLimit headers, or the class of the
 // write. It returns false for any other, which holds nobody up but the call that met it.

@@ -57,8 +57,8 @@ func missing(env string, o *api.OrderRequest, code string) *Fault {
 	return fault(code, "required and missing: %s", strings.Join(names, ", "))
 }
 
-// unset reports whether a number is the zero Decimal, as that of an order is which nobody sets. No
-// text is parsed to it and no arithmetic returns it, so a 0 of theirs is told apart.
+// unset reports whether a number is the zero Decimal, which an order has where nobody sets one. A 0
+// that was parsed or computed is another value.
 func unset(d decimal.Decimal) bool { return d == decimal.Decimal{} }
 
 func limited(o *api.OrderRequest) bool {
