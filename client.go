@@ -201,7 +201,13 @@ func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) 
 	if err := call.do(healthAnswer(&answer, &call.last.attempt.Status)); err != nil {
 		return nil, err
 	}
-	return healthOf(&answer), nil
+	health := healthOf(&answer)
+	if date := transport.Dated(call.last.attempt.Header, time.Time{}); !date.IsZero() {
+		health.Age = Some(date.Sub(health.AsOf))
+	} else {
+		health.Age = optional(h.core.ageOf(health, call.last.attempt.Received))
+	}
+	return health, nil
 }
 
 // askGate reads health for the gate. Its question is not sent again: the next entry

@@ -351,13 +351,26 @@ type Health struct {
 	Service, Version string        // what answered
 	AsOf             time.Time     // when the assessment was made, by the service's clock
 	CacheFor         time.Duration // how long the service reuses it
-	Extra            Extra         // members that have no field here
+	// Age is how old it was when it came, by the service's clock; none where that is not known.
+	Age   Opt[time.Duration]
+	Extra Extra // members that have no field here
 }
 
-// Safe reports whether it is safe to trade: OK, Healthy and FeedLive together.
-// Any value that this version does not know is not safe.
+// mostHealthAge is how old an assessment may come, twice as long as the service reuses one. The
+// gate of entries is stricter: see [HealthGate].
+const mostHealthAge = 10 * time.Second
+
+// Old reports whether it was too old when it came, as a cache or a service that has stopped assessing
+// shows it. It says nothing of now.
+func (h *Health) Old() bool {
+	age, known := h.Age.Get()
+	return known && age > mostHealthAge
+}
+
+// Safe reports whether it is safe to trade: OK, Healthy and FeedLive together, in an assessment that is
+// not old. Any value that this version does not know is not safe.
 func (h *Health) Safe() bool {
-	return h != nil && h.OK && h.Status == Healthy && h.Feed == FeedLive
+	return h != nil && h.OK && h.Status == Healthy && h.Feed == FeedLive && !h.Old()
 }
 
 // HealthGate holds back entries unless the service says, in an assessment of the last

@@ -30,7 +30,11 @@ type finding struct {
 // judge lists what is wrong, urgent things first.
 func (s statusView) judge() []finding {
 	var found findings
-	if s.Health != nil && !s.Health.Safe {
+	switch {
+	case s.Health == nil, s.Health.Safe:
+	case s.Health.Old:
+		found.urgent("the service shows an assessment of %s: entries are refused until it makes another, exits pass", cli.Stamp(s.Health.AsOf))
+	default:
 		found.urgent("the service is %s with a feed that is %s: entries are refused, exits pass", cli.Printable(s.Health.Status), cli.Printable(s.Health.Feed))
 	}
 	for _, err := range s.Errors {

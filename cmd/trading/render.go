@@ -75,6 +75,9 @@ func renderHealth(s statusView, now time.Time, t theme) string {
 	}
 	h := *s.Health
 	text := fmt.Sprintf("%s, feed %s, assessed %s ago", cli.Printable(h.Status), cli.Printable(h.Feed), age(now.Sub(h.AsOf)))
+	if h.Old {
+		text += ", which is too old"
+	}
 	if !h.Safe {
 		return "service   " + t.bad("NOT SAFE") + "  " + text
 	}

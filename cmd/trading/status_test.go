@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -137,5 +139,25 @@ func TestLists(t *testing.T) {
 			all.WriteString("$ trading " + name + " --env live\n" + r.done(name, "--env", "live") + "\n")
 		}
 		golden(t, "lists.txt", all.String())
+	})
+}
+
+// An assessment that is hours old is not called safe: placing refuses on it.
+func TestFound22_AnOldAssessmentIsNotSafe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		made := r.sim.Now()
+		time.Sleep(3 * time.Hour)
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation != string(trading.OpHealth) {
+				return nil
+			}
+			return tradingsim.Raw(200, http.Header{"Date": {r.sim.Now().UTC().Format(http.TimeFormat)}}, fmt.Sprintf(
+				`{"ok":true,"status":"healthy","feed":"live","service":"x","version":"v1","asOf":%d,"cacheSeconds":5}`, made.UnixMilli()))
+		})
+		shown := r.done("status", "--env", "live")
+		assert.Contains(t, shown, "NOT SAFE")
+		assert.Contains(t, shown, "entries are refused until it makes another")
+		r.ends(cli.Refused, "", place()...)
 	})
 }

@@ -204,6 +204,7 @@ type healthView struct {
 	Status trading.HealthStatus `json:"status"`
 	Feed   trading.Feed         `json:"feed"`
 	AsOf   time.Time            `json:"asOf"`
+	Old    bool                 `json:"old"`
 }
 
 // limitView is a rate limit as this program has used it.
