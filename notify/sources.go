@@ -80,6 +80,11 @@ func lateText(p trading.PendingWrite) string {
 	if p.Reason != "" {
 		text += ": " + p.Reason
 	}
+	if p.MarketOpen {
+		text += "; entries in its market go on"
+	} else {
+		text += "; entries in its market are refused"
+	}
 	if p.Waiting {
 		text += "; a person has to look"
 	}

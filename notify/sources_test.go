@@ -164,3 +164,11 @@ func TestAFloorIsSaid(t *testing.T) {
 		assert.Contains(t, texts[0], "a person said so")
 	})
 }
+
+// Who hears of a pending write hears whether entries in its market go on.
+func TestFound24_AMarketThatIsOpenAgain(t *testing.T) {
+	p := trading.PendingWrite{Intent: trading.Intent{ID: "w_1", Operation: trading.OpOrder, Symbol: "BTC"}}
+	assert.Contains(t, lateText(p), "entries in its market are refused")
+	p.MarketOpen = true
+	assert.Contains(t, lateText(p), "entries in its market go on")
+}

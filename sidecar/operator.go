@@ -24,6 +24,8 @@ type Pending struct {
 	Decided   time.Time           `json:"decided"`           // when it came, by this machine's clock
 	Waiting   bool                `json:"waiting"`           // nothing more is done until somebody asks
 	Reason    string              `json:"reason,omitempty"`  // why the outcome is not known
+	// MarketOpen means that entries go on in its market all the same; false where that is not shown.
+	MarketOpen bool `json:"marketOpen"`
 }
 
 // Status is how a sidecar is, for an operator and for whatever watches it.
@@ -126,7 +128,7 @@ func (s *Server) pending(ctx context.Context) ([]Pending, error) {
 	for _, w := range writes {
 		p := Pending{
 			ID: w.ID, Operation: w.Operation, Env: w.Environment, Account: w.Account, Symbol: w.Symbol,
-			Decided: w.Decided, Waiting: w.Waiting, Reason: w.Reason,
+			Decided: w.Decided, Waiting: w.Waiting, Reason: w.Reason, MarketOpen: w.MarketOpen,
 		}
 		p.Bot, p.Write, _ = strings.Cut(w.Tag, " ")
 		all = append(all, p)

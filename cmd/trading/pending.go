@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +34,8 @@ func newPendingList(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the pending writes of journals", Args: cli.Args(),
 		Long: `List the pending writes of journals: of the bots' that are named, and of this command's
-own. It needs no key, sends nothing, and may be used beside the bots.
+own. It needs no key, sends nothing, and may be used beside the bots. Whether entries go on in the
+market of a write knows the bot that runs: PendingWrite.MarketOpen, or pending resolve once it has ended.
 
 With --sidecar it lists those of a sidecar that runs: of all its bots on the operator's socket,
 and of one bot, with its local key, at the URL.`,
@@ -208,11 +210,18 @@ func (r *resolver) resolve(ctx context.Context, session *cli.Session, found []*t
 		views = append(views, viewResolution(resolution))
 		if errs[i] = nil; resolution.Outcome == trading.Unknown {
 			id := cli.Printable(found[i].ID)
-			r.app.Sayf("still not known: look at the account, then: trading pending ack %s --found applied|not-applied %s", id, session.Flags)
+			r.app.Sayf("still not known; entries in its market %s", entriesText(isMarketOpen(ctx, session, found[i].ID)))
+			r.app.Sayf("look at the account, then: trading pending ack %s --found applied|not-applied %s", id, session.Flags)
 			errs[i] = cli.WithCode(cli.Unknown, fmt.Errorf("write %s is still not known", id))
 		}
 	}
 	return errors.Join(append(errs, r.print(views))...)
+}
+
+// isMarketOpen reports whether entries go on in the market of a pending write.
+func isMarketOpen(ctx context.Context, session *cli.Session, id trading.IntentID) bool {
+	pending, _ := session.Pending(context.WithoutCancel(ctx))
+	return slices.ContainsFunc(pending, func(p trading.PendingWrite) bool { return p.ID == id && p.MarketOpen })
 }
 
 func (r *resolver) print(views []resolutionView) error {

@@ -123,12 +123,20 @@ func (o *sidecarOperator) printPending(all []sidecar.Pending, now time.Time) err
 			cli.Row(w, "no pending writes")
 			return
 		}
-		cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ID", "REASON")
+		cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ENTRIES", "ID", "REASON")
 		for _, p := range all {
 			id := cmp.Or(string(p.ID), p.Write)
-			cli.Row(w, age(now.Sub(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, id, p.Reason)
+			cli.Row(w, age(now.Sub(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, entriesText(p.MarketOpen), id, p.Reason)
 		}
 	})
+}
+
+// entriesText says whether entries go on in the market of a write whose outcome is not known.
+func entriesText(open bool) string {
+	if open {
+		return "go on"
+	}
+	return "refused"
 }
 
 func newSidecarResolve(app *cli.App) *cobra.Command {
