@@ -365,3 +365,29 @@ func TestOnHeld(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "acc_1 .\nacc_1 .\n", string(text))
 }
+
+// An operator who halts an account means this command too: it places nothing while it can see the
+// halt, nor while it cannot see whether there is one. Exits pass.
+func TestFound23_PlaceObeysAHaltThatItCanSee(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		dir := filepath.Join(t.TempDir(), "state")
+		r.env = append(r.env, "TRADING_STATE_DIR="+dir)
+		r.ends(cli.Refused, "no such file or directory: nothing was sent", place()...)
+		end := r.protects(dir)
+		time.Sleep(10 * time.Second)
+		r.done(place()...)
+		r.done("halt", "--account", "acc_1", "--reason", "look at the fills")
+		for _, entry := range [][]string{
+			place(), place("--dry-run"), append([]string{"limit", "--limit-price", "60000"}, place()[1:]...),
+			{"pro", "twap", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--side", "long", "--size", "2", "--leverage", "2", "--duration", "1h", "--yes"},
+		} {
+			r.ends(cli.Refused, "halted: look at the fills: nothing was sent; resume it first", entry...)
+		}
+		assert.Len(t, r.sim.Ledger(), 1)
+		r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes")
+		r.env = r.env[:len(r.env)-1]
+		r.done(place()...)
+		end()
+	})
+}

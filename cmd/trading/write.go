@@ -14,6 +14,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/protect"
 )
 
 const writeTimeout = 2 * time.Minute
@@ -75,6 +76,9 @@ func (w *writer) run(ctx context.Context, t task) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.refused == nil {
+		p.refused = w.obey()
+	}
 	if w.dryRun {
 		return errors.Join(w.out.Print(p, p.table), p.refused)
 	}
@@ -82,7 +86,7 @@ func (w *writer) run(ctx context.Context, t task) (err error) {
 	if p.refused != nil {
 		return p.refused
 	}
-	if err := w.confirm(ctx); err != nil {
+	if err := cmp.Or(w.confirm(ctx), w.obey()); err != nil {
 		return err
 	}
 	ctx, cancel := w.service.Context(ctx)
@@ -110,6 +114,24 @@ func (w *writer) confirm(ctx context.Context) error {
 		return cli.WithCode(cli.Refused, fmt.Errorf("the preview is %s old: nothing was sent, look again", age(waited)))
 	}
 	return nil
+}
+
+// obey refuses an entry that a protection refuses which this command can see: an operator who halts
+// an account means this command too.
+func (w *writer) obey() error {
+	dir := w.app.Getenv("TRADING_STATE_DIR")
+	if dir == "" || !w.entry || w.service.Env != trading.EnvLive {
+		return nil
+	}
+	s, err := protect.ReadStatus(dir, w.service.Account)
+	switch {
+	case errors.Is(err, protect.ErrUnknownAccount), err == nil && s.Entries:
+		return nil
+	case err == nil:
+		err = errors.New(s.Refusal)
+	}
+	return cli.WithCode(cli.Refused, fmt.Errorf("the protection of %s in %s refuses entries: %w: nothing was sent; resume it first (trading resume), or unset TRADING_STATE_DIR to trade beside it",
+		cli.Printable(w.service.Account), dir, err))
 }
 
 // check refuses a command line that would send without being asked for clearly.
