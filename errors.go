@@ -2,9 +2,11 @@ package trading
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -216,10 +218,14 @@ type TransportError struct {
 
 // Error says whether the request may have arrived, and what broke.
 func (e *TransportError) Error() string {
+	text := "not sent: " + causeText(e.Err)
 	if e.Written {
-		return "no answer: " + causeText(e.Err)
+		text = "no answer: " + causeText(e.Err)
 	}
-	return "not sent: " + causeText(e.Err)
+	if errors.Is(e.Err, http.ErrSchemeMismatch) || errors.As(e.Err, new(tls.RecordHeaderError)) {
+		text += ": the base URL begins with https://, and what listens there speaks http"
+	}
+	return text
 }
 
 // Unwrap returns what broke.

@@ -1,6 +1,8 @@
 package tradingsim
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -27,6 +29,20 @@ type Execution struct {
 	Filled    bool            // it traded; setting triggers, resting or cancelling does not
 	Size      decimal.Decimal // of the fill, in base units
 	Price     decimal.Decimal // of the fill
+}
+
+// String is the execution on one line, for a test's log.
+func (e Execution) String() string {
+	text := fmt.Sprintf("%d %s %s %s", e.ID, e.At.UTC().Format("15:04:05.000"), cmp.Or(e.Account, "sandbox"), e.Operation)
+	if e.Filled {
+		text += fmt.Sprintf(": %s %s %s at %s", e.Side, e.Size, e.Symbol, e.Price)
+	} else if e.Symbol != "" {
+		text += " " + e.Symbol
+	}
+	if len(e.Body) > 0 {
+		text += " " + string(e.Body)
+	}
+	return text
 }
 
 // Request is what a caller sent, without API keys. Requests that a fault lost on

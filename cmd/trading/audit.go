@@ -18,7 +18,8 @@ func newAudit(app *cli.App) *cobra.Command {
 }
 
 const auditFile = `
-FILE is the one that is written to; the older ones beside it are found. A bot may write
+FILE is the one that a bot in Go writes by record.OpenAudit, of package record; the older ones beside
+it are found. A bot may write
 to it meanwhile. Nothing is changed.`
 
 func newAuditVerify(app *cli.App) *cobra.Command {

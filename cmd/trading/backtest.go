@@ -246,11 +246,25 @@ func (b *backtester) program(ctx context.Context, built string) error {
 	}
 	cmd := b.command(ctx, built, string(argument))
 	cmd.Stdout, cmd.Stderr = b.app.Out, b.app.Err
-	if err := cmd.Run(); err != nil {
-		return b.ended(ctx, err)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Run() }()
+	alive := time.NewTicker(signOfLife)
+	defer alive.Stop()
+	for began := time.Now(); ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				return b.ended(ctx, err)
+			}
+			return nil
+		case <-alive.C:
+			b.app.Sayf("running for %s", age(time.Since(began)))
+		}
 	}
-	return nil
 }
+
+// signOfLife is how often a run that takes long says that it goes on.
+const signOfLife = 10 * time.Second
 
 // botPackage is what the Go toolchain says of a package.
 type botPackage struct {

@@ -58,6 +58,11 @@ type askView struct {
 	protectionView
 }
 
+// reasonFlag is why entries are refused, in an operator's words.
+func reasonFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("reason", "asked for by an operator", "a text to keep")
+}
+
 // asker asks a running protection.
 type asker struct {
 	app     *cli.App
@@ -153,7 +158,7 @@ next entry is refused, at the latest within a fifth of the lease. No protection 
 	a := newAsker(app, cmd)
 	a.fleet.leaseFlag(cmd, "halt whoever holds this lease of --fleet")
 	cmd.Flags().BoolVar(&a.fleet.all, "all", false, "halt every lease of --fleet")
-	reason := cmd.Flags().String("reason", "asked for by an operator", "a text to keep")
+	reason := reasonFlag(cmd)
 	flattens := cmd.Flags().Bool("flatten", false, "cancel and close everything, and keep the account flat")
 	yes := cmd.Flags().Bool("yes", false, "do not ask before --flatten; required without a terminal")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/tradingapi/trading-go"
@@ -32,7 +33,8 @@ folder of a protection, it shows the protection of each live account.
 
 With --fleet it shows the leases of a database instead, and needs no key: who holds each, when
 it was renewed, what is pending, and whether entries are halted. With --sidecar it shows whether
-a sidecar takes entries, and what is open.
+a sidecar takes entries, and what is open. Its accounts it shows as to any bot: --base-url
+http://127.0.0.1:PORT/v1, with a local key.
 
 The exit code is 1 if something could not be read.` + firesTriggers,
 	}
@@ -160,6 +162,9 @@ func list[T any](app *cli.App, l listing[T]) *cobra.Command {
 				}
 				all = append(all, some...)
 			}
+			if len(errs) > 0 && len(errs) == len(handles) {
+				return errors.Join(errs...) // an empty table would say that there are none
+			}
 			return errors.Join(append(errs, l.print(app, out, all))...)
 		})
 	}
@@ -177,6 +182,42 @@ func (l listing[T]) print(app *cli.App, out *cli.Output, all []T) error {
 			cli.Row(w, l.row(one)...)
 		}
 	})
+}
+
+// marketView is a market, for programs too.
+type marketView struct {
+	Symbol      string          `json:"symbol"`
+	Label       string          `json:"label"`
+	Category    string          `json:"category"`
+	MaxLeverage decimal.Decimal `json:"maxLeverage"`
+	MarkPrice   cli.Amount      `json:"markPrice"`
+}
+
+func newMarkets(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "markets", Short: "List the markets, with their marks and leverage caps", Args: cli.Args(),
+		Long: "List the markets, with their marks and leverage caps. It takes a sandbox key: a live key shows no\nmarkets. A market without a mark has no price now.",
+	}
+	service, out := app.Connection(cmd, readTimeout), app.Output(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return withClient(cmd.Context(), service, func(ctx context.Context, session *cli.Session) error {
+			markets, err := session.Sandbox.Markets(ctx)
+			if err != nil {
+				return err
+			}
+			all := make([]marketView, len(markets))
+			for i, m := range markets {
+				all[i] = marketView{m.Symbol, m.Label, m.Category, m.MaxLeverage, cli.AmountIf(m.Mark.Price())}
+			}
+			return out.Print(all, func(w io.Writer) {
+				cli.Row(w, "SYMBOL", "LABEL", "CATEGORY", "MAX LEVERAGE", "MARK")
+				for _, m := range all {
+					cli.Row(w, m.Symbol, cli.Printable(m.Label), cli.Printable(m.Category), m.MaxLeverage, m.MarkPrice)
+				}
+			})
+		})
+	}
+	return cmd
 }
 
 func newPositions(app *cli.App) *cobra.Command {

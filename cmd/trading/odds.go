@@ -291,7 +291,11 @@ func (f *forecaster) history() (odds.History, error) {
 	if err != nil {
 		return odds.History{}, err
 	}
-	return odds.FromTrades(trades, o)
+	h, err := odds.FromTrades(trades, o)
+	if err != nil {
+		return h, fmt.Errorf("%w (what the service lists, as trading trades -o csv writes it, lacks some of this: take what trading backtest --trades wrote, or a --result)", err)
+	}
+	return h, nil
 }
 
 // readResult reads what trading backtest --result has written.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
@@ -117,7 +118,7 @@ func (w *writer) order(o trading.Order, method risk.Method, op trading.Operation
 			}
 			inputs.Method = method
 			report := risk.Preview(o, inputs)
-			p.Order = previewOf(w.service.Account, report)
+			p.Order = previewOf(w.service.Account, report, o.Leverage)
 			if err := report.Err(); err != nil && w.entry {
 				p.refused = cli.WithCode(cli.Refused, fmt.Errorf("it would be refused, or lose in any case: %w", err))
 			}
@@ -170,7 +171,23 @@ func (w *writer) inputs(ctx context.Context, s *cli.Session, symbol string) (in 
 			in.Market, in.Mark, in.Closed = trading.Some(m), m.Mark, ""
 		}
 	}
+	if in.Closed != "" && w.entry {
+		return in, cli.WithCode(cli.Refused, fmt.Errorf("%s is not listed%s: trading markets lists them", cli.Printable(symbol), likelyMarket(markets, symbol)))
+	}
 	return in, nil
+}
+
+// likelyMarket is the market that a person may have meant, in words.
+func likelyMarket(markets []trading.Market, symbol string) string {
+	bare, _, _ := strings.Cut(strings.NewReplacer("/", "-", "_", "-", ":", "-").Replace(symbol), "-")
+	for _, m := range markets {
+		for _, tail := range []string{"", "USD", "USDT", "USDC", "PERP"} {
+			if strings.EqualFold(bare, m.Symbol+tail) {
+				return ", but " + cli.Printable(m.Symbol) + " is: --symbol " + cli.Printable(m.Symbol)
+			}
+		}
+	}
+	return ""
 }
 
 // orderPreview is what an order would do.
@@ -178,6 +195,7 @@ type orderPreview struct {
 	Effect        risk.Effect   `json:"effect,omitempty"`
 	Price         cli.Amount    `json:"price"`
 	Leverage      cli.Amount    `json:"leverage"`
+	Asked         cli.Amount    `json:"leverageAsked,omitzero"` // where the market's cap is below it
 	Notional      cli.Amount    `json:"notional"`
 	Fee           cli.Amount    `json:"fee"`
 	After         *positionView `json:"positionAfter"`
@@ -188,12 +206,15 @@ type orderPreview struct {
 	Problems      []string      `json:"problems"`
 }
 
-func previewOf(account trading.AccountID, r risk.Report) *orderPreview {
+func previewOf(account trading.AccountID, r risk.Report, asked decimal.Decimal) *orderPreview {
 	amount := func(o trading.Opt[decimal.Decimal]) cli.Amount { return cli.Amount{Opt: o} }
 	p := &orderPreview{
 		Effect: r.Effect, Price: cli.AmountIf(r.Price.Price()), Leverage: amount(r.Leverage), Notional: amount(r.Notional), Fee: amount(r.Fee),
 		BreakEven: amount(r.BreakEven), LossAtStop: amount(r.LossAtStop), RoomAfterStop: amount(r.RoomAfterStop), GainAtTarget: amount(r.GainAtTarget),
 		Problems: []string{},
+	}
+	if used, ok := r.Leverage.Get(); ok && used.LessThan(asked) {
+		p.Asked = cli.AmountOf(asked)
 	}
 	if after, ok := r.After.Get(); ok {
 		view := viewPosition(account, after)
@@ -214,7 +235,11 @@ func (p orderPreview) table(w io.Writer) {
 	}
 	add("effect", string(p.Effect))
 	add("at price", p.Price.String())
-	add("leverage", p.Leverage.String())
+	leverage := p.Leverage.String()
+	if asked, ok := p.Asked.Get(); ok && !p.Asked.IsZero() {
+		leverage += fmt.Sprintf(" of the %s asked for: the market's cap", asked)
+	}
+	add("leverage", leverage)
 	add("notional", cli.DollarsIf(p.Notional))
 	add("fee", cli.DollarsIf(p.Fee))
 	if a := p.After; a != nil {

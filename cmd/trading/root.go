@@ -41,7 +41,7 @@ Exit codes:
 		}
 		root.AddCommand(commands...)
 	}
-	add("look", "Look:", newDoctor(app), newStatus(app), newTop(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
+	add("look", "Look:", newDoctor(app), newStatus(app), newTop(app), newMarkets(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
 	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app), newTake(app), newRelease(app), newSidecar(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))

@@ -91,6 +91,9 @@ that bot alone, and two bots with one key are taken for one.`,
 		}
 		v := viewKey(k)
 		v.Key, v.Made = secret, ""
+		if k.Live {
+			app.Sayf("whether the service has the account shows when the bot asks: account_not_found means that its real key does not reach it")
+		}
 		return out.Print(v, func(w io.Writer) { fmt.Fprintln(w, secret) })
 	}
 	return cmd

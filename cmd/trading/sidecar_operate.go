@@ -175,12 +175,12 @@ func newSidecarAck(app *cli.App) *cobra.Command {
 
 func newSidecarHalt(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "halt REASON", Short: "Refuse the entries of all bots, until resume", Args: cli.Args("REASON"),
+		Use: "halt", Short: "Refuse the entries of all bots, until resume", Args: cli.Args(),
 		Long: "Refuse the entries of all bots, until resume or until the sidecar ends. Exits pass.",
 	}
-	o := newSidecarOperator(app, cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return o.printStatus(cmd.Context(), "/halt", map[string]any{"reason": args[0]})
+	o, reason := newSidecarOperator(app, cmd), reasonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return o.printStatus(cmd.Context(), "/halt", map[string]any{"reason": *reason})
 	}
 	return cmd
 }
@@ -196,18 +196,18 @@ func newSidecarResume(app *cli.App) *cobra.Command {
 
 func newSidecarFlatten(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "flatten REASON", Short: "Get out of the market, and keep the bots out", Args: cli.Args("REASON"),
+		Use: "flatten", Short: "Get out of the market, and keep the bots out", Args: cli.Args(),
 		Long: `Refuse the entries of all bots, then cancel and close everything on the accounts. The
 entries are refused until resume. The exit code is 5 if an account is not proven flat.`,
-		Example: "  trading sidecar flatten 'end of the week' --account acc_1 --state-dir sidecar.state",
+		Example: "  trading sidecar flatten --reason 'end of the week' --account acc_1 --state-dir sidecar.state",
 	}
-	o := newSidecarOperator(app, cmd)
+	o, reason := newSidecarOperator(app, cmd), reasonFlag(cmd)
 	accounts := cmd.Flags().StringArray("account", nil, "a live account (required); may be repeated")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := cli.Require(cmd, "account"); err != nil {
 			return err
 		}
-		return o.flatten(cmd.Context(), args[0], *accounts, nil)
+		return o.flatten(cmd.Context(), *reason, *accounts, nil)
 	}
 	return cmd
 }

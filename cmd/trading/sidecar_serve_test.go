@@ -84,7 +84,7 @@ func TestSidecarServe(t *testing.T) {
 	const buy = `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2}`
 	order := func() int { status, _ := s.bot(key, "/orders", buy); return status }
 	assert.Equal(t, 200, order())
-	assert.Contains(t, do("halt", "news"), "halted: news")
+	assert.Contains(t, do("halt", "--reason", "news"), "halted: news")
 	assert.Equal(t, 403, order())
 	assert.Contains(t, do("status"), "takes no entries")
 	assert.Contains(t, do("resume"), "takes entries")
@@ -92,7 +92,7 @@ func TestSidecarServe(t *testing.T) {
 	status, refused := s.bot(key, "/orders", strings.Replace(buy, "0.01", `0.011, "note": "x"`, 1))
 	assert.Equal(t, []any{400, "PER_POSITION_CAP"}, []any{status, refused})
 	if !testing.Short() { // its proof takes five seconds
-		assert.Contains(t, do("flatten", "night", "--account", "acc_1"), "flat")
+		assert.Contains(t, do("flatten", "--reason", "night", "--account", "acc_1"), "flat")
 		assert.Equal(t, "0", s.sim.Position("acc_1", "BTC").String())
 		assert.Equal(t, 403, order())
 		do("resume")

@@ -132,6 +132,17 @@ func TestCalls(t *testing.T) {
 func foreground(c *Config) { c.Background = false }
 
 // The answer to a named write is kept with its end; of others it is not needed.
+// An entry that may be sent no more is not written down: the journal is not to blame.
+func TestAnEntryThatIsTooOldIsNotWrittenDown(t *testing.T) {
+	k := newDisk()
+	d := client(t, &service{}, on(k))
+	w := newWrite(d, "w_1", order, func(w *Write) { w.Intent.Decided = time.Now().Add(-2 * time.Minute) })
+	d.Own(w, "")
+	require.EqualError(t, d.Before(t.Context(), w, false), "it was decided too long ago")
+	assert.Empty(t, k.records)
+	d.LetGo(w)
+}
+
 func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, name := range []string{"entry 7", ""} {

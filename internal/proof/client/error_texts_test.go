@@ -167,7 +167,8 @@ func mistakes(t *testing.T) []errorRow {
 		{"baseURL", "", address("")},
 		{"baseURL", "", address("https://x\x7f/v1")},
 		{"baseURL", "user", address("https://a:b@api.test/v1")},
-		{"baseURL", "host", address("/v1")},
+		{"baseURL", "host", address("https:///v1")},
+		{"baseURL", "scheme", address("api.test/v1")},
 		{"baseURL", `"api.test"`, address("https://api.test/v1?a=b")},
 		{"baseURL", "ftp", address("ftp://api.test/v1")},
 		{"baseURL", `"api.test"`, address("http://api.test/v1")},
@@ -297,6 +298,7 @@ var elsewhere = map[string]string{
 	"%w; nor can it be noted that it is missing: %w":                  "a disk that fails twice",
 	"trading: query parameter %s: %w":                                 "never seen: a text is a parameter",
 	"trading: account id: %w":                                         "never seen: ids are checked before",
+	"it was decided too long ago":                                     "never seen: the call says how long ago, TestFound04_WhatTakesItsTimeIsNotTheJournal",
 	"trading: fence: %w":                                              "never seen: ids are checked before",
 }
 

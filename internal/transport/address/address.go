@@ -21,6 +21,9 @@ func Parse(text string, plain bool) (*url.URL, error) {
 	if text == "" {
 		return nil, errors.New("the base URL is empty; it is the versioned root of the API, which ends in /v1")
 	}
+	if !strings.Contains(text, "://") && !strings.Contains(text, "@") {
+		return nil, fmt.Errorf("the base URL %q has no scheme: write https://%s", text, strings.TrimLeft(text, "/"))
+	}
 	base, err := url.Parse(text)
 	if err != nil {
 		// The parser's own error repeats the text, and with it a password.
@@ -44,7 +47,7 @@ func Parse(text string, plain bool) (*url.URL, error) {
 	case base.Scheme != "https" && base.Scheme != "http":
 		return nil, fmt.Errorf("the base URL of %q must begin with https://, not %s://", base.Host, base.Scheme)
 	case IsPlain(base) && !plain:
-		return nil, fmt.Errorf("the base URL of %q would send the API key in the clear: https is required, except for this machine itself; for a simulator on another there is WithPlaintextHTTP", base.Host)
+		return nil, fmt.Errorf("the base URL of %q would send the API key in the clear: https is required, except for this machine itself; a program can allow http for a simulator's keys, by WithPlaintextHTTP", base.Host)
 	case base.RawPath != "":
 		return nil, fmt.Errorf("the base URL of %q must not have an escaped path", base.Host)
 	case !portIsValid(base.Port()):

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -92,7 +93,10 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root, helpForNothing(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	if err == nil {
 		return Done
 	}
@@ -182,6 +186,24 @@ func AtLeast(name string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// helpForNothing refuses a request for the help of a command that does not exist. Cobra answers it by
+// the help of the group.
+func helpForNothing(root *cobra.Command, args []string) error {
+	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+		return nil
+	}
+	group, rest, err := root.Find(args)
+	if err != nil || !group.HasSubCommands() {
+		return nil
+	}
+	for _, arg := range rest {
+		if !strings.HasPrefix(arg, "-") {
+			return group.RunE(group, []string{arg})
+		}
+	}
+	return nil
 }
 
 // Require refuses a command line without these flags, and names all that are missing.
