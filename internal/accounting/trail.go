@@ -26,6 +26,9 @@ type Point struct {
 	// Near: rows with a cause of their own that follow the place may be in the position.
 	Near   bool   `json:"near,omitempty"`
 	Status string `json:"status,omitempty"`
+	// At is a place in the order of what the program sent and heard: what was sent by then is in
+	// the position, or never will be.
+	At int `json:"at,omitempty"`
 }
 
 // Booked is an own write on a trail.
@@ -141,6 +144,9 @@ func (t *Trail) Remove(id string) {
 	t.Acts = slices.DeleteFunc(t.Acts, func(b Booked) bool { return b.ID == id })
 }
 
+// Shows reports whether a baseline is of after a write, or may be: it says nothing of what became of it.
+func (p *Point) Shows(sent int) bool { return sent <= p.At }
+
 // Begin begins anew at a point, which shows every own write; false if one is open, or was
 // answered after a moment.
 func (t *Trail) Begin(at Point, shown time.Time) bool {
@@ -165,17 +171,20 @@ func (t *Trail) Settle(at Point, shown, ended time.Time, over func(id string) bo
 			return false
 		}
 	}
+	if len(later) > 0 {
+		at.At = min(at.At, later[0].Sent-1)
+	}
 	t.Base, t.Acts, t.From = &at, later, shown
 	t.Full, t.Missing = false, 0
 	return true
 }
 
 // Replay is what is to be replayed, by the list that was read last, and the act of a
-// write in it; false without a baseline. resting are the own orders and runs that may have
+// write in it; false without a baseline of before the write. resting are the own orders and runs that may have
 // traded since.
 func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status, id string) (r Replay, asked int, ok bool) {
 	asked = slices.IndexFunc(t.Acts, func(b Booked) bool { return b.ID == id })
-	if t.Base == nil || t.Base.Place < trades.First {
+	if t.Base == nil || t.Base.Place < trades.First || asked >= 0 && t.Base.Shows(t.Acts[asked].Sent) {
 		return r, asked, false
 	}
 	r = since(trades, t.Acts)
@@ -225,7 +234,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 	if f.Failed != "" || !f.Without || f.Place < 0 {
 		return
 	}
-	t.Base = &Point{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status}
+	t.Base = &Point{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status, At: a.Ended}
 	t.Acts, t.From = slices.Clone(t.Acts[at+1:]), a.Began
 }
 

@@ -96,6 +96,7 @@ func (a Account) live() bool { return a.ID != "" }
 // and what own writes have done since.
 type account struct {
 	lag         time.Duration       // of the books
+	began       time.Time           // likewise
 	status      string              // as last seen; empty if never
 	statusAt    time.Time           // when it was asked for
 	balance     decimal.NullDecimal // of the paper account, as last seen
@@ -182,7 +183,7 @@ var ever = time.Unix(0, 0)
 func (b *Books) account(id Account) *account {
 	a := b.of[id]
 	if a == nil {
-		a = &account{open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
+		a = &account{began: b.began, open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
 		if a.trailed = b.isDeclared(id); a.trailed && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
 			a.trails.lists = ever
 		}

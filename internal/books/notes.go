@@ -10,8 +10,14 @@ import (
 
 // What the journals of writes have of those beside them.
 
-// Note is what the journal of a write has to know of those beside it.
+// Note is what the journal of a write has to know of it and of those beside it: what this run
+// goes by, and the next one goes on with.
 type Note struct {
+	// Sent is its place in the order of what the program sent to the account and heard, which
+	// goes on over restarts. 0: it has none, and so no baseline is known to be of before it.
+	Sent int `json:"sent,omitempty"`
+	// Settled: it can run no more, and nobody finds out what it did: see [Books.Settle].
+	Settled bool `json:"settled,omitempty"`
 	// Own are writes that the baseline does not show. All: they are all so far, in place
 	// of every note before.
 	Own []accounting.Own `json:"own,omitempty"`
@@ -29,9 +35,10 @@ type Note struct {
 // Add adds a later note.
 func (n *Note) Add(later Note) {
 	if later.All {
-		*n = Note{Own: later.Own, NoBaseline: later.NoBaseline, Trail: later.Trail}
+		*n = Note{Sent: n.Sent, Own: later.Own, NoBaseline: later.NoBaseline, Trail: later.Trail}
 		return
 	}
+	n.Settled = n.Settled || later.Settled
 	n.Own, n.NoBaseline = append(n.Own, later.Own...), n.NoBaseline || later.NoBaseline
 	n.Ended, n.NoTrail = append(n.Ended, later.Ended...), n.NoTrail || later.NoTrail
 }
@@ -106,7 +113,29 @@ func (b *Books) endTurn() {
 func (b *Books) changing(w *Write, change func(*account) []note) []note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return change(b.account(w.account()))
+	a := b.account(w.account())
+	return a.lostTrails(w, change(a))
+}
+
+// lostTrails adds to notes what the journals of writes in doubt have to know where this run has no
+// baseline of them any more: the next one has none either.
+func (a *account) lostTrails(w *Write, notes []note) []note {
+	p, of := a.places[w.Places[0]], a.trails.of[w.Places[0].Symbol]
+	if p == nil || of == nil {
+		return notes
+	}
+	for _, other := range p.detailed {
+		if !other.based || !other.journaled || other.Note == nil || of.Base != nil && !of.Base.Shows(other.sent) {
+			continue
+		}
+		other.based = false
+		at := slices.IndexFunc(notes, func(n note) bool { return n.of == other })
+		if at < 0 {
+			notes, at = append(notes, note{of: other}), len(notes)
+		}
+		notes[at].NoTrail = true
+	}
+	return notes
 }
 
 // notesOf are the notes for the journals of those beside a write.

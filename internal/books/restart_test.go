@@ -82,7 +82,7 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			base, own := b.fold(w)
 			again := newBook(t)
 			left := again.order("BTC")
-			again.Restore(left, base, Note{Own: own})
+			again.Restore(Left{left, base, Note{Own: own}})
 			got := again.Known(left)
 			assert.Equal(t, row.base, got.Base != nil)
 			assert.Equal(t, row.own, sizes(got.Own))
@@ -171,7 +171,7 @@ func TestWhatARunLeavesStill(t *testing.T) {
 			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		}, []string{"acc_1"}},
-		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(b.order("BTC"), nil, Note{}) }, nil},
+		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(Left{b.order("BTC"), nil, Note{}}) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, row.by)
@@ -285,4 +285,65 @@ func (b *book) fold(w *Write) (*accounting.Baseline, []accounting.Own) {
 		base = nil
 	}
 	return base, all.Own
+}
+
+// What this run has sent before it reads its journal comes behind what an earlier one did, so that
+// no baseline of before says anything of it.
+func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
+	b := restartedBook(t, Earlier{None: true})
+	b.read(nil)
+	early := b.lost("early")
+	a := b.of[mine]
+	require.Equal(t, 1, early.sent)
+	left := b.order("BTC")
+	left.ID, left.Declared, left.Asked = "left", true, asked
+	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: 6}, Acts: []accounting.Booked{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
+	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Ended: []accounting.Booked{
+		{ID: "shown", Act: accounting.Act{Sent: 5, Ended: 6, Ran: true}},
+		{ID: "beside", Act: accounting.Act{Sent: 8, Ended: 9, Ran: true}},
+	}}})
+	a.goOn()
+	var ids []string
+	for _, act := range a.trails.trail("BTC").Acts {
+		ids = append(ids, act.ID)
+	}
+	assert.Equal(t, []string{"left", "beside", "early"}, ids, "what the baseline shows is not there twice")
+	assert.Equal(t, 10, early.sent)
+	assert.Equal(t, 10, a.trails.trail("BTC").Find("early").Sent)
+	assert.Equal(t, 11, b.lost("next").sent)
+}
+
+// A write that an earlier run has settled is over: it hides nothing, and counts as one that may have
+// run where the baseline that the next run goes on with is of before it.
+func TestASettledWriteAfterARestart(t *testing.T) {
+	for name, row := range map[string]struct {
+		at   int // the baseline's
+		want []string
+	}{
+		"the baseline shows it":     {5, []string{"later"}},
+		"the baseline does not":     {4, []string{"settled", "later"}},
+		"nor does a much older one": {0, []string{"settled", "later"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := restartedBook(t, Earlier{})
+			of := func(id string) *Write {
+				w := b.order("BTC")
+				w.ID, w.Declared, w.Asked = id, true, asked
+				return w
+			}
+			settled, later := of("settled"), of("later")
+			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: row.at}, Acts: []accounting.Booked{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
+			b.Restore(Left{settled, nil, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, nil, Note{Sent: 6, Trail: trail}})
+			_, ok := b.Course(later, true, "ACTIVE")
+			require.True(t, ok)
+			var ids []string
+			for _, act := range b.of[mine].trails.trail("BTC").Acts {
+				ids = append(ids, act.ID)
+			}
+			assert.Equal(t, row.want, ids)
+			assert.NotContains(t, b.of[mine].open, settled)
+			_, ok = b.Course(settled, true, "ACTIVE")
+			assert.False(t, ok)
+		})
+	}
 }

@@ -131,83 +131,150 @@ func (a *account) takeOver(h *Handed, began time.Time) {
 		of := t.trail(symbol)
 		of.goOn(s, t, began)
 		of.handed = true
+		t.clock = max(t.clock, s.last())
+	}
+}
+
+// Left is a write of an earlier run, and what its journal has of it.
+type Left struct {
+	*Write
+	Base *accounting.Baseline
+	Note Note
+}
+
+// based is the place of a write whose journal has a trail, by which the newest is found; 0 if
+// that has none.
+func (l *Left) based() int {
+	if l.Note.Trail == nil || l.Note.NoTrail {
+		return 0
+	}
+	return l.Note.Sent
+}
+
+// last is the last place that a note names.
+func (n *Note) last() int {
+	last := n.Sent
+	if n.Trail != nil {
+		last = max(last, n.Trail.last())
+	}
+	for i := range n.Ended {
+		last = max(last, n.Ended[i].Sent, n.Ended[i].Ended)
+	}
+	return last
+}
+
+// last is the last place that is in it.
+func (s *Saved) last() (last int) {
+	if s.Base != nil {
+		last = s.Base.At
+	}
+	for i := range s.Acts {
+		last = max(last, s.Acts[i].Sent, s.Acts[i].Ended)
+	}
+	return last
+}
+
+// comeBehind has all that this run has sent and heard come behind what an earlier one did: an
+// exit may have gone before the journal was read.
+func (a *account) comeBehind(last int) {
+	t := &a.trails
+	t.clock += last
+	for w := range a.open {
+		w.sent += last
+	}
+	for _, of := range t.of {
+		if of.Base != nil {
+			of.Base.At += last
+		}
 		for i := range of.Acts {
-			t.clock = max(t.clock, of.Acts[i].Sent, of.Acts[i].Ended)
+			b := &of.Acts[i]
+			if b.Sent += last; b.Ended > 0 {
+				b.Ended += last
+			}
 		}
 	}
 }
 
-// left is a write of an earlier run, and what its journal has of it.
-type left struct {
-	of   *Write
-	note Note
-}
-
-// sent is a place in the order of the earlier run's writes, by which the newest is found; 0 if
-// its journal has none.
-func (l *left) sent() int {
-	if l.note.Trail == nil || l.note.NoTrail {
-		return 0
-	}
-	if own := l.note.Trail.Find(l.of.ID); own != nil {
-		return own.Sent
-	}
-	return 0
-}
-
 // goOn goes on with what the journals of an earlier run's writes have. The newest knows the
-// most. By the clock of this process all of it is of now.
+// most. By the clock of this process all of it is of when the books began, and no read of this run
+// is as old.
 func (a *account) goOn() {
 	t := &a.trails
 	if len(t.left) == 0 {
 		return
 	}
-	now := time.Now()
 	all := t.left
 	t.left = nil
-	slices.SortStableFunc(all, func(a, b left) int { return cmp.Compare(b.sent(), a.sent()) })
-	known := all[0].sent() > 0 && t.goOn(all[0].note.Trail, now)
+	slices.SortStableFunc(all, func(a, b Left) int { return cmp.Compare(b.based(), a.based()) })
+	known := all[0].based() > 0 && t.goOn(all[0].Note.Trail, a.began)
 	for i := range all {
 		l := &all[i]
-		symbol := l.of.Places[0].Symbol
-		of := t.trail(symbol)
-		if !l.of.Asked.Acts() {
-			t.waits(Waiting{ID: l.of.ID, Symbol: symbol, Side: l.of.Asked.Side})
+		symbol := l.Places[0].Symbol
+		if !l.Asked.Acts() {
+			t.waits(Waiting{ID: l.ID, Symbol: symbol, Side: l.Asked.Side})
 			continue
 		}
-		if s := l.note.Trail; known && l.sent() > 0 && of.Base == nil && s.Base.Place >= t.trades.First {
-			of.goOn(s, t, now)
+		of := t.trail(symbol)
+		if s := l.Note.Trail; known && l.based() > 0 && of.Base == nil && s.Base.Place >= t.trades.First {
+			of.goOn(s, t, a.began)
 		}
-		if of.Find(l.of.ID) == nil {
-			of.Add(accounting.Booked{ID: l.of.ID, Act: l.of.Asked.Act(), Place: -1})
-		}
+		of.left(l, t, a.began)
 	}
 	for i := range all {
-		a.goOnBeside(&all[i], now)
+		a.goOnBeside(&all[i], a.began)
 	}
 }
 
-// goOnBeside takes over what ended beside a write.
-func (a *account) goOnBeside(l *left, now time.Time) {
-	t := &a.trails
-	of := t.trail(l.of.Places[0].Symbol)
-	for _, b := range l.note.Ended {
-		of.end(b, now)
-	}
-	for i := range l.note.Own {
-		if o := &l.note.Own[i]; o.Resting {
-			t.waits(Waiting{ID: o.ID, Symbol: l.of.Places[0].Symbol, Side: o.Side, Size: o.Size})
+// left adds a write of an earlier run where no journal has it on its trail: it may have run. One
+// that could run no more when the baseline was, or before this run, is in that.
+func (of *trail) left(l *Left, t *trails, began time.Time) {
+	own := of.Find(l.ID)
+	settled := l.Note.Settled
+	switch {
+	case own == nil && settled && (of.Base == nil || of.Base.Shows(l.Note.Sent)):
+		return
+	case own == nil:
+		of.Add(accounting.Booked{ID: l.ID, Act: l.Asked.Act(), Place: -1})
+		if own = of.Find(l.ID); own == nil { // there are too many
+			if settled {
+				of.Ended(true)
+			}
+			return
 		}
+		own.Sent = l.Note.Sent
 	}
-	for i := range of.Acts {
-		t.clock = max(t.clock, of.Acts[i].Sent, of.Acts[i].Ended)
+	if settled && own.Ended == 0 {
+		own.Unsure, own.Heard, own.Ended = true, began, t.tick()
+	}
+	of.sort()
+}
+
+// sort puts the writes into the order in which they were sent.
+func (of *trail) sort() {
+	slices.SortStableFunc(of.Acts, func(a, b accounting.Booked) int { return cmp.Compare(a.Sent, b.Sent) })
+}
+
+// goOnBeside takes over what ended beside a write.
+func (a *account) goOnBeside(l *Left, began time.Time) {
+	t := &a.trails
+	of := t.trail(l.Places[0].Symbol)
+	for _, b := range l.Note.Ended {
+		of.end(b, began)
+	}
+	if of.Base != nil && of.Base.Shows(l.Note.Sent) {
+		return // the trail says what may have traded since
+	}
+	for i := range l.Note.Own {
+		if o := &l.Note.Own[i]; o.Resting && !o.Read { // what reads had shown is on the trail
+			t.waits(Waiting{ID: o.ID, Symbol: l.Places[0].Symbol, Side: o.Side, Size: o.Size})
+		}
 	}
 }
 
 // goOn takes over what an earlier run knew of the closed trades; false if that does not
 // fit to what this one knows.
-func (t *trails) goOn(s *Saved, now time.Time) bool {
-	known := s.trades(now)
+func (t *trails) goOn(s *Saved, began time.Time) bool {
+	known := s.trades(began)
 	if t.trades.Known {
 		list := slices.Clone(t.trades.Rows)
 		slices.Reverse(list)
@@ -222,43 +289,43 @@ func (t *trails) goOn(s *Saved, now time.Time) bool {
 }
 
 // goOn takes over what an earlier run knew of a symbol.
-func (of *trail) goOn(s *Saved, t *trails, now time.Time) {
-	of.adopt(s, now)
+func (of *trail) goOn(s *Saved, t *trails, began time.Time) {
+	of.adopt(s, began)
 	for _, o := range s.Waiting {
 		t.waits(o)
 	}
 	if !s.Unseen {
-		of.lists = now
+		of.lists = began
 	}
 }
 
 // adopt takes over the baseline and the writes of an earlier run.
-func (of *trail) adopt(s *Saved, now time.Time) {
-	of.Base, of.From = s.Base, now
+func (of *trail) adopt(s *Saved, began time.Time) {
+	of.Base, of.From = s.Base, began
 	begun := of.Acts
 	of.Acts = slices.Clone(s.Acts)
 	for i := range of.Acts {
 		b := &of.Acts[i]
-		if b.Began = now; b.Ran || b.Unsure {
-			b.Heard = now
+		if b.Began = began; b.Ran || b.Unsure {
+			b.Heard = began
 		}
 	}
 	of.Acts = append(of.Acts, slices.DeleteFunc(begun, func(b accounting.Booked) bool { return s.Find(b.ID) != nil })...)
 }
 
 // end notes how a write of an earlier run ended.
-func (of *trail) end(b accounting.Booked, now time.Time) {
+func (of *trail) end(b accounting.Booked, began time.Time) {
 	own := of.Find(b.ID)
 	switch {
-	case own == nil && (b.Ran || b.Unsure): // it began after the trail was written down
-		b.Place, b.Began, b.Heard = -1, now, now
+	case own == nil && (of.Base != nil && of.Base.Shows(b.Sent) || !b.Ran && !b.Unsure):
+	case own == nil: // it began after the trail was written down
+		b.Place, b.Began, b.Heard = -1, began, began
 		of.Acts = append(of.Acts, b)
-		slices.SortStableFunc(of.Acts, func(a, b accounting.Booked) int { return cmp.Compare(a.Sent, b.Sent) })
-	case own == nil:
+		of.sort()
 	case !b.Ran && !b.Unsure:
 		of.Remove(b.ID)
 	default:
-		b.Place, b.Began, b.Heard = own.Place, own.Began, now
+		b.Place, b.Began, b.Heard = own.Place, own.Began, began
 		*own = b
 	}
 }

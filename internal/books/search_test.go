@@ -70,6 +70,10 @@ func (w *world) judge() {
 			return false
 		case outcome == ledger.Unknown && w.settles(l):
 			w.found["settled"]++
+			w.left = append(w.left, l)
+		case outcome == ledger.Unknown && w.dice.IntN(2) == 0: // it stays in doubt, given up
+			l.held = time.Now()
+			return false
 		case outcome == ledger.Unknown: // a person sees what became of it
 			w.found[string(why)]++
 			w.leaveLost(l, l.ran, time.Now())
@@ -88,22 +92,32 @@ func (w *world) settles(l *lost) bool {
 	}
 	s := l.look.shown()
 	s.Begun = l.began[len(l.began)-2]
-	_, settles := w.GiveUp(l.Write, s)
-	return settles && w.Settle(l.Write, s)
+	if _, settles := w.GiveUp(l.Write, s); !settles || l.gap {
+		return false
+	}
+	l.journal.note(Note{NoBaseline: true, NoTrail: true})
+	settled := w.Settle(l.Write, s)
+	if settled && w.dice.IntN(8) > 0 { // else it is killed between the two
+		l.journal.note(Note{Settled: true})
+	}
+	return settled
 }
 
 func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
 	if !ran {
-		w.Leave(l.Write, nil)
+		w.leaves(l.Write, nil)
 		return
 	}
-	w.Leave(l.Write, &Did{Unclear: true, Ran: true, ShownFrom: from, Own: accounting.Own{Last: time.Now()}})
+	w.leaves(l.Write, &Did{Unclear: true, Ran: true, ShownFrom: from, Own: accounting.Own{Last: time.Now()}})
 }
 
 // verdict is what the driver makes of a course.
 func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason) {
 	c, ok := w.Course(l.Write, true, "ACTIVE")
-	if !ok {
+	switch {
+	case l.gap:
+		return ledger.Unknown, accounting.NotExclusive
+	case !ok:
 		return ledger.Unknown, accounting.NoBaseline
 	}
 	equal := l.equal >= 2 && c.Still(l.began[0], l.look.shows.Position.Size, l.look.shows.Rows)
@@ -168,8 +182,14 @@ func (w *world) play() {
 		if w.judge(); w.wrong {
 			return
 		}
-		if len(w.doubt) == 0 && w.dice.IntN(w.ends) == 0 {
+		if len(w.doubt)+len(w.left) == 0 && w.dice.IntN(w.ends) == 0 {
 			w.handOver()
+		}
+		if w.dice.IntN(w.kills) == 0 {
+			w.restart()
+		}
+		if n := len(w.left); n > 0 && w.dice.IntN(20) == 0 { // a person sees what became of them
+			w.left = nil
 		}
 		switch n := w.draw(); {
 		case n < 3:

@@ -27,10 +27,19 @@ type world struct {
 	ends  int            // how seldom it hands over
 	next  int
 	doubt []*lost
+	left  []*lost   // settled, and nobody finds out
 	wrote time.Time // when a write last ended
-	trace []func() string
-	found map[string]int
-	wrong bool
+	still []string  // as the journal had it then
+
+	kills  int    // how seldom it is killed
+	deep   int    // so many writes are on their way
+	broken bool   // the disk takes nothing
+	blind  bool   // nor does it give what it has
+	gap    bool   // an exit is in no journal
+	shadow *Books // of the run before, as it would be had it lived
+	trace  []func() string
+	found  map[string]int
+	wrong  bool
 }
 
 // accountState is the account at a moment. Its lists are never changed, only replaced.
@@ -57,6 +66,10 @@ type lost struct {
 	look  *look
 	equal int
 	began []time.Time
+
+	journal *kept
+	before  *Write // of the run before
+	gap     bool
 }
 
 // look is one at everything.
@@ -92,6 +105,7 @@ func newWorld(seed uint64) *world {
 	w.often[5]++ // closes
 	w.moves = 2 + w.dice.IntN(12)
 	w.ends = 3 + w.dice.IntN(40)
+	w.kills = 8 + w.dice.IntN(60)
 	if w.dice.IntN(3) == 0 {
 		w.now.pos = w.dice.IntN(41) - 20
 	}
@@ -182,8 +196,7 @@ func (w *world) handOver() {
 	ended := w.wrote
 	by.Since = func(at time.Time) (time.Duration, bool) { return at.Sub(ended), !ended.IsZero() }
 	w.pass(10_000)
-	w.Books = New(time.Now(), by, nil)
-	w.Declare(declared)
+	w.begin(by)
 	if w.found["handed over"]++; by.Handed[mine.ID] != nil {
 		w.found["handed over with a baseline"]++
 	}
@@ -211,17 +224,17 @@ func (w *world) read(what int) accountState {
 		if s.pos == 0 {
 			held = nil
 		}
-		w.SawPositions(mine, at, held)
+		w.each(func(b *Books) { b.SawPositions(mine, at, held) })
 		w.say("read position: %d", s.pos)
 	case 1:
-		w.SawTrades(mine, at, s.list)
+		w.each(func(b *Books) { b.SawTrades(mine, at, s.list) })
 		w.say("read trades: %d", len(s.rows))
 	case 2:
 		resting, running := s.waiting()
-		w.SawOrders(mine, at, resting, running)
+		w.each(func(b *Books) { b.SawOrders(mine, at, resting, running) })
 		w.say("read what waits: %v", s.rests)
 	default:
-		w.SawStatus(mine, begun, "ACTIVE")
+		w.each(func(b *Books) { b.SawStatus(mine, begun, "ACTIVE") })
 	}
 	return s
 }
@@ -294,10 +307,14 @@ func (w *world) write(kind int) {
 		b.Asked, b.Entry, b.Run = &accounting.Write{Side: side}, true, w.dice.IntN(2) == 0
 		b.Places[1] = market("")
 	}
-	w.Enter(b)
+	of := w.books(b, kind == aClose && (w.blind || w.dice.IntN(40) == 0))
 	w.SendBegan(mine)
 	sent := time.Now()
 	w.pass(200)
+	if w.deep++; w.deep < 3 && w.dice.IntN(8) == 0 { // one more beside it
+		w.write(anOrder + w.dice.IntN(2))
+	}
+	defer func() { w.deep-- }()
 	isLost := kind != aLimit && w.dice.IntN(4) == 0
 	ran := !isLost || w.dice.IntN(2) == 0
 	did := &Did{Sent: sent, Own: accounting.Own{Answered: true, Side: b.Asked.Side}}
@@ -331,14 +348,19 @@ func (w *world) write(kind int) {
 	w.wrote = now
 	w.SendEnded(mine, now)
 	if isLost {
-		w.Doubt(b)
-		w.doubt = append(w.doubt, &lost{Write: b, ran: ran, held: now})
+		w.doubt = append(w.doubt, &lost{Write: b, ran: ran, held: now, journal: of})
+		if w.dice.IntN(4) > 0 { // else it may be killed before it knows
+			w.Doubt(b)
+		}
 		return
 	}
-	if !ran {
+	switch {
+	case kind != aLimit && w.dice.IntN(20) == 0: // something in front says so, after the work or before
+		did = &Did{Refused: true}
+	case !ran:
 		did = nil
-	} else {
+	default:
 		did.At, did.Own.Last = now, now
 	}
-	w.Leave(b, did)
+	w.leaves(b, did)
 }

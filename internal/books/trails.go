@@ -1,6 +1,8 @@
 package books
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,8 +51,9 @@ func (b *Books) isDeclared(id Account) bool {
 // an account that was always declared.
 func (a *account) beginTrails() {
 	a.trailed = true
-	for w := range a.open {
-		if !slices.ContainsFunc(a.trails.left, func(l left) bool { return l.of == w }) {
+	open := slices.SortedFunc(maps.Keys(a.open), func(v, w *Write) int { return cmp.Compare(v.sent, w.sent) })
+	for _, w := range open {
+		if !slices.ContainsFunc(a.trails.left, func(l Left) bool { return l.Write == w }) {
 			a.enterTrail(w)
 		}
 	}
@@ -128,9 +131,9 @@ type trails struct {
 	of      map[string]*trail
 	waited  []waited
 	lists   time.Time // from then on all that waits is known, of earlier runs too; zero before it was read
-	clock   int       // counts sends and answers
+	clock   int       // counts sends and answers, on from those of earlier runs
 	since   int       // own answers since the last list that may have left a row
-	left    []left    // of an earlier run, not taken over yet
+	left    []Left    // of an earlier run, not taken over yet
 }
 
 // trail is that of one symbol.
@@ -175,17 +178,21 @@ func (t *trails) drop() {
 	}
 }
 
-// enterTrail notes that a write is about to be sent.
+// enterTrail notes that a write is about to be sent, which has its place then.
 func (a *account) enterTrail(w *Write) {
+	t := &a.trails
 	if !a.trailed {
+		w.sent = t.tick()
 		return
 	}
 	a.goOn()
-	t := &a.trails
 	symbol := w.Places[0].Symbol
 	of := t.trail(symbol)
 	a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
 	a.rebase(symbol, of)
+	if w.sent == 0 { // the account may have been declared since
+		w.sent = t.tick()
+	}
 	if !w.Asked.Acts() {
 		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side})
 		return
@@ -194,7 +201,7 @@ func (a *account) enterTrail(w *Write) {
 	if t.trades.Known {
 		b.Place = t.trades.End()
 	}
-	b.Sent = t.tick()
+	b.Sent = w.sent
 	of.Add(b)
 }
 
@@ -202,7 +209,7 @@ func (a *account) enterTrail(w *Write) {
 // baseline any more.
 func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 	if !a.trailed {
-		a.trails.left = slices.DeleteFunc(a.trails.left, func(l left) bool { return l.of == w })
+		a.trails.left = slices.DeleteFunc(a.trails.left, func(l Left) bool { return l.Write == w })
 		return ended
 	}
 	a.goOn()
@@ -262,7 +269,7 @@ func (a *account) rebase(symbol string, of *trail) {
 	case (len(a.waiting(symbol)) > 0 || len(t.waiting(symbol, shown)) > 0) && !a.stood(symbol, held):
 		return // they may have traded between the two
 	}
-	of.Begin(accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status}, shown)
+	of.Begin(accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status, At: t.clock}, shown)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -335,8 +342,9 @@ func (t *trails) waits(o Waiting) {
 		if t.waited[i].ID != o.ID {
 			continue
 		}
-		if t.waited[i].gone = (time.Time{}); !t.waited[i].Size.Valid {
-			t.waited[i].Waiting = o
+		known := &t.waited[i]
+		if known.gone = (time.Time{}); !known.Size.Valid || known.Size.Decimal.LessThan(o.Size.Decimal) { // reads show what is left of it
+			known.Waiting = o
 		}
 		return
 	}
@@ -400,7 +408,7 @@ type Course struct {
 }
 
 // Course returns what has happened in a write's symbol since its baseline; false without
-// one. over means that it can run no more.
+// one, and of a write that is settled. over means that it can run no more.
 func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -413,7 +421,7 @@ func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
 	}
 	c.Replay, c.Asked, ok = of.Replay(w.Places[0].Symbol, &t.trades, t.resting(w.Places[0].Symbol, of.From), status, w.ID)
 	c.acts, c.rows = slices.Clone(of.Acts), t.trades
-	return c, ok && c.Asked >= 0
+	return c, ok && c.Asked >= 0 && w.in
 }
 
 // Open reports whether another write is under way, whose end may say more.
@@ -428,9 +436,10 @@ func (c *Course) Open() bool {
 
 // Lost drops the baseline of a symbol: nothing explains what the account shows.
 func (b *Books) Lost(w *Write) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.account(w.account()).trails.trail(w.Places[0].Symbol).Drop()
+	_ = b.noting(nil, w, func(a *account) []note {
+		a.trails.trail(w.Places[0].Symbol).Drop()
+		return nil
+	})
 }
 
 // Still takes in that equal looks, the first begun at a moment, show a position and a

@@ -42,11 +42,11 @@ func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
 	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0"}}, nil)
 	a := b.of[mine]
 	assert.Equal(t, KeptRows, asked)
-	assert.Equal(t, trails{}, a.trails)
+	assert.Equal(t, trails{clock: 1}, a.trails)
 
 	done := b.Declare(declared)
 	require.NotNil(t, a.trails.trail("BTC").Find(lost.ID), "what is under way is in the trail from its beginning on")
-	b.Restore(b.order("ETH"), nil, Note{})
+	b.Restore(Left{b.order("ETH"), nil, Note{}})
 	b.SawTrades(mine, atOnce(b.now), list)
 	assert.Len(t, a.trails.trades.Rows, 30)
 	done()
@@ -59,7 +59,7 @@ func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
 func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 	b := newBook(t)
 	w := b.order("BTC")
-	b.Restore(w, nil, Note{})
+	b.Restore(Left{w, nil, Note{}})
 	b.Leave(w, nil)
 	assert.Empty(t, b.of[mine].trails.left)
 }
@@ -120,7 +120,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	again.Declare(declared)
 	left := again.order("BTC")
 	left.ID, left.Declared, left.Asked = "lost", true, asked
-	again.Restore(left, nil, entered)
+	again.Restore(Left{left, nil, entered})
 	for name, w := range map[string]struct {
 		*book
 		*Write
@@ -382,10 +382,10 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		next := restartedBook(t, Earlier{})
 		left := next.order("BTC")
 		left.ID, left.Declared, left.Asked = "lost", true, asked
-		next.Restore(left, nil, n)
+		next.Restore(Left{left, nil, n})
 		without := next.order("ETH")
 		without.ID, without.Declared, without.Asked = "without", true, asked
-		next.Restore(without, nil, Note{})
+		next.Restore(Left{without, nil, Note{}})
 		_, ok := next.Course(left, true, "ACTIVE")
 		require.True(t, ok)
 		_, ok = next.Course(without, true, "ACTIVE")

@@ -31,12 +31,14 @@ type Write struct {
 	base  *accounting.Baseline
 	basis *basis // nil without a baseline
 	start int    // the effects from here on came beside it
+	sent  int    // its place in the order of the account's writes
 
 	given     time.Time // when nobody could find out about it any more; zero before
 	in        bool
 	ended     bool // its account began anew meanwhile
 	company   bool // a write beside it may have traded of which its journal does not know
 	detailed  bool // its journal is to know each write beside it
+	based     bool // and has a trail that counts
 	journaled bool
 }
 
@@ -99,7 +101,9 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	if len(own) > maxJournaled {
 		base, own = nil, nil
 	}
-	return base, Note{Own: own, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	n := Note{Sent: w.sent, Own: own, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	w.based = n.Trail != nil
+	return base, n
 }
 
 // maxJournaled bounds the writes that a journal keeps with another. One that has more
@@ -139,15 +143,35 @@ func (a *account) placesOf(w *Write) func(yield func(*place) bool) {
 	}
 }
 
-// Restore adds a write that an earlier run left, with what its journal says.
-func (b *Books) Restore(w *Write, base *accounting.Baseline, beside Note) {
+// Restore adds all the writes that an earlier run left, with what their journals say: what this
+// run has sent by now comes behind them.
+func (b *Books) Restore(all ...Left) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(w.account())
-	w.base, w.start = base, a.next
-	w.basis = &basis{own: beside.Own, rows: w.start, shown: w.start}
-	a.trails.left = append(a.trails.left, left{w, beside})
-	w.in, w.journaled, w.detailed = true, true, true
+	lasts := make(map[*account]int)
+	for i := range all {
+		a := b.account(all[i].account())
+		lasts[a] = max(lasts[a], all[i].Note.last())
+	}
+	for a, last := range lasts {
+		a.comeBehind(last)
+	}
+	for i := range all {
+		l := &all[i]
+		b.account(l.account()).restore(l)
+	}
+}
+
+func (a *account) restore(l *Left) {
+	w := l.Write
+	w.base, w.start, w.sent, w.based = l.Base, a.next, l.Note.Sent, l.based() > 0
+	w.basis = &basis{own: l.Note.Own, rows: w.start, shown: w.start}
+	a.trails.left = append(a.trails.left, *l)
+	w.journaled, w.detailed = true, true
+	if l.Note.Settled {
+		return
+	}
+	w.in = true
 	a.open[w] = struct{}{}
 	for p := range a.placesOf(w) {
 		p.detailed = append(p.detailed, w)
@@ -186,7 +210,9 @@ func (b *Books) Doubt(w *Write) {
 			return nil
 		}
 		base, own := a.evidence(w)
-		return []note{{w, Note{Own: own, All: true, NoBaseline: base == nil, Trail: a.saved(w)}}}
+		n := Note{Own: own, All: true, NoBaseline: base == nil, Trail: a.saved(w)}
+		w.based = n.Trail != nil
+		return []note{{w, n}}
 	})
 }
 

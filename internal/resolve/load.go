@@ -171,7 +171,7 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())
 	w.asked() // whose side the books take
-	w.books, w.booked = known.books, d.bookWrite(w)
+	w.books, w.booked, w.settled = known.books, d.bookWrite(w), beside.Settled
 	if beside.NoBaseline {
 		base = nil
 	}

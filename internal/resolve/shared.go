@@ -177,20 +177,29 @@ func (r *shared) takeOver(d *Driver) bool {
 func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	trade := make(map[*books.Books][]books.Left)
 	for _, w := range left {
-		w.gap = w.gap || len(r.ahead) > 0 // its records say nothing of them
+		if w.gap = w.gap || len(r.ahead) > 0; w.gap { // its records say nothing of these exits
+			w.beside.NoTrail = true
+		}
 		r.Add(&w.Item)
 		if w.Kind.Trades {
-			w.books.Restore(&w.booked, w.base, w.beside)
+			trade[w.books] = append(trade[w.books], books.Left{Write: &w.booked, Base: w.base, Note: w.beside})
 		}
 		if w.Ledger.Done() {
 			continue
 		}
 		r.Doubt(&w.Item)
+		if w.settled {
+			r.Settle(&w.Item)
+		}
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}
 		r.orphans = append(r.orphans, w.Write)
+	}
+	for of, all := range trade {
+		of.Restore(all...)
 	}
 	r.read = true
 	if r.complete = !gap && len(r.ahead) == 0; r.complete {

@@ -33,6 +33,7 @@ type troubles struct {
 	since       bool          // the id was not used before now, says the caller
 	whole       bool          // a close is of all
 	rows        int           // lists of closed trades are so short; 0: as long as they are
+	givenUp     givenUp       // own orders before the write
 }
 
 // dating is what is wrong with an answer's Date.
@@ -80,6 +81,7 @@ var accidents = slices.Concat(clockAccidents(), machineAccidents(), []accident{
 	{name: "own orders 1s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = time.Second }},
 	{name: "own orders 3s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = 3 * time.Second }},
 	{name: "own orders 6s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = 6 * time.Second }},
+	{name: "orders are given up before", happen: (*schedule).givesUp},
 }, codeAccidents())
 
 func clockAccidents() (all []accident) {

@@ -101,12 +101,13 @@ func folder(t *testing.T) string {
 type table struct {
 	schedules, problems       int
 	outcomes, named, unknowns map[string]int
+	given                     map[string]int // orders that were given up, by what became of them
 	wrong, besides, broke     map[string]int // problems by kind; schedules by accident, and those of them with a problem
 }
 
 func newTable() *table {
 	return &table{outcomes: map[string]int{}, named: map[string]int{}, unknowns: map[string]int{},
-		wrong: map[string]int{}, besides: map[string]int{}, broke: map[string]int{}}
+		given: map[string]int{}, wrong: map[string]int{}, besides: map[string]int{}, broke: map[string]int{}}
 }
 
 func (t *table) add(w *world) {
@@ -139,6 +140,9 @@ func (t *table) add(w *world) {
 	for _, why := range w.reasons {
 		t.unknowns[why]++
 	}
+	for _, end := range w.given {
+		t.given[end]++
+	}
 }
 
 // String is the table as text.
@@ -148,6 +152,7 @@ func (t *table) String() string {
 	counts(&b, "writes", t.outcomes)
 	counts(&b, "named exceptions", t.named)
 	counts(&b, "unknown in the end", t.unknowns)
+	counts(&b, "given up before, and in the end", t.given)
 	counts(&b, "problems", t.wrong)
 	counts(&b, "accidents of schedules with a problem", t.broke)
 	counts(&b, "accidents", t.besides)

@@ -24,6 +24,8 @@
 //	go test ./internal/proof/crash/ -crash.n 25000 -crash.from 1000000 -crash.count -v -timeout 2h
 //	                                                               a hundred thousand: each problem counted by its kind
 //	go test ./internal/proof/crash/ -crash.accidents 1 -crash.only "an append is lost" -crash.n 500 -v
+//	go test ./internal/proof/crash/ -crash.accidents 1 -crash.only "orders are given up before" -crash.n 10000 -crash.count -v -timeout 2h
+//	                                                               how many of these are unknown in the end stands apart
 //	go test ./internal/proof/crash/ -crash.from 4711 -crash.n 1 -crash.tell -v   one, printed step by step
 //
 // What must hold of each:

@@ -89,6 +89,8 @@ func (w *world) whyTwice(group []*written, list []tradingsim.Execution, probes i
 	switch {
 	case w.jump != 0:
 		return jumped
+	case isGivenUp(group[0]): // its bytes went once
+		return ""
 	case w.lateTold() || w.worked && probes > 0:
 		return lateProbe
 	case apart >= 23*time.Hour && w.named:
@@ -187,7 +189,7 @@ func (w *world) checkName(when string, t told) {
 	}
 	for _, in := range w.order {
 		ran := w.executed(in.Operation, in.keys...)
-		if in.name != "" && len(ran) > 0 && ran[0].At.Before(t.at) {
+		if in.name != "" && !isGivenUp(in) && len(ran) > 0 && ran[0].At.Before(t.at) {
 			if t.op == trading.OpTPSL && w.levelsGone() {
 				w.excepted[othersLevels] = true
 				continue
@@ -289,7 +291,7 @@ func (w *world) checkJournaled(when string) {
 	}
 	for _, e := range w.sim.Ledger() {
 		switch {
-		case e.Actor != "api" || known[e.Key] || w.settled:
+		case e.Actor != "api" || known[e.Key] || w.settled, e.Operation == string(trading.OpCancelOrder):
 		case w.badDisk() && (e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)):
 			w.excepted[brokenDisk] = true
 		default:

@@ -41,6 +41,9 @@ func (p *process) start(d *disk) *program {
 	if w.limits != (trading.RateLimits{}) {
 		opts = append(opts, trading.WithRateLimits(w.limits))
 	}
+	if w.givenUp.cold {
+		opts = append(opts, trading.WithoutBaseline())
+	}
 	if w.guard > 0 || w.refuses > 0 {
 		opts = append(opts, trading.WithGuard(w.asks))
 	}
@@ -173,6 +176,7 @@ func (p *program) recover(last bool) {
 	}
 	for _, r := range resolutions {
 		p.hear(r)
+		p.world.learns(r)
 		if last && r.Outcome == trading.Unknown {
 			p.world.reasons = append(p.world.reasons, p.world.reason(r))
 		}
@@ -213,7 +217,13 @@ func (w *world) first(killAt int) (steps int) {
 		d.failsAt, d.losesAt, d.slowAt = w.disk, w.losesAt, w.slowAt
 	}
 	one := p.start(d)
+	if w.givenUp.cold {
+		one.givesUp()
+	}
 	time.Sleep(6 * time.Second) // reads show what was before
+	if !w.givenUp.cold {
+		one.givesUp()
+	}
 	if w.looks {
 		one.look()
 	}
@@ -303,6 +313,7 @@ func (w *world) second() {
 	if !p.isDead() && w.repeat {
 		one.decide()
 	}
+	one.takesAgain()
 	one.stop()
 	w.idle("second:")
 	d.close()

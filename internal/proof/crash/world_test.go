@@ -47,14 +47,15 @@ type world struct {
 	reasons  []string        // why a write stayed Unknown
 	doubled  string          // the exception by which a write was executed twice
 
-	firstDates map[string]string   // of the first answer under a key
-	cache      map[string]*answer  // what something in front has of reads
-	asked      int                 // questions to the guard
-	sent       int                 // requests of the write
-	pacing     bool                // own orders go before the write
-	probing    map[trading.Key]int // probes under way
-	failed     map[string]bool     // keys under which a program has heard a failure that may be of a write that ran
-	sinceAt    time.Time           // before which the id was not used
+	firstDates map[string]string           // of the first answer under a key
+	cache      map[string]*answer          // what something in front has of reads
+	asked      int                         // questions to the guard
+	sent       int                         // requests of the write
+	pacing     bool                        // own orders go before the write
+	probing    map[trading.Key]int         // probes under way
+	failed     map[string]bool             // keys under which a program has heard a failure that may be of a write that ran
+	sinceAt    time.Time                   // before which the id was not used
+	given      map[trading.IntentID]string // what became of the orders that were given up, in the end
 }
 
 // written is a write as the journals have it.
@@ -96,7 +97,7 @@ func newRecords(s schedule, dir string) *world {
 		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
 		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
 		firstDates: map[string]string{}, cache: map[string]*answer{}, probing: map[trading.Key]int{}, failed: map[string]bool{},
-		offset: s.skew,
+		offset: s.skew, given: map[trading.IntentID]string{},
 	}
 }
 
@@ -255,7 +256,7 @@ func (w *world) nextFault(op string) tradingsim.Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pacing {
-		return nil
+		return w.givenUpFault(op)
 	}
 	plan, name := w.reads, "reads"
 	switch {

@@ -56,8 +56,14 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 		assert.Equal(r.T, sent, r.Reads(), "nothing more is asked")
 
 		again := r.Restart(disk, rig.Sole)
-		time.Sleep(10 * time.Second)
-		opens(again)
+		pending, err = again.Pending(r.T.Context())
+		require.NoError(r.T, err)
+		for _, w := range pending {
+			assert.True(r.T, w.MarketOpen, "the journal says so: %s", w.Reason)
+		}
+		_, err = again.Account().PlaceOrder(r.T.Context(), rig.Buy("0.02"), trading.WithResolveTimeout(0))
+		require.NoError(r.T, err)
+		time.Sleep(time.Minute)
 		pending, err = again.Pending(r.T.Context())
 		require.NoError(r.T, err)
 		require.Len(r.T, pending, 2, "no later trade is taken for theirs")

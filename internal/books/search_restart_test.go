@@ -1,0 +1,180 @@
+package books
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// Programs that are killed, whatever their books say then, and go on from their journal.
+
+// kept is the journal of a write.
+type kept struct {
+	began bool
+	base  []byte
+	notes [][]byte
+}
+
+func (k *kept) note(n Note) { k.notes = append(k.notes, encoded(n)) }
+
+func encoded(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// fold is what the next run reads.
+func (k *kept) fold() (base *accounting.Baseline, all Note) {
+	for i, text := range k.notes {
+		var n Note
+		if err := json.Unmarshal(text, &n); err != nil {
+			panic(err)
+		}
+		if i == 0 {
+			all = n
+			continue
+		}
+		all.Add(n)
+	}
+	if all.NoBaseline {
+		return nil, all
+	}
+	if err := json.Unmarshal(k.base, &base); err != nil {
+		panic(err)
+	}
+	return base, all
+}
+
+// books enters a write, and puts it into its journal; missing: that takes nothing meanwhile.
+func (w *world) books(b *Write, missing bool) *kept {
+	of := &kept{}
+	b.Note = func(n Note) {
+		if !w.broken {
+			of.note(n)
+		}
+	}
+	base, n := w.Enter(b)
+	if missing {
+		w.say("%s is in no journal", b.ID)
+		w.broken, w.gap = true, true
+		return of
+	}
+	of.began, of.base = true, encoded(base)
+	of.note(n)
+	if _, err := w.Journaled(context.Background(), b, n.NoBaseline); err != nil {
+		panic(err)
+	}
+	return of
+}
+
+// leaves takes a write out, whose end is in the journal then.
+func (w *world) leaves(b *Write, did *Did) {
+	w.Leave(b, did)
+	w.broken = false
+	w.still = w.Still()
+}
+
+// each has the books see a read, and those of the run before.
+func (w *world) each(saw func(*Books)) {
+	saw(w.Books)
+	if w.shadow != nil {
+		saw(w.shadow)
+	}
+}
+
+// begin begins another run.
+func (w *world) begin(by Earlier) {
+	w.Books = New(time.Now(), by, nil)
+	w.Declare(declared)
+}
+
+// restart kills the program. Whatever its books were, the verdicts of the next one by the same
+// looks are the same or Unknown.
+func (w *world) restart() {
+	w.say("is killed, gap %t", w.gap)
+	left := slices.DeleteFunc(slices.Concat(w.doubt, w.left), func(l *lost) bool { return !l.journal.began })
+	w.doubt = slices.DeleteFunc(w.doubt, func(l *lost) bool { return !l.journal.began })
+	w.found["restarts"]++
+	w.gap = w.gap && len(left) > 0
+	before, by, ended := w.Books, Earlier{}, w.wrote
+	if len(left) == 0 {
+		by.Still = w.still
+		by.Since = func(at time.Time) (time.Duration, bool) { return at.Sub(ended), !ended.IsZero() }
+	}
+	w.pass(30_000)
+	w.begin(by)
+	for w.dice.IntN(3) == 0 { // it reads before it goes on
+		w.read(w.dice.IntN(3))
+	}
+	if len(left) > 0 && w.dice.IntN(12) == 0 { // an exit goes although the journal cannot be read
+		w.blind = true
+		w.write(aClose)
+		w.blind = false
+	}
+	var all []Left
+	for _, l := range left {
+		base, note := l.journal.fold()
+		if l.gap = w.gap; l.gap {
+			note.NoTrail = true
+		}
+		b := l.Write
+		l.before = b
+		l.Write = &Write{ID: b.ID, Asked: b.Asked, Declared: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
+		b.Note = func(Note) {} // it is dead
+		l.look, l.held = nil, time.Now()
+		all = append(all, Left{l.Write, base, note})
+		w.found["left"]++
+	}
+	w.Restore(all...)
+	w.compare(left, before)
+}
+
+// compare judges what was left by the books of the run before and by those of this one.
+func (w *world) compare(left []*lost, before *Books) {
+	for _, l := range left {
+		before.Doubt(l.before)
+	}
+	w.shadow = before
+	defer func() { w.shadow = nil }()
+	time.Sleep(ledger.Lag)
+	w.look()
+	time.Sleep(ledger.Lag)
+	first := w.look()
+	time.Sleep(ledger.Lag)
+	second := w.look()
+	equal := first.shows.Equal(second.shows, btc)
+	for _, l := range left {
+		was, before := judged(w, before, l.before, first, second, equal)
+		is, why := judged(w, w.Books, l.Write, first, second, equal)
+		if l.gap {
+			is = ledger.Unknown // as the driver has it
+		}
+		w.say("%s: before the restart %d, %s, after it %d, %s", l.ID, was, before, is, why)
+		if is != ledger.Unknown && is != was || is == ledger.Applied && !l.ran || is == ledger.NotApplied && l.ran {
+			w.wrong = true
+		}
+		w.found["compared"]++
+		if was != ledger.Unknown && is == ledger.Unknown {
+			w.found["a restart makes it unknown"]++
+		}
+	}
+}
+
+// judged is a verdict by two looks.
+func judged(w *world, b *Books, of *Write, first, second *look, equal bool) (ledger.Outcome, accounting.Reason) {
+	c, ok := b.Course(of, true, "ACTIVE")
+	if !ok {
+		return ledger.Unknown, accounting.NoBaseline
+	}
+	w.say("%s", &c)
+	if !equal || !c.Still(first.at, second.shows.Position.Size, second.shows.Rows) {
+		return ledger.Unknown, accounting.LookAgain
+	}
+	return c.Of(c.Asked, accounting.NoAct).Verdict()
+}
