@@ -29,9 +29,9 @@ type Hooks struct {
 	// Waiting is called for each wait before it begins.
 	Waiting func(ctx context.Context, c Call, w Wait)
 	// Resolved is called for each write that was in doubt, once its outcome is known. A call that
-	// gives up at that moment is done later, as one whose outcome is not known. While
-	// it blocks, the client resolves no other write. It must not call [Client.Resolve],
-	// [Client.Recover] or [Client.Close], which would wait for it.
+	// gives up at that moment is done later, as one whose outcome is not known. The client
+	// waits a second for it, and then resolves other writes beside it. It must not call
+	// [Client.Close], which would wait for it; [Client.Resolve] and [Client.Recover] wait that second.
 	Resolved func(ctx context.Context, r Resolution)
 	// NotExclusive is called with the first sign that somebody else trades an account of
 	// [WithExclusiveAccounts]. It is not taken for exclusive any longer, until

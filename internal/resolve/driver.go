@@ -286,7 +286,29 @@ func (d *Driver) acknowledged(w *Write, note string) {
 func (d *Driver) end(w *Write, f Final, r Resolution) {
 	d.pending.resolved.keep(w.Intent.ID, r)
 	d.leaveBooks(w, f, w.Answer)
-	d.cfg.Host.Resolved(r)
+	d.report(r)
+}
+
+// hookWaits is how long the driver waits for who hears of an outcome, so that most hear of it before
+// those do who wait for it. What else is in doubt does not wait for a hook that hangs: by then the
+// program may have traded on, and the account show it no more.
+const hookWaits = time.Second
+
+func (d *Driver) report(r Resolution) {
+	if !d.cfg.Enter() {
+		d.cfg.Host.Resolved(r)
+		return
+	}
+	heard := make(chan struct{})
+	go func() {
+		defer d.cfg.Leave()
+		defer close(heard)
+		d.cfg.Host.Resolved(r)
+	}()
+	select {
+	case <-heard:
+	case <-time.After(hookWaits):
+	}
 }
 
 // notBefore is when the service is asked again to which nothing answers: one write asks, and
