@@ -117,7 +117,8 @@ func (l *Ledger) leaves(at Instant) {
 }
 
 // noteRestart takes what is missing as the worst that it could have been. Resolving
-// begins anew: what a fence proved, the next one proves again.
+// begins anew, but for what the service has said for good: a key that is spent stays so, until
+// it may be forgotten.
 func (l *Ledger) noteRestart(now Instant) {
 	l.restored, l.lastByte = true, now.Mono
 	s := &l.sending
@@ -133,7 +134,19 @@ func (l *Ledger) noteRestart(now Instant) {
 	q.probe.ended = 0
 	q.fence = fenceState{begun: q.fence.begun, toldApart: q.fence.toldApart, otherBytes: q.fence.otherBytes}
 	q.look = lookState{}
-	q.held = false
+	if q.held = q.held && !l.isForgotten(now); q.held {
+		l.holdOn(now)
+	}
+}
+
+// holdOn is hold over a restart. What was waited for by the service's clock counts.
+func (l *Ledger) holdOn(now Instant) {
+	q := l.inquire()
+	waited, known := now.Service.Since(q.heldBy)
+	l.hold(Instant{Mono: now.Mono, Service: q.heldBy})
+	if known && waited >= l.Without.ReadLag()+servicetime.Tolerance {
+		q.look.next = now.Mono
+	}
 }
 
 // Outcome is what is known now.

@@ -1,6 +1,10 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/servicetime"
+)
 
 // inquiry is where finding out what became of the write stands.
 type inquiry struct {
@@ -10,7 +14,8 @@ type inquiry struct {
 	fence   fenceState
 	look    lookState
 	held    bool
-	heldAt  time.Duration
+	heldAt  time.Duration    // of this process
+	heldBy  servicetime.Time // by the service's clock, in any process
 	late    bool
 }
 
@@ -122,7 +127,7 @@ func (f *Fact) Holds() bool {
 // hold begins S5. The looks that count are those that show all that ran until then.
 func (l *Ledger) hold(at Instant) {
 	q := l.inquire()
-	q.held, q.heldAt = true, at.Mono
+	q.held, q.heldAt, q.heldBy = true, at.Mono, at.Service
 	q.look = lookState{next: at.Mono + l.Without.ReadLag()}
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -236,13 +237,31 @@ func TestTheFenceOnTheWritesOwnRoute(t *testing.T) {
 	}
 }
 
-func TestARestartBeginsWithAFence(t *testing.T) {
-	facts := []Fact{
-		{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: partWay},
-	}
-	l := Restore(market(), facts, at(0))
-	if l.Held() || l.Next(at(0), Limits{}).Do != Fence {
-		t.Errorf("held %v, next %+v", l.Held(), l.Next(at(0), Limits{}))
+// A restart goes on with a key that is spent, and looks once reads show all that ran until then, by
+// the service's clock where that is known. A key that may be forgotten counts no more.
+func TestARestartGoesOnWithASpentKey(t *testing.T) {
+	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence}}
+	spent := append(slices.Clone(facts), Fact{Kind: FenceBegun, At: at(0)}, Fact{Kind: FenceEnded, At: at(0), Answer: noOrder})
+	undated := at(0)
+	undated.Service = servicetime.Time{}
+	for name, c := range map[string]struct {
+		facts []Fact
+		now   Instant
+		do    Action
+		wait  time.Duration
+	}{
+		"it is not spent":                      {facts, at(time.Minute), Fence, 0},
+		"it is":                                {spent, after(time.Second, 0), Look, Lag},
+		"a lag ago, by clocks that may be off": {spent, after(Lag+servicetime.Tolerance-time.Second, 0), Look, Lag},
+		"a lag ago":                            {spent, after(Lag+servicetime.Tolerance, 0), Look, 0},
+		"nobody knows when":                    {spent, undated, Look, Lag},
+		"so long ago that it may be forgotten": {spent, after(Forgotten, 0), Fence, 0},
+	} {
+		l := Restore(market(), c.facts, c.now)
+		next := l.Next(c.now, Limits{})
+		if l.Held() != (c.do == Look) || next.Do != c.do || next.At-c.now.Mono != c.wait {
+			t.Errorf("%s: held %v, next %+v at %s", name, l.Held(), next, c.now.Mono)
+		}
 	}
 }
 
