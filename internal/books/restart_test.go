@@ -347,3 +347,34 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 		})
 	}
 }
+
+// Where this run has no baseline of a write in doubt any more, the next one has none either: its
+// journal says so, once.
+func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
+	for name, row := range map[string]struct {
+		do   func(b *book, w *Write)
+		want int
+	}{
+		"nothing happens":              {func(*book, *Write) {}, 0},
+		"another one ends":             {func(b *book, _ *Write) { b.Leave(b.lost("beside"), after(1, 1)) }, 0},
+		"nothing explains the account": {func(b *book, w *Write) { b.Lost(w); b.Lost(w) }, 1},
+		"another one is unclear":       {func(b *book, _ *Write) { b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := restartedBook(t, Earlier{None: true})
+			b.read(nil)
+			w := b.journaled(b.order("BTC"))
+			w.ID, w.Declared, w.Asked = "lost", true, asked
+			b.enterNoted(w)
+			b.Doubt(w)
+			row.do(b, w)
+			n := 0
+			for _, note := range b.notes[w] {
+				if note.NoTrail {
+					n++
+				}
+			}
+			assert.Equal(t, row.want, n)
+		})
+	}
+}
