@@ -13,7 +13,7 @@ const (
 	// Entry is for writes that can add exposure.
 	Entry
 	// Recovery is for requests that find out the outcome of a write: resends, fences,
-	// probes and the reads of a recovery. It may use half of the reserve, and holds at
+	// probes and the reads of a recovery. It may use a fifth of the reserve, and holds at
 	// most a third of a limit.
 	Recovery
 	// Exit is for writes that cannot add exposure (cancels, levels, reduce-only orders

@@ -13,7 +13,7 @@ type peer interface {
 	age() time.Duration
 	// old reports whether a request lay there before it was taken, and nobody may wait for it.
 	old() bool
-	// gone reports whether the bot has certainly left.
+	// gone reports whether nobody waits any more, so that nothing more is sent for it.
 	gone() bool
 	// left reports whether the bot may have left: it sends nothing more.
 	left() bool
@@ -48,9 +48,15 @@ const oldest = time.Second
 
 func (n near) age() time.Duration { return n.Age() }
 func (n near) old() bool          { return n.Age() > oldest && (n.First() || n.Present() != heard.Here) }
-func (n near) gone() bool         { return n.Present() == heard.Gone }
 func (n near) left() bool         { return n.Present() != heard.Here }
 func (n near) writing() answered  { n.answer.Writing(); return n.answer }
+
+// gone takes a bot that has closed its half of the connection for one that has left, but not at
+// once: there are programs that close their half alone and wait.
+func (n near) gone() bool {
+	there := n.Present()
+	return there == heard.Gone || there == heard.Unsure && n.Ended() && n.Age() > oldest
+}
 
 // peerKey finds a peer in the context of a request.
 type peerKey struct{}

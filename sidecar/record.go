@@ -21,16 +21,11 @@ type record struct {
 
 // begin notes a write before its first byte: it is on the disk when it returns.
 func (r record) begin(ctx context.Context, w *write, op trading.Operation, now time.Time) error {
-	if w.begun {
-		return nil // by an earlier run
-	}
 	begun := answers.Begun{Write: w.Write, Operation: string(op), At: now}
 	if w.asks != nil {
 		begun.Asks, _ = json.Marshal(w.asks) // a size that is no number stays out
 	}
-	err := r.Begin(ctx, begun)
-	w.begun = err == nil
-	return err
+	return r.Begin(ctx, begun)
 }
 
 // known notes what became of a write, and the service's answer if it is whole.
@@ -92,7 +87,11 @@ func (s *Server) mayBeUsed(ctx context.Context, q *request, now time.Time) bool 
 	if !q.keyed || !q.write {
 		return false
 	}
-	first, err := s.file.First(ctx, q.bot.Name, q.place().Account, now)
+	var first time.Time
+	err := s.soon(q, func() (err error) {
+		first, err = s.file.First(ctx, q.bot.Name, q.place().Account, now)
+		return err
+	})
 	s.file.failed(err)
 	return err != nil || now.Sub(first) <= answers.Kept
 }

@@ -124,6 +124,7 @@ func lockAll(l *locks, c *Config, keys *localkey.File) error {
 // options are those of the client.
 func (s *Server) options() []trading.Option {
 	opts := append([]trading.Option{
+		trading.WithSendTTL(exitTTL),
 		trading.WithHooks(trading.Hooks{AttemptDone: s.noteSent, Resolved: s.hookResolved, NotExclusive: s.hookNotExclusive}),
 	}, s.config.Options...)
 	if len(s.config.Exclusive) > 0 {
@@ -217,14 +218,14 @@ func (s *Server) isHost(host string) bool {
 func (s *Server) mayBegin(q *request, p peer) *reply {
 	var no reply
 	switch {
+	case q.write && p.gone():
+		no = s.unavailable("nothing was sent", errGone)
 	case q.kind != hearing.Entry:
 		return nil
 	case s.stopping.Load():
 		no = s.unavailable("the sidecar is stopping", nil)
 	case p.old():
 		no = s.unavailable("it is older than a second", nil)
-	case p.gone():
-		no = s.unavailable("nothing was sent", errGone)
 	case q.write && q.env == live:
 		err := s.locks.take(q.account)
 		if err == nil {

@@ -23,11 +23,13 @@ const (
 	perClass    = 150
 	perPro      = 20
 
-	// What a key keeps of its share of all requests for its exits, and of that for what gets out
-	// at once, in percent of the share.
-	keptForExit  = 10
-	keptForClose = 5
-	// What is not lent, for what the client itself asks: in percent of the limit.
+	// What reads and entries leave of each limit to exits, as the client does, and what exits that
+	// wait leave of that to what gets out at once, in percent of the limit.
+	keptForExits  = 25
+	keptForCloses = 5
+	// What a bot has for its exits however many bots there are, in percent of the limit.
+	leastForExits = 10
+	// What is not lent to reads and entries, for what the client itself asks, in percent of its limit.
 	keptForClient = 15
 )
 
@@ -64,7 +66,7 @@ func (s *shares) take(ctx context.Context, q *request, now time.Time) (release f
 	switch {
 	case q.closes():
 		under = &bot.exits
-	case q.write && q.kind != hearing.Entry:
+	case q.exits():
 		under, most = &bot.exits, mostHeldUp
 	}
 	bot.refused = slices.DeleteFunc(bot.refused, func(at time.Time) bool { return now.Sub(at) >= time.Second })
@@ -105,20 +107,37 @@ func (s *shares) refused(q *request, now time.Time) {
 	}
 }
 
-// limit is one limit of the service, divided among some bots.
+// limit is one limit of the service as a request counts against it. Exits have parts of their own,
+// which what else a bot asks for does not use up.
 type limit struct {
 	name  string
 	limit int
+	kept  int    // what the request leaves of the limit to those that come before it
+	asks  int    // what of it is not lent, for what the client itself asks
+	whole int    // what is divided among the bots
+	part  int    // what one of them has
+	own   string // begins the names of the buckets of the bots
 	bots  []string
 	of    string // whose request it is
-	exits bool   // of one kind of writes alone: nothing of it is kept for others
 }
 
-func (l limit) part() int { return max(1, l.limit/max(1, len(l.bots))) }
+// limitOf returns a limit for a request.
+func limitOf(name string, most int, q *request, bots []string) limit {
+	l := limit{name: name, limit: most, whole: most, own: "/" + name, bots: bots, of: q.bot.Name}
+	if q.exits() {
+		l.own += " of exits"
+		l.part = max(1, most/max(1, len(bots)), most*leastForExits/100)
+		return l
+	}
+	l.kept = most * keptForExits / 100
+	l.whole -= l.kept
+	l.part = max(1, l.whole/max(1, len(bots)))
+	return l
+}
 
 // bucket is a bot's part.
 func (l limit) bucket(bot string) ratelimit.Bucket {
-	return ratelimit.Bucket{Name: bot + "/" + l.name, Limit: l.part(), Window: time.Minute}
+	return ratelimit.Bucket{Name: bot + l.own, Limit: l.part, Window: time.Minute}
 }
 
 // all is what everybody takes of it. No name of a bot is empty.
@@ -126,35 +145,20 @@ func (l limit) all(reserve int) ratelimit.Need {
 	return ratelimit.Need{Bucket: ratelimit.Bucket{Name: "/" + l.name, Limit: l.limit, Window: time.Minute}, Reserve: reserve}
 }
 
-// kept is what a bot keeps of its part for requests that come before this one.
-func (l limit) kept(q *request) int {
-	switch {
-	case l.exits || q.closes():
-		return 0
-	case q.write && q.kind != hearing.Entry:
-		return l.part() * keptForClose / 100
-	default:
-		return l.part() * keptForExit / 100
-	}
-}
+// exits reports whether a request is a write that cannot add exposure.
+func (q *request) exits() bool { return q.write && q.kind != hearing.Entry }
 
 // closes reports whether a write gets out at once.
-func (q *request) closes() bool {
-	return q.write && q.kind != hearing.Entry && (q.part != "" || q.adds && !q.waits)
+func (q *request) closes() bool { return q.exits() && (q.part != "" || q.adds && !q.waits) }
+
+// owned is a place in the bot's own part.
+func (l limit) owned() []ratelimit.Need {
+	return []ratelimit.Need{{Bucket: l.bucket(l.of)}, l.all(l.kept)}
 }
 
-// own is a part of the bot's own part.
-func (l limit) own(q *request) []ratelimit.Need {
-	return []ratelimit.Need{{Bucket: l.bucket(l.of), Reserve: l.kept(q)}, l.all(l.kept(q) * len(l.bots))}
-}
-
-// lent is a part of what the others do not use: they keep half of their parts, and what they keep
-// for their exits, and the client a part for itself.
-func (l limit) lent(ctx context.Context, q *request, store ratelimit.Store) []ratelimit.Need {
-	kept := l.kept(q)
-	if !l.exits {
-		kept += l.limit * keptForClient / 100
-	}
+// lent is a place in what the others do not use: they keep half of it, and the client a part for
+// itself.
+func (l limit) lent(ctx context.Context, store ratelimit.Store) []ratelimit.Need {
 	buckets := make([]ratelimit.Bucket, 0, len(l.bots))
 	for _, bot := range l.bots {
 		if bot != l.of {
@@ -162,10 +166,11 @@ func (l limit) lent(ctx context.Context, q *request, store ratelimit.Store) []ra
 		}
 	}
 	usages, _ := store.Usage(ctx, buckets) // a store in memory has no error
+	twice := 0
 	for _, u := range usages {
-		kept += max(u.Left-l.part()/2, l.part()*keptForExit/100)
+		twice += max(2*u.Left-l.part, 0)
 	}
-	return []ratelimit.Need{l.all(kept)}
+	return []ratelimit.Need{l.all(l.kept + l.asks + min(twice, l.whole)/2)} // of many bots the parts are more than there is
 }
 
 // grant takes what a request counts against, of the bot's own parts or lent.
@@ -177,9 +182,9 @@ func (s *shares) grant(ctx context.Context, q *request) (needs []ratelimit.Need,
 		needs = nil
 		for i, l := range limits {
 			if of>>i&1 == 0 {
-				needs = append(needs, l.own(q)...)
+				needs = append(needs, l.owned()...)
 			} else {
-				needs = append(needs, l.lent(ctx, q, s.store)...)
+				needs = append(needs, l.lent(ctx, s.store)...)
 			}
 		}
 		got, _ := s.store.Take(ctx, needs, time.Minute) // likewise
@@ -226,13 +231,20 @@ func (s *shares) limits(q *request) []limit {
 			bots = append(bots, k.Name)
 		}
 	}
-	limits := []limit{{name: string(q.keyEnv()) + " requests", limit: perKey, bots: bots, of: q.bot.Name}}
+	requests := limitOf(string(q.keyEnv())+" requests", perKey, q, bots)
+	switch {
+	case !q.exits():
+		requests.asks = perKey * keptForClient / 100
+	case !q.closes():
+		requests.kept = perKey * keptForCloses / 100
+	}
+	limits := []limit{requests}
 	if q.write && q.env == live {
 		most := perClass
 		if q.pro {
 			most = perPro
 		}
-		limits = append(limits, limit{name: q.class, limit: most, bots: bots, of: q.bot.Name, exits: true})
+		limits = append(limits, limitOf(q.class, most, q, bots))
 	}
 	return limits
 }

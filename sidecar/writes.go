@@ -20,6 +20,15 @@ const (
 	exitPatience  = 5 * time.Second
 )
 
+const (
+	// exitTTL is how long an exit may wait before it is sent, for its rate limit or for a connection,
+	// and be sent again: a bot that asked for it longer ago may have a newer position by now. An
+	// entry has as long, as on the client.
+	exitTTL = 10 * time.Second
+	// exitWaits is how long an exit waits for the disk, as on the client.
+	exitWaits = 250 * time.Millisecond
+)
+
 func (q *request) patience() time.Duration {
 	if q.kind == hearing.Entry {
 		return entryPatience
@@ -27,7 +36,7 @@ func (q *request) patience() time.Duration {
 	return exitPatience
 }
 
-// errGone is why nothing of an entry is sent.
+// errGone is why nothing of a write is sent.
 var errGone = errors.New("the bot that asked for it has gone")
 
 // newID names a write. It never repeats.
@@ -120,13 +129,13 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, q *request, other 
 	return false
 }
 
-// attended is the context of a write. It has no end of its own, but that of an entry ends while
-// nothing of it is sent and its bot has gone.
+// attended is the context of a write. It has no end of its own, but ends while nothing of the write
+// is sent and its bot has gone.
 type attended struct {
 	context.Context
 	op    trading.Operation
 	write *write
-	gone  func() bool // nil for an exit
+	gone  func() bool
 	sent  atomic.Bool
 }
 
@@ -135,7 +144,7 @@ type attendedKey struct{}
 
 // Err implements [context.Context].
 func (a *attended) Err() error {
-	if a.gone != nil && !a.sent.Load() && a.gone() {
+	if !a.sent.Load() && a.gone() {
 		return errGone
 	}
 	return nil
@@ -172,17 +181,14 @@ func (s *Server) carry(ctx context.Context, q *request, w *write, p peer) (answe
 		answer = q.held(*no)
 		return answer
 	}
-	if err := s.unheard.file.begin(ctx, w, q.op, time.Now()); err != nil {
+	if err := s.begin(ctx, w, q); err != nil {
 		s.alert("the file of answers cannot be written: " + err.Error())
 		if entry {
 			answer = q.held(s.unavailable("nothing was sent", err))
 			return answer
 		}
 	}
-	a := &attended{Context: counted(ctx), op: q.op, write: w}
-	if entry {
-		a.gone = p.gone
-	}
+	a := &attended{Context: counted(ctx), op: q.op, write: w, gone: p.gone}
 	opts := []trading.CallOption{trading.WithTag(w.tag()), trading.WithAge(p.age())}
 	if q.keyed {
 		key := trading.WithIdempotencyKey
@@ -200,6 +206,36 @@ func (s *Server) carry(ctx context.Context, q *request, w *write, p peer) (answe
 		s.alert(fmt.Sprintf("it is not known yet what became of %s of %s (write %s): %v", q.op, q.bot.Name, w.ID, err))
 	}
 	return answer
+}
+
+// begin notes a write in the file of answers.
+func (s *Server) begin(ctx context.Context, w *write, q *request) error {
+	if w.begun {
+		return nil // by an earlier run
+	}
+	err := s.soon(q, func() error { return s.file.begin(ctx, w, q.op, time.Now()) })
+	w.begun = err == nil
+	return err
+}
+
+// errHangs is why an exit goes on without the disk.
+var errHangs = errors.New("the disk has not taken it in time")
+
+// soon does something with the disk for a write. An exit waits no longer than it may.
+func (s *Server) soon(q *request, do func() error) error {
+	if q.kind == hearing.Entry {
+		return do()
+	}
+	done := make(chan error, 1)
+	s.work.Go(func() { done <- do() })
+	timer := time.NewTimer(exitWaits)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return errHangs
+	}
 }
 
 // rawAccount is the account that the client is to find in the body.

@@ -57,7 +57,7 @@ func (l *Limiter) reserve(p ratelimit.Priority, limit int) int {
 	}
 	reserve := max(1, limit*l.cfg.ReservePct/100)
 	if p == ratelimit.Recovery {
-		reserve = (reserve + 1) / 2
+		reserve = (reserve*4 + 4) / 5
 	}
 	return min(reserve, limit-1)
 }

@@ -87,13 +87,14 @@ func TestReserve(t *testing.T) {
 		pct, limit int
 		want       [4]int // read, entry, recovery, exit
 	}{
-		{10, 600, [4]int{60, 60, 30, 0}},
-		{10, 150, [4]int{15, 15, 8, 0}},
-		{10, 20, [4]int{2, 2, 1, 0}},
+		{25, 600, [4]int{150, 150, 120, 0}},
+		{10, 600, [4]int{60, 60, 48, 0}},
+		{10, 150, [4]int{15, 15, 12, 0}},
+		{10, 20, [4]int{2, 2, 2, 0}},
 		{10, 5, [4]int{1, 1, 1, 0}},
 		{10, 1, [4]int{0, 0, 0, 0}}, // of one slot, none can be kept
 		{0, 600, [4]int{0, 0, 0, 0}},
-		{90, 20, [4]int{18, 18, 9, 0}},
+		{90, 20, [4]int{18, 18, 15, 0}},
 	} {
 		l := newLimiter(t, func(c *Config) { c.ReservePct = row.pct })
 		var got [4]int
@@ -115,10 +116,10 @@ func TestAnExitFindsRoomBesideAllOthers(t *testing.T) {
 		read, entry, third, out int
 	}{
 		{"recovery first", []ratelimit.Priority{ratelimit.Recovery, ratelimit.Read}, "", 340, 0, 200, 60},
-		{"recovery last", []ratelimit.Priority{ratelimit.Read, ratelimit.Recovery}, "", 540, 0, 30, 30},
+		{"recovery last", []ratelimit.Priority{ratelimit.Read, ratelimit.Recovery}, "", 540, 0, 12, 48},
 		{"a class", []ratelimit.Priority{ratelimit.Recovery, ratelimit.Entry}, "market-orders", 0, 85, 50, 15},
-		{"a small class", []ratelimit.Priority{ratelimit.Entry, ratelimit.Recovery}, "twap", 0, 18, 1, 1},
-		{"all of them", others, "twap", 18, 0, 1, 1},
+		{"a small class", []ratelimit.Priority{ratelimit.Entry, ratelimit.Recovery}, "twap", 0, 18, 0, 2},
+		{"all of them", others, "twap", 18, 0, 0, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

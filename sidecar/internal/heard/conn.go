@@ -89,6 +89,13 @@ func (c *Conn) Present() Presence {
 	return c.present()
 }
 
+// Ended reports whether the peer was seen to close its half of the connection.
+func (c *Conn) Ended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
 // Age is how long ago the request that is being served came to this machine: at the most, where the
 // system does not say it. It is longer than the program knew of it when the program did not run.
 func (c *Conn) Age() time.Duration {
