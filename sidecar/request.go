@@ -14,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/admit"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 	"github.com/tradingapi/trading-go/sidecar/internal/localkey"
 )
@@ -101,6 +102,7 @@ func (s *Server) authenticate(r *http.Request, q *request) *reply {
 		no := own(http.StatusServiceUnavailable, trading.CodeUnavailable, "The local keys cannot be read.", "").after(again, s.random)
 		return &no
 	}
+	admit.Known(r.Context())
 	q.bot = bot
 	if q.env != "" && q.env != q.keyEnv() {
 		return refuse(http.StatusForbidden, trading.CodeWrongEnvironment, "The local key is for the other environment.")

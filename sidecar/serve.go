@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/admit"
 	"github.com/tradingapi/trading-go/sidecar/internal/heard"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 )
@@ -30,20 +31,29 @@ func Listen(address string, distant bool) (net.Listener, error) {
 // of any other it is not known which answers are heard, and all count as heard.
 func (s *Server) Serve(l net.Listener) error {
 	s.once.Do(s.background)
-	return s.serve(l, s)
+	return s.serve(admit.New(l, mostStrangers, mostKnown, bodyTime), s)
 }
 
 // ServeOperator answers a person, on another listener than the bots': see [Server.Operator].
-func (s *Server) ServeOperator(l net.Listener) error { return s.serve(l, s.Operator()) }
+func (s *Server) ServeOperator(l net.Listener) error {
+	operator := s.Operator()
+	return s.serve(admit.New(l, mostStrangers, mostKnown, bodyTime), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		admit.Known(r.Context()) // whoever can enter the folder
+		operator.ServeHTTP(w, r)
+	}))
+}
 
-func (s *Server) serve(l net.Listener, h http.Handler) error {
+func (s *Server) serve(l *admit.Listener, h http.Handler) error {
 	const headerTime, headerSize, idleTime = 5 * time.Second, 16 << 10, 5 * time.Minute
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	few := bounded{l, make(chan struct{}, mostConnections)}
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerSize, IdleTimeout: idleTime, Protocols: protocols,
-		ConnContext: heard.Context, ConnState: few.state,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return l.Context(heard.Context(ctx, c), c) },
+		ConnState: func(c net.Conn, state http.ConnState) {
+			heard.State(c, state)
+			l.State(c, state)
+		},
 	}
 	if s.config.Logger != nil {
 		server.ErrorLog = slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug)
@@ -53,38 +63,18 @@ func (s *Server) serve(l net.Listener, h http.Handler) error {
 	s.mu.Lock()
 	s.serving = append(s.serving, server)
 	s.mu.Unlock()
-	if err := server.Serve(few); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
-// mostConnections is how many connections a listener has at once; further ones wait.
-const mostConnections = 1024
-
-// bounded is a listener that has a bounded number of connections.
-type bounded struct {
-	net.Listener
-	open chan struct{}
-}
-
-// Accept implements [net.Listener].
-func (b bounded) Accept() (net.Conn, error) {
-	b.open <- struct{}{}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.open
-	}
-	return c, err
-}
-
-// state is called when the state of a connection changes.
-func (b bounded) state(c net.Conn, state http.ConnState) {
-	heard.State(c, state)
-	if state == http.StateClosed {
-		<-b.open
-	}
-}
+// What a listener has at once of connections that have shown no local key, and of those that have.
+// The oldest make room: strangers never for long, since bots connect when they have to get out.
+const (
+	mostStrangers = 256
+	mostKnown     = 768
+)
 
 // background finds out what earlier runs left, and forgets what is too old.
 func (s *Server) background() {

@@ -19,6 +19,7 @@ const (
 	mostAtOnce  = 32 // calls under way; exits have as many again
 	mostHeldUp  = 24 // of those exits, what does not get out at once
 	mostRefused = 10 // entries a second that were refused
+	mostKeyless = 8  // requests under way of anybody, without a key
 	perKey      = 600
 	perClass    = 150
 	perPro      = 20
@@ -41,7 +42,8 @@ type shares struct {
 
 	mu   sync.Mutex
 	bots map[string]*share
-	lend sync.Mutex // who has it counts what is free, and takes of it
+	lend sync.Mutex    // who has it counts what is free, and takes of it
+	open chan struct{} // a place for each request without a key
 }
 
 // share is what a bot uses at the moment.
@@ -51,7 +53,7 @@ type share struct {
 }
 
 func newShares(keys *localkey.File) *shares {
-	return &shares{keys: keys, store: ratelimit.NewMemoryStore(), bots: map[string]*share{}}
+	return &shares{keys: keys, store: ratelimit.NewMemoryStore(), bots: map[string]*share{}, open: make(chan struct{}, mostKeyless)}
 }
 
 // take lets a request begin, or says how long it has to wait and why. release ends it.
@@ -252,7 +254,13 @@ func (s *shares) limits(q *request) []limit {
 // share lets a request begin, or answers it.
 func (s *Server) share(ctx context.Context, q *request) (release func(), no *reply) {
 	if q.keyless {
-		return func() {}, nil
+		select {
+		case s.shares.open <- struct{}{}:
+			return func() { <-s.shares.open }, nil
+		default:
+			r := own(http.StatusTooManyRequests, trading.CodeRateLimited, "Too many requests.", "too many requests without a key are under way").after(time.Second, s.random)
+			return nil, &r
+		}
 	}
 	release, wait, why := s.shares.take(ctx, q, time.Now())
 	if why != "" {

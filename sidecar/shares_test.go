@@ -116,3 +116,18 @@ func TestClosesComeFirstInAShare(t *testing.T) {
 		assert.Equal(r.t, 404, r.do(r.live, "POST /positions/close", closeBTC).status)
 	})
 }
+
+// Of requests without a key, which anybody can make, a few are carried out at once.
+func TestRequestsWithoutAKey(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.DelayResponse(time.Second) })
+		over := make(chan int)
+		for range mostKeyless + 1 {
+			go func() { over <- r.do("", "GET /openapi.json", "").status }()
+		}
+		assert.Equal(r.t, 429, <-over)
+		for range mostKeyless {
+			assert.Equal(r.t, 200, <-over)
+		}
+	})
+}

@@ -54,34 +54,3 @@ func TestOverASocket(t *testing.T) {
 	require.NoError(t, r.server.Close())
 	assert.NoError(t, <-served)
 }
-
-// A listener takes no further connection while it has as many as it may.
-func TestBoundedConnections(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer inner.Close()
-	b := bounded{inner, make(chan struct{}, 1)}
-	dial := func() {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", inner.Addr().String())
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = c.Close() })
-	}
-	dial()
-	dial()
-	first, err := b.Accept()
-	require.NoError(t, err)
-	second := make(chan net.Conn)
-	go func() {
-		c, _ := b.Accept()
-		second <- c
-	}()
-	select {
-	case <-second:
-		t.Fatal("a second connection while the first is open")
-	default:
-	}
-	require.NoError(t, first.Close())
-	b.state(first, http.StateClosed)
-	c := <-second
-	assert.NoError(t, c.Close())
-}

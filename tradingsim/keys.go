@@ -100,6 +100,13 @@ func (s *Sim) NewLiveKey() string {
 	return s.addKey(liveEnv).text
 }
 
+// knows reports whether a call carries a key that was issued.
+func (s *Sim) knows(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keys[s.sentKey(c)] != nil
+}
+
 // RevokeKey revokes a key; no other takes its place.
 func (s *Sim) RevokeKey(key string) {
 	s.enter()

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/admit"
 )
 
 // TB is what [Start] needs of a test: testing.T, testing.B and testing.F have it.
@@ -36,6 +38,9 @@ const (
 	headerTimeout = 10 * time.Second // for the head of a request to arrive
 	bodyTimeout   = 10 * time.Second // for its body
 	idleTimeout   = 2 * time.Minute  // between two requests of a connection
+
+	mostStrangers = 256  // connections that have shown no API key
+	mostKnown     = 4096 // and those that have
 )
 
 // Listen serves on an address until [Sim.Close], and makes it the [Sim.URL]. A
@@ -50,7 +55,9 @@ func (s *Sim) Listen(address string) error {
 	if err != nil {
 		return err
 	}
+	few := admit.New(listener, mostStrangers, mostKnown, headerTimeout)
 	server := s.newServer(isLoopback(listener.Addr().String()))
+	server.ConnContext, server.ConnState = few.Context, few.State
 	done := make(chan struct{})
 	s.mu.Lock()
 	s.server, s.served = server, done
@@ -58,7 +65,7 @@ func (s *Sim) Listen(address string) error {
 	s.mu.Unlock()
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // until Close
+		_ = server.Serve(few) // until Close
 	}()
 	return nil
 }
@@ -122,6 +129,9 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		from = r.RemoteAddr
 	}
 	c := s.newCall(r, from)
+	if s.knows(c) {
+		admit.Known(r.Context())
+	}
 	f, err := s.begin(c)
 	if err != nil || f.refuse {
 		panic(http.ErrAbortHandler)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/admit"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -61,6 +62,8 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
+	mostStrangers = 64  // connections that have neither the token nor a session
+	mostKnown     = 256 // and those that have
 )
 
 // Serve serves the control of a simulation until ctx ends, which is not an error.
@@ -103,8 +106,11 @@ func serveOn(ctx context.Context, listener net.Listener, sim *tradingsim.Sim, o 
 	s := newServer(sim, o.Token, hostsOf(listener.Addr(), o.Hosts), portOf(listener.Addr()))
 	stop := sim.Watch(s.feed.watch)
 	defer stop()
+	few := admit.New(listener, mostStrangers, mostKnown, headerTimeout)
 	web := &http.Server{
 		Handler:           s.handler(),
+		ConnContext:       few.Context,
+		ConnState:         few.State,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
@@ -120,7 +126,7 @@ func serveOn(ctx context.Context, listener net.Listener, sim *tradingsim.Sim, o 
 			}
 		})
 	}
-	start(func() error { return web.Serve(listener) })
+	start(func() error { return web.Serve(few) })
 	start(func() error { return s.sampleEvery(ctx, sampleTime) })
 	if o.Bot != nil {
 		start(func() error { return o.Bot(ctx, s.feed.show) })

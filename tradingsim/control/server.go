@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tradingapi/trading-go/internal/admit"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -101,7 +102,11 @@ func (s *server) handler() http.Handler {
 	for _, r := range routes {
 		mux.HandleFunc(r.method+" "+root+r.path, func(w http.ResponseWriter, req *http.Request) {
 			err := errUnauthorized
-			if r.open || s.signedIn(req) {
+			known := s.signedIn(req)
+			if known {
+				admit.Known(req.Context())
+			}
+			if r.open || known {
 				err = r.serve(s, w, req)
 			}
 			writeProblem(w, err)
