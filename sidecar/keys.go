@@ -39,6 +39,9 @@ const (
 // EveryAccount in [Key.Accounts] means every account of the real key.
 const EveryAccount = localkey.Every
 
+// IsLocalKey reports whether a text looks like a local key. No other key belongs on a local port.
+func IsLocalKey(text string) bool { return localkey.IsLocal(text) }
+
 // keysFile is the file of local keys in [Config.Dir].
 func keysFile(dir string) string { return filepath.Join(dir, "keys") }
 

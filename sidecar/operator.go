@@ -98,7 +98,7 @@ func operate(w http.ResponseWriter, r *http.Request, do func(command) (any, erro
 	var c command
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
 	decoder.DisallowUnknownFields()
-	if r.Header.Get("Origin") != "" {
+	if fromPage(r.Header) {
 		_ = refuse(http.StatusForbidden, trading.CodeForbidden, "Pages in a browser are not served.").writeTo(w, "")
 		return
 	}

@@ -34,19 +34,26 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := own(http.StatusOK, "", "", "")
-	switch r.URL.Path {
-	case "/sidecar/ready":
+	q := &request{}
+	no := s.authenticate(r, q)
+	switch {
+	case r.URL.Path == "/sidecar/ready":
 		st := s.status(r.Context())
 		st.Unheard = nil // the others are none of a bot's business
+		if no != nil {
+			st = Status{Ready: st.Ready} // why is none of a stranger's
+		}
 		if !st.Ready {
 			answer = s.unavailable("", nil)
 		}
 		answer.body, _ = json.Marshal(st) // a type of texts and numbers always has its JSON
-	case "/sidecar/metrics":
+	case r.URL.Path == "/sidecar/metrics" && no == nil:
 		answer.header.Set("Content-Type", "text/plain; version=0.0.4")
 		answer.body = s.metrics(r)
-	case "/sidecar/writes":
-		answer = s.writes(r)
+	case r.URL.Path == "/sidecar/writes" && no == nil:
+		answer = s.writes(r, q)
+	case r.URL.Path == "/sidecar/metrics", r.URL.Path == "/sidecar/writes":
+		answer = *no
 	default:
 		answer = *refuse(http.StatusNotFound, trading.CodeNotFound, "There is no such path or method.")
 	}
@@ -54,11 +61,7 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 }
 
 // writes says what became of a bot's writes.
-func (s *Server) writes(r *http.Request) reply {
-	q := &request{}
-	if no := s.authenticate(r, q); no != nil {
-		return *no
-	}
+func (s *Server) writes(r *http.Request, q *request) reply {
 	since := time.Time{}
 	if text := r.URL.Query().Get("since"); text != "" {
 		var err error

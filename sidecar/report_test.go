@@ -52,10 +52,10 @@ func TestReadyAndMetrics(t *testing.T) {
 		r.by(new(deaf), r.live, "POST /orders", buy)
 		r.do(r.live, "POST /orders", buyMore)
 		r.server.client.Halt("news")
-		ready := r.report("", "ready")
+		ready := r.report(r.live, "ready")
 		assert.Equal(r.t, 503, ready.Code)
 		assert.Contains(r.t, ready.Body.String(), "news")
-		text := r.report("", "metrics").Body.String()
+		text := r.report(r.live, "metrics").Body.String()
 		for _, line := range []string{
 			"trading_sidecar_ready 0\n", "trading_sidecar_unheard 1\n", `trading_sidecar_held_total{bot="grid"} 1`,
 			`trading_sidecar_writes_total{bot="grid",outcome="applied"} 1`,
@@ -63,5 +63,37 @@ func TestReadyAndMetrics(t *testing.T) {
 			assert.Contains(r.t, text, line)
 		}
 		assert.Equal(r.t, 404, r.report("", "nothing").Code)
+	})
+}
+
+// A stranger learns whether entries are taken, and neither why not nor what bots do.
+func TestFound21_WithoutAKey(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.by(new(deaf), r.live, "POST /orders", buy)
+		r.server.client.Halt("the desk is under water")
+		for _, key := range []string{"", "pk_live_local_wrong", r.sim.LiveKey()} {
+			ready := r.report(key, "ready")
+			assert.Equal(r.t, 503, ready.Code)
+			assert.NotContains(r.t, ready.Body.String(), "water")
+			assert.Equal(r.t, 401, r.report(key, "metrics").Code)
+			assert.NotContains(r.t, r.report(key, "metrics").Body.String(), "grid")
+		}
+	})
+}
+
+// A page is refused by whichever of several headers names it.
+func TestFound21_SeveralOrigins(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		for name, handler := range map[string]http.Handler{"/v1/orders": r.server, "/sidecar/ready": r.server, "/status": r.server.Operator()} {
+			for header, values := range map[string][]string{
+				"Origin": {"", "https://evil.example"}, "Sec-Fetch-Site": {"none", "cross-site"},
+			} {
+				request := httptest.NewRequest(http.MethodGet, "http://localhost"+name, http.NoBody)
+				request.Header["X-Api-Key"], request.Header[header] = []string{r.live}, values
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, request)
+				assert.Equal(r.t, http.StatusForbidden, w.Code, name+" "+header)
+			}
+		}
 	})
 }

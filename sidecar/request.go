@@ -122,7 +122,7 @@ func (q *request) keyEnv() trading.Environment {
 }
 
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, q *request) *reply {
-	if r.Header.Get("Content-Encoding") != "" {
+	if len(r.Header["Content-Encoding"]) > 0 {
 		return refuse(http.StatusBadRequest, trading.CodeBadRequest, "The body must not be compressed.")
 	}
 	control := http.NewResponseController(w)

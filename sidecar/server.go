@@ -191,15 +191,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // front refuses what no bot sends: another host's requests, and those of a page in a browser.
 func (s *Server) front(r *http.Request) *reply {
-	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case !s.isHost(r.Host):
 		return refuse(http.StatusMisdirectedRequest, trading.CodeBadRequest, "This is not the host that the request is for.")
-	case r.Header.Get("Origin") != "", site != "" && site != "none":
+	case fromPage(r.Header):
 		return refuse(http.StatusForbidden, trading.CodeForbidden, "Pages in a browser are not served.")
 	default:
 		return nil
 	}
+}
+
+// fromPage reports whether a page in a browser sends a request, by any of the headers that say so.
+func fromPage(h http.Header) bool {
+	return len(h["Origin"]) > 0 || slices.ContainsFunc(h["Sec-Fetch-Site"], func(site string) bool { return site != "none" })
 }
 
 func (s *Server) isHost(host string) bool {

@@ -52,7 +52,7 @@ The exit code is 1 if something could not be read.` + firesTriggers,
 		if beside.given() {
 			ctx, cancel := service.Context(cmd.Context())
 			defer cancel()
-			return beside.status(ctx, out)
+			return beside.status(ctx, service, out)
 		}
 		if fleet.given() {
 			ctx, cancel := service.Context(cmd.Context())
@@ -318,7 +318,7 @@ to keep all of them, write them as they close (package export).`,
 func writeTrades(w io.Writer, form string, all []tradeView) error {
 	trades := export.CSV(w)
 	if form == "jsonl" {
-		trades = export.JSONLines(w)
+		trades = export.JSONLines(cli.Escaped(w))
 	}
 	if err := trades.Begin(); err != nil {
 		return err

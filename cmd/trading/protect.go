@@ -249,5 +249,5 @@ func (p *protector) show(e protect.Event) {
 	}
 	// A type of texts and numbers always has its JSON.
 	text, _ := json.Marshal(eventView{e.At, e.Account, e.Kind, e.From, e.To, e.Reason, cli.Amount{Opt: e.Room}, cli.Amount{Opt: e.Need}, e.Missed})
-	fmt.Fprintf(p.app.Out, "%s\n", text)
+	fmt.Fprintf(cli.Escaped(p.app.Out), "%s\n", text)
 }

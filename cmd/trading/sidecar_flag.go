@@ -113,11 +113,14 @@ func (f *sidecarFlag) operator(out *cli.Output) *sidecarOperator {
 	return &sidecarOperator{func() (sidecarAddress, error) { return f.at, nil }, out}
 }
 
-// status prints how the sidecar is. Anybody may ask that of its port.
-func (f *sidecarFlag) status(ctx context.Context, out *cli.Output) error {
+// status prints how the sidecar is. Anybody may ask its port whether it takes entries, and with a
+// local key why not.
+func (f *sidecarFlag) status(ctx context.Context, service *cli.Service, out *cli.Output) error {
 	path := "/status"
 	if f.bot() {
 		path = "/sidecar/ready"
+		service.AtSidecar(f.at.port)
+		f.at.key, _ = service.AnyKey()
 	}
 	return f.operator(out).printStatus(ctx, path, nil)
 }
@@ -128,6 +131,7 @@ func (f *sidecarFlag) pending(ctx context.Context, service *cli.Service, out *cl
 	if !f.bot() {
 		return o.pending(ctx)
 	}
+	service.AtSidecar(f.at.port)
 	if f.at.key, err = service.AnyKey(); err != nil {
 		return err
 	}
@@ -165,7 +169,7 @@ func (f *flattener) checkSidecar() error {
 		return err
 	}
 	if s.bot() {
-		f.service.At(s.at.port + "/v1") // which takes the local key for a real one
+		f.service.AtSidecar(s.at.port + "/v1") // which takes the local key for a real one
 		return nil
 	}
 	f.service.At("http://localhost/v1") // nothing is sent there

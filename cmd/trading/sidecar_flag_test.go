@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ func TestSidecarFlagAtThePort(t *testing.T) {
 // A key goes to the sidecar alone.
 func TestSidecarFlagMisuse(t *testing.T) {
 	r := newRig(t)
+	r.env = append(r.env, "TRADING_LIVE_KEY=pk_live_local_0123456789")
 	socket := filepath.Join(t.TempDir(), "sidecar.sock")
 	flatten := "flatten --env live --account acc_1 --all-symbols --yes --sidecar " + socket
 	r.refuses("", []refusal{
@@ -140,5 +142,40 @@ func TestSidecarStatusAtBoth(t *testing.T) {
 		var is sidecar.Status
 		require.NoError(t, json.Unmarshal([]byte(s.done(append(args, "-o", "json")...)), &is))
 		assert.Equal(t, sidecar.Status{Ready: true, Unheard: []string{}}, is)
+	}
+}
+
+// Nobody knows who listens on a port of this machine while the sidecar is down: it gets no key of the
+// service itself.
+func TestFound21_OnlyLocalKeysGoToASidecar(t *testing.T) {
+	for _, args := range []string{
+		"pending ls --sidecar ", "status --sidecar ", "flatten --env live --account acc_1 --all-symbols --yes --sidecar ",
+	} {
+		t.Run(strings.Fields(args)[0], func(t *testing.T) {
+			r := newRig(t)
+			r.network = true
+			var got []string
+			var mu sync.Mutex
+			somebody := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, values := range q.Header {
+					got = append(got, values...)
+				}
+				w.WriteHeader(http.StatusBadGateway)
+			}))
+			defer somebody.Close()
+			for _, env := range [][]string{{"TRADING_LIVE_KEY=pk_live_real1234567890"}, {"TRADING_SANDBOX_KEY=pk_test_real1234567890"}} {
+				r.env = append([]string{"XDG_STATE_HOME=" + t.TempDir()}, env...)
+				code, _, errs := r.run(strings.Fields(args + somebody.URL)...)
+				assert.NotEqual(t, cli.Done, code)
+				if !strings.HasPrefix(args, "status") {
+					assert.Equal(t, cli.Usage, code, errs)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			assert.NotContains(t, strings.Join(got, " "), "real1234567890")
+		})
 	}
 }

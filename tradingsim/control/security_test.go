@@ -224,3 +224,18 @@ func TestHosts(t *testing.T) {
 		require.Equal(t, want, hostsOf(addr, []string{"Sim:9000"}), address)
 	}
 }
+
+// TestFound21_SeveralOrigins: of several headers none is left unread.
+func TestFound21_SeveralOrigins(t *testing.T) {
+	r := newRig(t)
+	for header, values := range map[string][]string{
+		"Origin": {"http://" + testHost, "https://evil.example"}, "Sec-Fetch-Site": {"same-origin", "cross-site"},
+	} {
+		req := httptest.NewRequest(http.MethodDelete, root+"/faults", http.NoBody)
+		req.Host = testHost
+		req.Header["Authorization"], req.Header[header] = []string{"Bearer " + testToken}, values
+		w := httptest.NewRecorder()
+		r.http.ServeHTTP(w, req)
+		assert.Equal(t, http.StatusBadRequest, w.Code, header)
+	}
+}

@@ -133,7 +133,9 @@ func serveOn(ctx context.Context, listener net.Listener, sim *tradingsim.Sim, o 
 	}
 	at := Endpoint{URL: "http://" + s.host + root, Page: "http://" + s.host + "/#" + o.Token, Token: o.Token}
 	if o.Open {
-		at.BrowserErr = openBrowser(ctx, at.Page)
+		closes, err := openBrowser(ctx, at.Page)
+		defer closes()
+		at.BrowserErr = err
 	}
 	if o.Ready != nil {
 		o.Ready(at)

@@ -144,6 +144,10 @@ func (s *server) guard(next http.Handler) http.Handler {
 			writeProblem(w, problem{http.StatusMisdirectedRequest, "wrong_host", "this host is not answered; it is " + s.host})
 			return
 		}
+		if len(r.Header["Origin"]) > 1 || len(r.Header["Sec-Fetch-Site"]) > 1 { // what judges them reads one
+			writeProblem(w, badRequest("Origin and Sec-Fetch-Site may be there once each"))
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

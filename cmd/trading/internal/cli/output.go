@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
@@ -38,7 +40,7 @@ func (o *Output) JSON() bool { return o.format == "json" }
 // Print writes v as JSON, or calls table.
 func (o *Output) Print(v any, table func(w io.Writer)) error {
 	if o.JSON() {
-		encoder := json.NewEncoder(o.app.Out)
+		encoder := json.NewEncoder(Escaped(o.app.Out))
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(v)
@@ -46,6 +48,31 @@ func (o *Output) Print(v any, table func(w io.Writer)) error {
 	w := tabwriter.NewWriter(o.app.Out, 0, 0, 2, ' ', 0)
 	table(w)
 	return w.Flush()
+}
+
+// Escaped returns a writer of JSON in which a character that would move or colour something on a
+// terminal is written as its number. Each write is whole.
+func Escaped(w io.Writer) io.Writer { return escaped{w} }
+
+type escaped struct{ io.Writer }
+
+func (e escaped) Write(text []byte) (int, error) {
+	plain := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || r == '\t' || strconv.IsPrint(r):
+			plain = utf8.AppendRune(plain, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			plain = fmt.Appendf(plain, `\u%04x\u%04x`, high, low)
+		default:
+			plain = fmt.Appendf(plain, `\u%04x`, r)
+		}
+	}
+	if _, err := e.Writer.Write(plain); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // Row writes a line of a table. Each cell is made printable.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/sidecar"
 )
 
 // Service is how a command reaches the service: its flags.
@@ -31,6 +32,7 @@ type Service struct {
 
 	cmd              *cobra.Command
 	both             bool // keys of both environments
+	local            bool // no key but a local one
 	baseURL, keyFile string
 	env, account     string
 }
@@ -91,6 +93,10 @@ func (s *Service) Read() error {
 
 // At says where the API is, in place of the flag and the variable.
 func (s *Service) At(baseURL string) { s.baseURL = baseURL }
+
+// AtSidecar is At for the port of a sidecar: nobody knows who listens there, so no key goes there
+// but a local one.
+func (s *Service) AtSidecar(baseURL string) { s.baseURL, s.local = baseURL, true }
 
 // BaseURL returns the root of the API.
 func (s *Service) BaseURL() string { return s.baseURL }
@@ -194,10 +200,25 @@ func (s *Service) connect(opts []trading.Option) (*Session, error) {
 
 // keys are those of the file, or of the environment.
 func (s *Service) keys() (keys, error) {
+	all := keys{s.App.Getenv("TRADING_SANDBOX_KEY"), s.App.Getenv("TRADING_LIVE_KEY")}
 	if s.keyFile != "" {
-		return readKeys(s.keyFile)
+		var err error
+		if all, err = readKeys(s.keyFile); err != nil {
+			return keys{}, err
+		}
 	}
-	return keys{s.App.Getenv("TRADING_SANDBOX_KEY"), s.App.Getenv("TRADING_LIVE_KEY")}, nil
+	if !s.local || all == (keys{}) {
+		return all, nil
+	}
+	for _, key := range []*string{&all.sandbox, &all.live} {
+		if !sidecar.IsLocalKey(*key) {
+			*key = ""
+		}
+	}
+	if all == (keys{}) {
+		return keys{}, Misuse("the key is one of the service itself: give a sidecar the local key of a bot, which begins with pk_live_local_ or pk_test_local_")
+	}
+	return all, nil
 }
 
 // AnyKey returns the live key, or the sandbox key without one.
