@@ -128,10 +128,18 @@ func (l *Limiter) watch(ctx context.Context, w *waiter) error {
 		defer timer.Stop()
 		late = timer.C
 	}
+	var slow <-chan time.Time
+	if l.remote != nil && w.request.Priority >= ratelimit.Exit {
+		ticks := time.NewTicker(exitPatience) // again, where there was no room before
+		defer ticks.Stop()
+		slow = ticks.C
+	}
 	for short := w.short; ; {
 		select {
 		case <-w.served:
 			return nil
+		case <-slow:
+			l.goAhead(w)
 		case <-short:
 			short = nil
 			if l.mustNotWait(w) {
@@ -144,6 +152,20 @@ func (l *Limiter) watch(ctx context.Context, w *waiter) error {
 		case <-l.ending:
 			return ErrClosed
 		}
+	}
+}
+
+// goAhead serves an exit, and those whose turn comes before its own, without the program's store,
+// unless they wait for room.
+func (l *Limiter) goAhead(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !w.left && !l.ended && l.shortageOf(w).Wait == 0 {
+		first := l.first(w.request.Priority, func(_ ratelimit.Priority, q *queue) bool {
+			return l.shortageOf(q.waiters.Front().Value.(*waiter)).Wait > 0
+		})
+		slot, full := l.tryNear(&first.request)
+		l.answer(first, slot, full)
 	}
 }
 
@@ -178,15 +200,19 @@ func (l *Limiter) abandon(w *waiter) {
 
 // next returns the waiter whose turn it is, of those that wait for nothing that is
 // known to be full; nil if there is none. The lock is held.
-func (l *Limiter) next() *waiter {
+func (l *Limiter) next() *waiter { return l.first(ratelimit.Read, l.heldUp) }
+
+// first returns who is first of those of a priority or a higher one that nothing holds up. The lock
+// is held.
+func (l *Limiter) first(least ratelimit.Priority, heldUp func(ratelimit.Priority, *queue) bool) *waiter {
 	for p := ratelimit.Close; ; p-- {
 		var first *waiter
 		for _, q := range l.queues[p] {
-			if w := q.waiters.Front().Value.(*waiter); (first == nil || w.number < first.number) && !l.heldUp(p, q) {
+			if w := q.waiters.Front().Value.(*waiter); (first == nil || w.number < first.number) && !heldUp(p, q) {
 				first = w
 			}
 		}
-		if first != nil || p == ratelimit.Read {
+		if first != nil || p == least {
 			return first
 		}
 	}

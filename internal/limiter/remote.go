@@ -12,9 +12,12 @@ import (
 )
 
 const (
-	// patience is how long a call of the store may take. An exit waits for the call
-	// that is under way, and for its own.
+	// patience is how long a call of the store may take.
 	patience = time.Second
+	// exitPatience is how long an exit waits for the store, for the calls of others and
+	// for its own. Then it is counted in this process alone: the reserve that others leave
+	// to exits has room for it.
+	exitPatience = 500 * time.Millisecond
 	// rest is how long a store that has failed is left alone, so that one that hangs
 	// does not cost every request its patience.
 	rest = 5 * time.Second
