@@ -128,18 +128,19 @@ func (l *Limiter) watch(ctx context.Context, w *waiter) error {
 		defer timer.Stop()
 		late = timer.C
 	}
-	var slow <-chan time.Time
+	var slow *time.Timer
+	var tooSlow <-chan time.Time
 	if l.remote != nil && w.request.Priority >= ratelimit.Exit {
-		ticks := time.NewTicker(exitPatience) // again, where there was no room before
-		defer ticks.Stop()
-		slow = ticks.C
+		slow = time.NewTimer(exitPatience)
+		defer slow.Stop()
+		tooSlow = slow.C
 	}
 	for short := w.short; ; {
 		select {
 		case <-w.served:
 			return nil
-		case <-slow:
-			l.goAhead(w)
+		case <-tooSlow:
+			slow.Reset(l.goAhead(w) + exitPatience)
 		case <-short:
 			short = nil
 			if l.mustNotWait(w) {
@@ -156,17 +157,21 @@ func (l *Limiter) watch(ctx context.Context, w *waiter) error {
 }
 
 // goAhead serves an exit, and those whose turn comes before its own, without the program's store,
-// unless they wait for room.
-func (l *Limiter) goAhead(w *waiter) {
+// unless they wait for room. It returns for how long there is none.
+func (l *Limiter) goAhead(w *waiter) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !w.left && !l.ended && l.shortageOf(w).Wait == 0 {
+	for !w.left && !l.ended {
+		if full := l.shortageOf(w); full.Wait > 0 {
+			return full.Wait
+		}
 		first := l.first(w.request.Priority, func(_ ratelimit.Priority, q *queue) bool {
 			return l.shortageOf(q.waiters.Front().Value.(*waiter)).Wait > 0
 		})
 		slot, full := l.tryNear(&first.request)
 		l.answer(first, slot, full)
 	}
+	return 0
 }
 
 // mustNotWait reports whether the wait that lies before a waiter is of no use, and
