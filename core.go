@@ -52,7 +52,7 @@ type core struct {
 	sharedIDs    bool
 	relies       *reliance.Client
 
-	sandboxWriter chan struct{} // holds one token: the sandbox takes one write at a time
+	sandboxWriter turn // the sandbox takes one write at a time
 
 	closing   context.Context // ends when Close begins
 	close     context.CancelFunc

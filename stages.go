@@ -106,15 +106,9 @@ func (c *call) holdWriter() error {
 	if !c.endpoint.write || c.env != EnvSandbox || c.writer {
 		return nil
 	}
-	select {
-	case c.core.sandboxWriter <- struct{}{}:
-		c.writer = true
-		return nil
-	case <-c.Done():
-		return c.Err()
-	case <-c.core.closing.Done():
-		return ErrClosed
-	}
+	err := c.core.sandboxWriter.take(c, !c.entry, c.core.closing.Done())
+	c.writer = err == nil
+	return err
 }
 
 // askGuards asks every guard, before every send.
@@ -185,7 +179,7 @@ func (c *call) returnSlot(sent bool) {
 
 func (c *call) releaseWriter() {
 	if c.writer {
-		<-c.core.sandboxWriter
+		c.core.sandboxWriter.giveBack()
 		c.writer = false
 	}
 }

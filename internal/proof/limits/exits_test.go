@@ -1,0 +1,64 @@
+package limits
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// A burst of reads and entries uses up what is theirs at once, and nothing of it becomes free for a
+// minute: a hundred exits of that minute do not wait.
+func TestFound17_ExitsBesideABurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil)
+		account := r.Account()
+		var burst sync.WaitGroup
+		for i := range 1000 {
+			burst.Go(func() {
+				if i%5 == 0 {
+					_, _ = account.PlaceOrder(t.Context(), rig.Buy("0.001"), trading.FailFast())
+					return
+				}
+				_, _ = account.Positions(t.Context(), trading.FailFast())
+			})
+		}
+		burst.Wait()
+		longest := time.Duration(0)
+		for range 100 {
+			began := time.Now()
+			_, _ = account.ClosePosition(t.Context(), "BTC", trading.All) // most of them find nothing
+			longest = max(longest, time.Since(began))
+			time.Sleep(time.Minute / 100)
+		}
+		assert.LessOrEqual(t, longest, time.Second)
+	})
+}
+
+// The service takes one write of the paper account at a time: an exit is the next, whoever waits.
+func TestFound17_ExitsOfThePaperAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil)
+		r.Sim.FaultEach(func(operation string) tradingsim.Fault {
+			if operation == "POST /sandbox/orders" {
+				return tradingsim.Delay(time.Second)
+			}
+			return nil
+		})
+		var work sync.WaitGroup
+		for range 8 {
+			work.Go(func() { _, _ = r.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.001")) })
+		}
+		synctest.Wait()
+		began := time.Now()
+		_, _ = r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		assert.LessOrEqual(t, time.Since(began), time.Second, "the one that is under way")
+		work.Wait()
+	})
+}
