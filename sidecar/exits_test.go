@@ -1,11 +1,16 @@
 package sidecar
 
 import (
+	"context"
+	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,10 +26,11 @@ import (
 // crowd are the bots of one sidecar, each with a key of its own, that read and order as fast as they
 // are let, and get out now and then.
 type crowd struct {
-	t    *testing.T
-	sim  *tradingsim.Sim
-	bots int
-	last time.Duration // how long they trade
+	t     *testing.T
+	sim   *tradingsim.Sim
+	bots  int
+	last  time.Duration // how long they trade
+	pause time.Duration // between two requests of a bot, as a rule
 	// ask sends the request of a bot, and returns its status; 0 if the bot gave up.
 	ask func(bot int, operation, body string, patience time.Duration, header ...string) int
 
@@ -76,7 +82,7 @@ func (c *crowd) trade(seed uint64) {
 					body = fmt.Sprintf(`{"accountId":"acc_1","symbol":%q,"side":"long","size":0.0%d,"leverage":2}`, []string{"BTC", "ETH"}[random.IntN(2)], 10+random.IntN(80))
 				}
 				c.note(operation[:4], c.ask(bot, operation, body, 30*time.Second))
-				time.Sleep(time.Duration(float64(3*time.Second) * (0.5 + random.Float64())))
+				time.Sleep(time.Duration(float64(c.pause) * (0.5 + random.Float64())))
 			}
 		})
 	}
@@ -167,7 +173,7 @@ func crowdKeys(r *rig, bots int) []string {
 func TestFound17_ExitsOfACrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, []tradingsim.Option{tradingsim.WithRequestLog(1 << 20)})
-		c := &crowd{t: t, sim: r.sim, bots: 500, last: 2 * time.Minute}
+		c := &crowd{t: t, sim: r.sim, bots: 500, last: 90 * time.Second, pause: 5 * time.Second}
 		keys := crowdKeys(r, c.bots)
 		c.ask = func(bot int, operation, body string, patience time.Duration, header ...string) int {
 			d := new(deaf)
@@ -187,6 +193,72 @@ func TestFound17_ExitsOfACrowd(t *testing.T) {
 		c.trade(1)
 		c.holds()
 	})
+}
+
+// exitsFor is how long the crowd trades in real time, over sockets and beside strangers.
+var exitsFor = flag.Duration("exits.for", 0, "how long 500 bots on a port, beside 1,024 strangers, have their exits carried out; 0 for not at all")
+
+// The same over connections, with 1,024 strangers on the port that come again as they are sent away.
+func TestFound17_ExitsOfACrowdBesideStrangers(t *testing.T) {
+	if *exitsFor == 0 {
+		t.Skip("-exits.for 2m runs it")
+	}
+	r, address, _ := hostile(t, tradingsim.WithRequestLog(1<<20))
+	c := &crowd{t: t, sim: r.sim, bots: 500, last: *exitsFor, pause: 3 * time.Second}
+	keys, clients := crowdKeys(r, c.bots), make([]http.Client, c.bots)
+	for i := range clients {
+		clients[i].Transport = new(http.Transport)
+		defer clients[i].CloseIdleConnections()
+	}
+	c.ask = func(bot int, operation, body string, patience time.Duration, header ...string) int {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		method, path, _ := strings.Cut(operation, " ")
+		request, err := http.NewRequestWithContext(ctx, method, "http://"+address+"/v1"+path, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("X-API-Key", keys[bot])
+		for i := 0; i < len(header); i += 2 {
+			request.Header.Set(header[i], header[i+1])
+		}
+		answer, err := clients[bot].Do(request)
+		if err != nil {
+			return 0
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close() // the bot has its status
+		return answer.StatusCode
+	}
+	over := make(chan struct{})
+	var strangers sync.WaitGroup
+	for range 1024 {
+		strangers.Go(func() {
+			for {
+				closed := make(chan struct{})
+				stranger, err := net.Dial("tcp", address)
+				if err == nil {
+					go func() {
+						defer close(closed)
+						_, _ = stranger.Read(make([]byte, 1)) // until it is sent away
+					}()
+					select {
+					case <-closed:
+					case <-over:
+					}
+					_ = stranger.Close()
+				}
+				select {
+				case <-over:
+					return
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		})
+	}
+	c.faults(1)
+	c.trade(1)
+	close(over)
+	strangers.Wait()
+	c.holds()
 }
 
 // An exit that waits for its limit ends with its bot, and after ten seconds at the most.

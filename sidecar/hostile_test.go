@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // logged is a log that goroutines write to.
@@ -30,13 +32,13 @@ func (l *logged) Write(b []byte) (int, error) {
 }
 
 // hostile is a sidecar on a port, and what it says.
-func hostile(t *testing.T) (r *rig, address string, log *logged) {
+func hostile(t *testing.T, sim ...tradingsim.Option) (r *rig, address string, log *logged) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0", false)
 	require.NoError(t, err)
 	log = new(logged)
 	address = l.Addr().String()
-	r = newRig(t, nil, func(c *Config) {
+	r = newRig(t, sim, func(c *Config) {
 		c.Hosts = []string{address}
 		c.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
