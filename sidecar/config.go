@@ -18,7 +18,8 @@ type Config struct {
 	BaseURL string
 
 	// Options are those of the client that carries everything out: the real API keys, rate
-	// limits, guards. The journal is not among them.
+	// limits, guards. The journal is not among them. Exits are sent for ten seconds, as entries
+	// are, unless [trading.WithSendTTL] says otherwise.
 	Options []trading.Option
 
 	// Journal keeps the writes. Everything else in this process that trades the accounts
