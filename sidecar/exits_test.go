@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 	"github.com/tradingapi/trading-go/sidecar/internal/localkey"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -299,4 +300,18 @@ func TestFound17_AnExitEndsWithItsBot(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An exit waits for the file of answers as long as for the journal; an entry until it is written.
+func TestFound17_AnExitAndADiskThatHangs(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		for kind, waits := range map[hearing.Kind]time.Duration{
+			hearing.Exit: exitWaits, hearing.Partial: exitWaits, hearing.Entry: time.Minute,
+		} {
+			began := time.Now()
+			err := r.server.soon(&request{route: route{write: true}, kind: kind}, func() error { time.Sleep(time.Minute); return nil })
+			assert.Equal(r.t, waits, time.Since(began))
+			assert.Equal(r.t, kind != hearing.Entry, err != nil)
+		}
+	})
 }
