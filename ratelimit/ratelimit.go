@@ -45,6 +45,19 @@ type Grant struct {
 	Wait time.Duration
 	// Bucket names the bucket that Wait is about.
 	Bucket string
+
+	// By the rest a client goes on while the store is away; without it, it takes a quarter of each
+	// limit.
+
+	// Left is of each need, in their order, how many slots are left, the reserve included; nil
+	// where the store does not say.
+	Left []int
+	// Sharers is how many stores have asked for slots in the last window, this one included; 0
+	// where that is not known.
+	Sharers int
+	// Since is from when on the store knows what was taken; the zero time where that is not
+	// known. Another one than before means that it has forgotten what came before.
+	Since time.Time
 }
 
 // Usage is the state of a rate limit.

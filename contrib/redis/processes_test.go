@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,25 @@ import (
 
 var processesFor = flag.Duration("processes.for", 5*time.Second, "how long the bots of several processes saturate their limits before they get out")
 
+// processesStop are how long Redis is away, one run for each.
+var processesStop = durations("processes.stop", []time.Duration{3 * time.Second}, "how long Redis is stopped at saturation: 3s,30s,135s")
+
+// durations is a flag of several.
+func durations(name string, all []time.Duration, usage string) *[]time.Duration {
+	flag.Func(name, usage, func(text string) error {
+		all = nil
+		for part := range strings.SplitSeq(text, ",") {
+			d, err := time.ParseDuration(part)
+			if err != nil {
+				return err
+			}
+			all = append(all, d)
+		}
+		return nil
+	})
+	return &all
+}
+
 const (
 	processEnv      = "TRADING_REDIS_PROCESS"
 	processes, each = 4, 5
@@ -34,6 +54,7 @@ type processConfig struct {
 	BaseURL, LiveKey, Redis string
 	First                   int // of its bots
 	Lasts                   time.Duration
+	Spread                  time.Duration // over which the exits of all bots are spread, from then on
 }
 
 // processWord is what a bot says of its exit.
@@ -58,7 +79,7 @@ func TestProcess(t *testing.T) {
 	var mu sync.Mutex
 	for i := range each {
 		bots.Go(func() {
-			said := saturate(c, store, fmt.Sprint("acc_", c.First+i))
+			said := saturate(c, store, c.First+i)
 			mu.Lock()
 			defer mu.Unlock()
 			_ = out.Encode(said)
@@ -69,14 +90,14 @@ func TestProcess(t *testing.T) {
 }
 
 // saturate is the life of a bot: it reads and orders as fast as it may, and gets out.
-func saturate(c processConfig, store *Store, account string) (said processWord) {
+func saturate(c processConfig, store *Store, bot int) (said processWord) {
 	client, err := trading.New(c.BaseURL, trading.WithLiveKey(c.LiveKey), trading.WithRateLimits(trading.RateLimits{Store: store, Owner: "desk"}))
 	if err != nil {
 		return processWord{Err: err.Error()}
 	}
 	defer func() { _ = client.Close() }()
-	of := client.Live.Account(trading.AccountID(account))
-	ctx, cancel := context.WithTimeout(context.Background(), c.Lasts+processExits+time.Second)
+	of := client.Live.Account(trading.AccountID(fmt.Sprint("acc_", bot)))
+	ctx, cancel := context.WithTimeout(context.Background(), c.Lasts+c.Spread+processExits+time.Second)
 	defer cancel()
 	order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}
 	if _, err := of.PlaceOrder(ctx, order); err != nil {
@@ -95,7 +116,7 @@ func saturate(c processConfig, store *Store, account string) (said processWord) 
 			}
 		})
 	}
-	time.Sleep(c.Lasts)
+	time.Sleep(c.Lasts + c.Spread*time.Duration(bot)/(processes*each))
 	began := time.Now()
 	exit, stop := context.WithTimeout(context.Background(), processExits)
 	defer stop()
@@ -109,10 +130,35 @@ func saturate(c processConfig, store *Store, account string) (said processWord) 
 // Twenty bots in four processes share a key, and the limits of it in Redis: together they cause no
 // 429 while they saturate them, and all their exits pass.
 func TestRealProcesses(t *testing.T) {
+	requests, slowest := processesOn(t, startReal(t), *processesFor, 0, func() {})
+	assert.GreaterOrEqual(t, requests, 450, "they saturate the limit")
+	t.Logf("%d requests, the slowest exit %s", requests, slowest)
+}
+
+// The same while Redis is stopped, and comes back with nothing in it: no 429, no minute above the
+// limit, and no exit waits for two seconds.
+func TestFound12_RedisStopsAtSaturation(t *testing.T) {
+	for _, stop := range *processesStop {
+		t.Run(stop.String(), func(t *testing.T) {
+			server := startReal(t)
+			requests, slowest := processesOn(t, server, 4*time.Second, stop+2*time.Second, func() {
+				time.Sleep(4 * time.Second)
+				server.kill()
+				time.Sleep(stop)
+				server.start()
+			})
+			assert.LessOrEqual(t, slowest, 2*time.Second)
+			t.Logf("%d requests, the slowest exit %s", requests, slowest)
+		})
+	}
+}
+
+// processesOn has bots saturate the limits for a while, and get out over the spread after that.
+func processesOn(t *testing.T, server *realServer, lasts, spread time.Duration, meanwhile func()) (n int, slowest time.Duration) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("real processes, in real time")
 	}
-	server := startReal(t)
 	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3000"), tradingsim.WithRequestLog(1 << 20)}
 	for i := range processes * each {
 		opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: fmt.Sprint("acc_", i), Balance: "1000000"}))
@@ -122,7 +168,7 @@ func TestRealProcesses(t *testing.T) {
 	var mu sync.Mutex
 	var exits []processWord
 	for p := range processes {
-		text, err := json.Marshal(processConfig{BaseURL: sim.URL(), LiveKey: sim.LiveKey(), Redis: server.addr(), First: p * each, Lasts: *processesFor})
+		text, err := json.Marshal(processConfig{BaseURL: sim.URL(), LiveKey: sim.LiveKey(), Redis: server.addr(), First: p * each, Lasts: lasts, Spread: spread})
 		require.NoError(t, err)
 		cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
 		cmd.Env = append(os.Environ(), processEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
@@ -141,14 +187,20 @@ func TestRealProcesses(t *testing.T) {
 			assert.NoError(t, cmd.Wait())
 		})
 	}
+	meanwhile()
 	all.Wait()
 	requests := sim.Requests()
+	first := 0
+	for last := range requests {
+		for requests[last].At.Sub(requests[first].At) >= time.Minute {
+			first++
+		}
+		require.LessOrEqual(t, last-first+1, 600, "in the minute before %s", requests[last].At)
+	}
 	for _, r := range requests {
 		require.NotEqual(t, http.StatusTooManyRequests, r.Status, "%s at %s", r.Operation, r.At)
 	}
-	assert.GreaterOrEqual(t, len(requests), 440, "they saturate the limit")
 	require.Len(t, exits, processes*each)
-	slowest := time.Duration(0)
 	for _, said := range exits {
 		assert.Empty(t, said.Err)
 		slowest = max(slowest, said.Took)
@@ -156,5 +208,5 @@ func TestRealProcesses(t *testing.T) {
 	for i := range processes * each {
 		assert.True(t, sim.Position(fmt.Sprint("acc_", i), "BTC").IsZero())
 	}
-	t.Logf("%d requests, %d exits, the slowest %s", len(requests), len(exits), slowest)
+	return len(requests), slowest
 }

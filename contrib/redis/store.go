@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -48,21 +49,28 @@ func (s *Store) Take(ctx context.Context, needs []ratelimit.Need, hold time.Dura
 // take takes a slot by its name. Redis clients send a script again when its answer
 // was lost: a slot that is taken already is not taken twice.
 func (s *Store) take(ctx context.Context, slot string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
-	args := make([]any, 0, 2+3*len(needs))
-	args = append(args, slot, micros(hold))
+	args := make([]any, 0, 3+3*len(needs))
+	args = append(args, slot, micros(hold), s.name)
 	for i := range needs {
 		args = append(args, needs[i].Bucket.Limit, needs[i].Reserve, micros(needs[i].Bucket.Window))
 	}
-	answer, err := scriptTake.Run(ctx, s.client, s.keysOf(needs), args...).Int64Slice()
+	answer, err := scriptTake.Run(ctx, s.client, append(s.keysOf(needs), s.prefix+"sharers", s.prefix+"since"), args...).Int64Slice()
 	switch {
 	case err != nil:
 		return ratelimit.Grant{}, failed("Take", err)
-	case len(answer) != 2 || answer[0] < 0 || answer[1] < 0 || answer[1] > int64(len(needs)):
+	case len(answer) != 4+len(needs) || slices.Min(answer) < 0 || answer[1] > int64(len(needs)):
 		return ratelimit.Grant{}, failed("Take", fmt.Errorf("an answer of %v", answer))
-	case answer[1] == 0:
-		return ratelimit.Grant{Slot: slot}, nil
 	}
-	return ratelimit.Grant{Wait: duration(answer[0]), Bucket: needs[answer[1]-1].Bucket.Name}, nil
+	grant := ratelimit.Grant{Sharers: int(answer[2]), Since: time.UnixMicro(answer[3]), Left: make([]int, len(needs))}
+	for i, left := range answer[4:] {
+		grant.Left[i] = int(left)
+	}
+	if answer[1] == 0 {
+		grant.Slot = slot
+	} else {
+		grant.Wait, grant.Bucket = duration(answer[0]), needs[answer[1]-1].Bucket.Name
+	}
+	return grant, nil
 }
 
 // Return implements [ratelimit.Store].

@@ -78,6 +78,8 @@ type Slot struct {
 	shared bool // recovery's share is held too
 	name   string
 	needs  needs
+	near   bool    // this process counts it
+	exits  [2]bool // which of the needs are of what exits have of the reserve
 }
 
 // counter says who counts a slot.
@@ -103,7 +105,8 @@ type Limiter struct {
 	ending  chan struct{}        // closed by Close
 	closed  map[string]time.Time // buckets that the service has closed, until then
 	learnt  map[string]learntLimit
-	asking  bool   // the remote store is being asked
+	asking  bool // the remote store is being asked
+	standIn standIn
 	freed   uint64 // counts the events that may end a shortage early
 	queues  [ratelimit.Close + 1][]*queue
 	waiting int

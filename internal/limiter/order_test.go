@@ -62,7 +62,13 @@ func (m *moody) Take(ctx context.Context, needs []ratelimit.Need, hold time.Dura
 	if err := m.answer(ctx); err != nil {
 		return ratelimit.Grant{}, err
 	}
-	return m.MemoryStore.Take(ctx, needs, hold)
+	grant, err := m.MemoryStore.Take(ctx, needs, hold)
+	grant.Sharers = 1
+	for i := range needs {
+		usages, _ := m.Usage(ctx, []ratelimit.Bucket{needs[i].Bucket})
+		grant.Left = append(grant.Left, usages[0].Left)
+	}
+	return grant, err
 }
 
 func (m *moody) Return(ctx context.Context, slot string, needs []ratelimit.Need, sent bool) error {

@@ -82,6 +82,11 @@ func (l *Limiter) askRemote(w *waiter) {
 	if full.Wait == 0 {
 		full = l.tryShare(w.request.Priority, &slot)
 	}
+	if full.Wait == 0 && !l.standIn.away.IsZero() {
+		if full = l.takePart(w.request.Priority, &slot, w.request.Hold); full.Wait > 0 {
+			l.dropShare(&slot)
+		}
+	}
 	if full.Wait > 0 {
 		l.answer(w, Slot{}, full)
 		return
@@ -92,14 +97,21 @@ func (l *Limiter) askRemote(w *waiter) {
 	l.mu.Lock()
 	if err != nil {
 		l.dropShare(&slot)
+		l.returnNear(&slot, false)
+		l.goneAway()
 		return // the store is left alone now
 	}
+	l.heard(&slot.needs, &grant)
 	slot.name = grant.Slot
 	if grant.Wait == 0 {
+		if !slot.near {
+			l.noteHere(&slot)
+		}
 		l.deliver(w, slot)
 		return
 	}
 	l.dropShare(&slot)
+	l.returnNear(&slot, false)
 	if freed == l.freed {
 		l.answer(w, Slot{}, verdict{Full: Full{grant.Wait, grant.Bucket}})
 		return

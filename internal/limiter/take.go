@@ -41,9 +41,10 @@ func (l *Limiter) Return(slot Slot, sent bool) {
 	switch slot.from {
 	case counterNone:
 	case counterNear:
-		_ = l.near.Return(context.Background(), "", slot.needs.all(), sent)
+		l.returnNear(&slot, sent)
 		l.returned(sent)
 	case counterRemote:
+		l.returnNear(&slot, sent)
 		l.returnRemote(slot.name, slices.Clone(slot.needs.all()), sent)
 	}
 }
@@ -92,13 +93,26 @@ func (l *Limiter) tryNear(a *Request) (Slot, verdict) {
 	if full := l.tryShare(a.Priority, &slot); full.Wait > 0 {
 		return Slot{}, full
 	}
-	grant, _ := l.near.Take(context.Background(), slot.needs.all(), a.Hold)
-	if grant.Wait > 0 {
+	if full := l.takeHere(a, &slot); full.Wait > 0 {
 		l.dropShare(&slot)
-		return Slot{}, verdict{Full: Full{grant.Wait, grant.Bucket}}
+		return Slot{}, full
 	}
-	slot.from, slot.name = counterNear, grant.Slot
+	slot.from = counterNear
 	return slot, verdict{}
+}
+
+// takeHere takes a slot that this process counts: all that there are, or its part beside others whose
+// store is away. The lock is held.
+func (l *Limiter) takeHere(a *Request, slot *Slot) verdict {
+	if l.remote != nil {
+		if !l.remote.available() {
+			l.goneAway()
+		}
+		return l.takePart(a.Priority, slot, a.Hold)
+	}
+	grant, _ := l.near.Take(context.Background(), slot.needs.all(), a.Hold)
+	slot.near = grant.Wait == 0
+	return verdict{Full: Full{grant.Wait, grant.Bucket}}
 }
 
 // verdict says which bucket has no room, and for how long; 0 if there is room.

@@ -1,13 +1,17 @@
 
--- ARGV: the slot, how long its request can be under way; then of each bucket its
+-- KEYS: those of the buckets, and behind them the set of those who share the store, and since when
+-- it knows what was taken.
+-- ARGV: the slot, how long its request can be under way, who asks; then of each bucket its
 -- limit, how many slots to leave free, and its window.
--- Returns the wait and which bucket it is for; 0 and 0 if the slot is taken.
+-- Returns the wait and which bucket it is for, 0 and 0 if the slot is taken; then how many
+-- share the store, since when it knows what was taken, and how many slots each bucket has left.
 
-local slot, hold = ARGV[1], tonumber(ARGV[2])
-local buckets = #KEYS / 3
+local slot, hold, asks = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local sharers, since = #KEYS - 1, #KEYS
+local buckets = (#KEYS - 2) / 3
 
 local function need(i)
-  local a = 3 * i
+  local a = 3 * i + 1
   return tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
 end
 
@@ -31,8 +35,38 @@ local function wait(k, limit, reserve, window)
   return longest
 end
 
+-- present notes who asks, and counts who has in the last window.
+local lasts = 0
+for i = 1, buckets do
+  local _, _, window = need(i)
+  lasts = math.max(lasts, hold + window)
+end
+local function present()
+  redis.call('ZREMRANGEBYSCORE', KEYS[sharers], '-inf', int(now))
+  redis.call('ZADD', KEYS[sharers], int(now + lasts), asks)
+  live(sharers, lasts)
+  return redis.call('ZCARD', KEYS[sharers])
+end
+
+-- known is since when the store knows what was taken: a server that was started anew, or flushed,
+-- begins again.
+local function known()
+  redis.call('SET', KEYS[since], int(now), 'NX')
+  live(since, lasts)
+  return tonumber(redis.call('GET', KEYS[since]))
+end
+
+local function answer(longest, full)
+  local all = {longest, full, present(), known()}
+  for i = 1, buckets do
+    local k, limit = at(i), need(i)
+    all[#all + 1] = closed(k) > now and 0 or math.max(limit - held(k), 0)
+  end
+  return all
+end
+
 -- The script has run before, and its answer was lost.
-if redis.call('ZSCORE', KEYS[1], slot) then return {0, 0} end
+if redis.call('ZSCORE', KEYS[1], slot) then return answer(0, 0) end
 
 local longest, full = 0, 0
 for i = 1, buckets do
@@ -41,7 +75,7 @@ for i = 1, buckets do
   local w = wait(at(i), need(i))
   if w > longest then longest, full = w, i end
 end
-if full > 0 then return {longest, full} end
+if full > 0 then return answer(longest, full) end
 
 for i = 1, buckets do
   local k = at(i)
@@ -49,4 +83,4 @@ for i = 1, buckets do
   redis.call('ZADD', KEYS[k], int(now + hold + window), slot)
   live(k, hold + window)
 end
-return {0, 0}
+return answer(0, 0)

@@ -1,0 +1,178 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/tradingapi/trading-go/ratelimit"
+)
+
+// desk is a store that several processes share, which can be away, and forget what it knew.
+type desk struct {
+	mu      sync.Mutex
+	inner   *ratelimit.MemoryStore
+	away    bool
+	hangs   bool
+	sharers int
+	since   time.Time
+}
+
+func (d *desk) in(ctx context.Context) (*ratelimit.MemoryStore, error) {
+	d.mu.Lock()
+	inner, away, hangs := d.inner, d.away, d.hangs
+	d.mu.Unlock()
+	switch {
+	case away && hangs:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case away:
+		return nil, errors.New("connection refused")
+	default:
+		return inner, nil
+	}
+}
+
+func (d *desk) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	inner, err := d.in(ctx)
+	if err != nil {
+		return ratelimit.Grant{}, err
+	}
+	grant, err := inner.Take(ctx, needs, hold)
+	d.mu.Lock()
+	grant.Sharers, grant.Since = d.sharers, d.since
+	d.mu.Unlock()
+	for i := range needs {
+		usages, _ := inner.Usage(ctx, []ratelimit.Bucket{needs[i].Bucket})
+		grant.Left = append(grant.Left, usages[0].Left)
+	}
+	return grant, err
+}
+
+func (d *desk) Return(ctx context.Context, slot string, needs []ratelimit.Need, sent bool) error {
+	inner, err := d.in(ctx)
+	if err != nil {
+		return err
+	}
+	return inner.Return(ctx, slot, needs, sent)
+}
+
+func (d *desk) Block(context.Context, ratelimit.Bucket, time.Duration) error { return nil }
+
+func (d *desk) Usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
+	inner, err := d.in(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return inner.Usage(ctx, buckets)
+}
+
+// A store goes away for some time while several processes use all that there is, not all the same, and
+// comes back as it was or empty. In no minute do they send more than the service allows, and no exit
+// waits for longer than two seconds.
+func TestFound12_AStoreThatGoesAwayAtSaturation(t *testing.T) {
+	for _, processes := range []int{1, 3, 7} {
+		for _, lasts := range []time.Duration{3 * time.Second, 30 * time.Second, 135 * time.Second} {
+			for _, how := range []struct{ hangs, forgets bool }{{}, {hangs: true}, {forgets: true}, {hangs: true, forgets: true}} {
+				t.Run(fmt.Sprintf("%d processes, %s, hangs %t, forgets %t", processes, lasts, how.hangs, how.forgets), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						saturate(t, processes, lasts, how.hangs, how.forgets)
+					})
+				})
+			}
+		}
+	}
+}
+
+func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets bool) {
+	t.Helper()
+	store := &desk{inner: ratelimit.NewMemoryStore(), sharers: processes, since: time.Now()}
+	ctx, stop := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	var sent []time.Time
+	longest := time.Duration(0)
+	send := func(l *Limiter, a *Request) {
+		slot, err := l.Take(ctx, a)
+		if err != nil {
+			return
+		}
+		mu.Lock()
+		sent = append(sent, time.Now())
+		mu.Unlock()
+		time.Sleep(20 * time.Millisecond)
+		l.Return(slot, true)
+	}
+	var work sync.WaitGroup
+	limiters := make([]*Limiter, processes)
+	for p := range limiters {
+		l := New(config(in(store)))
+		limiters[p] = l
+		for caller := range 2 + 3*p { // the later ones are greedier
+			work.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(p), uint64(caller)))
+				for ctx.Err() == nil {
+					priority := ratelimit.Read
+					if random.IntN(3) == 0 {
+						priority = ratelimit.Entry
+					}
+					send(l, &Request{Key: testKey, Priority: priority, Hold: time.Second})
+				}
+			})
+		}
+		work.Go(func() { // an exit every ten seconds: 6 of its part of the reserve in a minute
+			for ctx.Err() == nil {
+				began := time.Now()
+				send(l, &Request{Key: testKey, Class: "closes", Priority: ratelimit.Close, Hold: time.Second})
+				if ctx.Err() == nil {
+					mu.Lock()
+					longest = max(longest, time.Since(began))
+					mu.Unlock()
+				}
+				select {
+				case <-time.After(10 * time.Second):
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	set := func(away bool) {
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		store.away, store.hangs = away, hangs
+		if !away && forgets {
+			store.inner, store.since = ratelimit.NewMemoryStore(), time.Now()
+		}
+	}
+	time.Sleep(90 * time.Second)
+	set(true)
+	time.Sleep(lasts)
+	set(false)
+	time.Sleep(4 * time.Minute)
+	stop()
+	work.Wait()
+	for _, l := range limiters {
+		l.Close()
+	}
+	time.Sleep(time.Hour)
+
+	slices.SortFunc(sent, time.Time.Compare)
+	most := 0
+	for first, last := 0, 0; last < len(sent); last++ {
+		for sent[last].Sub(sent[first]) >= Window {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	assert.LessOrEqual(t, most, 600, "in a minute")
+	assert.Greater(t, most, 500, "they use what there is")
+	assert.LessOrEqual(t, longest, 2*time.Second)
+	t.Logf("at most %d in a minute, the longest exit waited %s", most, longest)
+}
