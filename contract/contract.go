@@ -63,11 +63,11 @@ func Compare(served []byte) ([]Change, error) {
 // Between returns what changed from one description to another, as [Compare] does.
 // Both have to be OpenAPI 3.0 in JSON.
 func Between(was, is []byte) ([]Change, error) {
-	older, err := parse(was)
+	older, err := whole(was)
 	if err != nil {
 		return nil, fmt.Errorf("the older: %w", err)
 	}
-	newer, err := parse(is)
+	newer, err := whole(is)
 	if err != nil {
 		return nil, fmt.Errorf("the newer: %w", err)
 	}
@@ -76,4 +76,14 @@ func Between(was, is []byte) ([]Change, error) {
 		return nil, err
 	}
 	return c.changes(), nil
+}
+
+// whole parses a description, and compares it with itself: what is broken in it shows also where the
+// other has nothing to compare it with.
+func whole(text []byte) (*document, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return d, newComparison(d, d).run()
 }

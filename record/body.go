@@ -34,7 +34,8 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 	if bytes.Equal(data, []byte("null")) {
 		return nil
 	}
-	*b = bytes.Clone(data)
+	// Else it would stand as a text in the next line.
+	*b = bytes.ToValidUTF8(data, []byte(string(utf8.RuneError)))
 	return nil
 }
 
