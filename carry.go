@@ -261,7 +261,7 @@ func (c *call) conclude() {
 		return // it came to no key
 	}
 	d := c.core.driver
-	d.SendingOver(c.Context, w)
+	d.SendingOver(c.Context, w, c.opts.patience(c.entry))
 	c.outcome, c.left, c.forget = Outcome(w.Ledger.Outcome()), w.Ledger.Sent(), w.Ledger.Forget()
 	last := c.last.answer(c.last.said(), c.result)
 	if d.Conclude(w, &last) {

@@ -331,7 +331,7 @@ func TestAContextThatEndsAtTheDisk(t *testing.T) {
 		w := newWrite(d, "w_1", order)
 		d.Own(w, "")
 		require.ErrorIs(t, d.Before(ctx, w, false), context.Canceled)
-		d.SendingOver(context.Background(), w)
+		d.SendingOver(context.Background(), w, 0)
 		assert.True(t, d.Conclude(w, &Answer{Answer: unsent}))
 		assert.Equal(t, "end", k.of("w_1"))
 		assert.Zero(t, unwritten)

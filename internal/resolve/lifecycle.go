@@ -205,18 +205,17 @@ func (d *Driver) ChangeKey(w *Write, key string) {
 }
 
 // SendingOver notes that the call sends a write no more. Of one that was turned away, and that
-// nobody resolves, it asks the second question while ctx lasts.
-func (d *Driver) SendingOver(ctx context.Context, w *Write) {
-	if !w.Ledger.Sending() {
-		return
-	}
-	fact := ledger.Fact{Kind: ledger.SendingOver, At: d.Clock.Now()}
-	w.Ledger.Note(fact)
-	if w.Ledger.InDoubt() {
-		d.store.note(w, fact)
+// nobody resolves, it asks the second question while the call has patience.
+func (d *Driver) SendingOver(ctx context.Context, w *Write, patience time.Duration) {
+	if w.Ledger.Sending() {
+		fact := ledger.Fact{Kind: ledger.SendingOver, At: d.Clock.Now()}
+		w.Ledger.Note(fact)
+		if w.Ledger.InDoubt() {
+			d.store.note(w, fact)
+		}
 	}
 	if w.Ledger.Denied() && !w.Ledger.Resolves {
-		ctx, cancel := context.WithTimeoutCause(ctx, requestPatience, transport.ErrTimeout)
+		ctx, cancel := context.WithTimeoutCause(ctx, min(patience, requestPatience), transport.ErrTimeout)
 		defer cancel()
 		d.confirmHere(ctx, w)
 	}
@@ -245,7 +244,7 @@ func (d *Driver) LetGo(w *Write) {
 	if w.over { // and so is a write that the call has joined
 		return
 	}
-	d.SendingOver(d.cfg.Closing, w)
+	d.SendingOver(d.cfg.Closing, w, 0)
 	d.Conclude(w, &Answer{})
 }
 

@@ -256,7 +256,7 @@ func TestTheReasonOfWhatWasLeft(t *testing.T) {
 		require.NoError(t, before.Before(t.Context(), w, false))
 		before.SendBegins(w)
 		before.Heard(w, time.Now(), silence, false)
-		before.SendingOver(t.Context(), w)
+		before.SendingOver(t.Context(), w, 0)
 		require.False(t, before.Conclude(w, &Answer{Answer: silence}))
 		require.Equal(t, "begin!, beside, answer, over", k.of("w_1"))
 		pending, err := client(t, &service{}, on(k.restart()), foreground).Pending(t.Context())

@@ -29,7 +29,7 @@ func TestEdge19_PendingBesideAChangeOfKey(t *testing.T) {
 		lists.Go(func() { d.describe(w) }) // it was listed before its doubt was over
 		d.ChangeKey(w, "the next key")
 		lists.Wait()
-		d.SendingOver(context.Background(), w)
+		d.SendingOver(context.Background(), w, 0)
 		d.Conclude(w, &Answer{})
 	})
 }

@@ -349,7 +349,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 			d.ChangeKey(w, w.Try().Key+"'")
 		}
 	}
-	d.SendingOver(context.Background(), w)
+	d.SendingOver(context.Background(), w, 0)
 	return d.Conclude(w, &last), err
 }
 

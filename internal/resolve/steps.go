@@ -197,9 +197,11 @@ func (w *Write) secondQuestion() Request {
 // that cannot be asked now leaves it unknown.
 func (d *Driver) confirmHere(ctx context.Context, w *Write) {
 	f := ledger.Fact{Kind: ledger.Confirmed}
-	if place, err := d.cfg.Host.Prepare(ctx, w.secondQuestion()); err == nil {
-		f.Answer = place.Send(ctx, nil).Answer
-		place.Drop()
+	if ctx.Err() == nil {
+		if place, err := d.cfg.Host.Prepare(ctx, w.secondQuestion()); err == nil {
+			f.Answer = place.Send(ctx, nil).Answer
+			place.Drop()
+		}
 	}
 	f.At = d.Clock.Now()
 	w.Ledger.Note(f)
