@@ -58,6 +58,7 @@ type Last[A any] struct {
 	isKnown   bool
 	asked     time.Time     // when it was last asked for, by this machine's clock
 	err       error         // why the last refresh brought none
+	old       int           // how many in a row were too old when they came
 	refreshed chan struct{} // closed when the refresh under way is done; nil without one
 	warm      bool          // the background refresh has begun
 }
@@ -69,7 +70,7 @@ func New[A any](c Config[A]) *Last[A] { return &Last[A]{Config: c} }
 var ErrReading = errors.New("the health is being read")
 
 // Fresh returns an assessment that is young enough, without waiting. Where there is none it
-// is asked for, unless that has failed a moment ago.
+// is asked for, unless that has failed a moment ago, or brought one that was too old.
 func (l *Last[A]) Fresh(ctx context.Context) (A, error) {
 	var none A
 	l.mu.Lock()
@@ -79,6 +80,10 @@ func (l *Last[A]) Fresh(ctx context.Context) (A, error) {
 		return l.known, nil
 	case l.err != nil && ledger.Elapsed(l.asked) < MaxAge:
 		return none, l.err
+	case l.isKnown && l.refreshed == nil && l.old > mostAgain && ledger.Elapsed(l.asked) < MaxAge:
+		return none, l.tooOld(ageless)
+	case l.isKnown && l.refreshed == nil && l.old > 0 && ledger.Elapsed(l.asked) < againAfter:
+		return none, ErrReading
 	default:
 		l.refreshLocked(ctx)
 		return none, ErrReading
@@ -177,6 +182,11 @@ func (l *Last[A]) refresh(ctx context.Context, done chan<- struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.known, l.isKnown, l.err, l.asked = read, err == nil, err, asked
+	if l.isKnown && l.tooOld(MaxAge) != nil {
+		l.old++
+	} else {
+		l.old = 0
+	}
 	l.refreshed = nil
 	close(done)
 }

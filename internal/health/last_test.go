@@ -243,6 +243,30 @@ func TestFresh(t *testing.T) {
 	})
 }
 
+// A service whose clock runs ahead has nothing but assessments that are too old. A write that waits for one
+// asks again and again, and that is a few requests a minute.
+func TestFreshIsNoStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRig(t, false)
+		r.become(func() { r.stuck, r.takes = true, 10*time.Millisecond })
+		_, _ = r.Fresh(t.Context())
+		time.Sleep(2 * MaxAge)
+		began := r.count()
+		for range 300 {
+			_, err := r.Fresh(t.Context())
+			require.Error(t, err)
+			time.Sleep(200 * time.Millisecond)
+		}
+		assert.LessOrEqual(t, r.count()-began, 16, "requests in a minute")
+		r.become(func() { r.stuck = false })
+		time.Sleep(MaxAge)
+		_, _ = r.Fresh(t.Context())
+		time.Sleep(time.Second)
+		_, err := r.Fresh(t.Context())
+		require.NoError(t, err)
+	})
+}
+
 // One that came too late is not used, nor one that failed.
 func TestWhatIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
