@@ -68,7 +68,7 @@ func (s *Server) stored(ctx context.Context, q *request) (id string, answer repl
 	}
 	for _, id := range s.file.Keyed(q.bot.Name, q.key) {
 		w, ok, err := s.file.Get(ctx, id)
-		if err != nil || !ok || w.Answer.Status == 0 || w.Answer.Status >= http.StatusInternalServerError || w.Answer.Outcome == hearing.Unknown {
+		if err != nil || !ok || !keepsUnderKey(w.Answer.Status) || w.Answer.Outcome == hearing.Unknown {
 			continue
 		}
 		if w.Digest != q.digest() {
@@ -78,6 +78,12 @@ func (s *Server) stored(ctx context.Context, q *request) (id string, answer repl
 		return id, answer.replayed(time.Now()), true
 	}
 	return "", reply{}, false
+}
+
+// keepsUnderKey reports whether the service repeats an answer of this status under its key: it lets go of a
+// failure, and a full limit stands in front of the key.
+func keepsUnderKey(status int) bool {
+	return status != 0 && status < http.StatusInternalServerError && status != http.StatusTooManyRequests
 }
 
 // mayBeUsed reports whether the service may know a key that this sidecar does not: its bot wrote to
