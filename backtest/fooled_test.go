@@ -3,6 +3,7 @@ package backtest
 import (
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -213,11 +214,15 @@ func leads(look time.Duration, least float64) Bot {
 	}
 }
 
+var staleHours = flag.Int("fooled.hours", 2, "how long the bots of TestFooledByStaleMarks trade")
+
 // TestFooledByStaleMarks: one market is recorded each 5 s, the other each 5 min, and both are the
-// same.
+// same. A look costs as much in the last hour as in the first, and shows the same.
+//
+//	go test ./backtest -run TestFooledByStaleMarks -fooled.hours 24
 func TestFooledByStaleMarks(t *testing.T) {
 	skipUnderRace(t)
-	path := driftless(6, 86400, 2)
+	path := driftless(6, *staleHours*3600, 2)
 	data, err := Join(marksOf(t, "BTC", path, 5), marksOf(t, "ETH", path, 300))
 	require.NoError(t, err)
 	for _, look := range []time.Duration{5 * time.Second, 30 * time.Second} {
