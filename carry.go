@@ -206,7 +206,7 @@ func (c *call) readAgain() bool {
 		}
 		// To a read a missing price is an answer, and not one that is worth waiting for
 		// unasked.
-		if rule.Advice != AdviseWait && (rule.Advice != AdviseRead || c.last.attempt.Status < 500) {
+		if rule.Advice != AdviseWait && (rule.Advice != AdviseResolve || c.last.attempt.Status < 500) {
 			return false
 		}
 	case c.last.class == ledger.Unclear: // a redirect

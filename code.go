@@ -76,45 +76,39 @@ func (o Outcome) String() string {
 	}
 }
 
-// Advice answers the last question about a failed call: what now?
+// Advice answers the last question about a failed call: what now? docs/errors.md has the steps
+// of each; a bot that takes them and no other orders nothing twice.
 type Advice uint8
 
 // The advices.
 const (
-	// AdviseNever: no retry helps; a person must act.
+	// AdviseNever: it did not happen, and no retry helps; drop it, and alert a person.
 	AdviseNever = Advice(spec.Never)
-	// AdviseChange: the order is at fault, as it is or at this price; change it first.
+	// AdviseChange: it did not happen, and the order is at fault, as it is or at this price;
+	// change it or drop it.
 	AdviseChange = Advice(spec.Change)
-	// AdviseNewKey: nothing was placed and the cause passes; send again, on a live
-	// account under a new key, since the old one is spent: a refusal is stored under it,
-	// or it was closed when the write was resolved.
+	// AdviseNewKey: it did not happen, and the cause passes. Wait, then decide anew. A key of
+	// [WithIdempotencyKey] is used up, since a refusal is stored under it, or it was closed when
+	// the write was resolved; an id of [WithClientOrderID] is not.
 	AdviseNewKey = Advice(spec.NewKey)
-	// AdviseSameKey: nothing is stored, or the first request still runs; send the same bytes under the same key.
+	// AdviseSameKey: it did not happen, the cause passes, and nothing is stored. Wait, then send
+	// the same again, under the same id or key if it has one.
 	AdviseSameKey = Advice(spec.SameKey)
-	// AdviseWait: wait for [RetryAfter], or until the writes that a [PendingError] names
-	// are resolved, then send the same again.
+	// AdviseWait: it did not happen, since a limit is full. Wait for [RetryAfter], then send the
+	// same again.
 	AdviseWait = Advice(spec.Wait)
-	// AdviseRead: look first, by Resolve or by reading the account; do not send again blindly.
+	// AdviseRead: it happened, or what it was about may be gone. Do not send it again: decide anew,
+	// from a read of the account that begins five seconds later.
 	AdviseRead = Advice(spec.Read)
+	// AdviseResolve: nobody knows yet whether it happened, or an earlier write in its market that a
+	// [PendingError] names. Do not send it again: find out by Resolve or ResolveID, and then decide
+	// anew, from a read of the account that begins five seconds later. A read alone does not
+	// say it: the order may still be on its way.
+	AdviseResolve = Advice(spec.Resolve)
 )
 
-// String returns the advice in words.
-func (a Advice) String() string {
-	switch a {
-	case AdviseChange:
-		return "change the request"
-	case AdviseNewKey:
-		return "send again under a new key"
-	case AdviseSameKey:
-		return "send again under the same key"
-	case AdviseWait:
-		return "wait, then send again"
-	case AdviseRead:
-		return "read first"
-	default:
-		return "do not retry"
-	}
-}
+// String returns the steps of the advice, as docs/errors.md explains them.
+func (a Advice) String() string { return spec.Advice(a).Steps() }
 
 // Rule is one row of the table that the client's own retries follow.
 type Rule struct {
@@ -144,9 +138,9 @@ func ruleFor(code Code, status int, env Environment) Rule {
 }
 
 func ruleOf(r spec.Rule) Rule {
-	outcome := NotApplied
+	outcome, advice := NotApplied, Advice(r.Advice)
 	if r.Outcome == spec.Unknown {
-		outcome = Unknown
+		outcome, advice = Unknown, AdviseResolve
 	}
-	return Rule{Code(r.Code), r.Status, Environment(r.Env), Kind(r.Kind), Advice(r.Advice), outcome, r.Meaning}
+	return Rule{Code(r.Code), r.Status, Environment(r.Env), Kind(r.Kind), advice, outcome, r.Meaning}
 }

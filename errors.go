@@ -2,6 +2,7 @@ package trading
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -303,38 +304,61 @@ func RetryAfter(err error) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// AdviceOf returns what to do about err. Doubt stands above the table: while the
-// outcome of a write is [Unknown], the advice is [AdviseRead].
+// AdviceOf returns what to do about err. What became of the write stands above its code: while
+// that is [Unknown] the advice is [AdviseResolve], or [AdviseRead] where nothing can be asked, and
+// what happened is not sent again.
 func AdviceOf(err error) Advice {
 	if err == nil {
 		return AdviseNever
 	}
-	outcome := OutcomeOf(err)
-	if outcome == Unknown {
-		return AdviseRead
+	switch OutcomeOf(err) {
+	case Unknown:
+		return adviceInDoubt(err)
+	case Applied:
+		return AdviseRead // executed, late, or its answer could not be read
 	}
-	if errors.As(err, new(resolve.NotExecuted)) {
+	var (
+		guard     *GuardError
+		refusal   *Error
+		transport *TransportError
+		edge      *GatewayError
+	)
+	switch {
+	case errors.Is(err, ErrPendingWrite):
+		return AdviseResolve // of the writes that it names
+	case errors.As(err, new(resolve.NotExecuted)):
 		return AdviseNewKey // whatever its sends met
-	}
-	if refusal := (*Error)(nil); errors.As(err, &refusal) {
-		return refusal.rule().Advice
-	}
-	if outcome == Applied {
-		return AdviseRead // executed, but the answer could not be read
-	}
-	if transport := (*TransportError)(nil); errors.As(err, &transport) {
+	case errors.As(err, &guard) && guard.Kind != ErrAccountLocked:
+		return AdviseNewKey // whatever the guard met; nothing was sent, and it may pass later
+	case errors.As(err, &refusal):
+		if advice := refusal.rule().Advice; advice != AdviseResolve {
+			return advice
+		}
+		return AdviseNewKey // it did not happen all the same, or it was a read
+	case errors.As(err, &transport):
 		return AdviseSameKey
-	}
-	if edge := (*GatewayError)(nil); errors.As(err, &edge) {
+	case errors.As(err, &edge):
 		return AdviseSameKey // to a read, by something in front, which passes
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return AdviseSameKey // the caller left before anything was sent
+	default:
+		return AdviseNever
 	}
-	if errors.Is(err, ErrPendingWrite) {
-		return AdviseWait // until the writes that it names are resolved
+}
+
+// adviceInDoubt is that of a write whose outcome is not known.
+func adviceInDoubt(err error) Advice {
+	write := (*WriteError)(nil)
+	switch isWrite := errors.As(err, &write); {
+	case isWrite && write.Intent == "" && write.NotSent:
+		return AdviseSameKey // an earlier use of the id is not known; the same id finds out
+	case isWrite && write.Intent != "":
+		return AdviseResolve
+	case !isWrite && (errors.Is(err, ErrUndetermined) || errors.As(err, new(*PendingError))):
+		return AdviseResolve // of Resolve, Recover or Close
+	default:
+		return AdviseRead // nothing finds out about it but the account
 	}
-	if guard := (*GuardError)(nil); errors.As(err, &guard) {
-		return AdviseNewKey // nothing was sent; it may pass later
-	}
-	return AdviseNever
 }
 
 // OptionError is an option, or another argument, that cannot be meant: [New] and

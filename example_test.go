@@ -237,8 +237,9 @@ func ExampleAdviceOf() {
 		fmt.Println("again in", wait)
 	case trading.AdviseChange:
 		fmt.Println("another order, perhaps:", err)
-	case trading.AdviseRead:
-		fmt.Println("look at the account first")
+	case trading.AdviseResolve:
+		resolution, err := client.Resolve(ctx, err)
+		fmt.Println("find out first:", resolution, err)
 	default:
 		fmt.Println("a person should look:", err)
 	}
@@ -252,11 +253,11 @@ func ExampleRules() {
 		}
 	}
 	// Output:
-	// 503 no_price    send again under the same key
-	// 404 no_price    send again under a new key
-	// 400 no_price    send again under a new key
-	// 409 NO_PRICE    send again under a new key
-	// 409 STALE_PRICE send again under a new key
+	// 503 no_price    wait, send it again
+	// 404 no_price    wait, decide anew
+	// 400 no_price    wait, decide anew
+	// 409 NO_PRICE    wait, decide anew
+	// 409 STALE_PRICE wait, decide anew
 }
 
 func ExampleTrade_NetPnL() {

@@ -178,7 +178,7 @@ func ExampleAccount_EditRun() {
 		}
 	}
 	// Output:
-	// 0.01 refused: change the request
+	// 0.01 refused: change it or drop it
 	// 0.03 is the new size
 }
 

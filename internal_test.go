@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -109,6 +110,13 @@ func TestAdviceOf(t *testing.T) {
 	refusal := func(code Code, status int, outcome Outcome) error {
 		return &WriteError{Outcome: outcome, Err: &Error{Code: code, Status: status, env: EnvLive, ended: ended{outcome}}}
 	}
+	tracked := func(code Code, status int) error {
+		return &WriteError{Outcome: Unknown, Intent: "w-1", Err: &Error{Code: code, Status: status, env: EnvLive, ended: ended{Unknown}}}
+	}
+	held := func(kind Kind, cause error) error {
+		return &WriteError{Outcome: NotApplied, Err: &GuardError{Kind: kind, Err: cause, ended: ended{NotApplied}}}
+	}
+	errJournal := &GuardError{Kind: ErrJournal}
 	for _, row := range []struct {
 		err  error
 		want Advice
@@ -116,10 +124,29 @@ func TestAdviceOf(t *testing.T) {
 		{nil, AdviseNever},
 		{refusal(CodeBadSize, 400, NotApplied), AdviseChange},
 		{refusal(CodeRateLimited, 429, NotApplied), AdviseWait},
-		{refusal(CodeRateLimited, 429, Unknown), AdviseRead}, // doubt stands above the table
-		{refusal(CodeInternalError, 500, Unknown), AdviseRead},
+		{refusal(CodeRateLimited, 429, Unknown), AdviseRead}, // doubt stands above the table, and nothing finds out about this one
+		{tracked(CodeRateLimited, 429), AdviseResolve},
+		{tracked(CodeInternalError, 500), AdviseResolve},
+		{tracked(CodeIdempotencyInFlight, 409), AdviseResolve},
+		{&WriteError{Outcome: Unknown, NotSent: true, Err: errJournal}, AdviseSameKey}, // the same id finds out
+		{&WriteError{Outcome: Unknown, NotSent: true, Intent: "w-1", Err: errJournal}, AdviseResolve},
+		// What was found out stands above what the request met.
+		{refusal(CodeIdempotencyInFlight, 409, Applied), AdviseRead},
+		{refusal(CodeRateLimited, 429, Applied), AdviseRead},
+		{refusal(CodeInternalError, 500, NotApplied), AdviseNewKey},
+		{refusal(CodeIdempotencyInFlight, 409, NotApplied), AdviseNewKey},
+		{refusal(CodeIdempotencyKeyReused, 422, NotApplied), AdviseNever},
+		// What a guard met is not what the write met.
+		{held(ErrUnhealthy, &Error{Code: CodeInternalError, Status: 500}), AdviseNewKey},
+		{held(ErrGuard, &Error{Code: CodeBadRequest, Status: 400}), AdviseNewKey},
+		{held(ErrAccountLocked, &Error{Code: CodeAccountLocked, Status: 403, env: EnvLive}), AdviseNever},
+		{held(ErrPendingWrite, &PendingError{IDs: []IntentID{"w-1"}}), AdviseResolve},
+		{&WriteError{Outcome: NotApplied, Err: context.DeadlineExceeded}, AdviseSameKey},
+		{&WriteError{Outcome: NotApplied, Err: ErrClosed}, AdviseNever},
+		{fmt.Errorf("%w: of Resolve", ErrUndetermined), AdviseResolve},
+		{&PendingError{IDs: []IntentID{"w-1"}}, AdviseResolve},
 		{&WriteError{Outcome: NotApplied, Err: &TransportError{Err: errors.New("refused"), ended: ended{NotApplied}}}, AdviseSameKey},
-		{&WriteError{Outcome: Unknown, Err: &TransportError{Written: true, Err: errors.New("cut")}}, AdviseRead},
+		{&WriteError{Outcome: Unknown, Err: &TransportError{Written: true, Err: errors.New("cut")}, Intent: "w-1"}, AdviseResolve},
 		{&WriteError{Outcome: NotApplied, Err: &GuardError{Kind: ErrUnhealthy, ended: ended{NotApplied}}}, AdviseNewKey},
 		{&WriteError{Outcome: Applied, Err: &DecodeError{Err: errors.New("odd"), ended: ended{Applied}}}, AdviseRead},
 		{&GatewayError{ended: ended{NotApplied}}, AdviseSameKey},

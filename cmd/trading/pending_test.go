@@ -20,7 +20,7 @@ func TestAnEntryBehindAPendingWrite(t *testing.T) {
 		r.ends(cli.Unknown, "", args...)
 		code, out, errs := r.run(args...)
 		assert.Equal(t, cli.Refused, code)
-		assert.Contains(t, out, "resolve the earlier write, then send again")
+		assert.Contains(t, out, "find out, decide anew")
 		assert.Regexp(t, "first find out about the earlier write: trading pending resolve [0-9a-f-]+ --journal /", errs)
 	})
 }

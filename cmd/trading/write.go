@@ -280,9 +280,6 @@ func (v *writeView) note(err error) {
 		return
 	}
 	v.Error, v.Advice = err.Error(), trading.AdviceOf(err).String()
-	if errors.Is(err, trading.ErrPendingWrite) {
-		v.Advice = "resolve the earlier write, then send again"
-	}
 	var write *trading.WriteError
 	if errors.As(err, &write) {
 		v.Intent = write.Intent

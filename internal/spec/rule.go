@@ -25,7 +25,8 @@ const (
 	Unknown
 )
 
-// Advice is what to do next.
+// Advice is what to do next. Of a rule whose outcome is Unknown it is what the client's own loop
+// does: a caller finds out first.
 type Advice uint8
 
 // The advices.
@@ -36,7 +37,17 @@ const (
 	SameKey
 	Wait
 	Read
+	Resolve
 )
+
+// Steps are what a caller does, with a comma between two; of an advice that nobody knows, what
+// never harms.
+func (a Advice) Steps() string {
+	if int(a) >= len(adviceSteps) {
+		a = Never
+	}
+	return adviceSteps[a]
+}
 
 // The kinds of codes, as their errors read.
 const (
@@ -80,7 +91,7 @@ func statusRule(code string, status int) Rule {
 	rule := Rule{Code: code, Status: status, Advice: Change, Meaning: "a refusal that this version does not know"}
 	switch {
 	case status >= 500:
-		rule.Outcome, rule.Advice = Unknown, Read
+		rule.Outcome, rule.Advice = Unknown, Resolve
 		rule.Meaning = "the service failed; a write may have been applied"
 	case status == 429:
 		rule.Advice = Wait

@@ -203,7 +203,7 @@ func TestRuleFor(t *testing.T) {
 		{"NO_PRICE", 409, "live", NewKey, false, NoPrice},
 		{"GUARD_BAND", 409, "live", Change, false, Slippage},
 		{"idempotency_in_flight", 409, "live", SameKey, true, ""},
-		{"idempotency_result_unknown", 409, "live", Read, true, ""},
+		{"idempotency_result_unknown", 409, "live", Resolve, true, ""},
 		{"concurrent_request", 409, "sandbox", SameKey, false, ""},
 		{"market_paused", 403, "live", NewKey, false, ""},
 		{"DAILY_DRAWDOWN_BREACH", 403, "live", Never, false, LossLimit},
@@ -212,8 +212,8 @@ func TestRuleFor(t *testing.T) {
 		{"TOO_MANY_RUNS", 409, "live", Change, false, ""},
 		// A code with a status that it is not documented with.
 		{"no_position", 409, "sandbox", Change, false, ""},
-		{"account_locked", 500, "live", Read, true, ""},
-		{"equity_unavailable", 500, "live", Read, true, ""},
+		{"account_locked", 500, "live", Resolve, true, ""},
+		{"equity_unavailable", 500, "live", Resolve, true, ""},
 		// A code of the other environment.
 		{"concurrent_request", 409, "live", Change, false, ""},
 		// A code that nobody knows.
@@ -221,7 +221,7 @@ func TestRuleFor(t *testing.T) {
 		{"NEW", 401, "live", Never, false, KeyRefused},
 		{"NEW", 403, "live", Never, false, ""},
 		{"NEW", 429, "live", Wait, false, ""},
-		{"NEW", 500, "live", Read, true, ""},
+		{"NEW", 500, "live", Resolve, true, ""},
 		{"NEW", 200, "live", Change, false, ""},
 	} {
 		rule := RuleFor(row.code, row.status, row.env)

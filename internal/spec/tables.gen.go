@@ -240,9 +240,9 @@ var rules = []Rule{
 
 	// Codes of idempotency; live writes only.
 	{"invalid_idempotency_key", 400, "live", "", Change, NotApplied, "the idempotency key is empty, too long or has invisible characters"},
-	{"idempotency_key_reused", 422, "live", "", Read, NotApplied, "the key was used for a different request, which may have been executed: a new key would execute the decision again"},
+	{"idempotency_key_reused", 422, "live", "", Never, NotApplied, "the key was used for a different request, which may have been executed: a new key would execute the decision again"},
 	{"idempotency_in_flight", 409, "live", "", SameKey, Unknown, "the first request with the key still runs"},
-	{"idempotency_result_unknown", 409, "live", "", Read, Unknown, "the first request failed part-way"},
+	{"idempotency_result_unknown", 409, "live", "", Resolve, Unknown, "the first request failed part-way"},
 	{"idempotency_unavailable", 503, "live", "", SameKey, NotApplied, "the key could not be checked; nothing was placed"},
 
 	// Codes named for their status, used where nothing more specific fits.
@@ -252,7 +252,18 @@ var rules = []Rule{
 	{"not_found", 404, "", "", Change, IfConfirmed, "there is nothing of that name"},
 	{"conflict", 409, "", "", Change, NotApplied, "the request conflicts with the state of the account"},
 	{"unprocessable", 422, "", "", Change, NotApplied, "the request cannot be processed"},
-	{"internal_error", 500, "", "", Read, Unknown, "the service failed; a write may have been applied"},
-	{"unavailable", 502, "", "", Read, Unknown, "the service was not reached or failed; a write may have been applied"},
-	{"unavailable", 503, "", "", Read, Unknown, "the service is unavailable; a write may have been applied"},
+	{"internal_error", 500, "", "", Resolve, Unknown, "the service failed; a write may have been applied"},
+	{"unavailable", 502, "", "", Resolve, Unknown, "the service was not reached or failed; a write may have been applied"},
+	{"unavailable", 503, "", "", Resolve, Unknown, "the service is unavailable; a write may have been applied"},
+}
+
+// adviceSteps are the steps of each advice.
+var adviceSteps = [...]string{
+	Never:   "drop it, alert a person",
+	Change:  "change it or drop it",
+	NewKey:  "wait, decide anew",
+	SameKey: "wait, send it again",
+	Wait:    "wait as asked, send it again",
+	Read:    "decide anew",
+	Resolve: "find out, decide anew",
 }

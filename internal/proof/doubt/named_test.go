@@ -33,7 +33,7 @@ func TestANamedOrderIsPlacedOnce(t *testing.T) {
 		require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused)
 		assert.True(r.T, rig.RefusalOf(r.T, err).Local)
 		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
-		assert.Equal(r.T, trading.AdviseRead, trading.AdviceOf(err), "the decision was executed: a new id would execute it again")
+		assert.Equal(r.T, trading.AdviseNever, trading.AdviceOf(err), "the decision was executed: a new id would execute it again")
 		require.ErrorContains(r.T, err, "(applied)")
 		require.ErrorContains(r.T, err, "do not take a new client order id")
 

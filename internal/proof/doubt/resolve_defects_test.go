@@ -212,7 +212,7 @@ func TestGoneIsCountedFromTheLastProbe(t *testing.T) {
 	})
 }
 
-// Recover places nothing, and the advice beside a pending write is to wait for it.
+// Recover places nothing, and the advice beside a pending write is to find out about it.
 func TestRecoverPlacesNothing(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
@@ -222,7 +222,7 @@ func TestRecoverPlacesNothing(t *testing.T) {
 		r = r.Restart(d)
 		err := rig.EntryCall(r)
 		require.ErrorIs(r.T, err, trading.ErrPendingWrite)
-		assert.Equal(r.T, trading.AdviseWait, trading.AdviceOf(err))
+		assert.Equal(r.T, trading.AdviseResolve, trading.AdviceOf(err))
 		pending := (*trading.PendingError)(nil)
 		require.ErrorAs(r.T, err, &pending)
 		assert.Len(r.T, pending.IDs, 1)

@@ -177,7 +177,7 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 						assert.Equal(r.T, row.attempts, meta.Attempts)
 					}
 					if trading.OutcomeOf(err) == trading.Unknown {
-						assert.Equal(r.T, trading.AdviseRead, trading.AdviceOf(err))
+						assert.Equal(r.T, trading.AdviseResolve, trading.AdviceOf(err))
 						time.Sleep(2 * time.Minute) // a refused key and a closed budget are asked first
 						_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"))
 						require.ErrorIs(r.T, err, trading.ErrPendingWrite)

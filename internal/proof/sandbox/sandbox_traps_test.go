@@ -34,7 +34,7 @@ func TestTrap_T1_ALostAnswerDoublesNothing(t *testing.T) {
 				r.Sim.Fault("POST /sandbox/orders", fault)
 				err := r.Refused(rig.Buy("1"))
 				assert.Equal(t, trading.Unknown, trading.OutcomeOf(err))
-				assert.Equal(t, trading.AdviseRead, trading.AdviceOf(err))
+				assert.Equal(t, trading.AdviseResolve, trading.AdviceOf(err))
 				assert.Equal(t, 1, r.Sent(trading.OpSandboxOrder))
 				position, open := r.Positions().In("BTC")
 				require.True(t, open, "a look at the account tells")

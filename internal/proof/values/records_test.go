@@ -311,11 +311,11 @@ func TestTrap_T33_UnknownValuesOfTheServiceSurvive(t *testing.T) {
 // Each advice, basis and kind says something of its own.
 func TestWords(t *testing.T) {
 	said := map[string]bool{}
-	for _, advice := range []trading.Advice{trading.AdviseNever, trading.AdviseChange, trading.AdviseNewKey, trading.AdviseSameKey, trading.AdviseWait, trading.AdviseRead} {
+	for _, advice := range []trading.Advice{trading.AdviseNever, trading.AdviseChange, trading.AdviseNewKey, trading.AdviseSameKey, trading.AdviseWait, trading.AdviseRead, trading.AdviseResolve} {
 		said[advice.String()] = true
 	}
-	assert.Len(t, said, 6)
-	assert.Equal(t, "do not retry", trading.Advice(99).String(), "what nobody knows is not retried")
+	assert.Len(t, said, 7)
+	assert.Equal(t, "drop it, alert a person", trading.Advice(99).String(), "what nobody knows is not retried")
 
 	clear(said)
 	for evidence := trading.EvidenceNone; evidence <= trading.EvidenceAcknowledged; evidence++ {

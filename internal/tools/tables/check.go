@@ -17,9 +17,6 @@ var (
 		"run": "AsksRun", "run-edit": "AsksRunEdit", "levels": "AsksLevels",
 	}
 	outcomes = map[string]string{"not applied": "NotApplied", "not applied if confirmed": "IfConfirmed", "unknown": "Unknown"}
-	advices  = map[string]string{
-		"never": "Never", "change": "Change", "new key": "NewKey", "same key": "SameKey", "wait": "Wait", "read": "Read",
-	}
 )
 
 // check reports everything that is missing, contradictory or not a known word. What
@@ -65,7 +62,9 @@ func (r *rule) check(wrong func(format string, args ...any)) {
 		wrong("the rule of %d has no meaning", r.Status)
 	}
 	known(environments, "environment", r.Environment, wrong)
-	known(advices, "advice", r.Advice, wrong)
+	if _, ok := adviceOf(r.Advice); !ok {
+		wrong("the advice %q is not a known word", r.Advice)
+	}
 	known(outcomes, "outcome", r.Outcome, wrong)
 }
 

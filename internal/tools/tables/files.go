@@ -93,8 +93,14 @@ func tablesFile(d *description) string {
 				kind = r.Kind
 			}
 			w.line("{%q, %d, %q, %s, %s, %s, %q},", c.Code, r.Status, r.Environment, kind,
-				advices[r.Advice], outcomes[r.Outcome], r.Meaning)
+				r.advice().constant, outcomes[r.Outcome], r.Meaning)
 		}
+	}
+	w.line("}")
+	w.line("\n// adviceSteps are the steps of each advice.")
+	w.line("var adviceSteps = [...]string{")
+	for _, a := range advices {
+		w.line("%s: %q,", a.constant, a.do)
 	}
 	w.line("}")
 	return w.String()
