@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,9 +87,17 @@ func (w *world) checkAge(p *process, req *http.Request, body []byte) {
 		w.problem("a probe leaves at the age of %s", age)
 	case !probe && age >= most:
 		w.problem("a send leaves at the age of %s, of at most %s", age, most)
-	case !probe && failed:
+	case !probe && failed && !w.endedBefore(in, key):
 		w.problem("sent again under the key of a failure that was heard and may have run")
 	}
+}
+
+// endedBefore reports whether the failure was of an earlier write under the key, which has ended:
+// it can run no more, and its id is free.
+func (w *world) endedBefore(in *written, key trading.Key) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.order, func(one *written) bool { return one != in && one.end != nil && slices.Contains(one.keys, key) })
 }
 
 // under is the write that has the key now: of two programs' the one that was decided last, since

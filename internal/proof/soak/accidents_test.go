@@ -342,11 +342,17 @@ func (v variant) trial(t *testing.T) {
 		}
 		all = append(all, v.client(t, s, baseURL, front, tally, trading.WithJournal(store)))
 	}
-	v.round(t, 0, all, s, tally)
+	if v.bots != nil {
+		v.bots.round(t, all, s, tally)
+	} else {
+		v.round(t, 0, all, s, tally)
+	}
 	close(over)
 	disturbing.Wait()
 	tally.lost = s.lost
-	tally.check(s.sim.Ledger(), s.copied)
+	if v.bots == nil {
+		tally.check(s.sim.Ledger(), s.copied)
+	}
 	for _, c := range all {
 		if err, left := c.Close(), (*trading.PendingError)(nil); err != nil && !errors.As(err, &left) {
 			t.Error(err)

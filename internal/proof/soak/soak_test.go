@@ -38,6 +38,7 @@ type variant struct {
 	calls int           // in all, in the full run
 
 	accidents []accident
+	bots      *bots // that take the place of the workers; nil for none
 }
 
 var variants = []variant{

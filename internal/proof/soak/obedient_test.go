@@ -1,0 +1,153 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/proof/obedient"
+)
+
+// bots are obedient bots, each in a market of its own.
+type bots struct {
+	pages     obedient.Pages
+	decisions int // of each
+}
+
+// decision is one of a bot, with a size that no other has.
+type decision struct {
+	size decimal.Decimal
+	end  obedient.End
+}
+
+// longestOut is how long the pages say that a bot is kept out, at the most, until a person is alerted.
+const longestOut = 35 * time.Minute
+
+// round lets each bot take its decisions, under the faults of a soak and in a world that is disturbed, and holds the
+// ledger against what they have.
+func (b *bots) round(t *testing.T, clients []*trading.Client, s *service, tally *tally) {
+	var (
+		group, chaos sync.WaitGroup
+		over         atomic.Bool
+		sizes        sizes
+	)
+	chaos.Go(func() {
+		d := newDice(*seed, 1000)
+		for !over.Load() {
+			s.disturb(d, func(mend func()) {
+				time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
+				mend()
+			})
+			time.Sleep(time.Duration(d.intN(30)) * time.Second)
+		}
+	})
+	var mu sync.Mutex
+	var made []decision
+	n := 0
+	for _, account := range s.accounts {
+		for _, symbol := range symbols {
+			client, dice := clients[n%len(clients)], newDice(*seed, uint64(5000+n))
+			n++
+			group.Go(func() {
+				list := b.trade(t.Context(), client, s, tally, &sizes, dice, account, symbol)
+				mu.Lock()
+				defer mu.Unlock()
+				made = append(made, list...)
+			})
+		}
+	}
+	group.Wait()
+	over.Store(true)
+	chaos.Wait()
+	time.Sleep(settling)
+	b.check(s, tally, made)
+}
+
+// trade is a bot that turns its position with each decision.
+func (b *bots) trade(ctx context.Context, client *trading.Client, s *service, tally *tally, sizes *sizes, dice *dice, account trading.AccountID, symbol string) (list []decision) {
+	bot := &obedient.Bot{Pages: b.pages, Client: client, Account: client.Live.Account(account), Symbol: symbol}
+	person := obedient.Person(client, s.sim)
+	bot.Alert = func(ctx context.Context, err error) {
+		tally.count("a person was alerted")
+		person(ctx, err)
+	}
+	for i := range b.decisions {
+		time.Sleep(time.Duration(dice.intN(120)) * time.Second)
+		bot.Patience = []time.Duration{0, 0, 2 * time.Second, 20 * time.Second}[dice.intN(4)]
+		if bot.ID = ""; dice.intN(3) == 0 {
+			bot.ID = fmt.Sprint(account, " ", symbol, " ", i)
+		}
+		now := s.sim.Position(string(account), symbol)
+		size := sizes.next(dice, symbol)
+		want := now.Add(size)
+		if now.IsPositive() {
+			want = now.Sub(size)
+		}
+		bounded, cancel := context.WithTimeout(ctx, 6*time.Hour)
+		end := bot.Pursue(bounded, want)
+		cancel()
+		tally.count("decisions " + end.String())
+		if end == obedient.Stopped {
+			tally.problem("%s %s: a decision has not ended in six hours", account, symbol)
+		}
+		list = append(list, decision{size, end})
+		if end == obedient.Held && !s.sim.Position(string(account), symbol).Equal(want) {
+			tally.problem("%s %s: it says that it holds %s, and holds %s", account, symbol, want, s.sim.Position(string(account), symbol))
+		}
+	}
+	if bot.Longest > longestOut {
+		tally.problem("%s %s: it took %s to find out, and no person was alerted", account, symbol, bot.Longest)
+	}
+	return list
+}
+
+// check holds the ledger against the decisions.
+func (b *bots) check(s *service, tally *tally, made []decision) {
+	ran, keys := map[string]int{}, map[string]string{}
+	for _, e := range s.sim.Ledger() {
+		if e.Actor == "api" && e.Operation == string(trading.OpOrder) {
+			ran[e.Size.String()]++
+			keys[e.Size.String()] = e.Key
+		}
+	}
+	for _, d := range made {
+		size := d.size.String()
+		switch n := ran[size]; {
+		case n > 1 && s.lost[keys[size]]:
+			tally.count("sent again after a 5xx that nobody heard, and executed again")
+		case n > 1:
+			tally.problem("a decision of %s was executed %d times", size, n)
+		case d.end == obedient.Dropped && n > 0:
+			tally.problem("a decision of %s was dropped, and was executed", size)
+		}
+	}
+}
+
+// TestSoakOfObedientBots is a soak of bots that do what the pages say: without an accident, and under each.
+func TestSoakOfObedientBots(t *testing.T) {
+	pages, err := obedient.Read()
+	require.NoError(t, err)
+	decisions := 10
+	if *full {
+		decisions = 200
+	}
+	for _, a := range append([]accident{{name: "none"}}, accidents...) {
+		if *oneTrial != "" && a.name != *oneTrial {
+			continue
+		}
+		v := variant{name: a.name, mix: mix{failsAfterWork: true}, accidents: []accident{a}, bots: &bots{pages, decisions}}
+		v.opts = []trading.Option{trading.WithResolveTimeout(10 * time.Second)}
+		t.Run(strings.ReplaceAll(a.name, "/", "-"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { v.trial(t) })
+		})
+	}
+}
