@@ -53,13 +53,19 @@ func passed(m *trading.Meta) reply {
 	return r
 }
 
-// own is an answer of the sidecar's, in the service's shape.
+// own is an answer of the sidecar's, in the service's shape, with the advice of its code.
 func own(status int, code trading.Code, message, reason string) reply {
+	return advised(adviceOf(code), status, code, message, reason)
+}
+
+// advised is one that says what to do in its member advice, by the steps of docs/errors.md.
+func advised(advice trading.Advice, status int, code trading.Code, message, reason string) reply {
 	text, _ := json.Marshal(struct { // a type of texts always has its JSON
 		Error   trading.Code `json:"error"`
 		Message string       `json:"message"`
 		Reason  string       `json:"reason,omitempty"`
-	}{code, message, reason})
+		Advice  string       `json:"advice"`
+	}{code, message, reason, advice.String()})
 	return reply{
 		status: status, body: text, outcome: trading.NotApplied,
 		header: http.Header{"Content-Type": {"application/json"}, headerOwn: {"1"}},

@@ -33,6 +33,23 @@ func statusOf(code trading.Code, env trading.Environment) int {
 	return http.StatusBadRequest
 }
 
+// adviceOf is what to do about a code that the sidecar answers with. It finds out by itself what
+// became of a write, and holds the market meanwhile: a bot asks again, or looks.
+func adviceOf(code trading.Code) trading.Advice {
+	switch code {
+	case trading.CodeIdempotencyInFlight:
+		return trading.AdviseSameKey
+	case trading.CodeIdempotencyResultUnknown, trading.CodeUnavailable, trading.CodeConflict:
+		return trading.AdviseNewKey
+	}
+	for rule := range trading.Rules() {
+		if rule.Code == code {
+			return rule.Advice
+		}
+	}
+	return trading.AdviseNever
+}
+
 // again is how long a bot is asked to wait where nothing says it better.
 const again = 2 * time.Second
 
@@ -57,7 +74,7 @@ func (s *Server) refused(q *request, err error) reply {
 		return r
 	}
 	if q.write {
-		return s.unavailable("nothing was sent", err)
+		return s.unavailable("it was not executed", err)
 	}
 	return own(http.StatusServiceUnavailable, trading.CodeUnavailable, "The service did not answer.", reasonOf(err)).after(again, s.random)
 }
@@ -76,10 +93,10 @@ func (s *Server) undetermined(q *request) reply {
 	return unheardResult("it is not known what became of it", nil).of(trading.Unknown)
 }
 
-// unheardResult has the contract's own advice: read positions and orders.
+// unheardResult has the contract's own advice, and says when: reads may be so far behind.
 func unheardResult(what string, err error) reply {
 	return own(http.StatusConflict, trading.CodeIdempotencyResultUnknown,
-		"The result is unknown; read positions and orders, then use a new key if it is absent.", join(what, err))
+		"The result is unknown; 5 s from now read positions and orders, then use a new key for what is missing.", join(what, err))
 }
 
 // executed is the answer where the service's own is lost: a fill is never invented.
@@ -108,7 +125,11 @@ func (s *Server) held(q *request, err error) (r reply, known bool) {
 		return forbidden(reasonOf(err)), true
 	case errors.Is(err, protect.ErrRoom), errors.Is(err, errPosition):
 		return own(http.StatusBadRequest, trading.CodePerPositionCap, "The position would be too large.", reasonOf(err)), true
-	case errors.Is(err, trading.ErrPendingWrite), errors.Is(err, trading.ErrJournal), errors.Is(err, trading.ErrClosed),
+	case q.write && errors.Is(err, trading.ErrPendingWrite): // which may be the same decision
+		return advised(trading.AdviseNewKey, http.StatusServiceUnavailable, trading.CodeIdempotencyUnavailable,
+			"Nothing was placed; an earlier write in this market is not resolved yet. Wait, then read positions and orders, and place what is missing.",
+			join("nothing was sent", err)).after(again, s.random), true
+	case errors.Is(err, trading.ErrJournal), errors.Is(err, trading.ErrClosed),
 		errors.Is(err, trading.ErrExpired), errors.Is(err, errGone), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		if !q.write {
 			return r, false

@@ -37,27 +37,31 @@ func TestWhatItAnswersByItself(t *testing.T) {
 		status  int
 		code    string
 		outcome string
+		advice  trading.Advice
 		later   bool // it has Retry-After
 	}{
-		"in doubt, with a key":    {func(r *rig) { r.faulty(tradingsim.DropResponse(), "GET /health") }, buy, key, 409, "idempotency_in_flight", "unknown", true},
-		"in doubt, without one":   {func(r *rig) { r.faulty(tradingsim.DropResponse(), "GET /health") }, buy, nil, 409, "idempotency_result_unknown", "unknown", false},
-		"not reached":             {func(r *rig) { r.faulty(tradingsim.RefuseConnection(), "GET /health") }, buy, key, 503, "idempotency_unavailable", "not-applied", true},
-		"beside a pending write":  {func(r *rig) { r.pend() }, buyMore, key, 503, "idempotency_unavailable", "not-applied", true},
-		"stopping":                {func(r *rig) { r.server.stopping.Store(true) }, buy, nil, 503, "idempotency_unavailable", "not-applied", true},
-		"not safe to trade":       {func(r *rig) { r.sim.SetHealth("degraded", "stale") }, buy, nil, 403, "market_paused", "not-applied", false},
-		"health cannot be read":   {func(r *rig) { r.faulty(tradingsim.DropRequest()) }, buy, nil, 403, "market_paused", "not-applied", false},
-		"halted":                  {func(r *rig) { r.server.client.Halt("news") }, buy, nil, 403, "forbidden", "not-applied", false},
-		"the real key is refused": {func(r *rig) { r.sim.RevokeKey(r.sim.LiveKey()) }, buy, nil, 503, "unavailable", "not-applied", true},
-		"access is withdrawn":     {func(r *rig) { r.sim.SetAccess(false) }, buy, nil, 503, "unavailable", "not-applied", true},
-		"the service's limit":     {func(r *rig) { r.sim.Fault("POST /orders", tradingsim.RateLimit(time.Minute)) }, buy, nil, 429, "rate_limited", "not-applied", true},
-		"another body":            {func(r *rig) { r.do(r.live, "POST /orders", buyMore, key...) }, buy, key, 422, "idempotency_key_reused", "not-applied", false},
-		"a page of a gateway":     {func(r *rig) { r.faulty(tradingsim.GatewayError(502), "GET /health") }, buy, key, 409, "idempotency_in_flight", "unknown", true},
+		"in doubt, with a key":    {func(r *rig) { r.faulty(tradingsim.DropResponse(), "GET /health") }, buy, key, 409, "idempotency_in_flight", "unknown", trading.AdviseSameKey, true},
+		"in doubt, without one":   {func(r *rig) { r.faulty(tradingsim.DropResponse(), "GET /health") }, buy, nil, 409, "idempotency_result_unknown", "unknown", trading.AdviseNewKey, false},
+		"not reached":             {func(r *rig) { r.faulty(tradingsim.RefuseConnection(), "GET /health") }, buy, key, 503, "idempotency_unavailable", "not-applied", trading.AdviseSameKey, true},
+		"beside a pending write":  {func(r *rig) { r.pend() }, buyMore, key, 503, "idempotency_unavailable", "not-applied", trading.AdviseNewKey, true},
+		"stopping":                {func(r *rig) { r.server.stopping.Store(true) }, buy, nil, 503, "idempotency_unavailable", "not-applied", trading.AdviseSameKey, true},
+		"not safe to trade":       {func(r *rig) { r.sim.SetHealth("degraded", "stale") }, buy, nil, 403, "market_paused", "not-applied", trading.AdviseNewKey, false},
+		"health cannot be read":   {func(r *rig) { r.faulty(tradingsim.DropRequest()) }, buy, nil, 403, "market_paused", "not-applied", trading.AdviseNewKey, false},
+		"halted":                  {func(r *rig) { r.server.client.Halt("news") }, buy, nil, 403, "forbidden", "not-applied", trading.AdviseNever, false},
+		"the real key is refused": {func(r *rig) { r.sim.RevokeKey(r.sim.LiveKey()) }, buy, nil, 503, "unavailable", "not-applied", trading.AdviseNewKey, true},
+		"access is withdrawn":     {func(r *rig) { r.sim.SetAccess(false) }, buy, nil, 503, "unavailable", "not-applied", trading.AdviseNewKey, true},
+		"the service's limit":     {func(r *rig) { r.sim.Fault("POST /orders", tradingsim.RateLimit(time.Minute)) }, buy, nil, 429, "rate_limited", "not-applied", trading.AdviseWait, true},
+		"another body":            {func(r *rig) { r.do(r.live, "POST /orders", buyMore, key...) }, buy, key, 422, "idempotency_key_reused", "not-applied", trading.AdviseNever, false},
+		"a page of a gateway":     {func(r *rig) { r.faulty(tradingsim.GatewayError(502), "GET /health") }, buy, key, 409, "idempotency_in_flight", "unknown", trading.AdviseSameKey, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTime(t, nil, func(r *rig) {
 				c.before(r)
 				a := r.do(r.live, "POST /orders", c.body, c.header...)
 				assert.Equal(r.t, []any{c.status, c.code, c.outcome}, []any{a.status, a.code, a.outcome}, a.body)
+				if a.header.Get(headerOwn) != "" {
+					assert.Contains(r.t, a.body, `"advice":"`+c.advice.String()+`"`)
+				}
 				assert.Equal(r.t, c.later, a.header.Get("Retry-After") != "")
 				assert.NotEmpty(r.t, a.write)
 				assert.NotContains(r.t, a.body, r.sim.LiveKey())

@@ -57,6 +57,10 @@ func newBot(how, address, secret string) *bot {
 }
 
 func runBot() {
+	if os.Getenv("KILLS_BOT") == obedientBot {
+		runObedient()
+		return
+	}
 	b := newBot(os.Getenv("KILLS_BOT"), os.Getenv("KILLS_ADDRESS"), os.Getenv("KILLS_KEY"))
 	if os.Getenv("KILLS_AGAIN") != "" && b.how != "keyed" && b.has() == yes { // it was killed, and knows nothing any more
 		fmt.Println("placed")
@@ -81,6 +85,12 @@ const (
 
 // ask sends a request, and returns its status and body; 0 without an answer.
 func (b *bot) ask(method, path, body, key string) (int, []byte) {
+	status, _, text := b.askAll(method, path, body, key)
+	return status, text
+}
+
+// askAll returns the headers too.
+func (b *bot) askAll(method, path, body, key string) (int, http.Header, []byte) {
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://localhost/v1"+path, strings.NewReader(body))
 	if err != nil {
 		panic(err)
@@ -92,27 +102,27 @@ func (b *bot) ask(method, path, body, key string) (int, []byte) {
 	}
 	var took atomic.Bool
 	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotFirstResponseByte: func() { took.Store(true) }}))
-	status, text := b.send(r)
+	status, header, text := b.send(r)
 	if status == 0 {
 		time.Sleep(time.Millisecond) // the connection's reader may be at it
 		if took.Load() && method == http.MethodPost {
 			b.gaveUp++
 		}
 	}
-	return status, text
+	return status, header, text
 }
 
-func (b *bot) send(r *http.Request) (int, []byte) {
+func (b *bot) send(r *http.Request) (int, http.Header, []byte) {
 	a, err := b.http.Do(r)
 	if err != nil {
-		return 0, nil
+		return 0, nil, nil
 	}
 	defer func() { _ = a.Body.Close() }()
 	text, err := io.ReadAll(a.Body)
 	if err != nil {
-		return 0, nil
+		return 0, nil, nil
 	}
-	return a.StatusCode, text
+	return a.StatusCode, a.Header, text
 }
 
 // has reads whether the account has a position.

@@ -116,9 +116,12 @@ type result struct {
 }
 
 // run is one run, all of which follows from its seed but the races of processes.
-func run(seed uint64, stops bool) (r result) {
+func run(seed uint64, stops bool, bot string) (r result) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	w := &world{bot: bots[random.IntN(len(bots))]}
+	if bot != "" {
+		w.bot = bot
+	}
 	if stops {
 		w.stop = time.Duration(1200+random.IntN(2800)) * time.Millisecond // longer than a bot waits
 		if random.IntN(10) == 0 {
@@ -165,6 +168,9 @@ func run(seed uint64, stops bool) (r result) {
 	}
 	if random.IntN(3) == 0 {
 		botDies = time.Duration(1+random.IntN(150)) * time.Millisecond
+	}
+	if bot == obedientBot {
+		sidecarDies, botDies = afterReading(sidecarDies), afterReading(botDies)
 	}
 	r = result{seed: seed, plan: fmt.Sprintf("%s at %s; fault %v; the sidecar dies at %q or after %s, the bot after %s, for %s",
 		w.bot, w.address, fault, at, sidecarDies, botDies, w.stop)}
@@ -239,17 +245,17 @@ func TestKills(t *testing.T) {
 	if n == 0 {
 		n = map[bool]int{true: 8, false: 24}[testing.Short()]
 	}
-	play(t, n, false)
+	play(t, n, false, "")
 }
 
-// play makes runs side by side, and judges them.
-func play(t *testing.T, n int, stops bool) {
+// play makes runs side by side, and judges them: of a bot, or of all in turn.
+func play(t *testing.T, n int, stops bool, bot string) {
 	seeds, results := make(chan uint64), make(chan result)
 	var workers sync.WaitGroup
 	for range *most {
 		workers.Go(func() {
 			for seed := range seeds {
-				results <- run(seed, stops)
+				results <- run(seed, stops, bot)
 			}
 		})
 	}
