@@ -1,6 +1,6 @@
 // Package trading is a client for a perpetual-futures trading API, for bots that
-// hold real money. Every order happens once or not at all, and the program always
-// knows which.
+// hold real money. Every order happens once or not at all, and the program finds
+// out which.
 //
 //	client, err := trading.FromEnv()
 //	…
@@ -19,9 +19,9 @@
 // # Outcomes
 //
 // Every failed write is a [WriteError] with an [Outcome]: applied, not applied, or
-// unknown. [OutcomeOf] asks any error for it, [AdviceOf] says what to do next, and
-// [errors.Is] with a [Code] or a [Kind] says why. A lost reply normally ends as the
-// write's real result. Where it does not, entries in that market are refused with
+// unknown. [OutcomeOf] asks any error for it, [AdviceOf] says what to do next, in steps
+// that docs/errors.md explains, and [errors.Is] with a [Code] or a [Kind] says why. A
+// lost reply normally ends as the write's real result. Where it does not, entries in that market are refused with
 // [ErrPendingWrite] until the outcome is known: by [Client.Resolve], by [Client.Recover]
 // after a restart, or by [Client.Acknowledge] from a person. A bot that trades real
 // money sets [WithJournal] and [WithExclusiveAccounts], and names its decisions with
