@@ -139,8 +139,11 @@ func ruleFor(code Code, status int, env Environment) Rule {
 
 func ruleOf(r spec.Rule) Rule {
 	outcome, advice := NotApplied, Advice(r.Advice)
-	if r.Outcome == spec.Unknown {
+	switch {
+	case r.Outcome == spec.Unknown:
 		outcome, advice = Unknown, AdviseResolve
+	case advice == AdviseSameKey && Environment(r.Env) == EnvSandbox:
+		advice = AdviseNewKey // it has no keys, and the write that is in flight may be this very order
 	}
 	return Rule{Code(r.Code), r.Status, Environment(r.Env), Kind(r.Kind), advice, outcome, r.Meaning}
 }

@@ -285,3 +285,12 @@ func TestExiting(t *testing.T) {
 	assert.True(t, pending.IsExiting(Exiting(t.Context())))
 	assert.False(t, pending.IsExiting(t.Context()))
 }
+
+// A paper order that is sent again is another one: where a write is in flight it may be this very one.
+func TestFound03_TwoPaperOrdersInFlight(t *testing.T) {
+	assert.Equal(t, AdviseNewKey, AdviceOf(&Error{Code: CodeConcurrentRequest, Status: 409, env: EnvSandbox, ended: ended{NotApplied}}))
+	for rule := range Rules() {
+		assert.False(t, rule.Environment == EnvSandbox && rule.Advice == AdviseSameKey, "%s", rule.Code)
+		assert.False(t, rule.Outcome == Unknown && rule.Advice != AdviseResolve, "%s", rule.Code)
+	}
+}

@@ -25,8 +25,8 @@ const (
 	Unknown
 )
 
-// Advice is what to do next. Of a rule whose outcome is Unknown it is what the client's own loop
-// does: a caller finds out first.
+// Advice is what to do next. Of a rule whose outcome is Unknown, and of SameKey on the paper account,
+// it is what the client's own loop does: a caller finds out first, or decides anew.
 type Advice uint8
 
 // The advices.

@@ -483,8 +483,8 @@ func adviceOn(code string, status int) trading.Advice {
 	for advice, codes := range map[trading.Advice]string{
 		trading.AdviseNever: "missing_api_key invalid_api_key revoked_api_key unauthorized wrong_environment api_access_denied forbidden " +
 			"account_not_found account_locked ACCOUNT_LOCKED DAILY_DRAWDOWN_BREACH GLOBAL_DRAWDOWN_BREACH idempotency_key_reused",
-		trading.AdviseSameKey: "PRICE_UNAVAILABLE equity_unavailable idempotency_unavailable concurrent_request",
-		trading.AdviseNewKey:  "STALE_PRICE NO_PRICE no_price market_paused",
+		trading.AdviseSameKey: "PRICE_UNAVAILABLE equity_unavailable idempotency_unavailable",
+		trading.AdviseNewKey:  "STALE_PRICE NO_PRICE no_price market_paused concurrent_request",
 		trading.AdviseWait:    "rate_limited",
 		trading.AdviseRead:    "order_not_found run_not_found",
 		trading.AdviseResolve: "internal_error unavailable idempotency_in_flight idempotency_result_unknown",
