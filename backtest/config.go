@@ -134,7 +134,21 @@ func (a Account) terms() (t Terms, err error) {
 	t.DailyLossFloor = read("DailyLossFloor", a.DailyLossFloor, share("0.95"))
 	t.GlobalLossFloor = read("GlobalLossFloor", a.GlobalLossFloor, share("0.9"))
 	t.ProfitTarget = read("ProfitTarget", a.ProfitTarget, share("1.1"))
-	return t, err
+	if err != nil {
+		return t, err
+	}
+	return t, t.undecided()
+}
+
+// undecided refuses an account that is decided before its first order.
+func (t Terms) undecided() error {
+	switch floor := t.floor(t.DailyLossFloor); {
+	case floor.GreaterThanOrEqual(t.Opening):
+		return fmt.Errorf("backtest: the higher of Config.Account.DailyLossFloor and GlobalLossFloor is %s; it must be less than the balance, %s", floor, t.Opening)
+	case t.ProfitTarget.LessThanOrEqual(t.Opening):
+		return fmt.Errorf("backtest: Config.Account.ProfitTarget is %s; it must be greater than the balance, %s", t.ProfitTarget, t.Opening)
+	}
+	return nil
 }
 
 // plan is a config that was judged.

@@ -42,4 +42,5 @@ func (w *walk) exposure() {
 		w.held = true
 	}
 	w.largest = decimal.Max(w.largest, sum)
+	w.steps.Largest = max(w.steps.Largest, sum.InexactFloat64())
 }

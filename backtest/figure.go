@@ -72,9 +72,9 @@ const minDays = 30
 // Day is a complete UTC day.
 type Day struct {
 	Date   time.Time           // its beginning
-	Equity decimal.NullDecimal // at its end; not valid while a market had no price
-	Profit decimal.NullDecimal // since the end of the day before
-	Return Figure              // Profit as a share of the equity at the end of the day before
+	Equity decimal.NullDecimal // at its end; not valid while a market that was held had no price
+	Profit decimal.NullDecimal // since the last end of a day at which the equity was known
+	Return Figure              // Profit as a share of the equity then
 	// LowestRoom is the least that the equity was above Floor, the higher loss floor of the day.
 	LowestRoom, Floor decimal.Decimal
 	Trips             int // round trips that ended on it
@@ -96,43 +96,66 @@ type annual struct {
 	sharpeIn Interval
 }
 
-// byDay computes them from the equity at the beginning of the first complete day, and at
-// the end of each.
+// byDay computes them from the equity at the beginning of the first complete day, and at the end of
+// each. The days at whose end the equity is not known do not count: on them a market that was held had
+// no price, such as at weekends. A year has fewer days that count by as much.
 func byDay(opening decimal.NullDecimal, days []Day, drawdown Figure) annual {
 	all := func(why string) annual { f := none(why); return annual{f, f, f, f, noInterval(why)} }
-	if len(days) < minDays {
-		return all(fmt.Sprintf("too short to quote: %s of %d", words.Count(len(days), "complete day"), minDays))
+	returns, last := returnsOf(days)
+	if len(returns) < minDays {
+		return all(tooShort(len(days), len(returns), minDays))
 	}
-	returns := make([]float64, len(days))
-	for i, d := range days {
-		r, ok := d.Return.Value()
-		if !ok {
-			return all("the equity at the end of a day is not known")
-		}
-		returns[i] = r
-	}
-	first, last := opening.Decimal.InexactFloat64(), days[len(days)-1].Equity.Decimal.InexactFloat64()
-	a := annual{
-		sharpe:  ratio(mean(returns)*math.Sqrt(365), deviation(returns), "no two days differ"),
-		sortino: ratio(mean(returns)*math.Sqrt(365), downside(returns), "no day lost"),
-	}
-	a.sharpeIn = sharpeInterval(a.sharpe, len(days))
+	a, year := annual{}, 365*float64(len(returns))/float64(len(days))
+	a.sharpe = ratio(mean(returns)*math.Sqrt(year), deviation(returns), "no two days differ")
+	a.sortino = ratio(mean(returns)*math.Sqrt(year), downside(returns), "no day lost")
+	a.sharpeIn = sharpeInterval(a.sharpe, len(returns), year)
 	a.cagr = none("the equity is not greater than 0")
-	if first > 0 && last > 0 {
+	switch first := opening.Decimal.InexactFloat64(); {
+	case !opening.Valid:
+		a.cagr = none("the equity at the beginning of the first day is not known")
+	case first > 0 && last > 0:
 		a.cagr = figure(math.Pow(last/first, 365/float64(len(days))) - 1)
 	}
 	a.calmar = quotient(a.cagr, drawdown, "the equity never fell")
 	return a
 }
 
+// returnsOf are the returns of the days that count, and the equity at the end of the last of them.
+func returnsOf(days []Day) (list []float64, last float64) {
+	for _, d := range days {
+		if r, ok := d.Return.Value(); ok {
+			list, last = append(list, r), d.Equity.Decimal.InexactFloat64()
+		}
+	}
+	return list, last
+}
+
+// tooShort says how many days there are, and how many of them count.
+func tooShort(days, count, of int) string {
+	text := words.Count(days, "complete day")
+	if count < days {
+		text += fmt.Sprintf(" (%d with a known equity)", count)
+	}
+	return fmt.Sprintf("too short to quote: %s of %d", text, of)
+}
+
+// DaysThatCount says of how many days the figures by day are; empty where it is of all complete ones.
+func (p *Path) DaysThatCount() string {
+	returns, _ := returnsOf(p.Days)
+	if len(returns) == len(p.Days) {
+		return ""
+	}
+	return fmt.Sprintf("of the %d of %d days at whose end the equity is known", len(returns), len(p.Days))
+}
+
 // sharpeInterval is after Lo 2002, for days that do not depend on each other.
-func sharpeInterval(annual Figure, days int) Interval {
+func sharpeInterval(annual Figure, days int, year float64) Interval {
 	v, ok := annual.Value()
 	if !ok {
 		return noInterval(annual.None())
 	}
-	daily := v / math.Sqrt(365)
-	half := z * math.Sqrt((1+float64(daily*daily)/2)/float64(days)) * math.Sqrt(365)
+	daily := v / math.Sqrt(year)
+	half := z * math.Sqrt((1+float64(daily*daily)/2)/float64(days)) * math.Sqrt(year)
 	return Interval{figure(v - half), figure(v + half)}
 }
 

@@ -64,7 +64,7 @@ func TestFiguresByDay(t *testing.T) {
 	opening, list := days(repeat(30, 0.01)...)
 	require.Equal(t, "the equity never fell", byDay(opening, list, figure(0)).calmar.None())
 	list[3].Return = none("the equity is not known")
-	require.Equal(t, "the equity at the end of a day is not known", byDay(opening, list, fall).sharpe.None())
+	require.Equal(t, "too short to quote: 30 complete days (29 with a known equity) of 30", byDay(opening, list, fall).sharpe.None())
 }
 
 func trips(nets ...string) (list []RoundTrip) {
@@ -206,7 +206,7 @@ func TestShape(t *testing.T) {
 	require.Equal(t, []string{"no two days differ", "0.010000", "no day ended below a peak"}, []string{text(s.Skew), text(s.Tail), text(s.MeanFall)})
 	list[4].Equity.Valid, list[4].Return = false, none("unknown")
 	s = shapeOf(nil, list, opening.Decimal.InexactFloat64())
-	require.Equal(t, []string{"the equity at the end of a day is not known", "the equity at the end of a day is not known"}, []string{text(s.Skew), text(s.MeanFall)})
+	require.Equal(t, []string{"too short to quote: 30 complete days (29 with a known equity) of 30", "no day ended below a peak"}, []string{text(s.Skew), text(s.MeanFall)})
 }
 
 // TestDeflatedSharpeOfAttempts holds a run by itself against the formula, computed elsewhere: the more

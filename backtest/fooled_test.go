@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -330,41 +329,6 @@ func TestFooledByMemory(t *testing.T) {
 		_, err := run(t, remembers, Config{Data: data, Account: unbounded("100000")})
 		require.ErrorContains(t, err, "the bot does not do the same twice", "after %d s", after)
 	}
-}
-
-// TestFooledByTheBestOfMany: of 200 variants without an edge the best is lucky, and nothing is
-// found; with an edge of the same size as its noise it is.
-func TestFooledByTheBestOfMany(t *testing.T) {
-	found := 0
-	for seed := range uint64(20) {
-		for _, edge := range []float64{0, 0.5} {
-			dice := rand.New(rand.NewPCG(seed, 5))
-			var rows []SweepRow
-			for v := range 200 {
-				path := Path{Until: time.Unix(fooledStart+120*86400, 0)}
-				sum := 0.0
-				for range 120 {
-					r := 0.01 * (dice.NormFloat64() + edge*float64(v%2))
-					path.Days, sum = append(path.Days, Day{Return: figure(r)}), sum+r
-				}
-				path.Return, path.Continuous = figure(sum), Open
-				rows = append(rows, SweepRow{Name: fmt.Sprint(v), Score: figure(sum), Runs: []*Result{{To: path.Until, Paths: []Path{path}}}})
-			}
-			slices.SortFunc(rows, func(a, b SweepRow) int { return cmp.Compare(b.Score.value, a.Score.value) })
-			r := &SweepResult{Tried: 200, Rows: rows, Overfit: overfitOf(rows), Best: []*Result{{Paths: []Path{{Return: figure(0.05), Continuous: Open}}}}}
-			text := r.finding()
-			if seed < 2 {
-				t.Logf("edge %g: %s", edge, text)
-			}
-			switch {
-			case edge == 0 && strings.HasPrefix(text, "an edge"):
-				found++
-			case edge > 0:
-				require.Contains(t, text, "an edge was found", seed)
-			}
-		}
-	}
-	require.LessOrEqual(t, found, 2, "of 20 sweeps without an edge")
 }
 
 // TestAttemptsAreCounted by bot, market and time, and not by the bytes of a file.

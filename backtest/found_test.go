@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -88,14 +87,14 @@ func goesOn(hours int, before, held time.Duration, against bool) Bot {
 	}
 }
 
-// planted is gross: 2 basis points are left of it after the fees of a round trip.
-const planted = 11
+// planted is gross: 9 basis points are left of it after the fees of a round trip.
+const planted = 18
 
-// TestFoundInWords: nothing in a walk, an edge of 2 basis points a trip where it is planted, and
-// one that does not pay its fees where that is.
+// TestFoundInWords: nothing in a walk but the costs, an edge where it is planted, and one that may not
+// pay its costs, or does not, where that is.
 func TestFoundInWords(t *testing.T) {
 	for edge, want := range map[float64]string{
-		0: "nothing was found: luck explains it", planted: "an edge was found: gross 1", 2: "an edge was found before fees, and it does not pay them: gross ",
+		0: "No edge was found: it loses its costs, at 99 %.", 11: "An edge was found before costs. It cannot be said whether it pays them.", planted: "An edge was found, and it pays its costs.", 2: "An edge was found before costs, and it loses its costs, at 99 %.",
 	} {
 		r := Run(t, goesOn(1, time.Minute, time.Minute, false), Config{Data: around(10, 1, edge), Account: unbounded("100000")})
 		t.Logf("planted %g bp: %s", edge, r.Finding)
@@ -119,7 +118,7 @@ func foundProgram(r *Runner) int {
 		if err != nil {
 			return fatal(err)
 		}
-		if !strings.Contains(result.Best[0].String(), result.Finding) {
+		if !strings.Contains(result.Best[0].String(), result.Finding.String()) {
 			return fatal(fmt.Errorf("the result of the best does not say %q", result.Finding))
 		}
 		fmt.Printf("planted %g bp: the best is %s: %s\n%s", edge, result.Rows[0].Name, result.Finding, result)
@@ -139,61 +138,93 @@ func TestFoundBySweeps(t *testing.T) {
 	require.Equal(t, 2, strings.Count(out, "200 variants tried, 0 broken"))
 	require.Contains(t, out, "on prices that it was not chosen on: mean return")
 	require.Contains(t, errs, "backtest: train: 200 of 200 runs, 0 broken")
-	require.Regexp(t, `planted 0 bp: the best is .*: nothing was found: `, out)
-	require.Regexp(t, `planted 11 bp: the best is .*/false: an edge was found: `, out)
+	require.Regexp(t, `planted 0 bp: the best is .*: No edge was found: it loses its costs, at 99 %`, out)
+	require.Regexp(t, `planted 18 bp: the best is .*/false: An edge was found, and it pays its costs`, out)
 }
 
-// tripsOf are round trips of 10,000 dollars that gross a mean, each other one as much above it as
-// the next is below, in basis points.
-func tripsOf(n int, mean, spread float64) (list []RoundTrip) {
+// stepsOf are steps that earn a mean, each other one as much above it as the next is below.
+func stepsOf(n int, mean, spread, costs float64) (s Steps) {
 	for i := range n {
-		gross := mean + spread*float64(1-2*(i%2))
-		list = append(list, RoundTrip{Cost: decimal.NewFromInt(10_000), Gross: decimal.NewFromFloat(gross)})
+		s.earned(mean + spread*float64(1-2*(i%2)))
 	}
-	return list
+	s.Costs, s.Turnover, s.Largest = costs, 2e4, 1e4
+	return s
 }
 
-// TestFindingBounds: the bound grows with the attempts, and few round trips show nothing.
+// TestFindingBounds: the bound grows with the attempts, few steps show nothing, and each state has its
+// sentence.
 func TestFindingBounds(t *testing.T) {
+	const unsaid, luck = "It cannot be said whether this bot has an edge: too little was at risk.", "It cannot be said whether this bot has an edge: luck explains what it earned."
+	straight := stepsOf(400, 6, 20, 0)
+	straight.Straight = true
+	brief := stepsOf(400, 6, 20, 0)
+	brief.Trips, brief.Brief = 9, 5
 	for _, c := range []struct {
-		trips    []RoundTrip
+		steps    Steps
 		attempts int
-		found    bool
+		want     string
 	}{
-		{tripsOf(400, 3, 20), 1, true}, // t of 3
-		{tripsOf(400, 3, 20), 100, false},
-		{tripsOf(400, 6, 20), 1_000_000, true},
-		{tripsOf(400, 2, 20), 1, false},
-		{tripsOf(400, -6, 20), 1, false},
-		{tripsOf(28, 50, 1), 1, false},
-		{tripsOf(30, 50, 1), 1, true},
+		{stepsOf(400, 3, 20, 0), 1, "An edge was found, and it pays its costs."}, // t of 2.97
+		{stepsOf(400, 3, 20, 0), 100, luck},
+		{stepsOf(400, 7, 20, 0), 1_000_000, "An edge was found, and it pays its costs."},
+		{stepsOf(400, 2, 20, 0), 1, luck},
+		{stepsOf(400, 3, 20, 800), 1, "An edge was found before costs. It cannot be said whether it pays them."},
+		{stepsOf(400, 3, 20, 4000), 1, "An edge was found before costs, and it loses its costs, at 99 %."},
+		{stepsOf(400, -6, 20, 0), 1, "No edge was found: it loses its costs, at 99 %."},
+		{stepsOf(400, 0, 20, 2000), 1, "No edge was found: it loses its costs, at 99 %."},
+		{stepsOf(400, 0, 20, -2000), 1, "It pays by the funding that it received. Without that it cannot be said whether this bot has an edge: luck explains what it earned."},
+		{stepsOf(9, 50, 1, 0), 1, unsaid},
+		{stepsOf(10, 50, 0, 0), 1, "An edge was found, and it pays its costs."},
+		{Steps{}, 1, unsaid},
+		{straight, 1, "It cannot be said whether this bot has an edge: these candles cannot show it: more than a tenth of the fills are inside candles whose prices are straight lines."},
+		{brief, 1, "It cannot be said whether this bot has an edge: these candles cannot show it: 5 of 9 round trips began or ended inside a candle, and lasted fewer than 3."},
 	} {
-		f := findingOf(c.trips, c.attempts)
-		require.Equal(t, c.found, f.Found, "%d trips, %d attempts: %s", len(c.trips), c.attempts, f)
-		require.Equal(t, c.found, strings.HasPrefix(f.String(), "an edge was found"))
+		f := evidence{c.steps, c.steps}.finding(c.attempts)
+		require.Equal(t, c.want, f.Headline(), "%d attempts: %+v", c.attempts, f)
+		require.Equal(t, strings.HasPrefix(c.want, "An edge was found"), f.Found)
+		require.True(t, strings.HasPrefix(f.String(), c.want))
+	}
+	f := evidence{stepsOf(400, 3, 20, 0), stepsOf(400, 3, 20, 0)}.finding(2)
+	require.Equal(t, "An edge was found, and it pays its costs. (before costs 1200.00 bp a round trip (407.24 to 1992.76), after them 1200.00 (407.24 to 1992.76); as one of 2 attempts; a move of 12.00 % against its largest position takes all of it)", f.String())
+}
+
+// TestFindingOfPaths takes the path with the least to show, and a loss must hold on both.
+func TestFindingOfPaths(t *testing.T) {
+	good, poor, bad := stepsOf(400, 6, 20, 0), stepsOf(400, 1, 20, 0), stepsOf(400, -6, 20, 0)
+	for _, c := range []struct {
+		paths        []Steps
+		found, loses bool
+	}{{[]Steps{good, good}, true, false}, {[]Steps{good, poor}, false, false}, {[]Steps{poor, good}, false, false}, {[]Steps{bad, poor}, false, false}, {[]Steps{bad, bad}, false, true}} {
+		var paths []Path
+		for _, s := range c.paths {
+			paths = append(paths, Path{Steps: s})
+		}
+		f := evidenceOf(paths).finding(1)
+		require.Equal(t, [2]bool{c.found, c.loses}, [2]bool{f.Found, f.Loses})
 	}
 }
 
-// TestFindingOfASweep takes the deflated Sharpe ratio, the probability of overfitting and the test.
+// TestFindingOfASweep adds its test runs, and takes no figure of the choice for a verdict.
 func TestFindingOfASweep(t *testing.T) {
-	for _, c := range []struct {
-		deflated, overfitting, test float64
-		found                       bool
-	}{{0.96, 0.1, 0.02, true}, {0.94, 0.1, 0.02, false}, {0.96, 0.5, 0.02, false}, {0.96, 0.1, -0.01, false}} {
-		r := &SweepResult{Tried: 200, Overfit: Overfit{Days: 120, DeflatedSharpe: figure(c.deflated), Overfitting: figure(c.overfitting)}, Best: []*Result{{Paths: []Path{{Return: figure(c.test), Continuous: Open}}}}}
-		require.Equal(t, c.found, strings.HasPrefix(r.finding(), "an edge was found"), "%+v", c)
-	}
+	run := func(s Steps) *Result { return &Result{Paths: []Path{{Steps: s, Continuous: Open}}} }
+	weak := stepsOf(200, 2.5, 20, 0) // t of 1.75, and of 3.04 three times
+	r := &SweepResult{Tried: 200, Rows: []SweepRow{{Name: "best"}}, Overfit: Overfit{Days: 120, DeflatedSharpe: figure(0.96), Overfitting: figure(0.1)}, Best: []*Result{run(weak)}}
+	require.False(t, r.finding(1).Found)
+	r.Best = []*Result{run(weak), run(weak), run(weak)}
+	require.True(t, r.finding(1).Found)
+	require.False(t, r.finding(20).Found, "the same test runs for the twentieth time")
+	require.Contains(t, r.String(), "of the choice: deflated Sharpe 0.96, probability of overfitting 0.10, on 120 days of 200 variants")
 }
 
 // TestIntervals are known ones: Lo 2002 for a Sharpe ratio of 0.5 a day on 100 days, and Wilson for 8
 // of 10.
 func TestIntervals(t *testing.T) {
-	in := sharpeInterval(figure(0.5*math.Sqrt(365)), 100)
+	in := sharpeInterval(figure(0.5*math.Sqrt(365)), 100, 365)
 	low, _ := in.Low.Value()
 	high, _ := in.High.Value()
 	require.InDelta(t, (0.5-1.959964*math.Sqrt(1.125)/10)*math.Sqrt(365), low, 1e-4)
 	require.InDelta(t, (0.5+1.959964*math.Sqrt(1.125)/10)*math.Sqrt(365), high, 1e-4)
 	require.Equal(t, "8 of 10 (49 % to 94 %)", wilson(8, 10).String())
-	f := byTrip(tripsOf(8, 10, 0), 2)
+	f := byTrip(trips("10", "10", "10", "10", "10", "10", "10", "10"), 2)
 	require.Equal(t, "0.80 (0.49 to 0.94)", f.winRate.String()+f.winRateIn.String(), "two that are open at a loss have lost")
 }

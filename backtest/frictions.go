@@ -105,22 +105,16 @@ func (s spread) price(symbol, side string, size, mark decimal.Decimal) decimal.D
 	return mark.Add(away)
 }
 
-// took is what spread and slippage have taken from the fills of the account until a time. What
-// rested filled at its own price.
-func (p plan) took(ledger []tradingsim.Execution, until time.Time) (sum decimal.Decimal) {
-	if p.spread.isZero() {
-		return sum
+// took is what spread and slippage have taken from a fill. What rested filled at its own price.
+func (s spread) took(e tradingsim.Execution, f *feed) decimal.Decimal {
+	if s.isZero() {
+		return decimal.Zero
 	}
-	feeds := p.feeds()
-	for _, e := range ledger {
-		if !e.Filled || e.At.After(until) || e.Account != p.terms.ID || feeds[e.Symbol] == nil {
-			continue
-		}
-		if mark, ok := feeds[e.Symbol].At(e.At); ok && e.Price.Equal(p.spread.price(e.Symbol, e.Side, e.Size, mark)) {
-			sum = sum.Add(e.Price.Sub(mark).Abs().Mul(e.Size))
-		}
+	mark, ok := f.At(e.At)
+	if !ok || !e.Price.Equal(s.price(e.Symbol, e.Side, e.Size, mark)) {
+		return decimal.Zero
 	}
-	return sum
+	return e.Price.Sub(mark).Abs().Mul(e.Size)
 }
 
 // feeds are those of the path, by symbol.

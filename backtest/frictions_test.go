@@ -62,6 +62,8 @@ func amounts(t *testing.T, p *Path) {
 	made := p.Gross.Sub(p.Fees).Add(p.Funding).Add(p.Unrealized.Decimal)
 	require.True(t, p.Equity.Valid)
 	require.Equal(t, p.Equity.Decimal.Sub(p.Opening).StringFixed(2), made.StringFixed(2))
+	require.InDelta(t, p.Gross.Add(p.Unrealized.Decimal).Add(p.Took).InexactFloat64(), p.Steps.Sum, 1e-5)
+	require.InDelta(t, p.Fees.Add(p.Took).Sub(p.Funding).InexactFloat64(), p.Steps.Costs, 1e-9)
 	gross, fees := decimal.Zero, decimal.Zero
 	for _, trip := range p.Trips {
 		gross, fees = gross.Add(trip.Gross), fees.Add(trip.Fees)

@@ -43,9 +43,9 @@ func (p plan) judge(got raw) (path Path, err error) {
 		path.Stopped = got.stopped.Error()
 	}
 	w.into(&path, p.spread)
-	path.Took = p.took(got.ledger, path.Until)
 	path.FillsAfter = whole.Fills - path.Fills
 	path.FillTimes = p.fillTimes(got.ledger, path.Until)
+	path.Steps = w.stepsOf(&path, p.in)
 	path.figures(p.terms, w.book.openLosers(w.to))
 	path.Markets = p.markets(path.Curve)
 	p.excursions(path.Trips)

@@ -192,24 +192,25 @@ func merge(parts []*Part, trainFiles, testFiles []string) (*SweepResult, error) 
 	}
 	result.Overfit = overfitOf(result.Rows)
 	if _, ok := rows[0].Score.Value(); !ok {
-		result.Finding = "nothing was found: no variant has a score"
+		result.Finding = Finding{Unsaid: "no variant has a score", Attempts: 1}
 		return result, nil
 	}
 	if rows[0].TestErr != "" {
 		return nil, fmt.Errorf("backtest: %s on the test prices: %s", rows[0].Name, rows[0].TestErr)
 	}
 	result.Best = slices.Clone(rows[0].Test)
+	attempts := 1
 	for i, r := range result.Best {
 		n, err := parts[0].test[i].count(testFiles[i], 1)
 		if err != nil {
 			return nil, err
 		}
-		result.Best[i] = r.outOf(n)
+		result.Best[i], attempts = r.outOf(n), max(attempts, n)
 	}
-	result.Finding = result.finding()
+	result.Finding = result.finding(attempts)
 	for _, r := range result.Best {
 		r.Overfit = result.Overfit
-		r.warn("The bot is the best of %d variants on other prices; these it had not seen. Of the choice: %s.", result.Tried, result.Finding)
+		r.warn("The bot is the best of %d variants on other prices; these it had not seen. Over all test runs: %s Of the choice: %s.", result.Tried, result.Finding, result.choice())
 	}
 	result.TrainOdds, result.TestOdds = OddsOf(result.Rows[0].Runs), OddsOf(result.Best)
 	return result, nil
@@ -218,7 +219,7 @@ func merge(parts []*Part, trainFiles, testFiles []string) (*SweepResult, error) 
 // outOf is a result of so many attempts.
 func (r *Result) outOf(attempts int) *Result {
 	one := *r
-	one.Finding, one.Overfit = findingOf(r.Worse().Trips, attempts), overfitOfOne(r, attempts)
+	one.Finding, one.Overfit = evidenceOf(r.Paths).finding(attempts), overfitOfOne(r, attempts)
 	one.Warnings = slices.Clone(r.Warnings)
 	one.Others = slices.Clone(r.Others)
 	for i, other := range one.Others {

@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -28,12 +27,8 @@ type Overfit struct {
 	ExpectedBest Figure
 }
 
-// The bounds from which on an edge is believed.
-const (
-	leastDeflated   = 0.95
-	mostOverfitting = 0.5
-	leastDays       = 20
-)
+// leastDays is how many days the figures take.
+const leastDays = 20
 
 // overfitOf judges variants by their rows, the best first.
 func overfitOf(rows []SweepRow) Overfit {
@@ -129,11 +124,7 @@ func deflatedSharpe(best []float64, expected float64) Figure {
 
 // overfitOfOne judges a run by itself, of which so many were tried.
 func overfitOfOne(r *Result, attempts int) Overfit {
-	var list []float64
-	for _, d := range r.Worse().Days {
-		v, _ := d.Return.Value()
-		list = append(list, v)
-	}
+	list, _ := returnsOf(r.Worse().Days)
 	o := Overfit{Days: len(list), Overfitting: none("it takes a sweep over variants")}
 	if o.Days < leastDays {
 		o.DeflatedSharpe = none(fmt.Sprintf("too short: %s of %d", words.Count(o.Days, "complete day"), leastDays))
@@ -210,21 +201,22 @@ func cscv(all [][]float64) Figure {
 	return figure(over / float64(splits))
 }
 
-// finding is what the sweep found, in words.
-func (r *SweepResult) finding() string {
+// finding judges the best by all its test runs together, which it was not chosen on: so the choice is
+// no attempt, and how often the test runs were made is.
+func (r *SweepResult) finding(attempts int) Finding {
+	var all evidence
+	for _, one := range r.Best {
+		e := evidenceOf(one.Paths)
+		all.gain, all.loss = all.gain.plus(e.gain), all.loss.plus(e.loss)
+	}
+	return all.finding(attempts)
+}
+
+// choice is what the choice among the variants explains, in words. It is no verdict: days of capped
+// gains look like an edge by either figure.
+func (r *SweepResult) choice() string {
 	o := r.Overfit
-	deflated, ok := o.DeflatedSharpe.Value()
-	overfitting, okToo := o.Overfitting.Value()
-	if !ok || !okToo {
-		return fmt.Sprintf("nothing was found: the best of %d variants cannot be distinguished from luck (%s)", r.Tried, cmp.Or(o.DeflatedSharpe.None(), o.Overfitting.None()))
-	}
-	test, _ := MeanReturn(r.Best).Value()
-	figures := fmt.Sprintf("deflated Sharpe %.2f (it takes %.2f), probability of overfitting %.2f, on %d days of %d variants; test return %.2f%%",
-		deflated, leastDeflated, overfitting, o.Days, r.Tried, 100*test)
-	if deflated >= leastDeflated && overfitting < mostOverfitting && len(r.Best) > 0 && test > 0 {
-		return "an edge was found: " + figures
-	}
-	return "nothing was found: the best of so many is this lucky by itself; " + figures
+	return fmt.Sprintf("deflated Sharpe %s, probability of overfitting %s, on %s of %d variants", o.DeflatedSharpe, o.Overfitting, words.Count(o.Days, "day"), r.Tried)
 }
 
 // sharesMarket reports whether two runs have a market in common.

@@ -42,7 +42,7 @@ type Result struct {
 	// failed. VerdictNote is why it is not that of the paths; empty where it is.
 	Verdict     Verdict
 	VerdictNote string
-	// Finding says in words whether the round trips show an edge; see [Finding].
+	// Finding says whether what was earned from step to step shows an edge; see [Finding].
 	Finding Finding
 	// Overfit is what the choice among attempts, or among the variants of a sweep, explains.
 	Overfit Overfit
@@ -133,6 +133,7 @@ type Path struct {
 	Markets                                []Market
 	Fills, Unanswered, Pending             int
 	FillTimes                              FillTimes
+	Steps                                  Steps       // what Result.Finding goes by
 	Protection                             *Protection // nil without
 	Others                                 []Path      // of further accounts, until a result has them
 	Requests, Refusals                     map[string]int
@@ -200,7 +201,7 @@ func (r *Result) add(p Path) {
 // finish judges the paths together.
 func (r *Result) finish(p plan, attempts int) {
 	w := r.Worse()
-	r.Verdict, r.Finding, r.Overfit = w.Continuous, findingOf(w.Trips, attempts), overfitOfOne(r, attempts)
+	r.Verdict, r.Finding, r.Overfit = w.Continuous, evidenceOf(r.Paths).finding(attempts), overfitOfOne(r, attempts)
 	first, last := p.Data.Span()
 	if all := last.Sub(first); p.To.Sub(p.From) < all*9/10 {
 		r.warn("The run takes %s of the %s that the prices span: other parts may give other figures.", inDays(p.To.Sub(p.From)), inDays(all))
@@ -365,9 +366,6 @@ func (p *Path) warnings() (list []string) {
 	if p.Service != p.Continuous {
 		list = append(list, fmt.Sprintf("The service says %s, and judging every second says %s: the service judges an account only when it is asked.", p.Service, p.Continuous))
 	}
-	if len(p.Trips) < 30 {
-		list = append(list, words.Are(len(p.Trips), "round trip")+" too few to tell skill from luck.")
-	}
 	return list
 }
 
@@ -397,6 +395,7 @@ func (r *Result) String() string {
 	}
 	line("verdict", "%s; by the service %s; lowest room $%s", verdict, p.Service, p.LowestRoom.StringFixed(2))
 	line("finding", "%s", r.Finding)
+	line("", "%s", FindingLimits)
 	line("equity", "$%s to %s", p.Opening.StringFixed(2), dollars(p.Equity))
 	if p.ExitFees.IsPositive() {
 		line("", "leaving what is open costs $%s more", p.ExitFees.StringFixed(2))
@@ -413,6 +412,9 @@ func (r *Result) String() string {
 		line("accounts", "%s", r.accounts())
 	}
 	line("sharpe", "%s%s", p.Sharpe, p.SharpeIn)
+	if text := p.DaysThatCount(); text != "" {
+		line("", "%s", text)
+	}
 	sent := 0
 	for _, n := range p.Requests {
 		sent += n

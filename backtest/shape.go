@@ -1,12 +1,9 @@
 package backtest
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
-
-	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // Shape is how the round trips and the days of a path are spread, which means and sums do not show.
@@ -75,8 +72,10 @@ func (s *Shape) falls(days []Day, opening float64) {
 	}
 	for _, d := range days {
 		if !d.Equity.Valid {
-			s.MeanFall, s.MeanFallDays = none("the equity at the end of a day is not known"), none("the equity at the end of a day is not known")
-			return
+			if length > 0 {
+				length++
+			}
+			continue
 		}
 		v := d.Equity.Decimal.InexactFloat64()
 		if v >= peak {
@@ -96,18 +95,10 @@ func (s *Shape) falls(days []Day, opening float64) {
 
 // spreadOfDays are the skew of the daily returns, and the mean of the worst twentieth.
 func spreadOfDays(days []Day) (skew, tail Figure) {
-	if len(days) < minDays {
-		short := none(fmt.Sprintf("too short to quote: %s of %d", words.Count(len(days), "complete day"), minDays))
+	returns, _ := returnsOf(days)
+	if len(returns) < minDays {
+		short := none(tooShort(len(days), len(returns), minDays))
 		return short, short
-	}
-	returns := make([]float64, len(days))
-	for i, d := range days {
-		v, ok := d.Return.Value()
-		if !ok {
-			unknown := none("the equity at the end of a day is not known")
-			return unknown, unknown
-		}
-		returns[i] = v
 	}
 	skew = none("no two days differ")
 	if deviation(returns) > 0 {

@@ -51,10 +51,10 @@ type SweepResult struct {
 	Rows []SweepRow
 	// Best is the best variant on Test; empty if no variant has a score.
 	Best []*Result
-	// Overfit is what the choice among the variants explains, and Finding what was found, in
-	// words.
+	// Overfit is what the choice among the variants explains, and Finding what the best shows on all
+	// test runs together.
 	Overfit Overfit
-	Finding string
+	Finding Finding
 	// Odds are those of the best variant.
 	TrainOdds, TestOdds Odds
 }
@@ -188,7 +188,7 @@ func (r *SweepResult) String() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s on prices that it was not chosen on: mean return %s; %s\n", r.Rows[0].Name, percent(MeanReturn(r.Best)), r.TestOdds)
-	fmt.Fprintf(&b, "%s\n", r.Finding)
+	fmt.Fprintf(&b, "%s\nof the choice: %s\n", r.Finding, r.choice())
 	return b.String()
 }
 

@@ -61,6 +61,9 @@ type holding struct {
 	cost decimal.Decimal // of what is open: signed size × entry price
 	feed *feed
 	trip *RoundTrip
+
+	began  int  // the step in which the round trip did
+	inside bool // that was a candle
 }
 
 const costPlaces = 24
@@ -97,6 +100,12 @@ type book struct {
 	applied  int // fills
 
 	turnover decimal.Decimal
+	cost     spread
+	took     decimal.Decimal // by spread and slippage
+
+	step   int  // how many steps have ended
+	inside bool // the present one is a candle
+	brief  int  // round trips that lasted fewer than fewestSteps, and began or ended inside a candle
 }
 
 // apply applies the fills until a time.
@@ -122,6 +131,7 @@ func (b *book) one(e tradingsim.Execution) error {
 	}
 	closed, gross := h.fill(signed, e.Price)
 	b.turnover = b.turnover.Add(e.Size.Mul(e.Price))
+	b.took = b.took.Add(b.cost.took(e, h.feed))
 	b.gross = b.gross.Add(gross)
 	if closed.IsPositive() {
 		if err := b.exit(h, e, closed); err != nil {
@@ -129,7 +139,7 @@ func (b *book) one(e tradingsim.Execution) error {
 		}
 	}
 	if !h.size.IsZero() && h.trip == nil {
-		h.trip = &RoundTrip{Symbol: e.Symbol, Side: e.Side, Opened: e.At}
+		h.trip, h.began, h.inside = &RoundTrip{Symbol: e.Symbol, Side: e.Side, Opened: e.At}, b.step, b.inside
 	}
 	return nil
 }
@@ -150,6 +160,9 @@ func (b *book) exit(h *holding, e tradingsim.Execution, closed decimal.Decimal) 
 	if h.size.IsZero() || (h.size.IsPositive() != (t.Side == "long")) {
 		t.Cause, t.Closed = row.Cause, row.ClosedAt
 		b.trips = append(b.trips, *t)
+		if b.step-h.began < fewestSteps && (h.inside || b.inside) {
+			b.brief++
+		}
 		h.trip = nil
 		return nil
 	}

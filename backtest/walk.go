@@ -61,6 +61,15 @@ type walk struct {
 	largest    decimal.Decimal // notional of the day so far
 	held       bool            // something was, on the day so far
 
+	straight     bool          // prices inside candles are straight lines
+	grain        time.Duration // of steps
+	grid         int64         // a time at which one ends, in Unix nanoseconds
+	stepped, due time.Time     // when the present one began, and when it ends
+	coarse       bool          // it began as that of a candle
+	hidden       bool          // it waits for the end of a candle that was not drawn
+	gross        float64       // earned before all costs until its beginning
+	steps        Steps
+
 	width time.Duration
 	curve []CurvePoint
 	seen  [curvePoints]bool // somebody looked in this stretch
@@ -71,15 +80,18 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 		terms: p.terms, from: p.From, to: end, at: p.From,
 		balance: p.terms.Opening, daily: p.terms.DailyLossFloor, verdict: Open,
 		peak: p.terms.Opening, peakAt: p.From, low: p.terms.Opening, roomAt: p.From,
-		width: (end.Sub(p.From) + curvePoints - 1) / curvePoints, payments: a.Payments,
+		width: max(1, (end.Sub(p.From)+curvePoints-1)/curvePoints), payments: a.Payments,
 	}
+	w.straight = p.in.straight()
+	w.grain, w.grid = p.grainOf()
+	w.due, w.stepped = time.Unix(0, w.grainAfter(p.From.UnixNano())).UTC(), p.From
 	w.floor = w.terms.floor(w.daily)
 	w.room = w.balance.Sub(w.floor)
 	w.dayRoom = w.room
 	w.equity = decimal.NewNullDecimal(w.balance)
 	w.extremes.see(w.balance)
 	w.unrealized = decimal.NewNullDecimal(decimal.Zero)
-	w.book = book{markets: map[string]*holding{}, rows: a.Trades, takerFee: p.terms.feeRate()}
+	w.book = book{markets: map[string]*holding{}, rows: a.Trades, takerFee: p.terms.feeRate(), cost: p.spread}
 	for _, s := range p.Data.series {
 		w.book.markets[s.symbol] = &holding{feed: s.feed(p.in, nil)}
 		w.book.order = append(w.book.order, s.symbol)
@@ -134,6 +146,7 @@ func (w *walk) run(points []tradingsim.Point, reported time.Time, equity decimal
 // change brings the account to its next change.
 func (w *walk) change(c tradingsim.Point) error {
 	w.walkTo(c.At)
+	w.book.inside = w.inside()
 	if err := w.book.apply(c.At); err != nil {
 		return err
 	}
@@ -144,6 +157,8 @@ func (w *walk) change(c tradingsim.Point) error {
 	w.balance = c.Balance
 	w.exposure()
 	w.look()
+	w.due = w.stepEnd()
+	w.coarse = w.coarse || w.hidden
 	w.lever(true)
 	return nil
 }
@@ -168,6 +183,7 @@ func (w *walk) again(points []tradingsim.Point) error {
 
 func (w *walk) end() {
 	w.walkTo(w.to)
+	w.step() // what is left
 	if !isMidnight(w.to) {
 		w.part(w.to.Truncate(day))
 	}
@@ -188,6 +204,9 @@ func (w *walk) compare(service decimal.NullDecimal) error {
 // held; else nothing can change but the day.
 func (w *walk) walkTo(until time.Time) {
 	flat := w.book.flat()
+	if flat {
+		w.stepWhileFlat(until)
+	}
 	for w.at.Before(until) {
 		next := w.at.Truncate(time.Second).Add(time.Second)
 		if flat {
@@ -201,12 +220,16 @@ func (w *walk) walkTo(until time.Time) {
 			w.look()
 			w.midnight()
 		}
-		if !flat || isMidnight(next) {
-			w.look()
+		if flat {
+			if isMidnight(next) {
+				w.look()
+			}
+			continue
 		}
-		if !flat {
-			w.skip(until)
-		}
+		w.look()
+		w.stepIfDue()
+		w.skip(until)
+		w.stepIfDue()
 	}
 }
 
@@ -223,7 +246,7 @@ func (w *walk) skip(until time.Time) {
 	if w.verdict == Open {
 		high = decimal.Min(high, w.terms.ProfitTarget)
 	}
-	end := earlier(earlier(until, c.At), w.at.Truncate(day).Add(day-time.Second))
+	end := earlier(earlier(until, c.At), earlier(w.due, w.at.Truncate(day).Add(day-time.Second)))
 	passed := w.book.within(low.Sub(w.balance), high.Sub(w.balance), w.at, end)
 	if passed == 0 {
 		return
@@ -369,7 +392,9 @@ func (w *walk) midnight() {
 	}
 	w.largest, w.held = decimal.Zero, false
 	w.exposure()
-	w.lastDay = w.equity
+	if w.equity.Valid {
+		w.lastDay = w.equity
+	}
 	w.dayTrips = len(w.book.trips)
 	if w.terms.DailyFloor != FixedFloor {
 		w.daily = protect.MovedFloor(w.terms.DailyLossFloor, w.terms.Opening, w.balance)
@@ -412,7 +437,7 @@ func (w *walk) into(p *Path, cost spread) {
 	p.Balance, p.Gross, p.Funding = w.balance, w.book.gross.Round(6), w.funding
 	p.Fees = p.Gross.Add(w.funding).Sub(w.balance.Sub(w.terms.Opening))
 	p.OpenValue, p.ExitFees = w.book.leaving(w.to, cost)
-	p.Turnover = w.book.turnover
+	p.Turnover, p.Took = w.book.turnover, w.book.took
 	for _, symbol := range w.book.order {
 		if h := w.book.markets[symbol]; !h.size.IsZero() {
 			p.StillOpen = append(p.StillOpen, symbol)

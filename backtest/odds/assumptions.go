@@ -2,10 +2,12 @@ package odds
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 // assumptions are what a forecast takes for granted, in words.
@@ -14,7 +16,16 @@ func (f *Forecast) assumptions(h History, o Options, s *series) (list []backtest
 		list = append(list, backtest.Assumption{Name: name, Text: fmt.Sprintf(format, values...)})
 	}
 	add("Future", "days like those of the history, in blocks of them: no other market, no other bot")
-	add("Worse days", "none than those of the history: one that %d days did not show may come once in %d days all the same", f.Seen.Days, max(1, f.Seen.Days/3))
+	if f.Refused == "" {
+		add("Restlessness", "days as restless as these; the years' volatility may differ by a factor of %.1f", math.Exp(1.96*restlessness(f.Seen.Days)))
+		if f.Seen.Days < EnoughDays {
+			add("Regime", "%s may all be of one calm regime, and do not know the other: of fewer than %d the true number of lost accounts is above the interval more often than 5 times in 100", words.Count(f.Seen.Days, "day"), EnoughDays)
+		}
+		add("Worse days", "the paths are drawn as the days are, and once more with a day worse than any of them, about once in %s; the interval holds both", words.Count(f.Seen.Days, "day"))
+		if n, ok := f.Unseen.Get(); ok {
+			add("Not seen", "no day took a tenth of the room to a floor, so the history does not show how an account is lost. %s, and no loss: that allows %s", stretches(n), percent(unseen(n)))
+		}
+	}
 	add("Survivors", "%s", survivors(h))
 	if n := len(h.Days) - f.Seen.Days; n > 0 {
 		add("Same dates", "%d days are on a date that another account has too: a path takes one of them, and the date counts once", n)
@@ -55,6 +66,17 @@ func (f *Forecast) assumptions(h History, o Options, s *series) (list []backtest
 		add("History", "%s", note)
 	}
 	return list
+}
+
+// stretches is how many accounts a history is long.
+func stretches(n int) string {
+	switch n {
+	case 0:
+		return "It has fewer days than one account takes"
+	case 1:
+		return "It has the days of one account"
+	}
+	return fmt.Sprintf("It has the days of %d accounts", n)
 }
 
 // survivors says which accounts a history is of.

@@ -31,11 +31,12 @@ func ExampleFromResult() {
 		log.Fatal(err)
 	}
 	if forecast.Refused != "" {
-		fmt.Println("no probability:", forecast.Refused)
+		fmt.Println("no chance:", forecast.Refused)
 		return
 	}
+	fmt.Println(forecast.Headline()) // such as "Of 100 such accounts between 4 and at least 61 are lost within 30 days; …"
 	pass, _ := forecast.Pass.Get()
-	fmt.Println("passes:", pass) // such as "61 % to 84 %, 73 % in the mean"
+	fmt.Println("passes:", pass) // such as "61 % to 84 %"
 }
 
 func ExampleOf() {
@@ -64,5 +65,5 @@ func ExampleOf() {
 		log.Fatal(err)
 	}
 	fmt.Println(forecast.Refused)
-	// Output: 2 days of history: a probability takes 60, so 58 are missing
+	// Output: 2 days are too few days for an interval
 }

@@ -1,25 +1,26 @@
 package odds
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/backtest"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
 const (
-	// FewestDays is how many days of history a probability takes.
-	FewestDays = 60
-	// WidestInterval is how wide the interval of a probability may be.
-	WidestInterval = 0.3
+	// FewestDays is how many days of history an interval takes.
+	FewestDays = 4
+	// EnoughDays is from how many days on an interval holds whatever regime the days were of: fewer may
+	// be of a calm one, and then more accounts are lost.
+	EnoughDays = 250
 )
 
 // Forecast is what a history says of an account, or why it says nothing.
 type Forecast struct {
-	// Refused is why there is no probability; empty if there is one.
+	// Refused is why there is no chance; empty if there is one.
 	Refused string
 	// Seen is what the history has, which is no forecast.
 	Seen Seen
@@ -36,6 +37,10 @@ type Forecast struct {
 	// Reading is what the daily floor does in the headline, which is the worst of Readings.
 	Reading  Anchor
 	Readings []Reading
+	// Unseen is how many whole stretches of the horizon the history has, where none of its days and
+	// moments took a tenth of the room to a floor: then it has not seen how the account is lost, and Lose
+	// goes as far as so many stretches without a loss allow.
+	Unseen trading.Opt[int]
 	// Days is how many days an account takes until it is decided or the horizon ends, in the mean.
 	Days trading.Opt[float64]
 	// Block is the mean length of a block, and Blocks the chance at half of it and at the double.
@@ -60,9 +65,10 @@ type Seen struct {
 	Accounts []Source
 	// Days are the different dates, and Traded those with trades.
 	Days, Traded int
-	// Mean is the mean profit of a day in dollars, and MeanLow and MeanHigh hold it with 99
-	// percent confidence. Deviation is the standard deviation of a day.
-	Mean, MeanLow, MeanHigh, Deviation float64
+	// Mean is the mean profit of a day in dollars, and Deviation the standard deviation of a day. MeanLow
+	// and MeanHigh hold the mean with 99 percent confidence; fewer than [FewestDays] have none.
+	Mean, Deviation   float64
+	MeanLow, MeanHigh trading.Opt[float64]
 	// Best and Worst are the best and the worst day, and Deepest the lowest that the equity was
 	// below where a day began, all in dollars.
 	Best, Worst, Deepest decimal.Decimal
@@ -109,15 +115,13 @@ func Of(h History, o Options) (*Forecast, error) {
 		f.Block = blockLength(s.profits())
 	}
 	s.cut(f.Block)
-	f.Assumptions = f.assumptions(h, o, s)
 	e := o.engine(s)
 	if f.Haircut != nil {
 		e.haircut = f.Haircut.Daily / s.traded()
 	}
 	headline := f.judge(e)
-	if f.Refused == "" {
-		f.blocks(e, headline)
-	}
+	f.Assumptions = f.assumptions(h, o, s)
+	f.blocks(e, headline)
 	if o.Size != nil {
 		f.Size = f.sizes(e, headline, o)
 	}
@@ -129,7 +133,7 @@ func refusal(s Seen, o Options) string {
 	_, target := o.Rules.Target.Get()
 	switch {
 	case s.Days < FewestDays:
-		return fmt.Sprintf("%d days of history: a probability takes %d, so %d are missing", s.Days, FewestDays, FewestDays-s.Days)
+		return words.Are(s.Days, "day") + " too few days for an interval"
 	case s.Traded == 0:
 		return "no day of the history has a trade"
 	case !target && o.Horizon == 0:
@@ -169,12 +173,15 @@ func (o Options) engine(s *series) engine {
 // judge makes the forecast, and returns which reading is the headline.
 func (f *Forecast) judge(e engine) (headline int) {
 	_, target := f.Rules.Target.Get()
-	e.watch = newWatch(len(e.phases[0]), e.days)
-	all := e.run()
-	chances := func(reading int, what func(share) float64) Chance { return chance(all.of(reading, what), e.inner) }
+	plain := e // for means and pictures, which take fewer paths than the ends of an interval
+	plain.watch, plain.inner = newWatch(len(e.phases[0]), e.days), max(20, e.inner/5)
+	all := plain.run()
+	seen, worse := e.twice()
 	worst := math.Inf(1)
 	for i, r := range e.phases[0] {
-		one := Reading{Name: r.reading, Pass: chances(i, passedShare), Lose: chances(i, lostShare)}
+		one := Reading{Name: r.reading}
+		one.Pass, one.Lose = e.chances(seen, worse, i, f.stretch(all, i))
+		one.Pass, one.Lose = one.Pass.around(all.chance(i, plain.inner, passedShare)), one.Lose.around(all.chance(i, plain.inner, lostShare))
 		f.Readings = append(f.Readings, one)
 		bad := one.Pass.Mean
 		if !target {
@@ -185,38 +192,35 @@ func (f *Forecast) judge(e engine) (headline int) {
 		}
 	}
 	f.Reading = f.Readings[headline].Name
-	pass, lose := f.Readings[headline].Pass, f.Readings[headline].Lose
-	if width := max(pass.Width(), lose.Width()); width > WidestInterval {
-		f.Refused = tooWide(f.Seen.Days, pass, lose, target)
-		f.Readings = nil
-		return headline
-	}
 	if target {
-		f.Pass = trading.Some(pass)
+		f.Pass = trading.Some(f.Readings[headline].Pass)
 	}
-	f.Lose = trading.Some(lose)
-	f.Held = trading.Some(chances(headline, func(s share) float64 { return s.held }))
-	f.Undecided = trading.Some(chances(headline, func(s share) float64 { return max(0, 1-s.passed-s.lost-s.held) }))
+	f.Lose = trading.Some(f.Readings[headline].Lose)
+	both := func(what func(share) float64) trading.Opt[Chance] {
+		c := seen.chance(headline, e.inner, what).or(worse.chance(headline, e.inner, what))
+		return trading.Some(c.around(all.chance(headline, plain.inner, what)))
+	}
+	f.Held = both(func(s share) float64 { return s.held })
+	f.Undecided = both(func(s share) float64 { return max(0, 1-s.passed-s.lost-s.held) })
 	f.Days = trading.Some(mean(all.of(headline, func(s share) float64 { return s.days })))
-	f.ByDay = e.watch.byDay(headline)
+	if e.quiet(headline) {
+		f.Unseen = trading.Some(len(e.series.dates) / f.stretch(all, headline))
+	}
+	f.ByDay = plain.watch.byDay(headline)
 	return headline
+}
+
+// stretch is how many days an account takes: the horizon, or without one what paths take in the mean.
+func (f *Forecast) stretch(all shares, reading int) int {
+	if f.Horizon > 0 {
+		return f.Horizon
+	}
+	return max(1, int(math.Ceil(mean(all.of(reading, func(s share) float64 { return s.days })))))
 }
 
 func passedShare(s share) float64 { return s.passed }
 
 func lostShare(s share) float64 { return s.lost }
-
-// tooWide says that an interval is, and how much history would make it narrow enough.
-func tooWide(days int, pass, lose Chance, target bool) string {
-	what, c := "lose the account", lose
-	if target && pass.Width() >= lose.Width() {
-		what, c = "pass", pass
-	}
-	ratio := c.Width() / WidestInterval
-	need := int(math.Ceil(float64(days)*ratio*ratio/50)) * 50
-	return fmt.Sprintf("not enough history to say: by %d days the chance to %s may be anything from %s to %s; to know it within %.0f points takes about %d days",
-		days, what, percent(c.Low), percent(c.High), 100*WidestInterval, need)
-}
 
 // blocks is the forecast with blocks of other lengths.
 func (f *Forecast) blocks(e engine, headline int) {
@@ -240,10 +244,7 @@ func narrowed(phases [][]rule, reading int) [][]rule {
 
 // sizes answers what was asked for sizes.
 func (f *Forecast) sizes(e engine, headline int, o Options) *SizeCurve {
-	switch {
-	case f.Refused != "":
-		return &SizeCurve{Refused: f.Refused}
-	case len(o.Then) > 0:
+	if len(o.Then) > 0 {
 		return &SizeCurve{Refused: "a size is of one phase: ask for each by itself"}
 	}
 	return o.Size.curve(e, e.phases[0][headline], o)
@@ -253,8 +254,9 @@ func (f *Forecast) sizes(e engine, headline int, o Options) *SizeCurve {
 func seen(h History, s *series) Seen {
 	profits := s.profits()
 	v := Seen{Accounts: h.Accounts, Days: h.dates(), Mean: mean(profits), Deviation: deviation(profits), NotFlat: s.notFlat}
-	if len(profits) > 3 {
-		v.MeanLow, v.MeanHigh = meanInterval(profits, 0)
+	if len(profits) >= FewestDays {
+		low, high := meanInterval(profits, 0)
+		v.MeanLow, v.MeanHigh = trading.Some(low), trading.Some(high)
 	}
 	for i, d := range h.Days {
 		profit := d.End.Equity.Sub(d.Begin.Equity)

@@ -71,21 +71,46 @@ func TestARefusalComesBeforeAnyNumber(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"59 days":          {steady(59), quick(challenge()), "59 days of history: a probability takes 60, so 1 are missing"},
-		"too wide":         {historyOf(worlds[0].days(rand.New(rand.NewPCG(2, 2)), 120)), quick(challenge()), "not enough history to say: by 120 days the chance to "},
+		"1 day":            {steady(1), quick(challenge()), "1 day is too few days for an interval"},
+		"3 days":           {steady(3), quick(challenge()), "3 days are too few days for an interval"},
 		"no target":        {steady(90), endless, "the account has no target, so it needs a horizon"},
 		"no trade in days": {idle, quick(challenge()), "no day of the history has a trade"},
 	} {
 		f := forecast(t, c.h, c.o)
-		assert.True(t, strings.HasPrefix(f.String(), "refused       "+c.want), "%s:\n%s", name, f)
+		assert.True(t, strings.HasPrefix(f.String(), "chances       No chance can be given: "+c.want), "%s:\n%s", name, f)
 		_, pass := f.Pass.Get()
 		_, lose := f.Lose.Get()
 		assert.False(t, pass || lose, name)
 		assert.Empty(t, f.ByDay, name)
 		assert.Empty(t, f.Readings, name)
 		assert.NotZero(t, f.Seen.Days, "what was seen is there")
+		assert.Equal(t, len(c.h.Days) < FewestDays, !strings.Contains(f.String(), "(99 %"), "%s: the mean of a few days has no interval", name)
 	}
-	require.Empty(t, forecast(t, steady(60), quick(challenge())).Refused)
+}
+
+// TestTheHeadline: it has no mean, and of few days it says that more may be lost.
+func TestTheHeadline(t *testing.T) {
+	wild := func(days int) History {
+		return historyOf(independent(100, 1000)(rand.New(rand.NewPCG(2, 2)), days))
+	}
+	for days, want := range map[int]string{
+		4:    "Of 100 such accounts between 0 and 100 are lost within 60 days; 4 days cannot say it closer, and a more restless market would lose more. Between 0 and 100 pass.",
+		120:  "Of 100 such accounts between 1 and at least 81 are lost within 60 days; 120 days cannot say it closer, and a more restless market would lose more. Between 1 (or fewer) and 88 pass.",
+		1000: "Of 100 such accounts between 8 and 61 are lost within 60 days; 1000 days cannot say it closer, and a more restless market would lose more. Between 12 and 59 pass.",
+	} {
+		f := forecast(t, wild(days), quick(challenge()))
+		assert.Empty(t, f.Refused)
+		assert.Equal(t, want, f.Headline())
+		assert.True(t, strings.HasPrefix(f.String(), "chances       "+want))
+		assert.Equal(t, days < EnoughDays, strings.Contains(f.String(), "assumed       regime: "))
+	}
+	for days, factor := range map[int]string{60: "2.2", 1000: "1.5"} {
+		assert.Contains(t, forecast(t, wild(days), quick(challenge())).String(), "days as restless as these; the years' volatility may differ by a factor of "+factor)
+	}
+	f := forecast(t, historyOf(independent(300, 150)(rand.New(rand.NewPCG(1, 1)), 300)), quick(challenge()))
+	assert.Equal(t, trading.Some(5), f.Unseen)
+	assert.Contains(t, f.String(), "It has the days of 5 accounts, and no loss: that allows 52 %")
+	assert.Greater(t, chanceOf(t, f.Lose).High, 0.52)
 }
 
 func TestSeedsFixEverything(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // setting is a walk between two barriers, in per cent of the account.
 type setting struct{ down, up, mean, deviation float64 }
 
-var settings = []setting{
+var barriers = []setting{
 	{5, 10, 0.1, 1}, // the reference: 0.665
 	{5, 10, 0, 1}, {5, 10, -0.05, 1}, {10, 10, 0.05, 1}, {5, 5, 0.05, 0.8},
 	{4, 8, 0.1, 0.7}, {10, 5, 0, 1.2}, {6, 12, 0.15, 1.5}, {3, 10, 0.1, 0.6}, {8, 8, -0.03, 0.9},
@@ -63,8 +63,8 @@ func (s setting) passes(days *series, paths int) float64 {
 
 func TestTwoBarriers(t *testing.T) {
 	skipUnderRace(t)
-	require.InDelta(t, 0.665, settings[0].twoBarriers(), 0.0005)
-	for _, s := range settings {
+	require.InDelta(t, 0.665, barriers[0].twoBarriers(), 0.0005)
+	for _, s := range barriers {
 		want := s.twoBarriers()
 		require.InDelta(t, want, s.passes(s.days(1500, 400), 40_000), 0.01, "%+v", s)
 	}

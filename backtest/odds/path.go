@@ -32,11 +32,37 @@ type tracks struct {
 	next  int     // days until the next jump
 	jump  *rand.PCG
 	drift float64 // added to each day with trades
+	swing float64 // what deviations are multiplied by
+	worse *worseDays
+}
+
+// worseDays are those that no history has seen, as one of its paths has them.
+type worseDays struct {
+	worst  float64 // the worst that was seen, below the mean
+	mean   float64
+	rate   float64 // how likely one is on a day
+	rng    *rand.PCG
+	losses []float64 // by day of the path; 0 is none
+}
+
+// on is what a day of a path loses; 0 where it is as it was seen.
+func (w *worseDays) on(i int) float64 {
+	for len(w.losses) <= i {
+		loss := 0.0
+		if unit(w.rng) < w.rate {
+			loss = max(0, w.worst*math.Pow(1-unit(w.rng), -1.0/3)-w.mean)
+		}
+		w.losses = append(w.losses, loss)
+	}
+	return w.losses[i]
 }
 
 // begin forgets the path before.
 func (t *tracks) begin() {
 	t.seen, t.jumps = t.seen[:0], t.jumps[:0]
+	if t.worse != nil {
+		t.worse.losses = t.worse.losses[:0]
+	}
 	t.reset()
 	t.wait()
 }
@@ -81,7 +107,7 @@ func (w *walker) run(t *tracks, days int) ending {
 	w.traded, w.best, w.rest = 0, 0, 0
 	for i := range days {
 		d, jump := t.on(i)
-		if end := w.day(t, d, jump); end != undecided {
+		if end := w.day(t, i, d, jump); end != undecided {
 			return ending{end, int32(i), w.equity}
 		}
 		if w.curve != nil {
@@ -92,7 +118,7 @@ func (w *walker) run(t *tracks, days int) ending {
 }
 
 // day goes through one, from midnight to midnight.
-func (w *walker) day(t *tracks, d *day, jump bool) result {
+func (w *walker) day(t *tracks, i int, d *day, jump bool) result {
 	floor := max(w.global, w.daily)
 	if w.equity <= floor {
 		return lost
@@ -101,7 +127,13 @@ func (w *walker) day(t *tracks, d *day, jump bool) result {
 		w.midnight(w.equity, w.equity)
 		return undecided
 	}
-	began := w.equity
+	began, scale := w.equity, w.scale*t.swing
+	extremes := t.extremes[d.from:d.to]
+	if d.traded && t.worse != nil {
+		if loss := t.worse.on(i); loss > 0 {
+			d, scale, extremes = &day{end: -loss, low: -loss, gross: d.gross, traded: true}, w.scale, []float64{-loss}
+		}
+	}
 	if d.traded {
 		w.traded++
 		w.equity += w.scale * t.drift
@@ -117,8 +149,8 @@ func (w *walker) day(t *tracks, d *day, jump bool) result {
 		line += w.guard.line * d.gross * w.scale
 	}
 	leave := w.fee * d.gross * w.scale
-	if w.equity+w.scale*d.low <= line || w.equity+w.scale*d.high-leave >= w.target {
-		if end := w.within(t.extremes[d.from:d.to], line, leave, began, d.gross); end != undecided {
+	if w.equity+scale*d.low <= line || w.equity+scale*d.high-leave >= w.target {
+		if end := w.within(extremes, scale, line, leave, began, d.gross); end != undecided {
 			return end
 		}
 		if w.rest > 0 { // flattened, to go on later
@@ -126,14 +158,14 @@ func (w *walker) day(t *tracks, d *day, jump bool) result {
 			return undecided
 		}
 	}
-	w.equity += w.scale * d.end
+	w.equity += scale * d.end
 	w.best = max(w.best, w.equity-began)
-	w.midnight(w.equity-w.scale*d.unrealized, w.equity)
+	w.midnight(w.equity-scale*d.unrealized, w.equity)
 	return undecided
 }
 
 // within goes through the extremes of a day.
-func (w *walker) within(extremes []float64, line, leave, began, gross float64) result {
+func (w *walker) within(extremes []float64, scale, line, leave, began, gross float64) result {
 	if w.equity <= line {
 		return w.under(w.equity, gross)
 	}
@@ -141,7 +173,7 @@ func (w *walker) within(extremes []float64, line, leave, began, gross float64) r
 		return passed
 	}
 	for _, x := range extremes {
-		at := w.equity + w.scale*x
+		at := w.equity + scale*x
 		if at <= line {
 			return w.under(line, gross)
 		}

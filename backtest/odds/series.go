@@ -179,21 +179,21 @@ func (w *stroll) day() int32 {
 	return days[below(w.rng, len(days))]
 }
 
-// widen is what is added to each traded day of each resampled history, so that the means of all
+// widen are the means of resampled histories, and what is added to each traded day of each, so that they
 // spread by as much as the history's own is uncertain. A resampled history forgets the memory that
 // is longer than its blocks, and its spread is that of n days where n-1 are free: without
 // this the intervals are too narrow.
-func (s *series) widen(samples []sample) []float64 {
-	profits, means := s.profits(), make([]float64, len(samples))
+func (s *series) widen(samples []sample) (means, drifts []float64) {
+	profits := s.profits()
+	means, drifts = make([]float64, len(samples)), make([]float64, len(samples))
 	for k, one := range samples {
 		for _, date := range one.dates {
 			means[k] += profits[date] / float64(len(one.dates))
 		}
 	}
-	drifts := make([]float64, len(samples))
 	seen, days := deviation(means), float64(len(s.dates))
 	if seen == 0 {
-		return drifts
+		return means, drifts
 	}
 	student := 1 + (1.96*1.96+1)/(4*(days-1))
 	factor := min(max(meanError(profits)*student/seen, 1), 2)
@@ -201,7 +201,7 @@ func (s *series) widen(samples []sample) []float64 {
 	for k := range drifts {
 		drifts[k] = (factor - 1) * (means[k] - middle) / s.traded()
 	}
-	return drifts
+	return means, drifts
 }
 
 // traded is the share of the days with trades.

@@ -102,7 +102,7 @@ func TestNoSizeWithoutWhatItTakes(t *testing.T) {
 	}
 	o := quick(challenge())
 	o.Size = &Size{}
-	require.True(t, strings.HasPrefix(forecast(t, historyOf(profits[:59]), o).String(), "refused"))
+	require.True(t, strings.HasPrefix(forecast(t, historyOf(profits[:3]), o).String(), "chances       No chance can be given: 3 days are too few days for an interval."))
 }
 
 // disagreeing is a bot whose profits at other sizes are not its profits times the size.
@@ -132,7 +132,7 @@ func TestNoSizeWithoutAnEdge(t *testing.T) {
 		histories = 5000
 	}
 	for _, m := range []float64{0, -50} {
-		for _, days := range []int{60, 250} {
+		for _, days := range []int{4, 10, 60, 250} {
 			r, named := rand.New(rand.NewPCG(13, uint64(days))), 0
 			for range histories {
 				if low, _ := meanInterval(independent(m, 1000)(r, days), 0); low > 0 {

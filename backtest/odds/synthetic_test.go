@@ -12,47 +12,120 @@ import (
 )
 
 // full makes the tests of the statistics as large as docs/odds.md states them: minutes.
-var full = flag.Bool("odds.full", false, "measure coverage and calibration in full")
+var full = flag.Bool("odds.full", false, "measure calibration, widths and sizes in full")
+
+// histories are how many histories each cell of the coverage has.
+var histories = flag.Int("odds.histories", 0, "measure the coverage of the intervals, on so many histories of each process, length and account")
+
+// paths are how many paths each resampled history of them has.
+var paths = flag.Int("odds.paths", 500, "how many paths each of the 200 resampled histories has, for -odds.histories")
 
 // process draws the profits of so many days.
 type process func(r *rand.Rand, n int) []float64
 
+// shocks make a process of days without memory, whose deviation is 1, or of what is handed on from day to
+// day.
+type shocks func(r *rand.Rand) func() float64
+
+// of has a mean and a deviation.
+func (s shocks) of(mean, deviation float64) process {
+	return func(r *rand.Rand, n int) []float64 {
+		x, next := make([]float64, n), s(r)
+		for i := range x {
+			x[i] = mean + float64(deviation*next())
+		}
+		return x
+	}
+}
+
+func normal(r *rand.Rand) func() float64 { return r.NormFloat64 }
+
 // independent days are normal, with a mean and a deviation.
-func independent(mean, deviation float64) process {
-	return func(r *rand.Rand, n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = mean + float64(deviation*r.NormFloat64())
-		}
-		return x
-	}
-}
+func independent(mean, deviation float64) process { return shocks(normal).of(mean, deviation) }
 
-// remembering days have a correlation of 0.3 with the day before.
-func remembering(mean, deviation float64) process {
-	return func(r *rand.Rand, n int) []float64 {
-		x, e := make([]float64, n), r.NormFloat64()
-		for i := range x {
-			e = float64(0.3*e) + float64(math.Sqrt(1-0.09)*r.NormFloat64())
-			x[i] = mean + float64(deviation*e)
-		}
-		return x
-	}
-}
-
-// fatTailed days have Student's distribution with 4 degrees of freedom.
-func fatTailed(mean, deviation float64) process {
-	return func(r *rand.Rand, n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			g := 0.0
-			for range 4 {
+// student has fat tails: two to four degrees of freedom, and a deviation of 1 where there is one.
+func student(freedom float64) shocks {
+	return func(r *rand.Rand) func() float64 {
+		return func() float64 {
+			g := 0.0 // a gamma of half the freedom: halves from squares, and quarters from a beta
+			for range int(freedom) {
 				z := r.NormFloat64()
 				g += z * z
 			}
-			x[i] = mean + float64(deviation*r.NormFloat64()/math.Sqrt(g/2))
+			if half := freedom - math.Floor(freedom); half > 0 {
+				z := r.NormFloat64()
+				g += z * z * betaQuarter(r)
+			}
+			return r.NormFloat64() / math.Sqrt(g/freedom) * math.Sqrt((freedom-2)/freedom)
 		}
-		return x
+	}
+}
+
+// betaQuarter makes a gamma of a quarter of one of a half.
+func betaQuarter(r *rand.Rand) float64 {
+	for { // Jöhnk's, of two quarters
+		u, v := math.Pow(r.Float64(), 4), math.Pow(r.Float64(), 4)
+		if u+v <= 1 && u+v > 0 {
+			return u / (u + v)
+		}
+	}
+}
+
+// remembering days have a correlation with the day before.
+func remembering(correlation float64, shock shocks) shocks {
+	return func(r *rand.Rand) func() float64 {
+		next := shock(r)
+		e := next()
+		return func() float64 {
+			e = float64(correlation*e) + float64(math.Sqrt(1-correlation*correlation)*next())
+			return e
+		}
+	}
+}
+
+// garch has a volatility that lasts: a tenth of it is the last day's, and of the rest so much stays.
+func garch(lasting float64) shocks {
+	const alpha = 0.1
+	return func(r *rand.Rand) func() float64 {
+		v, x := 1.0, 0.0
+		next := func() float64 {
+			v = (1 - lasting) + alpha*x*x + (lasting-alpha)*v
+			x = math.Sqrt(v) * r.NormFloat64()
+			return x
+		}
+		for range 300 { // whatever it began with is forgotten
+			next()
+		}
+		return next
+	}
+}
+
+// regimes are calm, or three times as restless, for so many days in the mean.
+func regimes(days float64) shocks {
+	return func(r *rand.Rand) func() float64 {
+		calm := r.IntN(2) == 0
+		return func() float64 {
+			if r.Float64() < 1/days {
+				calm = !calm
+			}
+			if calm {
+				return r.NormFloat64() / math.Sqrt(5)
+			}
+			return 3 * r.NormFloat64() / math.Sqrt(5)
+		}
+	}
+}
+
+// rare loses so many deviations on one day in so many, and earns that on all others.
+func rare(days, loss float64) shocks {
+	return func(r *rand.Rand) func() float64 {
+		return func() float64 {
+			x := r.NormFloat64() + loss/days
+			if r.Float64() < 1/days {
+				x -= loss
+			}
+			return x
+		}
 	}
 }
 
@@ -77,15 +150,18 @@ func lives(profits []float64) int {
 	return 0
 }
 
-// truth is how likely the account passes within the horizon, by running it.
-func truth(p process, accounts int) float64 {
-	r, n := rand.New(rand.NewPCG(7, 7)), 0
+// truth is how likely the account passes within the horizon, and is lost, by running it.
+func truth(p process, accounts int) (passes, loses float64) {
+	r := rand.New(rand.NewPCG(7, 7))
 	for range accounts {
-		if lives(p(r, testHorizon)) == 1 {
-			n++
+		switch lives(p(r, testHorizon)) {
+		case 1:
+			passes++
+		case -1:
+			loses++
 		}
 	}
-	return float64(n) / float64(accounts)
+	return passes / float64(accounts), loses / float64(accounts)
 }
 
 // simple are the account's rules.

@@ -2,24 +2,61 @@ package odds
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/backtest/internal/words"
 )
 
-// String is a summary of a few lines. Why there is no probability comes before any number.
+// Headline is the forecast in a sentence or two, for somebody who reads nothing else.
+func (f *Forecast) Headline() string {
+	lose, ok := f.Lose.Get()
+	if !ok {
+		return "No chance can be given: " + f.Refused + "."
+	}
+	low, high := lose.ofHundred()
+	short := f.Seen.Days < EnoughDays
+	upTo := fmt.Sprint(high)
+	if short && high < 100 {
+		upTo = "at least " + upTo
+	}
+	days := words.Count(f.Seen.Days, "day")
+	text := fmt.Sprintf("Of 100 such accounts between %d and %s are lost%s; %s cannot say it closer, and a more restless market would lose more.", low, upTo, f.within(), days)
+	if pass, ok := f.Pass.Get(); ok {
+		low, high = pass.ofHundred()
+		orFewer := ""
+		if short && low > 0 {
+			orFewer = " (or fewer)"
+		}
+		text += fmt.Sprintf(" Between %d%s and %d pass.", low, orFewer, high)
+	}
+	return text
+}
+
+func (f *Forecast) within() string {
+	if f.Horizon == 0 {
+		return ""
+	}
+	return " within " + words.Count(f.Horizon, "day")
+}
+
+// ofHundred is a chance in accounts of a hundred, rounded outward.
+func (c Chance) ofHundred() (low, high int) {
+	return int(math.Floor(100*c.Low + 1e-9)), int(math.Ceil(100*c.High - 1e-9))
+}
+
+// String is the headline, and a summary of a few lines.
 func (f *Forecast) String() string {
 	var b strings.Builder
 	line := func(name, format string, values ...any) {
 		fmt.Fprintf(&b, "%-13s %s\n", name, fmt.Sprintf(format, values...))
 	}
-	if f.Refused != "" {
-		line("refused", "%s", f.Refused)
-	}
+	line("chances", "%s", f.Headline())
 	for _, one := range []struct {
 		name string
 		of   trading.Opt[Chance]
-	}{{"pass", f.Pass}, {"lose", f.Lose}, {"undecided", f.Undecided}, {"held", f.Held}} {
+	}{{"lose", f.Lose}, {"pass", f.Pass}, {"undecided", f.Undecided}, {"held", f.Held}} {
 		if c, ok := one.of.Get(); ok && (c.High >= 0.0005 || one.name == "pass" || one.name == "lose") {
 			line(one.name, "%s", c)
 		}
@@ -30,16 +67,16 @@ func (f *Forecast) String() string {
 	if len(f.Readings) > 1 {
 		line("daily floor", "%s, the worst of %d readings", f.Reading, len(f.Readings))
 		for _, r := range f.Readings {
-			line("", "%s: pass %s, lose %s", r.Name, r.Pass, r.Lose)
+			line("", "%s: lose %s, pass %s", r.Name, r.Lose, r.Pass)
 		}
 	}
 	for _, p := range f.Blocks {
-		line("blocks", "of %.1f days instead of %.1f: pass %s, lose %s", p.Days, f.Block, percent(p.Pass), percent(p.Lose))
+		line("blocks", "in the mean with blocks of %.1f days instead of %.1f: lose %s, pass %s", p.Days, f.Block, percent(p.Lose), percent(p.Pass))
 	}
 	f.sizeLines(line)
 	s := f.Seen
-	line("seen", "%d days, %d with trades; %s a day (99 %%: %s to %s), deviation %s", s.Days, s.Traded, dollarText(s.Mean), dollarText(s.MeanLow), dollarText(s.MeanHigh), dollarText(s.Deviation))
-	line("", "best day %s, worst day %s, deepest within a day -%s", money(s.Best), money(s.Worst), money(s.Deepest))
+	line("seen", "%s, %d with trades; %s", words.Count(s.Days, "day"), s.Traded, s.day())
+	line("", "best day %s, worst day %s, deepest within a day %s", money(s.Best), money(s.Worst), money(s.Deepest.Neg()))
 	if h := f.Haircut; h != nil {
 		line("selected", "best of %d: deflated Sharpe %s, probability of overfitting %s", h.Of, h.Overfit.DeflatedSharpe, h.Overfit.Overfitting)
 	}
@@ -47,6 +84,17 @@ func (f *Forecast) String() string {
 		line("assumed", "%s: %s", strings.ToLower(a.Name), a.Text)
 	}
 	return b.String()
+}
+
+// day is what a day made, with what its mean may be.
+func (s Seen) day() string {
+	text := dollarText(s.Mean) + " a day"
+	low, ok := s.MeanLow.Get()
+	high, _ := s.MeanHigh.Get()
+	if !ok {
+		return text
+	}
+	return fmt.Sprintf("%s (99 %%: %s to %s), deviation %s", text, dollarText(low), dollarText(high), dollarText(s.Deviation))
 }
 
 func (f *Forecast) horizonText() string {
@@ -75,11 +123,17 @@ func (f *Forecast) sizeLines(line func(name, format string, values ...any)) {
 	}
 }
 
-// String is such as "61 % to 84 %, 73 % in the mean"; where all three read the same, it is said once.
+// String is such as "61 % to 84 %", rounded outward; where both read the same, it is said once.
 func (c Chance) String() string {
-	low, high := percent(c.Low), percent(c.High)
-	if low == high {
+	at, to := c.ofHundred()
+	low, high := percent(float64(at)/100), percent(float64(to)/100)
+	switch {
+	case c.High < 0.01:
+		return "under 1 %"
+	case c.Low > 0.99:
+		return "over 99 %"
+	case low == high:
 		return low
 	}
-	return fmt.Sprintf("%s to %s, %s in the mean", low, high, percent(c.Mean))
+	return low + " to " + high
 }

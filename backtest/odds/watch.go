@@ -15,7 +15,7 @@ type watch struct {
 }
 
 func newWatch(readings, days int) *watch {
-	w := &watch{days: days, each: 25, curves: make([][][]float64, readings)}
+	w := &watch{days: days, each: 5, curves: make([][][]float64, readings)}
 	for range readings {
 		w.passes, w.losses = append(w.passes, make([]int, days)), append(w.losses, make([]int, days))
 	}

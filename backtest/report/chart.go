@@ -198,12 +198,47 @@ func short(v float64) string {
 		sign, v = minus, -v
 	}
 	switch {
+	case v >= 10_000_000_000:
+		return sign + "$" + digits(v/1e9) + "B"
+	case v >= 10_000_000:
+		return sign + "$" + digits(v/1e6) + "M"
 	case v >= 10_000:
-		return sign + "$" + strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v/1000), "0"), ".") + "k"
+		return sign + "$" + digits(v/1000) + "k"
 	case v == math.Trunc(v):
 		return fmt.Sprintf("%s$%.0f", sign, v)
 	}
 	return fmt.Sprintf("%s$%.2f", sign, v)
+}
+
+// digits are two places at most.
+func digits(v float64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
+}
+
+// lines are a floor or a target.
+type lines struct {
+	class, text string
+	at          float64
+}
+
+// nearTo are the levels that a picture of some values has room for, the first of which is where they begin,
+// and which ones are far away, in words: they would make a flat line of the values. Half of the account is
+// far, unless the values go as far themselves.
+func nearTo(values []float64, levels []lines) (near []lines, note string) {
+	low, high := slices.Min(values), slices.Max(values)
+	room := max(values[0]/2, high-low)
+	var far []string
+	for _, l := range levels {
+		if l.at >= low-room && l.at <= high+room {
+			near = append(near, l)
+			continue
+		}
+		far = append(far, "the "+l.text+" at "+floatMoney(l.at))
+	}
+	if len(far) > 0 {
+		note = "Too far away to be in the picture: " + strings.Join(far, ", ") + "."
+	}
+	return near, note
 }
 
 func shortPercent(v float64) string {
@@ -216,8 +251,8 @@ func value(d decimal.NullDecimal) float64 { return d.Decimal.InexactFloat64() }
 
 func (v *view) charts(r *backtest.Result) {
 	p := r.Worse()
-	v.Between = equityChart(r, true)
-	v.Equity = equityChart(r, false)
+	v.Between, v.BetweenNote = equityChart(r, true)
+	v.Equity, _ = equityChart(r, false)
 	v.Drawdown = drawdownChart(r)
 	v.Daily = dailyChart(p.Days, func(d backtest.Day) decimal.NullDecimal { return d.Profit })
 	v.Room = dailyChart(allDays(p), func(d backtest.Day) decimal.NullDecimal { return decimal.NewNullDecimal(d.LowestRoom) })
@@ -229,25 +264,34 @@ func (v *view) charts(r *backtest.Result) {
 	v.Against = againstChart(r)
 }
 
-// equityChart is the equity, alone or between the floor and the target.
-func equityChart(r *backtest.Result, between bool) *chart {
+// equityChart is the equity, alone or between the floor and the target; nil if both of these are far away.
+// The note says which are.
+func equityChart(r *backtest.Result, between bool) (c *chart, note string) {
 	p := r.Worse()
 	values := []float64{p.Opening.InexactFloat64()}
-	for _, c := range p.Curve {
-		if c.Low.Valid {
-			values = append(values, value(c.Low), value(c.High))
+	floors := []float64{}
+	for _, one := range p.Curve {
+		if one.Low.Valid {
+			values = append(values, value(one.Low), value(one.High))
 		}
-		if between {
-			values = append(values, c.Floor.InexactFloat64())
-		}
+		floors = append(floors, one.Floor.InexactFloat64())
 	}
-	target := r.Terms.ProfitTarget.InexactFloat64()
-	c := &chart{X: dates(r.From, p.Until)}
+	c = &chart{X: dates(r.From, p.Until)}
+	var near []lines
 	if between {
-		values = append(values, target)
 		c.Low = true
+		near, note = nearTo(values, []lines{{"floor", "higher loss floor", slices.Max(floors)}, {"target", "profit target", r.Terms.ProfitTarget.InexactFloat64()}})
+		if len(near) == 0 {
+			return nil, note
+		}
 	}
-	s := newScale(values...)
+	all := values
+	for _, l := range near {
+		if all = append(all, l.at); l.class == "floor" {
+			all = append(all, floors...)
+		}
+	}
+	s := newScale(all...)
 	c.Y = s.ticks(short)
 	var high, low, last, floor []point
 	last = append(last, point{0, s.y(values[0]), true})
@@ -256,7 +300,7 @@ func equityChart(r *backtest.Result, between bool) *chart {
 		high = append(high, point{x, s.y(value(one.High)), one.Low.Valid})
 		low = append(low, point{x, s.y(value(one.Low)), one.Low.Valid})
 		last = append(last, point{x, s.y(value(one.Last)), one.Last.Valid})
-		floor = append(floor, point{x, s.y(one.Floor.InexactFloat64()), true})
+		floor = append(floor, point{x, s.y(floors[i]), true})
 	}
 	var b strings.Builder
 	grid(&b, c.Y)
@@ -264,14 +308,19 @@ func equityChart(r *backtest.Result, between bool) *chart {
 	area(&b, "band", high, low)
 	c.Legend = []legend{{"equity", "equity; the band is its lowest and highest in each stretch"}, {"opening", "opening balance"}}
 	if between {
-		line(&b, "floor", floor)
-		level(&b, "target", s.y(target))
-		c.Legend = append(c.Legend, legend{"floor", "higher loss floor"}, legend{"target", "profit target"})
 		c.Legend[0].Text = "equity"
+	}
+	for _, l := range near {
+		if l.class == "floor" {
+			line(&b, "floor", floor)
+		} else {
+			level(&b, l.class, s.y(l.at))
+		}
+		c.Legend = append(c.Legend, legend{l.class, l.text})
 	}
 	line(&b, "equity", last)
 	c.Body = template.HTML(b.String())
-	return c
+	return c, note
 }
 
 // drawdownChart is the distance to the last peak.

@@ -16,9 +16,10 @@ import (
 
 // oddsView is the section of a forecast.
 type oddsView struct {
-	Refused     string
-	Cards       []row
+	Headline    string
+	Bars        []bar
 	Fan         *chart
+	FanNote     string
 	Outcomes    *chart
 	Size        *chart
 	SizeText    string
@@ -27,22 +28,26 @@ type oddsView struct {
 	Assumptions []backtest.Assumption
 }
 
+// bar is the range of a chance on a line from 0 to 100.
+type bar struct{ Name, Class, Text, Left, Width string }
+
 func newOdds(f *odds.Forecast) *oddsView {
-	v := &oddsView{Refused: f.Refused, Assumptions: f.Assumptions}
+	v := &oddsView{Headline: f.Headline(), Assumptions: f.Assumptions}
 	for _, one := range []struct {
-		name string
-		of   trading.Opt[odds.Chance]
-	}{{"Pass", f.Pass}, {"Lose", f.Lose}, {"Undecided", f.Undecided}, {"Held", f.Held}} {
-		if c, ok := one.of.Get(); ok && (one.name != "Held" || c.High > 0) {
-			v.Cards = append(v.Cards, row{one.name, between(c), points(c.Mean) + " in the mean; the paths add " + fmt.Sprintf("%.1f", 100*c.Error) + " points"})
+		name, class string
+		of          trading.Opt[odds.Chance]
+	}{{"lose", "down", f.Lose}, {"pass", "up", f.Pass}} {
+		if c, ok := one.of.Get(); ok {
+			v.Bars = append(v.Bars, newBar(one.name, one.class, c))
 		}
 	}
 	for _, r := range f.Readings {
-		v.Readings = append(v.Readings, []string{r.Name.String(), between(r.Pass), between(r.Lose)})
+		v.Readings = append(v.Readings, []string{r.Name.String(), between(r.Lose), between(r.Pass)})
 	}
 	v.rows(f)
 	if len(f.ByDay) > 1 {
-		v.Fan, v.Outcomes = fanChart(f), outcomeChart(f.ByDay)
+		v.Fan, v.FanNote = fanChart(f)
+		v.Outcomes = outcomeChart(f.ByDay)
 	}
 	if s := f.Size; s != nil {
 		v.SizeText = "No size is named: " + s.Refused + "."
@@ -54,15 +59,35 @@ func newOdds(f *odds.Forecast) *oddsView {
 	return v
 }
 
+// newBar has the same ink all along: nowhere in the range is the chance more likely to be.
+func newBar(name, class string, c odds.Chance) bar {
+	const least = 0.6 // per cent, so that it can be seen
+	width := max(100*c.Width(), least)
+	left := min(100*c.Low, 100-width)
+	return bar{name, class, between(c), fmt.Sprintf("%.2f", left), fmt.Sprintf("%.2f", width)}
+}
+
 func (v *oddsView) rows(f *odds.Forecast) {
 	s := f.Seen
 	v.Rows = []row{
 		{"Seen", fmt.Sprintf("%s, %d with trades", words.Count(s.Days, "day"), s.Traded), ""},
-		{"A day", floatMoney(s.Mean), "99 %: " + floatMoney(s.MeanLow) + " to " + floatMoney(s.MeanHigh)},
+		{"A day", floatMoney(s.Mean), ""},
 		{"Best and worst day", money(s.Best) + ", " + money(s.Worst), "deepest within a day " + money(s.Deepest.Neg())},
 	}
+	if low, ok := s.MeanLow.Get(); ok {
+		high, _ := s.MeanHigh.Get()
+		v.Rows[1].Note = "99 %: " + floatMoney(low) + " to " + floatMoney(high)
+	}
+	for _, one := range []struct {
+		name string
+		of   trading.Opt[odds.Chance]
+	}{{"Undecided", f.Undecided}, {"Held", f.Held}} {
+		if c, ok := one.of.Get(); ok && c.High >= 0.0005 {
+			v.Rows = append(v.Rows, row{one.name, between(c), ""})
+		}
+	}
 	for _, b := range f.Blocks {
-		v.Rows = append(v.Rows, row{fmt.Sprintf("Blocks of %.1f days", b.Days), "pass " + points(b.Pass) + ", lose " + points(b.Lose), fmt.Sprintf("instead of %.1f", f.Block)})
+		v.Rows = append(v.Rows, row{fmt.Sprintf("Blocks of %.1f days", b.Days), "lose " + points(b.Lose) + ", pass " + points(b.Pass), fmt.Sprintf("in the mean, instead of %.1f", f.Block)})
 	}
 	if h := f.Haircut; h != nil {
 		v.Rows = append(v.Rows, row{"Selected", fmt.Sprintf("best of %d, cut by %s a day", h.Of, floatMoney(h.Daily)),
@@ -81,34 +106,35 @@ func points(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// between is from where to where a chance is, once where both read the same.
-func between(c odds.Chance) string {
-	low, high := points(c.Low), points(c.High)
-	if low == high {
-		return low
-	}
-	return low + " to " + high
-}
+// between is from where to where a chance is, in a narrow column.
+func between(c odds.Chance) string { return narrow.Replace(c.String()) }
+
+var narrow = strings.NewReplacer("under ", "<", "over ", ">")
 
 func floatMoney(v float64) string { return money(decimal.NewFromFloat(v)) }
 
-// fanChart is the equity of the paths by day, against floors and target.
-func fanChart(f *odds.Forecast) *chart {
+// fanChart is the equity of the paths by day, against floors and target; and which of those are too far
+// away to be in it.
+func fanChart(f *odds.Forecast) (c *chart, note string) {
 	days := f.ByDay
-	c := &chart{X: dayLabels(days), Legend: []legend{{"equity", "half of the paths are above"}, {"fan", "half and nine tenths of them are within"}}}
-	var values []float64
+	c = &chart{X: dayLabels(days), Legend: []legend{{"equity", "half of the paths are above"}, {"fan", "half and nine tenths of them are within"}}}
+	values := []float64{days[0].Equity[2]}
 	for _, d := range days {
 		values = append(values, d.Equity[0], d.Equity[4])
 	}
-	levels := []struct {
+	var levels []lines
+	for _, l := range []struct {
 		class, text string
 		of          trading.Opt[decimal.Decimal]
-	}{{"floor", "global floor", f.Rules.GlobalFloor}, {"floor daily", "daily floor, today's", f.Rules.DailyFloor}, {"target", "target", f.Rules.Target}}
-	for _, l := range levels {
+	}{{"floor", "global floor", f.Rules.GlobalFloor}, {"floor daily", "today's daily floor", f.Rules.DailyFloor}, {"target", "target", f.Rules.Target}} {
 		if at, ok := l.of.Get(); ok {
-			values = append(values, at.InexactFloat64())
-			c.Legend = append(c.Legend, legend{l.class, l.text})
+			levels = append(levels, lines{l.class, l.text, at.InexactFloat64()})
 		}
+	}
+	near, note := nearTo(values, levels)
+	for _, l := range near {
+		values = append(values, l.at)
+		c.Legend = append(c.Legend, legend{l.class, l.text})
 	}
 	s := newScale(values...)
 	c.Y = s.ticks(short)
@@ -123,13 +149,11 @@ func fanChart(f *odds.Forecast) *chart {
 	area(&b, "band", quantile(4), quantile(0))
 	area(&b, "band", quantile(3), quantile(1))
 	line(&b, "equity", quantile(2))
-	for _, l := range levels {
-		if at, ok := l.of.Get(); ok {
-			level(&b, l.class, s.y(at.InexactFloat64()))
-		}
+	for _, l := range near {
+		level(&b, l.class, s.y(l.at))
 	}
 	c.Body = template.HTML(b.String())
-	return c
+	return c, note
 }
 
 // outcomeChart is how many of the paths have ended until a day.

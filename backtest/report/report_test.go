@@ -227,6 +227,31 @@ func TestNothingHappened(t *testing.T) {
 	}
 }
 
+// TestFarFloors: floors and a target that no equity comes near to are named, and make no flat line and no
+// label that its column cuts.
+func TestFarFloors(t *testing.T) {
+	r := backtest.Run(t, inAndOut, backtest.Config{Data: candles(t), Account: backtest.Account{DailyLossFloor: "1", GlobalLossFloor: "1", ProfitTarget: "100000000"}})
+	c, note := equityChart(r, true)
+	require.Nil(t, c)
+	require.Equal(t, "Too far away to be in the picture: the higher loss floor at $1.00, the profit target at $100,000,000.00.", note)
+	require.Contains(t, write(t, r), note)
+	near := backtest.Run(t, inAndOut, backtest.Config{Data: candles(t), Account: backtest.Account{ProfitTarget: "100000000"}})
+	c, note = equityChart(near, true)
+	require.Contains(t, string(c.Body), `class="floor"`)
+	require.NotContains(t, string(c.Body), `class="target"`)
+	require.Equal(t, "Too far away to be in the picture: the profit target at $100,000,000.00.", note)
+	for v, want := range map[float64]string{9999: "$9999", 12_500: "$12.5k", 9_990_000: "$9990k", 100_000_000: "$100M", 25e9: "$25B", -2e7: "\u2212$20M"} {
+		require.Equal(t, want, short(v))
+	}
+}
+
+// TestBars: the range of a chance has the same ink all along, and is never too thin to be seen.
+func TestBars(t *testing.T) {
+	require.Equal(t, bar{"lose", "down", "4 % to 61 %", "4.00", "57.00"}, newBar("lose", "down", odds.Chance{Low: 0.04, High: 0.61}))
+	require.Equal(t, bar{"pass", "up", "<1 %", "0.00", "0.60"}, newBar("pass", "up", odds.Chance{}))
+	require.Equal(t, bar{"pass", "up", ">99 %", "99.40", "0.60"}, newBar("pass", "up", odds.Chance{Low: 1, High: 1}))
+}
+
 func TestWriteFile(t *testing.T) {
 	r := backtest.Run(t, inAndOut, backtest.Config{Data: candles(t)})
 	name := filepath.Join(t.TempDir(), "report.html")
@@ -342,18 +367,17 @@ func TestOddsInTheReport(t *testing.T) {
 	var page bytes.Buffer
 	require.NoError(t, Write(&page, result, f))
 	text := page.String()
-	for _, want := range []string{"What are the", "half and nine tenths of them are within", "Ended until each day", "times the present size is best", "acc_1 (failed, 2000 days)", "moving with the balance"} {
+	for _, want := range []string{"What are the", "half and nine tenths of them are within", "Ended until each day", "times the present size is best", "acc_1 (failed, 2000 days)", "moving with the balance", "Of 100 such accounts between ", `<i class="down" style="left:`, `<i class="up" style="left:`} {
 		require.Contains(t, text, want)
 	}
+	require.NotContains(t, text, "in the mean;")
 	require.NotContains(t, text, "<script")
-	if name := os.Getenv("ODDS_PAGE"); name != "" {
-		require.NoError(t, os.WriteFile(name, page.Bytes(), 0o600))
-	}
 
 	page.Reset()
-	require.NoError(t, Write(&page, result, forecastOf(t, 59)))
+	require.NoError(t, Write(&page, result, forecastOf(t, 3)))
 	text = page.String()
-	require.Contains(t, text, "59 days of history: a probability takes 60, so 1 are missing")
+	require.Contains(t, text, "No chance can be given: 3 days are too few days for an interval.")
+	require.NotContains(t, text, `class="ranges"`)
 	require.NotContains(t, text, "Ended until each day")
 	page.Reset()
 	require.NoError(t, Write(&page, result))

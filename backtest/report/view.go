@@ -20,12 +20,14 @@ type view struct {
 	Title, Prices, Period, Account string
 	Synthetic                      bool
 	Verdict                        backtest.Verdict
-	VerdictText, Finding           string
+	VerdictText                    string
+	Finding, FindingFigures        string
+	FindingLimits                  string
 	Cards                          []row
 	Warnings                       []string
 	Assumed                        []backtest.Assumption
 	Floors                         [][]string // of the ten days with the least room
-	BestDay                        string
+	BestDay, BetweenNote           string
 	Days                           int // complete ones
 
 	Room, Between, Equity, Drawdown, Daily, Histogram, Leverage, Hours, Against *chart
@@ -70,7 +72,7 @@ func newView(r *backtest.Result, forecasts []*odds.Forecast) view {
 	if r.Data.Source != "" {
 		v.Prices += ": " + r.Data.Source
 	}
-	v.Finding = r.Finding.String()
+	v.Finding, v.FindingFigures, v.FindingLimits = r.Finding.Headline(), signs.Replace(r.Finding.Figures()), backtest.FindingLimits
 	v.VerdictText = string(r.Verdict)
 	if r.VerdictNote != "" {
 		v.VerdictText += ": " + r.VerdictNote
@@ -217,11 +219,11 @@ func feeShare(p *backtest.Path) string {
 }
 
 func winRateNote(p *backtest.Path) string {
-	note := interval(p.WinRateIn, percent)
+	losers := ""
 	if p.OpenLosers > 0 {
-		note += fmt.Sprintf("; %d open at a loss counted as lost", p.OpenLosers)
+		losers = fmt.Sprintf("%d open at a loss counted as lost", p.OpenLosers)
 	}
-	return strings.TrimPrefix(note, "; ")
+	return noted(interval(p.WinRateIn, percent), losers)
 }
 
 func figureRows(r *backtest.Result) []row {
@@ -229,7 +231,7 @@ func figureRows(r *backtest.Result) []row {
 	return []row{
 		{"Verdict", string(p.Continuous), ""},
 		{"Verdict by the service", string(p.Service), p.ServiceStatus},
-		{"Sharpe", number(p.Sharpe), interval(p.SharpeIn, number)},
+		{"Sharpe", number(p.Sharpe), noted(interval(p.SharpeIn, number), p.DaysThatCount())},
 		{"Deflated Sharpe", number(r.Overfit.DeflatedSharpe), attempts(r.Finding.Attempts)},
 		{"Probability of overfitting", number(r.Overfit.Overfitting), ""},
 		{"Sortino", number(p.Sortino), ""},
@@ -240,6 +242,14 @@ func figureRows(r *backtest.Result) []row {
 		{"Win rate", percent(p.WinRate), winRateNote(p)},
 		{"SQN", number(p.SQN), ""},
 	}
+}
+
+// noted are two notes, of which either may be empty.
+func noted(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 func attempts(n int) string {
@@ -287,10 +297,10 @@ func shapeRows(p *backtest.Path) []row {
 func months(days []backtest.Day) (rows [][]string) {
 	for i := 0; i < len(days); {
 		month := days[i].Date.Format("2006-01")
-		profit, grown, n, known := decimal.Zero, 1.0, 0, true
+		profit, grown, n, known := decimal.Zero, 1.0, 0, false
 		for ; i < len(days) && days[i].Date.Format("2006-01") == month; i++ {
 			r, ok := days[i].Return.Value()
-			known = known && ok && days[i].Profit.Valid
+			known = known || ok // a day that is not known is in the next that is
 			profit, grown, n = profit.Add(days[i].Profit.Decimal), grown*(1+r), n+1
 		}
 		if !known {
@@ -368,6 +378,9 @@ func orText(text, otherwise string) string {
 }
 
 const minus = "\u2212"
+
+// signs makes a minus of what stands for one.
+var signs = strings.NewReplacer(" -", " "+minus, "(-", "("+minus)
 
 // money has two places and separators of thousands.
 func money(d decimal.Decimal) string {

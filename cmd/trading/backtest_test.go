@@ -38,7 +38,7 @@ func newBotModule(t *testing.T) *rig {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "broken"), 0o700))
 	write("broken/bot.go", "package broken\n\nfunc Bot( {}\n")
 	write("walk.csv", minutes(0))
-	write("planted.csv", minutes(0.0011))
+	write("planted.csv", minutes(0.0025))
 	r := newRig(t)
 	r.env = append(r.env, os.Environ()...)
 	r.env = append(r.env, "GOWORK=off")
@@ -138,7 +138,7 @@ func TestBacktest(t *testing.T) {
 	assert.Equal(t, "acc_8", two.Others[0].Account)
 	assert.Equal(t, "100000", two.Others[0].Equity)
 
-	for file, want := range map[string]string{"walk.csv": "nothing was found: luck explains it", "planted.csv": "an edge was found: gross "} {
+	for file, want := range map[string]string{"walk.csv": "No edge was found: it loses its costs, at 99 %.", "planted.csv": "An edge was found, and it pays its costs."} {
 		out = r.done("backtest", "./internal/bot", "--func", "Cycle", "--prices", file, "--candles", "open", "--report", page)
 		assert.Contains(t, out, "finding       "+want)
 		text, err = os.ReadFile(page)

@@ -80,6 +80,8 @@ func TestOdds(t *testing.T) {
 	show(csv...)
 	few := tradesFile(t, 20)
 	show(append([]string{"--csv", "trades.csv", "--opening", "100000", "--balance", few}, rules...)...)
+	few = tradesFile(t, 3)
+	show(append([]string{"--csv", "trades.csv", "--opening", "100000", "--balance", few}, rules...)...)
 	require.NoError(t, os.WriteFile("trades.csv", []byte("opened,net\n"), 0o600))
 	show(append(csv, rules...)...)
 	t.Chdir(here)
@@ -103,6 +105,7 @@ func TestOddsOfAResult(t *testing.T) {
 	r.env = nil // no service is needed
 	page := filepath.Join(t.TempDir(), "report.html")
 	type answer struct {
+		Headline    string
 		Refused     string
 		HorizonDays int
 		Seen        struct{ Days int }
@@ -115,6 +118,7 @@ func TestOddsOfAResult(t *testing.T) {
 	assert.Equal(t, 64, v.Seen.Days)
 	assert.Equal(t, 30, v.HorizonDays)
 	assert.NotEmpty(t, v.Assumptions)
+	assert.Contains(t, v.Headline, "Of 100 such accounts between 0 and ")
 	if assert.Empty(t, v.Refused) {
 		assert.Greater(t, v.Undecided.Mean, 0.9)
 	}

@@ -11,6 +11,7 @@ import (
 
 // forecastView is a forecast as JSON: what there is none of is null.
 type forecastView struct {
+	Headline    string                `json:"headline"`
 	Refused     string                `json:"refused,omitempty"`
 	Horizon     int                   `json:"horizonDays,omitempty"`
 	Phases      int                   `json:"phases"`
@@ -54,7 +55,7 @@ type seenView struct {
 	Days    int        `json:"days"`
 	Traded  int        `json:"daysWithTrades"`
 	Mean    cli.Amount `json:"meanOfADay"`
-	Low     cli.Amount `json:"meanOfADayLow"`
+	Low     cli.Amount `json:"meanOfADayLow"` // null of a few days, as High
 	High    cli.Amount `json:"meanOfADayHigh"`
 	Best    cli.Amount `json:"bestDay"`
 	Worst   cli.Amount `json:"worstDay"`
@@ -72,11 +73,17 @@ func viewChance(o trading.Opt[odds.Chance]) *chanceView {
 func viewForecast(f *odds.Forecast) forecastView {
 	s := f.Seen
 	cents := func(v float64) cli.Amount { return cli.AmountOf(decimal.NewFromFloat(v).Round(2)) }
+	known := func(o trading.Opt[float64]) cli.Amount {
+		if v, ok := o.Get(); ok {
+			return cents(v)
+		}
+		return cli.Amount{}
+	}
 	v := forecastView{
-		Refused: f.Refused, Horizon: f.Horizon, Phases: f.Phases,
+		Headline: f.Headline(), Refused: f.Refused, Horizon: f.Horizon, Phases: f.Phases,
 		Pass: viewChance(f.Pass), Lose: viewChance(f.Lose), Undecided: viewChance(f.Undecided), Held: viewChance(f.Held),
 		Days: f.Days, Blocks: f.Blocks, ByDay: f.ByDay, Assumptions: f.Assumptions, Seed: f.Seed,
-		Seen: seenView{s.Days, s.Traded, cents(s.Mean), cents(s.MeanLow), cents(s.MeanHigh), cli.AmountOf(s.Best), cli.AmountOf(s.Worst), cli.AmountOf(s.Deepest)},
+		Seen: seenView{s.Days, s.Traded, cents(s.Mean), known(s.MeanLow), known(s.MeanHigh), cli.AmountOf(s.Best), cli.AmountOf(s.Worst), cli.AmountOf(s.Deepest)},
 	}
 	if f.Refused == "" {
 		v.DailyFloor = f.Reading.String()

@@ -212,7 +212,7 @@ type bestView struct {
 }
 
 func viewSweep(r *backtest.SweepResult) sweepView {
-	v := sweepView{Tried: r.Tried, Broken: r.Broken, Finding: r.Finding, Variants: []variantView{}}
+	v := sweepView{Tried: r.Tried, Broken: r.Broken, Finding: r.Finding.String(), Variants: []variantView{}}
 	for _, row := range r.Rows {
 		v.Variants = append(v.Variants, variantView{row.Name, numberOf(row.Score), row.Score.None()})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/backtest"
 	"github.com/tradingapi/trading-go/internal/proof/program"
 )
 
@@ -17,7 +18,8 @@ const oneDay = `prices        random walk of BTC, seed 1 (SYNTHETIC), 2000-01-01
 service       by the document alone
 floors        daily $95000.00 (fixed and moving, the worse), global $90000.00, target $110000.00
 verdict       open; by the service open; lowest room $4706.25
-finding       nothing was found: 3 round trips are too few to tell an edge from luck
+finding       It cannot be said whether this bot has an edge: luck explains what it earned. (before costs -1.81 bp a round trip (-114.00 to 110.38), after them -10.81 (-123.00 to 101.38))
+              ` + backtest.FindingLimits + `
 equity        $100000.00 to $99961.39
 return        -0.04%
 drawdown      0.29%, $293.75

@@ -18,16 +18,17 @@ func TestProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	out, errs, status := program.Start(t, "-report", file)
 	require.Equal(t, 0, status, errs)
-	require.Contains(t, out, "refused       not enough history to say: by 90 days the chance to lose the account may be anything from")
+	require.Contains(t, out, "chances       Of 100 such accounts between ")
+	require.Contains(t, out, " are lost within 30 days; 90 days cannot say it closer, and a more restless market would lose more.")
 	require.Contains(t, out, "seen          90 days, 90 with trades")
 	require.Contains(t, out, "the prices are synthetic: the forecast says nothing of a market")
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.True(t, bytes.Contains(page, []byte("What are the")))
 
-	out, errs, status = program.Start(t, "-days", "20")
+	out, errs, status = program.Start(t, "-days", "3")
 	require.Equal(t, 0, status, errs)
-	require.Contains(t, out, "refused       20 days of history: a probability takes 60, so 40 are missing")
+	require.Contains(t, out, "chances       No chance can be given: 3 days are too few days for an interval.")
 }
 
 func TestProgramSaysWhatIsWrong(t *testing.T) {
