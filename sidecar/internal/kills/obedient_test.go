@@ -30,7 +30,7 @@ func runObedient() {
 			return time.Now().Before(end)
 		},
 		Alert: func(a obedient.Answer) { fmt.Printf("tells a person: %d %s\n", a.Status, a.Body) },
-		Send: b.answered,
+		Send:  b.answered,
 	}
 	if bot.Pursue(decimal.New(1, -2)) != obedient.Held {
 		fmt.Println("gave up:", b.last)
