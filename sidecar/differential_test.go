@@ -202,7 +202,7 @@ var differences = []difference{
 var others = []difference{
 	{what: "A key whose first request is under way: waits for its answer, 30 s for an entry and 5 s for an exit, in place of 409 `idempotency_in_flight` at once.", why: "The bot has no way to wait but to ask again."},
 	{what: "An equal order without a key, after one whose answer was not heard: that one's answer, with `Idempotent-Replayed`.", why: "It is most likely a repeat."},
-	{what: "Another entry in the market of one that was not heard: 409 `idempotency_result_unknown`, until the bot has read its positions 5 s later.", why: "It is most likely the same decision again."},
+	{what: "Another entry in the market of one that was not heard or whose call was left running, or its bytes under another key while it runs: 409 `idempotency_result_unknown`, until the bot has read its positions 5 s later.", why: "It is most likely the same decision again."},
 	{what: "An entry beside a write whose outcome is not known: 503 `idempotency_unavailable`.", why: "If that was executed, this one comes on top of it."},
 	{what: "An entry while the health of the service cannot be read: 403 `market_paused`.", why: "Then nobody knows whether it is safe."},
 	{what: "A lost answer, a 5xx that the contract does not have, a page of a gateway: what was found out, or `Trading-Outcome: unknown`.", why: "That is what the sidecar is for."},

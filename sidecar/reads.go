@@ -33,6 +33,7 @@ func (s *Server) serveRead(w http.ResponseWriter, r *http.Request, q *request) {
 		_ = no.writeTo(w, "")
 		return
 	}
+	this := s.unheard.reads(q, began)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readPatience) // its bot may have closed its half alone
 	defer cancel()
 	meta, err := s.client.Do(counted(ctx), q.op, trading.Raw{
@@ -42,8 +43,8 @@ func (s *Server) serveRead(w http.ResponseWriter, r *http.Request, q *request) {
 	if whole && q.op == trading.OpAccounts {
 		answer = onlyAccounts(answer, q.bot)
 	}
-	if what := shows[q.op]; what != 0 && err == nil && answer.status == http.StatusOK {
-		s.unheard.readBy(q.bot.Name, &read{account: q.place().Account, what: what, began: began, answer: p.writing()})
+	if this != nil && this.what != 0 && err == nil && answer.status == http.StatusOK {
+		s.unheard.readBy(this, p.writing())
 	}
 	_ = answer.writeTo(w, "") // one that fails is never heard
 }

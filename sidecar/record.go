@@ -148,6 +148,9 @@ func (s *Server) restore(ctx context.Context, now time.Time) error {
 		case is:
 			w.outcome, w.intent = trading.Unknown, intent
 		} // else nobody will say any more what became of it: it counts as executed until its bot has read
+		if w.outcome != trading.Unknown {
+			w.known = now
+		}
 		s.unheard.restore(w, now)
 	}
 	if s.positions != nil {

@@ -187,7 +187,7 @@ func (q *request) read() *reply {
 	case q.adds && string(members["reduceOnly"]) == "true":
 		q.kind = hearing.Partial
 	case q.part != "" && isAll(members[q.part]):
-		q.kind = hearing.Exit
+		q.kind = hearing.Close
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (s *Server) Close() error {
 	left := s.client.Close()
 	s.under.Wait()
 	s.work.Wait()
-	s.unheard.listen(hearing.Place{}, time.Now())
+	s.unheard.listen(func(hearing.Place) bool { return true }, hearing.Place{})
 	s.locks.Close()
 	return errors.Join(left, s.guard.Close(), s.file.Close())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/sidecar/internal/answers"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 )
 
@@ -37,12 +38,12 @@ type write struct {
 	heard   bool       // one of them was heard
 }
 
-// read is a read of an account that was answered.
+// read is a read of an account.
 type read struct {
 	account string
 	what    hearing.Reads
 	began   time.Time
-	answer  answered
+	answer  answered // nil until it was answered with what it shows
 	heard   bool
 }
 
@@ -53,24 +54,34 @@ type unheard struct {
 	mu     sync.Mutex
 	book   hearing.Book
 	writes map[string]*write  // by id, while the book may name them
-	reads  map[string][]*read // by bot, newest last
+	read   map[string][]*read // by bot, newest last
 }
 
 func newUnheard(file record) *unheard {
-	return &unheard{file: file, writes: map[string]*write{}, reads: map[string][]*read{}}
+	return &unheard{file: file, writes: map[string]*write{}, read: map[string][]*read{}}
 }
 
 // mostReads is how many reads of a bot are kept until it is known whether they were heard.
 const mostReads = 16
 
-// arrive judges a write. other is the one that it joins, or that holds it.
-func (u *unheard) arrive(w *write, now time.Time) (v hearing.Verdict, other *write) {
-	u.listen(w.Place, now)
+// ticks is how exactly the kernel says when a request has come.
+const ticks = 20 * time.Millisecond
+
+// arrive judges a write that has come to this machine at a time. other is the one that it joins, or
+// that holds it.
+func (u *unheard) arrive(w *write, came, now time.Time) (v hearing.Verdict, other *write) {
+	at := func(p hearing.Place) bool { return p == w.Place }
+	u.listen(at, w.Place)
+	u.leave(at, now)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.reads[w.Place.Bot] = slices.DeleteFunc(u.reads[w.Place.Bot], func(r *read) bool {
+	overtaken := false // by a read: this process did not run, or took the later request first
+	u.read[w.Place.Bot] = slices.DeleteFunc(u.read[w.Place.Bot], func(r *read) bool {
+		overtaken = overtaken || r.account == w.Place.Account && r.began.Sub(came) > ticks
 		if r.heard {
-			u.book.Read(w.Place.Bot, r.account, r.what, r.began)
+			for _, id := range u.book.Read(w.Place.Bot, r.account, r.what, r.began) {
+				u.file.heard(id)
+			}
 		}
 		return r.heard
 	})
@@ -79,35 +90,50 @@ func (u *unheard) arrive(w *write, now time.Time) (v hearing.Verdict, other *wri
 		u.sweep(now)
 		u.writes[w.ID] = w
 	}
+	if overtaken {
+		u.book.GoesOn(w.Place.Bot, w.Place.Account)
+	}
 	if other = u.writes[id]; v == hearing.Join && other != nil {
 		other.waiting = append(other.waiting, w.waiting...)
 	}
 	return v, other
 }
 
-// listen finds out which answers a bot has heard that matter in a market, and for which it does not
-// wait any more; of all bots and markets at the end. To look at a connection can take a moment, so
-// that is done without the lock.
-func (u *unheard) listen(at hearing.Place, now time.Time) {
-	all := at == hearing.Place{}
+// listen finds out which answers in some markets were heard, and which reads of an account by its
+// bot. To look at a connection can take a moment, so that is done without the lock.
+func (u *unheard) listen(in func(hearing.Place) bool, by hearing.Place) {
 	u.mu.Lock()
-	writes, waiting := map[*write][]answered{}, map[*write][]peer{}
+	writes := map[*write][]answered{}
 	for _, w := range u.writes {
-		if (all || w.Place == at) && w.Kind != hearing.Exit && !w.heard {
+		if in(w.Place) && !w.Kind.Always() && !w.heard {
 			writes[w] = slices.Clone(w.answers)
-			if w.ended.IsZero() {
-				waiting[w] = slices.Clone(w.waiting)
-			}
 		}
 	}
-	reads := slices.Clone(u.reads[at.Bot])
+	reads := slices.DeleteFunc(slices.Clone(u.read[by.Bot]), func(r *read) bool { return r.account != by.Account || r.answer == nil })
 	u.mu.Unlock()
 	for w, answers := range writes {
 		if slices.ContainsFunc(answers, answered.Heard) {
 			u.hears(w)
 		}
 	}
-	reads = slices.DeleteFunc(reads, func(r *read) bool { return r.account != at.Account || !r.answer.Heard() })
+	reads = slices.DeleteFunc(reads, func(r *read) bool { return !r.answer.Heard() })
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, r := range reads {
+		r.heard = true
+	}
+}
+
+// leave finds out for which writes in some markets no bot waits any more, without the lock too.
+func (u *unheard) leave(in func(hearing.Place) bool, now time.Time) {
+	u.mu.Lock()
+	waiting := map[*write][]peer{}
+	for _, w := range u.writes {
+		if in(w.Place) && !w.Kind.Always() && w.ended.IsZero() {
+			waiting[w] = slices.Clone(w.waiting)
+		}
+	}
+	u.mu.Unlock()
 	for w, peers := range waiting {
 		if slices.ContainsFunc(peers, func(p peer) bool { return !p.left() }) {
 			delete(waiting, w)
@@ -118,29 +144,30 @@ func (u *unheard) listen(at hearing.Place, now time.Time) {
 	for w := range waiting {
 		u.book.Left(w.Place, w.ID, now)
 	}
-	for _, r := range reads {
-		r.heard = true
-	}
 }
 
-// hears notes that a bot has heard what became of a write.
+// hears notes that a connection of a bot has taken what became of a write.
 func (u *unheard) hears(w *write) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !w.heard {
-		w.heard = true
-		u.book.Heard(w.Place, w.ID)
+	if w.heard {
+		return
+	}
+	w.heard = true
+	if u.book.Heard(w.Place, w.ID) {
 		u.file.heard(w.ID)
 	}
 }
 
-// sweep forgets the writes that the book does not name any more.
+// sweep forgets the writes that the book does not name any more, and of exits those that the file
+// has forgotten.
 func (u *unheard) sweep(now time.Time) {
 	for id, w := range u.writes {
-		if w.ended.IsZero() || w.outcome == trading.Unknown {
-			continue
+		kept, unknown := hearing.Forgotten+hearing.Repeats, w.outcome == trading.Unknown
+		if unknown {
+			kept = answers.Kept
 		}
-		if w.outcome == trading.NotApplied || now.Sub(w.ended) > hearing.Forgotten+hearing.Repeats {
+		if !w.ended.IsZero() && (w.Kind.Always() || !unknown) && (w.outcome == trading.NotApplied || now.Sub(w.ended) > kept) {
 			delete(u.writes, id)
 		}
 	}
@@ -218,6 +245,13 @@ func (u *unheard) of(w *write) (r reply, outcome trading.Outcome, intent trading
 	return w.reply, w.outcome, w.intent
 }
 
+// since returns when the outcome of a write was known, and whether its call has ended.
+func (u *unheard) since(w *write) (known time.Time, ended bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return w.known, !w.ended.IsZero()
+}
+
 // outcomeOf returns what is known of a write, and since when.
 func (u *unheard) outcomeOf(w *write) (r reply, outcome trading.Outcome, known time.Time) {
 	u.mu.Lock()
@@ -236,17 +270,32 @@ func (u *unheard) delivered(w *write, a answered, now time.Time) {
 		u.book.Answered(w.Place, w.ID)
 	}
 	u.mu.Unlock()
-	if says && w.Kind != hearing.Exit {
+	if says && !w.Kind.Always() {
 		a.OnHeard(func() { u.hears(w) })
 	}
 }
 
-// readBy notes that a bot was answered a read of an account.
-func (u *unheard) readBy(bot string, r *read) {
+// reads notes that a bot asks for a read of an account, before it is sent; nil of what is none.
+func (u *unheard) reads(q *request, now time.Time) *read {
+	p := q.place()
+	if p.Account == "" || q.op == trading.OpMarkets || q.op == trading.OpPrices {
+		return nil
+	}
+	u.leave(func(of hearing.Place) bool { return of.Bot == p.Bot && of.Account == p.Account }, now)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.reads[bot] = append(u.reads[bot], r)
-	u.reads[bot] = u.reads[bot][max(0, len(u.reads[bot])-mostReads):]
+	u.book.GoesOn(p.Bot, p.Account)
+	r := &read{account: p.Account, what: shows[q.op], began: now}
+	kept := append(u.read[p.Bot], r)
+	u.read[p.Bot] = kept[max(0, len(kept)-mostReads):]
+	return r
+}
+
+// readBy notes that a read was answered with what it shows.
+func (u *unheard) readBy(r *read, a answered) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	r.answer = a
 }
 
 // open lists the writes that hold their market.

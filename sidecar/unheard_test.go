@@ -197,6 +197,115 @@ func TestAnEntryOnItsWayWhoseBotHasLeftHoldsItsMarket(t *testing.T) {
 	})
 }
 
+// waits is a bot whose connection is open and takes what comes, whoever goes by that.
+func waits() *deaf {
+	d := new(deaf)
+	d.hears.Store(true)
+	return d
+}
+
+// A bot that goes on while its call runs: what it decides then is held, over the answer and a
+// restart, until it has read what became of the call.
+func TestACallThatIsLeftRunning(t *testing.T) {
+	for what, goesOn := range map[string]func(*rig){
+		"it reads":            func(r *rig) { r.do(r.live, "GET /positions?accountId=acc_1", "") },
+		"it reads its trades": func(r *rig) { r.do(r.live, "GET /trades?accountId=acc_1", "") },
+		"it closes":           func(r *rig) { r.do(r.live, "POST /positions/close", closeBTC) },
+		"it uses another key": func(r *rig) { r.do(r.live, "POST /orders", buy, "Idempotency-Key", "two") },
+		"it repeats, and leaves": func(r *rig) {
+			go r.by(waits(), r.live, "POST /orders", buy, "Idempotency-Key", "one")
+			time.Sleep(time.Millisecond)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inTime(t, nil, func(r *rig) {
+				r.sim.Fault("POST /orders", tradingsim.Delay(4*time.Second))
+				done := make(chan answer, 1)
+				go func() { done <- r.by(waits(), r.live, "POST /orders", buy, "Idempotency-Key", "one") }()
+				time.Sleep(1500 * time.Millisecond)
+				goesOn(r)
+				held := func(why, body string, header ...string) {
+					r.t.Helper()
+					a := r.do(r.live, "POST /orders", body, header...)
+					assert.Equal(r.t, []any{409, "idempotency_result_unknown", "not-applied"}, []any{a.status, a.code, a.outcome})
+					assert.Contains(r.t, a.reason, why)
+					assert.NotEmpty(r.t, a.header.Get("Retry-After"))
+				}
+				held("still runs", buyMore)
+				held("still runs", buyMore, "Idempotency-Key", "three")
+				first := <-done
+				require.Equal(r.t, "applied", first.outcome)
+				held(first.write, buyMore)
+				held("was not certainly heard", buy)
+				r.do(r.live, "GET /positions?accountId=acc_1", "")
+				held("5 s after", buyMore) // it may lag
+				r.restart()
+				held("was not certainly heard", buyMore)
+				again := r.do(r.live, "POST /orders", buy, "Idempotency-Key", "one")
+				assert.Equal(r.t, []any{200, first.write}, []any{again.status, again.write})
+				time.Sleep(5 * time.Second)
+				r.do(r.live, "GET /positions?accountId=acc_1", "")
+				assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status)
+				assert.Equal(r.t, 2, entries(r))
+			})
+		})
+	}
+}
+
+func entries(r *rig) (n int) {
+	for _, one := range r.sim.Ledger() {
+		if one.Operation == "POST /orders" {
+			n++
+		}
+	}
+	return n
+}
+
+// What a read has closed is over after a restart, too.
+func TestWhatAReadHasClosedStaysClosed(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		require.Equal(r.t, 200, r.by(new(deaf), r.live, "POST /orders", buy).status)
+		time.Sleep(5 * time.Second)
+		r.do(r.live, "GET /positions?accountId=acc_1", "")
+		require.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status)
+		r.restart()
+		assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status)
+	})
+}
+
+// late is a bot whose request lay there while this process did not run.
+type late struct {
+	*deaf
+	since time.Duration
+}
+
+func (l late) age() time.Duration { return l.since }
+
+// A read that is served before an entry that came before it: the bot reads while its entry runs.
+func TestAnEntryThatAReadOvertakes(t *testing.T) {
+	for since, status := range map[time.Duration]int{2 * time.Second: 409, 10 * time.Millisecond: 200} {
+		inTime(t, nil, func(r *rig) {
+			r.do(r.live, "GET /positions?accountId=acc_1", "")
+			require.Equal(r.t, 200, r.by(late{waits(), since}, r.live, "POST /orders", buy).status)
+			assert.Equal(r.t, status, r.do(r.live, "POST /orders", buyMore).status)
+		})
+	}
+}
+
+// A repeat waits for the first, and has its answer where that is refused: its bot may have gone on
+// meanwhile.
+func TestARepeatOfWhatIsRefused(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.Fault("POST /orders", tradingsim.Together(tradingsim.Delay(3*time.Second), tradingsim.Fail(400, "ASSET_NOTIONAL_CAP")))
+		go r.by(waits(), r.live, "POST /orders", buy)
+		time.Sleep(time.Second)
+		repeat := r.do(r.live, "POST /orders", buy)
+		assert.Equal(r.t, []any{400, "not-applied"}, []any{repeat.status, repeat.outcome}, repeat.body)
+		assert.Empty(r.t, r.sim.Ledger())
+		assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status, "nothing is held")
+	})
+}
+
 // While its bot waits, another entry is one that it wants beside the first.
 func TestAnEntryWhoseBotWaitsHoldsNothing(t *testing.T) {
 	inTime(t, nil, func(r *rig) {

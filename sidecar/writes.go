@@ -65,7 +65,8 @@ func (s *Server) serveWrite(w http.ResponseWriter, r *http.Request, q *request) 
 		if id, ok := s.unheard.again(q); ok {
 			this.ID, this.begun = id, true
 		}
-		switch verdict, other := s.unheard.arrive(this, time.Now()); verdict {
+		now := time.Now()
+		switch verdict, other := s.unheard.arrive(this, now.Add(-p.age()), now); verdict {
 		case hearing.Join:
 			s.counts.add("repeats_total", "bot", q.bot.Name)
 			if again := s.join(w, r, q, other, p); again {
@@ -74,7 +75,7 @@ func (s *Server) serveWrite(w http.ResponseWriter, r *http.Request, q *request) 
 		case hearing.Hold:
 			s.shares.refused(q, time.Now())
 			s.counts.add("held_total", "bot", q.bot.Name)
-			_ = q.held(unheardResult("an earlier entry in this market was not heard: nothing was sent", nil)).writeTo(w, this.ID)
+			_ = q.held(s.heldBy(other)).writeTo(w, this.ID)
 		default:
 			answer := s.carry(r.Context(), q, this, p)
 			s.counts.add("writes_total", "bot", q.bot.Name, "outcome", outcomes[answer.outcome])
@@ -85,6 +86,27 @@ func (s *Server) serveWrite(w http.ResponseWriter, r *http.Request, q *request) 
 		}
 		return
 	}
+}
+
+// heldBy is the answer to an entry of which nothing is sent, since its bot may not know of an earlier one.
+func (s *Server) heldBy(other *write) reply {
+	if other == nil {
+		return unheardResult("an earlier entry in this market was not heard: nothing was sent", nil)
+	}
+	known, ended := s.unheard.since(other)
+	why, wait := "was not certainly heard", time.Until(known.Add(hearing.Lag))
+	switch {
+	case !ended:
+		why, wait = "still runs, and its bot has gone on without its answer", again
+	case known.IsZero():
+		why, wait = "has an outcome that nobody knows yet", again
+	}
+	reads := "positions"
+	if other.Waits {
+		reads = "positions and the orders"
+	}
+	return unheardResult(fmt.Sprintf("nothing was sent: an earlier entry in this market, write %s, %s; read the %s 5 s after its outcome or later, then decide again",
+		other.ID, why, reads), nil).after(wait, s.random)
 }
 
 // deliver answers a write. What it answers is noted before: a quick bot hears it, and has its next
@@ -98,8 +120,8 @@ func (s *Server) deliver(w http.ResponseWriter, of *write, r reply, p peer) {
 	_ = r.writeTo(w, of.ID) // one that fails is never heard
 }
 
-// join answers a write with what became of the one that it repeats. It returns true if that was
-// not executed: then this one is carried out.
+// join answers a write with what became of the one that it repeats. It returns true of an exit if
+// that was not executed: then this one is carried out. An entry is not: its bot may have gone on.
 func (s *Server) join(w http.ResponseWriter, r *http.Request, q *request, other *write, p peer) (again bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), q.patience())
 	defer cancel()
@@ -117,7 +139,9 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, q *request, other 
 	}
 	switch outcome {
 	case trading.NotApplied:
-		return true
+		if q.kind != hearing.Entry {
+			return true
+		}
 	case trading.Applied:
 		if answer.header.Get(headerOwn) == "" {
 			answer = answer.replayed(time.Now())

@@ -25,13 +25,18 @@ type Kind uint8
 
 // The kinds.
 const (
-	// Exit is what is carried out as often as it is asked for: full closes, cancels, levels.
+	// Exit is what is carried out as often as it is asked for: cancels and levels.
 	Exit Kind = iota
 	// Partial closes a part, so a repeat closes more.
 	Partial
 	// Entry can add exposure.
 	Entry
+	// Close closes a whole position. It is carried out as an Exit is.
+	Close
 )
+
+// Always reports whether a write is carried out as often as it is asked for.
+func (k Kind) Always() bool { return k == Exit || k == Close }
 
 // Outcome is what is known of a write.
 type Outcome uint8
@@ -71,7 +76,9 @@ type open struct {
 	Write
 	outcome Outcome
 	known   time.Time // when the outcome was known; zero before
-	left    time.Time // when its bot was gone, or its answer written; zero while the bot waits
+	left    time.Time // when its bot was gone, or its answer written; zero before
+	joined  bool      // a repeat waits for it since its bot was gone
+	behind  bool      // its bot has gone on while a call for it ran: who takes its answer may be nobody
 	passed  bool      // its bot has heard something since that it may have acted on
 	lost    bool      // an earlier run carried it out, and its answer is not known
 	read    Reads     // what was read of the account since, and heard
@@ -96,7 +103,10 @@ type Book struct {
 // or that holds it.
 func (b *Book) Arrive(w Write, now time.Time, heard func(id string) bool) (v Verdict, other string) {
 	v, other = b.judge(w, now, heard)
-	if v == Carry {
+	if w.Kind == Close {
+		b.goesOn(w.Place)
+	}
+	if v == Carry && !w.Kind.Always() {
 		if b.of == nil {
 			b.of = make(map[Place][]*open)
 		}
@@ -107,7 +117,7 @@ func (b *Book) Arrive(w Write, now time.Time, heard func(id string) bool) (v Ver
 
 func (b *Book) judge(w Write, now time.Time, heard func(id string) bool) (Verdict, string) {
 	b.prune(w.Place, now, heard)
-	if w.Kind == Exit {
+	if w.Kind.Always() {
 		return Carry, ""
 	}
 	there := b.of[w.Place]
@@ -119,15 +129,21 @@ func (b *Book) judge(w Write, now time.Time, heard func(id string) bool) (Verdic
 			if o.lost {
 				return Carry, "" // under its key, which executes once
 			}
+			o.repeated()
 			return Join, o.ID
 		}
 		if w.Key == "" && o.repeatable(now) {
+			o.repeated()
 			return Join, o.ID
 		}
 	}
 	for _, o := range there {
 		switch {
-		case w.Kind != Entry || o.Kind != Entry || !o.holds():
+		case w.Kind != Entry || o.Kind != Entry:
+		case !o.holds() && o.Digest == w.Digest: // the same once more while it runs, under another key
+			o.behind = true
+			return Hold, o.ID
+		case !o.holds():
 		case w.Key != "" && w.Key == o.Key: // the service has it, and refuses other bytes
 		default:
 			return Hold, o.ID
@@ -139,7 +155,7 @@ func (b *Book) judge(w Write, now time.Time, heard func(id string) bool) (Verdic
 // repeatable reports whether an equal write without a key is this one again.
 func (o *open) repeatable(now time.Time) bool {
 	switch {
-	case o.lost, o.passed:
+	case o.lost, o.passed, o.behind && !o.known.IsZero(): // that it was heard could not be seen
 		return false
 	case o.known.IsZero():
 		return true // it runs: what it comes to is an answer for both
@@ -147,9 +163,18 @@ func (o *open) repeatable(now time.Time) bool {
 	return now.Sub(latest(o.known, o.left)) <= Repeats
 }
 
-// holds reports whether other entries wait: nobody waits for its answer, or nobody knows what
+// holds reports whether other entries wait: its bot waits for no answer, or nobody knows what
 // became of it. While its bot waits for it, another entry is one that the bot wants beside it.
-func (o *open) holds() bool { return !o.left.IsZero() }
+func (o *open) holds() bool { return o.behind || !o.left.IsZero() }
+
+// runs reports whether a connection waits for its answer.
+func (o *open) runs() bool { return o.joined || o.left.IsZero() }
+
+// repeated notes that a repeat waits for it. If a call for it runs, its bot has left that behind.
+func (o *open) repeated() {
+	o.behind = o.behind || o.runs()
+	o.joined = true
+}
 
 // prune drops what was heard, and what is too old.
 func (b *Book) prune(p Place, now time.Time, heard func(id string) bool) {
@@ -160,7 +185,7 @@ func (b *Book) prune(p Place, now time.Time, heard func(id string) bool) {
 		case !o.known.IsZero() && !o.left.IsZero() && now.Sub(latest(o.known, o.left)) > Forgotten:
 			return false
 		}
-		return o.lost || o.known.IsZero() || o.left.IsZero() || !heard(o.ID)
+		return o.lost || o.behind || o.known.IsZero() || o.left.IsZero() || !heard(o.ID)
 	})
 }
 
@@ -188,8 +213,25 @@ func (b *Book) Known(p Place, id string, outcome Outcome, now time.Time) {
 func (b *Book) Left(p Place, id string, now time.Time) {
 	for _, o := range b.of[p] {
 		if o.ID == id {
-			o.left = latest(o.left, now)
+			o.left, o.joined = latest(o.left, now), false
 		}
+	}
+}
+
+// GoesOn notes that a bot asks for a read of an account. One that waits for an answer there does not:
+// it has left that call behind, and nobody may take what it is answered. It is noted before the
+// read is sent, which may not show what is executed after that.
+func (b *Book) GoesOn(bot, account string) {
+	for p := range b.of {
+		if p.Bot == bot && p.Account == account {
+			b.goesOn(p)
+		}
+	}
+}
+
+func (b *Book) goesOn(p Place) {
+	for _, o := range b.of[p] {
+		o.behind = o.behind || o.runs()
 	}
 }
 
@@ -204,14 +246,24 @@ func (b *Book) Answered(p Place, id string) {
 	}
 }
 
-// Heard notes that a bot has heard the outcome of a write.
-func (b *Book) Heard(p Place, id string) {
-	b.keep(p, func(o *open) bool { return o.ID != id || o.known.IsZero() })
+// Heard notes that a connection of its bot has taken the outcome of a write, and reports whether
+// that closes it.
+func (b *Book) Heard(p Place, id string) (closes bool) {
+	closes = true
+	b.keep(p, func(o *open) bool {
+		if o.ID == id {
+			closes = !o.behind && !o.known.IsZero()
+			return !closes
+		}
+		return true
+	})
+	return closes
 }
 
 // Read notes that a bot has heard a read of an account, which began at a time. It closes what
-// the read shows for certain. What it may show or not is no longer repeated: it is held.
-func (b *Book) Read(bot, account string, what Reads, began time.Time) {
+// the read shows for certain, and returns that. What it may show or not is no longer repeated: it
+// is held.
+func (b *Book) Read(bot, account string, what Reads, began time.Time) (closed []string) {
 	for p := range b.of {
 		if p.Bot != bot || p.Account != account {
 			continue
@@ -222,9 +274,14 @@ func (b *Book) Read(bot, account string, what Reads, began time.Time) {
 				return true
 			}
 			o.read |= what
-			return o.read&Positions == 0 || o.Waits && o.read&Orders == 0
+			if o.read&Positions == 0 || o.Waits && o.read&Orders == 0 {
+				return true
+			}
+			closed = append(closed, o.ID)
+			return false
 		})
 	}
+	return closed
 }
 
 // Restore notes a write that an earlier run of the program began and that is not noted as heard.

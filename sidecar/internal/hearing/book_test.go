@@ -119,6 +119,68 @@ func TestARestartHoldsWhatWasNotHeard(t *testing.T) {
 	assert.Equal(t, Carry, v, "the service executes it once under its key")
 }
 
+// A call that its bot leaves running: its connection takes the answer, and nobody may go by it.
+func TestACallThatIsLeftRunning(t *testing.T) {
+	for what, goesOn := range map[string]func(*Book){
+		"it reads":               func(b *Book) { b.GoesOn("bot", "acc_1") },
+		"it closes":              func(b *Book) { b.Arrive(write("0", Close, "close"), t0, unheard) },
+		"it asks again":          func(b *Book) { b.Arrive(write("0", Entry, "x"), t0, unheard) },
+		"it asks, under its key": func(b *Book) { w := write("0", Entry, "x"); w.Key = "k"; b.Arrive(w, t0, unheard) },
+		"it asks, under another": func(b *Book) { w := write("0", Entry, "x"); w.Key = "new"; b.Arrive(w, t0, unheard) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			var b Book
+			first := write("1", Entry, "x")
+			first.Key = "k"
+			b.Arrive(first, t0, unheard)
+			v, _ := b.Arrive(write("2", Entry, "y"), t0, unheard)
+			assert.Equal(t, Carry, v, "it waits for both")
+			b.Known(market, "2", NotApplied, t0)
+			goesOn(&b)
+			held := func(at time.Time, why string) {
+				t.Helper()
+				v, other := b.Arrive(write("3", Entry, "y"), at, func(string) bool { return true })
+				assert.Equal(t, Hold, v, why)
+				assert.Equal(t, "1", other)
+			}
+			held(t0, "it runs")
+			b.Known(market, "1", Applied, t0)
+			b.Left(market, "1", t0)
+			assert.False(t, b.Heard(market, "1"))
+			held(t0, "somebody took its answer")
+			v, _ = b.Arrive(write("4", Entry, "x"), t0, unheard)
+			assert.Equal(t, Hold, v, "whether it is the same again or another one nobody knows")
+			assert.Empty(t, b.Read("bot", "acc_1", Positions, t0.Add(Lag-1)))
+			held(t0, "a read lags")
+			v, _ = b.Arrive(first, t0, unheard)
+			assert.Equal(t, Join, v, "its own key gets its answer")
+			assert.Equal(t, []string{"1"}, b.Read("bot", "acc_1", Positions, t0.Add(Lag)))
+			assert.Empty(t, b.Open())
+		})
+	}
+}
+
+// A bot that has closed its connection waits for nothing: a read is none that it makes meanwhile,
+// and a repeat that it waits for is heard.
+func TestACallThatIsEndedAndRepeated(t *testing.T) {
+	var b Book
+	b.Arrive(write("1", Entry, "x"), t0, unheard)
+	b.Left(market, "1", t0)
+	v, _ := b.Arrive(write("2", Entry, "x"), t0, unheard)
+	assert.Equal(t, Join, v)
+	b.Known(market, "1", Applied, t0)
+	assert.True(t, b.Heard(market, "1"))
+	assert.Empty(t, b.Open())
+
+	b.Arrive(write("3", Entry, "x"), t0, unheard)
+	b.Left(market, "3", t0)
+	b.Arrive(write("4", Entry, "x"), t0, unheard)
+	b.GoesOn("bot", "acc_1") // the repeat is left, too
+	b.Known(market, "3", Applied, t0)
+	assert.False(t, b.Heard(market, "3"))
+	assert.Equal(t, []string{"3"}, b.Open())
+}
+
 // A close that was answered may have closed what a write on its way has opened meanwhile.
 func TestWhatRunsIsNotRepeatedBehindAnAnswer(t *testing.T) {
 	var b Book

@@ -1,6 +1,7 @@
 package hearing
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
@@ -16,7 +17,9 @@ var depth = flag.Int("hearing.depth", 6, "how many steps a schedule of the searc
 
 // The search lets one bot, one sidecar and one service do everything that they can do, in every
 // order, for so many steps. The bot wants one order at a time. It sends it again when it has not
-// heard, in any of four ways, and wants another as soon as it knows that it has the first.
+// heard, in any of four ways, and wants another as soon as it knows that it has the first. When its
+// time is over it closes its connection, or goes on while the call runs: then nobody takes the
+// answer, which the connection has all the same.
 
 // told is what an answer says.
 type told uint8
@@ -33,6 +36,7 @@ type sent struct {
 	want   int    // which of the bot's orders it is for
 	joined string // the write whose answer it waits for
 	gone   bool   // the bot has closed the connection
+	behind bool   // the bot has gone on, and left the call running
 	said   bool   // the answer is written
 	says   told
 	of     int // the order whose execution the answer tells of
@@ -42,8 +46,10 @@ type sent struct {
 
 // execution is an order that the service has carried out.
 type execution struct {
-	want int
-	at   time.Time
+	want   int
+	fills  int // the order of the bot's that it counts for: what runs after a close is one too many beside the next
+	at     time.Time
+	closed bool
 }
 
 // fact is what the sidecar's file holds of a write.
@@ -51,6 +57,7 @@ type fact struct {
 	write   Write
 	want    int
 	outcome Outcome
+	heard   bool
 }
 
 type world struct {
@@ -61,6 +68,7 @@ type world struct {
 	executed []execution
 	keys     map[string]Outcome // of the service: its stored answers
 	want     int                // the bot's present order
+	since    int                // its first after the last close
 	tries    int
 	closes   int
 	kills    int
@@ -114,7 +122,7 @@ func (w *world) find(id string) *sent {
 }
 
 // socketHeard is what the sidecar sees of a connection: the answer has arrived, and the bot has
-// not closed before it read.
+// not closed before it read. Whether anybody goes by it cannot be seen.
 func (w *world) socketHeard(id string) bool {
 	if w.leave == "not heard" {
 		return true
@@ -130,7 +138,7 @@ func (w *world) socketHeard(id string) bool {
 // live is the bot's request that it waits for; nil if there is none.
 func (w *world) live() *sent {
 	for _, r := range w.requests {
-		if !r.gone && !r.heard && !r.killed {
+		if !r.gone && !r.behind && !r.heard && !r.killed {
 			return r
 		}
 	}
@@ -147,16 +155,25 @@ type step struct {
 func (w *world) steps() (all []step) {
 	add := func(name string, do func(*world) string) { all = append(all, step{name, do}) }
 	live := w.live()
-	if live == nil && w.tries < 3 {
-		for _, mode := range []string{"same key", "new key", "no key", "changed"} {
-			if mode == "same key" && w.tries == 0 {
-				continue
-			}
-			add("send, "+mode, func(w *world) string { return w.send(mode) })
+	goesOn, leaving := live == nil, live != nil && !live.said
+	act := func(name string, do func(*world) string) {
+		if goesOn {
+			add(name, do)
+		} else if leaving {
+			add("leave it running, "+name, func(w *world) string { w.live().behind = true; return do(w) })
 		}
 	}
-	if live == nil && w.tries > 0 && w.closes == 0 && len(w.executed) > 0 {
-		add("close", (*world).close)
+	if w.tries < 3 {
+		for _, mode := range []string{"same key", "new key", "no key", "changed"} {
+			other := leaving && live.joined == "" && (mode == "changed" || live.write.Digest != "order")
+			if mode == "same key" && w.tries == 0 || other {
+				continue // another order while one runs, and nothing was read between, is one beside it
+			}
+			act("send, "+mode, func(w *world) string { return w.send(mode) })
+		}
+	}
+	if w.tries > 0 && w.closes == 0 {
+		act("close", (*world).close)
 	}
 	if live != nil && live.said {
 		add("hear", func(w *world) string { return w.hear(w.live()) })
@@ -183,9 +200,14 @@ func (w *world) steps() (all []step) {
 	if w.kills < 1 && len(w.requests) > 0 {
 		add("kill", func(w *world) string { w.kill(); return "" })
 	}
-	if live == nil && w.tries > 0 {
-		add("read, lagging", func(w *world) string { return w.read(4 * time.Second) })
-		add("read", func(w *world) string { return w.read(0) })
+	if w.tries > 0 {
+		act("read, lagging", func(w *world) string { return w.read(4*time.Second, nil) })
+		act("read", func(w *world) string { return w.read(0, nil) })
+		for i, r := range w.requests {
+			if r.joined == "" && !r.said && !r.killed && r.write.Kind == Entry {
+				act("read, and before it is answered the service executes "+r.write.ID, func(w *world) string { return w.read(0, w.requests[i]) })
+			}
+		}
 	}
 	add("6 s", func(w *world) string { w.now = w.now.Add(6 * time.Second); return "" })
 	add("61 s", func(w *world) string { w.now = w.now.Add(61 * time.Second); return "" })
@@ -264,7 +286,7 @@ func (w *world) finish(r *sent, end string) string {
 	if stored, is := w.keys[r.write.Key]; is {
 		outcome = stored // repeated
 	} else if outcome == Applied {
-		w.executed = append(w.executed, execution{r.want, w.now})
+		w.executed = append(w.executed, execution{want: r.want, fills: max(r.want, w.since), at: w.now})
 	}
 	if r.write.Key != "" {
 		w.keys[r.write.Key] = outcome
@@ -285,32 +307,41 @@ func (w *world) finish(r *sent, end string) string {
 	w.known(r, outcome)
 	w.left(r)
 	w.book.Answered(market, r.write.ID)
+	took := r.behind // the connection does, and the sidecar may see it at once
 	for _, j := range w.requests {
 		if j.joined != r.write.ID || j.said {
 			continue
 		}
-		if outcome == NotApplied && w.leave == "refused" {
+		if outcome == NotApplied {
 			j.said, j.says = true, notApplied
 			continue
 		}
-		if outcome == NotApplied { // it is carried out by itself
-			j.joined = ""
-			if j.gone || j.killed {
-				j.said = true
-				continue
-			}
-			w.arrive(j)
-			continue
-		}
 		j.said, j.says, j.of = true, applied, r.want
+		took = took || j.behind
+	}
+	if took {
+		w.note(r.write.ID)
 	}
 	return w.twice()
+}
+
+// note is what the sidecar makes of it that a connection took an answer.
+func (w *world) note(id string) {
+	if w.leave == "heard" || !w.socketHeard(id) || !w.book.Heard(market, id) && w.leave != "noted" {
+		return
+	}
+	for i := range w.file {
+		w.file[i].heard = w.file[i].heard || w.file[i].write.ID == id
+	}
 }
 
 func (w *world) twice() string {
 	n := map[int]int{}
 	for _, e := range w.executed {
-		if n[e.want]++; n[e.want] > 1 {
+		if e.closed {
+			continue
+		}
+		if n[e.fills]++; n[e.fills] > 1 {
 			return "the order ran twice"
 		}
 	}
@@ -326,6 +357,10 @@ func (w *world) hear(r *sent) string {
 	r.heard = true
 	if r.write.Kind != Entry {
 		w.next() // it is out, and begins anew
+		w.since = w.want
+		for i := range w.executed {
+			w.executed[i].closed = true
+		}
 		return ""
 	}
 	switch r.says {
@@ -336,6 +371,7 @@ func (w *world) hear(r *sent) string {
 		if !w.ran(w.want) {
 			return "an answer says that the order ran, and it did not"
 		}
+		w.note(cmp.Or(r.joined, r.write.ID))
 		w.next()
 	case notApplied:
 		if w.ran(w.want) {
@@ -350,7 +386,10 @@ func (w *world) next() { w.want, w.tries = w.want+1, 0 }
 
 // close closes everything, is answered and heard.
 func (w *world) close() string {
-	r := &sent{want: w.want, write: Write{ID: fmt.Sprintf("w%d", len(w.requests)+1), Place: market, Kind: Exit, Digest: "close"}}
+	r := &sent{want: w.want, write: Write{ID: fmt.Sprintf("w%d", len(w.requests)+1), Place: market, Kind: Close, Digest: "close"}}
+	if w.leave == "closes" {
+		r.write.Kind = Exit
+	}
 	w.requests, w.closes = append(w.requests, r), w.closes+1
 	v, _ := w.book.Arrive(r.write, w.now, w.socketHeard)
 	if v != Carry {
@@ -365,12 +404,24 @@ func (w *world) close() string {
 	return w.hear(r)
 }
 
-// read is a read of the account that lags behind, and is heard.
-func (w *world) read(lag time.Duration) string {
-	shows := slices.ContainsFunc(w.executed, func(e execution) bool { return e.want == w.want && !e.at.After(w.now.Add(-lag)) })
+// read is a read of the account that lags behind, and is heard. A request may be executed after it
+// began, which it does not show.
+func (w *world) read(lag time.Duration, meanwhile *sent) (wrong string) {
+	shows := slices.ContainsFunc(w.executed, func(e execution) bool {
+		return e.fills == w.want && !e.closed && !e.at.After(w.now.Add(-lag))
+	})
 	began := w.now
 	if w.leave == "lag" {
 		began = began.Add(Lag)
+	}
+	if w.leave != "goes on" && w.leave != "late" {
+		w.book.GoesOn("bot", "acc_1")
+	}
+	if meanwhile != nil {
+		wrong = w.finish(meanwhile, "executes")
+	}
+	if w.leave == "late" {
+		w.book.GoesOn("bot", "acc_1")
 	}
 	if w.leave != "read" || !shows {
 		w.book.Read("bot", "acc_1", Positions, began)
@@ -378,7 +429,7 @@ func (w *world) read(lag time.Duration) string {
 	if shows {
 		w.next()
 	}
-	return ""
+	return wrong
 }
 
 // kill is SIGKILL, and a start from the file.
@@ -391,11 +442,7 @@ func (w *world) kill() {
 	}
 	w.book = &Book{}
 	for _, f := range w.file {
-		heard := false
-		if r := w.find(f.write.ID); r != nil {
-			heard = r.heard && r.says == applied
-		}
-		if !heard && w.leave != "file" {
+		if !f.heard && w.leave != "file" {
 			w.book.Restore(f.write, f.outcome, w.now)
 		}
 	}
@@ -449,6 +496,10 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		"read":      "an earlier order",
 		"lag":       "ran twice",
 		"file":      "ran twice",
+		"goes on":   "ran twice", // a read while a call runs says nothing
+		"late":      "ran twice", // it does so once it is answered
+		"closes":    "ran twice", // a close does not
+		"noted":     "ran twice", // the file is told of an answer that a connection took
 	} {
 		t.Run(leave, func(t *testing.T) {
 			s := &search{most: 1, leave: leave}

@@ -6,6 +6,11 @@
 //	go test ./sidecar/internal/kills -kills.n 2000 -timeout 2h        # as many runs
 //	go test ./sidecar/internal/kills -kills.from SEED -kills.n 1 -v   # one of them again
 //
+// TestKillsOfCallsLeftRunning has bots of five clients (Python's urllib and requests, fetch, curl, Go)
+// whose time-out ends no call:
+//
+//	go test ./sidecar/internal/kills -run LeftRunning -kills.left 2000 -timeout 2h
+//
 // TestStops stops them instead, with SIGSTOP, for longer than a bot waits or a sidecar does:
 //
 //	go test ./sidecar/internal/kills -run Stops -kills.stops 200 -timeout 1h

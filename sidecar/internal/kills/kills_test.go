@@ -8,12 +8,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,9 +30,10 @@ import (
 )
 
 var (
-	runs = flag.Int("kills.n", 0, "runs (default 24, or 8 with -short)")
-	from = flag.Uint64("kills.from", 1, "the seed of the first")
-	most = flag.Int("kills.at-once", 8, "runs at once")
+	runs   = flag.Int("kills.n", 0, "runs (default 24, or 8 with -short)")
+	leaves = flag.Int("kills.left", 0, "runs in which bots leave their calls running (default 20, or 5 with -short)")
+	from   = flag.Uint64("kills.from", 1, "the seed of the first")
+	most   = flag.Int("kills.at-once", 8, "runs at once")
 )
 
 // world is what one run has: a service, a sidecar and a bot.
@@ -39,6 +43,7 @@ type world struct {
 	address string
 	secret  string
 	bot     string
+	leaver  string // the client of a bot that leaves its calls running; empty for one that ends them
 	protect bool
 	stop    time.Duration // processes are stopped for so long; 0 kills them
 }
@@ -87,6 +92,9 @@ func (w *world) sidecar(ctx context.Context, at place) (cmd *exec.Cmd, ended cha
 // botOnce runs the bot until it ends, or until it is killed. It returns what it says at the end.
 func (w *world) botOnce(ctx context.Context, killed time.Duration, env ...string) (string, error) {
 	cmd := w.command(ctx, "bot", append(env, "KILLS_KEY="+w.secret, "KILLS_BOT="+w.bot)...)
+	if w.leaver != "" {
+		cmd = leaverCommand(ctx, w.leaver, append(env, "LEFT_URL=http://"+w.address+"/v1", "LEFT_KEY="+w.secret, "LEFT_HOW="+w.bot, "LEFT_PATIENCE=1.0", "LEFT_DIR="+w.dir)...)
+	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -103,7 +111,7 @@ func (w *world) botOnce(ctx context.Context, killed time.Duration, env ...string
 	if exited := new(exec.ExitError); err != nil && !errors.As(err, &exited) {
 		return "", err
 	}
-	return strings.TrimSpace(out.String()), nil
+	return strings.TrimSpace(strings.ReplaceAll(out.String(), "again\n", "")), nil
 }
 
 // result is what one run came to.
@@ -115,14 +123,28 @@ type result struct {
 	err      error
 }
 
+// kind is what happens to processes in a run, and to calls.
+type kind uint8
+
+const (
+	kills kind = iota
+	stop
+	left  // kills, of bots that leave their calls running
+	obeys // kills, of a bot that does what the answers and the pages say
+)
+
 // run is one run, all of which follows from its seed but the races of processes.
-func run(seed uint64, stops bool, bot string) (r result) {
+func run(seed uint64, k kind) (r result) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	w := &world{bot: bots[random.IntN(len(bots))]}
-	if bot != "" {
-		w.bot = bot
+	if k == left {
+		clients := slices.Sorted(maps.Keys(leavers))
+		w.leaver, w.bot = clients[random.IntN(len(clients))], goesOn[random.IntN(len(goesOn))]
 	}
-	if stops {
+	if k == obeys {
+		w.bot = obedientBot
+	}
+	if k == stop {
 		w.stop = time.Duration(1200+random.IntN(2800)) * time.Millisecond // longer than a bot waits
 		if random.IntN(10) == 0 {
 			w.stop += 30 * time.Second // and than the sidecar does
@@ -134,7 +156,7 @@ func run(seed uint64, stops bool, bot string) (r result) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	w.dir, w.address = dir, filepath.Join(dir, "socket", "s")
-	if random.IntN(3) == 0 {
+	if random.IntN(3) == 0 || k == left {
 		if w.address, err = freePort(); err != nil {
 			return result{seed: seed, err: err}
 		}
@@ -145,11 +167,15 @@ func run(seed uint64, stops bool, bot string) (r result) {
 		return result{seed: seed, err: err}
 	}
 	var fault tradingsim.Fault
+	longest := 1500 // ms: some more than a bot waits
+	if k == left {
+		longest = 3500
+	}
 	switch random.IntN(4) {
 	case 0:
-		fault = tradingsim.Delay(time.Duration(random.IntN(1500)) * time.Millisecond)
+		fault = tradingsim.Delay(time.Duration(random.IntN(longest)) * time.Millisecond)
 	case 1:
-		fault = tradingsim.DelayResponse(time.Duration(random.IntN(1500)) * time.Millisecond)
+		fault = tradingsim.DelayResponse(time.Duration(random.IntN(longest)) * time.Millisecond)
 	case 2:
 		fault = tradingsim.DropResponse()
 	}
@@ -169,20 +195,25 @@ func run(seed uint64, stops bool, bot string) (r result) {
 	if random.IntN(3) == 0 {
 		botDies = time.Duration(1+random.IntN(150)) * time.Millisecond
 	}
-	if bot == obedientBot {
+	if k == obeys {
 		sidecarDies, botDies = afterReading(sidecarDies), afterReading(botDies)
 	}
-	r = result{seed: seed, plan: fmt.Sprintf("%s at %s; fault %v; the sidecar dies at %q or after %s, the bot after %s, for %s",
-		w.bot, w.address, fault, at, sidecarDies, botDies, w.stop)}
+	if k == left { // later: most calls are left first
+		at, sidecarDies, botDies = place{}, 0, 0
+		if random.IntN(3) == 0 {
+			sidecarDies = time.Duration(1+random.IntN(6000)) * time.Millisecond
+		}
+		if random.IntN(3) == 0 {
+			botDies = time.Duration(1+random.IntN(2500)) * time.Millisecond
+		}
+	}
+	r = result{seed: seed, plan: fmt.Sprintf("%s%s at %s; fault %v; the sidecar dies at %q or after %s, the bot after %s, for %s",
+		w.leaver+" ", w.bot, w.address, fault, at, sidecarDies, botDies, w.stop)}
 	if w.secret, r.err = sidecar.AddKey(dir, sidecar.Key{Name: "bot", Live: true, Accounts: []string{"acc_1"}, May: sidecar.Trade}); r.err != nil {
 		return r
 	}
 	r.says, r.err = w.play(at, sidecarDies, botDies)
-	for _, one := range w.sim.Ledger() {
-		if one.Operation == "POST /orders" {
-			r.executed++
-		}
-	}
+	r.executed = entries(w.sim)
 	return r
 }
 
@@ -228,7 +259,28 @@ func (w *world) play(at place, sidecarDies, botDies time.Duration) (says string,
 	} else {
 		says, err = w.botOnce(ctx, 0)
 	}
+	if w.leaver != "" && err == nil {
+		err = w.quiet(ctx)
+	}
 	return says, err
+}
+
+// quiet waits for the end of the calls that are left.
+func (w *world) quiet(ctx context.Context) error {
+	b, said := newBot("", w.address, w.secret), []byte(nil)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/sidecar/writes", nil)
+		if err != nil {
+			return err
+		}
+		r.Header.Set("X-API-Key", w.secret)
+		status, _, text := b.send(r)
+		if status == http.StatusOK && !bytes.Contains(text, []byte(`"unknown"`)) {
+			return nil
+		}
+		said = text
+	}
+	return fmt.Errorf("what became of a write is not known in the end: %s", said)
 }
 
 func freePort() (string, error) {
@@ -245,17 +297,32 @@ func TestKills(t *testing.T) {
 	if n == 0 {
 		n = map[bool]int{true: 8, false: 24}[testing.Short()]
 	}
-	play(t, n, false, "")
+	play(t, n, kills)
 }
 
-// play makes runs side by side, and judges them: of a bot, or of all in turn.
-func play(t *testing.T, n int, stops bool, bot string) {
+// Bots of five clients leave their calls running, and decide again, and they and the sidecar are
+// killed meanwhile: the order runs once.
+func TestKillsOfCallsLeftRunning(t *testing.T) {
+	n := *leaves
+	if n == 0 {
+		n = map[bool]int{true: 5, false: 20}[testing.Short()]
+	}
+	for client := range leavers {
+		if missing := needed(client); missing != nil {
+			t.Skipf("NOT TESTED: %q does not run on this machine", missing)
+		}
+	}
+	play(t, n, left)
+}
+
+// play makes runs side by side, and judges them.
+func play(t *testing.T, n int, k kind) {
 	seeds, results := make(chan uint64), make(chan result)
 	var workers sync.WaitGroup
 	for range *most {
 		workers.Go(func() {
 			for seed := range seeds {
-				results <- run(seed, stops, bot)
+				results <- run(seed, k)
 			}
 		})
 	}

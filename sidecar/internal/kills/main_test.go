@@ -17,6 +17,8 @@ func TestMain(m *testing.M) {
 		}
 	case "bot":
 		runBot()
+	case "leaver":
+		runLeaver()
 	default:
 		os.Exit(leak.Main(m))
 	}

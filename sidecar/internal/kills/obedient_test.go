@@ -62,5 +62,5 @@ func TestKillsOfAnObedientBot(t *testing.T) {
 	if n == 0 {
 		n = map[bool]int{true: 2, false: 8}[testing.Short()]
 	}
-	play(t, n, false, obedientBot)
+	play(t, n, obeys)
 }

@@ -80,7 +80,7 @@ func TestStops(t *testing.T) {
 	if n == 0 {
 		t.Skip("a stop takes its time")
 	}
-	play(t, n, true, "")
+	play(t, n, stop)
 }
 
 // What came while a sidecar was stopped, of bots that gave up meanwhile, is not carried out when it
