@@ -4,17 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/flatten"
+	"github.com/tradingapi/trading-go/sidecar/internal/answers"
 )
 
 // Pending is a write whose outcome is not known, for an operator.
 type Pending struct {
-	ID        trading.IntentID    `json:"id"`                // names it for Resolve and Acknowledge
+	ID        trading.IntentID    `json:"id"`                // names it for /resolve and /acknowledge
 	Bot       string              `json:"bot,omitempty"`     // the local key that it came with
 	Write     string              `json:"write,omitempty"`   // Trading-Write of its answers
 	Operation trading.Operation   `json:"operation"`         // the contract's, as "POST /orders"
@@ -71,8 +74,8 @@ func (s *Server) Operator() http.Handler {
 	get("/status", func(ctx context.Context) (any, error) { return s.status(ctx), nil })
 	post("/resolve", func(ctx context.Context, c command) (any, error) { return s.resolve(ctx, c.ID) })
 	post("/acknowledge", func(ctx context.Context, c command) (any, error) {
-		found := map[string]trading.Outcome{"applied": trading.Applied, "not-applied": trading.NotApplied}[c.Outcome]
-		return s.status(ctx), s.client.Acknowledge(ctx, c.ID, found, c.Note)
+		err := s.acknowledge(ctx, c)
+		return s.status(ctx), err
 	})
 	post("/halt", func(ctx context.Context, c command) (any, error) {
 		if c.Reason == "" {
@@ -133,13 +136,61 @@ func (s *Server) pending(ctx context.Context) ([]Pending, error) {
 		p.Bot, p.Write, _ = strings.Cut(w.Tag, " ")
 		all = append(all, p)
 	}
+	for _, w := range s.unsettled(writes) {
+		p := Pending{
+			ID: trading.IntentID(w.ID), Bot: w.Place.Bot, Write: w.ID, Operation: trading.Operation(w.Operation), Env: live,
+			Account: trading.AccountID(w.Place.Account), Symbol: w.Place.Market, Decided: w.At, Waiting: true,
+			Reason: "its answers leave it open, and nothing more is found out about it: look at the account, then acknowledge it",
+		}
+		if w.Place.Account == string(paper) {
+			p.Env, p.Account = paper, ""
+		}
+		if !w.Answered {
+			p.Reason = "the sidecar was ended while it ran, and nothing more is found out about it: look at the account, then acknowledge it"
+		}
+		all = append(all, p)
+	}
 	return all, err
+}
+
+// unsettled are the writes of bots that have no outcome, and about which the client finds out nothing
+// more: cancels, levels and resets, what was sent under a key that may have been used without the
+// sidecar, and what a kill came between.
+func (s *Server) unsettled(pending []trading.PendingWrite) []answers.Write {
+	known := map[string]bool{}
+	for _, p := range pending {
+		_, id, _ := strings.Cut(p.Tag, " ")
+		known[id] = true
+	}
+	return slices.DeleteFunc(s.file.Unresolved(), func(w answers.Write) bool { return known[w.ID] || s.unheard.runs(w.ID) })
+}
+
+// acknowledge settles a pending write by what a person has found.
+func (s *Server) acknowledge(ctx context.Context, c command) error {
+	found := map[string]trading.Outcome{"applied": trading.Applied, "not-applied": trading.NotApplied}[c.Outcome]
+	writes, err := s.client.Pending(ctx)
+	settles := func(w answers.Write) bool { return w.ID == string(c.ID) }
+	if err != nil || !slices.ContainsFunc(s.unsettled(writes), settles) {
+		return s.client.Acknowledge(ctx, c.ID, found, c.Note)
+	}
+	answer := executed(nil)
+	switch found {
+	case trading.Applied:
+	case trading.NotApplied:
+		answer = own(http.StatusConflict, trading.CodeConflict, "It was not executed.", c.Note)
+	default:
+		return fmt.Errorf("the outcome is %q: it must be applied or not-applied", c.Outcome)
+	}
+	if now := time.Now(); !s.unheard.found(ctx, string(c.ID), answer, false, now) {
+		s.file.known(ctx, string(c.ID), answer, false, now)
+	}
+	return nil
 }
 
 func (s *Server) status(ctx context.Context) Status {
 	st := Status{Ready: true, Unheard: append([]string{}, s.unheard.open()...)}
-	writes, err := s.client.Pending(ctx)
-	st.Pending = len(writes)
+	all, err := s.pending(ctx)
+	st.Pending = len(all)
 	reason, halted := s.client.Halted()
 	switch {
 	case s.stopping.Load():

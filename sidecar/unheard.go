@@ -204,16 +204,25 @@ func (u *unheard) know(ctx context.Context, w *write, r reply, whole bool, now t
 	}
 }
 
-// found notes what the client found out about a write later. It is the write's own answer if
-// there is one.
-func (u *unheard) found(ctx context.Context, id string, r reply, whole bool, now time.Time) {
+// found notes what the client, or a person, found out about a write later. It is the write's own answer
+// if there is one. It returns false of a write that is known no more.
+func (u *unheard) found(ctx context.Context, id string, r reply, whole bool, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	w := u.writes[id]
 	if w == nil || r.outcome == trading.Unknown {
-		return
+		return false
 	}
 	u.know(ctx, w, r, whole, now)
+	return true
+}
+
+// runs reports whether the call of a write has not ended.
+func (u *unheard) runs(id string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	w := u.writes[id]
+	return w != nil && w.ended.IsZero()
 }
 
 // again returns the write of an earlier run that a request repeats under its key.

@@ -218,6 +218,9 @@ func (f *File) Since(bot string, at time.Time) []Write {
 	return f.all(func(w *Write) bool { return (bot == "" || w.Place.Bot == bot) && !w.At.Before(at) })
 }
 
+// Unresolved returns the writes whose outcome is not noted, oldest first, without headers and bodies.
+func (f *File) Unresolved() []Write { return f.all(func(w *Write) bool { return !w.resolved() }) }
+
 // Unheard returns the writes that are not noted as heard, oldest first, without headers and bodies.
 func (f *File) Unheard() []Write { return f.all(func(w *Write) bool { return !w.Heard }) }
 
