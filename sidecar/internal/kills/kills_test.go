@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -265,22 +266,34 @@ func (w *world) play(at place, sidecarDies, botDies time.Duration) (says string,
 	return says, err
 }
 
-// quiet waits for the end of the calls that are left.
+// quiet waits for the end of the calls that are left: what became of each write is known, or an
+// operator sees that nobody finds it out, where a kill came before it was sent.
 func (w *world) quiet(ctx context.Context) error {
-	b, said := newBot("", w.address, w.secret), []byte(nil)
+	var written struct{ Writes []sidecar.Written }
 	for end := time.Now().Add(time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/sidecar/writes", nil)
-		if err != nil {
-			return err
+		var pending []sidecar.Pending
+		if !w.get(ctx, w.address, "/sidecar/writes", &written) || !w.get(ctx, filepath.Join(w.dir, "operator", "s"), "/pending", &pending) {
+			continue
 		}
-		r.Header.Set("X-API-Key", w.secret)
-		status, _, text := b.send(r)
-		if status == http.StatusOK && !bytes.Contains(text, []byte(`"unknown"`)) {
+		if !slices.ContainsFunc(written.Writes, func(of sidecar.Written) bool {
+			return of.Outcome == "unknown" && !slices.ContainsFunc(pending, func(p sidecar.Pending) bool { return p.Write == of.ID && p.Waiting })
+		}) {
 			return nil
 		}
-		said = text
 	}
-	return fmt.Errorf("what became of a write is not known in the end: %s", said)
+	return fmt.Errorf("what became of a write is not known in the end: %v", written.Writes)
+}
+
+// get reads what the sidecar says of itself.
+func (w *world) get(ctx context.Context, address, path string, into any) bool {
+	b := newBot("", address, w.secret)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set("X-API-Key", w.secret)
+	status, _, text := b.send(r)
+	return status == http.StatusOK && json.Unmarshal(text, into) == nil
 }
 
 func freePort() (string, error) {

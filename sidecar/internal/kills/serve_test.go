@@ -114,6 +114,11 @@ func serve() error {
 	if err != nil {
 		return err
 	}
+	operator, err := heard.Unix(filepath.Join(dir, "operator", "s"))
+	if err != nil {
+		return err
+	}
+	go func() { _ = s.ServeOperator(operator) }()
 	fmt.Println("ready")
 	return s.Serve(l)
 }
