@@ -136,7 +136,7 @@ func (s *Server) pending(ctx context.Context) ([]Pending, error) {
 		p.Bot, p.Write, _ = strings.Cut(w.Tag, " ")
 		all = append(all, p)
 	}
-	for _, w := range s.unsettled(writes) {
+	for _, w := range s.leftOpen(writes) {
 		p := Pending{
 			ID: trading.IntentID(w.ID), Bot: w.Place.Bot, Write: w.ID, Operation: trading.Operation(w.Operation), Env: live,
 			Account: trading.AccountID(w.Place.Account), Symbol: w.Place.Market, Decided: w.At, Waiting: true,
@@ -153,10 +153,10 @@ func (s *Server) pending(ctx context.Context) ([]Pending, error) {
 	return all, err
 }
 
-// unsettled are the writes of bots that have no outcome, and about which the client finds out nothing
+// leftOpen are the writes of bots that have no outcome, and about which the client finds out nothing
 // more: cancels, levels and resets, what was sent under a key that may have been used without the
 // sidecar, and what a kill came between.
-func (s *Server) unsettled(pending []trading.PendingWrite) []answers.Write {
+func (s *Server) leftOpen(pending []trading.PendingWrite) []answers.Write {
 	known := map[string]bool{}
 	for _, p := range pending {
 		_, id, _ := strings.Cut(p.Tag, " ")
@@ -170,7 +170,7 @@ func (s *Server) acknowledge(ctx context.Context, c command) error {
 	found := map[string]trading.Outcome{"applied": trading.Applied, "not-applied": trading.NotApplied}[c.Outcome]
 	writes, err := s.client.Pending(ctx)
 	settles := func(w answers.Write) bool { return w.ID == string(c.ID) }
-	if err != nil || !slices.ContainsFunc(s.unsettled(writes), settles) {
+	if err != nil || !slices.ContainsFunc(s.leftOpen(writes), settles) {
 		return s.client.Acknowledge(ctx, c.ID, found, c.Note)
 	}
 	answer := executed(nil)

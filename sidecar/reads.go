@@ -43,8 +43,12 @@ func (s *Server) serveRead(w http.ResponseWriter, r *http.Request, q *request) {
 	if whole && q.op == trading.OpAccounts {
 		answer = onlyAccounts(answer, q.bot)
 	}
-	if this != nil && this.what != 0 && err == nil && answer.status == http.StatusOK {
-		s.unheard.readBy(this, p.writing())
+	if this != nil {
+		var a answered
+		if this.what != 0 && err == nil && answer.status == http.StatusOK {
+			a = p.writing()
+		}
+		s.unheard.readBy(this, a)
 	}
 	_ = answer.writeTo(w, "") // one that fails is never heard
 }

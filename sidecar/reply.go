@@ -15,6 +15,7 @@ const (
 	headerOwn     = "Trading-Sidecar" // the sidecar says it, and not the service
 	headerOutcome = "Trading-Outcome" // applied, not-applied or unknown
 	headerWrite   = "Trading-Write"   // names the write
+	headerHeard   = "Trading-Heard"   // a request's: names writes whose outcome its bot has heard
 )
 
 // reply is what a bot is answered.

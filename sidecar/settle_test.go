@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,11 +41,17 @@ func TestFound21_NoUnknownWriteThatNobodyCanSettle(t *testing.T) {
 			tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.GatewayError(502), tradingsim.GatewayErrorAfter(502), tradingsim.Fail(500, "internal_error"),
 			tradingsim.FailAfter(500, "internal_error"), tradingsim.Hang(10 * time.Second), tradingsim.Raw(200, nil, "{}"), tradingsim.Delay(3 * time.Second),
 		}
+		var mu sync.Mutex
+		draw := func(n int) int {
+			mu.Lock()
+			defer mu.Unlock()
+			return random.IntN(n)
+		}
 		r.sim.FaultEach(func(string) tradingsim.Fault {
-			if random.IntN(3) > 0 {
+			if draw(3) > 0 {
 				return nil
 			}
-			return faults[random.IntN(len(faults))]
+			return faults[draw(len(faults))]
 		})
 		writes := []struct{ key, operation, body string }{
 			{r.live, "POST /orders", buy},
@@ -60,14 +67,14 @@ func TestFound21_NoUnknownWriteThatNobodyCanSettle(t *testing.T) {
 			{r.paper, "POST /sandbox/reset", ``},
 		}
 		for i := range 300 {
-			one, done := writes[random.IntN(len(writes))], make(chan answer, 1)
+			one, done := writes[draw(len(writes))], make(chan answer, 1)
 			var header []string
 			if one.key == fresh {
 				header = []string{"Idempotency-Key", fmt.Sprint("entry-", i)}
 			}
 			go func() { done <- r.do(one.key, one.operation, one.body, header...) }()
 			if i%40 == 39 {
-				time.Sleep(time.Duration(random.IntN(2000)) * time.Millisecond)
+				time.Sleep(time.Duration(draw(2000)) * time.Millisecond)
 				r.restart()
 			}
 			<-done

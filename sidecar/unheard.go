@@ -36,6 +36,7 @@ type write struct {
 	waiting []peer     // who has asked for it, until its call has ended
 	answers []answered // by which its bot was answered the outcome
 	heard   bool       // one of them was heard
+	told    bool       // one of them was written, by an earlier run too
 }
 
 // read is a read of an account.
@@ -43,8 +44,9 @@ type read struct {
 	account string
 	what    hearing.Reads
 	began   time.Time
-	answer  answered // nil until it was answered with what it shows
-	heard   bool
+	over    bool
+	answer  answered // nil until it was answered with what it shows, and after it was heard
+	heard   bool     // it was, now
 }
 
 // unheard knows which writes their bots may not have heard of.
@@ -61,7 +63,7 @@ func newUnheard(file record) *unheard {
 	return &unheard{file: file, writes: map[string]*write{}, read: map[string][]*read{}}
 }
 
-// mostReads is how many reads of a bot are kept until it is known whether they were heard.
+// mostReads is how many reads of a bot are kept.
 const mostReads = 16
 
 // ticks is how exactly the kernel says when a request has come.
@@ -75,16 +77,17 @@ func (u *unheard) arrive(w *write, came, now time.Time) (v hearing.Verdict, othe
 	u.leave(at, now)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	overtaken := false // by a read: this process did not run, or took the later request first
-	u.read[w.Place.Bot] = slices.DeleteFunc(u.read[w.Place.Bot], func(r *read) bool {
-		overtaken = overtaken || r.account == w.Place.Account && r.began.Sub(came) > ticks
-		if r.heard {
-			for _, id := range u.book.Read(w.Place.Bot, r.account, r.what, r.began) {
-				u.file.heard(id)
-			}
+	overtaken := false // by a read that is under way, or that came later and was taken first
+	for _, r := range u.read[w.Place.Bot] {
+		overtaken = overtaken || r.account == w.Place.Account && (!r.over || r.began.Sub(came) > ticks)
+		if !r.heard {
+			continue
 		}
-		return r.heard
-	})
+		r.heard, r.answer = false, nil // it says nothing of what comes
+		for _, id := range u.book.Read(w.Place.Bot, r.account, r.what, r.began) {
+			u.file.heard(id)
+		}
+	}
 	v, id := u.book.Arrive(w.Write, now, func(id string) bool { return u.writes[id] != nil && u.writes[id].heard })
 	if v == hearing.Carry {
 		u.sweep(now)
@@ -156,6 +159,17 @@ func (u *unheard) hears(w *write) {
 	w.heard = true
 	if u.book.Heard(w.Place, w.ID) {
 		u.file.heard(w.ID)
+	}
+}
+
+// named notes that a bot names writes of which it says that it has heard the outcome.
+func (u *unheard) named(bot string, ids []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, id := range ids {
+		if w := u.writes[id]; w != nil && w.Place.Bot == bot && w.told && u.book.Named(w.Place, id) {
+			u.file.heard(id)
+		}
 	}
 }
 
@@ -275,6 +289,7 @@ func (u *unheard) delivered(w *write, a answered, now time.Time) {
 	says := a != nil && w.outcome != trading.Unknown
 	u.book.Left(w.Place, w.ID, now)
 	if says {
+		w.told = true
 		w.answers = append(w.answers, a)
 		u.book.Answered(w.Place, w.ID)
 	}
@@ -295,16 +310,16 @@ func (u *unheard) reads(q *request, now time.Time) *read {
 	defer u.mu.Unlock()
 	u.book.GoesOn(p.Bot, p.Account)
 	r := &read{account: p.Account, what: shows[q.op], began: now}
-	kept := append(u.read[p.Bot], r)
-	u.read[p.Bot] = kept[max(0, len(kept)-mostReads):]
+	u.read[p.Bot] = append(u.read[p.Bot], r)
+	u.read[p.Bot] = u.read[p.Bot][max(0, len(u.read[p.Bot])-mostReads):]
 	return r
 }
 
-// readBy notes that a read was answered with what it shows.
+// readBy notes that a read is over. The answer is nil where it shows nothing of what writes did.
 func (u *unheard) readBy(r *read, a answered) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	r.answer = a
+	r.over, r.answer = true, a
 }
 
 // open lists the writes that hold their market.

@@ -261,6 +261,30 @@ func entries(r *rig) (n int) {
 	return n
 }
 
+// A bot that polls while its entries run, and names what it has heard with the next, is not held; over
+// a restart, too. What it has not heard it cannot name.
+func TestABotThatPollsNamesWhatItHasHeard(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		entry := func(heard string) answer {
+			r.sim.Fault("POST /orders", tradingsim.Delay(time.Second))
+			done := make(chan answer, 1)
+			go func() { done <- r.by(waits(), r.live, "POST /orders", buy, "Trading-Heard", heard) }()
+			time.Sleep(100 * time.Millisecond)
+			r.do(r.live, "GET /positions?accountId=acc_1", "")
+			return <-done
+		}
+		first := entry("")
+		require.Equal(r.t, 200, first.status)
+		assert.Equal(r.t, 409, entry("").status)
+		assert.Equal(r.t, 409, entry("other, ids").status)
+		second := entry("more, " + first.write)
+		assert.Equal(r.t, 200, second.status)
+		r.restart()
+		assert.Equal(r.t, 200, entry(second.write+","+first.write).status)
+		assert.Equal(r.t, 409, entry(second.write).status, "the last is not named")
+	})
+}
+
 // What a read has closed is over after a restart, too.
 func TestWhatAReadHasClosedStaysClosed(t *testing.T) {
 	inTime(t, nil, func(r *rig) {
@@ -290,6 +314,18 @@ func TestAnEntryThatAReadOvertakes(t *testing.T) {
 			assert.Equal(r.t, status, r.do(r.live, "POST /orders", buyMore).status)
 		})
 	}
+}
+
+// A read that is under way as the entry comes: the call was given up before its request had left its
+// program.
+func TestAnEntryThatComesBehindARead(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.Fault("GET /positions", tradingsim.Delay(time.Second))
+		go r.do(r.live, "GET /positions?accountId=acc_1", "")
+		time.Sleep(time.Millisecond)
+		require.Equal(r.t, 200, r.by(waits(), r.live, "POST /orders", buy).status)
+		assert.Equal(r.t, 409, r.do(r.live, "POST /orders", buyMore).status)
+	})
 }
 
 // A repeat waits for the first, and has its answer where that is refused: its bot may have gone on

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +51,7 @@ func newID() string {
 // serveWrite carries a write out, or answers it with what became of the one that it repeats.
 func (s *Server) serveWrite(w http.ResponseWriter, r *http.Request, q *request) {
 	p := peerOf(r)
+	s.unheard.named(q.bot.Name, strings.FieldsFunc(strings.Join(r.Header.Values(headerHeard), ","), func(c rune) bool { return c == ',' || c == ' ' }))
 	for {
 		this := &write{Write: hearing.Write{
 			ID: newID(), Place: q.place(), Digest: q.digest(), Key: q.key, Kind: q.kind, Waits: q.waits,

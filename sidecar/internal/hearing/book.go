@@ -260,6 +260,17 @@ func (b *Book) Heard(p Place, id string) (closes bool) {
 	return closes
 }
 
+// Named notes that a bot names a write as one whose outcome it has heard, and reports whether that
+// closes it. Who has not heard the answer does not know its name.
+func (b *Book) Named(p Place, id string) (closes bool) {
+	for _, o := range b.of[p] {
+		if o.ID == id && !o.known.IsZero() {
+			o.behind = false
+		}
+	}
+	return b.Heard(p, id)
+}
+
 // Read notes that a bot has heard a read of an account, which began at a time. It closes what
 // the read shows for certain, and returns that. What it may show or not is no longer repeated: it
 // is held.

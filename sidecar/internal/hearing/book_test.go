@@ -160,6 +160,19 @@ func TestACallThatIsLeftRunning(t *testing.T) {
 	}
 }
 
+// Who has not heard an answer does not know its name.
+func TestWhatItsBotNamesIsHeard(t *testing.T) {
+	var b Book
+	b.Arrive(write("1", Entry, "x"), t0, unheard)
+	b.GoesOn("bot", "acc_1")
+	assert.False(t, b.Named(market, "1"), "nothing is known that could be heard")
+	b.Known(market, "1", Applied, t0)
+	b.Left(market, "1", t0)
+	assert.False(t, b.Heard(market, "1"))
+	assert.True(t, b.Named(market, "1"))
+	assert.Empty(t, b.Open())
+}
+
 // A bot that has closed its connection waits for nothing: a read is none that it makes meanwhile,
 // and a repeat that it waits for is heard.
 func TestACallThatIsEndedAndRepeated(t *testing.T) {

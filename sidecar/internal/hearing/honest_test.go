@@ -2,6 +2,7 @@ package hearing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 // honest is a bot that hears all that it waits for. It sends different entries side by side, and
 // reads and closes only while none runs: a grid does, and one that enters, closes and enters again.
+// Or it reads at any time, and says with each entry what it has heard.
 type honest struct {
 	now    time.Time
 	book   *Book
@@ -19,7 +21,8 @@ type honest struct {
 	heard  map[string]bool
 	sent   int
 	trail  []string
-	copied bool // its entries are all alike, under keys of their own
+	copied bool // its entries are all alike
+	polls  bool // it reads its account at any time, and names what it has heard with each entry
 }
 
 func (h *honest) clone() *honest {
@@ -43,7 +46,7 @@ func (h *honest) arrive(w Write) string {
 }
 
 func (h *honest) steps() (all []string) {
-	if h.sent < 5 && (!h.copied || len(h.runs)+len(h.says) == 0) {
+	if h.sent < 5 && (!h.copied && !h.polls || len(h.runs)+len(h.says) == 0) {
 		all = append(all, "send", "send with a key")
 	}
 	for _, id := range h.runs {
@@ -52,8 +55,10 @@ func (h *honest) steps() (all []string) {
 	for _, id := range h.says {
 		all = append(all, "hear "+id)
 	}
-	if len(h.runs)+len(h.says) == 0 && h.sent > 0 {
+	if quiet := len(h.runs)+len(h.says) == 0; quiet && h.sent > 0 {
 		all = append(all, "read", "close", "6 s")
+	} else if h.polls {
+		all = append(all, "read")
 	}
 	return all
 }
@@ -70,6 +75,11 @@ func (h *honest) do(step string) string {
 		}
 		if id != "" {
 			w.Key = "key of " + w.ID
+		}
+		for id := range h.heard {
+			if h.polls && !slices.Contains(h.says, id) {
+				h.book.Named(market, id)
+			}
 		}
 		h.runs = append(h.runs, w.ID)
 		return h.arrive(w)
@@ -130,14 +140,20 @@ func (h *honest) walk(left int, schedules *int) string {
 	return ""
 }
 
-// Different entries side by side without a read between, and equal ones that are each heard
-// before the next: all are carried out, in every order in which the service answers.
+// Different entries side by side without a read between, equal ones that are each heard before the
+// next, and those of a bot that polls meanwhile and names what it has heard: all are carried out,
+// in every order in which the service answers.
 func TestNoHonestBotIsHeld(t *testing.T) {
-	for name, copied := range map[string]bool{"different entries side by side": false, "equal entries in a row": true} {
+	for name, h := range map[string]*honest{
+		"different entries side by side":           {},
+		"equal entries in a row":                   {copied: true},
+		"entries in a row, of a bot that polls":    {polls: true},
+		"equal ones in a row, of a bot that polls": {polls: true, copied: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			schedules := 0
-			h := &honest{now: t0, book: &Book{}, heard: map[string]bool{}, copied: copied}
-			require.Empty(t, h.walk(*depth+2, &schedules))
+			h.now, h.book, h.heard = t0, &Book{}, map[string]bool{}
+			require.Empty(t, h.walk(*depth+1, &schedules))
 			t.Logf("%d schedules", schedules)
 		})
 	}

@@ -74,6 +74,7 @@ type world struct {
 	kills    int
 	trail    []string
 	leave    string
+	names    bool // the bot names what it has heard with each order
 }
 
 var t0 = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -237,6 +238,11 @@ func (w *world) send(mode string) string {
 	case "changed":
 		r.write.Digest = fmt.Sprintf("order %d", w.tries)
 	}
+	for _, of := range w.requests {
+		if w.names && of.heard && of.says == applied || w.leave == "named" {
+			w.note(cmp.Or(of.joined, of.write.ID), w.book.Named)
+		}
+	}
 	w.requests = append(w.requests, r)
 	return w.arrive(r)
 }
@@ -320,14 +326,14 @@ func (w *world) finish(r *sent, end string) string {
 		took = took || j.behind
 	}
 	if took {
-		w.note(r.write.ID)
+		w.note(r.write.ID, w.book.Heard)
 	}
 	return w.twice()
 }
 
-// note is what the sidecar makes of it that a connection took an answer.
-func (w *world) note(id string) {
-	if w.leave == "heard" || !w.socketHeard(id) || !w.book.Heard(market, id) && w.leave != "noted" {
+// note is what the sidecar makes of it that a connection took an answer, or that its bot names it.
+func (w *world) note(id string, closes func(Place, string) bool) {
+	if w.leave == "heard" || !w.socketHeard(id) || !closes(market, id) && w.leave != "noted" {
 		return
 	}
 	for i := range w.file {
@@ -371,7 +377,7 @@ func (w *world) hear(r *sent) string {
 		if !w.ran(w.want) {
 			return "an answer says that the order ran, and it did not"
 		}
-		w.note(cmp.Or(r.joined, r.write.ID))
+		w.note(cmp.Or(r.joined, r.write.ID), w.book.Heard)
 		w.next()
 	case notApplied:
 		if w.ran(w.want) {
@@ -450,6 +456,7 @@ func (w *world) kill() {
 
 type search struct {
 	leave     string
+	names     bool
 	schedules int
 	found     []string
 	most      int
@@ -475,14 +482,18 @@ func (s *search) walk(w *world, left int) {
 }
 
 func (s *search) run(depth int) {
-	s.walk(&world{now: t0, book: &Book{}, keys: map[string]Outcome{}, leave: s.leave}, depth)
+	s.walk(&world{now: t0, book: &Book{}, keys: map[string]Outcome{}, leave: s.leave, names: s.names}, depth)
 }
 
 func TestNoBotThatDidNotHearIsMisled(t *testing.T) {
-	s := &search{most: 1}
-	s.run(*depth)
-	t.Logf("%d schedules", s.schedules)
-	require.Empty(t, s.found, strings.Join(s.found, "\n"))
+	for name, names := range map[string]bool{"names nothing": false, "names what it has heard": true} {
+		t.Run(name, func(t *testing.T) {
+			s := &search{most: 1, names: names}
+			s.run(*depth)
+			t.Logf("%d schedules", s.schedules)
+			require.Empty(t, s.found, strings.Join(s.found, "\n"))
+		})
+	}
 }
 
 // TestEachRuleIsNeeded leaves out what the sidecar tells the book, one after the other: the search
@@ -499,6 +510,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		"goes on":   "ran twice", // a read while a call runs says nothing
 		"late":      "ran twice", // it does so once it is answered
 		"closes":    "ran twice", // a close does not
+		"named":     "ran twice", // whatever was answered counts as named
 		"noted":     "ran twice", // the file is told of an answer that a connection took
 	} {
 		t.Run(leave, func(t *testing.T) {

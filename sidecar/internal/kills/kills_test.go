@@ -94,7 +94,7 @@ func (w *world) sidecar(ctx context.Context, at place) (cmd *exec.Cmd, ended cha
 func (w *world) botOnce(ctx context.Context, killed time.Duration, env ...string) (string, error) {
 	cmd := w.command(ctx, "bot", append(env, "KILLS_KEY="+w.secret, "KILLS_BOT="+w.bot)...)
 	if w.leaver != "" {
-		cmd = leaverCommand(ctx, w.leaver, append(env, "LEFT_URL=http://"+w.address+"/v1", "LEFT_KEY="+w.secret, "LEFT_HOW="+w.bot, "LEFT_PATIENCE=1.0", "LEFT_DIR="+w.dir)...)
+		cmd = leaverCommand(ctx, w.leaver, "LEFT_URL=http://"+w.address+"/v1", "LEFT_KEY="+w.secret, "LEFT_HOW="+w.bot, "LEFT_PATIENCE=1.5", "LEFT_DIR="+w.dir)
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -170,7 +170,7 @@ func run(seed uint64, k kind) (r result) {
 	var fault tradingsim.Fault
 	longest := 1500 // ms: some more than a bot waits
 	if k == left {
-		longest = 3500
+		longest = 4500
 	}
 	switch random.IntN(4) {
 	case 0:

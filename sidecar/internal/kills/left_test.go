@@ -107,8 +107,8 @@ func TestFound02_ACallLeftRunning(t *testing.T) {
 func leftRunning(t *testing.T, client, how string, killed bool) {
 	sim, g, url, secret := behindGate(t)
 	dir := t.TempDir()
-	start := func(env ...string) (cmd *exec.Cmd, lines *bufio.Reader) {
-		cmd = leaverCommand(t.Context(), client, append(env, "LEFT_URL="+url, "LEFT_KEY="+secret, "LEFT_HOW="+how, "LEFT_PATIENCE=0.3", "LEFT_DIR="+dir)...)
+	start := func() (cmd *exec.Cmd, lines *bufio.Reader) {
+		cmd = leaverCommand(t.Context(), client, "LEFT_URL="+url, "LEFT_KEY="+secret, "LEFT_HOW="+how, "LEFT_PATIENCE=0.3", "LEFT_DIR="+dir)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
@@ -120,7 +120,7 @@ func leftRunning(t *testing.T, client, how string, killed bool) {
 	if killed {
 		require.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait()
-		cmd, lines = start("LEFT_AGAIN=1")
+		cmd, lines = start()
 	}
 	line, err := lines.ReadString('\n') // it has decided again, and was answered or not
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
 // Wants one position, and goes on when a call takes too long, without ending that call. The
 // environment says where, and what it does then.
-const { LEFT_URL: base, LEFT_KEY: apiKey, LEFT_HOW: how, LEFT_PATIENCE: patience, LEFT_AGAIN: again } = process.env
+const { LEFT_URL: base, LEFT_KEY: apiKey, LEFT_HOW: how, LEFT_PATIENCE: patience } = process.env
 const sleep = (ms, value) => new Promise((done) => setTimeout(done, ms, value))
 let came = false // an answer that nobody waits for
 
@@ -29,7 +29,7 @@ function placed() {
   process.exit(0)
 }
 
-if (again && how !== "keyed" && (await has())) placed()
+if ((await has()) && how !== "keyed") placed() // from an earlier run
 let number = 0, status, text
 for (let n = 1, end = Date.now() + 120_000; Date.now() < end; n++) {
   const key = { keyed: `entry-${number}`, renews: crypto.randomUUID(), hasty: crypto.randomUUID() }[how]

@@ -39,10 +39,8 @@ placed() {
 	exit
 }
 
-if [[ ${LEFT_AGAIN:-} && $LEFT_HOW != keyed ]]; then
-	has
-	[[ $there != yes ]] || placed
-fi
+has # from an earlier run
+[[ $there != yes || $LEFT_HOW == keyed ]] || placed
 end=$((SECONDS + 120))
 for ((n = 1; SECONDS < end; n++)); do
 	key= size=1
