@@ -90,7 +90,8 @@ func (s *Server) serveWrite(w http.ResponseWriter, r *http.Request, q *request) 
 	}
 }
 
-// heldBy is the answer to an entry of which nothing is sent, since its bot may not know of an earlier one.
+// heldBy is the answer to an entry of which nothing is sent, since its bot may not know of an earlier
+// one. It does not name that one: who names it has heard of it.
 func (s *Server) heldBy(other *write) reply {
 	if other == nil {
 		return unheardResult("an earlier entry in this market was not heard: nothing was sent", nil)
@@ -107,8 +108,8 @@ func (s *Server) heldBy(other *write) reply {
 	if other.Waits {
 		reads = "positions and the orders"
 	}
-	return unheardResult(fmt.Sprintf("nothing was sent: an earlier entry in this market, write %s, %s; read the %s 5 s after its outcome or later, then decide again",
-		other.ID, why, reads), nil).after(wait, s.random)
+	return unheardResult(fmt.Sprintf("nothing was sent: an earlier entry in this market %s; read the %s 5 s after its outcome or later, then decide again",
+		why, reads), nil).after(wait, s.random)
 }
 
 // deliver answers a write. What it answers is noted before: a quick bot hears it, and has its next
