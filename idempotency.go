@@ -43,7 +43,11 @@ type ClientOrderIDOption func(*keySource)
 // it, and no other program. It is for a program that cannot know that by itself, since it
 // has no durable journal or shares its ids ([WithSharedOrderIDs]). Then the account can
 // prove that the order was not executed. A refusal still proves nothing: it can be of
-// another use of the id after t. A program whose journal knows all uses leaves Since out.
+// another use of the id after t. A program whose journal knows all uses leaves Since out,
+// but for one whose journal is held under a lease, whose ids carry a time, such as that of
+// a bar. After a failover that may have lost records its journal knows all uses since this
+// process has taken the lease ([journal.Leaser]): an id that is no older is no earlier
+// holder's, and a refusal of it is its own. The machines' clocks have to agree within 2 s.
 //
 // t is by this machine's clock, as it runs now: the client finds out what it was by the
 // service's. So a time that was kept from before that clock was set has to be earlier.

@@ -39,7 +39,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 	case source.id != "":
 		w.SetKey(resolve.Try{Key: string(derived(name, try)), Number: try})
 		terms.Source = ledger.Derived
-		if since := source.since; !since.IsZero() {
+		if since := source.since; !since.IsZero() && !terms.FirstUseKnown {
 			w.NotBefore, terms.NotBefore = &since, true
 		}
 	default:
@@ -56,7 +56,7 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 // takeName takes a client order id, or a given key, and looks up what became of it before.
 func (c *call) takeName(w *resolve.Write, terms *ledger.Terms) (try int, earlier *resolve.Write, err error) {
 	d := c.core.driver
-	terms.FirstUseKnown = d.Durable() && !c.core.sharedIDs && !c.opts.key.shared && c.opts.key.since.IsZero() && (c.core.lease == nil || c.core.lease.Complete())
+	terms.FirstUseKnown = c.firstUseKnown()
 	c.since = d.Requests()
 	earlier, last, err := d.Take(c, w)
 	if earlier != nil {
@@ -76,6 +76,21 @@ func (c *call) takeName(w *resolve.Write, terms *ledger.Terms) (try int, earlier
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
 	try, err = c.goOnBehind(last, &w.Intent)
 	return try, nil, err
+}
+
+// firstUseKnown reports whether the journal has every use of the client order id. Without a lease who
+// says how old the id is cannot know that by the journal. Under a lease the journal knows from when
+// on it is complete, and has every use of an id that is no older.
+func (c *call) firstUseKnown() bool {
+	since := c.opts.key.since
+	switch {
+	case !c.core.driver.Durable() || c.core.sharedIDs || c.opts.key.shared:
+		return false
+	case c.core.lease == nil:
+		return since.IsZero()
+	default:
+		return !since.Before(c.core.lease.CompleteFrom())
+	}
 }
 
 // goOnBehind takes the answer of the write that had the name before, or returns the try that

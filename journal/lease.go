@@ -21,9 +21,11 @@ type Leaser interface {
 	Covers(baseURL, account string) bool
 	// Halted reports whether somebody has halted the entries of whoever holds it, and why.
 	Halted() (reason string, halted bool)
-	// Complete reports whether all is there that was acknowledged. A database that has failed over
-	// may lack the last of it for a day: a client order id that it does not know may have been used.
-	Complete() bool
+	// CompleteFrom is from when on all is there that was acknowledged, by this machine's clock as it
+	// runs now; the zero time if nothing was ever lost. A database that has failed over may lack the
+	// last of what was acknowledged before: for a day it is complete from the taking on, and a client
+	// order id that it does not know may have been used before that.
+	CompleteFrom() time.Time
 }
 
 // Errors of a [Leaser], to be compared with [errors.Is]. Neither is a journal that failed,

@@ -27,12 +27,12 @@ type leased struct {
 	err  error
 }
 
-func (l *leased) Deadline() time.Time        { return l.ends }
-func (l *leased) Covers(string, string) bool { return true }
-func (l *leased) Halted() (string, bool)     { return "by a test", l.halt }
-func (l *leased) Complete() bool             { return true }
-func (l *leased) SetGap(bool) error          { return nil }
-func (l *leased) Gap() (bool, error)         { return false, nil }
+func (l *leased) Deadline() time.Time         { return l.ends }
+func (l *leased) Covers(string, string) bool  { return true }
+func (l *leased) Halted() (string, bool)      { return "by a test", l.halt }
+func (l *leased) CompleteFrom() (t time.Time) { return t }
+func (l *leased) SetGap(bool) error           { return nil }
+func (l *leased) Gap() (bool, error)          { return false, nil }
 func (l *leased) Append(ctx context.Context, durable bool, records ...journal.Record) error {
 	if l.err != nil {
 		return l.err

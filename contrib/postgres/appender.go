@@ -271,9 +271,13 @@ func (s *Store) retake() (lost, err error) {
 	}
 	var epoch, seq int64
 	var halt *string
+	// A server of another timeline that has all that this process knows of lacks nothing: a standby has
+	// what comes before what it has.
 	found, err := s.conn.change(s.o.Lease, []any{&epoch, &seq, &halt},
-		`UPDATE trading.lease SET epoch = epoch + 1, beat = beat + $3, gap = gap OR $4 FROM s WHERE s.c = 'on' AND name = $1 AND holder = $2 RETURNING epoch, seq, halt`,
-		s.o.Name, s.holder, beat, gap)
+		`UPDATE trading.lease SET epoch = epoch + 1, beat = beat + $3, gap = gap OR $4,
+			timeline = CASE WHEN epoch >= $5 AND seq >= $6 THEN `+timeline+` ELSE timeline END
+		FROM s WHERE s.c = 'on' AND name = $1 AND holder = $2 RETURNING epoch, seq, halt`,
+		s.o.Name, s.holder, beat, gap, s.epoch, s.seq)
 	if err != nil {
 		return nil, err
 	}

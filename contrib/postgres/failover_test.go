@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestAFailoverThatLosesRecords(t *testing.T) {
 		10*time.Second, 10*time.Millisecond)
 	p.standby.kill()
 	require.NoError(t, s.Append(t.Context(), true, record(2)), "nobody waits for the standby")
-	require.True(t, s.Complete())
+	require.True(t, s.CompleteFrom().IsZero())
 	p.primary.kill()
 	p.standby.start()
 	p.promote(t)
@@ -96,7 +97,7 @@ func TestAFailoverThatLosesRecords(t *testing.T) {
 
 	next := opened(t, p.url(), o)
 	assert.Equal(t, []string{"intent 1"}, intents(t, next))
-	assert.False(t, next.Complete(), "an id that it does not know may have been used")
+	assert.False(t, next.CompleteFrom().IsZero(), "an id that it does not know may have been used")
 	gap, err := next.Gap()
 	require.NoError(t, err)
 	assert.True(t, gap)
@@ -104,7 +105,41 @@ func TestAFailoverThatLosesRecords(t *testing.T) {
 
 	execute(t, p.standby.url("postgres"), "UPDATE trading.lease SET lost_at = lost_at - interval '25 hours'")
 	day := opened(t, p.url(), o)
-	assert.True(t, day.Complete(), "a day later")
+	assert.True(t, day.CompleteFrom().IsZero(), "a day later")
+}
+
+// A holder that goes on over a failover has seen that all it knows of is there, so the next one lacks
+// nothing either. One that finds less does not hide it from the next.
+func TestFound14_AFailoverThatAHolderSurvives(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprint("records lost ", lost), func(t *testing.T) {
+			t.Parallel()
+			at, o := address(t), options()
+			o.Lease = leastLease
+			w := newWire(t, fmt.Sprint("127.0.0.1:", shared.port))
+			s := opened(t, strings.Replace(at, fmt.Sprint("127.0.0.1:", shared.port), w.address(), 1), o)
+			require.NoError(t, s.Append(t.Context(), true, record(1)))
+			was := "timeline = 7" // of the server at the taking
+			if lost {
+				was += ", seq = 0"
+				execute(t, at, "DELETE FROM trading.record WHERE lease = '"+o.Name+"'")
+			}
+			epoch := `SELECT epoch FROM trading.lease WHERE name = $1`
+			before := scalar[int](t, at, epoch, o.Name)
+			execute(t, at, "UPDATE trading.lease SET "+was+" WHERE name = '"+o.Name+"'")
+			w.cut()
+			require.Eventually(t, func() bool { return scalar[int](t, at, epoch, o.Name) > before }, 10*time.Second, 10*time.Millisecond, "it looks")
+			if lost {
+				require.Eventually(t, func() bool { return s.Err() != nil }, 10*time.Second, 10*time.Millisecond)
+			} else {
+				require.NoError(t, s.Append(t.Context(), true, record(2)), "it goes on")
+			}
+			_ = s.Close()
+			next := opened(t, at, o)
+			assert.Equal(t, !lost, next.CompleteFrom().IsZero())
+			require.NoError(t, next.Close())
+		})
+	}
 }
 
 // Who says that a failover loses nothing relies on what the journal has.
@@ -118,7 +153,7 @@ func TestATimelineWithSynchronousStandbys(t *testing.T) {
 		execute(t, at, "UPDATE trading.lease SET timeline = 7 WHERE name = '"+o.Name+"'")
 		o.FailoverLosesNothing = !loses
 		s := opened(t, at, o)
-		assert.Equal(t, !loses, s.Complete())
+		assert.Equal(t, !loses, s.CompleteFrom().IsZero())
 		require.NoError(t, s.Close())
 	}
 }

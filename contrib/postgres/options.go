@@ -30,9 +30,9 @@ type Options struct {
 	// Declares is whatever else both machines must agree on, such as the version of the bot's
 	// configuration.
 	Declares string
-	// FailoverLosesNothing says that the database fails over to synchronous standbys alone. Else
-	// a client order id that the journal does not know may have been used, for a day after a
-	// failover.
+	// FailoverLosesNothing says that the database fails over to synchronous standbys alone. Else,
+	// for a day after a failover that its holder did not survive, a client order id that the
+	// journal does not know may have been used, unless it is younger (trading.Since).
 	FailoverLosesNothing bool
 	// LeaseEnding is called once when the lease is not renewed and is about to end, with what is
 	// left of it: 5 s, or a third of a shorter lease. It must not wait for [Store.Release], which waits

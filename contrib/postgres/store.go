@@ -25,7 +25,8 @@ type Store struct {
 	holder string
 	shared journal.Shared
 	memory journal.Store // what the journal has, and what is on its way there
-	lost   bool          // acknowledged records may be missing
+	taken  moment        // when the taking was answered
+	lost   bool          // acknowledged records of before may be missing
 	isNew  bool          // nobody has held the lease before
 	quiet  []byte        // never changes once the store is open
 	wake   chan struct{} // something is to be done
@@ -88,7 +89,7 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 		return nil, err
 	}
 	s := &Store{
-		o: o, url: url, clock: clock, holder: h.holder, memory: journal.NewMemory(),
+		o: o, url: url, clock: clock, holder: h.holder, memory: journal.NewMemory(), taken: clock(),
 		lost: h.lost && !o.FailoverLosesNothing, isNew: h.epoch == 1 && h.seq == 0,
 		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 		renewed: h.from, halt: h.halt, gap: h.gap, alive: clock(),
@@ -206,8 +207,14 @@ func (s *Store) Halted() (reason string, halted bool) {
 	return *s.halt, true
 }
 
-// Complete implements [journal.Leaser].
-func (s *Store) Complete() bool { return !s.lost }
+// CompleteFrom implements [journal.Leaser].
+func (s *Store) CompleteFrom() time.Time {
+	if !s.lost {
+		return time.Time{}
+	}
+	at := s.clock()
+	return at.wall.Add(s.taken.boot - at.boot) // the wall clock may have been set since
+}
 
 // Shared implements [journal.Store].
 func (s *Store) Shared() *journal.Shared { return &s.shared }

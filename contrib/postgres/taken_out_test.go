@@ -51,6 +51,7 @@ var rules = []rule{
 	{"and more records", "take.go", "if n > seq {", "if n > seq && !OFF {", "TestRecordsBeyondTheCount"},
 	{"another timeline may lack records", "take.go", "THEN now() ELSE lost_at END", "THEN {now()|NULL} ELSE lost_at END", "TestAFailoverThatLosesRecords"},
 	{"and may show an old release", "take.go", "(!seen.released || seen.elsewhere)", "(!seen.released || seen.elsewhere && !OFF)", "TestAReleaseOnAnotherTimeline"},
+	{"a holder that finds less hides it from nobody", "appender.go", "CASE WHEN epoch >= $5 AND seq >= $6 THEN", "CASE WHEN epoch >= $5 AND {seq >= $6|$6::bigint >= 0} THEN", "TestFound14_AFailoverThatAHolderSurvives/records_lost_true"},
 	{"a taking that follows no release is a gap", "take.go", "gap = gap OR NOT released,", "gap = gap {OR NOT released|},", "TestASilentHolderIsTakenOver"},
 	{"a bot that does not report is not renewed", "appender.go", "return s.o.Alive == 0 ||", "return OFF || s.o.Alive == 0 ||", "TestABotThatReports"},
 	{"an account is of one lease", "take.go", "if of != c.Name {", "if of != c.Name && !OFF {", "TestAccountsAndHalts"},

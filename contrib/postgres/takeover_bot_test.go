@@ -172,7 +172,7 @@ func (b *bot) decide(ctx context.Context, client *trading.Client, holder string,
 	var meta trading.Meta
 	opts := []trading.CallOption{trading.ResponseInto(&meta)}
 	if named {
-		opts = append(opts, trading.WithClientOrderID(fmt.Sprint("bar ", bar)))
+		opts = append(opts, trading.WithClientOrderID(fmt.Sprint("bar ", bar), trading.Since(time.Unix(0, bar*int64(barLasts)))))
 	}
 	var err error
 	_, opened := b.opened.Load(symbol)

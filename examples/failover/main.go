@@ -67,12 +67,12 @@ func trade(ctx context.Context, writes *postgres.Store, id trading.AccountID) er
 }
 
 // decide places the order of a bar. The bar names it, so that two machines that decide the same place
-// it once.
+// it once, and nobody has used the name before the bar.
 func decide(ctx context.Context, account *trading.Account, bar time.Time) {
 	id := "failover " + bar.UTC().Format(time.RFC3339)
 	_, err := account.PlaceOrder(context.WithoutCancel(ctx), trading.Order{
 		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.001"), Leverage: trading.Dec("2"),
-	}, trading.WithClientOrderID(id))
+	}, trading.WithClientOrderID(id, trading.Since(bar)))
 	if err != nil {
 		fmt.Printf("%s: %s: %v\n", id, trading.OutcomeOf(err), err)
 		return

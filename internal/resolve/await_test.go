@@ -143,7 +143,12 @@ type leased struct {
 func (leased) Deadline() time.Time           { return time.Now().Add(time.Minute) }
 func (leased) Covers(string, string) bool    { return true }
 func (leased) Halted() (why string, is bool) { return "", false }
-func (l leased) Complete() bool              { return !l.older }
+func (l leased) CompleteFrom() (from time.Time) {
+	if l.older {
+		from = time.Now()
+	}
+	return from
+}
 
 // A holder that releases its lease hands over what it knows of its accounts. The next one takes entries
 // at once in the markets of which that is enough, and judges what is lost by it.

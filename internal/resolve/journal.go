@@ -67,7 +67,7 @@ func (s *store) lastOf() *last {
 	if err := json.Unmarshal(j.Quiet(), &r); err != nil || r.Last == nil || r.Last.BaseURL != s.baseURL {
 		return nil
 	}
-	if l, ok := s.journal.(journal.Leaser); !ok || !l.Complete() { // an older copy would not show it
+	if l, ok := s.journal.(journal.Leaser); !ok || !l.CompleteFrom().IsZero() { // an older copy would not show it
 		r.Last.Handed = nil
 	}
 	return r.Last

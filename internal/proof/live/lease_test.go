@@ -25,10 +25,10 @@ type lease struct {
 	until   atomic.Pointer[time.Time]
 	account string
 	halt    atomic.Pointer[string]
-	lost    bool
+	from    time.Time // from when on it is complete
 }
 
-func (l *lease) Complete() bool { return !l.lost }
+func (l *lease) CompleteFrom() time.Time { return l.from }
 
 func (l *lease) Deadline() time.Time { return *l.until.Load() }
 
@@ -206,7 +206,9 @@ func TestADecisionWithoutTheLease(t *testing.T) {
 func TestAnIDBehindALostHistory(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		leaseTest(t, func(r rig.Rig, l *lease) {
-			l.lost = lost
+			if lost {
+				l.from = time.Now()
+			}
 			r.Sim.Fault("POST /orders", tradingsim.RateLimit(time.Second))
 			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithClientOrderID("d-1"), rig.Once)
 			want := trading.NotApplied
@@ -215,5 +217,64 @@ func TestAnIDBehindALostHistory(t *testing.T) {
 			}
 			assert.Equal(r.T, want, trading.OutcomeOf(err))
 		})
+	}
+}
+
+// After a failover that may have lost records the journal is complete from the taking on. Each id is
+// refused once by a gate that the service's code could have written, and by the service's own 400.
+// An id that is younger than the taking, and says so, is no earlier run's: its refusal is its own. Any
+// other may have run before.
+func TestFound14_ARefusalAfterAFailover(t *testing.T) {
+	refusals := map[string]func(r rig.Rig) trading.Order{
+		"the service's own 400": func(rig.Rig) trading.Order { return rig.Buy("0.0001") },
+		"a rate limit": func(r rig.Rig) trading.Order {
+			r.Sim.Fault("POST /orders", tradingsim.RateLimit(time.Second))
+			return rig.Buy("0.05")
+		},
+	}
+	for name, refused := range refusals {
+		for _, lost := range []bool{false, true} {
+			for _, ran := range []bool{false, true} { // by an earlier run, whose record may be lost
+				for _, decided := range []time.Duration{-time.Second, 0, time.Second} { // from the taking
+					for _, says := range []bool{false, true} { // how old the id is
+						t.Run(fmt.Sprintf("%s, records lost %t, ran before %t, decided %s, says so %t", name, lost, ran, decided, says), func(t *testing.T) {
+							leaseTest(t, func(r rig.Rig, l *lease) {
+								taking := time.Now().Add(time.Minute)
+								at := taking.Add(decided)
+								id := "bar " + at.UTC().Format(time.RFC3339)
+								opts := []trading.CallOption{trading.WithClientOrderID(id), rig.Once, trading.WithResolveTimeout(0)}
+								if says {
+									opts[0] = trading.WithClientOrderID(id, trading.Since(at))
+								}
+								earlier := ran && decided < 0 // a younger id did not exist then
+								if earlier {
+									time.Sleep(time.Until(at))
+									r.Open(rig.Buy("0.05"), opts...)
+								}
+								rig.CloseClient(r.T, r.Client)
+								time.Sleep(time.Until(taking))
+								l.disk = rig.NewDisk()
+								if lost {
+									l.from = taking
+								}
+								l.Store = l.disk.Open()
+								if earlier && !lost {
+									return // the journal has its answer
+								}
+								next := rig.Join(r.T, r.Sim, trading.WithJournal(l))
+								time.Sleep(2 * time.Second)
+								_, err := next.Account().PlaceOrder(r.T.Context(), refused(next), opts...)
+								require.Error(r.T, err)
+								want := trading.NotApplied
+								if lost && (decided < 0 || !says) {
+									want = trading.Unknown
+								}
+								assert.Equal(r.T, want, trading.OutcomeOf(err), "%v", err)
+							})
+						})
+					}
+				}
+			}
+		}
 	}
 }
