@@ -9,7 +9,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
-	"github.com/tradingapi/trading-go/journal"
 )
 
 // Every call goes the same way, and this file is the only one that knows all of it:
@@ -58,9 +57,26 @@ func (c *call) carryOut() {
 	c.returnSlot(false)
 	c.releaseWriter()
 	c.conclude()
-	if c.outcome == NotApplied && c.opts.key != (keySource{}) && journal.IsFencing(c.failure()) {
-		c.outcome = Unknown // of what was decided: who has the journal now may have sent it
+	if c.outcome == NotApplied && c.opts.key != (keySource{}) && !c.kept() {
+		c.outcome = Unknown // of what was decided
+		if why := c.found; why != nil {
+			c.found = fmt.Errorf("%w: %w", errMayBeOthers, why)
+		} else {
+			c.found = errMayBeOthers
+		}
 	}
+}
+
+// kept reports whether nobody else can have placed what the call did not: another process could, under the
+// same client order id, if it has held the journal's lease. That is waited for as an outcome is.
+func (c *call) kept() bool {
+	if c.core.lease == nil || c.env != EnvLive {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(c.Context, c.opts.patience(c.entry))
+	defer cancel()
+	defer context.AfterFunc(c.core.closing, cancel)()
+	return c.core.lease.Kept(ctx)
 }
 
 // letGo gives back what a write has taken and has not used, also where one of the program's

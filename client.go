@@ -392,7 +392,9 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 // Acknowledge resolves a pending write by what a person has found: [Applied] or
 // [NotApplied]. After that entries in its market are sent again. The write's key is not
 // used again for a day, since a late copy of the request may still arrive. While the service
-// is asked about the write, Acknowledge waits; if the answer decides, it returns an error.
+// is asked about the write, Acknowledge waits; if the answer decides, it returns an error. A word that
+// the journal was given and did not answer for counts, and comes with the error: after a
+// restart the write may be pending again.
 func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, note string) error {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return ctxErr

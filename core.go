@@ -165,6 +165,9 @@ func (c *core) leaseAllows(env Environment, account AccountID, entry bool) error
 	return nil
 }
 
+// errMayBeOthers is why the outcome of an order that did not leave is not known.
+var errMayBeOthers = fmt.Errorf("%w: who has held the lease of the journal meanwhile may have placed it", ErrUndetermined)
+
 // leaveBy is until when the bytes of a write may leave; the zero time where nothing ends that.
 func (c *core) leaveBy() time.Time {
 	if c.lease == nil {
@@ -197,6 +200,14 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 			Intent:  Intent{ID: write.Intent, Operation: write.Operation, Account: write.Account, Symbol: write.Symbol},
 			Outcome: write.Outcome, Evidence: EvidenceAnswer, Err: refusalIn(write),
 		}, nil
+	case errors.Is(err, errMayBeOthers) && c.lease != nil:
+		if c.lease.Kept(ctx) {
+			return &Resolution{
+				Intent:  Intent{ID: write.Intent, Operation: write.Operation, Account: write.Account, Symbol: write.Symbol},
+				Outcome: NotApplied, Evidence: EvidenceUnsent, Err: refusalIn(write),
+			}, nil
+		}
+		return nil, err
 	case write.Intent == "":
 		if !errors.Is(err, ErrUndetermined) {
 			err = fmt.Errorf("%w: %w", ErrUndetermined, err)

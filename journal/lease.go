@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/url"
@@ -16,6 +17,9 @@ type Leaser interface {
 	// has passed, or the zero time, means that another process has the lease, or may have it
 	// before the byte is there.
 	Deadline() time.Time
+	// Kept reports whether no other process has held it since this one took it. While that is not
+	// known it waits, for as long as the context lasts, and then reports false.
+	Kept(ctx context.Context) bool
 	// Covers reports whether the lease is for a live account of the service at a base URL, as
 	// [Service] spells it.
 	Covers(baseURL, account string) bool

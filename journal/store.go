@@ -44,8 +44,9 @@ type Store interface {
 	//
 	// If durable is set, Append returns once the records, and everything appended
 	// before them, survive a power cut. Otherwise it returns at once, and a later
-	// durable Append makes the records durable. A durable Append without records
-	// does this alone.
+	// durable Append makes the records durable: what is away for a while takes such
+	// records all the same, and has them when it is back. A durable Append without
+	// records does this alone.
 	//
 	// The first record of an intent makes it pending, and a Final record resolves
 	// it. A record for a resolved intent is [ErrResolved]; of an intent without a

@@ -28,6 +28,7 @@ type leased struct {
 }
 
 func (l *leased) Deadline() time.Time         { return l.ends }
+func (l *leased) Kept(context.Context) bool   { return true }
 func (l *leased) Covers(string, string) bool  { return true }
 func (l *leased) Halted() (string, bool)      { return "by a test", l.halt }
 func (l *leased) CompleteFrom() (t time.Time) { return t }

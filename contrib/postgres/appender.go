@@ -180,6 +180,7 @@ func (s *Store) renewedFrom(from moment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renewed = from
+	s.tell()
 }
 
 // mend goes on behind a statement that had no answer, or another than was wanted; nil is one that
@@ -214,6 +215,7 @@ var errAsLeft = errors.New("the lease is not as it was left")
 func (s *Store) nothingNow(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moved = s.moved || cause == nil
 	if cause == nil || doubtful(cause) {
 		s.doubted = true
 	}
@@ -308,10 +310,11 @@ func (s *Store) retake() (lost, err error) {
 	}
 	s.flying = nil
 	s.epoch, s.seq, s.halt = epoch, seq, halt
-	s.doubted, s.away = false, nil
+	s.doubted, s.moved, s.away = false, false, nil
 	if beat == 1 {
 		s.renewed = from
 	}
+	s.tell()
 	s.o.Logger.Info("lease taken again", slog.String("lease", s.o.Name), slog.Int64("epoch", epoch))
 	return nil, nil
 }
@@ -344,6 +347,7 @@ func (s *Store) end(why error) {
 		w <- why
 	}
 	s.flying, s.queue, s.gapWaits = nil, nil, nil
+	s.tell()
 	if !errors.Is(why, journal.ErrClosed) {
 		s.o.Logger.Error("lease lost", slog.String("lease", s.o.Name), slog.String("err", why.Error()))
 	}

@@ -34,13 +34,15 @@ type Store struct {
 	done   chan struct{} // closed when nothing of it runs any more
 
 	mu       sync.Mutex
-	queue    []*job // not sent yet
-	flying   []*job // sent, and not answered
-	queued   int    // bytes of the queue
-	renewed  moment // before the last renewal was sent
-	doubted  bool   // the lease may be another's, until it is read
-	away     error  // why nothing is taken at the moment
-	ended    error  // why nothing is taken any more
+	queue    []*job        // not sent yet
+	flying   []*job        // sent, and not answered
+	queued   int           // bytes of the queue
+	renewed  moment        // before the last renewal was sent
+	doubted  bool          // the lease may be another's, until it is read
+	moved    bool          // and is not as this process left it
+	news     chan struct{} // closed, and another one, when more is known of that
+	away     error         // why nothing is taken at the moment
+	ended    error         // why nothing is taken any more
 	halt     *string
 	gap      bool
 	gapWaits []chan error
@@ -59,6 +61,7 @@ type Store struct {
 type job struct {
 	rows []row
 	size int
+	last bool       // of a write: there is room for it where there was for the first one
 	done chan error // has room for one; nil if nobody waits, or does any more
 }
 
@@ -91,7 +94,7 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 	s := &Store{
 		o: o, url: url, clock: clock, holder: h.holder, memory: journal.NewMemory(), taken: clock(),
 		lost: h.lost && !o.FailoverLosesNothing, isNew: h.epoch == 1 && h.seq == 0,
-		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
+		news: make(chan struct{}), wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 		renewed: h.from, halt: h.halt, gap: h.gap, alive: clock(),
 		conn: h.conn, epoch: h.epoch, seq: h.seq, next: h.from,
 	}
@@ -192,6 +195,31 @@ func (s *Store) Deadline() time.Time {
 	return time.Now().Add(s.o.sends() - at.since(s.renewed))
 }
 
+// Kept implements [journal.Leaser]. Before the deadline nobody else can have taken the lease, whatever
+// keeps this process from reading it.
+func (s *Store) Kept(ctx context.Context) bool {
+	for {
+		at := s.clock()
+		s.mu.Lock()
+		kept, over, news := !s.moved && at.since(s.renewed) < s.o.sends(), s.ended != nil || s.closing != nil, s.news
+		s.mu.Unlock()
+		if over || kept {
+			return !over
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// tell lets those go on who wait for news of the lease. The lock is held.
+func (s *Store) tell() {
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
 // Covers implements [journal.Leaser].
 func (s *Store) Covers(baseURL, account string) bool {
 	return baseURL == s.o.BaseURL && slices.Contains(s.o.Accounts, account)
@@ -227,13 +255,15 @@ func (s *Store) New() bool { return s.isNew }
 // one and nothing was pending; else nil.
 func (s *Store) Quiet() []byte { return bytes.Clone(s.quiet) }
 
-// Append implements [journal.Store]. The records of one call take at most 4 MiB. It fails at once
-// while there is no connection. What was sent before, or was about to be, is [journal.ErrUnanswered]
-// once the server cannot be reached again; it is there before anything that comes later.
+// Append implements [journal.Store]. The records of one call take at most 4 MiB. A durable one fails at
+// once while there is no connection; what nobody waits for waits for the next. What was sent before, or
+// was about to be, is [journal.ErrUnanswered] once the server cannot be reached again; it is there
+// before anything that comes later.
 func (s *Store) Append(ctx context.Context, durable bool, records ...journal.Record) error {
 	j := &job{}
 	for _, r := range records {
 		j.add(rowOf(r))
+		j.last = j.last || r.Final
 	}
 	return s.put(ctx, durable, j, func() error { return s.memory.Append(context.WithoutCancel(ctx), false, records...) })
 }
@@ -280,11 +310,11 @@ func (s *Store) enqueue(ctx context.Context, j *job, change func() error) error 
 		return journal.ErrClosed
 	case s.ended != nil:
 		return s.ended
-	case s.away != nil:
+	case s.away != nil && j.done != nil:
 		return s.away
 	case j.size > mostBytes:
 		return fmt.Errorf("%w: the records of one call must take at most %d bytes, take %d", journal.ErrInvalid, mostBytes, j.size)
-	case s.queued+j.size > mostQueued:
+	case s.queued+j.size > mostQueued && !j.last:
 		return fmt.Errorf("postgres: the database is too slow: %d bytes wait", s.queued)
 	}
 	if err := change(); err != nil {

@@ -28,6 +28,8 @@ type botConfig struct {
 	Name                       string
 	Lease                      time.Duration
 	OpensFirst                 bool // closes only what it has opened since it took over
+	// Calm: it decides less often, closes one time in twelve, and half of its calls give up soon.
+	Calm bool
 }
 
 // What a bot is told: its wall clock jumps by an hour, or back; it decides nothing more.
@@ -42,14 +44,29 @@ type word struct {
 	Key     trading.Key      `json:",omitempty"`
 	Outcome trading.Outcome  `json:",omitempty"`
 	Intent  trading.IntentID `json:",omitempty"`
+	NotSent bool             `json:",omitempty"`
 	Err     string           `json:",omitempty"`
 }
 
-const barLasts = 150 * time.Millisecond
+// bar is how long one lasts.
+func (c *botConfig) bar() time.Duration {
+	if c.Calm { // reads lag 5 s behind an own close, and a market is judged behind that
+		return 400 * time.Millisecond
+	}
+	return 150 * time.Millisecond
+}
+
+// closes reports whether a bar's decision is a close.
+func (c *botConfig) closes(bar int64) bool {
+	if c.Calm {
+		return bar/int64(len(symbols))%12 == 11
+	}
+	return bar/int64(len(symbols))%4 == 3
+}
 
 // again is how many bars a new holder decides again: those of the old one's silence, of a failover, and
 // some before.
-func (c *botConfig) again() int64 { return int64(4 * c.Lease / barLasts) }
+func (c *botConfig) again() int64 { return int64(4 * c.Lease / c.bar()) }
 
 var symbols = []string{"BTC", "ETH", "SOL"}
 
@@ -144,9 +161,10 @@ func (b *bot) run(ctx context.Context, s *Store) error {
 	work.Go(func() { _, _ = client.Recover(ctx) })
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	last := time.Now().UnixNano()/int64(barLasts) - b.config.again() - 1
+	lasts := int64(b.config.bar())
+	last := time.Now().UnixNano()/lasts - b.config.again() - 1
 	for first := true; ; first = false {
-		bar := time.Now().UnixNano() / int64(barLasts)
+		bar := time.Now().UnixNano() / lasts
 		for last < bar {
 			last++
 			of, named := last, last < bar || last%3 != 0
@@ -164,19 +182,22 @@ func (b *bot) run(ctx context.Context, s *Store) error {
 
 // decide takes the decision of a bar.
 func (b *bot) decide(ctx context.Context, client *trading.Client, holder string, bar int64, named bool) {
-	running := ctx
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	running, patience := ctx, 15*time.Second
+	if b.config.Calm && bar%2 == 0 {
+		patience = time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	defer context.AfterFunc(running, func() { time.AfterFunc(barLasts, cancel) })() // what is under way may end
+	defer context.AfterFunc(running, func() { time.AfterFunc(b.config.bar(), cancel) })() // what is under way may end
 	account, symbol := client.Live.Account("acc_1"), symbols[bar%int64(len(symbols))]
 	var meta trading.Meta
 	opts := []trading.CallOption{trading.ResponseInto(&meta)}
 	if named {
-		opts = append(opts, trading.WithClientOrderID(fmt.Sprint("bar ", bar), trading.Since(time.Unix(0, bar*int64(barLasts)))))
+		opts = append(opts, trading.WithClientOrderID(fmt.Sprint("bar ", bar), trading.Since(time.Unix(0, bar*int64(b.config.bar())))))
 	}
 	var err error
 	_, opened := b.opened.Load(symbol)
-	if bar/int64(len(symbols))%4 == 3 && (opened || !b.config.OpensFirst) {
+	if b.config.closes(bar) && (opened || !b.config.OpensFirst) {
 		_, err = account.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("50")), opts...)
 	} else {
 		_, err = account.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}, opts...)
@@ -189,7 +210,7 @@ func (b *bot) decide(ctx context.Context, client *trading.Client, holder string,
 		told.Err = err.Error()
 	}
 	if write := (*trading.WriteError)(nil); errors.As(err, &write) {
-		told.Intent = write.Intent
+		told.Intent, told.NotSent = write.Intent, write.NotSent
 	}
 	b.say(told)
 }

@@ -25,6 +25,8 @@ const (
 // written is a write as the journal has it.
 type written struct {
 	name    string
+	symbol  string
+	begun   time.Time
 	entry   bool
 	ended   bool
 	outcome trading.Outcome
@@ -35,12 +37,13 @@ func (w *takeovers) journaled() map[trading.Key]*written {
 	conn, err := pgx.Connect(w.t.Context(), w.database.url("postgres"))
 	require.NoError(w.t, err)
 	defer func() { _ = conn.Close(w.t.Context()) }()
-	rows, err := conn.Query(w.t.Context(), "SELECT intent, data FROM trading.record ORDER BY n")
+	rows, err := conn.Query(w.t.Context(), "SELECT intent, data, at FROM trading.record ORDER BY n")
 	require.NoError(w.t, err)
 	byIntent, byKey := map[string]*written{}, map[trading.Key]*written{}
 	for rows.Next() {
 		var intent, data []byte
-		require.NoError(w.t, rows.Scan(&intent, &data))
+		var at time.Time
+		require.NoError(w.t, rows.Scan(&intent, &data, &at))
 		var r struct {
 			Begin *struct {
 				Intent trading.Intent
@@ -52,12 +55,12 @@ func (w *takeovers) journaled() map[trading.Key]*written {
 		require.NoError(w.t, json.Unmarshal(data, &r))
 		of := byIntent[string(intent)]
 		if of == nil {
-			of = &written{name: string(intent)}
+			of = &written{name: string(intent), begun: at}
 			byIntent[string(intent)] = of
 		}
 		switch {
 		case r.Begin != nil:
-			of.entry = r.Begin.Intent.Entry
+			of.entry, of.symbol, of.begun = r.Begin.Intent.Entry, r.Begin.Intent.Symbol, r.Begin.Intent.Decided
 			if r.Begin.Intent.ClientOrderID != "" {
 				of.name = decisionOf(r.Begin.First.Key)
 			}

@@ -281,7 +281,8 @@ func TestTakeovers(t *testing.T) {
 	times, excepted := measured{}, map[string]int{}
 	var worlds, orders, holders int
 	for part := range slices.Chunk(plan, 40) {
-		w := newTakeovers(t, *takeoverLease, *takeoverEntries)
+		w := newTakeovers(t, *takeoverLease, clockedServer(t))
+		w.opens = *takeoverEntries
 		worlds++
 		w.machine()
 		w.machine()

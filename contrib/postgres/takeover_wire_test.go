@@ -20,8 +20,8 @@ type wire struct {
 	mu     sync.Mutex
 	to     string
 	heals  *sync.Cond
-	parted bool // nothing passes, and nobody learns of it
-	conns  map[net.Conn]bool
+	parted bool              // nothing passes, and nobody learns of it
+	conns  map[net.Conn]bool // true for one that swallows what it carries
 }
 
 func newWire(t testing.TB, to string) *wire {
@@ -56,6 +56,21 @@ func (w *wire) leads(to string) {
 	w.cut()
 }
 
+// swallow has the connections that there are carry nothing any more, and nobody learns of it.
+func (w *wire) swallow() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		w.conns[c] = true
+	}
+}
+
+func (w *wire) swallows(c net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.conns[c]
+}
+
 // cut cuts all connections.
 func (w *wire) cut() {
 	w.mu.Lock()
@@ -85,7 +100,7 @@ func (w *wire) accept() {
 				return
 			}
 			w.mu.Lock()
-			w.conns[near], w.conns[far] = true, true
+			w.conns[near], w.conns[far] = false, false
 			w.mu.Unlock()
 			go w.pump(near, far, near)
 			w.pump(far, near, near)
@@ -107,6 +122,9 @@ func (w *wire) pump(from, to, near net.Conn) {
 			if !w.passes(near) {
 				_ = to.(*net.TCPConn).SetLinger(0)
 				return
+			}
+			if w.swallows(near) {
+				continue
 			}
 			if _, err := to.Write(room[:n]); err != nil {
 				return

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -26,6 +27,7 @@ type takeovers struct {
 	t        *testing.T
 	lease    time.Duration
 	opens    bool // bots close only what they have opened
+	calm     bool // bots decide less often
 	sim      *tradingsim.Sim
 	service  string // its address
 	database *server
@@ -37,6 +39,7 @@ type takeovers struct {
 	senders  map[int64]string // holders by the ids of their writes
 	arrived  map[string]time.Time
 	executed []tradingsim.Execution
+	keys     []trading.Key // of writes that arrived
 	words    []word
 	holders  []word               // in order
 	stopped  map[string]time.Time // holders that were stopped, and when they went on
@@ -53,9 +56,9 @@ type machine struct {
 	waits            bool   // as a candidate
 }
 
-func newTakeovers(t *testing.T, lease time.Duration, opens bool) *takeovers {
+func newTakeovers(t *testing.T, lease time.Duration, database *server) *takeovers {
 	t.Helper()
-	w := &takeovers{t: t, lease: lease, opens: opens, senders: map[int64]string{}, arrived: map[string]time.Time{}, stopped: map[string]time.Time{}, lost: map[string]time.Time{}}
+	w := &takeovers{t: t, lease: lease, database: database, senders: map[int64]string{}, arrived: map[string]time.Time{}, stopped: map[string]time.Time{}, lost: map[string]time.Time{}}
 	w.changed = sync.NewCond(&w.mu)
 	account := tradingsim.Account{ID: "acc_1", Balance: "1000000000"}
 	w.sim = tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3000"), tradingsim.WithMark("SOL", "150"),
@@ -68,7 +71,6 @@ func newTakeovers(t *testing.T, lease time.Duration, opens bool) *takeovers {
 	serving := &http.Server{Handler: w.sim, ReadHeaderTimeout: time.Minute}
 	go func() { _ = serving.Serve(listener) }()
 	t.Cleanup(func() { _ = serving.Close() })
-	w.database = clockedServer(t)
 	w.clock = filepath.Join(w.database.dir, "clock")
 	return w
 }
@@ -109,6 +111,7 @@ func (w *takeovers) see(e tradingsim.Event) {
 		holder = holder[strings.LastIndex(holder, "/")+1:]
 		w.senders[e.Request.ID] = holder
 		w.arrived[holder] = e.Request.At
+		w.keys = append(w.keys, trading.Key(e.Request.Header.Get("Idempotency-Key")))
 	case e.Kind == tradingsim.EventExecution && e.Execution.Actor == "api":
 		w.executed = append(w.executed, *e.Execution)
 		w.changed.Broadcast()
@@ -130,7 +133,7 @@ func (w *takeovers) machine() *machine {
 func (m *machine) start() {
 	w := m.world
 	text, err := json.Marshal(botConfig{
-		BaseURL: "http://service.test/v1", LiveKey: w.sim.LiveKey(), Name: "bot", Lease: w.lease, OpensFirst: w.opens,
+		BaseURL: "http://service.test/v1", LiveKey: w.sim.LiveKey(), Name: "bot", Lease: w.lease, OpensFirst: w.opens, Calm: w.calm,
 		Database: "postgres://postgres@" + m.toDatabase.address() + "/postgres?sslmode=disable&connect_timeout=2",
 	})
 	require.NoError(w.t, err)

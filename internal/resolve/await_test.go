@@ -141,6 +141,7 @@ type leased struct {
 }
 
 func (leased) Deadline() time.Time           { return time.Now().Add(time.Minute) }
+func (leased) Kept(context.Context) bool     { return true }
 func (leased) Covers(string, string) bool    { return true }
 func (leased) Halted() (why string, is bool) { return "", false }
 func (l leased) CompleteFrom() (from time.Time) {

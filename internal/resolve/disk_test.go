@@ -27,13 +27,16 @@ type disk struct {
 	fail    func(what string) error // in the words of [disk.says]
 	slow    time.Duration           // each append takes so long
 	slowOf  string                  // the first of this write alone
-	noRead  error
-	isNew   bool
-	quiet   []byte
-	gap     bool
-	noGap   error // it cannot be noted
-	onGap   func()
-	onRead  func()
+	hung    [][]journal.Record      // while it hangs: what comes once it goes on; nil if it does not
+	// unanswered says that nobody hears of a record that it takes.
+	unanswered func(what string) bool
+	noRead     error
+	isNew      bool
+	quiet      []byte
+	gap        bool
+	noGap      error // it cannot be noted
+	onGap      func()
+	onRead     func()
 	// afterRead is called behind the moment that the read shows.
 	afterRead func()
 }
@@ -65,6 +68,15 @@ func (k *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.hung != nil {
+		if durable {
+			k.hung = append(k.hung, records)
+		}
+		k.mu.Unlock()
+		<-ctx.Done()
+		k.mu.Lock()
+		return ctx.Err()
+	}
 	for _, r := range records {
 		if k.fail != nil {
 			if err := k.fail(says(r, false)); err != nil {
@@ -81,7 +93,25 @@ func (k *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 	if len(records) == 0 {
 		k.records, k.durable = append(k.records, journal.Record{}), append(k.durable, true)
 	}
+	for _, r := range records {
+		if durable && k.unanswered != nil && k.unanswered(says(r, false)) {
+			return journal.ErrUnanswered
+		}
+	}
 	return nil
+}
+
+// hangs has it hang, or go on: what somebody waited for comes then.
+func (k *disk) hangs(hangs bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	hung := k.hung
+	if k.hung = nil; hangs {
+		k.hung = [][]journal.Record{}
+	}
+	for _, records := range hung {
+		_ = k.Store.Append(context.Background(), true, records...)
+	}
 }
 
 // takes is how long records take.

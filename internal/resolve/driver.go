@@ -154,7 +154,7 @@ func New(c Config) *Driver {
 	if first {
 		r.anew.Do(c.NewJournal) // nothing was written before, or what was is lost
 	}
-	s := store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept, baseURL: c.BaseURL}
+	s := store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept, owed: &r.owed, baseURL: c.BaseURL}
 	known := r.viewOf(c.BaseURL, first, s.lastOf)
 	s.clock, s.still, s.ended = r.clockOf(known), known.books.Still, known.ended
 	d := &Driver{
@@ -261,7 +261,13 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}
 	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clock.Now(), Finding: ledger.Finding{Outcome: found}}
-	if err := d.store.before(ctx, w, record{Fact: &f, Note: note}); err != nil {
+	given := ctx.Err() == nil // else the journal takes nothing
+	err = d.store.before(ctx, w, record{Fact: &f, Note: note})
+	switch {
+	case err == nil:
+	case given && mayBeThere(ctx, err): // what cannot be taken back counts
+		err = fmt.Errorf("trading: Acknowledge: it counts, and whether the journal has it is not known: %w", err)
+	default:
 		if !held {
 			d.pending.giveBack(w)
 		}
@@ -269,7 +275,7 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 	}
 	w.Ledger.Note(f)
 	d.acknowledged(w, note)
-	return nil
+	return err
 }
 
 func notPending(id string) error {

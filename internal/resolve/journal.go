@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +28,7 @@ type store struct {
 	ended     func(ledger.Instant)
 
 	kept *finals // what the journal does not have
+	owed *owed   // and what it has yet to take
 }
 
 // record is one record of a journal.
@@ -153,12 +156,31 @@ type Summary struct {
 	Decided                         time.Time
 }
 
-// before makes a record durable before the byte that it is about.
+// before makes a record durable before the byte that it is about. Where it fails no byte leaves, but for
+// that of an exit, and the journal is to know so if it may have the record all the same.
 func (s *store) before(ctx context.Context, w *Write, r record) error {
 	if s.journal == nil || !w.journaled && r.Begin == nil {
 		return nil
 	}
-	return s.append(ctx, true, w, r)
+	err := s.append(ctx, true, w, r)
+	if f := r.Fact; f != nil && mayBeThere(ctx, err) {
+		ended, isSend := ends[f.Kind]
+		if isSend && (f.Kind != ledger.SendBegun || w.Intent.Entry) {
+			s.note(w, ledger.Fact{Kind: ended, At: f.At, Answer: ledger.Answer{Class: ledger.Unsent}})
+		}
+	}
+	return err
+}
+
+// ends are how what is noted before its byte ends.
+var ends = map[ledger.FactKind]ledger.FactKind{
+	ledger.SendBegun: ledger.SendEnded, ledger.FenceBegun: ledger.FenceEnded, ledger.ProbeBegun: ledger.ProbeEnded,
+}
+
+// mayBeThere reports whether the journal may have what it did not say that it has: it has not answered, or
+// was not waited for.
+func mayBeThere(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || errors.Is(err, journal.ErrUnanswered))
 }
 
 // note writes a fact down without waiting for the disk.
@@ -195,9 +217,11 @@ func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
 		end := *f // so that f is on the heap only where there is a journal
 		ended := &last{BaseURL: s.baseURL, Ended: s.clock.Now(), Still: s.still()}
 		s.ended(ended.Ended)
-		if err = s.append(ctx, false, w, record{End: &end, Last: ended}); err == nil {
+		r := record{End: &end, Last: ended}
+		if err = s.append(ctx, false, w, r); err == nil || errors.Is(err, journal.ErrResolved) { // or was owed
 			return nil
 		}
+		s.owed.add(s.recordOf(w, r))
 	}
 	if w.Name != "" {
 		s.kept.keep(w.Name, *f)
@@ -206,16 +230,65 @@ func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
 }
 
 func (s *store) append(ctx context.Context, durable bool, w *Write, r record) error {
-	data, err := json.Marshal(&r)
+	is, err := s.recordOf(w, r)
 	if err != nil {
-		return fmt.Errorf("trading: journal record: %w", err)
+		return err
 	}
 	if !durable { // nobody waits for it, so it holds up nobody
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, exitWaits, errHangs)
 		defer cancel()
 	}
-	return s.journal.Append(ctx, durable, journal.Record{Intent: w.Item.ID, Name: w.Name, Final: r.End != nil, Data: data})
+	s.pay(ctx)
+	return s.journal.Append(ctx, durable, is)
+}
+
+func (s *store) recordOf(w *Write, r record) (journal.Record, error) {
+	data, err := json.Marshal(&r)
+	if err != nil {
+		return journal.Record{}, fmt.Errorf("trading: journal record: %w", err)
+	}
+	return journal.Record{Intent: w.Item.ID, Name: w.Name, Final: r.End != nil, Data: data}, nil
+}
+
+// settle has the journal take what it is owed before its last client closes.
+func (s *store) settle() {
+	if s.journal == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), exitWaits, errHangs)
+	defer cancel()
+	s.pay(ctx)
+}
+
+// owed are the ends of writes that a journal did not take, which may have their beginnings: it takes them
+// before what comes next.
+type owed struct {
+	mu   sync.Mutex
+	ends []journal.Record
+}
+
+func (o *owed) add(r journal.Record, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err == nil && len(o.ends) < maxFinals {
+		o.ends = append(o.ends, r)
+	}
+}
+
+// pay has the journal take what it is owed. Who finds another one at it does not wait.
+func (s *store) pay(ctx context.Context) {
+	o := s.owed
+	if !o.mu.TryLock() {
+		return
+	}
+	defer o.mu.Unlock()
+	for len(o.ends) > 0 {
+		if err := s.journal.Append(ctx, false, o.ends[0]); err != nil && !errors.Is(err, journal.ErrResolved) {
+			return
+		}
+		o.ends = o.ends[1:]
+	}
 }
 
 // noteGap notes that the journal lacks an exit, or a part of one, and why.

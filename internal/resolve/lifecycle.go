@@ -144,9 +144,7 @@ func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline,
 		}})
 	}
 	w.keyInStore = w.Try().Key
-	// A context that ended while the disk was waited for leaves open whether it is there, and so does
-	// a database that has gone away.
-	return d.Durable() && (err == nil || ctx.Err() != nil || errors.Is(err, journal.ErrUnanswered)), err
+	return d.Durable() && (err == nil || mayBeThere(ctx, err)), err
 }
 
 // SendBegins notes that a write's bytes are about to leave.

@@ -150,6 +150,7 @@ func (d *Driver) Leave() (left []string) {
 	if ended := d.pending.lastOf(d); ended != nil {
 		_ = d.store.handOver(*ended, d.Books.HandOver()) // without it the next run looks first
 	}
+	d.store.settle()
 	for _, w := range d.pending.leave(d) {
 		left = append(left, w.Intent.ID)
 	}

@@ -21,6 +21,7 @@ type shared struct {
 
 	began    time.Time // of the monotonic clock
 	kept     finals
+	owed     owed
 	resolved resolutions
 	requests atomic.Uint64 // of the drivers, numbered
 

@@ -37,6 +37,7 @@ func (w *watch) begin(gate Gate, conn net.Conn, stop func()) {
 	if w.over {
 		return
 	}
+	dropsUnsent(conn)
 	w.timer = time.AfterFunc(time.Until(leaser.LeaveBy()), func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -65,6 +66,13 @@ func (w *watch) end() {
 
 // abort closes a connection, with all that was written to it and has not left.
 func abort(conn net.Conn) {
+	dropsUnsent(conn)
+	_ = conn.Close()
+}
+
+// dropsUnsent has a connection, whoever closes it, be closed with what was written to it and has not left:
+// a caller that leaves closes it before the moment, and so does the end of the process.
+func dropsUnsent(conn net.Conn) {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
 	}
@@ -75,5 +83,4 @@ func abort(conn net.Conn) {
 	if tcp, ok := inner.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
-	_ = conn.Close()
 }

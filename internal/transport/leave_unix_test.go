@@ -24,14 +24,14 @@ func (l *leased) LeaveBy() time.Time { return time.Unix(0, l.by.Load()) }
 
 // When the bytes of an attempt may leave no longer, its connection is closed with what the kernel
 // still has of them: a peer that reads later gets no whole request. A moment that is moved on
-// ends nothing.
+// ends nothing. A caller that leaves before takes back what it left, and so does the end of the process.
 func TestWhatHasNotLeftIsTakenBack(t *testing.T) {
-	for name, renewed := range map[string]bool{"it ends": false, "it moves on": true} {
-		t.Run(name, func(t *testing.T) { t.Parallel(); takeBack(t, renewed) })
+	for name, row := range map[string]struct{ renewed, leaves bool }{"it ends": {}, "it moves on": {renewed: true}, "its caller leaves": {leaves: true}} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); takeBack(t, row.renewed, row.leaves) })
 	}
 }
 
-func takeBack(t *testing.T, renewed bool) {
+func takeBack(t *testing.T, renewed, leaves bool) {
 	slow := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
 	}}
@@ -58,8 +58,13 @@ func takeBack(t *testing.T, renewed bool) {
 	r.Gate, r.Timeout = gate, attempt
 	began := time.Now()
 	ended := make(chan Answer, 1)
-	go func() { ended <- tr.Send(context.Background(), r) }()
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	go func() { ended <- tr.Send(ctx, r) }()
 	time.Sleep(lasts / 2)
+	if leaves {
+		leave()
+	}
 	if renewed {
 		gate.by.Store(time.Now().Add(time.Hour).UnixNano())
 		time.Sleep(lasts) // beyond the first moment

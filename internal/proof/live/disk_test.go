@@ -40,7 +40,7 @@ func TestAFenceThatCannotBeNoted(t *testing.T) {
 	})
 }
 
-// An outcome that the journal did not take is found out again by the next run.
+// An outcome that the journal has not taken when the run ends is found out again by the next one.
 func TestAnOutcomeThatCannotBeWritten(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
@@ -55,8 +55,9 @@ func TestAnOutcomeThatCannotBeWritten(t *testing.T) {
 		resolution, err := r.Resolved(r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05")))
 		require.NoError(r.T, err)
 		assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
+		rig.CloseClient(r.T, r.Client)
 		d.FailOn(nil)
-		r = r.Restart(d)
+		r = rig.Join(r.T, r.Sim, trading.WithJournal(d.Open()))
 		found, err := r.Recover(r.T.Context())
 		require.NoError(r.T, err)
 		require.Len(r.T, found, 1)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -31,6 +32,17 @@ type lease struct {
 func (l *lease) CompleteFrom() time.Time { return l.from }
 
 func (l *lease) Deadline() time.Time { return *l.until.Load() }
+
+func (l *lease) Kept(ctx context.Context) bool {
+	for time.Until(l.Deadline()) <= 0 {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return true
+}
 
 func (l *lease) lasts(until time.Time) { l.until.Store(&until) }
 
@@ -199,6 +211,63 @@ func TestADecisionWithoutTheLease(t *testing.T) {
 		assert.True(r.T, failed.NotSent)
 		assert.Zero(r.T, writes(r))
 	})
+}
+
+// What a program without the lease did not send is known once it holds the lease again, as nobody else has
+// held it meanwhile: the call waits for that, and who has left asks. It does not matter why the order was not
+// sent: a database that is away, and a refusal of the program's own, say nothing of another process.
+func TestFound11_ADecisionThatWaitsForTheLease(t *testing.T) {
+	refuses := func(context.Context, trading.Write) error { return errors.New("not today") }
+	for name, row := range map[string]struct {
+		patience time.Duration
+		guard    trading.Guard
+		append   error
+		back     bool
+		want     trading.Outcome
+	}{
+		"the lease comes back":                             {patience: time.Minute, back: true, want: trading.NotApplied},
+		"the caller leaves before":                         {patience: time.Second, back: true, want: trading.Unknown},
+		"the lease does not come back":                     {patience: time.Minute, want: trading.Unknown},
+		"the database is away, and the lease comes back":   {patience: time.Minute, append: errors.New("no connection"), back: true, want: trading.NotApplied},
+		"the database is away, and the lease with it":      {patience: time.Minute, append: errors.New("no connection"), want: trading.Unknown},
+		"a guard refuses, and the lease comes back":        {patience: time.Minute, guard: refuses, back: true, want: trading.NotApplied},
+		"a guard refuses, and the lease does not":          {patience: time.Minute, guard: refuses, want: trading.Unknown},
+		"a guard refuses, and the caller has left by then": {patience: time.Second, guard: refuses, back: true, want: trading.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leaseTest(t, func(r rig.Rig, l *lease) {
+				if row.guard != nil {
+					rig.CloseClient(r.T, r.Client)
+					l.Store = l.disk.Open()
+					r = rig.Join(r.T, r.Sim, trading.WithJournal(l), trading.WithGuard(row.guard))
+				}
+				l.disk.FailOn(func(journal.Record) error { return row.append })
+				l.lasts(time.Now())
+				back := make(chan struct{})
+				time.AfterFunc(2*time.Second, func() {
+					if row.back {
+						l.lasts(time.Now().Add(time.Hour))
+					}
+					close(back)
+				})
+				ctx, cancel := context.WithTimeout(r.T.Context(), row.patience)
+				defer cancel()
+				_, err := r.Account().PlaceOrder(ctx, rig.Buy("0.05"), trading.WithClientOrderID("d-1"))
+				assert.Equal(r.T, row.want, trading.OutcomeOf(err), "%v", err)
+				assert.Zero(r.T, writes(r))
+				<-back
+				ctx, cancel = context.WithTimeout(r.T.Context(), time.Second)
+				defer cancel()
+				resolution, err := r.Resolve(ctx, err)
+				if row.back {
+					require.NoError(r.T, err)
+					assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
+				} else {
+					require.ErrorIs(r.T, err, trading.ErrUndetermined)
+				}
+			})
+		})
+	}
 }
 
 // Where the journal may lack what it acknowledged, an id that it does not know may have been used:
