@@ -40,6 +40,7 @@ func (s *Store) step() (more, ok bool) {
 	s.mu.Lock()
 	closing, queue, gap := s.closing != nil, len(s.queue), len(s.gapWaits)
 	s.mu.Unlock()
+	defer s.wrong.asks()()
 	switch {
 	case s.clock().boot >= s.next.boot || gap > 0:
 		ok = s.renew()
@@ -86,6 +87,9 @@ func (s *Store) append() bool {
 	if err != nil || !found {
 		return s.mend(err) && s.again(err)
 	}
+	if s.refusals > 0 {
+		s.wrong.over()
+	}
 	s.refusals = 0
 	s.seq += int64(len(rows))
 	s.setHalt(halt)
@@ -100,6 +104,7 @@ func (s *Store) again(cause error) bool {
 		return true
 	}
 	s.unanswered(cause)
+	s.wrong.is(slog.LevelWarn, "the database takes no appends", cmp.Or(cause, errAsLeft))
 	if closing := s.closingContext(); closing != nil && closing.Err() != nil {
 		s.setReleased(fmt.Errorf("postgres: not released: %w", cmp.Or(cause, errAsLeft)))
 		s.end(journal.ErrClosed)
@@ -229,6 +234,7 @@ func (s *Store) nothingNow(cause error) {
 		w <- s.away
 	}
 	s.gapWaits = nil
+	s.wrong.is(slog.LevelWarn, "the journal takes nothing", s.away)
 }
 
 // unanswered has whoever waits for an append wait no longer. It goes on by itself.
@@ -315,6 +321,7 @@ func (s *Store) retake() (lost, err error) {
 		s.renewed = from
 	}
 	s.tell()
+	s.wrong.over()
 	s.o.Logger.Info("lease taken again", slog.String("lease", s.o.Name), slog.Int64("epoch", epoch))
 	return nil, nil
 }

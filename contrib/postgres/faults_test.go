@@ -152,6 +152,11 @@ func TestFound11_FaultsOfADatabase(t *testing.T) {
 	w.judgePending(last)
 	w.finish()
 	excepted := w.judge()
+	for _, said := range w.words {
+		if said.Kind == "pending" {
+			t.Logf("pending under %s: %s", said.Key, said.Err)
+		}
+	}
 	t.Logf("%d faults, %d holders, %d orders executed; told: %v; excepted: %v", len(plan), len(w.holders), len(w.executed), w.tally(), excepted)
 }
 

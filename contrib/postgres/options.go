@@ -38,7 +38,8 @@ type Options struct {
 	// left of it: 5 s, or a third of a shorter lease. It must not wait for [Store.Release], which waits
 	// for it.
 	LeaseEnding func(left time.Duration)
-	// Logger gets the same, and what else a person should know; nil for none.
+	// Logger gets the same, and what else a person should know: what a process waits for, and why the
+	// journal takes nothing, within five seconds and again each minute. Nil for none.
 	Logger *slog.Logger
 
 	asLeft bool // a person's: nothing is compared

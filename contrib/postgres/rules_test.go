@@ -43,7 +43,7 @@ func TestATakingOfWhatHasMoved(t *testing.T) {
 	s := opened(t, at, o)
 	o, err := o.checked()
 	require.NoError(t, err)
-	c := candidate{Options: o, url: at, clock: now, log: o.Logger}
+	c := candidate{Options: o, url: at, clock: now, wrong: &trouble{log: o.Logger}}
 	require.NoError(t, c.prepare(t.Context()))
 	defer c.conn.close()
 	seen, err := c.read()

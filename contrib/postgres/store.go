@@ -22,6 +22,7 @@ type Store struct {
 	o      Options
 	url    string
 	clock  clock
+	wrong  *trouble
 	holder string
 	shared journal.Shared
 	memory journal.Store // what the journal has, and what is on its way there
@@ -86,13 +87,13 @@ func open(ctx context.Context, url string, o Options, clock clock) (*Store, erro
 	if _, err := pgx.ParseConfig(url); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err) // which no waiting mends
 	}
-	c := candidate{Options: o, url: url, clock: clock, log: o.Logger}
+	c := candidate{Options: o, url: url, clock: clock, wrong: &trouble{log: o.Logger, lease: o.Name}}
 	h, err := c.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
-		o: o, url: url, clock: clock, holder: h.holder, memory: journal.NewMemory(), taken: clock(),
+		o: o, url: url, clock: clock, holder: h.holder, memory: journal.NewMemory(), taken: clock(), wrong: &trouble{log: o.Logger, lease: o.Name},
 		lost: h.lost && !o.FailoverLosesNothing, isNew: h.epoch == 1 && h.seq == 0,
 		news: make(chan struct{}), wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 		renewed: h.from, halt: h.halt, gap: h.gap, alive: clock(),

@@ -53,7 +53,7 @@ type candidate struct {
 	Options
 	url   string
 	clock clock
-	log   *slog.Logger
+	wrong *trouble
 	conn  *connection
 }
 
@@ -61,7 +61,7 @@ type candidate struct {
 func (c *candidate) wait(ctx context.Context) (*held, error) {
 	var last seenLease
 	var since, read moment
-	ready, logged := false, ""
+	ready := false
 	for first := true; ; first = false {
 		if !first {
 			if err := sleep(ctx, c.poll()); err != nil {
@@ -69,23 +69,15 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 				return nil, err
 			}
 		}
-		if !ready {
-			err := c.prepare(ctx)
+		seen, err := c.look(ctx, ready)
+		at := c.clock()
+		if ready = err == nil; !ready {
+			c.conn.close()
+			last = seenLease{}
 			if final(err) {
-				c.conn.close()
 				return nil, err
 			}
-			if ready = err == nil; !ready {
-				c.logWait(&logged, err)
-				continue
-			}
-		}
-		seen, err := c.read()
-		at := c.clock()
-		if err != nil {
-			c.logWait(&logged, err)
-			c.conn.close()
-			ready, last = false, seenLease{}
+			c.wrong.is(slog.LevelWarn, waiting, err)
 			continue
 		}
 		if !c.asLeft && !seen.released && seen.digest != c.digest() {
@@ -98,12 +90,14 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 		}
 		last, read = *seen, at
 		if (!seen.released || seen.elsewhere) && at.boot-since.boot < max(c.Lease, seen.lasts) {
-			c.logWait(&logged, fmt.Errorf("held by %s", seen.place))
+			c.wrong.is(slog.LevelInfo, waiting, fmt.Errorf("held by %s", seen.place))
 			continue
 		}
+		answered := c.wrong.asks()
 		h, err := c.take(seen)
+		answered()
 		if err != nil {
-			c.logWait(&logged, err)
+			c.wrong.is(slog.LevelWarn, waiting, err)
 			c.conn.close()
 			ready, last = false, seenLease{}
 			continue
@@ -114,13 +108,8 @@ func (c *candidate) wait(ctx context.Context) (*held, error) {
 	}
 }
 
-// logWait logs what a candidate waits for, once.
-func (c *candidate) logWait(logged *string, err error) {
-	if text := err.Error(); text != *logged {
-		*logged = text
-		c.log.Info("waiting for the lease", slog.String("lease", c.Name), slog.String("err", text))
-	}
-}
+// waiting is what a candidate logs, and why.
+const waiting = "waiting for the lease"
 
 // final reports whether waiting cannot mend an error.
 func final(err error) bool {
@@ -174,6 +163,17 @@ func (c *candidate) claim() error {
 		}
 	}
 	return nil
+}
+
+// look reads the lease, over a connection that is ready or is made so.
+func (c *candidate) look(ctx context.Context, ready bool) (*seenLease, error) {
+	defer c.wrong.asks()()
+	if !ready {
+		if err := c.prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.read()
 }
 
 func (c *candidate) read() (*seenLease, error) {

@@ -37,7 +37,7 @@ const jumpNow, restNow = syscall.SIGUSR1, syscall.SIGUSR2
 
 // word is what a bot says, one on a line.
 type word struct {
-	Kind    string // log, holds, told, resolved, over
+	Kind    string // log, holds, told, resolved, pending, over
 	Holder  string
 	At      time.Time
 	Epoch   int64            `json:",omitempty"`
@@ -163,7 +163,11 @@ func (b *bot) run(ctx context.Context, s *Store) error {
 	defer ticker.Stop()
 	lasts := int64(b.config.bar())
 	last := time.Now().UnixNano()/lasts - b.config.again() - 1
-	for first := true; ; first = false {
+	for first, told := true, false; ; first = false {
+		if b.rests.Load() && !told {
+			told = true
+			b.sayPending(ctx, client, s.holder)
+		}
 		bar := time.Now().UnixNano() / lasts
 		for last < bar {
 			last++
@@ -177,6 +181,15 @@ func (b *bot) run(ctx context.Context, s *Store) error {
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// sayPending says what is not known, and why.
+func (b *bot) sayPending(ctx context.Context, client *trading.Client, holder string) {
+	pending, _ := client.Pending(ctx)
+	for i := range pending {
+		p := &pending[i]
+		b.say(word{Kind: "pending", Holder: holder, Key: p.Key, Outcome: trading.Unknown, Err: fmt.Sprintf("%s, open %t, left %t: %s", p.Symbol, p.MarketOpen, p.Left, p.Reason)})
 	}
 }
 

@@ -111,7 +111,9 @@ func (w *takeovers) see(e tradingsim.Event) {
 		holder = holder[strings.LastIndex(holder, "/")+1:]
 		w.senders[e.Request.ID] = holder
 		w.arrived[holder] = e.Request.At
-		w.keys = append(w.keys, trading.Key(e.Request.Header.Get("Idempotency-Key")))
+		if e.Request.Operation != string(trading.OpCancelOrder) { // a fence has the key of what it asks about
+			w.keys = append(w.keys, trading.Key(e.Request.Header.Get("Idempotency-Key")))
+		}
 	case e.Kind == tradingsim.EventExecution && e.Execution.Actor == "api":
 		w.executed = append(w.executed, *e.Execution)
 		w.changed.Broadcast()

@@ -204,7 +204,7 @@ func TestImportRefuses(t *testing.T) {
 	// Who was about to take the lease when the journal came takes it with the journal.
 	checked, err := b.o.checked()
 	require.NoError(t, err)
-	c := candidate{Options: checked, url: at, clock: now, log: checked.Logger}
+	c := candidate{Options: checked, url: at, clock: now, wrong: &trouble{log: checked.Logger}}
 	require.NoError(t, c.prepare(t.Context()))
 	defer c.conn.close()
 	seen, err := c.read()

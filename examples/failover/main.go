@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"sync"
@@ -26,7 +27,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	account := os.Getenv("TRADING_ACCOUNT")
-	o := postgres.Options{Name: "failover", BaseURL: os.Getenv("TRADING_BASE_URL"), Accounts: []string{account}}
+	o := postgres.Options{
+		Name: "failover", BaseURL: os.Getenv("TRADING_BASE_URL"), Accounts: []string{account},
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), // says what it waits for
+	}
 	err := postgres.Campaign(ctx, os.Getenv("DATABASE_URL"), o, func(ctx context.Context, writes *postgres.Store) error {
 		return trade(ctx, writes, trading.AccountID(account))
 	})

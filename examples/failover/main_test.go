@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -95,4 +96,16 @@ func TestOneIsKilled(t *testing.T) {
 		seen[e.Key] = true
 	}
 	assert.GreaterOrEqual(t, len(seen), 2)
+}
+
+// A bot whose database is not there says so, and not nothing for ever.
+func TestFound25_ADatabaseThatIsNotThere(t *testing.T) {
+	m := &machine{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	m.Env = append(os.Environ(), asProgram+"=1", fmt.Sprintf("DATABASE_URL=postgres://bot@127.0.0.1:%d/trading?sslmode=disable", postgrestest.FreePort(t)),
+		"TRADING_BASE_URL=https://service.example/v1", "TRADING_LIVE_KEY=pk_live_0123456789", "TRADING_ACCOUNT=acc_1")
+	m.Stdout, m.Stderr = m, m
+	require.NoError(t, m.Start())
+	require.Eventually(t, func() bool { return m.has("waiting for the lease") && m.has("refused") }, time.Minute, 10*time.Millisecond)
+	require.NoError(t, m.Process.Signal(syscall.SIGTERM))
+	_ = m.Wait()
 }
