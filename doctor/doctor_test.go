@@ -57,6 +57,7 @@ func soundHost() *host {
 		sync: func(_ string, n int) ([]time.Duration, error) {
 			return slices.Repeat([]time.Duration{2 * time.Millisecond}, n), nil
 		},
+		open:         openJournal,
 		lockedBy:     func(string) (int, bool) { return 0, false },
 		synchronised: func() (bool, error) { return true, nil },
 		since:        since,

@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"time"
+
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // host is what is asked of this machine. Tests have one of their own.
@@ -14,6 +17,7 @@ type host struct {
 	lookup       func(ctx context.Context, name string) ([]string, error)
 	dial         func(ctx context.Context, secure bool, name, address string) (reached, error)
 	place        func(folder string) (place, error)
+	open         func(journal string) (io.Closer, error)
 	sync         func(folder string, rounds int) ([]time.Duration, error)
 	lockedBy     func(path string) (pid int, known bool)
 	synchronised func() (bool, error)
@@ -33,9 +37,14 @@ func thisHost() *host {
 		lookup: func(ctx context.Context, name string) ([]string, error) {
 			return net.DefaultResolver.LookupHost(ctx, name)
 		},
-		dial: dial, place: placeOf, sync: syncFile, lockedBy: lockedBy, synchronised: synchronised, since: since,
+		dial: dial, place: placeOf, open: openJournal, sync: syncFile, lockedBy: lockedBy, synchronised: synchronised, since: since,
 		stopGrace: unitGrace,
 	}
+}
+
+// openJournal opens a journal that nobody has open.
+func openJournal(path string) (io.Closer, error) {
+	return journal.Open(path, journal.WithLockTimeout(0))
 }
 
 // dial connects and closes, within a second: it sends nothing but the greeting of TLS.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -26,40 +27,59 @@ func (l *look) journal() {
 		s.fail("journal", "Make the folder, on a disk that outlives the process.", "%s is in no folder that is there", path)
 		return
 	}
-	held := l.open(s, path)
+	leave := l.open(s, path)
 	l.pending(s, path)
-	l.disk(s, folder, held)
+	l.disk(s, folder, leave)
 }
 
 // open opens the journal as the bot would, or says who has it. A journal of another user is
-// not opened: a file that this user writes anew would be closed to the bot.
-func (l *look) open(s subject, path string) (held bool) {
+// not opened: a file that this user writes anew would be closed to the bot. It returns why the disk is
+// left alone; empty if it is not.
+func (l *look) open(s subject, path string) (leave string) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		s.warn("journal", "The bot makes it. If it has traded before, the old one is lost: look at the accounts first.", "there is none at %s", path)
-		return false
+		return ""
 	case err != nil:
-		s.fail("journal", "", "%v", err)
-		return true
+		s.fail("journal", cureOf(err), "%v", err)
+		return ""
 	case !ownedByUs(info):
 		s.skip("journal", "%s belongs to another user, and was read but not opened", path)
-		return true
+		return "the journal belongs to another user, and so may the disk"
 	}
-	log, err := journal.Open(path, journal.WithLockTimeout(0))
+	log, err := l.h.open(path)
 	if errors.Is(err, journal.ErrLocked) {
 		l.holderOf(s, path)
-		return true
+		return "a bot has the journal open: the disk is left to it"
 	}
 	if err != nil {
-		s.fail("journal", "docs/operating.md says what to do with a journal that is damaged.", "it does not open: %s", oneLine(err))
-		return true
+		s.fail("journal", cureOf(err), "it does not open: %s", oneLine(err))
+		return ""
 	}
 	s.ok("journal", "%s opens", path)
 	if err := log.Close(); err != nil {
-		s.fail("journal", "", "it does not close: %s", oneLine(err))
+		s.fail("journal", cureOf(err), "it does not close: %s", oneLine(err))
 	}
-	return false
+	return ""
+}
+
+// cureOf is what to do about a journal that does not open.
+func cureOf(err error) string {
+	switch {
+	case errors.As(err, new(*journal.DamageError)):
+		return "docs/operating.md says what to do with a journal that is damaged."
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "Free some room on the disk: the journal itself is as it was."
+	case errors.Is(err, syscall.EROFS):
+		return "Make the disk writable: a system makes it read-only after errors, so look at its log first."
+	case errors.Is(err, fs.ErrPermission):
+		return "Run as the user whose journal it is, or give the user the file and its folder."
+	case errors.Is(err, syscall.EIO):
+		return "The disk fails: copy the journal, and move the bot."
+	default:
+		return "docs/operating.md has what a journal needs."
+	}
 }
 
 // holderOf says which process has the journal open.
@@ -111,7 +131,7 @@ func (l *look) pending(s subject, path string) {
 }
 
 // disk looks at the disk: what it is, its room, and how long a sync takes.
-func (l *look) disk(s subject, folder string, held bool) {
+func (l *look) disk(s subject, folder, leave string) {
 	place, err := l.h.place(folder)
 	const low, little = 100 << 20, 1 << 30 // bytes
 	switch {
@@ -132,8 +152,8 @@ func (l *look) disk(s subject, folder string, held bool) {
 	default:
 		s.ok("journal-space", "%d GiB are free", place.free>>30)
 	}
-	if held {
-		s.skip("journal-sync", "a bot has the journal open: the disk is left to it")
+	if leave != "" {
+		s.skip("journal-sync", "%s", leave)
 		return
 	}
 	l.syncs(s, folder)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ type Options struct {
 	StopGrace time.Duration
 	// Alert sends a test alert, and returns nil once it has arrived.
 	Alert func(text string) error
+	// More are looks at what other modules keep: contrib/postgres and contrib/redis have one each. Their
+	// lines are in the report behind those of the journal.
+	More []func(ctx context.Context) []Line
 	// Process is a bot that runs.
 	Process *Process
 	// Built is when the program was built, and Profiled when the profile was measured.

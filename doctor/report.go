@@ -22,8 +22,8 @@ const (
 
 // Line is the result of one check.
 type Line struct {
-	// Subject is what was looked at: "configuration", "service", "journal", "machine", or the
-	// id of an account. Check is the name of the check, which does not change.
+	// Subject is what was looked at: "configuration", "service", "journal", "fleet", "redis",
+	// "machine", or the id of an account. Check is the name of the check, which does not change.
 	Subject string `json:"subject"`
 	Check   string `json:"check"`
 	Status  Status `json:"status"`

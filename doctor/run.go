@@ -54,6 +54,11 @@ func Run(ctx context.Context, o Options) *Report {
 		l.connect(ctx)
 	}
 	l.journal()
+	for _, more := range o.More {
+		for _, line := range more(ctx) {
+			l.r.of(line.Subject).add(line.Check, line.Status, line.Do, "%s", line.Saw)
+		}
+	}
 	l.machine()
 	slices.SortStableFunc(l.r.Lines, func(a, b Line) int { return rank(a) - rank(b) })
 	return l.r
@@ -62,7 +67,7 @@ func Run(ctx context.Context, o Options) *Report {
 // rank is the order of the subjects in a report.
 func rank(l Line) int {
 	const accounts = 2
-	if i, ok := map[string]int{"configuration": 0, "service": 1, "journal": 3, "machine": 4}[l.Subject]; ok {
+	if i, ok := map[string]int{"configuration": 0, "service": 1, "journal": 3, "fleet": 4, "redis": 5, "machine": 6}[l.Subject]; ok {
 		return i
 	}
 	return accounts

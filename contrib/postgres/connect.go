@@ -26,6 +26,21 @@ const dialTimeout = 5 * time.Second
 
 // connect opens a connection, and checks that the database is one to be trusted with a journal.
 func connect(ctx context.Context, url string) (*connection, error) {
+	c, err := dial(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*dialTimeout)
+	defer cancel()
+	if err := c.check(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dial opens a connection.
+func dial(ctx context.Context, url string) (*connection, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err) // which holds no password
@@ -55,10 +70,6 @@ func connect(ctx context.Context, url string) (*connection, error) {
 		return nil, fmt.Errorf("postgres: connect: %w", err)
 	}
 	sealed.Store(true)
-	if err := c.check(ctx); err != nil {
-		c.close()
-		return nil, err
-	}
 	return c, nil
 }
 

@@ -58,6 +58,10 @@ func Leases(ctx context.Context, url string) (list []Lease, err error) {
 		return nil, err
 	}
 	defer conn.close()
+	return leasesOf(ctx, conn)
+}
+
+func leasesOf(ctx context.Context, conn *connection) (list []Lease, err error) {
 	rows, err := conn.Query(ctx, `
 		SELECT name, place, released, coalesce(extract(epoch FROM now() - renewed_at), 0)::float8, lease_ms, taken_at, lost_at, epoch, seq,
 			(SELECT count(*) FROM trading.pending p WHERE p.lease = l.name), (SELECT min(since) FROM trading.pending p WHERE p.lease = l.name),

@@ -23,6 +23,12 @@ import (
 // another of the few connections behind it. It returns the URL by which a role reaches it.
 func pooler(t *testing.T, s *server, role string) string {
 	t.Helper()
+	return poolerIn(t, s, role, "transaction")
+}
+
+// poolerIn is pooler in a mode.
+func poolerIn(t *testing.T, s *server, role, mode string) string {
+	t.Helper()
 	bouncer := program(t, "pgbouncer")
 	dir, err := os.MkdirTemp("", "pgbouncer")
 	require.NoError(t, err)
@@ -35,11 +41,11 @@ listen_port = %d
 unix_socket_dir =
 auth_type = trust
 auth_file = %s
-pool_mode = transaction
+pool_mode = %s
 default_pool_size = 4
 max_client_conn = 200
 logfile = %s
-`, s.port, as.port, filepath.Join(dir, "users"), filepath.Join(dir, "log"))
+`, s.port, as.port, filepath.Join(dir, "users"), mode, filepath.Join(dir, "log"))
 	for name, text := range map[string]string{"config": config, "users": fmt.Sprintf("%q \"\"\n", role)} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}

@@ -28,7 +28,8 @@ type botConfig struct {
 	Name                       string
 	Lease                      time.Duration
 	OpensFirst                 bool // closes only what it has opened since it took over
-	// Calm: it decides less often, closes one time in twelve, and half of its calls give up soon.
+	// Calm: it decides less often, closes one time in twelve and not where its entries wait, and half
+	// of its calls give up soon.
 	Calm bool
 }
 
@@ -108,6 +109,7 @@ type bot struct {
 	jumped atomic.Int64
 	rests  atomic.Bool               // decides nothing more
 	opened sync.Map                  // markets, since it took over
+	shut   sync.Map                  // markets in which its last entry had to wait
 	taken  atomic.Pointer[time.Time] // when the log said so
 
 	mu  sync.Mutex
@@ -210,12 +212,21 @@ func (b *bot) decide(ctx context.Context, client *trading.Client, holder string,
 	}
 	var err error
 	_, opened := b.opened.Load(symbol)
+	_, shut := b.shut.Load(symbol)
+	if b.config.closes(bar) && shut {
+		return
+	}
 	if b.config.closes(bar) && (opened || !b.config.OpensFirst) {
 		_, err = account.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("50")), opts...)
 	} else {
 		_, err = account.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}, opts...)
 		if err == nil {
 			b.opened.Store(symbol, true)
+		}
+		if b.config.Calm && errors.Is(err, trading.ErrPendingWrite) {
+			b.shut.Store(symbol, true)
+		} else {
+			b.shut.Delete(symbol)
 		}
 	}
 	told := word{Kind: "told", Holder: holder, Key: meta.Key, Outcome: trading.OutcomeOf(err)}
