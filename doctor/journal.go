@@ -19,7 +19,7 @@ func (l *look) journal() {
 	s := l.r.of("journal")
 	path := l.o.Journal
 	if path == "" {
-		s.skip("journal", "none is named (--journal, TRADING_JOURNAL): a bot without one does not know after a crash what it has sent")
+		s.skip("journal", "none is named (--journal, TRADING_JOURNAL): a bot without one, or a lease in a database, does not know after a crash what it has sent")
 		return
 	}
 	folder := filepath.Dir(path)

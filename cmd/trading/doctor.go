@@ -12,11 +12,14 @@ import (
 	"runtime/debug"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/contrib/postgres"
+	"github.com/tradingapi/trading-go/contrib/redis"
 	"github.com/tradingapi/trading-go/doctor"
 	"github.com/tradingapi/trading-go/profile"
 )
@@ -37,6 +40,8 @@ type doctorFlags struct {
 	smallest      decimal.Decimal
 	watch         bool
 	profile       string
+	fleet         *fleet
+	redis, owner  string
 	options       doctor.Options
 	processFolder string
 }
@@ -47,7 +52,8 @@ func newDoctor(app *cli.App) *cobra.Command {
 		Long: `Look at the configuration, the service, each account, the journal and the machine, and print a
 line for each check: ok, warn, FAIL or skipped, with what was seen and what to do.
 
-It only reads, by ten requests and four for each account at the most. It sees its own
+It only reads, by ten requests and four for each account at the most. --fleet and --redis look
+at the database and the Redis that bots on several machines share. It sees its own
 shell; --pid sees the environment, the limits and the user of a bot that runs. The exit code
 is 8 if a line is FAIL.`,
 	}
@@ -65,12 +71,23 @@ is 8 if a line is FAIL.`,
 	f.StringVar(&d.alert, "alert", "", "send a test alert to this address: POST of {\"text\": …}")
 	f.StringVar(&d.profile, "profile", "", "the profile of \"trading observe\", for its age")
 	f.BoolVar(&d.watch, "watch", false, "look every minute, and print what changed")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
+	d.fleet = fleetFlags(app, cmd).leaseFlag(cmd, "the bot's lease in the database of --fleet")
+	f.StringVar(&d.redis, "redis", "", "the Redis that shares the rate limits, redis://…; a password is not for arguments: REDISCLI_AUTH")
+	f.StringVar(&d.owner, "redis-owner", "", "whose limits: the owner of the store")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := d.fleet.check(cmd); err != nil {
+			return err
+		}
+		return d.run(cmd.Context())
+	}
 	return cmd
 }
 
 func (d *doctorFlags) run(ctx context.Context) error {
 	if err := d.fill(ctx); err != nil {
+		return err
+	}
+	if err := d.elsewhere(); err != nil {
 		return err
 	}
 	report, err := d.look(ctx)
@@ -199,6 +216,42 @@ func (d *doctorFlags) fill(ctx context.Context) error {
 	}
 	return nil
 }
+
+// elsewhere adds looks at what the bot keeps on other machines.
+func (d *doctorFlags) elsewhere() error {
+	o := &d.options
+	if d.fleet.given() {
+		lease := postgres.Options{Name: d.fleet.lease, BaseURL: o.BaseURL.Value, Accounts: d.accounts}
+		o.More = append(o.More, func(ctx context.Context) []doctor.Line { return postgres.Doctor(ctx, d.fleet.url, lease) })
+	}
+	if d.redis == "" {
+		if d.owner != "" {
+			return cli.Misuse("--redis-owner is for --redis")
+		}
+		return nil
+	}
+	to, err := goredis.ParseURL(d.redis)
+	if err != nil {
+		return cli.Misuse("--redis: want redis://host:6379")
+	}
+	if to.Password != "" {
+		return cli.Misuse("--redis: a password is not for arguments, which everybody on the machine sees: set REDISCLI_AUTH")
+	}
+	goredis.SetLogger(noLines{})
+	to.Password, to.ContextTimeoutEnabled, to.MaxRetries, to.DialerRetries = d.app.Getenv("REDISCLI_AUTH"), true, -1, 1
+	o.More = append(o.More, func(ctx context.Context) []doctor.Line {
+		client := goredis.NewClient(to)
+		defer func() { _ = client.Close() }()
+		return redis.Doctor(ctx, client, d.owner)
+	})
+	return nil
+}
+
+// noLines keeps the Redis client from writing lines of its own: what is wrong is in the report.
+type noLines struct{}
+
+// Printf does nothing.
+func (noLines) Printf(context.Context, string, ...any) {}
 
 // path is a file that a flag names, or one of the environment, which is below the working
 // folder of its process.

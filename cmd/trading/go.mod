@@ -6,6 +6,7 @@ replace (
 	github.com/tradingapi/trading-go => ../..
 	github.com/tradingapi/trading-go/contrib/docs => ../../contrib/docs
 	github.com/tradingapi/trading-go/contrib/postgres => ../../contrib/postgres
+	github.com/tradingapi/trading-go/contrib/redis => ../../contrib/redis
 )
 
 require (
@@ -14,6 +15,7 @@ require (
 	github.com/charmbracelet/x/term v0.2.2
 	github.com/google/jsonschema-go v0.4.3
 	github.com/google/uuid v1.6.0
+	github.com/redis/go-redis/v9 v9.22.0
 	github.com/shopspring/decimal v1.6.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
@@ -21,11 +23,13 @@ require (
 	github.com/tradingapi/trading-go v0.0.0
 	github.com/tradingapi/trading-go/contrib/docs v0.0.0
 	github.com/tradingapi/trading-go/contrib/postgres v0.0.0
+	github.com/tradingapi/trading-go/contrib/redis v0.0.0
 	go.yaml.in/yaml/v3 v3.0.5
 )
 
 require (
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886 // indirect
 	github.com/charmbracelet/x/ansi v0.11.8 // indirect
@@ -49,6 +53,7 @@ require (
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	go.uber.org/atomic v1.11.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect

@@ -26,6 +26,8 @@ const (
 	// maxAbandoned is how many abandoned calls may run on before the store is not
 	// asked any more.
 	maxAbandoned = 8
+	// logAgain is how long after a line the next one comes, while the store is away.
+	logAgain = time.Minute
 )
 
 // remote is a store that may be slow, hang or fail. A call that takes longer than the
@@ -38,6 +40,7 @@ type remote struct {
 	mu        sync.Mutex
 	restUntil time.Time
 	abandoned int
+	logged    time.Time // when a failure was, last; zero since the store has answered
 }
 
 func newRemote(store ratelimit.Store, log func(string, error)) *remote {
@@ -50,16 +53,43 @@ func newRemote(store ratelimit.Store, log func(string, error)) *remote {
 // available reports whether the store is to be asked.
 func (r *remote) available() bool {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.abandoned < maxAbandoned && !time.Now().Before(r.restUntil)
+	stuck := r.abandoned >= maxAbandoned
+	available := !stuck && !time.Now().Before(r.restUntil)
+	r.mu.Unlock()
+	if stuck {
+		r.tell("Take", errStuck)
+	}
+	return available
 }
+
+var errStuck = fmt.Errorf("%d calls of the store have no answer, and it is asked no more until one has: %w", maxAbandoned, context.DeadlineExceeded)
 
 // failed leaves the store alone for a while.
 func (r *remote) failed(call string, err error) {
 	r.mu.Lock()
 	r.restUntil = time.Now().Add(rest)
 	r.mu.Unlock()
-	r.log(call, err)
+	r.tell(call, err)
+}
+
+// tell logs that the store is away: at once, and again each minute.
+func (r *remote) tell(call string, err error) {
+	r.mu.Lock()
+	told := !r.logged.IsZero() && time.Since(r.logged) < logAgain
+	if !told {
+		r.logged = time.Now()
+	}
+	r.mu.Unlock()
+	if !told {
+		r.log(call, err)
+	}
+}
+
+// answered notes that it is not.
+func (r *remote) answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.logged = time.Time{}
 }
 
 // take asks for slots. A slot that an abandoned call gets is given back.
@@ -80,6 +110,8 @@ func (r *remote) take(n needs, hold time.Duration) (ratelimit.Grant, error) {
 	}
 	if err != nil {
 		r.failed("Take", err)
+	} else {
+		r.answered()
 	}
 	return grant, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -268,6 +269,66 @@ func TestAStoreThatFails(t *testing.T) {
 		assert.Equal(t, []string{"Take: no route to the store", "Take: no route to the store"}, logged)
 		_, err := l.Usage(t.Context(), []string{testKey}, nil)
 		require.ErrorIs(t, err, failure)
+	})
+}
+
+// A store that is away is logged at once, and again each minute while it is asked; also one that is asked no
+// more, since what it was asked hangs. Once it has answered, its next failure is new.
+func TestFound25_AStoreThatIsAwayIsLoggedEachMinute(t *testing.T) {
+	const ten = 10 * time.Minute
+	for name, change := range map[string]func(*slowStore){
+		"it fails":          func(s *slowStore) { s.err = errors.New("no route to the store") },
+		"it hangs":          func(s *slowStore) { s.take = 24 * time.Hour },
+		"it hangs for good": func(s *slowStore) { s.take, s.deaf = 24*time.Hour, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newSlowStore(change)
+				began := time.Now()
+				var mu sync.Mutex
+				var logged []time.Duration
+				l := New(config(in(store), func(c *Config) {
+					c.Log = func(string, error) {
+						mu.Lock()
+						defer mu.Unlock()
+						logged = append(logged, time.Since(began))
+					}
+				}))
+				for time.Since(began) < ten {
+					exit(t, l)
+					time.Sleep(500 * time.Millisecond)
+				}
+				mu.Lock()
+				at := slices.Clone(logged)
+				mu.Unlock()
+				require.NotEmpty(t, at)
+				assert.LessOrEqual(t, at[0], 5*time.Second)
+				for i := 1; i < len(at); i++ {
+					assert.InDelta(t, time.Minute, at[i]-at[i-1], float64(10*time.Second))
+				}
+				assert.GreaterOrEqual(t, len(at), 9)
+				l.Close()
+				time.Sleep(48 * time.Hour)
+			})
+		})
+	}
+	t.Run("it answers meanwhile", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			failure := errors.New("no route to the store")
+			store := newSlowStore(func(*slowStore) {})
+			var logged atomic.Int64
+			l := newLimiter(t, in(store), func(c *Config) { c.Log = func(string, error) { logged.Add(1) } })
+			for range 3 {
+				store.err = failure
+				exit(t, l)
+				time.Sleep(rest)
+				synctest.Wait()
+				store.err = nil
+				exit(t, l)
+				synctest.Wait()
+			}
+			assert.EqualValues(t, 3, logged.Load())
+		})
 	})
 }
 
