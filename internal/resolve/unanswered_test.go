@@ -67,9 +67,10 @@ func TestFound11_WhatWasNotedAndNeverSent(t *testing.T) {
 				date(two)
 				require.NoError(t, two.Load(t.Context()))
 				time.Sleep(time.Minute)
-				require.Len(t, s.resolved, 1)
-				assert.Equal(t, ledger.NotApplied, s.resolved[0].Outcome)
-				assert.Equal(t, ByReplay, s.resolved[0].Evidence, "the refusal says it, and no look")
+				resolved := now(s, func() []Resolution { return s.resolved })
+				require.Len(t, resolved, 1)
+				assert.Equal(t, ledger.NotApplied, resolved[0].Outcome)
+				assert.Equal(t, ByReplay, resolved[0].Evidence, "the refusal says it, and no look")
 			})
 		})
 	}
