@@ -209,7 +209,7 @@ func TestFound17_ExitsOfACrowdBesideStrangers(t *testing.T) {
 	keys, clients := crowdKeys(r, c.bots), make([]http.Client, c.bots)
 	for i := range clients {
 		clients[i].Transport = new(http.Transport)
-		defer clients[i].CloseIdleConnections()
+		t.Cleanup(clients[i].CloseIdleConnections)
 	}
 	c.ask = func(bot int, operation, body string, patience time.Duration, header ...string) int {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -60,9 +60,9 @@ func TestFound01_GivenUpBeforeARestart(t *testing.T) {
 
 				r = r.Restart(disk, opts...)
 				_, _ = r.Recover(r.T.Context())
-				of, err := r.ResolveID(r.T.Context(), first)
+				of, _ := r.ResolveID(r.T.Context(), first)
 				assert.Equal(r.T, trading.Unknown, of.Outcome, "%v", of.Err)
-				of, err = r.ResolveID(r.T.Context(), later)
+				of, _ = r.ResolveID(r.T.Context(), later)
 				assert.Equal(r.T, trading.Applied, of.Outcome, "%v", of.Err)
 				_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
 				assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)

@@ -77,7 +77,7 @@ func (l Listener) serves(t *testing.T) {
 
 func connect(t *testing.T, address, sends string) (open []net.Conn) {
 	for range many {
-		c, err := net.Dial("tcp", address)
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		_, _ = io.WriteString(c, sends) // it may be closed
