@@ -494,7 +494,7 @@ type RateLimits struct {
 	// that share a key or a user without a Store take a part of them each.
 	PerKey, PerClass, PerPro int
 	// ReservePct is the share of each limit, in percent, that reads and entries leave
-	// to higher priorities: 25 if 0, none if less than 0, 90 at the most.
+	// to higher priorities: 10 if 0, none if less than 0, 90 at the most.
 	ReservePct int
 }
 

@@ -23,7 +23,7 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 		Owner:      r.Owner,
 		PerKey:     cmp.Or(r.PerKey, keyLimit),
 		Classes:    make(map[string]int, 12),
-		ReservePct: max(cmp.Or(r.ReservePct, 25), 0),
+		ReservePct: max(cmp.Or(r.ReservePct, 10), 0),
 		Log:        log.rateLimitStore,
 	}
 	cfg.Off = r.Off

@@ -62,7 +62,7 @@ func (l *look) judgeHealth() {
 	age, ahead, known := l.healthAge()
 	const oldest = 5 * time.Second
 	switch h := l.health; {
-	case !h.Safe():
+	case !h.Safe() && !h.Old():
 		s.fail("health", "Wait: entries are refused, exits pass.", "the service is %s with a feed that is %s", h.Status, h.Feed)
 	case ahead > mostClock:
 		s.warn("health", "Ask the service: no client can see there that a health is old.", "healthy, by an assessment of a time %s after its answer: its age is not known", short(ahead))

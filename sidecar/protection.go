@@ -18,14 +18,14 @@ type protection struct {
 	client *trading.Client
 }
 
-// protect makes the protection, and returns the options by which the bots' client obeys it. Both
-// are nil if there is none.
+// protect makes the protection, and returns the options by which the bots' client obeys it. There
+// may be none: then the protection is nil.
 func (s *Server) protect() (*protection, []trading.Option, error) {
 	o := s.config.Protect
+	shared := trading.WithRateLimits(trading.RateLimits{Store: ratelimit.NewMemoryStore(), Owner: "sidecar", ReservePct: keptForExits})
 	if len(o.Accounts) == 0 {
-		return nil, nil, nil
+		return nil, []trading.Option{shared}, nil
 	}
-	shared := trading.WithRateLimits(trading.RateLimits{Store: ratelimit.NewMemoryStore(), Owner: "sidecar"})
 	client, err := trading.New(s.config.BaseURL, append([]trading.Option{shared}, s.options()...)...)
 	if err != nil {
 		return nil, nil, err

@@ -24,7 +24,7 @@ const (
 	perClass    = 150
 	perPro      = 20
 
-	// What reads and entries leave of each limit to exits, as the client does, and what exits that
+	// What reads and entries leave of each limit to exits, here and in the client, and what exits that
 	// wait leave of that to what gets out at once, in percent of the limit.
 	keptForExits  = 25
 	keptForCloses = 5

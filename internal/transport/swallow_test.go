@@ -103,7 +103,7 @@ func swallowsHTTP2(t *testing.T, over func(trust *tls.Config) *Transport) {
 	mu.Unlock()
 	mostAttempts := 1
 	if tr.given != nil {
-		mostAttempts = 4
+		mostAttempts = 9
 	}
 	checkNext(t, tr, proxy.URL(), mostAttempts)
 }
@@ -119,7 +119,7 @@ func checkNext(t *testing.T, tr *Transport, to string, mostAttempts int) {
 	next := write(to, "{}")
 	next.Timeout = 2 * swallowed
 	attempts := 1
-	for tr.Send(t.Context(), next).Err != nil && attempts < 10 {
+	for tr.Send(t.Context(), next).Err != nil && attempts < 20 {
 		attempts++
 	}
 	// An HTTP/2 connection of the program's is idle some time after its attempt has ended.

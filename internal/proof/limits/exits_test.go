@@ -17,7 +17,7 @@ import (
 // minute: a hundred exits of that minute do not wait.
 func TestFound17_ExitsBesideABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, nil)
+		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{ReservePct: 25}))
 		account := r.Account()
 		var burst sync.WaitGroup
 		for i := range 1000 {

@@ -81,7 +81,7 @@ func TestTheReserve(t *testing.T) {
 		reserve int
 		entries int
 	}{
-		{"a quarter unless set", 0, 113},
+		{"a tenth unless set", 0, 135},
 		{"none", -1, 150},
 		{"half", 50, 75},
 	} {
@@ -130,7 +130,7 @@ func TestAStoreThatIsShared(t *testing.T) {
 				}
 			}
 		}
-		assert.Equal(t, 450, went)
+		assert.Equal(t, 540, went)
 	})
 }
 
@@ -180,7 +180,7 @@ func TestARotatedKeyHasItsOwnWindow(t *testing.T) {
 		sim := tradingsim.New()
 		key := sim.LiveKey()
 		r := rig.Join(t, sim, trading.WithLiveKeyFunc(func(context.Context) (string, error) { return key, nil }))
-		for range 450 {
+		for range 540 {
 			_, err := r.Account().Positions(t.Context(), trading.FailFast())
 			require.NoError(t, err)
 		}

@@ -275,7 +275,7 @@ var rows = []row{
 	{experiment: "A13", verdict: profile.Other, without: "it passed on an old health", service: func() service {
 		return changed(func(r *http.Request, status int, body string) (int, string) {
 			if is(r, "/health") {
-				body = asOf.ReplaceAllString(body, fmt.Sprintf(`"asOf":%d`, time.Now().Add(-time.Minute).UnixMilli()))
+				body = asOf.ReplaceAllString(body, fmt.Sprintf(`"asOf":%d`, time.Now().Add(-8*time.Second).UnixMilli()))
 			}
 			return status, body
 		})
