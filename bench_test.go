@@ -3,6 +3,7 @@ package trading_test
 import (
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,11 +39,17 @@ func BenchmarkLiveOrder(b *testing.B) {
 		o.StopLoss, o.MaxSlippagePct = rig.At("63000"), trading.Some(rig.Dec("0.5"))
 	})
 	uncounted, ungated := trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithHealthGate(trading.HealthGate{Off: true})
+	inFile, err := journal.Open(filepath.Join(b.TempDir(), "bot.journal"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = inFile.Close() }() // what it kept is of no use
 	for name, opts := range map[string][]trading.Option{
 		"ungated, uncounted, unjournaled": {ungated, uncounted},
 		"gated, uncounted, unjournaled":   {uncounted},
 		"gated, unjournaled":              {roomy},
 		"gated, journal in memory":        {roomy, trading.WithJournal(journal.NewMemory())},
+		"gated, journal in a file":        {roomy, trading.WithJournal(inFile)},
 	} {
 		b.Run(name, func(b *testing.B) {
 			account := rig.ScriptedClient(b, canned(body), opts...).Live.Account("acc_1")

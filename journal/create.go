@@ -15,7 +15,7 @@ func Create(path string, last []byte, missing bool, histories iter.Seq2[History,
 	if err := checkPath(path); err != nil {
 		return err
 	}
-	unlock, err := lock(path, 0)
+	unlock, err := lock(path, 0, func() error { return nil })
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func Create(path string, last []byte, missing bool, histories iter.Seq2[History,
 		}
 		return fmt.Errorf("journal: create %q: %w", path, err)
 	}
-	if err := l.disk.remove(path + temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := l.clear(); err != nil {
 		return fmt.Errorf("journal: create %q: %w", path, err)
 	}
 	if err := l.SetGap(missing); err != nil {

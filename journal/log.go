@@ -12,7 +12,7 @@ import (
 // Log is a [Store] in a file. [Open] makes one.
 type Log struct {
 	path   string
-	disk   disk
+	disk   storage
 	unlock func() error
 	sizes  sizes
 	shared Shared
@@ -123,6 +123,7 @@ func (l *Log) Close() error {
 	l.turn <- struct{}{}
 	defer l.unlockTurn()
 	l.step(l.flush)
+	l.step(func() error { return l.file.Check() })
 	err := l.failed
 	if l.file != nil {
 		err = errors.Join(err, l.file.Close())
@@ -232,13 +233,16 @@ func (l *Log) run() {
 	l.working = false
 }
 
-// sync makes durable what was written, and lets others write meanwhile: they share
-// the next one.
+// sync makes durable what was written, in the file that the next process opens, and
+// lets others write meanwhile: they share the next one.
 func (l *Log) sync() {
 	waiters, end, chain := l.waiters, l.end, l.chain
 	l.waiters = nil
 	l.unlockTurn()
 	err := l.file.Sync()
+	if err == nil {
+		err = l.file.Check()
+	}
 	l.turn <- struct{}{}
 	if err != nil {
 		l.waiters = append(l.waiters, waiters...)

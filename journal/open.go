@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Option changes how [Open] opens a journal.
@@ -39,31 +42,40 @@ func Open(path string, opts ...Option) (*Log, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	unlock, err := lock(path, o.lockTimeout)
+	path, err := filepath.Abs(path) // the program may go to another folder
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	var l *Log
+	unlock, err := lock(path, o.lockTimeout, func() (err error) {
+		l, err = openLog(osDisk{}, path, usual)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	l, err := openLog(osDisk{}, path, usual)
-	if err != nil {
-		return nil, errors.Join(err, unlock())
 	}
 	l.unlock = unlock
 	return l, nil
 }
 
-// lock waits for the lock file beside a journal. That file is left behind: if it
-// were removed, two processes could each hold a lock file of that name.
-func lock(path string, timeout time.Duration) (unlock func() error, err error) {
+// lock waits for the lock file beside a journal, and for the journal itself, which is
+// locked by what is to be done. The lock file is left behind: it is for those who make
+// a journal at the same time.
+func lock(path string, timeout time.Duration, do func() error) (unlock func() error, err error) {
 	const pause = 20 * time.Millisecond
 	deadline := time.Now().Add(timeout)
 	for {
-		unlock, err = tryLock(path + ".lock")
-		left := time.Until(deadline)
-		if err == nil {
-			return unlock, nil
+		var beside *disk.File
+		if beside, err = disk.Lock(path+".lock", os.O_RDWR|os.O_CREATE); err != nil {
+			err = fmt.Errorf("journal: %w", err)
+		} else if err = do(); err == nil {
+			return beside.Close, nil
+		} else {
+			err = errors.Join(err, beside.Close())
 		}
-		if !errors.Is(err, ErrLocked) {
-			return nil, fmt.Errorf("journal: %w", err)
+		left := time.Until(deadline)
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, err
 		}
 		if left <= 0 {
 			return nil, fmt.Errorf("%w: %q (waited %s)", ErrLocked, path, timeout)
@@ -72,7 +84,7 @@ func lock(path string, timeout time.Duration) (unlock func() error, err error) {
 	}
 }
 
-func openLog(d disk, path string, sizes sizes) (*Log, error) {
+func openLog(d storage, path string, sizes sizes) (*Log, error) {
 	l := &Log{path: path, disk: d, turn: make(chan struct{}, 1), sizes: sizes, unlock: func() error { return nil }}
 	if err := l.load(); err != nil {
 		var damage *DamageError
@@ -88,16 +100,17 @@ func openLog(d disk, path string, sizes sizes) (*Log, error) {
 }
 
 func (l *Log) load() (err error) {
-	if err := l.disk.remove(l.path + temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // left by a process that was killed
-	}
 	l.file, err = l.disk.open(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return err
+	}
+	if err := l.clear(); err != nil {
+		return err
+	}
+	if missing {
 		l.file, l.isNew, l.state = nil, true, newState()
 		return l.rewrite()
-	}
-	if err != nil {
-		return err
 	}
 	s, err := scan(l.path, l.file)
 	if err != nil {
@@ -114,6 +127,14 @@ func (l *Log) load() (err error) {
 	}
 	// The last process may have ended between a rename and this.
 	return l.disk.syncDir(l.path)
+}
+
+// clear removes what a process that was killed has left.
+func (l *Log) clear() error {
+	if err := l.disk.remove(l.path + temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Read yields what a journal holds, in the order of first records, without opening
@@ -139,7 +160,7 @@ func read(path string) (*state, error) {
 	if err := checkPath(path); err != nil {
 		return newState(), err
 	}
-	f, err := openFile(path, os.O_RDONLY)
+	f, err := disk.Look(path)
 	if err != nil {
 		return newState(), fmt.Errorf("journal: %w", err)
 	}

@@ -24,12 +24,12 @@ func TestRefusedPaths(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	victim := []byte("something else, that is longer than a header. ")
 	victim = bytes.Repeat(victim, 500)
-	for name, content := range map[string][]byte{"victim": victim, "empty": nil, "text": []byte("text")} {
+	for name, content := range map[string][]byte{"victim": victim, "linked": victim, "empty": nil, "text": []byte("text")} {
 		require.NoError(t, os.WriteFile(in(name), content, 0o600))
 	}
 	require.NoError(t, os.Symlink(in("victim"), in("link")))
 	require.NoError(t, os.Symlink(in("nowhere"), in("dangling")))
-	require.NoError(t, os.Link(in("victim"), in("hard link")))
+	require.NoError(t, os.Link(in("linked"), in("hard link")))
 	require.NoError(t, os.Symlink(in("victim"), in("locked.lock")))
 	require.NoError(t, os.Mkdir(in("folder"), 0o700))
 	for _, test := range []struct{ path, says string }{
@@ -42,7 +42,7 @@ func TestRefusedPaths(t *testing.T) {
 		{in("dangling"), "is a symbolic link"},
 		{in("locked"), "locked.lock"},
 		{os.DevNull, "must be a regular file"},
-		{in("hard link"), "not that of a journal"},
+		{in("hard link"), "has 2 names"},
 		{in("victim"), "not that of a journal"},
 		{in("empty"), "not a journal"},
 		{in("text"), "not a journal"},

@@ -3,6 +3,7 @@ package journal
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -102,36 +103,26 @@ func (l *Log) bloated(atLeast int64) bool {
 // rewrite writes what is alive to a new file, which takes the place of the old one
 // when it is complete and synced. Until then the old one stays as it is.
 func (l *Log) rewrite() error {
-	name := l.path + temporary
-	f, err := l.disk.create(name)
+	if l.file != nil {
+		if err := l.file.Check(); err != nil { // what is there now is not for us to replace
+			return err
+		}
+	}
+	f, err := l.disk.create(l.path + temporary)
 	if err != nil {
 		return err
 	}
 	s := segment{file: f}
-	err = s.fill(l.state, l.sizes.chunk)
-	for _, f := range []file{f, l.file} { // some systems rename no open file, and none over one
-		if f == nil {
-			continue
-		}
-		if failed := f.Close(); err == nil {
-			err = failed
-		}
+	if err := s.fill(l.state, l.sizes.chunk); err != nil {
+		return fmt.Errorf("rewrite: %w", errors.Join(err, f.Close()))
 	}
-	l.file = nil
-	if err != nil {
-		return fmt.Errorf("rewrite: %w", err)
-	}
-	if err := l.disk.rename(name, l.path); err != nil {
-		return err
-	}
-	if err := l.disk.syncDir(l.path); err != nil {
-		return err
-	}
-	if s.file, err = l.disk.open(l.path); err != nil {
+	old := l.file
+	l.file = nil // it is closed
+	if s.file, err = l.disk.become(f, old, l.path); err != nil {
 		return err
 	}
 	l.segment = s
-	return nil
+	return l.disk.syncDir(l.path)
 }
 
 // temporary is what the name of a file ends in that is being written anew.

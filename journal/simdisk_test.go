@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // simDisk is a disk in memory that knows what has been synced, and so what a power
@@ -107,12 +109,14 @@ func (d *simDisk) remove(path string) error {
 	})
 }
 
-func (d *simDisk) rename(from, to string) error {
-	return d.do("rename", func() error {
+func (d *simDisk) become(f, _ file, to string) (file, error) {
+	return f, d.do("rename", func() error {
 		d.changeNames(func(names map[string]*simFile) {
-			if f, ok := names[from]; ok {
-				names[to] = f
-				delete(names, from)
+			for from, has := range names {
+				if has == f && from != to {
+					names[to] = has
+					delete(names, from)
+				}
 			}
 		})
 		return nil
@@ -173,6 +177,17 @@ func (f *simFile) Size() (int64, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	return int64(len(f.now)), nil
+}
+
+func (f *simFile) Check() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	for _, at := range f.disk.names {
+		if at == f {
+			return nil
+		}
+	}
+	return disk.ErrMoved
 }
 
 func (f *simFile) Close() error { return nil }

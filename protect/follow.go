@@ -5,19 +5,25 @@ import (
 	"fmt"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Follow is a guard for the other Go programs that trade the accounts: it refuses
 // entries while the protection that uses the folder refuses them, and while none runs or
 // its state cannot be read. It judges no entry: two programs that follow can together use
 // more room than there is. Every live account that the client trades must be protected.
-// Exits pass, and so does the paper account.
+// Exits pass, and so does the paper account. The folder belongs to the user of the program, and
+// others can write nothing into it.
 func Follow(dir string) trading.Guard {
 	return func(_ context.Context, o trading.Write) error {
 		if !o.Entry || o.Environment != trading.EnvLive {
 			return nil
 		}
-		s, err := ReadStatus(dir, o.Account)
+		err := disk.OwnFolder(dir, disk.NoWrite)
+		var s Status
+		if err == nil {
+			s, err = readStatus(dir, o.Account, trusted)
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrHalted, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 var (
@@ -112,7 +113,10 @@ func send(dir string, r Request) (path string, err error) {
 		return "", fmt.Errorf("protect: %w", err)
 	}
 	path = filepath.Join(dir, url.PathEscape(string(r.Account))+"."+rand.Text()+"."+string(r.Kind))
-	return path, replaceFile(path, seal(body), true)
+	if err := disk.Replace(path, seal(body), true); err != nil {
+		return path, fmt.Errorf("protect: %w", err)
+	}
+	return path, nil
 }
 
 // waitGone waits until a protection has removed the file of a request.
@@ -172,7 +176,7 @@ func requests(dir string, id trading.AccountID) (names []string, err error) {
 
 // readRequest reads the file of a request.
 func readRequest(path string, id trading.AccountID) (r sentRequest, err error) {
-	data, err := os.ReadFile(path)
+	data, err := trusted(path)
 	if err != nil {
 		return r, err
 	}

@@ -11,12 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 var (
@@ -102,11 +102,15 @@ func (r *record) lastSign() string {
 // whatever process. It has no amounts. Its Entries is what programs that [Follow] the
 // folder go by.
 func ReadStatus(dir string, id trading.AccountID) (Status, error) {
+	return readStatus(dir, id, anybodys)
+}
+
+func readStatus(dir string, id trading.AccountID, read func(path string) ([]byte, error)) (Status, error) {
 	asked, err := requests(dir, id) // first: one that is gone is in the state by then
 	if err != nil {
 		return Status{}, fmt.Errorf("protect: %w", err)
 	}
-	r, err := load(dir, id)
+	r, err := load(dir, id, read)
 	if err != nil {
 		return Status{}, err
 	}
@@ -127,78 +131,59 @@ func ReadStatus(dir string, id trading.AccountID) (Status, error) {
 
 // store keeps one file for each account: its checksum in the first line, and the record.
 type store struct {
-	dir    string
-	unlock func() error
+	dir  string
+	lock *disk.Folder
 }
 
-// openStore locks the folder.
+// openStore locks the folder, in which others can put nothing: what is in it is believed.
 func openStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("protect: %w", err)
 	}
-	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	lock, err := disk.LockFolder(dir)
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, fmt.Errorf("%w: %s", ErrLocked, dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("protect: %w", err)
 	}
-	return &store{dir, unlock}, nil
+	return &store{dir, lock}, nil
 }
 
-func (s *store) close() error { return s.unlock() }
+func (s *store) close() error { return s.lock.Close() }
 
 func fileOf(dir string, id trading.AccountID) string {
 	return filepath.Join(dir, url.PathEscape(string(id))+".state")
 }
 
-// save writes a record whole. A durable one is on the disk when it returns.
+// save writes a record whole, unless the folder is not the one that is locked any more. A durable
+// one is on the disk when it returns.
 func (s *store) save(r *record, durable bool) error {
 	body, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return fmt.Errorf("protect: %w", err)
 	}
-	return replaceFile(fileOf(s.dir, r.Account), seal(body), durable)
-}
-
-// replaceFile writes a file whole: to a temporary one, which then takes its place.
-func replaceFile(path string, data []byte, durable bool) error {
-	temporary := path + ".tmp"
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := s.lock.Check(); err != nil {
 		return fmt.Errorf("protect: %w", err)
 	}
-	_, err = f.Write(data)
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("protect: %w", err)
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return fmt.Errorf("protect: %w", err)
-	}
-	if !durable {
-		return nil
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes a rename last.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" { // where a folder cannot be synced
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("protect: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := disk.Replace(fileOf(s.dir, r.Account), seal(body), durable); err != nil {
 		return fmt.Errorf("protect: %w", err)
 	}
 	return nil
 }
 
+// trusted reads a file that nobody else can have written.
+func trusted(path string) ([]byte, error) {
+	data, _, err := disk.Read(path, maxRecord, disk.NoWrite)
+	return data, err
+}
+
+// anybodys reads a file of whoever it belongs to: root looks at the folder of another user.
+func anybodys(path string) ([]byte, error) { return disk.ReadAny(path, maxRecord) }
+
 // load reads a record; nil without an error if there is none.
-func load(dir string, id trading.AccountID) (*record, error) {
-	data, err := os.ReadFile(fileOf(dir, id))
+func load(dir string, id trading.AccountID, read func(path string) ([]byte, error)) (*record, error) {
+	data, err := read(fileOf(dir, id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -225,9 +210,6 @@ func seal(body []byte) []byte {
 
 // unseal returns a body that is whole.
 func unseal(data []byte) ([]byte, error) {
-	if len(data) > maxRecord {
-		return nil, fmt.Errorf("it has %d bytes, more than %d", len(data), maxRecord)
-	}
 	sum, body, found := bytes.Cut(data, []byte("\n"))
 	body, whole := bytes.CutSuffix(body, []byte("\n"))
 	if !found || !whole || string(sum) != checksum(body) {

@@ -25,7 +25,7 @@ func (r *rig) kill(change func(*Options)) {
 	require.NoError(r.t, err)
 	r.stop()
 	require.NoError(r.t, os.WriteFile(fileOf(r.dir, acc), data, 0o600))
-	left, err := load(r.dir, acc)
+	left, err := load(r.dir, acc, trusted)
 	require.NoError(r.t, err)
 	require.Equal(r.t, before, left.State, "it is on the disk before it is acted on")
 	r.start(change)
@@ -252,7 +252,7 @@ func TestKillWhileWriting(t *testing.T) {
 			_, _ = fmt.Sscan(lines.Text(), &told)
 		}
 		_ = child.Wait() // it was killed
-		r, err := load(dir, acc)
+		r, err := load(dir, acc, trusted)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, r.Again, told)
 		s, err := openStore(dir) // the lock died with it

@@ -51,7 +51,7 @@ func newWatcher(p *Protection, id trading.AccountID) *watcher {
 		p: p, id: id, account: p.client.Live.Account(id),
 		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), reserved: map[*reservation]struct{}{}, done: map[string]bool{}, interval: shortest,
 	}
-	before, err := load(p.store.dir, id)
+	before, err := load(p.store.dir, id, trusted)
 	switch {
 	case err != nil:
 		w.record = record{Account: id, State: SoftHalt, Manual: true, Since: p.now().wall, Reason: err.Error()}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Audit is an append-only record of every write of a client: what was wanted, each
@@ -18,7 +20,7 @@ import (
 // several clients of one program.
 type Audit struct {
 	options Options
-	lock    *os.File
+	lock    *disk.File
 	run     uint64        // the line of KindOpened
 	calls   atomic.Uint64 // of this run
 
@@ -76,17 +78,17 @@ const maxHeld = 1 << 20
 // is, under its number, and a new one says how it ends.
 func OpenAudit(path string, o Options) (*Audit, error) { return openAudit(realDisk, path, o) }
 
-func openAudit(on disk, path string, o Options) (*Audit, error) {
+func openAudit(on storage, path string, o Options) (*Audit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockFile(path + ".lock")
-	if err != nil {
-		if errors.Is(err, ErrLocked) {
-			return nil, fmt.Errorf("%w: %s", ErrLocked, path)
-		}
+	if path, err = filepath.Abs(path); err != nil { // the program may go to another folder
 		return nil, fmt.Errorf("record: %w", err)
+	}
+	lock, err := disk.Lock(path+".lock", os.O_CREATE|os.O_RDWR)
+	if err != nil {
+		return nil, openError(path, err)
 	}
 	a := &Audit{options: o, lock: lock, chain: segments{path: path, holder: o.Holder, max: o.MaxFile, sync: o.Sync == SyncDone, disk: on}}
 	err = a.chain.load()
@@ -97,13 +99,23 @@ func openAudit(on disk, path string, o Options) (*Audit, error) {
 		if a.chain.file != nil {
 			err = errors.Join(err, a.chain.file.Close())
 		}
-		if tampered, other := (*TamperedError)(nil), (*HolderError)(nil); !errors.As(err, &tampered) && !errors.As(err, &other) {
-			err = fmt.Errorf("record: %w", err)
-		}
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(openError(path, err), lock.Close())
 	}
 	a.run = a.chain.seq
 	return a, nil
+}
+
+// openError is why an audit does not open.
+func openError(path string, err error) error {
+	tampered, other := (*TamperedError)(nil), (*HolderError)(nil)
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return fmt.Errorf("%w: %s", ErrLocked, path)
+	case errors.As(err, &tampered), errors.As(err, &other):
+		return err
+	default:
+		return fmt.Errorf("record: %w", err)
+	}
 }
 
 // Close ends the audit with a line that says so, syncs it, and gives it to whoever

@@ -217,9 +217,12 @@ func TestWritersShareASync(t *testing.T) {
 	open := on.open
 	on.open = func(path string, flag int) (file, error) {
 		f, err := open(path, flag)
+		if err != nil {
+			return nil, err
+		}
 		s := s
 		s.file = f
-		return s, err
+		return s, nil
 	}
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	a, err := openAudit(on, path, Options{Sync: SyncDone})

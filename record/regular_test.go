@@ -32,10 +32,10 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 				}
 				path := filepath.Join(dir, "audit.jsonl")
 				_, err := OpenAudit(path, Options{})
-				require.ErrorContains(t, err, "not a regular file")
+				require.ErrorContains(t, err, "must be a")
 				require.ErrorContains(t, err, at)
 				_, err = VerifyFile(path)
-				require.ErrorContains(t, err, "not a regular file")
+				require.ErrorContains(t, err, "must be a")
 			})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -183,23 +184,26 @@ func (d *faultyDisk) set(change func(*faultyDisk)) {
 	change(d)
 }
 
-func (d *faultyDisk) disk() disk {
-	return disk{
+func (d *faultyDisk) disk() storage {
+	return storage{
 		open: func(path string, flag int) (file, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			if d.noMake && flag&os.O_CREATE != 0 {
 				return nil, errFull
 			}
-			f, err := os.OpenFile(path, flag, 0o600)
-			return &faultyFile{f, d}, err
+			f, err := disk.Lock(path, flag)
+			if err != nil {
+				return nil, err
+			}
+			return &faultyFile{f, d}, nil
 		},
 		rename: os.Rename,
 	}
 }
 
 type faultyFile struct {
-	*os.File
+	*disk.File
 	disk *faultyDisk
 }
 

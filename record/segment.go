@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // An audit at audit.jsonl is in
@@ -76,21 +77,28 @@ func segmentName(path string, first uint64) string {
 	return fmt.Sprintf("%s.%0*d", path, segmentDigits, first)
 }
 
-// file is an *os.File, unless a test wants a disk that fails.
+// file is a *disk.File, unless a test wants a disk that fails.
 type file interface {
 	io.WriteCloser
 	Sync() error
+	Size() (int64, error)
+	Check() error // that it is the one at its path
 }
 
-// disk is where files are.
-type disk struct {
-	open   func(path string, flag int) (file, error)
+// storage is where files are.
+type storage struct {
+	open   func(path string, flag int) (file, error) // and locks it
 	rename func(from, to string) error
 }
 
-var realDisk = disk{
-	open:   func(path string, flag int) (file, error) { return os.OpenFile(path, flag, 0o600) },
-	rename: os.Rename,
+var realDisk = storage{open: openLocked, rename: os.Rename}
+
+func openLocked(path string, flag int) (file, error) {
+	f, err := disk.Lock(path, flag)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // segments is the chain on its way to the disk. Its methods are called by one
@@ -100,7 +108,7 @@ type segments struct {
 	holder string // whose it is; empty if nobody said so
 	max    int64
 	sync   bool
-	disk   disk
+	disk   storage
 	enc    encoder
 
 	file    file   // nil while there is none to write to
@@ -114,7 +122,11 @@ type segments struct {
 }
 
 // load finds the end of the chain, and opens the file that is to be written to.
-func (s *segments) load() error {
+func (s *segments) load() (err error) {
+	s.file, err = s.disk.open(s.path, os.O_WRONLY|os.O_APPEND) // locked before it is read
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	names, err := Files(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -144,20 +156,21 @@ func (s *segments) load() error {
 		break
 	}
 	if s.retired || s.torn != nil {
+		if s.file != nil {
+			if err := s.file.Close(); err != nil {
+				return err
+			}
+			s.file = nil
+		}
 		return s.rotate()
 	}
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return err
-	}
-	s.size = info.Size()
-	s.file, err = s.disk.open(s.path, os.O_WRONLY|os.O_APPEND)
+	s.size, err = s.file.Size()
 	return err
 }
 
 // canBeOurs refuses to overwrite a file that is no beginning of an audit.
 func (s *segments) canBeOurs(name string) error {
-	f, err := openRegular(name)
+	f, err := disk.Look(name)
 	if err != nil {
 		return err
 	}
@@ -169,8 +182,11 @@ func (s *segments) canBeOurs(name string) error {
 	return err
 }
 
-// append writes an event. After an error the chain is where it was.
+// append writes an event, to the file that is at the path. After an error the chain is where it was.
 func (s *segments) append(e *Event) error {
+	if err := s.file.Check(); err != nil {
+		return err
+	}
 	line, hash, err := s.line(e)
 	if err != nil {
 		return err
@@ -206,6 +222,9 @@ func (s *segments) usable() bool { return s.file != nil && s.torn == nil }
 // called again, and goes on where it failed.
 func (s *segments) rotate() error {
 	if s.file != nil {
+		if err := s.file.Check(); err != nil {
+			return err
+		}
 		if s.sync {
 			if err := s.file.Sync(); err != nil {
 				return &syncError{err}
@@ -244,7 +263,7 @@ func (s *segments) rotate() error {
 		}
 	}
 	if err == nil && s.sync {
-		err = syncDir(filepath.Dir(s.path))
+		err = disk.SyncFolder(s.path)
 	}
 	if err != nil {
 		return errors.Join(err, next.Close())
@@ -269,15 +288,3 @@ func orShort(err error) error {
 
 // now is a time as it stands in a line.
 func now() time.Time { return time.Now().UTC().Round(0) }
-
-// syncDir makes a new name in the directory durable.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // where a directory cannot be synced
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

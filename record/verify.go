@@ -10,7 +10,8 @@ import (
 	"hash"
 	"io"
 	"iter"
-	"os"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Report is what is in an audit.
@@ -181,25 +182,12 @@ type verifier struct {
 }
 
 func (v *verifier) named(name string, yield func(Event) bool) error {
-	file, err := openRegular(name)
+	file, err := disk.Look(name)
 	if err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	return v.file(name, file, yield)
-}
-
-// openRegular opens a file to be read. A device or a pipe is refused, and not opened:
-// to read it could take forever.
-func openRegular(name string) (*os.File, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file: its mode is %s", name, info.Mode())
-	}
-	return os.Open(name)
 }
 
 // file follows the chain through a file.
