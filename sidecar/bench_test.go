@@ -49,7 +49,7 @@ func costs(b *testing.B, method, path string, body func() string) {
 	key, err := localkey.Add(filepath.Join(dir, "keys"), localkey.Key{Name: "bot", Live: true, Accounts: []string{"acc_1"}, May: localkey.Trade}, time.Now())
 	require.NoError(b, err)
 	server, err := New(Config{
-		BaseURL: service.URL + "/v1", Dir: dir, Journal: writes,
+		BaseURL: service.URL + "/v1", Dir: dir, Locks: filepath.Join(dir, "locks"), Journal: writes,
 		Options: []trading.Option{trading.WithLiveKey(sim.LiveKey()), trading.WithRateLimits(trading.RateLimits{Off: true})},
 	})
 	require.NoError(b, err)

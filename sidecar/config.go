@@ -28,8 +28,14 @@ type Config struct {
 	Journal journal.Store
 
 	// Dir is the folder of the sidecar's own files: the local keys, and what bots were
-	// answered. It must be on a local disk, and its owner's alone.
+	// answered. It must be on a local disk, belong to the user of this process, and be writable by
+	// nobody else.
 	Dir string
+
+	// Locks is the folder in which all sidecars of this user on this machine lock the accounts that
+	// they trade; empty is trading/locks in $XDG_STATE_HOME or ~/.local/state. It is made if there is
+	// none. Nobody else may enter it. Sidecars that do not share it do not notice one another.
+	Locks string
 
 	// Exclusive are the live accounts that nobody but the bots of this sidecar trades, as
 	// [trading.WithExclusiveAccounts] has it: take the bots' old real keys back first. A sign

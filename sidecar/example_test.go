@@ -27,6 +27,7 @@ func Example() {
 		Options: []trading.Option{trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport())},
 		Journal: journal.NewMemory(), // yours: journal.Open
 		Dir:     dir,
+		Locks:   dir, // yours: none, so that all sidecars of this user have the same
 	})
 	if err != nil {
 		log.Fatal(err)

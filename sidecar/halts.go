@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 	"github.com/tradingapi/trading-go/protect"
-	"github.com/tradingapi/trading-go/sidecar/internal/atomicfile"
 )
 
 // halts are what takes no entries at the moment, and why: an account, a real API key, or everything
@@ -46,6 +45,8 @@ func (h *halts) end(of string) {
 // An operator's halt is in a file, since it stands until somebody resumes, whatever becomes of the
 // process. The file holds the reason, as JSON.
 
+const mostHalt = 1 << 20 // bytes: more than a command has
+
 func (s *Server) haltFile() string { return filepath.Join(s.config.Dir, "halt") }
 
 // halt refuses the entries of all bots, at once, whatever the disk does. They are refused also where
@@ -56,13 +57,8 @@ func (s *Server) halt(reason string) error {
 	defer s.halts.writing.Unlock()
 	s.client.Halt(reason) // also after a resume that was waited for
 	s.noteHalt()
-	path := s.haltFile()
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err == nil {
-		text, _ := json.Marshal(reason) // of a string it cannot fail
-		err = atomicfile.Write(f, path, text)
-	}
-	if err != nil {
+	text, _ := json.Marshal(reason) // of a string it cannot fail
+	if err := disk.Replace(s.haltFile(), text, true); err != nil {
 		return fmt.Errorf("entries are refused, until the sidecar is started again, since the halt could not be written down: %w", err)
 	}
 	return nil
@@ -72,7 +68,7 @@ func (s *Server) halt(reason string) error {
 func (s *Server) resume() error {
 	s.halts.writing.Lock()
 	defer s.halts.writing.Unlock()
-	if err := atomicfile.Remove(s.haltFile()); err != nil {
+	if err := disk.Remove(s.haltFile()); err != nil {
 		return fmt.Errorf("entries are still refused, since the halt stays written down: %w", err)
 	}
 	s.client.Resume()
@@ -82,7 +78,7 @@ func (s *Server) resume() error {
 
 // restoreHalt takes over a halt of an earlier process.
 func (s *Server) restoreHalt() error {
-	text, err := os.ReadFile(s.haltFile())
+	text, _, err := disk.Read(s.haltFile(), mostHalt, disk.NoWrite)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -1,100 +1,29 @@
 package sidecar
 
 import (
-	"net"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/sidecar/internal/localkey"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// other is a sidecar in a folder of its own, on the service of another one. No server means that it
-// does not start.
-func (r *rig) other(change func(*Config), keys ...localkey.Key) (*rig, error) {
-	o := &rig{t: r.t, sim: r.sim, config: r.config}
-	o.config.Dir, o.config.Journal, o.config.Exclusive = r.t.TempDir(), journal.NewMemory(), nil
-	change(&o.config)
-	for _, k := range keys {
-		o.live = o.key(k)
-	}
-	var err error
-	if o.server, err = New(o.config); err == nil {
-		r.t.Cleanup(func() { _ = o.server.Close() })
-	}
-	return o, err
-}
-
-// A second sidecar on an account does not start, whatever its folder says that it trades; one on
-// another account or another service does, and so does one after the first.
-func TestTwoSidecarsOnOneAccount(t *testing.T) {
-	r := newRig(t, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"})})
-	same := func(*Config) {}
-	bot := func(account string, may localkey.May) localkey.Key {
-		return localkey.Key{Name: "bot", Live: true, Accounts: []string{account}, May: may}
-	}
-	for name, start := range map[string]func() (*rig, error){
-		"a bot":     func() (*rig, error) { return r.other(same, bot("acc_1", localkey.Trade)) },
-		"exits":     func() (*rig, error) { return r.other(same, bot("acc_1", localkey.Exits)) },
-		"exclusive": func() (*rig, error) { return r.other(func(c *Config) { c.Exclusive = []trading.AccountID{"acc_1"} }) },
-		"protect": func() (*rig, error) {
-			return r.other(func(c *Config) { c.Protect.Accounts = []trading.AccountID{"acc_1"} })
-		},
-		"a slash more": func() (*rig, error) {
-			return r.other(func(c *Config) { c.BaseURL += "/" }, bot("acc_1", localkey.Trade))
-		},
-	} {
-		_, err := start()
-		require.ErrorContains(t, err, "account acc_1: another sidecar of this user on this machine trades it, in process", name)
-	}
-	for name, start := range map[string]func() (*rig, error){
-		"reads":           func() (*rig, error) { return r.other(same, bot("acc_1", localkey.Read)) },
-		"another account": func() (*rig, error) { return r.other(same, bot("acc_2", localkey.Trade)) },
-		"another service": func() (*rig, error) {
-			return r.other(func(c *Config) { c.BaseURL = "https://" + newID() + ".example/v1" }, bot("acc_1", localkey.Trade))
-		},
-	} {
-		_, err := start()
-		require.NoError(t, err, name)
-	}
+// A name in the abstract socket space, which every user of the machine can take, keeps no sidecar
+// from its accounts.
+func TestFound18_ANameThatAnotherUserTakes(t *testing.T) {
+	r := newRig(t, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"})})
 	require.NoError(t, r.server.Close())
-	_, err := r.other(same, bot("acc_1", localkey.Trade))
+	sum := sha256.Sum256([]byte(r.config.BaseURL + "\nacc_1"))
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	require.NoError(t, err)
-}
-
-// A key for every account may come to an account that another sidecar trades: its entries there are
-// not sent, and its exits are.
-func TestTwoSidecarsMeetLater(t *testing.T) {
-	r := newRig(t, nil)
+	defer func() { require.NoError(t, syscall.Close(fd)) }()
+	name := fmt.Sprintf("@trading-sidecar/%d/%s", os.Geteuid(), hex.EncodeToString(sum[:16]))
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: name})) // and listens to nobody
+	r.start()
 	require.Equal(t, 200, r.do(r.live, "POST /orders", buy).status)
-	o, err := r.other(func(*Config) {}, localkey.Key{Name: "every", Live: true, Accounts: []string{localkey.Every}, May: localkey.Trade})
-	require.NoError(t, err)
-	held := o.do(o.live, "POST /orders", buy)
-	assert.Equal(t, []any{503, "idempotency_unavailable", "not-applied"}, []any{held.status, held.code, held.outcome})
-	assert.Contains(t, held.reason, "another sidecar")
-	assert.Equal(t, 200, o.do(o.live, "GET /positions?accountId=acc_1", "").status)
-	assert.Equal(t, 200, o.do(o.live, "POST /positions/close", closeBTC).status)
-	require.NoError(t, r.server.Close())
-	assert.Equal(t, 200, o.do(o.live, "POST /orders", buy).status)
-	assert.Len(t, r.sim.Ledger(), 3)
-}
-
-// What a bot can have locked is bounded.
-func TestLocksAreBounded(t *testing.T) {
-	l := newLocks("https://" + newID() + ".example/v1")
-	defer l.Close()
-	for range mostLocks {
-		require.NoError(t, l.take(newID()))
-	}
-	require.ErrorContains(t, l.take(newID()), "no more")
-}
-
-// A holder that has ended meanwhile is none.
-func TestNobodyHolds(t *testing.T) {
-	_, err := holderOf(&net.UnixAddr{Net: "unix", Name: "@trading-sidecar/" + newID()})
-	require.ErrorAs(t, err, new(*net.OpError))
 }

@@ -140,7 +140,7 @@ func TestAHaltOutlivesTheProcess(t *testing.T) {
 		}
 		both.Wait()
 		require.Equal(r.t, 200, r.operate("POST", "/resume", `{}`, nil))
-		require.NoError(r.t, os.MkdirAll(filepath.Join(file+".new", "in the way"), 0o700))
+		require.NoError(r.t, os.MkdirAll(filepath.Join(file+".tmp", "in the way"), 0o700))
 		assert.Equal(r.t, 409, r.operate("POST", "/halt", `{"reason":"news"}`, nil), "it is not written down")
 		status, _ := entry(r)
 		assert.Equal(r.t, 403, status, "and stands")

@@ -36,7 +36,7 @@ func newRig(t *testing.T, sim []tradingsim.Option, change ...func(*Config)) *rig
 	service := tradingsim.New(append([]tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3000")}, sim...)...)
 	t.Cleanup(func() { assert.NoError(t, service.Close()) })
 	r := &rig{t: t, sim: service, config: Config{
-		BaseURL: "https://" + newID() + ".example/v1", Dir: t.TempDir(), Journal: journal.NewMemory(),
+		BaseURL: "https://" + newID() + ".example/v1", Dir: t.TempDir(), Locks: filepath.Join(t.TempDir(), "locks"), Journal: journal.NewMemory(),
 		Options: []trading.Option{
 			trading.WithLiveKey(service.LiveKey()), trading.WithSandboxKey(service.SandboxKey()), trading.WithTransport(service.Transport()),
 		},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 	"github.com/tradingapi/trading-go/sidecar/internal/answers"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 	"github.com/tradingapi/trading-go/sidecar/internal/localkey"
@@ -45,17 +46,24 @@ type Server struct {
 	once    sync.Once
 }
 
-// New opens the folder, and takes over what earlier runs left in it. It sends nothing. On Linux it
-// refuses an account that another sidecar of this user on this machine trades.
+// New opens the folder, and takes over what earlier runs left in it. It sends nothing. It refuses a
+// folder that others can write to, and an account that another sidecar of this user on this machine
+// trades.
 func New(c Config) (*Server, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
+	}
+	if err := disk.OwnFolder(c.Dir, disk.NoWrite); err != nil {
+		return nil, fmt.Errorf("sidecar: %w", err)
 	}
 	keys, err := localkey.Open(filepath.Join(c.Dir, "keys"))
 	if err != nil {
 		return nil, err
 	}
-	accounts := newLocks(c.BaseURL)
+	accounts, err := newLocks(c.Locks, c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
 	if err := lockAll(accounts, &c, keys); err != nil {
 		accounts.Close()
 		return nil, err

@@ -54,7 +54,7 @@ func TestSidecarUnitServes(t *testing.T) {
 	require.NoError(t, os.Mkdir(root+"/state", 0o700))
 	layOut(t, r.sim, root+"/state", root+"/sidecar.keys")
 	cmd := exec.CommandContext(t.Context(), os.Args[0], append(command, "--exits", "1ms")...)
-	cmd.Env = []string{childCommand + "=1", r.env[0], "GORACE=atexit_sleep_ms=0"}
+	cmd.Env = []string{childCommand + "=1", r.env[0], "HOME=" + root + "/state", "GORACE=atexit_sleep_ms=0"}
 	servesBot(t, cmd, root+"/state")
 }
 
@@ -87,7 +87,7 @@ func TestSidecarContainer(t *testing.T) {
 	var entry []string
 	require.NoError(t, json.Unmarshal([]byte(strings.Replace(line(t, "Containerfile", "ENTRYPOINT "), ":8700", ":0", 1)), &entry))
 	cmd := exec.CommandContext(t.Context(), entry[0], append(entry[1:], "--exits", "1ms")...)
-	cmd.Env, cmd.Dir = r.env[:1], "/"
+	cmd.Env, cmd.Dir = append(r.env[:1:1], line(t, "Containerfile", "ENV ")), "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: user, Gid: user}}
 	servesBot(t, cmd, root+"/state")
 }

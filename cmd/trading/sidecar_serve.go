@@ -88,6 +88,11 @@ func (s *sidecarServer) run(ctx context.Context) (err error) {
 	if c.Dir, err = s.dir(); err != nil {
 		return err
 	}
+	state, err := s.app.StateFolder()
+	if err != nil {
+		return cli.Misuse("no folder in which sidecars lock their accounts: %v", err)
+	}
+	c.Locks = filepath.Join(state, "locks")
 	if c.Options, err = s.service.RotatedKeys(); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func behind(t *testing.T, sim *tradingsim.Sim) (env []string) {
 	writes, err := journal.Open(filepath.Join(dir, "journal"))
 	require.NoError(t, err)
 	server, err := sidecar.New(sidecar.Config{
-		BaseURL: sim.URL(), Dir: dir, Journal: writes,
+		BaseURL: sim.URL(), Dir: dir, Locks: filepath.Join(dir, "locks"), Journal: writes,
 		Options: []trading.Option{trading.WithLiveKey(sim.LiveKey()), trading.WithSandboxKey(sim.SandboxKey())},
 	})
 	require.NoError(t, err)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Listener accepts connections of programs on this machine.
@@ -83,20 +85,12 @@ func newListener(inner net.Listener, k kind) *Listener {
 
 // ownFolder wants a folder that nobody else can enter.
 func ownFolder(path string) error {
-	const owner = 0o700
-	if err := os.Mkdir(path, owner); err == nil {
-		return nil
-	} else if !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("heard: %w", err)
+	err := os.Mkdir(path, 0o700)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = disk.OwnFolder(path, disk.NoAccess)
 	}
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("heard: %w", err)
-	case !info.IsDir():
-		return fmt.Errorf("heard: %s is not a folder", path)
-	case !owns(info) || info.Mode().Perm()&^owner != 0:
-		return fmt.Errorf("heard: others can enter the folder %s, which has mode %#o: it must belong to this user and have mode 0700", path, info.Mode().Perm())
 	}
 	return nil
 }

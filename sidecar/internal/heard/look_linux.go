@@ -3,7 +3,6 @@
 package heard
 
 import (
-	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -167,10 +166,4 @@ func (c *Conn) allowed() (is bool) {
 		is = err == nil && (peer.Uid == 0 || int(peer.Uid) == os.Geteuid())
 	})
 	return is
-}
-
-// owns reports whether a file belongs to the user of this process.
-func owns(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
 }

@@ -2,10 +2,7 @@
 
 package heard
 
-import (
-	"io/fs"
-	"time"
-)
+import "time"
 
 // look asks no system that is not known: a further request shows that the answer was heard.
 func (c *Conn) look() seen {
@@ -22,5 +19,3 @@ func (c *Conn) pending() bool { return false }
 func (c *Conn) age(now time.Time) time.Duration { return c.listener.stalls.age(now) }
 
 func (c *Conn) allowed() bool { return true }
-
-func owns(fs.FileInfo) bool { return true }

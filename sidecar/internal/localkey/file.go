@@ -11,12 +11,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/tradingapi/trading-go/sidecar/internal/atomicfile"
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Errors, to be compared with [errors.Is].
@@ -112,7 +112,7 @@ func Open(path string) (*File, error) {
 // current returns the keys as they are in the file now. It reads the file only if it is another
 // one than at the last call.
 func (f *File) current() ([]entry, error) {
-	info, err := os.Stat(f.path)
+	info, err := os.Lstat(f.path)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -121,8 +121,7 @@ func (f *File) current() ([]entry, error) {
 	case err != nil:
 		f.read, f.keys, f.err = nil, nil, fmt.Errorf("%w: %w", ErrFile, err)
 	case f.read == nil || !same(f.read, info):
-		f.read = info
-		f.keys, f.err = load(f.path, info)
+		f.keys, f.read, f.err = load(f.path)
 	}
 	return f.keys, f.err
 }
@@ -131,25 +130,18 @@ func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode()
 }
 
-func load(path string, info fs.FileInfo) ([]entry, error) {
-	const others = 0o077
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a regular file", ErrFile, path)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&others != 0:
-		return nil, fmt.Errorf("%w: others than its owner may use %s: chmod 600 %[2]s", ErrFile, path)
-	case info.Size() > most:
-		return nil, fmt.Errorf("%w: %s has %d bytes: it must have at most %d", ErrFile, path, info.Size(), most)
-	}
-	text, err := os.ReadFile(path)
+// load reads a file that nobody but its owner can use. The info is nil after an error: what was
+// wrong with it may be mended without a trace.
+func load(path string) ([]entry, fs.FileInfo, error) {
+	text, info, err := disk.Read(path, most, disk.NoAccess)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	d, err := parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+		return nil, nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
 	}
-	return d.Keys, nil
+	return d.Keys, info, nil
 }
 
 // Find returns the key with a secret, as the file is now. Its errors are [ErrUnknown],
@@ -228,22 +220,27 @@ func (d *document) valid(name string) *entry {
 	return nil
 }
 
-// change writes the file anew, whole or not at all. The file beside it is also the lock.
-func change(path string, how func(*document) error) error {
-	const owner = 0o600
-	beside := path + ".new"
-	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, owner)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("localkey: somebody else changes the keys; if nobody does, remove what was left behind: rm %s", beside)
+// change writes the file anew, whole or not at all, in the folder of this user.
+func change(path string, how func(*document) error) (err error) {
+	if err := disk.OwnFolder(filepath.Dir(path), disk.NoWrite); err != nil {
+		return fmt.Errorf("localkey: %w", err)
+	}
+	lock, err := disk.Lock(path+".lock", os.O_RDWR|os.O_CREATE)
+	if errors.Is(err, disk.ErrLocked) {
+		return fmt.Errorf("localkey: somebody else changes the keys: try again: %w", err)
 	}
 	if err != nil {
 		return fmt.Errorf("localkey: %w", err)
 	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	text, err := changed(path, how)
 	if err != nil {
-		return errors.Join(err, f.Close(), os.Remove(beside))
+		return err
 	}
-	if err := atomicfile.Write(f, path, text); err != nil {
+	if err := lock.Check(); err != nil { // somebody else may change them
+		return fmt.Errorf("localkey: %w", err)
+	}
+	if err := disk.Replace(path, text, true); err != nil {
 		return fmt.Errorf("localkey: %w", err)
 	}
 	return nil

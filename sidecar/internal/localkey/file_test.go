@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -70,7 +72,7 @@ func TestNoSecretIsInTheFile(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	assert.NoFileExists(t, path+".new")
+	assert.NoFileExists(t, path+".tmp")
 }
 
 func TestWhatIsNotAKeyFindsNone(t *testing.T) {
@@ -116,7 +118,7 @@ func TestAFileThatCannotBeReliedOn(t *testing.T) {
 		require.ErrorIs(t, err, ErrFile, name)
 		_, err = Add(path, Key{Name: "other", May: Read}, t0)
 		require.ErrorIs(t, err, ErrFile, name)
-		assert.NoFileExists(t, path+".new", name)
+		assert.NoFileExists(t, path+".tmp", name)
 		require.NoError(t, os.Remove(path))
 		_, err = f.Find(token)
 		require.ErrorIs(t, err, ErrUnknown, "without a file there is no key")
@@ -145,8 +147,11 @@ func TestKeysThatCannotBeMade(t *testing.T) {
 	_, err = Add(path, grid(), t0)
 	require.ErrorContains(t, err, "grid has a key")
 	require.ErrorIs(t, Remove(path, "nobody", t0), ErrUnknown)
-	require.NoError(t, os.WriteFile(path+".new", nil, 0o600))
-	require.ErrorContains(t, Remove(path, "grid", t0), "rm ")
+	lock, err := disk.Lock(path+".lock", os.O_RDWR)
+	require.NoError(t, err)
+	require.ErrorContains(t, Remove(path, "grid", t0), "somebody else changes the keys")
+	require.NoError(t, lock.Close())
+	require.NoError(t, Remove(path, "grid", t0))
 }
 
 func TestWhatAKeySees(t *testing.T) {

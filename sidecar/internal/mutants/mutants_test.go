@@ -129,7 +129,7 @@ func behindAt(t *testing.T, sim *tradingsim.Sim, exclusive ...trading.AccountID)
 	require.NoError(t, err)
 	var log bytes.Buffer
 	server, err = sidecar.New(sidecar.Config{
-		BaseURL: sim.URL(), Dir: dir, Journal: writes, Exclusive: exclusive,
+		BaseURL: sim.URL(), Dir: dir, Locks: filepath.Join(dir, "locks"), Journal: writes, Exclusive: exclusive,
 		Options: []trading.Option{trading.WithLiveKey(sim.LiveKey())}, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	require.NoError(t, err)
