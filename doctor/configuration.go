@@ -139,7 +139,7 @@ func (l *look) keyFile(s subject) {
 		return
 	}
 	const others = 0o077
-	switch info, err := os.Stat(file); {
+	switch info, err := os.Lstat(file); {
 	case err != nil:
 		s.fail("key-file", "", "%v", err)
 	case !info.Mode().IsRegular():

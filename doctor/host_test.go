@@ -100,12 +100,12 @@ func TestLockedBy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.journal")
 	log, err := journal.Open(path)
 	require.NoError(t, err)
-	pid, known := lockedBy(path + ".lock")
+	pid, known := lockedBy(path)
 	require.NoError(t, log.Close())
 	if known {
 		assert.Equal(t, os.Getpid(), pid)
 	}
-	_, known = lockedBy(path + ".lock")
+	_, known = lockedBy(path)
 	assert.False(t, known)
 }
 

@@ -84,7 +84,7 @@ func cureOf(err error) string {
 
 // holderOf says which process has the journal open.
 func (l *look) holderOf(s subject, path string) {
-	pid, known := l.h.lockedBy(path + ".lock")
+	pid, known := l.h.lockedBy(path)
 	switch p := l.o.Process; {
 	case !known:
 		s.ok("journal", "%s is open in another process", path)

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // note says, on disk, that a run trades. It is there from before the first write until the account was
@@ -24,6 +25,8 @@ type note struct {
 	Began   time.Time `json:"began"`
 }
 
+const mostNote = 64 << 10 // bytes: many times what one has
+
 func (q *Questions) noteOf(class Class) string { return q.Note + "." + string(class) }
 
 // keepNote writes the note, synced, before the first write.
@@ -32,26 +35,16 @@ func (s *sender) keepNote(d *desk) error {
 	if err != nil {
 		return fmt.Errorf("observe: %w", err)
 	}
-	const owner = 0o600
 	path := s.q.noteOf(d.class)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, owner)
+	f, err := disk.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return fmt.Errorf("observe: another run trades, or a note cannot be written: %w", err)
 	}
 	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path))); err != nil {
+	if err = errors.Join(err, f.Sync(), f.Close(), disk.SyncFolder(path)); err != nil {
 		return fmt.Errorf("observe: nothing was placed: %w", errors.Join(err, os.Remove(path)))
 	}
 	return nil
-}
-
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = f.Sync() // not every file system syncs a folder
-	return f.Close()
 }
 
 func (s *sender) dropNote(class Class) error {
@@ -67,7 +60,7 @@ func (s *sender) finish(ctx context.Context) error {
 		return nil
 	}
 	for _, class := range []Class{Trial, OnPaper} {
-		text, err := os.ReadFile(s.q.noteOf(class))
+		text, _, err := disk.Read(s.q.noteOf(class), mostNote, disk.NoWrite)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // members are what a file has beside what this version knows.
@@ -44,13 +46,8 @@ func (p *Profile) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	const owner = 0o600
-	whole := path + ".tmp"
-	if err := os.WriteFile(whole, text, owner); err != nil {
+	if err := disk.Replace(path, text, false); err != nil {
 		return fmt.Errorf("profile: %w", err)
-	}
-	if err := os.Rename(whole, path); err != nil {
-		return fmt.Errorf("profile: %w", errors.Join(err, os.Remove(whole)))
 	}
 	return nil
 }

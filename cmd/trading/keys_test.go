@@ -71,7 +71,7 @@ func TestKeyFile(t *testing.T) {
 		"two keys":           {write(live+"\n"+live, 0o600), "line 2"},
 		"the wrong one":      {write(sandbox, 0o600), "no live key"},
 		"missing":            {filepath.Join(t.TempDir(), "none"), "no such file"},
-		"a folder":           {t.TempDir(), "regular file"},
+		"a folder":           {t.TempDir(), "is a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.t = t

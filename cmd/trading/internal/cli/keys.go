@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // The prefixes of API keys.
@@ -21,17 +23,18 @@ func looksLikeKey(arg string) bool {
 // keys are the API keys that were found.
 type keys struct{ sandbox, live string }
 
-// readKeys takes the keys from a file, one a line, with or without the name of its
-// variable in front. Lines that begin with # are comments. No error repeats a line.
-func readKeys(path string) (k keys, err error) {
-	if err := checkPrivate(path); err != nil {
-		return keys{}, err
-	}
-	text, err := os.ReadFile(path)
+const mostKeys = 64 << 10 // bytes of a file
+
+// readKeys takes the keys from a file that nobody but its owner can use, one a line, with or without
+// the name of its variable in front. Lines that begin with # are comments. No error repeats a line.
+// The info is that of what was read.
+func readKeys(path string) (k keys, info fs.FileInfo, err error) {
+	text, info, err := disk.Read(path, mostKeys, disk.NoAccess)
 	if err != nil {
-		return keys{}, WithCode(Usage, err)
+		return keys{}, nil, WithCode(Usage, fmt.Errorf("the key file cannot be used: %w", err))
 	}
-	return parseKeys(path, string(text))
+	k, err = parseKeys(path, string(text))
+	return k, info, err
 }
 
 func parseKeys(path, text string) (k keys, err error) {
@@ -66,7 +69,7 @@ type keyFile struct {
 	path string
 
 	mu   sync.Mutex
-	seen os.FileInfo
+	seen fs.FileInfo
 	keys keys
 }
 
@@ -75,11 +78,11 @@ type keyFile struct {
 func (f *keyFile) current() (keys, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
+	info, err := os.Lstat(f.path)
 	if err == nil && f.seen != nil && os.SameFile(f.seen, info) && f.seen.ModTime().Equal(info.ModTime()) && f.seen.Size() == info.Size() {
 		return f.keys, nil
 	}
-	k, err := readKeys(f.path)
+	k, info, err := readKeys(f.path)
 	switch {
 	case err == nil:
 		f.seen, f.keys = info, k
@@ -87,19 +90,4 @@ func (f *keyFile) current() (keys, error) {
 		return keys{}, err
 	}
 	return f.keys, nil
-}
-
-// checkPrivate refuses a file that others can read.
-func checkPrivate(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return WithCode(Usage, err)
-	case !info.Mode().IsRegular():
-		return Misuse("%s: a key file must be a regular file", path)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return WithCode(Usage, fmt.Errorf("%s: a key file must be readable by its owner alone (0600), and it is %#o: chmod 600", path, info.Mode().Perm()))
-	default:
-		return nil
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/sidecar"
 )
@@ -203,7 +204,7 @@ func (s *Service) keys() (keys, error) {
 	all := keys{s.App.Getenv("TRADING_SANDBOX_KEY"), s.App.Getenv("TRADING_LIVE_KEY")}
 	if s.keyFile != "" {
 		var err error
-		if all, err = readKeys(s.keyFile); err != nil {
+		if all, _, err = readKeys(s.keyFile); err != nil {
 			return keys{}, err
 		}
 	}
@@ -321,23 +322,20 @@ func (s *Service) OwnJournal() (path string, ok bool) {
 	return path, err == nil
 }
 
+// StateFolder is where the programs of this user keep their state.
+func (a *App) StateFolder() (string, error) { return disk.UserFolder(a.Getenv) }
+
 func (a *App) defaultJournal(baseURL string) (string, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || base.Host == "" {
 		return "", errors.New("the base URL has no host")
 	}
-	state := a.Getenv("XDG_STATE_HOME")
-	if state == "" {
-		home := a.Getenv("HOME")
-		if home == "" {
-			if home, err = os.UserHomeDir(); err != nil {
-				return "", err
-			}
-		}
-		state = filepath.Join(home, ".local", "state")
+	state, err := a.StateFolder()
+	if err != nil {
+		return "", err
 	}
 	name := strings.NewReplacer(":", "_", "/", "_", "[", "", "]", "").Replace(strings.ToLower(base.Host))
-	return filepath.Join(state, "trading", name+".journal"), nil
+	return filepath.Join(state, name+".journal"), nil
 }
 
 // Version is the version of the module that this program was built from.

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"os"
-	"runtime"
+	"errors"
+	"io/fs"
 
 	"github.com/tradingapi/trading-go/doctor"
+	"github.com/tradingapi/trading-go/internal/disk"
 )
 
 // Settings are the base URL and the keys with where they come from, for who looks at the
@@ -20,9 +21,9 @@ func (s *Service) Settings(env *App) (base, sandbox, live doctor.Setting, file s
 		live = doctor.Setting{Value: env.Getenv("TRADING_LIVE_KEY"), From: "TRADING_LIVE_KEY"}
 		return base, sandbox, live, "", nil
 	}
-	if info, err := os.Stat(s.keyFile); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	k, _, err := readKeys(s.keyFile)
+	if errors.Is(err, disk.ErrUnsafe) || errors.Is(err, fs.ErrNotExist) {
 		return base, sandbox, live, s.keyFile, nil // the doctor says what is wrong with it
 	}
-	k, err := readKeys(s.keyFile)
 	return base, doctor.Setting{Value: k.sandbox, From: s.keyFile}, doctor.Setting{Value: k.live, From: s.keyFile}, s.keyFile, err
 }
