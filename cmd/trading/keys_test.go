@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,7 +64,16 @@ func TestKeyFile(t *testing.T) {
 	}
 	r.done("status", "--env", "live", "--key-file", write("# mine\n"+live+"\n\n"+sandbox+"\n", 0o600))
 	r.done("status", "--key-file", write("TRADING_LIVE_KEY="+live+"\nTRADING_SANDBOX_KEY="+sandbox+"\n", 0o400))
+	linked, twice, foreign := filepath.Join(t.TempDir(), "link"), write(live, 0o600), write(live, 0o600)
+	require.NoError(t, errors.Join(os.Symlink(write(live, 0o600), linked), os.Link(twice, twice+".too")))
+	says := "belongs to user 1001"
+	if err := os.Chown(foreign, 1001, 1001); err != nil { // it takes root
+		foreign, says = linked, "symbolic link"
+	}
 	for name, c := range map[string]struct{ path, says string }{
+		"another user's":     {foreign, says},
+		"a link":             {linked, "symbolic link"},
+		"with two names":     {twice, "2 names"},
 		"readable by others": {write(live, 0o640), "0600"},
 		"by the world":       {write(live, 0o604), "0600"},
 		"no key":             {write("# nothing\n", 0o600), "there is no key"},
