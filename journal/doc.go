@@ -38,12 +38,19 @@
 //
 // # Files
 //
-// Beside a journal is a file whose name ends in .lock, which is empty and stays. One
+// A journal is locked while it is open, and so is a file beside it whose name ends in
+// .lock, which is empty and stays: for those who make a journal at the same time. One
 // that ends in .tmp is written while the journal is written anew, and replaces it. One
 // that ends in .gap says that an exit went out which the journal did not take ([Gapper]);
 // the client removes it when nothing is pending any more that it matters to. All of
 // them, like the journal, are readable by their owner alone. Open follows no symbolic
-// link, and refuses what is not a regular file. Use a local disk: file systems on a
+// link, and refuses what is not a regular file, what belongs neither to this user nor to
+// root, has a second name, or can be written by others, and a folder that everybody can
+// write to.
+//
+// A journal that is removed, moved or replaced while it is open has failed ([ErrFailed]):
+// each sync compares the file with what is at its path. A relative path is of the folder
+// in which Open was called. Use a local disk: file systems on a
 // network often sync or lock in name only. On Windows a folder cannot be synced.
 //
 // # Size

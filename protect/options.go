@@ -25,7 +25,8 @@ type Options struct {
 	Accounts []trading.AccountID
 
 	// Dir is the folder that the states are kept in, on a disk that outlives the program.
-	// One protection uses it at a time.
+	// One protection uses it at a time. It belongs to the user of the program, and nobody else
+	// can write to it.
 	Dir string
 
 	// Limits are how near an account may come to its floor.

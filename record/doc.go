@@ -35,10 +35,11 @@
 // A file that is full gets the number of its first line for a suffix, and the next one
 // carries the chain on. Old files can be moved away; what is left verifies.
 //
-// One process has an audit at a time. That is locked, by a file beside it, on Linux,
-// macOS and the BSDs; elsewhere it is the program's to see to.
+// One process has an audit at a time: its file is locked while it is open, and so is one
+// beside it. What others can write to, or put in its place, is no audit, and is refused.
 //
-// While it cannot be written, on a full disk, entries are refused by [Audit.Guard], and
+// While it cannot be written, on a full disk or because somebody has taken the file away
+// (each line is compared with what is at the path), entries are refused by [Audit.Guard], and
 // exits pass. Their events are held in memory, up to a MiB, and follow as soon as a write
 // succeeds again, after a line that says since when that was, and how many were lost.
 // The guard sees what came before it: a disk that fills up between the guard and the
