@@ -32,6 +32,13 @@ type place struct {
 	free    uint64 // bytes
 }
 
+// Why what is written to a place does not last or sync.
+const (
+	inMemory  = "it is in memory, and gone after a restart"
+	onNetwork = "it is on a network, where locks and syncs can be in name only"
+	ownLayer  = "it is the container's own layer, and gone with the container"
+)
+
 func thisHost() *host {
 	return &host{
 		lookup: func(ctx context.Context, name string) ([]string, error) {

@@ -14,12 +14,6 @@ import (
 // fileSystem is a kind of file system, by its magic number in statfs(2).
 type fileSystem struct{ name, lasting string }
 
-const (
-	inMemory  = "it is in memory, and gone after a restart"
-	onNetwork = "it is on a network, where locks and syncs can be in name only"
-	ownLayer  = "it is the container's own layer, and gone with the container"
-)
-
 var fileSystems = map[uint32]fileSystem{
 	0x01021994: {"tmpfs", inMemory}, 0x858458f6: {"ramfs", inMemory},
 	0x6969: {"nfs", onNetwork}, 0xff534d42: {"cifs", onNetwork}, 0xfe534d42: {"smb", onNetwork}, 0x517b: {"smb", onNetwork},
