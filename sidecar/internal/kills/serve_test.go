@@ -1,6 +1,7 @@
 package kills
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -94,7 +95,7 @@ func serve() error {
 		return err
 	}
 	c := sidecar.Config{
-		BaseURL: os.Getenv("KILLS_SERVICE"), Dir: dir, Locks: filepath.Join(dir, "locks"), Journal: store{log, kill},
+		BaseURL: os.Getenv("KILLS_SERVICE"), Dir: dir, Locks: cmp.Or(os.Getenv("KILLS_LOCKS"), filepath.Join(dir, "locks")), Journal: store{log, kill},
 		Options: []trading.Option{trading.WithLiveKey(os.Getenv("KILLS_KEY")), trading.WithTransport(sender{kill})},
 	}
 	if key := os.Getenv("KILLS_PROTECTED"); key != "" {
