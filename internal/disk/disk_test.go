@@ -173,6 +173,25 @@ func TestUserFolder(t *testing.T) {
 	require.ErrorContains(t, err, "no home folder")
 }
 
+// The quick look at a path agrees with the one of package os.
+func TestStillAt(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	require.NoError(t, errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(file, link)))
+	for _, path := range []string{dir, file, link, os.DevNull, filepath.Join(dir, "none")} {
+		for _, other := range []string{dir, file, os.DevNull} {
+			info, err := os.Stat(other)
+			require.NoError(t, err)
+			now, err := os.Lstat(path)
+			same := err == nil && os.SameFile(info, now)
+			assert.True(t, same || !stillAt(path, info), "%s is not %s", path, other)
+			if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+				assert.Equal(t, same, stillAt(path, info), "%s and %s", path, other)
+			}
+		}
+	}
+}
+
 // BenchmarkCheck is what each sync of a journal costs more than the sync.
 func BenchmarkCheck(b *testing.B) {
 	f, err := Open(filepath.Join(b.TempDir(), strings.Repeat("x", 20)), os.O_RDWR|os.O_CREATE)

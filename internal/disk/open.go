@@ -201,6 +201,9 @@ func (f *File) readAll(most int64) ([]byte, error) {
 // Check compares the file with what is at its path now. The error is [ErrMoved] if that is nothing,
 // or another file.
 func (f *File) Check() error {
+	if stillAt(f.path, f.info) {
+		return nil
+	}
 	look := os.Lstat
 	if f.info.IsDir() {
 		look = os.Stat // which may be named by a link
