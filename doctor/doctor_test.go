@@ -186,7 +186,7 @@ func TestBrokenSetups(t *testing.T) {
 			}
 		}, nil, "holder", Fail, "other_"},
 		"not healthy":        {nil, func(s *setup) { s.sim.SetHealth("degraded", "stale") }, "health", Fail, "degraded"},
-		"health in seconds":  {func(s *setup) { s.change = func(r *http.Response) { asOfInSeconds(r) } }, nil, "as-of", Fail, "1970"},
+		"health in seconds":  {func(s *setup) { s.change = func(r *http.Response) { asOfInSeconds(r) } }, nil, "as-of", Warn, "a whole second"},
 		"health of a minute": {func(s *setup) { s.change = func(r *http.Response) { shiftAsOf(r, -time.Minute) } }, nil, "health", Fail, "59.863s old"},
 		"a clock behind":     {func(s *setup) { s.opts = append(s.opts, tradingsim.WithSkew(-3*time.Second)) }, nil, "clock", Fail, "-3"},
 		"a clock ahead":      {func(s *setup) { s.opts = append(s.opts, tradingsim.WithSkew(time.Hour)) }, nil, "clock", Fail, "1h0m0"},

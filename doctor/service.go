@@ -91,17 +91,17 @@ func (l *look) healthAge() (age, ahead time.Duration, known bool) {
 	return age, ahead, known
 }
 
-// judgeAsOf looks at whether asOf is in milliseconds.
+// judgeAsOf looks at whether asOf is a time of today, and known to a millisecond.
 func (l *look) judgeAsOf(s subject) {
 	const days = 48 * time.Hour
 	asOf := l.health.AsOf
 	switch off := time.Since(asOf).Abs(); {
 	case off > days:
-		s.fail("as-of", "The client refuses entries on it. Ask the service.", "asOf read as milliseconds is %s", asOf.UTC().Format(time.RFC3339))
+		s.fail("as-of", "The client refuses entries on it. Ask the service.", "asOf is %s", asOf.UTC().Format(time.RFC3339))
 	case asOf.UnixMilli()%1000 == 0:
 		s.warn("as-of", "Look again: one time in a thousand that is chance.", "asOf is a whole second: the age of health is known to a second only")
 	default:
-		s.ok("as-of", "%s, in milliseconds", asOf.UTC().Format("15:04:05.000"))
+		s.ok("as-of", "%s, to a millisecond", asOf.UTC().Format("15:04:05.000"))
 	}
 }
 

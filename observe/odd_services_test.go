@@ -413,7 +413,7 @@ func (drip) Close() error { return nil }
 // shiftedAsOf moves the time of a health.
 func shiftedAsOf(body string, by time.Duration) string {
 	was := number(member([]byte(body), "asOf"))
-	at, ok := milliseconds(was)
+	at, ok := unixTime(was)
 	if !ok { // the legacy path redirects
 		return body
 	}

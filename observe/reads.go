@@ -100,7 +100,7 @@ func voteDate(r *Round, t *Tally) {
 func voteHealthAge(r *Round, t *Tally) {
 	x := r.Steps[0]
 	date, ok := dateOf(x)
-	at, okay := milliseconds(number(member(x.Response, "asOf")))
+	at, okay := unixTime(number(member(x.Response, "asOf")))
 	const ahead = 3 * time.Second // of the second of a Date, and of two clocks that agree
 	switch {
 	case !ok || !okay:

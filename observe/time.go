@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/epoch"
 	"github.com/tradingapi/trading-go/profile"
 )
 
@@ -36,21 +37,23 @@ const healthAge = 5 * time.Second
 
 // asOf is when a health was assessed.
 func asOf(x *Exchange) (time.Time, bool) {
-	at, ok := milliseconds(number(member(x.Response, "asOf")))
+	at, ok := unixTime(number(member(x.Response, "asOf")))
 	return at, ok && x.Operation == "GET /health"
 }
 
-func milliseconds(n string) (time.Time, bool) {
-	ms, err := decimal.NewFromString(n)
-	if err != nil || !ms.IsPositive() || !ms.LessThan(decimal.New(1, 15)) {
+// unixTime is that of a number whose unit its size shows.
+func unixTime(n string) (time.Time, bool) {
+	d, err := decimal.NewFromString(n)
+	if err != nil || !d.IsPositive() || !d.LessThan(decimal.New(1, 19)) || !d.BigInt().IsInt64() {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(ms.IntPart()), true
+	at, _, ok := epoch.Time(d.IntPart())
+	return at, ok
 }
 
-// instant is a time of a record: ISO 8601, or milliseconds.
+// instant is a time of a record: ISO 8601, or a number.
 func instant(raw []byte) (time.Time, bool) {
-	if at, ok := milliseconds(number(raw)); ok {
+	if at, ok := unixTime(number(raw)); ok {
 		return at, true
 	}
 	at, err := time.Parse(time.RFC3339, text(raw))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/epoch"
 )
 
 const (
@@ -19,8 +21,8 @@ const (
 )
 
 // ReadCSV reads a recording of marks: lines "time,price" in order of time. A
-// time is RFC 3339 or whole Unix milliseconds, and what can only be meant as seconds
-// or microseconds is refused; an empty price means unpriced from then on. Empty
+// time is RFC 3339, or a whole Unix time in seconds, milliseconds, microseconds or
+// nanoseconds, which its size shows; an empty price means unpriced from then on. Empty
 // lines, lines that begin with # and a heading "time,price" are skipped; [WriteCSV]
 // writes such a recording. A mark holds until the next line, the last one for good;
 // before the first line the market is unpriced. Errors name the line.
@@ -94,27 +96,20 @@ func readRow(line string) (markChange, error) {
 	return markChange{at: at, mark: some(d)}, nil
 }
 
-// Whole numbers that are a time of 1970 to 1973 as milliseconds, and one of 1973 to 5138
-// as seconds; and the last millisecond that RFC 3339 can write.
-const (
-	leastSeconds = 100_000_000
-	leastMillis  = 100_000_000_000
-	mostMillis   = 253_402_300_799_999
-)
+// lastYear is the last that RFC 3339 can write.
+const lastYear = 9999
 
 func readTime(text string) (time.Time, error) {
-	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
-		switch {
-		case ms >= leastSeconds && ms < leastMillis:
-			return time.Time{}, fmt.Errorf("time %d is in Unix seconds, most likely: it must be RFC 3339 or Unix milliseconds", ms)
-		case ms > mostMillis:
-			return time.Time{}, fmt.Errorf("time %d is after the year 9999: it must be RFC 3339 or Unix milliseconds", ms)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		at, _, ok := epoch.Time(n)
+		if !ok || at.Year() > lastYear {
+			return time.Time{}, fmt.Errorf("time %d is in no unit one between 1970 and 2200: it must be RFC 3339 or a Unix time", n)
 		}
-		return time.UnixMilli(ms).UTC(), nil
+		return at, nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("time %q is neither RFC 3339 nor milliseconds", text)
+		return time.Time{}, fmt.Errorf("time %q is neither RFC 3339 nor a Unix time", text)
 	}
 	return at, nil
 }

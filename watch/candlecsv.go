@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/epoch"
 )
 
 // ReadCandles reads the candles of a market from CSV, for [CandlesAfter]. A line of names
 // comes first: time, open, high, low and close, in any order and any case; what else there is
-// is not read. A time is RFC 3339, or a Unix time in seconds or milliseconds, and the start
+// is not read. A time is RFC 3339, or a Unix time whose unit its size shows, and the start
 // of the period. Lines are in the order of time. Of a file that has more, the newest 4,096
 // candles are returned.
 //
@@ -115,22 +117,17 @@ func candlePrice(text string) (decimal.Decimal, error) {
 	return d, nil
 }
 
-// The Unix times that a file can mean, from 1990 to 2200: seconds are below milliseconds.
-const (
-	firstUnix = 631_152_000
-	lastUnix  = 7_258_118_400
-)
+// The years that a file can mean, of a number.
+const firstYear, lastYear = 1990, 2199
 
 func candleTime(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t.UTC(), nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	switch {
-	case err == nil && n >= firstUnix && n < lastUnix:
-		return time.Unix(n, 0).UTC(), nil
-	case err == nil && n >= firstUnix*1000 && n < lastUnix*1000:
-		return time.UnixMilli(n).UTC(), nil
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if at, _, ok := epoch.Time(n); ok && at.Year() >= firstYear && at.Year() <= lastYear {
+			return at, nil
+		}
 	}
-	return time.Time{}, fmt.Errorf("%.50q is no time: RFC 3339, or a Unix time in seconds or milliseconds", text)
+	return time.Time{}, fmt.Errorf("%.50q is no time: RFC 3339, or a Unix time", text)
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/epoch"
 )
 
 // Time is a point in time in whatever notation the service chose. One that
@@ -22,8 +24,8 @@ func (t Time) Get() (at time.Time, ok bool) { return t.at, !t.at.IsZero() }
 // Raw returns the text that could not be read, empty if it could.
 func (t Time) Raw() string { return t.raw }
 
-// Time reads milliseconds since the epoch, or a text in one of the forms of
-// ISO 8601; one without a zone is in UTC.
+// Time reads a number since 1970, whose unit its size shows, or a text in one of the forms
+// of ISO 8601; one without a zone is in UTC.
 func (d *Decoder) Time() Time {
 	if d.peek() == '"' {
 		return parseTime(d.text())
@@ -32,26 +34,26 @@ func (d *Decoder) Time() Time {
 	if d.err != nil {
 		return Time{}
 	}
-	return timeOfMillis(n, text)
+	return timeOfNumber(n, text)
 }
 
 // parseTime reads the text of a time stamp.
 func parseTime(text []byte) Time {
-	// Fewer digits than milliseconds have had since 1973 are a date.
-	const minMillisLen = 12
-	if len(text) >= minMillisLen {
+	// Fewer digits than seconds have had since 2001 are a date.
+	const leastDigits = 10
+	if len(text) >= leastDigits {
 		if n, ok := scanNumber(text); ok && n.end == len(text) {
-			return timeOfMillis(n, text)
+			return timeOfNumber(n, text)
 		}
 	}
 	return readableTime(parseISO(text), text)
 }
 
-// timeOfMillis is the time of a number, which text begins with.
-func timeOfMillis(n number, text []byte) Time {
+// timeOfNumber is the time of a number, which text begins with.
+func timeOfNumber(n number, text []byte) Time {
 	var at time.Time
-	if ms, problem := n.int64(text); problem == noProblem {
-		at = time.UnixMilli(ms)
+	if whole, problem := n.int64(text); problem == noProblem {
+		at, _, _ = epoch.Time(whole)
 	}
 	return readableTime(at, text[:n.end])
 }
