@@ -13,8 +13,8 @@ type FillPrice func(symbol, side string, size, mark decimal.Decimal) decimal.Dec
 
 // WithFillPrices lets takers fill at other prices than the mark, to add a spread and slippage,
 // which the contract does not show. A limit, an expectedPrice and a maxSlippagePct are held
-// against that price. Equity, levels and triggers go by the mark all the same, and an order that
-// rests fills at its own price.
+// against that price. Equity, levels and triggers go by the mark all the same. An order that rests
+// fills at its own price, once a taker of its size would get that price or a better one.
 func WithFillPrices(f FillPrice) Option {
 	return option(func(c *config) { c.fillPrice = f })
 }

@@ -16,7 +16,8 @@ const (
 )
 
 // progressTo lets the live engine work until t, a tick at a time, so that what
-// waits fills at the time and at the mark that it would have met.
+// waits fills at the time and at the mark that it would have met. Ticks that would
+// find nothing to do are skipped.
 func (s *Sim) progressTo(t time.Time) {
 	step := max(tickTime, t.Sub(s.ticked)/maxTicks)
 	for s.waiting() {
@@ -24,6 +25,16 @@ func (s *Sim) progressTo(t time.Time) {
 		if next.After(t) {
 			s.moveTo(t)
 			return
+		}
+		if due := s.due(next, t); due.After(next) {
+			next = s.ticked.Add(due.Sub(s.ticked) / step * step)
+			if next.Before(due) {
+				next = next.Add(step) // the first tick that is not before it
+			}
+			if next.After(t) {
+				s.ticked = s.ticked.Add(t.Sub(s.ticked) / step * step)
+				continue
+			}
 		}
 		s.moveTo(next)
 		s.ticked = next

@@ -3,6 +3,8 @@ package tradingsim
 import (
 	"fmt"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // resting is a limit order that waits on the server for its price.
@@ -61,6 +63,13 @@ func (s *Sim) rest(a *account, t ticket, m *market, from origin) *resting {
 	return o
 }
 
+// reached reports whether the market has come to the price of an order that rests: an order at the
+// market would fill there or better. So what rests at the mark pays for the spread and for its size
+// by its wait, as it would in a book.
+func (s *Sim) reached(t ticket, limit, mark decimal.Decimal) bool {
+	return marketable(t.side, limit, mark) && marketable(t.side, limit, s.taken(t.symbol, t.side, t.size, mark))
+}
+
 // fillResting fills the orders whose price the market has reached: at their own
 // price and for the maker fee. It reports whether anything happened.
 func (s *Sim) fillResting(a *account) bool {
@@ -73,7 +82,7 @@ func (s *Sim) fillResting(a *account) bool {
 		mark := s.markFor(a, o.ticket, o.market)
 		switch {
 		case !o.allowed(a): // the account can no longer trade: dropped
-		case !mark.set || !marketable(o.side, o.limitPrice, mark.value):
+		case !mark.set || !s.reached(o.ticket, o.limitPrice, mark.value):
 			kept = append(kept, o)
 		default:
 			price := o.limitPrice

@@ -91,7 +91,7 @@ func (s *Sim) progress(a *account, r *run) (changed bool) {
 		t.size = c.size
 		mark := s.markFor(a, t, r.market)
 		price, ok := c.ready(r.side, mark, s.now)
-		if !ok {
+		if !ok || c.limit.set && !s.reached(t, c.limit.value, mark.value) {
 			left = true
 			continue
 		}
