@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // an image from scratch has no zones
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 )
