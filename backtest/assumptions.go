@@ -103,11 +103,19 @@ func (f *feed) extremes(from, to int64) (low, high int64) {
 			at = until + 1
 			continue
 		}
+		if end, ok := f.drawnExtremes(at, to, take); ok {
+			at = end
+			continue
+		}
 		if units, ok := f.units(at); ok {
 			take(units, units)
 		}
 		if at == to {
 			break
+		}
+		if next, ok := f.afterGap(at); ok {
+			at = min(to, next)
+			continue
 		}
 		at = min(to, at-at%int64(time.Second)+int64(time.Second))
 	}

@@ -155,7 +155,8 @@ func (t Terms) undecided() error {
 type plan struct {
 	Config
 	terms Terms
-	in    inside // how prices move inside a candle
+	in    inside               // how prices move inside a candle
+	drawn map[string]drawnRows // what a run drew
 	spread
 	others []Terms
 	traded []Terms // all accounts
@@ -219,8 +220,8 @@ func (p plan) simulation(feeds []*feed) *tradingsim.Sim {
 		opts = append(opts, tradingsim.WithFeed(f.symbol, f))
 	}
 	opts = append(opts,
-		tradingsim.WithRequestLog(0),       // the report counts them
-		tradingsim.WithSampling(time.Hour), // the changes are what is needed
+		tradingsim.WithRequestLog(0),                  // the report counts them
+		tradingsim.WithSampling(100*365*24*time.Hour), // the changes are what is needed
 	)
 	opts = append(opts, p.profileOptions()...)
 	opts = append(opts, append(p.accountOptions(), p.frictionOptions()...)...)

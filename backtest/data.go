@@ -85,7 +85,7 @@ func (d *Data) Candles(symbol string) []Candle {
 		at := time.Unix(0, r.at).UTC()
 		list = append(list, Candle{
 			Open: s.price(r.open), High: s.price(r.high), Low: s.price(r.low), Close: s.price(r.close),
-			From: at, To: at.Add(s.interval),
+			From: at, To: at.Add(time.Duration(s.length(i))),
 		})
 	}
 	return list
@@ -194,9 +194,10 @@ type series struct {
 	symbol   string
 	places   int32
 	interval time.Duration // of a candle; 0 for marks
+	odd      map[int]int64 // the lengths of candles that a clock change makes longer or shorter
 	rows     []row
-	maxAge   time.Duration        // of a mark that fills happen at, if it is set
-	apart    func() time.Duration // usually, of marks
+	maxAge   time.Duration                      // of a mark that fills happen at, if it is set
+	apart    func() (usual, most time.Duration) // of marks
 
 	spikes []spike
 
@@ -223,7 +224,7 @@ type row struct {
 
 // seal ends the reading of a series.
 func (s *series) seal() {
-	s.apart = sync.OnceValue(s.usuallyApart)
+	s.apart = sync.OnceValues(s.distances)
 	steps := int(s.interval/time.Second) - 1
 	s.plain = sync.OnceValue(func() *candle.Volatility { return candle.NewVolatility(s.ranges(), steps) })
 	s.jumping = sync.OnceValue(func() *candle.Volatility { return candle.NewJumpVolatility(s.ranges(), steps) })
@@ -248,6 +249,16 @@ func (s *series) ranges() []float64 {
 	return ranges
 }
 
+// length is that of a candle, in nanoseconds.
+func (s *series) length(row int) int64 {
+	if s.odd != nil {
+		if length, odd := s.odd[row]; odd {
+			return length
+		}
+	}
+	return int64(s.interval)
+}
+
 func (s *series) price(v int64) decimal.Decimal { return decimal.New(v, -s.places) }
 
 func (s *series) span() (from, to time.Time) {
@@ -258,7 +269,7 @@ func (s *series) span() (from, to time.Time) {
 		return from, to
 	}
 	last := time.Unix(0, s.rows[len(s.rows)-1].at).UTC()
-	return time.Unix(0, s.rows[0].at).UTC(), last.Add(s.interval)
+	return time.Unix(0, s.rows[0].at).UTC(), last.Add(time.Duration(s.length(len(s.rows) - 1)))
 }
 
 func (s *series) until(t time.Time) *series {
@@ -268,6 +279,12 @@ func (s *series) until(t time.Time) *series {
 	}
 	end := t.Add(-s.interval).UnixNano()
 	n, _ := slices.BinarySearchFunc(s.rows, end+1, func(r row, at int64) int { return int(max(-1, min(1, r.at-at))) })
+	for n < len(s.rows) && s.rows[n].at+s.length(n) <= t.UnixNano() {
+		n++
+	}
+	for n > 0 && s.rows[n-1].at+s.length(n-1) > t.UnixNano() {
+		n--
+	}
 	cut.rows = s.rows[:n:n]
 	cut.seal()
 	return &cut

@@ -3,7 +3,6 @@ package backtest
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"math/bits"
 	"sort"
 	"time"
@@ -80,9 +79,11 @@ type feed struct {
 	page   *walkPage // the last, of a walk
 	pageAt int64
 
-	row   int
-	drawn int     // the row that was drawn last, and 1
-	path  []int64 // each second of it
+	row     int
+	drawn   int           // the row that was drawn last, and 1
+	prices  candle.Inside // those inside it
+	extreme turns
+	looked  drawnRows // what the run of this clock drew; a judge has that of the run
 }
 
 func (s *series) feed(in inside, clock func() time.Time) *feed {
@@ -97,11 +98,16 @@ func (f *feed) At(t time.Time) (decimal.Decimal, bool) {
 		return decimal.Decimal{}, false
 	}
 	at := t.UnixNano()
-	if f.interval > 0 || f.walk != nil {
-		at -= at % int64(time.Second)
-	}
-	units, ok := f.units(at)
+	units, ok := f.units(at - at%f.grain())
 	return f.series.price(units), ok
+}
+
+// grain is how long a mark holds: that of a recording as long as it says.
+func (f *feed) grain() int64 {
+	if f.interval > 0 || f.walk != nil {
+		return int64(time.Second)
+	}
+	return 1
 }
 
 // units is the mark at a time, in Unix nanoseconds, as a whole number of 10^-places.
@@ -117,12 +123,12 @@ func (f *feed) units(at int64) (int64, bool) {
 		return 0, false
 	}
 	if f.interval == 0 {
-		return r.close, true
+		return r.close, f.row+1 < len(f.rows) || at <= f.ends()
 	}
-	switch since := at - r.at; {
-	case since < int64(f.interval):
+	switch since, length := at-r.at, f.length(f.row); {
+	case since < length:
 		return f.inside(r, since/int64(time.Second)), true
-	case since < 2*int64(f.interval): // a missing candle holds one bar
+	case since < length+int64(f.interval): // a missing candle holds one bar
 		return r.close, true
 	}
 	return 0, false
@@ -148,7 +154,7 @@ func (f *feed) seek(at int64) bool {
 
 // inside is the price in the given second of a candle.
 func (f *feed) inside(r *row, second int64) int64 {
-	last := int64(f.interval/time.Second) - 1
+	last := f.length(f.row)/int64(time.Second) - 1
 	switch {
 	case second == 0:
 		return r.open
@@ -159,21 +165,22 @@ func (f *feed) inside(r *row, second int64) int64 {
 	case r.high == r.low:
 		return r.low
 	}
-	if f.drawn != f.row+1 {
-		f.draw(r)
-	}
-	return f.path[second]
+	return f.present().At(int(second))
 }
 
-// draw draws the path of the present candle. It follows from seed, symbol and time alone.
-func (f *feed) draw(r *row) {
-	if f.path == nil {
-		f.path = make([]int64, f.interval/time.Second)
+// present are the prices inside the present candle. They follow from seed, symbol and time alone.
+func (f *feed) present() *candle.Inside {
+	if f.clock != nil {
+		f.looked.add(f.row, len(f.rows))
 	}
-	dice := candle.NewDice(f.in.seed, nameKey(f.symbol), uint64(r.at))
-	bar := candle.Bar{Open: r.open, High: r.high, Low: r.low, Close: r.close}
-	f.volatility(f.in.jumps).Path(f.row, bar, f.path, dice)
-	f.drawn = f.row + 1
+	if f.drawn != f.row+1 {
+		r := &f.rows[f.row]
+		dice := candle.NewDice(f.in.seed, nameKey(f.symbol), uint64(r.at))
+		bar := candle.Bar{Open: r.open, High: r.high, Low: r.low, Close: r.close}
+		f.prices = f.volatility(f.in.jumps).Inside(f.row, bar, int(f.length(f.row)/int64(time.Second))-1, dice)
+		f.drawn = f.row + 1
+	}
+	return &f.prices
 }
 
 func nameKey(symbol string) uint64 {
@@ -210,13 +217,12 @@ func (f *feed) bounds(at int64) (low, high, until int64, ok bool) {
 		return 0, 0, 0, false
 	}
 	if f.interval == 0 {
-		until = math.MaxInt64
-		if f.row+1 < len(f.rows) {
+		if until = f.ends(); f.row+1 < len(f.rows) {
 			until = f.rows[f.row+1].at - 1
 		}
-		return r.close, r.close, until, true
+		return r.close, r.close, until, at <= until
 	}
-	end := r.at + int64(f.interval)
+	end := r.at + f.length(f.row)
 	return r.low, r.high, end - 1, at < end
 }
 

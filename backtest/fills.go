@@ -15,6 +15,9 @@ type FillTimes struct {
 	// Inside are the fills inside candles, neither at an opening nor at a level that was set
 	// before the candle: their prices are drawn, and no market's. Of is the number of fills.
 	Inside, Of int
+	// Apart is how many of Inside are in other markets than most of them are. The paths of two
+	// markets are drawn apart, though their prices move together.
+	Apart int
 	// MedianAge and OldestAge are how old the marks were that fills happened at.
 	MedianAge, OldestAge time.Duration
 	// Limits is how old a mark may be that a fill happens at, in each market.
@@ -42,6 +45,7 @@ func (f FillTimes) text() string {
 func (p plan) fillTimes(ledger []tradingsim.Execution, until time.Time) (f FillTimes) {
 	feeds := p.feeds()
 	set := map[string]time.Time{} // when something was last ordered in a market
+	inside := map[string]int{}
 	var ages []time.Duration
 	for _, e := range ledger {
 		if e.At.After(until) || e.Account != p.terms.ID {
@@ -57,6 +61,7 @@ func (p plan) fillTimes(ledger []tradingsim.Execution, until time.Time) (f FillT
 				level := bySelf && set[e.Symbol].Before(opened)
 				if !level && e.At.Sub(opened) >= time.Second {
 					f.Inside++
+					inside[e.Symbol]++
 				}
 			}
 		}
@@ -64,6 +69,11 @@ func (p plan) fillTimes(ledger []tradingsim.Execution, until time.Time) (f FillT
 			set[e.Symbol] = e.At
 		}
 	}
+	most := 0
+	for _, n := range inside {
+		most = max(most, n)
+	}
+	f.Apart = f.Inside - most
 	p.limitAges(slices.Collect(maps.Values(feeds)))
 	f.Limits = map[string]time.Duration{}
 	for symbol, s := range feeds {
@@ -78,10 +88,16 @@ func (p plan) fillTimes(ledger []tradingsim.Execution, until time.Time) (f FillT
 	return f
 }
 
-// opening is when the candle of a time opened.
-func (s *series) opening(t time.Time) time.Time {
-	first := time.Unix(0, s.rows[0].at)
-	return first.Add(t.Sub(first).Truncate(s.interval))
+// opening is when the candle of a time opened, or the time that no candle is of.
+func (f *feed) opening(t time.Time) time.Time {
+	if at := t.UnixNano(); f.seek(at) {
+		opened := f.rows[f.row].at
+		if length := f.length(f.row); at >= opened+length { // of the next, which is missing
+			opened += length
+		}
+		return time.Unix(0, opened)
+	}
+	return t
 }
 
 // Age is how old the mark at a time is.
@@ -95,7 +111,7 @@ func (f *feed) Age(t time.Time) time.Duration {
 	case f.interval == 0:
 		return time.Duration(at - f.rows[f.row].at)
 	}
-	if late := at - f.rows[f.row].at - int64(f.interval); late >= 0 {
+	if late := at - f.rows[f.row].at - f.length(f.row); late >= 0 {
 		return time.Duration(late) + time.Second // since its last second
 	}
 	return time.Duration(at % int64(time.Second))
@@ -133,17 +149,26 @@ func (s *series) cadence() time.Duration {
 	if s.interval > 0 || s.walk != nil {
 		return time.Second
 	}
-	return s.apart()
+	usual, _ := s.apart()
+	return usual
 }
 
-func (s *series) usuallyApart() time.Duration {
+// distances are how far marks are apart: usually, and at most.
+func (s *series) distances() (usual, most time.Duration) {
 	var list []int64
 	for i := 1; i < len(s.rows); i++ {
 		list = append(list, s.rows[i].at-s.rows[i-1].at)
 	}
 	if len(list) == 0 {
-		return freshness
+		return freshness, freshness
 	}
 	slices.Sort(list)
-	return time.Duration(list[len(list)/2])
+	return time.Duration(list[len(list)/2]), time.Duration(list[len(list)-1])
+}
+
+// ends is until when the last mark holds: for as long as the marks of the file have been apart. After
+// that the market has no price, for nobody knows that it still is.
+func (s *series) ends() int64 {
+	_, most := s.apart()
+	return s.rows[len(s.rows)-1].at + int64(max(most, freshness))
 }

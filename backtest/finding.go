@@ -67,6 +67,8 @@ func (s Steps) unsaid() string {
 	switch {
 	case s.Straight:
 		return "these candles cannot show it: more than a tenth of the fills are inside candles whose prices are straight lines"
+	case s.Apart:
+		return "these candles cannot show it: more than a tenth of the fills are inside candles of a second market, whose paths are drawn apart from those of the first"
 	case s.Trips > 0 && 2*s.Brief >= s.Trips:
 		return fmt.Sprintf("these candles cannot show it: %d of %s began or ended inside a candle, and lasted fewer than %d", s.Brief, words.Count(s.Trips, "round trip"), fewestSteps)
 	case s.number() < leastNumber:

@@ -105,18 +105,6 @@ func (s spread) price(symbol, side string, size, mark decimal.Decimal) decimal.D
 	return mark.Add(away)
 }
 
-// took is what spread and slippage have taken from a fill. What rested filled at its own price.
-func (s spread) took(e tradingsim.Execution, f *feed) decimal.Decimal {
-	if s.isZero() {
-		return decimal.Zero
-	}
-	mark, ok := f.At(e.At)
-	if !ok || !e.Price.Equal(s.price(e.Symbol, e.Side, e.Size, mark)) {
-		return decimal.Zero
-	}
-	return e.Price.Sub(mark).Abs().Mul(e.Size)
-}
-
 // feeds are those of the path, by symbol.
 func (p plan) feeds() map[string]*feed {
 	list := map[string]*feed{}
@@ -177,7 +165,7 @@ func (f Frictions) text(took decimal.Decimal) (list []Assumption) {
 		}
 	}
 	if !s.isZero() {
-		slippage += fmt.Sprintf("; spread and slippage took $%s; what rests fills at its own price", took.StringFixed(2))
+		slippage += fmt.Sprintf("; spread and slippage took $%s; what rests fills at its own price, once an order of its size would get that", took.StringFixed(2))
 	}
 	late, lag := "none: an order fills at the moment it is sent", "none: reads show what is"
 	if f.Latency > 0 {

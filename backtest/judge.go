@@ -21,6 +21,7 @@ func (p plan) judge(got raw) (path Path, err error) {
 	if got.report.To.After(end) {
 		end = got.report.To
 	}
+	p.drawn = got.drawn
 	w := newWalk(p, a, got.ledger, end)
 	if err := w.run(a.Curve, got.report.To, a.Equity); err != nil {
 		return path, err

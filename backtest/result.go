@@ -145,7 +145,8 @@ type Leverage struct {
 	At   time.Time // when
 }
 
-// Drawdown is the deepest fall of the equity from a peak, judged every second.
+// Drawdown is the deepest fall of the equity from a peak, judged every second, and of candles where
+// they open, are at their high and at their low, and close.
 type Drawdown struct {
 	Share      Figure          // of the peak
 	Amount     decimal.Decimal // in dollars
@@ -252,10 +253,8 @@ func (r *Result) judgeCandles(p plan) {
 		return
 	}
 	f := worst.FillTimes
-	holding := medianHolding(worst.Trips)
-	short := len(worst.Trips) > 0 && holding < bar
-	if f.Inside*uselessShare > f.Of || short && f.Inside > 0 {
-		r.warn("These candles cannot measure this bot: %d of %d fills are inside candles of %s, and half of the round trips last %s or less. Take shorter candles, or marks.", f.Inside, f.Of, bar, holding)
+	if why := worst.unmeasured(bar); why != "" {
+		r.warn("These candles cannot measure this bot: %s. Take shorter candles, or marks.", why)
 		if r.Verdict == Passed {
 			r.Verdict, r.VerdictNote = Open, "these candles cannot measure this bot"
 		}
@@ -272,6 +271,19 @@ func (r *Result) judgeCandles(p plan) {
 		r.warn("On candles of a random walk with the same volatility the bot grossed $%s in %d round trips; here $%s in %d.",
 			r.Placebo.Gross.StringFixed(2), len(r.Placebo.Trips), worst.Gross.StringFixed(2), len(worst.Trips))
 	}
+}
+
+// unmeasured is why candles of a length cannot measure the bot of a path; empty where they can.
+func (p *Path) unmeasured(bar time.Duration) string {
+	f, holding := p.FillTimes, medianHolding(p.Trips)
+	short := len(p.Trips) > 0 && holding < bar
+	switch {
+	case f.Inside > 0 && (f.Inside*uselessShare >= f.Of || short):
+		return fmt.Sprintf("%d of %d fills are inside candles of %s, and half of the round trips last %s or less", f.Inside, f.Of, bar, holding)
+	case f.Apart*doubtfulShare > f.Of:
+		return fmt.Sprintf("%d of %d fills are inside candles of several markets, whose paths are drawn apart though their prices may move together", f.Inside, f.Of)
+	}
+	return ""
 }
 
 // mostInside is the path with the largest share of fills inside candles.

@@ -50,7 +50,8 @@ type raw struct {
 	stopped error     // why the bot ended
 	ended   time.Time // when it ended, if that was before its time
 	guarded *Protection
-	pending int // writes whose outcome nobody knows
+	pending int                  // writes whose outcome nobody knows
+	drawn   map[string]drawnRows // by symbol
 }
 
 // inBubble lets the bot trade on virtual time. The client goes through the recorder, if
@@ -107,8 +108,9 @@ func (p plan) trade(ctx context.Context, bot Bot, r *recorder) (got raw, err err
 	if errors.Is(got.stopped, context.DeadlineExceeded) && got.ended.IsZero() {
 		got.stopped = nil // as its context asked
 	}
-	got.report, got.ledger = sim.Report(), sim.Ledger()
+	got.report, got.ledger, got.drawn = sim.Report(), sim.Ledger(), map[string]drawnRows{}
 	for _, f := range feeds {
+		got.drawn[f.symbol] = f.looked
 		if f.ahead {
 			return got, fmt.Errorf("backtest: the simulation asked for a price of %s past its clock; Config.Simulation must not set the clock", f.symbol)
 		}

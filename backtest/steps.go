@@ -5,9 +5,11 @@ import (
 )
 
 // Steps are what an account earned before all costs, from step to step. A step ends with each whole
-// UTC minute, or with the candle where nobody knows what was inside it. A path without an edge earns as
+// UTC minute, or with the candle where nobody knows what was inside it: where no price was drawn, where
+// prices are straight lines, and where candles of two markets are held, since their paths are drawn apart. A path without an edge earns as
 // often as it loses in each of them, whatever it earned before.
 type Steps struct {
+	Count int // how many they are
 	// Sum is all that was earned, at the marks, and Squares and Fourths are the sums of the squares and
 	// of the fourth powers of what each step earned. A step in which nothing was held adds nothing.
 	Sum, Squares, Fourths float64
@@ -22,19 +24,23 @@ type Steps struct {
 	// Straight is whether the prices inside candles were straight lines where more than a tenth of
 	// the fills happened.
 	Straight bool
+	// Apart is whether more than a tenth of the fills happened inside candles of a second market, whose
+	// paths are drawn apart from those of the first.
+	Apart bool
 }
 
 // earned notes what a step earned.
 func (s *Steps) earned(x float64) {
 	square := float64(x * x)
+	s.Count++
 	s.Sum, s.Squares, s.Fourths = s.Sum+x, s.Squares+square, s.Fourths+float64(square*square)
 }
 
 // plus are the steps of two runs, one after the other.
 func (s Steps) plus(o Steps) Steps {
 	return Steps{
-		s.Sum + o.Sum, s.Squares + o.Squares, s.Fourths + o.Fourths, s.Costs + o.Costs,
-		s.Turnover + o.Turnover, max(s.Largest, o.Largest), s.Trips + o.Trips, s.Brief + o.Brief, s.Straight || o.Straight,
+		s.Count + o.Count, s.Sum + o.Sum, s.Squares + o.Squares, s.Fourths + o.Fourths, s.Costs + o.Costs,
+		s.Turnover + o.Turnover, max(s.Largest, o.Largest), s.Trips + o.Trips, s.Brief + o.Brief, s.Straight || o.Straight, s.Apart || o.Apart,
 	}
 }
 
@@ -49,136 +55,151 @@ func (s Steps) number() float64 {
 // fewestSteps is how many steps a round trip must last at least, or half of them.
 const fewestSteps = 3
 
-// step ends the present step, if the equity is known.
-func (w *walk) step() {
-	w.due, w.stepped = w.stepEnd(), w.at
-	w.coarse = w.hidden || w.straight
-	if !w.unrealized.Valid {
-		return
-	}
-	gross := w.book.gross.Add(w.book.took).Add(w.unrealized.Decimal).InexactFloat64()
-	w.steps.earned(gross - w.gross)
-	w.gross = gross
-	w.book.step++
+// stepping is a walk's way from step to step.
+type stepping struct {
+	Steps
+	from, until time.Time // of the present step; until is zero without one
+	candle      bool      // it ends with a candle
+	gross       float64   // at the end of the last
 }
 
-// stepIfDue ends it where its time has come.
-func (w *walk) stepIfDue() {
-	switch {
-	case !w.at.Before(w.due):
-		w.step()
-	case w.shown():
-		w.due = w.stepEnd()
-	}
-}
-
-// stepWhileFlat ends the steps until a time, in which nothing is earned, but the one that the account
-// became flat in.
-func (w *walk) stepWhileFlat(until time.Time) {
-	if w.due.After(until) {
-		return
-	}
-	next := w.grainAfter(until.UnixNano())
-	more := (next-w.due.UnixNano())/int64(w.grain) - 1
-	w.step()
-	w.book.step += int(more)
-	w.due, w.stepped = time.Unix(0, next).UTC(), time.Unix(0, next-int64(w.grain)).UTC()
-}
-
-// inside reports whether the present time is inside a step that is a candle.
-func (w *walk) inside() bool { return w.coarse && w.at.After(w.stepped) }
-
-// stepEnd is when the next step ends: with a whole minute, and not before all that is held has a mark
-// that needs no drawing. Where no mark can change until later, it is later.
-func (w *walk) stepEnd() time.Time {
-	at := w.at.UnixNano()
-	until, hidden := int64(0), int64(0)
-	for _, symbol := range w.book.order {
-		h := w.book.markets[symbol]
-		if h.size.IsZero() {
-			continue
+// stepTo goes on to a time until which nothing but prices change.
+func (w *walk) stepTo(until time.Time) {
+	s, at := &w.steps, w.at
+	for w.inStep(at) && !s.until.After(until) {
+		at = s.until
+		if w.step(at) {
+			s.until = time.Time{}
+		} else {
+			s.until, _ = w.book.stepFrom(at)
 		}
-		still, inside := h.feed.still(at)
-		if inside {
-			hidden = max(hidden, still)
-		}
-		if until == 0 || still < until {
-			until = still
+		if at.Equal(until) {
+			return // what is held may change
 		}
 	}
-	w.hidden = hidden > 0
-	if w.hidden {
-		until = hidden
-	}
-	end := w.grainAfter(at)
-	if until > at {
-		end = max(end, w.grainAfter(until-1))
-	}
-	return time.Unix(0, end).UTC()
 }
 
-// grainAfter is the next time after one at which a step may end.
-func (w *walk) grainAfter(at int64) int64 {
-	return at - (at-w.grid)%int64(w.grain) + int64(w.grain)
-}
-
-// shown reports whether a candle that hid its inside has been drawn since.
-func (w *walk) shown() bool {
-	if !w.hidden {
-		return false
+// inStep begins a step where something is held, and makes the present one longer where it must be. It
+// reports whether there is one.
+func (w *walk) inStep(at time.Time) bool {
+	s := &w.steps
+	if w.book.flat() {
+		return !s.until.IsZero()
 	}
-	for _, symbol := range w.book.order {
-		if h := w.book.markets[symbol]; !h.size.IsZero() {
-			if _, inside := h.feed.still(w.at.UnixNano()); inside {
-				return false
-			}
-		}
+	if s.until.IsZero() {
+		s.from, s.candle = at, false
+	}
+	if end, candle := w.book.stepFrom(at); end.After(s.until) {
+		s.until, s.candle = end, s.candle || candle
 	}
 	return true
 }
 
-// still is until when the mark of a time holds, and whether it is inside a candle that was not drawn:
-// then until the end of the candle.
-func (f *feed) still(at int64) (until int64, hidden bool) {
-	if f.walk != nil || !f.seek(at) {
-		return at + 1, false
+// step ends the present step, unless the prices are not known.
+func (w *walk) step(at time.Time) bool {
+	open, ok := w.book.open(at)
+	if !ok {
+		return false
 	}
-	r := &f.rows[f.row]
-	if f.interval == 0 {
-		if f.row+1 < len(f.rows) {
-			return f.rows[f.row+1].at, false
+	s := &w.steps
+	gross := w.book.earned + open
+	s.earned(gross - s.gross)
+	s.gross = gross
+	w.book.step++
+	return true
+}
+
+// open is the unrealized profit at a time, as [book.value] has it and a tenth as dear.
+func (b *book) open(at time.Time) (sum float64, ok bool) {
+	nanos := at.UnixNano()
+	for _, symbol := range b.order {
+		h := b.markets[symbol]
+		if h.size.IsZero() {
+			continue
 		}
-		return at + 1, false
+		units, priced := h.feed.units(nanos - nanos%h.feed.grain())
+		if !priced {
+			return 0, false
+		}
+		sum += float64(h.perUnit*float64(units)) - h.paid
 	}
-	end := r.at + int64(f.interval)
-	if r.close == 0 || at >= end || f.drawn == f.row+1 {
-		return at + 1, false
+	return sum, true
+}
+
+// insideOne reports whether a time is inside a step that is a candle.
+func (s *stepping) insideOne(at time.Time) bool {
+	return s.candle && !s.until.IsZero() && at.After(s.from)
+}
+
+// stepFrom is when a step that begins at a time ends, by what is held, and whether that is a candle's end.
+func (b *book) stepFrom(at time.Time) (end time.Time, candle bool) {
+	end = at.Truncate(time.Minute).Add(time.Minute)
+	candles, whole, straight := 0, end, false
+	for _, symbol := range b.order {
+		h := b.markets[symbol]
+		if h.size.IsZero() && !h.feed.in.straight() {
+			continue
+		}
+		closes, drawn, inside := h.feed.closes(at)
+		if !inside {
+			continue
+		}
+		if closes.After(whole) {
+			whole = closes // with straight lines that of the longest candle, held or not
+		}
+		if h.size.IsZero() {
+			continue
+		}
+		candles, straight = candles+1, h.feed.in.straight()
+		if !drawn && closes.After(end) {
+			end, candle = closes, true
+		}
 	}
-	return end, true
+	if candles > 1 || straight {
+		return whole, true
+	}
+	return end, candle
+}
+
+// closes is when the candle of a time closes, or where none is, the next opens, and whether the run
+// drew prices until then; inside is false of what is no candle.
+func (f *feed) closes(at time.Time) (closes time.Time, drawn, inside bool) {
+	nanos := at.UnixNano()
+	if f.interval == 0 || !f.seek(nanos) {
+		return closes, false, false
+	}
+	end := f.rows[f.row].at + f.length(f.row)
+	drawn = f.looked.has(f.row)
+	if nanos >= end {
+		if drawn = false; f.row+1 == len(f.rows) {
+			return closes, false, false
+		}
+		end = f.rows[f.row+1].at
+	}
+	return time.Unix(0, end).UTC(), drawn, true
+}
+
+// drawnRows are the candles that prices were drawn in, by their rows.
+type drawnRows []uint64
+
+func (d drawnRows) has(row int) bool { return row/64 < len(d) && d[row/64]>>(row%64)&1 == 1 }
+
+// add makes room for all rows at once.
+func (d *drawnRows) add(row, of int) {
+	if *d == nil {
+		*d = make(drawnRows, (of+63)/64)
+	}
+	(*d)[row/64] |= 1 << (row % 64)
 }
 
 // stepsOf are those of a path, with what they cost.
 func (w *walk) stepsOf(p *Path, in inside) Steps {
-	s, f := w.steps, p.FillTimes
+	s, f := w.steps.Steps, p.FillTimes
 	s.Costs = p.Fees.Add(p.Took).Sub(p.Funding).InexactFloat64()
 	s.Turnover, s.Trips, s.Brief = p.Turnover.InexactFloat64(), len(p.Trips), w.book.brief
 	s.Straight = in.straight() && f.Inside*doubtfulShare > f.Of
+	s.Apart = f.Apart*doubtfulShare > f.Of
 	return s
-}
-
-// grainOf is how long steps are, and a time at which one ends, in Unix nanoseconds. With straight lines
-// inside candles they are as long as the longest candle.
-func (p plan) grainOf() (grain time.Duration, grid int64) {
-	grain = time.Minute
-	if !p.in.straight() {
-		return grain, 0
-	}
-	for _, s := range p.Data.series {
-		if s.interval > grain {
-			grain, grid = s.interval, s.rows[0].at%int64(s.interval)
-		}
-	}
-	return grain, grid
 }
 
 // straight reports whether prices inside candles are straight lines.

@@ -63,20 +63,6 @@ func TestStepsOfCandles(t *testing.T) {
 	}
 }
 
-// TestACandleThatWasNotDrawn hides its inside until its end.
-func TestACandleThatWasNotDrawn(t *testing.T) {
-	data := candlesOf(t, "BTC", driftless(3, 6*3600, 1), 3600)
-	f, opened := data.series[0].feed(inside{drawn: true}, nil), int64(fooledStart+3600)*1e9
-	minute := int64(time.Minute)
-	until, hidden := f.still(opened + 5*minute)
-	require.Equal(t, opened+60*minute, until)
-	require.True(t, hidden)
-	f.units(opened + 5*minute)
-	until, hidden = f.still(opened + 7*minute)
-	require.Equal(t, opened+7*minute+1, until)
-	require.False(t, hidden)
-}
-
 // TestStepsOfTwoMarkets: with straight lines a step is the longest candle of all markets.
 func TestStepsOfTwoMarkets(t *testing.T) {
 	data, err := Join(candlesOf(t, "BTC", driftless(3, 12*3600, 1), 900), candlesOf(t, "ETH", driftless(4, 12*3600, 1), 3600))

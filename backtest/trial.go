@@ -195,7 +195,6 @@ func (s *series) placeboRows(jumps bool) []row {
 	rows := slices.Clone(s.rows)
 	dice := candle.NewDice(nameKey(s.symbol), uint64(rows[0].at), 1)
 	price := 0.0
-	seconds := int(s.interval / time.Second)
 	for i := range rows {
 		r := &rows[i]
 		if r.close == 0 {
@@ -205,6 +204,7 @@ func (s *series) placeboRows(jumps bool) []row {
 			price = float64(r.open)
 		}
 		sigma, jump, second := s.placeboLaw(i, jumps, dice)
+		seconds := int(s.length(i) / int64(time.Second))
 		at := func() int64 { return max(1, int64(math.RoundToEven(price))) }
 		made := row{at: r.at, open: at(), high: at(), low: at(), close: at()}
 		for k := 1; k <= seconds; k++ {

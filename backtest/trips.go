@@ -62,8 +62,9 @@ type holding struct {
 	feed *feed
 	trip *RoundTrip
 
-	began  int  // the step in which the round trip did
-	inside bool // that was a candle
+	perUnit, paid float64 // what a unit of the mark is worth, and cost
+	began         int     // the step in which the round trip did
+	inside        bool    // that was a candle
 }
 
 const costPlaces = 24
@@ -85,6 +86,7 @@ func (h *holding) fill(signed, price decimal.Decimal) (closed, gross decimal.Dec
 	}
 	h.size = h.size.Add(adds)
 	h.cost = h.cost.Add(adds.Mul(price))
+	h.perUnit, h.paid = h.size.Shift(-h.feed.places).InexactFloat64(), h.cost.InexactFloat64()
 	return closed, gross
 }
 
@@ -102,6 +104,7 @@ type book struct {
 	turnover decimal.Decimal
 	cost     spread
 	took     decimal.Decimal // by spread and slippage
+	earned   float64         // gross, and what they took
 
 	step   int  // how many steps have ended
 	inside bool // the present one is a candle
@@ -131,8 +134,13 @@ func (b *book) one(e tradingsim.Execution) error {
 	}
 	closed, gross := h.fill(signed, e.Price)
 	b.turnover = b.turnover.Add(e.Size.Mul(e.Price))
-	b.took = b.took.Add(b.cost.took(e, h.feed))
+	if !b.cost.isZero() {
+		if mark, ok := h.feed.At(e.At); ok { // what rested has waited for it
+			b.took = b.took.Add(b.cost.price(e.Symbol, e.Side, e.Size, mark).Sub(mark).Abs().Mul(e.Size))
+		}
+	}
 	b.gross = b.gross.Add(gross)
+	b.earned = b.gross.Add(b.took).InexactFloat64()
 	if closed.IsPositive() {
 		if err := b.exit(h, e, closed); err != nil {
 			return err
@@ -191,6 +199,37 @@ func (b *book) value(at time.Time) (unrealized, held decimal.Decimal, ok bool) {
 // within is how long after a time, in whole seconds until an end, the unrealized profit is
 // known, more than low and less than high.
 func (b *book) within(low, high decimal.Decimal, from, end time.Time) (passed time.Duration) {
+	s := b.scan(low, high)
+	for at := from.UnixNano() + int64(time.Second); at <= end.UnixNano(); {
+		if seconds := s.bars(at, end.UnixNano()); seconds > 0 {
+			passed += time.Duration(seconds) * time.Second
+			at += seconds * int64(time.Second)
+			continue
+		}
+		if second, ok := s.reach(at, end.UnixNano()); ok {
+			return passed + time.Duration(second-at)
+		}
+		if !s.second(at) {
+			return passed
+		}
+		passed += time.Second
+		at += int64(time.Second)
+	}
+	return passed
+}
+
+// outside is the same as far as the candles say it from outside.
+func (b *book) outside(low, high decimal.Decimal, from, end time.Time) time.Duration {
+	at := from.Add(time.Second).UnixNano()
+	if at > end.UnixNano() {
+		return 0
+	}
+	s := b.scan(low, high)
+	return time.Duration(s.bars(at, end.UnixNano())) * time.Second
+}
+
+// scan is one for what leaves two bounds.
+func (b *book) scan(low, high decimal.Decimal) *scan {
 	var held []*holding
 	places := int32(math.MinInt32) // of size × price
 	for _, symbol := range b.order {
@@ -205,21 +244,9 @@ func (b *book) within(low, high decimal.Decimal, from, end time.Time) (passed ti
 	for i, h := range held {
 		sizes[i] = h.size.Shift(places - h.feed.places).BigInt()
 	}
-	s := scan{held: held, sizes: sizes, lowest: 1, highest: 0, least: low.Shift(places).Floor().BigInt(), most: high.Shift(places).Ceil().BigInt()}
+	s := &scan{held: held, sizes: sizes, lowest: 1, highest: 0, least: low.Shift(places).Floor().BigInt(), most: high.Shift(places).Ceil().BigInt()}
 	s.one()
-	for at := from.UnixNano() + int64(time.Second); at <= end.UnixNano(); {
-		if seconds := s.bars(at, end.UnixNano()); seconds > 0 {
-			passed += time.Duration(seconds) * time.Second
-			at += seconds * int64(time.Second)
-			continue
-		}
-		if !s.second(at) {
-			return passed
-		}
-		passed += time.Second
-		at += int64(time.Second)
-	}
-	return passed
+	return s
 }
 
 // scan compares what is held with two bounds.
@@ -250,6 +277,19 @@ func (s *scan) one() {
 	if lowest.IsInt64() && highest.IsInt64() && highest.Sign() > 0 {
 		s.lowest, s.highest = lowest.Int64()+1, highest.Int64()
 	}
+}
+
+// reach is the first second from a time on in which the value of what is held in candles of one
+// market may not be between the bounds, or the one after the end; ok is false of anything else.
+func (s *scan) reach(at, end int64) (second int64, ok bool) {
+	if s.lowest > s.highest || s.held[0].feed.interval == 0 {
+		return 0, false
+	}
+	found, met := s.held[0].feed.reach(at, end, s.lowest-1, s.highest+1)
+	if !met {
+		found = end
+	}
+	return at + (max(0, found-at)+int64(time.Second)-1)/int64(time.Second)*int64(time.Second), true
 }
 
 // second reports whether the value at a time is known and between the bounds.
@@ -349,8 +389,8 @@ func (b *book) openLosers(at time.Time) (n int) {
 }
 
 func (b *book) flat() bool {
-	for _, h := range b.markets {
-		if !h.size.IsZero() {
+	for _, symbol := range b.order {
+		if !b.markets[symbol].size.IsZero() {
 			return false
 		}
 	}

@@ -61,14 +61,7 @@ type walk struct {
 	largest    decimal.Decimal // notional of the day so far
 	held       bool            // something was, on the day so far
 
-	straight     bool          // prices inside candles are straight lines
-	grain        time.Duration // of steps
-	grid         int64         // a time at which one ends, in Unix nanoseconds
-	stepped, due time.Time     // when the present one began, and when it ends
-	coarse       bool          // it began as that of a candle
-	hidden       bool          // it waits for the end of a candle that was not drawn
-	gross        float64       // earned before all costs until its beginning
-	steps        Steps
+	steps stepping
 
 	width time.Duration
 	curve []CurvePoint
@@ -82,9 +75,6 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 		peak: p.terms.Opening, peakAt: p.From, low: p.terms.Opening, roomAt: p.From,
 		width: max(1, (end.Sub(p.From)+curvePoints-1)/curvePoints), payments: a.Payments,
 	}
-	w.straight = p.in.straight()
-	w.grain, w.grid = p.grainOf()
-	w.due, w.stepped = time.Unix(0, w.grainAfter(p.From.UnixNano())).UTC(), p.From
 	w.floor = w.terms.floor(w.daily)
 	w.room = w.balance.Sub(w.floor)
 	w.dayRoom = w.room
@@ -94,6 +84,7 @@ func newWalk(p plan, a tradingsim.AccountReport, ledger []tradingsim.Execution, 
 	w.book = book{markets: map[string]*holding{}, rows: a.Trades, takerFee: p.terms.feeRate(), cost: p.spread}
 	for _, s := range p.Data.series {
 		w.book.markets[s.symbol] = &holding{feed: s.feed(p.in, nil)}
+		w.book.markets[s.symbol].feed.looked = p.drawn[s.symbol]
 		w.book.order = append(w.book.order, s.symbol)
 	}
 	for _, e := range ledger {
@@ -146,7 +137,7 @@ func (w *walk) run(points []tradingsim.Point, reported time.Time, equity decimal
 // change brings the account to its next change.
 func (w *walk) change(c tradingsim.Point) error {
 	w.walkTo(c.At)
-	w.book.inside = w.inside()
+	w.book.inside = w.steps.insideOne(c.At)
 	if err := w.book.apply(c.At); err != nil {
 		return err
 	}
@@ -155,10 +146,9 @@ func (w *walk) change(c tradingsim.Point) error {
 		w.payments = w.payments[1:]
 	}
 	w.balance = c.Balance
+	w.inStep(w.at)
 	w.exposure()
 	w.look()
-	w.due = w.stepEnd()
-	w.coarse = w.coarse || w.hidden
 	w.lever(true)
 	return nil
 }
@@ -183,7 +173,9 @@ func (w *walk) again(points []tradingsim.Point) error {
 
 func (w *walk) end() {
 	w.walkTo(w.to)
-	w.step() // what is left
+	if w.inStep(w.to) && w.to.After(w.steps.from) {
+		w.step(w.to)
+	}
 	if !isMidnight(w.to) {
 		w.part(w.to.Truncate(day))
 	}
@@ -201,16 +193,18 @@ func (w *walk) compare(service decimal.NullDecimal) error {
 }
 
 // walkTo judges every whole second until a time, and the time itself, while something is
-// held; else nothing can change but the day.
+// held; else nothing can change but the day. Of candles it judges only what can decide or is an
+// extreme: see [walk.moment].
 func (w *walk) walkTo(until time.Time) {
-	flat := w.book.flat()
-	if flat {
-		w.stepWhileFlat(until)
-	}
+	w.stepTo(until)
+	candles, flat := w.book.enter(), w.book.flat()
 	for w.at.Before(until) {
 		next := w.at.Truncate(time.Second).Add(time.Second)
-		if flat {
+		switch {
+		case flat:
 			next = w.at.Truncate(day).Add(day)
+		case candles:
+			next = w.moment(until, next)
 		}
 		if next.After(until) {
 			next = until
@@ -220,23 +214,42 @@ func (w *walk) walkTo(until time.Time) {
 			w.look()
 			w.midnight()
 		}
-		if flat {
-			if isMidnight(next) {
-				w.look()
-			}
-			continue
+		if !flat || isMidnight(next) {
+			w.look()
 		}
-		w.look()
-		w.stepIfDue()
-		w.skip(until)
-		w.stepIfDue()
+		if !flat {
+			w.skip(until, candles)
+		}
 	}
+}
+
+// moment is the next that is worth a look where candles are held: when one of them closes, is at its
+// high or at its low, a stretch of the curve or a day ends, or the equity comes to a floor or to the
+// target. A candle that stays off all that decides is not drawn but for the times of its extremes.
+func (w *walk) moment(until, second time.Time) time.Time {
+	if !w.at.Equal(w.at.Truncate(time.Second)) {
+		return second
+	}
+	end := earlier(earlier(until, w.curve[w.stretchAfter()].At.Truncate(time.Second)), w.at.Truncate(day).Add(day))
+	if !end.After(w.at) {
+		return second
+	}
+	at := w.book.moment(w.at.UnixNano(), end.UnixNano())
+	if !w.equity.Valid || w.verdict != Open {
+		return at
+	}
+	return w.at.Add(w.book.within(w.floor.Sub(w.balance), w.terms.ProfitTarget.Sub(w.balance), w.at, at.Add(-1)) + time.Second)
+}
+
+// stretchAfter is the stretch of the curve that the next moment is in.
+func (w *walk) stretchAfter() int {
+	return min(int(w.at.Sub(w.from)/w.width), len(w.curve)-1)
 }
 
 // skip passes the whole seconds after a look in which another look would note nothing but
 // the time and the equity: it stays below the peak and off every other bound. Nearly all of
 // them are such.
-func (w *walk) skip(until time.Time) {
+func (w *walk) skip(until time.Time, candles bool) {
 	if !w.equity.Valid || !w.at.Equal(w.at.Truncate(time.Second)) {
 		return
 	}
@@ -246,8 +259,12 @@ func (w *walk) skip(until time.Time) {
 	if w.verdict == Open {
 		high = decimal.Min(high, w.terms.ProfitTarget)
 	}
-	end := earlier(earlier(until, c.At), earlier(w.due, w.at.Truncate(day).Add(day-time.Second)))
-	passed := w.book.within(low.Sub(w.balance), high.Sub(w.balance), w.at, end)
+	end := earlier(earlier(until, c.At), w.at.Truncate(day).Add(day-time.Second))
+	look := w.book.within
+	if candles {
+		look = w.book.outside
+	}
+	passed := look(low.Sub(w.balance), high.Sub(w.balance), w.at, end)
 	if passed == 0 {
 		return
 	}

@@ -6,6 +6,8 @@
 // the range before it is reached. [Volatility] therefore shrinks what a candle's range says
 // towards what its neighbours say.
 //
+// Nothing is drawn but what is asked for: see [Inside].
+//
 // A market that jumps is no such walk. [NewJumpVolatility] separates the candles that stand apart from
 // the others, and [Bar.JumpPath] draws them as two walks with one step in one second between them.
 //

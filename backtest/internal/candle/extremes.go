@@ -6,6 +6,7 @@ import "math"
 type shape struct {
 	open, close, width float64
 	steps              int
+	cross              []float64 // of each number of steps, where all are summed
 }
 
 // extremes draws when a candle is at its first extreme and at its last, and which is the first.
@@ -16,6 +17,11 @@ func (s shape) extremes(d *Dice) (highFirst bool, first, last int) {
 		end = s.steps
 	}
 	if s.steps <= exactSteps {
+		square := float64(s.strip() * s.strip())
+		s.cross = make([]float64, s.steps)
+		for t := 1; t < s.steps; t++ {
+			s.cross[t] = crossing(float64(t) / square)
+		}
 		return s.draw(d, high, low, everySecond(end))
 	}
 	return s.draw(d, high, low, knotsOf(end))
@@ -164,6 +170,10 @@ func (s shape) firsts(o order, knots times) (weights []float64, sum float64) {
 	return weights, knots.sum(weights)
 }
 
+// unlikely is the exponent from which on a time of the first extreme is not weighed: it is e^-40 of
+// the likeliest.
+const unlikely = 40
+
 // rest is the weight of all that comes after the first extreme, for each of its times.
 func (s shape) rest(o order, knots times) []float64 {
 	width := s.strip()
@@ -175,14 +185,14 @@ func (s shape) rest(o order, knots times) []float64 {
 			rest[i] = crossing(float64(s.steps-t) / square)
 		}
 	case knots.exact:
-		cross, leave := make([]float64, s.steps), make([]float64, s.steps)
+		leave := make([]float64, s.steps)
 		for t := 1; t < s.steps; t++ {
-			cross[t], leave[t] = crossing(float64(t)/square), arrival(t, o.to, width)
+			leave[t] = arrival(t, o.to, width)
 		}
 		for i, t := range knots.at {
 			left, sum := s.steps-t, 0.0
 			for k := 1; k < left; k++ {
-				sum += float64(cross[k] * leave[left-k])
+				sum += float64(s.cross[k] * leave[left-k])
 			}
 			rest[i] = sum / square
 		}
@@ -196,7 +206,18 @@ func (s shape) rest(o order, knots times) []float64 {
 			x := o.to + beta
 			more -= math.Erfc(x / math.Sqrt(2*(ladderSteps+0.5)))
 		}
+		far := func(t int) float64 {
+			after := width + o.to
+			return float64(o.from*o.from)/float64(2*t) + float64(after*after)/float64(2*(s.steps-t))
+		}
+		least := math.Inf(1)
+		for _, t := range knots.at {
+			least = min(least, far(t))
+		}
 		for i, t := range knots.at {
+			if far(t) > least+unlikely {
+				continue
+			}
 			u := float64(s.steps-t) / square
 			rest[i] = max(0, crossAndLeave(u, (o.to+beta)/width)+float64(more*crossing(u)))
 		}
@@ -204,19 +225,28 @@ func (s shape) rest(o order, knots times) []float64 {
 	return rest
 }
 
+// crossing is the weight of so many steps from one extreme to the other.
+func (s shape) crossing(t int) float64 {
+	if s.cross != nil {
+		return s.cross[t]
+	}
+	return crossing(float64(t) / float64(s.strip()*s.strip()))
+}
+
 // second draws how long after the first extreme the last comes, if so much time is left.
 func (s shape) second(d *Dice, o order, left int, exact bool) int {
 	if left <= 2 {
 		return 1
 	}
-	knots := everySecond(left)
+	of := everySecond
 	if !exact && left > exactSteps {
-		knots = knotsOf(left)
+		of = knotsOf
 	}
+	knots := of(left)
 	width := s.strip()
 	weights := make([]float64, len(knots.at))
 	for i, t := range knots.at {
-		if c := crossing(float64(t) / float64(width*width)); c > 0 {
+		if c := s.crossing(t); c > 0 {
 			weights[i] = float64(c * arrival(left-t, o.to, width))
 		}
 	}

@@ -11,7 +11,7 @@ import "math"
 // taken to be a walk.
 const leastJump = 2.5
 
-// JumpPath is [Bar.Path] with one jump in one second. It is false, and leaves the slice as it is,
+// JumpPath draws all prices of a candle that has one jump in one second. It is false, and leaves the slice as it is,
 // where one jump does not explain the candle.
 func (b Bar) JumpPath(into []int64, sigma float64, d *Dice) bool {
 	n := len(into) - 1

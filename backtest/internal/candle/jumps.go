@@ -78,13 +78,15 @@ func (v *Volatility) Jump(i int, d *Dice) (sigma, size float64, ok bool) {
 	return math.Exp(j.log + float64(j.spread*d.Normal())), j.size, true
 }
 
-// Path draws the path of a candle with the volatility that is known of it, and with a jump where
-// one was drawn.
-func (v *Volatility) Path(i int, b Bar, into []int64, d *Dice) {
-	if sigma, _, ok := v.Jump(i, d); ok && b.JumpPath(into, sigma, d) {
-		return
+// Inside draws what is known of a candle before any price inside is asked for, with the volatility
+// that is known of it, and with a jump where one was drawn: then all of it.
+func (v *Volatility) Inside(i int, b Bar, steps int, d *Dice) Inside {
+	if sigma, _, ok := v.Jump(i, d); ok {
+		if whole := make([]int64, steps+1); b.JumpPath(whole, sigma, d) {
+			return Inside{bar: b, steps: steps, whole: whole}
+		}
 	}
-	b.Path(into, v.Of(i, d), d)
+	return b.Inside(steps, v.Of(i, d), d)
 }
 
 // newJumpLaw fits the mixture by expectation and maximization. It is false where the candles

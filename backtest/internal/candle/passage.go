@@ -33,6 +33,9 @@ func passage(u, x float64) float64 {
 	lift := float64(math.Pi * math.Pi / 2 * u)
 	sum := 0.0
 	for _, m := range [...]float64{x, x - 2, x + 2} {
+		if float64(m*m)-float64(x*x) > float64(90*u) {
+			continue // it is nothing beside the first
+		}
 		sum += float64(m * math.Exp(lift-float64(m*m)/(2*u)))
 	}
 	return max(0, sum/float64(u*math.Sqrt(float64(2*math.Pi*u))))
@@ -132,10 +135,6 @@ func arrival(t int, x, width float64) float64 {
 	u, share := float64(t)/float64(width*width), (x+beta)/width
 	d := passage(u, share)
 	if t > ladderSteps || x >= ladderMost-ladderGrid {
-		return d
-	}
-	alone := float64(share*math.Exp(float64(math.Pi*math.Pi/2*u)-float64(share*share)/(2*u))) / float64(u*math.Sqrt(float64(2*math.Pi*u)))
-	if alone < 1e-250 {
 		return d
 	}
 	row, at := ladder()[t], x/ladderGrid

@@ -18,6 +18,9 @@ func NewDice(keys ...uint64) *Dice {
 	return d
 }
 
+// at are those of a place.
+func (d Dice) at(place int) Dice { return Dice{state: mix(d.state ^ mix(uint64(place)))} }
+
 // mix is the finalizer of SplitMix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
