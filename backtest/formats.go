@@ -26,6 +26,8 @@ const (
 	MetaTrader         Format = "metatrader"         // bars of MetaTrader 4 and 5, in the time of a broker's server
 	TradingView        Format = "tradingview"        // an exported chart
 	Freqtrade          Format = "freqtrade"          // candles of freqtrade as JSON
+	HistData           Format = "histdata"           // minutes and ticks of histdata.com, whose clock is New York's winter
+	Tardis             Format = "tardis"             // trades of tardis.dev
 )
 
 // layout is one table that a format has.
@@ -44,10 +46,14 @@ type layout struct {
 	newest  bool           // it may begin with the newest
 	absent  string         // a price that is missing
 	inWords bool           // names have a translation behind a slash
+	says    string         // a note says it, too
 }
 
 // moscow is the clock of Bybit's candles for MetaTrader.
 var moscow = time.FixedZone("UTC+3", 3*60*60)
+
+// eastern is the clock of histdata.com, which does not change.
+var eastern = time.FixedZone("UTC-5", -5*60*60)
 
 var layouts = []layout{
 	{
@@ -86,6 +92,9 @@ var layouts = []layout{
 	{format: MetaTrader, what: "bars", names: "date,time,open,high,low,close,volume", bare: []int{7}, ours: "time=date;clock=time", means: OpenTime},
 	{format: TradingView, what: "chart", names: "time,open,high,low,close", means: OpenTime, zone: time.UTC, absent: "NaN"},
 	{format: Freqtrade, what: "candles", names: "time,open,high,low,close,volume", bare: []int{6}, means: OpenTime},
+	{format: HistData, what: "minutes", names: "time,open,high,low,close,volume", bare: []int{6}, means: OpenTime, zone: eastern},
+	{format: HistData, what: "ticks", names: "time,price,ask,volume", bare: []int{4}, trades: true, zone: eastern, says: ", its bids"},
+	{format: Tardis, what: "trades", names: "exchange,symbol,timestamp,local_timestamp,id,side,price,amount", ours: "time=timestamp", trades: true, alone: true},
 }
 
 // columns are the names of a line with so many fields.
@@ -170,7 +179,7 @@ func (r *reader) recognise(first []string, heading bool) error {
 		return r.wrong(-1, fmt.Sprintf("the first line can be of %s and of %s", fit[0].what, fit[1].what), "want "+r.setting("Heading"))
 	}
 	r.layout = &fit[0]
-	r.data.notes = append(r.data.notes, fmt.Sprintf("%s: read as %s of %s", r.Name, fit[0].what, fit[0].format))
+	r.data.notes = append(r.data.notes, fmt.Sprintf("%s: read as %s of %s%s", r.Name, fit[0].what, fit[0].format, fit[0].says))
 	return nil
 }
 

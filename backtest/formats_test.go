@@ -46,6 +46,10 @@ func TestExports(t *testing.T) {
 		{"tradingview.csv", CSV{Format: TradingView}, "2 candles of 1m0s from 2025-01-01T00:00:00Z to 2025-01-01T00:02:00Z, 64019 to 63998"},
 		{"tradingview-iso.csv", CSV{Format: TradingView}, "2 candles of 15m0s from 2025-01-01T00:00:00Z to 2025-01-01T00:30:00Z, 64019 to 63998"},
 		{"freqtrade.json", CSV{Format: Freqtrade}, "2 candles of 5m0s from 2025-01-01T00:00:00Z to 2025-01-01T00:10:00Z, 64019 to 63998"},
+		{"tardis-trades.csv", CSV{}, "2 marks from 2025-01-01T00:00:00.000123Z to 2025-01-01T00:00:01.5Z, 64000.5 to 64001"},
+		{"histdata-minutes.csv", CSV{Format: HistData}, "2 candles of 1m0s from 2025-01-01T22:00:00Z to 2025-01-01T22:02:00Z, 1.0354 to 1.0355"},
+		{"histdata-ticks.csv", CSV{Format: HistData}, "2 marks from 2020-01-01T22:00:00.065Z to 2020-01-01T22:00:01.565Z, 1.12 to 1.121"},
+		{"semicolons.zip", CSV{}, "2 marks from 2025-01-01T00:00:00Z to 2025-01-01T00:00:05Z, 64000 to 64000.5"},
 		{"semicolons.csv", CSV{}, "2 marks from 2025-01-01T00:00:00Z to 2025-01-01T00:00:05Z, 64000 to 64000.5"},
 		{"kraken-ohlcvt.csv", CSV{Heading: []string{"time", "open", "high", "low", "close", "volume", ""}, Time: CloseTime}, "3 candles of 1m0s from 2024-12-31T23:59:00Z to 2025-01-01T00:03:00Z, 64019 to 63998"},
 	} {
@@ -135,6 +139,10 @@ func TestNewestFirst(t *testing.T) {
 // FuzzExports reads anything as each export: it is refused with what would be right, or its times go
 // forward and its prices are greater than 0.
 func FuzzExports(f *testing.F) {
+	athens, err := time.LoadLocation("Europe/Athens")
+	if err != nil {
+		f.Fatal(err)
+	}
 	files, err := filepath.Glob("testdata/exports/*")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no exports: ", err)
@@ -151,6 +159,9 @@ func FuzzExports(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, format int, newest bool) {
 		list := formats()
 		c := CSV{Name: "x.csv", Symbol: "BTC", Format: list[uint(format)%uint(len(list))], Zone: time.UTC, NewestFirst: newest}
+		if len(text)%2 == 0 {
+			c.Zone = athens
+		}
 		data, err := ReadCSV(strings.NewReader(string(text)), c)
 		if err != nil {
 			var bad *FeedError

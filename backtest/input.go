@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/gzip"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 )
 
@@ -20,13 +22,12 @@ type table interface {
 
 // magics are files that are no text, by how they begin, and what makes text of them.
 var magics = []struct{ begin, is, want string }{
-	{"PK\x03\x04", "it is a zip archive", "want the file inside: unzip it first"},
 	{"ARROW1", "it is a feather file", "want CSV or JSON: freqtrade convert-data --format-from feather --format-to json"},
 	{"FEA1", "it is a feather file", "want CSV or JSON: freqtrade convert-data --format-from feather --format-to json"},
 	{"PAR1", "it is a parquet file", "want CSV or JSON: freqtrade convert-data --format-from parquet --format-to json"},
 }
 
-// open finds out what the file is: text, text in gzip, or JSON.
+// open finds out what the file is: text, text in gzip or zip, or JSON.
 func open(name string, from io.Reader) (table, error) {
 	buffered := bufio.NewReaderSize(from, maxLine)
 	if begin, _ := buffered.Peek(2); string(begin) == "\x1f\x8b" {
@@ -34,7 +35,14 @@ func open(name string, from io.Reader) (table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errDamaged, err)
 		}
-		buffered = bufio.NewReaderSize(inflated{unzipped}, maxLine)
+		buffered = bufio.NewReaderSize(inflated{unzipped, errDamaged}, maxLine)
+	}
+	if begin, _ := buffered.Peek(2); string(begin) == "PK" {
+		file, err := unzip(name, buffered)
+		if err != nil {
+			return nil, err
+		}
+		buffered = bufio.NewReaderSize(file, maxLine)
 	}
 	for _, m := range magics {
 		if begin, _ := buffered.Peek(len(m.begin)); string(begin) == m.begin {
@@ -76,17 +84,63 @@ func separator(begin []byte) rune {
 // isTitle reports whether a line is the address that CryptoDataDownload begins a file with.
 func isTitle(line string) bool { return strings.Contains(strings.ToLower(line), "cryptodatadownload") }
 
-var errDamaged = errors.New("the gzip file is damaged")
+var (
+	errDamaged    = errors.New("the gzip file is damaged")
+	errDamagedZip = errors.New("the zip file is damaged")
+)
 
 // inflated says of an error that it is the compression's.
-type inflated struct{ *gzip.Reader }
+type inflated struct {
+	io.Reader
+	damaged error
+}
 
 func (f inflated) Read(p []byte) (int, error) {
 	n, err := f.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: %w", errDamaged, err)
+		err = fmt.Errorf("%w: %w", f.damaged, err)
 	}
 	return n, err
+}
+
+// maxZip bounds a zip file, which is read as a whole: its table of contents is at its end.
+const maxZip = 512 << 20
+
+// unzip opens the one file of a zip.
+func unzip(name string, from io.Reader) (io.Reader, error) {
+	all, err := io.ReadAll(io.LimitReader(from, maxZip+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > maxZip {
+		return nil, &FeedError{File: name, Wrong: fmt.Sprintf("it is a zip of more than %d MiB", maxZip>>20), Want: "want the file inside: unzip it first"}
+	}
+	z, err := zip.NewReader(bytes.NewReader(all), int64(len(all)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamagedZip, err)
+	}
+	var files []*zip.File
+	var names []string
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() || strings.HasPrefix(f.Name, "__MACOSX/") {
+			continue
+		}
+		files = append(files, f)
+		if len(names) < 3 {
+			names = append(names, fmt.Sprintf("%.60s", path.Base(f.Name)))
+		}
+	}
+	switch {
+	case len(files) == 0:
+		return nil, &FeedError{File: name, Wrong: "it is a zip of no file", Want: "want one of one file"}
+	case len(files) > 1:
+		return nil, &FeedError{File: name, Wrong: fmt.Sprintf("it is a zip of %d files, %s", len(files), strings.Join(names, " and ")), Want: "want one of one file: unzip it, and name each"}
+	}
+	file, err := files[0].Open()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamagedZip, err)
+	}
+	return inflated{file, errDamagedZip}, nil
 }
 
 // jsonRows reads an array of arrays of numbers, as freqtrade and others write candles. It is one

@@ -19,6 +19,9 @@ type reader struct {
 	cols   columns
 	unit   timeUnit // of the first time
 	units  bool     // there were several
+	local  bool     // the present time is one of a clock, and names no zone
+	called string   // what the file calls the market that Symbol names
+	anyOne bool     // and it may call it anything
 	fields []string
 	rows   int
 	shapes []*shape // of each series
@@ -107,7 +110,7 @@ func (r *reader) explain(err error) error {
 		return &FeedError{File: r.Name, Wrong: "it has a zero byte, as a file in UTF-16 or a compressed one has", Want: "want text in UTF-8, or gzip"}
 	case errors.Is(err, errJSON):
 		return &FeedError{File: r.Name, Wrong: errJSON.Error(), Want: "want [[time, open, high, low, close, volume], …]"}
-	case errors.Is(err, errDamaged):
+	case errors.Is(err, errDamaged), errors.Is(err, errDamagedZip):
 		return &FeedError{File: r.Name, Wrong: err.Error(), Want: "want the whole file"}
 	case errors.Is(err, errLongLine):
 		return &FeedError{File: r.Name, Wrong: fmt.Sprintf("a line is longer than %d bytes", maxLine), Want: "want one line for each time"}
@@ -143,7 +146,10 @@ func (r *reader) heading() (bare bool, err error) {
 	for i, f := range r.fields {
 		names[i] = strings.Clone(strings.TrimSpace(f))
 	}
-	first := names[0]
+	first, named := names[0], r.Columns
+	if _, r.anyOne = r.Columns["symbol"]; r.anyOne && len(r.Columns) == 1 {
+		r.Columns = nil // it is recognised all the same
+	}
 	bare = first != "" && (first[0] >= '0' && first[0] <= '9' || first[0] == '-')
 	switch {
 	case len(r.Heading) > 0 && r.Format != AnyFormat, len(r.Columns) > 0 && r.Format != AnyFormat:
@@ -155,6 +161,9 @@ func (r *reader) heading() (bare bool, err error) {
 		return bare, r.findColumns()
 	case len(r.Columns) == 0:
 		err = r.recognise(names, !bare)
+	}
+	if r.layout.format == AnyFormat && r.anyOne {
+		r.Columns = named
 	}
 	switch {
 	case err != nil:
@@ -225,8 +234,6 @@ func (r *reader) findColumns() (err error) {
 		return r.wrong(c.symbol, r.setting("Symbol")+" is empty", "want the symbol of the service, such as BTC")
 	case c.symbol < 0 && r.Symbol == "":
 		return r.wrong(-1, fmt.Sprintf("there is no column \"symbol\", and %s is empty", r.setting("Symbol")), "want one of them, such as BTC")
-	case c.symbol >= 0 && r.Symbol != "" && r.layout.format == AnyFormat:
-		return r.wrong(c.symbol, fmt.Sprintf("there is a column for the symbol, and %s is %q", r.setting("Symbol"), r.Symbol), "want one of them")
 	}
 	r.noteOthers()
 	return nil
@@ -259,6 +266,10 @@ func (r *reader) findTime() error {
 			return r.wrong(at, "its name contradicts "+r.setting("Time"), fmt.Sprintf("want the declaration that the name makes, or %s to name another column", r.setting("Columns")))
 		}
 		c.time, r.Time = at, as.means
+		return nil
+	}
+	if c.names[0] == "" { // as pandas writes an index
+		c.time = 0
 		return nil
 	}
 	return r.wrong(-1, `there is no column "time"`, fmt.Sprintf("want one called time, timestamp, date, datetime, open_time or close_time, or %s to name it", r.setting("Columns")))
@@ -359,9 +370,9 @@ func (r *reader) row() error {
 
 func (r *reader) shape() (*shape, error) {
 	name := r.Symbol
-	if at := r.cols.symbol; at >= 0 && r.layout.format != AnyFormat {
-		if market := strings.TrimSpace(r.fields[at]); !isMarket(market, name) {
-			return nil, r.wrong(at, fmt.Sprintf("it is %.40q, and the market is %s in dollars", market, name), "want the prices of that market, or "+r.setting("Symbol")+" to name another")
+	if at := r.cols.symbol; at >= 0 && name != "" {
+		if err := r.calls(at, strings.TrimSpace(r.fields[at])); err != nil {
+			return nil, err
 		}
 	} else if at >= 0 {
 		name = strings.TrimSpace(r.fields[at])
@@ -380,9 +391,38 @@ func (r *reader) shape() (*shape, error) {
 	return s, nil
 }
 
+// calls judges what the file calls the market that is named: a name of an exchange for it in dollars, or
+// one other that all lines have.
+func (r *reader) calls(at int, market string) error {
+	switch {
+	case market == r.called:
+		return nil
+	case r.called != "":
+		return r.wrong(at, fmt.Sprintf("it is %.40q, and the line before it %.40q, and %s is %s", market, r.called, r.setting("Symbol"), r.Symbol),
+			"want the lines of one market, or no "+r.setting("Symbol")+" for all of them")
+	case !isMarket(market, r.Symbol) && r.layout.format != AnyFormat && !r.anyOne:
+		return r.wrong(at, fmt.Sprintf("it is %.40q, and the market is %s in dollars", market, r.Symbol),
+			fmt.Sprintf("want the prices of that market, or %s to take that name for it", r.columnSetting("symbol", r.cols.names[at])))
+	}
+	r.called = strings.Clone(market)
+	if market != r.Symbol && (r.anyOne || r.layout.format == AnyFormat) {
+		r.data.notes = append(r.data.notes, fmt.Sprintf("%s: %s is what the file calls %.40q", r.Name, r.Symbol, market))
+	}
+	return nil
+}
+
+// columnSetting is what names a column, as an error says it.
+func (r *reader) columnSetting(ours, name string) string {
+	if r.Flags {
+		return fmt.Sprintf("%s %s=%s", r.setting("Columns"), ours, name)
+	}
+	return fmt.Sprintf("%s{%q: %q}", r.setting("Columns"), ours, name)
+}
+
 func (r *reader) add(s *shape, made row) error {
 	line, _ := r.table.FieldPos(0)
 	if n := len(s.rows); n > 0 {
+		made.at = r.again(made.at, s.rows[n-1].at)
 		r.orders(s, made.at-s.rows[n-1].at)
 		apart := (made.at - s.rows[n-1].at) * s.order // of the same time while there is no order
 		before := func() string {
@@ -401,10 +441,11 @@ func (r *reader) add(s *shape, made row) error {
 		case apart < 0:
 			return r.wrong(r.cols.time, "it is after"+before(), "want lines in order of time, newest first")
 		}
-		if s.step == 0 || apart < s.step {
+		if apart = r.apart(s.rows[n-1].at, made.at); s.step == 0 || apart < s.step {
 			s.step = apart
 		}
 	} else {
+		made.at = r.again(made.at, 0)
 		s.first = made
 	}
 	s.rows, s.lines = append(s.rows, made), append(s.lines, int32(line))
@@ -457,43 +498,21 @@ func (r *reader) finishTimes(s *shape) error {
 	switch {
 	case s.interval == 0:
 		return bad(0, "of one candle alone the length is not known", "want "+r.setting("Interval")+", or more candles")
+	case s.interval >= month && s.interval < month+4*day:
+		return bad(0, fmt.Sprintf("candles of %s are a month long, and months are not of one length", s.symbol), "want candles of a week or less")
 	case s.interval < minInterval || s.interval%time.Second != 0 || s.interval > maxInterval:
-		return bad(0, fmt.Sprintf("candles of %s are %s long", s.symbol, s.interval), "want whole seconds, from 4 s to 31 days")
+		return bad(0, fmt.Sprintf("candles of %s are %s long", s.symbol, s.interval), "want whole seconds, from 4 s to a week")
 	}
-	for i := range s.rows {
-		at := &s.rows[i].at
-		if r.Time == CloseTime {
-			if *at%int64(time.Second) == 999*int64(time.Millisecond) { // the last moment inside it
-				*at += int64(time.Millisecond)
-			}
-			*at -= int64(s.interval)
-		}
-		if *at%int64(time.Second) != 0 {
-			return bad(i, "the candle opens at "+stamp(*at), "want whole seconds")
-		}
-		if i == 0 {
-			continue
-		}
-		if apart := time.Duration(*at - s.rows[i-1].at); apart%s.interval != 0 {
-			return bad(i, fmt.Sprintf("the candle is %s after the one before it of %s, and a candle is %s long", apart, s.symbol, s.interval),
-				"want candles one interval apart, or a whole number of them where some are missing; "+r.setting("Interval")+" sets the length")
-		}
+	if r.Time == CloseTime {
+		r.opened(s)
 	}
-	if missing := s.missing(); missing > 0 {
-		r.data.notes = append(r.data.notes, fmt.Sprintf("%s: %d candles of %s are missing: the price before holds one bar, then the market has none", r.Name, missing, s.symbol))
-	}
-	return nil
+	return r.gaps(s, bad)
 }
 
 const (
 	minInterval = 4 * time.Second
-	maxInterval = 31 * 24 * time.Hour
+	maxInterval = 7 * 24 * time.Hour
+	month       = 28 * 24 * time.Hour // the shortest
 )
-
-// missing counts the candles that are not there.
-func (s *shape) missing() int64 {
-	span := s.rows[len(s.rows)-1].at - s.rows[0].at
-	return span/int64(s.interval) + 1 - int64(len(s.rows))
-}
 
 func stamp(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/epoch"
 )
 
 // timeUnit is how a file writes its times.
@@ -16,6 +18,7 @@ type timeUnit string
 const (
 	unitUnknown timeUnit = ""
 	unitRFC3339 timeUnit = "RFC 3339"
+	unitLocal   timeUnit = "local time" // RFC 3339 without a zone
 	unitSeconds timeUnit = "Unix seconds"
 	unitMillis  timeUnit = "Unix milliseconds"
 	unitMicros  timeUnit = "Unix microseconds"
@@ -28,11 +31,8 @@ const (
 	lastSecond  = 4_102_444_800 // 2100-01-01T00:00:00Z
 )
 
-var unixUnits = []struct {
-	unit timeUnit
-	in   int64 // a second, in this unit
-}{
-	{unitSeconds, 1}, {unitMillis, 1e3}, {unitMicros, 1e6}, {unitNanos, 1e9},
+var unitsOf = map[time.Duration]timeUnit{
+	time.Second: unitSeconds, time.Millisecond: unitMillis, time.Microsecond: unitMicros, time.Nanosecond: unitNanos,
 }
 
 // time reads the time of the present line.
@@ -47,8 +47,15 @@ func (r *reader) time() (int64, error) {
 		zone = r.layout.zone
 	}
 	at, unit, wrong, want := readTime(text, zone)
-	if wrong == noZone(text) {
+	r.local = unit == unitLocal
+	if r.local {
+		unit = unitRFC3339
+	}
+	switch {
+	case wrong == noZone(text):
 		want += ", or " + r.setting("Zone")
+	case wrong != "" && r.cols.names[field] == "":
+		wrong, want = fmt.Sprintf("the first column has no name, and %.40q in it is no time", text), "want the times as the index, or a column called time"
 	}
 	if wrong != "" {
 		return 0, r.wrong(field, wrong, want)
@@ -78,12 +85,10 @@ func readTime(text string, zone *time.Location) (at int64, unit timeUnit, wrong,
 	if text == "" {
 		return 0, "", "it is empty", wantTime
 	}
-	if whole, rest, ok := readNumber(text); ok {
-		for _, u := range unixUnits {
-			if whole >= firstSecond*u.in && whole < lastSecond*u.in {
-				nanos := 1_000_000_000 / u.in
-				return whole*nanos + rest.Mul(decimal.NewFromInt(nanos)).IntPart(), u.unit, "", ""
-			}
+	unit = unitRFC3339
+	if whole, rest, ok := readNumber(text); ok && len(text) != len("20060102") {
+		if at, unit, ok := epoch.Time(whole); ok && at.Unix() >= firstSecond && at.Unix() < lastSecond {
+			return at.UnixNano() + rest.Mul(decimal.NewFromInt(int64(unit))).IntPart(), unitsOf[unit], "", ""
 		}
 		return 0, "", fmt.Sprintf("%s is in no unit a time between 2000 and 2100", text), "want Unix seconds, milliseconds, microseconds or nanoseconds"
 	}
@@ -94,6 +99,7 @@ func readTime(text string, zone *time.Location) (at int64, unit timeUnit, wrong,
 		}
 		if ok {
 			t, _ = readDate(text, withoutZone, zone)
+			unit = unitLocal
 		}
 	}
 	switch {
@@ -102,7 +108,7 @@ func readTime(text string, zone *time.Location) (at int64, unit timeUnit, wrong,
 	case t.Unix() < firstSecond || t.Unix() >= lastSecond:
 		return 0, "", fmt.Sprintf("%.40q is not between 2000 and 2100", text), "want a time in these years"
 	}
-	return t.UnixNano(), unitRFC3339, "", ""
+	return t.UnixNano(), unit, "", ""
 }
 
 var (
@@ -110,10 +116,15 @@ var (
 	withoutZone = []string{
 		"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
 		"2006.01.02 15:04:05.999999999", "2006.01.02 15:04", "2006.01.02",
+		"20060102 150405.999", "20060102 150405", "20060102",
 	}
 )
 
 func readDate(text string, layouts []string, zone *time.Location) (t time.Time, ok bool) {
+	const thousandths = "20060102 150405999" // without a point, as histdata writes them
+	if at := len(thousandths) - 3; len(text) == len(thousandths) && text[8] == ' ' {
+		text = text[:at] + "." + text[at:]
+	}
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return t, true
