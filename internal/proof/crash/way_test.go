@@ -334,13 +334,11 @@ func (w *world) degrades() (end func()) {
 	if !w.degraded {
 		return func() {}
 	}
-	var mend *time.Timer
-	begin := time.AfterFunc(time.Second, func() {
-		w.sim.SetHealth("degraded", "live")
-		mend = time.AfterFunc(8*time.Second, func() { w.sim.SetHealth("healthy", "live") })
-	})
+	begin := time.AfterFunc(time.Second, func() { w.sim.SetHealth("degraded", "live") })
+	mend := time.AfterFunc(9*time.Second, func() { w.sim.SetHealth("healthy", "live") })
 	return func() {
-		if begin.Stop() || mend != nil && mend.Stop() {
+		begin.Stop()
+		if mend.Stop() {
 			w.sim.SetHealth("healthy", "live")
 		}
 	}
