@@ -41,7 +41,7 @@ func (f *feed) moment(at, until int64) int64 {
 		return at + second
 	}
 	next := func(t int64) int64 { return (t + second - 1) / second * second }
-	following := int64(math.MaxInt64 - second)
+	following := math.MaxInt64 - second
 	if n := len(f.rows); f.interval == 0 && n > 0 {
 		if ends := f.ends(); at <= ends {
 			following = ends + 1

@@ -43,16 +43,20 @@ func (d *Driver) Load(ctx context.Context) error {
 	for _, w := range left {
 		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
 	}
+	var done []*Write // a person had said so, and then the run before ended
+	for _, w := range left {
+		if w.Ledger.Done() { // asked before anybody works on it, which nobody does on these
+			done = append(done, w.Write)
+		}
+	}
 	r.loaded(d, left, gap)
 	for _, w := range left {
 		if w.Kind.Trades {
 			d.trades(&w.Intent)
 		}
 	}
-	for _, w := range left {
-		if w.Ledger.Done() { // a person had said so, and then the run before ended
-			d.finish(w.Write)
-		}
+	for _, w := range done {
+		d.finish(w)
 	}
 	return nil
 }
@@ -115,7 +119,9 @@ func (d *Driver) adopt(left []*Write) {
 		d.levels.left(w)
 	}
 	for _, w := range left {
-		d.schedule.Add(w)
+		if !w.Ledger.Done() {
+			d.schedule.Add(w)
+		}
 	}
 }
 

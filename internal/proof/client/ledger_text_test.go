@@ -1,4 +1,4 @@
-package tradingsim_test
+package client
 
 import (
 	"fmt"
