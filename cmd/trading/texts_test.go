@@ -37,7 +37,7 @@ func TestFound30_ASentenceThatHelps(t *testing.T) {
 		"http to another host":        {at("http://api.example.test/v1"), []string{"status"}, cli.Usage, "https is required, except for this machine itself"},
 		"a refused key":               {func(r *rig) { r.sim.RevokeKey(r.sim.LiveKey()) }, []string{"positions", "--env", "live", "--account", "acc_1"}, cli.NotApplied, "revoked_api_key"},
 		"help for no command":         {nil, []string{"export", "--help"}, cli.Usage, `unknown command "export"`},
-		"help for no command, nearly": {nil, []string{"positon", "-h"}, cli.Usage, "did you mean positions?"},
+		"help for no command, nearly": {nil, []string{"position", "-h"}, cli.Usage, "did you mean positions?"},
 		"help for no command, below":  {nil, []string{"pending", "lst", "--help"}, cli.Usage, `unknown command "lst"`},
 	} {
 		t.Run(name, func(t *testing.T) {
