@@ -43,7 +43,7 @@ func (a *attempt) limitEnds() time.Duration {
 	if wait, asked := a.askedToWait(); asked {
 		return wait
 	}
-	if of, told := transport.RateLimitOf(a.Header); told && !of.Reset.IsZero() {
+	if of, ok := transport.RateLimitOf(a.Header); ok && !of.Reset.IsZero() {
 		return min(max(of.Reset.Sub(transport.Dated(a.Header, a.Received)), 0), limiter.Window)
 	}
 	return limiter.Window
