@@ -252,3 +252,17 @@ func TestWhatAddsExposure(t *testing.T) {
 		assert.Equal(t, c.addsIfReduceOnly, c.asks.Adds(true), "%d, reduce-only", c.asks)
 	}
 }
+
+// Each advice has steps of its own, and a number that is none reads as the one that never
+// harms: a journal or a program of a later version may have it.
+func TestStepsOfAnAdvice(t *testing.T) {
+	seen := map[string]Advice{}
+	for a := Never; a <= Resolve; a++ {
+		before, twice := seen[a.Steps()]
+		assert.NotEmpty(t, a.Steps(), "%d", a)
+		assert.False(t, twice, "%d reads as %d: %s", a, before, a.Steps())
+		seen[a.Steps()] = a
+	}
+	assert.Equal(t, Never.Steps(), (Resolve + 1).Steps())
+	assert.Equal(t, Never.Steps(), Advice(255).Steps())
+}
