@@ -27,7 +27,7 @@ func (r *rig) faulty(fault tradingsim.Fault, but ...string) {
 	})
 }
 
-// What the sidecar answers by itself, row by row of the table in docs/sidecar.md.
+// What the sidecar answers by itself, row by row of the table in docs/sidecar-reference.md.
 func TestWhatItAnswersByItself(t *testing.T) {
 	key := []string{"Idempotency-Key", "one"}
 	for name, c := range map[string]struct {

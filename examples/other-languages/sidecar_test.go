@@ -105,5 +105,7 @@ func TestDocumentationOfTheSidecar(t *testing.T) {
 	}
 	differences, err := os.ReadFile("../../sidecar/testdata/differences.md")
 	require.NoError(t, err)
+	page, err = os.ReadFile("../../docs/sidecar-reference.md")
+	require.NoError(t, err)
 	require.Contains(t, string(page), strings.TrimSpace(string(differences)))
 }
