@@ -12,7 +12,7 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// What docs/backtest.md shows is here, in example_test.go and in docs/programs/dips, to be compiled and run.
+// What docs/backtest.md and its reference show is here, in example_test.go and in docs/programs/dips, to be compiled and run.
 
 // dips buys a fall of one percent within the hour, with a stop and a target.
 func dips(ctx context.Context, client *trading.Client) error {
