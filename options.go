@@ -285,7 +285,7 @@ func WithoutBaseline() Option { return option(nil, func(c *config) { c.withoutBa
 // outcomes take half an hour, or stay unknown.
 func WithoutProbe() Option { return option(nil, func(c *config) { c.withoutProbe = true }) }
 
-// WithProfile does without what the service was seen not to do, by package observe: docs/service.md says
+// WithProfile does without what the service was seen not to do, by package observe: docs/service-reference.md says
 // of each assumption what falls where it does not hold. A profile only takes away: the question for a
 // stored answer, fences, baselines by answers, accounting, a second send of an entry, the use of a health
 // of unknown age. It changes no request, and nothing that an exit may. One that is older than 30 days, of

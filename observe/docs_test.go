@@ -14,7 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/profile"
 )
 
-// row is an experiment as docs/service.md has it.
+// row is an experiment as docs/service-reference.md has it.
 func row(x *Experiment) string {
 	how := map[Class]string{
 		Passive: "a recording", Reads: "a read", Locked: "an account that cannot trade", OnPaper: "the paper account", Trial: "a trial account", Never: "never: only by harm or luck", Closed: "not at all",
@@ -34,16 +34,16 @@ func row(x *Experiment) string {
 
 // The page has a row for each experiment.
 func TestThePageHasEachExperiment(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "service.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "service-reference.md"))
 	require.NoError(t, err)
 	for i := range Experiments {
 		line := row(&Experiments[i])
-		assert.True(t, strings.Contains(string(page), line), "docs/service.md lacks this row:\n%s", line)
+		assert.True(t, strings.Contains(string(page), line), "docs/service-reference.md lacks this row:\n%s", line)
 	}
 }
 
 // What is unseen, by class: by a recording of a bot that meets everything once, and after all was asked.
-// docs/service.md has the same figures.
+// docs/service-reference.md has the same figures.
 func TestShareOfUnseen(t *testing.T) {
 	all, recorded, questioned := map[Class]int{}, map[Class]int{}, map[Class]int{}
 	var p *profile.Profile
@@ -65,11 +65,11 @@ func TestShareOfUnseen(t *testing.T) {
 			questioned[x.Class]++
 		}
 	}
-	page, err := os.ReadFile(filepath.Join("..", "docs", "service.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "service-reference.md"))
 	require.NoError(t, err)
 	for class, n := range all {
 		line := fmt.Sprintf("| %s | %d of %d | %d of %d |\n", class, recorded[class], n, questioned[class], n)
-		assert.True(t, strings.Contains(string(page), line), "docs/service.md lacks this row:\n%s", line)
+		assert.True(t, strings.Contains(string(page), line), "docs/service-reference.md lacks this row:\n%s", line)
 	}
 }
 

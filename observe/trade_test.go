@@ -70,7 +70,7 @@ func TestPaperAndTrial(t *testing.T) {
 				}
 			}
 		}
-		assert.Less(t, time.Since(began), 45*time.Minute, "as docs/service.md says")
+		assert.Less(t, time.Since(began), 45*time.Minute, "as docs/service-reference.md says")
 		r, _ := p.Result("A1e", profile.Live)
 		assert.Equal(t, 8, r.CountFirst)
 		assert.Equal(t, "1", p.Measured.DefaultLeverage)

@@ -106,7 +106,7 @@ var markets = []struct {
 var settings = []struct{ mean, deviation float64 }{{0, 500}, {0, 1000}, {100, 1000}, {150, 700}, {250, 700}, {300, 500}}
 
 // The intervals hold the truth, whatever kind of days there are, and the plug-in does not. The table of
-// docs/odds.md is
+// docs/odds-reference.md is
 //
 //	go test ./backtest/odds -run Coverage -odds.histories 1000 -v -timeout 48h
 func TestCoverage(t *testing.T) {
@@ -184,7 +184,7 @@ func TestNoIntervalIsAPoint(t *testing.T) {
 }
 
 // The width of the interval of *lose* by the length of the history, for accounts of several chances. In
-// full it is the table of docs/odds.md:
+// full it is the table of docs/odds-reference.md:
 //
 //	go test ./backtest/odds -run Widths -odds.full -v
 func TestWidthsShrinkWithTheHistory(t *testing.T) {

@@ -17,7 +17,7 @@
 // A history is one of many that might have been. So it is resampled 200 times, and 500 paths are
 // drawn from each: the interval is that of the 200 chances, and is the headline. It holds the
 // truth in 92 to 97 of 100 cases, where what simulators print holds it in fewer than 10;
-// docs/odds.md has the measurement.
+// docs/odds-reference.md has the measurement.
 //
 // # What it refuses
 //

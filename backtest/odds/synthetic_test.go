@@ -11,7 +11,7 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// full makes the tests of the statistics as large as docs/odds.md states them: minutes.
+// full makes the tests of the statistics as large as docs/odds-reference.md states them: minutes.
 var full = flag.Bool("odds.full", false, "measure calibration, widths and sizes in full")
 
 // histories are how many histories each cell of the coverage has.

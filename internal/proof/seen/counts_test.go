@@ -171,7 +171,7 @@ func TestWithReadLag(t *testing.T) {
 	}
 }
 
-// What falls with an assumption, as package observe and docs/service.md have it, is what the client does
+// What falls with an assumption, as package observe and docs/service-reference.md have it, is what the client does
 // without it.
 func TestWhatFallsIsWhatTheClientDoes(t *testing.T) {
 	falls := map[string]string{}
