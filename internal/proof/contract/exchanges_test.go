@@ -4,20 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// exchangesDir is where the recorded exchanges are, seen from this directory.
-const exchangesDir = "../../../testdata/exchanges"
+// written is every exchange, those that are not on file too: package exchange writes
+// them into a folder.
+var written = sync.OnceValues(func() (map[string]exchange, error) {
+	folder, err := os.MkdirTemp("", "exchanges")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	cmd := exec.Command("go", "test", "./internal/proof/exchange", "-run", "^TestRecorded$", "-count", "1", "-into", folder)
+	cmd.Dir, cmd.Env = "../../..", append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return readExchanges(folder)
+})
 
 // exchange is a recorded exchange, as far as the contract has a say in it. It is
 // read here by itself: what records and replays the files is not asked.
@@ -40,32 +54,34 @@ type exchange struct {
 
 func exchanges(t *testing.T) map[string]exchange {
 	t.Helper()
-	all := map[string]exchange{}
-	err := filepath.WalkDir(exchangesDir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var e exchange
-		if err := json.Unmarshal(text, &e); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		all[filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path)] = e
-		return nil
-	})
+	all, err := written()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) == 0 {
-		t.Fatal("no exchange was found")
-	}
-	return all
+	return maps.Clone(all)
 }
 
-// Every recorded exchange is one of the contract's: its request, unless it was
+func readExchanges(folder string) (map[string]exchange, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*", "*.json"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no exchange was found: %w", err)
+	}
+	all := map[string]exchange{}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		var e exchange
+		if err := json.Unmarshal(text, &e); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all[filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path)] = e
+	}
+	return all, nil
+}
+
+// Every exchange is one of the contract's: its request, unless it was
 // spoiled on purpose, its answer, and the headers of both.
 func TestExchanges(t *testing.T) {
 	ops := operations(t)

@@ -31,6 +31,7 @@ type testCase struct {
 	call     call                        // the operation's own unless set
 	elapse   time.Duration               // until whatever else runs has ended
 	anywhere bool                        // comes about at any service, without a hand inside it
+	filed    bool                        // its exchange is a file; another is made anew whenever it is wanted
 }
 
 func (c testCase) path() string { return c.op.id + "/" + c.name + ".json" }

@@ -16,8 +16,7 @@ import (
 // A service that differs from the files is told apart by shape, and what may vary
 // is not reported.
 func TestDrift(t *testing.T) {
-	recorded, err := exchange.Load(dir)
-	require.NoError(t, err)
+	recorded := exchanges(t)
 	json := http.Header{"Content-Type": {"application/json"}}
 	raw := func(status int, header http.Header, body string) func(*world, string) {
 		return func(w *world, operation string) { w.sim.Fault(operation, tradingsim.Raw(status, header, body)) }
@@ -93,8 +92,7 @@ func TestDrift(t *testing.T) {
 // Every file against all of them: nothing differs from itself. A case that was
 // not recorded is told.
 func TestDriftOfTheFilesThemselves(t *testing.T) {
-	recorded, err := exchange.Load(dir)
-	require.NoError(t, err)
+	recorded := exchanges(t)
 	assert.Empty(t, exchange.Drift(recorded, recorded))
 	assert.Equal(t, []string{"x/y.json: not recorded before"}, exchange.Drift(recorded, []*exchange.File{{Operation: "x", Case: "y"}}))
 }
@@ -102,8 +100,7 @@ func TestDriftOfTheFilesThemselves(t *testing.T) {
 // Another service, over loopback: what may be recorded there can be, agrees with
 // the files, and trades nothing but the paper account, and that only if asked to.
 func TestRecordElsewhere(t *testing.T) {
-	recorded, err := exchange.Load(dir)
-	require.NoError(t, err)
+	recorded := exchanges(t)
 	for name, row := range map[string]struct {
 		account                   string
 		sandboxWrites, liveWrites bool

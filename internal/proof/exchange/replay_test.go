@@ -31,19 +31,15 @@ func replay(t *testing.T, f *exchange.File, c *testCase) (any, error) {
 	return w.call(c, w.base)
 }
 
-// Every recorded exchange, through the client's public method and over a
+// Every exchange, through the client's public method and over a
 // connection: the request is the recorded one, and the answer becomes the result
-// or the error that the file says.
+// or the error that it says.
 func TestReplay(t *testing.T) {
-	files, err := exchange.Load(dir)
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
 	all := cases(t)
-	for _, f := range files {
+	for _, f := range exchanges(t) {
 		path := filepath.ToSlash(f.Path())
 		t.Run(path, func(t *testing.T) {
-			c, ok := all[path]
-			require.True(t, ok, "no case makes it")
+			c := all[path]
 			value, err := replay(t, f, &c)
 			if f.Expect.Error != nil {
 				assert.Nil(t, f.Expect.Result)
@@ -269,14 +265,12 @@ func (a always) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.Status, Header: header, Request: req, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(a.Bytes()))}, nil
 }
 
-// Every recorded refusal, as the answer to whatever the client sends: how often it sends the call,
+// Every refusal, as the answer to whatever the client sends: how often it sends the call,
 // what it advises then, and what became of a write. Among them T98: what refuses Pro
 // orders and edits; T39: fill_rejected, order_rejected and cap_exceeded.
 func TestARefusalThatPersists(t *testing.T) {
-	files, err := exchange.Load(dir)
-	require.NoError(t, err)
 	all := cases(t)
-	for _, f := range files {
+	for _, f := range exchanges(t) {
 		if f.Expect.Error == nil || f.Response.Header["Idempotent-Replayed"] != "" {
 			continue
 		}
