@@ -60,7 +60,6 @@ func contenders() []contender {
 	var all []contender
 	all = append(all, clientContenders()...)
 	all = append(all, bareContenders()...)
-	all = append(all, generatedContenders()...)
 	all = append(all, alpacaContenders()...)
 	all = append(all, binanceContenders()...)
 	all = append(all, hcloudContenders()...)

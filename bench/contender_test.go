@@ -21,7 +21,6 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/bench/internal/oapi"
 )
 
 // heard is a service that notes the last request that is not about its health.
@@ -174,8 +173,6 @@ func lookAt(t *testing.T, answer any) string {
 		return words(a.Fill.Price, a.Fill.Size, a.Fill.Fee, a.NewBalance, *a.Position.MarkPrice, *a.Position.StopLossPrice)
 	case *handResult[exact]:
 		return words(a.Fill.Price, a.Fill.Size, a.Fill.Fee, a.NewBalance, *a.Position.MarkPrice, *a.Position.StopLossPrice)
-	case *oapi.OrderResponse:
-		return words(a.Fill.Price, a.Fill.Size, a.Fill.Fee, a.NewBalance, *a.Position.MarkPrice, *a.Position.StopLossPrice)
 	case *handSandboxResult[float64]:
 		return words(a.Fill.Price, a.Fill.Repriced, a.Account.Balance, *a.Position.MarkPrice, *a.Position.StopLossPrice)
 	case *alpaca.Order:
@@ -243,9 +240,6 @@ func lookAtTrades(t *testing.T, answer any) string {
 	case *handTrades[decimal.Decimal]:
 		last := a.Trades[len(a.Trades)-1]
 		return words(len(a.Trades), last.Symbol, last.ExitPrice, last.RealizedPnL, last.Size, last.OrderType)
-	case *oapi.SandboxTradesResponse:
-		last := a.Trades[len(a.Trades)-1]
-		return words(len(a.Trades), *last.Symbol, last.ExitPrice, last.RealizedPnL, *last.Size, last.OrderType)
 	case []marketdata.Trade:
 		last := a[len(a)-1]
 		return words(len(a), last.Price, last.Size, last.ID, last.Tape)
