@@ -43,6 +43,7 @@ type obedience struct {
 	persons  int           // how often a person was alerted
 	longest  time.Duration // that it took to find out about a write, of which no person was alerted
 	end      obedient.End
+	executed int // how often the decision was
 }
 
 // obedientSchedule has nobody beside the bot, and a clock that does not jump.
@@ -189,6 +190,7 @@ func (o *obedience) play(killAt int) {
 
 func (o *obedience) judge() {
 	list := o.ran()
+	o.executed = len(list)
 	switch why := o.whyNot(list); {
 	case len(list) > 1 && why != "", o.end == obedient.Held && len(list) == 0 && why != "", o.end == obedient.Dropped && len(list) > 0 && why != "":
 		o.excepted[why] = true
@@ -248,7 +250,7 @@ func TestObedient(t *testing.T) {
 	count, longest, busiest := map[string]int{}, time.Duration(0), 0
 	for seed := *obeysFrom; seed < *obeysFrom+*obeys; seed++ {
 		o := obey(t, obedientSchedule(seed), pages)
-		count[fmt.Sprintf("%s, executed %d times", o.end, len(o.ran()))]++
+		count[fmt.Sprintf("%s, executed %d times", o.end, o.executed)]++
 		for why := range o.excepted {
 			count[why]++
 		}
@@ -256,8 +258,8 @@ func TestObedient(t *testing.T) {
 			count["a person was alerted"]++
 		}
 		longest, busiest = max(longest, o.longest), max(busiest, o.busiest())
-		if testing.Verbose() && len(o.ran()) > 1 {
-			t.Logf("seed %d: executed %d times", seed, len(o.ran()))
+		if testing.Verbose() && o.executed > 1 {
+			t.Logf("seed %d: executed %d times", seed, o.executed)
 		}
 		for _, p := range o.problems {
 			t.Errorf("seed %d: %s", seed, p)
