@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -53,10 +52,8 @@ func needed(client string) []string {
 	return nil
 }
 
-// leaver is one that runs in this program.
-type leaver struct{ came atomic.Bool } // an answer that nobody waits for
-
-func (l *leaver) within(method, path, body, key string) (int, []byte) {
+// within is an answer; the status is 0 if it did not come in time, and -1 if it cannot come.
+func within(method, path, body, key string) (int, []byte) {
 	type answer struct {
 		status int
 		text   []byte
@@ -71,7 +68,6 @@ func (l *leaver) within(method, path, body, key string) (int, []byte) {
 	if key != "" {
 		r.Header.Set("Idempotency-Key", key)
 	}
-	var left atomic.Bool
 	go func() {
 		a, err := http.DefaultClient.Do(r)
 		if err != nil {
@@ -79,10 +75,7 @@ func (l *leaver) within(method, path, body, key string) (int, []byte) {
 			return
 		}
 		defer func() { _ = a.Body.Close() }()
-		text, err := io.ReadAll(a.Body)
-		if err == nil && left.Load() && method == http.MethodPost && a.StatusCode == http.StatusOK {
-			l.came.Store(true)
-		}
+		text, _ := io.ReadAll(a.Body) // half of one says nothing
 		said <- answer{a.StatusCode, text}
 	}()
 	patience, err := strconv.ParseFloat(os.Getenv("LEFT_PATIENCE"), 64)
@@ -93,13 +86,12 @@ func (l *leaver) within(method, path, body, key string) (int, []byte) {
 	case a := <-said:
 		return a.status, a.text
 	case <-time.After(time.Duration(patience * float64(time.Second))):
-		left.Store(true)
 		return 0, nil
 	}
 }
 
-func (l *leaver) has() answer {
-	switch status, text := l.within(http.MethodGet, "/positions?accountId=acc_1", "", ""); {
+func hasIt() answer {
+	switch status, text := within(http.MethodGet, "/positions?accountId=acc_1", "", ""); {
 	case status != http.StatusOK:
 		return none
 	case bytes.Contains(text, []byte(`"symbol"`)):
@@ -109,14 +101,14 @@ func (l *leaver) has() answer {
 	}
 }
 
-// runLeaver is the same bot as those in testdata.
+// runLeaver is the same bot as those in testdata, in this program.
 func runLeaver() {
-	l, how := &leaver{}, os.Getenv("LEFT_HOW")
-	if l.has() == yes && how != "keyed" { // from an earlier run
+	how := os.Getenv("LEFT_HOW")
+	if hasIt() == yes && how != "keyed" { // from an earlier run
 		fmt.Println("placed")
 		return
 	}
-	number, took, last := 0, "", ""
+	number, last := 0, ""
 	for n, end := 1, time.Now().Add(2*time.Minute); time.Now().Before(end); n++ {
 		size, key := 1, ""
 		switch how {
@@ -127,28 +119,24 @@ func runLeaver() {
 		case "changes":
 			size = n
 		}
-		if how == "hasty" && l.came.Load() {
-			took = tookAndGaveUp
-		}
-		status, text := l.within(http.MethodPost, "/orders", fmt.Sprintf(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0%d,"leverage":2}`, size), key)
+		status, text := within(http.MethodPost, "/orders", fmt.Sprintf(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0%d,"leverage":2}`, size), key)
 		last = fmt.Sprintf("%d %s", status, text)
 		if n > 1 {
 			fmt.Println("again")
 		}
 		if status == http.StatusOK {
-			fmt.Println(took + "placed")
+			fmt.Println("placed")
 			return
 		}
 		if status == 0 && (how == "keyed" || how == "hasty") {
 			continue
 		}
 		if how != "keyed" || status == http.StatusUnprocessableEntity || bytes.Contains(text, []byte("idempotency_result_unknown")) {
-			has := l.has()
-			if has == yes {
-				fmt.Println(took + "placed")
+			switch hasIt() {
+			case yes:
+				fmt.Println("placed")
 				return
-			}
-			if has == no {
+			case no:
 				number++
 			}
 		}

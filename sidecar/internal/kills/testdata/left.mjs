@@ -2,20 +2,12 @@
 // environment says where, and what it does then.
 const { LEFT_URL: base, LEFT_KEY: apiKey, LEFT_HOW: how, LEFT_PATIENCE: patience } = process.env
 const sleep = (ms, value) => new Promise((done) => setTimeout(done, ms, value))
-let came = false // an answer that nobody waits for
 
 // An answer; 0 if it did not come in time, and -1 if it cannot come.
 async function ask(method, path, body, key) {
   const headers = { "X-API-Key": apiKey, "Content-Type": "application/json", ...(key && { "Idempotency-Key": key }) }
-  let left = false
-  const call = fetch(base + path, { method, body, headers }).then(async (answer) => {
-    const text = await answer.text()
-    came ||= left && answer.status === 200 && method === "POST"
-    return [answer.status, text]
-  }).catch((err) => [-1, String(err)])
-  const first = await Promise.race([call, sleep(patience * 1000, [0, ""])])
-  left = first[0] === 0
-  return first
+  const call = fetch(base + path, { method, body, headers }).then(async (answer) => [answer.status, await answer.text()])
+  return Promise.race([call.catch((err) => [-1, String(err)]), sleep(patience * 1000, [0, ""])])
 }
 
 async function has() {
@@ -23,9 +15,8 @@ async function has() {
   return status === 200 ? JSON.parse(text).positions.length > 0 : null
 }
 
-let took = ""
 function placed() {
-  console.log(took + "placed")
+  console.log("placed")
   process.exit(0)
 }
 
@@ -33,7 +24,6 @@ if ((await has()) && how !== "keyed") placed() // from an earlier run
 let number = 0, status, text
 for (let n = 1, end = Date.now() + 120_000; Date.now() < end; n++) {
   const key = { keyed: `entry-${number}`, renews: crypto.randomUUID(), hasty: crypto.randomUUID() }[how]
-  if (how === "hasty" && came) took = "took an answer and gave it up, "
   ;[status, text] = await ask("POST", "/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0${how === "changes" ? n : 1},"leverage":2}`, key)
   if (n > 1) console.log("again")
   if (status === 200) placed()

@@ -5,7 +5,7 @@ import concurrent.futures, json, os, sys, time, uuid
 
 client, how = sys.argv[1], os.environ["LEFT_HOW"]
 base, patience = os.environ["LEFT_URL"], float(os.environ["LEFT_PATIENCE"])
-threads, left = concurrent.futures.ThreadPoolExecutor(64), []
+threads = concurrent.futures.ThreadPoolExecutor(64)
 
 if client == "requests":
     import requests
@@ -33,7 +33,6 @@ def ask(method, path, body=None, key=None):
     try:
         return future.result(timeout=patience)
     except concurrent.futures.TimeoutError:
-        left.append(future)
         return 0, ""
     except Exception as err:
         return -1, repr(err)
@@ -44,16 +43,12 @@ def has():
     return len(json.loads(text)["positions"]) > 0 if status == 200 else None
 
 
-def came():
-    return any(f.done() and not f.exception() and f.result()[0] == 200 for f in left)
-
-
 def placed():
-    print(took + "placed", flush=True)
+    print("placed", flush=True)
     os._exit(0)  # its calls with it
 
 
-n, number, took = 0, 0, ""
+n, number = 0, 0
 if has() and how != "keyed":  # from an earlier run
     placed()
 for end in [time.time() + 120]:
@@ -61,8 +56,6 @@ for end in [time.time() + 120]:
         n += 1
         size = n if how == "changes" else 1
         key = {"keyed": f"entry-{number}", "renews": str(uuid.uuid4()), "hasty": str(uuid.uuid4())}.get(how)
-        if how == "hasty" and came():
-            took = "took an answer and gave it up, "
         status, text = ask("POST", "/orders", '{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0%d,"leverage":2}' % size, key)
         if n > 1:
             print("again", flush=True)

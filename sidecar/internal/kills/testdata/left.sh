@@ -2,7 +2,7 @@
 # Wants one position, and goes on when a call takes too long, while curl runs on in the background: after a
 # kill of this shell, too. The environment says where, and what it does then.
 set -u
-number=0 took=
+number=0
 
 # ask sets status and text: status is 0 if the answer did not come in time, and -1 if it cannot come.
 ask() {
@@ -35,7 +35,7 @@ has() {
 }
 
 placed() {
-	echo "${took}placed"
+	echo placed
 	exit
 }
 
@@ -46,11 +46,7 @@ for ((n = 1; SECONDS < end; n++)); do
 	key= size=1
 	case $LEFT_HOW in
 	keyed) key=entry-$number ;;
-	renews) key=entry-$$-$n ;;
-	hasty)
-		key=entry-$$-$n
-		! grep -qsx 200 "$LEFT_DIR"/call.* || took='took an answer and gave it up, '
-		;;
+	renews | hasty) key=entry-$$-$n ;;
 	changes) size=$n ;;
 	esac
 	ask POST /orders '{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0'$size',"leverage":2}' "$key"
