@@ -12,12 +12,14 @@ import (
 // do the same, and together they must not send more than the service allows: so each keeps to its
 // part, and does not take at once what the others have left over.
 //
-// In the first window without the store a process sends no more than it did in the one before, and
-// its part of what was free then. From the next window on it has its share of the limit, by how many
-// shared the store at last. Each has its part of the reserve too, for exits alone. For a window after
-// the store is back both have to agree, since a store that was started anew has forgotten who sent what.
+// In the first window without the store a process reads and enters no more than in the one before: what
+// was free when it last heard of the store the others may have taken since. Its part of that is for
+// exits alone, as is its part of the reserve. From the next window on it has its share of the limit, by
+// how many shared the store at last. For a window after the store is back both have to agree, since a
+// store that was started anew has forgotten who sent what.
 type standIn struct {
 	sharers int             // that the store knew of at last; 0 if it never said
+	heard   time.Time       // when it said so
 	since   time.Time       // from when on it knows what was taken
 	left    map[string]int  // slots of each bucket that were free at last, the reserve included
 	away    time.Time       // when the store went away, or forgot; zero while it is trusted
@@ -28,7 +30,8 @@ type standIn struct {
 // then is how many slots of a bucket this process held at a moment, and how many were left.
 type then struct{ own, left int }
 
-// unknownSharers is how many processes are taken to share a store that has never answered.
+// unknownSharers is how many processes are taken to share a store at least that has not answered for a
+// window, or never.
 const unknownSharers = 4
 
 // exitsOf names the part of a bucket's reserve that this process has for its exits.
@@ -44,7 +47,7 @@ func (l *Limiter) heard(n *needs, g *ratelimit.Grant) {
 		s.since = g.Since
 	}
 	if g.Sharers > 0 {
-		s.sharers = g.Sharers
+		s.sharers, s.heard = g.Sharers, time.Now()
 	}
 	if len(g.Left) == n.n {
 		if s.left == nil {
@@ -71,6 +74,9 @@ func (l *Limiter) goneAway() {
 		return
 	}
 	s.away = time.Now()
+	if s.sharers > 0 && s.away.Sub(s.heard) >= Window { // others may have come since
+		s.sharers = max(s.sharers, unknownSharers)
+	}
 	s.then = make(map[string]then, len(s.left))
 	for bucket, left := range s.left {
 		s.then[bucket] = then{l.held(bucket), left}
@@ -83,9 +89,9 @@ func (l *Limiter) held(bucket string) int {
 	return usages[0].Used
 }
 
-// part is how many slots of a bucket this process may hold beside others, and how many more its
-// exits may. The lock is held.
-func (l *Limiter) part(b *ratelimit.Bucket) (most, exits int) {
+// part is how many slots of a bucket this process may hold beside others, for exits or for the rest, and
+// how many more its exits may. The lock is held.
+func (l *Limiter) part(b *ratelimit.Bucket, exit bool) (most, exits int) {
 	s := &l.standIn
 	sharers := s.sharers
 	if sharers == 0 {
@@ -93,15 +99,22 @@ func (l *Limiter) part(b *ratelimit.Bucket) (most, exits int) {
 	}
 	reserve := l.reserve(ratelimit.Read, b.Limit)
 	most, exits = max((b.Limit-reserve)/sharers, 1), max(reserve/sharers, 1)
+	if s.left == nil || !s.away.IsZero() && time.Since(s.away) >= Window {
+		return most, exits
+	}
 	was, known := s.then[b.Name]
 	if s.away.IsZero() {
 		was.left, known = s.left[b.Name]
 		was.own = l.held(b.Name)
 	}
-	if !known || !s.away.IsZero() && time.Since(s.away) >= Window {
-		return most, exits
+	if !known { // it has used none of it
+		was.left = b.Limit
 	}
-	return min(most, was.own+max(was.left-reserve, 0)/sharers), max(min(reserve, was.left)/sharers, 1)
+	free := 0
+	if exit {
+		free = max(was.left-reserve, 0) / sharers
+	}
+	return min(most, was.own+free), max(min(reserve, was.left)/sharers, 1)
 }
 
 // ofPart are the needs of a slot within this process's part. An exit that finds no room there takes
@@ -110,9 +123,10 @@ func (l *Limiter) ofPart(p ratelimit.Priority, slot *Slot) needs {
 	n := slot.needs
 	for i := range n.all() {
 		b := &n.of[i].Bucket
-		most, exits := l.part(b)
+		exit := p >= ratelimit.Exit
+		most, exits := l.part(b, exit)
 		n.of[i].Reserve = 0
-		if slot.exits[i] = p >= ratelimit.Exit && l.held(b.Name) >= most; slot.exits[i] {
+		if slot.exits[i] = exit && l.held(b.Name) >= most; slot.exits[i] {
 			b.Name, b.Limit = exitsOf(b.Name), exits
 		} else {
 			b.Limit = most

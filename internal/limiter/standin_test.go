@@ -75,8 +75,8 @@ func (d *desk) Usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelim
 	return inner.Usage(ctx, buckets)
 }
 
-// A store goes away for some time while several processes use all that there is, not all the same, and
-// comes back as it was or empty. In no minute do they send more than the service allows, and no exit
+// A store goes away for some time while several processes use all that there is, not all the same, or all
+// but one, which begins then, and comes back as it was or empty. In no minute do they send more than the service allows, and no exit
 // waits for longer than two seconds.
 func TestFound12_AStoreThatGoesAwayAtSaturation(t *testing.T) {
 	if raceDetector { // see TestALongQueueAsksTheStoreSeldom
@@ -84,10 +84,10 @@ func TestFound12_AStoreThatGoesAwayAtSaturation(t *testing.T) {
 	}
 	for _, processes := range []int{1, 3, 7} {
 		for _, lasts := range []time.Duration{3 * time.Second, 30 * time.Second, 135 * time.Second} {
-			for _, how := range []struct{ hangs, forgets bool }{{}, {hangs: true}, {forgets: true}, {hangs: true, forgets: true}} {
-				t.Run(fmt.Sprintf("%d processes, %s, hangs %t, forgets %t", processes, lasts, how.hangs, how.forgets), func(t *testing.T) {
+			for _, how := range []struct{ hangs, forgets, idle bool }{{}, {hangs: true}, {forgets: true}, {hangs: true, forgets: true}, {idle: true}, {idle: true, forgets: true}} {
+				t.Run(fmt.Sprintf("%d processes, %s, hangs %t, forgets %t, idle %t", processes, lasts, how.hangs, how.forgets, how.idle), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						saturate(t, processes, lasts, how.hangs, how.forgets)
+						saturate(t, processes, lasts, how.hangs, how.forgets, how.idle)
 					})
 				})
 			}
@@ -95,9 +95,17 @@ func TestFound12_AStoreThatGoesAwayAtSaturation(t *testing.T) {
 	}
 }
 
-func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets bool) {
+func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, idle bool) {
 	t.Helper()
 	store := &desk{inner: ratelimit.NewMemoryStore(), sharers: processes, since: time.Now()}
+	if idle && processes <= unknownSharers { // the first comes alone, and hears of no other
+		store.sharers = 1
+		time.AfterFunc(time.Second, func() {
+			store.mu.Lock()
+			defer store.mu.Unlock()
+			store.sharers = processes
+		})
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	var mu sync.Mutex
 	var sent []time.Time
@@ -121,6 +129,10 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets b
 		for caller := range 2 + 3*p { // the later ones are greedier
 			work.Go(func() {
 				random := rand.New(rand.NewPCG(uint64(p), uint64(caller)))
+				if idle && p == 0 { // but for one request, before the others use what there is
+					send(l, &Request{Key: testKey, Priority: ratelimit.Read, Hold: time.Second})
+					time.Sleep(90 * time.Second)
+				}
 				for ctx.Err() == nil {
 					priority := ratelimit.Read
 					if random.IntN(3) == 0 {
@@ -131,6 +143,9 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets b
 			})
 		}
 		work.Go(func() { // an exit every ten seconds: 6 of its part of the reserve in a minute
+			if idle && p == 0 {
+				time.Sleep(90 * time.Second)
+			}
 			for ctx.Err() == nil {
 				began := time.Now()
 				send(l, &Request{Key: testKey, Class: "closes", Priority: ratelimit.Close, Hold: time.Second})
