@@ -65,6 +65,10 @@ func (c *botConfig) closes(bar int64) bool {
 	return bar/int64(len(symbols))%4 == 3
 }
 
+// closesAll reports whether that close is of the whole, as each second one is: halves of halves have
+// more decimal places than any market.
+func (c *botConfig) closesAll(bar int64) bool { return bar/int64(len(symbols))%24 >= 12 }
+
 // again is how many bars a new holder decides again: those of the old one's silence, of a failover, and
 // some before.
 func (c *botConfig) again() int64 { return int64(4 * c.Lease / c.bar()) }
@@ -217,7 +221,11 @@ func (b *bot) decide(ctx context.Context, client *trading.Client, holder string,
 		return
 	}
 	if b.config.closes(bar) && (opened || !b.config.OpensFirst) {
-		_, err = account.ClosePosition(ctx, symbol, trading.Percent(trading.Dec("50")), opts...)
+		part := trading.Percent(trading.Dec("50"))
+		if b.config.closesAll(bar) {
+			part = trading.All
+		}
+		_, err = account.ClosePosition(ctx, symbol, part, opts...)
 	} else {
 		_, err = account.PlaceOrder(ctx, trading.Order{Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.1"), Leverage: trading.Dec("2")}, opts...)
 		if err == nil {
