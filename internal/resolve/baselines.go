@@ -64,7 +64,10 @@ func (d *Driver) wantsDate() bool {
 // baseline: what is lost before there is one stays unknown. Who has not that much time goes
 // without.
 func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
-	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline || !d.Exclusive(w.Intent.Account) {
+	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline {
+		return nil
+	}
+	if d.askJournal(ctx, w.Intent.Account, notePatience) != nil || !d.Exclusive(w.Intent.Account) {
 		return nil
 	}
 	end := time.Now().Add(min(mostAwaited*w.Ledger.Without.ReadLag(), w.Intent.SendTTL))

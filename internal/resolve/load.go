@@ -78,7 +78,7 @@ func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
 		if d.pending.wentAhead(h.Intent) {
 			continue // of this process
 		}
-		w, err := d.restore(&h, gap)
+		w, err := d.restore(ctx, &h, gap)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (d *Driver) adopt(left []*Write) {
 
 // restore folds the records of a write that an earlier run left. gap means that the journal
 // lacks exits, or sends of them.
-func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
+func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (leftWrite, error) {
 	records, err := decode(h)
 	if err != nil {
 		return leftWrite{}, err
@@ -166,6 +166,9 @@ func (d *Driver) restore(h *journal.History, gap bool) (leftWrite, error) {
 	}
 	if w.Intent.ID == "" {
 		return leftWrite{}, nil // its beginning failed, and so it was not journaled
+	}
+	if err := d.askJournal(ctx, w.Intent.Account, notePatience); err != nil {
+		return leftWrite{}, err
 	}
 	terms.Exclusive = terms.Exclusive && d.Exclusive(w.Intent.Account) // then, and now
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe

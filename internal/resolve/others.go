@@ -28,12 +28,13 @@ func liveBook(account string) books.Account { return books.Account{Environment: 
 // Exclusive reports whether nobody else trades an account: the program says so, and
 // nothing has shown the contrary. While that cannot be read, somebody may.
 func (d *Driver) Exclusive(account string) bool {
-	return d.cfg.IsExclusive(account) && (account == "" || d.askJournal(account) == nil && d.Books.Others(liveBook(account)) == "")
+	return d.cfg.IsExclusive(account) && d.askJournal(d.cfg.Closing, account, exitWaits) == nil && d.Books.Others(liveBook(account)) == ""
 }
 
-// askJournal has the books know the sign that an earlier run has seen.
-func (d *Driver) askJournal(account string) error {
-	if !d.Durable() {
+// askJournal has the books know the sign that an earlier run has seen. It waits so long for a journal
+// that hangs.
+func (d *Driver) askJournal(ctx context.Context, account string, waits time.Duration) error {
+	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) {
 		return nil
 	}
 	d.declared.mu.Lock()
@@ -41,9 +42,11 @@ func (d *Driver) askJournal(account string) error {
 	if d.declared.asked[account] {
 		return nil
 	}
-	last, err := d.store.last(d.cfg.Closing, signOf(d.cfg.BaseURL, account))
+	ctx, cancel := context.WithTimeoutCause(ctx, waits, errHangs)
+	defer cancel()
+	last, err := d.store.last(ctx, signOf(d.cfg.BaseURL, account))
 	if err != nil {
-		return err
+		return fmt.Errorf("the journal cannot be read: %w", err)
 	}
 	if last != nil {
 		d.Books.NoteOthers(liveBook(account), last.Note)
@@ -124,7 +127,9 @@ func (d *Driver) keepSign(baseURL, account, sign string) {
 	name := signOf(baseURL, account)
 	data, err := json.Marshal(&record{End: &Final{At: now, Note: sign}})
 	if err == nil {
-		err = d.store.journal.Append(context.Background(), true, journal.Record{
+		ctx, cancel := context.WithTimeoutCause(context.Background(), notePatience, errHangs)
+		defer cancel()
+		err = d.store.journal.Append(ctx, true, journal.Record{
 			Intent: fmt.Sprintf("%s %d", name, now.UnixNano()), Name: name, Final: true, Data: data,
 		})
 	}

@@ -72,7 +72,7 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind
 	// what those beside it have to know.
 	gone := record{Beside: &books.Note{NoBaseline: true, NoTrail: true}}
-	if d.store.before(d.cfg.Closing, w, gone) != nil || !w.books.Settle(&w.booked, s) {
+	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, s) {
 		return false
 	}
 	d.store.later(w, record{Beside: &books.Note{Settled: true}})

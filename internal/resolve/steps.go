@@ -98,10 +98,20 @@ func (d *Driver) lookWithout(w *Write, limits ledger.Limits, full *noRoom) error
 	}
 }
 
+// notePatience is how long the driver, which resolves one write at a time, waits for the journal.
+const notePatience = 5 * time.Second
+
+// noteBefore makes a record of the driver's durable. A journal that takes too long is asked again later.
+func (d *Driver) noteBefore(w *Write, r record) error {
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, notePatience, errHangs)
+	defer cancel()
+	return d.store.before(ctx, w, r)
+}
+
 // noteDown makes a fact durable before the byte that it is about.
 func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
 	f := ledger.Fact{Kind: kind, At: d.Clock.Now()}
-	if err := d.store.before(d.cfg.Closing, w, record{Fact: &f}); err != nil {
+	if err := d.noteBefore(w, record{Fact: &f}); err != nil {
 		return fmt.Errorf("the journal cannot be written: %w", err)
 	}
 	w.Ledger.Note(f)
@@ -291,6 +301,9 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 
 // look reads the account, and has accounting judge it.
 func (d *Driver) look(w *Write, due time.Duration) error {
+	if err := d.askJournal(d.cfg.Closing, w.Intent.Account, notePatience); err != nil {
+		return err // who trades there is not known: what the look says would stand for good
+	}
 	key := w.Intent.account()
 	l := d.looks[key]
 	seen := d.seen[w]

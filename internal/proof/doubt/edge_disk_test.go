@@ -107,6 +107,15 @@ func (s *stuck) Append(ctx context.Context, durable bool, records ...journal.Rec
 	return s.Handle.Append(ctx, durable, records...)
 }
 
+// Named hangs like the records that are waited for.
+func (s *stuck) Named(ctx context.Context, name string) ([]journal.History, error) {
+	if s.hangs.Load() && s.patient.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Handle.Named(ctx, name)
+}
+
 // A journal that hangs in a record of an entry holds up no exit: not where it hangs for as long
 // as it is let, in each record of the exit too, nor where it never comes back to the entry's.
 func TestAnExitDoesNotWaitForTheRecordsOfOthers(t *testing.T) {

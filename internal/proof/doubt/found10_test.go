@@ -2,6 +2,7 @@ package doubt
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,4 +46,67 @@ func TestFound10_AHookThatHangs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An order is lost, and the program restarts while the journal hangs: until it is back, or, like a call
+// over a connection that is dead, for as long as it is waited for. What became of the order is found out
+// once the journal is back.
+func TestFound10_ARestartIntoAHungJournal(t *testing.T) {
+	for name, fault := range map[string]tradingsim.Fault{
+		"its answer is lost": tradingsim.DropResponse(), "the request is lost": tradingsim.DropRequest(),
+		"the service dies over it": tradingsim.Crash(), "500 after the work": tradingsim.FailAfter(500, "internal_error"),
+	} {
+		for _, waitedFor := range []bool{false, true} {
+			for _, hangs := range []time.Duration{10 * time.Second, 10 * time.Minute} {
+				t.Run(fmt.Sprintf("%s, %s, while it is waited for %t", name, hangs, waitedFor), func(t *testing.T) {
+					rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+						disk := rig.NewDisk()
+						r = r.Restart(disk, rig.Sole)
+						r.ReadAll()
+						_ = r.Lost(fault, rig.Buy("0.05"))
+						rig.CloseClient(r.T, r.Client)
+						hung := &stuck{Handle: rig.Handle{Store: disk.Open(), Disk: disk}, release: make(chan struct{})}
+						hung.patient.Store(waitedFor)
+						hung.hangs.Store(true)
+						time.AfterFunc(hangs, func() {
+							hung.hangs.Store(false)
+							close(hung.release)
+						})
+						r = rig.Join(r.T, r.Sim, trading.WithJournal(hung), rig.Sole)
+						ctx, cancel := context.WithTimeout(r.T.Context(), time.Hour)
+						defer cancel()
+						resolutions, err := r.Recover(ctx)
+						for ; err != nil && ctx.Err() == nil; time.Sleep(time.Second) { // the journal cannot be read
+							require.Empty(r.T, resolutions)
+							resolutions, err = r.Recover(ctx)
+						}
+						require.NoError(r.T, err)
+						require.Len(r.T, resolutions, 1)
+						want := trading.NotApplied
+						if r.Ran(trading.OpOrder) > 0 {
+							want = trading.Applied
+						}
+						assert.Equal(r.T, want, resolutions[0].Outcome, "%v", resolutions[0].Err)
+						r.Open(rig.Buy("0.02"))
+					})
+				})
+			}
+		}
+	}
+}
+
+// The first write of a program is an exit, and its journal hangs in all that is asked of it.
+func TestFound10_AnExitBesideAHungJournal(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Open(rig.Buy("0.1"))
+		disk := rig.NewDisk()
+		hung := &stuck{Handle: rig.Handle{Store: disk.Open(), Disk: disk}, release: make(chan struct{})}
+		hung.patient.Store(true)
+		hung.hangs.Store(true)
+		r = rig.Join(r.T, r.Sim, trading.WithJournal(hung), rig.Sole)
+		began := time.Now()
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
+		require.NoError(r.T, err)
+		assert.LessOrEqual(r.T, time.Since(began), time.Second)
+	})
 }
