@@ -26,6 +26,11 @@ func (d *Driver) Own(w *Write, name string) {
 // the name already; else how the one before it ended that went furthest, nil if there is
 // none. An error is that of the journal, and the write has its name all the same.
 func (d *Driver) Take(ctx context.Context, w *Write) (earlier *Write, last *Final, err error) {
+	if !w.Intent.Entry { // which goes out without what the journal knows
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, notePatience, errHangs)
+		defer cancel()
+	}
 	unread := d.Load(ctx)
 	if taker := d.pending.Take(&w.Item); taker != nil {
 		return taker.Write, nil, nil

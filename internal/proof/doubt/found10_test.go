@@ -97,16 +97,22 @@ func TestFound10_ARestartIntoAHungJournal(t *testing.T) {
 
 // The first write of a program is an exit, and its journal hangs in all that is asked of it.
 func TestFound10_AnExitBesideAHungJournal(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		r.Open(rig.Buy("0.1"))
-		disk := rig.NewDisk()
-		hung := &stuck{Handle: rig.Handle{Store: disk.Open(), Disk: disk}, release: make(chan struct{})}
-		hung.patient.Store(true)
-		hung.hangs.Store(true)
-		r = rig.Join(r.T, r.Sim, trading.WithJournal(hung), rig.Sole)
-		began := time.Now()
-		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
-		require.NoError(r.T, err)
-		assert.LessOrEqual(r.T, time.Since(began), time.Second)
-	})
+	for name, row := range map[string]struct {
+		opts []trading.CallOption
+		most time.Duration
+	}{"without an id": {nil, time.Second}, "with an id": {[]trading.CallOption{rig.Breakout}, 6 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r.Open(rig.Buy("0.1"))
+				disk := rig.NewDisk()
+				hung := &stuck{Handle: rig.Handle{Store: disk.Open(), Disk: disk}, release: make(chan struct{})}
+				hung.patient.Store(true)
+				hung.hangs.Store(true)
+				r = rig.Join(r.T, r.Sim, trading.WithJournal(hung), rig.Sole)
+				began := time.Now()
+				require.NoError(r.T, rig.ExitCall(r, row.opts...))
+				assert.LessOrEqual(r.T, time.Since(began), row.most)
+			})
+		})
+	}
 }
