@@ -246,17 +246,22 @@ func (b *backtester) program(ctx context.Context, built string) error {
 	}
 	cmd := b.command(ctx, built, string(argument))
 	cmd.Stdout, cmd.Stderr = b.app.Out, b.app.Err
+	if err := b.await(cmd.Run); err != nil {
+		return b.ended(ctx, err)
+	}
+	return nil
+}
+
+// await runs what may take long, and says meanwhile that it goes on.
+func (b *backtester) await(run func() error) error {
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Run() }()
+	go func() { ended <- run() }()
 	alive := time.NewTicker(signOfLife)
 	defer alive.Stop()
 	for began := time.Now(); ; {
 		select {
 		case err := <-ended:
-			if err != nil {
-				return b.ended(ctx, err)
-			}
-			return nil
+			return err
 		case <-alive.C:
 			b.app.Sayf("running for %s", age(time.Since(began)))
 		}

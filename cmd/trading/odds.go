@@ -286,11 +286,11 @@ func (f *forecaster) history() (odds.History, error) {
 		return odds.History{}, err
 	}
 	defer func() { _ = file.Close() }()
+	var h odds.History
 	trades, err := odds.ReadTrades(file)
-	if err != nil {
-		return odds.History{}, err
+	if err == nil {
+		h, err = odds.FromTrades(trades, o)
 	}
-	h, err := odds.FromTrades(trades, o)
 	if err != nil {
 		return h, fmt.Errorf("%w (what the service lists, as trading trades -o csv writes it, lacks some of this: take what trading backtest --trades wrote, or a --result)", err)
 	}

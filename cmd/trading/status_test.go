@@ -159,5 +159,6 @@ func TestFound22_AnOldAssessmentIsNotSafe(t *testing.T) {
 		assert.Contains(t, shown, "NOT SAFE")
 		assert.Contains(t, shown, "entries are refused until it makes another")
 		r.ends(cli.Refused, "", place()...)
+		assert.Regexp(t, `(?m)^.*\bfail\b.*\bhealth\b`, strings.ToLower(r.ends(cli.Unsound, "", "doctor")))
 	})
 }

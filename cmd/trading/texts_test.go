@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -62,6 +67,30 @@ func TestFound30_ASentenceThatHelps(t *testing.T) {
 			"TRADING_BASE_URL=" + strings.Replace(plain.URL, "http://", "https://", 1) + "/v1", "TRADING_SANDBOX_KEY=pk_test_1", "HOME=" + t.TempDir(),
 		}}
 		r.ends(cli.NotApplied, "what listens there speaks http", "positions", "--timeout", "5s")
+	})
+	t.Run("a run that takes long", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var errs bytes.Buffer
+			failure := errors.New("at the end")
+			b := &backtester{app: &cli.App{Err: &errs}}
+			require.ErrorIs(t, b.await(func() error { time.Sleep(25 * time.Second); return failure }), failure)
+			assert.Equal(t, "running for 10s\nrunning for 20s\n", errs.String())
+		})
+	})
+	t.Run("a key for an account that nobody knows", func(t *testing.T) {
+		r, dir := newRig(t), t.TempDir()
+		require.NoError(t, os.Chmod(dir, 0o700))
+		r.ends(cli.Done, "account_not_found means that its real key does not reach it", "sidecar", "keys", "add", "grid", "--account", "acc_404", "--state-dir", dir)
+	})
+	t.Run("the chances of what the service lists", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.sim.Trade("acc_1", "long", "0.1", "BTC")
+			r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes")
+			file := filepath.Join(t.TempDir(), "trades.csv")
+			require.NoError(t, os.WriteFile(file, []byte(r.done("trades", "--env", "live", "--account", "acc_1", "-o", "csv")), 0o600))
+			r.ends(cli.NotApplied, "take what trading backtest --trades wrote, or a --result", "odds", "--csv", file, "--opening", "100000", "--balance", "100000", "--target", "110000")
+		})
 	})
 	t.Run("the markets", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

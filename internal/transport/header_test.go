@@ -46,6 +46,32 @@ func TestTrap_T89_RetryAfterInEveryForm(t *testing.T) {
 	}
 }
 
+// A remainder of zero is said, and one that is not said is none.
+func TestFound08_ARemainderThatIsNotSaid(t *testing.T) {
+	reset := time.Unix(1763632800, 0)
+	for name, row := range map[string]struct {
+		header http.Header
+		want   RateLimit
+		ok     bool
+	}{
+		"all of it":       {http.Header{headerLimit: {"600"}, headerRemaining: {"5"}, headerReset: {"1763632800"}}, RateLimit{600, 5, reset}, true},
+		"zero remains":    {http.Header{headerLimit: {"600"}, headerRemaining: {"0"}, headerReset: {"1763632800"}}, RateLimit{600, 0, reset}, true},
+		"no remainder":    {http.Header{headerLimit: {"600"}, headerReset: {"1763632800"}}, RateLimit{600, -1, reset}, true},
+		"an empty one":    {http.Header{headerLimit: {"600"}, headerRemaining: {""}}, RateLimit{}, false},
+		"the limit alone": {http.Header{headerLimit: {"600"}}, RateLimit{Limit: 600, Remaining: -1}, true},
+		"a reset of zero": {http.Header{headerLimit: {"600"}, headerReset: {"0"}}, RateLimit{600, -1, time.Unix(0, 0)}, true},
+		"no limit":        {http.Header{headerRemaining: {"0"}}, RateLimit{}, false},
+		"a limit of zero": {http.Header{headerLimit: {"0"}, headerRemaining: {"0"}}, RateLimit{}, true},
+		"less than none":  {http.Header{headerLimit: {"600"}, headerRemaining: {"-1"}}, RateLimit{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, ok := RateLimitOf(row.header)
+			assert.Equal(t, row.ok, ok)
+			assert.Equal(t, row.want, l)
+		})
+	}
+}
+
 func TestAged(t *testing.T) {
 	for age, want := range map[string]bool{"": false, "0": false, "1": false, "2": true, "soon": true} {
 		assert.Equal(t, want, Aged(http.Header{"Age": {age}}), "%q", age)

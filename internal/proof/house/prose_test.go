@@ -34,6 +34,7 @@ var habits = []habit{
 	{`\bwas given no\b`, "no … configured"},
 	{`\b(sole actor|soleactor)\b`, "exclusive account"},
 	{`\bunhalt\b`, "resume"},
+	{`\balways knows which\b`, "finds out which"},
 	{`\b(utilise|utilize|leverage[sd]? the|in order to|please note|simply|obviously)\b`, "the plain word, or none"},
 }
 

@@ -90,6 +90,13 @@ func TestFound19_ThisMachineByAnyOfItsNames(t *testing.T) {
 		require.NoError(t, err, text)
 		assert.Nil(t, through, text)
 	}
+	through, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "http", Host: "api.example.test"}})
+	require.NoError(t, err)
+	require.NotNil(t, through, "the proxy is there, for who is elsewhere")
+	for _, text := range []string{"http://localhost.example.test/v1", "http://localhost.localdomain/v1", "http://127.0.0.1.nip.io/v1", "http://[::ffff:10.0.0.1]/v1", "http://2130706433.example/v1"} {
+		_, err := Parse(text, false)
+		require.ErrorContains(t, err, "in the clear", text)
+	}
 }
 
 func TestWithQuery(t *testing.T) {
