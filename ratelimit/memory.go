@@ -24,7 +24,7 @@ func NewMemoryStore() *MemoryStore {
 func (m *MemoryStore) now() time.Duration { return time.Since(m.began) }
 
 // Take implements [Store]. It returns no error.
-func (m *MemoryStore) Take(_ context.Context, needs []Need, _ time.Duration) (Grant, error) {
+func (m *MemoryStore) Take(_ context.Context, _ string, needs []Need, _ time.Duration) (Grant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()

@@ -52,7 +52,7 @@ type Grant struct {
 	// Left is of each need, in their order, how many slots are left, the reserve included; nil
 	// where the store does not say.
 	Left []int
-	// Sharers is how many stores have asked for slots in the last window, this one included; 0
+	// Sharers is how many clients have asked for slots in the last window, this one included; 0
 	// where that is not known.
 	Sharers int
 	// Since is from when on the store knows what was taken; the zero time where that is not
@@ -81,10 +81,11 @@ type Usage struct {
 // asks it for one grant at a time, and abandons a call that takes longer than a
 // second: such a call should end when its context does.
 type Store interface {
-	// Take takes one slot for each need, or none at all. hold is the longest time
+	// Take takes one slot for each need, or none at all. client is who asks, by a name that
+	// no other client has: several of one process may share a store. hold is the longest time
 	// that the request can be under way: a store that outlives its processes frees
 	// the slots of a process that died one window after that.
-	Take(ctx context.Context, needs []Need, hold time.Duration) (Grant, error)
+	Take(ctx context.Context, client string, needs []Need, hold time.Duration) (Grant, error)
 	// Return ends what Take began, for the same needs. The slots of a request that
 	// was sent are held for one window from now; the others are free at once.
 	Return(ctx context.Context, slot string, needs []Need, sent bool) error

@@ -12,7 +12,7 @@ func TestIdleWindowsAreForgotten(t *testing.T) {
 	m := NewMemoryStore()
 	for _, name := range []string{"a", "b", "c"} {
 		needs := []Need{{Bucket: Bucket{Name: name, Limit: 1, Window: time.Minute}}}
-		_, _ = m.Take(t.Context(), needs, 0)
+		_, _ = m.Take(t.Context(), "a client", needs, 0)
 		_ = m.Return(t.Context(), "", needs, false)
 	}
 	assert.Len(t, m.windows, 1)

@@ -88,7 +88,7 @@ func costs(b *testing.B, method, path string, body func() string) {
 // unlimited is a store without a limit.
 type unlimited struct{ ratelimit.Store }
 
-func (unlimited) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
+func (unlimited) Take(context.Context, string, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
 	return ratelimit.Grant{}, nil
 }
 

@@ -189,7 +189,7 @@ func (s *shares) grant(ctx context.Context, q *request) (needs []ratelimit.Need,
 				needs = append(needs, l.lent(ctx, s.store)...)
 			}
 		}
-		got, _ := s.store.Take(ctx, needs, time.Minute) // likewise
+		got, _ := s.store.Take(ctx, "", needs, time.Minute) // likewise
 		if got.Wait == 0 {
 			return needs, got
 		}
@@ -219,7 +219,7 @@ func (s *shares) noteAttempt(ctx context.Context, c trading.Call, a trading.Atte
 		return
 	}
 	all := []ratelimit.Need{limit{name: string(c.Environment) + " requests", limit: perKey}.all(0)}
-	if got, _ := s.store.Take(ctx, all, time.Minute); got.Wait == 0 { // likewise
+	if got, _ := s.store.Take(ctx, "", all, time.Minute); got.Wait == 0 { // likewise
 		_ = s.store.Return(context.WithoutCancel(ctx), got.Slot, all, true) // likewise
 	}
 }

@@ -219,14 +219,14 @@ func TestRealServerClockADayOff(t *testing.T) {
 			require.NoError(t, err)
 			require.InDelta(t, 24*time.Hour, time.Since(at).Abs(), float64(time.Minute), "the clock is off")
 			store := openStore(t, s.client())
-			first, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			first, err := store.Take(soon(t), "a client", realNeed(2), 10*time.Second)
 			require.NoError(t, err)
 			require.Zero(t, first.Wait)
 			require.NoError(t, store.Return(soon(t), first.Slot, realNeed(2), true))
-			second, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			second, err := store.Take(soon(t), "a client", realNeed(2), 10*time.Second)
 			require.NoError(t, err)
 			require.Zero(t, second.Wait)
-			third, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			third, err := store.Take(soon(t), "a client", realNeed(2), 10*time.Second)
 			require.NoError(t, err)
 			require.Positive(t, third.Wait, "the limit")
 			require.LessOrEqual(t, third.Wait, window)
@@ -237,7 +237,7 @@ func TestRealServerClockADayOff(t *testing.T) {
 			usages, err := store.Usage(soon(t), []ratelimit.Bucket{realBucket(2)})
 			require.NoError(t, err)
 			require.LessOrEqual(t, usages[0].Closed, window)
-			after, err := store.Take(soon(t), realNeed(2), 10*time.Second)
+			after, err := store.Take(soon(t), "a client", realNeed(2), 10*time.Second)
 			require.NoError(t, err)
 			require.LessOrEqual(t, after.Wait, window)
 			require.Equal(t, row.kept == 0, after.Wait == 0)
@@ -372,7 +372,7 @@ func realNeed(limit int) []ratelimit.Need { return []ratelimit.Need{{Bucket: rea
 
 // reserve asks for one place of a limit.
 func (s *Store) reserve(ctx context.Context, limit int) (granted bool, err error) {
-	taken, err := s.Take(ctx, realNeed(limit), 10*time.Second)
+	taken, err := s.Take(ctx, "a client", realNeed(limit), 10*time.Second)
 	return err == nil && taken.Wait == 0, err
 }
 

@@ -20,7 +20,7 @@ import (
 type Store struct {
 	client goredis.Scripter
 	prefix string
-	name   string        // of this store among those that share the slots
+	name   string        // that its slots begin with
 	slots  atomic.Uint64 // that it has asked for
 }
 
@@ -42,15 +42,15 @@ func New(client goredis.Scripter, owner string) (*Store, error) {
 
 // Take implements [ratelimit.Store]. Where its answer is lost, the slots that it
 // may have taken are free again a window after hold.
-func (s *Store) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
-	return s.take(ctx, s.name+"/"+strconv.FormatUint(s.slots.Add(1), 36), needs, hold)
+func (s *Store) Take(ctx context.Context, client string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	return s.take(ctx, client, s.name+"/"+strconv.FormatUint(s.slots.Add(1), 36), needs, hold)
 }
 
 // take takes a slot by its name. Redis clients send a script again when its answer
 // was lost: a slot that is taken already is not taken twice.
-func (s *Store) take(ctx context.Context, slot string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+func (s *Store) take(ctx context.Context, client, slot string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
 	args := make([]any, 0, 3+3*len(needs))
-	args = append(args, slot, micros(hold), s.name)
+	args = append(args, slot, micros(hold), client)
 	for i := range needs {
 		args = append(args, needs[i].Bucket.Limit, needs[i].Reserve, micros(needs[i].Bucket.Window))
 	}

@@ -70,16 +70,28 @@ func TestProcessesShareAnOwner(t *testing.T) {
 	ctx, one := t.Context(), need("a", 2)
 	stores := []*Store{s.store(t, "desk"), s.store(t, "desk")}
 	for _, store := range stores {
-		grant, err := store.Take(ctx, one, time.Second)
+		grant, err := store.Take(ctx, "a client", one, time.Second)
 		require.NoError(t, err)
 		require.Zero(t, grant.Wait)
 	}
-	grant, err := stores[0].Take(ctx, one, time.Second)
+	grant, err := stores[0].Take(ctx, "a client", one, time.Second)
 	require.NoError(t, err)
 	require.Equal(t, "a", grant.Bucket)
-	grant, err = s.store(t, "another").Take(ctx, one, time.Second)
+	grant, err = s.store(t, "another").Take(ctx, "a client", one, time.Second)
 	require.NoError(t, err)
 	require.Zero(t, grant.Wait)
+}
+
+// Each client is a sharer, of one store or of several: those of a process too, or each of them would
+// take the part of all of them when the store is away.
+func TestFound12_EachClientIsASharer(t *testing.T) {
+	s := newServer(t)
+	stores := []*Store{s.store(t, "desk"), s.store(t, "desk")}
+	for i, client := range []string{"one", "two", "three", "three"} {
+		grant, err := stores[i/2].Take(t.Context(), client, need("a", 9), time.Second)
+		require.NoError(t, err)
+		require.Equal(t, min(i+1, 3), grant.Sharers)
+	}
 }
 
 // Where the server's clock is set back, slots are free and the bucket opens when they
@@ -94,7 +106,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 			s := newServer(t)
 			store, ctx, two := s.store(t, "desk"), t.Context(), need("a", 2)
 			take := func() ratelimit.Grant {
-				grant, err := store.Take(ctx, two, hold)
+				grant, err := store.Take(ctx, "a client", two, hold)
 				require.NoError(t, err)
 				return grant
 			}
@@ -132,7 +144,7 @@ func TestNothingStays(t *testing.T) {
 	const limit = 20
 	one := need("a", limit)
 	for i := range 500 {
-		grant, err := store.Take(ctx, one, 10*time.Second)
+		grant, err := store.Take(ctx, "a client", one, 10*time.Second)
 		require.NoError(t, err)
 		switch {
 		case grant.Wait > 0:
@@ -162,7 +174,7 @@ func TestTheKeysOfAnOwnerAreInOneSlot(t *testing.T) {
 	s := newServer(t)
 	store := s.store(t, "desk-1")
 	both := append(need("key/live/01234567", 5), need("user/desk-1/closes", 5)...)
-	grant, err := store.Take(t.Context(), both, time.Second)
+	grant, err := store.Take(t.Context(), "a client", both, time.Second)
 	require.NoError(t, err)
 	require.NoError(t, store.Return(t.Context(), grant.Slot, both, true))
 	require.NoError(t, store.Block(t.Context(), both[0].Bucket, time.Second))
@@ -203,7 +215,7 @@ func TestAScriptThatRunsTwiceCountsOnce(t *testing.T) {
 	}
 	for _, sent := range []bool{false, true} {
 		twice(func() error {
-			grant, err := store.take(ctx, "slot", one, time.Second)
+			grant, err := store.take(ctx, "a client", "slot", one, time.Second)
 			require.Zero(t, grant.Wait)
 			return err
 		})
@@ -225,7 +237,7 @@ func TestErrorsAreWrapped(t *testing.T) {
 	store := s.store(t, "desk")
 	one := need("a", 1)
 	each := func(ctx context.Context, want func(what string, err error)) {
-		_, err := store.Take(ctx, one, time.Second)
+		_, err := store.Take(ctx, "a client", one, time.Second)
 		want("Take", err)
 		want("Return", store.Return(ctx, "x", one, true))
 		want("Block", store.Block(ctx, one[0].Bucket, time.Second))

@@ -58,11 +58,11 @@ func (m *moody) answer(ctx context.Context) error {
 	}
 }
 
-func (m *moody) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+func (m *moody) Take(ctx context.Context, client string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
 	if err := m.answer(ctx); err != nil {
 		return ratelimit.Grant{}, err
 	}
-	grant, err := m.MemoryStore.Take(ctx, needs, hold)
+	grant, err := m.MemoryStore.Take(ctx, client, needs, hold)
 	grant.Sharers = 1
 	for i := range needs {
 		usages, _ := m.Usage(ctx, []ratelimit.Bucket{needs[i].Bucket})

@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"sync"
@@ -33,9 +34,10 @@ const (
 // remote is a store that may be slow, hang or fail. A call that takes longer than the
 // patience is abandoned, even if the store ignores its context.
 type remote struct {
-	store ratelimit.Store
-	log   func(call string, err error)
-	calls chan struct{} // one for each call under way
+	store  ratelimit.Store
+	client string // who asks
+	log    func(call string, err error)
+	calls  chan struct{} // one for each call under way
 
 	mu        sync.Mutex
 	restUntil time.Time
@@ -47,7 +49,7 @@ func newRemote(store ratelimit.Store, log func(string, error)) *remote {
 	if log == nil {
 		log = func(string, error) {}
 	}
-	return &remote{store: store, log: log, calls: make(chan struct{}, maxCalls)}
+	return &remote{store: store, client: rand.Text(), log: log, calls: make(chan struct{}, maxCalls)}
 }
 
 // available reports whether the store is to be asked.
@@ -96,7 +98,7 @@ func (r *remote) answered() {
 func (r *remote) take(n needs, hold time.Duration) (ratelimit.Grant, error) {
 	all := slices.Clone(n.all())
 	grant, err := request(context.Background(), r, func(ctx context.Context) (ratelimit.Grant, error) {
-		return r.store.Take(ctx, all, hold)
+		return r.store.Take(ctx, r.client, all, hold)
 	}, func(late ratelimit.Grant) {
 		if late.Wait > 0 {
 			return

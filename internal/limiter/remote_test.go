@@ -52,12 +52,12 @@ func (s *slowStore) after(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (s *slowStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+func (s *slowStore) Take(ctx context.Context, client string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
 	s.asked.Add(1)
 	if err := s.after(ctx, s.take); err != nil {
 		return ratelimit.Grant{}, err
 	}
-	grant, err := s.store.Take(ctx, needs, hold)
+	grant, err := s.store.Take(ctx, client, needs, hold)
 	if err == nil && grant.Wait == 0 {
 		s.given.Add(1)
 	}
@@ -208,8 +208,8 @@ func TestManyReturnsToAStoreThatHangs(t *testing.T) {
 // staleStore decides at once, and answers half a second later.
 type staleStore struct{ ratelimit.Store }
 
-func (s staleStore) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
-	grant, err := s.Store.Take(ctx, needs, hold)
+func (s staleStore) Take(ctx context.Context, client string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	grant, err := s.Store.Take(ctx, client, needs, hold)
 	time.Sleep(500 * time.Millisecond)
 	return grant, err
 }
@@ -338,7 +338,7 @@ type oddStore struct {
 	grant ratelimit.Grant
 }
 
-func (s oddStore) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
+func (s oddStore) Take(context.Context, string, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
 	return s.grant, nil
 }
 
@@ -430,7 +430,7 @@ func TestASlotThatAnotherClientGivesBackIsNoticed(t *testing.T) {
 				l := newLimiter(t, in(store), func(c *Config) { c.ReservePct = 0 })
 				needs := []ratelimit.Need{{Bucket: ratelimit.Bucket{Name: testKey, Limit: 600, Window: Window}}}
 				for range 600 {
-					_, err := store.Take(t.Context(), needs, time.Minute)
+					_, err := store.Take(t.Context(), "a client", needs, time.Minute)
 					require.NoError(t, err)
 				}
 				time.AfterFunc(10*time.Second, func() { _ = store.Return(t.Context(), "", needs, false) })
@@ -448,7 +448,7 @@ type saying struct {
 	wait atomic.Int64
 }
 
-func (s *saying) Take(_ context.Context, needs []ratelimit.Need, _ time.Duration) (ratelimit.Grant, error) {
+func (s *saying) Take(_ context.Context, _ string, needs []ratelimit.Need, _ time.Duration) (ratelimit.Grant, error) {
 	return ratelimit.Grant{Wait: time.Duration(s.wait.Load()), Bucket: needs[0].Bucket.Name}, nil
 }
 

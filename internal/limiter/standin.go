@@ -8,8 +8,8 @@ import (
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
-// standIn counts in this process while the program's store is away. The others that share the store
-// do the same, and together they must not send more than the service allows: so each keeps to its
+// standIn counts in this client while the program's store is away. The others that share the store, those
+// of this process among them, do the same, and together they must not send more than the service allows: so each keeps to its
 // part, and does not take at once what the others have left over.
 //
 // In the first window without the store a process reads and enters no more than in the one before: what
@@ -141,7 +141,7 @@ func (l *Limiter) takePart(p ratelimit.Priority, slot *Slot, hold time.Duration)
 	if l.standIn.sharers != 1 { // else all there is is its own
 		n = l.ofPart(p, slot)
 	}
-	grant, _ := l.near.Take(context.Background(), n.all(), hold)
+	grant, _ := l.near.Take(context.Background(), "", n.all(), hold)
 	if grant.Wait == 0 {
 		slot.near = true
 		return verdict{}
@@ -161,7 +161,7 @@ func (l *Limiter) noteHere(slot *Slot) {
 	for i := range n.all() {
 		n.of[i].Bucket.Limit, n.of[i].Reserve = math.MaxInt32, 0
 	}
-	grant, _ := l.near.Take(context.Background(), n.all(), 0)
+	grant, _ := l.near.Take(context.Background(), "", n.all(), 0)
 	slot.near = grant.Wait == 0 // else the service has closed the bucket meanwhile
 }
 

@@ -22,7 +22,9 @@ type desk struct {
 	inner   *ratelimit.MemoryStore
 	away    bool
 	hangs   bool
-	sharers int
+	clients map[string]bool // that have asked
+	alone   bool            // it says that nobody else has
+	began   time.Time
 	since   time.Time
 }
 
@@ -41,14 +43,18 @@ func (d *desk) in(ctx context.Context) (*ratelimit.MemoryStore, error) {
 	}
 }
 
-func (d *desk) Take(ctx context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+func (d *desk) Take(ctx context.Context, client string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
 	inner, err := d.in(ctx)
 	if err != nil {
 		return ratelimit.Grant{}, err
 	}
-	grant, err := inner.Take(ctx, needs, hold)
+	grant, err := inner.Take(ctx, client, needs, hold)
 	d.mu.Lock()
-	grant.Sharers, grant.Since = d.sharers, d.since
+	d.clients[client] = true
+	grant.Sharers, grant.Since = len(d.clients), d.since
+	if d.alone {
+		grant.Sharers = 1
+	}
 	d.mu.Unlock()
 	for i := range needs {
 		usages, _ := inner.Usage(ctx, []ratelimit.Bucket{needs[i].Bucket})
@@ -97,13 +103,13 @@ func TestFound12_AStoreThatGoesAwayAtSaturation(t *testing.T) {
 
 func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, idle bool) {
 	t.Helper()
-	store := &desk{inner: ratelimit.NewMemoryStore(), sharers: processes, since: time.Now()}
+	store := &desk{inner: ratelimit.NewMemoryStore(), clients: map[string]bool{}, began: time.Now(), since: time.Now()}
 	if idle && processes <= unknownSharers { // the first comes alone, and hears of no other
-		store.sharers = 1
+		store.alone = true
 		time.AfterFunc(time.Second, func() {
 			store.mu.Lock()
 			defer store.mu.Unlock()
-			store.sharers = processes
+			store.alone = false
 		})
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -130,8 +136,11 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 			work.Go(func() {
 				random := rand.New(rand.NewPCG(uint64(p), uint64(caller)))
 				if idle && p == 0 { // but for one request, before the others use what there is
+					if processes > unknownSharers { // of more than it would take for it, it has to hear
+						time.Sleep(55 * time.Second)
+					}
 					send(l, &Request{Key: testKey, Priority: ratelimit.Read, Hold: time.Second})
-					time.Sleep(90 * time.Second)
+					time.Sleep(time.Until(store.began.Add(90 * time.Second)))
 				}
 				for ctx.Err() == nil {
 					priority := ratelimit.Read

@@ -110,7 +110,7 @@ func (l *Limiter) takeHere(a *Request, slot *Slot) verdict {
 		}
 		return l.takePart(a.Priority, slot, a.Hold)
 	}
-	grant, _ := l.near.Take(context.Background(), slot.needs.all(), a.Hold)
+	grant, _ := l.near.Take(context.Background(), "", slot.needs.all(), a.Hold)
 	slot.near = grant.Wait == 0
 	return verdict{Full: Full{grant.Wait, grant.Bucket}}
 }
@@ -128,7 +128,7 @@ func (l *Limiter) tryShare(p ratelimit.Priority, slot *Slot) verdict {
 		return verdict{}
 	}
 	needs := slot.needs.share()
-	grant, _ := l.share.Take(context.Background(), needs.all(), 0)
+	grant, _ := l.share.Take(context.Background(), "", needs.all(), 0)
 	slot.shared = grant.Wait == 0
 	return verdict{Full: Full{grant.Wait, grant.Bucket}, ofShare: true}
 }

@@ -59,7 +59,7 @@ func (s *store) book(b ratelimit.Bucket) *book {
 	return book
 }
 
-func (s *store) Take(_ context.Context, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+func (s *store) Take(_ context.Context, _ string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answer := ratelimit.Grant{}

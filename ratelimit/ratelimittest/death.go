@@ -13,7 +13,7 @@ import (
 func (r run) outlive(needs []ratelimit.Need) (slot string) {
 	r.Helper()
 	const hold = 10 * time.Second
-	grant, err := r.store.Take(r.Context(), needs, hold)
+	grant, err := r.store.Take(r.Context(), "a client", needs, hold)
 	require.NoError(r, err)
 	require.Zero(r, grant.Wait)
 	r.spec.Sleep(window + hold - time.Second)

@@ -32,7 +32,7 @@ func needs(buckets ...ratelimit.Bucket) []ratelimit.Need {
 
 func (r run) take(needs []ratelimit.Need) ratelimit.Grant {
 	r.Helper()
-	grant, err := r.store.Take(r.Context(), needs, time.Second)
+	grant, err := r.store.Take(r.Context(), "a client", needs, time.Second)
 	require.NoError(r, err)
 	require.GreaterOrEqual(r, grant.Wait, time.Duration(0))
 	if grant.Wait > 0 {

@@ -62,7 +62,7 @@ func sharesAmongMany(r run) {
 	got := make(chan bool, 50)
 	for range 50 {
 		all.Go(func() {
-			grant, err := r.store.Take(r.Context(), one, time.Second)
+			grant, err := r.store.Take(r.Context(), "a client", one, time.Second)
 			assert.NoError(r, err)
 			got <- grant.Wait == 0
 			if grant.Wait == 0 {

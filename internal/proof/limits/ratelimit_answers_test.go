@@ -293,7 +293,7 @@ func TestRateLimitUsageHoldsNobodyUp(t *testing.T) {
 // failingStore is a shared store that cannot be reached.
 type failingStore struct{ ratelimit.Store }
 
-func (failingStore) Take(context.Context, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
+func (failingStore) Take(context.Context, string, []ratelimit.Need, time.Duration) (ratelimit.Grant, error) {
 	return ratelimit.Grant{}, errors.New("no connection")
 }
 
