@@ -140,7 +140,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 						time.Sleep(55 * time.Second)
 					}
 					send(l, &Request{Key: testKey, Priority: ratelimit.Read, Hold: time.Second})
-					time.Sleep(time.Until(store.began.Add(90 * time.Second)))
+					time.Sleep(time.Until(store.began.Add(91 * time.Second)))
 				}
 				for ctx.Err() == nil {
 					priority := ratelimit.Read
@@ -153,7 +153,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 		}
 		work.Go(func() { // an exit every ten seconds: 6 of its part of the reserve in a minute
 			if idle && p == 0 {
-				time.Sleep(90 * time.Second)
+				time.Sleep(91 * time.Second)
 			}
 			for ctx.Err() == nil {
 				began := time.Now()
