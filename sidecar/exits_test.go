@@ -199,7 +199,10 @@ func TestFound17_ExitsOfACrowd(t *testing.T) {
 // exitsFor is how long the crowd trades in real time, over sockets and beside strangers.
 var exitsFor = flag.Duration("exits.for", 0, "how long 500 bots on a port, beside 1,024 strangers, have their exits carried out; 0 for not at all")
 
-// The same over connections, with 1,024 strangers on the port that come again a second after they are sent away.
+// exitsAgain is how soon the strangers are there again.
+var exitsAgain = flag.Duration("exits.again", time.Second, "how long after it is sent away a stranger comes again")
+
+// The same over connections, with 1,024 strangers on the port that come again soon after they are sent away.
 func TestFound17_ExitsOfACrowdBesideStrangers(t *testing.T) {
 	if *exitsFor == 0 {
 		t.Skip("-exits.for 2m runs it")
@@ -250,7 +253,7 @@ func TestFound17_ExitsOfACrowdBesideStrangers(t *testing.T) {
 				select {
 				case <-over:
 					return
-				case <-time.After(time.Second):
+				case <-time.After(*exitsAgain):
 				}
 			}
 		})
