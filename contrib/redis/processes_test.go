@@ -136,21 +136,44 @@ func TestRealProcesses(t *testing.T) {
 	t.Logf("%d requests, the slowest exit %s", requests, slowest)
 }
 
-// The same while Redis is stopped, and comes back with nothing in it: no 429, no minute above the
-// limit, and no exit waits for two seconds.
+// The same while Redis is stopped, and comes back with nothing in it, or has keys that are no use, or
+// forgets all: no 429, no minute above the limit, and no exit waits for two seconds.
 func TestFound12_RedisStopsAtSaturation(t *testing.T) {
-	for _, stop := range *processesStop {
-		t.Run(stop.String(), func(t *testing.T) {
-			server := startReal(t)
-			requests, slowest := processesOn(t, server, 4*time.Second, stop+2*time.Second, func() {
-				time.Sleep(4 * time.Second)
-				server.kill()
-				time.Sleep(stop)
-				server.start()
+	for name, does := range map[string]func(t *testing.T, server *realServer, wait func()){
+		"killed": func(_ *testing.T, server *realServer, wait func()) {
+			server.kill()
+			wait()
+			server.start()
+		},
+		"its keys are of another type": func(t *testing.T, server *realServer, wait func()) {
+			admin := server.admin()
+			keys, err := admin.Keys(t.Context(), "*").Result()
+			require.NoError(t, err)
+			require.NotEmpty(t, keys)
+			for _, key := range keys {
+				require.NoError(t, admin.Set(t.Context(), key, "text", 0).Err())
+			}
+			wait()
+			require.NoError(t, admin.FlushAll(t.Context()).Err())
+		},
+		"it forgets all": func(t *testing.T, server *realServer, wait func()) {
+			admin := server.admin()
+			require.NoError(t, admin.ScriptFlush(t.Context()).Err())
+			require.NoError(t, admin.FlushAll(t.Context()).Err())
+			wait()
+		},
+	} {
+		for _, stop := range *processesStop {
+			t.Run(name+" for "+stop.String(), func(t *testing.T) {
+				server := startReal(t)
+				requests, slowest := processesOn(t, server, 4*time.Second, stop+2*time.Second, func() {
+					time.Sleep(4 * time.Second)
+					does(t, server, func() { time.Sleep(stop) })
+				})
+				assert.LessOrEqual(t, slowest, 2*time.Second)
+				t.Logf("%d requests, the slowest exit %s", requests, slowest)
 			})
-			assert.LessOrEqual(t, slowest, 2*time.Second)
-			t.Logf("%d requests, the slowest exit %s", requests, slowest)
-		})
+		}
 	}
 }
 
