@@ -460,7 +460,7 @@ func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdic
 
 // account judges a write by equal looks, by accounting.
 func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdict {
-	now, first := shown.look, shown.began[0]
+	now := shown.look
 	asked := *w.asked()
 	at := d.Clock.Now()
 	if !w.Ledger.Without.Times {
@@ -477,7 +477,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 		Held:      w.Ledger.Held() || !w.Ledger.Keyed,
 		Gone:      w.Ledger.IsGone(at),
 		Base:      shows.Base,
-		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: first, Equal: len(shown.began)},
+		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: shown.began[0], Equal: len(shown.began)},
 		Own:       shows.Own,
 		Exclusive: w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
@@ -487,6 +487,9 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	}
 	if v, replayed := d.replay(w, &f, shown, again); replayed {
 		return v
+	}
+	for i := 1; i < len(shown.began) && isBehind(f.Look.At, f.Own, w.Ledger.Without.ReadLag()); i++ {
+		f.Look.At, f.Look.Equal = shown.began[i], len(shown.began)-i // as equal, and not behind
 	}
 	if f.Exclusive && asked.Acts() && w.Ledger.Keyed { // what each trade belongs to is a guess
 		f.Base = nil
@@ -501,6 +504,11 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 		f.Base = &base
 	}
 	return accounting.Decide(f)
+}
+
+// isBehind reports whether a look may not show an own write yet that trades.
+func isBehind(began time.Time, own []accounting.Own, lag time.Duration) bool {
+	return slices.ContainsFunc(own, func(o accounting.Own) bool { return !o.Resting && began.Before(o.Last.Add(lag)) })
 }
 
 // sendOnce sends a fence, or a request like one.
