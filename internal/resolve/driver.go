@@ -46,6 +46,7 @@ type Driver struct {
 	calibration calibration
 	full        map[string]*noRoom // of operations
 	cuts        int                // looks in a row that the limits cut short
+	noteWaits   time.Duration      // how long the journal is waited for next
 	fails       int                // requests in a row to which nothing answered
 	downUntil   time.Time
 }

@@ -98,14 +98,21 @@ func (d *Driver) lookWithout(w *Write, limits ledger.Limits, full *noRoom) error
 	}
 }
 
-// notePatience is how long the driver, which resolves one write at a time, waits for the journal.
+// notePatience is how long the driver, which resolves one write at a time, waits for the journal, and
+// what waits for a question to it.
 const notePatience = 5 * time.Second
 
-// noteBefore makes a record of the driver's durable. A journal that takes too long is asked again later.
+// noteBefore makes a record of the driver's durable. A journal that takes too long is asked again later,
+// and waited for longer: it may hang in this one call, or be as slow as that.
 func (d *Driver) noteBefore(w *Write, r record) error {
-	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, notePatience, errHangs)
+	waits, began := max(d.noteWaits, notePatience), time.Now()
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, waits, errHangs)
 	defer cancel()
-	return d.store.before(ctx, w, r)
+	err := d.store.before(ctx, w, r)
+	if d.noteWaits = 2 * time.Since(began); ctx.Err() != nil {
+		d.noteWaits = 2 * waits
+	}
+	return err
 }
 
 // noteDown makes a fact durable before the byte that it is about.
